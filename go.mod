@@ -1,0 +1,3 @@
+module bottleneck
+
+go 1.26

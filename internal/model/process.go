@@ -1,0 +1,147 @@
+package model
+
+// Role is what a process does in its job.
+type Role string
+
+// Roles of processes.
+const (
+	RoleMain     Role = "main"     // the program itself, without ranks
+	RoleRank     Role = "rank"     // one rank of a distributed job
+	RoleWorker   Role = "worker"   // DataLoader worker
+	RoleCompile  Role = "compile"  // Inductor compile worker
+	RoleLauncher Role = "launcher" // torchrun, accelerate, a shell
+	RoleOther    Role = "other"
+)
+
+// Process is one process of the job. What the agent did not see in it is empty; samples come from outside.
+type Process struct {
+	PID, PPID   int
+	Host        string
+	Role        Role
+	Rank        int // NoRank outside a distributed job
+	LocalRank   int
+	WorldSize   int
+	WorkerIndex int // of a DataLoader worker; -1 otherwise
+	Command     []string
+	Start, End  Time
+	ExitStatus  *int
+	Python      string
+	Torch       string
+	Agent       bool // the agent was loaded in it
+	MainThread  int  // native thread id
+
+	Steps   []Step
+	Spans   []Span
+	Windows []Window
+	Loaders []Loader
+	Imports []Span // kind import, outermost first
+	Samples Samples
+	Notes   []Note
+	// Counters are torch's own and the agent's, at the end ("graph_breaks", "recompiles", …).
+	Counters map[string]float64
+}
+
+// StepSource says what told the beginning of a step.
+type StepSource string
+
+// Sources of steps, strongest first.
+const (
+	StepMark       StepSource = "mark"
+	StepProfiler   StepSource = "profiler-step"
+	StepTrainer    StepSource = "trainer"
+	StepOptimizer  StepSource = "optimizer"
+	StepDataLoader StepSource = "dataloader"
+	StepPeriod     StepSource = "period"
+	StepNone       StepSource = "none"
+)
+
+// PhaseKind is what was measured while something ran.
+type PhaseKind uint8
+
+// Phases of a run; PhaseEdge is a step in which a profiler started or stopped, which counts for nothing.
+const (
+	PhaseWarmup PhaseKind = iota
+	PhaseBaseline
+	PhaseTrace
+	PhaseDetail
+	PhaseEdge
+)
+
+func (p PhaseKind) String() string {
+	return [...]string{"warmup", "baseline", "trace", "detail", "edge"}[min(int(p), 4)]
+}
+
+// Step is one iteration of the program's loop in one process. Steps of a process do not overlap.
+type Step struct {
+	Number     int64 // counted from 0 over all kinds, as the agent counted
+	Kind       Str   // "train", "validation", …
+	Source     StepSource
+	Phase      PhaseKind
+	Start, End Time
+	DeviceDur  Dur   // by device events; 0 where there is no device
+	Items      int32 // samples in the batch; 0 where not seen
+	Thread     int   // native thread id that drives it
+}
+
+// SpanKind is what an interval seen by the agent was.
+type SpanKind uint8
+
+// Kinds of spans.
+const (
+	SpanDataWait  SpanKind = iota // a DataLoader's __next__ in the consumer
+	SpanFetch                     // a worker (or the main process) fetching one batch: reading, transforming, collating
+	SpanGC                        // garbage collection
+	SpanCompile                   // torch.compile at work
+	SpanImport                    // import of a module
+	SpanIO                        // checkpoint and other file writing or reading
+	SpanRegion                    // record_function, NVTX, ITT, user marks
+	SpanAction                    // Lightning's or another trainer's action
+	SpanOptimizer                 // optimizer.step
+	SpanProfiler                  // our own profiler starting, stopping or exporting
+	SpanOther
+)
+
+// Span is an interval on one thread of a process.
+type Span struct {
+	Kind       SpanKind
+	Start, End Time
+	Thread     int // native thread id
+	Name       Str
+	File       Str // of the user's line that caused it, where known
+	Line       int32
+	Detail     Str   // reason of a recompilation, path of a file, …
+	Value      int64 // generation of a collection, bytes written, batch index, …
+	Loader     int32 // index in Loaders for SpanDataWait and SpanFetch, else -1
+}
+
+// Window is one session of torch's profiler that the agent made.
+type Window struct {
+	Number             int
+	Phase              PhaseKind // PhaseTrace or PhaseDetail
+	Start, End         Time      // recording
+	StopDone           Time      // when the program went on
+	FirstStep, EndStep int64     // half-open; both -1 for a program without steps
+	Events             int64
+	File               string // name of the trace in the process's folder, "" where none was written
+	Error              string
+}
+
+// Loader is a DataLoader that the program built.
+type Loader struct {
+	Workers    int
+	BatchSize  int
+	Prefetch   int
+	Pin        bool
+	Persistent bool
+	Dataset    string // class name
+	Length     int64  // batches; -1 unknown
+	File       Str    // where it was built
+	Line       int32
+}
+
+// Note is something the agent or the sampler wants said ("a hook failed", "yielded to the program's own profiler").
+type Note struct {
+	Code string
+	Text string
+	Time Time
+}

@@ -1,0 +1,56 @@
+package model
+
+// ThreadState is what a thread did when it was sampled.
+type ThreadState uint8
+
+// States of a sampled thread.
+const (
+	StateUnknown ThreadState = iota
+	StateCPU                 // on a CPU or runnable
+	StateGILWait             // waits for the GIL
+	StateBlocked             // in a system call or lock
+	StateIdle                // waits for work (a known idle frame)
+)
+
+// Flags of a sample.
+const (
+	SampleHoldsGIL  uint8 = 1 << iota
+	SampleGC              // garbage collection runs
+	SampleInNative        // the innermost frame called into C
+	SampleInProcess       // taken by the agent's fallback, not from outside
+	SampleDiskWait        // in uninterruptible sleep
+)
+
+// Samples are the Python stacks of one process, in columns of equal length, in order of time.
+type Samples struct {
+	Time   []Time
+	Thread []int32 // native thread id
+	Stack  []StackID
+	State  []ThreadState
+	Flags  []uint8
+
+	Stacks  Stacks
+	Threads map[int32]Str // names of threads, by native thread id
+
+	AskedHz, AchievedHz float64
+	Late, Failed        int64 // wake-ups that came late; samples lost (torn, unreadable)
+}
+
+// Len is the number of samples.
+func (s *Samples) Len() int { return len(s.Time) }
+
+// Stacks is a tree of call stacks: each stack is its innermost frame and the stack of the caller.
+type Stacks struct {
+	Frame  []FrameID
+	Parent []StackID // NoStack for the outermost frame
+	Frames []Frame
+}
+
+// Frame is one line of one function.
+type Frame struct {
+	Function Str // qualified name where the interpreter has one
+	File     Str
+	First    int32 // the function's first line
+	Line     int32 // the running line; 0 unknown
+	Native   bool
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Prints the path of the Python interpreter of one PyTorch generation, building that environment first if it is not there.
+# Usage: scripts/env.sh NAME        NAME: one of `scripts/env.sh --list`
+# Environments live outside the checkout, in ${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/bottleneck-dev}/envs.
+set -euo pipefail
+
+cache=${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/bottleneck-dev}/envs
+
+# interpreter MAJOR.MINOR: the path of such a CPython, from PATH or a version manager; fails where there is none.
+interpreter() {
+  local candidate
+  for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python3 "$(command -v "python$1" || true)"; do
+    if [ -x "$candidate" ] && "$candidate" -c "import sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# environment NAME PYTHON PACKAGE...: a venv of that name with these packages; complete or absent, never half-made.
+environment() {
+  local dir=$cache/$1 python=$2
+  shift 2
+  mkdir -p "$cache"
+  (
+    flock 9
+    if [ ! -e "$dir/complete" ] || [ "$(cat "$dir/complete")" != "$*" ]; then
+      rm -rf "$dir"
+      "$python" -m venv "$dir" >&2
+      "$dir/bin/python" -m pip install --quiet "$@" >&2
+      echo "$*" >"$dir/complete"
+    fi
+  ) 9>"$dir.lock"
+  echo "$dir/bin/python"
+}
+
+newest_python() {
+  interpreter 3.13 || interpreter 3.12 || interpreter 3.11 || interpreter 3.10 || command -v python3
+}
+
+case "${1:---list}" in
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers" ;;
+  newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
+  torch-2.4) environment torch-2.4 "$(interpreter 3.10)" torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
+  torch-1.13) environment torch-1.13 "$(interpreter 3.8)" torch==1.13.1 "numpy<2" pandas ;;
+  torch-debian)
+    # Debian's own build: the old autograd profiler, no Kineto.
+    /usr/bin/python3 -c "import torch" 2>/dev/null || { apt-get -qq update && apt-get -qq install -y python3-torch python3-pandas; } >&2
+    echo /usr/bin/python3
+    ;;
+  peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis ;;
+  *) echo "env.sh: no environment '$1'; there are: $("$0" --list)" >&2; exit 2 ;;
+esac
