@@ -9,6 +9,7 @@ type Session struct {
 	Run         *Run // nil for traces from elsewhere
 	Processes   []*Process
 	Traces      []*Trace
+	Calls       []*Calls           // exact call counts, one per cProfile file or process
 	Sources     map[string]*Source // by path as frames name it
 	// Growing says that the program was still running when the session was read.
 	Growing bool

@@ -1,0 +1,36 @@
+package model
+
+// Calls are exact counts and times of Python functions, as cProfile and its relatives record them: no time stamps and no
+// threads, only sums. Functions are in the order in which they were first seen.
+type Calls struct {
+	Input     int // index in Session.Inputs; -1 where the calls were derived
+	Process   int // index in Session.Processes; -1 for a file from elsewhere
+	Functions []CallFunction
+}
+
+// CallFunction is one function of a Calls. File is "~" and Line 0 for functions written in C.
+type CallFunction struct {
+	File, Name string
+	Line       int32
+	Primitive  int64 // calls that were not made while the function was already running
+	Calls      int64
+	Own        Dur // time in the function itself ("tottime")
+	Cumulative Dur // with everything it called; of recursive functions the outermost activation only
+	Callers    []CallEdge
+}
+
+// CallEdge is what one caller contributed to a function.
+type CallEdge struct {
+	Caller           int32 // index in Calls.Functions
+	Primitive, Calls int64
+	Own, Cumulative  Dur
+}
+
+// Total is the time of all functions together.
+func (c *Calls) Total() Dur {
+	var sum Dur
+	for i := range c.Functions {
+		sum += c.Functions[i].Own
+	}
+	return sum
+}
