@@ -1,3 +1,18 @@
 module bottleneck
 
-go 1.26
+go 1.26.0
+
+require (
+	github.com/klauspost/compress v1.20.3 // gzip and zstd, faster than the standard library's gzip
+	github.com/schollz/progressbar/v3 v3.19.1 // progress on a terminal for work over half a second
+	github.com/spf13/cobra v1.10.2 // subcommands, completion, man pages
+	github.com/spf13/pflag v1.0.9 // GNU flags beneath cobra: visiting those that were given
+	golang.org/x/sys v0.49.0 // affinity, file systems, terminals: what package syscall lacks
+	golang.org/x/term v0.47.0 // terminal width
+)
+
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+)
