@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Package names starting with "_" are left out of embedded directories, hence the two patterns.
+//
+//go:embed py/sitecustomize.py py/_bneck_agent/*.py
+var files embed.FS
+
+// ConfigVariable is the environment variable that carries Config as JSON.
+const ConfigVariable = "BNECK_AGENT_CONFIG"
+
+// Schedule is torch.profiler.schedule's: of each cycle Wait steps run without, WarmUp steps unrecorded, Active steps are
+// traced; Repeat cycles (0: until the event budget is used) after SkipFirst steps.
+type Schedule struct {
+	Wait      int `json:"wait"`
+	WarmUp    int `json:"warmup"`
+	Active    int `json:"active"`
+	Repeat    int `json:"repeat"`
+	SkipFirst int `json:"skip_first"`
+}
+
+// Config is what the agent is told. The zero value, with Session set, measures by default rules: phases found by event
+// budget and step count, CPU and every accelerator that the program uses, no shapes but in the detail windows.
+type Config struct {
+	Session string `json:"session"` // absolute path of the session directory
+
+	NoTrace  bool      `json:"no_trace,omitempty"`  // marks steps and waits, starts no profiler
+	Schedule *Schedule `json:"schedule,omitempty"`  // overrules the agent's own schedule
+	WholeRun bool      `json:"whole_run,omitempty"` // traces from the import of torch to the end, without budget
+	Duration float64   `json:"duration,omitempty"`  // seconds of measuring after the first step; 0 no bound
+	Steps    int64     `json:"steps,omitempty"`     // steps to measure; 0 no bound
+	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
+	StopAfter bool `json:"stop_after,omitempty"`
+
+	Ranks    []int `json:"ranks,omitempty"`     // ranks whose profiler runs; empty: the first MaxRanks
+	MaxRanks int   `json:"max_ranks,omitempty"` // 0: 8
+
+	StepOn      []string `json:"step_on,omitempty"`      // functions whose calls are steps: "name", "Class.method", "package.module:name"
+	RegionOn    []string `json:"region_on,omitempty"`    // functions whose calls are regions
+	UserRegions bool     `json:"user_regions,omitempty"` // record_function, NVTX and ITT ranges as spans also outside of windows
+
+	Activities    []string          `json:"activities,omitempty"` // cpu, cuda, xpu, mtia; empty: what the program uses
+	RecordShapes  bool              `json:"record_shapes,omitempty"`
+	ProfileMemory bool              `json:"profile_memory,omitempty"`
+	WithStack     bool              `json:"with_stack,omitempty"`
+	WithFlops     bool              `json:"with_flops,omitempty"`
+	WithModules   bool              `json:"with_modules,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"` // added to the traces' headers
+
+	EventBudget int64   `json:"event_budget,omitempty"` // profiler events of one process over all windows; 0: 300,000
+	MaxPause    float64 `json:"max_pause,omitempty"`    // seconds that one stop of the profiler may take; 0: 0.5
+	MaxBytes    int64   `json:"max_bytes,omitempty"`    // that one process may write, uncompressed traces included; 0: 2 GiB
+	Sample      float64 `json:"sample,omitempty"`       // Hz of the in-process sampler; 0: none
+	Verbose     bool    `json:"verbose,omitempty"`      // notes carry tracebacks of failed hooks
+}
+
+// Extract writes the agent's files into dir, which is made if it is not there; files 0600, directories 0700. Files that
+// are there already with the same content stay untouched, so launchers of one job may call it side by side.
+func Extract(dir string) error {
+	root, err := fs.Sub(files, "py")
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	err = fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, filepath.FromSlash(path))
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o700)
+		}
+		text, err := fs.ReadFile(root, path)
+		if err != nil {
+			return err
+		}
+		return writeOnce(target, text)
+	})
+	if err != nil {
+		return fmt.Errorf("agent: writing its files to %s: %w", dir, err)
+	}
+	return nil
+}
+
+// writeOnce writes a file atomically, since another launcher's program may be importing it already.
+func writeOnce(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+		return nil
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".agent-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) // gone already when the rename worked
+	if _, err := temporary.Write(text); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// quiet are the variables that silence what torch's profiler writes to the program's standard error; each holds only
+// where the user did not set it. Level 6 of Kineto's log hides its messages, "USDT:" included (2.15 and 2.4).
+var quiet = []string{"KINETO_LOG_LEVEL=6"}
+
+// quietMemory also hides "[W… CPUAllocator…]", which profile_memory writes; with it the program's own C++ warnings, so
+// it is set only where memory is asked for.
+const quietMemory = "TORCH_CPP_LOG_LEVEL=ERROR"
+
+// Environ returns base with the agent first on PYTHONPATH and its configuration; base stays as it is. agentDir is
+// the absolute directory given to Extract.
+func Environ(base []string, agentDir string, c Config) []string {
+	text, err := json.Marshal(c)
+	if err != nil { // only strings, numbers and lists: NaN in Duration is all that could get here
+		text = []byte(`{"session":` + string(mustQuote(c.Session)) + `}`)
+	}
+	settings := quiet
+	if c.ProfileMemory {
+		settings = append(append([]string{}, quiet...), quietMemory)
+	}
+	path := agentDir
+	result := make([]string, 0, len(base)+3)
+	for _, entry := range base {
+		name, value, _ := strings.Cut(entry, "=")
+		switch {
+		case name == ConfigVariable || strings.HasPrefix(name, "BNECK_PARENT"):
+		case name == "PYTHONPATH":
+			// An empty entry would put the working directory on sys.path, so an empty variable adds none.
+			if value != "" {
+				path = agentDir + string(os.PathListSeparator) + value
+			}
+		default:
+			result = append(result, entry)
+		}
+	}
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		if !has(base, name) {
+			result = append(result, setting)
+		}
+	}
+	return append(result, "PYTHONPATH="+path, ConfigVariable+"="+string(text))
+}
+
+func mustQuote(s string) []byte {
+	text, _ := json.Marshal(s) // a string always has a JSON form
+	return text
+}
+
+func has(environ []string, name string) bool {
+	for _, entry := range environ {
+		if strings.HasPrefix(entry, name+"=") {
+			return true
+		}
+	}
+	return false
+}
