@@ -1,0 +1,72 @@
+package kineto
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// traces is the folder of real traces; tests that need it say so when it is missing.
+const traces = "../../../shared/traces"
+
+func realText(tb testing.TB, name string) []byte {
+	tb.Helper()
+	f, err := os.Open(filepath.Join(traces, name))
+	if err != nil {
+		tb.Skipf("no real traces here: %v", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+var big = []string{
+	"segment-anything-fast/eager_False.json.gz", "tracelens-big-mi300/mi300_owlv2-large.json.gz",
+	"hta-df-index-resolver-v100/trace_8_rank_1.json.gz",
+}
+
+func BenchmarkScan(b *testing.B) {
+	for _, name := range big {
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			text := realText(b, name)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				s := NewBytesScanner(text)
+				var e Event
+				n := 0
+				for s.Next(&e) {
+					n++
+				}
+				if n < 1000 || s.Damage != (Damages{}) {
+					b.Fatal(n, s.Damage)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkByteLoop is the yardstick: a plain loop over every byte.
+func BenchmarkByteLoop(b *testing.B) {
+	text := realText(b, big[0])
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		quotes := 0
+		for _, c := range text {
+			if c == '"' {
+				quotes++
+			}
+		}
+		if quotes == 0 {
+			b.Fatal("no text")
+		}
+	}
+}

@@ -1,0 +1,441 @@
+package kineto
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+func blanks(b []byte, p int) int {
+	for p < len(b) && (b[p] == ' ' || b[p] == '\n' || b[p] == '\r' || b[p] == '\t') {
+		p++
+	}
+	return p
+}
+
+// delimiter says whether c may follow a number.
+func delimiter(c byte) bool {
+	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
+}
+
+// quoted returns the position after the string that begins at p, and whether it holds a backslash.
+func (s *Scanner) quoted(b []byte, p int) (int, bool) {
+	if s.lenient {
+		return quotedLeniently(b, p)
+	}
+	return quoted(b, p)
+}
+
+// quoted is the strict form, which keys and strings within arrays always have.
+func quoted(b []byte, p int) (int, bool) {
+	p++
+	n := bytes.IndexByte(b[p:], '"')
+	if n < 0 {
+		return failMore, false
+	}
+	if bytes.IndexByte(b[p:p+n], '\\') < 0 {
+		return p + n + 1, false
+	}
+	for i := p; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1, true
+		}
+	}
+	return failMore, true
+}
+
+// text reads a string, or whatever value stands instead, and interns it in Names.
+func (s *Scanner) text(b []byte, p int) (Text, int) {
+	if p >= len(b) {
+		return 0, failMore
+	}
+	if b[p] != '"' {
+		end := s.skip(b, p)
+		if end < 0 {
+			return 0, end
+		}
+		return s.Names.Intern(b[p:end]), end
+	}
+	end, escaped := s.quoted(b, p)
+	if end < 0 {
+		return 0, end
+	}
+	raw := b[p+1 : end-1]
+	if escaped {
+		s.scratch = unescape(s.scratch[:0], raw)
+		raw = s.scratch
+	}
+	return s.Names.Intern(raw), end
+}
+
+func (s *Scanner) name(b []byte, p int, e *Event) int {
+	e.Name, p = s.text(b, p)
+	return p
+}
+
+// id reads a pid or tid.
+func (s *Scanner) id(b []byte, p int, id *ID) int {
+	v, q := digits(b, p)
+	if q > p && q-p <= 18 && q < len(b) && delimiter(b[q]) {
+		*id = ID{Num: v, Set: true}
+		return q
+	}
+	text, q := s.text(b, p)
+	if q < 0 {
+		return q
+	}
+	if q >= len(b) && !s.final {
+		return failMore
+	}
+	*id = ID{Text: text, Set: true}
+	written := s.Names.String(text)
+	if v, err := strconv.ParseInt(written, 10, 64); err == nil && strconv.FormatInt(v, 10) == written {
+		*id = ID{Num: v, Set: true}
+	}
+	return q
+}
+
+// digits reads decimal digits; more than 18 overflow and are caught by the caller by their number.
+func digits(b []byte, p int) (int64, int) {
+	var v int64
+	for p < len(b) && b[p]-'0' <= 9 {
+		v = v*10 + int64(b[p]-'0')
+		p++
+	}
+	return v, p
+}
+
+// integer reads an integer argument; numbers in quotes, hexadecimal ones and fractions are understood, anything else
+// (N/A, null, inf) leaves the field unset.
+func (s *Scanner) integer(b []byte, p int, f Field, e *Event) int {
+	v, q := digits(b, p)
+	if q > p && q-p <= 18 && q < len(b) && delimiter(b[q]) {
+		e.Ints[f] = v
+		e.set(f)
+		return q
+	}
+	start, end, q := s.bare(b, p)
+	if q < 0 {
+		return q
+	}
+	if v, ok := parseInt(string(b[start:end])); ok {
+		e.Ints[f] = v
+		e.set(f)
+	}
+	return q
+}
+
+// bare returns the extent of a value without its quotes, and the position after it.
+func (s *Scanner) bare(b []byte, p int) (start, end, after int) {
+	after = s.skip(b, p)
+	if after < 0 {
+		return 0, 0, after
+	}
+	start, end = p, after
+	if b[p] == '"' {
+		start, end = p+1, after-1
+	}
+	if end-start > 64 {
+		end = start
+	}
+	return start, end, after
+}
+
+func parseInt(text string) (int64, bool) {
+	if v, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return v, true
+	}
+	if v, err := strconv.ParseUint(text, 0, 64); err == nil {
+		return int64(v), true // addresses and hashes keep their bits
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) < 1<<62 {
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// time reads microseconds, decimal, as nanoseconds without going through a float.
+func (s *Scanner) time(b []byte, p int, to *int64, f Field, e *Event) int {
+	v, q := digits(b, p)
+	if q == p || q-p > 15 && (q-p > 16 || v > math.MaxInt64/1000-1) || q >= len(b) {
+		return s.timeSlowly(b, p, to, f, e)
+	}
+	v *= 1000
+	if b[q] == '.' {
+		s.Fractions = true
+		scale := int64(100)
+		for q++; q < len(b) && b[q]-'0' <= 9 && scale > 0; q++ {
+			v += int64(b[q]-'0') * scale
+			scale /= 10
+		}
+	}
+	if q >= len(b) || !delimiter(b[q]) {
+		return s.timeSlowly(b, p, to, f, e)
+	}
+	*to = v
+	e.set(f)
+	return q
+}
+
+// timeSlowly reads every other way of writing a time: in quotes, negative, with more digits or an exponent.
+func (s *Scanner) timeSlowly(b []byte, p int, to *int64, f Field, e *Event) int {
+	start, end, q := s.bare(b, p)
+	if q < 0 {
+		return q
+	}
+	if v, ok := parseMicros(string(b[start:end])); ok {
+		*to = v
+		e.set(f)
+	}
+	return q
+}
+
+func parseMicros(text string) (int64, bool) {
+	whole, fraction, ok := splitDecimal(text)
+	if v, err := strconv.ParseInt(whole, 10, 64); ok && err == nil && v < math.MaxInt64/1000 && v > -math.MaxInt64/1000 {
+		part, err := strconv.ParseFloat("0."+fraction, 64)
+		if err != nil {
+			return 0, false
+		}
+		ns := int64(math.Round(part * 1000))
+		if whole[0] == '-' {
+			ns = -ns
+		}
+		return v*1000 + ns, true
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.Abs(v) > math.MaxInt64/2000 {
+		return 0, false
+	}
+	return int64(math.Round(v * 1000)), true
+}
+
+// splitDecimal cuts "12.5" into "12" and "5"; not ok when there is anything but digits behind the point.
+func splitDecimal(text string) (whole, fraction string, ok bool) {
+	whole, fraction, _ = bytesCut(text)
+	for i := range len(fraction) {
+		if fraction[i]-'0' > 9 {
+			return "", "", false
+		}
+	}
+	if fraction == "" {
+		fraction = "0"
+	}
+	return whole, fraction, whole != ""
+}
+
+func bytesCut(text string) (before, after string, found bool) {
+	for i := range len(text) {
+		if text[i] == '.' {
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, "", false
+}
+
+// array interns a raw JSON value in JSON. An array's text shows its own end, so one that begins like the last array
+// under the same name and key is that array.
+func (s *Scanner) array(b []byte, p int, n *node, e *Event) int {
+	if n.memo == nil {
+		n.memo = new([memoSize]Text)
+	}
+	last := &n.memo[e.Name%memoSize]
+	known := s.JSON.String(*last)
+	if rest := b[p:]; *last != 0 && len(rest) > len(known) && string(rest[:len(known)]) == known {
+		e.Texts[n.field-endFloats] = *last
+		e.set(n.field)
+		return p + len(known)
+	}
+	end := s.skip(b, p)
+	if end < 0 {
+		return end
+	}
+	id := s.JSON.Intern(b[p:end])
+	if b[p] == '[' {
+		*last = id
+	}
+	e.Texts[n.field-endFloats] = id
+	e.set(n.field)
+	return end
+}
+
+// rare reads the values that are not worth a case of their own in the inner loop.
+func (s *Scanner) rare(b []byte, p int, n *node, e *Event) int {
+	switch n.act {
+	case actString:
+		id, q := s.text(b, p)
+		if q >= 0 {
+			e.Texts[n.field-endFloats] = id
+			e.set(n.field)
+		}
+		return q
+	case actFloat:
+		start, end, q := s.bare(b, p)
+		if q < 0 {
+			return q
+		}
+		if v, err := strconv.ParseFloat(string(b[start:end]), 32); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+			e.Floats[n.field-numInts] = float32(v)
+			e.set(n.field)
+		}
+		return q
+	case actGrid:
+		e.set(hasGrid)
+		return s.triple(b, p, &e.Grid)
+	case actBlock:
+		return s.triple(b, p, &e.Block)
+	case actFinished:
+		start, end, q := s.bare(b, p)
+		if q >= 0 && string(b[start:end]) == "false" {
+			e.set(hasUnfinished)
+		}
+		return q
+	case actExtra:
+		q := s.skip(b, p)
+		if q >= 0 {
+			e.Extra = append(e.Extra, Extra{n.key, b[p:q]})
+		}
+		return q
+	}
+	return s.skip(b, p)
+}
+
+// triple reads launch dimensions.
+func (s *Scanner) triple(b []byte, p int, to *[3]int32) int {
+	end := s.skip(b, p)
+	if end < 0 {
+		return end
+	}
+	*to = [3]int32{}
+	i := 0
+	for q := p; q < end && i < 3; {
+		if b[q]-'0' > 9 {
+			q++
+			continue
+		}
+		var v int64
+		v, q = digits(b[:end], q)
+		to[i] = int32(min(v, math.MaxInt32))
+		i++
+	}
+	return end
+}
+
+// skip returns the position after the value at p. Brackets are only counted, so depth costs nothing.
+func (s *Scanner) skip(b []byte, p int) int {
+	if p = blanks(b, p); p >= len(b) {
+		return failMore
+	}
+	switch b[p] {
+	case '"':
+		end, _ := s.quoted(b, p)
+		return end
+	case '[', '{':
+		return skipNested(b, p)
+	}
+	for q := p; q < len(b); q++ {
+		if delimiter(b[q]) {
+			if q == p {
+				return failBad
+			}
+			return q
+		}
+		if b[q] == '"' || b[q] == ':' || b[q] == '{' || b[q] == '[' {
+			return failBad
+		}
+	}
+	return failMore
+}
+
+// nested marks the bytes that matter between brackets.
+var nested = [256]int8{'"': 3, '[': 1, '{': 1, ']': 2, '}': 2}
+
+func skipNested(b []byte, p int) int {
+	depth := 0
+	for p < len(b) {
+		switch nested[b[p]] {
+		case 0:
+			p++
+		case 1:
+			depth++
+			p++
+		case 2:
+			depth--
+			p++
+			if depth == 0 {
+				return p
+			}
+		case 3:
+			end, _ := quoted(b, p)
+			if end < 0 {
+				return end
+			}
+			p = end
+		}
+	}
+	return failMore
+}
+
+// unescape appends the text of a string's inside. Escapes that JSON does not know are kept as they are, and bytes that
+// are not UTF-8 become the replacement character.
+func unescape(to, raw []byte) []byte {
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if c != '\\' || i+1 >= len(raw) {
+			to = append(to, c)
+			continue
+		}
+		i++
+		switch raw[i] {
+		case '"', '\\', '/':
+			to = append(to, raw[i])
+		case 'n':
+			to = append(to, '\n')
+		case 't':
+			to = append(to, '\t')
+		case 'r':
+			to = append(to, '\r')
+		case 'b':
+			to = append(to, '\b')
+		case 'f':
+			to = append(to, '\f')
+		case 'u':
+			r, n := unicodeEscape(raw[i:])
+			if n == 0 {
+				to = append(to, '\\', 'u')
+				continue
+			}
+			to = utf8.AppendRune(to, r)
+			i += n - 1
+		default:
+			to = append(to, '\\', raw[i])
+		}
+	}
+	return to
+}
+
+// unicodeEscape reads "uXXXX", and a pair of surrogates as one; n is 0 when it is none.
+func unicodeEscape(raw []byte) (r rune, n int) {
+	first, ok := hex4(raw)
+	if !ok {
+		return 0, 0
+	}
+	if first >= 0xD800 && first < 0xDC00 && len(raw) >= 11 && raw[5] == '\\' && raw[6] == 'u' {
+		if second, ok := hex4(raw[6:]); ok && second >= 0xDC00 && second < 0xE000 {
+			return (first-0xD800)<<10 + (second - 0xDC00) + 0x10000, 11
+		}
+	}
+	return first, 5
+}
+
+func hex4(raw []byte) (rune, bool) {
+	if len(raw) < 5 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(raw[1:5]), 16, 32)
+	return rune(v), err == nil
+}

@@ -1,0 +1,221 @@
+package kineto
+
+// A node is one step of a remembered layout: the text between the end of one value and the beginning of the next, and
+// how that next value is read. The nodes that were seen to follow a node are its alternatives, the latest first.
+type node struct {
+	lit    string
+	act    action
+	field  Field
+	inArgs bool // the value stands inside args
+	phase  byte // set by the text itself, 0 when it has none
+	cat    Text // likewise
+	key    Text // of an extra argument
+	next   []*node
+	memo   *[memoSize]Text // last raw values by the event's name, for arrays
+}
+
+const (
+	memoSize     = 64
+	maxLiteral   = 512 // longer layouts are parsed each time
+	maxNodes     = 4096
+	maxFollowers = 24
+)
+
+// Codes that stand in for a position.
+const (
+	failMore = -1 // the text ends within the event
+	failBad  = -2 // the text is not what it should be
+	failEnd  = -3 // there is no further event: the array ends
+)
+
+// event reads one event at p into e and returns the position after it, or a code.
+func (s *Scanner) event(p int, e *Event) int {
+	b := s.buf
+	cur := s.root
+	for {
+		n, q := s.step(cur, b, p)
+		if q < 0 {
+			return q
+		}
+		p = q
+		if n.phase != 0 {
+			e.Phase = n.phase
+		}
+		if n.cat != 0 {
+			e.Cat = n.cat
+		}
+		switch n.act {
+		case actEnd:
+			return p
+		case actName:
+			p = s.name(b, p, e)
+		case actTime:
+			p = s.time(b, p, &e.TS, hasTS, e)
+		case actDur:
+			p = s.time(b, p, &e.Dur, hasDur, e)
+		case actInt:
+			p = s.integer(b, p, n.field, e)
+		case actJSON:
+			p = s.array(b, p, n, e)
+		case actPID:
+			p = s.id(b, p, &e.PID)
+		case actTID:
+			p = s.id(b, p, &e.TID)
+		case actSkip:
+			p = s.skip(b, p)
+		default:
+			p = s.rare(b, p, n, e)
+		}
+		if p < 0 {
+			return p
+		}
+		cur = n
+	}
+}
+
+// step finds the node whose text stands at p, learning it if it is new, and returns the position after that text.
+func (s *Scanner) step(cur *node, b []byte, p int) (*node, int) {
+	rest := b[p:]
+	for i, n := range cur.next {
+		if len(rest) >= len(n.lit) && string(rest[:len(n.lit)]) == n.lit {
+			if i > 0 {
+				cur.next[i], cur.next[i-1] = cur.next[i-1], n
+			}
+			return n, p + len(n.lit)
+		}
+	}
+	return s.learn(cur, b, p)
+}
+
+// learn reads by the general rules from the end of one value to the beginning of the next and remembers what it saw.
+func (s *Scanner) learn(cur *node, b []byte, p int) (*node, int) {
+	n := &node{inArgs: cur.inArgs}
+	q := s.between(n, b, p, cur == s.root)
+	if q < 0 {
+		return nil, q
+	}
+	if !s.lenient && q-p <= maxLiteral && s.nodes < maxNodes && len(cur.next) < maxFollowers {
+		n.lit = string(b[p:q])
+		s.nodes++
+		cur.next = append(cur.next, n)
+		copy(cur.next[1:], cur.next)
+		cur.next[0] = n
+	}
+	return n, q
+}
+
+// between reads separators, keys and constant values up to the next value that varies.
+func (s *Scanner) between(n *node, b []byte, p int, first bool) int {
+	opened := first
+	if first {
+		if p = s.open(b, p); p < 0 {
+			return p
+		}
+	}
+	for {
+		if p = blanks(b, p); p >= len(b) {
+			return failMore
+		}
+		if b[p] == ',' && !opened {
+			opened = true // a comma before a closing brace is tolerated
+			p++
+			continue
+		}
+		if b[p] == '}' {
+			p++
+			if !n.inArgs {
+				n.act = actEnd
+				return p
+			}
+			n.inArgs, opened = false, false
+			continue
+		}
+		if b[p] != '"' || !opened {
+			return failBad
+		}
+		done := false
+		if p, done = s.key(n, b, p); p < 0 || done {
+			return p
+		}
+		opened = n.act == actArgs
+	}
+}
+
+// open reads what stands before an event's first key.
+func (s *Scanner) open(b []byte, p int) int {
+	for {
+		if p = blanks(b, p); p >= len(b) {
+			return failMore
+		}
+		switch b[p] {
+		case ',':
+			p++
+		case '{':
+			return p + 1
+		case ']':
+			return failEnd
+		default:
+			return failBad
+		}
+	}
+}
+
+// key reads a key and its colon. done says that a value which varies follows; otherwise the value was read too.
+func (s *Scanner) key(n *node, b []byte, p int) (q int, done bool) {
+	end, _ := quoted(b, p)
+	if end < 0 {
+		return end, true
+	}
+	key := b[p+1 : end-1]
+	if p = blanks(b, end); p >= len(b) {
+		return failMore, true
+	}
+	if b[p] != ':' {
+		return failBad, true
+	}
+	if p = blanks(b, p+1); p >= len(b) {
+		return failMore, true
+	}
+	known, ok := topKeys[string(key)]
+	if n.inArgs {
+		known, ok = argKeys[string(key)]
+	}
+	n.act, n.field = known.act, known.field
+	if !ok {
+		n.act = actSkip
+		if n.inArgs {
+			n.act, n.key = actExtra, s.Names.Intern(key)
+		}
+	}
+	switch n.act {
+	case actPhase, actCat, actConstant:
+		return s.constant(n, b, p)
+	case actArgs:
+		if b[p] == '{' {
+			n.inArgs = true
+			return p + 1, false
+		}
+		n.act = actSkip
+	}
+	return p, true
+}
+
+// constant reads a value that belongs to the layout.
+func (s *Scanner) constant(n *node, b []byte, p int) (int, bool) {
+	if b[p] != '"' {
+		n.act = actSkip
+		return p, true
+	}
+	end, _ := s.quoted(b, p)
+	if end < 0 {
+		return end, true
+	}
+	text := b[p+1 : end-1]
+	switch {
+	case n.act == actPhase && len(text) > 0:
+		n.phase = text[0]
+	case n.act == actCat:
+		n.cat = s.Names.Intern(text)
+	}
+	return end, false
+}
