@@ -1,0 +1,221 @@
+package cpython
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"bottleneck/internal/proc"
+)
+
+// What Find may say of a process.
+var (
+	// ErrNotPython: no CPython runtime is mapped.
+	ErrNotPython = errors.New("no CPython interpreter in the process")
+	// ErrOtherPython: another implementation, such as PyPy, whose frames are not readable from outside.
+	ErrOtherPython = errors.New("not CPython")
+	// ErrVersion: CPython of a version whose structures are unknown.
+	ErrVersion = errors.New("structures of this Python version are not known")
+	// ErrNotReady: the interpreter has not started, or has finished.
+	ErrNotReady = errors.New("interpreter is not initialised")
+
+	errNoOffsets = errors.New("no debug offsets")
+)
+
+// Interpreter is a CPython runtime in a process.
+type Interpreter struct {
+	PID     int
+	Version string // "3.11.7" where known to that point, else "3.11"
+	Runtime uint64 // address of _PyRuntime
+	Library string // path of the executable or library that holds it
+	Layout  *Layout
+}
+
+const runtimeSymbol, versionSymbol, runtimeSection = "_PyRuntime", "Py_Version", ".PyRuntime"
+
+var (
+	libName = regexp.MustCompile(`^libpython(\d)\.(\d+)[a-z]*\.so`)
+	exeName = regexp.MustCompile(`^python(\d)\.(\d+)[a-z]*$`)
+	digits  = regexp.MustCompile(`python(\d)\.(\d+)`)
+)
+
+// binaries caches what was looked up in files, by file: workers of a job share their interpreter.
+var binaries = struct {
+	sync.Mutex
+	of map[binaryKey]*proc.Binary
+}{of: map[binaryKey]*proc.Binary{}}
+
+type binaryKey struct {
+	path  string
+	inode uint64
+}
+
+// Find locates the runtime in a process. It reads the mappings, one or two files, and a few words of memory.
+func Find(pid int, mem proc.Memory) (*Interpreter, error) {
+	maps, err := proc.ReadMaps(pid)
+	if err != nil {
+		return nil, err
+	}
+	exe, _ := proc.Exe(pid)
+	return find(pid, mem, maps, exe)
+}
+
+func find(pid int, mem proc.Memory, maps proc.Maps, exe string) (*Interpreter, error) {
+	err := fmt.Errorf("process %d (%s): %w", pid, exe, ErrNotPython)
+	for _, m := range candidates(maps, exe) {
+		if strings.Contains(path.Base(m.Path), "pypy") {
+			return nil, fmt.Errorf("process %d (%s): %w", pid, m.Path, ErrOtherPython)
+		}
+		in, e := probe(pid, mem, maps, m)
+		if e == nil {
+			return in, nil
+		}
+		if !errors.Is(e, ErrNotPython) {
+			err = e
+		}
+	}
+	return nil, err
+}
+
+// candidates are first mappings of files that may hold the runtime: libpython before the executable, since an
+// executable that links the library holds none.
+func candidates(maps proc.Maps, exe string) []proc.Mapping {
+	var libs, exes []proc.Mapping
+	seen := map[string]bool{}
+	for _, m := range maps {
+		base := path.Base(m.Path)
+		if m.Path == "" || m.Path[0] != '/' || seen[m.Path] {
+			continue
+		}
+		seen[m.Path] = true
+		switch {
+		case libName.MatchString(base) || strings.HasPrefix(base, "libpypy"):
+			libs = append(libs, m)
+		case m.Path == exe || exe == "" && exeName.MatchString(base):
+			exes = append(exes, m)
+		}
+	}
+	return append(libs, exes...)
+}
+
+func probe(pid int, mem proc.Memory, maps proc.Maps, m proc.Mapping) (*Interpreter, error) {
+	b, err := binaryOf(pid, m)
+	if err != nil {
+		return nil, err
+	}
+	bias, ok := b.Bias(m)
+	if !ok {
+		return nil, fmt.Errorf("process %d: %s is mapped in an unknown way", pid, m.Path)
+	}
+	in := &Interpreter{PID: pid, Library: m.Path}
+	if s, ok := b.Symbol(runtimeSymbol); ok {
+		in.Runtime = bias + s.Value
+	} else if s, ok := b.Section(runtimeSection); ok {
+		in.Runtime = bias + s.Value
+	} else {
+		return nil, fmt.Errorf("process %d: %s: %w", pid, m.Path, ErrNotPython)
+	}
+	if err := in.learn(mem, versionOf(mem, b, bias, m.Path, pid)); err != nil {
+		return nil, fmt.Errorf("process %d: %s: %w", pid, m.Path, err)
+	}
+	return in, in.ready(mem, maps)
+}
+
+func binaryOf(pid int, m proc.Mapping) (*proc.Binary, error) {
+	key := binaryKey{m.Path, m.Inode}
+	binaries.Lock()
+	defer binaries.Unlock()
+	if b := binaries.of[key]; b != nil {
+		return b, nil
+	}
+	b, err := proc.OpenBinary(pid, m, []string{runtimeSymbol, versionSymbol}, []string{runtimeSection})
+	if err == nil && len(binaries.of) < 256 {
+		binaries.of[key] = b
+	}
+	return b, err
+}
+
+// versionOf finds the version: the symbol Py_Version (3.11 on) is exact; names of the file and of the standard
+// library's folder give major and minor.
+func versionOf(mem proc.Memory, b *proc.Binary, bias uint64, file string, pid int) uint32 {
+	if s, ok := b.Symbol(versionSymbol); ok {
+		if v, err := proc.U32(mem, bias+s.Value); err == nil && v>>24 == 3 {
+			return v
+		}
+	}
+	exe, _ := proc.Exe(pid)
+	for _, text := range []string{path.Base(file), path.Base(exe), file} {
+		if m := digits.FindStringSubmatch(text); m != nil {
+			major, _ := strconv.Atoi(m[1])
+			minor, _ := strconv.Atoi(m[2])
+			return uint32(major)<<24 | uint32(minor&0xff)<<16
+		}
+	}
+	return 0
+}
+
+// learn chooses the layout: debug offsets where the runtime has them, else the table's row.
+func (in *Interpreter) learn(mem proc.Memory, version uint32) error {
+	v, free, o, err := readOffsets(mem, in.Runtime)
+	switch {
+	case err == nil:
+		in.Layout = layoutOfOffsets(v, free, o)
+		version = v
+	case errors.Is(err, errNoOffsets):
+		if version == 0 {
+			return ErrVersion
+		}
+		if in.Layout, err = LayoutOf(int(version>>24), int(version>>16&0xff)); err != nil {
+			return err
+		}
+	default:
+		return err
+	}
+	in.Version = versionText(version)
+	return nil
+}
+
+func versionText(v uint32) string {
+	s := fmt.Sprintf("%d.%d", v>>24, v>>16&0xff)
+	if v&0xf0 == 0 {
+		return s // known from a file name only
+	}
+	s += fmt.Sprintf(".%d", v>>8&0xff)
+	switch v >> 4 & 0xf {
+	case 0xa:
+		s += fmt.Sprintf("a%d", v&0xf)
+	case 0xb:
+		s += fmt.Sprintf("b%d", v&0xf)
+	case 0xc:
+		s += fmt.Sprintf("rc%d", v&0xf)
+	}
+	return s
+}
+
+// ready checks that the first interpreter exists and that its first thread points back to it.
+func (in *Interpreter) ready(mem proc.Memory, maps proc.Maps) error {
+	l := in.Layout
+	interp, err := proc.U64(mem, in.Runtime+uint64(l.Runtime.InterpHead))
+	if err != nil {
+		return fmt.Errorf("process %d: %w", in.PID, err)
+	}
+	if interp == 0 {
+		return fmt.Errorf("process %d: %w", in.PID, ErrNotReady)
+	}
+	thread, err := proc.U64(mem, interp+uint64(l.Interp.ThreadsHead))
+	if err != nil || thread == 0 {
+		return fmt.Errorf("process %d: %w", in.PID, ErrNotReady)
+	}
+	back, err := proc.U64(mem, thread+uint64(l.Thread.Interp))
+	if err != nil || back != interp {
+		if _, mapped := maps.Find(interp); !mapped && len(maps) > 0 {
+			return fmt.Errorf("process %d: interpreter at %#x is not mapped: %w", in.PID, interp, ErrVersion)
+		}
+		return fmt.Errorf("process %d: thread and interpreter do not belong together: %w", in.PID, ErrNotReady)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package cpython
+
+import "fmt"
+
+// none is an offset that does not exist in a version.
+const none = -1
+
+// Layout holds byte offsets of the fields that are read, for one build of CPython. Offsets of the table were computed
+// from the headers of each minor version (leading fields do not move within a release series); those of 3.13 and later
+// come from the process itself.
+type Layout struct {
+	Major, Minor int
+	// FreeThreaded is set for builds without a GIL, whose objects have a larger header.
+	FreeThreaded bool
+
+	Runtime RuntimeLayout
+	Interp  InterpLayout
+	Thread  ThreadLayout
+	Frame   FrameLayout
+	Code    CodeLayout
+	Object  ObjectLayout
+}
+
+// RuntimeLayout is _PyRuntimeState.
+type RuntimeLayout struct {
+	InterpHead   int
+	GIL          int // of struct _gil_runtime_state, up to 3.11
+	GCCollecting int // 3.8 only
+}
+
+// InterpLayout is PyInterpreterState. GIL is a pointer to the lock (3.12 on).
+type InterpLayout struct {
+	Next, ID, ThreadsHead int
+	GIL                   int
+	GCCollecting          int
+	Modules               int
+}
+
+// GIL fields inside struct _gil_runtime_state; they have not moved since 3.8.
+const (
+	gilHolder = 8
+	gilLocked = 16
+	gilSize   = 224 // on the platform where its locks are largest (arm64); a bound for "waits inside the GIL"
+)
+
+// ThreadLayout is PyThreadState. Frame points to the current frame, or (3.11, 3.12) to a structure on the C stack that
+// holds that pointer at CFrame.
+type ThreadLayout struct {
+	Size                        int // bytes that cover all fields below
+	Next, Interp, Frame, CFrame int
+	ID, Native                  int // pthread ident; native thread id (3.11 on)
+	Chunk                       int // first data-stack chunk (3.11 on)
+}
+
+// FrameLayout is PyFrameObject (to 3.10) or _PyInterpreterFrame.
+type FrameLayout struct {
+	Heap              bool // frames are objects, each with its own memory
+	Size              int  // bytes that cover all fields below
+	Code, Back, Instr int
+	Owner, Entry      int
+	Locals            int
+	Tag               uint64 // low bits of the code pointer that are no address
+	OwnerNative       byte   // smallest owner value that marks a frame of the C stack
+	InstrScale        int    // bytes per unit of Instr where that is an index
+}
+
+// CodeLayout is PyCodeObject. Table is co_lnotab or co_linetable.
+type CodeLayout struct {
+	Size                               int // bytes that cover all fields below
+	ArgCount, KwOnly, Flags, First     int
+	File, Name, Qual, Table            int
+	LocalNames, LocalKinds             int
+	NLocals, CellVars, FreeVars        int // to 3.10
+	Bytecode                           int // inside the object (3.11 on), else pointer to bytes
+	FrameWords, StackSize, NLocalsPlus int // FrameWords: 3.12 on; the others: 3.11
+	KeyFrom, KeyTo                     int // bytes that identify the object and do not change in its life
+	Lines                              lineFormat
+}
+
+// ObjectLayout holds the built-in types.
+type ObjectLayout struct {
+	Header, Type                     int // size of PyObject; ob_type
+	VarSize                          int
+	TypeName, TypeFlags              int
+	BytesData, TupleItems, ListItems int
+	UniLength, UniState              int
+	UniASCII, UniCompact, UniLegacy  int // where the data begin: compact ASCII, compact, pointer
+	FloatValue                       int
+	LongTag, LongDigits              int
+	DictUsed, DictKeys, DictValues   int
+}
+
+type lineFormat uint8
+
+const (
+	linesLnotab    lineFormat = iota // to 3.9
+	lines310                         // 3.10
+	linesLocations                   // 3.11 on
+)
+
+// table holds the layouts of versions without debug offsets. A new minor version would need one more row.
+var table = map[[2]int]func() Layout{
+	{3, 8}:  layout38,
+	{3, 9}:  layout39,
+	{3, 10}: layout310,
+	{3, 11}: layout311,
+	{3, 12}: layout312,
+}
+
+// LayoutOf returns the table's layout of a version.
+func LayoutOf(major, minor int) (*Layout, error) {
+	row, ok := table[[2]int{major, minor}]
+	if !ok {
+		return nil, fmt.Errorf("CPython %d.%d: %w", major, minor, ErrVersion)
+	}
+	l := row()
+	l.Major, l.Minor = major, minor
+	return &l, nil
+}
+
+func objects38() ObjectLayout {
+	return ObjectLayout{Header: 16, Type: 8, VarSize: 16, TypeName: 24, TypeFlags: 168, BytesData: 32, TupleItems: 24,
+		ListItems: 24, UniLength: 16, UniState: 32, UniASCII: 48, UniCompact: 72, UniLegacy: 72, FloatValue: 16,
+		LongTag: 16, LongDigits: 24, DictUsed: 16, DictKeys: 32, DictValues: 40}
+}
+
+func objects312() ObjectLayout {
+	o := objects38()
+	o.UniASCII, o.UniCompact, o.UniLegacy = 40, 56, 56
+	return o
+}
+
+func layout38() Layout {
+	return Layout{
+		Runtime: RuntimeLayout{InterpHead: 32, GIL: 1152, GCCollecting: 544},
+		Interp:  InterpLayout{Next: 0, ID: 16, ThreadsHead: 8, GIL: none, GCCollecting: none, Modules: 56},
+		Thread:  ThreadLayout{Size: 264, Next: 8, Interp: 16, Frame: 24, CFrame: none, ID: 176, Native: none, Chunk: none},
+		Frame: FrameLayout{Heap: true, Size: 112, Code: 32, Back: 24, Instr: 104, Owner: none, Entry: none, Locals: 360,
+			InstrScale: 1},
+		Code: CodeLayout{Size: 128, ArgCount: 16, KwOnly: 24, Flags: 36, First: 40, File: 104, Name: 112, Qual: none,
+			Table: 120, LocalNames: 72, LocalKinds: none, NLocals: 28, CellVars: 88, FreeVars: 80, Bytecode: 48,
+			FrameWords: none, StackSize: 32, NLocalsPlus: none, KeyFrom: 16, KeyTo: 128, Lines: linesLnotab},
+		Object: objects38(),
+	}
+}
+
+func layout39() Layout {
+	l := layout38()
+	l.Runtime = RuntimeLayout{InterpHead: 32, GIL: 352, GCCollecting: none}
+	l.Interp.ID, l.Interp.GCCollecting, l.Interp.Modules = 24, 816, 856
+	return l
+}
+
+func layout310() Layout {
+	l := layout39()
+	l.Frame.Instr, l.Frame.InstrScale, l.Frame.Locals = 96, 2, 352
+	l.Code.Lines = lines310
+	return l
+}
+
+func layout311() Layout {
+	return Layout{
+		Runtime: RuntimeLayout{InterpHead: 40, GIL: 360, GCCollecting: none},
+		Interp:  InterpLayout{Next: 0, ID: 48, ThreadsHead: 16, GIL: none, GCCollecting: 848, Modules: 888},
+		Thread:  ThreadLayout{Size: 320, Next: 8, Interp: 16, Frame: 56, CFrame: 8, ID: 152, Native: 160, Chunk: 296},
+		Frame: FrameLayout{Size: 80, Code: 32, Back: 48, Instr: 56, Owner: 69, Entry: 68, Locals: 72, OwnerNative: 3,
+			InstrScale: 1},
+		Code: CodeLayout{Size: 184, ArgCount: 56, KwOnly: 64, Flags: 48, First: 72, File: 112, Name: 120, Qual: 128,
+			Table: 136, LocalNames: 96, LocalKinds: 104, NLocals: none, CellVars: none, FreeVars: none, Bytecode: 184,
+			FrameWords: none, StackSize: 68, NLocalsPlus: 76, KeyFrom: 56, KeyTo: 144, Lines: linesLocations},
+		Object: objects38(),
+	}
+}
+
+func layout312() Layout {
+	l := layout311()
+	l.Runtime = RuntimeLayout{InterpHead: 40, GIL: none, GCCollecting: none}
+	l.Interp = InterpLayout{Next: 0, ID: 8, ThreadsHead: 72, GIL: 384, GCCollecting: 312, Modules: 944}
+	l.Thread = ThreadLayout{Size: 256, Next: 8, Interp: 16, Frame: 56, CFrame: 0, ID: 136, Native: 144, Chunk: 232}
+	l.Frame = FrameLayout{Size: 80, Code: 0, Back: 8, Instr: 56, Owner: 70, Entry: none, Locals: 72, OwnerNative: 3,
+		InstrScale: 1}
+	l.Code.ArgCount, l.Code.KwOnly, l.Code.First, l.Code.Bytecode, l.Code.Size = 52, 60, 68, 192, 192
+	l.Code.FrameWords, l.Code.StackSize, l.Code.NLocalsPlus = 76, 64, 72
+	l.Code.KeyFrom = 52
+	l.Object = objects312()
+	return l
+}

@@ -1,0 +1,168 @@
+package cpython_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"bottleneck/internal/cpython"
+	"bottleneck/internal/proc"
+)
+
+// interpreters are the CPythons of this machine that are supported: those of pyenv, and the system's own.
+func interpreters(t testing.TB) map[string]string {
+	t.Helper()
+	home, _ := os.UserHomeDir()
+	found := map[string]string{}
+	paths, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
+	for _, p := range append(paths, "/usr/bin/python3") {
+		out, err := exec.Command(p, "-c", "import sys; print('%d.%d' % sys.version_info[:2], int(sys.version_info >= (3, 8)))").Output()
+		f := strings.Fields(string(out))
+		if err != nil || len(f) != 2 || f[1] != "1" {
+			continue
+		}
+		name := f[0]
+		if found[name] != "" {
+			name += "-system"
+		}
+		found[name] = p
+	}
+	if len(found) == 0 {
+		t.Skip("no CPython 3.8 or later on this machine")
+	}
+	return found
+}
+
+// start runs a Python program and waits for its line "ready".
+func start(t testing.TB, python string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(python, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	if err != nil || strings.TrimSpace(line) != "ready" {
+		t.Fatalf("%s %v said %q, %v", python, args, line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return cmd
+}
+
+// marks finds the lines of a program by their remark "# NAME".
+func marks(t testing.TB, file string) map[string]int {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]int{}
+	for i, l := range strings.Split(string(b), "\n") {
+		if _, name, ok := strings.Cut(l, "  # "); ok {
+			m[name] = i + 1
+		}
+	}
+	return m
+}
+
+func stacks(s *cpython.Snapshot, file string) []string {
+	var out []string
+	for _, th := range s.Threads {
+		var b strings.Builder
+		if th.Fault != cpython.FaultNone {
+			fmt.Fprintf(&b, "fault %d;", th.Fault)
+		}
+		for _, f := range th.Frames {
+			if filepath.Base(f.Code.File) == filepath.Base(file) {
+				fmt.Fprintf(&b, "%s:%d;", f.Code.Function, f.Line())
+			}
+		}
+		out = append(out, b.String())
+	}
+	sort.Strings(out)
+	return out
+}
+
+// TestShapes reads threads that stand still in known places and compares every frame and line.
+func TestShapes(t *testing.T) {
+	file := "testdata/shapes.py"
+	m := marks(t, file)
+	for version, python := range interpreters(t) {
+		t.Run(version, func(t *testing.T) {
+			cmd := start(t, python, file)
+			mem := proc.OpenMemory(cmd.Process.Pid)
+			in, err := cpython.Find(cmd.Process.Pid, mem)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(version, fmt.Sprintf("%d.%d", in.Layout.Major, in.Layout.Minor)) {
+				t.Errorf("found version %s", in.Version)
+			}
+			r := cpython.NewReader(in, mem, 100)
+			var s cpython.Snapshot
+			checkShapes(t, r, &s, m, file, in.Layout.Minor)
+			if err := r.Take(&s); err != nil {
+				t.Fatal(err)
+			}
+			for _, th := range s.Threads {
+				if !th.Same || th.Moved {
+					t.Errorf("a thread that stands still: same %v, moved %v", th.Same, th.Moved)
+				}
+			}
+		})
+	}
+}
+
+func checkShapes(t *testing.T, r *cpython.Reader, s *cpython.Snapshot, m map[string]int, file string, minor int) {
+	t.Helper()
+	qual := func(short, long string) string {
+		if minor >= 11 {
+			return long
+		}
+		return short
+	}
+	chain := fmt.Sprintf("leaf:%d;chain:%d;", m["LEAF"], m["BOTTOM"]) +
+		strings.Repeat(fmt.Sprintf("chain:%d;", m["CHAIN"]), 20)
+	want := []string{
+		fmt.Sprintf("produce:%d;consume:%d;", m["PRODUCE"], m["CONSUME"]),
+		fmt.Sprintf("inner:%d;outer:%d;drive:%d;", m["INNER"], m["AWAIT"], m["DRIVE"]),
+		fmt.Sprintf("%s:%d;%s:%d;call_from_c:%d;", qual("méthode", "Ünïcode.méthode"), m["METHOD"],
+			qual("<lambda>", "call_from_c.<locals>.<lambda>"), m["FROM_C"], m["FROM_C"]),
+	}
+	// The program says "ready" just before its main thread waits: snapshots until it stands still.
+	var got []string
+	deadline := time.Now().Add(10 * time.Second)
+	for time.Now().Before(deadline) {
+		if err := r.Take(s); err != nil {
+			t.Fatal(err)
+		}
+		if got = stacks(s, file); strings.Contains(strings.Join(got, "|"), fmt.Sprintf("leaf:%d;", m["LEAF"])) {
+			break
+		}
+	}
+	if len(got) != 4 {
+		t.Fatalf("%d threads: %q", len(got), got)
+	}
+	all := strings.Join(got, "|")
+	for _, w := range want {
+		if !strings.Contains(all, w) {
+			t.Errorf("no thread stands at %s\n got %s", w, all)
+		}
+	}
+	if !strings.Contains(all, chain) {
+		t.Errorf("main thread: want %s\n got %s", chain, all)
+	}
+}

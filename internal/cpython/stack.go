@@ -1,0 +1,395 @@
+package cpython
+
+import (
+	"fmt"
+
+	"bottleneck/internal/proc"
+)
+
+// slack is what is read of a data-stack chunk beyond the last known top, for frames that were pushed since.
+const slack = 768
+
+// attempts is how often a stack is read in one snapshot before a fault is accepted.
+const attempts = 3
+
+// threadState is what is known of one thread between snapshots: copies of its memory and its last stack.
+type threadState struct {
+	addr  uint64
+	head  []byte // PyThreadState
+	begin int    // index of its first range in the batch
+	fresh bool   // the batch covered it
+	seen  int64  // tick at which it was in a list
+
+	cframe  uint64 // of 3.11 and 3.12
+	current [8]byte
+	after   [8]byte // the current frame once more, read after everything else
+	hasEnd  bool
+
+	chunks []chunk // newest first
+	singles,
+	spare []single // frames outside of the data stack: on the C stack, in generators, or objects (to 3.10)
+
+	frames, prev []RawFrame
+	addrs, prevA []uint64 // addresses of the frames
+}
+
+// chunk is a copy of the used part of one _PyStackChunk: previous, size and top (8 bytes each), then frames.
+type chunk struct {
+	addr uint64
+	buf  []byte
+	end  int // bytes that the last walk needed
+	used bool
+}
+
+type single struct {
+	addr  uint64
+	buf   []byte
+	used  bool
+	valid bool
+}
+
+const chunkHeader = 24
+
+func newThreadState(addr uint64, l *Layout) *threadState {
+	return &threadState{addr: addr, head: make([]byte, l.Thread.Size)}
+}
+
+// predict appends the ranges where the thread's state and frames were last time.
+func (t *threadState) predict(l *Layout, ranges []proc.Range) []proc.Range {
+	t.prune()
+	for i := range t.singles {
+		t.singles[i].valid = true
+		ranges = append(ranges, proc.Range{Addr: t.singles[i].addr, Buf: t.singles[i].buf})
+	}
+	for i := len(t.chunks) - 1; i > 0; i-- {
+		ranges = append(ranges, proc.Range{Addr: t.chunks[i].addr, Buf: t.chunks[i].buf})
+	}
+	ranges = append(ranges, proc.Range{Addr: t.addr, Buf: t.head})
+	t.hasEnd = false
+	if l.Frame.Heap {
+		return ranges
+	}
+	at := t.addr + uint64(l.Thread.Frame)
+	if l.Thread.CFrame != none {
+		if t.cframe == 0 {
+			return ranges
+		}
+		at = t.cframe + uint64(l.Thread.CFrame)
+		ranges = append(ranges, proc.Range{Addr: at, Buf: t.current[:]})
+	}
+	if len(t.chunks) > 0 {
+		ranges = append(ranges, proc.Range{Addr: t.chunks[0].addr, Buf: t.chunks[0].buf})
+	}
+	t.hasEnd = true
+	return append(ranges, proc.Range{Addr: at, Buf: t.after[:]})
+}
+
+// prune forgets copies that the last walk did not need and sets the lengths of the others.
+func (t *threadState) prune() {
+	kept := t.singles[:0]
+	for _, s := range t.singles {
+		if s.used {
+			s.used = false
+			kept = append(kept, s)
+		} else if len(t.spare) < 64 {
+			t.spare = append(t.spare, s)
+		}
+	}
+	t.singles = kept
+	chunks := t.chunks[:0]
+	for _, c := range t.chunks {
+		if c.used {
+			c.used = false
+			c.resize(c.end + slack)
+			chunks = append(chunks, c)
+		}
+	}
+	t.chunks = chunks
+}
+
+// resize sets the length of the copy, within the chunk's own size and the cap.
+func (c *chunk) resize(n int) {
+	if len(c.buf) >= chunkHeader {
+		if size := word(c.buf, 8); size < uint64(n) {
+			n = max(int(size), chunkHeader)
+		}
+	}
+	n = min(n, maxChunk)
+	if cap(c.buf) < n {
+		grown := make([]byte, n, n+n/2)
+		copy(grown, c.buf)
+		c.buf = grown
+	}
+	c.buf = c.buf[:n]
+}
+
+// readThread reads a thread whose prediction failed, from nothing.
+func (r *Reader) readThread(t *threadState) error {
+	t.chunks, t.singles, t.cframe, t.hasEnd = t.chunks[:0], t.singles[:0], 0, false
+	if err := r.mem.Read(t.addr, t.head); err != nil {
+		return fmt.Errorf("thread state at %#x: %w", t.addr, err)
+	}
+	t.fresh = true
+	return nil
+}
+
+// stack walks a thread's frames in the copies; where they do not fit together it reads again, a few times.
+func (r *Reader) stack(t *threadState, out *ThreadSample) {
+	for try := 1; ; try++ {
+		cur, ok := r.currentFrame(t)
+		out.Fault, out.Cut, out.Moved = FaultMemory, false, false
+		if ok {
+			out.Fault = r.walk(t, cur, out)
+			out.Moved = t.hasEnd && word(t.after[:], 0) != cur
+		}
+		if out.Fault == FaultNone && r.l.Frame.Heap {
+			r.verifyObjects(t, out)
+		}
+		if out.Fault == FaultNone && !out.Moved || try == attempts {
+			break
+		}
+		if !r.again(t) {
+			break
+		}
+	}
+	r.finish(t, out)
+}
+
+// again reads one thread once more.
+func (r *Reader) again(t *threadState) bool {
+	for i := range t.singles {
+		t.singles[i].used = true
+	}
+	for i := range t.chunks {
+		t.chunks[i].used = true
+	}
+	r.ranges = t.predict(r.l, r.ranges[:0])
+	if n, err := r.readAll(r.ranges); err == nil && n == len(r.ranges) {
+		return true
+	}
+	return r.readThread(t) == nil
+}
+
+// finish compares the stack with the last one and notes which code objects are to be compared.
+func (r *Reader) finish(t *threadState, out *ThreadSample) {
+	if out.Fault != FaultNone {
+		t.frames, t.addrs = t.frames[:0], t.addrs[:0]
+	}
+	n, p := len(t.frames), len(t.prev)
+	same := 0 // outer frames that did not move
+	for same < n && same < p && t.frames[n-1-same] == t.prev[p-1-same] && t.addrs[n-1-same] == t.prevA[p-1-same] {
+		same++
+	}
+	out.Same = same == n && n == p && out.Fault == FaultNone
+	for i := range t.frames {
+		c := t.frames[i].Code
+		if i < n-same && c.checked != r.tick || r.tick-c.checked >= r.every {
+			c.checked = r.tick
+			r.check = append(r.check, c)
+		}
+	}
+	out.Frames = t.frames
+	t.frames, t.prev = t.prev, t.frames
+	t.addrs, t.prevA = t.prevA, t.addrs
+}
+
+// currentFrame finds the innermost frame in the copies.
+func (r *Reader) currentFrame(t *threadState) (uint64, bool) {
+	p := word(t.head, r.l.Thread.Frame)
+	if r.l.Thread.CFrame == none || p == 0 {
+		return p, true
+	}
+	if p != t.cframe || !t.hasEnd {
+		t.cframe, t.hasEnd = p, false
+		if r.mem.Read(p+uint64(r.l.Thread.CFrame), t.current[:]) != nil {
+			t.cframe = 0
+			return 0, false
+		}
+	}
+	return word(t.current[:], 0), true
+}
+
+// walk follows the chain of frames from the innermost one.
+func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
+	t.frames, t.addrs = t.frames[:0], t.addrs[:0]
+	f := &r.l.Frame
+	var packed packing
+	for steps := 0; cur != 0; steps++ {
+		if len(t.frames) >= maxFrames {
+			out.Cut = true
+			return FaultNone
+		}
+		if steps > 4*maxFrames {
+			return FaultTorn
+		}
+		b, home := r.frame(t, cur)
+		if b == nil {
+			return FaultMemory
+		}
+		back := word(b, f.Back)
+		if back == cur {
+			return FaultTorn
+		}
+		if f.Owner != none && b[f.Owner] >= f.OwnerNative {
+			if n := len(t.frames); n > 0 {
+				t.frames[n-1].Entry = true
+			}
+			cur = back
+			continue
+		}
+		fault := r.push(t, cur, b, home, &packed)
+		if fault != FaultNone {
+			return fault
+		}
+		cur = back
+	}
+	return FaultNone
+}
+
+// packing checks that frames lie on the data stack as they were pushed: each begins where its caller's ends.
+type packing struct {
+	chunk uint64
+	inner uint64 // address of the last frame seen in the chunk
+}
+
+func (p *packing) fits(chunk, addr uint64, length uint64) bool {
+	ok := p.chunk != chunk || addr+length == p.inner || length == 0 && addr < p.inner
+	p.chunk, p.inner = chunk, addr
+	return ok
+}
+
+func (r *Reader) push(t *threadState, addr uint64, b []byte, home uint64, packed *packing) Fault {
+	f := &r.l.Frame
+	ca := word(b, f.Code) &^ f.Tag
+	c := r.codes.byAddr[ca]
+	if c == nil {
+		var err error
+		if c, err = r.codes.load(ca); err != nil {
+			return FaultTorn
+		}
+		c.checked = r.tick
+	}
+	if home != 0 && !packed.fits(home, addr, c.frameLen) {
+		return FaultTorn
+	}
+	if c.shim {
+		return FaultNone
+	}
+	off, ok := r.offset(c, b)
+	if !ok {
+		return FaultTorn
+	}
+	entry := f.Entry != none && b[f.Entry] != 0
+	t.frames = append(t.frames, RawFrame{Code: c, Offset: off, Entry: entry})
+	t.addrs = append(t.addrs, addr)
+	return FaultNone
+}
+
+// offset is the frame's instruction, checked to lie in its bytecode.
+func (r *Reader) offset(c *Code, b []byte) (int32, bool) {
+	f := &r.l.Frame
+	if f.Heap {
+		i := int32(word32(b, f.Instr))
+		return max(i, -1) * int32(f.InstrScale), i >= -1 && i < maxTable
+	}
+	d := int64(word(b, f.Instr) - c.start)
+	if r.l.FreeThreaded && (d < -2 || d > maxTable) {
+		return -1, true // bytecode of the thread's own, elsewhere
+	}
+	limit := int64(maxTable)
+	if c.length > 0 {
+		limit = int64(c.length)
+	}
+	return int32(d), d >= -2 && d <= limit
+}
+
+// frame finds the copy of the frame at addr, reading it where there is none yet. home is the chunk it lies in, 0 for
+// one that is not on the data stack.
+func (r *Reader) frame(t *threadState, addr uint64) (b []byte, home uint64) {
+	size := r.l.Frame.Size
+	for i := range t.chunks {
+		c := &t.chunks[i]
+		if addr >= c.addr && addr-c.addr < uint64(len(c.buf)) {
+			at := int(addr - c.addr)
+			if at+size > len(c.buf) {
+				break
+			}
+			c.used, c.end = true, max(c.end, at+size)
+			if i == 0 && len(t.frames) == 0 {
+				c.end = at + size
+			}
+			return c.buf[at : at+size], c.addr
+		}
+	}
+	for i := range t.singles {
+		s := &t.singles[i]
+		if s.addr == addr && s.valid {
+			s.used = true
+			return s.buf, 0
+		}
+	}
+	if r.l.Thread.Chunk != none {
+		if b, home, ok := r.frameInChunk(t, addr); ok {
+			return b, home
+		}
+	}
+	return r.frameAlone(t, addr), 0
+}
+
+func (r *Reader) frameAlone(t *threadState, addr uint64) []byte {
+	if len(t.singles) >= 4*maxFrames {
+		return nil
+	}
+	var s single
+	if n := len(t.spare); n > 0 {
+		s, t.spare = t.spare[n-1], t.spare[:n-1]
+	} else {
+		s.buf = make([]byte, r.l.Frame.Size)
+	}
+	s.addr, s.used, s.valid = addr, true, true
+	if r.mem.Read(addr, s.buf) != nil {
+		return nil
+	}
+	t.singles = append(t.singles, s)
+	return s.buf
+}
+
+// frameInChunk finds the data-stack chunk that holds addr, along the list of chunks, and copies its part up to there.
+func (r *Reader) frameInChunk(t *threadState, addr uint64) ([]byte, uint64, bool) {
+	at := word(t.head, r.l.Thread.Chunk)
+	total := 0
+	for i := 0; at != 0 && i < maxChunks && total < maxStackMem; i++ {
+		if i == len(t.chunks) {
+			t.chunks = append(t.chunks, chunk{})
+		}
+		c := &t.chunks[i]
+		if c.addr != at {
+			t.chunks = t.chunks[:i+1]
+			*c = chunk{addr: at, buf: make([]byte, chunkHeader, 4096)}
+			if r.mem.Read(at, c.buf) != nil {
+				t.chunks = t.chunks[:i]
+				return nil, 0, false
+			}
+		}
+		c.used = true // chunks on the way are kept: their headers lead on
+		size := word(c.buf, 8)
+		if addr >= at && addr-at < size && size <= maxChunk {
+			return r.fill(c, int(addr-at))
+		}
+		total += len(c.buf)
+		at = word(c.buf, 0)
+	}
+	return nil, 0, false
+}
+
+// fill copies a chunk up to and with the frame at the given place in it.
+func (r *Reader) fill(c *chunk, at int) ([]byte, uint64, bool) {
+	end := at + r.l.Frame.Size
+	c.resize(end + slack)
+	if end > len(c.buf) || r.mem.Read(c.addr, c.buf) != nil {
+		c.used = false
+		return nil, 0, false
+	}
+	c.end = max(c.end, end)
+	return c.buf[at:end], c.addr, true
+}

@@ -1,0 +1,97 @@
+package cpython
+
+import (
+	"bytes"
+
+	"bottleneck/internal/proc"
+)
+
+// verifyObjects reads the frames of a stack of objects (to 3.10) a second time. Frames there are freed and reused one
+// by one, so that a chain of copies may never have existed; one whose links did not change between two readings did.
+// The innermost frame is excepted: it may return, which is no fault.
+func (r *Reader) verifyObjects(t *threadState, out *ThreadSample) {
+	if unmoved(t) {
+		return
+	}
+	f := &r.l.Frame
+	width := max(f.Code, f.Back) + 8
+	if cap(r.keys) < width*len(t.addrs) {
+		r.keys = make([]byte, 2*width*len(t.addrs))
+	}
+	r.ranges = r.ranges[:0]
+	for i, a := range t.addrs {
+		r.ranges = append(r.ranges, proc.Range{Addr: a, Buf: r.keys[:cap(r.keys)][width*i : width*(i+1)]})
+	}
+	if got, err := r.readAll(r.ranges); err != nil || got < len(r.ranges) {
+		out.Fault = FaultTorn
+		return
+	}
+	for i := 1; i < len(r.ranges); i++ {
+		b := r.ranges[i].Buf
+		if word(b, 0) == 0 || word(b, f.Code) != t.frames[i].Code.addr || word(b, f.Back) != addrAt(t.addrs, i+1) {
+			out.Fault = FaultTorn
+			return
+		}
+	}
+}
+
+// unmoved says that the stack equals the last one, which was verified.
+func unmoved(t *threadState) bool {
+	if len(t.frames) != len(t.prev) {
+		return false
+	}
+	for i := range t.frames {
+		if t.frames[i] != t.prev[i] || t.addrs[i] != t.prevA[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func addrAt(addrs []uint64, i int) uint64 {
+	if i < len(addrs) {
+		return addrs[i]
+	}
+	return 0
+}
+
+// compareCodes reads the identifying bytes of code objects again: addresses of freed ones are reused. A stack that
+// holds a changed one is torn; the next snapshot loads the new one.
+func (r *Reader) compareCodes(s *Snapshot) {
+	if len(r.check) == 0 {
+		return
+	}
+	width := r.l.Code.KeyTo - r.l.Code.KeyFrom
+	if cap(r.keys) < width*len(r.check) {
+		r.keys = make([]byte, 2*width*len(r.check))
+	}
+	r.ranges = r.ranges[:0]
+	for i, c := range r.check {
+		r.ranges = append(r.ranges, proc.Range{Addr: c.addr + uint64(r.l.Code.KeyFrom),
+			Buf: r.keys[:cap(r.keys)][width*i : width*(i+1)]})
+	}
+	n, err := r.readAll(r.ranges)
+	if err != nil {
+		n = 0
+	}
+	for i, c := range r.check {
+		if i < n && bytes.Equal(r.ranges[i].Buf, c.key) {
+			continue
+		}
+		delete(r.codes.byAddr, c.addr)
+		r.condemn(s, c)
+	}
+	r.check = r.check[:0]
+}
+
+// condemn marks every stack with a code object that is not what it was.
+func (r *Reader) condemn(s *Snapshot, c *Code) {
+	for i := range s.Threads {
+		for _, f := range s.Threads[i].Frames {
+			if f.Code == c {
+				s.Threads[i].Fault, s.Threads[i].Frames, s.Threads[i].Same = FaultTorn, nil, false
+				break
+			}
+		}
+	}
+}

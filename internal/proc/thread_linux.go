@@ -1,0 +1,116 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// OSState is what the kernel says of one thread at one moment.
+type OSState struct {
+	Running bool      // on a CPU or runnable
+	Disk    bool      // uninterruptible (known only through Stat)
+	Syscall int       // number of the system call it is blocked in; -1 none or unknown
+	Args    [2]uint64 // its first arguments
+}
+
+// Thread watches one thread of a process; it keeps the file of its state open, since opening costs more than reading.
+type Thread struct {
+	PID, TID int
+	fd       int // of /proc/PID/task/TID/syscall, else of stat
+	stat     bool
+	buf      [512]byte
+}
+
+// OpenThread begins to watch a thread.
+func OpenThread(pid, tid int) (*Thread, error) {
+	t := &Thread{PID: pid, TID: tid, fd: -1}
+	if err := t.open("syscall"); err == nil {
+		if _, err := t.read(); err == nil {
+			return t, nil
+		}
+		unix.Close(t.fd)
+	}
+	t.stat = true
+	if err := t.open("stat"); err != nil {
+		return nil, openError(pid, fmt.Sprintf("task/%d/stat", tid), err)
+	}
+	return t, nil
+}
+
+func (t *Thread) open(name string) error {
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/task/%d/%s", t.PID, t.TID, name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.fd = -1
+		return err
+	}
+	t.fd = fd
+	return nil
+}
+
+// Close ends the watching.
+func (t *Thread) Close() error {
+	if t.fd < 0 {
+		return nil
+	}
+	fd := t.fd
+	t.fd = -1
+	return unix.Close(fd)
+}
+
+func (t *Thread) read() ([]byte, error) {
+	n, err := unix.Pread(t.fd, t.buf[:], 0)
+	if err != nil {
+		if err == unix.ESRCH {
+			return nil, fmt.Errorf("thread %d of process %d: %w", t.TID, t.PID, ErrGone)
+		}
+		return nil, fmt.Errorf("thread %d of process %d: %w", t.TID, t.PID, err)
+	}
+	if n <= 0 {
+		return nil, fmt.Errorf("thread %d of process %d: %w", t.TID, t.PID, ErrGone)
+	}
+	return t.buf[:n], nil
+}
+
+// State reads what the thread does now.
+func (t *Thread) State() (OSState, error) {
+	b, err := t.read()
+	if err != nil {
+		return OSState{Syscall: -1}, err
+	}
+	if t.stat {
+		return parseStatState(b), nil
+	}
+	return parseSyscall(b), nil
+}
+
+// parseSyscall reads /proc/PID/task/TID/syscall: "running", or the number and six arguments, or -1 when it is blocked
+// outside a system call.
+func parseSyscall(b []byte) OSState {
+	s := OSState{Syscall: -1}
+	if bytes.HasPrefix(b, []byte("running")) {
+		s.Running = true
+		return s
+	}
+	number, rest, _ := bytes.Cut(b, []byte(" "))
+	if n, err := strconv.Atoi(string(number)); err == nil {
+		s.Syscall = n
+	}
+	for i := range s.Args {
+		var word []byte
+		word, rest, _ = bytes.Cut(rest, []byte(" "))
+		word = bytes.TrimPrefix(word, []byte("0x"))
+		s.Args[i], _ = strconv.ParseUint(string(word), 16, 64)
+	}
+	return s
+}
+
+func parseStatState(b []byte) OSState {
+	s := OSState{Syscall: -1}
+	if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) {
+		s.Running, s.Disk = b[i+2] == 'R', b[i+2] == 'D'
+	}
+	return s
+}

@@ -1,0 +1,22 @@
+//go:build !linux
+
+package proc
+
+// OSState is what the kernel says of one thread at one moment.
+type OSState struct {
+	Running, Disk bool
+	Syscall       int
+	Args          [2]uint64
+}
+
+// Thread watches one thread of a process; not on this system.
+type Thread struct{ PID, TID int }
+
+// OpenThread fails.
+func OpenThread(int, int) (*Thread, error) { return nil, ErrNoSystem }
+
+// Close does nothing.
+func (*Thread) Close() error { return nil }
+
+// State fails.
+func (*Thread) State() (OSState, error) { return OSState{}, ErrNoSystem }
