@@ -6,6 +6,9 @@ import "time"
 // (the agent's and the sampler's monotonic times by their clock pairs, Kineto's by baseTimeNanoseconds).
 type Time int64
 
+// Sub is the time from o to t.
+func (t Time) Sub(o Time) Dur { return Dur(t - o) }
+
 // Dur is a length of time in nanoseconds.
 type Dur int64
 

@@ -1,0 +1,331 @@
+package analyse
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// Flags of a function row.
+const (
+	rowDevice     uint8 = 1 << iota // work on the device, not on a CPU thread
+	rowAnnotation                   // record_function and its shadow on the device
+	rowPython
+	rowAsync   // starts and ends on different threads: no children, no self time
+	rowMemory  // an allocation that no CPU event covers
+	rowRemoved // the only child of a parent of the same name
+)
+
+// functionRow is one entry of torch's event list. Parents come before their children.
+type functionRow struct {
+	event    model.EventID // NoEvent for rowMemory
+	name     model.Str
+	start    model.Time
+	end      model.Time
+	parent   int32 // row, -1
+	children int32
+	thread   int32
+	flags    uint8
+	below    model.Dur // sum of the children's CPU time
+	own      model.Dur // sum of its own kernels
+	device   model.Dur // own kernels and those of everything below
+}
+
+// memoryUse is what happened to memory while a function row was open; below is the children's part.
+type memoryUse struct{ cpu, device, cpuBelow, deviceBelow int64 }
+
+// functions is a trace as torch.profiler's event list: filtered, in order of (start, -end), with the tree of
+// torch.autograd.profiler_util.EventList (PyTorch 2.15).
+type functions struct {
+	trace  *model.Trace
+	texts  *model.Strings
+	rows   []functionRow
+	memory []memoryUse // parallel to rows; nil where the trace holds no memory events
+	rowOf  []int32     // by event; -1 for events that are no row
+	opt    KeyAveragesOptions
+}
+
+// nameClass is what a name alone decides about a row.
+type nameClass uint8
+
+const (
+	nameUnseen nameClass = iota
+	namePlain
+	nameHidden // torch's own bookkeeping operators, which its tables leave out
+	nameStep   // ProfilerStep#N
+	nameAsync  // work of a process group: its record ends on another thread
+)
+
+func classifyName(name string) nameClass {
+	switch name {
+	case "[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
+		"profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version":
+		return nameHidden
+	}
+	switch {
+	case strings.HasPrefix(name, "ProfilerStep#"):
+		return nameStep
+	case hasAnyPrefix(name, "gloo:", "nccl:", "mpi:", "ucc:", "xccl:"):
+		return nameAsync
+	}
+	return namePlain
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func newFunctions(t *model.Trace, texts *model.Strings, opt KeyAveragesOptions) *functions {
+	f := &functions{trace: t, texts: texts, opt: opt}
+	f.collect()
+	f.addMemory()
+	f.nest()
+	f.attachKernels()
+	f.removeDuplicates()
+	f.sumUp()
+	return f
+}
+
+// collect makes the rows, merging the lanes (each sorted already) into one order of (start, -end).
+func (f *functions) collect() {
+	ev := &f.trace.Events
+	n := ev.Len()
+	f.rowOf = make([]int32, n)
+	order := make([]model.EventID, 0, n)
+	names := make([]model.Str, n)
+	classes := make([]nameClass, f.texts.Len())
+	step := model.Str(0)
+	for i := range n {
+		f.rowOf[i] = -1
+		name := ev.Name[i]
+		class := classes[name]
+		if class == nameUnseen {
+			class = classifyName(f.texts.Text(name))
+			classes[name] = class
+		}
+		if class == nameHidden || !f.wanted(ev.Kind[i]) {
+			continue
+		}
+		if class == nameStep {
+			if step == 0 {
+				step = name
+			}
+			name = step
+		}
+		names[i] = name
+		order = append(order, model.EventID(i))
+	}
+	order = mergeLanes(ev, order)
+	f.rows = make([]functionRow, len(order))
+	for r, id := range order {
+		f.rowOf[id] = int32(r)
+		row := functionRow{event: id, name: names[id], start: ev.Start[id], end: ev.End(id), parent: -1, flags: kindFlags(ev.Kind[id])}
+		if classes[ev.Name[id]] == nameAsync && row.flags&rowDevice == 0 {
+			row.flags |= rowAsync
+		}
+		row.thread = f.threadOf(id)
+		f.rows[r] = row
+	}
+}
+
+func (f *functions) wanted(k model.Kind) bool {
+	return k != model.KindOther && (k != model.KindPython || !f.opt.IgnorePython)
+}
+
+func kindFlags(k model.Kind) uint8 {
+	switch k {
+	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindSync, model.KindDeviceEvent:
+		return rowDevice
+	case model.KindGPUAnnotation:
+		return rowDevice | rowAnnotation
+	case model.KindAnnotation:
+		return rowAnnotation
+	case model.KindPython:
+		return rowPython
+	}
+	return 0
+}
+
+// threadOf is the thread on which torch nests a CPU event: its own, that of the operator it is linked to, or, for
+// runtime calls and overhead without a link, one that they all share.
+func (f *functions) threadOf(id model.EventID) int32 {
+	ev := &f.trace.Events
+	shared := int32(len(f.trace.Lanes))
+	switch ev.Kind[id] {
+	case model.KindOverhead:
+		return shared
+	case model.KindRuntime:
+		if op := f.linked(id); op != model.NoEvent {
+			return int32(ev.Lane[op])
+		}
+		return shared
+	}
+	return int32(ev.Lane[id])
+}
+
+// linked is the operator that torch counts a runtime call or device row to, NoEvent without one. Where "External id"
+// names operators, a row without it is unlinked even inside an operator's interval.
+func (f *functions) linked(id model.EventID) model.EventID {
+	ev := &f.trace.Events
+	op, detail := ev.Op[id], ev.Detail[id]
+	if op == model.NoEvent || !f.trace.Features.ExternalLinks || detail < 0 {
+		return op
+	}
+	external := int64(0)
+	if ev.Kind[id] == model.KindRuntime {
+		external = ev.RuntimeDetails[detail].External
+	} else {
+		external = ev.DeviceDetails[detail].External
+	}
+	if external == 0 {
+		return model.NoEvent
+	}
+	return op
+}
+
+// mergeLanes sorts events by (start, -end, lane). Events of one lane are adjacent and in that order already, so runs
+// are merged pairwise.
+func mergeLanes(ev *model.Events, ids []model.EventID) []model.EventID {
+	var cuts []int
+	for i := range ids {
+		if i == 0 || ev.Lane[ids[i]] != ev.Lane[ids[i-1]] || before(ev, ids[i], ids[i-1]) {
+			cuts = append(cuts, i)
+		}
+	}
+	cuts = append(cuts, len(ids))
+	spare := make([]model.EventID, len(ids))
+	for len(cuts) > 2 {
+		next := cuts[:0:len(cuts)]
+		next = slices.Clone(next)
+		for i := 0; i+1 < len(cuts); i += 2 {
+			from, mid := cuts[i], cuts[i+1]
+			to := mid
+			if i+2 < len(cuts) {
+				to = cuts[i+2]
+			}
+			mergeRuns(ev, ids[from:mid], ids[mid:to], spare[from:to])
+			next = append(next, from)
+		}
+		cuts = append(next, len(ids))
+		ids, spare = spare, ids
+	}
+	return ids
+}
+
+func before(ev *model.Events, a, b model.EventID) bool {
+	return cmp.Or(cmp.Compare(ev.Start[a], ev.Start[b]), cmp.Compare(ev.Dur[b], ev.Dur[a])) < 0
+}
+
+func mergeRuns(ev *model.Events, a, b, out []model.EventID) {
+	for i := range out {
+		if len(b) == 0 || len(a) > 0 && !before(ev, b[0], a[0]) {
+			out[i], a = a[0], a[1:]
+		} else {
+			out[i], b = b[0], b[1:]
+		}
+	}
+}
+
+// nest finds parents as torch does: per thread, an event closes those that end before it ends, partial overlaps too.
+func (f *functions) nest() {
+	stacks := make([][]int32, len(f.trace.Lanes)+1)
+	for i := range f.rows {
+		row := &f.rows[i]
+		if row.flags&(rowDevice|rowAsync) != 0 {
+			continue
+		}
+		stack := stacks[row.thread]
+		for len(stack) > 0 {
+			top := &f.rows[stack[len(stack)-1]]
+			if row.start < top.end && row.end <= top.end {
+				row.parent = stack[len(stack)-1]
+				top.children++
+				break
+			}
+			stack = stack[:len(stack)-1]
+		}
+		stacks[row.thread] = append(stack, int32(i))
+	}
+}
+
+// attachKernels adds up each operator's own device rows. The shadows of annotations belong to no operator.
+func (f *functions) attachKernels() {
+	for i := range f.rows {
+		row := &f.rows[i]
+		if row.flags&rowDevice == 0 || row.flags&rowAnnotation != 0 {
+			continue
+		}
+		row.device = row.end.Sub(row.start)
+		op := f.linked(row.event)
+		if op == model.NoEvent || f.rowOf[op] < 0 {
+			continue
+		}
+		if owner := &f.rows[f.rowOf[op]]; owner.flags&(rowDevice|rowAsync) == 0 {
+			owner.own += row.device
+		}
+	}
+}
+
+// removeDuplicates drops each only child that is called like its parent; the parent takes over its children and kernels.
+func (f *functions) removeDuplicates() {
+	replaced := map[int32]int32{} // removed row -> the row that took over
+	for i := range f.rows {
+		row := &f.rows[i]
+		if row.parent < 0 {
+			continue
+		}
+		if heir, ok := replaced[row.parent]; ok {
+			row.parent = heir
+		}
+		parent := &f.rows[row.parent]
+		if parent.children != 1 || parent.name != row.name {
+			continue
+		}
+		parent.children, parent.own = row.children, row.own
+		row.flags |= rowRemoved
+		replaced[int32(i)] = row.parent
+	}
+}
+
+// sumUp adds device time up the tree, children first, and hands the children's sums to the parents.
+func (f *functions) sumUp() {
+	for i := len(f.rows) - 1; i >= 0; i-- {
+		row := &f.rows[i]
+		if row.flags&(rowDevice|rowRemoved) != 0 {
+			if row.flags&rowAnnotation != 0 {
+				row.device = row.end.Sub(row.start)
+			}
+			continue
+		}
+		row.device += row.own
+		if row.parent < 0 {
+			continue
+		}
+		parent := &f.rows[row.parent]
+		parent.below += row.end.Sub(row.start)
+		parent.device += row.device
+		if f.memory != nil {
+			f.memory[row.parent].cpuBelow += f.memory[i].cpu
+			f.memory[row.parent].deviceBelow += f.memory[i].device
+		}
+	}
+}
+
+// times are the four time columns of a row.
+func (r *functionRow) times() (selfCPU, cpu, selfDevice, device model.Dur) {
+	if r.flags&rowDevice != 0 {
+		return 0, 0, r.device, r.device
+	}
+	cpu = r.end.Sub(r.start)
+	if r.flags&rowAsync != 0 {
+		return 0, cpu, 0, 0
+	}
+	return cpu - r.below, cpu, r.own, r.device
+}

@@ -1,0 +1,181 @@
+package analyse
+
+import (
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// stackFinder gives rows their Python stacks: the "Call stack" that the trace holds, else the Python calls that enclose the
+// row. Operators of the backward pass get the stack of the forward operator that they belong to.
+type stackFinder struct {
+	f        *functions
+	written  bool                   // the trace has call stacks of its own
+	split    map[model.Str][]string // texts already cut
+	forward  map[forwardKey]int32   // the first forward row of a sequence number on a lane
+	laneOf   map[int32]int32        // torch's internal thread number -> lane
+	backward []int32                // by row: the enclosing backward function, -1
+}
+
+type forwardKey struct {
+	sequence int64
+	lane     int32
+}
+
+func newStackFinder(f *functions) *stackFinder {
+	s := &stackFinder{f: f, split: map[model.Str][]string{}, forward: map[forwardKey]int32{}, laneOf: map[int32]int32{}}
+	s.backward = make([]int32, len(f.rows))
+	lanes := map[int64][]int32{} // lanes on which a sequence number occurs
+	for i := range f.rows {
+		row := &f.rows[i]
+		s.backward[i] = -1
+		switch {
+		case row.flags&(rowDevice|rowMemory) != 0:
+			continue
+		case s.isBackward(row):
+			s.backward[i] = int32(i)
+		case row.parent >= 0:
+			s.backward[i] = s.backward[row.parent]
+		}
+		d := f.detail(row)
+		if d == nil {
+			continue
+		}
+		s.written = s.written || d.Stack != 0
+		key := forwardKey{d.Sequence, row.thread}
+		if _, known := s.forward[key]; !known && s.backward[i] < 0 && row.flags&rowRemoved == 0 {
+			s.forward[key] = int32(i)
+			lanes[d.Sequence] = append(lanes[d.Sequence], row.thread)
+		}
+	}
+	s.mapThreads(lanes)
+	return s
+}
+
+const evaluateFunction = "autograd::engine::evaluate_function: "
+
+// isBackward: an operator directly below the engine's record of the same name has torch's scope BACKWARD_FUNCTION.
+func (s *stackFinder) isBackward(row *functionRow) bool {
+	if row.parent < 0 || row.flags&(rowPython|rowAnnotation) != 0 {
+		return false
+	}
+	outer := s.f.texts.Text(s.f.rows[row.parent].name)
+	name, ok := strings.CutPrefix(outer, evaluateFunction)
+	return ok && s.f.nameText(row.name) == name
+}
+
+// mapThreads finds the lane of each internal thread number: the one on which most of its sequence numbers occur.
+func (s *stackFinder) mapThreads(lanes map[int64][]int32) {
+	votes := map[[2]int32]int{}
+	for i := range s.f.rows {
+		if s.backward[i] != int32(i) {
+			continue
+		}
+		d := s.f.detail(&s.f.rows[i])
+		if d == nil || d.FwdThread == 0 {
+			continue
+		}
+		for _, lane := range lanes[d.Sequence] {
+			vote := [2]int32{d.FwdThread, lane}
+			votes[vote]++
+			best, ok := s.laneOf[d.FwdThread]
+			if !ok || votes[vote] > votes[[2]int32{d.FwdThread, best}] {
+				s.laneOf[d.FwdThread] = lane
+			}
+		}
+	}
+}
+
+// source is the row whose stack row i shows: itself, or the forward operator; -1 for a backward operator without one.
+func (s *stackFinder) source(i int32) int32 {
+	outer := s.backward[i]
+	if outer < 0 {
+		return i
+	}
+	d := s.f.detail(&s.f.rows[outer])
+	if d == nil {
+		return -1
+	}
+	lane, ok := s.laneOf[d.FwdThread]
+	if !ok {
+		return -1
+	}
+	if at, ok := s.forward[forwardKey{d.Sequence, lane}]; ok {
+		return at
+	}
+	return -1
+}
+
+// entries is the stack of a row, innermost first, cut to n entries; n < 0: all of it.
+func (s *stackFinder) entries(i int32, n int) []string {
+	if i = s.source(i); i < 0 {
+		return nil
+	}
+	if !s.written {
+		return s.enclosing(i, n)
+	}
+	d := s.f.detail(&s.f.rows[i])
+	if d == nil || d.Stack == 0 {
+		return nil
+	}
+	all, ok := s.split[d.Stack]
+	if !ok {
+		all = splitStack(s.f.texts.Text(d.Stack))
+		s.split[d.Stack] = all
+	}
+	if n >= 0 && n < len(all) {
+		all = all[:n:n]
+	}
+	return all
+}
+
+// enclosing are the Python calls around a row.
+func (s *stackFinder) enclosing(i int32, n int) []string {
+	var out []string
+	for at := s.f.rows[i].parent; at >= 0 && n != 0; at = s.f.rows[at].parent {
+		if row := &s.f.rows[at]; row.flags&rowPython != 0 {
+			if name := s.f.nameText(row.name); keepStackEntry(name) {
+				out = append(out, name)
+				n--
+			}
+		}
+	}
+	return out
+}
+
+func splitStack(text string) []string {
+	var out []string
+	for entry := range strings.SplitSeq(text, ";") {
+		if entry != "" && keepStackEntry(entry) {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// keepStackEntry drops the entries that torch drops.
+func keepStackEntry(entry string) bool {
+	for _, drop := range [...][2]string{
+		{"autograd/__init__", "_make_grads"}, {"autograd/__init__", "backward"}, {"torch/tensor", "backward"},
+		{"_internal/common_utils", "prof_callable"}, {"_internal/common_utils", "prof_func_call"}, {"_internal/common_utils", "prof_meth_call"},
+	} {
+		if strings.Contains(entry, drop[0]) && strings.Contains(entry, drop[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// stackID numbers distinct stacks from 1; 0 is the empty one.
+func (g *grouping) stackID(entries []string) int32 {
+	if len(entries) == 0 {
+		return 0
+	}
+	key := strings.Join(entries, "\x00")
+	id, ok := g.stacks[key]
+	if !ok {
+		id = int32(len(g.stacks) + 1)
+		g.stacks[key] = id
+	}
+	return id
+}

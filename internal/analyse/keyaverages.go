@@ -1,0 +1,262 @@
+package analyse
+
+import (
+	"bottleneck/internal/model"
+)
+
+// KeyAveragesOptions say how the rows of the table are formed.
+type KeyAveragesOptions struct {
+	ByShapes        bool // one row per name and input shapes
+	ByStack         int  // and per first n entries of the stack, innermost first; 0: not by stack
+	PythonFunctions bool // Python calls become rows of their own
+	// IgnorePython leaves Python calls out of the tree as well, as PyTorch up to 2.4 does: an annotation's own CPU
+	// time then includes the Python code in it.
+	IgnorePython bool
+	// FloatMemoryTimes compares memory events with operators the way PyTorch 2.3 and 2.4 do, in float64, which at today's
+	// times moves an operator's ends by up to 256 ns.
+	FloatMemoryTimes bool
+}
+
+// DeviceKind is where a row of the table ran.
+type DeviceKind uint8
+
+// Kinds of devices in tables.
+const (
+	OnCPU DeviceKind = iota
+	OnDevice
+)
+
+// KeyAverage is one row of torch.profiler's table: all events of one name (and shapes, and stack). Times of children
+// that overlap on the device are added, not merged, as torch does.
+type KeyAverage struct {
+	Name             string
+	Count            int64
+	SelfCPU, CPU     model.Dur
+	SelfDevice       model.Dur
+	Device           model.Dur
+	SelfCPUBytes     int64
+	CPUBytes         int64
+	SelfDeviceBytes  int64
+	DeviceBytes      int64
+	Flops            int64
+	InputShapes      string   // as torch prints them, "[[2, 3], []]": lists of tensors are empty; only when grouped by shapes
+	Stack            []string // innermost first; only when grouped by stack
+	DeviceType       DeviceKind
+	IsUserAnnotation bool
+	IsPython         bool
+	IsAsync          bool          // of the first event
+	TopLevel         bool          // of the first event: nothing encloses it
+	First            model.EventID // the first event; NoEvent for "[memory]"
+}
+
+// FunctionEvent is one entry of torch's event list, in its order (start, -end), without the entries that torch removes.
+type FunctionEvent struct {
+	Event            model.EventID // NoEvent for an allocation outside every CPU event
+	Name             string
+	Start            model.Time
+	Parent           int32 // index in the list; -1
+	Group            int32 // index of its row in the table; -1 for Python calls that are no row
+	SelfCPU, CPU     model.Dur
+	SelfDevice       model.Dur
+	Device           model.Dur
+	SelfCPUBytes     int64
+	CPUBytes         int64
+	SelfDeviceBytes  int64
+	DeviceBytes      int64
+	Flops            int64
+	Shapes           model.Str // raw JSON as in the trace
+	Stack            []string  // innermost first
+	DeviceType       DeviceKind
+	IsUserAnnotation bool
+	IsPython         bool
+	IsAsync          bool
+}
+
+// KeyAverages is torch.profiler's key_averages() over one or several traces of the same session: rows in first-seen
+// order, unsorted. It equals torch's own table of the same run wherever the trace holds what torch used
+// (docs/differences.md lists the rest).
+func KeyAverages(traces []*model.Trace, s *model.Strings, opt KeyAveragesOptions) []KeyAverage {
+	g := newGrouping(s, opt)
+	for _, t := range traces {
+		g.add(newFunctions(t, s, opt), nil)
+	}
+	return g.rows
+}
+
+// FunctionEvents is the list behind KeyAverages of one trace, with its table.
+func FunctionEvents(t *model.Trace, s *model.Strings, opt KeyAveragesOptions) ([]FunctionEvent, []KeyAverage) {
+	f := newFunctions(t, s, opt)
+	g := newGrouping(s, opt)
+	groups := make([]int32, len(f.rows))
+	g.add(f, groups)
+	stacks := newStackFinder(f)
+	out := make([]FunctionEvent, 0, len(f.rows))
+	index := make([]int32, len(f.rows))
+	for i := range f.rows {
+		row := &f.rows[i]
+		if row.flags&rowRemoved != 0 {
+			continue
+		}
+		index[i] = int32(len(out))
+		e := FunctionEvent{Event: row.event, Name: f.nameText(row.name), Start: row.start, Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
+		if row.parent >= 0 {
+			e.Parent = index[row.parent]
+		}
+		var a KeyAverage
+		f.accumulate(&a, int32(i))
+		e.SelfCPU, e.CPU, e.SelfDevice, e.Device = a.SelfCPU, a.CPU, a.SelfDevice, a.Device
+		e.SelfCPUBytes, e.CPUBytes, e.SelfDeviceBytes, e.DeviceBytes = a.SelfCPUBytes, a.CPUBytes, a.SelfDeviceBytes, a.DeviceBytes
+		e.Flops, e.Shapes = a.Flops, f.shapes(row)
+		e.DeviceType, e.IsUserAnnotation, e.IsPython, e.IsAsync = deviceKind(row.flags), row.flags&rowAnnotation != 0, row.flags&rowPython != 0, row.flags&rowAsync != 0
+		out = append(out, e)
+	}
+	return out, g.rows
+}
+
+func deviceKind(flags uint8) DeviceKind {
+	if flags&rowDevice != 0 {
+		return OnDevice
+	}
+	return OnCPU
+}
+
+func (f *functions) nameText(name model.Str) string {
+	if name == memoryName {
+		return "[memory]"
+	}
+	if text := f.texts.Text(name); classifyName(text) != nameStep {
+		return text
+	}
+	return "ProfilerStep*"
+}
+
+// detail is the row's operator arguments, nil without them.
+func (f *functions) detail(row *functionRow) *model.OpDetail {
+	if row.event == model.NoEvent {
+		return nil
+	}
+	ev := &f.trace.Events
+	if k := ev.Kind[row.event]; k != model.KindOp && k != model.KindAnnotation || ev.Detail[row.event] < 0 {
+		return nil
+	}
+	return &ev.OpDetails[ev.Detail[row.event]]
+}
+
+func (f *functions) shapes(row *functionRow) model.Str {
+	if d := f.detail(row); d != nil {
+		return d.Shapes
+	}
+	return 0
+}
+
+// accumulate adds one row's columns.
+func (f *functions) accumulate(a *KeyAverage, i int32) {
+	row := &f.rows[i]
+	selfCPU, cpu, selfDevice, device := row.times()
+	a.Count++
+	a.SelfCPU += selfCPU
+	a.CPU += cpu
+	a.SelfDevice += selfDevice
+	a.Device += device
+	if f.memory != nil {
+		m := f.memory[i]
+		a.CPUBytes += m.cpu
+		a.DeviceBytes += m.device
+		if row.flags&rowAsync == 0 {
+			a.SelfCPUBytes += m.cpu - m.cpuBelow
+			a.SelfDeviceBytes += m.device - m.deviceBelow
+		}
+	}
+	if d := f.detail(row); d != nil && d.Shapes != 0 {
+		a.Flops += OperatorFlops(f.texts.Text(row.name), f.texts.Text(d.Shapes), f.texts.Text(d.Concrete))
+	}
+}
+
+// grouping forms the rows of the table.
+type grouping struct {
+	texts  *model.Strings
+	opt    KeyAveragesOptions
+	rows   []KeyAverage
+	keys   []groupKey
+	next   []int32              // by row: another row of the same name; -1
+	first  []int32              // by name: its first row + 1
+	memory int32                // the row of "[memory]" + 1
+	stacks map[string]int32     // distinct stacks
+	shapes map[model.Str]string // as torch prints them
+}
+
+type groupKey struct {
+	name   model.Str
+	shapes string
+	stack  int32
+	flags  uint8
+}
+
+func newGrouping(s *model.Strings, opt KeyAveragesOptions) *grouping {
+	return &grouping{texts: s, opt: opt, first: make([]int32, s.Len()), rows: []KeyAverage{}, stacks: map[string]int32{}, shapes: map[model.Str]string{}}
+}
+
+// add sorts a trace's rows into groups; groups, if not nil, receives each row's group.
+func (g *grouping) add(f *functions, groups []int32) {
+	var stacks *stackFinder
+	if g.opt.ByStack > 0 {
+		stacks = newStackFinder(f)
+	}
+	for i := range f.rows {
+		row := &f.rows[i]
+		if groups != nil {
+			groups[i] = -1
+		}
+		if row.flags&rowRemoved != 0 || row.flags&rowPython != 0 && !g.opt.PythonFunctions {
+			continue
+		}
+		at := g.find(f, stacks, int32(i))
+		f.accumulate(&g.rows[at], int32(i))
+		if groups != nil {
+			groups[i] = at
+		}
+	}
+}
+
+// find returns the row's group, making it where it is new.
+func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
+	row := &f.rows[i]
+	key := groupKey{name: row.name, flags: row.flags & (rowDevice | rowAnnotation)}
+	if g.opt.ByShapes {
+		key.shapes = g.shapesText(f.shapes(row))
+	}
+	var entries []string
+	if stacks != nil {
+		entries = stacks.entries(i, g.opt.ByStack)
+		key.stack = g.stackID(entries)
+	}
+	head := &g.memory
+	if row.name != memoryName {
+		head = &g.first[row.name]
+	}
+	for at := *head - 1; at >= 0; at = g.next[at] {
+		if g.keys[at] == key {
+			return at
+		}
+	}
+	at := int32(len(g.rows))
+	g.rows = append(g.rows, KeyAverage{
+		Name: f.nameText(row.name), InputShapes: key.shapes, Stack: entries, DeviceType: deviceKind(row.flags),
+		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
+		TopLevel: row.parent < 0, First: row.event,
+	})
+	g.keys = append(g.keys, key)
+	g.next = append(g.next, *head-1)
+	*head = at + 1
+	return at
+}
+
+// shapesText is what torch prints for shapes: the trace's text, but an empty list for each list of tensors.
+func (g *grouping) shapesText(raw model.Str) string {
+	text, ok := g.shapes[raw]
+	if !ok {
+		text = flattenShapes(g.texts.Text(raw))
+		g.shapes[raw] = text
+	}
+	return text
+}

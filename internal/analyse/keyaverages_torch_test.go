@@ -1,0 +1,245 @@
+package analyse
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/model"
+)
+
+// torchRow is one row of torch's own table, as bench/parity/record.py keeps it beside the trace; times in ns.
+type torchRow struct {
+	Name            string   `json:"name"`
+	Count           int64    `json:"count"`
+	SelfCPU         int64    `json:"self_cpu"`
+	CPU             int64    `json:"cpu"`
+	SelfDevice      int64    `json:"self_device"`
+	Device          int64    `json:"device"`
+	SelfCPUBytes    int64    `json:"self_cpu_bytes"`
+	CPUBytes        int64    `json:"cpu_bytes"`
+	SelfDeviceBytes int64    `json:"self_device_bytes"`
+	DeviceBytes     int64    `json:"device_bytes"`
+	Flops           int64    `json:"flops"`
+	Shapes          string   `json:"shapes"`
+	Stack           []string `json:"stack"`
+	DeviceType      int      `json:"device_type"`
+	Annotation      bool     `json:"annotation"`
+}
+
+type torchTables struct {
+	Torch  string                `json:"torch"`
+	Tables map[string][]torchRow `json:"tables"`
+}
+
+func readGzip(tb testing.TB, path string) []byte {
+	tb.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if raw, err = io.ReadAll(z); err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
+
+// parityFolders are the recorded runs in testdata, and those that `make parity` has just recorded.
+func parityFolders() []string {
+	folders, _ := filepath.Glob("testdata/torch-*")
+	fresh, _ := filepath.Glob(filepath.Join(os.Getenv("BOTTLENECK_PARITY"), "torch-*"))
+	if os.Getenv("BOTTLENECK_PARITY") != "" {
+		folders = append(folders, fresh...)
+	}
+	return folders
+}
+
+var groupings = map[string]KeyAveragesOptions{"plain": {}, "shapes": {ByShapes: true}, "stack3": {ByStack: 3}}
+
+// generation is what a version of PyTorch does differently from 2.15.
+type generation struct {
+	prefix       string
+	ignorePython bool
+	floatMemory  bool
+	microseconds bool // whole microseconds in the file, rounded otherwise than in the table: ±1 µs per event
+}
+
+func generationOf(version string) generation {
+	for _, g := range []generation{{"1.13", true, false, true}, {"2.4", true, true, false}, {"2.", false, false, false}} {
+		if strings.HasPrefix(version, g.prefix) {
+			return g
+		}
+	}
+	return generation{}
+}
+
+func TestTorchTables(t *testing.T) {
+	folders := parityFolders()
+	if len(folders) == 0 {
+		t.Fatal("no recorded tables")
+	}
+	for _, folder := range folders {
+		cases, _ := filepath.Glob(filepath.Join(folder, "*.tables.json.gz"))
+		if len(cases) == 0 {
+			t.Errorf("%s holds no tables", folder)
+		}
+		for _, path := range cases {
+			t.Run(filepath.Base(folder)+"/"+strings.TrimSuffix(filepath.Base(path), ".tables.json.gz"), func(t *testing.T) { compareWithTorch(t, path) })
+		}
+	}
+}
+
+func compareWithTorch(t *testing.T, path string) {
+	var want torchTables
+	if err := json.Unmarshal(readGzip(t, path), &want); err != nil {
+		t.Fatal(err)
+	}
+	var s model.Strings
+	trace := readSlowly(t, strings.Replace(path, ".tables.json", ".json", 1), &s)
+	gen := generationOf(want.Torch)
+	for kind, opt := range groupings {
+		opt.IgnorePython, opt.FloatMemoryTimes = gen.ignorePython, gen.floatMemory
+		if gen.microseconds {
+			compareRounded(t, KeyAverages([]*model.Trace{trace}, &s, opt), want.Tables[kind], opt)
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			compareTables(t, KeyAverages([]*model.Trace{trace}, &s, opt), want.Tables[kind], gen)
+		})
+	}
+}
+
+// compareTables compares row by row, in order, every column that the trace's own precision allows.
+func compareTables(t *testing.T, got []KeyAverage, want []torchRow, gen generation) {
+	if len(want) == 0 {
+		t.Fatal("torch's table is empty")
+	}
+	rows := map[string]torchRow{}
+	for _, w := range want {
+		key := rowKey(w.Name, w.DeviceType, w.Shapes, w.Stack)
+		if _, twice := rows[key]; twice {
+			t.Fatalf("torch has two rows %s", key)
+		}
+		rows[key] = w
+	}
+	bad := 0
+	for i := range got {
+		g := torchRowOf(&got[i])
+		key := rowKey(g.Name, g.DeviceType, g.Shapes, g.Stack)
+		w, ok := rows[key]
+		if !ok {
+			t.Errorf("a row that torch does not have: %s", key)
+			bad++
+			continue
+		}
+		delete(rows, key)
+		if diff := diffRows(g, w, gen); diff != "" {
+			t.Errorf("%s: %s", key, diff)
+			bad++
+		}
+		if bad > 10 {
+			t.Fatal("and more")
+		}
+	}
+	for key := range rows {
+		t.Errorf("torch has a row that we lack: %s", key)
+	}
+	if bad == 0 {
+		for i := range got {
+			if got[i].Name != want[i].Name {
+				t.Fatalf("row %d is %q, torch has %q: order differs", i, got[i].Name, want[i].Name)
+			}
+		}
+	}
+}
+
+func rowKey(name string, device int, shapes string, stack []string) string {
+	return fmt.Sprintf("%s/%d/%s/%s", name, device, shapes, strings.Join(stack, ";"))
+}
+
+func torchRowOf(k *KeyAverage) torchRow {
+	shapes := k.InputShapes
+	if shapes == "[]" {
+		shapes = "" // an empty list is written like no list
+	}
+	return torchRow{Name: k.Name, Count: k.Count, SelfCPU: int64(k.SelfCPU), CPU: int64(k.CPU), SelfDevice: int64(k.SelfDevice), Device: int64(k.Device),
+		SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes, DeviceBytes: k.DeviceBytes, Flops: k.Flops,
+		Shapes: shapes, Stack: k.Stack, DeviceType: int(k.DeviceType), Annotation: k.IsUserAnnotation}
+}
+
+func diffRows(g, w torchRow, gen generation) string {
+	var out []string
+	check := func(column string, got, want int64) {
+		if got != want {
+			out = append(out, fmt.Sprintf("%s %d, torch %d", column, got, want))
+		}
+	}
+	check("count", g.Count, w.Count)
+	check("cpu", g.CPU, w.CPU)
+	check("self cpu", g.SelfCPU, w.SelfCPU)
+	check("device", g.Device, w.Device)
+	check("self device", g.SelfDevice, w.SelfDevice)
+	check("self cpu bytes", g.SelfCPUBytes, w.SelfCPUBytes)
+	check("cpu bytes", g.CPUBytes, w.CPUBytes)
+	check("self device bytes", g.SelfDeviceBytes, w.SelfDeviceBytes)
+	check("device bytes", g.DeviceBytes, w.DeviceBytes)
+	if g.Flops != 0 && w.Flops == 0 {
+		w.Flops = g.Flops // recorded without with_flops: torch has nothing to compare with
+	}
+	check("flops", g.Flops, w.Flops)
+	if !gen.ignorePython && g.Annotation != w.Annotation {
+		out = append(out, fmt.Sprintf("annotation %v", g.Annotation))
+	}
+	if !slices.Equal(g.Stack, w.Stack) {
+		out = append(out, "stack")
+	}
+	return strings.Join(out, ", ")
+}
+
+// compareRounded is for PyTorch 1.13, whose file and table round times to microseconds in different ways: an event can be
+// 1 µs longer in the file, and two events of equal rounded ends can nest the other way round, so that one of them is (or is
+// not) removed as a duplicate. Everything else must hold: each row is there, and counts and times stay that close.
+func compareRounded(t *testing.T, got []KeyAverage, want []torchRow, opt KeyAveragesOptions) {
+	if opt.ByStack > 0 {
+		return // backward operators whose duplicates fell differently change their stacks
+	}
+	rows := map[string]torchRow{}
+	var events, off int64
+	for _, w := range want {
+		rows[rowKey(w.Name, w.DeviceType, w.Shapes, w.Stack)] = w
+		events += w.Count
+	}
+	for i := range got {
+		g := torchRowOf(&got[i])
+		key := rowKey(g.Name, g.DeviceType, g.Shapes, g.Stack)
+		w, ok := rows[key]
+		if !ok {
+			t.Errorf("a row that torch does not have: %s", key)
+		}
+		delete(rows, key)
+		if d := g.Count - w.Count; d != 0 {
+			off += max(d, -d)
+			continue
+		}
+		if d := g.CPU - w.CPU; d > 1000*g.Count || d < -1000*g.Count {
+			t.Errorf("%s: cpu %d, torch %d", key, g.CPU, w.CPU)
+		}
+	}
+	for key := range rows {
+		t.Errorf("torch has a row that we lack: %s", key)
+	}
+	if off*33 > events {
+		t.Errorf("%d of %d events are counted differently", off, events)
+	}
+}
