@@ -2,6 +2,7 @@
 
 Each picture is one of ten textures, its colour shifted at random so that the classifier has to look at the texture.
 """
+
 # expect: cause=input sub=transform
 # short: --epochs 2 --images 1280
 from __future__ import annotations
@@ -78,7 +79,11 @@ def build_model() -> nn.Module:
 def make_scaler(device: torch.device):
     """The loss scaler of mixed precision, which does nothing without a GPU; its home moved in PyTorch 2.3."""
     enabled = device.type == "cuda"
-    return torch.amp.GradScaler(device.type, enabled=enabled) if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler(enabled=enabled)
+    return (
+        torch.amp.GradScaler(device.type, enabled=enabled)
+        if hasattr(torch.amp, "GradScaler")
+        else torch.cuda.amp.GradScaler(enabled=enabled)
+    )
 
 
 def train_epoch(model, loader, optimizer, scaler, device) -> float:

@@ -1,4 +1,5 @@
 """Trains a small transformer to write the next letter of generated text, and counts how often it is among the first five guesses."""
+
 # expect: cause=python
 # short: --steps 120
 from __future__ import annotations

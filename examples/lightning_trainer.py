@@ -1,4 +1,5 @@
 """Trains an autoencoder on generated signals with Lightning; the weights are kept on disk in case the job is stopped."""
+
 # expect: cause=io sub=checkpoint
 # needs: lightning
 # short: --steps 150

@@ -1,4 +1,5 @@
 """Predicts how long taxi trips take from a generated table; pandas prepares each batch."""
+
 # expect: cause=input sub=transform
 # short: --epochs 2 --trips 40000
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Prepare:
     def __call__(self, rows: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
         batch = self.trips.iloc[rows].copy()
         batch["passengers"] = batch["passengers"].fillna(1)
-        batch["distance"] = batch.apply(lambda trip: great_circle(trip["from_lat"], trip["from_lon"], trip["to_lat"], trip["to_lon"]), axis=1)  # expect: here
+        batch["distance"] = batch.apply(  # expect: here
+            lambda trip: great_circle(trip["from_lat"], trip["from_lon"], trip["to_lat"], trip["to_lon"]), axis=1
+        )
         hour = batch["pickup"].dt.hour + batch["pickup"].dt.minute / 60
         columns = [
             batch["passengers"],

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the path of the Python interpreter of one PyTorch generation, building that environment first if it is not there.
-# Usage: scripts/env.sh NAME        NAME: one of `scripts/env.sh --list`
+# Usage: scripts/env.sh NAME        NAME: one of `scripts/env.sh --list`; "ruff" prints that tool's path instead
+# Exit status 3: this machine cannot have that environment, the reason is on standard error.
 # Environments live outside the checkout, in ${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/bottleneck-dev}/envs.
 set -euo pipefail
 
@@ -26,29 +27,48 @@ environment() {
   (
     flock 9
     if [ ! -e "$dir/complete" ] || [ "$(cat "$dir/complete")" != "$*" ]; then
-      rm -rf "$dir"
-      "$python" -m venv "$dir" >&2
-      "$dir/bin/python" -m pip install --quiet "$@" >&2
-      echo "$*" >"$dir/complete"
+      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && "$dir/bin/python" -m pip install --quiet "$@" >&2 && echo "$*" >"$dir/complete"
     fi
-  ) 9>"$dir.lock"
-  echo "$dir/bin/python"
+  ) 9>"$dir.lock" && echo "$dir/bin/python"
 }
 
 newest_python() {
   interpreter 3.13 || interpreter 3.12 || interpreter 3.11 || interpreter 3.10 || command -v python3
 }
 
+# absent REASON: ends with status 3, which tests take as "skip, for this reason"; any other failure is a failure.
+absent() {
+  echo "env.sh: $1" >&2
+  exit 3
+}
+
+# venv NAME MAJOR.MINOR PACKAGE...: environment, where that CPython is at hand.
+venv() {
+  local name=$1 version=$2 python
+  shift 2
+  python=$(interpreter "$version") || absent "$name needs CPython $version with venv, which is not on this machine"
+  environment "$name" "$python" "$@"
+}
+
+# debian: Debian's own build, with the old autograd profiler and no Kineto; installs it where apt brings torch 1.13.
+debian() {
+  local version='import sys, torch; sys.exit(not torch.__version__.startswith("1.13"))'
+  if ! /usr/bin/python3 -c "$version" 2>/dev/null; then
+    { command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; } || absent "torch-debian needs Debian's apt-get and root"
+    { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y python3-torch python3-pandas; } >&2 ||
+      absent "torch-debian: apt-get install python3-torch failed"
+    /usr/bin/python3 -c "$version" || absent "torch-debian: this Debian's python3-torch is not 1.13"
+  fi
+  echo /usr/bin/python3
+}
+
 case "${1:---list}" in
-  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers" ;;
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers ruff" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
-  torch-2.4) environment torch-2.4 "$(interpreter 3.10)" torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
-  torch-1.13) environment torch-1.13 "$(interpreter 3.8)" torch==1.13.1 "numpy<2" pandas ;;
-  torch-debian)
-    # Debian's own build: the old autograd profiler, no Kineto.
-    /usr/bin/python3 -c "import torch" 2>/dev/null || { apt-get -qq update && apt-get -qq install -y python3-torch python3-pandas; } >&2
-    echo /usr/bin/python3
-    ;;
+  torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
+  torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
+  torch-debian) debian ;;
+  ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;
   peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis ;;
   *) echo "env.sh: no environment '$1'; there are: $("$0" --list)" >&2; exit 2 ;;
 esac

@@ -2,6 +2,7 @@
 
 Each rank reads its share of the documents, cuts them into hashed word pairs and trains; gradients are averaged by gloo.
 """
+
 # expect: not cause=straggler
 # run: torchrun --nproc_per_node 2
 # short: --epochs 2 --documents 4000

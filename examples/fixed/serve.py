@@ -1,4 +1,5 @@
 """Answers questions from a queue: says of each line of text whether it is a complaint. A load test asks as fast as it is answered."""
+
 # expect: not cause=launch
 # short: --requests 3000
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Classifier(nn.Module):
         super().__init__()
         self.letters = nn.Embedding(LETTERS, width)
         self.query_key_value = nn.ModuleList(nn.Linear(width, 3 * width) for _ in range(2))
-        self.mix = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)) for _ in range(2))
+        self.mix = nn.ModuleList(
+            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)) for _ in range(2)
+        )
         self.score = nn.Linear(width, 1)
 
     def forward(self, letters: torch.Tensor) -> torch.Tensor:
@@ -55,7 +58,7 @@ def encode(text: str) -> list[int]:
 def ask(requests: queue.Queue, count: int) -> None:
     """The load test: puts count requests into the queue, then None."""
     chance = random.Random(0)
-    words = "the a parcel never came and is late thank you very much it works".split()
+    words = ["the", "parcel", "never", "came", "and", "is", "late", "thank", "you", "very", "much", "it", "works"]
     texts = [" ".join(chance.choices(words, k=6)) for _ in range(1000)]
     for number in range(count):
         requests.put(Request(texts[number % len(texts)]))

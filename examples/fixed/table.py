@@ -1,4 +1,5 @@
 """Predicts how long taxi trips take from a generated table; pandas prepares each batch."""
+
 # expect: not cause=input sub=transform
 # short: --epochs 2 --trips 40000
 from __future__ import annotations

@@ -1,0 +1,61 @@
+# What a developer types. Everything that is downloaded goes outside the checkout (BOTTLENECK_CACHE, see scripts/env.sh),
+# except .venv, which `make demo` makes where no Python with torch is found.
+
+GO      ?= go
+VERSION := $(shell cat VERSION)
+LDFLAGS := -s -w -X bottleneck/internal/cli.version=$(VERSION)
+STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# go test's own words decide whether a run was good; RUN narrows it: make test RUN='-run TestDeps .'
+RUN     ?= ./...
+export CGO_ENABLED = 0
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test check check-go check-python unit examples test-generations cross bench wheel release clean
+
+build: ## the static binary ./bottleneck
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
+
+demo: build ## profiles examples/images.py with a Python that has torch
+	scripts/demo.sh
+
+test: check unit examples ## everything that needs the newest PyTorch only
+
+check: check-go check-python
+
+check-go:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	$(STATICCHECK) ./...
+
+check-python:
+	$$(scripts/env.sh ruff) check .
+	$$(scripts/env.sh ruff) format --check examples scripts
+
+unit: build
+	scripts/env.sh newest
+	$(GO) test $(RUN)
+
+examples: build ## the real programs under the real binary, on the newest PyTorch
+	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v ./e2e/
+
+test-generations: build ## the same on every older PyTorch that this machine can have
+	BOTTLENECK_E2E=torch-2.4,torch-1.13,torch-debian $(GO) test -count=1 -timeout 40m -v ./e2e/
+
+cross: ## compiles for every platform
+	@set -e; for platform in $(PLATFORMS); do echo $$platform; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -trimpath -o /dev/null ./cmd/bottleneck; done
+
+bench: build ## what measuring costs; ALTERNATIONS and SECONDS decide how long it takes
+	$(GO) run ./bench/run
+
+wheel: ## dist/*.whl for every platform
+	python3 scripts/package.py wheel $(PLATFORMS)
+
+release: ## dist/*.tar.gz and *.zip for every platform, with man pages and completions
+	python3 scripts/package.py archive $(PLATFORMS)
+
+clean:
+	rm -rf bottleneck dist
