@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bottleneck/internal/view"
+)
+
+// reportOptions are the flags of everything that prints a report.
+type reportOptions struct {
+	json, output, style string
+	sections            []string
+	all                 bool
+	ranks               string
+	sortBy              string
+	rowLimit            int
+	groupBy             []string
+	maxNameWidth        int
+	topLevelOnly        bool
+	build               view.Options
+	text                view.TextOptions
+}
+
+func (o *reportOptions) addTo(f *pflag.FlagSet) {
+	f.StringVar(&o.json, "json", "", "write the report document to `FILE` (- = standard output)")
+	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")
+	f.StringSliceVar(&o.sections, "section", nil, "print these sections only: `LIST` of "+strings.Join(sectionNames(), ", "))
+	f.BoolVar(&o.all, "all", false, "print every section with every row")
+	f.StringVar(&o.ranks, "rank", "", "show these `RANKS` only, like 0,4-7")
+	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
+	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
+	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N")
+	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, or torch (torch.profiler's table)")
+	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")
+	f.BoolVar(&o.topLevelOnly, "top-level-events-only", false, "only operators that no other called, in torch's table")
+}
+
+func sectionNames() []string {
+	var names []string
+	for _, s := range view.Sections() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// check turns the flags into options of package view.
+func (o *reportOptions) check(*cobra.Command) error {
+	if err := oneOf("--style", o.style, "report", "torch"); err != nil {
+		return err
+	}
+	for _, s := range o.sections {
+		if err := oneOf("--section", s, sectionNames()...); err != nil {
+			return err
+		}
+	}
+	ranks, err := parseRanks(o.ranks)
+	if err != nil {
+		return usage("--rank: %v", err)
+	}
+	for _, key := range o.groupBy {
+		name, value, _ := strings.Cut(strings.ReplaceAll(key, "_", "-"), "=")
+		switch name {
+		case "input-shape":
+			o.build.GroupByInputShape = true
+		case "stack":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return usage("--group-by stack=N needs a number of frames")
+			}
+			o.build.GroupByStack = n
+		default:
+			return usage("--group-by: unknown key %q%s; known: input-shape, stack=N", key, didYouMean(name, []string{"input-shape", "stack"}))
+		}
+	}
+	o.build.Version, o.build.Ranks = Version(), ranks
+	o.text = view.TextOptions{Sections: o.sections, All: o.all, RowLimit: o.rowLimit, SortBy: o.sortBy, Ranks: ranks}
+	return nil
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bottleneck/internal/collect"
+	"bottleneck/internal/record"
+)
+
+// grace is how long after a first SIGTERM the report of what was measured so far is printed although the program still
+// runs: schedulers kill 10 (docker) to 30 seconds (Slurm, Kubernetes) after it.
+const grace = 4 * time.Second
+
+func newRunCommand(a *app) *cobra.Command {
+	o := &runOptions{}
+	r := &reportOptions{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] SCRIPT [ARGS…] | -m MODULE [ARGS…] | -- COMMAND [ARGS…]",
+		Short: "Run a program unchanged, and report at its end why it is slow",
+		Long: "Runs a program unchanged: its arguments, streams, working directory, signals and exit status are its own.\n" +
+			"The report goes to standard error (or -o FILE) when the program has ended.",
+		Example: "  bottleneck run train.py --epochs 1\n" +
+			"  bottleneck run -m pkg.train --config small.yaml\n" +
+			"  bottleneck run --out before/ -- torchrun --nproc-per-node 2 train.py",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			if r.json == "-" {
+				return usage("run: --json - is not possible, because standard output is the program's; give a file")
+			}
+			if err := r.check(cmd); err != nil {
+				return err
+			}
+			target, err := o.target(cmd, args)
+			if err != nil {
+				return err
+			}
+			l := &launch{app: a, opt: o, report: r, target: target}
+			return l.run(cmd.Context())
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().SortFlags = false
+	o.addRunOnly(cmd.Flags())
+	o.addTo(cmd.Flags())
+	r.addTo(cmd.Flags())
+	return cmd
+}
+
+// launch is one `bottleneck run`.
+type launch struct {
+	*app
+	opt     *runOptions
+	report  *reportOptions
+	target  collect.Target
+	command collect.Command
+	session *session // nil where no session could be made: the program runs all the same
+	program *collect.Program
+}
+
+func (l *launch) run(ctx context.Context) error {
+	var err error
+	if l.command, err = l.target.Resolve(); err != nil {
+		return startFailure(err)
+	}
+	env := os.Environ()
+	if os.Getenv(collect.EnvSession) == "" { // else the outer run measures this program too
+		l.session, err = openSession(l.app, l.opt, l.target, l.command)
+		var other *record.OtherJobError
+		if errors.As(err, &other) {
+			return usage("--out: %v", other)
+		}
+		if err != nil {
+			l.warn("nothing is measured, the program runs all the same: %v", err)
+		}
+		env = l.session.environ(env, l.opt)
+	}
+	l.program, err = collect.Start(collect.Spec{Command: l.command, Env: env, Stdin: l.stdin, Stdout: l.stdout,
+		Stderr: l.stderr, Grace: grace, OnGrace: l.interim})
+	if err != nil {
+		l.session.abandon()
+		return startFailure(err)
+	}
+	l.session.started(ctx, l.opt, l.program)
+	outcome := l.program.Wait(ctx)
+	l.finish(ctx, outcome)
+	return l.endAs(outcome)
+}
+
+// finish completes the session and prints the report. Ctrl-C ends it early; nothing in it changes the program's status.
+func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
+	l.program.Release()
+	ctx, stop := signal.NotifyContext(ctx, endingSignals...)
+	defer stop()
+	defer func() {
+		if e := recover(); e != nil {
+			l.warn("the report is missing: internal error: %v", e)
+		}
+	}()
+	if l.session == nil {
+		return
+	}
+	if err := l.session.ended(ctx, outcome); err != nil {
+		l.warn("the report is missing: %v", err)
+		return
+	}
+	if l.session.launcher.Rank == 0 {
+		l.session.waitForOthers(ctx, 2*time.Second)
+		if err := l.show(ctx); err != nil && ctx.Err() == nil {
+			l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
+		}
+	}
+	l.session.close(ctx)
+}
+
+// interim prints what was measured so far, when a scheduler has asked the program to end and it goes on.
+func (l *launch) interim() {
+	defer func() { _ = recover() }() // the report at the end has another chance
+	if l.session == nil || l.session.launcher.Rank != 0 {
+		return
+	}
+	l.warn("asked to end; the program still runs; this is what was measured so far")
+	_ = l.show(context.Background())
+}
+
+// show prints the report of the session as it is now.
+func (l *launch) show(ctx context.Context) error {
+	return l.report.print(ctx, l.app, l.stderr, []string{l.session.dir}, l.session.shown, true)
+}
+
+// endAs makes this process end as the program did.
+func (l *launch) endAs(outcome collect.Outcome) error {
+	if outcome.Number > 0 {
+		l.afterwards = func() { collect.EndBySignal(outcome.Number) }
+	}
+	if outcome.Code != 0 {
+		return &exitError{code: outcome.Code}
+	}
+	return nil
+}
+
+// startFailure is the usage-like error of a command that cannot be started.
+func startFailure(err error) error {
+	var start *collect.StartError
+	if errors.As(err, &start) {
+		return &exitError{start.Status, start}
+	}
+	return &exitError{collect.StatusNotExecutable, fmt.Errorf("start the program: %w", err)}
+}

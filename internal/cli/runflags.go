@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bottleneck/internal/agent"
+)
+
+// runOptions are the flags of run that do not concern the report.
+type runOptions struct {
+	python, module, out string
+	maxSize             string
+	schedule            string
+	duration            time.Duration
+	ranks, activities   string
+	metadata            []string
+	noTrace, noSample   bool
+	rate                float64
+	config              agent.Config
+	maxBytes            int64
+	environmentOnly     bool // for `env`: no program, so no --python and the like
+	given               map[string]string
+}
+
+// addTo declares the measuring flags.
+func (o *runOptions) addTo(f *pflag.FlagSet) {
+	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/<name>-<time or job>)")
+	f.StringVar(&o.maxSize, "max-size", "2GiB", "largest `SIZE` of the session of the whole job; the oldest traces are dropped")
+	f.StringVar(&o.schedule, "schedule", "", "trace by torch.profiler's `PLAN`: wait=1,warmup=1,active=3,repeat=2,skip-first=10")
+	f.BoolVar(&o.config.WholeRun, "whole-run", false, "trace the whole run, without a budget")
+	f.DurationVar(&o.duration, "duration", 0, "measure for this long (`TIME` like 90s or 5m), then let the program run on")
+	f.Int64Var(&o.config.Steps, "steps", 0, "measure `N` steps, then let the program run on")
+	f.BoolVar(&o.config.StopAfter, "stop-after", false, "end the program once --duration or --steps is over")
+	f.StringVar(&o.ranks, "ranks", "", "trace these `RANKS`, like 0,4-7 (default: the first 8; all are timed and sampled)")
+	f.StringSliceVar(&o.config.StepOn, "step-on", nil, "a call of `FUNC` (name, Class.method or module:name) is a step")
+	f.StringSliceVar(&o.config.RegionOn, "region", nil, "time the calls of `FUNC` as a region")
+	f.StringVar(&o.activities, "activities", "", "what to trace: `LIST` of cpu, cuda, xpu, mtia (default: what the program uses)")
+	f.BoolVar(&o.config.RecordShapes, "record-shapes", false, "record the shapes of operators' inputs in every trace")
+	f.BoolVar(&o.config.ProfileMemory, "profile-memory", false, "record allocations and frees")
+	f.BoolVar(&o.config.WithStack, "with-stack", false, "record Python stacks of operators (slow)")
+	f.BoolVar(&o.config.WithFlops, "with-flops", false, "estimate floating-point operations")
+	f.BoolVar(&o.config.WithModules, "with-modules", false, "record the module hierarchy of operators")
+	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces")
+	f.BoolVar(&o.noTrace, "no-trace", false, "never start torch's profiler: steps, waits and samples only")
+}
+
+// addRunOnly declares the flags that need a launcher.
+func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
+	f.StringVar(&o.python, "python", "", "`INTERPRETER` for SCRIPT and -m (default: python3, else python, of the active environment)")
+	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
+	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
+	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
+}
+
+// check completes the agent's configuration from the texts of the flags.
+func (o *runOptions) check(cmd *cobra.Command) error {
+	o.given = map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { o.given[f.Name] = f.Value.String() })
+	var err error
+	if o.maxBytes, err = parseSize(o.maxSize); err != nil {
+		return usage("--max-size: %v", err)
+	}
+	if o.config.Schedule, err = parseSchedule(o.schedule); err != nil {
+		return usage("--schedule: %v", err)
+	}
+	if o.config.Ranks, err = parseRanks(o.ranks); err != nil {
+		return usage("--ranks: %v", err)
+	}
+	if o.config.Metadata, err = parsePairs(o.metadata); err != nil {
+		return usage("--metadata: %v", err)
+	}
+	if o.activities != "" {
+		o.config.Activities = strings.Split(o.activities, ",")
+		for _, a := range o.config.Activities {
+			if err := oneOf("--activities", a, "cpu", "cuda", "xpu", "mtia"); err != nil {
+				return err
+			}
+		}
+	}
+	if o.config.StopAfter && o.duration <= 0 && o.config.Steps <= 0 {
+		return usage("--stop-after needs --duration or --steps")
+	}
+	if o.duration < 0 || o.config.Steps < 0 {
+		return usage("--duration and --steps must not be negative")
+	}
+	if !o.environmentOnly && (o.rate <= 0 || o.rate > 1000) {
+		return usage("--rate must be above 0 and at most 1000")
+	}
+	o.config.Duration = o.duration.Seconds()
+	o.config.NoTrace = o.noTrace
+	o.config.MaxBytes = o.maxBytes
+	return nil
+}
+
+// parseSize reads "2GiB", "500M", "1e9": binary units, with or without the i and the B.
+func parseSize(text string) (int64, error) {
+	number := strings.TrimRight(text, "KMGTkmgtiIbB ")
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(value > 0) {
+		return 0, fmt.Errorf("%q is not a size like 500MiB or 2GiB", text)
+	}
+	unit := strings.ToUpper(strings.TrimSpace(text[len(number):]))
+	unit = strings.TrimSuffix(strings.TrimSuffix(unit, "B"), "I")
+	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+	n, known := shift[unit]
+	if !known {
+		return 0, fmt.Errorf("%q has an unknown unit; known: KiB, MiB, GiB, TiB", text)
+	}
+	if value *= float64(int64(1) << n); value < 1<<20 || value > 1<<50 {
+		return 0, fmt.Errorf("%q is not between 1 MiB and 1 PiB", text)
+	}
+	return int64(value), nil
+}
+
+// scheduleKeys are torch.profiler.schedule's parameters, with either kind of dash.
+var scheduleKeys = []string{"wait", "warmup", "active", "repeat", "skip-first"}
+
+func parseSchedule(text string) (*agent.Schedule, error) {
+	if text == "" {
+		return nil, nil
+	}
+	s := &agent.Schedule{}
+	fields := map[string]*int{"wait": &s.Wait, "warmup": &s.WarmUp, "active": &s.Active, "repeat": &s.Repeat, "skip-first": &s.SkipFirst}
+	for _, pair := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		key = strings.ReplaceAll(key, "_", "-")
+		field, known := fields[key]
+		if !known {
+			return nil, fmt.Errorf("unknown part %q%s; known: %s", key, didYouMean(key, scheduleKeys), strings.Join(scheduleKeys, ", "))
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("%s: %q is not a number of steps", key, value)
+		}
+		*field = n
+	}
+	if s.Active < 1 {
+		return nil, fmt.Errorf("active must be at least 1")
+	}
+	return s, nil
+}
+
+// parseRanks reads "0,4-7".
+func parseRanks(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var out []int
+	for _, part := range strings.Split(text, ",") {
+		first, last, ranged := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.Atoi(first)
+		b := a
+		if err == nil && ranged {
+			b, err = strconv.Atoi(last)
+		}
+		if err != nil || a < 0 || b < a || b-a > 1<<20 {
+			return nil, fmt.Errorf("%q is not a rank or a range like 4-7", part)
+		}
+		for r := a; r <= b; r++ {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func parsePairs(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%q is not KEY=VALUE", pair)
+		}
+		out[key] = value
+	}
+	return out, nil
+}

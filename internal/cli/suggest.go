@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// didYouMean gives " (did you mean "x"?)" for the nearest of the known words, "" when none is near.
+func didYouMean(got string, known []string) string {
+	best, distance := "", 3
+	for _, word := range known {
+		if d := editDistance(strings.ToLower(got), strings.ToLower(word)); d < distance && d < len(word) {
+			best, distance = word, d
+		}
+	}
+	if best == "" {
+		for _, word := range known {
+			if len(got) > 1 && strings.HasPrefix(word, got) {
+				best = word
+				break
+			}
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// editDistance counts insertions, deletions and substitutions between two short words.
+func editDistance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// oneOf refuses a flag's value that is not among the known ones.
+func oneOf(flag, value string, known ...string) error {
+	for _, k := range known {
+		if k == value {
+			return nil
+		}
+	}
+	return usage("%s: unknown value %q%s; known: %s", flag, value, didYouMean(value, known), strings.Join(known, ", "))
+}
+
+// flagError turns cobra's message about a flag into a usage error with the nearest known flag.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		text += didYouMean(missing.GetSpecifiedName(), names)
+	}
+	return usage("%s: %s; see `%s --help`", cmd.Name(), text, cmd.CommandPath())
+}
