@@ -2,5 +2,5 @@
 // form to a writer, from the columns of the model and without a second copy of them, so that the size of an output has
 // no bound of its own.
 //
-// It does not open inputs, choose file names for a session or decide what is slow.
+// It does not open inputs or decide what is slow.
 package export

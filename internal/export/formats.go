@@ -19,6 +19,8 @@ type Format struct {
 	Suffix      string // usual ending of the file's name, with the dot
 	// Write streams the form to w. What the session does not hold for it is an *UnavailableError.
 	Write func(ctx context.Context, s *model.Session, w io.Writer, opt Options) error
+	// WriteDir is set instead where the form is a directory of files; Write then says so in an error.
+	WriteDir func(ctx context.Context, s *model.Session, dir string, opt Options) error
 }
 
 // Options are the choices of all formats; each uses those that mean something to it.
@@ -31,6 +33,10 @@ type Options struct {
 	Metric string
 	// Rank limits the output to one rank's traces; model.NoRank is all of them.
 	Rank int
+	// Worker names the process in the files of a directory; "" is <host>_<process>.
+	Worker string
+	// Gzip compresses the files of a directory.
+	Gzip bool
 	// GroupByInputShapes and GroupByStackN split the rows of key averages.
 	GroupByInputShapes bool
 	GroupByStackN      int

@@ -1,0 +1,87 @@
+package export
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
+)
+
+func init() {
+	register(Format{
+		Name: "stacks", Suffix: ".txt", Write: writeStacks,
+		Description: "torch.profiler's export_stacks: one line per operator with its Python stack, for flamegraph.pl and speedscope",
+	})
+}
+
+// StackMetrics are the metrics that stacks can be weighted by, in torch's words of today and of before.
+var StackMetrics = []string{
+	"self_cpu_time_total", "self_cuda_time_total", "self_device_time_total", "self_xpu_time_total", "self_privateuse1_time_total",
+}
+
+// stackCharacters replaces what separates frames and values in a line, as torch does.
+var stackCharacters = strings.NewReplacer(" ", "_", ";", "_", "\t", "_", "\n", "_")
+
+// writeStacks writes what export_stacks writes under verbose=True: for each event with a stack and at least one whole
+// microsecond of the metric, its frames from the outside in, a blank and the microseconds. Events are not merged; the
+// readers of this form add equal stacks up. Without the option verbose torch's own file is empty; here the stacks then
+// come from the Python calls around each operator.
+func writeStacks(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
+	metric := opt.Metric
+	if metric == "" {
+		metric = StackMetrics[0]
+	}
+	if !slices.Contains(StackMetrics, metric) {
+		return fmt.Errorf("export --to stacks: no metric %q: choose one of %s", metric, strings.Join(StackMetrics, ", "))
+	}
+	lines := 0
+	err := buffered(w, func(out *bufio.Writer) error {
+		for _, t := range tracesOf(s, opt) {
+			n, err := writeTraceStacks(ctx, out, t, s.Strings, metric == "self_cpu_time_total")
+			if lines += n; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && lines == 0 {
+		return &UnavailableError{"stacks", "no operator has a Python stack and time in " + metric + ": record with --with-stack"}
+	}
+	return err
+}
+
+func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, strs *model.Strings, cpu bool) (lines int, err error) {
+	events, _ := analyse.FunctionEvents(t, strs, analyse.KeyAveragesOptions{})
+	times := view.TorchTimes(t, events)
+	for i := range events {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return lines, ctx.Err()
+		}
+		value := times[i].SelfDevice
+		if cpu {
+			value = times[i].SelfCPU
+		}
+		us := int64(math.Max(value, 0)) // whole microseconds, towards zero
+		if us == 0 || len(events[i].Stack) == 0 {
+			continue
+		}
+		lines++
+		for k, entry := range slices.Backward(events[i].Stack) {
+			stackCharacters.WriteString(out, entry)
+			if k > 0 {
+				out.WriteByte(';')
+			}
+		}
+		if _, err := fmt.Fprintf(out, " %d\n", us); err != nil {
+			return lines, err
+		}
+	}
+	return lines, nil
+}

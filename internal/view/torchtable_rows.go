@@ -1,0 +1,153 @@
+package view
+
+import (
+	"math"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// TorchRows gives the rows of TorchTable for one trace. They are analyse.KeyAverages with times in microseconds, added up
+// as torch does it in float64: its printed averages depend on the last bit where the exact value lies half-way between
+// two of them, as every second average over two calls does.
+func TorchRows(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptions) []TorchRow {
+	events, averages := analyse.FunctionEvents(t, strs, opt)
+	rows := make([]TorchRow, len(averages))
+	for i := range averages {
+		rows[i] = torchRow(&averages[i], opt)
+	}
+	times := TorchTimes(t, events)
+	for i := range events {
+		if g := events[i].Group; g >= 0 {
+			r, x := &rows[g], &times[i]
+			r.SelfCPU += x.SelfCPU
+			r.CPU += x.CPU
+			r.SelfDevice += x.SelfDevice
+			r.Device += x.Device
+		}
+	}
+	return rows
+}
+
+// TorchRowsOf gives the rows of averages over several traces; their times are exact sums, not torch's sums of floats,
+// because torch has no such table.
+func TorchRowsOf(averages []analyse.KeyAverage, opt analyse.KeyAveragesOptions) []TorchRow {
+	us := func(d model.Dur) float64 { return float64(d) / 1000 }
+	rows := make([]TorchRow, len(averages))
+	for i := range averages {
+		a := &averages[i]
+		rows[i] = torchRow(a, opt)
+		rows[i].SelfCPU, rows[i].CPU, rows[i].SelfDevice, rows[i].Device = us(a.SelfCPU), us(a.CPU), us(a.SelfDevice), us(a.Device)
+	}
+	return rows
+}
+
+func torchRow(a *analyse.KeyAverage, opt analyse.KeyAveragesOptions) TorchRow {
+	r := TorchRow{
+		Name: a.Name, Count: a.Count, Flops: a.Flops, NodeID: -1, Stack: a.Stack,
+		SelfCPUBytes: a.SelfCPUBytes, CPUBytes: a.CPUBytes, SelfDeviceBytes: a.SelfDeviceBytes, DeviceBytes: a.DeviceBytes,
+		OnDevice: a.DeviceType != analyse.OnCPU, Async: a.IsAsync, UserAnnotation: a.IsUserAnnotation, TopLevel: a.TopLevel,
+	}
+	if r.InputShapes = a.InputShapes; opt.ByShapes && r.InputShapes == "" {
+		r.InputShapes = "[]"
+	}
+	return r
+}
+
+// TorchTime is one event's four times in microseconds.
+type TorchTime struct{ SelfCPU, CPU, SelfDevice, Device float64 }
+
+// TorchTimes computes times as torch/autograd/profiler_util.py does: starts and ends are divided first and subtracted
+// then, and what children take is summed before it is taken off.
+func TorchTimes(t *model.Trace, events []analyse.FunctionEvent) []TorchTime {
+	start := profilerStart(t)
+	us := func(at model.Time) float64 { return float64(at-start) / 1000 }
+	times := make([]TorchTime, len(events))
+	below := make([]neumaier, len(events))
+	deviceBelow := make([]neumaier, len(events))
+	own := make([]neumaier, len(events))
+	index := ownersOfKernels(events)
+	for i := range events {
+		e, x := &events[i], &times[i]
+		elapsed := us(e.Start+model.Time(duration(t, e))) - us(e.Start)
+		if e.DeviceType != analyse.OnCPU {
+			x.Device, x.SelfDevice = elapsed, elapsed
+			if op := opOf(t, e); op >= 0 && int(op) < len(index) && index[op] >= 0 && !e.IsUserAnnotation {
+				own[index[op]].add(elapsed)
+			}
+			continue
+		}
+		x.CPU = elapsed
+		if e.Parent >= 0 {
+			below[e.Parent].add(elapsed)
+		}
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		e, x := &events[i], &times[i]
+		if e.DeviceType != analyse.OnCPU || e.IsAsync {
+			continue
+		}
+		x.SelfCPU = x.CPU - below[i].sum()
+		if e.Device != 0 {
+			x.Device = own[i].sum() + deviceBelow[i].sum()
+			x.SelfDevice = x.Device - deviceBelow[i].sum()
+		}
+		if e.Parent >= 0 {
+			deviceBelow[e.Parent].add(x.Device)
+		}
+	}
+	return times
+}
+
+// ownersOfKernels maps trace events to their place in the list; -1 for those that are not in it.
+func ownersOfKernels(events []analyse.FunctionEvent) []int32 {
+	var last model.EventID = -1
+	for i := range events {
+		last = max(last, events[i].Event)
+	}
+	index := make([]int32, last+1)
+	for i := range index {
+		index[i] = -1
+	}
+	for i := range events {
+		if events[i].Event >= 0 && events[i].SelfDevice != 0 {
+			index[events[i].Event] = int32(i)
+		}
+	}
+	return index
+}
+
+func opOf(t *model.Trace, e *analyse.FunctionEvent) model.EventID {
+	if e.Event < 0 {
+		return model.NoEvent
+	}
+	return t.Events.Op[e.Event]
+}
+
+// duration is the event's length; unclaimed memory events have none.
+func duration(t *model.Trace, e *analyse.FunctionEvent) model.Dur {
+	if e.Event < 0 {
+		return 0
+	}
+	return t.Events.Dur[e.Event]
+}
+
+// profilerStart is the instant that torch counts from: the start of Kineto's own span in the trace.
+func profilerStart(t *model.Trace) model.Time {
+	return t.From
+}
+
+// neumaier adds floats as Python's sum() does since 3.12: with the lost low bits kept apart.
+type neumaier struct{ total, lost float64 }
+
+func (n *neumaier) add(v float64) {
+	t := n.total + v
+	if math.Abs(n.total) >= math.Abs(v) {
+		n.lost += (n.total - t) + v
+	} else {
+		n.lost += (v - t) + n.total
+	}
+	n.total = t
+}
+
+func (n *neumaier) sum() float64 { return n.total + n.lost }
