@@ -129,11 +129,13 @@ def archive(platform: str, folder: Path, files: list[tuple[str, bytes]]) -> Path
                 add(packed, f"{stem}/{name}", data, executable=name == binary.name)
         return path
     path = DIST / f"{stem}.tar.gz"
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", mtime=EPOCH, fileobj=raw) as zipped, tarfile.open(fileobj=zipped, mode="w") as packed:
+    tape = io.BytesIO()
+    with tarfile.open(fileobj=tape, mode="w") as packed:
         for name, data in entries:
             entry = tarfile.TarInfo(f"{stem}/{name}")
             entry.size, entry.mtime, entry.mode = len(data), EPOCH, 0o755 if name == binary.name else 0o644
             packed.addfile(entry, io.BytesIO(data))
+    path.write_bytes(gzip.compress(tape.getvalue(), mtime=EPOCH))
     return path
 
 

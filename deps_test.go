@@ -1,0 +1,227 @@
+package bottleneck
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "bottleneck"
+
+// layers is the package table of docs/architecture.md: each package and which of ours it may import. A "/…" at the end
+// of an entry stands for the packages beneath. Tests' imports are not restricted.
+var layers = map[string][]string{
+	"cmd/bottleneck":          {"internal/cli"},
+	"internal/cli":            {"internal/…"},
+	"internal/proc":           {},
+	"internal/cpython":        {"internal/proc"},
+	"internal/agent":          {},
+	"internal/record":         {},
+	"internal/collect":        {"internal/proc", "internal/cpython", "internal/agent", "internal/record"},
+	"internal/kineto":         {},
+	"internal/model":          {},
+	"internal/stats":          {},
+	"internal/ingest":         {"internal/record", "internal/kineto", "internal/model"},
+	"internal/analyse":        {"internal/model", "internal/stats"},
+	"internal/analyse/replay": {"internal/model", "internal/stats"},
+	"internal/analyse/cause":  {"internal/analyse", "internal/analyse/replay", "internal/model", "internal/stats"},
+	"internal/rerun":          {"internal/model", "internal/agent"},
+	"internal/view":           {"internal/model", "internal/analyse", "internal/analyse/cause"},
+	"internal/export":         {"internal/model", "internal/analyse", "internal/view", "internal/ui"},
+	"internal/testkit":        {"internal/model", "internal/record", "internal/kineto"},
+	"internal/ui":             {},
+	"internal/web":            {"internal/model", "internal/analyse", "internal/view", "internal/export", "internal/ui"},
+	"bench/…":                 {"internal/…"},
+}
+
+// planned are packages of the architecture that come with later work; the test fails as soon as one of them exists.
+var planned = []string{"internal/ui", "internal/web", "internal/rerun", "internal/testkit", "internal/analyse/replay"}
+
+// forbidden imports hold for a package and all beneath it: what, where not, and why.
+var forbidden = []struct{ path, in, why string }{
+	{"os", "internal/analyse", "analyses are pure: the same session gives the same answer anywhere"},
+	{"os", "internal/view", "what a screen shows depends on the session alone"},
+	{"os", "internal/model", "the model is data; readers are in ingest"},
+	{"os", "internal/stats", "numbers only"},
+	{"net", "internal/analyse", "analyses are pure"},
+	{"encoding", "internal/analyse", "analyses take the model and give values; formats belong to ingest, view and export"},
+	{"net", "internal/view", "views are pure"},
+	{"os/exec", "internal/ingest", "reading a stranger's file must never start a program"},
+	{"os/exec", "internal/export", "exporting must never start a program"},
+	{"internal/collect", "internal/web", "a browser must never be able to start a collection"},
+	{"internal/ingest", "internal/web", "a browser must never be able to open a file"},
+}
+
+// only lists imports that belong to few packages: which, whose, and why.
+var only = []struct {
+	path    string
+	allowed []string
+	why     string
+}{
+	{"net/http", []string{"internal/web", "internal/cli"}, "one place guards who may ask"},
+	{"os/exec", []string{"internal/collect", "internal/rerun", "internal/cli", "internal/testkit", "bench/…"}, "one place starts programs"},
+	{"unsafe", []string{"internal/proc"}, "one place handles raw memory"},
+	{"internal/testkit", nil, "for tests only"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+// goList asks the go command for our packages with their imports, for one operating system.
+func goList(t *testing.T, goos string) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module+"/")
+		for i := range p.Imports {
+			p.Imports[i] = strings.TrimPrefix(p.Imports[i], module+"/")
+		}
+		packages = append(packages, p)
+	}
+}
+
+// within says whether path is pattern itself, or beneath it where pattern ends in "/…".
+func within(path, pattern string) bool {
+	base, open := strings.CutSuffix(pattern, "/…")
+	return path == base && !open || open && strings.HasPrefix(path, base+"/")
+}
+
+func matchAny(path string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return within(path, p) })
+}
+
+func ours(path string) bool {
+	return strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "cmd/") || strings.HasPrefix(path, "bench/")
+}
+
+// allowed finds the row of a package in layers.
+func allowed(path string) (imports []string, known bool) {
+	for pattern, imports := range layers {
+		if within(path, pattern) {
+			return imports, true
+		}
+	}
+	return nil, false
+}
+
+func TestImports(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, p := range goList(t, goos) {
+			if ours(p.ImportPath) {
+				checkPackage(t, goos, p)
+			}
+		}
+	}
+}
+
+func checkPackage(t *testing.T, goos string, p goPackage) {
+	t.Helper()
+	may, known := allowed(p.ImportPath)
+	if !known {
+		t.Errorf("%s is not in the package table: add it to docs/architecture.md and to layers in deps_test.go", p.ImportPath)
+	}
+	for _, path := range p.Imports {
+		if ours(path) && !matchAny(path, may) {
+			t.Errorf("%s imports %s (%s): not allowed by the package table (docs/architecture.md)", p.ImportPath, path, goos)
+		}
+		for _, f := range forbidden {
+			if (path == f.path || strings.HasPrefix(path, f.path+"/")) && (p.ImportPath == f.in || within(p.ImportPath, f.in+"/…")) {
+				t.Errorf("%s imports %s (%s): %s", p.ImportPath, path, goos, f.why)
+			}
+		}
+		for _, o := range only {
+			if path == o.path && !matchAny(p.ImportPath, o.allowed) {
+				t.Errorf("%s imports %s (%s): %s", p.ImportPath, path, goos, o.why)
+			}
+		}
+	}
+}
+
+// TestTableIsCurrent fails on names in the tables above that no longer exist.
+func TestTableIsCurrent(t *testing.T) {
+	var existing []string
+	for _, p := range goList(t, "linux") {
+		existing = append(existing, p.ImportPath)
+	}
+	current := func(name string) bool {
+		return slices.ContainsFunc(existing, func(p string) bool { return within(p, name) })
+	}
+	names := []string{}
+	for pattern, imports := range layers {
+		names = append(append(names, pattern), imports...)
+	}
+	for _, f := range forbidden {
+		names = append(names, f.in)
+	}
+	for _, o := range only {
+		names = append(names, o.allowed...)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		switch later := slices.Contains(planned, name); {
+		case later && current(name):
+			t.Errorf("%s exists now: take it out of planned", name)
+		case !later && !current(name):
+			t.Errorf("%s is in a table of deps_test.go but does not exist", name)
+		}
+	}
+}
+
+// TestNoClock asks that what must be pure does not ask for the time either.
+func TestNoClock(t *testing.T) {
+	for _, p := range goList(t, "linux") {
+		if !matchAny(p.ImportPath, []string{"internal/analyse", "internal/analyse/…", "internal/view", "internal/model", "internal/stats"}) {
+			continue
+		}
+		files, err := filepath.Glob(p.ImportPath + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err != nil {
+				t.Error(err)
+			} else if !strings.HasSuffix(file, "_test.go") && (strings.Contains(string(text), "time.Now(") || strings.Contains(string(text), "time.Since(")) {
+				t.Errorf("%s reads the clock; equal sessions must give equal reports", file)
+			}
+		}
+	}
+}
+
+// TestPackagesSayWhatTheyAreNot asks that every package has a doc.go that ends by saying what the package does not do.
+func TestPackagesSayWhatTheyAreNot(t *testing.T) {
+	for _, p := range goList(t, "linux") {
+		if !strings.HasPrefix(p.ImportPath, "internal/") {
+			continue
+		}
+		text, err := os.ReadFile(p.ImportPath + "/doc.go")
+		if err != nil {
+			t.Errorf("%s has no doc.go", p.ImportPath)
+			continue
+		}
+		comment, _, _ := strings.Cut(string(text), "\npackage ")
+		sentences := strings.Split(strings.ReplaceAll(strings.ReplaceAll(comment, "\n// ", " "), "\n//", " "), ". ")
+		if last := strings.TrimSpace(sentences[len(sentences)-1]); !strings.HasPrefix(last, "It does not") {
+			t.Errorf("%s/doc.go ends with %q, not with \"It does not …\"", p.ImportPath, last)
+		}
+	}
+}
