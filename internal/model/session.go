@@ -47,6 +47,7 @@ type Environment struct {
 	SHMBytes                 *int64
 	MemoryBytes              *int64
 	LoadBefore               *float64 // runnable tasks per core of other programs when the run began
+	OthersBusyCores          *float64 // cores that other programs kept busy during the run, on average
 	GPUs                     []GPU
 	Packages                 []Package
 	// Missing names what could not be observed, each with the next step ("GPU counters refused: …").
