@@ -41,6 +41,9 @@ class Autoencoder(lightning.LightningModule):
         self.log("loss", loss, prog_bar=False)
         return loss
 
+    def on_train_epoch_end(self):
+        print(f"epoch {self.current_epoch}: loss {self.trainer.callback_metrics['loss'].item():.4f}", flush=True)
+
     def configure_optimizers(self):
         return torch.optim.AdamW(self.parameters(), lr=1e-3)
 
