@@ -1,0 +1,189 @@
+package analyse
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+)
+
+// Causes of idle time of a device. The first four say what the host did instead of launching the work that ended the gap.
+const (
+	IdleInput  = "input"  // the launching thread was in a DataLoader
+	IdleSync   = "sync"   // it had waited for the device, so nothing was queued
+	IdleAlloc  = "alloc"  // it allocated or freed device memory
+	IdleHost   = "host"   // it was not fast enough
+	IdleLaunch = "launch" // the launch was under way: latency between the call's start and the work's
+	IdleKernel = "kernel" // the work was queued in time: the device's own gap between two pieces
+	IdleWait   = "wait"   // likewise, but longer than such a gap: it waited for another stream or an event
+	// IdleUnknown is a gap before work whose launch is not in the trace.
+	IdleUnknown = "unknown"
+)
+
+// deviceGap is the longest gap between two queued pieces of work that is taken for the device's own (HTA's threshold).
+const deviceGap = 30 * 1000
+
+// IdleCause is the idle time of a device that one cause at one place accounts for.
+type IdleCause struct {
+	Cause   string
+	Where   Where
+	Dur     model.Dur
+	Gaps    int
+	Longest model.Dur
+	At      model.Time // start of the longest gap
+}
+
+// launchLane is what a launching thread's calls say, found as gaps go by in order of time.
+type launchLane struct {
+	waits  []model.EventID // calls that wait for the device
+	memory []model.EventID // calls that allocate or free
+	inputs []model.EventID // DataLoader's __next__
+}
+
+// idle splits every gap between the intervals of busy. A gap before work that was launched too late is the host's until
+// the launching call starts, then the launch's; the host's part goes to what that thread did.
+func (w *deviceWork) idle(busy stats.Set) []IdleCause {
+	ev := &w.trace.Events
+	lanes := map[model.LaneID]*launchLane{}
+	sums := map[idleKey]*IdleCause{}
+	next := 0
+	for i := 1; i < len(busy); i++ {
+		from, to := model.Time(busy[i-1].To), model.Time(busy[i].From)
+		for next < len(w.rows) && (ev.Start[w.rows[next]] < to || ev.Dur[w.rows[next]] == 0) {
+			next++
+		}
+		if next == len(w.rows) {
+			break
+		}
+		w.explain(from, to, w.rows[next], lanes, sums)
+	}
+	out := make([]IdleCause, 0, len(sums))
+	for _, c := range sums {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b IdleCause) int {
+		return cmp.Or(cmp.Compare(b.Dur, a.Dur), cmp.Compare(a.At, b.At), cmp.Compare(a.Cause, b.Cause))
+	})
+	return out
+}
+
+type idleKey struct {
+	cause string
+	where Where
+}
+
+// explain books one gap, which the given device row ended.
+func (w *deviceWork) explain(from, to model.Time, row model.EventID, lanes map[model.LaneID]*launchLane, sums map[idleKey]*IdleCause) {
+	ev := &w.trace.Events
+	launch := ev.Link[row]
+	if launch == model.NoEvent {
+		w.book(sums, IdleUnknown, Where{}, from, to)
+		return
+	}
+	called := min(ev.Start[launch], to)
+	where := w.lines.of(launch)
+	if called <= from {
+		cause := IdleKernel
+		switch {
+		case ev.End(launch) > from:
+			cause = IdleLaunch
+		case to-from > deviceGap:
+			cause = IdleWait
+		}
+		w.book(sums, cause, where, from, to)
+		return
+	}
+	lane := lanes[ev.Lane[launch]]
+	if lane == nil {
+		lane = w.readLane(ev.Lane[launch])
+		lanes[ev.Lane[launch]] = lane
+	}
+	cause, at := w.hostCause(lane, from, called)
+	if at != model.NoEvent {
+		where = w.lines.of(at)
+	}
+	w.book(sums, cause, where, from, called)
+	if called < to {
+		w.book(sums, IdleLaunch, w.lines.of(launch), called, to)
+	}
+}
+
+func (w *deviceWork) book(sums map[idleKey]*IdleCause, cause string, where Where, from, to model.Time) {
+	key := idleKey{cause, where}
+	c := sums[key]
+	if c == nil {
+		c = &IdleCause{Cause: cause, Where: where}
+		sums[key] = c
+	}
+	c.Dur += to.Sub(from)
+	c.Gaps++
+	if d := to.Sub(from); d > c.Longest {
+		c.Longest, c.At = d, from
+	}
+}
+
+// readLane collects a thread's calls of interest, in order of start.
+func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
+	ev := &w.trace.Events
+	out := &launchLane{}
+	for id := w.trace.Lanes[lane].FirstEvent; id < w.trace.Lanes[lane].EndEvent; id++ {
+		switch ev.Kind[id] {
+		case model.KindRuntime:
+			switch name := w.texts.Text(ev.Name[id]); {
+			case w.blocks(name, id):
+				out.waits = append(out.waits, id)
+			case isAllocation(name):
+				out.memory = append(out.memory, id)
+			}
+		case model.KindAnnotation, model.KindOp:
+			if isDataLoader(w.texts.Text(ev.Name[id])) {
+				out.inputs = append(out.inputs, id)
+			}
+		}
+	}
+	return out
+}
+
+// hostCause says what a thread did in [from, to), and the event that shows it.
+func (w *deviceWork) hostCause(lane *launchLane, from, to model.Time) (cause string, at model.EventID) {
+	ev := &w.trace.Events
+	half := to.Sub(from) / 2
+	if id, time := overlapping(ev, lane.inputs, from, to); time > half {
+		return IdleInput, id
+	}
+	if id, time := overlapping(ev, lane.memory, from, to); time > half {
+		return IdleAlloc, id
+	}
+	if id := openAt(ev, lane.waits, from); id != model.NoEvent {
+		return IdleSync, id
+	}
+	return IdleHost, model.NoEvent
+}
+
+// overlapping is the time that events (sorted, disjoint) share with [from, to), and the event with the largest part.
+func overlapping(ev *model.Events, ids []model.EventID, from, to model.Time) (best model.EventID, sum model.Dur) {
+	best = model.NoEvent
+	longest := model.Dur(0)
+	at, _ := slices.BinarySearchFunc(ids, from, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t+1) })
+	for _, id := range ids[at:] {
+		if ev.Start[id] >= to {
+			break
+		}
+		part := min(ev.End(id), to).Sub(max(ev.Start[id], from))
+		sum += part
+		if part > longest {
+			best, longest = id, part
+		}
+	}
+	return best, sum
+}
+
+// openAt is the event that is open at an instant or has just ended.
+func openAt(ev *model.Events, ids []model.EventID, t model.Time) model.EventID {
+	at, _ := slices.BinarySearchFunc(ids, t, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t) })
+	if at < len(ids) && ev.Start[ids[at]] <= t {
+		return ids[at]
+	}
+	return model.NoEvent
+}

@@ -1,0 +1,102 @@
+package analyse
+
+import (
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// Where is the place in the program that an event came from. Either part may be empty.
+type Where struct {
+	Op   string // the outermost operator or annotation around it
+	Line string // "file(line): function": the innermost call in code that is not a library's
+}
+
+// lineFinder finds the user's line of an event: from the Python calls around it, else from the operator's call stack.
+type lineFinder struct {
+	trace *model.Trace
+	texts *model.Strings
+	user  map[model.Str]bool   // by name of a Python call
+	stack map[model.Str]string // by text of a call stack
+}
+
+func newLineFinder(t *model.Trace, s *model.Strings) *lineFinder {
+	return &lineFinder{t, s, map[model.Str]bool{}, map[model.Str]string{}}
+}
+
+// of is the place of a CPU event.
+func (l *lineFinder) of(id model.EventID) Where {
+	var w Where
+	ev := &l.trace.Events
+	for at := id; at != model.NoEvent; at = ev.Parent[at] {
+		switch ev.Kind[at] {
+		case model.KindOp:
+			w.Op = l.texts.Text(ev.Name[at])
+			if w.Line == "" && ev.Detail[at] >= 0 {
+				w.Line = l.stackLine(ev.OpDetails[ev.Detail[at]].Stack)
+			}
+		case model.KindPython:
+			if w.Line == "" && l.isUser(ev.Name[at]) {
+				w.Line = l.texts.Text(ev.Name[at])
+			}
+		}
+	}
+	if w.Op == "" && id != model.NoEvent {
+		w.Op = l.annotation(id)
+	}
+	return w
+}
+
+// annotation is the innermost annotation that is not a step.
+func (l *lineFinder) annotation(id model.EventID) string {
+	ev := &l.trace.Events
+	for at := id; at != model.NoEvent; at = ev.Parent[at] {
+		if ev.Kind[at] == model.KindAnnotation {
+			if name := l.texts.Text(ev.Name[at]); !strings.HasPrefix(name, "ProfilerStep#") {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (l *lineFinder) isUser(name model.Str) bool {
+	user, known := l.user[name]
+	if !known {
+		user = isUserFrame(l.texts.Text(name))
+		l.user[name] = user
+	}
+	return user
+}
+
+func (l *lineFinder) stackLine(stack model.Str) string {
+	if stack == 0 {
+		return ""
+	}
+	line, known := l.stack[stack]
+	if !known {
+		for entry := range strings.SplitSeq(l.texts.Text(stack), ";") {
+			if isUserFrame(entry) {
+				line = entry
+				break
+			}
+		}
+		l.stack[stack] = line
+	}
+	return line
+}
+
+// standardLibrary are the beginnings of frames whose path the profiler cut down to the part below sys.path.
+var standardLibrary = []string{"torch/", "torchvision/", "torchaudio/", "lightning/", "pytorch_lightning/", "accelerate/", "transformers/", "deepspeed/",
+	"threading.py(", "contextlib.py(", "functools.py(", "runpy.py(", "importlib/", "multiprocessing/", "concurrent/", "queue.py(", "socket.py(", "selectors.py(",
+	"subprocess.py(", "copy.py(", "random.py(", "typing.py(", "inspect.py(", "weakref.py(", "abc.py(", "enum.py(", "dataclasses.py(", "collections/",
+	"json/", "logging/", "asyncio/", "ctypes/", "re/", "numpy/", "pandas/", "PIL/", "tqdm/", "triton/", "_bneck_agent/", "warnings.py(", "os.py(", "traceback.py("}
+
+// isUserFrame says whether "path(line): function" is code of neither Python, PyTorch nor an installed package.
+func isUserFrame(frame string) bool {
+	path, _, ok := strings.Cut(frame, "(")
+	if !ok || strings.HasPrefix(frame, "<") || strings.HasPrefix(frame, "nn.Module: ") || hasAnyPrefix(frame, standardLibrary...) {
+		return false
+	}
+	return !strings.HasSuffix(path, " ") && ClassifyFile(path) == FileUser
+}
