@@ -49,7 +49,9 @@ func ReadPstats(r io.Reader) (*model.Calls, error) {
 		calls:         &model.Calls{Input: -1, Process: -1},
 		index:         map[pstatsKey]int32{},
 	}
-	if err := p.read(); err != nil {
+	err = p.read()
+	p.reorder()
+	if err != nil {
 		return p.calls, fmt.Errorf("read cProfile file: %w", err)
 	}
 	return p.calls, nil
@@ -65,6 +67,32 @@ type pstatsReader struct {
 	marshalReader
 	calls *model.Calls
 	index map[pstatsKey]int32
+	order []int32 // functions in the order of their own records
+}
+
+// reorder puts the functions into the order of the file's dict, which decides among equals when rows are sorted;
+// callers without a record of their own come last.
+func (p *pstatsReader) reorder() {
+	place := make([]int32, len(p.calls.Functions))
+	sorted := make([]model.CallFunction, 0, len(p.calls.Functions))
+	put := func(id int32) {
+		if place[id] == 0 {
+			sorted = append(sorted, p.calls.Functions[id])
+			place[id] = int32(len(sorted))
+		}
+	}
+	for _, id := range p.order {
+		put(id)
+	}
+	for id := range p.calls.Functions {
+		put(int32(id))
+	}
+	for i := range sorted {
+		for k := range sorted[i].Callers {
+			sorted[i].Callers[k].Caller = place[sorted[i].Callers[k].Caller] - 1
+		}
+	}
+	p.calls.Functions = sorted
 }
 
 func (p *pstatsReader) read() error {
@@ -116,6 +144,7 @@ func (p *pstatsReader) function(key, entry marshalValue) error {
 		edge.Caller = caller
 		edges = append(edges, edge)
 	}
+	p.order = append(p.order, id)
 	p.calls.Functions[id].Callers = edges // not through f: id may have grown the slice
 	return nil
 }
