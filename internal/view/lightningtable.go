@@ -1,0 +1,165 @@
+package view
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"bottleneck/internal/model"
+)
+
+// LightningAction is one action of a trainer with the time it took, summed up.
+type LightningAction struct {
+	Name  string
+	Count int64
+	Total float64 // seconds
+}
+
+// LightningActions sums up a process's actions, in the order in which they first occurred. elapsed, in seconds, is what
+// Lightning counts 100 % from: the time from the first action's start to the end of the process, or to the last action's
+// end where that is unknown.
+func LightningActions(p *model.Process, strs *model.Strings) (actions []LightningAction, elapsed float64) {
+	index := map[model.Str]int{}
+	first, last := model.Time(math.MaxInt64), model.Time(0)
+	sums := []model.Dur{}
+	for i := range p.Spans {
+		s := &p.Spans[i]
+		if s.Kind != model.SpanAction {
+			continue
+		}
+		at, ok := index[s.Name]
+		if !ok {
+			at = len(actions)
+			index[s.Name] = at
+			actions = append(actions, LightningAction{Name: strs.Text(s.Name)})
+			sums = append(sums, 0)
+		}
+		actions[at].Count++
+		sums[at] += model.Dur(s.End - s.Start)
+		first, last = min(first, s.Start), max(last, s.End)
+	}
+	for i := range actions {
+		actions[i].Total = sums[i].Seconds()
+	}
+	if len(actions) == 0 {
+		return nil, 0
+	}
+	if p.End > last {
+		last = p.End
+	}
+	return actions, model.Dur(last - first).Seconds()
+}
+
+// LightningTable writes actions as Lightning's SimpleProfiler does in its extended form, most time first. stage is "FIT",
+// "VALIDATE", … or "".
+// Layout: lightning/pytorch/profilers/simple.py, version 2.6.
+func LightningTable(w io.Writer, stage string, actions []LightningAction, elapsed float64) error {
+	var b strings.Builder
+	if stage != "" {
+		b.WriteString(strings.ToUpper(stage) + " ")
+	}
+	b.WriteString("Profiler Report\n")
+	if len(actions) > 0 {
+		lightningRows(&b, actions, elapsed)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func lightningRows(b *strings.Builder, actions []LightningAction, elapsed float64) {
+	widest, calls := 0, int64(0)
+	for _, a := range actions {
+		widest = max(widest, utf8.RuneCountInString(a.Name))
+		calls += a.Count
+	}
+	row := func(name, mean, count, total, share string) string {
+		line := "\n|  " + padRight(name, widest) + "\t|"
+		for _, cell := range []string{mean, count, total, share} {
+			line += "  " + padRight(cell, 15) + "\t|"
+		}
+		return line
+	}
+	header := row("Action", "Mean duration (s)", "Num calls", "Total time (s)", "Percentage %")
+	rule := "\n" + strings.Repeat("-", expandedLength(header))
+	b.WriteString(rule + header + rule)
+	b.WriteString(row("Total", "-", strconv.FormatInt(calls, 10), fiveDigits(elapsed), "100 %"))
+	b.WriteString(rule)
+	share := func(a LightningAction) float64 { return 100 * a.Total / elapsed }
+	sorted := slices.Clone(actions)
+	slices.SortStableFunc(sorted, func(x, y LightningAction) int {
+		switch {
+		case x.Total > y.Total:
+			return -1
+		case x.Total < y.Total:
+			return 1
+		}
+		return 0
+	})
+	for _, a := range sorted {
+		b.WriteString(row(a.Name, fiveDigits(a.Total/float64(a.Count)), strconv.FormatInt(a.Count, 10), fiveDigits(a.Total), fiveDigits(share(a))))
+	}
+	b.WriteString(rule)
+}
+
+func padRight(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// expandedLength is Python's len(s.expandtabs()): tabs go to the next multiple of 8, which a newline sets back.
+func expandedLength(s string) int {
+	length, column := 0, 0
+	for _, c := range s {
+		switch c {
+		case '\t':
+			length += 8 - column%8
+			column += 8 - column%8
+		case '\n':
+			length++
+			column = 0
+		default:
+			length++
+			column++
+		}
+	}
+	return length
+}
+
+// fiveDigits is Python's format(v, ".5"): five significant digits, an exponent below 1e-4 and from 1e4 on, and at least
+// one digit after the point.
+func fiveDigits(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	text := strconv.FormatFloat(v, 'e', 4, 64)
+	mantissa, exponent, _ := strings.Cut(text, "e")
+	n, _ := strconv.Atoi(exponent)
+	if n < -4 || n >= 4 {
+		mantissa = strings.TrimSuffix(strings.TrimRight(mantissa, "0"), ".")
+		return mantissa + "e" + exponent
+	}
+	text = strconv.FormatFloat(v, 'f', max(4-n, 0), 64)
+	text = strings.TrimRight(text, "0")
+	if strings.HasSuffix(text, ".") {
+		text += "0"
+	}
+	return text
+}
+
+// ProfileStatsHeader is the line above one action's operators or functions in the reports of Lightning's PyTorchProfiler
+// and AdvancedProfiler; rank < 0 leaves it out.
+func ProfileStatsHeader(action string, rank int) string {
+	header := "Profile stats for: " + action
+	if rank >= 0 {
+		header += " rank: " + strconv.Itoa(rank)
+	}
+	return header
+}

@@ -1,0 +1,109 @@
+package view
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/model"
+)
+
+// lightningPython is the interpreter that has Lightning, where the environments of scripts/env.sh are built.
+func lightningPython(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("../../scripts/env.sh", "newest").Output()
+	if err != nil {
+		t.Skipf("scripts/env.sh newest: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestLightningTableIsWhatLightningPrints gives the same durations to Lightning's own SimpleProfiler.
+func TestLightningTableIsWhatLightningPrints(t *testing.T) {
+	const program = `
+import json, sys
+from lightning.pytorch.profilers import SimpleProfiler
+p = SimpleProfiler()
+p._stage = "fit"
+for name, durations in json.load(sys.stdin):
+    p.recorded_durations[name] = durations
+import lightning.pytorch.profilers.simple as simple
+class Clock:
+    perf_counter = staticmethod(lambda: p.start_time + 12.3456789)
+simple.time = Clock
+sys.stdout.write(p.summary())
+`
+	type row struct {
+		name      string
+		durations []float64
+	}
+	rows := []row{
+		{"[Strategy]SingleDeviceStrategy.training_step", []float64{0.25, 0.5, 0.125}},
+		{"run_training_epoch", []float64{11}},
+		{"save_checkpoint", []float64{1.0e-6}},
+		{"été", []float64{0.0001234567, 0.1}},
+		{"tiny", []float64{1.5e-5}},
+		{"[LightningModule]M.on_train_end", []float64{0.25, 0.625}},
+	}
+	var input []any
+	var actions []LightningAction
+	for _, r := range rows {
+		input = append(input, []any{r.name, r.durations})
+		a := LightningAction{Name: r.name, Count: int64(len(r.durations))}
+		for _, d := range r.durations {
+			a.Total += d
+		}
+		actions = append(actions, a)
+	}
+	data, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(lightningPython(t), "-c", program)
+	cmd.Stdin = strings.NewReader(string(data))
+	want, err := cmd.Output()
+	if err != nil {
+		t.Skipf("Lightning cannot be run: %v", err)
+	}
+	var got strings.Builder
+	if err := LightningTable(&got, "fit", actions, 12.3456789); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+func TestFiveDigitsIsPythonsFormat(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	values := []float64{0, 1, -1, 0.1, 1234.5, 9999.94, 9999.96, 12345.6, 99999.9, 100000, 1e-4, 9.99996e-5, 0.00012345678, 1.0 / 3, 2e22, 123.456, 0.5}
+	data, _ := json.Marshal(values)
+	out, err := exec.Command(python, "-c", `import json, sys; print(" ".join(f"{float(v):.5}" for v in json.loads(sys.argv[1])))`, string(data)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range strings.Fields(string(out)) {
+		if got := fiveDigits(values[i]); got != want {
+			t.Errorf("%v: %q, Python writes %q", values[i], got, want)
+		}
+	}
+}
+
+func TestLightningActionsSumUp(t *testing.T) {
+	s := &model.Strings{}
+	step, other := s.Intern("training_step"), s.Intern("backward")
+	p := &model.Process{End: 10e9, Spans: []model.Span{
+		{Kind: model.SpanAction, Name: step, Start: 1e9, End: 2e9},
+		{Kind: model.SpanGC, Start: 0, End: 1e9},
+		{Kind: model.SpanAction, Name: other, Start: 2e9, End: 2.5e9},
+		{Kind: model.SpanAction, Name: step, Start: 3e9, End: 6e9},
+	}}
+	actions, elapsed := LightningActions(p, s)
+	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 2, 4}) || actions[1].Total != 0.5 {
+		t.Errorf("%+v in %v s", actions, elapsed)
+	}
+}
