@@ -1,6 +1,9 @@
 package kineto
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // DamageKind is what is wrong with a piece of text.
 type DamageKind uint8
@@ -19,6 +22,23 @@ const (
 // String is a stable word for diagnostics.
 func (k DamageKind) String() string {
 	return [...]string{"truncated", "unclosed", "unescaped-text", "bad-event", "bad-header", "oversized"}[k]
+}
+
+// Describe says what one kind of damage came to, for a user.
+func (k DamageKind) Describe(d Damage) string {
+	switch k {
+	case Truncated:
+		return fmt.Sprintf("the text ends in the middle of an event; %d bytes at its end are lost", d.Lost)
+	case Unclosed:
+		return "the closing brackets are missing; no event is lost"
+	case UnescapedText:
+		return "names hold quotes or backslashes that are not escaped; the events were read all the same"
+	case BadEvent:
+		return fmt.Sprintf("events that cannot be read; %d bytes skipped", d.Lost)
+	case BadHeader:
+		return fmt.Sprintf("values at the top level that cannot be read; %d bytes skipped", d.Lost)
+	}
+	return fmt.Sprintf("events or values above 32 MiB; %d bytes skipped", d.Lost)
 }
 
 // Damage is one kind of damage of a text.

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"bottleneck/internal/model"
+)
+
+// FormatUnusable marks an Input that could not be read.
+const FormatUnusable = "unusable"
+
+// headSize is how much of a text is looked at to recognise it.
+const headSize = 16 << 10
+
+// format is a kind of file found by its content.
+type format struct {
+	name  string
+	text  string // what it is, for a user
+	match func(head []byte) bool
+	read  func(o *opening, src source, r io.Reader) (func() error, error)
+}
+
+// formats are asked in order. What none of them knows and looks like JSON is read as a trace.
+var formats []format
+
+func init() {
+	formats = []format{
+		{"tar", "an archive", isTar, readTar},
+		{"pstats", "exact call counts of cProfile", IsPstats, readPstatsInput},
+		{"nsys", "an Nsight Systems export (SQLite); its kernels and calls are not read", isNsys, named("nsys")},
+		{"nvprof", "an nvprof export (SQLite); its kernels and calls are not read", isNvprof, named("nvprof")},
+		{"sqlite", "an SQLite database that is no known profile", isSQLite, named("sqlite")},
+		{"memory-snapshot", "a CUDA memory snapshot (torch.cuda.memory._dump_snapshot): allocations without times of operators", isMemorySnapshot, named("memory-snapshot")},
+		{"line-profiler", "line_profiler's times per line", isLineProfile, named("line-profiler")},
+		{"speedscope", "a speedscope profile", isSpeedscope, named("speedscope")},
+		{"execution-trace", "an execution trace (PyTorch ExecutionTraceObserver or Chakra): the graph of operators without times", isExecutionTrace, named("execution-trace")},
+		{"memory-timeline", "a memory timeline (export_memory_timeline): sizes over time without operators", isMemoryTimeline, named("memory-timeline")},
+		{"pprof", "a pprof profile", isPprof, named("pprof")},
+		{"html", "an HTML page", isHTML, named("html")},
+	}
+}
+
+// FormatText says what a format is, for a user; "" for traces and sessions, which speak for themselves.
+func FormatText(name string) string {
+	for i := range formats {
+		if formats[i].name == name {
+			return formats[i].text
+		}
+	}
+	return ""
+}
+
+func recognise(head []byte) *format {
+	for i := range formats {
+		if formats[i].match(head) {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// named makes an Input that only says what the file is.
+func named(name string) func(*opening, source, io.Reader) (func() error, error) {
+	return func(o *opening, src source, _ io.Reader) (func() error, error) {
+		return func() error {
+			o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: name, Bytes: src.size, Rank: model.NoRank})
+			return nil
+		}, nil
+	}
+}
+
+func readPstatsInput(o *opening, src source, r io.Reader) (func() error, error) {
+	calls, err := ReadPstats(r)
+	if err != nil {
+		return nil, &UnusableError{Path: src.path, Reason: "a cProfile file that cannot be read: " + err.Error(), err: err}
+	}
+	return func() error {
+		calls.Input, calls.Process = len(o.s.Inputs), -1
+		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "pstats", Bytes: src.size, Rank: model.NoRank,
+			Events: int64(len(calls.Functions))})
+		o.s.Calls = append(o.s.Calls, calls)
+		return nil
+	}, nil
+}
+
+func peek(r io.Reader, n int) ([]byte, io.Reader, error) {
+	in := bufio.NewReaderSize(r, n)
+	head, err := in.Peek(n)
+	if err == io.EOF {
+		err = nil
+	}
+	return head, in, err
+}
+
+func looksLikeJSON(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+func isSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
+
+// The tables' definitions stand on a database's first pages, the newest last; both tools create theirs in a fixed order.
+func isNsys(head []byte) bool {
+	return isSQLite(head) && (bytes.Contains(head, []byte("StringIds")) || bytes.Contains(head, []byte("TARGET_INFO_")) || bytes.Contains(head, []byte("META_DATA_")))
+}
+
+func isNvprof(head []byte) bool {
+	return isSQLite(head) && bytes.Contains(head, []byte("CUPTI_ACTIVITY_KIND_")) || isSQLite(head) && bytes.Contains(head, []byte("StringTable"))
+}
+
+func isPickle(head []byte) bool {
+	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
+}
+
+func isMemorySnapshot(head []byte) bool {
+	return isPickle(head) && bytes.Contains(head, []byte("segments")) && bytes.Contains(head, []byte("device"))
+}
+
+func isLineProfile(head []byte) bool {
+	return isPickle(head) && bytes.Contains(head, []byte("LineStats"))
+}
+
+func isSpeedscope(head []byte) bool {
+	return looksLikeJSON(head) && bytes.Contains(head, []byte("speedscope.app/file-format-schema"))
+}
+
+func isExecutionTrace(head []byte) bool {
+	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"schema"`)) && bytes.Contains(head, []byte(`"nodes"`)) &&
+		!bytes.Contains(head, []byte(`"traceEvents"`))
+}
+
+// isMemoryTimeline: [[times…], [[sizes…], …]], or rows of [time, action, bytes, category].
+func isMemoryTimeline(head []byte) bool {
+	compact := bytes.Map(func(r rune) rune {
+		if r == ' ' || r == '\n' || r == '\t' || r == '\r' {
+			return -1
+		}
+		return r
+	}, head[:min(len(head), 256)])
+	return len(compact) > 3 && compact[0] == '[' && compact[1] == '[' && (compact[2] == '-' || compact[2]-'0' <= 9)
+}
+
+// isPprof checks that the first fields are ones of a pprof Profile with fitting types: the format has no magic bytes.
+func isPprof(head []byte) bool {
+	fields := 0
+	for p := 0; p < len(head) && fields < 8; fields++ {
+		tag, n := binary.Uvarint(head[p:])
+		if n <= 0 || tag>>3 == 0 || tag>>3 > 15 {
+			return false
+		}
+		p += n
+		v, n := binary.Uvarint(head[p:])
+		isMessage := tag>>3 <= 6 || tag>>3 == 11
+		if n <= 0 || tag&7 != 0 && tag&7 != 2 || isMessage != (tag&7 == 2) && tag>>3 != 13 {
+			return false
+		}
+		p += n
+		if tag&7 == 2 {
+			if v > 1<<28 {
+				return false
+			}
+			p += int(v)
+		}
+	}
+	return fields > 0 && head[0] == 0x0A
+}
+
+func isHTML(head []byte) bool {
+	head = bytes.ToLower(bytes.TrimLeft(head[:min(len(head), 256)], " \t\r\n"))
+	return bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))
+}

@@ -1,0 +1,241 @@
+package ingest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// source is one thing to read.
+type source struct {
+	path      string
+	size      int64 // as stored; 0 unknown
+	open      func() (io.ReadCloser, error)
+	found     bool // in a directory or archive: the user did not name it
+	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
+}
+
+// DirectoryFormat is a directory that is more than the files in it.
+type DirectoryFormat struct {
+	Match func(dir string) bool
+	Open  func(ctx context.Context, dir string, opt Options, s *model.Session) error
+}
+
+var directoryFormats []DirectoryFormat
+
+// RegisterDirectory adds a kind of directory that Open recognises. It is called from init functions of this package.
+func RegisterDirectory(f DirectoryFormat) { directoryFormats = append(directoryFormats, f) }
+
+// Bounds of what is searched below a directory or in an archive.
+const (
+	maxFiles = 1 << 20
+	maxDepth = 16
+)
+
+func (o *opening) expand(paths []string) ([]source, error) {
+	var all []source
+	for _, path := range paths {
+		list, err := o.expandOne(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+func (o *opening) expandOne(path string) ([]source, error) {
+	if path == "-" {
+		return o.standardInput()
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, &UnusableError{Path: path, Reason: plainReason(err), err: err}
+	}
+	if info.IsDir() {
+		return walk(path)
+	}
+	return fileSources(path, info.Size(), false)
+}
+
+// plainReason drops operation and path, which the message already has.
+func plainReason(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}
+
+func (o *opening) standardInput() ([]source, error) {
+	if o.opt.Stdin == nil {
+		return nil, &UnusableError{Path: "-", Reason: "there is no standard input"}
+	}
+	return []source{{path: "-", open: func() (io.ReadCloser, error) { return io.NopCloser(o.opt.Stdin), nil }}}, nil
+}
+
+func openFile(path string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return os.Open(path) }
+}
+
+// walk lists the files below a directory in the order of their names.
+func walk(dir string) ([]source, error) {
+	var list []source
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if path == dir {
+				return err
+			}
+			return nil
+		}
+		if d.IsDir() {
+			for _, format := range directoryFormats {
+				if format.Match(path) {
+					list = append(list, source{path: path, directory: format.Open})
+					return fs.SkipDir
+				}
+			}
+			if path != dir && (strings.HasPrefix(d.Name(), ".") || strings.Count(path[len(dir):], string(filepath.Separator)) > maxDepth) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		files, err := fileSources(path, info.Size(), true)
+		list = append(list, files...)
+		if len(list) > maxFiles {
+			return fmt.Errorf("more than %d files", maxFiles)
+		}
+		if err != nil {
+			return nil // a stray archive that cannot be read
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, &UnusableError{Path: dir, Reason: plainReason(err), err: err}
+	}
+	return list, nil
+}
+
+// fileSources is a file, or the members of an archive.
+func fileSources(path string, size int64, found bool) ([]source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &UnusableError{Path: path, Reason: plainReason(err), err: err}
+	}
+	defer f.Close()
+	var head [4]byte
+	n, _ := io.ReadFull(f, head[:])
+	if bytes.HasPrefix(head[:n], []byte("PK\x03\x04")) {
+		return zipSources(path)
+	}
+	return []source{{path: path, size: size, open: openFile(path), found: found}}, nil
+}
+
+func zipSources(path string) ([]source, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, &UnusableError{Path: path, Reason: "a zip archive that cannot be read: " + err.Error(), err: err}
+	}
+	defer z.Close()
+	var list []source
+	for i, member := range z.File {
+		if !wanted(member.Name, member.Mode()) || len(list) >= maxFiles {
+			continue
+		}
+		list = append(list, source{path: path + "/" + member.Name, size: int64(member.CompressedSize64), found: true,
+			open: func() (io.ReadCloser, error) { return openMember(path, i) }})
+	}
+	if len(list) == 0 {
+		return nil, &UnusableError{Path: path, Reason: "a zip archive without files"}
+	}
+	return list, nil
+}
+
+// wanted leaves out what is no file or only an operating system's note about one.
+func wanted(name string, mode fs.FileMode) bool {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	return mode.IsRegular() && base != "" && !strings.HasPrefix(base, ".") && !strings.HasPrefix(name, "__MACOSX/")
+}
+
+type member struct {
+	io.Reader
+	inner io.Closer
+	z     *zip.ReadCloser
+}
+
+func (m member) Close() error { return errors.Join(m.inner.Close(), m.z.Close()) }
+
+func openMember(path string, i int) (io.ReadCloser, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	if i >= len(z.File) {
+		z.Close()
+		return nil, fmt.Errorf("member %d is gone", i)
+	}
+	r, err := z.File[i].Open()
+	if err != nil {
+		z.Close()
+		return nil, err
+	}
+	return member{&bombGuard{r: r, in: &counter{n: int64(z.File[i].CompressedSize64)}}, r, z}, nil
+}
+
+// isTar recognises a tar archive by its first header.
+func isTar(head []byte) bool { return len(head) > 262 && string(head[257:262]) == "ustar" }
+
+// readTar reads the members of a tar archive one after the other.
+func readTar(o *opening, src source, r io.Reader) (func() error, error) {
+	archive := tar.NewReader(r)
+	var adds []func() error
+	for files := 0; files < maxFiles; {
+		header, err := archive.Next()
+		if err != nil {
+			if err != io.EOF && len(adds) == 0 {
+				return nil, &UnusableError{Path: src.path, Reason: "a tar archive that cannot be read: " + err.Error(), err: err}
+			}
+			break
+		}
+		if !wanted(header.Name, header.FileInfo().Mode()) {
+			continue
+		}
+		files++
+		plain, err := unpack(archive)
+		if err != nil {
+			continue
+		}
+		add, err := o.readText(source{path: src.path + "/" + header.Name, size: header.Size, found: true}, plain)
+		plain.Close()
+		if err == nil && add != nil {
+			adds = append(adds, add)
+		} else if err != nil && !errors.As(err, new(*UnusableError)) {
+			return nil, err
+		}
+	}
+	if len(adds) == 0 {
+		return nil, &UnusableError{Path: src.path, Reason: "a tar archive without any trace or profile"}
+	}
+	return func() error {
+		for _, add := range adds {
+			if err := add(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
