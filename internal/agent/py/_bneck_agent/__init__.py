@@ -1,3 +1,25 @@
-"""x"""
+"""The agent of `bottleneck`: rides in a Python program, marks its steps and waits, and runs torch's profiler now and then.
+
+It is loaded by sitecustomize in every Python of a measured command and does next to nothing until torch is imported.
+Nothing it does may change what the program does: every hook is guarded (core.hook), nothing is printed, no descriptor stays
+open. It does not analyse: it writes process.json, events.jsonl.gz and traces into its folder of the session directory.
+"""
+import json
+import os
+
+
 def start():
-    pass
+    """Begins in this process if a launcher asked for it (BNECK_AGENT_CONFIG); once."""
+    from . import core
+
+    text = os.environ.get("BNECK_AGENT_CONFIG")
+    if not text or core.config is not None:
+        return
+    settings = json.loads(text)
+    if not isinstance(settings, dict) or not os.path.isdir(settings.get("session") or ""):
+        return
+    core.begin(settings)
+    from . import imports, life
+
+    life.install()
+    imports.install()

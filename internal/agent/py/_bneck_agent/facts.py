@@ -1,0 +1,177 @@
+"""process.json: what this process is (docs/session.md)."""
+import json
+import os
+import re
+import sys
+import time
+
+from . import core
+
+PACKAGES = (
+    "torch numpy pandas torchvision torchaudio torchdata lightning pytorch_lightning transformers accelerate datasets "
+    "deepspeed triton scipy sklearn PIL cv2 tensordict timm xformers flash_attn bitsandbytes apex"
+).split()
+SECRET = re.compile(r"(?i)(token|secret|passw|api[-_]?key|credential|auth)")
+THREAD_VARIABLES = "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME".split()
+
+role = "main"
+worker_index = None
+exit_reason = None
+
+
+def command_line():
+    """This process's arguments as the system has them; sitecustomize runs before sys.argv is set."""
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return [part.decode("utf-8", "replace") for part in file.read(1 << 16).split(b"\0")[:-1]]
+    except OSError:
+        return list(getattr(sys, "orig_argv", None) or getattr(sys, "argv", []))
+
+
+def redacted(arguments):
+    """The arguments without values that look like secrets."""
+    result, hide = [], False
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        if hide and not argument.startswith("-"):
+            argument = "***"
+        elif equals and SECRET.search(name):
+            argument = name + "=***"
+        hide = argument.startswith("-") and not equals and bool(SECRET.search(argument))
+        result.append(argument)
+    return result
+
+
+def number(name):
+    """An environment variable as an int, None where it is not one."""
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError):
+        return None
+
+
+def find_role():
+    """Sets role from the command line and the environment, and tells children what their parent is."""
+    global role
+    parent, _, pid = os.environ.get("BNECK_PARENT_ROLE", "").partition(":")
+    line = " ".join(command_line()[:8])
+    if "_inductor/compile_worker" in line or "torch._inductor.compile_worker" in line:
+        role = "compile"
+    elif re.search(r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b", line):
+        role = "launcher"
+    elif number("RANK") is not None and (number("WORLD_SIZE") or 1) > 1 and parent != "rank":
+        role = "rank"
+    elif pid == str(os.getpid()):
+        role = parent  # this process replaced itself by exec
+    elif parent in ("", "launcher"):
+        role = "main"
+    else:
+        role = "other"
+    os.environ["BNECK_PARENT_ROLE"] = "%s:%d" % (role, os.getpid())
+
+
+def child_role():
+    """The role of a process forked from this one, until more is known."""
+    global role, worker_index
+    role, worker_index = "other", None
+    os.environ["BNECK_PARENT_ROLE"] = "other:%d" % os.getpid()
+
+
+def write():
+    """Writes process.json; nothing on failure."""
+    if core.folder is None:
+        return
+    try:
+        core.replace(os.path.join(core.folder, "process.json"), json.dumps(gather(), default=str).encode("utf-8", "backslashreplace"))
+    except OSError:
+        core.folder = None
+
+
+def gather():
+    """All facts as a dict for JSON."""
+    facts = {
+        "schema": "bottleneck.process/1",
+        "pid": os.getpid(),
+        "ppid": os.getppid(),
+        "host": os.uname().nodename if hasattr(os, "uname") else "",
+        "start_unix_ns": core.start_unix_ns,
+        "start_mono_ns": core.start_mono_ns,
+        "role": role,
+        "rank": number("RANK") if role == "rank" else None,
+        "local_rank": number("LOCAL_RANK") if role == "rank" else None,
+        "world_size": number("WORLD_SIZE") if role == "rank" else None,
+        "worker_index": worker_index,
+        "argv": redacted(command_line()),
+        "executable": sys.executable,
+        "python": "%d.%d.%d" % sys.version_info[:3],
+        "main_thread": os.getpid() if sys.platform.startswith("linux") else None,
+        "cwd": working_directory(),
+        "threads_env": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "packages": packages(),
+        "counters": dict(core.counters),
+        "agent": {"version": core.VERSION, "cpu_ns": core.cpu_ns, "longest_pause_ns": core.longest_pause_ns},
+    }
+    facts.update(torch_facts())
+    if exit_reason is not None:
+        facts["exit"] = {"unix_ns": time.time_ns(), "reason": exit_reason}
+    return facts
+
+
+def working_directory():
+    """The current directory, None where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def packages():
+    """Versions of the packages that matter, of those that are loaded."""
+    found = {}
+    for name in PACKAGES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            found[name] = version
+    return found
+
+
+def torch_facts():
+    """"torch" and "gpus", empty before torch is there."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "get_num_threads") or "torch-facts" in core.broken:
+        return {}
+    return read_torch(torch) or {}
+
+
+@core.hook("torch-facts")
+def read_torch(torch):
+    """What torch says of itself; asks nothing that would start a device."""
+    version = getattr(torch, "version", None)
+    facts = {
+        "version": str(torch.__version__),
+        "cuda": getattr(version, "cuda", None),
+        "hip": getattr(version, "hip", None),
+        "debug": bool(getattr(version, "debug", False)),
+        "git": getattr(version, "git_version", None),
+        "num_threads": torch.get_num_threads(),
+        "num_interop_threads": torch.get_num_interop_threads(),
+        "kineto": bool(getattr(torch.autograd, "kineto_available", lambda: False)()),
+    }
+    result = {"torch": facts}
+    cuda = getattr(torch, "cuda", None)
+    if cuda is not None and cuda.is_initialized():
+        result["gpus"] = [gpu(cuda, index) for index in range(cuda.device_count())]
+    return result
+
+
+def gpu(cuda, index):
+    """One device as torch describes it."""
+    properties = cuda.get_device_properties(index)
+    return {
+        "index": index,
+        "name": properties.name,
+        "memory_bytes": properties.total_memory,
+        "compute_major": properties.major,
+        "compute_minor": properties.minor,
+        "sms": properties.multi_processor_count,
+    }

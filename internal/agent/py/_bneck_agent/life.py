@@ -1,0 +1,116 @@
+"""The process's own life: forks, exits, and the collector's pauses."""
+import atexit
+import gc
+import os
+import sys
+
+from . import core, facts
+
+GC_ROW_NS = 200_000  # collections shorter than this are only counted
+
+before_fork = []  # functions to call in the parent before a fork
+after_fork_parent = []  # functions to call in the parent after it
+after_fork = []  # functions to call in the child
+at_end = []  # functions to call when the process ends, in this order
+ended = False
+watching_gc = False
+
+
+def install():
+    """Writes process.json and registers for forks and the end."""
+    facts.find_role()
+    facts.write()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=forking, after_in_parent=forked, after_in_child=born)
+    atexit.register(leave)
+    wrap_exit()
+
+
+@core.hook("fork-before")
+def forking():
+    """In the parent: an open profiler session would record into the child's memory for ever."""
+    for act in before_fork:
+        act()
+
+
+@core.hook("fork-parent")
+def forked():
+    """In the parent, after a fork."""
+    for act in after_fork_parent:
+        act()
+
+
+@core.hook("fork-child")
+def born():
+    """In the child: a process of its own, with a folder of its own."""
+    global ended
+    ended = False
+    core.forget_parent()
+    facts.child_role()
+    for act in after_fork:
+        act()
+    facts.write()
+
+
+def leave():
+    """At the interpreter's end."""
+    end("exception" if getattr(sys, "last_type", None) is not None else "exit")
+
+
+@core.hook("end")
+def end(reason):
+    """Stops what runs, writes what has gathered and says how the process ended; once."""
+    global ended
+    if ended:
+        return
+    ended = True
+    facts.exit_reason = reason
+    for act in at_end:
+        act()
+    core.flush()
+    facts.write()
+
+
+def wrap_exit():
+    """os._exit skips atexit; multiprocessing's children end by it, DataLoader workers too."""
+    original = os._exit
+
+    def _exit(status):
+        end("os._exit")
+        original(status)
+
+    _exit.__doc__ = original.__doc__
+    os._exit = _exit
+
+
+def watch_multiprocessing(util):
+    """Children of multiprocessing say that they are done before they wait for their queues."""
+    util.register_after_fork(core, lambda _: util.Finalize(None, core.flush, exitpriority=-100))
+
+
+def watch_gc():
+    """Begins timing garbage collections."""
+    global watching_gc
+    if not watching_gc:
+        watching_gc = True
+        gc.callbacks.append(collection)
+
+
+collection_began = 0
+
+
+@core.hook("gc")
+def collection(phase, info):
+    """gc calls this before and after each collection, on the thread that collects."""
+    global collection_began
+    if phase == "start":
+        collection_began = core.now()
+        return
+    t1 = core.now()
+    if not collection_began:
+        return
+    length = t1 - collection_began
+    if length >= GC_ROW_NS:
+        core.emit("span", "gc", collection_began, t1, core.thread_id(), "gc", None, None, "%d objects freed" % info.get("collected", 0), info.get("generation"))
+    core.count("gc_ns", length)
+    core.count("gc_collections")

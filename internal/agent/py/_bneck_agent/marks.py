@@ -1,0 +1,205 @@
+"""Connects what the hooks see to steps and windows: emits the rows, keeps their number bounded, ends the measuring on time."""
+import sys
+from collections import deque
+
+from . import core, steps
+
+FULL_ROWS = 30_000  # steps that get a row each; after them fast ones are thinned
+FAST_NS = 2_000_000
+THIN = (64, 8)  # of 64 fast steps, 8 in a row are kept
+DEVICE_EVENTS = 64
+
+windows = None  # windows.Windows
+tracker = None  # steps.Steps
+device = None
+first_step_ns = 0
+finished = 0
+over = False  # --steps or --duration have been reached
+keep = True  # whether rows of the running step are kept
+kinds = set()
+
+
+def begin(w):
+    """Starts looking for steps."""
+    global windows, tracker
+    windows = w
+    tracker = steps.Steps(finish, w.boundary)
+
+
+def finish(number, kind, source, t0, t1, items, tid):
+    """A step has ended."""
+    global finished, first_step_ns, keep
+    finished += 1
+    first_step_ns = first_step_ns or t0
+    if over:
+        return
+    phase = windows.phase(number)
+    if kind not in kinds:
+        kinds.add(kind)
+        phase = "warmup" if phase == "baseline" else phase
+    if keep or phase != "baseline":
+        row = ("step", number, kind, source, t0, t1, phase, items or None, tid)
+        if device is not None and "device-clock" not in core.broken:
+            device.add(row)
+        else:
+            core.emit(*row)
+    keep = finished < FULL_ROWS or t1 - t0 > FAST_NS or finished % THIN[0] < THIN[1]
+    core.counters["steps"] = finished
+    core.tick(t1)
+    bound(t1)
+
+
+def bound(t):
+    """Ends the measuring when --steps or --duration say so, and the program too with --stop-after."""
+    global over, keep
+    limit, seconds = core.config.get("steps") or 0, core.config.get("duration") or 0
+    if not (limit and finished >= limit or seconds and t - first_step_ns >= seconds * 1e9):
+        return
+    over, keep = True, False
+    windows.finish_all()
+    if core.config.get("stop_after"):
+        core.note("stopped", "the program was ended after %d steps, as asked" % finished)
+        raise core.StopProgram(0)
+
+
+def guarded(name, method):
+    """A guarded function that hands a mark to the tracker."""
+
+    @core.hook("mark-" + name)
+    def mark(*arguments):
+        return getattr(tracker, method)(*arguments)
+
+    return mark
+
+
+optimized = guarded("optimized", "optimized")
+batch_wanted = guarded("batch-wanted", "batch_wanted")
+batch_given = guarded("batch-given", "batch_given")
+loop_ended = guarded("loop-ended", "loop_ended")
+called = guarded("called", "called")
+manual = guarded("manual", "manual")
+rest = guarded("rest", "rest")
+
+
+class DeviceClock:
+    """Times between marks on the device's own clock, by events in the current stream. A step's row waits until its event is done."""
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.previous = None
+        self.waiting = deque()
+
+    @core.hook("device-clock")
+    def add(self, row):
+        """Takes a step's row at the mark that ended it; emits the rows whose times are known."""
+        cuda = self.torch.cuda
+        event = None
+        if not cuda.is_current_stream_capturing():
+            event = cuda.Event(enable_timing=True)
+            event.record()
+        self.waiting.append((row, self.previous, event))
+        self.previous = event
+        while self.waiting and (len(self.waiting) > DEVICE_EVENTS or self.waiting[0][2] is None or self.waiting[0][2].query()):
+            row, first, second = self.waiting.popleft()
+            known = first is not None and second is not None and second.query()
+            core.emit(*row, int(first.elapsed_time(second) * 1e6) if known else None)
+
+    @core.hook("device-end")
+    def finish(self):
+        """Emits the rows that still wait."""
+        while self.waiting:
+            core.emit(*self.waiting.popleft()[0])
+
+
+# Functions named by hand
+
+
+wanted = []  # [(kind, name)] that are not found yet
+patched = set()
+
+
+def name_functions(config):
+    """Remembers --step-on and --region."""
+    wanted.extend([("step", name) for name in config.get("step_on") or ()])
+    wanted.extend([("region", name) for name in config.get("region_on") or ()])
+
+
+@core.hook("resolve")
+def resolve():
+    """Puts the marks on named functions that exist by now; called whenever a module has been loaded or a hook runs anyway."""
+    if not wanted or busy:
+        return
+    for entry in list(wanted):
+        owner, attribute = locate(entry[1])
+        if owner is not None:
+            wanted.remove(entry)
+            mark_function(entry[0], entry[1], owner, attribute)
+
+
+busy = []
+
+
+def locate(name):
+    """(object, attribute) of "module:Class.method", "Class.method" or "function"; (None, None) while there is none."""
+    module, colon, path = name.rpartition(":")
+    owners = [sys.modules.get(module)] if colon else [sys.modules.get("__main__")]
+    parts = path.split(".")
+    if not colon and len(parts) > 1:
+        for cut in range(len(parts) - 1, 0, -1):
+            if ".".join(parts[:cut]) in sys.modules and parts[0] != "__main__":
+                owners.append((sys.modules[".".join(parts[:cut])], parts[cut:]))
+    for owner in owners:
+        rest_of = parts
+        if isinstance(owner, tuple):
+            owner, rest_of = owner
+        for part in rest_of[:-1]:
+            owner = vars(owner).get(part) if owner is not None and hasattr(owner, "__dict__") else None
+        if owner is not None and callable(getattr(owner, "__dict__", {}).get(rest_of[-1])):
+            return owner, rest_of[-1]
+    return None, None
+
+
+def mark_function(kind, name, owner, attribute):
+    """Replaces a function by one that marks its calls."""
+    import functools
+
+    original = getattr(owner, attribute)
+    if (id(owner), attribute, kind) in patched:
+        return
+    patched.add((id(owner), attribute, kind))
+
+    @functools.wraps(original)
+    def call(*arguments, **keywords):
+        t0 = core.now()
+        if kind == "step":
+            manual(t0, core.thread_id())
+        try:
+            return original(*arguments, **keywords)
+        finally:
+            function_ended(kind, name, t0, original)
+
+    setattr(owner, attribute, call)
+
+
+@core.hook("function-ended")
+def function_ended(kind, name, t0, original):
+    """A named function has returned."""
+    t1, tid = core.now(), core.thread_id()
+    if kind == "region":
+        code = getattr(original, "__code__", None)
+        core.emit("span", "region", t0, t1, tid, name, getattr(code, "co_filename", None), getattr(code, "co_firstlineno", None))
+    else:
+        last_return[0] = t1
+    core.tick(t1)
+
+
+last_return = [0]
+
+
+@core.hook("steps-end")
+def at_end():
+    """A step by name that was running at the end ended when its function returned."""
+    if tracker is not None and last_return[0] and tracker.current is not None and tracker.current.source == "mark":
+        tracker.rest(last_return[0], tracker.driver, "mark")
+    if device is not None:
+        device.finish()

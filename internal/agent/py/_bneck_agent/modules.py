@@ -1,0 +1,89 @@
+"""Calls of modules from outside, as steps of programs that have neither optimizer nor DataLoader (a server, a generator of text).
+
+All module calls are watched only until one module has been called a few times; then only its class is. Programs that compile
+are not watched this way: Dynamo would trace the watcher.
+"""
+import sys
+import threading
+
+from . import core, marks
+
+ENOUGH = 3
+
+base = None  # torch.nn.Module
+original = None  # its __call__
+mine = None  # ours, while it is in place
+watched = {}  # class -> the __call__ that stands in its own dictionary
+calls = {}
+depth = threading.local()
+
+
+def install(torch):
+    """Watches every module's calls for a while."""
+    global base, original, mine
+    if "torch._dynamo" in sys.modules:
+        return
+    base = torch.nn.Module
+    original = base.__call__
+    mine = watcher(original)
+    base.__call__ = mine
+
+
+def watcher(function):
+    """A module's __call__ that notices calls that come from outside all modules."""
+
+    def __call__(self, *arguments, **keywords):
+        if getattr(depth, "inside", False):
+            return function(self, *arguments, **keywords)
+        seen(self)
+        depth.inside = True
+        try:
+            return function(self, *arguments, **keywords)
+        finally:
+            depth.inside = False
+
+    return __call__
+
+
+@core.hook("module-called")
+def seen(module):
+    """A call from outside begins."""
+    t = core.now()
+    marks.resolve()
+    if marks.tracker.strength > 1:
+        leave()
+        return
+    marks.called(id(module), t, core.thread_id())
+    core.tick(t)
+    if mine is not None:
+        kind = type(module)
+        calls[kind] = calls.get(kind, 0) + 1
+        if calls[kind] >= ENOUGH:
+            narrow(kind)
+
+
+def narrow(kind):
+    """From now on only this class is watched."""
+    release()
+    if "__call__" not in vars(kind):
+        watched[kind] = kind.__call__ = watcher(original)
+
+
+def release():
+    """Puts Module's own __call__ back, unless somebody has replaced ours since."""
+    global mine
+    if mine is not None and base.__call__ is mine:
+        base.__call__ = original
+    mine = None
+
+
+@core.hook("modules-leave")
+def leave():
+    """Modules need not be watched any more: there is a better mark, or Dynamo has been loaded."""
+    if base is None:
+        return
+    release()
+    for kind, function in list(watched.items()):
+        if vars(kind).get("__call__") is function:
+            del kind.__call__
+    watched.clear()

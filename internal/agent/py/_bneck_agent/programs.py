@@ -1,0 +1,91 @@
+"""The program's own profilers: theirs have precedence, and torch.profiler's step() marks steps."""
+import functools
+
+from . import core, marks
+
+running = set()  # ids of the program's sessions
+
+
+def install(torch):
+    """Wraps the starts and ends of torch's profilers. Our own windows in tests of the table (BNECK_DUMP_AVERAGES) use the same class."""
+    profile = torch.autograd.profiler.profile
+    for name in ("_prepare_trace", "_start_trace"):
+        if hasattr(profile, name):
+            wrap_start(profile, name)
+    wrap_start(profile, "__enter__")
+    wrap_end(profile)
+    for name in ("emit_nvtx", "emit_itt"):
+        kind = getattr(torch.autograd.profiler, name, None)
+        if kind is not None:
+            wrap_start(kind, "__enter__")
+            wrap_end(kind)
+    legacy = getattr(torch.autograd, "profiler_legacy", None)
+    if legacy is not None:
+        wrap_start(legacy.profile, "__enter__")
+        wrap_end(legacy.profile)
+    wrap_step(torch.profiler.profile)
+
+
+def wrap_start(kind, name):
+    """A method that begins a session."""
+    original = getattr(kind, name)
+
+    @functools.wraps(original)
+    def begin(self, *arguments, **keywords):
+        starting(self)
+        return original(self, *arguments, **keywords)
+
+    setattr(kind, name, begin)
+
+
+def wrap_end(kind):
+    """The method that ends a session."""
+    original = kind.__exit__
+
+    @functools.wraps(original)
+    def __exit__(self, *arguments):
+        try:
+            return original(self, *arguments)
+        finally:
+            ended(self)
+
+    kind.__exit__ = __exit__
+
+
+@core.hook("program-profiler-starts")
+def starting(session):
+    """The program starts a profiler: ours ends first."""
+    windows = marks.windows
+    if getattr(session, "_bneck_own", False) or id(session) in running:
+        return
+    if getattr(session, "enabled", True) is False:
+        return
+    windows.yield_to_program()
+    running.add(id(session))
+    windows.yielded = len(running)
+
+
+@core.hook("program-profiler-ended")
+def ended(session):
+    """The program's profiler has ended."""
+    running.discard(id(session))
+    marks.windows.yielded = len(running)
+
+
+def wrap_step(profile):
+    """torch.profiler.profile.step is called once per iteration."""
+    original = profile.step
+
+    @functools.wraps(original)
+    def step(self):
+        result = original(self)
+        stepped()
+        return result
+
+    profile.step = step
+
+
+@core.hook("profiler-step")
+def stepped():
+    """An iteration is over and the next begins."""
+    marks.manual(core.now(), core.thread_id(), "profiler-step")

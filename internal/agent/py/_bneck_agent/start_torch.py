@@ -1,0 +1,85 @@
+"""Installs everything once torch has been imported."""
+import os
+
+from . import core, facts, life, marks
+
+windows = None
+
+
+def install(torch):
+    """Puts the hooks in; each part on its own, so that one that does not fit this torch costs only itself."""
+    core.inner.append(os.path.dirname(os.path.abspath(torch.__file__)) + os.sep)
+    marks.name_functions(core.config)
+    install_windows(torch)
+    if windows is None:
+        return
+    for name in ("data", "optimizers", "modules", "saves", "regions", "programs", "compiles", "sampler"):
+        install_part(name, torch)
+    life.watch_gc()
+    life.at_end.insert(0, marks.at_end)
+    first_slice(torch)
+    core.flush()
+    facts.write()
+
+
+@core.hook("install-windows")
+def install_windows(torch):
+    """The profiler's windows, and what they need to know of forks and the end."""
+    global windows
+    from .windows import Windows
+
+    windows = Windows(torch, core.config)
+    marks.begin(windows)
+    life.before_fork.append(windows.before_fork)
+    life.after_fork.append(windows.forked)
+    life.after_fork_parent.append(windows.after_fork)
+    life.at_end.append(windows.at_end)
+    life.after_fork.append(forked)
+
+
+def install_part(name, torch):
+    """One group of hooks."""
+    from importlib import import_module
+
+    core.hook("install-" + name)(import_module("_bneck_agent." + name).install)(torch)
+
+
+def forked():
+    """A forked child looks for steps of its own."""
+    marks.begin(windows)
+
+
+@core.hook("first-slice")
+def first_slice(torch):
+    """Traces from here on until there is a step. Not where starting the profiler would start a GPU that the program has not started
+    yet: a child forked later could no longer use it."""
+    if facts.role in ("launcher", "compile"):
+        windows.over = True
+        return
+    version = torch.version
+    gpu_build = getattr(version, "cuda", None) or getattr(version, "hip", None)
+    if gpu_build and not torch.cuda.is_initialized() and any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")):
+        wait_for_device(torch)
+        return
+    windows.begin_slices()
+
+
+def wait_for_device(torch):
+    """Begins the slices once the program has started its GPU."""
+    original = torch.cuda._lazy_init
+
+    def _lazy_init():
+        began = torch.cuda.is_initialized()
+        original()
+        if not began:
+            device_started(torch)
+
+    torch.cuda._lazy_init = _lazy_init
+
+
+@core.hook("device-started")
+def device_started(torch):
+    """The program uses its GPU from here on."""
+    marks.device = marks.DeviceClock(torch)
+    windows.begin_slices()
+    facts.write()

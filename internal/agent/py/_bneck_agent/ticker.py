@@ -1,0 +1,99 @@
+"""Calls a function on the main thread again and again while a profiler window is open, so that no window grows without bound.
+
+A step that never ends leaves no mark at which the profiler could be stopped, and it must be stopped on the thread that started
+it. A small thread asks the interpreter to make the call between two bytecodes (Py_AddPendingCall). The thread lives only while a
+window is open and is gone before any fork, so that no child inherits a threaded parent because of it.
+"""
+import _thread
+import ctypes
+import os
+
+from . import core
+
+callback = None  # the C function; kept for as long as a call may be pending
+target = None  # the function to call, None when nothing is wanted
+wake = None  # held while the thread has to go on
+done = None  # held while the thread lives
+native = 0
+held = False  # the agent is in the middle of what the call would do: the call comes again
+
+
+def start(function, seconds):
+    """Has function called on the main thread in `seconds`, then at that distance until stop."""
+    global target, wake, done, callback
+    stop()
+    if callback is None:
+        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: run())
+        ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    target = function
+    wake, done = _thread.allocate_lock(), _thread.allocate_lock()
+    wake.acquire()
+    done.acquire()
+    _thread.start_new_thread(loop, (wake, done, seconds))
+
+
+def loop(wake, done, seconds):
+    """The thread: sleeps and asks; ends once wake is released."""
+    global native
+    native = core.thread_id()
+    try:
+        while not wake.acquire(True, seconds):
+            ctypes.pythonapi.Py_AddPendingCall(callback, None)
+    finally:
+        done.release()
+
+
+def run():
+    """On the main thread, between two bytecodes."""
+    if target is not None and not held:
+        tick()
+    return 0
+
+
+@core.hook("ticker")
+def tick():
+    """Passes the call on."""
+    target()
+
+
+def stop():
+    """Ends the thread and waits until the system has taken it away."""
+    global target, wake, done
+    target = None
+    if wake is None:
+        return
+    wake.release()
+    done.acquire()
+    wake = done = None
+    path = "/proc/self/task/%d" % native
+    until = core.now() + 20_000_000
+    while os.path.exists(path) and core.now() < until:
+        pass
+
+
+def ask(function, seconds=2.0):
+    """Has function called once on the main thread and waits for it, up to `seconds`; for callers on other threads."""
+    answered = _thread.allocate_lock()
+    answered.acquire()
+
+    def answer(_):
+        try:
+            function()
+        finally:
+            answered.release()
+        return 0
+
+    kept.append(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(answer))
+    ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    ctypes.pythonapi.Py_AddPendingCall(kept[-1], None)
+    return answered.acquire(True, seconds)
+
+
+kept = []  # C functions that may still be called; one for each time another thread had to ask
+
+
+def lost():
+    """In a forked child: the thread was not copied."""
+    global target, wake, done, held
+    target = wake = done = None
+    held = False

@@ -1,0 +1,150 @@
+"""Lightning: its loops are the steps, and its actions are spans. `pytorch_lightning` is a copy of `lightning.pytorch`."""
+import functools
+import os
+
+from . import core, marks
+
+KEPT = 30_000  # actions that get a row each; of later ones only the sums
+SHORT_NS = 20_000
+
+kept = 0
+sums = {}  # action -> [count, nanoseconds]
+
+
+def inner(module):
+    """Frames of Lightning are not the user's."""
+    path = os.path.abspath(module.__file__)
+    for name in ("lightning", "pytorch_lightning"):
+        root, found, _ = path.rpartition(os.sep + name + os.sep)
+        if found:
+            core.inner.append(root + found)
+
+
+def watch_training(module):
+    """The training loop: one step per batch."""
+    inner(module)
+    for name in ("_TrainingEpochLoop", "TrainingEpochLoop"):
+        kind = getattr(module, name, None)
+        if kind is not None:
+            wrap_loop(kind, "advance", lambda loop: "train")
+            return
+
+
+def watch_evaluation(module):
+    """Validation and test: one step per batch."""
+    inner(module)
+    kind = getattr(module, "_EvaluationLoop", None)
+    if kind is not None:
+        wrap_loop(kind, "_evaluation_step", evaluation_kind)
+
+
+def evaluation_kind(loop):
+    """What an evaluation loop is for."""
+    stage = str(getattr(getattr(loop, "_trainer_fn", None), "value", "") or getattr(loop, "_stage", ""))
+    return "test" if "test" in stage else "validation"
+
+
+def watch_prediction(module):
+    """Prediction: one step per batch."""
+    inner(module)
+    kind = getattr(module, "_PredictionLoop", None)
+    if kind is not None:
+        wrap_loop(kind, "_predict_step", lambda loop: "inference")
+
+
+def wrap_loop(kind, name, kind_of):
+    """Marks a step at each call of the loop's method; what follows a batch (its callbacks) belongs to it."""
+    original = getattr(kind, name)
+
+    @functools.wraps(original)
+    def advance(self, *arguments, **keywords):
+        began(self, kind_of)
+        result = original(self, *arguments, **keywords)
+        return result
+
+    setattr(kind, name, advance)
+    run = kind.run
+
+    @functools.wraps(run)
+    def wrapped_run(self, *arguments, **keywords):
+        try:
+            return run(self, *arguments, **keywords)
+        finally:
+            over()
+
+    kind.run = wrapped_run
+
+
+@core.hook("trainer-step")
+def began(loop, kind_of):
+    """A batch is about to be worked on."""
+    kind = kind_of(loop)
+    tracker = marks.tracker
+    if tracker.current is not None and tracker.current.source == "trainer" and tracker.current.kind != kind:
+        tracker.rest(core.now(), core.thread_id(), "trainer")
+    marks.manual(core.now(), core.thread_id(), "trainer", kind)
+
+
+@core.hook("trainer-over")
+def over():
+    """A loop has ended."""
+    marks.rest(core.now(), core.thread_id(), "trainer")
+
+
+def watch_profiler(module):
+    """Every trainer has a profiler object, a silent one by default: its start and stop name Lightning's actions."""
+    inner(module)
+    original = module.Profiler.setup
+
+    @functools.wraps(original)
+    def setup(self, *arguments, **keywords):
+        result = original(self, *arguments, **keywords)
+        watch_actions(self)
+        return result
+
+    module.Profiler.setup = setup
+
+
+@core.hook("actions-watch")
+def watch_actions(profiler):
+    """Wraps start and stop of one profiler object, once."""
+    if getattr(profiler, "_bneck", False):
+        return
+    profiler._bneck = True
+    start, stop = profiler.start, profiler.stop
+    running = {}
+
+    def started(action, *rest):
+        result = start(action, *rest)
+        action_began(running, action)
+        return result
+
+    def stopped(action, *rest):
+        action_ended(running, action)
+        return stop(action, *rest)
+
+    profiler.start, profiler.stop = started, stopped
+
+
+@core.hook("action-began")
+def action_began(running, action):
+    """An action starts; actions of one name do not nest."""
+    running[action] = core.now()
+
+
+@core.hook("action-ended")
+def action_ended(running, action):
+    """An action stops."""
+    global kept
+    t0 = running.pop(action, None)
+    if t0 is None:
+        return
+    t1 = core.now()
+    total = sums.setdefault(action, [0, 0])
+    total[0] += 1
+    total[1] += t1 - t0
+    if t1 - t0 >= SHORT_NS and marks.keep:
+        kept += 1
+        if kept < KEPT or t1 - t0 >= 100 * SHORT_NS:
+            core.emit("span", "action", t0, t1, core.thread_id(), action)
+    core.counters["action_count:" + action], core.counters["action_ns:" + action] = total

@@ -1,0 +1,424 @@
+"""When torch's profiler runs: short windows between unprofiled steps, the same step numbers on every rank, within a budget of events.
+
+Of a program without steps, slices of time instead, from the import of torch on. All decisions come from the step's number and, in
+programs of one process, from the events that a step was seen to make.
+"""
+import os
+import sys
+import time
+
+from . import core, profiler, ticker
+
+FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
+DETAIL = 4  # the number of this window, and of every third after it, records shapes
+MAX_WINDOWS = 11
+MAX_SLICES = 24
+SLICE_S = (0.2, 0.5)  # first and longest slice of a program without steps
+EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
+PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
+STALE_S = 2.0  # a window of a step that does not end is cut after this, until the event rate is known
+LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
+
+
+class Windows:
+    """The profiler's schedule in this process; all times in monotonic nanoseconds."""
+
+    def __init__(self, torch, config):
+        self.torch, self.config = torch, config
+        self.settings = profiler.Settings(config)
+        self.schedule = config.get("schedule")
+        self.whole = bool(config.get("whole_run"))
+        self.free = bool(self.schedule or self.whole)  # no budget of events
+        self.left = int(config.get("event_budget") or 300_000)
+        self.max_pause = float(config.get("max_pause") or 0.5) * 1e9
+        self.max_bytes = int(config.get("max_bytes") or (2 << 30))
+        self.world = int(os.environ.get("WORLD_SIZE") or 1)
+        self.over = bool(config.get("no_trace")) or not self.rank_wanted()
+        self.count = 0
+        self.number = 0
+        self.next = FIRST_STEPS[0]
+        self.open = None  # the running Session
+        self.unsaved = None
+        self.stepping = False
+        self.cost_ns = PESSIMISTIC_NS
+        self.per_step = 0.0
+        self.rate = EVENT_RATE
+        self.slice = SLICE_S[0]
+        self.ever = False
+        self.yielded = 0  # the program's own profilers that run now
+        self.edge = False
+
+    def rank_wanted(self):
+        """Whether this rank's profiler runs at all."""
+        try:
+            rank = int(os.environ["RANK"])
+        except (KeyError, ValueError):
+            return True
+        ranks = self.config.get("ranks")
+        return rank in ranks if ranks else rank < int(self.config.get("max_ranks") or 8)
+
+    # The plan
+
+    def window_events(self):
+        """How many events a window may hold so that stopping it is no long pause."""
+        return max(1000, min(self.left, int(0.6 * self.max_pause / self.cost_ns)))
+
+    def length(self, number):
+        """How many steps the window that begins with step `number` holds."""
+        if self.schedule:
+            return max(1, int(self.schedule["active"]))
+        longest = max(1, number // 6)
+        if self.world > 1:
+            return min(longest, 3)  # by the number alone: all ranks stop after the same step
+        if self.per_step:
+            longest = min(longest, max(1, int(self.window_events() / 2 / self.per_step)))
+        return 1 << (longest.bit_length() - 1)
+
+    def after(self, number):
+        """The step at which the next window begins, after one that began with step `number`."""
+        if self.count < len(FIRST_STEPS):
+            return FIRST_STEPS[self.count]
+        return max(2 * number, FIRST_STEPS[-1] * 2)
+
+    def wanted(self, number):
+        """Whether a window begins with this step."""
+        if self.whole:
+            return True
+        if self.schedule:
+            return self.scheduled(number)
+        if number < self.next:
+            return False
+        if self.count >= MAX_WINDOWS or self.left <= 0 or self.too_big():
+            self.finish_all()
+            return False
+        return True
+
+    def too_big(self):
+        """Whether even one step has more events than may be stopped in one pause (a stop is two thirds of the cost)."""
+        if not self.learned or self.per_step * self.cost_ns * 0.67 <= self.max_pause:
+            return False
+        core.note("step-too-big", "one step makes %d profiler events: tracing it again would stop the program for too long" % self.per_step)
+        return True
+
+    def scheduled(self, number):
+        """torch.profiler.schedule's rule: the first active step of a cycle."""
+        plan = self.schedule
+        number -= int(plan.get("skip_first") or 0)
+        before = int(plan.get("wait") or 0) + int(plan.get("warmup") or 0)
+        cycle = before + max(1, int(plan["active"]))
+        repeat = int(plan.get("repeat") or 0)
+        if number < 0:
+            return False
+        if repeat and number // cycle >= repeat:
+            self.finish_all()
+            return False
+        return number % cycle == before
+
+    def phase(self, number):
+        """What the step that runs is measured as."""
+        if self.open is not None and self.first >= 0:
+            return "detail" if self.detail else "trace"
+        return "edge" if self.edge else "baseline"
+
+    # Steps
+
+    @core.hook("boundary")
+    def boundary(self, number, opening):
+        """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
+        if self.over and self.unsaved is None and not self.open:
+            self.edge = False
+            return None
+        ticker.held = True
+        try:
+            return self.at_boundary(number, opening)
+        finally:
+            ticker.held = False
+
+    def at_boundary(self, number, opening):
+        """Stops, saves and starts as the plan has it."""
+        acted = False
+        self.number = number
+        if not self.stepping:
+            self.stepping = True
+            acted = self.stop("first step") or acted
+        if self.open is not None and (number >= self.end or self.whole and self.full()):
+            self.end = min(self.end, number)
+            acted = self.stop() or acted
+        elif not opening:
+            acted = self.save() or acted
+        if opening:
+            self.edge = self.edge_next
+            self.edge_next = False
+            if self.open is None and not self.over and self.wanted(number):
+                self.start(number)
+                acted = True
+        return core.now() if acted else None
+
+    edge_next = False
+    first, end, detail, began = -1, -1, False, 0
+
+    def full(self):
+        """Of a whole run: whether the running window has as many events as one stop may handle."""
+        return (core.now() - self.began) / 1e9 * self.rate > self.window_events()
+
+    def start(self, number):
+        """Begins a window before step `number` (-1: a slice of a program without steps)."""
+        if self.busy():
+            return
+        self.save()
+        t = core.now()
+        self.first = number
+        self.end = number + (1 << 40 if self.whole else self.length(number)) if number >= 0 else -1
+        self.detail = bool(not self.whole and number >= 0 and self.count >= DETAIL - 1 and (self.count - DETAIL + 1) % 3 == 0)
+        self.driver = core.thread_id()
+        try:
+            session = profiler.Session(self.torch, self.settings, self.detail)
+            session.start()
+            self.open, self.ever = session, True
+        except Exception as error:
+            self.over = True
+            core.note("profiler-failed", "%s: %s" % (type(error).__name__, error))
+            core.emit("window", self.count, "trace", t, core.now(), core.now(), number, number, 0, None, str(error)[:500])
+            return
+        self.began = core.now()
+        core.paused(t, self.began)
+        if number >= 0 and self.main():
+            limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
+            ticker.start(self.stale, limit)
+
+    def main(self):
+        """Whether the calling thread is the main one, on which alone the ticker can act."""
+        return core.thread_id() == os.getpid()
+
+    def busy(self):
+        """Whether somebody else profiles this thread, or there is no room."""
+        if self.yielded or self.torch.autograd._profiler_enabled() or getattr(self.torch.autograd.profiler, "_is_profiler_enabled", False):
+            self.yielded_note()
+            return True
+        if core.folder is None or core.traces > self.max_bytes:
+            self.over = True
+            return True
+        return False
+
+    noted = False
+
+    def yielded_note(self):
+        """Says once that the program profiles itself."""
+        if not self.noted:
+            self.noted = True
+            core.note("program-profiles", "the program runs torch's profiler itself; ours waited meanwhile")
+
+    def stop(self, why=""):
+        """Ends the running window; its trace is saved now if that is no long pause. Returns whether there was one."""
+        session = self.open
+        if session is None or core.thread_id() != self.driver:
+            return False
+        self.open = None
+        ticker.stop()
+        t0, cpu = core.now(), time.thread_time_ns()
+        error = None
+        try:
+            session.stop()
+        except Exception as problem:
+            error = "%s: %s" % (type(problem).__name__, problem)
+            self.over = True
+            core.note("profiler-failed", error)
+        t1 = core.now()
+        core.cpu_ns += time.thread_time_ns() - cpu
+        core.paused(t0, t1)
+        self.edge_next = True
+        self.end = min(self.end, self.number)
+        steps = (self.first, self.end) if self.first >= 0 else (-1, -1)
+        self.unsaved = (session, self.count, "detail" if self.detail else "trace", self.began, t0, steps, error, t1 - t0, why)
+        self.count += 1
+        if self.first >= 0 and not self.free:
+            self.next = self.after(self.first)
+        if error is not None or self.first < 0 or (t1 - t0) * 1.8 < LATE_EVENTS_NS:
+            self.save()
+        return True
+
+    def save(self):
+        """Writes the trace of the window that ended last and what it taught. Returns whether there was one."""
+        if self.unsaved is None:
+            return False
+        session, index, phase, began, stopped, steps, error, stopping, why = self.unsaved
+        self.unsaved = None
+        t0, cpu = core.now(), time.thread_time_ns()
+        name = "trace-%d.json" % index
+        events = 0
+        if error is None:
+            try:
+                events = self.write(session, name)
+            except Exception as problem:
+                error = "%s: %s" % (type(problem).__name__, problem)
+        del session
+        t1 = core.now()
+        core.cpu_ns += time.thread_time_ns() - cpu
+        core.paused(t0, t1)
+        self.learn(events, stopped - began, stopping + t1 - t0, steps)
+        if events or error:
+            go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
+            core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, name if events and error is None else None, error)
+            core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
+            core.emit("span", "profiler", t0, t1, self.driver, "save", None, None, name, events)
+        core.flush()
+        return True
+
+    driver = 0
+
+    def write(self, session, name):
+        """Saves under another name and renames: the launcher compresses what carries the final one. Returns the events."""
+        if core.folder is None or not os.access(core.folder, os.W_OK):
+            raise OSError("the session directory is gone")
+        room = os.statvfs(core.folder)
+        if room.f_bavail * room.f_frsize < 256 << 20:
+            raise OSError("less than 256 MiB are free in the session directory")
+        path = os.path.join(core.folder, name)
+        partial = path + ".part"
+        events = session.save(partial)
+        if events:
+            os.chmod(partial, 0o600)
+            core.traces += os.path.getsize(partial)
+            os.replace(partial, path)
+        return events
+
+    def learn(self, events, lasted, pause, steps):
+        """Takes in what a window cost. lasted and pause: nanoseconds."""
+        if not self.free:
+            self.left -= events
+        if events >= 500:
+            self.cost_ns = max(1_000.0, (pause / events + (self.cost_ns if self.learned else pause / events)) / 2)
+            self.learned = True
+        if events >= 100 and lasted > 0:
+            self.rate = events / (lasted / 1e9)
+        if events and steps[0] >= 0 and steps[1] > steps[0]:
+            self.per_step = events / (steps[1] - steps[0])
+        self.last_events = events
+
+    last_events = 0
+    learned = False
+
+    # Without steps
+
+    def begin_slices(self):
+        """Traces from now on in slices of time, until there is a step."""
+        if not self.over and not self.stepping and self.main() and not self.schedule:
+            self.start(-1)
+            ticker.start(self.slice_over, self.slice)
+
+    def slice_over(self):
+        """On the main thread, when a slice's time is up: saves it and begins the next."""
+        if self.stepping or self.open is None and self.over:
+            ticker.target = None
+            return
+        if self.open is not None and self.driver != core.thread_id():
+            return
+        had = self.count
+        self.stop("slice")
+        if self.last_events == 0:
+            self.count = had  # nothing was recorded and nothing written
+        elif self.left <= 0 or (self.count >= MAX_SLICES and not self.whole):
+            self.finish_all()
+            return
+        longest = SLICE_S[1] if not self.last_events else self.window_events() / 2 / max(self.rate, 1.0)
+        self.slice = min(SLICE_S[1], 2 * self.slice, max(0.02, longest))
+        self.start(-1)
+        if self.open is not None:
+            ticker.start(self.slice_over, self.slice)
+
+    def stale(self):
+        """On the main thread, when a traced step does not end: cuts the window."""
+        if self.open is not None and self.first >= 0:
+            self.edge = True
+            self.stop("cut")
+
+    # Ends
+
+    def finish_all(self):
+        """No window follows; the program runs at full speed."""
+        if not self.over:
+            self.over = True
+            ticker.stop()
+            core.note("measured", "tracing is over after %d windows" % self.count)
+
+    @core.hook("profiler-end")
+    def at_end(self):
+        """At the process's end: an open session would crash it (2.15) or hang it (1.13 with stacks)."""
+        self.over = True
+        ticker.held = True
+        ticker.stop()
+        if self.open is not None and not self.stop("end"):
+            from . import forks
+
+            core.note("profiler-open", "the thread that was being traced is gone; its window is lost")
+            forks.leave_abruptly()
+        self.save()
+
+    @core.hook("profiler-fork")
+    def before_fork(self):
+        """Before os.fork: the window ends here, and the ticker's thread with it."""
+        ticker.held = True
+        slices = self.open is not None and self.first < 0
+        self.stop("fork")
+        ticker.stop()
+        self.save()
+        self.resume = slices and not self.stepping
+        ticker.held = False
+
+    @core.hook("profiler-forked")
+    def after_fork(self):
+        """In the parent, after os.fork: slices of a program without steps go on."""
+        if self.resume:
+            self.resume = False
+            self.begin_slices()
+
+    resume = False
+
+    @core.hook("profiler-child")
+    def forked(self):
+        """In a forked child: begins anew, without what the parent had open."""
+        ticker.lost()
+        ever = self.ever
+        self.__init__(self.torch, self.config)
+        self.resume = False
+        if ever:
+            from . import forks
+
+            forks.leave_abruptly()
+
+    @core.hook("profiler-yield")
+    def yield_to_program(self):
+        """The program starts its own profiler: ours ends first, and the two never meet."""
+        if self.open is not None and core.thread_id() != self.driver:
+            ticker.ask(self.yield_here)
+        else:
+            self.yield_here()
+        self.yielded_note()
+
+    def yield_here(self):
+        """Ends the window on the thread that began it."""
+        ticker.held = True
+        self.stop("yield")
+        self.save()
+        ticker.stop()
+        ticker.held = False
+
+
+def watch_cprofile(module):
+    """cProfile beside a session with stacks stops for good (2.4): such a session ends first. Installed when stacks are asked for."""
+    if not (core.config or {}).get("with_stack") or sys.version_info >= (3, 12):
+        return
+    from . import start_torch
+
+    original = module.Profile
+
+    class Profile(original):
+        __doc__ = original.__doc__
+
+        def enable(self, *arguments, **keywords):
+            if start_torch.windows is not None:
+                start_torch.windows.yield_to_program()
+            return super().enable(*arguments, **keywords)
+
+    Profile.__name__, Profile.__qualname__, Profile.__module__ = original.__name__, original.__qualname__, original.__module__
+    module.Profile = Profile
