@@ -144,28 +144,43 @@ func isMemoryTimeline(head []byte) bool {
 }
 
 // isPprof checks that the first fields are ones of a pprof Profile with fitting types: the format has no magic bytes.
+// The older binary CPU profile begins with the words 0, 3, 0, period, 0.
 func isPprof(head []byte) bool {
-	fields := 0
-	for p := 0; p < len(head) && fields < 8; fields++ {
-		tag, n := binary.Uvarint(head[p:])
-		if n <= 0 || tag>>3 == 0 || tag>>3 > 15 {
-			return false
-		}
-		p += n
-		v, n := binary.Uvarint(head[p:])
-		isMessage := tag>>3 <= 6 || tag>>3 == 11
-		if n <= 0 || tag&7 != 0 && tag&7 != 2 || isMessage != (tag&7 == 2) && tag>>3 != 13 {
-			return false
-		}
-		p += n
-		if tag&7 == 2 {
-			if v > 1<<28 {
-				return false
-			}
-			p += int(v)
+	if len(head) >= 40 {
+		word := func(i int) uint64 { return binary.LittleEndian.Uint64(head[8*i:]) }
+		if word(0) == 0 && word(1) == 3 && word(2) == 0 && word(3) > 0 && word(3) < 1<<32 && word(4) == 0 {
+			return true
 		}
 	}
-	return fields > 0 && head[0] == 0x0A
+	fields := 0
+	for p := 0; p < len(head) && fields < 8; fields++ {
+		size := pprofField(head[p:])
+		if size < 0 {
+			return false
+		}
+		p += size
+	}
+	return fields >= 4
+}
+
+// pprofField is the length of one field of a Profile message, -1 when it cannot be one.
+func pprofField(b []byte) int {
+	tag, n := binary.Uvarint(b)
+	number, wire := tag>>3, tag&7
+	if n <= 0 || number == 0 || number > 15 || wire != 0 && wire != 2 {
+		return -1
+	}
+	if isMessage := number <= 6 || number == 11; number != 13 && isMessage != (wire == 2) {
+		return -1
+	}
+	v, m := binary.Uvarint(b[n:])
+	if m <= 0 || wire == 2 && v > 1<<28 {
+		return -1
+	}
+	if wire == 2 {
+		m += int(v)
+	}
+	return n + m
 }
 
 func isHTML(head []byte) bool {

@@ -40,7 +40,7 @@ func (h *header) key(key string, raw []byte) {
 		if v, err := strconv.ParseInt(string(raw), 10, 64); err == nil && v >= 0 && v < latest {
 			h.base = v
 		}
-	case "deviceProperties":
+	case "deviceProperties", "computeProperties":
 		if h.devices(raw) {
 			return
 		}
@@ -82,12 +82,15 @@ func (h *header) devices(raw []byte) bool {
 		SMs      int    `json:"numSms"`
 		Units    int    `json:"maxComputeUnits"`
 		MaxClock int    `json:"maxClockFrequency"`
+		OldMajor int    `json:"major"` // of computeProperties, 1.8
+		OldMinor int    `json:"minor"`
 	}
 	if json.Unmarshal(raw, &list) != nil || len(list) > 1024 {
 		return false
 	}
 	for i, d := range list {
-		gpu := model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major, ComputeMinor: d.Minor, SMs: max(d.SMs, d.Units)}
+		gpu := model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major + d.OldMajor, ComputeMinor: d.Minor + d.OldMinor,
+			SMs: max(d.SMs, d.Units)}
 		if d.ID == 0 && i > 0 {
 			gpu.Index = i
 		}

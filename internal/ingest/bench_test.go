@@ -1,0 +1,71 @@
+package ingest
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"bottleneck/internal/kineto"
+	"bottleneck/internal/model"
+)
+
+var bigFiles = []string{
+	"segment-anything-fast/eager_False.json.gz", "tracelens-big-mi300/mi300_owlv2-large.json.gz",
+	"hta-df-index-resolver-v100/trace_8_rank_1.json.gz",
+}
+
+func realText(tb testing.TB, name string) []byte {
+	tb.Helper()
+	raw, err := os.ReadFile(filepath.Join(realTraces, name))
+	if err != nil {
+		tb.Skipf("no real traces here: %v", err)
+	}
+	plain, err := unpack(bytes.NewReader(raw))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer plain.Close()
+	text, err := io.ReadAll(plain)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// BenchmarkColumns reads raw JSON from memory into the model's columns, in order, linked, strings carried over.
+func BenchmarkColumns(b *testing.B) {
+	for _, name := range bigFiles {
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			text := realText(b, name)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s := &model.Session{Strings: &model.Strings{}}
+				build := newBuilder(kineto.NewBytesScanner(text), TraceOptions{})
+				if err := build.read(name); err != nil {
+					b.Fatal(err)
+				}
+				if build.store(s, name).Events.Len() < 1000 {
+					b.Fatal("events are missing")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkByteLoop is the yardstick of the issue: a plain loop that looks at every byte.
+func BenchmarkByteLoop(b *testing.B) {
+	text := realText(b, bigFiles[0])
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		var sum uint64
+		for _, c := range text {
+			sum = sum*31 + uint64(c)
+		}
+		if sum == 0 {
+			b.Fatal("no text")
+		}
+	}
+}
