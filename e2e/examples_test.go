@@ -1,0 +1,196 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// finding and document are what these tests read of the report document, by the names that docs promise.
+type finding struct {
+	Cause, Sub, Title string
+	Share             float64
+	Where             struct {
+		File string
+		Line int
+		Rank *int
+	}
+	Saving *struct {
+		RunS *struct{ Low, Mid, High float64 } `json:"run_s"`
+	}
+}
+
+type document struct {
+	Schema string
+	Run    struct {
+		ExitCode int     `json:"exit_code"`
+		WallS    float64 `json:"wall_s"`
+	}
+	Steps []struct {
+		Kind     string
+		Baseline *struct {
+			Count    int
+			MedianMS float64 `json:"median_ms"`
+		}
+		Traced *struct{ Count int }
+	}
+	Breakdown []struct {
+		Part  string
+		MS    float64
+		Share float64
+	}
+	Verdict  struct{ Bound, Sentence string }
+	Findings []finding
+}
+
+// saving is the predicted saving over the run in seconds; NaN where none is given.
+func (f finding) saving() float64 {
+	if f.Saving == nil || f.Saving.RunS == nil {
+		return math.NaN()
+	}
+	return f.Saving.RunS.Mid
+}
+
+// ran is one profiled run.
+type ran struct {
+	report document
+	text   string // the report at the run's end
+	stdout string
+	wall   time.Duration
+	folder string
+}
+
+func TestExamples(t *testing.T) {
+	for _, generation := range generations(t) {
+		t.Run(generation, func(t *testing.T) {
+			python := environment(t, generation)
+			for _, name := range programNames(t) {
+				t.Run(strings.TrimSuffix(name, ".py"), func(t *testing.T) { testExample(t, python, name) })
+			}
+		})
+	}
+}
+
+// testExample runs a program and its twin and compares what the reports say with what is known.
+func testExample(t *testing.T, python, name string) {
+	slow, fixed := readProgram(t, name), readProgram(t, "fixed/"+name)
+	slow.able(t, python)
+	before := profile(t, python, slow)
+	checkAccount(t, before)
+	checkReplayed(t, before)
+	if len(before.report.Findings) == 0 {
+		t.Errorf("nothing found; expected %s/%s; %s", slow.cause, slow.sub, before.report.Verdict.Sentence)
+	} else if first := before.report.Findings[0]; !slow.names(first) || !slow.placed(first) {
+		t.Errorf("first finding is %v; expected %s/%s at lines %v", first, slow.cause, slow.sub, slow.lines)
+	} else if slow.rank >= 0 && (first.Where.Rank == nil || *first.Where.Rank != slow.rank) {
+		t.Errorf("first finding %v names rank %v, expected %d", first, first.Where.Rank, slow.rank)
+	}
+
+	after := profile(t, python, fixed)
+	checkAccount(t, after)
+	for _, f := range after.report.Findings {
+		if fixed.names(f) && f.Share > 0.10 {
+			t.Errorf("the fixed twin still has %v", f)
+		}
+	}
+	if saved := before.wall - after.wall; saved < before.wall/20 {
+		t.Errorf("the fixed twin took %v of %v: it must be faster", after.wall, before.wall)
+	} else if len(before.report.Findings) > 0 {
+		t.Logf("saving predicted %.1f s, real %.1f s of %.1f s", before.report.Findings[0].saving(), saved.Seconds(), before.wall.Seconds())
+	}
+}
+
+// profile runs a program under the binary; its own output and status must be as without.
+func profile(t *testing.T, python string, p program) *ran {
+	t.Helper()
+	r := &ran{folder: filepath.Join(t.TempDir(), "session")}
+	text, document := filepath.Join(t.TempDir(), "report.txt"), filepath.Join(t.TempDir(), "report.json")
+	args := append([]string{"run", "--out", r.folder, "-o", text, "--json", document, "--"}, p.command(python)...)
+	cmd := exec.Command(binary(t), args...)
+	cmd.Dir = root(t)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	r.wall, r.stdout = time.Since(began), stdout.String()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, stderr.String())
+	}
+	if r.stdout == "" {
+		t.Errorf("%s printed nothing", p.name)
+	}
+	r.text = read(t, text)
+	if err := json.Unmarshal([]byte(read(t, document)), &r.report); err != nil {
+		t.Fatalf("--json: %v", err)
+	}
+	return r
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// checkAccount asks that the parts of a step sum to its median, with less than a twentieth unknown.
+func checkAccount(t *testing.T, r *ran) {
+	t.Helper()
+	if r.report.Schema != "bottleneck.report/1" || r.report.Run.ExitCode != 0 || len(r.report.Breakdown) == 0 {
+		t.Errorf("schema %q, exit code %d, %d parts of the step", r.report.Schema, r.report.Run.ExitCode, len(r.report.Breakdown))
+		return
+	}
+	sum, share, unknown := 0.0, 0.0, 0.0
+	for _, part := range r.report.Breakdown {
+		sum, share = sum+part.MS, share+part.Share
+		if part.Part == "unknown" {
+			unknown = part.Share
+		}
+	}
+	if math.Abs(share-1) > 1e-3 {
+		t.Errorf("shares sum to %.4f", share)
+	}
+	if steps := r.report.Steps; len(steps) > 0 && steps[0].Baseline != nil && math.Abs(sum-steps[0].Baseline.MedianMS) > 1e-3*sum {
+		t.Errorf("parts sum to %.3f ms of a step of %.3f ms", sum, steps[0].Baseline.MedianMS)
+	}
+	if unknown > 0.05 {
+		t.Errorf("%.1f %% of the step is unknown", unknown*100)
+	}
+}
+
+// checkReplayed asks that `report DIR` prints what was printed at the end of the run, and that the first lines answer.
+func checkReplayed(t *testing.T, r *ran) {
+	t.Helper()
+	cmd := exec.Command(binary(t), "report", r.folder)
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("report of the session: %v", err)
+	}
+	if string(out) != r.text {
+		t.Errorf("report of the session differs from the one at the run's end: %s", firstDifference(r.text, string(out)))
+	}
+	for i, line := range strings.Split(r.text, "\n") {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("line %d of the report has %d columns: %s", i+1, n, line)
+		}
+	}
+}
+
+func firstDifference(a, b string) string {
+	other := strings.Split(b, "\n")
+	for i, line := range strings.Split(a, "\n") {
+		if i >= len(other) || line != other[i] {
+			return "at the run's end: " + line + "\nlater: " + strings.Join(other[min(i, len(other)-1):min(i+1, len(other))], "")
+		}
+	}
+	return "the later one is longer"
+}
