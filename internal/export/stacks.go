@@ -59,7 +59,7 @@ func writeStacks(ctx context.Context, s *model.Session, w io.Writer, opt Options
 
 func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, strs *model.Strings, cpu bool) (lines int, err error) {
 	events, _ := analyse.FunctionEvents(t, strs, analyse.KeyAveragesOptions{})
-	times := view.TorchTimes(t, events)
+	times := view.TorchTimes(t, strs, events)
 	for i := range events {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return lines, ctx.Err()

@@ -109,6 +109,11 @@ func TorchTable(w io.Writer, rows []TorchRow, opt TorchTableOptions) error {
 		return nil
 	}
 	rows = slices.Clone(rows)
+	for i := range rows {
+		if !opt.Flops { // torch has none then, even where the shapes would tell them
+			rows[i].Flops = 0
+		}
+	}
 	if opt.SortBy != "" {
 		if err := SortTorchRows(rows, opt.SortBy); err != nil {
 			return err

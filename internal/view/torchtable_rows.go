@@ -2,6 +2,7 @@ package view
 
 import (
 	"math"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -16,7 +17,7 @@ func TorchRows(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptio
 	for i := range averages {
 		rows[i] = torchRow(&averages[i], opt)
 	}
-	times := TorchTimes(t, events)
+	times := TorchTimes(t, strs, events)
 	for i := range events {
 		if g := events[i].Group; g >= 0 {
 			r, x := &rows[g], &times[i]
@@ -59,8 +60,8 @@ type TorchTime struct{ SelfCPU, CPU, SelfDevice, Device float64 }
 
 // TorchTimes computes times as torch/autograd/profiler_util.py does: starts and ends are divided first and subtracted
 // then, and what children take is summed before it is taken off.
-func TorchTimes(t *model.Trace, events []analyse.FunctionEvent) []TorchTime {
-	start := profilerStart(t)
+func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEvent) []TorchTime {
+	start := profilerStart(t, strs)
 	us := func(at model.Time) float64 { return float64(at-start) / 1000 }
 	times := make([]TorchTime, len(events))
 	below := make([]neumaier, len(events))
@@ -132,8 +133,20 @@ func duration(t *model.Trace, e *analyse.FunctionEvent) model.Dur {
 	return t.Events.Dur[e.Event]
 }
 
-// profilerStart is the instant that torch counts from: the start of Kineto's own span in the trace.
-func profilerStart(t *model.Trace) model.Time {
+// profilerStart is the instant that torch counts from: the start of Kineto's own span, which stands in the trace; the
+// first event where there is none.
+func profilerStart(t *model.Trace, strs *model.Strings) model.Time {
+	for i := range t.Lanes {
+		l := &t.Lanes[i]
+		if l.Kind != model.LaneOther {
+			continue
+		}
+		for id := l.FirstEvent; id < l.EndEvent; id++ {
+			if strings.HasPrefix(strs.Text(t.Events.Name[id]), "PyTorch Profiler (") {
+				return t.Events.Start[id]
+			}
+		}
+	}
 	return t.From
 }
 
