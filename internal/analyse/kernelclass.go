@@ -48,8 +48,8 @@ var classWords = []struct {
 	{ClassMatmul, []string{"gemm", "gemv", "cutlass", "cijk_", "nvjet", "matmul", "splitk", "_mm_", "dot_kernel", "xmma", "wgmma", "bmm", "mfma", "rocblas", "cublas"}},
 	{ClassNormalisation, []string{"norm", "bn_fw", "bn_bw", "batchnorm", "softmax", "rms"}},
 	{ClassIndexing, []string{"index", "gather", "scatter", "embedding", "masked", "nonzero", "where_kernel", "radixsort", "sort", "topk", "unique"}},
-	{ClassReduction, []string{"reduce", "reduction", "triton_red_", "triton_per_", "argmax", "cumsum", "scan", "nll_loss", "welford"}},
-	{ClassElementwise, []string{"elementwise", "triton_poi_", "pointwise", "vectorized", "copy_kernel", "catarray", "fill", "distribution", "dropout", "activation", "gelu", "silu", "relu", "cast"}},
+	{ClassReduction, []string{"reduce", "reduction", "argmax", "cumsum", "scan", "nll_loss", "welford"}},
+	{ClassElementwise, []string{"elementwise", "pointwise", "vectorized", "copy_kernel", "catarray", "fill", "distribution", "dropout", "activation", "gelu", "silu", "relu", "cast"}},
 }
 
 // ClassifyKernel is the class of a kernel's name.
@@ -59,6 +59,10 @@ func ClassifyKernel(name string) KernelClass {
 		return ClassMemcpy
 	case hasAnyPrefix(name, "Memset", "hipMemset"):
 		return ClassMemset
+	case strings.HasPrefix(name, "triton_poi_"): // Inductor: names hold the fused operators, the prefix says what was made of them
+		return ClassElementwise
+	case hasAnyPrefix(name, "triton_red_", "triton_per_"):
+		return ClassReduction
 	}
 	lower := strings.ToLower(name)
 	for _, c := range classWords {
