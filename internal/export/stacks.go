@@ -69,11 +69,15 @@ func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, st
 			value = times[i].SelfCPU
 		}
 		us := int64(math.Max(value, 0)) // whole microseconds, towards zero
-		if us == 0 || len(events[i].Stack) == 0 {
+		if us == 0 {
+			continue
+		}
+		stack := stackOf(events, i)
+		if len(stack) == 0 {
 			continue
 		}
 		lines++
-		for k, entry := range slices.Backward(events[i].Stack) {
+		for k, entry := range slices.Backward(stack) {
 			stackCharacters.WriteString(out, entry)
 			if k > 0 {
 				out.WriteByte(';')
@@ -84,4 +88,32 @@ func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, st
 		}
 	}
 	return lines, nil
+}
+
+// stackOf is an event's stack, innermost first; a Python call's own is that of the calls around it.
+func stackOf(events []analyse.FunctionEvent, i int) []string {
+	if !events[i].IsPython || len(events[i].Stack) > 0 {
+		return events[i].Stack
+	}
+	var stack []string
+	for at := events[i].Parent; at >= 0; at = events[at].Parent {
+		if name := events[at].Name; events[at].IsPython && !hiddenFrame(name) {
+			stack = append(stack, name)
+		}
+	}
+	return stack
+}
+
+// hiddenFrame says whether torch leaves a frame out of stacks: those of its own backward() and of its tests' profiling.
+func hiddenFrame(name string) bool {
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if !strings.Contains(name, part) {
+				return false
+			}
+		}
+		return true
+	}
+	return has("autograd/__init__", "_make_grads") || has("autograd/__init__", "backward") || has("torch/tensor", "backward") ||
+		has("_internal/common_utils", "prof_callable") || has("_internal/common_utils", "prof_func_call") || has("_internal/common_utils", "prof_meth_call")
 }
