@@ -126,10 +126,10 @@ func (c *chromeWriter) appendDeviceArgs(b []byte, k model.Kind, name string, d *
 		}
 	case model.KindSync:
 		b = appendText(b, "cuda_sync_kind", name)
-		if name == "Event Sync" || name == "Stream Wait Event" {
-			b = appendInt(b, "wait_on_stream", d.WaitStream)
-			b = appendInt(b, "wait_on_cuda_event_record_corr_id", d.WaitCorrelation)
-		}
+	}
+	if events := k == model.KindSync && (name == "Event Sync" || name == "Stream Wait Event"); events || d.WaitStream > 0 || d.WaitCorrelation > 0 {
+		b = appendInt(b, "wait_on_stream", d.WaitStream)
+		b = appendInt(b, "wait_on_cuda_event_record_corr_id", d.WaitCorrelation)
 	}
 	if d.GraphNode != 0 {
 		b = appendInt(b, "graph node id", d.GraphNode)

@@ -8,7 +8,8 @@ import (
 
 // flows writes the arrows of one trace: launch → device work ("ac2g") and forward → backward ("fwdbwd").
 type flows struct {
-	offset int64 // keeps the ids of several traces apart
+	offset   int64  // keeps the ids of several traces apart
+	launched []bool // runtime rows that a device row names as its launch
 	// backward gives each backward operator's forward operator; forward says which operators have such a follower.
 	backward map[model.EventID]model.EventID
 	forward  map[model.EventID]int64
@@ -18,7 +19,7 @@ type flows struct {
 // last, and the first backward operator (the one that names its forward thread), as torch pairs them.
 func newFlows(n int, t *model.Trace) *flows {
 	f := &flows{
-		offset:   int64(n) << 40,
+		offset: int64(n) << 40, launched: make([]bool, t.Events.Len()),
 		backward: map[model.EventID]model.EventID{}, forward: map[model.EventID]int64{},
 	}
 	e := &t.Events
@@ -26,6 +27,9 @@ func newFlows(n int, t *model.Trace) *flows {
 	earlier := func(a, b model.EventID) bool { return e.Start[a] < e.Start[b] }
 	for i := range e.Kind {
 		id := model.EventID(i)
+		if link := e.Link[i]; link != model.NoEvent && ends(e, id) {
+			f.launched[link] = true
+		}
 		if e.Kind[i] != model.KindOp || e.Detail[i] < 0 {
 			continue
 		}
@@ -59,11 +63,17 @@ func (f *flows) write(c *chromeWriter, t *model.Trace, id model.EventID) {
 		} else if a, ok := f.backward[id]; ok {
 			f.row(c, t, id, "f", "fwdbwd", f.forward[a])
 		}
-	case k == model.KindRuntime && e.Link[id] != model.NoEvent && e.Detail[id] >= 0:
+	case k == model.KindRuntime && f.launched[id] && e.Detail[id] >= 0:
 		f.row(c, t, id, "s", "ac2g", e.RuntimeDetails[e.Detail[id]].Correlation)
-	case (k.Device() || k == model.KindSync) && e.Link[id] != model.NoEvent && e.Detail[id] >= 0:
+	case ends(e, id) && e.Link[id] != model.NoEvent:
 		f.row(c, t, id, "f", "ac2g", e.DeviceDetails[e.Detail[id]].Correlation)
 	}
+}
+
+// ends says whether a row is one at which an arrow from its launch ends.
+func ends(e *model.Events, id model.EventID) bool {
+	k := e.Kind[id]
+	return (k.Device() || k == model.KindSync) && e.Detail[id] >= 0
 }
 
 func (f *flows) row(c *chromeWriter, t *model.Trace, id model.EventID, phase, cat string, flow int64) {
