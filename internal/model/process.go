@@ -37,6 +37,9 @@ type Process struct {
 	Imports []Span // kind import, outermost first
 	Samples Samples
 	Notes   []Note
+	Queues  []QueueLength
+	Exit    string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
+	Own     OwnCost // of the agent in this process
 	// Counters are torch's own and the agent's, at the end ("graph_breaks", "recompiles", …).
 	Counters map[string]float64
 }
@@ -128,6 +131,7 @@ type Window struct {
 
 // Loader is a DataLoader that the program built.
 type Loader struct {
+	ID         int32 // the agent's number of it in the process that built it; its workers' processes carry the same
 	Workers    int
 	BatchSize  int
 	Prefetch   int
@@ -137,6 +141,13 @@ type Loader struct {
 	Length     int64  // batches; -1 unknown
 	File       Str    // where it was built
 	Line       int32
+}
+
+// QueueLength is how many batches of a DataLoader were ready when the program asked for one.
+type QueueLength struct {
+	Time   Time
+	Loader int32 // index in Loaders
+	Ready  int32
 }
 
 // Note is something the agent or the sampler wants said ("a hook failed", "yielded to the program's own profiler").
