@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"bottleneck/internal/kineto"
 	"bottleneck/internal/model"
 )
@@ -33,6 +35,7 @@ type builder struct {
 	extras   extraTable
 	counters []rawCounter
 	readErr  error
+	fraction func() float64 // how much of the input has been read; 0 unknown
 }
 
 // catInfo is what a category means.
@@ -245,4 +248,19 @@ func (b *builder) instant(e *kineto.Event) {
 	m.Reserved = append(m.Reserved, e.IntOr(kineto.Reserved, 0))
 	m.DeviceType = append(m.DeviceType, int8(e.IntOr(kineto.DeviceType, 0)))
 	m.DeviceIndex = append(m.DeviceIndex, int8(e.IntOr(kineto.DeviceID, -1)))
+}
+
+// grown makes room for one more row. Rows come at a steady rate, so the part of the input that was read tells how many
+// there will be: growing by doubling would copy everything several times and hold two copies at the end.
+func grown[T any](b *builder, column []T) []T {
+	if len(column) < cap(column) {
+		return column
+	}
+	want := 2 * len(column)
+	if len(column) >= 2048 && b.fraction != nil {
+		if f := b.fraction(); f > 0.01 {
+			want = min(max(int(float64(len(column))/f*1.03), len(column)+len(column)/8), 64*len(column))
+		}
+	}
+	return slices.Grow(column, max(want-len(column), 256))
 }

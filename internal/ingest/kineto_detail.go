@@ -16,22 +16,22 @@ func (b *builder) detail(e *kineto.Event, kind model.Kind) int32 {
 		if b.opt.Skip&SkipOpDetails != 0 {
 			return -1
 		}
-		ev.OpDetails = append(ev.OpDetails, b.opDetail(e))
+		ev.OpDetails = append(grown(b, ev.OpDetails), b.opDetail(e))
 		return int32(len(ev.OpDetails) - 1)
 	case model.KindPython:
 		id, ok := e.Int(kineto.PythonID)
 		if !ok || b.opt.Skip&SkipPython != 0 {
 			return -1
 		}
-		ev.PythonDetails = append(ev.PythonDetails, model.PythonDetail{
+		ev.PythonDetails = append(grown(b, ev.PythonDetails), model.PythonDetail{
 			ID: id, ParentID: e.IntOr(kineto.PythonParent, -1), ModuleID: e.IntOr(kineto.PythonModule, -1)})
 		return int32(len(ev.PythonDetails) - 1)
 	case model.KindRuntime:
-		ev.RuntimeDetails = append(ev.RuntimeDetails, model.RuntimeDetail{
+		ev.RuntimeDetails = append(grown(b, ev.RuntimeDetails), model.RuntimeDetail{
 			Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0)})
 		return int32(len(ev.RuntimeDetails) - 1)
 	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindSync, model.KindDeviceEvent, model.KindGPUAnnotation:
-		ev.DeviceDetails = append(ev.DeviceDetails, b.deviceDetail(e))
+		ev.DeviceDetails = append(grown(b, ev.DeviceDetails), b.deviceDetail(e))
 		return int32(len(ev.DeviceDetails) - 1)
 	}
 	return -1

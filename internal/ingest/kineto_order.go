@@ -43,8 +43,10 @@ func (b *builder) order() {
 
 // laneSorter sorts one lane at a time and keeps its buffers for the next.
 type laneSorter struct {
-	keys []sortKey
-	row  model.Events
+	keys  []sortKey
+	spare []sortKey
+	runs  []int // where ascending runs begin, and the end
+	row   model.Events
 }
 
 type sortKey struct {
@@ -72,7 +74,7 @@ func (s *laneSorter) sort(ev *model.Events, from, to int) {
 	for i := range s.keys {
 		s.keys[i] = sortKey{ev.Start[from+i], ev.Dur[from+i], int32(i)}
 	}
-	slices.SortFunc(s.keys, sortKey.compare)
+	s.sortKeys()
 	s.row.Name = append(s.row.Name[:0], ev.Name[from:to]...)
 	s.row.Kind = append(s.row.Kind[:0], ev.Kind[from:to]...)
 	s.row.Detail = append(s.row.Detail[:0], ev.Detail[from:to]...)
@@ -81,6 +83,61 @@ func (s *laneSorter) sort(ev *model.Events, from, to int) {
 		ev.Start[at], ev.Dur[at] = k.start, k.dur
 		ev.Name[at], ev.Kind[at], ev.Detail[at] = s.row.Name[k.row], s.row.Kind[k.row], s.row.Detail[k.row]
 	}
+}
+
+// sortKeys orders the keys. A lane is mostly a few ascending runs (operators, then Python calls, then runtime calls),
+// which are merged; ties in start are settled afterwards.
+func (s *laneSorter) sortKeys() {
+	runs := s.runs[:0]
+	for i := range s.keys {
+		if i == 0 || s.keys[i].start < s.keys[i-1].start {
+			runs = append(runs, i)
+		}
+	}
+	s.runs = append(runs, len(s.keys))
+	if len(runs) > len(s.keys)/8 {
+		slices.SortFunc(s.keys, sortKey.compare)
+		return
+	}
+	for len(s.runs) > 2 {
+		s.mergeRuns()
+	}
+	for from := 0; from < len(s.keys); {
+		to := from + 1
+		for to < len(s.keys) && s.keys[to].start == s.keys[from].start {
+			to++
+		}
+		if to-from > 1 {
+			slices.SortFunc(s.keys[from:to], sortKey.compare)
+		}
+		from = to
+	}
+}
+
+// mergeRuns merges neighbouring runs two by two.
+func (s *laneSorter) mergeRuns() {
+	out := slices.Grow(s.spare[:0], len(s.keys))
+	runs := s.runs[:0:0]
+	for i := 0; i+1 < len(s.runs); i += 2 {
+		runs = append(runs, s.runs[i])
+		a := s.keys[s.runs[i]:s.runs[i+1]]
+		var b []sortKey
+		if i+2 < len(s.runs) {
+			b = s.keys[s.runs[i+1]:s.runs[i+2]]
+		}
+		for len(a) > 0 && len(b) > 0 {
+			if b[0].start < a[0].start {
+				out = append(out, b[0])
+				b = b[1:]
+			} else {
+				out = append(out, a[0])
+				a = a[1:]
+			}
+		}
+		out = append(append(out, a...), b...)
+	}
+	s.runs = append(runs, len(s.keys))
+	s.keys, s.spare = out, s.keys
 }
 
 func sorted(ev *model.Events, from, to int) bool {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"bottleneck/internal/model"
 )
@@ -21,7 +22,8 @@ type source struct {
 	path      string
 	size      int64 // as stored; 0 unknown
 	open      func() (io.ReadCloser, error)
-	found     bool // in a directory or archive: the user did not name it
+	consumed  *atomic.Int64 // bytes as stored that were read so far
+	found     bool          // in a directory or archive: the user did not name it
 	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
 }
 

@@ -70,3 +70,16 @@ func BenchmarkByteLoop(b *testing.B) {
 		}
 	}
 }
+
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		v    int64
+		n    int
+	}{{"", 0, 0}, {"7,", 7, 1}, {"1697770410661103, ", 1697770410661103, 16}, {"12345678", 12345678, 8}, {"1234567:12345678", 1234567, 7},
+		{"123456789/", 123456789, 9}, {"00000001 ", 1, 8}, {"1234567/90", 1234567, 7}, {"\xB1\xB2\xB3\xB4\xB5\xB6\xB7\xB8", 0, 0}} {
+		if v, n := digits([]byte(c.text), 0); v != c.v || n != c.n {
+			t.Errorf("digits(%q) = %d, %d; want %d, %d", c.text, v, n, c.v, c.n)
+		}
+	}
+}

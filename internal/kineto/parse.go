@@ -2,6 +2,7 @@ package kineto
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -102,11 +103,26 @@ func (s *Scanner) id(b []byte, p int, id *ID) int {
 // digits reads decimal digits; more than 18 overflow and are caught by the caller by their number.
 func digits(b []byte, p int) (int64, int) {
 	var v int64
+	for p+8 <= len(b) {
+		eight := binary.LittleEndian.Uint64(b[p:])
+		if (eight&0xF0F0F0F0F0F0F0F0)|((eight+0x0606060606060606)&0xF0F0F0F0F0F0F0F0)>>4 != 0x3333333333333333 {
+			break
+		}
+		v = v*100_000_000 + eightDigits(eight)
+		p += 8
+	}
 	for p < len(b) && b[p]-'0' <= 9 {
 		v = v*10 + int64(b[p]-'0')
 		p++
 	}
 	return v, p
+}
+
+// eightDigits adds up eight decimal digits in pairs, pairs of pairs and halves, the first digit in the lowest byte.
+func eightDigits(eight uint64) int64 {
+	eight = eight & 0x0F0F0F0F0F0F0F0F * 2561 >> 8 & 0x00FF00FF00FF00FF
+	eight = eight * 6553601 >> 16 & 0x0000FFFF0000FFFF
+	return int64(eight * 42949672960001 >> 32)
 }
 
 // integer reads an integer argument; numbers in quotes, hexadecimal ones and fractions are understood, anything else
@@ -241,14 +257,17 @@ func bytesCut(text string) (before, after string, found bool) {
 // under the same name and key is that array.
 func (s *Scanner) array(b []byte, p int, n *node, e *Event) int {
 	if n.memo == nil {
-		n.memo = new([memoSize]Text)
+		n.memo = new([memoSize][2]Text)
 	}
 	last := &n.memo[e.Name%memoSize]
-	known := s.JSON.String(*last)
-	if rest := b[p:]; *last != 0 && len(rest) > len(known) && string(rest[:len(known)]) == known {
-		e.Texts[n.field-endFloats] = *last
-		e.set(n.field)
-		return p + len(known)
+	e.set(n.field)
+	for way, id := range last {
+		known := s.JSON.String(id)
+		if rest := b[p:]; id != 0 && len(rest) > len(known) && string(rest[:len(known)]) == known {
+			last[way], last[0] = last[0], id
+			e.Texts[n.field-endFloats] = id
+			return p + len(known)
+		}
 	}
 	end := s.skip(b, p)
 	if end < 0 {
@@ -256,10 +275,9 @@ func (s *Scanner) array(b []byte, p int, n *node, e *Event) int {
 	}
 	id := s.JSON.Intern(b[p:end])
 	if b[p] == '[' {
-		*last = id
+		last[0], last[1] = id, last[0]
 	}
 	e.Texts[n.field-endFloats] = id
-	e.set(n.field)
 	return end
 }
 

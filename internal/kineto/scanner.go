@@ -46,6 +46,7 @@ type Scanner struct {
 	lenient bool
 	root    *node
 	nodes   int
+	idNodes int
 	scratch []byte
 }
 

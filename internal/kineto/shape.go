@@ -9,16 +9,19 @@ type node struct {
 	inArgs bool // the value stands inside args
 	phase  byte // set by the text itself, 0 when it has none
 	cat    Text // likewise
+	pid    ID   // likewise, where few processes and threads make them part of the layout
+	tid    ID
 	key    Text // of an extra argument
 	next   []*node
-	memo   *[memoSize]Text // last raw values by the event's name, for arrays
+	memo   *[memoSize][2]Text // last raw values by the event's name, the latest first, for arrays
 }
 
 const (
-	memoSize     = 64
+	memoSize     = 256
 	maxLiteral   = 512 // longer layouts are parsed each time
 	maxNodes     = 4096
 	maxFollowers = 24
+	maxIDNodes   = 96 // a file with more pairs of process and thread reads them as values
 )
 
 // Codes that stand in for a position.
@@ -43,6 +46,12 @@ func (s *Scanner) event(p int, e *Event) int {
 		}
 		if n.cat != 0 {
 			e.Cat = n.cat
+		}
+		if n.pid.Set {
+			e.PID = n.pid
+		}
+		if n.tid.Set {
+			e.TID = n.tid
 		}
 		switch n.act {
 		case actEnd:
@@ -190,6 +199,8 @@ func (s *Scanner) key(n *node, b []byte, p int) (q int, done bool) {
 	switch n.act {
 	case actPhase, actCat, actConstant:
 		return s.constant(n, b, p)
+	case actPID, actTID:
+		return s.constantID(n, b, p)
 	case actArgs:
 		if b[p] == '{' {
 			n.inArgs = true
@@ -218,4 +229,22 @@ func (s *Scanner) constant(n *node, b []byte, p int) (int, bool) {
 		n.cat = s.Names.Intern(text)
 	}
 	return end, false
+}
+
+// constantID makes a process or thread id part of the layout.
+func (s *Scanner) constantID(n *node, b []byte, p int) (int, bool) {
+	v, q := digits(b, p)
+	if s.lenient || s.idNodes >= maxIDNodes || q == p || q-p > 18 || q < len(b) && !delimiter(b[q]) {
+		return p, true
+	}
+	if q >= len(b) {
+		return failMore, true
+	}
+	s.idNodes++
+	if n.act == actPID {
+		n.pid = ID{Num: v, Set: true}
+	} else {
+		n.tid = ID{Num: v, Set: true}
+	}
+	return q, false
 }
