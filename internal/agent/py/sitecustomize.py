@@ -1,4 +1,5 @@
 """Loads the agent, then whatever sitecustomize the environment has of its own. Parses on any Python, 2.7 included."""
+
 import os
 import sys
 

@@ -4,6 +4,7 @@ It is loaded by sitecustomize in every Python of a measured command and does nex
 Nothing it does may change what the program does: every hook is guarded (core.hook), nothing is printed, no descriptor stays
 open. It does not analyse: it writes process.json, events.jsonl.gz and traces into its folder of the session directory.
 """
+
 import json
 import os
 

@@ -1,4 +1,5 @@
 """torch.compile: compilations with their reasons, and graph breaks, read from torch's own records at flushes. Never imports Dynamo."""
+
 import sys
 import time
 
@@ -57,8 +58,18 @@ def compilation(metric):
     if reason is None and recompiled(str(identity)):
         reason = "recompiled"
     name = "%s [%s]" % (getattr(metric, "co_name", None) or "?", identity)
-    core.emit("span", "compile", t0, t0 + int(length_us * 1000), main_thread(), name, getattr(metric, "co_filename", None),
-              getattr(metric, "co_firstlineno", None), reason, getattr(metric, "graph_op_count", None))
+    core.emit(
+        "span",
+        "compile",
+        t0,
+        t0 + int(length_us * 1000),
+        main_thread(),
+        name,
+        getattr(metric, "co_filename", None),
+        getattr(metric, "co_firstlineno", None),
+        reason,
+        getattr(metric, "graph_op_count", None),
+    )
     core.count("compilations")
     if recompiled(str(identity)):
         core.count("recompilations")

@@ -1,4 +1,5 @@
 """What all hooks share: the configuration, the guard around each hook, the rows to be written and where they go."""
+
 import _thread
 import os
 import sys
@@ -88,7 +89,8 @@ def begin(settings):
 def make_folder():
     """Makes <host>-<pid>-<start> in the session; without one nothing is written."""
     global folder, last_flush
-    host = os.uname().nodename.replace("/", "_") if hasattr(os, "uname") else "localhost"
+    host = os.uname().nodename if hasattr(os, "uname") else "localhost"
+    host = "".join(letter if letter.isascii() and letter.isalnum() or letter in "._-" else "_" for letter in host)[:64].strip(".")
     path = os.path.join(config["session"], "%s-%d-%d" % (host, os.getpid(), start_unix_ns // 1_000_000))
     last_flush = now()
     try:

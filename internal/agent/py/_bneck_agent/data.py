@@ -1,5 +1,7 @@
 """DataLoaders: where they were built, how long the program waits for a batch, how long a worker takes to fetch one."""
+
 import functools
+import json
 import os
 import weakref
 
@@ -9,6 +11,7 @@ KEPT_ROWS = 100_000  # waits and fetches that get a row each, if they are short
 SHORT_NS = 1_000_000
 
 places = weakref.WeakKeyDictionary()  # DataLoader -> (file, line)
+described = {}  # number -> what the "loader" row says
 ids = weakref.WeakKeyDictionary()  # DataLoader -> number
 numbers = 0
 last_iterations = weakref.WeakKeyDictionary()  # DataLoader -> steps.Loop of its last iteration
@@ -21,8 +24,8 @@ def install(torch):
     from torch.utils.data import dataloader
     from torch.utils.data._utils import fetch
 
-    global grad_enabled
-    grad_enabled = torch.is_grad_enabled
+    global is_grad_enabled
+    is_grad_enabled = torch.is_grad_enabled
     life.after_fork.append(forked)
     wrap_loader(dataloader.DataLoader)
     wrap_iterator(dataloader._BaseDataLoaderIter)
@@ -105,7 +108,7 @@ def iterating(loader):
         number = ids[loader] = numbers
         numbers += 1
         describe(number, loader)
-    os.environ["BNECK_LOADER"] = str(number)
+    os.environ["BNECK_LOADER"] = json.dumps([number, described.get(number)])
 
 
 @core.hook("loader-not-iterating")
@@ -133,6 +136,7 @@ def describe(number, loader):
         "file": file,
         "line": line,
     }
+    described[number] = details
     core.emit("loader", number, details)
 
 
@@ -160,16 +164,11 @@ def wanted(iterator, t0):
     if loop is None or marks.over:
         return None
     consuming = loop.loader
-    marks.batch_wanted(loop, t0, core.thread_id(), grad_enabled())
+    marks.batch_wanted(loop, t0, core.thread_id(), is_grad_enabled())
     queue = getattr(iterator, "_data_queue", None)
     if queue is not None and kept < KEPT_ROWS:
         count_ready(iterator, queue, t0, loop.loader)
     return loop
-
-
-def grad_enabled():
-    """Replaced by torch's own function."""
-    return True
 
 
 @core.hook("loader-ready")
@@ -199,7 +198,7 @@ def given(loop, t0, data):
 @core.hook("loader-exhausted")
 def exhausted(loop, t0):
     """The loader has no more batches."""
-    marks.loop_ended(loop, t0, core.thread_id(), grad_enabled())
+    marks.loop_ended(loop, t0, core.thread_id(), is_grad_enabled())
     core.tick(t0)
 
 
@@ -215,6 +214,8 @@ def items_in(data, depth=3):
     return 0
 
 
+is_grad_enabled = None  # torch's function
+mine = None  # number of the loader that this worker serves
 worker = None  # torch's WorkerInfo once it is known that this is a worker; False: it is none
 
 
@@ -228,14 +229,23 @@ def fetched(t0, indices):
 
         worker = get_worker_info() or False
         if worker:
-            facts.role, facts.worker_index = "worker", worker.id
-            facts.write()
+            become_worker(worker.id)
     kept += 1
     if kept < KEPT_ROWS or t1 - t0 > SHORT_NS:
-        number = facts.number("BNECK_LOADER") if worker else consuming
+        number = mine if worker else consuming
         core.emit("fetch", t0, t1, core.thread_id(), number, None, len(indices) if isinstance(indices, (list, tuple)) else None)
     if worker:
         core.tick(t1)
+
+
+def become_worker(index):
+    """This process works for the loader that its parent named in the environment when it started it."""
+    global mine
+    facts.role, facts.worker_index = "worker", index
+    facts.write()
+    mine, details = json.loads(os.environ.get("BNECK_LOADER", "[null, null]"))
+    if details is not None:
+        core.emit("loader", mine, details)
 
 
 def forked():

@@ -1,4 +1,5 @@
 """process.json: what this process is (docs/session.md)."""
+
 import json
 import os
 import re
@@ -12,7 +13,12 @@ PACKAGES = (
     "deepspeed triton scipy sklearn PIL cv2 tensordict timm xformers flash_attn bitsandbytes apex"
 ).split()
 SECRET = re.compile(r"(?i)(token|secret|passw|api[-_]?key|credential|auth)")
-THREAD_VARIABLES = "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME".split()
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME"
+).split()
+LAUNCHERS = re.compile(
+    r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b"
+)
 
 role = "main"
 worker_index = None
@@ -57,7 +63,7 @@ def find_role():
     line = " ".join(command_line()[:8])
     if "_inductor/compile_worker" in line or "torch._inductor.compile_worker" in line:
         role = "compile"
-    elif re.search(r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b", line):
+    elif LAUNCHERS.search(line):
         role = "launcher"
     elif number("RANK") is not None and (number("WORLD_SIZE") or 1) > 1 and parent != "rank":
         role = "rank"
@@ -136,7 +142,7 @@ def packages():
 
 
 def torch_facts():
-    """"torch" and "gpus", empty before torch is there."""
+    """ "torch" and "gpus", empty before torch is there."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "get_num_threads") or "torch-facts" in core.broken:
         return {}

@@ -1,4 +1,5 @@
 """The one way round a hang at exit that torch cannot prevent itself."""
+
 import ctypes
 import sys
 

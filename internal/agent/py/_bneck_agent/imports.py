@@ -1,4 +1,5 @@
 """Notices imports: calls the agent's hooks once a module that they need is loaded, and times top-level imports."""
+
 import os
 import sys
 

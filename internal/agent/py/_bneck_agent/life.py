@@ -1,4 +1,5 @@
 """The process's own life: forks, exits, and the collector's pauses."""
+
 import atexit
 import gc
 import os
@@ -76,7 +77,9 @@ def wrap_exit():
     original = os._exit
 
     def _exit(status):
-        end("os._exit")
+        process = sys.modules.get("multiprocessing.process")
+        child = process is not None and getattr(process, "_parent_process", None) is not None
+        end("exit" if child else "os._exit")
         original(status)
 
     _exit.__doc__ = original.__doc__
@@ -111,6 +114,7 @@ def collection(phase, info):
         return
     length = t1 - collection_began
     if length >= GC_ROW_NS:
-        core.emit("span", "gc", collection_began, t1, core.thread_id(), "gc", None, None, "%d objects freed" % info.get("collected", 0), info.get("generation"))
+        freed = "%d objects freed" % info.get("collected", 0)
+        core.emit("span", "gc", collection_began, t1, core.thread_id(), "gc", None, None, freed, info.get("generation"))
     core.count("gc_ns", length)
     core.count("gc_collections")

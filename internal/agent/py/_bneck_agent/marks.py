@@ -1,4 +1,5 @@
 """Connects what the hooks see to steps and windows: emits the rows, keeps their number bounded, ends the measuring on time."""
+
 import sys
 from collections import deque
 
@@ -36,7 +37,7 @@ def finish(number, kind, source, t0, t1, items, tid):
     phase = windows.phase(number)
     if kind not in kinds:
         kinds.add(kind)
-        phase = "warmup" if phase == "baseline" else phase
+        phase = "warmup" if phase in ("baseline", "edge") else phase
     if keep or phase != "baseline":
         row = ("step", number, kind, source, t0, t1, phase, items or None, tid)
         if device is not None and "device-clock" not in core.broken:

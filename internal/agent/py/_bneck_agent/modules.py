@@ -3,6 +3,7 @@
 All module calls are watched only until one module has been called a few times; then only its class is. Programs that compile
 are not watched this way: Dynamo would trace the watcher.
 """
+
 import sys
 import threading
 

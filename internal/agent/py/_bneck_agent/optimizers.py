@@ -1,4 +1,5 @@
 """Optimizers: their steps as marks and spans, and the steps that a gradient scaler skips."""
+
 import functools
 
 from . import core, marks

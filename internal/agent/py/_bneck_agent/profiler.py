@@ -1,4 +1,5 @@
 """Torch's profiler by its low-level calls: no parsing in Python (34 to 58 µs per event on 2.4), no import of Inductor (2.15)."""
+
 import ctypes
 import json
 import os
@@ -75,7 +76,6 @@ class Session:
 
     def start(self):
         """Begins recording on the calling thread, which must also stop it."""
-        quieten(self.torch)
         self.profile.kineto_activities = self.activities
         if self.averages:
             self.profile.__enter__()
@@ -83,6 +83,7 @@ class Session:
         autograd = self.torch.autograd
         configuration = self.profile.config()
         autograd._prepare_profiler(configuration, self.activities)
+        log_severity(self.torch, SILENT)  # only now: the first preparation sets it
         autograd._enable_profiler(configuration, self.activities)
         self.flag(True)
         self.describe()
@@ -119,6 +120,13 @@ class Session:
     def save(self, path):
         """Writes the trace to path; returns the number of events. The results are gone afterwards."""
         results, self.results = self.results, None
+        try:
+            return self.write(results, path)
+        finally:
+            log_severity(self.torch, USUAL)
+
+    def write(self, results, path):
+        """The part of save that knows how."""
         events = len(results.events())
         if events == 0:
             return 0
@@ -155,20 +163,28 @@ def distributed_facts(torch):
     return facts
 
 
-quiet = False
+severity = None  # Kineto's log severity in memory; False where this build does not show it
 
 
-def quieten(torch):
-    """1.13 ignores KINETO_LOG_LEVEL and writes its stages to standard error: its own severity is raised instead."""
-    global quiet
-    if quiet or not str(torch.__version__).startswith(("1.12", "1.13", "2.0")) or not os.environ.get("KINETO_LOG_LEVEL"):
-        return
-    quiet = True
+def log_severity(torch, level):
+    """1.13 ignores KINETO_LOG_LEVEL and writes its stages to standard error: its severity is set directly, around our sessions only."""
+    global severity
+    if severity is None:
+        severity = find_severity(torch) if os.environ.get("KINETO_LOG_LEVEL") else False
+    if severity:
+        severity.value = level
+
+
+SILENT, USUAL = 100, 3
+
+
+def find_severity(torch):
+    """The variable, where libtorch exports it (1.13; hidden since)."""
     try:
         library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
-        ctypes.c_int.in_dll(library, "_ZN9libkineto6Logger14severityLevel_E").value = 100
+        return ctypes.c_int.in_dll(library, "_ZN9libkineto6Logger14severityLevel_E")
     except (OSError, ValueError):
-        pass  # another build: its lines on standard error are all that happens
+        return False
 
 
 USER_SCOPE = 7
@@ -229,4 +245,5 @@ def dump_averages(profile, path):
             table.append(columns)
     folder, name = os.path.split(path)
     target = name.replace("trace-", "averages-").replace(".part", "")
-    core.replace(os.path.join(folder, target), json.dumps({"version": str(sys.modules["torch"].__version__), "rows": table}, default=str).encode())
+    text = json.dumps({"version": str(sys.modules["torch"].__version__), "rows": table}, default=str)
+    core.replace(os.path.join(folder, target), text.encode())

@@ -1,4 +1,5 @@
 """The program's own profilers: theirs have precedence, and torch.profiler's step() marks steps."""
+
 import functools
 
 from . import core, marks

@@ -1,4 +1,5 @@
 """Regions that the program names: record_function, NVTX and ITT ranges, as spans also outside of windows; only when asked for."""
+
 import functools
 
 from . import core

@@ -3,6 +3,7 @@
 It sees only what the interpreter lets it see: it needs the GIL for each look, so that samples cluster where the program lets go of it,
 long calls into C that hold it leave a gap, and threads of C code have no stack at all. Started only when asked for.
 """
+
 import _thread
 import os
 import sys

@@ -1,4 +1,5 @@
 """torch.save and torch.load: checkpoints as spans, with their path, size and the line that asked."""
+
 import functools
 import os
 

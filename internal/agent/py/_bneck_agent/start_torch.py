@@ -1,4 +1,5 @@
 """Installs everything once torch has been imported."""
+
 import os
 
 from . import core, facts, life, marks

@@ -3,6 +3,7 @@
 A mark of a stronger source ends the use of all weaker ones. Steps never overlap, each belongs to the thread that drives the
 loop, and time between two loops (an epoch's end, the gap before a nested validation) belongs to no step.
 """
+
 STRENGTH = {"period": 1, "dataloader": 2, "optimizer": 2, "trainer": 3, "profiler-step": 4, "mark": 5}
 LOST_AFTER = 32  # marks of others after which a silent leader is given up
 FIRST_HOLD = 64  # batches that may gather gradients before the program's first optimizer step

@@ -4,6 +4,7 @@ A step that never ends leaves no mark at which the profiler could be stopped, an
 it. A small thread asks the interpreter to make the call between two bytecodes (Py_AddPendingCall). The thread lives only while a
 window is open and is gone before any fork, so that no child inherits a threaded parent because of it.
 """
+
 import _thread
 import ctypes
 import os

@@ -1,4 +1,5 @@
 """Lightning: its loops are the steps, and its actions are spans. `pytorch_lightning` is a copy of `lightning.pytorch`."""
+
 import functools
 import os
 

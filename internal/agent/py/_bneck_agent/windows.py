@@ -3,6 +3,7 @@
 Of a program without steps, slices of time instead, from the import of torch on. All decisions come from the step's number and, in
 programs of one process, from the events that a step was seen to make.
 """
+
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double 
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
 MAX_WINDOWS = 11
 MAX_SLICES = 24
-SLICE_S = (0.2, 0.5)  # first and longest slice of a program without steps
+SLICE_S = (0.05, 0.5)  # first and longest slice of a program without steps
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
 STALE_S = 2.0  # a window of a step that does not end is cut after this, until the event rate is known
@@ -34,7 +35,8 @@ class Windows:
         self.max_bytes = int(config.get("max_bytes") or (2 << 30))
         self.world = int(os.environ.get("WORLD_SIZE") or 1)
         self.over = bool(config.get("no_trace")) or not self.rank_wanted()
-        self.count = 0
+        self.count = 0  # traces so far
+        self.planned = 0  # windows of steps so far
         self.number = 0
         self.next = FIRST_STEPS[0]
         self.open = None  # the running Session
@@ -76,8 +78,8 @@ class Windows:
 
     def after(self, number):
         """The step at which the next window begins, after one that began with step `number`."""
-        if self.count < len(FIRST_STEPS):
-            return FIRST_STEPS[self.count]
+        if self.planned < len(FIRST_STEPS):
+            return FIRST_STEPS[self.planned]
         return max(2 * number, FIRST_STEPS[-1] * 2)
 
     def wanted(self, number):
@@ -88,7 +90,7 @@ class Windows:
             return self.scheduled(number)
         if number < self.next:
             return False
-        if self.count >= MAX_WINDOWS or self.left <= 0 or self.too_big():
+        if self.planned >= MAX_WINDOWS or self.left <= 0 or self.too_big():
             self.finish_all()
             return False
         return True
@@ -169,7 +171,7 @@ class Windows:
         t = core.now()
         self.first = number
         self.end = number + (1 << 40 if self.whole else self.length(number)) if number >= 0 else -1
-        self.detail = bool(not self.whole and number >= 0 and self.count >= DETAIL - 1 and (self.count - DETAIL + 1) % 3 == 0)
+        self.detail = bool(not self.whole and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
         self.driver = core.thread_id()
         try:
             session = profiler.Session(self.torch, self.settings, self.detail)
@@ -231,7 +233,8 @@ class Windows:
         steps = (self.first, self.end) if self.first >= 0 else (-1, -1)
         self.unsaved = (session, self.count, "detail" if self.detail else "trace", self.began, t0, steps, error, t1 - t0, why)
         self.count += 1
-        if self.first >= 0 and not self.free:
+        if self.first >= 0:
+            self.planned += 1
             self.next = self.after(self.first)
         if error is not None or self.first < 0 or (t1 - t0) * 1.8 < LATE_EVENTS_NS:
             self.save()
@@ -258,7 +261,8 @@ class Windows:
         self.learn(events, stopped - began, stopping + t1 - t0, steps)
         if events or error:
             go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
-            core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, name if events and error is None else None, error)
+            file = name if events and error is None else None
+            core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, file, error)
             core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
             core.emit("span", "profiler", t0, t1, self.driver, "save", None, None, name, events)
         core.flush()
