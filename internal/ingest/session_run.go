@@ -1,0 +1,175 @@
+package ingest
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+)
+
+// environment joins what the launcher saw of the machine with what the agents said of the software, which readProcess
+// has put into the session already.
+func (r *sessionReader) environment() {
+	e := &r.s.Environment
+	if len(r.starts) > 0 {
+		e.Host = first(e.Host, r.starts[0].Host)
+		machineEnvironment(r.starts[0], e)
+	}
+	for _, p := range r.added() {
+		e.Host, e.Python = first(e.Host, p.Host), first(e.Python, p.Python)
+	}
+}
+
+// added are the processes that this reader has added.
+func (r *sessionReader) added() []*model.Process {
+	return r.s.Processes[min(r.first, len(r.s.Processes)):]
+}
+
+// machineEnvironment takes over what the launcher read before and after the program.
+func machineEnvironment(l *record.Launcher, e *model.Environment) {
+	m := l.Before
+	if m == nil {
+		return
+	}
+	e.OS, e.CPUs, e.CPUModel = first(e.OS, m.OS), m.CPUs, m.CPUModel
+	e.CPUQuota, e.Affinity, e.SHMBytes, e.MemoryBytes, e.LoadBefore = m.CPUQuota, m.Affinity, m.SHMBytes, m.MemoryBytes, m.LoadPerCore
+	if e.Threads == nil {
+		e.Threads = map[string]string{}
+	}
+	for name, value := range m.ThreadSettings {
+		if _, known := e.Threads[name]; !known {
+			e.Threads[name] = value
+		}
+	}
+	for _, g := range m.GPUs {
+		addGPU(e, g)
+	}
+	if l.After == nil {
+		return
+	}
+	if m.ThrottledNS != nil && l.After.ThrottledNS != nil && *l.After.ThrottledNS >= *m.ThrottledNS {
+		seconds := float64(*l.After.ThrottledNS-*m.ThrottledNS) / 1e9
+		e.ThrottledSeconds = &seconds
+	}
+	e.OthersBusyCores = othersBusy(l)
+}
+
+// addGPU joins what the driver's tool says of a device with what torch said of it.
+func addGPU(e *model.Environment, g record.GPU) {
+	i := slices.IndexFunc(e.GPUs, func(known model.GPU) bool { return known.Index == g.Index })
+	if i < 0 {
+		e.GPUs = append(e.GPUs, model.GPU{Index: g.Index, Name: g.Name, MemoryBytes: g.MemoryBytes})
+		i = len(e.GPUs) - 1
+	}
+	e.GPUs[i].ClockMHz, e.GPUs[i].MaxClockMHz, e.GPUs[i].PowerState = g.ClockMHz, g.MaxClockMHz, g.PowerState
+	e.GPUs[i].UtilisationByOthersPart = g.Utilisation
+}
+
+// othersBusy is how many cores other programs kept busy during the run: what the machine's processors did less what the
+// program and its children did. nil where either is unknown, or the run was too short for the counters' 10 ms.
+func othersBusy(l *record.Launcher) *float64 {
+	if l.Exit == nil || l.Before.CPUBusyNS == nil || l.After.CPUBusyNS == nil {
+		return nil
+	}
+	wall := float64(l.After.UnixNS-l.Before.UnixNS) / 1e9
+	if wall < 1 {
+		return nil
+	}
+	busy := float64(*l.After.CPUBusyNS-*l.Before.CPUBusyNS)/1e9 - l.Exit.UserSeconds - l.Exit.SystemSeconds - float64(l.Own.CPUNS)/1e9
+	cores := max(0, busy/wall)
+	return &cores
+}
+
+// run describes the command, from rank 0's launcher; without any launcher (`bottleneck env`) from the agents.
+func (r *sessionReader) run() {
+	run := &model.Run{TopLevel: -1, Command: r.job.Command}
+	if len(r.starts) > 0 {
+		r.launcherRun(run, r.starts[0])
+	} else {
+		r.agentsRun(run)
+	}
+	for _, p := range r.added() {
+		run.Own.AgentCPU += p.Own.AgentCPU
+		run.Own.LongestPause = max(run.Own.LongestPause, p.Own.LongestPause)
+		run.Own.AgentBytes = max(run.Own.AgentBytes, p.Own.AgentBytes)
+	}
+	if r.s.Growing {
+		run.End = 0
+	}
+	r.s.Run = run
+}
+
+func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
+	run.Command, run.Start, run.Flags = l.Command, model.Time(l.StartUnixNS), l.Flags
+	run.Own.SamplerCPU, run.Own.LauncherRSS = model.Dur(l.Own.SamplerCPUNS), l.Own.PeakRSS
+	run.TopLevel = slices.IndexFunc(r.s.Processes, func(p *model.Process) bool { return p.PID == l.ChildPID && p.Host == l.Host })
+	if run.TopLevel < 0 {
+		run.TopLevel = slices.IndexFunc(r.s.Processes, func(p *model.Process) bool { return p.Role == model.RoleMain })
+	}
+	for _, n := range l.Notes {
+		run.Notes = append(run.Notes, n.Text)
+	}
+	switch {
+	case l.Exit != nil:
+		run.End, run.ExitCode, run.Signal = model.Time(l.Exit.UnixNS), l.Exit.Code, l.Exit.Signal
+		if run.TopLevel >= 0 {
+			p := r.s.Processes[run.TopLevel]
+			p.ExitStatus = &l.Exit.Code
+		}
+	case r.alive(l.Host, l.ChildPID):
+		r.s.Growing = true
+	default:
+		run.End = r.lastSeen()
+		run.Notes = append(run.Notes, "bottleneck itself was ended before the program: how the program ended is not known")
+	}
+}
+
+func (r *sessionReader) agentsRun(run *model.Run) {
+	for i, p := range r.added() {
+		if p.Start > 0 && (run.Start == 0 || p.Start < run.Start) {
+			run.Start, run.TopLevel = p.Start, r.first+i
+			if len(r.job.Command) == 0 {
+				run.Command = p.Command
+			}
+		}
+		if p.Exit == "" && r.alive(p.Host, p.PID) {
+			r.s.Growing = true
+		}
+	}
+	run.End = r.lastSeen()
+	if len(r.added()) > 0 {
+		run.Notes = append(run.Notes, "no launcher was in front of the program: its exit status and the machine's limits are not known")
+	} else {
+		run.Notes = append(run.Notes, "nothing was recorded in this session")
+	}
+}
+
+// lastSeen is the end of the last process, as far as known.
+func (r *sessionReader) lastSeen() model.Time {
+	var last model.Time
+	for _, p := range r.added() {
+		last = max(last, p.End)
+	}
+	if last == 0 && !r.lastWrite.IsZero() {
+		last = model.Time(r.lastWrite.UnixNano())
+	}
+	return last
+}
+
+// alive says whether a process of the session still runs: asked of the system on its own host, else judged by when the
+// session was last written.
+func (r *sessionReader) alive(host string, pid int) bool {
+	if own, err := os.Hostname(); err == nil && own == host {
+		return processExists(pid) && time.Since(r.lastWrite) < 10*time.Minute
+	}
+	return time.Since(r.lastWrite) < growingFor
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,121 @@
+package ingest
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"bottleneck/internal/model"
+)
+
+// traceName matches the traces that the agent writes, plain or compressed.
+var traceName = regexp.MustCompile(`^trace-(\d+)\.json(\.gz)?$`)
+
+// traces reads the traces of every process that was asked for. A trace's input is named without ".gz" and counts its
+// uncompressed bytes, so that the report stays the same when the launcher compresses it.
+func (r *sessionReader) traces() error {
+	for i, folder := range r.folders {
+		p := r.s.Processes[r.first+i]
+		if len(r.opt.Rank) > 0 && p.Rank != model.NoRank && !slices.Contains(r.opt.Rank, p.Rank) {
+			continue
+		}
+		for _, file := range traceFiles(folder) {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+			r.trace(filepath.Join(folder, file.name), file.number, r.first+i)
+		}
+	}
+	return nil
+}
+
+type traceFile struct {
+	name   string
+	number int
+}
+
+// traceFiles lists a process's traces by number; where a compressed one is in the making, the plain one counts.
+func traceFiles(folder string) []traceFile {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	byNumber := map[int]string{}
+	for _, e := range entries {
+		match := traceName.FindStringSubmatch(e.Name())
+		if match == nil {
+			continue
+		}
+		n, err := strconv.Atoi(match[1])
+		if have := byNumber[n]; err == nil && (have == "" || len(e.Name()) < len(have)) {
+			byNumber[n] = e.Name()
+		}
+	}
+	var out []traceFile
+	for n, name := range byNumber {
+		out = append(out, traceFile{name, n})
+	}
+	slices.SortFunc(out, func(a, b traceFile) int { return a.number - b.number })
+	return out
+}
+
+// trace reads one trace of the process with that index.
+func (r *sessionReader) trace(path string, number, process int) {
+	f, err := openTrace(path)
+	if err != nil {
+		r.diagnose(path, "trace", 1, plain(err))
+		return
+	}
+	defer f.Close()
+	name, err := filepath.Rel(r.dir, path)
+	if err != nil {
+		name = path
+	}
+	before := len(r.s.Inputs)
+	t, err := ReadTrace(r.ctx, f, filepath.ToSlash(trimGzip(name)), r.s)
+	if err != nil {
+		if r.ctx.Err() != nil {
+			return
+		}
+		if len(r.s.Inputs) == before {
+			r.diagnose(path, "trace", 1, plain(err))
+		}
+	}
+	if t == nil {
+		return
+	}
+	p := r.s.Processes[process]
+	t.Process, t.Window = process, windowIndex(p, number)
+	if t.Rank == model.NoRank {
+		t.Rank, t.World = p.Rank, p.WorldSize
+	}
+	if !slices.Contains(r.s.Traces, t) {
+		r.s.Traces = append(r.s.Traces, t)
+	}
+}
+
+// openTrace opens path, or, where the launcher has just compressed it, path + ".gz".
+func openTrace(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		return f, nil
+	}
+	if packed, perr := os.Open(path + ".gz"); perr == nil {
+		return packed, nil
+	}
+	return nil, err
+}
+
+func trimGzip(name string) string {
+	if filepath.Ext(name) == ".gz" {
+		return name[:len(name)-len(".gz")]
+	}
+	return name
+}
+
+func windowIndex(p *model.Process, number int) int {
+	return slices.IndexFunc(p.Windows, func(w model.Window) bool { return w.Number == number })
+}
