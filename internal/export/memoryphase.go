@@ -9,7 +9,7 @@ import (
 // memoryPlace is what a thread was doing when it took or gave back memory.
 type memoryPlace struct {
 	op                        model.EventID // outermost operator; NoEvent outside operators
-	backward, optimizer, data bool
+	backward, optimizer, data bool          // data: a DataLoader's work, or an operator that makes a tensor from nothing
 }
 
 // memoryPhase knows the place of every memory event of a trace.
@@ -74,7 +74,7 @@ func (p *memoryPhase) enter(at *memoryPlace, e *model.Events, id model.EventID, 
 	switch {
 	case strings.HasPrefix(name, "Optimizer.step#"):
 		at.optimizer = true
-	case strings.HasPrefix(name, "enumerate(DataLoader)#"):
+	case strings.HasPrefix(name, "enumerate(DataLoader)#"), at.op == model.NoEvent && makesTensor(name):
 		at.data = true
 	case strings.HasPrefix(name, "autograd::engine::evaluate_function"):
 		at.backward = true
@@ -96,8 +96,6 @@ func (p *memoryPhase) category(taken, freed int) int {
 	}
 	within := freed >= 0 && from.op != model.NoEvent && from.op == to.op
 	switch {
-	case from.data:
-		return memInput
 	case within:
 		return memTemporary
 	case from.optimizer:
@@ -109,8 +107,19 @@ func (p *memoryPhase) category(taken, freed int) int {
 		return memAutogradDetail
 	case from.backward:
 		return memGradient
-	case from.op != model.NoEvent && p.backward != 0 && freed >= 0 && p.time[freed] >= p.backward:
+	case from.data:
+		return memInput
+	case from.op != model.NoEvent && p.backward != 0:
 		return memActivation
 	}
 	return memUnknown
+}
+
+// makesTensor says whether an operator's result comes from no other tensor.
+func makesTensor(name string) bool {
+	switch strings.TrimPrefix(name, "aten::") {
+	case "randn", "rand", "randint", "randperm", "normal", "arange", "linspace", "eye", "zeros", "ones", "full", "empty", "empty_strided", "from_file":
+		return true
+	}
+	return false
 }
