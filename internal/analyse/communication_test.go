@@ -1,0 +1,110 @@
+package analyse
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"bottleneck/internal/model"
+)
+
+// rankTrace has all-reduces of 4 MB over two ranks, each given as start and end in µs of this rank's clock.
+func rankTrace(s *model.Strings, rank int, clock float64, spans ...[2]float64) *model.Trace {
+	b := &builder{}
+	args := `"Collective name": "allreduce", "In msg nelems": 1048576, "Out msg nelems": 1048576, "Group size": 2, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1]"`
+	b.add("kernel", "gemm", 0, 7, clock, clock+60, `"stream": 7`)
+	for _, span := range spans {
+		b.add("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, clock+span[0], clock+span[1], `"stream": 20, `+args)
+	}
+	b.file.Distribute.Rank = []byte(fmt.Sprint(rank))
+	return buildSlowly(&b.file, s)
+}
+
+// TestWaitIsSplitFromTransfer: rank 1 arrives 30 and 10 µs late, its clock is 1000 µs ahead; transfers take 50 µs.
+func TestWaitIsSplitFromTransfer(t *testing.T) {
+	var s model.Strings
+	traces := []*model.Trace{
+		rankTrace(&s, 0, 0, [2]float64{20, 100}, [2]float64{200, 260}, [2]float64{300, 350}),
+		rankTrace(&s, 1, 1000, [2]float64{50, 100}, [2]float64{210, 260}, [2]float64{300, 350}),
+	}
+	clocks := RankClocks(traces, &s)
+	if len(clocks) != 2 || clocks[1].Offset != us(1000) || clocks[1].Error != 0 || clocks[1].Matched != 3 {
+		t.Errorf("clocks %+v", clocks)
+	}
+	got := Communications(traces, &s)
+	if len(got) != 2 {
+		t.Fatalf("%d rows: %+v", len(got), got)
+	}
+	first, second := got[0], got[1]
+	if first.Dur != us(190) || first.Wait != us(40) || first.Transfer != us(150) || first.LateRank != 1 || first.Matched != 3 {
+		t.Errorf("rank 0: %+v", first)
+	}
+	if second.Wait != 0 || second.Transfer != us(150) || second.Rank != 1 {
+		t.Errorf("rank 1: %+v", second)
+	}
+	if first.Exposed != us(190-40) || first.Bytes != 3*4<<20 {
+		t.Errorf("exposed %v, bytes %d", first.Exposed, first.Bytes)
+	}
+	want := 3 * 4.0 * (1 << 20) / 150e3
+	if math.Abs(first.AlgBW-want) > 1e-9 || math.Abs(first.BusBW-want) > 1e-9 {
+		t.Errorf("bandwidth %v, %v; want %v (for two ranks both are equal)", first.AlgBW, first.BusBW, want)
+	}
+}
+
+func TestBusFactors(t *testing.T) {
+	for _, c := range []struct {
+		op     string
+		factor float64
+		output bool
+	}{{"allreduce", 1.75, false}, {"_allgather_base", 0.875, true}, {"_reduce_scatter_base", 0.875, false}, {"broadcast", 1, false}, {"all_to_all", 0.875, false}, {"send", 1, false}} {
+		if f, out := busFactor(c.op, 8); f != c.factor || out != c.output {
+			t.Errorf("%s: %v %v", c.op, f, out)
+		}
+	}
+}
+
+// TestOneRankKnowsNoWait: with a single trace nothing is said of waiting.
+func TestOneRankKnowsNoWait(t *testing.T) {
+	var s model.Strings
+	got := Communications([]*model.Trace{rankTrace(&s, 0, 0, [2]float64{0, 100})}, &s)
+	if len(got) != 1 || got[0].Matched != 0 || got[0].Wait != 0 || got[0].LateRank != model.NoRank {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFlatObject(t *testing.T) {
+	got := flatObject(`{"a": "x\"y", "b": 12, "c": [1, "]"], "d": {"e": 1}, "Seq":7}`)
+	for key, want := range map[string]string{"a": `x\"y`, "b": "12", "c": `[1, "]"]`, "d": `{"e": 1}`, "Seq": "7"} {
+		if got[key] != want {
+			t.Errorf("%s: %q, want %q", key, got[key], want)
+		}
+	}
+	for _, damaged := range []string{"", "{", `{"a`, `{"a":`, `{"a": "b`, `{"a": [1`, "[]", `{"a": 1`} {
+		flatObject(damaged)
+	}
+}
+
+// TestCollectivesClose: per rank the rows sum to the collectives' kernels, and waiting and transfer to the matched time.
+func TestCollectivesClose(t *testing.T) {
+	onRealTraces(t, func(t *testing.T, trace *model.Trace, s *model.Strings) {
+		var want, got model.Dur
+		kinds := newClasses(s)
+		for i := range trace.Events.Len() {
+			if trace.Events.Kind[i] == model.KindKernel && kinds.of(&trace.Events, model.EventID(i)) == ClassCommunication {
+				want += trace.Events.Dur[i]
+			}
+		}
+		for _, c := range Communications([]*model.Trace{trace, trace}, s) {
+			got += c.Dur
+			if c.Matched == c.Count && (c.Wait != 0 || c.Transfer != c.Dur) {
+				t.Errorf("a rank waits for itself: %+v", c)
+			}
+			if c.Exposed < 0 || c.Exposed > c.Dur {
+				t.Errorf("%+v", c)
+			}
+		}
+		if got != 2*want {
+			t.Errorf("rows sum to %d, kernels to %d", got, 2*want)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package analyse
+
+import (
+	"slices"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+)
+
+// RankClock is how a rank's clock differs from that of the first trace: add Offset to the first trace's times to get this one's.
+type RankClock struct {
+	Rank    int
+	Offset  model.Dur
+	Error   model.Dur // the true offset is within ± Error, as far as collectives bound it; -1: nothing to compare with
+	Matched int       // collectives that were compared
+}
+
+// RankClocks aligns the clocks of several ranks: a collective ends at nearly the same time everywhere, and nowhere before
+// the last rank has begun it.
+func RankClocks(traces []*model.Trace, s *model.Strings) []RankClock {
+	lists := make([][]collective, len(traces))
+	parser := newCollectiveParser(s)
+	for i, t := range traces {
+		for _, w := range deviceWorks(t, s) {
+			lists[i] = append(lists[i], w.collectives(parser)...)
+		}
+	}
+	return alignClocks(traces, matchCollectives(lists))
+}
+
+// matched is one collective call, by trace.
+type matched []*collective
+
+// matchCollectives finds the calls that every trace holds: per group and members the k-th call, or the calls of equal
+// sequence numbers where the traces have them. Groups whose calls differ between ranks are left out.
+func matchCollectives(lists [][]collective) []matched {
+	if len(lists) < 2 {
+		return nil
+	}
+	type groupKey struct{ group, members string }
+	groups := make([]map[groupKey][]*collective, len(lists))
+	var order []groupKey
+	for i, list := range lists {
+		groups[i] = map[groupKey][]*collective{}
+		for j := range list {
+			key := groupKey{list[j].call.group, list[j].call.members}
+			if i == 0 && groups[0][key] == nil {
+				order = append(order, key)
+			}
+			groups[i][key] = append(groups[i][key], &list[j])
+		}
+	}
+	var out []matched
+	for _, key := range order {
+		calls := make([][]*collective, len(lists))
+		for i := range lists {
+			calls[i] = groups[i][key]
+		}
+		out = append(out, zipCalls(calls)...)
+	}
+	return out
+}
+
+// zipCalls pairs the calls of one group over the ranks. If the first calls are of different operations the windows began
+// at different calls, and nothing is paired.
+func zipCalls(calls [][]*collective) []matched {
+	n := len(calls[0])
+	for _, c := range calls {
+		n = min(n, len(c))
+	}
+	var out []matched
+	for k := range n {
+		m := make(matched, len(calls))
+		for i := range calls {
+			m[i] = calls[i][k]
+			if m[i].call.op != m[0].call.op || m[i].seq != m[0].seq || m[i].call.dtype != m[0].call.dtype {
+				return out
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func alignClocks(traces []*model.Trace, calls []matched) []RankClock {
+	out := make([]RankClock, len(traces))
+	for i, t := range traces {
+		out[i] = RankClock{Rank: t.Rank, Error: -1, Matched: len(calls)}
+		if i == 0 || len(calls) == 0 {
+			continue
+		}
+		ends := make([]int64, len(calls))
+		low, high := int64(-1<<62), int64(1<<62)
+		for k, m := range calls {
+			ends[k] = int64(m[i].end - m[0].end)
+			low = max(low, int64(m[i].start-m[0].end))
+			high = min(high, int64(m[i].end-m[0].start))
+		}
+		slices.Sort(ends)
+		offset := stats.Quantile(ends, 0.5)
+		spread := (stats.Quantile(ends, 0.9) - stats.Quantile(ends, 0.1)) / 2
+		if low <= high {
+			offset = min(max(offset, low), high)
+			spread = min(spread, max(high-offset, offset-low))
+		}
+		out[i].Offset, out[i].Error = model.Dur(offset), model.Dur(spread)
+	}
+	if len(out) > 0 && len(calls) > 0 {
+		out[0].Error = 0
+	}
+	return out
+}
+
+// splitWaits fills Matched, Wait, Transfer and LateRank of the rows that owners describe.
+func splitWaits(traces []*model.Trace, lists [][]collective, rows []Communication, owners []commOwner) {
+	calls := matchCollectives(lists)
+	if len(calls) == 0 {
+		return
+	}
+	clocks := alignClocks(traces, calls)
+	type rowKey struct {
+		trace int
+		key   commKey
+	}
+	index := map[rowKey]int{}
+	for i, o := range owners {
+		index[rowKey{o.trace, o.call.key()}] = i
+	}
+	caused := map[commKey][]model.Dur{}
+	for _, m := range calls {
+		last := m[0].start
+		late := 0
+		for i := range m {
+			if at := m[i].start - model.Time(clocks[i].Offset); at > last {
+				last, late = at, i
+			}
+		}
+		key := m[0].call.key()
+		if caused[key] == nil {
+			caused[key] = make([]model.Dur, len(traces))
+		}
+		for i := range m {
+			at, ok := index[rowKey{i, m[i].call.key()}]
+			if !ok {
+				continue
+			}
+			r := &rows[at]
+			dur := m[i].end.Sub(m[i].start)
+			wait := min(dur, max(0, last.Sub(m[i].start-model.Time(clocks[i].Offset))))
+			r.Matched++
+			r.Wait += wait
+			r.Transfer += dur - wait
+			caused[key][late] += wait
+		}
+	}
+	for i := range rows {
+		if by := caused[owners[i].call.key()]; by != nil && slices.Max(by) > 0 {
+			rows[i].LateRank = traces[slices.Index(by, slices.Max(by))].Rank
+		}
+	}
+}
