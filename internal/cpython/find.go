@@ -219,3 +219,11 @@ func (in *Interpreter) ready(mem proc.Memory, maps proc.Maps) error {
 	}
 	return nil
 }
+
+// ForFork is the interpreter of a process that was forked from this one without running another program: its runtime
+// lies at the same place.
+func (in *Interpreter) ForFork(pid int, mem proc.Memory) (*Interpreter, error) {
+	child := *in
+	child.PID = pid
+	return &child, child.ready(mem, nil)
+}

@@ -173,6 +173,9 @@ func (r *Reader) again(t *threadState) bool {
 // finish compares the stack with the last one and notes which code objects are to be compared.
 func (r *Reader) finish(t *threadState, out *ThreadSample) {
 	if out.Fault != FaultNone {
+		for i := range t.frames {
+			r.suspect(t.frames[i].Code)
+		}
 		t.frames, t.addrs = t.frames[:0], t.addrs[:0]
 	}
 	n, p := len(t.frames), len(t.prev)
@@ -182,15 +185,22 @@ func (r *Reader) finish(t *threadState, out *ThreadSample) {
 	}
 	out.Same = same == n && n == p && out.Fault == FaultNone
 	for i := range t.frames {
-		c := t.frames[i].Code
-		if i < n-same && c.checked != r.tick || r.tick-c.checked >= r.every {
-			c.checked = r.tick
-			r.check = append(r.check, c)
+		if c := t.frames[i].Code; i < n-same || r.tick-c.checked >= r.every {
+			r.suspect(c)
 		}
 	}
 	out.Frames = t.frames
 	t.frames, t.prev = t.prev, t.frames
 	t.addrs, t.prevA = t.prevA, t.addrs
+}
+
+// suspect has a code object compared at the end of the snapshot. In a chain that does not hold together one of them may
+// be what took the place of a freed one.
+func (r *Reader) suspect(c *Code) {
+	if c.checked != r.tick {
+		c.checked = r.tick
+		r.check = append(r.check, c)
+	}
 }
 
 // currentFrame finds the innermost frame in the copies.
@@ -269,15 +279,13 @@ func (r *Reader) push(t *threadState, addr uint64, b []byte, home uint64, packed
 		}
 		c.checked = r.tick
 	}
-	if home != 0 && !packed.fits(home, addr, c.frameLen) {
+	off, ok := r.offset(c, b)
+	if home != 0 && !packed.fits(home, addr, c.frameLen) || !ok && !c.shim {
+		r.suspect(c)
 		return FaultTorn
 	}
 	if c.shim {
 		return FaultNone
-	}
-	off, ok := r.offset(c, b)
-	if !ok {
-		return FaultTorn
 	}
 	entry := f.Entry != none && b[f.Entry] != 0
 	t.frames = append(t.frames, RawFrame{Code: c, Offset: off, Entry: entry})

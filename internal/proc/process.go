@@ -143,22 +143,22 @@ func ThreadName(pid, tid int) string {
 }
 
 // InnerPID is the process's id in its own (innermost) PID namespace, where that differs.
-func InnerPID(pid int) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func InnerPID(pid int) int { return innerID(fmt.Sprintf("/proc/%d/status", pid), pid) }
+
+func innerID(status string, id int) int {
+	b, err := os.ReadFile(status)
 	if err != nil {
-		return pid
+		return id
 	}
 	for _, line := range strings.Split(string(b), "\n") {
-		if rest, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			f := strings.Fields(rest)
-			if len(f) > 0 {
-				if v, err := strconv.Atoi(f[len(f)-1]); err == nil {
-					return v
-				}
+		rest, ok := strings.CutPrefix(line, "NSpid:")
+		if f := strings.Fields(rest); ok && len(f) > 0 {
+			if v, err := strconv.Atoi(f[len(f)-1]); err == nil {
+				return v
 			}
 		}
 	}
-	return pid
+	return id
 }
 
 func splitNul(b []byte) []string {
@@ -190,4 +190,9 @@ func readLimited(path string, limit int) ([]byte, error) {
 		}
 	}
 	return buf, nil
+}
+
+// InnerThread is a thread's id in its own (innermost) PID namespace.
+func InnerThread(pid, tid int) int {
+	return innerID(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid), tid)
 }

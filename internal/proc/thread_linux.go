@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -113,4 +114,10 @@ func parseStatState(b []byte) OSState {
 		s.Running, s.Disk = b[i+2] == 'R', b[i+2] == 'D'
 	}
 	return s
+}
+
+// Disk says whether the thread sleeps uninterruptibly now, which is a wait for a disk nearly always.
+func (t *Thread) Disk() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", t.PID, t.TID))
+	return err == nil && parseStatState(b).Disk
 }

@@ -20,3 +20,6 @@ func (*Thread) Close() error { return nil }
 
 // State fails.
 func (*Thread) State() (OSState, error) { return OSState{}, ErrNoSystem }
+
+// Disk is unknown here.
+func (*Thread) Disk() bool { return false }

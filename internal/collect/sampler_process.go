@@ -1,0 +1,206 @@
+package collect
+
+import (
+	"errors"
+	"strings"
+
+	"bottleneck/internal/cpython"
+	"bottleneck/internal/model"
+	"bottleneck/internal/proc"
+	"bottleneck/internal/record"
+)
+
+// pythonProcess samples one interpreter.
+type pythonProcess struct {
+	s       *Sampler
+	p       *treeProcess
+	interp  *cpython.Interpreter
+	mem     *proc.Live
+	reader  *cpython.Reader
+	shot    cpython.Snapshot
+	samples *record.ProcessSamples
+	ids     *threadIDs
+	frames  map[uint64]int32 // code and instruction to a frame of the stack table
+	epoch   int              // of the stack table
+	threads map[uint64]*pythonThread
+	tick    int64
+	codeOf  map[*cpython.Code]record.SampleFrame
+	count   SampledProcess
+	live    []record.SampleFrame
+	good    bool // some thread of the snapshot could be read
+	lost    int  // snapshots in a row without one
+}
+
+// maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
+// anew: the process may run another program at the same place.
+const maxLost = 64
+
+var errLost = errors.New("no thread can be read any more")
+
+// pythonThread is what is kept of one thread between samples.
+type pythonThread struct {
+	tid   int
+	os    *proc.Thread
+	stack int32
+	waits bool // the stack is one that waits for work
+	seen  int64
+	name  string
+}
+
+func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {
+	return &pythonProcess{s: s, p: p, interp: in, mem: mem, reader: cpython.NewReader(in, mem, s.opts.Hz),
+		samples: s.writer.Process(p.SampleProcess, s.opts.Hz), ids: newThreadIDs(p.PID, in, mem),
+		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}, codeOf: map[*cpython.Code]record.SampleFrame{}}
+}
+
+func (p *pythonProcess) close() {
+	for _, t := range p.threads {
+		if t.os != nil {
+			t.os.Close()
+		}
+	}
+	p.samples.End()
+	p.mem.Close()
+}
+
+func (p *pythonProcess) account() SampledProcess {
+	p.count.SampleProcess = p.p.SampleProcess
+	return p.count
+}
+
+// sample takes one snapshot and stores it.
+func (p *pythonProcess) sample() error {
+	p.tick++
+	now := monotonic()
+	if err := p.reader.Take(&p.shot); err != nil {
+		return err
+	}
+	p.samples.Counts.Snapshots++
+	if p.epoch != p.s.writer.Stacks.Epoch {
+		p.epoch = p.s.writer.Stacks.Epoch
+		clear(p.frames)
+		for _, t := range p.threads {
+			t.stack = noStack
+		}
+	}
+	for i := range p.shot.Threads {
+		p.thread(now, &p.shot.Threads[i])
+	}
+	if len(p.threads) > len(p.shot.Threads) {
+		p.forget()
+	}
+	if p.lost++; p.good {
+		p.lost, p.good = 0, false
+	}
+	if p.lost > maxLost && len(p.shot.Threads) > 0 {
+		return errLost
+	}
+	if p.s.stats.FirstSample == 0 && p.count.Samples > 0 {
+		p.s.stats.FirstSample = sinceStart(now, p.s.start)
+	}
+	return nil
+}
+
+const noStack = -2 // unlike -1, which is the empty stack
+
+func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
+	t := p.threads[s.Addr]
+	if t == nil {
+		t = &pythonThread{stack: noStack}
+		p.threads[s.Addr] = t
+		p.openThread(t, s)
+	}
+	t.seen = p.tick
+	p.good = p.good || s.Fault == cpython.FaultNone
+	switch {
+	case s.Fault != cpython.FaultNone:
+		p.samples.Counts.Failed++
+		p.count.Failed++
+		t.stack = noStack
+		return
+	case len(s.Frames) == 0:
+		t.stack = noStack
+		return // a thread that runs no Python, or none yet
+	case !s.Same || t.stack == noStack:
+		t.stack = p.stackOf(s.Frames)
+		t.waits = waitsForWork(s.Frames, t.tid == p.p.PID)
+	}
+	if s.Moved {
+		p.count.Moved++
+	}
+	state, flags := p.state(t, s)
+	p.samples.Add(now, int32(t.tid), t.stack, state, flags)
+	p.count.Samples++
+	if p.s.opts.Live != nil {
+		p.tell(now, t, s, state, flags)
+	}
+}
+
+// openThread finds the native thread behind a new Python thread.
+func (p *pythonProcess) openThread(t *pythonThread, s *cpython.ThreadSample) {
+	t.tid = p.ids.native(s.ID, s.Native)
+	if t.tid > 0 {
+		t.os, _ = proc.OpenThread(p.p.PID, t.tid)
+		t.name = proc.ThreadName(p.p.PID, t.tid)
+	}
+	if t.tid == p.p.PID {
+		t.name = "MainThread"
+	}
+	p.samples.NameThread(int32(t.tid), t.name)
+}
+
+func (p *pythonProcess) forget() {
+	for addr, t := range p.threads {
+		if t.seen != p.tick {
+			if t.os != nil {
+				t.os.Close()
+			}
+			delete(p.threads, addr)
+		}
+	}
+}
+
+// stackOf interns a stack, outermost frame first.
+func (p *pythonProcess) stackOf(frames []cpython.RawFrame) int32 {
+	table := p.s.writer.Stacks
+	at := int32(-1)
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := &frames[i]
+		key := uint64(uint32(f.Code.ID))<<32 | uint64(uint32(f.Offset))
+		id, ok := p.frames[key]
+		if !ok {
+			id = table.Frame(p.frame(f))
+			p.frames[key] = id
+			p.learnRole(f.Code)
+		}
+		at = table.Push(at, id)
+	}
+	return at
+}
+
+func (p *pythonProcess) frame(f *cpython.RawFrame) record.SampleFrame {
+	return record.SampleFrame{Function: f.Code.Function, File: f.Code.File, First: f.Code.First, Line: f.Line()}
+}
+
+// learnRole recognises workers by what they run: forked ones have their parent's command line.
+func (p *pythonProcess) learnRole(c *cpython.Code) {
+	switch {
+	case c.Function == "_worker_loop" && strings.HasSuffix(c.File, "torch/utils/data/_utils/worker.py"):
+		p.p.Role = model.RoleWorker
+	case p.p.Role == model.RoleOther && strings.Contains(c.File, "torch/_inductor/compile_worker/"):
+		p.p.Role = model.RoleCompile
+	default:
+		return
+	}
+	p.samples.Process.Role = p.p.Role
+}
+
+// tell passes a sample to the live view.
+func (p *pythonProcess) tell(now int64, t *pythonThread, s *cpython.ThreadSample, state model.ThreadState, flags uint8) {
+	p.live = p.live[:0]
+	for i := range s.Frames {
+		p.live = append(p.live, p.frame(&s.Frames[i]))
+	}
+	p.s.opts.Live(LiveSample{PID: p.p.PID, Process: p.p.SampleProcess, Thread: int32(t.tid), Name: t.name, Mono: now,
+		State: state, Flags: flags, Frames: p.live})
+}

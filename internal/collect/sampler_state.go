@@ -1,0 +1,87 @@
+package collect
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"bottleneck/internal/cpython"
+	"bottleneck/internal/model"
+)
+
+// gilBytes bounds struct _gil_runtime_state: a futex inside it is the wait for the GIL.
+const gilBytes = 224
+
+// state decides what a thread did at a sample. One whose innermost frame changed while it was read runs for certain;
+// else the kernel is asked.
+func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.ThreadState, uint8) {
+	var flags uint8
+	if s.HoldsGIL {
+		flags |= model.SampleHoldsGIL
+	}
+	if s.GC {
+		flags |= model.SampleGC
+	}
+	if s.Moved {
+		return model.StateCPU, flags
+	}
+	if t.os == nil {
+		if s.HoldsGIL && !s.Same {
+			return model.StateCPU, flags
+		}
+		return model.StateUnknown, flags
+	}
+	os, err := t.os.State()
+	switch {
+	case err != nil:
+		return model.StateUnknown, flags
+	case os.Running:
+		if !s.HoldsGIL && s.GIL != 0 {
+			flags |= model.SampleInNative // it released the lock, or is about to ask for it
+		}
+		return model.StateCPU, flags
+	case os.Syscall == sysFutex && s.GIL != 0 && os.Args[0]-s.GIL < gilBytes:
+		return model.StateGILWait, flags
+	}
+	flags |= model.SampleInNative
+	if os.Disk || fileCall(os.Syscall) && t.os.Disk() {
+		flags |= model.SampleDiskWait
+	}
+	if t.waits {
+		return model.StateIdle, flags
+	}
+	return model.StateBlocked, flags
+}
+
+// waitModules are the standard library's files in which a thread waits for something that others do.
+var waitModules = map[string]bool{"threading.py": true, "queue.py": true, "selectors.py": true, "connection.py": true,
+	"queues.py": true, "synchronize.py": true, "popen_fork.py": true}
+
+// workLoops are functions that wait for work when they wait.
+var workLoops = map[string]bool{
+	"_worker_loop": true, "_worker": true, "do_one_step": true, "_pin_memory_loop": true, "_run_once": true,
+	"serve_forever": true, "worker": true, "_feed": true, "_handle_workers": true, "_handle_tasks": true,
+	"_handle_results": true, "_read_thread": true, "run_forever": true, "_monitor": true,
+}
+
+// waitsForWork says whether a stack is one that waits for work, should its thread sleep: the first frame outside of the
+// waiting modules is a known loop, or there is none but the thread's own start. The main thread waits for others too,
+// but that is time of the program: only a known loop makes it idle.
+func waitsForWork(frames []cpython.RawFrame, main bool) bool {
+	inWait := false
+	for i := range frames {
+		c := frames[i].Code
+		if waitModules[path.Base(c.File)] {
+			inWait = true
+			continue
+		}
+		name := c.Function[strings.LastIndexByte(c.Function, '.')+1:]
+		if workLoops[name] && (inWait || strings.HasPrefix(path.Base(c.File), "base_events") || name == "_worker") {
+			return true
+		}
+		return inWait && !main
+	}
+	return inWait && !main
+}
+
+func sinceStart(now, start int64) time.Duration { return time.Duration(max(now-start, 1)) }

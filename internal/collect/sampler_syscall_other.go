@@ -1,0 +1,7 @@
+//go:build !linux
+
+package collect
+
+const sysFutex = -2
+
+func fileCall(int) bool { return false }

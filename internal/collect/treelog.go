@@ -1,0 +1,79 @@
+package collect
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+
+	"bottleneck/internal/record"
+)
+
+// treeLog writes tree.jsonl.gz: each flush is a gzip member of whole lines, so that a killed recorder leaves a
+// readable file.
+type treeLog struct {
+	f       *os.File
+	pending []byte
+}
+
+func openTreeLog(path string) (*treeLog, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, record.FileMode)
+	if err != nil {
+		return nil, fmt.Errorf("create process log: %w", err)
+	}
+	return &treeLog{f: f}, nil
+}
+
+func (l *treeLog) line(v ...any) {
+	if l == nil {
+		return
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return
+	}
+	l.pending = append(append(l.pending, b...), '\n')
+}
+
+func (l *treeLog) clock(mono, unix int64) { l.line("clock", mono, unix) }
+
+func (l *treeLog) process(mono int64, p *record.SampleProcess) {
+	l.line("proc", mono, p.PID, p.PPID, p.StartTicks, p.Args, p.Executable)
+}
+
+func (l *treeLog) gone(mono int64, pid int) { l.line("gone", mono, pid, nil) }
+
+func (l *treeLog) sampler(mono int64, st *SamplerStats) {
+	type process struct {
+		PID     int    `json:"pid"`
+		Role    string `json:"role"`
+		Rank    int    `json:"rank"`
+		Python  string `json:"python,omitempty"`
+		Samples int64  `json:"samples"`
+		Failed  int64  `json:"failed"`
+		Reason  string `json:"reason,omitempty"`
+	}
+	list := []process{}
+	for _, p := range st.Processes {
+		list = append(list, process{p.PID, string(p.Role), p.Rank, p.Python, p.Samples, p.Failed, p.Reason})
+	}
+	l.line("sampler", mono, map[string]any{"asked_hz": st.AskedHz, "achieved_hz": st.AchievedHz, "wakes": st.Wakes,
+		"late": st.Late, "samples": st.Samples, "failed": st.Failed, "moved": st.Moved, "cpu_ns": int64(st.CPU),
+		"wall_ns": int64(st.Wall), "bytes": st.Bytes, "processes": list})
+}
+
+func (l *treeLog) flush() {
+	if l == nil || len(l.pending) == 0 {
+		return
+	}
+	zip := gzip.NewWriter(l.f)
+	_, _ = zip.Write(l.pending)
+	_ = zip.Close()
+	l.pending = l.pending[:0]
+}
+
+func (l *treeLog) close() error {
+	l.flush()
+	return l.f.Close()
+}

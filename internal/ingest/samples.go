@@ -1,0 +1,212 @@
+package ingest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+)
+
+// maxSamples bounds the samples of a session: a file may claim runs of any length.
+const maxSamples = 1 << 28
+
+// readSamples adds the samples of a launcher's folder to the processes of the session, which it extends by those that
+// only the sampler saw. Of a damaged file everything before the damage is used; the error says where it is.
+func readSamples(folder string, s *model.Session) error {
+	f, err := os.Open(filepath.Join(folder, record.SamplesName))
+	if err != nil {
+		return fmt.Errorf("read samples: %w", err)
+	}
+	defer f.Close()
+	return readSampleStream(f, s)
+}
+
+func readSampleStream(r io.Reader, s *model.Session) error {
+	in := &sampleReader{s: s, of: map[sampleKey]*processSamples{}}
+	err := record.ReadSamples(r, in.batch)
+	for _, p := range in.order {
+		p.finish()
+	}
+	return err
+}
+
+// sampleKey identifies a process beyond the reuse of its number.
+type sampleKey struct {
+	host  string
+	pid   int
+	ticks int64
+}
+
+type sampleReader struct {
+	s     *model.Session
+	of    map[sampleKey]*processSamples
+	order []*processSamples
+	total int64
+}
+
+// processSamples builds the samples of one process.
+type processSamples struct {
+	p      *model.Process
+	to     *model.Samples
+	counts record.SampleCounts
+	frames map[model.Frame]model.FrameID
+	stacks map[stackStep]model.StackID
+}
+
+type stackStep struct {
+	parent model.StackID
+	frame  model.FrameID
+}
+
+func (in *sampleReader) batch(b *record.SampleBatch) error {
+	p := in.process(b)
+	p.counts.Add(b.Counts)
+	frames := make([]model.FrameID, len(b.Locations))
+	for i := range frames {
+		frames[i] = -1
+	}
+	stacks := make([]model.StackID, len(b.Stacks))
+	for i := range stacks {
+		stacks[i] = model.NoStack - 1
+	}
+	for i := range b.Samples {
+		st := &b.Samples[i]
+		if stacks[st.Stack] == model.NoStack-1 {
+			stacks[st.Stack] = p.stack(in.s.Strings, b, b.Stacks[st.Stack], frames)
+		}
+		if st.Name != "" {
+			p.to.Threads[st.Thread] = in.s.Strings.Intern(st.Name)
+		}
+		if in.total += max(st.N, int64(len(st.Times))); in.total > maxSamples {
+			return fmt.Errorf("more than %d samples: %w", maxSamples, record.ErrSamplesDamaged)
+		}
+		st.EachTime(func(ns int64) { p.add(ns, st, stacks[st.Stack]) })
+	}
+	if p.p.End < model.Time(b.Counts.FromNS+b.Counts.DurNS) && !p.p.Agent {
+		p.p.End = model.Time(b.Counts.FromNS + b.Counts.DurNS)
+	}
+	return nil
+}
+
+// process finds the process that a batch is of, among those that the agent saw, or adds it.
+func (in *sampleReader) process(b *record.SampleBatch) *processSamples {
+	id := &b.Process
+	key := sampleKey{id.Host, id.PID, id.StartTicks}
+	if p := in.of[key]; p != nil {
+		p.role(id)
+		return p
+	}
+	p := &processSamples{frames: map[model.Frame]model.FrameID{}, stacks: map[stackStep]model.StackID{}}
+	p.p = in.match(b)
+	if p.p == nil {
+		p.p = &model.Process{PID: id.PID, PPID: id.PPID, Host: id.Host, Role: id.Role, Rank: id.Rank, LocalRank: id.LocalRank,
+			WorldSize: id.WorldSize, WorkerIndex: id.WorkerIndex, Command: id.Args, Start: model.Time(b.Counts.FromNS),
+			Python: id.Python, MainThread: id.PID}
+		in.s.Processes = append(in.s.Processes, p.p)
+	}
+	p.role(id)
+	if p.p.Python == "" {
+		p.p.Python = id.Python
+	}
+	// Samples from outside replace those that the agent took as a fallback: one moment must not count twice.
+	p.p.Samples = model.Samples{Threads: map[int32]model.Str{}}
+	p.to = &p.p.Samples
+	in.of[key] = p
+	in.order = append(in.order, p)
+	return p
+}
+
+// role takes what the sampler learned of a process without an agent.
+func (p *processSamples) role(id *record.SampleProcess) {
+	if !p.p.Agent && id.Role != "" {
+		p.p.Role = id.Role
+	}
+}
+
+// match finds the process by its number: a reused one by the time.
+func (in *sampleReader) match(b *record.SampleBatch) *model.Process {
+	var best *model.Process
+	for _, p := range in.s.Processes {
+		if p.PID != b.Process.PID || p.Host != "" && b.Process.Host != "" && p.Host != b.Process.Host || p.Samples.AskedHz != 0 {
+			continue
+		}
+		end := model.Time(b.Counts.FromNS + b.Counts.DurNS)
+		if p.Start > end || p.End != 0 && p.End < model.Time(b.Counts.FromNS) {
+			continue
+		}
+		if best == nil || p.Start > best.Start {
+			best = p
+		}
+	}
+	return best
+}
+
+// stack interns one stack; locations are innermost first.
+func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locations []int32, frames []model.FrameID) model.StackID {
+	at := model.NoStack
+	for i := len(locations) - 1; i >= 0; i-- {
+		l := locations[i]
+		if l < 0 || int(l) >= len(frames) {
+			continue
+		}
+		if frames[l] < 0 {
+			frames[l] = p.frame(text, &b.Locations[l])
+		}
+		step := stackStep{at, frames[l]}
+		id, ok := p.stacks[step]
+		if !ok {
+			id = model.StackID(len(p.to.Stacks.Frame))
+			p.to.Stacks.Frame = append(p.to.Stacks.Frame, step.frame)
+			p.to.Stacks.Parent = append(p.to.Stacks.Parent, step.parent)
+			p.stacks[step] = id
+		}
+		at = id
+	}
+	return at
+}
+
+func (p *processSamples) frame(text *model.Strings, f *record.SampleFrame) model.FrameID {
+	m := model.Frame{Function: text.Intern(f.Function), File: text.Intern(f.File), First: f.First, Line: f.Line, Native: f.Native}
+	id, ok := p.frames[m]
+	if !ok {
+		id = model.FrameID(len(p.to.Stacks.Frames))
+		p.to.Stacks.Frames = append(p.to.Stacks.Frames, m)
+		p.frames[m] = id
+	}
+	return id
+}
+
+func (p *processSamples) add(ns int64, s *record.StoredSample, stack model.StackID) {
+	to := p.to
+	to.Time = append(to.Time, model.Time(ns))
+	to.Thread = append(to.Thread, s.Thread)
+	to.Stack = append(to.Stack, stack)
+	to.State = append(to.State, s.State)
+	to.Flags = append(to.Flags, s.Flags)
+}
+
+// finish puts the samples in order of time and states the rates.
+func (p *processSamples) finish() {
+	sort.Stable((*byTime)(p.to))
+	p.to.AskedHz, p.to.Late, p.to.Failed = p.counts.AskedHz, p.counts.Late, p.counts.Failed
+	if p.counts.DurNS > 0 {
+		p.to.AchievedHz = float64(p.counts.Snapshots) / (float64(p.counts.DurNS) / 1e9)
+	}
+}
+
+// byTime sorts the columns of samples together.
+type byTime model.Samples
+
+func (b *byTime) Len() int           { return len(b.Time) }
+func (b *byTime) Less(i, j int) bool { return b.Time[i] < b.Time[j] }
+func (b *byTime) Swap(i, j int) {
+	b.Time[i], b.Time[j] = b.Time[j], b.Time[i]
+	b.Thread[i], b.Thread[j] = b.Thread[j], b.Thread[i]
+	b.Stack[i], b.Stack[j] = b.Stack[j], b.Stack[i]
+	b.State[i], b.State[j] = b.State[j], b.State[i]
+	b.Flags[i], b.Flags[j] = b.Flags[j], b.Flags[i]
+}
