@@ -1,0 +1,202 @@
+package analyse
+
+import (
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// FileClass tells whose code a source file is.
+type FileClass uint8
+
+// Classes of source files.
+const (
+	FileUser    FileClass = iota // the user's own
+	FileTorch                    // PyTorch and the trainers and libraries around it
+	FileLibrary                  // the standard library and other installed packages
+	FileAgent                    // ours
+)
+
+// Activity marks what a call stack is busy with, as its library frames tell.
+type Activity uint16
+
+// Activities of stacks.
+const (
+	ActCompile    Activity = 1 << iota // torch.compile translating or compiling
+	ActLoader                          // inside a DataLoader's __next__
+	ActCheckpoint                      // torch.save, torch.load
+	ActLogging                         // logging, print through wrappers, progress bars, TensorBoard writers
+	ActNetwork                         // sockets, HTTP, object stores
+	ActFile                            // file reading or writing by library code
+	ActImport                          // importing a module
+	ActCollective                      // torch.distributed
+	ActBackward                        // autograd's backward
+	ActOptimizer                       // an optimizer's step
+	ActQueue                           // waiting for a queue, a lock, another process
+	ActTorch                           // the innermost frame is PyTorch's own code
+)
+
+// pathActivities maps parts of library paths to activities.
+var pathActivities = []struct {
+	part string
+	act  Activity
+}{
+	{"/torch/_dynamo/convert_frame.py", ActCompile}, {"/torch/_inductor/compile_fx.py", ActCompile}, {"/torch/_inductor/graph.py", ActCompile},
+	{"/torch/utils/data/dataloader.py", ActLoader},
+	{"/torch/serialization.py", ActCheckpoint}, {"/safetensors/", ActCheckpoint},
+	{"/logging/__init__.py", ActLogging}, {"/tqdm/", ActLogging}, {"/tensorboard/", ActLogging}, {"/tensorboardX/", ActLogging},
+	{"/torch/utils/tensorboard/", ActLogging}, {"/wandb/", ActLogging}, {"/mlflow/", ActLogging}, {"/rich/", ActLogging},
+	{"/http/client.py", ActNetwork}, {"/urllib/request.py", ActNetwork}, {"/urllib3/", ActNetwork}, {"/requests/", ActNetwork},
+	{"/socket.py", ActNetwork}, {"/ssl.py", ActNetwork}, {"/botocore/", ActNetwork}, {"/fsspec/", ActNetwork}, {"/httpx/", ActNetwork},
+	{"/shutil.py", ActFile}, {"/tempfile.py", ActFile}, {"/zipfile", ActFile}, {"/tarfile.py", ActFile}, {"/gzip.py", ActFile},
+	{"/numpy/lib/npyio.py", ActFile}, {"/numpy/lib/_npyio_impl.py", ActFile}, {"/pathlib", ActFile}, {"/sqlite3/", ActFile},
+	{"<frozen importlib._bootstrap", ActImport}, {"/importlib/_bootstrap", ActImport},
+	{"/torch/distributed/", ActCollective}, {"/torch/nn/parallel/distributed.py", ActCollective},
+	{"/torch/autograd/graph.py", ActBackward}, {"/torch/autograd/__init__.py", ActBackward}, {"/torch/_tensor.py", 0},
+	{"/torch/optim/", ActOptimizer},
+	{"/queue.py", ActQueue}, {"/multiprocessing/queues.py", ActQueue}, {"/multiprocessing/connection.py", ActQueue},
+	{"/multiprocessing/synchronize.py", ActQueue}, {"/threading.py", ActQueue}, {"/subprocess.py", ActQueue}, {"/selectors.py", ActQueue},
+	{"/concurrent/futures/", ActQueue}, {"/multiprocessing/pool.py", ActQueue}, {"/multiprocessing/popen", ActQueue},
+}
+
+// libraryParts are what paths of installed code contain.
+var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/", `\lib\`, `\site-packages\`}
+
+// trainers are packages whose loops drive the user's code.
+var torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/", "/lightning/", "/pytorch_lightning/", "/lightning_fabric/",
+	"/accelerate/", "/ignite/", "/deepspeed/", "/torchmetrics/", "/lightning_utilities/"}
+
+// ClassifyFile tells whose code a path is.
+func ClassifyFile(path string) FileClass {
+	switch {
+	case path == "" || strings.HasPrefix(path, "<"):
+		return FileLibrary
+	case strings.Contains(path, "/_bneck_agent/") || strings.HasSuffix(path, "/agent/sitecustomize.py"):
+		return FileAgent
+	}
+	for _, part := range libraryParts {
+		if strings.Contains(path, part) {
+			for _, name := range torchPackages {
+				if strings.Contains(path, name) {
+					return FileTorch
+				}
+			}
+			return FileLibrary
+		}
+	}
+	return FileUser
+}
+
+// FrameClasses caches what files and stacks of one process mean.
+type FrameClasses struct {
+	Strings *model.Strings
+	Stacks  *model.Stacks
+	sources map[string]*model.Source
+	files   map[model.Str]fileInfo
+	stacks  map[model.StackID]StackInfo
+}
+
+type fileInfo struct {
+	class FileClass
+	act   Activity
+}
+
+// StackInfo is what one call stack is.
+type StackInfo struct {
+	Acts     Activity
+	User     model.FrameID // innermost frame of the user's code, -1 where there is none
+	Inner    FileClass     // of the innermost frame
+	InnerFr  model.FrameID // innermost frame
+	UserLeaf bool          // the innermost frame is the user's
+}
+
+// NewFrameClasses prepares the classes of a process's stacks.
+func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
+	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources,
+		files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
+}
+
+func (c *FrameClasses) file(id model.Str) fileInfo {
+	if f, ok := c.files[id]; ok {
+		return f
+	}
+	path := c.Strings.Text(id)
+	f := fileInfo{class: ClassifyFile(path)}
+	if f.class != FileUser {
+		for _, pa := range pathActivities {
+			if strings.Contains(path, pa.part) {
+				f.act |= pa.act
+			}
+		}
+	}
+	c.files[id] = f
+	return f
+}
+
+// File tells whose code a frame's file is.
+func (c *FrameClasses) File(id model.Str) FileClass { return c.file(id).class }
+
+// maxStackDepth bounds the walk along a stack: damaged parents must not loop.
+const maxStackDepth = 4096
+
+// Walk calls f for the frames of a stack, innermost first, until f returns false.
+func (c *FrameClasses) Walk(id model.StackID, f func(model.FrameID) bool) {
+	for depth := 0; id >= 0 && int(id) < len(c.Stacks.Frame) && depth < maxStackDepth; depth++ {
+		fr := c.Stacks.Frame[id]
+		if fr < 0 || int(fr) >= len(c.Stacks.Frames) || !f(fr) {
+			return
+		}
+		parent := c.Stacks.Parent[id]
+		if parent == id {
+			return
+		}
+		id = parent
+	}
+}
+
+// Info classifies a stack, once.
+func (c *FrameClasses) Info(id model.StackID) StackInfo {
+	if info, ok := c.stacks[id]; ok {
+		return info
+	}
+	info := StackInfo{User: -1, InnerFr: -1, Inner: FileLibrary}
+	c.Walk(id, func(fr model.FrameID) bool {
+		f := c.file(c.Stacks.Frames[fr].File)
+		if f.class == FileAgent {
+			return true
+		}
+		if info.InnerFr < 0 {
+			info.InnerFr, info.Inner = fr, f.class
+			if f.class == FileTorch {
+				info.Acts |= ActTorch
+			}
+		}
+		if f.class == FileUser && info.User < 0 {
+			info.User = fr
+			info.UserLeaf = fr == info.InnerFr
+		}
+		if f.act == ActLoader && !strings.Contains(c.Strings.Text(c.Stacks.Frames[fr].Function), "__next__") &&
+			!strings.Contains(c.Strings.Text(c.Stacks.Frames[fr].Function), "_next_data") {
+			return true // construction of workers and iteration's start are not a wait for a batch
+		}
+		// Below the user's frame only what the user's code runs inside of matters: a loader or a compilation around it.
+		if info.User < 0 || f.act&(ActLoader|ActImport|ActCompile|ActBackward|ActOptimizer) != 0 {
+			info.Acts |= f.act
+		}
+		return true
+	})
+	c.stacks[id] = info
+	return info
+}
+
+// Source is the text of a line, "" where the session does not hold it.
+func (c *FrameClasses) Source(file string, line int) string { return SourceLine(c.sources, file, line) }
+
+// SourceLine is the trimmed text of a line of a kept source.
+func SourceLine(sources map[string]*model.Source, file string, line int) string {
+	src := sources[file]
+	if src == nil || line < 1 || line > len(src.Lines) {
+		return ""
+	}
+	return strings.TrimSpace(src.Lines[line-1])
+}

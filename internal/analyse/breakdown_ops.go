@@ -1,0 +1,290 @@
+package analyse
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// OpAccount is what the traced steps say of the driving thread's operators, with the tracing cost taken out.
+type OpAccount struct {
+	Steps      int     // traced steps that were used
+	Share      float64 // of a step inside operators, after correction
+	Time       float64 // ns of operators per step, after correction
+	Events     float64 // events per step on the driving thread
+	Top        float64 // operators per step that no other operator encloses
+	Small      float64 // those of them that last less than smallOp
+	SmallTime  float64 // ns per step in small operators, after correction
+	CostPer    float64 // ns that tracing costs per event
+	Distortion float64 // traced ÷ baseline mean step; 0 unknown
+	Kinds      []KindTime
+	// Names are operators by self time per step, most first.
+	Names []OpTime
+}
+
+// OpTime is one operator's self time per step.
+type OpTime struct {
+	Name  model.Str
+	Time  float64 // ns
+	Count float64
+}
+
+// smallOp is the length under which an operator is mostly dispatch: PyTorch spends 1 to 10 µs on one before any arithmetic.
+const smallOp = 30e3
+
+// maxEventCost bounds the calibrated tracing cost of one event (measured: 0.3 to 0.8 µs each; 3 with shapes).
+const maxEventCost = 4e3
+
+// OpKinds are the kinds of operators in a breakdown.
+const (
+	OpMatmul      = "matmul"
+	OpConv        = "convolution"
+	OpAttention   = "attention"
+	OpElementwise = "element-wise"
+	OpReduction   = "reduction"
+	OpCopy        = "copy"
+	OpOptimizer   = "optimizer"
+	OpOther       = "other"
+)
+
+var opKindWords = []struct {
+	kind  string
+	words []string
+}{
+	{OpAttention, []string{"attention", "flash"}},
+	{OpConv, []string{"conv"}},
+	{OpMatmul, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear", "lstm", "gru"}},
+	{OpCopy, []string{"copy", "::to", "clone", "contiguous", "::cat", "stack", "index", "gather", "scatter", "embedding", "::pad", "fill", "zero", "empty", "repeat", "roll", "flip", "masked", "select", "where", "::ones", "arange"}},
+	{OpReduction, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std", "topk", "sort", "pool", "cross_entropy", "prod", "any", "all", "aminmax", "linalg", "item", "local_scalar"}},
+	{OpElementwise, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp", "log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "bernoulli", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical", "sin", "cos", "erf", "lerp", "rsqrt", "reciprocal", "random", "uniform", "normal"}},
+}
+
+// OpKind sorts an operator's name into the kinds of the breakdown.
+func OpKind(name string) string {
+	name = strings.ToLower(name)
+	if !strings.Contains(name, "::") {
+		return OpOther
+	}
+	for _, k := range opKindWords {
+		for _, w := range k.words {
+			if strings.Contains(name, w) {
+				return k.kind
+			}
+		}
+	}
+	return OpOther
+}
+
+// split divides a part's time by the kinds of the traced steps.
+func (o *OpAccount) split(time float64) []KindTime {
+	sum := 0.0
+	for _, k := range o.Kinds {
+		sum += k.Time
+	}
+	if sum <= 0 {
+		return nil
+	}
+	out := make([]KindTime, len(o.Kinds))
+	for i, k := range o.Kinds {
+		out[i] = KindTime{k.Kind, time * k.Time / sum}
+	}
+	return out
+}
+
+// tracedStep is a step of the accounted kind that a trace covers.
+type tracedStep struct {
+	Interval
+	trace *model.Trace
+}
+
+// traceOps measures operators in the traced steps of the accounted process; nil where no trace covers one.
+func traceOps(s *model.Session, b *Breakdown) *OpAccount {
+	steps := tracedSteps(s, b)
+	if len(steps) == 0 {
+		return nil
+	}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, kindOf: map[model.Str]string{}, strings: s.Strings}
+	traced := 0.0
+	for _, st := range steps {
+		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
+			acc.step(st.trace, lane, st.Interval)
+			traced += st.Dur()
+		}
+	}
+	if acc.steps == 0 || traced == 0 {
+		return nil
+	}
+	n := float64(acc.steps)
+	o := &OpAccount{Steps: acc.steps, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
+	base := b.Mean()
+	if b.PerStep && b.Phase == model.PhaseBaseline && base > 0 {
+		o.Distortion = traced / n / base
+		if o.Events > 0 {
+			o.CostPer = min(max((traced/n-base)/o.Events, 0), maxEventCost)
+		}
+	} else {
+		base = traced / n
+	}
+	// An event's own cost falls half before and half after its time stamps: an outermost operator keeps half an event outside.
+	o.Time = max(acc.time/n-o.CostPer*(acc.opEvents/n-o.Top/2), 0)
+	o.SmallTime = max(acc.smallTime/n-o.CostPer*(acc.smallEvents/n-o.Small/2), 0)
+	o.Share = min(o.Time/base, 1)
+	acc.finish(o)
+	return o
+}
+
+func tracedSteps(s *model.Session, b *Breakdown) []tracedStep {
+	var out []tracedStep
+	for _, t := range s.Traces {
+		if t.Process < 0 || t.Process >= len(s.Processes) || s.Processes[t.Process] != b.Process {
+			continue
+		}
+		if !b.PerStep {
+			if t.To > t.From {
+				out = append(out, tracedStep{Interval{t.From, t.To}, t})
+			}
+			continue
+		}
+		for i := range b.Process.Steps {
+			st := &b.Process.Steps[i]
+			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= t.From && st.End <= t.To && st.End > st.Start {
+				out = append(out, tracedStep{Interval{st.Start, st.End}, t})
+			}
+		}
+	}
+	return out
+}
+
+// laneOf is the CPU lane of a native thread, -1 where the trace has none.
+func laneOf(t *model.Trace, thread int) model.LaneID {
+	for i := range t.Lanes {
+		if l := &t.Lanes[i]; l.Kind == model.LaneThread && l.Thread == int64(thread) {
+			return model.LaneID(i)
+		}
+	}
+	return model.NoLane
+}
+
+// opSums accumulates over traced steps.
+type opSums struct {
+	steps                         int
+	events, opEvents, top, time   float64
+	small, smallTime, smallEvents float64
+	kinds                         map[string]float64
+	names                         map[model.Str]*OpTime
+	kindOf                        map[model.Str]string
+	strings                       *model.Strings
+	topUntil                      model.Time
+	topDur                        float64
+	topEvents                     float64
+}
+
+// step adds the operators of one lane in one step. Events of a lane are sorted by start, the longest first, so that an
+// operator that begins before the last outermost one ends lies inside it.
+func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
+	a.steps++
+	ev := &t.Events
+	first, end := int(t.Lanes[lane].FirstEvent), int(t.Lanes[lane].EndEvent)
+	if first < 0 || end > ev.Len() || first > end {
+		return
+	}
+	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], w.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
+	a.topUntil, a.topDur, a.topEvents = 0, 0, 0
+	self := map[model.EventID]float64{}
+	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
+		id := model.EventID(i)
+		a.events++
+		if ev.Kind[i] == model.KindOp {
+			a.op(ev, id, self)
+		}
+	}
+	a.flushTop()
+	for id, t := range self {
+		a.named(ev, id, max(t, 0))
+	}
+}
+
+func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]float64) {
+	a.opEvents++
+	dur := float64(ev.Dur[id])
+	self[id] += dur
+	if ev.Start[id] >= a.topUntil {
+		a.flushTop()
+		a.topUntil, a.topDur, a.topEvents = ev.End(id), dur, 1
+		a.top++
+		a.time += dur
+		return
+	}
+	a.topEvents++
+	for p := ev.Parent[id]; p >= 0; p = ev.Parent[p] {
+		if ev.Kind[p] == model.KindOp {
+			self[p] -= dur
+			return
+		}
+		if ev.Parent[p] == p {
+			return
+		}
+	}
+}
+
+// flushTop closes the current outermost operator.
+func (a *opSums) flushTop() {
+	if a.topEvents > 0 && a.topDur < smallOp {
+		a.small++
+		a.smallTime += a.topDur
+		a.smallEvents += a.topEvents
+	}
+	a.topEvents = 0
+}
+
+func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {
+	name := ev.Name[id]
+	o := a.names[name]
+	if o == nil {
+		o = &OpTime{Name: name}
+		a.names[name] = o
+	}
+	o.Time += self
+	o.Count++
+	kind, ok := a.kindOf[name]
+	if !ok {
+		kind = OpKind(a.strings.Text(name))
+		a.kindOf[name] = kind
+	}
+	if inOptimizer(ev, id, a.strings) {
+		kind = OpOptimizer
+	}
+	a.kinds[kind] += self
+}
+
+// inOptimizer says that an annotation of an optimizer's step encloses the operator.
+func inOptimizer(ev *model.Events, id model.EventID, s *model.Strings) bool {
+	for p, n := ev.Parent[id], 0; p >= 0 && n < 200; p, n = ev.Parent[p], n+1 {
+		if ev.Kind[p] == model.KindAnnotation && strings.HasPrefix(s.Text(ev.Name[p]), "Optimizer.step") {
+			return true
+		}
+	}
+	return false
+}
+
+// finish turns sums into means per step.
+func (a *opSums) finish(o *OpAccount) {
+	n := float64(a.steps)
+	for _, kind := range []string{OpMatmul, OpConv, OpAttention, OpElementwise, OpReduction, OpCopy, OpOptimizer, OpOther} {
+		if t := a.kinds[kind]; t > 0 {
+			o.Kinds = append(o.Kinds, KindTime{kind, t / n})
+		}
+	}
+	slices.SortStableFunc(o.Kinds, func(x, y KindTime) int { return cmp.Compare(y.Time, x.Time) })
+	for _, t := range a.names {
+		o.Names = append(o.Names, OpTime{t.Name, t.Time / n, t.Count / n})
+	}
+	slices.SortFunc(o.Names, func(x, y OpTime) int {
+		if c := cmp.Compare(y.Time, x.Time); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.Name, y.Name)
+	})
+}

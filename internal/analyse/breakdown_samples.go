@@ -1,0 +1,132 @@
+package analyse
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"bottleneck/internal/model"
+)
+
+// attributeSamples gives every sample of the driving thread inside the windows a part and a weight. Samples inside an
+// exact span share that span's part and its time; the others share the remaining time evenly.
+func attributeSamples(b *Breakdown, cls *FrameClasses, lanes *exact) {
+	sm := &b.Process.Samples
+	n := min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags))
+	if n == 0 {
+		return
+	}
+	lanes.cover = make([]bool, n)
+	var inSpan [numParts]int
+	free := 0
+	from, _ := slices.BinarySearchFunc(sm.Time[:n], b.Windows[0].Start, func(a, t model.Time) int { return cmp.Compare(a, t) })
+	last := b.Windows[len(b.Windows)-1].End
+	for i := from; i < n && sm.Time[i] < last; i++ {
+		if int(sm.Thread[i]) != b.Thread || within(b.Windows, sm.Time[i]) < 0 {
+			continue
+		}
+		a := Attributed{Index: i}
+		if part, ok := lanes.part(sm.Time[i]); ok {
+			a.Part = part
+			lanes.cover[i] = true
+			inSpan[part]++
+		} else {
+			a.Part = partOfSample(b.Process, cls, i)
+			free++
+		}
+		b.Samples = append(b.Samples, a)
+	}
+	rest := max(b.Total-lanes.total(), 0)
+	for k := range b.Samples {
+		a := &b.Samples[k]
+		if lanes.cover[a.Index] {
+			a.Weight = lanes.time[a.Part] / float64(inSpan[a.Part])
+		} else if free > 0 {
+			a.Weight = rest / float64(free)
+		}
+	}
+}
+
+// blockingCall matches source lines whose call waits on purpose.
+var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|recv|poll|select|communicate|check_output|check_call|run)\s*\(`)
+
+// fileCall matches source lines that read or write files.
+var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
+
+// syncCall matches source lines that wait for the device.
+var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|\bprint\s*\(|\bfloat\s*\(|\bint\s*\(|\bbool\s*\(|\.to\s*\(`)
+
+// partOfSample decides what the driving thread did at a sample that no exact span explains.
+func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
+	sm := &p.Samples
+	info := cls.Info(sm.Stack[i])
+	flags, state := sm.Flags[i], sm.State[i]
+	switch {
+	case flags&model.SampleGC != 0:
+		return PartGC
+	case info.Acts&ActCompile != 0:
+		return PartCompile
+	case state == model.StateGILWait:
+		return PartGILWait
+	case info.Acts&ActLoader != 0:
+		return PartDataWait
+	case info.Acts&(ActCheckpoint|ActLogging|ActNetwork|ActFile) != 0:
+		return PartIO
+	case flags&model.SampleDiskWait != 0:
+		return PartIO
+	case info.Acts&ActImport != 0:
+		return PartImport
+	case state == model.StateBlocked || state == model.StateIdle:
+		return partOfBlocked(p, cls, info)
+	case flags&model.SampleHoldsGIL != 0:
+		return PartPython
+	case state == model.StateCPU:
+		return PartOps // native code that has let go of the interpreter's lock
+	case flags&model.SampleInProcess != 0:
+		if info.Acts&ActTorch != 0 || flags&model.SampleInNative != 0 {
+			return PartOps
+		}
+		return PartPython
+	}
+	return PartUnknown
+}
+
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line.
+func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
+	if info.Acts&ActCollective != 0 || info.Acts&ActBackward != 0 && p.WorldSize > 1 {
+		return PartComm
+	}
+	if info.Acts&ActBackward != 0 {
+		return PartOps // autograd's own threads work meanwhile
+	}
+	if info.Acts&ActQueue != 0 {
+		return PartBlocked
+	}
+	text := ""
+	if info.UserLeaf {
+		fr := cls.Stacks.Frames[info.User]
+		text = cls.Source(cls.Strings.Text(fr.File), int(fr.Line))
+	}
+	switch {
+	case fileCall.MatchString(text):
+		return PartIO
+	case blockingCall.MatchString(text):
+		return PartBlocked
+	case info.Acts&ActTorch != 0 || info.UserLeaf && p.Torch != "":
+		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {
+			return PartSync
+		}
+		return PartOps // waits for its own intra-op threads
+	}
+	return PartBlocked
+}
+
+// usesGPU says that the process's steps were timed on a device.
+func usesGPU(p *model.Process) bool {
+	for i := range p.Steps {
+		if p.Steps[i].DeviceDur > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package cause
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Context is what rules read. It is made once per report.
+type Context struct {
+	S *model.Session
+	P *model.Process // whose steps are accounted; never nil
+	B *analyse.Breakdown
+	C *analyse.FrameClasses
+
+	Wall   float64 // ns of the run; of the accounted process where the run is unknown
+	Steps  int     // steps of the main kind in the whole run, all phases
+	Steady float64 // ns from the first step's start to the last step's end
+	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
+
+	workers []*workerView
+	drivers map[funcKey]bool
+}
+
+// NewContext prepares the rules' view of a session. b must have a process.
+func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
+	c := &Context{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process)}
+	c.Cores = usableCores(&s.Environment)
+	c.Wall = wallTime(s, b.Process)
+	var first, last model.Time
+	for i := range b.Process.Steps {
+		st := &b.Process.Steps[i]
+		if b.PerStep && st.Kind == b.Kind {
+			c.Steps++
+		}
+		if first == 0 || st.Start < first {
+			first = st.Start
+		}
+		last = max(last, st.End)
+	}
+	c.Steady = float64(last - first)
+	if c.Wall < c.Steady {
+		c.Wall = c.Steady
+	}
+	if !b.PerStep {
+		c.Steps, c.Steady = 1, b.Total
+	}
+	c.drivers = c.findDrivers()
+	c.workers = c.findWorkers()
+	return c
+}
+
+// usableCores is the number of cores that the program may use, 0 unknown.
+func usableCores(e *model.Environment) float64 {
+	n := float64(e.CPUs)
+	if len(e.Affinity) > 0 && (n == 0 || float64(len(e.Affinity)) < n) {
+		n = float64(len(e.Affinity))
+	}
+	if e.CPUQuota != nil && *e.CPUQuota > 0 && (n == 0 || *e.CPUQuota < n) {
+		n = *e.CPUQuota
+	}
+	return n
+}
+
+func wallTime(s *model.Session, p *model.Process) float64 {
+	if s.Run != nil && s.Run.End > s.Run.Start && s.Run.Start > 0 {
+		return float64(s.Run.End - s.Run.Start)
+	}
+	if p.End > p.Start && p.Start > 0 {
+		return float64(p.End - p.Start)
+	}
+	return 0
+}
+
+// perStep turns ns over the accounted windows into ns per step.
+func (c *Context) perStep(ns float64) float64 {
+	if n := len(c.B.Windows); n > 0 {
+		return ns / float64(n)
+	}
+	return ns
+}
+
+// overRun extrapolates ns per step to the run.
+func (c *Context) overRun(perStep Range) Range { return perStep.scale(float64(max(c.Steps, 1))) }
+
+// share of the accounted time.
+func (c *Context) share(ns float64) float64 {
+	if c.B.Total <= 0 {
+		return 0
+	}
+	return ns / c.B.Total
+}
+
+// unit is what a share is of, in words.
+func (c *Context) unit() string {
+	if c.B.PerStep {
+		return "step"
+	}
+	return "run"
+}
+
+// text gives an interned string.
+func (c *Context) text(id model.Str) string { return c.S.Strings.Text(id) }
+
+// source is the text of a line of the kept sources.
+func (c *Context) source(file string, line int) string {
+	return analyse.SourceLine(c.S.Sources, file, line)
+}
+
+// inWindows says that an instant lies between the first and the last accounted step.
+func (c *Context) inWindows(t model.Time) bool {
+	w := c.B.Windows
+	return len(w) > 0 && t >= w[0].Start && t < w[len(w)-1].End
+}
+
+// firstStep is when the first step began, or 0 without steps.
+func (c *Context) firstStep() model.Time {
+	first := model.Time(0)
+	for i := range c.P.Steps {
+		if t := c.P.Steps[i].Start; first == 0 || t < first {
+			first = t
+		}
+	}
+	return first
+}
+
+// warm is when the warm-up steps ended: the start of the first step that is not warm-up, 0 without one.
+func (c *Context) warm() model.Time {
+	warm := model.Time(0)
+	for i := range c.P.Steps {
+		st := &c.P.Steps[i]
+		if st.Phase != model.PhaseWarmup && (warm == 0 || st.Start < warm) {
+			warm = st.Start
+		}
+	}
+	return warm
+}
+
+// basis says what the numbers of a sample-based finding rest on.
+func (c *Context) basis(samples int) Confidence {
+	steps := len(c.B.Windows)
+	why := plural(samples, "sample") + " in " + plural(steps, "step")
+	if !c.B.PerStep {
+		why = plural(samples, "sample") + " of the run"
+	}
+	switch {
+	case samples >= 200 && (steps >= 10 || !c.B.PerStep):
+		return Confidence{High, why}
+	case samples >= 40:
+		return Confidence{Medium, why}
+	}
+	return Confidence{Low, why + "; 200 samples and 10 steps would be enough"}
+}
+
+// exactBasis says what the numbers of a finding from exact spans rest on.
+func (c *Context) exactBasis(spans int) Confidence {
+	steps := len(c.B.Windows)
+	why := plural(spans, "measured interval") + " in " + plural(steps, c.unit())
+	switch {
+	case steps >= 10 || !c.B.PerStep:
+		return Confidence{High, why}
+	case steps >= 3:
+		return Confidence{Medium, why}
+	}
+	return Confidence{Low, why + "; 10 steps would be enough"}
+}

@@ -1,0 +1,51 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+)
+
+// findSync names waits for the device inside the step.
+func findSync(c *Context) []Finding {
+	t := c.B.Part(analyse.PartSync)
+	if c.share(t) < Floor {
+		return nil
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartSync })
+	f := Finding{Cause: Sync, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartSync: t}, Confidence: c.basis(len(chains))}
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	per := c.perStep(t)
+	f.Step = Range{0, 0.4 * per, 0.9 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("the program stops for %s of each %s to wait for the device", percent(f.Share), c.unit())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in calls that return only when the device is done", ms(per), c.unit()), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step."
+	f.Caveat = "A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0."
+	return []Finding{f}
+}
+
+// findCompute says what a program without other findings is bound by. It is no defect and saves nothing.
+func findCompute(c *Context, res *Result) (Finding, bool) {
+	ops := c.B.Part(analyse.PartOps) + c.B.Part(analyse.PartGPUCompute)
+	if c.B.Total <= 0 || len(res.Findings) > 0 && c.share(ops) < 0.5 {
+		return Finding{}, false
+	}
+	f := Finding{Cause: Compute, Where: nowhere(), Share: c.share(ops), Healthy: true, Confidence: c.basis(len(c.B.Samples))}
+	f.Title = fmt.Sprintf("%s of each %s is computing", percent(f.Share), c.unit())
+	for i := range c.B.Parts {
+		p := &c.B.Parts[i]
+		if p.ID != analyse.PartOps {
+			continue
+		}
+		for k, kind := range p.Kinds {
+			if k < 3 && c.share(kind.Time) >= Floor {
+				f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of each %s in %s operators", percent(c.share(kind.Time)), c.unit(), kind.Kind), Value: c.share(kind.Time)})
+			}
+		}
+	}
+	f.Fix.Text = "No defect: less work (smaller model, lower precision), torch.compile, or a faster machine would help."
+	return f, true
+}

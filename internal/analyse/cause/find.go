@@ -1,0 +1,109 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse"
+)
+
+// Floor is the share of the step (or, for what happens outside of steps, of the run) under which nothing is said.
+const Floor = 0.03
+
+// rule is one cause's rule.
+type rule struct {
+	id   string
+	find func(*Context) []Finding
+}
+
+// rules are listed in the order in which they claim time when two rules see the same: exact knowledge before samples, the machine and
+// other ranks before the program.
+func rules() []rule {
+	return []rule{
+		{GC, findGC},
+		{Compile, findCompile},
+		{Input, findInput},
+		{IO, findIO},
+		{Straggler, findStraggler},
+		{Comm, findComm},
+		{Sync, findSync},
+		{GIL, findGIL},
+		{Launch, findLaunch},
+		{Python, findPython},
+		{Threads, findThreads},
+		{Machine, findMachine},
+		{Warmup, findWarmup},
+	}
+}
+
+// Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what
+// stays below the floor. A rule that panics on hostile input is skipped and named. A session without findings gets the
+// statement of what it is bound by.
+func Find(c *Context) Result {
+	var res Result
+	left := map[analyse.PartID]float64{}
+	for _, p := range c.B.Parts {
+		left[p.ID] = p.Time
+	}
+	for _, r := range rules() {
+		found, err := guarded(r, c)
+		if err != nil {
+			res.Skipped = append(res.Skipped, err.Error())
+			continue
+		}
+		for _, f := range found {
+			settleClaim(c, &f, left)
+			if saved := savedShare(c, &f); saved >= Floor {
+				res.Findings = append(res.Findings, f)
+			} else {
+				res.Largest = max(res.Largest, saved)
+			}
+		}
+	}
+	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return cmp.Compare(b.Run.Mid, a.Run.Mid) })
+	if f, ok := findCompute(c, &res); ok {
+		res.Findings = append(res.Findings, f)
+	}
+	return res
+}
+
+func guarded(r rule, c *Context) (found []Finding, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			found, err = nil, fmt.Errorf("rule %s: internal error: %v", r.id, e)
+		}
+	}()
+	return r.find(c), nil
+}
+
+// settleClaim takes a finding's time out of what is left of the account; where another finding has claimed part of it
+// already, its saving shrinks in proportion.
+func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
+	if len(f.claim) == 0 {
+		return
+	}
+	want, got := 0.0, 0.0
+	for part, t := range f.claim {
+		g := min(t, max(left[part], 0))
+		left[part] -= g
+		want += t
+		got += g
+	}
+	if want > 0 && got < 0.98*want {
+		k := got / want
+		f.Step, f.Run, f.Share = f.Step.scale(k), f.Run.scale(k), f.Share*k
+		f.Evidence = append(f.Evidence, Evidence{Text: "part of this time is counted under another finding"})
+	}
+}
+
+// savedShare is the part of the whole that a finding would save: of the steady run for what happens in steps, else of the run.
+func savedShare(c *Context, f *Finding) float64 {
+	if f.OfRun || c.B.Total <= 0 {
+		if c.Wall <= 0 {
+			return 0
+		}
+		return f.Run.Mid / c.Wall
+	}
+	return f.Step.Mid / c.B.Mean()
+}

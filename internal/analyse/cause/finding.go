@@ -1,0 +1,97 @@
+package cause
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Stable names of causes; docs/causes has a page for each.
+const (
+	Input     = "input"
+	Python    = "python"
+	Launch    = "launch"
+	Sync      = "sync"
+	Compile   = "compile"
+	Warmup    = "warmup"
+	IO        = "io"
+	GC        = "gc"
+	GIL       = "gil"
+	Machine   = "machine"
+	Threads   = "threads"
+	Straggler = "straggler"
+	Comm      = "comm-exposed"
+	Copy      = "copy"
+	Compute   = "compute"
+)
+
+// Finding is one cause with its place, its evidence and what removing it would save.
+type Finding struct {
+	Cause, Sub string
+	Title      string // a sentence without place and saving
+	Share      float64
+	OfRun      bool // Share is of the run, not of the step
+	Where      Where
+	Step       Range // ns per step of the main kind, averaged; all 0 where the saving is not per step
+	Run        Range // ns of this run's wall-clock time
+	Evidence   []Evidence
+	Fix        Fix
+	Caveat     string
+	Confidence Confidence
+	Because    *Finding
+	// Healthy marks the statement that nothing is wrong; it has no saving.
+	Healthy bool
+	// claim is the time that the finding explains, by part of the account (ns over the accounted windows), used to see to
+	// it that two findings never claim the same time.
+	claim map[analyse.PartID]float64
+}
+
+// Range is an estimate with its bounds.
+type Range struct{ Low, Mid, High float64 }
+
+func (r Range) scale(f float64) Range { return Range{r.Low * f, r.Mid * f, r.High * f} }
+
+// Where is the place of a finding. Zero values do not apply; Rank and PID are -1 where they do not apply.
+type Where struct {
+	File, Function string
+	Line           int
+	Source         string // the line's text
+	Op             string
+	Rank           int
+	Process        string
+}
+
+func nowhere() Where { return Where{Rank: model.NoRank} }
+
+// Evidence is one observation. Unit "" means that the text says it all.
+type Evidence struct {
+	Text  string
+	Value float64
+	Unit  string
+}
+
+// Fix says what to change.
+type Fix struct {
+	Text   string
+	Change string // the changed line or call, where the rule is certain
+	File   string
+	Line   int
+}
+
+// Confidence says how far a finding can be trusted, and why.
+type Confidence struct{ Level, Why string }
+
+// Levels of confidence.
+const (
+	High   = "high"
+	Medium = "medium"
+	Low    = "low"
+)
+
+// Result is what Find found.
+type Result struct {
+	Findings []Finding
+	// Largest is the largest share of the step among findings that stayed below the floor, 0..1.
+	Largest float64
+	// Skipped names rules that failed on this session.
+	Skipped []string
+}

@@ -1,0 +1,309 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// inputView is what is known about the data wait of the accounted steps.
+type inputView struct {
+	wait    float64 // ns over the windows
+	loader  *model.Loader
+	fetch   float64 // ns per batch
+	batches int     // fetched or waited for in the windows
+	workers int
+	depth   float64 // mean number of batches that were ready; -1 unknown
+	samples int
+	blocked float64 // share of the fetch that sleeps
+	hot     spot
+	hotOK   bool
+	hotPart float64 // share of the fetch in the hot unit
+	cls     *analyse.FrameClasses
+}
+
+// findInput prices the wait for data and says where the fetching side spends its time.
+func findInput(c *Context) []Finding {
+	var out []Finding
+	if v := c.input(); v.wait > 0 {
+		out = append(out, v.finding(c))
+	}
+	return append(out, c.findQueue()...)
+}
+
+func (c *Context) input() *inputView {
+	v := &inputView{wait: c.B.Part(analyse.PartDataWait), depth: -1}
+	byLoader := map[int32]float64{}
+	own := 0.0
+	ownN := 0
+	best := int32(-1)
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if !c.inWindows(sp.End) || sp.Thread != c.B.Thread {
+			continue
+		}
+		switch sp.Kind {
+		case model.SpanDataWait:
+			v.batches++
+			byLoader[sp.Loader] += float64(sp.End - sp.Start)
+			if best < 0 || byLoader[sp.Loader] > byLoader[best] {
+				best = sp.Loader
+			}
+		case model.SpanFetch:
+			own += float64(sp.End - sp.Start)
+			ownN++
+		}
+	}
+	if best >= 0 && int(best) < len(c.P.Loaders) {
+		v.loader = &c.P.Loaders[best]
+		v.workers = v.loader.Workers
+	}
+	if v.workers == 0 && len(c.workers) > 0 && v.loader == nil {
+		v.workers = len(c.workers)
+	}
+	if v.workers > 0 {
+		c.inputOfWorkers(v)
+	} else {
+		if ownN > 0 {
+			v.fetch = own / float64(ownN)
+		} else if v.batches > 0 {
+			v.fetch = v.wait / float64(v.batches)
+		}
+		c.inputOfSelf(v)
+	}
+	return v
+}
+
+// inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
+func (c *Context) inputOfSelf(v *inputView) {
+	sm := &c.P.Samples
+	v.cls = c.C
+	off, n, all := 0, 0, 0.0
+	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait })
+	for _, ch := range chains {
+		i := c.B.Samples[ch.index].Index
+		n++
+		all += ch.weight
+		if sleeping(sm, i) {
+			off++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	v.samples, v.blocked = n, float64(off)/float64(n)
+	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
+	inner := make([]chain, 0, len(chains))
+	for _, ch := range chains {
+		k := 0
+		for k < len(ch.frames) && c.drivers[keyOf(&ch.frames[k])] {
+			k++
+		}
+		ch.frames = ch.frames[k:]
+		inner = append(inner, ch)
+	}
+	v.hot, v.hotOK = hottest(inner, nil)
+	v.hotPart = v.hot.unit / all
+}
+
+// inputOfWorkers looks at what the workers did while they fetched.
+func (c *Context) inputOfWorkers(v *inputView) {
+	var chains []chain
+	off, all, fetches, fetchTime := 0.0, 0.0, 0.0, 0.0
+	for _, w := range c.workers {
+		fetches += float64(len(w.fetches))
+		fetchTime += w.mean * float64(len(w.fetches))
+		got := chainsOf(w.cls, &w.p.Samples, w.samples, func(int, *analyse.Attributed) bool { return true })
+		chains = append(chains, got...)
+		off += w.blocked * float64(len(w.samples))
+		v.samples += len(w.samples)
+		all += sum(got)
+		v.cls = w.cls
+	}
+	if fetches > 0 {
+		v.fetch = fetchTime / fetches
+	}
+	if v.samples == 0 {
+		return
+	}
+	v.blocked = off / float64(v.samples)
+	if v.hot, v.hotOK = hottest(chains, workerMains(chains)); all > 0 {
+		v.hotPart = v.hot.unit / all
+	}
+}
+
+// workerMains are user functions that only lead to the fetch: a forked worker's stack begins with the frames of the program
+// that started it, and those hold no time of their own.
+func workerMains(chains []chain) map[funcKey]bool {
+	out := driversOf(chains)
+	for _, ch := range chains {
+		if n := len(ch.frames); n > 0 {
+			delete(out, keyOf(&ch.frames[n-1]))
+		}
+	}
+	return out
+}
+
+// sub tells what slows the fetching side.
+func (v *inputView) sub(c *Context) string {
+	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
+	switch {
+	case v.workers > 0 && v.depth >= 1:
+		return "handover"
+	case v.samples >= 10 && v.blocked >= 0.5:
+		return "storage"
+	case v.hotOK && v.hotPart >= 0.25:
+		return "transform"
+	case spare:
+		return "workers"
+	}
+	return "transform"
+}
+
+// finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
+// after the fetch has become faster than the step counts, and cores that the workers no longer need come back.
+func (v *inputView) finding(c *Context) Finding {
+	sub := v.sub(c)
+	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: c.share(v.wait),
+		claim: map[analyse.PartID]float64{analyse.PartDataWait: v.wait}}
+	if v.hotOK && (sub == "transform" || sub == "storage") {
+		f.Where = c.where(v.hot)
+	} else if v.loader != nil && v.loader.File != 0 {
+		f.Where.File, f.Where.Line = c.text(v.loader.File), int(v.loader.Line)
+		f.Where.Source = c.source(f.Where.File, f.Where.Line)
+	} else if v.hotOK {
+		f.Where = c.where(v.hot)
+	}
+	if v.workers > 0 {
+		f.Where.Process = "DataLoader worker"
+	}
+	f.Step = v.saving(c, sub)
+	f.Run = c.overRun(f.Step)
+	v.describe(c, &f)
+	f.Confidence = c.basis(v.samples)
+	if v.samples == 0 {
+		f.Confidence = c.exactBasis(v.batches)
+		f.Confidence.Why += "; no samples say which line"
+	}
+	return f
+}
+
+// saving in ns per step.
+func (v *inputView) saving(c *Context, sub string) Range {
+	wait := c.perStep(v.wait)
+	gain := 0.93 * v.hotPart // a line made fast keeps a few per cent of its time
+	switch sub {
+	case "workers":
+		return Range{0.5 * wait, 0.85 * wait, wait}
+	case "handover":
+		return Range{0.3 * wait, 0.7 * wait, wait}
+	case "storage":
+		gain = min(0.9*v.blocked, 0.95)
+	}
+	if v.hotPart == 0 {
+		gain = 0.8
+	}
+	if v.workers == 0 {
+		return Range{0.8 * gain * wait, gain * wait, wait}
+	}
+	rest := max(c.B.Mean()-wait, 0)
+	after := v.fetch * (1 - gain) / float64(v.workers)
+	relief := c.relief(v, gain)
+	left := max(after-(rest-relief), 0)
+	mid := max(wait-left, 0) + relief/2
+	return Range{0.85 * max(wait-left-0.05*wait, 0), mid, wait + relief}
+}
+
+// relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both
+// sides are busy each of n runnable threads gets cores/n; only as much is counted as the workers' shrinking demand frees.
+func (c *Context) relief(v *inputView, gain float64) float64 {
+	ops := c.perStep(c.B.Part(analyse.PartOps) + c.B.Part(analyse.PartPython))
+	if c.Cores <= 0 || ops == 0 || c.B.Mean() == 0 {
+		return 0
+	}
+	busy := min(v.fetch/c.B.Mean(), float64(v.workers)) * (1 - v.blocked)
+	threads := min(torchThreads(c), c.Cores)
+	before := max((threads+busy)/c.Cores, 1)
+	after := max((threads+busy*(1-gain))/c.Cores, 1)
+	return ops * (1 - after/before)
+}
+
+// describe writes title, evidence and fix.
+func (v *inputView) describe(c *Context, f *Finding) {
+	share := percent(f.Share)
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s is spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.unit()),
+		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})
+	if v.fetch > 0 {
+		by := "the program itself (no workers)"
+		if v.workers > 0 {
+			by = plural(v.workers, "worker")
+		}
+		f.Evidence = append(f.Evidence, Evidence{Text: "a batch takes " + ms(v.fetch) + " to fetch, done by " + by, Value: v.fetch / 1e6, Unit: "ms"})
+	}
+	if v.hotOK && v.samples > 0 {
+		w := c.where(v.hot)
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the fetching time is%s (%s)", percent(v.hotPart), in(w), plural(v.hot.samples, "sample")),
+			Value: v.hotPart})
+	}
+	if v.depth >= 0 {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), Value: v.depth})
+	}
+	switch f.Sub {
+	case "transform":
+		f.Title = fmt.Sprintf("%s of each %s waits for data that is prepared too slowly", share, c.unit())
+		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
+		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
+			f.Fix.Text += " Workers would hide part of it."
+			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
+			v.atLoader(c, f)
+		}
+	case "storage":
+		f.Title = fmt.Sprintf("%s of each %s waits for storage", share, c.unit())
+		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
+		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", max(2*v.workers, 4))
+		v.atLoader(c, f)
+	case "workers":
+		f.Title = fmt.Sprintf("%s of each %s waits for data: too few workers fetch it", share, c.unit())
+		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
+		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
+		v.atLoader(c, f)
+	case "handover":
+		f.Title = fmt.Sprintf("%s of each %s waits although batches are ready: handing them over is slow", share, c.unit())
+		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects, no pinning in the main process."
+	}
+	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
+}
+
+func (v *inputView) atLoader(c *Context, f *Finding) {
+	if v.loader != nil && v.loader.File != 0 {
+		f.Fix.File, f.Fix.Line = c.text(v.loader.File), int(v.loader.Line)
+	}
+}
+
+// suggestWorkers leaves one core for the trainer.
+func suggestWorkers(c *Context) int {
+	if c.Cores <= 0 {
+		return 4
+	}
+	return int(min(max(c.Cores-1, 1), 16))
+}
+
+// findQueue names waits of the step for a queue, a lock or another process of the program's own.
+func (c *Context) findQueue() []Finding {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartBlocked })
+	sp, ok := hottest(chains, c.drivers)
+	if !ok || c.share(sp.unit) < Floor {
+		return nil
+	}
+	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
+		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
+	f.Title = fmt.Sprintf("%s of each %s sleeps in a call that waits for something else", percent(f.Share), c.unit())
+	t := c.perStep(sp.unit)
+	f.Step = Range{0.5 * t, 0.95 * t, t}
+	f.Run = c.overRun(f.Step)
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s here", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
+	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
+	return []Finding{f}
+}

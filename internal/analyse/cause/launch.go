@@ -1,0 +1,99 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+)
+
+// Thresholds of launch: below them operators are few or large enough that calling them does not matter.
+const (
+	launchOpsPerStep = 100
+	launchOpsPerMs   = 15 // outermost operators per ms of operator and interpreter time; PyTorch manages 50 to 200 of the smallest
+	launchShare      = 0.10
+)
+
+// findLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
+func findLaunch(c *Context) []Finding {
+	o := c.B.Ops
+	if o == nil || o.Top < launchOpsPerStep {
+		return nil
+	}
+	keep := c.pythonSamples(true)
+	around := chainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
+	ops := c.B.Part(analyse.PartOps)
+	small := min(o.SmallTime*float64(len(c.B.Windows)), ops)
+	if len(around) == 0 && len(c.B.Samples) < 40 {
+		return c.launchWithoutSamples(small)
+	}
+	python := sum(around)
+	t := small + python
+	busy := (c.B.Part(analyse.PartPython) + ops) / 1e6 / float64(max(len(c.B.Windows), 1))
+	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
+		return nil
+	}
+	return []Finding{c.launchFinding(small, python)}
+}
+
+func (c *Context) launchWithoutSamples(small float64) []Finding {
+	o := c.B.Ops
+	python := c.B.Part(analyse.PartPython)
+	busy := (python + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
+	if busy <= 0 || o.Top/busy < launchOpsPerMs || c.share(small+python) < launchShare {
+		return nil
+	}
+	return []Finding{c.launchFinding(small, python)}
+}
+
+func (c *Context) launchFinding(small, python float64) Finding {
+	o := c.B.Ops
+	t := small + python
+	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t),
+		claim: map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}}
+	optimizer := c.launchPlace(&f)
+	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.unit())
+	per := c.perStep(t)
+	f.Step = Range{0.4 * per, 0.75 * per, 0.95 * per}
+	f.Run = c.overRun(f.Step)
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.unit(), o.Small), Value: o.Top},
+		{Text: fmt.Sprintf("%s per %s in those short operators, %s in the interpreter around operators", ms(c.perStep(small)), c.unit(), ms(c.perStep(python))), Value: per / 1e6, Unit: "ms"},
+	}
+	f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
+	if optimizer {
+		f.Fix.Text = "Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built."
+	}
+	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
+	f.Confidence = c.basis(len(c.B.Samples))
+	return f
+}
+
+// launchPlace finds the user's line that calls most; it reports whether that is the optimizer's step.
+func (c *Context) launchPlace(f *Finding) bool {
+	forward, all := 0.0, 0.0
+	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartPython || a.Part == analyse.PartOps
+	})
+	var first, optimizer []chain
+	for _, ch := range kept {
+		info := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index])
+		all += ch.weight
+		switch {
+		case info.Acts&analyse.ActOptimizer != 0:
+			optimizer = append(optimizer, ch)
+		case info.Acts&analyse.ActBackward == 0:
+			first = append(first, ch)
+			forward += ch.weight
+		}
+	}
+	if sum(optimizer) > forward {
+		if sp, ok := hottest(optimizer, c.drivers); ok {
+			f.Where = c.where(sp)
+		}
+		return true
+	}
+	if sp, ok := hottest(first, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	return false
+}

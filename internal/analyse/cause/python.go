@@ -1,0 +1,159 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// tensorShare is the share of native time without the interpreter's lock from which a function counts as tensor code: its
+// interpreter time is then the price of calling operators (cause launch), not Python work of its own.
+const tensorShare = 0.12
+
+// tensorFuncs finds the innermost user functions that mostly call operators.
+func (c *Context) tensorFuncs() map[funcKey]bool {
+	ops, all := map[funcKey]float64{}, map[funcKey]float64{}
+	for k := range c.B.Samples {
+		a := &c.B.Samples[k]
+		if a.Part != analyse.PartOps && a.Part != analyse.PartPython {
+			continue
+		}
+		info := c.C.Info(c.P.Samples.Stack[a.Index])
+		if info.User < 0 {
+			continue
+		}
+		key := keyOf(&c.C.Stacks.Frames[info.User])
+		all[key] += a.Weight
+		if a.Part == analyse.PartOps {
+			ops[key] += a.Weight
+		}
+	}
+	out := map[funcKey]bool{}
+	for k, w := range ops {
+		if w >= tensorShare*all[k] {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+// lineOps is the share of operators in the samples of each innermost user line of functions that drive the loop: there the
+// function as a whole says nothing about one line.
+func (c *Context) tensorLine(ops, all map[model.FrameID]float64, fr model.FrameID) bool {
+	return all[fr] > 0 && ops[fr] >= tensorShare*all[fr]
+}
+
+// pythonSamples are the samples in which the interpreter (or native code that holds its lock, such as NumPy's small calls)
+// works for the user's own code; forOps turns the choice round: interpreter time around operators.
+func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool {
+	tensor := c.tensorFuncs()
+	ops, all := map[model.FrameID]float64{}, map[model.FrameID]float64{}
+	frameOf := func(a *analyse.Attributed) model.FrameID { return c.C.Info(c.P.Samples.Stack[a.Index]).User }
+	for k := range c.B.Samples {
+		if a := &c.B.Samples[k]; a.Part == analyse.PartOps || a.Part == analyse.PartPython {
+			fr := frameOf(a)
+			all[fr] += a.Weight
+			if a.Part == analyse.PartOps {
+				ops[fr] += a.Weight
+			}
+		}
+	}
+	return func(_ int, a *analyse.Attributed) bool {
+		if a.Part != analyse.PartPython {
+			return false
+		}
+		info := c.C.Info(c.P.Samples.Stack[a.Index])
+		fr := info.User
+		if fr < 0 {
+			return forOps == (info.Acts&analyse.ActTorch != 0)
+		}
+		around := info.Acts&(analyse.ActTorch|analyse.ActBackward|analyse.ActOptimizer) != 0
+		if !around {
+			if c.drivers[keyOf(&c.C.Stacks.Frames[fr])] {
+				around = c.tensorLine(ops, all, fr)
+			} else {
+				around = tensor[keyOf(&c.C.Stacks.Frames[fr])]
+			}
+		}
+		return around == forOps
+	}
+}
+
+// maxPythonFindings bounds how many places one report names for this cause.
+const maxPythonFindings = 3
+
+// findPython names the functions in which the interpreter works between operators.
+func findPython(c *Context) []Finding {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(false))
+	var out []Finding
+	for len(out) < maxPythonFindings {
+		sp, ok := hottest(chains, c.drivers)
+		if !ok || c.share(sp.unit) < Floor {
+			break
+		}
+		out = append(out, c.pythonFinding(sp))
+		taken := map[int]bool{}
+		for _, m := range sp.members {
+			taken[m] = true
+		}
+		rest := chains[:0:0]
+		for _, ch := range chains {
+			if !taken[ch.index] {
+				rest = append(rest, ch)
+			}
+		}
+		chains = rest
+	}
+	return out
+}
+
+func (c *Context) pythonFinding(sp spot) Finding {
+	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
+		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
+	f.Title = fmt.Sprintf("%s of each %s is Python code between operators", percent(f.Share), c.unit())
+	t := c.perStep(sp.unit)
+	f.Step = Range{0.6 * t, 0.93 * t, t}
+	f.Run = c.overRun(f.Step)
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
+	}
+	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
+	f.Caveat = "Native code that holds the interpreter's lock, such as small NumPy or pandas calls, counts as Python here."
+	return f
+}
+
+// findGIL names waiting for the interpreter's lock.
+func findGIL(c *Context) []Finding {
+	t := c.B.Part(analyse.PartGILWait)
+	if c.share(t) < Floor {
+		return nil
+	}
+	f := Finding{Cause: GIL, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartGILWait: t}}
+	holders, n := c.gilHolders()
+	if sp, ok := hottest(holders, nil); ok {
+		f.Where = c.where(sp)
+	}
+	f.Title = fmt.Sprintf("%s of each %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.unit())
+	per := c.perStep(t)
+	f.Step = Range{0.5 * per, 0.9 * per, per}
+	f.Run = c.overRun(f.Step)
+	f.Confidence = c.basis(n)
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.unit()), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Move the other thread's work into a process of its own, or make it call code that releases the lock."
+	f.Caveat = "Short waits are part of any program with Python threads; torch's own threads hold the lock rarely."
+	return []Finding{f}
+}
+
+// gilHolders are the samples of other threads that hold the lock during the accounted steps.
+func (c *Context) gilHolders() ([]chain, int) {
+	sm := &c.P.Samples
+	var others []analyse.Attributed
+	for i := range sm.Len() {
+		if int(sm.Thread[i]) != c.B.Thread && sm.Flags[i]&model.SampleHoldsGIL != 0 && c.inWindows(sm.Time[i]) {
+			others = append(others, analyse.Attributed{Index: i, Weight: 1})
+		}
+	}
+	return chainsOf(c.C, sm, others, func(int, *analyse.Attributed) bool { return true }), len(others)
+}

@@ -1,0 +1,189 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// rankView is one rank's account.
+type rankView struct {
+	p    *model.Process
+	b    *analyse.Breakdown
+	comm float64 // ns per step waiting in collectives
+	own  float64 // ns per step of everything else
+}
+
+// Ranks accounts for every rank that has steps.
+func Ranks(s *model.Session) []*analyse.Breakdown {
+	var out []*analyse.Breakdown
+	for _, p := range s.Processes {
+		if p.Rank >= 0 && len(p.Steps) > 0 && p.Role != model.RoleWorker && p.Role != model.RoleCompile {
+			out = append(out, analyse.StepBreakdown(s, p))
+		}
+	}
+	return out
+}
+
+func (c *Context) rankViews() []rankView {
+	if c.P.Rank < 0 {
+		return nil
+	}
+	var out []rankView
+	for _, b := range Ranks(c.S) {
+		if n := float64(len(b.Windows)); n > 0 && len(b.Samples) > 0 {
+			comm := b.Part(analyse.PartComm) / n
+			out = append(out, rankView{b.Process, b, comm, b.Mean() - comm})
+		}
+	}
+	return out
+}
+
+// findStraggler names the rank for which the others wait: in a synchronous job all steps last equally long, and the late rank
+// is the one that waits least in collectives.
+func findStraggler(c *Context) []Finding {
+	ranks := c.rankViews()
+	if len(ranks) < 2 {
+		return nil
+	}
+	late, mean := ranks[0], 0.0
+	for _, r := range ranks {
+		mean += r.own / float64(len(ranks))
+		if r.own > late.own {
+			late = r
+		}
+	}
+	saved := late.own - mean
+	if others := (mean*float64(len(ranks)) - late.own) / float64(len(ranks)-1); saved < Floor*c.B.Mean() || late.own < 1.1*others {
+		return nil
+	}
+	others := (mean*float64(len(ranks)) - late.own) / float64(len(ranks)-1)
+	saved = late.own - others
+	f := Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}
+	f.Step = Range{0.4 * saved, 0.8 * saved, saved}
+	f.Run = c.overRun(f.Step)
+	if late.p != c.P {
+		f.claim = map[analyse.PartID]float64{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
+	}
+	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of each step", late.p.Rank, percent(f.Share))
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d works %s per step before it reaches the others, they work %s on average", late.p.Rank, ms(late.own), ms(others)), Value: saved / 1e6, Unit: "ms"})
+	for _, r := range ranks {
+		if r.p != late.p {
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d waits %s per step in collectives", r.p.Rank, ms(r.comm)), Value: r.comm / 1e6, Unit: "ms"})
+		}
+		if len(f.Evidence) > 4 {
+			break
+		}
+	}
+	f.Where.Rank = late.p.Rank
+	c.whyLate(&f, late, ranks)
+	f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
+	f.Caveat = "Equal work helps only as far as the rank is late because of its work and not because of its machine."
+	return []Finding{f}
+}
+
+// whyLate runs the rules on the late rank alone and takes the first finding of its own as the reason; where the late rank does
+// the same as the others, only more of it, the line with the largest difference is the place.
+func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) {
+	sub := c
+	if late.p != c.P {
+		sub = NewContext(c.S, late.b)
+	}
+	if best, ok := sub.lateLine(late, ranks); ok {
+		f.Where = sub.where(best)
+		f.Where.Rank = late.p.Rank
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the difference arises%s", in(f.Where)), Value: best.line / 1e6, Unit: "ms"})
+	}
+	own := *sub
+	var found []Finding
+	for _, r := range rules() {
+		if r.id == Straggler || r.id == Comm || r.id == Warmup || r.id == Machine || r.id == Threads {
+			continue
+		}
+		got, err := guarded(r, &own)
+		if err == nil {
+			found = append(found, got...)
+		}
+	}
+	for i := range found {
+		if b := &found[i]; savedShare(sub, b) >= Floor && b.Step.Mid >= 0.5*f.Step.Mid && (f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
+			b.Where.Rank = late.p.Rank
+			f.Because = b
+		}
+	}
+	if f.Because != nil && f.Because.Where.File != "" {
+		f.Where = f.Because.Where
+	}
+}
+
+// lateLine is the innermost user line at which the late rank spends most more per step than the mean of the others.
+func (c *Context) lateLine(late rankView, ranks []rankView) (spot, bool) {
+	type key struct {
+		file, fn string
+		line     int32
+	}
+	diff := map[key]float64{}
+	at := map[key]spot{}
+	for _, r := range ranks {
+		cls := analyse.NewFrameClasses(c.S, r.p)
+		chains := chainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm })
+		n := float64(len(r.b.Windows))
+		for _, sp := range lineTimes(chains) {
+			k := key{c.text(sp.frame.File), c.text(sp.frame.Function), sp.frame.Line}
+			if r.p == late.p {
+				diff[k] += sp.line / n
+				sp.line /= n
+				at[k] = sp
+			} else {
+				diff[k] -= sp.line / n / float64(len(ranks)-1)
+			}
+		}
+	}
+	best, found := spot{}, false
+	most := 0.2 * (late.own - minOwn(ranks))
+	for k, d := range diff {
+		sp, ok := at[k]
+		if ok && (d > most || d == most && found && sp.frame.Line < best.frame.Line) {
+			best, most, found = sp, d, true
+		}
+	}
+	best.line = most
+	return best, found
+}
+
+func minOwn(ranks []rankView) float64 {
+	m := ranks[0].own
+	for _, r := range ranks {
+		m = min(m, r.own)
+	}
+	return m
+}
+
+// findComm names communication that nothing hides and that no late rank explains.
+func findComm(c *Context) []Finding {
+	t := c.B.Part(analyse.PartComm)
+	ranks := c.rankViews()
+	if len(ranks) > 1 { // what every rank waits is transfer, not lateness
+		for _, r := range ranks {
+			t = min(t, r.comm*float64(len(c.B.Windows)))
+		}
+	}
+	if c.share(t) < Floor {
+		return nil
+	}
+	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: t}}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	per := c.perStep(t)
+	f.Step = Range{0.1 * per, 0.5 * per, 0.9 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of each %s waits for collectives that nothing hides", percent(f.Share), c.unit())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.unit()), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Overlap it with the backward pass (DistributedDataParallel's buckets), send less (lower precision, gradient accumulation), or send less often."
+	f.Caveat = "How much can be hidden depends on the network and on what there is to compute meanwhile."
+	f.Confidence = c.basis(len(chains))
+	return []Finding{f}
+}

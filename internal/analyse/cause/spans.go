@@ -1,0 +1,255 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// spanGroup is the spans of one kind that one line caused.
+type spanGroup struct {
+	file, name, detail model.Str
+	line               int32
+	time               float64 // ns
+	inWindows          float64 // ns inside accounted steps
+	count              int
+	longest            float64
+}
+
+// spanGroups sums the driving thread's spans of a kind after a time, by line, most first.
+func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup {
+	type key struct {
+		file, name model.Str
+		line       int32
+	}
+	index := map[key]int{}
+	var out []spanGroup
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if sp.Kind != kind || sp.End <= sp.Start || sp.Start < after || sp.Thread != c.B.Thread && sp.Thread != 0 {
+			continue
+		}
+		k := key{sp.File, sp.Name, sp.Line}
+		if kind == model.SpanGC {
+			k.name = 0
+		}
+		j, ok := index[k]
+		if !ok {
+			j = len(out)
+			index[k] = j
+			out = append(out, spanGroup{file: sp.File, line: sp.Line, name: sp.Name, detail: sp.Detail})
+		}
+		d := float64(sp.End - sp.Start)
+		out[j].time += d
+		out[j].count++
+		out[j].longest = max(out[j].longest, d)
+		if sp.Detail != 0 {
+			out[j].detail = sp.Detail
+		}
+		if c.inWindows(sp.Start) {
+			out[j].inWindows += d
+		}
+	}
+	slices.SortStableFunc(out, func(a, b spanGroup) int { return cmp.Compare(b.time, a.time) })
+	return out
+}
+
+// ofRun makes the numbers of a finding whose exact spans may lie between steps as well: over the run, and spread over its steps.
+func (c *Context) ofRun(f *Finding, t float64, left Range) {
+	f.Run = left.scale(t)
+	f.Step = f.Run.scale(1 / float64(max(c.Steps, 1)))
+	if c.Steady > 0 {
+		f.Share = t / c.Steady
+	}
+}
+
+func (c *Context) spanWhere(g spanGroup) Where {
+	w := nowhere()
+	if g.file != 0 {
+		w.File, w.Line = c.text(g.file), int(g.line)
+		w.Source = c.source(w.File, w.Line)
+	}
+	return w
+}
+
+// findGC names the garbage collector.
+func findGC(c *Context) []Finding {
+	t, n, longest := 0.0, 0, 0.0
+	full := 0
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanGC && sp.Thread == c.B.Thread && sp.End > sp.Start && sp.Start >= c.firstStep() {
+			t += float64(sp.End - sp.Start)
+			longest = max(longest, float64(sp.End-sp.Start))
+			n++
+			if sp.Value >= 2 {
+				full++
+			}
+		}
+	}
+	if t == 0 {
+		return nil
+	}
+	f := Finding{Cause: GC, Where: nowhere(), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartGC: c.B.Part(analyse.PartGC)}}
+	c.ofRun(&f, t, Range{0.7, 0.95, 1})
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartGC })
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	f.Title = fmt.Sprintf("%s of the time goes into Python's garbage collector", percent(f.Share))
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("%s took %s in all, the longest %s; %d were of the oldest generation", plural(n, "collection"), ms(t), ms(longest), full), Value: t / 1e6, Unit: "ms"},
+	}
+	f.Fix.Text = "Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects)."
+	f.Fix.Change = "gc.collect(); gc.freeze()"
+	f.Caveat = "Without any collection, objects in reference cycles stay alive: watch the memory."
+	return []Finding{f}
+}
+
+// findCompile names compilation after the warm-up.
+func findCompile(c *Context) []Finding {
+	after := c.warm()
+	if after == 0 {
+		after = c.firstStep()
+	}
+	groups := c.spanGroups(model.SpanCompile, after)
+	if len(groups) == 0 {
+		return nil
+	}
+	total, n := 0.0, 0
+	for _, g := range groups {
+		total += g.time
+		n += g.count
+	}
+	g := groups[0]
+	f := Finding{Cause: Compile, Where: c.spanWhere(g), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartCompile: c.B.Part(analyse.PartCompile)}}
+	c.ofRun(&f, total, Range{0.6, 0.95, 1})
+	if f.Where.File == "" {
+		chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartCompile })
+		if sp, ok := hottest(chains, c.drivers); ok {
+			f.Where = c.where(sp)
+		}
+	}
+	f.Title = fmt.Sprintf("%s of the time goes into compiling again while the loop runs", percent(f.Share))
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s after the warm-up took %s", plural(n, "compilation"), ms(total)), Value: total / 1e6, Unit: "ms"}}
+	if d := c.text(g.detail); d != "" {
+		f.Evidence = append(f.Evidence, Evidence{Text: "reason: " + cut(d, 300)})
+	}
+	f.Fix.Text = "Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes."
+	f.Fix.Change = "torch.compile(..., dynamic=True)"
+	f.Caveat = "Dynamic shapes can make the compiled code a little slower."
+	return []Finding{f}
+}
+
+func cut(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+// findIO names files and networks inside the loop: exact spans where the agent saw them, samples elsewhere.
+func findIO(c *Context) []Finding {
+	var out []Finding
+	for _, g := range c.spanGroups(model.SpanIO, c.firstStep()) {
+		if len(out) == 3 {
+			break
+		}
+		f := Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count),
+			claim: map[analyse.PartID]float64{analyse.PartIO: g.inWindows}}
+		c.ofRun(&f, g.time, ioRange(f.Sub))
+		f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)),
+			Value: g.time / 1e6, Unit: "ms"}}
+		ioWords(c, &f)
+		out = append(out, f)
+	}
+	return append(out, c.sampledIO()...)
+}
+
+func nonEmpty(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it.
+func (c *Context) sampledIO() []Finding {
+	spans := c.spanGroups(model.SpanIO, c.firstStep())
+	known := map[model.Str]map[int32]bool{}
+	for _, g := range spans {
+		if known[g.file] == nil {
+			known[g.file] = map[int32]bool{}
+		}
+		known[g.file][g.line] = true
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO })
+	sp, ok := hottest(chains, c.drivers)
+	if !ok || c.share(sp.unit) < Floor || known[sp.frame.File][sp.frame.Line] {
+		return nil
+	}
+	acts := analyse.Activity(0)
+	for _, m := range sp.members {
+		acts |= c.C.Info(c.P.Samples.Stack[c.B.Samples[m].Index]).Acts
+	}
+	f := Finding{Cause: IO, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
+		claim: map[analyse.PartID]float64{analyse.PartIO: sp.unit}}
+	f.Sub = sampledSub(acts, f.Where.Source)
+	t := c.perStep(sp.unit)
+	f.Step = ioRange(f.Sub).scale(t)
+	f.Run = c.overRun(f.Step)
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"}}
+	ioWords(c, &f)
+	return []Finding{f}
+}
+
+func sampledSub(acts analyse.Activity, source string) string {
+	switch {
+	case acts&analyse.ActCheckpoint != 0:
+		return "checkpoint"
+	case acts&analyse.ActNetwork != 0:
+		return "network"
+	case acts&analyse.ActLogging != 0 || strings.Contains(source, "log") || strings.Contains(source, "print("):
+		return "logging"
+	case strings.Contains(source, "write") || strings.Contains(source, "flush") || strings.Contains(source, "fsync"):
+		return "logging"
+	}
+	return "read"
+}
+
+func ioSub(name string) string {
+	name = strings.ToLower(name)
+	switch {
+	case strings.Contains(name, "save") || strings.Contains(name, "checkpoint"):
+		return "checkpoint"
+	case strings.Contains(name, "write") || strings.Contains(name, "log") || strings.Contains(name, "flush") || strings.Contains(name, "sync"):
+		return "logging"
+	case strings.Contains(name, "http") || strings.Contains(name, "socket") || strings.Contains(name, "url"):
+		return "network"
+	}
+	return "read"
+}
+
+// ioRange is what usually remains to be saved: a checkpoint can be written aside or rarely, logging can be batched.
+func ioRange(sub string) Range {
+	if sub == "checkpoint" {
+		return Range{0.5, 0.85, 1}
+	}
+	return Range{0.6, 0.92, 1}
+}
+
+func ioWords(c *Context, f *Finding) {
+	what := map[string]string{"checkpoint": "writing checkpoints", "logging": "writing logs or other output", "read": "reading files", "network": "the network"}[f.Sub]
+	f.Title = fmt.Sprintf("%s of the time inside the loop goes into %s", percent(f.Share), what)
+	f.Fix.Text = map[string]string{
+		"checkpoint": "Save less often, save only what is needed to go on, or copy the tensors and write them in another process.",
+		"logging":    "Collect and write every n-th step, leave flushing to the file object, or hand the text to another thread.",
+		"read":       "Read once before the loop, keep it in memory, or read ahead in another process.",
+		"network":    "Send or fetch in the background, or batch the calls.",
+	}[f.Sub]
+	f.Caveat = "How long a write takes depends on the state of the page cache and on who else uses the disk."
+}

@@ -1,0 +1,101 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// findWarmup names start-up that dominates a short run: imports, preparation before the first step, slow first steps. What
+// can be saved is the user's own preparation and compilation; importing PyTorch itself cannot.
+func findWarmup(c *Context) []Finding {
+	if !c.B.PerStep || c.Wall <= 0 || c.P.Start <= 0 {
+		return nil
+	}
+	begin := c.firstStep()
+	if begin <= c.P.Start {
+		return nil
+	}
+	setup := float64(begin - c.P.Start)
+	prep, n := c.preparation(begin)
+	late := c.slowFirstSteps()
+	sp, ok := hottest(prep, nil)
+	if !ok {
+		sp = spot{}
+	}
+	f := Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Share: (setup + late) / c.Wall, Confidence: c.basis(n)}
+	switch {
+	case ok && sp.unit >= late:
+		f.Where = c.where(sp)
+		f.Run = Range{0.3 * sp.unit, 0.85 * sp.unit, sp.unit}
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), Value: sp.unit / 1e6, Unit: "ms"})
+		f.Fix.Text = "Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less."
+	case late > 0:
+		f.Run = Range{0.3 * late, 0.8 * late, late}
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(late)), Value: late / 1e6, Unit: "ms"})
+		f.Fix.Text = "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer."
+	default:
+		return nil
+	}
+	f.Title = fmt.Sprintf("start-up takes %s of this run", percent(f.Share))
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), Value: setup / 1e6, Unit: "ms"})
+	f.Caveat = "Counts once per run, not per step."
+	return []Finding{f}
+}
+
+// preparation is the samples of the main thread before the first step that are not in an import, by user line.
+func (c *Context) preparation(until model.Time) ([]chain, int) {
+	sm := &c.P.Samples
+	var att []analyse.Attributed
+	var first model.Time
+	for i := 0; i < sm.Len() && sm.Time[i] < until; i++ {
+		if int(sm.Thread[i]) != c.B.Thread {
+			continue
+		}
+		if first == 0 {
+			first = sm.Time[i]
+		}
+		att = append(att, analyse.Attributed{Index: i})
+	}
+	if len(att) == 0 {
+		return nil, 0
+	}
+	each := float64(until-first) / float64(len(att))
+	for i := range att {
+		att[i].Weight = each
+	}
+	chains := chainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
+		info := c.C.Info(sm.Stack[a.Index])
+		return info.Acts&(analyse.ActImport|analyse.ActLoader) == 0
+	})
+	return chains, len(chains)
+}
+
+// slowFirstSteps is how much longer the warm-up steps took than as many later ones.
+func (c *Context) slowFirstSteps() float64 {
+	extra := 0.0
+	for i := range c.P.Steps {
+		st := &c.P.Steps[i]
+		if st.Phase == model.PhaseWarmup && st.Kind == c.B.Kind {
+			extra += max(float64(st.End-st.Start)-c.B.Median, 0)
+		}
+	}
+	if c.B.Phase != model.PhaseBaseline {
+		return 0
+	}
+	return extra
+}
+
+// importTime is the time in imports before an instant.
+func (c *Context) importTime(until model.Time) float64 {
+	var in []analyse.Interval
+	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
+		for i := range list {
+			if sp := &list[i]; sp.Kind == model.SpanImport && sp.Start < until && sp.End > sp.Start {
+				in = append(in, analyse.Interval{Start: sp.Start, End: min(sp.End, until)})
+			}
+		}
+	}
+	return analyse.UnionTime(in)
+}

@@ -1,0 +1,83 @@
+package cause
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// workerView is what one DataLoader worker did for the accounted process.
+type workerView struct {
+	p       *model.Process
+	cls     *analyse.FrameClasses
+	fetches []analyse.Interval // in the accounted stretch of the run
+	mean    float64            // ns per batch
+	samples []analyse.Attributed
+	blocked float64 // share of fetch samples that are not on a CPU
+}
+
+// findWorkers collects the workers of the accounted process that fetched batches while its steps were accounted.
+func (c *Context) findWorkers() []*workerView {
+	var out []*workerView
+	for _, p := range c.S.Processes {
+		if p.Role != model.RoleWorker || p.PPID != c.P.PID || p.Host != c.P.Host {
+			continue
+		}
+		if w := c.viewWorker(p); w != nil {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (c *Context) viewWorker(p *model.Process) *workerView {
+	w := &workerView{p: p, cls: analyse.NewFrameClasses(c.S, p)}
+	thread := p.MainThread
+	total := 0.0
+	for i := range p.Spans {
+		sp := &p.Spans[i]
+		if sp.Kind == model.SpanFetch && sp.End > sp.Start && c.inWindows(sp.End) {
+			w.fetches = append(w.fetches, analyse.Interval{Start: sp.Start, End: sp.End})
+			total += float64(sp.End - sp.Start)
+			thread = sp.Thread
+		}
+	}
+	if len(w.fetches) == 0 {
+		return nil
+	}
+	slices.SortFunc(w.fetches, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	w.mean = total / float64(len(w.fetches))
+	sm := &p.Samples
+	off := 0
+	for i := range sm.Len() {
+		if int(sm.Thread[i]) != thread || !inside(w.fetches, sm.Time[i]) {
+			continue
+		}
+		w.samples = append(w.samples, analyse.Attributed{Index: i, Part: analyse.PartDataWait})
+		if sleeping(sm, i) {
+			off++
+		}
+	}
+	for i := range w.samples {
+		w.samples[i].Weight = total / float64(len(w.samples))
+	}
+	if len(w.samples) > 0 {
+		w.blocked = float64(off) / float64(len(w.samples))
+	}
+	return w
+}
+
+// sleeping says that the sampled thread was not on a CPU and did not want one.
+func sleeping(sm *model.Samples, i int) bool {
+	return sm.State[i] == model.StateBlocked || sm.State[i] == model.StateIdle || sm.Flags[i]&model.SampleDiskWait != 0
+}
+
+func inside(spans []analyse.Interval, t model.Time) bool {
+	i, found := slices.BinarySearchFunc(spans, t, func(s analyse.Interval, t model.Time) int { return cmp.Compare(s.Start, t) })
+	if !found {
+		i--
+	}
+	return i >= 0 && t < spans[i].End
+}
