@@ -84,14 +84,14 @@ func (w *deviceWork) explain(from, to model.Time, row model.EventID, lanes map[m
 	called := min(ev.Start[launch], to)
 	where := w.lines.of(launch)
 	if called <= from {
-		cause := IdleKernel
 		switch {
 		case ev.End(launch) > from:
-			cause = IdleLaunch
+			w.bookLaunch(sums, launch, from, to)
 		case to-from > deviceGap:
-			cause = IdleWait
+			w.book(sums, IdleWait, where, from, to)
+		default:
+			w.book(sums, IdleKernel, where, from, to)
 		}
-		w.book(sums, cause, where, from, to)
 		return
 	}
 	lane := lanes[ev.Lane[launch]]
@@ -105,7 +105,23 @@ func (w *deviceWork) explain(from, to model.Time, row model.EventID, lanes map[m
 	}
 	w.book(sums, cause, where, from, called)
 	if called < to {
-		w.book(sums, IdleLaunch, w.lines.of(launch), called, to)
+		w.bookLaunch(sums, launch, called, to)
+	}
+}
+
+// bookLaunch books the time from a launching call's start to the work's. What is longer after the call's end than any
+// launch takes is waiting: for another stream, or for work that the trace does not show.
+func (w *deviceWork) bookLaunch(sums map[idleKey]*IdleCause, launch model.EventID, from, to model.Time) {
+	returned := min(max(w.trace.Events.End(launch), from), to)
+	where := w.lines.of(launch)
+	if to.Sub(returned) <= longDelay {
+		returned = to
+	}
+	if from < returned {
+		w.book(sums, IdleLaunch, where, from, returned)
+	}
+	if returned < to {
+		w.book(sums, IdleWait, where, returned, to)
 	}
 }
 
