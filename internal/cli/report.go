@@ -1,13 +1,129 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/view"
 )
 
-// print writes the report of paths.
-func (o *reportOptions) print(_ context.Context, a *app, w io.Writer, paths []string, shown string, _ bool) error {
-	_, err := fmt.Fprintf(w, "bottleneck: the session is %s\n", shown)
-	return err
+func newReportCommand(a *app) *cobra.Command {
+	o := &reportOptions{}
+	cmd := &cobra.Command{
+		Use:   "report [flags] PATH…",
+		Short: "Print the report of sessions or of traces that others recorded",
+		Long: "Reads session directories (also growing ones), files that `pack` made, traces of torch.profiler, and directories of them\n" +
+			"(every rank in one report); - reads standard input.",
+		Example: "  bottleneck report bottleneck-out/train-20260131-120000\n" +
+			"  bottleneck report traces/ --rank 0-7 --json report.json\n" +
+			"  bottleneck report trace.json.gz --style torch --sort-by self_cpu_time_total --row-limit 20",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("report: PATH is missing: a session directory or a trace; sessions are in bottleneck-out/")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return o.print(cmd.Context(), a, a.stdout, args, args[0], false)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	o.addTo(cmd.Flags())
+	return cmd
+}
+
+// print reads paths and writes their report: text to w or --output, the document to --json. shown is how the user would
+// name the first of paths; keep saves the program texts that the report shows into that session.
+func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []string, shown string, keep bool) error {
+	paths, cleanup, err := unpackAll(ctx, paths)
+	defer cleanup()
+	if err != nil {
+		return err
+	}
+	s, err := a.load(ctx, paths, ingest.Options{Rank: o.build.Ranks})
+	if err != nil {
+		return err
+	}
+	if keep {
+		keepSources(a, paths[0], s)
+	}
+	build := o.build
+	build.Path = shown
+	return o.write(a, w, s, view.Build(s, build))
+}
+
+// keepSources saves the program texts and lets this report use the same that later ones will.
+func keepSources(a *app, dir string, s *model.Session) {
+	if _, err := record.SaveSources(dir, ingest.SourcePaths(s)); err != nil {
+		a.warn("the program's source is not kept with the session: %v", cause(err))
+	}
+	if err := ingest.LoadSources(dir, s); err != nil {
+		a.warn("the program's source is not in the report: %v", cause(err))
+	}
+}
+
+// write sends the report where the flags say.
+func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Report) error {
+	if o.json != "" {
+		err := o.toFile(a, o.json, func(w io.Writer) error { return view.WriteJSON(w, r) })
+		if err != nil || o.json == "-" && o.output == "" {
+			return err
+		}
+	}
+	if o.output != "" {
+		return o.toFile(a, o.output, func(w io.Writer) error { return o.writeText(a, w, s, r) })
+	}
+	return o.writeText(a, w, s, r)
+}
+
+// writeText writes the report in the chosen style.
+func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view.Report) error {
+	if o.style == "torch" {
+		return o.writeTorch(w, s)
+	}
+	text := o.text
+	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose
+	if err := view.WriteText(w, r, text); err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+// toFile writes a whole file or nothing; "-" is standard output.
+func (o *reportOptions) toFile(a *app, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(a.stdout)
+	}
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // a pipe or /dev/null
+		if err != nil {
+			return unusable(fmt.Errorf("write report: %w", err))
+		}
+		defer f.Close()
+		_, err = f.Write(text.Bytes())
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return unusable(fmt.Errorf("write report: %w", err))
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		return unusable(fmt.Errorf("write report: %w", err))
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ type app struct {
 
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
-	newRunCommand, newEnvCommand, newManCommand,
+	newRunCommand, newReportCommand, newExportCommand, newEnvCommand, newPackCommand, newManCommand,
 }
 
 // exitError carries an exit code; a nil err prints nothing.

@@ -2,56 +2,115 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/collect"
 	"bottleneck/internal/record"
 )
 
-// watcher samples the program's Python stacks from outside while it runs.
-type watcher struct{}
+// watcher samples the program's Python stacks from outside while it runs. A nil watcher takes none.
+type watcher struct {
+	sampler *collect.Sampler
+	seen    []collect.SampledProcess
+}
 
-func startWatcher(context.Context, *session, *runOptions, *collect.Program) *watcher {
-	return &watcher{}
+// startWatcher begins to sample; why it cannot is noted in the session.
+func startWatcher(ctx context.Context, s *session, o *runOptions, p *collect.Program) *watcher {
+	if o.noSample {
+		return nil
+	}
+	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: p.PID(), Hz: o.rate, Dir: s.folder, Host: s.launcher.Host})
+	if err != nil {
+		s.launcher.AddNote("no-samples", fmt.Sprintf("no Python stacks were taken: %v", cause(err)))
+		return nil
+	}
+	return &watcher{sampler: sampler}
 }
 
 // stop ends sampling and notes what it cost and what it could not see.
-func (w *watcher) stop(*record.Launcher) {}
+func (w *watcher) stop(l *record.Launcher) {
+	if w == nil {
+		return
+	}
+	stats := w.sampler.Stop()
+	w.seen = stats.Processes
+	l.Own.SamplerCPUNS = stats.CPU.Nanoseconds()
+	if stats.WriteError != "" {
+		l.AddNote("samples-lost", "Python stacks were taken but not all were kept: "+stats.WriteError)
+	}
+	reasons := map[string][]string{}
+	for _, p := range stats.Processes {
+		if p.Reason != "" {
+			reasons[p.Reason] = append(reasons[p.Reason], fmt.Sprint(p.PID))
+		}
+	}
+	for reason, pids := range reasons {
+		if len(pids) > 5 {
+			pids = append(pids[:5], "…")
+		}
+		l.AddNote("not-sampled", fmt.Sprintf("no Python stacks of process %s: %s", strings.Join(pids, ", "), reason))
+	}
+	slices.SortFunc(l.Notes, func(a, b record.Note) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
+}
+
+// python lists the processes that the sampler found to run Python.
+func (w *watcher) python() []collect.SampledProcess {
+	if w == nil {
+		return nil
+	}
+	var out []collect.SampledProcess
+	for _, p := range w.seen {
+		if p.Python != "" || p.Samples > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // noteMissing says what the report lacks because the agent was not loaded, and how to get it.
 func (s *session) noteMissing() {
-	_, processes, err := record.Folders(s.dir)
-	if err != nil || len(processes) > 0 {
+	_, folders, err := record.Folders(s.dir)
+	if err != nil || len(folders) > 0 {
 		return
 	}
-	l := s.launcher
+	const lost = ": steps, waits and operators are missing, Python lines are known from outside only; "
+	l, found := s.launcher, s.watcher.python()
+	commands := [][]string{l.Command}
+	for _, p := range found {
+		commands = append(commands, append([]string{p.Executable}, p.Args...), p.Args)
+	}
 	switch {
-	case l.Target == string(collect.TargetCommand) && !mentionsPython(l.Command):
-		l.AddNote("no-python", "no Python process was seen in this command; only its time and exit status are known")
-	case hasIsolatingFlag(l.Command):
-		l.AddNote("agent-isolated", "Python ran with -I, -E or -S, which keeps the agent out: steps, waits and operators are missing; run without that flag to get them")
+	case slices.ContainsFunc(commands, isolated):
+		l.AddNote("agent-isolated", "Python ran with -I, -E or -S, which keeps the agent out"+lost+"run it without that flag to get them")
+	case len(found) == 0 && l.Target == string(collect.TargetCommand):
+		l.AddNote("no-python", "no Python process was seen in this command: only its time and exit status are known")
+	case l.Target == string(collect.TargetCommand):
+		l.AddNote("agent-absent", "the agent was not loaded, because something between bottleneck and Python drops the environment"+lost+
+			"pass PYTHONPATH and BNECK_AGENT_CONFIG on (docker run -e, sudo --preserve-env, ssh SendEnv), or put `bottleneck run` directly before Python")
 	default:
-		l.AddNote("agent-absent", "the agent was not loaded (Python with -I, -E or -S, or a launcher that drops the environment): steps, waits and operators are missing; "+
-			"pass PYTHONPATH and "+"BNECK_AGENT_CONFIG on to the program, or run `bottleneck run` inside the launcher")
+		l.AddNote("agent-absent", "the agent was not loaded: this interpreter does not import sitecustomize, or could not write to the session"+lost+
+			"look at `"+filepath.Base(l.Interpreter)+" -c 'import sitecustomize'`")
 	}
 }
 
-func mentionsPython(argv []string) bool {
-	for _, arg := range argv {
-		if strings.Contains(strings.ToLower(arg), "python") || strings.HasSuffix(arg, ".py") {
-			return true
-		}
+// isolated says whether an interpreter's own flags (those before the script) hold -I, -E or -S.
+func isolated(argv []string) bool {
+	if len(argv) == 0 || !strings.Contains(filepath.Base(argv[0]), "python") {
+		return false
 	}
-	return false
-}
-
-// hasIsolatingFlag says whether an interpreter's own flags (those before the script) hold -I, -E or -S.
-func hasIsolatingFlag(argv []string) bool {
-	for _, arg := range argv[min(1, len(argv)):] {
+	for _, arg := range argv[1:] {
 		if !strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "--") {
 			return false
 		}
-		if strings.ContainsAny(arg[1:], "IES") {
+		flags := arg[1:]
+		if end := strings.IndexAny(flags, "cmWX"); end >= 0 {
+			flags = flags[:end]
+			return strings.ContainsAny(flags, "IES")
+		}
+		if strings.ContainsAny(flags, "IES") {
 			return true
 		}
 	}

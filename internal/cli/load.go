@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+)
+
+// load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
+func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
+	bar := newProgress(a.stderr)
+	opt.Progress = bar.update
+	s, err := ingest.Open(ctx, paths, opt)
+	bar.done()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return nil, &exitError{130, err}
+		}
+		return nil, unusable(err)
+	}
+	return s, nil
+}
+
+// progress is a bar on a terminal that appears only when work takes longer than half a second.
+type progress struct {
+	mu    sync.Mutex
+	w     io.Writer // nil: not a terminal
+	start time.Time
+	bar   *progressbar.ProgressBar
+}
+
+// quietFor is how long work may take before it shows.
+const quietFor = 500 * time.Millisecond
+
+func newProgress(w io.Writer) *progress {
+	if !isTerminal(w) {
+		w = nil
+	}
+	return &progress{w: w, start: time.Now()}
+}
+
+// update is told the bytes done of all.
+func (p *progress) update(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w == nil || time.Since(p.start) < quietFor {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowBytes(true),
+			progressbar.OptionSetDescription("reading"), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWidth(30))
+	}
+	p.bar.ChangeMax64(total)
+	_ = p.bar.Set64(done) // a bar that cannot be drawn is no reason to stop
+}
+
+// done takes the bar off the screen.
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.w = nil
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
+)
+
+// writeTorch prints the operator table as torch.profiler's key_averages().table() does: of one trace digit by digit, of
+// several their sum.
+func (o *reportOptions) writeTorch(w io.Writer, s *model.Session) error {
+	group := analyse.KeyAveragesOptions{ByShapes: o.build.GroupByInputShape, ByStack: o.build.GroupByStack}
+	var rows []view.TorchRow
+	switch len(s.Traces) {
+	case 0:
+		if len(s.Calls) > 0 {
+			return o.writeCalls(w, s)
+		}
+		return unusable(fmt.Errorf("--style torch: there is no trace in the input"))
+	case 1:
+		rows = view.TorchRows(s.Traces[0], s.Strings, group)
+	default:
+		rows = view.TorchRowsOf(analyse.KeyAverages(s.Traces, s.Strings, group), group)
+	}
+	options := view.NewTorchTableOptions()
+	options.SortBy, options.MaxNameWidth, options.TopLevelOnly = o.sortBy, o.maxNameWidth, o.topLevelOnly
+	if o.rowLimit != 0 {
+		options.RowLimit = o.rowLimit
+	}
+	for _, t := range s.Traces {
+		options.Memory = options.Memory || t.Features.Memory
+		options.Flops = options.Flops || t.Features.Flops
+		if options.Device == "" && t.Features.Device {
+			options.Device = deviceName(s, t)
+		}
+	}
+	if err := view.TorchTable(w, rows, options); err != nil {
+		return usage("--sort-by: %v", err)
+	}
+	return nil
+}
+
+// deviceName is torch's name for the traces' kind of device.
+func deviceName(s *model.Session, _ *model.Trace) string {
+	if s.Environment.HIP == "" && slices.ContainsFunc(s.Environment.GPUs, func(g model.GPU) bool { return g.ComputeMajor == 0 && g.Name != "" }) {
+		return "xpu"
+	}
+	return "cuda"
+}
+
+// writeCalls prints exact call counts as pstats does.
+func (o *reportOptions) writeCalls(w io.Writer, s *model.Session) error {
+	for _, calls := range s.Calls {
+		if err := view.CallsTable(w, calls, view.CallsTableOptions{SortBy: o.sortBy, RowLimit: max(0, o.rowLimit)}); err != nil {
+			return usage("--sort-by: %v", err)
+		}
+	}
+	return nil
+}
