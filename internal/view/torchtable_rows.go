@@ -58,31 +58,29 @@ func torchRow(a *analyse.KeyAverage, opt analyse.KeyAveragesOptions) TorchRow {
 // TorchTime is one event's four times in microseconds.
 type TorchTime struct{ SelfCPU, CPU, SelfDevice, Device float64 }
 
-// TorchTimes computes times as torch/autograd/profiler_util.py does: starts and ends are divided first and subtracted
-// then, and what children take is summed before it is taken off.
+// TorchTimes computes the events' times as torch/autograd/profiler_util.py does: starts and ends are divided first and
+// subtracted then, and what children take is summed before it is taken off.
 func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEvent) []TorchTime {
 	start := profilerStart(t, strs)
 	us := func(at model.Time) float64 { return float64(at-start) / 1000 }
 	times := make([]TorchTime, len(events))
 	below := make([]neumaier, len(events))
-	deviceBelow := make([]neumaier, len(events))
-	own := make([]neumaier, len(events))
-	index := ownersOfKernels(events)
+	owners := newKernelOwners(t, events)
 	for i := range events {
 		e, x := &events[i], &times[i]
 		elapsed := us(e.Start+model.Time(duration(t, e))) - us(e.Start)
-		if e.DeviceType != analyse.OnCPU {
+		switch {
+		case e.DeviceType != analyse.OnCPU:
 			x.Device, x.SelfDevice = elapsed, elapsed
-			if op := opOf(t, e); op >= 0 && int(op) < len(index) && index[op] >= 0 && !e.IsUserAnnotation {
-				own[index[op]].add(elapsed)
+			owners.add(e, elapsed)
+		default:
+			x.CPU = elapsed
+			if e.Parent >= 0 {
+				below[e.Parent].add(elapsed)
 			}
-			continue
-		}
-		x.CPU = elapsed
-		if e.Parent >= 0 {
-			below[e.Parent].add(elapsed)
 		}
 	}
+	deviceBelow := make([]neumaier, len(events))
 	for i := len(events) - 1; i >= 0; i-- {
 		e, x := &events[i], &times[i]
 		if e.DeviceType != analyse.OnCPU || e.IsAsync {
@@ -90,7 +88,7 @@ func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEv
 		}
 		x.SelfCPU = x.CPU - below[i].sum()
 		if e.Device != 0 {
-			x.Device = own[i].sum() + deviceBelow[i].sum()
+			x.Device = owners.sum(int32(i), e) + deviceBelow[i].sum()
 			x.SelfDevice = x.Device - deviceBelow[i].sum()
 		}
 		if e.Parent >= 0 {
@@ -100,29 +98,58 @@ func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEv
 	return times
 }
 
-// ownersOfKernels maps trace events to their place in the list; -1 for those that are not in it.
-func ownersOfKernels(events []analyse.FunctionEvent) []int32 {
-	var last model.EventID = -1
-	for i := range events {
-		last = max(last, events[i].Event)
-	}
-	index := make([]int32, last+1)
-	for i := range index {
-		index[i] = -1
-	}
-	for i := range events {
-		if events[i].Event >= 0 && events[i].SelfDevice != 0 {
-			index[events[i].Event] = int32(i)
-		}
-	}
-	return index
+// kernelOwners adds up each operator's own device rows.
+type kernelOwners struct {
+	trace *model.Trace
+	index []int32 // by trace event: its place in the list, -1
+	sums  map[int32]*kernelSum
 }
 
-func opOf(t *model.Trace, e *analyse.FunctionEvent) model.EventID {
-	if e.Event < 0 {
-		return model.NoEvent
+type kernelSum struct {
+	us neumaier
+	ns model.Dur
+}
+
+func newKernelOwners(t *model.Trace, events []analyse.FunctionEvent) *kernelOwners {
+	o := &kernelOwners{trace: t, index: make([]int32, t.Events.Len()), sums: map[int32]*kernelSum{}}
+	for i := range o.index {
+		o.index[i] = -1
 	}
-	return t.Events.Op[e.Event]
+	for i := range events {
+		if events[i].Event >= 0 {
+			o.index[events[i].Event] = int32(i)
+		}
+	}
+	return o
+}
+
+// add counts a device row to its operator; where torch removed that one as the only child of a namesake, to the parent.
+func (o *kernelOwners) add(e *analyse.FunctionEvent, us float64) {
+	if e.Event < 0 || e.IsUserAnnotation {
+		return
+	}
+	op := o.trace.Events.Op[e.Event]
+	for op != model.NoEvent && o.index[op] < 0 {
+		op = o.trace.Events.Parent[op]
+	}
+	if op == model.NoEvent {
+		return
+	}
+	sum, ok := o.sums[o.index[op]]
+	if !ok {
+		sum = &kernelSum{}
+		o.sums[o.index[op]] = sum
+	}
+	sum.us.add(us)
+	sum.ns += e.Device
+}
+
+// sum is the operator's own device time; the exact one where it is not made of the rows that were counted here.
+func (o *kernelOwners) sum(i int32, e *analyse.FunctionEvent) float64 {
+	if sum, ok := o.sums[i]; ok && sum.ns == e.SelfDevice {
+		return sum.us.sum()
+	}
+	return float64(e.SelfDevice) / 1000
 }
 
 // duration is the event's length; unclaimed memory events have none.

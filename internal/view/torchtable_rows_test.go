@@ -83,3 +83,35 @@ func compareTorchRows(t *testing.T, got, want []TorchRow) {
 }
 
 func describe(r TorchRow) string { return fmt.Sprintf("%+v", r) }
+
+// TestTorchTableFromDeviceTraces does the same with traces of GPUs, whose tables torch's own code made from the files.
+func TestTorchTableFromDeviceTraces(t *testing.T) {
+	names, _ := filepath.Glob("../../testdata/torchtable/devices/*.json.gz")
+	if len(names) < 4 {
+		t.Fatalf("only %d fixtures", len(names))
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			fixture := readTorchFixture(t, name)
+			path := "../../../shared/traces/" + fixture.Trace
+			if _, err := os.Stat(path); err != nil {
+				t.Skip("the folder of recorded traces is not beside this checkout")
+			}
+			s, trace := readTrace(t, path)
+			rows := TorchRows(trace, s.Strings, analyse.KeyAveragesOptions{})
+			for i := range rows {
+				rows[i].Flops = 0 // with_flops was off
+			}
+			compareTorchRows(t, rows, torchRowsOf(fixture.Rows))
+			for i := range fixture.Tables {
+				var got strings.Builder
+				if err := TorchTable(&got, rows, tableOptions(&fixture, i)); err != nil {
+					t.Fatal(err)
+				}
+				if want := fixture.Tables[i].Text; got.String() != want {
+					t.Fatalf("table %d (%+v):\n%s", i, fixture.Tables[i].Args, firstDifference(got.String(), want))
+				}
+			}
+		})
+	}
+}

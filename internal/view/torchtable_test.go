@@ -11,6 +11,7 @@ import (
 
 // torchFixture is what testdata/torchtable/generate.py wrote: torch's rows and torch's text.
 type torchFixture struct {
+	Trace  string `json:"trace"` // where the trace is, below the folder of recorded traces
 	Device string `json:"device"`
 	Memory bool   `json:"profile_memory"`
 	Flops  bool   `json:"with_flops"`

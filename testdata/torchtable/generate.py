@@ -181,9 +181,10 @@ def real(name, rng):
 
 
 def made_rows(rng):
+    long_path = "/a/very/long/path/that/does/not/fit/in/the/column/of/the/table/model.py(77): forward"
     names = ["aten::mm", "void kernel<int>(float*)", "été::größe", "x" * 80, "Memcpy HtoD (Pinned -> Device)", "ab", "[memory]"]
     averages = []
-    for i, name in enumerate(names * 3):
+    for name in names * 3:
         a = FunctionEventAvg()
         a.key, a.count, a.node_id = name, rng.choice([1, 2, 7, 1000]), -1
         a.use_device = "cuda"
@@ -199,7 +200,7 @@ def made_rows(rng):
         a.device_memory_usage, a.self_device_memory_usage = rng.choice([0, 2 << 30]), rng.choice([0, -7, 1 << 21])
         a.flops = rng.choice([0, 999, 1000, 10**6, 10**15, 123456789])
         a.input_shapes = rng.choice([[], [[2, 3], []], [[4, 128, 1024, 1024], [128, 128, 3, 3], [], [], [], [], []]])
-        a.stack = rng.choice([[], ["train.py(3): main"], ["/a/very/long/path/that/does/not/fit/in/the/column/of/the/table/model.py(77): forward", "b(1): é"]])
+        a.stack = rng.choice([[], ["train.py(3): main"], [long_path, "b(1): é"]])
         a.overload_name = ""
         a.cpu_parent = rng.choice([None, a])
         averages.append(a)
