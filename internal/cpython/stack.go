@@ -9,8 +9,12 @@ import (
 // slack is what is read of a data-stack chunk beyond the last known top, for frames that were pushed since.
 const slack = 768
 
-// attempts is how often a stack is read in one snapshot before a fault is accepted.
-const attempts = 3
+// How often a stack is read in one snapshot before a fault is accepted, and before it is accepted that the innermost
+// frame changes faster than it can be read.
+const (
+	attempts      = 10
+	movedAttempts = 3
+)
 
 // threadState is what is known of one thread between snapshots: copies of its memory and its last stack.
 type threadState struct {
@@ -31,6 +35,7 @@ type threadState struct {
 
 	frames, prev []RawFrame
 	addrs, prevA []uint64 // addresses of the frames
+	root, maybe  uint64   // outermost frame: the last one, and one that was seen once
 }
 
 // chunk is a copy of the used part of one _PyStackChunk: previous, size and top (8 bytes each), then frames.
@@ -145,7 +150,10 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 		if out.Fault == FaultNone && r.l.Frame.Heap {
 			r.verifyObjects(t, out)
 		}
-		if out.Fault == FaultNone && !out.Moved || try == attempts {
+		if out.Fault == FaultNone && !out.Cut && !r.rooted(t) {
+			out.Fault = FaultTorn
+		}
+		if out.Fault == FaultNone && (!out.Moved || try >= movedAttempts) || try == attempts {
 			break
 		}
 		if !r.again(t) {
@@ -153,6 +161,21 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 		}
 	}
 	r.finish(t, out)
+}
+
+// rooted says whether a stack ends at the thread's outermost frame: another end than before must be seen twice in a row.
+func (r *Reader) rooted(t *threadState) bool {
+	n := len(t.addrs)
+	if n == 0 {
+		return true
+	}
+	root := t.addrs[n-1]
+	if root != t.root && root != t.maybe {
+		t.maybe = root
+		return false
+	}
+	t.root, t.maybe = root, 0
+	return true
 }
 
 // again reads one thread once more.
@@ -224,6 +247,7 @@ func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
 	t.frames, t.addrs = t.frames[:0], t.addrs[:0]
 	f := &r.l.Frame
 	var packed packing
+	native := true // the last frame was one of the C stack
 	for steps := 0; cur != 0; steps++ {
 		if len(t.frames) >= maxFrames {
 			out.Cut = true
@@ -240,7 +264,7 @@ func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
 		if back == cur {
 			return FaultTorn
 		}
-		if f.Owner != none && b[f.Owner] >= f.OwnerNative {
+		if native = f.Owner != none && b[f.Owner] >= f.OwnerNative; native {
 			if n := len(t.frames); n > 0 {
 				t.frames[n-1].Entry = true
 			}
@@ -253,7 +277,23 @@ func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
 		}
 		cur = back
 	}
+	if !r.complete(t, native) {
+		return FaultTorn
+	}
 	return FaultNone
+}
+
+// complete says whether a chain ended where one may end: at the C code that called Python first. The link of a frame
+// that was just left is cleared, which looks like an end.
+func (r *Reader) complete(t *threadState, native bool) bool {
+	n := len(t.frames)
+	switch {
+	case n == 0 || r.l.Frame.Heap:
+		return true
+	case r.l.Frame.Entry != none:
+		return t.frames[n-1].Entry
+	}
+	return native
 }
 
 // packing checks that frames lie on the data stack as they were pushed: each begins where its caller's ends.
