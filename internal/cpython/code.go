@@ -22,6 +22,7 @@ type Code struct {
 	length   int32  // of the bytecode in bytes; 0 unknown
 	frameLen uint64 // bytes that a frame takes on the data stack; 0 unknown
 	shim     bool   // the interpreter's own trampoline
+	dead     bool   // something else lies at its address now
 	key      []byte
 	checked  int64 // tick at which the key was last compared
 }

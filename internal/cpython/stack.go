@@ -311,7 +311,12 @@ func (p *packing) fits(chunk, addr uint64, length uint64) bool {
 func (r *Reader) push(t *threadState, addr uint64, b []byte, home uint64, packed *packing) Fault {
 	f := &r.l.Frame
 	ca := word(b, f.Code) &^ f.Tag
-	c := r.codes.byAddr[ca]
+	var c *Code
+	if i := len(t.frames); i < len(t.prev) && t.prev[i].Code.addr == ca && !t.prev[i].Code.dead {
+		c = t.prev[i].Code // a stack that did not change needs no search
+	} else {
+		c = r.codes.byAddr[ca]
+	}
 	if c == nil {
 		var err error
 		if c, err = r.codes.load(ca); err != nil {

@@ -79,6 +79,7 @@ func (r *Reader) compareCodes(s *Snapshot) {
 			continue
 		}
 		delete(r.codes.byAddr, c.addr)
+		c.dead = true
 		r.condemn(s, c)
 	}
 	r.check = r.check[:0]
