@@ -28,13 +28,13 @@ func WriteFile(ctx context.Context, s *model.Session, f Format, path string, opt
 func replaceFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
-			return fmt.Errorf("export to %s: it is a directory", path)
+			return fmt.Errorf("write %s: it is a directory", path)
 		}
 		return writeInPlace(path, write)
 	}
 	f, err := createBeside(path)
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	err = errors.Join(compressed(f, path, write), f.Close())
 	if err == nil {
@@ -46,7 +46,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		if errors.As(err, &unavailable) {
 			return err
 		}
-		return fmt.Errorf("export to %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 func writeInPlace(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return errors.Join(compressed(f, path, write), f.Close())
 }

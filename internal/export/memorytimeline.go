@@ -69,12 +69,12 @@ func writeMemoryTimeline(ctx context.Context, s *model.Session, w io.Writer, opt
 		return &UnavailableError{"memory-timeline", "no trace holds memory events: record with --profile-memory"}
 	}
 	if len(with) > 1 {
-		return fmt.Errorf("export --to memory-timeline: %d traces hold memory events: choose one with --rank, or name one file", len(with))
+		return fmt.Errorf("%d traces hold memory events: choose one with --rank, or name one file", len(with))
 	}
 	t := with[0]
 	device, err := chooseDevice(&t.Memory, opt.Device)
 	if err != nil {
-		return fmt.Errorf("export --to memory-timeline: %w", err)
+		return err
 	}
 	actions := memoryActions(t, s.Strings, device)
 	if ctx.Err() != nil {

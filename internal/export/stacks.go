@@ -39,7 +39,7 @@ func writeStacks(ctx context.Context, s *model.Session, w io.Writer, opt Options
 		metric = StackMetrics[0]
 	}
 	if !slices.Contains(StackMetrics, metric) {
-		return fmt.Errorf("export --to stacks: no metric %q: choose one of %s", metric, strings.Join(StackMetrics, ", "))
+		return fmt.Errorf("no metric %q: choose one of %s", metric, strings.Join(StackMetrics, ", "))
 	}
 	lines := 0
 	err := buffered(w, func(out *bufio.Writer) error {

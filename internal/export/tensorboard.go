@@ -21,7 +21,7 @@ func init() {
 }
 
 func refuseStream(context.Context, *model.Session, io.Writer, Options) error {
-	return errors.New("export --to tensorboard: it writes a directory: name it with -o")
+	return errors.New("it is a directory of files: name it with -o")
 }
 
 // writeTensorboard writes each trace to <dir>/<worker>.<time in ns>.pt.trace.json[.gz], where worker is <host>_<process>
@@ -33,7 +33,7 @@ func writeTensorboard(ctx context.Context, s *model.Session, dir string, opt Opt
 		return &UnavailableError{"tensorboard", "there is no trace in the input"}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("export --to tensorboard: %w", err)
+		return err // names the operation and the directory
 	}
 	used := map[string]bool{}
 	for _, t := range traces {
