@@ -1,0 +1,185 @@
+package analyse
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// OpWork is the arithmetic of one operator with one set of shapes, against the time that its own kernels took.
+type OpWork struct {
+	Name    string
+	Shapes  string // raw JSON
+	Format  Precision
+	Formula string // how Flops was counted
+	Count   int64
+	Flops   int64     // over all calls
+	Bytes   int64     // least memory traffic: every operand once; 0 unknown
+	Device  model.Dur // of its own kernels, added up
+	// TFLOPs is the rate reached; Peak the device's for the format and Limit what memory traffic allows of it, both 0 where
+	// the device's rates are not known. Efficiency is TFLOPs ÷ Limit.
+	TFLOPs, Peak, Limit, Efficiency float64
+}
+
+// Roofline compares a trace's matrix products, convolutions and attention with what its device could do.
+type Roofline struct {
+	Peaks   *PeakRates // nil where the device is not known
+	Ops     []OpWork   // most device time first
+	Flops   int64
+	Covered model.Dur // kernel time of the operators in Ops
+	Kernels model.Dur // kernel time in all
+	Span    model.Dur // first to last device work
+	// MFU is Σ Flops ÷ peak of their format, over Span; -1 where the device's rates are not known.
+	MFU float64
+}
+
+// RooflineOf analyses a trace that has input shapes; nil where it has none, or no device work.
+func RooflineOf(t *model.Trace, s *model.Strings) *Roofline {
+	works := deviceWorks(t, s)
+	if len(works) == 0 {
+		return nil
+	}
+	r := &Roofline{Ops: []OpWork{}, MFU: -1}
+	if at := slices.IndexFunc(t.Header.Devices, func(g model.GPU) bool { return g.Index == int(works[0].device) }); at >= 0 {
+		r.Peaks = PeaksOf(t.Header.Devices[at])
+	}
+	table := opWorkTable{index: map[opWorkKey]int32{}, of: map[model.EventID]int32{}, t: t, s: s}
+	for _, w := range works {
+		hull := w.sets().busy.Hull()
+		r.Span = max(r.Span, model.Dur(hull.Len()))
+		for _, id := range w.rows {
+			if t.Events.Kind[id] != model.KindKernel || w.classes.of(&t.Events, id) == ClassCommunication {
+				continue
+			}
+			r.Kernels += t.Events.Dur[id]
+			table.add(id)
+		}
+	}
+	if !table.shapes {
+		return nil
+	}
+	for i := range table.rows {
+		if table.rows[i].Flops > 0 {
+			r.count(table.rows[i])
+		}
+	}
+	r.finish(len(works))
+	return r
+}
+
+func (r *Roofline) count(op OpWork) {
+	op.TFLOPs = float64(op.Flops) / float64(max(1, op.Device)) / 1e3
+	if r.Peaks != nil {
+		op.Peak = r.Peaks.Rates[op.Format]
+		op.Limit = op.Peak
+		if op.Bytes > 0 {
+			op.Limit = min(op.Peak, float64(op.Flops)/float64(op.Bytes)*r.Peaks.GBs/1e3)
+		}
+		if op.Limit > 0 {
+			op.Efficiency = op.TFLOPs / op.Limit
+		}
+	}
+	r.Flops += op.Flops
+	r.Covered += op.Device
+	r.Ops = append(r.Ops, op)
+}
+
+// finish sorts and takes the whole's share of the peak.
+func (r *Roofline) finish(devices int) {
+	slices.SortFunc(r.Ops, func(a, b OpWork) int {
+		return cmp.Or(cmp.Compare(b.Device, a.Device), strings.Compare(a.Name, b.Name), strings.Compare(a.Shapes, b.Shapes))
+	})
+	if r.Peaks == nil || r.Span == 0 {
+		return
+	}
+	r.MFU = 0
+	for _, op := range r.Ops {
+		if op.Peak > 0 {
+			r.MFU += float64(op.Flops) / (op.Peak * 1e3) / float64(r.Span) / float64(devices)
+		}
+	}
+}
+
+// opWorkTable sums up kernels by operator and arguments.
+type opWorkTable struct {
+	t      *model.Trace
+	s      *model.Strings
+	index  map[opWorkKey]int32
+	of     map[model.EventID]int32 // operator -> row
+	rows   []OpWork
+	shapes bool
+}
+
+type opWorkKey struct {
+	name, shapes, types, concrete model.Str
+	tf32                          bool
+}
+
+// add books a kernel to the operator that launched it.
+func (o *opWorkTable) add(kernel model.EventID) {
+	ev := &o.t.Events
+	op := ev.Op[kernel]
+	if op == model.NoEvent || ev.Detail[op] < 0 {
+		return
+	}
+	row, known := o.of[op]
+	if !known {
+		d := &ev.OpDetails[ev.Detail[op]]
+		o.shapes = o.shapes || d.Shapes != 0
+		key := opWorkKey{ev.Name[op], d.Shapes, d.Types, d.Concrete, strings.Contains(o.s.Text(ev.Name[kernel]), "tf32")}
+		if row, known = o.index[key]; !known {
+			row = int32(len(o.rows))
+			o.index[key] = row
+			o.rows = append(o.rows, o.work(key))
+		}
+		o.of[op] = row
+		r := &o.rows[row]
+		if r.Count > 0 { // Flops and Bytes are those of one call so far
+			r.Flops += r.Flops / r.Count
+			r.Bytes += r.Bytes / r.Count
+		}
+		r.Count++
+	}
+	o.rows[row].Device += ev.Dur[kernel]
+}
+
+func (o *opWorkTable) work(key opWorkKey) OpWork {
+	name, shapes := o.s.Text(key.name), o.s.Text(key.shapes)
+	types := parseTexts(o.s.Text(key.types))
+	flops, bytes, formula := MatrixWork(name, shapes, o.s.Text(key.concrete), types)
+	return OpWork{Name: name, Shapes: shapes, Format: precisionOf(types, key.tf32), Formula: formula, Flops: flops, Bytes: bytes}
+}
+
+// precisionOf is the format of an operator's first tensor.
+func precisionOf(types []string, tf32 bool) Precision {
+	for _, name := range types {
+		switch p, bytes := elementType(name); {
+		case bytes == 0:
+		case p == FP32 && tf32:
+			return TF32
+		default:
+			return p
+		}
+	}
+	return FP32
+}
+
+// elementType is the format and size of an element as "Input type" names it; 0 bytes for what is no tensor.
+func elementType(name string) (Precision, int64) {
+	name = strings.ToLower(strings.TrimPrefix(name, "c10::"))
+	switch {
+	case name == "double":
+		return FP64, 8
+	case name == "float":
+		return FP32, 4
+	case name == "half", name == "bfloat16":
+		return FP16, 2
+	case strings.HasPrefix(name, "float8"):
+		return FP8, 1
+	case name == "signed char", name == "unsigned char":
+		return INT8, 1
+	}
+	return FP32, 0
+}
