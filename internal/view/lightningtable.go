@@ -154,12 +154,24 @@ func fiveDigits(v float64) string {
 	return text
 }
 
-// ProfileStatsHeader is the line above one action's operators or functions in the reports of Lightning's PyTorchProfiler
-// and AdvancedProfiler; rank < 0 leaves it out.
-func ProfileStatsHeader(action string, rank int) string {
-	header := "Profile stats for: " + action
-	if rank >= 0 {
-		header += " rank: " + strconv.Itoa(rank)
+// LightningSection is one part of the report of Lightning's PyTorchProfiler or AdvancedProfiler: an action and its table.
+type LightningSection struct{ Action, Text string }
+
+// LightningSections writes tables under the lines that Lightning puts above them; rank < 0 leaves the rank out.
+// Layout: lightning/pytorch/profilers/profiler.py, version 2.6.
+func LightningSections(w io.Writer, stage string, rank int, sections []LightningSection) error {
+	title := "Profiler Report"
+	if stage != "" {
+		title = strings.ToUpper(stage) + " " + title
 	}
-	return header
+	lines := []string{title}
+	for _, s := range sections {
+		header := "Profile stats for: " + s.Action
+		if rank >= 0 {
+			header += " rank: " + strconv.Itoa(rank)
+		}
+		lines = append(lines, header, s.Text)
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	return err
 }

@@ -20,14 +20,17 @@ func TorchRows(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptio
 	times := TorchTimes(t, strs, events)
 	for i := range events {
 		if g := events[i].Group; g >= 0 {
-			r, x := &rows[g], &times[i]
-			r.SelfCPU += x.SelfCPU
-			r.CPU += x.CPU
-			r.SelfDevice += x.SelfDevice
-			r.Device += x.Device
+			rows[g].addTimes(&times[i])
 		}
 	}
 	return rows
+}
+
+func (r *TorchRow) addTimes(x *TorchTime) {
+	r.SelfCPU += x.SelfCPU
+	r.CPU += x.CPU
+	r.SelfDevice += x.SelfDevice
+	r.Device += x.Device
 }
 
 // TorchRowsOf gives the rows of averages over several traces; their times are exact sums, not torch's sums of floats,

@@ -1,0 +1,76 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// TimeSpan is an interval on the session clock; Start belongs to it, End does not.
+type TimeSpan struct{ Start, End model.Time }
+
+// ActionSpans gives the intervals of each action of a process, by the action's name, in order of time.
+func ActionSpans(p *model.Process, strs *model.Strings) map[string][]TimeSpan {
+	spans := map[string][]TimeSpan{}
+	for i := range p.Spans {
+		if s := &p.Spans[i]; s.Kind == model.SpanAction {
+			name := strs.Text(s.Name)
+			spans[name] = append(spans[name], TimeSpan{s.Start, s.End})
+		}
+	}
+	for _, of := range spans {
+		slices.SortFunc(of, func(a, b TimeSpan) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return spans
+}
+
+// TorchRowsWithin is TorchRows of the events that began in one of the spans, which are sorted and do not overlap: the
+// operators of one action. A kernel counts to the span in which it was launched, whenever it ran.
+func TorchRowsWithin(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptions, spans []TimeSpan) []TorchRow {
+	events, averages := analyse.FunctionEvents(t, strs, opt)
+	times := TorchTimes(t, strs, events)
+	rows := make([]TorchRow, len(averages))
+	for i := range rows {
+		rows[i] = torchRow(&averages[i], opt)
+		r := &rows[i]
+		r.Count, r.Flops, r.SelfCPUBytes, r.CPUBytes, r.SelfDeviceBytes, r.DeviceBytes = 0, 0, 0, 0, 0, 0
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Group < 0 || !within(spans, launchTime(t, e)) {
+			continue
+		}
+		r := &rows[e.Group]
+		r.addTimes(&times[i])
+		r.Count++
+		r.Flops += e.Flops
+		r.SelfCPUBytes += e.SelfCPUBytes
+		r.CPUBytes += e.CPUBytes
+		r.SelfDeviceBytes += e.SelfDeviceBytes
+		r.DeviceBytes += e.DeviceBytes
+	}
+	return slices.DeleteFunc(rows, func(r TorchRow) bool { return r.Count == 0 })
+}
+
+// launchTime is when the program asked for an event: the start of the launching operator for work on the device.
+func launchTime(t *model.Trace, e *analyse.FunctionEvent) model.Time {
+	if e.DeviceType != analyse.OnCPU && e.Event >= 0 {
+		if op := t.Events.Op[e.Event]; op != model.NoEvent {
+			return t.Events.Start[op]
+		}
+		if launch := t.Events.Link[e.Event]; launch != model.NoEvent {
+			return t.Events.Start[launch]
+		}
+	}
+	return e.Start
+}
+
+func within(spans []TimeSpan, at model.Time) bool {
+	i, found := slices.BinarySearchFunc(spans, at, func(s TimeSpan, at model.Time) int { return cmp.Compare(s.Start, at) })
+	if !found {
+		i--
+	}
+	return i >= 0 && at < spans[i].End
+}
