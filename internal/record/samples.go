@@ -90,6 +90,9 @@ func (c *SampleCounts) Add(o SampleCounts) {
 var stateWords = [...]string{model.StateUnknown: "unknown", model.StateCPU: "cpu", model.StateGILWait: "gil",
 	model.StateBlocked: "blocked", model.StateIdle: "idle"}
 
+// StateWord is the word for a state in files and tables.
+func StateWord(s model.ThreadState) string { return stateWords[min(int(s), len(stateWords)-1)] }
+
 func stateOf(word string) model.ThreadState {
 	for i, w := range stateWords {
 		if w == word {

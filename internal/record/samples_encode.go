@@ -178,7 +178,7 @@ func (e *encoder) profile(p *ProcessSamples) []byte {
 
 // group appends the samples of one thread in one place: one message with all single times, and one for each run.
 func (e *encoder) group(b []byte, p *ProcessSamples, g *sampleGroup) []byte {
-	attrs := []int32{e.attr(attrThread, int64(g.thread)), e.attr(attrState, stateWords[min(int(g.state), len(stateWords)-1)])}
+	attrs := []int32{e.attr(attrThread, int64(g.thread)), e.attr(attrState, StateWord(g.state))}
 	if t := p.threads[g.thread]; t != nil && t.name != "" {
 		attrs = append(attrs, e.attr(attrThreadName, t.name))
 	}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bottleneck/internal/collect"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+)
+
+// dumpSchema is the version of the document of dump --json.
+const dumpSchema = "bottleneck.dump/1"
+
+func newDumpCommand(a *app) *cobra.Command {
+	var locals bool
+	var jsonFile string
+	cmd := &cobra.Command{
+		Use:   "dump PID…",
+		Short: "Print the Python stacks of running processes once, without stopping them",
+		Long: "Prints the stack of every Python thread of the given processes and of their children, once. The processes are\n" +
+			"neither stopped nor changed. For the ranks of a job it also says which rank stands in which collective.",
+		Example: "  bottleneck dump 4242\n" +
+			"  bottleneck dump --locals 4242\n" +
+			"  bottleneck dump $(pgrep -f train.py) --json stacks.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("dump: PID is missing; `pgrep -af python` lists Python processes")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			pids, err := parsePIDs("dump", args)
+			if err != nil {
+				return err
+			}
+			return a.dump(pids, locals, jsonFile)
+		},
+	}
+	cmd.Flags().BoolVar(&locals, "locals", false, "print variables too: numbers, texts, containers by size, others by type")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write the stacks as JSON to `FILE` (- = standard output)")
+	return cmd
+}
+
+func parsePIDs(command string, args []string) ([]int, error) {
+	var pids []int
+	for _, s := range args {
+		pid, err := strconv.Atoi(s)
+		if err != nil || pid <= 0 {
+			return nil, usage("%s: %q is not a process number", command, s)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+func (a *app) dump(pids []int, locals bool, jsonFile string) error {
+	all := []collect.DumpedProcess{}
+	var failed error
+	for _, pid := range pids {
+		if slices.ContainsFunc(all, func(d collect.DumpedProcess) bool { return d.PID == pid }) {
+			continue // a child of one that was dumped
+		}
+		list, err := collect.Dump(pid, locals)
+		if err != nil {
+			a.warn("%v", err)
+			failed = err
+			continue
+		}
+		all = append(all, list...)
+	}
+	if len(all) == 0 && failed != nil {
+		return &exitError{code: exitUnusable}
+	}
+	if jsonFile == "" {
+		writeDump(a.stdout, all)
+		return nil
+	}
+	data, err := json.MarshalIndent(map[string]any{"schema": dumpSchema, "processes": all}, "", " ")
+	if err != nil {
+		return unusable(err)
+	}
+	data = append(data, '\n')
+	if jsonFile == "-" {
+		_, err = a.stdout.Write(data)
+	} else {
+		err = os.WriteFile(jsonFile, data, record.FileMode)
+	}
+	if err != nil {
+		return unusable(fmt.Errorf("dump: write stacks: %w", err))
+	}
+	return nil
+}
+
+// stateText is what a thread does, in words.
+var stateText = map[string]string{"cpu": "on CPU", "gil": "waits for the GIL", "blocked": "blocked", "idle": "idle",
+	"unknown": "state unknown"}
+
+func writeDump(w io.Writer, all []collect.DumpedProcess) {
+	for i, p := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "Process %d%s: %s\n", p.PID, rankText(p), strings.Join(p.Command, " "))
+		if p.Reason != "" {
+			fmt.Fprintf(w, "  no stacks: %s\n", p.Reason)
+			continue
+		}
+		fmt.Fprintf(w, "Python %s\n", p.Python)
+		for _, t := range p.Threads {
+			writeThread(w, t)
+		}
+	}
+	writeCollectives(w, all)
+}
+
+func rankText(p collect.DumpedProcess) string {
+	switch {
+	case p.Rank != nil && p.Role == model.RoleRank:
+		return fmt.Sprintf(" (rank %d)", *p.Rank)
+	case p.Rank != nil:
+		return fmt.Sprintf(" (%s of rank %d)", p.Role, *p.Rank)
+	case p.Role != model.RoleMain && p.Role != model.RoleOther:
+		return fmt.Sprintf(" (%s)", p.Role)
+	}
+	return ""
+}
+
+func writeThread(w io.Writer, t collect.DumpedThread) {
+	fmt.Fprintf(w, "\n  Thread %d", t.TID)
+	if t.Name != "" {
+		fmt.Fprintf(w, " %q", t.Name)
+	}
+	fmt.Fprintf(w, ": %s", stateText[t.State])
+	if t.HoldsGIL {
+		fmt.Fprint(w, ", holds the GIL")
+	}
+	if t.GC {
+		fmt.Fprint(w, ", collects garbage")
+	}
+	fmt.Fprintln(w)
+	if t.Fault != "" {
+		fmt.Fprintf(w, "    %s\n", t.Fault)
+	}
+	for _, f := range t.Frames {
+		fmt.Fprintf(w, "    %s (%s:%d)\n", f.Function, f.File, f.Line)
+		for _, l := range f.Locals {
+			fmt.Fprintf(w, "        %s = %s\n", l.Name, l.Value)
+		}
+	}
+}
+
+// writeCollectives says which ranks stand in which collective, and which do not, where some do.
+func writeCollectives(w io.Writer, all []collect.DumpedProcess) {
+	in := map[string][]int{}
+	ranks := 0
+	for _, p := range all {
+		if p.Rank == nil || p.Role != model.RoleRank {
+			continue
+		}
+		ranks++
+		in[p.Collective] = append(in[p.Collective], *p.Rank)
+	}
+	if ranks < 2 || len(in[""]) == ranks {
+		return
+	}
+	fmt.Fprintf(w, "\nCollectives of %d ranks\n", ranks)
+	var names []string
+	for name := range in {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		slices.Sort(in[name])
+		label := name
+		if name == "" {
+			label = "(in none)"
+		}
+		fmt.Fprintf(w, "  %-20s ranks %s\n", label, strings.Trim(fmt.Sprint(in[name]), "[]"))
+	}
+}
