@@ -1,15 +1,36 @@
 package analyse
 
 import (
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/model"
 )
 
-// Where is the place in the program that an event came from. Either part may be empty.
+// Where is the place in the program that an event came from. What the trace does not tell is empty or 0.
 type Where struct {
-	Op   string // the outermost operator or annotation around it
-	Line string // "file(line): function": the innermost call in code that is not a library's
+	Op string // the outermost operator or annotation around it
+	// File, Line and Function are the innermost call in code that is not a library's. Of Python calls the trace knows only
+	// the line on which the function begins, of operators' call stacks the running line.
+	File     string
+	Line     int32
+	Function string
+}
+
+func (w *Where) hasLine() bool { return w.File != "" }
+
+// setFrame reads "path(line): function".
+func (w *Where) setFrame(frame string) {
+	end := strings.Index(frame, "): ")
+	open := strings.LastIndexByte(frame[:max(end, 0)], '(')
+	if open < 0 {
+		return
+	}
+	line, err := strconv.ParseInt(frame[open+1:end], 10, 32)
+	if err != nil {
+		return
+	}
+	w.File, w.Line, w.Function = frame[:open], int32(line), frame[end+3:]
 }
 
 // lineFinder finds the user's line of an event: from the Python calls around it, else from the operator's call stack.
@@ -32,12 +53,12 @@ func (l *lineFinder) of(id model.EventID) Where {
 		switch ev.Kind[at] {
 		case model.KindOp:
 			w.Op = l.texts.Text(ev.Name[at])
-			if w.Line == "" && ev.Detail[at] >= 0 {
-				w.Line = l.stackLine(ev.OpDetails[ev.Detail[at]].Stack)
+			if !w.hasLine() && ev.Detail[at] >= 0 {
+				w.setFrame(l.stackLine(ev.OpDetails[ev.Detail[at]].Stack))
 			}
 		case model.KindPython:
-			if w.Line == "" && l.isUser(ev.Name[at]) {
-				w.Line = l.texts.Text(ev.Name[at])
+			if !w.hasLine() && l.isUser(ev.Name[at]) {
+				w.setFrame(l.texts.Text(ev.Name[at]))
 			}
 		}
 	}
@@ -94,9 +115,10 @@ var standardLibrary = []string{"torch/", "torchvision/", "torchaudio/", "lightni
 
 // isUserFrame says whether "path(line): function" is code of neither Python, PyTorch nor an installed package.
 func isUserFrame(frame string) bool {
-	path, _, ok := strings.Cut(frame, "(")
-	if !ok || strings.HasPrefix(frame, "<") || strings.HasPrefix(frame, "nn.Module: ") || hasAnyPrefix(frame, standardLibrary...) {
+	if strings.HasPrefix(frame, "<") || strings.HasPrefix(frame, "nn.Module: ") || hasAnyPrefix(frame, standardLibrary...) {
 		return false
 	}
-	return !strings.HasSuffix(path, " ") && ClassifyFile(path) == FileUser
+	var w Where
+	w.setFrame(frame)
+	return w.hasLine() && ClassifyFile(w.File) == FileUser
 }
