@@ -90,8 +90,8 @@ func (c *Context) share(ns float64) float64 {
 	return ns / c.B.Total
 }
 
-// unit is what a share is of, in words.
-func (c *Context) unit() string {
+// Unit is what a share is of, in words.
+func (c *Context) Unit() string {
 	if c.B.PerStep {
 		return "step"
 	}
@@ -154,7 +154,7 @@ func (c *Context) basis(samples int) Confidence {
 // exactBasis says what the numbers of a finding from exact spans rest on.
 func (c *Context) exactBasis(spans int) Confidence {
 	steps := len(c.B.Windows)
-	why := plural(spans, "measured interval") + " in " + plural(steps, c.unit())
+	why := plural(spans, "measured interval") + " in " + plural(steps, c.Unit())
 	switch {
 	case steps >= 10 || !c.B.PerStep:
 		return Confidence{High, why}

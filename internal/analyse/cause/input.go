@@ -58,6 +58,9 @@ func (c *Context) input() *inputView {
 	if best >= 0 && int(best) < len(c.P.Loaders) {
 		v.loader = &c.P.Loaders[best]
 		v.workers = v.loader.Workers
+		if d, ok := QueueDepth(c.P, int(best)); ok {
+			v.depth = d
+		}
 	}
 	if v.workers == 0 && len(c.workers) > 0 && v.loader == nil {
 		v.workers = len(c.workers)
@@ -232,7 +235,7 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 // describe writes title, evidence and fix.
 func (v *inputView) describe(c *Context, f *Finding) {
 	share := percent(f.Share)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s is spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.unit()),
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s is spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
 		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})
 	if v.fetch > 0 {
 		by := "the program itself (no workers)"
@@ -251,7 +254,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	}
 	switch f.Sub {
 	case "transform":
-		f.Title = fmt.Sprintf("%s of each %s waits for data that is prepared too slowly", share, c.unit())
+		f.Title = fmt.Sprintf("%s of each %s waits for data that is prepared too slowly", share, c.Unit())
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
 		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
 			f.Fix.Text += " Workers would hide part of it."
@@ -259,17 +262,17 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			v.atLoader(c, f)
 		}
 	case "storage":
-		f.Title = fmt.Sprintf("%s of each %s waits for storage", share, c.unit())
+		f.Title = fmt.Sprintf("%s of each %s waits for storage", share, c.Unit())
 		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", max(2*v.workers, 4))
 		v.atLoader(c, f)
 	case "workers":
-		f.Title = fmt.Sprintf("%s of each %s waits for data: too few workers fetch it", share, c.unit())
+		f.Title = fmt.Sprintf("%s of each %s waits for data: too few workers fetch it", share, c.Unit())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
 		v.atLoader(c, f)
 	case "handover":
-		f.Title = fmt.Sprintf("%s of each %s waits although batches are ready: handing them over is slow", share, c.unit())
+		f.Title = fmt.Sprintf("%s of each %s waits although batches are ready: handing them over is slow", share, c.Unit())
 		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects, no pinning in the main process."
 	}
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
@@ -298,12 +301,27 @@ func (c *Context) findQueue() []Finding {
 	}
 	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
 		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
-	f.Title = fmt.Sprintf("%s of each %s sleeps in a call that waits for something else", percent(f.Share), c.unit())
+	f.Title = fmt.Sprintf("%s of each %s sleeps in a call that waits for something else", percent(f.Share), c.Unit())
 	t := c.perStep(sp.unit)
 	f.Step = Range{0.5 * t, 0.95 * t, t}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s here", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"}}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s here", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
 	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
 	return []Finding{f}
+}
+
+// QueueDepth is the mean number of batches that were ready when a DataLoader of p was asked; ok is false where it was not seen.
+func QueueDepth(p *model.Process, loader int) (mean float64, ok bool) {
+	sum, n := 0.0, 0.0
+	for _, q := range p.Queues {
+		if int(q.Loader) == loader {
+			sum += float64(q.Ready)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / n, true
 }

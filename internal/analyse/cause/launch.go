@@ -51,13 +51,13 @@ func (c *Context) launchFinding(small, python float64) Finding {
 	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t),
 		claim: map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}}
 	optimizer := c.launchPlace(&f)
-	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.unit())
+	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.Unit())
 	per := c.perStep(t)
 	f.Step = Range{0.4 * per, 0.75 * per, 0.95 * per}
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.unit(), o.Small), Value: o.Top},
-		{Text: fmt.Sprintf("%s per %s in those short operators, %s in the interpreter around operators", ms(c.perStep(small)), c.unit(), ms(c.perStep(python))), Value: per / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
+		{Text: fmt.Sprintf("%s per %s in those short operators, %s in the interpreter around operators", ms(c.perStep(small)), c.Unit(), ms(c.perStep(python))), Value: per / 1e6, Unit: "ms"},
 	}
 	f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
 	if optimizer {

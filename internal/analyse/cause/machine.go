@@ -120,7 +120,7 @@ func (c *Context) fewThreads(sub string, have, could float64) Finding {
 	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps))}
 	f.Step = Range{0.2 * gain * ops, 0.6 * gain * ops, gain * ops}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let the operators use the cores that are free."
 	f.Caveat = "Small operators gain little from threads; the saving is a range, not a measurement."
 	f.Confidence = Confidence{Low, "priced by the number of cores; not measured with another count"}

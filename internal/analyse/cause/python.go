@@ -111,12 +111,12 @@ func findPython(c *Context) []Finding {
 func (c *Context) pythonFinding(sp spot) Finding {
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
 		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
-	f.Title = fmt.Sprintf("%s of each %s is Python code between operators", percent(f.Share), c.unit())
+	f.Title = fmt.Sprintf("%s of each %s is Python code between operators", percent(f.Share), c.Unit())
 	t := c.perStep(sp.unit)
 	f.Step = Range{0.6 * t, 0.93 * t, t}
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
@@ -135,12 +135,12 @@ func findGIL(c *Context) []Finding {
 	if sp, ok := hottest(holders, nil); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of each %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.unit())
+	f.Title = fmt.Sprintf("%s of each %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.Unit())
 	per := c.perStep(t)
 	f.Step = Range{0.5 * per, 0.9 * per, per}
 	f.Run = c.overRun(f.Step)
 	f.Confidence = c.basis(n)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.unit()), Value: per / 1e6, Unit: "ms"}}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Move the other thread's work into a process of its own, or make it call code that releases the lock."
 	f.Caveat = "Short waits are part of any program with Python threads; torch's own threads hold the lock rarely."
 	return []Finding{f}

@@ -180,8 +180,8 @@ func findComm(c *Context) []Finding {
 	per := c.perStep(t)
 	f.Step = Range{0.1 * per, 0.5 * per, 0.9 * per}
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of each %s waits for collectives that nothing hides", percent(f.Share), c.unit())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.unit()), Value: per / 1e6, Unit: "ms"}}
+	f.Title = fmt.Sprintf("%s of each %s waits for collectives that nothing hides", percent(f.Share), c.Unit())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Overlap it with the backward pass (DistributedDataParallel's buckets), send less (lower precision, gradient accumulation), or send less often."
 	f.Caveat = "How much can be hidden depends on the network and on what there is to compute meanwhile."
 	f.Confidence = c.basis(len(chains))

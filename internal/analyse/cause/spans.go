@@ -202,7 +202,7 @@ func (c *Context) sampledIO() []Finding {
 	t := c.perStep(sp.unit)
 	f.Step = ioRange(f.Sub).scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.unit()), Value: t / 1e6, Unit: "ms"}}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
 	ioWords(c, &f)
 	return []Finding{f}
 }

@@ -81,3 +81,51 @@ func inside(spans []analyse.Interval, t model.Time) bool {
 	}
 	return i >= 0 && t < spans[i].End
 }
+
+// WorkerStages is what one worker spent its batches on, for tables.
+type WorkerStages struct {
+	Process *model.Process
+	Loader  int
+	Batches int
+	FetchNs float64 // mean per batch
+	Busy    float64 // share of the accounted stretch of the run in which it fetched, 0..1
+	Stages  []Stage
+}
+
+// Stage is a user's line inside a fetch.
+type Stage struct {
+	Function, File string
+	Line           int
+	Ns             float64 // per batch
+}
+
+// WorkerStages describes the workers that fetched for the accounted process, with their costliest lines.
+func (c *Context) WorkerStages() []WorkerStages {
+	var out []WorkerStages
+	w := c.B.Windows
+	stretch := 0.0
+	if len(w) > 0 {
+		stretch = float64(w[len(w)-1].End - w[0].Start)
+	}
+	for _, v := range c.workers {
+		row := WorkerStages{Process: v.p, Batches: len(v.fetches), FetchNs: v.mean}
+		if stretch > 0 {
+			row.Busy = min(v.mean*float64(len(v.fetches))/stretch, 1)
+		}
+		for i := range v.p.Spans {
+			if v.p.Spans[i].Kind == model.SpanFetch {
+				row.Loader = int(v.p.Spans[i].Loader)
+				break
+			}
+		}
+		chains := chainsOf(v.cls, &v.p.Samples, v.samples, func(int, *analyse.Attributed) bool { return true })
+		for _, sp := range lineTimes(chains) {
+			if len(row.Stages) == 5 {
+				break
+			}
+			row.Stages = append(row.Stages, Stage{c.text(sp.frame.Function), c.text(sp.frame.File), int(sp.frame.Line), sp.line / float64(len(v.fetches))})
+		}
+		out = append(out, row)
+	}
+	return out
+}

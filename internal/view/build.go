@@ -1,0 +1,138 @@
+package view
+
+import (
+	"fmt"
+
+	"bottleneck/internal/model"
+)
+
+// Options says what a report should hold.
+type Options struct {
+	Version string // of bottleneck
+	Path    string // how the user named the session, for the next commands; "" unknown
+	// Ranks are the ranks that tables by rank should show; empty = all.
+	Ranks []int
+	// GroupByInputShape and GroupByStack split the operator table (GroupByStack: frames; 0 = off).
+	GroupByInputShape bool
+	GroupByStack      int
+	// MaxRows bounds the Python tables of the document (default 100).
+	MaxRows int
+}
+
+// Build makes the report of a session. It never fails: a part that cannot be made is named in Report.Unread with the reason.
+func Build(s *model.Session, opt Options) *Report {
+	if opt.MaxRows <= 0 {
+		opt.MaxRows = 100
+	}
+	r := emptyReport()
+	r.Tool, r.Growing = opt.Version, s.Growing
+	b := &builder{s: s, opt: opt, r: r}
+	b.guard("inputs", b.inputs)
+	b.guard("environment", b.environment)
+	b.guard("run", b.run)
+	b.guard("steps", b.steps)
+	b.guard("analyses", b.analyse)
+	b.guard("python", b.python)
+	b.guard("loaders", b.loaders)
+	b.guard("ranks", b.ranks)
+	b.guard("tables", b.tables)
+	b.guard("next commands", b.next)
+	r.sanitise()
+	return r
+}
+
+// builder carries what the parts of a report share while it is made.
+type builder struct {
+	s   *model.Session
+	opt Options
+	r   *Report
+	res results
+}
+
+// guard runs one part; a part that panics on hostile input is left out and named, the rest stands.
+func (b *builder) guard(name string, f func()) {
+	defer func() {
+		if e := recover(); e != nil {
+			b.r.Unread = append(b.r.Unread, fmt.Sprintf("%s: internal error: %v", name, e))
+		}
+	}()
+	f()
+}
+
+// emptyReport has every list made, so that none is null in the document.
+func emptyReport() *Report {
+	return &Report{
+		Schema: Schema, Inputs: []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
+		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
+		CriticalPath: []CriticalRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
+		Actions: []ActionRow{}, Memory: []MemoryRow{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// orEmpty turns a nil slice into an empty one.
+func orEmpty[T any](v []T) []T {
+	if v == nil {
+		return []T{}
+	}
+	return v
+}
+
+func rankPtr(rank int) *int {
+	if rank < 0 {
+		return nil
+	}
+	return &rank
+}
+
+func (b *builder) inputs() {
+	for _, in := range b.s.Inputs {
+		row := Input{Path: in.Path, Format: in.Format, Bytes: in.Bytes, Events: in.Events, Counts: in.Counts,
+			Rank: rankPtr(in.Rank), Diagnostics: []Diagnostic{}}
+		if row.Counts == nil {
+			row.Counts = map[string]int64{}
+		}
+		for _, d := range in.Diagnostics {
+			out := Diagnostic{Kind: d.Kind, Count: d.Count, Text: d.Text}
+			if d.FirstOffset >= 0 {
+				out.FirstOffset = ptr(d.FirstOffset)
+			}
+			row.Diagnostics = append(row.Diagnostics, out)
+		}
+		b.r.Inputs = append(b.r.Inputs, row)
+		f := b.r.Files[in.Format]
+		f.Count++
+		f.Bytes += in.Bytes
+		if len(f.Paths) < 5 {
+			f.Paths = append(orEmpty(f.Paths), in.Path)
+		}
+		b.r.Files[in.Format] = f
+	}
+}
+
+func (b *builder) environment() {
+	e := &b.s.Environment
+	out := Environment{Python: e.Python, Torch: e.Torch, CUDA: e.CUDA, HIP: e.HIP, OS: e.OS, Host: e.Host, CPUs: e.CPUs, CPUModel: e.CPUModel,
+		CPUQuota: e.CPUQuota, ThrottledSeconds: e.ThrottledSeconds, Affinity: orEmpty(e.Affinity), Threads: e.Threads, SHMBytes: e.SHMBytes,
+		MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, GPUs: []GPU{}, Packages: []Package{}, Missing: orEmpty(e.Missing)}
+	if out.Threads == nil {
+		out.Threads = map[string]string{}
+	}
+	for _, g := range e.GPUs {
+		out.GPUs = append(out.GPUs, gpu(g))
+	}
+	for _, p := range e.Packages {
+		out.Packages = append(out.Packages, Package{p.Name, p.Version})
+	}
+	b.r.Environment = out
+}
+
+func gpu(g model.GPU) GPU {
+	out := GPU{Index: g.Index, Name: g.Name, MemoryBytes: g.MemoryBytes, SMs: g.SMs, ClockMHz: g.ClockMHz,
+		MaxClockMHz: g.MaxClockMHz, PowerState: g.PowerState, UsedByOthers: g.UtilisationByOthersPart}
+	if g.ComputeMajor > 0 {
+		out.ComputeCapability = fmt.Sprintf("%d.%d", g.ComputeMajor, g.ComputeMinor)
+	}
+	return out
+}

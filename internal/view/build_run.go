@@ -1,0 +1,178 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+func (b *builder) run() {
+	run := b.s.Run
+	if run == nil {
+		return
+	}
+	out := &Run{Command: orEmpty(run.Command), ExitCode: run.ExitCode, Notes: orEmpty(slices.Clone(run.Notes)), Phases: []Phase{}}
+	if run.Signal != "" {
+		out.Signal = ptr(run.Signal)
+	}
+	if run.End > run.Start {
+		out.WallS = float64(run.End-run.Start) / 1e9
+	}
+	own := run.Own
+	if own.LongestPause > 0 {
+		out.Own.LongestPauseMs = ptr(own.LongestPause.Ms())
+	}
+	if own.AgentCPU > 0 {
+		out.Own.AgentCPUS = ptr(own.AgentCPU.Seconds())
+	}
+	if own.SamplerCPU > 0 {
+		out.Own.SamplerCPUS = ptr(own.SamplerCPU.Seconds())
+	}
+	if own.LauncherRSS > 0 {
+		out.Own.LauncherBytes = ptr(own.LauncherRSS)
+	}
+	if own.AgentBytes > 0 {
+		out.Own.AgentBytes = ptr(own.AgentBytes)
+	}
+	b.r.Run = out
+	if p := analyse.Driver(b.s); p != nil {
+		b.phases(out, p)
+		b.notes(out, p)
+	}
+}
+
+// notes adds what the agent wants said, each text once.
+func (b *builder) notes(out *Run, p *model.Process) {
+	for _, n := range p.Notes {
+		if n.Text != "" && !slices.Contains(out.Notes, n.Text) && len(out.Notes) < 50 {
+			out.Notes = append(out.Notes, n.Text)
+		}
+	}
+}
+
+// phases are start-up, each unbroken stretch of steps of one phase, and the end.
+func (b *builder) phases(out *Run, p *model.Process) {
+	origin := b.s.Run.Start
+	sec := func(t model.Time) float64 { return float64(t-origin) / 1e9 }
+	steps := slices.Clone(p.Steps)
+	slices.SortFunc(steps, func(a, c model.Step) int { return cmp.Compare(a.Start, c.Start) })
+	if len(steps) == 0 {
+		return
+	}
+	if steps[0].Start > origin {
+		out.Phases = append(out.Phases, Phase{"start-up", 0, sec(steps[0].Start), 0})
+	}
+	for _, st := range steps {
+		name := st.Phase.String()
+		if k := len(out.Phases); k > 0 && out.Phases[k-1].Name == name {
+			out.Phases[k-1].ToS = sec(st.End)
+			out.Phases[k-1].Steps++
+			continue
+		}
+		if len(out.Phases) >= 200 {
+			break
+		}
+		out.Phases = append(out.Phases, Phase{name, sec(st.Start), sec(st.End), 1})
+	}
+	if end := b.s.Run.End; end > steps[len(steps)-1].End {
+		out.Phases = append(out.Phases, Phase{"end", sec(steps[len(steps)-1].End), sec(end), 0})
+	}
+}
+
+// steps makes the timing of each kind of step of the driving process; the kind with most time first.
+func (b *builder) steps() {
+	p := analyse.Driver(b.s)
+	if p == nil || len(p.Steps) == 0 {
+		b.traceSteps()
+		return
+	}
+	var kinds []model.Str
+	byKind := map[model.Str][]*model.Step{}
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		if byKind[st.Kind] == nil {
+			kinds = append(kinds, st.Kind)
+		}
+		byKind[st.Kind] = append(byKind[st.Kind], st)
+	}
+	for _, k := range kinds {
+		b.r.Steps = append(b.r.Steps, stepKind(b.s.Strings.Text(k), byKind[k]))
+	}
+	slices.SortStableFunc(b.r.Steps, func(x, y StepKind) int { return cmp.Compare(y.TotalS, x.TotalS) })
+	if b.r.Run != nil {
+		b.r.Run.Distortion = b.r.Steps[0].Distortion
+	}
+}
+
+func stepKind(name string, steps []*model.Step) StepKind {
+	k := StepKind{Kind: name, Source: string(steps[0].Source), Count: len(steps)}
+	var base, traced []float64
+	items, itemTime := 0.0, 0.0
+	for _, st := range steps {
+		d := float64(st.End-st.Start) / 1e6
+		k.TotalS += d / 1e3
+		switch st.Phase {
+		case model.PhaseBaseline:
+			base = append(base, d)
+			if st.Items > 0 {
+				items += float64(st.Items)
+				itemTime += d / 1e3
+			}
+		case model.PhaseTrace, model.PhaseDetail:
+			traced = append(traced, d)
+		}
+	}
+	k.Baseline, k.Traced = quantiles(base), quantiles(traced)
+	if k.Baseline != nil && k.Traced != nil && k.Baseline.MedianMs > 0 {
+		k.Distortion = ptr(k.Traced.MedianMs / k.Baseline.MedianMs)
+	}
+	if itemTime > 0 {
+		k.ItemsPerSec = ptr(items / itemTime)
+	}
+	return k
+}
+
+// quantiles of step times in ms; nil of none. Percentiles need enough steps to mean something.
+func quantiles(ms []float64) *Quantiles {
+	n := len(ms)
+	if n == 0 {
+		return nil
+	}
+	slices.Sort(ms)
+	sum := 0.0
+	for _, v := range ms {
+		sum += v
+	}
+	q := &Quantiles{Count: n, MedianMs: analyse.Quantile(ms, 0.5), MeanMs: ptr(sum / float64(n))}
+	if n >= 5 {
+		q.P10Ms, q.P90Ms = ptr(analyse.Quantile(ms, 0.1)), ptr(analyse.Quantile(ms, 0.9))
+	}
+	if n >= 50 {
+		q.P99Ms = ptr(analyse.Quantile(ms, 0.99))
+	}
+	return q
+}
+
+// traceSteps takes the steps of traces from elsewhere; they ran under the profiler, so that there is no baseline.
+func (b *builder) traceSteps() {
+	var ms []float64
+	source := ""
+	for _, t := range b.s.Traces {
+		for _, st := range t.Steps {
+			if !st.Warmup && st.End > st.Start {
+				ms = append(ms, float64(st.End-st.Start)/1e6)
+				source = string(st.Source)
+			}
+		}
+	}
+	if len(ms) == 0 {
+		return
+	}
+	k := StepKind{Kind: "step", Source: source, Count: len(ms), Traced: quantiles(ms)}
+	for _, v := range ms {
+		k.TotalS += v / 1e3
+	}
+	b.r.Steps = append(b.r.Steps, k)
+}

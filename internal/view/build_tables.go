@@ -1,0 +1,193 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// maxOpRows bounds the operator and kernel tables of the document; a session by input shapes can have very many.
+const maxOpRows = 5000
+
+// tables fills what traces give.
+func (b *builder) tables() {
+	traces := b.s.Traces
+	b.guard("calls", b.callRows)
+	b.guard("actions", b.actions)
+	if len(traces) == 0 {
+		return
+	}
+	b.guard("key averages", func() { b.keyAverages(traces) })
+	b.guard("kernels", func() { b.kernelRows(traces) })
+	b.guard("gpu", func() { b.gpuRows(traces) })
+	b.guard("communication", func() { b.commRows(traces) })
+	b.guard("memory", func() { b.memoryRows(traces) })
+}
+
+func (b *builder) keyAverages(traces []*model.Trace) {
+	rows := analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack})
+	slices.SortStableFunc(rows, func(x, y analyse.KeyAverage) int {
+		return cmp.Compare(y.SelfCPU+y.SelfDevice, x.SelfCPU+x.SelfDevice)
+	})
+	us := func(d model.Dur) float64 { return float64(d) / 1e3 }
+	for i := range rows[:min(len(rows), maxOpRows)] {
+		k := &rows[i]
+		row := OpRow{Name: k.Name, Count: k.Count, SelfCPUUs: us(k.SelfCPU), CPUUs: us(k.CPU), SelfDeviceUs: us(k.SelfDevice), DeviceUs: us(k.Device),
+			SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes, DeviceBytes: k.DeviceBytes, Flops: k.Flops,
+			InputShapes: k.InputShapes, IsUserAnnotation: k.IsUserAnnotation, DeviceType: "cpu"}
+		if k.DeviceType == analyse.OnDevice {
+			row.DeviceType = "device"
+		}
+		for n, fr := range k.Stack {
+			if n > 0 {
+				row.Stack += "; "
+			}
+			row.Stack += fr
+		}
+		b.r.KeyAverages = append(b.r.KeyAverages, row)
+	}
+}
+
+func (b *builder) kernelRows(traces []*model.Trace) {
+	rows := analyse.Kernels(traces, b.s.Strings)
+	for i := range rows[:min(len(rows), maxOpRows)] {
+		k := &rows[i]
+		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3, MinUs: float64(k.Min) / 1e3,
+			MaxUs: float64(k.Max) / 1e3, Category: k.Class.String(), Launcher: traceWhere(k.Where)}
+		if row.Launcher.Op == "" {
+			row.Launcher.Op = k.Launcher
+		}
+		if k.Stream >= 0 {
+			row.Stream = ptr(k.Stream)
+		}
+		b.r.Kernels = append(b.r.Kernels, row)
+	}
+}
+
+func traceWhere(w analyse.Where) Where {
+	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op}
+}
+
+func (b *builder) gpuRows(traces []*model.Trace) {
+	us := func(d model.Dur) float64 { return float64(d) / 1e3 }
+	for _, t := range traces {
+		for _, g := range analyse.GPUs(t, b.s.Strings) {
+			row := GPURow{Rank: rankPtr(g.Rank), Device: int(g.Device), SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute),
+				CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}
+			for _, c := range g.IdleBy {
+				row.IdleByCause = append(row.IdleByCause, IdleRow{c.Cause, us(c.Dur), int64(c.Gaps), traceWhere(c.Where)})
+			}
+			if n := g.Launches.Count; n > 0 {
+				row.Launches = &LaunchRow{Count: int64(n), MedianDelayUs: us(g.Launches.MedianDelay), QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
+			}
+			b.r.GPU = append(b.r.GPU, row)
+		}
+	}
+}
+
+func (b *builder) commRows(traces []*model.Trace) {
+	for _, c := range analyse.Communications(traces, b.s.Strings) {
+		row := CommRow{Rank: rankPtr(c.Rank), Op: c.Op, Group: c.Group, Count: c.Count, DeviceUs: float64(c.Dur) / 1e3, Bytes: max(c.Bytes, 0), Dtype: c.DType,
+			ExposedUs: ptr(float64(c.Exposed) / 1e3)}
+		if c.AlgBW > 0 {
+			row.AlgBW, row.BusBW = ptr(c.AlgBW), ptr(c.BusBW)
+		}
+		if c.Matched > 0 {
+			row.WaitUs, row.LateRank = ptr(float64(c.Wait)/1e3), rankPtr(c.LateRank)
+		}
+		b.r.Communication = append(b.r.Communication, row)
+	}
+}
+
+// memoryRows are peaks per device over all traces that recorded memory.
+func (b *builder) memoryRows(traces []*model.Trace) {
+	type device struct{ kind, index int8 }
+	var order []device
+	rows := map[device]*MemoryRow{}
+	for _, t := range traces {
+		m := &t.Memory
+		for i := range m.Time {
+			d := device{m.DeviceType[i], m.DeviceIndex[i]}
+			row := rows[d]
+			if row == nil {
+				row = &MemoryRow{Device: deviceName(d.kind, d.index)}
+				rows[d] = row
+				order = append(order, d)
+			}
+			row.PeakBytes = max(row.PeakBytes, m.Allocated[i])
+			if m.Reserved[i] > 0 {
+				if row.PeakReserved == nil {
+					row.PeakReserved = ptr(int64(0))
+				}
+				*row.PeakReserved = max(*row.PeakReserved, m.Reserved[i])
+			}
+			if m.Bytes[i] > 0 {
+				row.Allocations++
+				row.AllocatedBytes += m.Bytes[i]
+			}
+		}
+	}
+	for _, d := range order {
+		b.r.Memory = append(b.r.Memory, *rows[d])
+	}
+}
+
+func deviceName(kind, index int8) string {
+	switch {
+	case kind == 0:
+		return "CPU"
+	case index >= 0:
+		return "device " + Count(int64(index))
+	}
+	return "device"
+}
+
+func (b *builder) callRows() {
+	for _, calls := range b.s.Calls {
+		for i := range calls.Functions {
+			f := &calls.Functions[i]
+			b.r.Calls = append(b.r.Calls, CallRow{File: f.File, Line: int(f.Line), Function: f.Name, Hits: f.Calls, SelfS: f.Own.Seconds(), TotalS: f.Cumulative.Seconds()})
+		}
+	}
+	slices.SortStableFunc(b.r.Calls, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })
+	if len(b.r.Calls) > maxOpRows {
+		b.r.Calls = b.r.Calls[:maxOpRows]
+	}
+}
+
+// actions sums regions and trainers' actions by name and rank.
+func (b *builder) actions() {
+	type key struct {
+		name model.Str
+		rank int
+	}
+	index := map[key]int{}
+	for _, p := range b.s.Processes {
+		for i := range p.Spans {
+			sp := &p.Spans[i]
+			if sp.Kind != model.SpanAction && sp.Kind != model.SpanRegion || sp.End < sp.Start {
+				continue
+			}
+			k := key{sp.Name, p.Rank}
+			j, ok := index[k]
+			if !ok {
+				if len(b.r.Actions) >= maxOpRows {
+					continue
+				}
+				j = len(b.r.Actions)
+				index[k] = j
+				b.r.Actions = append(b.r.Actions, ActionRow{Name: b.s.Strings.Text(sp.Name), Rank: rankPtr(p.Rank)})
+			}
+			b.r.Actions[j].Count++
+			b.r.Actions[j].TotalS += float64(sp.End-sp.Start) / 1e9
+		}
+	}
+	for i := range b.r.Actions {
+		a := &b.r.Actions[i]
+		a.MeanMs = a.TotalS * 1e3 / float64(max(a.Count, 1))
+		a.SelfS = a.TotalS
+	}
+	slices.SortStableFunc(b.r.Actions, func(x, y ActionRow) int { return cmp.Compare(y.TotalS, x.TotalS) })
+}

@@ -1,0 +1,373 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+)
+
+// results are what the analyses gave and several parts of the report use.
+type results struct {
+	account *analyse.Breakdown
+	ctx     *cause.Context
+	found   cause.Result
+	gpus    []analyse.GPU
+}
+
+// analyse accounts for the step, finds the causes and says the verdict.
+func (b *builder) analyse() {
+	p := analyse.Driver(b.s)
+	b.res.account = analyse.StepBreakdown(b.s, p)
+	if p == nil || len(b.res.account.Windows) == 0 {
+		b.foreign()
+		return
+	}
+	a := b.res.account
+	b.res.ctx = cause.NewContext(b.s, a)
+	b.res.found = cause.Find(b.res.ctx)
+	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)
+	b.parts(a)
+	for i := range b.res.found.Findings {
+		b.r.Findings = append(b.r.Findings, b.finding(&b.res.found.Findings[i]))
+	}
+	b.verdict()
+}
+
+// parts writes the account: mean shares of the accounted steps times their median.
+func (b *builder) parts(a *analyse.Breakdown) {
+	p := a.Process
+	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: rankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: orEmpty(a.Notes)}
+	if a.PerStep {
+		acc.Unit = "step"
+	}
+	acc.Basis = fmt.Sprintf("%d %s steps, %d samples", a.Steps(), a.Phase, len(a.Samples))
+	if !a.PerStep {
+		acc.Basis = fmt.Sprintf("the whole run, %d samples", len(a.Samples))
+	}
+	b.r.Account = acc
+	for _, part := range a.Parts {
+		if part.Time <= 0 && part.ID != analyse.PartUnknown {
+			continue
+		}
+		share := part.Time / a.Total
+		row := Part{Part: part.ID.String(), Share: share, Ms: share * acc.TotalMs, Basis: string(part.Basis)}
+		for _, k := range part.Kinds {
+			s := k.Time / a.Total
+			row.Of = append(row.Of, Part{Part: k.Kind, Share: s, Ms: s * acc.TotalMs})
+		}
+		b.r.Breakdown = append(b.r.Breakdown, row)
+	}
+}
+
+func processName(p *model.Process) string {
+	if p.Rank >= 0 {
+		return fmt.Sprintf("rank %d (pid %d)", p.Rank, p.PID)
+	}
+	return fmt.Sprintf("%s (pid %d)", nonEmptyRole(p.Role), p.PID)
+}
+
+func nonEmptyRole(r model.Role) model.Role {
+	if r == "" {
+		return model.RoleOther
+	}
+	return r
+}
+
+func (b *builder) finding(f *cause.Finding) Finding {
+	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: b.res.ctx.Unit(), Where: where(f.Where), Evidence: []Evidence{},
+		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}}
+	if f.OfRun {
+		out.Of = "run"
+	}
+	if f.Fix.File != "" {
+		out.Fix.Where = &Place{f.Fix.File, f.Fix.Line}
+	}
+	if f.Run.High > 0 {
+		out.Saving = &Saving{RunS: timeRange(f.Run, 1e9)}
+		if f.Step.High > 0 && !f.OfRun && b.res.account.PerStep {
+			out.Saving.StepMs = timeRange(f.Step, 1e6)
+		}
+	}
+	for _, e := range f.Evidence {
+		ev := Evidence{Text: e.Text, Unit: e.Unit}
+		if e.Value != 0 || e.Unit != "" {
+			ev.Value = ptr(e.Value)
+		}
+		out.Evidence = append(out.Evidence, ev)
+	}
+	if f.Because != nil {
+		out.Because = ptr(b.finding(f.Because))
+	}
+	return out
+}
+
+func timeRange(r cause.Range, unit float64) *Range {
+	return &Range{r.Low / unit, r.Mid / unit, r.High / unit}
+}
+
+func where(w cause.Where) Where {
+	return Where{File: w.File, Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: rankPtr(w.Rank), Process: w.Process}
+}
+
+// verdict is the first finding that saves something, as a sentence; without one, what the program is bound by.
+func (b *builder) verdict() {
+	v := Verdict{Bound: b.bound()}
+	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil })
+	if i < 0 {
+		v.Sentence = b.healthy()
+		v.Confidence = b.accountConfidence()
+		b.r.Verdict = v
+		return
+	}
+	f := &b.r.Findings[i]
+	v.Sentence = sentence(f)
+	if f.Confidence != nil {
+		v.Confidence = *f.Confidence
+	}
+	b.r.Verdict = v
+}
+
+// sentence is a finding in one sentence: share, cause, place, saving.
+func sentence(f *Finding) string {
+	s := f.Title
+	if at := atPlace(f.Where); at != "" {
+		s += ": " + at
+	}
+	return s + "; " + savingText(f.Saving) + "."
+}
+
+// atPlace names a place with the file's base name.
+func atPlace(w Where) string {
+	var s string
+	switch {
+	case w.File != "" && w.Function != "" && !strings.HasPrefix(w.Function, "<"):
+		s = fmt.Sprintf("%s() at %s:%d", lastPart(w.Function), base(w.File), w.Line)
+	case w.File != "":
+		s = fmt.Sprintf("%s:%d", base(w.File), w.Line)
+	case w.Op != "":
+		s = w.Op
+	}
+	if w.Rank != nil && s != "" {
+		s = fmt.Sprintf("%s on rank %d", s, *w.Rank)
+	}
+	return s
+}
+
+func base(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
+
+// lastPart is a qualified name's own part, without the functions that enclose it.
+func lastPart(name string) string {
+	if i := strings.LastIndex(name, "<locals>."); i >= 0 {
+		return name[i+len("<locals>."):]
+	}
+	return name
+}
+
+func savingText(s *Saving) string {
+	switch {
+	case s == nil:
+		return "no saving known"
+	case s.StepMs != nil:
+		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", rangeText(s.StepMs, Milliseconds), Seconds(s.RunS.Mid))
+	}
+	return fmt.Sprintf("fixing it saves %s of this run", rangeText(s.RunS, Seconds))
+}
+
+// healthy says that nothing is wrong, and down to which share that is known.
+func (b *builder) healthy() string {
+	a := b.res.account
+	unit := b.res.ctx.Unit()
+	if p := a.Part(analyse.PartUnknown); a.Total > 0 && p > 0.3*a.Total {
+		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (no samples and no traced steps there).", unit, Percent(p/a.Total))
+	}
+	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
+	floor := max(cause.Floor, b.res.found.Largest)
+	if compute < 0.3 {
+		top := ""
+		if len(a.Parts) > 0 {
+			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, Percent(a.Parts[0].Time/a.Total))
+		}
+		return fmt.Sprintf("no single cause above %s of the %s was found%s.", Percent(floor), unit, top)
+	}
+	return fmt.Sprintf("healthy: %s of each %s is computing; nothing above %s to save was found.", Percent(compute), unit, Percent(floor))
+}
+
+func (b *builder) accountConfidence() Confidence {
+	a := b.res.account
+	why := fmt.Sprintf("%d samples in %d steps", len(a.Samples), a.Steps())
+	switch {
+	case len(a.Samples) >= 200 && (a.Steps() >= 10 || !a.PerStep):
+		return Confidence{"high", why}
+	case len(a.Samples) >= 40:
+		return Confidence{"medium", why}
+	}
+	return Confidence{"low", why}
+}
+
+// bound is what most of the time goes to, in one word.
+func (b *builder) bound() string {
+	a := b.res.account
+	words := map[analyse.PartID]string{analyse.PartDataWait: "input", analyse.PartComm: "communication", analyse.PartOps: "cpu", analyse.PartPython: "python",
+		analyse.PartGPUCompute: "gpu", analyse.PartIO: "io", analyse.PartGC: "python", analyse.PartCompile: "compile", analyse.PartSync: "gpu",
+		analyse.PartGILWait: "python", analyse.PartBlocked: "waiting", analyse.PartImport: "start-up"}
+	for _, p := range a.Parts {
+		if w := words[p.ID]; w != "" && p.Time > 0 {
+			return w
+		}
+	}
+	return "unknown"
+}
+
+// foreign says the verdict on traces from elsewhere, from what their devices and threads did.
+func (b *builder) foreign() {
+	b.r.Verdict = Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{"low", "no data"}}
+	var gpus []analyse.GPU
+	for _, t := range b.s.Traces {
+		gpus = append(gpus, analyse.GPUs(t, b.s.Strings)...)
+	}
+	switch {
+	case len(gpus) > 0:
+		b.foreignGPU(gpus)
+	case len(b.s.Traces) > 0:
+		b.foreignCPU()
+	case len(b.s.Calls) > 0:
+		b.foreignCalls()
+	}
+}
+
+// foreignGPU cuts the devices' span into compute, exposed communication, exposed copies and idle by cause.
+func (b *builder) foreignGPU(gpus []analyse.GPU) {
+	span := 0.0
+	times := map[string]float64{}
+	idle := map[string]float64{}
+	for i := range gpus {
+		g := &gpus[i]
+		span += float64(g.Span)
+		times["GPU compute"] += float64(g.Compute)
+		times["communication, exposed"] += float64(g.ExposedCommunication)
+		times["GPU copy, exposed"] += float64(g.ExposedCopy)
+		for _, c := range g.IdleBy {
+			idle[c.Cause] += float64(c.Dur)
+		}
+		times["GPU idle"] += float64(g.Idle)
+	}
+	if span <= 0 {
+		return
+	}
+	total := b.tracedStepMs(span / float64(len(gpus)) / 1e6)
+	b.r.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: fmt.Sprintf("%d device(s)", len(gpus)), Basis: "the traced work of the devices", Notes: []string{"times include what tracing cost"}}
+	for _, name := range []string{"GPU compute", "communication, exposed", "GPU copy, exposed", "GPU idle"} {
+		part := Part{Part: name, Share: times[name] / span, Ms: times[name] / span * total.ms, Basis: "trace"}
+		if name == "GPU idle" {
+			part.Of = sharesOf(idle, span, total.ms)
+		}
+		if times[name] > 0 {
+			b.r.Breakdown = append(b.r.Breakdown, part)
+		}
+	}
+	slices.SortStableFunc(b.r.Breakdown, func(x, y Part) int { return cmp.Compare(y.Share, x.Share) })
+	b.closeParts(total.ms)
+	top := b.r.Breakdown[0]
+	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[top.Part]
+	text := fmt.Sprintf("%s of the devices' time is %s", Percent(top.Share), top.Part)
+	if top.Part == "GPU idle" && len(top.Of) > 0 {
+		text += fmt.Sprintf(", %s of it because of %s", Percent(top.Of[0].Share/top.Share), top.Of[0].Part)
+	}
+	b.r.Verdict = Verdict{Bound: bound, Sentence: text + "; the trace alone prices no fix.", Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+}
+
+// tracedTotal is what shares of a foreign trace are multiplied with.
+type tracedTotal struct {
+	unit string
+	ms   float64
+}
+
+func (b *builder) tracedStepMs(otherwise float64) tracedTotal {
+	if len(b.r.Steps) > 0 && b.r.Steps[0].Traced != nil {
+		return tracedTotal{"step", b.r.Steps[0].Traced.MedianMs}
+	}
+	return tracedTotal{"run", otherwise}
+}
+
+func sharesOf(times map[string]float64, span, total float64) []Part {
+	out := []Part{}
+	for name, t := range times {
+		out = append(out, Part{Part: name, Share: t / span, Ms: t / span * total})
+	}
+	slices.SortFunc(out, func(x, y Part) int {
+		if c := cmp.Compare(y.Share, x.Share); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.Part, y.Part)
+	})
+	return out
+}
+
+// closeParts adds the explicit unknown part.
+func (b *builder) closeParts(total float64) {
+	left := 1.0
+	for _, p := range b.r.Breakdown {
+		left -= p.Share
+	}
+	left = max(left, 0)
+	b.r.Breakdown = append(b.r.Breakdown, Part{Part: "unknown", Share: left, Ms: left * total, Basis: "remainder"})
+}
+
+// foreignCPU cuts the steps of a trace without device work by its exclusive parts.
+func (b *builder) foreignCPU() {
+	times := map[string]float64{}
+	span := 0.0
+	names := map[analyse.StepPartKind]string{analyse.StepDataLoader: "data wait", analyse.StepCPUOp: "CPU operators", analyse.StepRuntime: "device runtime calls"}
+	for _, t := range b.s.Traces {
+		for _, st := range analyse.StepPartsOf(t, b.s.Strings) {
+			span += float64(st.End - st.Start)
+			for k, name := range names {
+				times[name] += float64(st.Parts[k])
+			}
+		}
+	}
+	if span <= 0 {
+		return
+	}
+	total := b.tracedStepMs(span / 1e6)
+	b.r.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: "traced threads", Basis: "traced steps", Notes: []string{"times include what tracing cost"}}
+	for _, part := range sharesOf(times, span, total.ms) {
+		if part.Share > 0 {
+			part.Basis = "trace"
+			b.r.Breakdown = append(b.r.Breakdown, part)
+		}
+	}
+	b.closeParts(total.ms)
+	text := "the trace shows no operator"
+	if top := b.r.Breakdown[0]; top.Part != "unknown" {
+		text = fmt.Sprintf("%s of the traced time is %s", Percent(top.Share), top.Part)
+	}
+	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + "; the trace alone prices no fix.", Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+}
+
+// foreignCalls says what a deterministic profile (cProfile) shows.
+func (b *builder) foreignCalls() {
+	calls := b.s.Calls[0]
+	best := -1
+	for i := range calls.Functions {
+		if best < 0 || calls.Functions[i].Own > calls.Functions[best].Own {
+			best = i
+		}
+	}
+	if best < 0 || calls.Total() <= 0 {
+		return
+	}
+	f := &calls.Functions[best]
+	at := f.Name
+	if f.File != "~" && f.File != "" {
+		at = fmt.Sprintf("%s at %s:%d", f.Name, base(f.File), f.Line)
+	}
+	b.r.Verdict = Verdict{Bound: "python", Sentence: fmt.Sprintf("%s of the recorded time is in %s itself (%s); a profile of calls prices no fix.",
+		Percent(float64(f.Own)/float64(calls.Total())), at, Seconds(f.Own.Seconds())), Confidence: Confidence{"medium", "call counts and sums without times"}}
+}

@@ -1,0 +1,59 @@
+package view
+
+import "strings"
+
+// column is one column of a text table.
+type column struct {
+	head  string
+	right bool // numbers
+	wide  bool // takes the width that is left; at most one
+	left  bool // cut at the left (paths)
+}
+
+// table writes rows under their headings; the wide column takes what the others leave of the width.
+func (p *printer) table(cols []column, rows [][]string) {
+	widths := make([]int, len(cols))
+	for i, c := range cols {
+		widths[i] = textWidth(c.head)
+		for _, r := range rows {
+			widths[i] = max(widths[i], textWidth(r[i]))
+		}
+	}
+	total := 2
+	for i := range cols {
+		total += widths[i] + 2
+	}
+	for i, c := range cols {
+		if c.wide && total > p.width+2 {
+			widths[i] = max(widths[i]-(total-p.width-2), 16)
+		}
+	}
+	head := make([]string, len(cols))
+	for i, c := range cols {
+		head[i] = c.head
+	}
+	p.out.WriteString(p.paint(dim, p.tableLine(cols, widths, head)) + "\n")
+	for _, r := range rows {
+		p.line("%s", p.tableLine(cols, widths, r))
+	}
+}
+
+func (p *printer) tableLine(cols []column, widths []int, cells []string) string {
+	var b strings.Builder
+	for i, c := range cols {
+		b.WriteString("  ")
+		cell := clip(cells[i], widths[i])
+		if c.left {
+			cell = clipLeft(cells[i], widths[i])
+		}
+		if c.right {
+			b.WriteString(strings.Repeat(" ", max(widths[i]-textWidth(cell), 0)))
+			b.WriteString(cell)
+		} else if i == len(cols)-1 {
+			b.WriteString(cell)
+		} else {
+			b.WriteString(pad(cell, widths[i]))
+		}
+	}
+	return strings.TrimRight(clip(b.String(), p.width), " ")
+}

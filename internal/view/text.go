@@ -1,0 +1,95 @@
+package view
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// TextOptions says how the text report looks.
+type TextOptions struct {
+	Width    int      // columns; 0 = 100; never narrower than 60
+	Color    bool     // ANSI colours
+	Verbose  bool     // where each number comes from
+	Sections []string // names of Sections, in the order to print; empty = those that have something to say
+	All      bool     // every section, and every row
+	RowLimit int      // rows of tables; 0 = a screenful, < 0 = all
+	SortBy   string   // column of the operator table, in torch.profiler's words; "" = self CPU (or device) time
+	Ranks    []int    // rows of these ranks only; empty = all
+}
+
+// Section is a part of the text report that can be asked for by name.
+type Section struct {
+	Name, Description string
+	write             func(*printer)
+	extra             bool // only when asked for, or with All
+}
+
+// Sections are the parts of the text report in their usual order.
+func Sections() []Section {
+	return []Section{
+		{Name: "verdict", Description: "the answer in one sentence, with place and saving", write: (*printer).verdict},
+		{Name: "environment", Description: "machine, software and limits", write: (*printer).environment},
+		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
+		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
+		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu},
+		{Name: "operators", Description: "top operators", write: (*printer).operators},
+		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels},
+		{Name: "python", Description: "top Python lines and functions", write: (*printer).python},
+		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls},
+		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers},
+		{Name: "steps", Description: "step times by kind, and the phases of the run", write: (*printer).steps},
+		{Name: "ranks", Description: "ranks and who waits for whom", write: (*printer).ranks},
+		{Name: "communication", Description: "collectives", write: (*printer).communication},
+		{Name: "memory", Description: "memory peaks", write: (*printer).memory},
+		{Name: "cost", Description: "what bottleneck itself cost", write: (*printer).cost},
+		{Name: "files", Description: "files read, and what is wrong with them", write: (*printer).files},
+		{Name: "next", Description: "commands to look further", write: (*printer).next},
+		{Name: "packages", Description: "versions of the packages that matter", write: (*printer).packages, extra: true},
+	}
+}
+
+// WriteText writes the report for a terminal or a file. Sections that have nothing to say are left out unless asked for.
+func WriteText(w io.Writer, r *Report, opt TextOptions) error {
+	chosen, err := chooseSections(opt)
+	if err != nil {
+		return err
+	}
+	p := newPrinter(printableCopy(r), opt)
+	for _, s := range chosen {
+		p.section = s.Name
+		s.write(p)
+	}
+	out := bufio.NewWriter(w)
+	out.WriteString(p.out.String())
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+func chooseSections(opt TextOptions) ([]Section, error) {
+	all := Sections()
+	if len(opt.Sections) == 0 {
+		return slices.DeleteFunc(all, func(s Section) bool { return s.extra && !opt.All }), nil
+	}
+	var chosen []Section
+	for _, name := range opt.Sections {
+		i := slices.IndexFunc(all, func(s Section) bool { return s.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no section %q in a report; there are: %s", name, sectionNames(all))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func sectionNames(all []Section) string {
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	return strings.Join(names, ", ")
+}

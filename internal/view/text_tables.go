@@ -1,0 +1,360 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (p *printer) rankShown(rank *int) bool {
+	return len(p.opt.Ranks) == 0 || rank == nil || slices.Contains(p.opt.Ranks, *rank)
+}
+
+func (p *printer) gpu() {
+	if len(p.r.GPU) == 0 {
+		return
+	}
+	p.heading("GPU", "of each device's time from its first to its last work")
+	var rows [][]string
+	for i := range p.r.GPU {
+		g := &p.r.GPU[i]
+		if g.SpanUs <= 0 || !p.rankShown(g.Rank) || len(rows) >= p.rows(len(p.r.GPU), 16) {
+			continue
+		}
+		of := func(us float64) string { return Percent(us / g.SpanUs) }
+		rows = append(rows, []string{rankText(g.Rank), fmt.Sprint(g.Device), Milliseconds(g.SpanUs / 1e3), of(g.ComputeUs), of(g.CommunicationUs), of(g.CopyUs), of(g.IdleUs), idleText(g)})
+	}
+	p.table([]column{{head: "rank"}, {head: "device"}, {head: "span", right: true}, {head: "compute", right: true}, {head: "comm.", right: true},
+		{head: "copy", right: true}, {head: "idle", right: true}, {head: "idle because of", wide: true}}, rows)
+}
+
+func idleText(g *GPURow) string {
+	var out []string
+	for _, c := range g.IdleByCause {
+		if c.Us >= 0.02*g.SpanUs && len(out) < 3 {
+			out = append(out, fmt.Sprintf("%s %s", c.Cause, Percent(c.Us/g.SpanUs)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func rankText(r *int) string {
+	if r == nil {
+		return "-"
+	}
+	return fmt.Sprint(*r)
+}
+
+// operatorKeys maps words of torch.profiler's sort_by to columns.
+var operatorKeys = map[string]func(*OpRow) float64{
+	"self_cpu_time_total":    func(o *OpRow) float64 { return o.SelfCPUUs },
+	"cpu_time_total":         func(o *OpRow) float64 { return o.CPUUs },
+	"self_device_time_total": func(o *OpRow) float64 { return o.SelfDeviceUs },
+	"device_time_total":      func(o *OpRow) float64 { return o.DeviceUs },
+	"self_cuda_time_total":   func(o *OpRow) float64 { return o.SelfDeviceUs },
+	"cuda_time_total":        func(o *OpRow) float64 { return o.DeviceUs },
+	"cpu_time":               func(o *OpRow) float64 { return o.CPUUs / float64(max(o.Count, 1)) },
+	"device_time":            func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"cuda_time":              func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"count":                  func(o *OpRow) float64 { return float64(o.Count) },
+	"cpu_memory_usage":       func(o *OpRow) float64 { return float64(o.CPUBytes) },
+	"self_cpu_memory_usage":  func(o *OpRow) float64 { return float64(o.SelfCPUBytes) },
+	"flops":                  func(o *OpRow) float64 { return float64(o.Flops) },
+}
+
+func (p *printer) operators() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool { return o.IsUserAnnotation && p.opt.SortBy == "" })
+	if len(rows) == 0 {
+		return
+	}
+	device := slices.ContainsFunc(rows, func(o OpRow) bool { return o.SelfDeviceUs > 0 })
+	key := operatorKeys[p.opt.SortBy]
+	if key == nil {
+		key = operatorKeys["self_cpu_time_total"]
+		if device {
+			key = operatorKeys["self_device_time_total"]
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y OpRow) int { return cmp.Compare(key(&y), key(&x)) })
+	selfCPU := 0.0
+	for i := range rows {
+		selfCPU += rows[i].SelfCPUUs
+	}
+	aside := fmt.Sprintf("of the traced steps, tracing cost included; %d names", len(rows))
+	if device {
+		aside = "CPU times of device operators are the time to launch them; " + aside
+	}
+	p.heading("Top operators", aside)
+	us := func(v float64) string { return Milliseconds(v / 1e3) }
+	var cells [][]string
+	for i := range rows[:p.rows(len(rows), 10)] {
+		o := &rows[i]
+		name := o.Name
+		if o.InputShapes != "" {
+			name += " " + o.InputShapes
+		}
+		c := []string{name, us(o.SelfCPUUs), Percent(o.SelfCPUUs / max(selfCPU, 1e-9)), us(o.CPUUs)}
+		if device {
+			c = append(c, us(o.SelfDeviceUs), us(o.DeviceUs))
+		}
+		cells = append(cells, append(c, Count(o.Count)))
+	}
+	cols := []column{{head: "operator", wide: true}, {head: "self CPU", right: true}, {head: "share", right: true}, {head: "total CPU", right: true}}
+	if device {
+		cols = append(cols, column{head: "self device", right: true}, column{head: "total device", right: true})
+	}
+	p.table(append(cols, column{head: "calls", right: true}), cells)
+}
+
+func (p *printer) kernels() {
+	if len(p.r.Kernels) == 0 {
+		return
+	}
+	total := 0.0
+	for i := range p.r.Kernels {
+		total += p.r.Kernels[i].DeviceUs
+	}
+	p.heading("Top kernels", fmt.Sprintf("%d names, %s of device work", len(p.r.Kernels), Milliseconds(total/1e3)))
+	var rows [][]string
+	for i := range p.r.Kernels[:p.rows(len(p.r.Kernels), 8)] {
+		k := &p.r.Kernels[i]
+		rows = append(rows, []string{k.Name, k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), k.Launcher.Op})
+	}
+	p.table([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
+		{head: "runs", right: true}, {head: "launched by"}}, rows)
+}
+
+func (p *printer) python() {
+	py := p.r.Python
+	if py == nil || len(py.Lines)+len(py.Functions) == 0 {
+		return
+	}
+	p.heading("Top Python lines", fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, Seconds(py.ScopeS)))
+	var rows [][]string
+	for i := range py.Lines[:p.rows(len(py.Lines), 8)] {
+		l := &py.Lines[i]
+		rows = append(rows, []string{Seconds(l.SelfS), Percent(l.SelfS / max(py.ScopeS, 1e-9)), Seconds(l.TotalS), fmt.Sprintf("%s:%d", base(l.File), l.Line), l.Source})
+	}
+	p.table([]column{{head: "own", right: true}, {head: "share", right: true}, {head: "total", right: true}, {head: "line"}, {head: "source", wide: true}}, rows)
+	p.heading("Top functions", "95 % interval of the total's share")
+	rows = nil
+	for i := range py.Functions[:p.rows(len(py.Functions), 8)] {
+		f := &py.Functions[i]
+		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100), f.Function, fmt.Sprintf("%s:%d", f.File, f.Line)})
+	}
+	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
+	if p.opt.Verbose || p.opt.All {
+		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, Count(int64(py.Samples)), Count(py.Late), Count(py.Failed))
+		for _, q := range py.Processes {
+			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, rankText(q.Rank), Count(int64(q.Samples)), Percent(q.CPUPart), q.Command)
+		}
+	}
+}
+
+func (p *printer) calls() {
+	if len(p.r.Calls) == 0 {
+		return
+	}
+	p.heading("Calls", "exact counts; times include what counting cost")
+	var rows [][]string
+	for i := range p.r.Calls[:p.rows(len(p.r.Calls), 12)] {
+		c := &p.r.Calls[i]
+		rows = append(rows, []string{Seconds(c.SelfS), Seconds(c.TotalS), Count(c.Hits), c.Function, fmt.Sprintf("%s:%d", c.File, c.Line)})
+	}
+	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
+}
+
+func (p *printer) workers() {
+	if len(p.r.Loaders) == 0 {
+		return
+	}
+	p.heading("DataLoaders", "per batch, over the whole run")
+	var rows [][]string
+	for i := range p.r.Loaders[:p.rows(len(p.r.Loaders), 6)] {
+		l := &p.r.Loaders[i]
+		depth := "-"
+		if l.QueueDepth != nil {
+			depth = fmt.Sprintf("%.1f", *l.QueueDepth)
+		}
+		rows = append(rows, []string{l.Dataset, fmt.Sprint(l.Workers), fmt.Sprint(l.BatchSize), Count(int64(l.Batches)), Milliseconds(l.WaitMs), Milliseconds(l.FetchMs), depth, fmt.Sprintf("%s:%d", base(l.File), l.Line)})
+	}
+	p.table([]column{{head: "data set", wide: true}, {head: "workers", right: true}, {head: "batch", right: true}, {head: "batches", right: true}, {head: "wait", right: true},
+		{head: "fetch", right: true}, {head: "ready", right: true}, {head: "built at"}}, rows)
+	for i := range p.r.Workers[:p.rows(len(p.r.Workers), 4)] {
+		w := &p.r.Workers[i]
+		busy := ""
+		if w.BusyShare != nil {
+			busy = ", busy " + Percent(*w.BusyShare)
+		}
+		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, Count(int64(w.Batches)), Milliseconds(w.FetchMs), busy)
+		for k, st := range w.Stages {
+			if k < 3 || p.opt.All {
+				p.line("    %9s  %s  %s:%d", Milliseconds(st.Ms), st.Name, base(st.File), st.Line)
+			}
+		}
+	}
+}
+
+func (p *printer) steps() {
+	if len(p.r.Steps) == 0 {
+		return
+	}
+	p.heading("Steps", "distortion = traced ÷ unprofiled; start-up is set apart below")
+	var rows [][]string
+	opt := func(v *float64, unit func(float64) string) string {
+		if v == nil {
+			return "-"
+		}
+		return unit(*v)
+	}
+	for i := range p.r.Steps[:p.rows(len(p.r.Steps), 6)] {
+		s := &p.r.Steps[i]
+		q := s.Baseline
+		name := s.Kind
+		if q == nil {
+			if q = s.Traced; q == nil {
+				q = &Quantiles{}
+			} else {
+				name += " (traced)"
+			}
+		}
+		rows = append(rows, []string{name, Count(int64(s.Count)), Count(int64(q.Count)), Milliseconds(q.MedianMs), opt(q.P10Ms, Milliseconds), opt(q.P90Ms, Milliseconds), opt(q.P99Ms, Milliseconds),
+			opt(s.Distortion, func(v float64) string { return fmt.Sprintf("%.2f ×", v) }), opt(s.ItemsPerSec, digits), s.Source})
+	}
+	p.table([]column{{head: "kind"}, {head: "count", right: true}, {head: "timed", right: true}, {head: "median", right: true}, {head: "p10", right: true}, {head: "p90", right: true},
+		{head: "p99", right: true}, {head: "distortion", right: true}, {head: "items/s", right: true}, {head: "found by"}}, rows)
+	if p.r.Run == nil || len(p.r.Run.Phases) == 0 {
+		return
+	}
+	var parts []string
+	phases := p.r.Run.Phases
+	for _, ph := range phases[:p.rows(len(phases), 12)] {
+		s := fmt.Sprintf("%s %s", ph.Name, Seconds(ph.ToS-ph.FromS))
+		if ph.Steps > 0 {
+			s += fmt.Sprintf(" (%s steps)", Count(int64(ph.Steps)))
+		}
+		parts = append(parts, s)
+	}
+	p.wrap("  phases: ", "          ", strings.Join(parts, " → "))
+}
+
+func (p *printer) ranks() {
+	if len(p.r.Ranks) == 0 {
+		return
+	}
+	p.heading("Ranks", "per step; late = works longer than the mean rank before it reaches the others")
+	var rows [][]string
+	opt := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return Milliseconds(*v)
+	}
+	for i := range p.r.Ranks[:p.rows(len(p.r.Ranks), 16)] {
+		r := &p.r.Ranks[i]
+		rows = append(rows, []string{fmt.Sprint(r.Rank), r.Host, Count(int64(r.Steps)), Milliseconds(r.MedianMs), opt(r.WaitsMs), opt(r.LateMs)})
+	}
+	p.table([]column{{head: "rank", right: true}, {head: "host", wide: true}, {head: "steps", right: true}, {head: "median", right: true}, {head: "waits", right: true}, {head: "late", right: true}}, rows)
+}
+
+func (p *printer) communication() {
+	if len(p.r.Communication) == 0 {
+		return
+	}
+	p.heading("Communication", "")
+	var rows [][]string
+	opt := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return digits(*v)
+	}
+	for i := range p.r.Communication {
+		c := &p.r.Communication[i]
+		if !p.rankShown(c.Rank) || len(rows) >= p.rows(len(p.r.Communication), 12) {
+			continue
+		}
+		exposed := "-"
+		if c.ExposedUs != nil {
+			exposed = Milliseconds(*c.ExposedUs / 1e3)
+		}
+		rows = append(rows, []string{rankText(c.Rank), c.Op, Count(c.Count), Milliseconds(c.DeviceUs / 1e3), exposed, Bytes(float64(c.Bytes)), opt(c.BusBW), rankText(c.LateRank)})
+	}
+	p.table([]column{{head: "rank"}, {head: "collective", wide: true}, {head: "calls", right: true}, {head: "time", right: true}, {head: "exposed", right: true}, {head: "bytes", right: true},
+		{head: "bus GB/s", right: true}, {head: "late rank", right: true}}, rows)
+}
+
+func (p *printer) memory() {
+	if len(p.r.Memory) == 0 {
+		return
+	}
+	p.heading("Memory", "in the traced steps")
+	for _, m := range p.r.Memory {
+		p.line("  %s: peak %s, %s allocations of %s in all", m.Device, Bytes(float64(m.PeakBytes)), Count(m.Allocations), Bytes(float64(m.AllocatedBytes)))
+	}
+}
+
+func (p *printer) cost() {
+	r := p.r.Run
+	if r == nil {
+		return
+	}
+	var parts []string
+	if r.Own.LongestPauseMs != nil {
+		parts = append(parts, "longest pause of the program "+Milliseconds(*r.Own.LongestPauseMs))
+	}
+	if r.Own.AgentCPUS != nil {
+		parts = append(parts, Seconds(*r.Own.AgentCPUS)+" of CPU in the program")
+	}
+	if r.Own.SamplerCPUS != nil {
+		parts = append(parts, Seconds(*r.Own.SamplerCPUS)+" of CPU for sampling beside it")
+	}
+	if r.Own.LauncherBytes != nil {
+		parts = append(parts, Bytes(float64(*r.Own.LauncherBytes))+" of memory beside it")
+	}
+	if r.Own.AgentBytes != nil {
+		parts = append(parts, Bytes(float64(*r.Own.AgentBytes))+" more memory in it")
+	}
+	if len(parts) == 0 {
+		return
+	}
+	p.heading("What bottleneck itself cost", "")
+	p.wrap("  ", "  ", strings.Join(parts, " · "))
+}
+
+func (p *printer) files() {
+	damaged := slices.ContainsFunc(p.r.Inputs, func(in Input) bool { return len(in.Diagnostics) > 0 })
+	if len(p.r.Inputs) == 0 || p.r.Run != nil && !damaged && !p.opt.All && !p.asked() && len(p.r.Unread) == 0 {
+		return
+	}
+	p.heading("Files", "")
+	var rows [][]string
+	for i := range p.r.Inputs[:p.rows(len(p.r.Inputs), 8)] {
+		in := &p.r.Inputs[i]
+		rows = append(rows, []string{in.Path, in.Format, Bytes(float64(in.Bytes)), Count(in.Events), rankText(in.Rank)})
+	}
+	p.table([]column{{head: "file", wide: true, left: true}, {head: "format"}, {head: "size", right: true}, {head: "events", right: true}, {head: "rank", right: true}}, rows)
+	shown := 0
+	for _, in := range p.r.Inputs {
+		for _, d := range in.Diagnostics {
+			if shown++; shown > 20 && !p.opt.All {
+				break
+			}
+			p.wrap("  ! ", "    ", fmt.Sprintf("%s: %s (%s, %d ×)", base(in.Path), d.Text, d.Kind, d.Count))
+		}
+	}
+	for _, u := range p.r.Unread {
+		p.wrap("  ! ", "    ", "not in this report: "+u)
+	}
+}
+
+func (p *printer) next() {
+	if len(p.r.Next) == 0 {
+		return
+	}
+	p.heading("Look further", "")
+	for _, n := range p.r.Next {
+		p.wrap("  ", "    ", n)
+	}
+}

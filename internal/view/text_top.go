@@ -1,0 +1,326 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// verdict writes the first lines, which must be enough for somebody in a hurry: cause, place, saving and the next command.
+func (p *printer) verdict() {
+	r := p.r
+	p.out.WriteString(p.paint(bold, "bottleneck") + "  " + p.title() + "\n\n")
+	colour := yellow
+	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Saving != nil })
+	if i < 0 {
+		colour = green
+	}
+	p.wrapStyled(colour, "  ", "  ", upperFirst(r.Verdict.Sentence))
+	if i >= 0 {
+		f := &r.Findings[i]
+		if f.Where.File != "" && f.Where.Source != "" {
+			p.line("    %d │ %s", f.Where.Line, f.Where.Source)
+		}
+		fix, _, _ := strings.Cut(f.Fix.Text, ". ")
+		p.wrap("  Fix: ", "       ", clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
+	}
+	if c := r.Verdict.Confidence; c.Level != "" {
+		p.wrap("  Confidence: ", "              ", c.Level+" ("+c.Why+")")
+	}
+	if len(r.Next) > 0 {
+		p.line("  Next: %s", r.Next[0])
+	}
+}
+
+// title is the command (or what was read), how long it ran and how it ended.
+func (p *printer) title() string {
+	r := p.r
+	var s string
+	switch {
+	case r.Run != nil:
+		s = strings.Join(r.Run.Command, " ")
+		tail := ""
+		if r.Run.WallS > 0 {
+			tail = ", " + Seconds(r.Run.WallS)
+		}
+		switch {
+		case r.Growing:
+			tail += ", still running"
+		case r.Run.Signal != nil:
+			tail += ", ended by " + *r.Run.Signal
+		case r.Run.ExitCode != 0:
+			tail += fmt.Sprintf(", exit code %d", r.Run.ExitCode)
+		}
+		return clip(s, p.width-12-textWidth(tail)) + tail
+	case len(r.Inputs) == 1:
+		s = base(r.Inputs[0].Path)
+	case len(r.Inputs) > 1:
+		s = fmt.Sprintf("%d files, the first %s", len(r.Inputs), base(r.Inputs[0].Path))
+	}
+	return clip(s, p.width-12)
+}
+
+func upperFirst(s string) string {
+	r := []rune(s)
+	if len(r) > 0 && r[0] >= 'a' && r[0] <= 'z' {
+		r[0] -= 'a' - 'A'
+	}
+	return string(r)
+}
+
+func (p *printer) environment() {
+	e := &p.r.Environment
+	var soft, mach []string
+	add := func(list *[]string, format string, args ...any) { *list = append(*list, fmt.Sprintf(format, args...)) }
+	if e.Torch != "" {
+		add(&soft, "PyTorch %s", e.Torch)
+	}
+	if e.Python != "" {
+		add(&soft, "Python %s", e.Python)
+	}
+	if e.CUDA != "" {
+		add(&soft, "CUDA %s", e.CUDA)
+	}
+	if e.HIP != "" {
+		add(&soft, "HIP %s", e.HIP)
+	}
+	if e.OS != "" {
+		add(&soft, "%s", e.OS)
+	}
+	p.machine(&mach)
+	if len(soft)+len(mach) == 0 && len(e.Missing) == 0 {
+		return
+	}
+	p.heading("Environment", "")
+	if len(soft) > 0 {
+		p.wrap("  ", "  ", strings.Join(soft, " · "))
+	}
+	if len(mach) > 0 {
+		p.wrap("  ", "  ", strings.Join(mach, " · "))
+	}
+	for _, g := range e.GPUs {
+		p.wrap("  ", "    ", gpuLine(&g))
+	}
+	for _, m := range e.Missing {
+		p.wrap("  ! ", "    ", m)
+	}
+	if p.r.Run != nil {
+		for _, n := range p.r.Run.Notes {
+			p.wrap("  ! ", "    ", n)
+		}
+	}
+}
+
+func (p *printer) machine(out *[]string) {
+	e := &p.r.Environment
+	add := func(format string, args ...any) { *out = append(*out, fmt.Sprintf(format, args...)) }
+	if e.CPUs > 0 {
+		s := fmt.Sprintf("%d cores", e.CPUs)
+		if n := len(e.Affinity); n > 0 && n < e.CPUs {
+			s += fmt.Sprintf(", bound to %d", n)
+		}
+		if e.CPUQuota != nil {
+			s += fmt.Sprintf(", quota %.3g", *e.CPUQuota)
+		}
+		add("%s", s)
+	}
+	if e.CPUModel != "" {
+		add("%s", e.CPUModel)
+	}
+	if e.ThrottledSeconds != nil && *e.ThrottledSeconds > 0 {
+		add("throttled for %s", Seconds(*e.ThrottledSeconds))
+	}
+	if e.MemoryBytes != nil {
+		add("memory %s", Bytes(float64(*e.MemoryBytes)))
+	}
+	if e.SHMBytes != nil {
+		add("/dev/shm %s", Bytes(float64(*e.SHMBytes)))
+	}
+	for _, k := range sortedKeys(e.Threads) {
+		add("%s=%s", k, e.Threads[k])
+	}
+	if e.LoadBefore != nil && *e.LoadBefore >= 0.2 {
+		add("load of other programs before the run %.2g per core", *e.LoadBefore)
+	}
+}
+
+func gpuLine(g *GPU) string {
+	s := fmt.Sprintf("GPU %d: %s", g.Index, g.Name)
+	if g.MemoryBytes > 0 {
+		s += ", " + Bytes(float64(g.MemoryBytes))
+	}
+	if g.ComputeCapability != "" {
+		s += ", compute capability " + g.ComputeCapability
+	}
+	if g.ClockMHz != nil && g.MaxClockMHz != nil {
+		s += fmt.Sprintf(", clock %.0f of %.0f MHz", *g.ClockMHz, *g.MaxClockMHz)
+	}
+	if g.UsedByOthers != nil && *g.UsedByOthers > 0.01 {
+		s += ", used by others " + Percent(*g.UsedByOthers)
+	}
+	return s
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (p *printer) packages() {
+	if len(p.r.Environment.Packages) == 0 {
+		return
+	}
+	p.heading("Packages", "")
+	var names []string
+	for _, k := range p.r.Environment.Packages {
+		names = append(names, k.Name+" "+k.Version)
+	}
+	p.wrap("  ", "  ", strings.Join(names, " · "))
+}
+
+// breakdown shows the parts of the step as bars.
+func (p *printer) breakdown() {
+	a := p.r.Account
+	if len(p.r.Breakdown) == 0 || a == nil {
+		return
+	}
+	what := "Where the step goes"
+	if a.Unit != "step" {
+		what = "Where the run goes"
+	}
+	p.heading(what, fmt.Sprintf("%s, %s; %s", Milliseconds(a.TotalMs), a.Process, a.Basis))
+	for _, part := range p.r.Breakdown {
+		if part.Share < 0.0005 && part.Part != "unknown" {
+			continue
+		}
+		p.bar("  ", part)
+		for i, sub := range part.Of {
+			if sub.Share < 0.01 || i >= 6 && !p.opt.All {
+				continue
+			}
+			p.bar("    ", sub)
+		}
+	}
+	for _, n := range a.Notes {
+		p.wrap("  ! ", "    ", n)
+	}
+}
+
+func (p *printer) bar(indent string, part Part) {
+	const name = 26
+	width := max(p.width-len(indent)-name-22, 10)
+	if p.opt.Verbose {
+		width = max(width-16, 10)
+	}
+	width = min(width, 50)
+	n := int(part.Share*float64(width) + 0.5)
+	if n == 0 && part.Share > 0 {
+		n = 1
+	}
+	n = min(n, width)
+	colour := blue
+	if indent != "  " {
+		colour = dim
+	}
+	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(clip(part.Part, name-len(indent)+1), name-len(indent)+2), Milliseconds(part.Ms), Percent(part.Share))
+	p.out.WriteString(line + p.paint(colour, strings.Repeat("█", n)))
+	if p.opt.Verbose && part.Basis != "" {
+		p.out.WriteString(strings.Repeat(" ", width-n+1) + p.paint(dim, part.Basis))
+	}
+	p.out.WriteByte('\n')
+}
+
+func (p *printer) findings() {
+	if len(p.r.Findings) == 0 {
+		if p.asked() {
+			p.heading("Findings", "")
+			p.line("  none")
+		}
+		return
+	}
+	p.heading("Findings", "savings are estimates; the first fix can change the others")
+	for i := range p.r.Findings {
+		if i >= p.rows(len(p.r.Findings), 8) {
+			p.line("  %d more with --all", len(p.r.Findings)-i)
+			break
+		}
+		p.finding(i+1, &p.r.Findings[i])
+	}
+}
+
+func (p *printer) finding(n int, f *Finding) {
+	name := f.Cause
+	if f.Sub != "" {
+		name += "/" + f.Sub
+	}
+	lead := fmt.Sprintf("%2d. ", n)
+	p.wrapStyled(bold, lead, "    ", upperFirst(f.Title)+"  ["+name+"]")
+	p.place(f.Where)
+	if s := f.Saving; s != nil {
+		p.wrap("      saves     ", "                ", p.saving(s))
+	}
+	for _, e := range f.Evidence {
+		p.wrap("      evidence  ", "                ", e.Text)
+	}
+	if f.Because != nil {
+		p.wrap("      because   ", "                ", f.Because.Title+at(f.Because.Where))
+	}
+	if f.Fix.Text != "" {
+		p.wrap("      fix       ", "                ", f.Fix.Text)
+	}
+	if f.Fix.Change != "" {
+		text := f.Fix.Change
+		if f.Fix.Where != nil {
+			text += fmt.Sprintf("   (%s:%d)", base(f.Fix.Where.File), f.Fix.Where.Line)
+		}
+		p.wrap("      change    ", "                ", text)
+	}
+	if f.Caveat != "" {
+		p.wrap("      but       ", "                ", f.Caveat)
+	}
+	if f.Confidence != nil && f.Confidence.Level != "" {
+		p.wrap("      basis     ", "                ", f.Confidence.Level+" confidence: "+f.Confidence.Why)
+	}
+}
+
+func at(w Where) string {
+	if s := atPlace(w); s != "" {
+		return ": " + s
+	}
+	return ""
+}
+
+func (p *printer) saving(s *Saving) string {
+	if s.StepMs != nil {
+		return fmt.Sprintf("%s a step (best guess %s); %s of this run", rangeText(s.StepMs, Milliseconds), Milliseconds(s.StepMs.Mid), rangeText(s.RunS, Seconds))
+	}
+	return fmt.Sprintf("%s of this run (best guess %s)", rangeText(s.RunS, Seconds), Seconds(s.RunS.Mid))
+}
+
+func (p *printer) place(w Where) {
+	switch {
+	case w.File != "":
+		text := fmt.Sprintf("%s:%d", clipLeft(w.File, p.width-36), w.Line)
+		if w.Function != "" {
+			text += "  " + w.Function
+		}
+		if w.Rank != nil {
+			text += fmt.Sprintf("  (rank %d)", *w.Rank)
+		}
+		if w.Process != "" {
+			text += "  (" + w.Process + ")"
+		}
+		p.wrap("      where     ", "                ", text)
+		if w.Source != "" {
+			p.line("                %s", w.Source)
+		}
+	case w.Op != "":
+		p.line("      where     %s", w.Op)
+	case w.Rank != nil:
+		p.line("      where     rank %d", *w.Rank)
+	}
+}
