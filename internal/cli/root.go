@@ -29,7 +29,8 @@ type app struct {
 
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
-	newRunCommand, newReportCommand, newExportCommand, newEnvCommand, newPackCommand, newManCommand,
+	newRunCommand, newReportCommand, newExportCommand, newAttachCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
+	newPackCommand, newManCommand,
 }
 
 // exitError carries an exit code; a nil err prints nothing.

@@ -35,7 +35,11 @@ func (w *watcher) stop(l *record.Launcher) {
 	if w == nil {
 		return
 	}
-	stats := w.sampler.Stop()
+	w.note(w.sampler.Stop(), l)
+}
+
+// note writes what sampling cost and what it could not see.
+func (w *watcher) note(stats collect.SamplerStats, l *record.Launcher) {
 	w.seen = stats.Processes
 	l.Own.SamplerCPUNS = stats.CPU.Nanoseconds()
 	if stats.WriteError != "" {

@@ -118,6 +118,8 @@ func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
 			p := r.s.Processes[run.TopLevel]
 			p.ExitStatus = &l.Exit.Code
 		}
+	case l.After != nil: // attached, and let go again
+		run.End = model.Time(l.After.UnixNS)
 	case r.alive(l.Host, l.ChildPID):
 		r.s.Growing = true
 	default:
