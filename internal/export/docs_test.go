@@ -1,0 +1,104 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/cli"
+)
+
+// TestFromOtherTools executes the commands of docs/from-other-tools.md and looks for the lines that it shows.
+func TestFromOtherTools(t *testing.T) {
+	page := read(t, "../../docs/from-other-tools.md")
+	trace := read(t, "../../testdata/torchtable/everything.trace.json.gz")
+	plain := read(t, "../../testdata/torchtable/plain.trace.json.gz")
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	t.Chdir(t.TempDir())
+	write(t, "trace.json.gz", trace)
+	if err := os.Mkdir("log", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "log/host_1.1.pt.trace.json.gz", trace)
+	write(t, "log/host_2.1.pt.trace.json.gz", plain)
+	const program = "import cProfile; cProfile.run('sorted(str(i) for i in range(1000))', 'train.prof')"
+	if out, err := exec.Command(python, "-c", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	commands := 0
+	inside := false
+	var command, output string
+	for line := range strings.Lines(string(page)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch rest, ok := strings.CutPrefix(line, "$ bottleneck "); {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case inside && ok:
+			command = rest
+			commands++
+			output = runCommand(t, rest)
+		case inside:
+			if !shows(output, line) {
+				t.Errorf("%s: its output has no line like %q:\n%s", command, line, firstLines(output, 20))
+			}
+		}
+	}
+	if commands < 12 {
+		t.Errorf("only %d commands were executed", commands)
+	}
+	for _, file := range []string{"whole.json.gz", "memory.html", "memory.raw.json.gz", "again.prof"} {
+		if info, err := os.Stat(file); err != nil || info.Size() < 100 {
+			t.Errorf("%s was not written: %v", file, err)
+		}
+	}
+	if files, _ := filepath.Glob("tb/trainer_0.*.pt.trace.json.gz"); len(files) != 1 {
+		t.Errorf("tb holds %v", files)
+	}
+}
+
+func runCommand(t *testing.T, command string) string {
+	t.Helper()
+	var out, errors bytes.Buffer
+	if status := cli.Run(context.Background(), strings.Fields(command), strings.NewReader(""), &out, &errors); status != 0 {
+		t.Errorf("bottleneck %s: exit status %d\n%s", command, status, errors.String())
+	}
+	return out.String()
+}
+
+// shows says whether a line of the output is like the shown one, in which "…" stands for anything.
+func shows(output, line string) bool {
+	parts := strings.Split(line, "…")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`(?m)^` + strings.Join(parts, ".*") + `\s*$`).MatchString(output)
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitAfterN(s, "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "")
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func write(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
