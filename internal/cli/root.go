@@ -29,7 +29,7 @@ type app struct {
 
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
-	newRunCommand, newReportCommand, newExportCommand, newAttachCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
+	newRunCommand, newReportCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
 	newPackCommand, newManCommand,
 }
 
