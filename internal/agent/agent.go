@@ -110,12 +110,8 @@ func writeOnce(path string, text []byte) error {
 	return os.Rename(temporary.Name(), path)
 }
 
-// quiet are the variables that silence what torch's profiler writes to the program's standard error; each holds only
-// where the user did not set it. Level 6 of Kineto's log hides its messages, "USDT:" included (2.15 and 2.4).
-var quiet = []string{"KINETO_LOG_LEVEL=6"}
-
-// quietMemory also hides "[W… CPUAllocator…]", which profile_memory writes; with it the program's own C++ warnings, so
-// it is set only where memory is asked for.
+// quietMemory hides "[W… CPUAllocator…]", which profile_memory writes; with it the program's own C++ warnings, so
+// it is set only where memory is asked for and the user did not set it. Kineto's own messages are silenced by the agent.
 const quietMemory = "TORCH_CPP_LOG_LEVEL=ERROR"
 
 // Environ returns base with the agent first on PYTHONPATH and its configuration; base stays as it is. agentDir is
@@ -125,9 +121,9 @@ func Environ(base []string, agentDir string, c Config) []string {
 	if err != nil { // only strings, numbers and lists: NaN in Duration is all that could get here
 		text = []byte(`{"session":` + string(mustQuote(c.Session)) + `}`)
 	}
-	settings := quiet
+	var settings []string
 	if c.ProfileMemory {
-		settings = append(append([]string{}, quiet...), quietMemory)
+		settings = append(settings, quietMemory)
 	}
 	path := agentDir
 	result := make([]string, 0, len(base)+3)

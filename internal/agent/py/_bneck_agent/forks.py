@@ -1,11 +1,15 @@
 """The one way round a hang at exit that torch cannot prevent itself."""
 
 import ctypes
+import os
+import re
 import sys
+import warnings
 
 from . import core
 
 registered = False
+own_threads = 0  # threads that Kineto started with our first session
 
 
 @core.hook("leave-abruptly")
@@ -26,3 +30,33 @@ def leave_abruptly():
     registered = True
     on_exit(ctypes.cast(library._exit, ctypes.c_void_p), None)
     getattr(library, "__cxa_atexit")(ctypes.cast(library.fflush, ctypes.c_void_p), None, None)
+
+
+def threads():
+    """How many threads the system counts in this process; 0 where it does not say."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 0
+
+
+MESSAGE = re.compile(r"This process \(pid=\d+\) is multi-threaded, use of fork\(\)")
+FILTER = ("ignore", MESSAGE, DeprecationWarning, None, 0)
+
+
+@core.hook("fork-warning")
+def in_parent():
+    """3.12 and later warn after the fork of a threaded process. Where the only threads are those of our sessions, they do not.
+
+    Counted here, not before the fork: OpenBLAS ends its own threads for it.
+    """
+    if sys.version_info < (3, 12) or not own_threads:
+        return
+    ours = threads() <= 1 + own_threads
+    if ours and FILTER not in warnings.filters:
+        warnings.filters.insert(0, FILTER)
+    elif not ours and FILTER in warnings.filters:
+        warnings.filters.remove(FILTER)
+    else:
+        return
+    warnings._filters_mutated() if hasattr(warnings, "_filters_mutated") else warnings._filters_mutated_lock_held()

@@ -20,12 +20,12 @@ class Settings:
         self.activities = config.get("activities") or []
         self.metadata = config.get("metadata") or {}
 
-    def keywords(self, detail):
-        """Arguments of torch.autograd.profiler.profile; detail adds shapes (and with them FLOPs)."""
+    def keywords(self, detail, stacks):
+        """Arguments of torch.autograd.profiler.profile; detail adds shapes (and with them FLOPs), stacks allows them where asked for."""
         return {
             "record_shapes": self.shapes or detail or self.flops,
             "profile_memory": self.memory,
-            "with_stack": self.stack and not stacks_taken(),
+            "with_stack": self.stack and stacks and not stacks_taken(),
             "with_flops": self.flops or detail,
             "with_modules": self.modules,
         }
@@ -56,11 +56,11 @@ def wanted_activities(torch, settings):
 class Session:
     """One run of the profiler on this thread, from start to save. Raises whatever torch raises."""
 
-    def __init__(self, torch, settings, detail):
+    def __init__(self, torch, settings, detail, stacks):
         self.torch = torch
         autograd = torch.autograd
         self.kineto = bool(autograd.kineto_available())
-        keywords = settings.keywords(detail)
+        keywords = settings.keywords(detail, stacks)
         self.keywords = keywords
         profile = autograd.profiler.profile
         try:
@@ -82,8 +82,10 @@ class Session:
             return
         autograd = self.torch.autograd
         configuration = self.profile.config()
+        if severity is None and find_severity(self.torch) is None:
+            os.environ.setdefault("KINETO_LOG_LEVEL", "6")
         autograd._prepare_profiler(configuration, self.activities)
-        log_severity(self.torch, SILENT)  # only now: the first preparation sets it
+        silence(self.torch)
         autograd._enable_profiler(configuration, self.activities)
         self.flag(True)
         self.describe()
@@ -123,7 +125,7 @@ class Session:
         try:
             return self.write(results, path)
         finally:
-            log_severity(self.torch, USUAL)
+            speak()
 
     def write(self, results, path):
         """The part of save that knows how."""
@@ -163,28 +165,37 @@ def distributed_facts(torch):
     return facts
 
 
-severity = None  # Kineto's log severity in memory; False where this build does not show it
+severity = None  # Kineto's log severity in memory
+usual = 0
+SILENT = 100
 
 
-def log_severity(torch, level):
-    """1.13 ignores KINETO_LOG_LEVEL and writes its stages to standard error: its severity is set directly, around our sessions only."""
-    global severity
+def silence(torch):
+    """Keeps Kineto's chatter about our sessions off standard error without touching what it says about the program's own.
+
+    Its severity is set in memory, around our sessions only, and after the preparation, since the first one sets it. Level 6 of
+    KINETO_LOG_LEVEL does it where the variable is hidden; it is read once, so the program's own sessions are silenced too.
+    """
+    global severity, usual
     if severity is None:
-        severity = find_severity(torch) if os.environ.get("KINETO_LOG_LEVEL") else False
-    if severity:
-        severity.value = level
+        severity = find_severity(torch)
+    if severity is not None and severity.value != SILENT:
+        usual, severity.value = severity.value, SILENT
 
 
-SILENT, USUAL = 100, 3
+def speak():
+    """Sets Kineto's severity back."""
+    if severity is not None and severity.value == SILENT:
+        severity.value = usual
 
 
 def find_severity(torch):
-    """The variable, where libtorch exports it (1.13; hidden since)."""
+    """libkineto::Logger::severityLevel_, which libtorch_cpu exports on Linux (1.13 to 2.15)."""
     try:
         library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
         return ctypes.c_int.in_dll(library, "_ZN9libkineto6Logger14severityLevel_E")
     except (OSError, ValueError):
-        return False
+        return None
 
 
 USER_SCOPE = 7

@@ -1,6 +1,7 @@
 """The program's own profilers: theirs have precedence, and torch.profiler's step() marks steps."""
 
 import functools
+import sys
 
 from . import core, marks
 
@@ -25,6 +26,8 @@ def install(torch):
         wrap_start(legacy.profile, "__enter__")
         wrap_end(legacy.profile)
     wrap_step(torch.profiler.profile)
+    if core.config.get("with_stack"):
+        watch_setprofile()
 
 
 def wrap_start(kind, name):
@@ -90,3 +93,21 @@ def wrap_step(profile):
 def stepped():
     """An iteration is over and the next begins."""
     marks.manual(core.now(), core.thread_id(), "profiler-step")
+
+
+def watch_setprofile():
+    """sys.setprofile takes the slot that a session with stacks uses (all but 3.12 and later): such a session ends first."""
+    original = sys.setprofile
+
+    @functools.wraps(original)
+    def setprofile(function):
+        taking_slot()
+        return original(function)
+
+    sys.setprofile = setprofile
+
+
+@core.hook("program-setprofile")
+def taking_slot():
+    """The program sets a profile function."""
+    marks.windows.yield_to_program()

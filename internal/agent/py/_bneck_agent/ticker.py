@@ -16,6 +16,7 @@ target = None  # the function to call, None when nothing is wanted
 wake = None  # held while the thread has to go on
 done = None  # held while the thread lives
 native = 0
+running = False  # the call is being made: torch 2.4 cannot record stacks from inside it
 held = False  # the agent is in the middle of what the call would do: the call comes again
 
 
@@ -46,8 +47,11 @@ def loop(wake, done, seconds):
 
 def run():
     """On the main thread, between two bytecodes."""
+    global running
     if target is not None and not held:
+        running = True
         tick()
+        running = False
     return 0
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from . import core, profiler, ticker
+from . import core, forks, profiler, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -174,9 +174,12 @@ class Windows:
         self.detail = bool(not self.whole and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
         self.driver = core.thread_id()
         try:
-            session = profiler.Session(self.torch, self.settings, self.detail)
+            session = profiler.Session(self.torch, self.settings, self.detail, stacks=not ticker.running)
+            threads = 0 if self.ever else forks.threads()
             session.start()
             self.open, self.ever = session, True
+            if threads:
+                forks.own_threads = forks.threads() - threads
         except Exception as error:
             self.over = True
             core.note("profiler-failed", "%s: %s" % (type(error).__name__, error))
@@ -223,7 +226,8 @@ class Windows:
             session.stop()
         except Exception as problem:
             error = "%s: %s" % (type(problem).__name__, problem)
-            self.over = True
+            self.over = not self.settings.stack  # without stacks it may work
+            self.settings.stack = False
             core.note("profiler-failed", error)
         t1 = core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
@@ -319,6 +323,8 @@ class Windows:
             return
         had = self.count
         self.stop("slice")
+        if self.over:
+            return
         if self.last_events == 0:
             self.count = had  # nothing was recorded and nothing written
         elif self.left <= 0 or (self.count >= MAX_SLICES and not self.whole):
@@ -352,8 +358,6 @@ class Windows:
         ticker.held = True
         ticker.stop()
         if self.open is not None and not self.stop("end"):
-            from . import forks
-
             core.note("profiler-open", "the thread that was being traced is gone; its window is lost")
             forks.leave_abruptly()
         self.save()
@@ -372,6 +376,7 @@ class Windows:
     @core.hook("profiler-forked")
     def after_fork(self):
         """In the parent, after os.fork: slices of a program without steps go on."""
+        forks.in_parent()
         if self.resume:
             self.resume = False
             self.begin_slices()
@@ -386,8 +391,6 @@ class Windows:
         self.__init__(self.torch, self.config)
         self.resume = False
         if ever:
-            from . import forks
-
             forks.leave_abruptly()
 
     @core.hook("profiler-yield")

@@ -1,0 +1,62 @@
+"""Ends in the way its argument names, in the middle of its work."""
+import os
+import signal
+import sys
+
+import torch
+
+how = sys.argv[1]
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def steps(count):
+    for _ in range(count):
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+
+
+steps(7)  # a window opens at step 6
+print("working", flush=True)
+if how == "fds":
+    os.closerange(3, 4096)
+    steps(40)
+elif how == "user":
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    steps(40)
+elif how == "environ":
+    os.environ.clear()
+    os.chdir("/")
+    steps(40)
+elif how == "vanish":
+    import shutil
+
+    shutil.rmtree(sys.argv[2])
+    steps(40)
+elif how == "full":
+    for name in os.listdir(sys.argv[2]):
+        path = os.path.join(sys.argv[2], name, "events.jsonl.gz")
+        if os.path.isdir(os.path.dirname(path)) and name != "agent":
+            if os.path.exists(path):
+                os.unlink(path)
+            os.symlink("/dev/full", path)
+    steps(40)
+elif how == "raise":
+    raise ValueError("the program's own")
+elif how == "exit":
+    sys.exit(7)
+elif how == "os-exit":
+    os._exit(9)
+elif how == "kill":
+    os.kill(os.getpid(), signal.SIGKILL)
+elif how == "term":
+    os.kill(os.getpid(), signal.SIGTERM)
+elif how == "interrupt":
+    os.kill(os.getpid(), signal.SIGINT)
+    steps(10)
+elif how == "exec":
+    os.execv(sys.executable, [sys.executable, "-c", "import torch; print('another', torch.ones(2).sum().item())"])
+print("end")
