@@ -130,7 +130,7 @@ func TestRunInsideRunMeasuresOnce(t *testing.T) {
 	}
 	b.file("s.py", "print('done')\n")
 	got := b.run("", "run", "--", "env", asBottleneck+"=1", self, "run", "--out", "inner", "s.py")
-	if got.code != 0 || got.stdout != "done\n" || strings.Count(got.stderr, "bottleneck report ") != 1 {
+	if got.code != 0 || got.stdout != "done\n" || strings.Count(got.stderr, "Look further") != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "inner")); err == nil {
