@@ -1,4 +1,5 @@
 """Ends in the way its argument names, in the middle of its work."""
+
 import os
 import signal
 import sys

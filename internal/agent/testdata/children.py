@@ -1,4 +1,5 @@
 """multiprocessing by every start method, pools and subprocesses."""
+
 import multiprocessing
 import subprocess
 import sys

@@ -1,4 +1,5 @@
 """Forks after torch has worked; the children exit normally, which hangs after a session of Kineto."""
+
 import os
 import sys
 

@@ -1,4 +1,5 @@
 """Uses torch's profilers itself, in every order with ours; prints what its own sessions hold."""
+
 import json
 import os
 import sys
@@ -35,7 +36,8 @@ if torch.autograd.kineto_available():
             events = json.load(file)["traceEvents"]
         print("file", sum(1 for event in events if event.get("name") == "aten::linear"))
 seen = []
-with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=lambda p: seen.append(count(p))) as prof:
+plan = schedule(wait=1, warmup=1, active=2, repeat=2)
+with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=lambda p: seen.append(count(p))) as prof:
     steps(20, prof.step)
 print("scheduled", seen)
 with torch.autograd.profiler.profile() as prof:

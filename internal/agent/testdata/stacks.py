@@ -1,4 +1,5 @@
 """cProfile, sys.setprofile and the agent's stacks: the program's own keep working."""
+
 import cProfile
 import io
 import pstats

@@ -1,4 +1,5 @@
 """Its on_trace_ready raises inside torch.profiler's step()."""
+
 import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
@@ -19,7 +20,7 @@ for step in range(30):
     except ValueError as error:
         print("step", step, error)
         break
-for step in range(60):
+for _ in range(60):
     model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
 print("done")

@@ -1,4 +1,5 @@
 """Trains with workers, gradient accumulation, validation and a checkpoint; prints what must not depend on the agent."""
+
 import os
 import sys
 import tempfile

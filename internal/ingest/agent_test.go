@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/model"
+)
+
+const factsJSON = `{"schema":"bottleneck.process/1","pid":7,"ppid":1,"host":"h","start_unix_ns":1000000,"start_mono_ns":500,"role":"rank",
+"rank":3,"local_rank":1,"world_size":4,"worker_index":null,"argv":["python","x.py"],"python":"3.13.0","main_thread":7,
+"threads_env":{"OMP_NUM_THREADS":"1"},"packages":{"torch":"2.15.0","numpy":"2.4.0"},
+"torch":{"version":"2.15.0","cuda":null,"num_threads":2,"num_interop_threads":1},"gpus":[{"index":0,"name":"g","memory_bytes":5,"sms":2}],
+"exit":{"unix_ns":2000000,"reason":"exit"},"agent":{"version":"1","cpu_ns":11,"longest_pause_ns":12},"unknown":[1]}`
+
+func gzipMember(lines ...string) []byte {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	zip.Write([]byte(strings.Join(lines, "\n") + "\n"))
+	zip.Close()
+	return out.Bytes()
+}
+
+// processFolder writes a process's folder and reads it.
+func processFolder(t testing.TB, facts string, events []byte) (*model.Session, *model.Process, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "process.json"), []byte(facts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if events != nil {
+		if err := os.WriteFile(filepath.Join(dir, "events.jsonl.gz"), events, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &model.Session{Strings: &model.Strings{}}
+	p, err := readProcess(dir, s)
+	if err == nil {
+		s.Processes = append(s.Processes, p)
+		if err := s.Check(); err != nil {
+			t.Fatalf("the session breaks its invariants: %v", err)
+		}
+	}
+	return s, p, err
+}
+
+func TestReadProcess(t *testing.T) {
+	first := gzipMember(
+		`["clock",1000,5000000]`,
+		`["loader",4,{"workers":2,"batch_size":16,"prefetch":2,"pin":true,"persistent":false,"dataset":"D","length":null,"file":"/a.py","line":9}]`,
+		`["span","import",100,900,7,"torch","/a.py",1]`,
+		`["step",0,"train","optimizer",1000,2000,"warmup",16,7]`,
+		`["step",1,"train","optimizer",2000,3000,"trace",null,7,555]`,
+		`["wait",1000,1200,7,4,0]`,
+		`["fetch",1000,1100,8,99,null,16]`,
+		`["queue",1000,4,3]`,
+		`["future-kind",{"x":1}]`)
+	second := gzipMember(
+		`["clock",2001000,7000300]`, // the clock gains 300 ns in 2,000,000
+		`["span","io",1001000,1001500,7,"torch.save","/a.py",30,"/m.pt",77]`,
+		`["window",0,"detail",2000,3000,3100,1,2,40,"trace-0.json",null]`,
+		`["stack",1,[["inner","/a.py",1,2],["outer","/a.py",5,6]]]`,
+		`["stack",2,[["other","/a.py",8,9],["outer","/a.py",5,6]]]`,
+		`["sample",2500,7,2]`, `["sample",2400,7,1]`,
+		`["note",2500,"measured","done"]`,
+		`["count","graph_breaks",3]`, `["count","graph_breaks",4]`)
+	s, p, err := processFolder(t, factsJSON, append(first, second...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.PID != 7 || p.Role != model.RoleRank || p.Rank != 3 || p.LocalRank != 1 || p.WorldSize != 4 || p.WorkerIndex != -1 || p.Torch != "2.15.0" ||
+		p.Start != 1000000 || p.End != 2000000 || p.Exit != "exit" || p.Own.LongestPause != 12 || p.Own.AgentCPU != 11 || !p.Agent {
+		t.Errorf("process %+v", p)
+	}
+	if len(p.Steps) != 2 || p.Steps[0].Start != 5000000 || p.Steps[0].Phase != model.PhaseWarmup || p.Steps[0].Items != 16 || p.Steps[0].Thread != 7 ||
+		p.Steps[1].DeviceDur != 555 || p.Steps[1].Items != 0 || p.Steps[1].Source != model.StepOptimizer || s.Strings.Text(p.Steps[1].Kind) != "train" {
+		t.Errorf("steps %+v", p.Steps)
+	}
+	if len(p.Imports) != 1 || p.Imports[0].Start != 5000000-900 {
+		t.Errorf("a time before the first clock pair: %+v", p.Imports)
+	}
+	io := p.Spans[len(p.Spans)-1]
+	if io.Kind != model.SpanIO || io.Start != 5000000+1000000+150 || io.Value != 77 || s.Strings.Text(io.Detail) != "/m.pt" || io.Line != 30 {
+		t.Errorf("a time in the middle of two clock pairs takes half of their drift: %+v", io)
+	}
+	if p.Spans[0].Kind != model.SpanDataWait || p.Spans[0].Loader != 0 || p.Spans[1].Kind != model.SpanFetch || p.Spans[1].Loader != -1 || p.Spans[1].Value != 16 {
+		t.Errorf("spans %+v", p.Spans[:2])
+	}
+	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || l.Line != 9 || s.Strings.Text(l.File) != "/a.py" {
+		t.Errorf("loader %+v", l)
+	}
+	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
+		t.Errorf("queues %+v", p.Queues)
+	}
+	if w := p.Windows[0]; w.Phase != model.PhaseDetail || w.FirstStep != 1 || w.EndStep != 2 || w.Events != 40 || w.File != "trace-0.json" || w.End <= w.Start {
+		t.Errorf("window %+v", w)
+	}
+	if p.Counters["graph_breaks"] != 4 || p.Notes[0].Code != "measured" {
+		t.Errorf("counters %v, notes %+v", p.Counters, p.Notes)
+	}
+	if n := p.Samples.Len(); n != 2 || p.Samples.Time[0] >= p.Samples.Time[1] || len(p.Samples.Stacks.Frame) != 3 {
+		t.Errorf("%d samples, shared outer frame: %+v", n, p.Samples.Stacks)
+	}
+	e := s.Environment
+	if e.Torch != "2.15.0" || e.Threads["OMP_NUM_THREADS"] != "1" || e.Threads["torch.get_num_threads"] != "2" || len(e.GPUs) != 1 || e.Packages[0].Name != "numpy" {
+		t.Errorf("environment %+v", e)
+	}
+	if in := s.Inputs[0]; in.Format != "agent" || in.Counts["step"] != 2 || len(in.Diagnostics) != 0 {
+		t.Errorf("input %+v", in)
+	}
+}
+
+func TestReadProcessSalvagesDamage(t *testing.T) {
+	lines := func(n int64) []byte {
+		return gzipMember(`["clock",1000,5000000]`, strings.ReplaceAll(`["step",N,"train","optimizer",N000,N900,"baseline"]`, "N", string(rune('0'+n))))
+	}
+	one, two, three := lines(1), lines(2), lines(3)
+	broken := bytes.Clone(two)
+	broken[len(broken)/2] ^= 0x55
+	for name, c := range map[string]struct {
+		data  []byte
+		steps []int64
+		bad   bool
+	}{
+		"whole":             {bytes.Join([][]byte{one, two, three}, nil), []int64{1, 2, 3}, false},
+		"cut in the last":   {bytes.Join([][]byte{one, two, three[:len(three)/2]}, nil), []int64{1, 2}, true},
+		"middle is damaged": {bytes.Join([][]byte{one, broken, three}, nil), []int64{1, 3}, true},
+		"rubbish first":     {bytes.Join([][]byte{[]byte("rubbish"), one}, nil), []int64{1}, true},
+		"zeros at the end":  {bytes.Join([][]byte{one, make([]byte, 100)}, nil), []int64{1}, true},
+	} {
+		s, p, err := processFolder(t, factsJSON, c.data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var numbers []int64
+		for _, step := range p.Steps {
+			numbers = append(numbers, step.Number)
+		}
+		// A damaged member may still give its first lines: only steps of whole members are certain.
+		for _, want := range c.steps {
+			found := false
+			for _, n := range numbers {
+				found = found || n == want
+			}
+			if !found {
+				t.Errorf("%s: step %d is lost; have %v", name, want, numbers)
+			}
+		}
+		if damaged := len(s.Inputs[0].Diagnostics) > 0; damaged != c.bad {
+			t.Errorf("%s: diagnostics %+v", name, s.Inputs[0].Diagnostics)
+		}
+	}
+}
+
+func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
+	if _, _, err := processFolder(t, `{"pid":`, nil); err == nil || !strings.Contains(err.Error(), "process.json") {
+		t.Errorf("damaged process.json: %v", err)
+	}
+	if _, p, err := processFolder(t, `{"pid":5}`, nil); err != nil || p.PID != 5 || p.Rank != model.NoRank || p.Role != model.RoleOther {
+		t.Errorf("no events: %+v, %v", p, err)
+	}
+	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`, `["wait",null,5]`,
+		`["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["window",1,"other",1,2]`,
+		`["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
+	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
+		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)
+	}
+}
+
+func FuzzReadProcess(f *testing.F) {
+	f.Add([]byte(`["step",1,"train","optimizer",1000,2000,"baseline"]`), []byte("x"), 3)
+	f.Add([]byte(`["stack",1,[["f","g",1,2]]]`+"\n"+`["sample",1,2,1]`), []byte{0x1f, 0x8b, 8, 0}, 0)
+	f.Add([]byte(`["loader",1,{}]`+"\n"+`["wait",1,2,3,1,0]`+"\n"+`["queue",1,1,1]`), []byte{}, 10)
+	f.Fuzz(func(t *testing.T, lines, tail []byte, cut int) {
+		data := gzipMember(string(lines))
+		if cut > 0 && cut < len(data) {
+			data = data[:len(data)-cut]
+		}
+		processFolder(t, factsJSON, append(data, tail...))
+	})
+}
