@@ -199,6 +199,9 @@ func (b *Breakdown) settle() {
 	for i := range b.Parts {
 		if b.Parts[i].ID == PartUnknown {
 			b.Parts[i].Time = max(b.Parts[i].Time+b.Total-sum, 0)
+			if b.Parts[i].Time < 1e-9*b.Total {
+				b.Parts[i].Time = 0 // rounding
+			}
 			b.Parts[i].Basis = BasisRest
 		}
 	}

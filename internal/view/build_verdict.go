@@ -42,13 +42,16 @@ func (b *builder) analyse() {
 // parts writes the account: mean shares of the accounted steps times their median.
 func (b *builder) parts(a *analyse.Breakdown) {
 	p := a.Process
-	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: rankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: orEmpty(a.Notes)}
+	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: rankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
 	if a.PerStep {
 		acc.Unit = "step"
 	}
 	acc.Basis = fmt.Sprintf("%d %s steps, %d samples", a.Steps(), a.Phase, len(a.Samples))
 	if !a.PerStep {
 		acc.Basis = fmt.Sprintf("the whole run, %d samples", len(a.Samples))
+	}
+	if busy := b.s.Environment.OthersBusyCores; busy != nil && *busy >= 0.25 {
+		acc.Notes = append(acc.Notes, fmt.Sprintf("other programs kept %.1f cores busy meanwhile: times are longer than on an idle machine", *busy))
 	}
 	b.r.Account = acc
 	for _, part := range a.Parts {

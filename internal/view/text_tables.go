@@ -227,16 +227,31 @@ func (p *printer) steps() {
 	if p.r.Run == nil || len(p.r.Run.Phases) == 0 {
 		return
 	}
+	p.wrap("  phases: ", "          ", strings.Join(p.phases(), " · "))
+}
+
+// phases sums the stretches of the run by what was measured in them, in the order in which they first occur; with All each
+// stretch is shown.
+func (p *printer) phases() []string {
+	var sums []Phase
+	for _, ph := range p.r.Run.Phases {
+		i := slices.IndexFunc(sums, func(s Phase) bool { return s.Name == ph.Name })
+		if i < 0 || p.opt.All {
+			sums = append(sums, Phase{Name: ph.Name, ToS: ph.ToS - ph.FromS, Steps: ph.Steps})
+			continue
+		}
+		sums[i].ToS += ph.ToS - ph.FromS
+		sums[i].Steps += ph.Steps
+	}
 	var parts []string
-	phases := p.r.Run.Phases
-	for _, ph := range phases[:p.rows(len(phases), 12)] {
-		s := fmt.Sprintf("%s %s", ph.Name, Seconds(ph.ToS-ph.FromS))
+	for _, ph := range sums {
+		s := ph.Name + " " + Seconds(ph.ToS)
 		if ph.Steps > 0 {
 			s += fmt.Sprintf(" (%s steps)", Count(int64(ph.Steps)))
 		}
 		parts = append(parts, s)
 	}
-	p.wrap("  phases: ", "          ", strings.Join(parts, " → "))
+	return parts
 }
 
 func (p *printer) ranks() {

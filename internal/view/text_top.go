@@ -38,7 +38,7 @@ func (p *printer) title() string {
 	var s string
 	switch {
 	case r.Run != nil:
-		s = strings.Join(r.Run.Command, " ")
+		s = commandText(r.Run.Command)
 		tail := ""
 		if r.Run.WallS > 0 {
 			tail = ", " + Seconds(r.Run.WallS)
@@ -58,6 +58,17 @@ func (p *printer) title() string {
 		s = fmt.Sprintf("%d files, the first %s", len(r.Inputs), base(r.Inputs[0].Path))
 	}
 	return clip(s, p.width-12)
+}
+
+// commandText is a command as its user thinks of it: without the interpreter and its path.
+func commandText(command []string) string {
+	if len(command) > 1 && strings.HasPrefix(base(command[0]), "python") {
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		return ""
+	}
+	return strings.Join(append([]string{base(command[0])}, command[1:]...), " ")
 }
 
 func upperFirst(s string) string {

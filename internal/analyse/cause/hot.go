@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -46,7 +47,11 @@ func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse
 		frames, ok := cache[id]
 		if !ok {
 			cls.Walk(id, func(fr model.FrameID) bool {
-				if f := cls.Stacks.Frames[fr]; cls.File(f.File) == analyse.FileUser {
+				f := cls.Stacks.Frames[fr]
+				if n := len(frames); n > 0 && anonymous(cls.Strings.Text(frames[n-1].Function)) && cls.File(f.File) == analyse.FileUser {
+					frames = frames[:n-1] // the line that holds the lambda or comprehension is the place
+				}
+				if cls.File(f.File) == analyse.FileUser {
 					frames = append(frames, f)
 				}
 				return len(frames) < 256
@@ -57,6 +62,11 @@ func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse
 		out = append(out, chain{frames, a.Weight, k})
 	}
 	return out
+}
+
+// anonymous says that a function is part of a line of the function around it: a lambda, a comprehension, a generator expression.
+func anonymous(name string) bool {
+	return strings.HasSuffix(name, ">") && !strings.HasSuffix(name, "<module>")
 }
 
 // driverShare is the share of all samples from which a function counts as one that drives the loop: its other lines are other

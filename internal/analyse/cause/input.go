@@ -235,7 +235,7 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 // describe writes title, evidence and fix.
 func (v *inputView) describe(c *Context, f *Finding) {
 	share := percent(f.Share)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s is spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
 		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})
 	if v.fetch > 0 {
 		by := "the program itself (no workers)"

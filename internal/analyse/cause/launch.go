@@ -8,7 +8,7 @@ import (
 
 // Thresholds of launch: below them operators are few or large enough that calling them does not matter.
 const (
-	launchOpsPerStep = 100
+	launchOpsPerStep = 20
 	launchOpsPerMs   = 15 // outermost operators per ms of operator and interpreter time; PyTorch manages 50 to 200 of the smallest
 	launchShare      = 0.10
 )
@@ -92,8 +92,37 @@ func (c *Context) launchPlace(f *Finding) bool {
 		}
 		return true
 	}
-	if sp, ok := hottest(first, c.drivers); ok {
-		f.Where = c.where(sp)
+	sp, ok := hottest(first, c.drivers)
+	if !ok {
+		return false
 	}
+	if lines := len(lineTimes(first)); c.B.Ops.Top < loopOpsPerLine*float64(max(lines, 1)) {
+		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
+		if call, ok := hottest(upToDriver(first, c.drivers), c.drivers); ok {
+			sp = call
+		}
+	}
+	f.Where = c.where(sp)
 	return false
+}
+
+// loopOpsPerLine is the number of operators per step and sampled line from which a loop around that line must be at work.
+const loopOpsPerLine = 40
+
+// upToDriver cuts chains below the innermost function that drives the loop.
+func upToDriver(chains []chain, drivers map[funcKey]bool) []chain {
+	out := make([]chain, 0, len(chains))
+	for _, ch := range chains {
+		last := -1
+		for i := range ch.frames {
+			if drivers[keyOf(&ch.frames[i])] {
+				last = i
+			}
+		}
+		if last >= 0 {
+			ch.frames = ch.frames[:last+1]
+		}
+		out = append(out, ch)
+	}
+	return out
 }

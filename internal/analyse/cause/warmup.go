@@ -72,8 +72,12 @@ func (c *Context) preparation(until model.Time) ([]chain, int) {
 	return chains, len(chains)
 }
 
-// slowFirstSteps is how much longer the warm-up steps took than as many later ones.
+// slowFirstSteps is how much longer the warm-up steps took than as many later ones, as far as compiling explains it: other
+// first-time costs (memory, thread pools, caches) cannot be saved.
 func (c *Context) slowFirstSteps() float64 {
+	if c.B.Phase != model.PhaseBaseline {
+		return 0
+	}
 	extra := 0.0
 	for i := range c.P.Steps {
 		st := &c.P.Steps[i]
@@ -81,10 +85,13 @@ func (c *Context) slowFirstSteps() float64 {
 			extra += max(float64(st.End-st.Start)-c.B.Median, 0)
 		}
 	}
-	if c.B.Phase != model.PhaseBaseline {
-		return 0
+	var compiling []analyse.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start && (c.warm() == 0 || sp.Start < c.warm()) {
+			compiling = append(compiling, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
 	}
-	return extra
+	return min(extra, analyse.UnionTime(compiling))
 }
 
 // importTime is the time in imports before an instant.
