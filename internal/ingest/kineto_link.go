@@ -71,11 +71,11 @@ func (l *linker) operatorOf(id model.EventID) model.EventID {
 	return id
 }
 
-// launches finds runtime calls by correlation id.
+// launches finds rows by an id that is unique in one process only: a file may hold several processes.
 type launches struct {
 	min   int64
-	dense []model.EventID // by correlation − min, where one process has dense ids
-	list  []launch        // else, by correlation and start
+	dense []model.EventID // by id − min, where ids are dense and unique
+	list  []launch        // else, by id and start
 }
 
 type launch struct {
@@ -84,63 +84,60 @@ type launch struct {
 	id          model.EventID
 }
 
-// collect indexes the runtime calls. Correlation ids are unique in a process only; a file may hold several.
-func (l *linker) collect() {
+// collect indexes the runtime calls by correlation.
+func (l *linker) collect() launches {
 	ev := l.ev
 	low, high, count := int64(1)<<62, int64(-1)<<62, 0
-	pids := map[any]bool{}
-	for i := range l.b.lanes.list {
-		lane := &l.b.lanes.list[i]
-		for id := lane.from; id < lane.from+lane.events; id++ {
-			if ev.Kind[id] != model.KindRuntime || ev.Detail[id] < 0 {
-				continue
-			}
-			c := ev.RuntimeDetails[ev.Detail[id]].Correlation
+	for i := range ev.RuntimeDetails {
+		if c := ev.RuntimeDetails[i].Correlation; c != 0 {
 			low, high = min(low, c), max(high, c)
-			if count == 0 || len(pids) < 2 && id == lane.from {
-				pids[lane.key.pid] = true
-			}
 			count++
 		}
 	}
-	for i := range l.b.lanes.list {
-		if lane := &l.b.lanes.list[i]; lane.key.kind == model.LaneThread && lane.events > 0 && len(pids) < 2 {
-			pids[lane.key.pid] = true
+	calls := launches{min: low}
+	if span := high - low; count > 0 && span >= 0 && span < int64(8*count)+4096 && calls.fill(ev, span) {
+		return calls
+	}
+	calls = launches{list: make([]launch, 0, count)}
+	for id := range ev.Kind {
+		if ev.Kind[id] != model.KindRuntime || ev.Detail[id] < 0 {
+			continue
+		}
+		if c := ev.RuntimeDetails[ev.Detail[id]].Correlation; c != 0 {
+			calls.list = append(calls.list, launch{c, ev.Start[id], model.EventID(id)})
 		}
 	}
-	if count == 0 {
-		return
-	}
-	l.calls.min = low
-	if span := high - low; len(pids) == 1 && span >= 0 && span < int64(8*count)+4096 {
-		l.calls.dense = make([]model.EventID, span+1)
-		for i := range l.calls.dense {
-			l.calls.dense[i] = model.NoEvent
-		}
-	} else {
-		l.calls.list = make([]launch, 0, count)
+	calls.sort()
+	return calls
+}
+
+// fill makes the dense table; false when an id stands twice.
+func (c *launches) fill(ev *model.Events, span int64) bool {
+	c.dense = make([]model.EventID, span+1)
+	for i := range c.dense {
+		c.dense[i] = model.NoEvent
 	}
 	for id := range ev.Kind {
-		if ev.Kind[id] == model.KindRuntime && ev.Detail[id] >= 0 {
-			l.calls.add(ev.RuntimeDetails[ev.Detail[id]].Correlation, ev.Start[id], model.EventID(id))
+		if ev.Kind[id] != model.KindRuntime || ev.Detail[id] < 0 {
+			continue
+		}
+		if x := ev.RuntimeDetails[ev.Detail[id]].Correlation; x != 0 {
+			if c.dense[x-c.min] != model.NoEvent {
+				return false
+			}
+			c.dense[x-c.min] = model.EventID(id)
 		}
 	}
-	slices.SortFunc(l.calls.list, func(a, b launch) int {
+	return true
+}
+
+func (c *launches) sort() {
+	slices.SortFunc(c.list, func(a, b launch) int {
 		return cmp.Or(cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.start, b.start), cmp.Compare(a.id, b.id))
 	})
 }
 
-func (c *launches) add(correlation int64, start model.Time, id model.EventID) {
-	switch {
-	case correlation == 0:
-	case c.dense == nil:
-		c.list = append(c.list, launch{correlation, start, id})
-	case c.dense[correlation-c.min] == model.NoEvent:
-		c.dense[correlation-c.min] = id
-	}
-}
-
-// find is the call with that correlation; of several, the last that began before the device row.
+// find is the row with that id; of several, the last that began by the given time, or the first of all.
 func (c *launches) find(correlation int64, start model.Time) model.EventID {
 	if correlation == 0 {
 		return model.NoEvent
@@ -167,7 +164,7 @@ const farSkew = 1_000_000
 
 // launch links device rows and runtime calls.
 func (l *linker) launch() {
-	l.collect()
+	l.calls = l.collect()
 	ev := l.ev
 	for i := range l.b.lanes.list {
 		lane := &l.b.lanes.list[i]
@@ -290,8 +287,6 @@ func (l *linker) operators() launches {
 			}
 		}
 	}
-	slices.SortFunc(ops.list, func(a, b launch) int {
-		return cmp.Or(cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.start, b.start))
-	})
+	ops.sort()
 	return ops
 }

@@ -173,13 +173,13 @@ func wanted(name string, mode fs.FileMode) bool {
 	return mode.IsRegular() && base != "" && !strings.HasPrefix(base, ".") && !strings.HasPrefix(name, "__MACOSX/")
 }
 
-type member struct {
+type zipMember struct {
 	io.Reader
 	inner io.Closer
 	z     *zip.ReadCloser
 }
 
-func (m member) Close() error { return errors.Join(m.inner.Close(), m.z.Close()) }
+func (m zipMember) Close() error { return errors.Join(m.inner.Close(), m.z.Close()) }
 
 func openMember(path string, i int) (io.ReadCloser, error) {
 	z, err := zip.OpenReader(path)
@@ -195,7 +195,7 @@ func openMember(path string, i int) (io.ReadCloser, error) {
 		z.Close()
 		return nil, err
 	}
-	return member{&bombGuard{r: r, in: &counter{n: int64(z.File[i].CompressedSize64)}}, r, z}, nil
+	return zipMember{&bombGuard{r: r, in: &counter{n: int64(z.File[i].CompressedSize64)}}, r, z}, nil
 }
 
 // isTar recognises a tar archive by its first header.

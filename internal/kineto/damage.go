@@ -98,9 +98,6 @@ func (s *Scanner) salvageTail(e *Event) bool {
 	return false
 }
 
-// oversized skips an event that does not fit the buffer.
-func (s *Scanner) oversized() { s.resync(Oversized) }
-
 // resync drops text up to the next beginning of an event.
 func (s *Scanner) resync(kind DamageKind) {
 	at := s.Offset()
@@ -206,8 +203,8 @@ func quotedLeniently(b []byte, p int) (int, bool) {
 		if b[i] == '"' && continues(b, i+1) {
 			return i + 1, true
 		}
-		if i-p > maxLenient {
-			return failBad, false
+		if i-p > maxLenient || b[i] == '{' && bytes.HasPrefix(b[blanks(b, i+1):], []byte(`"ph"`)) {
+			return failBad, false // it has run into the next event
 		}
 	}
 	return failMore, false

@@ -112,8 +112,9 @@ func (s *Scanner) inEvents(e *Event) bool {
 			s.state = atEnd
 		}
 	case q == failMore && !s.final:
+		s.dropBlanks()
 		if !s.more() {
-			s.oversized()
+			s.resync(Oversized)
 		}
 	case q == failMore:
 		return s.salvageTail(e)
@@ -121,6 +122,17 @@ func (s *Scanner) inEvents(e *Event) bool {
 		return s.repair(e)
 	}
 	return false
+}
+
+// dropBlanks passes over a buffer that holds nothing but separators.
+func (s *Scanner) dropBlanks() {
+	p := s.p
+	for p < len(s.buf) && (s.buf[p] == ',' || blanks(s.buf, p) > p) {
+		p = max(p+1, blanks(s.buf, p))
+	}
+	if p == len(s.buf) {
+		s.p = p
+	}
 }
 
 // more makes room and reads; false when the buffer is as large as it may get without coming to an end.
@@ -143,8 +155,9 @@ func (s *Scanner) more() bool {
 	return true
 }
 
+// read fills the buffer: what does not fit an event is parsed again after each reading, so readings must be long.
 func (s *Scanner) read() {
-	for empty := 0; empty < 100; empty++ {
+	for empty := 0; len(s.buf) < cap(s.buf); {
 		n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
 		if err != nil {
@@ -155,10 +168,12 @@ func (s *Scanner) read() {
 			return
 		}
 		if n > 0 {
+			empty = 0
+		} else if empty++; empty > 100 {
+			s.final, s.err = true, io.ErrNoProgress
 			return
 		}
 	}
-	s.final, s.err = true, io.ErrNoProgress
 }
 
 // begin reads up to the first bracket.
