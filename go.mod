@@ -17,3 +17,5 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	google.golang.org/protobuf v1.36.12 // wire format of the OpenTelemetry profiles that samples are stored in
 )
+
+require github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // encodes profiles for go tool pprof and everything that reads its format
