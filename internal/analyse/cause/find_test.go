@@ -1,0 +1,239 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/causetest"
+	"bottleneck/internal/model"
+)
+
+var (
+	module = causetest.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
+	loop   = func(line int) causetest.Frame {
+		return causetest.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
+	}
+	user = func(fn string, first, line int) causetest.Frame {
+		return causetest.Frame{File: "/home/u/lib.py", Function: fn, First: first, Line: line}
+	}
+	torchFrame = func(file, fn string) causetest.Frame {
+		return causetest.Frame{File: "/usr/lib/python3.13/site-packages/torch/" + file, Function: fn, First: 1, Line: 5}
+	}
+	forward = causetest.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward"))
+)
+
+// find runs all rules and checks what holds for every program: the account closes and no time is claimed twice.
+func find(t *testing.T, p *causetest.Program) (cause.Result, *analyse.Breakdown) {
+	t.Helper()
+	b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
+	sum := 0.0
+	for _, part := range b.Parts {
+		if part.Time < 0 {
+			t.Errorf("part %v is negative: %v", part.ID, part.Time)
+		}
+		sum += part.Time
+	}
+	if math.Abs(sum-b.Total) > 1 {
+		t.Errorf("parts sum to %v ns of %v", sum, b.Total)
+	}
+	res := cause.Find(cause.NewContext(p.S, b))
+	saved := 0.0
+	for _, f := range res.Findings {
+		if f.Run.Low > f.Run.Mid || f.Run.Mid > f.Run.High {
+			t.Errorf("%s: bounds out of order: %+v", f.Cause, f.Run)
+		}
+		if !f.OfRun {
+			saved += f.Step.Mid
+		}
+	}
+	if saved > b.Mean()*1.0001 {
+		t.Errorf("findings save %.1f ms of a step of %.1f ms", saved/1e6, b.Mean()/1e6)
+	}
+	if len(res.Skipped) > 0 {
+		t.Errorf("rules failed: %v", res.Skipped)
+	}
+	return res, b
+}
+
+// want checks the first finding.
+func want(t *testing.T, res cause.Result, id, sub string, line int, stepMs float64) cause.Finding {
+	t.Helper()
+	if len(res.Findings) == 0 || res.Findings[0].Healthy {
+		t.Fatalf("no finding, want %s", id)
+	}
+	f := res.Findings[0]
+	if f.Cause != id || f.Sub != sub || f.Where.Line != line {
+		t.Errorf("first finding %s/%s at %s:%d, want %s/%s at line %d", f.Cause, f.Sub, f.Where.File, f.Where.Line, id, sub, line)
+	}
+	if stepMs > 0 && math.Abs(f.Step.Mid/1e6-stepMs) > 0.12*stepMs {
+		t.Errorf("%s saves %.1f ms a step, want about %.1f", id, f.Step.Mid/1e6, stepMs)
+	}
+	return f
+}
+
+func TestPythonBetweenOperators(t *testing.T) {
+	p := causetest.New()
+	p.Steps(20, model.PhaseBaseline, forward,
+		causetest.Python(30, module, loop(44), user("count_words", 10, 12)),
+		causetest.Python(10, module, loop(44), user("count_words", 10, 13), causetest.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
+	res, b := find(t, p)
+	want(t, res, cause.Python, "", 12, 37)
+	if got := b.Part(analyse.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
+		t.Errorf("operators have %.2f of the step, want 0.6", got)
+	}
+}
+
+// A helper that holds most of its caller's time is the place; the caller's other lines keep theirs.
+func TestPythonInHelper(t *testing.T) {
+	p := causetest.New()
+	p.Steps(20, model.PhaseBaseline, forward,
+		causetest.Python(30, module, loop(44), user("metric", 10, 12), user("normalise", 20, 22)),
+		causetest.Python(10, module, loop(44), user("metric", 10, 13)))
+	res, _ := find(t, p)
+	want(t, res, cause.Python, "", 22, 28)
+}
+
+// The interpreter's time around operators is not Python work of the user's.
+func TestCallingOperatorsIsNotPython(t *testing.T) {
+	p := causetest.New()
+	line := []causetest.Frame{module, loop(40), user("forward", 50, 55)}
+	p.Steps(20, model.PhaseBaseline, causetest.Native(60, line...), causetest.Python(20, line...), causetest.Python(10, module, loop(41), torchFrame("optim/adam.py", "step")))
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if !f.Healthy {
+			t.Errorf("claims %s at %s:%d on a program that only calls operators", f.Cause, f.Where.File, f.Where.Line)
+		}
+	}
+}
+
+func TestInputWithoutWorkers(t *testing.T) {
+	p := causetest.New()
+	p.P.Loaders = []model.Loader{{BatchSize: 32, Dataset: "Pictures", File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
+	fetch := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	p.Steps(20, model.PhaseBaseline, forward,
+		causetest.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait),
+		causetest.Python(10, module, loop(38), fetch, user("__getitem__", 5, 9)).In(model.SpanDataWait))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "transform", 57, 46)
+	if f.Fix.Line != 25 {
+		t.Errorf("the change belongs to line %d, want where the DataLoader is built (25)", f.Fix.Line)
+	}
+}
+
+// With workers only the wait is lost: two workers fetch a batch of 120 ms in turns, so that a step of 40 ms waits 20 ms more.
+func TestInputWithWorkers(t *testing.T) {
+	p := causetest.New()
+	p.P.Loaders = []model.Loader{{Workers: 2, BatchSize: 32, Dataset: "Pictures"}}
+	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	p.Steps(40, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
+	for i := range 2 {
+		w := p.Add(model.RoleWorker, 101+i)
+		for range 20 {
+			w.Do(causetest.Python(120, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanFetch))
+		}
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "transform", 57, 20)
+	if f.Step.High/1e6 > 21 {
+		t.Errorf("with cores to spare the fix can save no more than the wait, not %.1f ms", f.Step.High/1e6)
+	}
+}
+
+func TestStorage(t *testing.T) {
+	p := causetest.New()
+	p.P.Loaders = []model.Loader{{Workers: 1, BatchSize: 32}}
+	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	p.Steps(40, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
+	w := p.Add(model.RoleWorker, 101)
+	for range 40 {
+		w.Do(causetest.Act{Ms: 85, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []causetest.Frame{user("__getitem__", 5, 7)}}.In(model.SpanFetch),
+			causetest.Python(15, user("__getitem__", 5, 8)))
+	}
+	res, _ := find(t, p)
+	want(t, res, cause.Input, "storage", 7, 0)
+}
+
+func TestCheckpointGCAndSleep(t *testing.T) {
+	for _, c := range []struct {
+		name, cause, sub string
+		line             int
+		act              causetest.Act
+		stepMs           float64
+	}{
+		{"checkpoint", cause.IO, "checkpoint", 47, causetest.Native(40, module, loop(47)).In(model.SpanIO), 34},
+		{"collections", cause.GC, "", 48, causetest.Python(40, module, loop(48)).In(model.SpanGC), 38},
+		{"compilation", cause.Compile, "", 49, causetest.Python(40, module, loop(49)).In(model.SpanCompile), 38},
+		{"a queue", cause.Input, "queue", 50, causetest.Blocked(40, module, loop(50), causetest.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
+		{"the lock", cause.GIL, "", 0, causetest.Act{Ms: 40, State: model.StateGILWait, Stack: []causetest.Frame{module, loop(51)}}, 36},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := causetest.New()
+			p.Steps(2, model.PhaseWarmup, forward)
+			p.Steps(30, model.PhaseBaseline, forward, c.act)
+			res, _ := find(t, p)
+			want(t, res, c.cause, c.sub, c.line, c.stepMs)
+		})
+	}
+}
+
+func TestStraggler(t *testing.T) {
+	p := causetest.New()
+	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
+	p.Steps(30, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(60, module, loop(41), reduce))
+	q := p.Add(model.RoleRank, 200)
+	q.P.Rank, q.P.WorldSize = 1, 2
+	q.Steps(30, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Python(55, module, loop(43), user("features", 10, 14)),
+		causetest.Blocked(5, module, loop(41), reduce))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Straggler, "", 14, 0)
+	if f.Where.Rank != 1 || f.Because == nil || f.Because.Cause != cause.Python {
+		t.Errorf("late rank %d because %+v, want rank 1 because of python", f.Where.Rank, f.Because)
+	}
+}
+
+func TestHealthy(t *testing.T) {
+	p := causetest.New()
+	p.Steps(50, model.PhaseBaseline, causetest.Native(98, module, loop(40)), causetest.Python(2, module, loop(42)))
+	res, _ := find(t, p)
+	if len(res.Findings) != 1 || !res.Findings[0].Healthy || res.Findings[0].Cause != cause.Compute {
+		t.Errorf("findings on a healthy program: %+v", res.Findings)
+	}
+}
+
+// Sessions with parts missing give fewer findings, never a failure.
+func TestSparseSessions(t *testing.T) {
+	empty := causetest.New()
+	one := causetest.New()
+	one.Steps(1, model.PhaseBaseline, forward)
+	noSamples := causetest.New()
+	noSamples.Steps(5, model.PhaseBaseline, forward, causetest.Blocked(30, module, loop(38)).In(model.SpanDataWait))
+	noSamples.P.Samples = model.Samples{}
+	onlySamples := causetest.New()
+	onlySamples.Do(forward, causetest.Python(200, module, loop(44), user("count_words", 10, 12)))
+	warm := causetest.New()
+	warm.Steps(3, model.PhaseWarmup, forward)
+	damaged := causetest.New()
+	damaged.Steps(5, model.PhaseBaseline, forward)
+	damaged.P.Samples.Stacks.Parent[1] = 1
+	damaged.P.Samples.Stack[7] = 9999
+	damaged.P.Steps[3].End = damaged.P.Steps[3].Start - 5
+	damaged.P.Spans = []model.Span{{Kind: model.SpanDataWait, Start: damaged.T, End: damaged.P.Start, Loader: 99}, {Kind: model.SpanDataWait, Start: 1, End: 1 << 62, Loader: 99}}
+	for name, p := range map[string]*causetest.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples, "warm-up only": warm, "damaged": damaged} {
+		t.Run(name, func(t *testing.T) {
+			b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
+			if len(b.Windows) == 0 {
+				return
+			}
+			res, _ := find(t, p)
+			if name == "only samples" {
+				want(t, res, cause.Python, "", 12, 0)
+			}
+			if name == "no samples" {
+				want(t, res, cause.Input, "workers", 0, 0)
+			}
+		})
+	}
+}
