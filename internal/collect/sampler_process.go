@@ -2,6 +2,7 @@ package collect
 
 import (
 	"errors"
+	"path"
 	"strings"
 
 	"bottleneck/internal/cpython"
@@ -27,6 +28,7 @@ type pythonProcess struct {
 	codeOf  map[*cpython.Code]record.SampleFrame
 	count   SampledProcess
 	live    []record.SampleFrame
+	present int  // threads of the snapshot that are known
 	good    bool // some thread of the snapshot could be read
 	lost    int  // snapshots in a row without one
 }
@@ -83,10 +85,11 @@ func (p *pythonProcess) sample() error {
 			t.stack = noStack
 		}
 	}
+	p.present = 0
 	for i := range p.shot.Threads {
 		p.thread(now, &p.shot.Threads[i])
 	}
-	if len(p.threads) > len(p.shot.Threads) {
+	if len(p.threads) > p.present {
 		p.forget()
 	}
 	if p.lost++; p.good {
@@ -104,18 +107,26 @@ func (p *pythonProcess) sample() error {
 const noStack = -2 // unlike -1, which is the empty stack
 
 func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
+	p.good = p.good || s.Fault == cpython.FaultNone
 	t := p.threads[s.Addr]
 	if t == nil {
+		if s.Fault != cpython.FaultNone {
+			p.fail()
+		}
+		if len(s.Frames) == 0 {
+			return // nothing to name it by yet
+		}
 		t = &pythonThread{stack: noStack}
 		p.threads[s.Addr] = t
 		p.openThread(t, s)
 	}
-	t.seen = p.tick
-	p.good = p.good || s.Fault == cpython.FaultNone
+	if t.seen != p.tick {
+		t.seen = p.tick
+		p.present++
+	}
 	switch {
 	case s.Fault != cpython.FaultNone:
-		p.samples.Counts.Failed++
-		p.count.Failed++
+		p.fail()
 		t.stack = noStack
 		return
 	case len(s.Frames) == 0:
@@ -141,12 +152,34 @@ func (p *pythonProcess) openThread(t *pythonThread, s *cpython.ThreadSample) {
 	t.tid = p.ids.native(s.ID, s.Native)
 	if t.tid > 0 {
 		t.os, _ = proc.OpenThread(p.p.PID, t.tid)
-		t.name = proc.ThreadName(p.p.PID, t.tid)
-	}
-	if t.tid == p.p.PID {
-		t.name = "MainThread"
+		t.name = threadTitle(p.p.PID, t.tid, s.Frames)
 	}
 	p.samples.NameThread(int32(t.tid), t.name)
+}
+
+func (p *pythonProcess) fail() {
+	p.samples.Counts.Failed++
+	p.count.Failed++
+}
+
+// threadTitle names a thread: by the kernel's name where the program (or Python from 3.14 on) set one, else by the
+// function that it was started with.
+func threadTitle(pid, tid int, frames []cpython.RawFrame) string {
+	if tid == pid {
+		return "MainThread"
+	}
+	name := proc.ThreadName(pid, tid)
+	if name != "" && name != proc.ThreadName(pid, pid) {
+		return name
+	}
+	target := ""
+	for i := len(frames) - 1; i >= 0; i-- {
+		c := frames[i].Code
+		if target = c.Function; path.Base(c.File) != "threading.py" {
+			break
+		}
+	}
+	return target
 }
 
 func (p *pythonProcess) forget() {

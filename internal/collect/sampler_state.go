@@ -71,7 +71,7 @@ func waitsForWork(frames []cpython.RawFrame, main bool) bool {
 	inWait := false
 	for i := range frames {
 		c := frames[i].Code
-		if waitModules[path.Base(c.File)] {
+		if waitModules[path.Base(c.File)] || i == 0 && c.Function == "socket.accept" || i == 0 && c.Function == "accept" {
 			inWait = true
 			continue
 		}

@@ -81,10 +81,17 @@ func (cs *codes) load(addr uint64) (*Code, error) {
 		return nil, fmt.Errorf("line table of code object at %#x: %w", addr, err)
 	}
 	c.lines = decodeLines(l.Code.Lines, table, c.First)
-	c.shim = strings.HasPrefix(c.File, "<shim") || strings.HasPrefix(c.Function, "<interpreter trampoline") || c.Function == "<shim>"
+	c.shim = isShim(c)
 	cs.measure(c, raw)
 	cs.keep(c)
 	return c, nil
+}
+
+// isShim recognises the interpreter's own code objects: those between C and Python, and the one that ends an inlined
+// call of a class. They have no file.
+func isShim(c *Code) bool {
+	return strings.HasPrefix(c.File, "<shim") || strings.HasPrefix(c.Function, "<interpreter trampoline") ||
+		c.Function == "<shim>" || c.File == c.Function && c.First <= 1
 }
 
 // measure notes where the bytecode lies and how long a frame of it is.

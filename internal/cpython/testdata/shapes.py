@@ -1,5 +1,4 @@
 """Threads that stand still in known places: a deep chain, a generator, recursion, a coroutine, a class body's method."""
-import sys
 import threading
 import time
 
