@@ -20,7 +20,11 @@ def start():
     if not isinstance(settings, dict) or not os.path.isdir(settings.get("session") or ""):
         return
     core.begin(settings)
-    from . import imports, life
+    from . import imports, life, marks
 
     life.install()
     imports.install()
+    if settings.get("step_on") or settings.get("region_on"):
+        marks.begin_without_torch(settings)
+        life.watch_gc()
+        life.at_end.append(marks.at_end)

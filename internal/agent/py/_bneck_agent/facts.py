@@ -56,6 +56,34 @@ def number(name):
         return None
 
 
+# Where launchers tell a process its rank, local rank and the number of ranks: torchrun, Slurm, Open MPI, MPICH.
+RANK_VARIABLES = (
+    ("RANK", "LOCAL_RANK", "WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"),
+)
+
+
+def rank_of():
+    """(rank, local rank, number of ranks) of this process; (None, None, 1) outside a distributed job."""
+    told = distributed_rank()
+    if told is not None:
+        return told[0], number("LOCAL_RANK"), told[1]
+    for rank, local, world in RANK_VARIABLES:
+        if number(rank) is not None and (number(world) or 1) > 1:
+            return number(rank), number(local), number(world)
+    return None, None, 1
+
+
+def distributed_rank():
+    """(rank, number of ranks) as torch.distributed knows them, None before the program has set it up."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not getattr(distributed, "is_available", bool)() or not distributed.is_initialized():
+        return None
+    return distributed.get_rank(), distributed.get_world_size()
+
+
 def find_role():
     """Sets role from the command line and the environment, and tells children what their parent is."""
     global role
@@ -65,7 +93,7 @@ def find_role():
         role = "compile"
     elif LAUNCHERS.search(line):
         role = "launcher"
-    elif number("RANK") is not None and (number("WORLD_SIZE") or 1) > 1 and parent != "rank":
+    elif rank_of()[2] > 1 and parent != "rank":
         role = "rank"
     elif pid == str(os.getpid()):
         role = parent  # this process replaced itself by exec
@@ -95,6 +123,12 @@ def write():
 
 def gather():
     """All facts as a dict for JSON."""
+    global role
+    rank, local, world = rank_of()
+    if role in ("main", "other") and rank is not None and world > 1 and distributed_rank() is not None:
+        role = "rank"  # started by the program itself, which has told torch its rank by now
+    if role not in ("rank", "worker") or world < 2:
+        rank = local = None
     facts = {
         "schema": "bottleneck.process/1",
         "pid": os.getpid(),
@@ -103,9 +137,9 @@ def gather():
         "start_unix_ns": core.start_unix_ns,
         "start_mono_ns": core.start_mono_ns,
         "role": role,
-        "rank": number("RANK") if role == "rank" else None,
-        "local_rank": number("LOCAL_RANK") if role == "rank" else None,
-        "world_size": number("WORLD_SIZE") if role == "rank" else None,
+        "rank": rank,
+        "local_rank": local,
+        "world_size": world if rank is not None else None,
         "worker_index": worker_index,
         "argv": redacted(command_line()),
         "executable": sys.executable,

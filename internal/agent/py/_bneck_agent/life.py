@@ -1,11 +1,13 @@
 """The process's own life: forks, exits, and the collector's pauses."""
 
+import _thread
 import atexit
+import functools
 import gc
 import os
 import sys
 
-from . import core, facts
+from . import core, facts, marks
 
 GC_ROW_NS = 200_000  # collections shorter than this are only counted
 
@@ -25,13 +27,17 @@ def install():
         os.register_at_fork(before=forking, after_in_parent=forked, after_in_child=born)
     atexit.register(leave)
     wrap_exit()
+    wrap_exec()
 
 
 @core.hook("fork-before")
 def forking():
     """In the parent: an open profiler session would record into the child's memory for ever."""
-    for act in before_fork:
-        act()
+    try:
+        for act in before_fork:
+            act()
+    except KeyboardInterrupt:
+        _thread.interrupt_main()  # exceptions end here, but this one is the program's
 
 
 @core.hook("fork-parent")
@@ -72,6 +78,32 @@ def end(reason):
     facts.write()
 
 
+def wrap_exec():
+    """A program that becomes another one by exec has no end of its own: what has gathered is written before."""
+    for name in ("execv", "execve"):
+        if hasattr(os, name):
+            setattr(os, name, written_before(getattr(os, name)))
+
+
+def written_before(original):
+    """One of the exec functions."""
+
+    @functools.wraps(original)
+    def replace_process(*arguments):
+        leaving()
+        return original(*arguments)
+
+    return replace_process
+
+
+@core.hook("exec")
+def leaving():
+    """Just before exec, which may still fail."""
+    for act in before_fork:
+        act()
+    core.flush()
+
+
 def wrap_exit():
     """os._exit skips atexit; multiprocessing's children end by it, DataLoader workers too."""
     original = os._exit
@@ -107,6 +139,7 @@ def collection(phase, info):
     """gc calls this before and after each collection, on the thread that collects."""
     global collection_began
     if phase == "start":
+        marks.resolve()
         collection_began = core.now()
         return
     t1 = core.now()

@@ -20,6 +20,27 @@ keep = True  # whether rows of the running step are kept
 kinds = set()
 
 
+class NoWindows:
+    """Stands for windows.Windows in a program without torch whose functions are named by hand."""
+
+    def boundary(self, number, opening):
+        """Nothing starts or stops."""
+
+    def phase(self, number):
+        """Every step is measured without a profiler."""
+        return "baseline"
+
+    def finish_all(self):
+        """There is nothing to finish."""
+
+
+def begin_without_torch(config):
+    """Marks named functions of programs that may never import torch."""
+    name_functions(config)
+    if wanted:
+        begin(NoWindows())
+
+
 def begin(w):
     """Starts looking for steps."""
     global windows, tracker
@@ -115,12 +136,16 @@ class DeviceClock:
 # Functions named by hand
 
 
+named = []  # not empty once the names are known
 wanted = []  # [(kind, name)] that are not found yet
 patched = set()
 
 
 def name_functions(config):
     """Remembers --step-on and --region."""
+    if named:
+        return
+    named.append(True)
     wanted.extend([("step", name) for name in config.get("step_on") or ()])
     wanted.extend([("region", name) for name in config.get("region_on") or ()])
 
@@ -128,16 +153,13 @@ def name_functions(config):
 @core.hook("resolve")
 def resolve():
     """Puts the marks on named functions that exist by now; called whenever a module has been loaded or a hook runs anyway."""
-    if not wanted or busy:
+    if not wanted:
         return
     for entry in list(wanted):
         owner, attribute = locate(entry[1])
         if owner is not None:
             wanted.remove(entry)
             mark_function(entry[0], entry[1], owner, attribute)
-
-
-busy = []
 
 
 def locate(name):

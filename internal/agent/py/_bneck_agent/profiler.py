@@ -30,6 +30,12 @@ class Settings:
             "with_modules": self.modules,
         }
 
+    def add_verbose(self, torch, keywords):
+        """Since 2.0 the stacks of operators are kept only when asked for once more."""
+        settings = getattr(getattr(torch._C, "_profiler", None), "_ExperimentalConfig", None)
+        if keywords["with_stack"] and settings is not None:
+            keywords["experimental_config"] = settings(verbose=True)
+
 
 def stacks_taken():
     """Stacks beside another user of sys.setprofile break both (INTERNAL ASSERT, his function dropped)."""
@@ -61,7 +67,8 @@ class Session:
         autograd = torch.autograd
         self.kineto = bool(autograd.kineto_available())
         keywords = settings.keywords(detail, stacks)
-        self.keywords = keywords
+        self.keywords = dict(keywords)
+        settings.add_verbose(torch, keywords)
         profile = autograd.profiler.profile
         try:
             self.profile = profile(use_kineto=True, **keywords) if self.kineto else profile(**keywords)

@@ -110,4 +110,4 @@ def watch_setprofile():
 @core.hook("program-setprofile")
 def taking_slot():
     """The program sets a profile function."""
-    marks.windows.yield_to_program()
+    marks.windows.end_stacks()

@@ -50,8 +50,12 @@ def run():
     global running
     if target is not None and not held:
         running = True
-        tick()
-        running = False
+        try:
+            tick()
+        except KeyboardInterrupt:
+            _thread.interrupt_main()  # ctypes would swallow it: the program gets it once we are gone
+        finally:
+            running = False
     return 0
 
 

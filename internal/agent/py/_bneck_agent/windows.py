@@ -4,11 +4,13 @@ Of a program without steps, slices of time instead, from the import of torch on.
 programs of one process, from the events that a step was seen to make.
 """
 
+import _thread
 import os
 import sys
+import threading
 import time
 
-from . import core, forks, profiler, ticker
+from . import core, facts, forks, profiler, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -33,7 +35,7 @@ class Windows:
         self.left = int(config.get("event_budget") or 300_000)
         self.max_pause = float(config.get("max_pause") or 0.5) * 1e9
         self.max_bytes = int(config.get("max_bytes") or (2 << 30))
-        self.world = int(os.environ.get("WORLD_SIZE") or 1)
+        self.world = facts.rank_of()[2]
         self.over = bool(config.get("no_trace")) or not self.rank_wanted()
         self.count = 0  # traces so far
         self.planned = 0  # windows of steps so far
@@ -52,9 +54,8 @@ class Windows:
 
     def rank_wanted(self):
         """Whether this rank's profiler runs at all."""
-        try:
-            rank = int(os.environ["RANK"])
-        except (KeyError, ValueError):
+        rank = facts.rank_of()[0]
+        if rank is None:
             return True
         ranks = self.config.get("ranks")
         return rank in ranks if ranks else rank < int(self.config.get("max_ranks") or 8)
@@ -167,6 +168,10 @@ class Windows:
         """Begins a window before step `number` (-1: a slice of a program without steps)."""
         if self.busy():
             return
+        self.world = facts.rank_of()[2]
+        if not self.rank_wanted():
+            self.over = True
+            return
         self.save()
         t = core.now()
         self.first = number
@@ -193,7 +198,7 @@ class Windows:
 
     def main(self):
         """Whether the calling thread is the main one, on which alone the ticker can act."""
-        return core.thread_id() == os.getpid()
+        return _thread.get_ident() == threading.main_thread().ident
 
     def busy(self):
         """Whether somebody else profiles this thread, or there is no room."""
@@ -402,6 +407,11 @@ class Windows:
             self.yield_here()
         self.yielded_note()
 
+    def end_stacks(self):
+        """The program takes the slot that a session with stacks uses."""
+        if self.open is not None and self.open.keywords["with_stack"] and core.thread_id() == self.driver:
+            self.yield_here()
+
     def yield_here(self):
         """Ends the window on the thread that began it."""
         ticker.held = True
@@ -424,7 +434,7 @@ def watch_cprofile(module):
 
         def enable(self, *arguments, **keywords):
             if start_torch.windows is not None:
-                start_torch.windows.yield_to_program()
+                start_torch.windows.end_stacks()
             return super().enable(*arguments, **keywords)
 
     Profile.__name__, Profile.__qualname__, Profile.__module__ = original.__name__, original.__qualname__, original.__module__

@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestProgramsDoNotNotice runs programs that torch's profiler would kill, hang or rob if it were used without care, and
+// programs that end in unusual ways, with and without the agent.
+func TestProgramsDoNotNotice(t *testing.T) {
+	cases := []struct {
+		program string
+		config  Config
+		profile bool // does it profile itself?
+	}{
+		{program: "train.py 2"},
+		{program: "fork.py"},
+		{program: "program_profiles.py"},
+		{program: "step_raises.py"},
+		{program: "stacks.py", config: Config{WithStack: true}},
+		{program: "children.py"},
+		{program: "abrupt.py fds"}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},
+		{program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"}, {program: "abrupt.py exit"}, {program: "abrupt.py os-exit"},
+		{program: "abrupt.py kill"}, {program: "abrupt.py term"}, {program: "abrupt.py interrupt"}, {program: "abrupt.py exec"},
+		{program: "abrupt.py exit", config: Config{WithStack: true}},
+		{program: "abrupt.py exit", config: Config{WholeRun: true, ProfileMemory: true, RecordShapes: true}},
+		{program: "abrupt.py exit", config: Config{Sample: 200}},
+	}
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		for _, c := range cases {
+			t.Run(generation+"/"+c.program, func(t *testing.T) {
+				t.Parallel()
+				arguments := strings.Fields(c.program)
+				spare := t.TempDir()
+				plainArguments := slices.Clone(arguments)
+				for i := range plainArguments {
+					plainArguments[i] = strings.ReplaceAll(plainArguments[i], "SESSION", spare)
+				}
+				plain := start(t, interpreter, environment(), plainArguments...)
+				agent, dir := withAgent(t, interpreter, c.config, nil, arguments...)
+				same(t, plain, agent)
+				all := read(t, dir)
+				noFailures(t, all)
+				if c.program != "abrupt.py vanish SESSION" && len(all) == 0 {
+					t.Error("no process wrote anything")
+				}
+			})
+		}
+	}
+}
+
+var hookNames = regexp.MustCompile(`@core\.hook\("([^"]+)"\)`)
+
+// hooks lists the names of all hooks in the agent's text, with those that are made from parts.
+func hooks(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("py/_bneck_agent/*.py")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("the agent's files: %v, %v", paths, err)
+	}
+	names := []string{"mark-optimized", "mark-batch-wanted", "mark-batch-given", "mark-loop-ended", "mark-called", "mark-manual", "mark-rest",
+		"install-data", "install-optimizers", "install-modules", "loaded torch"}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range hookNames.FindAllStringSubmatch(string(text), -1) {
+			if match[1] != "mark-" {
+				names = append(names, match[1])
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// TestNoHookCanHarm makes each hook raise, one after the other and all at once.
+func TestNoHookCanHarm(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		plain := start(t, interpreter, environment(), "everything.py")
+		if plain.status != 5 {
+			t.Fatalf("%s: the program itself fails: %+v", generation, plain)
+		}
+		names := append([]string{"*"}, hooks(t)...)
+		if len(names) < 50 {
+			t.Fatalf("only %d hooks found", len(names))
+		}
+		if testing.Short() {
+			names = names[:1]
+		}
+		for _, name := range names {
+			t.Run(generation+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				config := Config{UserRegions: true, RegionOn: []string{"main"}, Sample: 100}
+				agent, _ := withAgent(t, interpreter, config, []string{"BNECK_FAULT=" + name}, "everything.py")
+				same(t, plain, agent)
+			})
+		}
+	}
+}
