@@ -29,8 +29,9 @@ func writeChrome(ctx context.Context, s *model.Session, w io.Writer, opt Options
 	}
 	return buffered(w, func(out *bufio.Writer) error {
 		c := &chromeWriter{
-			ctx: ctx, w: out, session: s, texts: s.Strings, raw: newRawTexts(s.Strings), base: traceBase(traces),
-			merged: len(traces) > 1, numbers: map[processKey]int64{}, taken: map[int64]bool{},
+			ctx: ctx, w: out, session: s, texts: s.Strings, raw: newRawTexts(s.Strings), base: traceBase(s, traces),
+			traces: traces, merged: len(traces) > 1, numbers: map[processKey]int64{}, taken: map[int64]bool{},
+			named: map[namedRow]bool{}, agents: map[int]bool{},
 		}
 		c.header(traces)
 		for i, t := range traces {
@@ -38,6 +39,7 @@ func writeChrome(ctx context.Context, s *model.Session, w io.Writer, opt Options
 				return err
 			}
 		}
+		c.untraced(opt.Rank)
 		c.footer(traces)
 		return c.err
 	})
@@ -51,26 +53,38 @@ type chromeWriter struct {
 	texts   *model.Strings
 	raw     *rawTexts
 	base    model.Time
+	traces  []*model.Trace
 	merged  bool // several traces: process numbers may have to change
 	numbers map[processKey]int64
 	taken   map[int64]bool
+	named   map[namedRow]bool
+	agents  map[int]bool // processes whose steps and spans are written
 	line    []byte
 	any     bool // an event was written: the next one needs a comma
 	err     error
 }
 
-// processKey is a process (or device) of one trace.
+// processKey is a process (or device) as one recorded process names it: source is the index of that process, or -1 less
+// the index of the trace where the trace is all that is known.
 type processKey struct {
-	trace int
-	pid   model.Str
+	source int
+	pid    model.Str
 }
 
 // traceBase is what times are counted from: the first trace's own base if nothing lies before it, so that its numbers
 // stay; else the earliest start in whole seconds.
-func traceBase(traces []*model.Trace) model.Time {
+func traceBase(s *model.Session, traces []*model.Trace) model.Time {
 	earliest := model.Time(math.MaxInt64)
 	for _, t := range traces {
 		earliest = min(earliest, firstTime(t))
+	}
+	for _, p := range s.Processes {
+		for i := range p.Steps {
+			earliest = min(earliest, p.Steps[i].Start)
+		}
+		for i := range p.Spans {
+			earliest = min(earliest, p.Spans[i].Start)
+		}
 	}
 	if text, ok := traces[0].Header.Metadata["baseTimeNanoseconds"]; ok {
 		if base, err := strconv.ParseInt(text, 10, 64); err == nil && model.Time(base) <= earliest {
@@ -218,14 +232,14 @@ func (c *chromeWriter) appendRow(b []byte, trace int, l *model.Lane) []byte {
 	return appendID(b, c.texts.Text(l.TID))
 }
 
-// appendPID appends a process number: the file's own, unless several traces are merged and another one has it.
+// appendPID appends a process number: the file's own, unless several traces are merged and another process has it.
 func (c *chromeWriter) appendPID(b []byte, trace int, pid model.Str, keep bool) []byte {
 	text := c.texts.Text(pid)
 	number, err := strconv.ParseInt(text, 10, 64)
 	if !c.merged || err != nil {
 		return appendID(b, text)
 	}
-	key := processKey{trace, pid}
+	key := c.processKey(trace, pid)
 	n, ok := c.numbers[key]
 	if !ok {
 		n = number
@@ -237,6 +251,14 @@ func (c *chromeWriter) appendPID(b []byte, trace int, pid model.Str, keep bool) 
 		c.taken[n] = true
 	}
 	return strconv.AppendInt(b, n, 10)
+}
+
+// processKey says which process a trace means: windows of one process stay together.
+func (c *chromeWriter) processKey(trace int, pid model.Str) processKey {
+	if p := c.traces[trace].Process; p >= 0 {
+		return processKey{p, pid}
+	}
+	return processKey{-1 - trace, pid}
 }
 
 // appendID appends a process or thread as it was written: a number where it is one.

@@ -22,8 +22,9 @@ func (c *chromeWriter) trace(n int, t *model.Trace) error {
 	}
 	c.memory(n, t)
 	c.counters(n, t)
-	if t.Process >= 0 && t.Process < len(c.session.Processes) {
-		c.agentRows(t, c.session.Processes[t.Process])
+	if p := t.Process; p >= 0 && p < len(c.session.Processes) && !c.agents[p] {
+		c.agents[p] = true
+		c.agentRows(c.session.Processes[p], c.processNumber(n, t, c.session.Processes[p]))
 	}
 	return c.stopped()
 }
@@ -35,21 +36,27 @@ func (c *chromeWriter) stopped() error {
 	return c.ctx.Err()
 }
 
-// names writes the metadata rows that name and order processes and threads.
+// namedRow is a process or a thread that has its metadata rows; of a process, tid is 0 and device says which.
+type namedRow struct {
+	key    processKey
+	tid    model.Str
+	device bool
+}
+
+// names writes the metadata rows that name and order processes and threads, once for all windows of a process.
 func (c *chromeWriter) names(n int, t *model.Trace) {
-	type process struct {
-		pid    model.Str
-		device bool
+	first := func(row namedRow) bool {
+		seen := c.named[row]
+		c.named[row] = true
+		return !seen
 	}
-	seen := map[process]bool{}
 	for i := range t.Lanes {
 		l := &t.Lanes[i]
-		p := process{l.PID, l.Kind == model.LaneStream}
-		if !seen[p] {
-			seen[p] = true
+		key, device := c.processKey(n, l.PID), l.Kind == model.LaneStream
+		if first(namedRow{key: key, device: device}) {
 			c.processNames(n, t, l)
 		}
-		if name := c.texts.Text(l.Name); name != "" {
+		if name := c.texts.Text(l.Name); name != "" && first(namedRow{key, l.TID, device}) {
 			c.metadata(n, l, "thread_name", "name", name)
 		}
 	}
@@ -147,31 +154,77 @@ const (
 	spansThread = 2_000_000_002
 )
 
-// agentRows writes the steps and spans that the agent saw during the trace, on rows of their own.
-func (c *chromeWriter) agentRows(t *model.Trace, p *model.Process) {
-	row := func(thread int64, name string, from, to model.Time) {
-		if to < t.From || from > t.To {
-			return
-		}
-		b := c.begin("X")
-		b = append(b, `, "cat": "bottleneck"`...)
-		b = appendText(b, "name", name)
-		b = appendInt(b, "pid", int64(p.PID))
-		b = appendInt(b, "tid", thread)
+// agentRows writes the steps and spans that the agent saw in the whole run of a process, on rows of their own.
+func (c *chromeWriter) agentRows(p *model.Process, number []byte) {
+	thread := func(id int64, name string) []byte {
+		row := append([]byte(`, "pid": `), number...)
+		row = strconv.AppendInt(append(row, `, "tid": `...), id, 10)
+		b := append(c.begin("M"), `, "name": "thread_name"`...)
+		b = append(append(b, row...), `, "args": {`...)
+		c.event(append(appendText(b, "name", "bottleneck: "+name), "}}"...))
+		return row
+	}
+	write := func(row []byte, name string, from, to model.Time) {
+		from = max(from, c.base)
+		b := append(c.begin("X"), `, "cat": "bottleneck"`...)
+		b = append(appendText(b, "name", name), row...)
 		b = append(b, `, "ts": `...)
-		b = appendMicros(b, int64(max(from, t.From)-c.base))
+		b = appendMicros(b, int64(from-c.base))
 		b = append(b, `, "dur": `...)
-		b = appendMicros(b, int64(max(min(to, t.To)-max(from, t.From), 0)))
+		b = appendMicros(b, int64(max(to-from, 0)))
 		c.event(append(b, `, "args": {}}`...))
 	}
+	var steps []byte
 	for i := range p.Steps {
+		if steps == nil {
+			steps = thread(stepsThread, "steps")
+		}
 		s := &p.Steps[i]
-		row(stepsThread, "step "+strconv.FormatInt(s.Number, 10)+" ("+c.texts.Text(s.Kind)+", "+s.Phase.String()+")", s.Start, s.End)
+		write(steps, "step "+strconv.FormatInt(s.Number, 10)+" ("+c.texts.Text(s.Kind)+", "+s.Phase.String()+")", s.Start, s.End)
 	}
+	var rows [len(spanNames)][]byte
 	for i := range p.Spans {
 		s := &p.Spans[i]
-		row(spansThread+int64(s.Kind), spanNames[min(int(s.Kind), len(spanNames)-1)]+": "+c.texts.Text(s.Name), s.Start, s.End)
+		kind := min(int(s.Kind), len(spanNames)-1)
+		if rows[kind] == nil {
+			rows[kind] = thread(spansThread+int64(kind), spanNames[kind])
+		}
+		write(rows[kind], spanNames[kind]+": "+c.texts.Text(s.Name), s.Start, s.End)
 	}
+}
+
+// untraced writes the rows of processes that have no trace, such as DataLoader workers.
+func (c *chromeWriter) untraced(rank int) {
+	for i, p := range c.session.Processes {
+		if c.agents[i] || len(p.Steps)+len(p.Spans) == 0 || rank != model.NoRank && p.Rank != rank {
+			continue
+		}
+		number := int64(p.PID)
+		for c.taken[number] {
+			number += 1_000_000
+		}
+		c.taken[number] = true
+		text := strconv.AppendInt(nil, number, 10)
+		name := string(p.Role)
+		if p.Role == model.RoleWorker {
+			name += " " + strconv.Itoa(p.WorkerIndex)
+		}
+		b := append(c.begin("M"), `, "name": "process_name", "pid": `...)
+		b = append(append(b, text...), `, "tid": 0, "args": {`...)
+		c.event(append(appendText(b, "name", name), "}}"...))
+		c.agentRows(p, text)
+	}
+}
+
+// processNumber is the number under which the process's own threads stand in the output.
+func (c *chromeWriter) processNumber(n int, t *model.Trace, p *model.Process) []byte {
+	number := strconv.Itoa(p.PID)
+	for i := range t.Lanes {
+		if l := &t.Lanes[i]; l.Kind == model.LaneThread && c.texts.Text(l.PID) == number {
+			return c.appendPID(nil, n, l.PID, true)
+		}
+	}
+	return []byte(number)
 }
 
 // spanNames are the kinds of spans in words, by number.

@@ -180,6 +180,31 @@ func TestChromeKeepsRanksApart(t *testing.T) {
 	}
 }
 
+// TestChromeKeepsWindowsTogether merges two windows of one process: they are one process in the output.
+func TestChromeKeepsWindowsTogether(t *testing.T) {
+	s := gpuSession(0)
+	second := *s.Traces[0]
+	s.Traces = append(s.Traces, &second)
+	s.Processes = []*model.Process{
+		{PID: 12, Steps: []model.Step{{Number: 3, Start: 5e9, End: 5e9 + 500}}},
+		{PID: 77, Role: model.RoleWorker, Spans: []model.Span{{Kind: model.SpanFetch, Start: 4.5e9, End: 4.6e9}}},
+	}
+	s.Traces[0].Process, s.Traces[1].Process = 0, 0
+	pids := map[any]bool{}
+	steps := 0
+	for _, e := range exportChrome(t, s).TraceEvents {
+		if e.Ph == "X" {
+			pids[e.PID] = true
+		}
+		if e.Cat == "bottleneck" {
+			steps++
+		}
+	}
+	if len(pids) != 3 || steps != 2 {
+		t.Errorf("processes %v and %d rows, want the program, its device and a worker; a step and a fetch", pids, steps)
+	}
+}
+
 func TestTensorboardNamesAndRepeats(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	s := gpuSession(0)
