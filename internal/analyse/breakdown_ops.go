@@ -176,6 +176,7 @@ type opSums struct {
 	names                         map[model.Str]*OpTime
 	kindOf                        map[model.Str]string
 	strings                       *model.Strings
+	backwardEnd                   model.Time // in this step: what an optimizer's closure ran before is no optimizer work
 	topUntil                      model.Time
 	topDur                        float64
 	topEvents                     float64
@@ -192,6 +193,12 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
 	}
 	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], w.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
 	a.topUntil, a.topDur, a.topEvents = 0, 0, 0
+	a.backwardEnd = 0
+	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
+		if ev.Kind[i] == model.KindOp && strings.HasPrefix(a.strings.Text(ev.Name[i]), "autograd::engine") {
+			a.backwardEnd = max(a.backwardEnd, ev.End(model.EventID(i)))
+		}
+	}
 	self := map[model.EventID]float64{}
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
 		id := model.EventID(i)
@@ -253,7 +260,7 @@ func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {
 		kind = OpKind(a.strings.Text(name))
 		a.kindOf[name] = kind
 	}
-	if inOptimizer(ev, id, a.strings) {
+	if ev.Start[id] >= a.backwardEnd && inOptimizer(ev, id, a.strings) {
 		kind = OpOptimizer
 	}
 	a.kinds[kind] += self

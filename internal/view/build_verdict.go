@@ -280,9 +280,25 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[top.Part]
 	text := fmt.Sprintf("%s of the devices' time is %s", Percent(top.Share), top.Part)
 	if top.Part == "GPU idle" && len(top.Of) > 0 {
-		text += fmt.Sprintf(", %s of it because of %s", Percent(top.Of[0].Share/top.Share), top.Of[0].Part)
+		text += fmt.Sprintf(", %s of it because of %s%s", Percent(top.Of[0].Share/top.Share), top.Of[0].Part, idlePlace(gpus, top.Of[0].Part))
 	}
 	b.r.Verdict = Verdict{Bound: bound, Sentence: text + "; the trace alone prices no fix.", Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+}
+
+// idlePlace names where most of the idle time of one cause arises, "" where the trace does not say.
+func idlePlace(gpus []analyse.GPU, cause string) string {
+	best, most := Where{}, model.Dur(0)
+	for i := range gpus {
+		for _, c := range gpus[i].IdleBy {
+			if c.Cause == cause && c.Dur > most {
+				best, most = traceWhere(c.Where), c.Dur
+			}
+		}
+	}
+	if s := atPlace(best); s != "" {
+		return ", most at " + s
+	}
+	return ""
 }
 
 // tracedTotal is what shares of a foreign trace are multiplied with.

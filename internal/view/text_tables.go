@@ -30,8 +30,18 @@ func (p *printer) gpu() {
 }
 
 func idleText(g *GPURow) string {
-	var out []string
+	var sums []IdleRow // by cause; the document has them by cause and place
 	for _, c := range g.IdleByCause {
+		i := slices.IndexFunc(sums, func(s IdleRow) bool { return s.Cause == c.Cause })
+		if i < 0 {
+			sums = append(sums, c)
+			continue
+		}
+		sums[i].Us += c.Us
+	}
+	slices.SortStableFunc(sums, func(x, y IdleRow) int { return cmp.Compare(y.Us, x.Us) })
+	var out []string
+	for _, c := range sums {
 		if c.Us >= 0.02*g.SpanUs && len(out) < 3 {
 			out = append(out, fmt.Sprintf("%s %s", c.Cause, Percent(c.Us/g.SpanUs)))
 		}
@@ -64,7 +74,9 @@ var operatorKeys = map[string]func(*OpRow) float64{
 }
 
 func (p *printer) operators() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool { return o.IsUserAnnotation && p.opt.SortBy == "" })
+	rows := slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool {
+		return p.opt.SortBy == "" && (o.IsUserAnnotation || o.DeviceType != "cpu")
+	})
 	if len(rows) == 0 {
 		return
 	}
@@ -119,7 +131,7 @@ func (p *printer) kernels() {
 	var rows [][]string
 	for i := range p.r.Kernels[:p.rows(len(p.r.Kernels), 8)] {
 		k := &p.r.Kernels[i]
-		rows = append(rows, []string{k.Name, k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), k.Launcher.Op})
+		rows = append(rows, []string{ShortKernel(k.Name), k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), k.Launcher.Op})
 	}
 	p.table([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
 		{head: "runs", right: true}, {head: "launched by"}}, rows)

@@ -237,6 +237,9 @@ func (p *printer) bar(indent string, part Part) {
 	if indent != "  " {
 		colour = dim
 	}
+	if part.Share < 5e-6 {
+		part.Share, part.Ms, n = 0, 0, 0
+	}
 	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(clip(part.Part, name-len(indent)+1), name-len(indent)+2), Milliseconds(part.Ms), Percent(part.Share))
 	p.out.WriteString(line + p.paint(colour, strings.Repeat("█", n)))
 	if p.opt.Verbose && part.Basis != "" {

@@ -106,6 +106,18 @@ func (c *Context) source(file string, line int) string {
 	return analyse.SourceLine(c.S.Sources, file, line)
 }
 
+// inSteps gives how much of an interval lies in accounted steps, in ns.
+func (c *Context) inSteps(from, to model.Time) float64 {
+	t := 0.0
+	for _, w := range c.B.Windows {
+		if w.Start >= to {
+			break
+		}
+		t += max(float64(min(w.End, to)-max(w.Start, from)), 0)
+	}
+	return t
+}
+
 // inWindows says that an instant lies between the first and the last accounted step.
 func (c *Context) inWindows(t model.Time) bool {
 	w := c.B.Windows

@@ -15,6 +15,7 @@ type inputView struct {
 	batches int     // fetched or waited for in the windows
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
+	first   float64 // ns over the windows in waits for the first batch of an epoch
 	samples int
 	blocked float64 // share of the fetch that sleeps
 	hot     spot
@@ -46,6 +47,9 @@ func (c *Context) input() *inputView {
 		switch sp.Kind {
 		case model.SpanDataWait:
 			v.batches++
+			if sp.Value == 0 {
+				v.first += c.inSteps(sp.Start, sp.End)
+			}
 			byLoader[sp.Loader] += float64(sp.End - sp.Start)
 			if best < 0 || byLoader[sp.Loader] > byLoader[best] {
 				best = sp.Loader
@@ -152,16 +156,23 @@ func workerMains(chains []chain) map[funcKey]bool {
 func (v *inputView) sub(c *Context) string {
 	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
 	switch {
-	case v.workers > 0 && v.depth >= 1:
-		return "handover"
+	case v.startsAgain():
+		return "workers"
 	case v.samples >= 10 && v.blocked >= 0.5:
 		return "storage"
+	case v.workers > 0 && v.depth >= 1:
+		return "handover"
 	case v.hotOK && v.hotPart >= 0.25:
 		return "transform"
 	case spare:
 		return "workers"
 	}
 	return "transform"
+}
+
+// startsAgain says that most of the wait is for workers that are started anew in each epoch.
+func (v *inputView) startsAgain() bool {
+	return v.workers > 0 && v.batches > 1 && v.first >= 0.5*v.wait && v.loader != nil && !v.loader.Persistent
 }
 
 // finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
@@ -196,6 +207,10 @@ func (v *inputView) finding(c *Context) Finding {
 func (v *inputView) saving(c *Context, sub string) Range {
 	wait := c.perStep(v.wait)
 	gain := 0.93 * v.hotPart // a line made fast keeps a few per cent of its time
+	if v.startsAgain() {
+		first := c.perStep(v.first)
+		return Range{0.4 * first, 0.8 * first, wait}
+	}
 	switch sub {
 	case "workers":
 		return Range{0.5 * wait, 0.85 * wait, wait}
@@ -269,6 +284,14 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	case "workers":
 		f.Title = fmt.Sprintf("%s of each %s waits for data: too few workers fetch it", share, c.Unit())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
+		if v.startsAgain() {
+			f.Title = fmt.Sprintf("%s of each %s waits for data: workers are started anew in each epoch", share, c.Unit())
+			f.Fix.Text = "Keep the workers between epochs."
+			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.workers)
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the wait is for the first batch of an epoch", percent(v.first/v.wait)), Value: v.first / v.wait})
+			v.atLoader(c, f)
+			break
+		}
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
 		v.atLoader(c, f)
 	case "handover":

@@ -50,8 +50,8 @@ func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup 
 		if sp.Detail != 0 {
 			out[j].detail = sp.Detail
 		}
-		if c.inWindows(sp.Start) {
-			out[j].inWindows += d
+		if kind == model.SpanIO && c.inWindows(sp.Start) {
+			out[j].inWindows += c.inSteps(sp.Start, sp.End)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b spanGroup) int { return cmp.Compare(b.time, a.time) })
@@ -167,7 +167,31 @@ func findIO(c *Context) []Finding {
 		ioWords(c, &f)
 		out = append(out, f)
 	}
-	return append(out, c.sampledIO()...)
+	for _, f := range c.sampledIO() {
+		if i := slices.IndexFunc(out, func(g Finding) bool { return nearby(g.Where, f.Where) }); i >= 0 {
+			out[i].join(f)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// nearby says that two places belong to the same few lines of one file.
+func nearby(a, b Where) bool {
+	d := a.Line - b.Line
+	return a.File != "" && a.File == b.File && d >= -6 && d <= 6
+}
+
+// join adds another finding of the same thing, such as the fsync after a torch.save.
+func (f *Finding) join(g Finding) {
+	add := func(a, b Range) Range { return Range{a.Low + b.Low, a.Mid + b.Mid, a.High + b.High} }
+	f.Share += g.Share
+	f.Step, f.Run = add(f.Step, g.Step), add(f.Run, g.Run)
+	f.Evidence = append(f.Evidence, Evidence{Text: g.Evidence[0].Text + " (" + place(g.Where) + ")", Value: g.Evidence[0].Value, Unit: g.Evidence[0].Unit})
+	for part, t := range g.claim {
+		f.claim[part] += t
+	}
 }
 
 func nonEmpty(s, otherwise string) string {

@@ -34,6 +34,7 @@ func findWarmup(c *Context) []Finding {
 	case late > 0:
 		f.Run = Range{0.3 * late, 0.8 * late, late}
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(late)), Value: late / 1e6, Unit: "ms"})
+		f.Confidence = c.exactBasis(1)
 		f.Fix.Text = "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer."
 	default:
 		return nil

@@ -88,7 +88,7 @@ type WorkerStages struct {
 	Loader  int
 	Batches int
 	FetchNs float64 // mean per batch
-	Busy    float64 // share of the accounted stretch of the run in which it fetched, 0..1
+	Busy    float64 // share of the time from its first fetch's start to its last one's end, 0..1
 	Stages  []Stage
 }
 
@@ -102,15 +102,10 @@ type Stage struct {
 // WorkerStages describes the workers that fetched for the accounted process, with their costliest lines.
 func (c *Context) WorkerStages() []WorkerStages {
 	var out []WorkerStages
-	w := c.B.Windows
-	stretch := 0.0
-	if len(w) > 0 {
-		stretch = float64(w[len(w)-1].End - w[0].Start)
-	}
 	for _, v := range c.workers {
 		row := WorkerStages{Process: v.p, Batches: len(v.fetches), FetchNs: v.mean}
-		if stretch > 0 {
-			row.Busy = min(v.mean*float64(len(v.fetches))/stretch, 1)
+		if life := v.fetches[len(v.fetches)-1].End - v.fetches[0].Start; life > 0 {
+			row.Busy = min(v.mean*float64(len(v.fetches))/float64(life), 1)
 		}
 		for i := range v.p.Spans {
 			if v.p.Spans[i].Kind == model.SpanFetch {
@@ -122,6 +117,9 @@ func (c *Context) WorkerStages() []WorkerStages {
 		for _, sp := range lineTimes(chains) {
 			if len(row.Stages) == 5 {
 				break
+			}
+			if sp.frame.Line <= 0 || c.text(sp.frame.File) == "" {
+				continue
 			}
 			row.Stages = append(row.Stages, Stage{c.text(sp.frame.Function), c.text(sp.frame.File), int(sp.frame.Line), sp.line / float64(len(v.fetches))})
 		}

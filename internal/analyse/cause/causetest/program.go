@@ -91,7 +91,7 @@ func (p *Program) Do(acts ...Act) {
 		if a.Span != nil {
 			sp := model.Span{Kind: *a.Span, Start: start, End: p.T, Thread: p.P.PID, Loader: -1}
 			if *a.Span == model.SpanDataWait || *a.Span == model.SpanFetch {
-				sp.Loader = 0
+				sp.Loader, sp.Value = 0, int64(len(p.P.Spans)) // one epoch: every batch has its own number
 			}
 			if n := len(a.Stack); n > 0 && *a.Span == model.SpanIO {
 				sp.File, sp.Line, sp.Name = p.S.Strings.Intern(a.Stack[n-1].File), int32(a.Stack[n-1].Line), p.S.Strings.Intern("torch.save")
