@@ -6,6 +6,7 @@ type node struct {
 	lit    string
 	act    action
 	field  Field
+	odd    bool // the value is not of the key's kind, so the layout says nothing about the next one
 	inArgs bool // the value stands inside args
 	phase  byte // set by the text itself, 0 when it has none
 	cat    Text // likewise
@@ -85,6 +86,9 @@ func (s *Scanner) event(p int, e *Event) int {
 // step finds the node whose text stands at p, learning it if it is new, and returns the position after that text.
 func (s *Scanner) step(cur *node, b []byte, p int) (*node, int) {
 	rest := b[p:]
+	if s.lenient {
+		return s.learn(cur, b, p) // strings end elsewhere than in remembered layouts
+	}
 	for i, n := range cur.next {
 		if len(rest) >= len(n.lit) && string(rest[:len(n.lit)]) == n.lit {
 			if i > 0 {
@@ -103,7 +107,7 @@ func (s *Scanner) learn(cur *node, b []byte, p int) (*node, int) {
 	if q < 0 {
 		return nil, q
 	}
-	if !s.lenient && q-p <= maxLiteral && s.nodes < maxNodes && len(cur.next) < maxFollowers {
+	if !s.lenient && !n.odd && q-p <= maxLiteral && s.nodes < maxNodes && len(cur.next) < maxFollowers {
 		n.lit = string(b[p:q])
 		s.nodes++
 		cur.next = append(cur.next, n)
@@ -206,7 +210,7 @@ func (s *Scanner) key(n *node, b []byte, p int) (q int, done bool) {
 			n.inArgs = true
 			return p + 1, false
 		}
-		n.act = actSkip
+		n.act, n.odd = actSkip, true
 	}
 	return p, true
 }
@@ -214,7 +218,7 @@ func (s *Scanner) key(n *node, b []byte, p int) (q int, done bool) {
 // constant reads a value that belongs to the layout.
 func (s *Scanner) constant(n *node, b []byte, p int) (int, bool) {
 	if b[p] != '"' {
-		n.act = actSkip
+		n.act, n.odd = actSkip, true
 		return p, true
 	}
 	end, _ := s.quoted(b, p)
