@@ -114,6 +114,9 @@ func profile(t *testing.T, python string, p program) *ran {
 	args := append([]string{"run", "--out", r.folder, "-o", text, "--json", document, "--"}, p.command(python)...)
 	cmd := exec.Command(binary(t), args...)
 	cmd.Dir = root(t)
+	// Waiting OpenMP threads spin: beside other work on the machine that makes any step ten times longer, and a program
+	// bound by its operators, whatever else it does. One thread keeps the bottleneck the same on busy and idle machines.
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()

@@ -44,29 +44,28 @@ def great_circle(lat1, lon1, lat2, lon2, lib=math):
     return 2 * 6371 * lib.arcsin(lib.sqrt(half)) if lib is np else 2 * 6371 * lib.asin(lib.sqrt(half))
 
 
+def features_of(trips: pd.DataFrame) -> tuple[torch.Tensor, torch.Tensor]:
+    """(features, minutes) of the rows, float32."""
+    passengers = trips["passengers"].fillna(1)
+    distance = trips.apply(  # expect: here
+        lambda trip: great_circle(trip["from_lat"], trip["from_lon"], trip["to_lat"], trip["to_lon"]), axis=1
+    )
+    hour = trips["pickup"].dt.hour + trips["pickup"].dt.minute / 60
+    weekend = trips["pickup"].dt.day_of_week >= 5
+    columns = [passengers, distance, np.sin(hour * math.pi / 12), np.cos(hour * math.pi / 12), weekend]
+    area = pd.get_dummies(pd.Categorical(trips["area"], categories=AREAS)).to_numpy(np.float32)
+    features = np.column_stack([np.asarray(column, np.float32) for column in columns] + [area])
+    return torch.from_numpy(features), torch.from_numpy(trips["minutes"].to_numpy(np.float32))
+
+
 class Prepare:
-    """Turns row numbers into a batch: (features, minutes), float32."""
+    """Turns row numbers into a batch: (features, minutes)."""
 
     def __init__(self, trips: pd.DataFrame):
         self.trips = trips
 
     def __call__(self, rows: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-        batch = self.trips.iloc[rows].copy()
-        batch["passengers"] = batch["passengers"].fillna(1)
-        batch["distance"] = batch.apply(  # expect: here
-            lambda trip: great_circle(trip["from_lat"], trip["from_lon"], trip["to_lat"], trip["to_lon"]), axis=1
-        )
-        hour = batch["pickup"].dt.hour + batch["pickup"].dt.minute / 60
-        columns = [
-            batch["passengers"],
-            batch["distance"],
-            np.sin(hour * math.pi / 12),
-            np.cos(hour * math.pi / 12),
-            batch["pickup"].dt.day_of_week >= 5,
-        ]
-        area = pd.get_dummies(pd.Categorical(batch["area"], categories=AREAS)).to_numpy(np.float32)
-        features = np.column_stack([np.asarray(column, np.float32) for column in columns] + [area])
-        return torch.from_numpy(features), torch.from_numpy(batch["minutes"].to_numpy(np.float32))
+        return features_of(self.trips.iloc[rows])
 
 
 def main() -> None:
@@ -81,7 +80,7 @@ def main() -> None:
     prepare = Prepare(trips)
     loader = DataLoader(range(len(trips)), batch_size=arguments.batch_size, shuffle=True, drop_last=True, collate_fn=prepare)
     width = 5 + len(AREAS)
-    model = nn.Sequential(nn.Linear(width, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 1))
+    model = nn.Sequential(nn.Linear(width, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for epoch in range(arguments.epochs):
         began = time.perf_counter()
