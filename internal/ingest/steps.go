@@ -9,9 +9,40 @@ import (
 	"bottleneck/internal/model"
 )
 
-// findSteps finds a trace's steps: those that torch.profiler marked.
+// minSteps is how often something must come round to be taken for a step.
+const minSteps = 3
+
+// findSteps finds a trace's steps by the first means that gives some: torch.profiler's marks, the program's own, its
+// optimizer, its DataLoader, and the period of what is launched.
 func findSteps(t *model.Trace, texts *model.Strings) []model.TraceStep {
-	return profilerSteps(t, texts)
+	if steps := profilerSteps(t, texts); len(steps) > 0 {
+		return setApart(steps)
+	}
+	for _, find := range []func(*model.Trace, *model.Strings) []model.TraceStep{markedSteps, optimizerSteps, loaderSteps, periodSteps} {
+		if steps := find(t, texts); len(steps) >= minSteps {
+			return setApart(steps)
+		}
+	}
+	return nil
+}
+
+// setApart marks steps that do not stand for the others: twice as long as the median or half as long, as warm-up,
+// validation and steps that the recording cut are.
+func setApart(steps []model.TraceStep) []model.TraceStep {
+	if len(steps) < minSteps {
+		return steps
+	}
+	durs := make([]model.Time, len(steps))
+	for i, s := range steps {
+		durs[i] = s.End - s.Start
+	}
+	slices.Sort(durs)
+	median := durs[len(durs)/2]
+	for i := range steps {
+		d := steps[i].End - steps[i].Start
+		steps[i].Warmup = d > 2*median || 2*d < median
+	}
+	return steps
 }
 
 // profilerSteps are ProfilerStep#N annotations. When several threads or processes carry them, those of the thread with
