@@ -41,12 +41,14 @@ var errLost = errors.New("no thread can be read any more")
 
 // pythonThread is what is kept of one thread between samples.
 type pythonThread struct {
-	tid   int
-	os    *proc.Thread
-	stack int32
-	waits bool // the stack is one that waits for work
-	seen  int64
-	name  string
+	tid      int
+	os       *proc.Thread
+	stack    int32
+	waits    bool // the stack is one that waits for work
+	seen     int64
+	name     string
+	waitsGIL bool   // it waited for the GIL at its last sample
+	switches uint64 // the GIL's count of changes then
 }
 
 func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {

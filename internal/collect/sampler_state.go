@@ -9,7 +9,7 @@ import (
 	"bottleneck/internal/model"
 )
 
-// gilBytes bounds struct _gil_runtime_state: a futex inside it is the wait for the GIL.
+// gilBytes bounds struct _gil_runtime_state, whose locks are largest on arm64: a futex inside it is the wait for the GIL.
 const gilBytes = 224
 
 // state decides what a thread did at a sample. One whose innermost frame changed while it was read runs for certain;
@@ -35,14 +35,20 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	switch {
 	case err != nil:
 		return model.StateUnknown, flags
+	case os.Running && t.waitsGIL && !s.HoldsGIL && s.Switches != 0 && s.Switches == t.switches:
+		// It woke up only to look at the lock, which has not changed hands since it was seen waiting.
+		return model.StateGILWait, flags
 	case os.Running:
+		t.waitsGIL = false
 		if !s.HoldsGIL && s.GIL != 0 {
 			flags |= model.SampleInNative // it released the lock, or is about to ask for it
 		}
 		return model.StateCPU, flags
 	case os.Syscall == sysFutex && s.GIL != 0 && os.Args[0]-s.GIL < gilBytes:
+		t.waitsGIL, t.switches = true, s.Switches
 		return model.StateGILWait, flags
 	}
+	t.waitsGIL = false
 	flags |= model.SampleInNative
 	if os.Disk || fileCall(os.Syscall) && t.os.Disk() {
 		flags |= model.SampleDiskWait

@@ -20,7 +20,7 @@ var callers = map[string][]string{
 func TestChurn(t *testing.T) {
 	seconds := "1.5"
 	if testing.Short() {
-		seconds = "0.3"
+		seconds = "0.8"
 	}
 	for version, python := range interpreters(t) {
 		t.Run(version, func(t *testing.T) {

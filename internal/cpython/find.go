@@ -227,3 +227,13 @@ func (in *Interpreter) ForFork(pid int, mem proc.Memory) (*Interpreter, error) {
 	child.PID = pid
 	return &child, child.ready(mem, nil)
 }
+
+// At is the interpreter whose runtime lies at a known address, as in recorded memory. version is PY_VERSION_HEX; it is
+// not needed from 3.13 on, where the runtime tells it.
+func At(mem proc.Memory, runtime uint64, version uint32) (*Interpreter, error) {
+	in := &Interpreter{Runtime: runtime}
+	if err := in.learn(mem, version); err != nil {
+		return nil, fmt.Errorf("runtime at %#x: %w", runtime, err)
+	}
+	return in, in.ready(mem, nil)
+}

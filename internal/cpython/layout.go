@@ -38,9 +38,9 @@ type InterpLayout struct {
 
 // GIL fields inside struct _gil_runtime_state; they have not moved since 3.8.
 const (
-	gilHolder = 8
-	gilLocked = 16
-	gilSize   = 224 // on the platform where its locks are largest (arm64); a bound for "waits inside the GIL"
+	gilHolder   = 8
+	gilLocked   = 16
+	gilSwitches = 24
 )
 
 // ThreadLayout is PyThreadState. Frame points to the current frame, or (3.11, 3.12) to a structure on the C stack that

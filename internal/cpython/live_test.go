@@ -114,23 +114,28 @@ func TestShapes(t *testing.T) {
 			r := cpython.NewReader(in, mem, 100)
 			var s cpython.Snapshot
 			checkShapes(t, r, &s, m, file, in.Layout.Minor)
-			still := func() bool {
-				if err := r.Take(&s); err != nil {
-					t.Fatal(err)
-				}
-				for _, th := range s.Threads {
-					if !th.Same || th.Moved {
-						return false
-					}
-				}
-				return true
-			}
-			for deadline := time.Now().Add(10 * time.Second); !still(); {
-				if time.Now().After(deadline) {
-					t.Fatal("threads that stand still differ from snapshot to snapshot")
-				}
-			}
+			waitStill(t, r, &s)
 		})
+	}
+}
+
+// waitStill takes snapshots until all threads stand where they stood.
+func waitStill(t *testing.T, r *cpython.Reader, s *cpython.Snapshot) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if err := r.Take(s); err != nil {
+			t.Fatal(err)
+		}
+		still := true
+		for _, th := range s.Threads {
+			still = still && th.Same && !th.Moved
+		}
+		if still {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("threads that stand still differ from snapshot to snapshot")
+		}
 	}
 }
 

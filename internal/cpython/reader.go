@@ -49,6 +49,7 @@ type ThreadSample struct {
 	Cut      bool // outer frames are missing because of the depth limit
 	HoldsGIL bool
 	GIL      uint64 // address of the lock that it needs
+	Switches uint64 // how often the lock went from one thread to another; 0 where nobody holds it
 	GC       bool   // its interpreter collects garbage, and it holds the GIL
 	Fault    Fault
 	Moved    bool // the innermost frame changed while the stack was read
@@ -77,15 +78,16 @@ type Reader struct {
 
 // interpState is one (sub)interpreter.
 type interpState struct {
-	addr    uint64
-	lo      uint64 // of the region that holds all that is read of it
-	region  []byte
-	gil     uint64 // address of its lock
-	gilBuf  [24]byte
-	holder  uint64 // thread that holds the lock; 0 none
-	gc      bool
-	gcBuf   [4]byte // 3.8: in the runtime
-	threads uint64  // head of the list
+	addr     uint64
+	lo       uint64 // of the region that holds all that is read of it
+	region   []byte
+	gil      uint64 // address of its lock
+	gilBuf   [32]byte
+	holder   uint64 // thread that holds the lock; 0 none
+	switches uint64
+	gc       bool
+	gcBuf    [4]byte // 3.8: in the runtime
+	threads  uint64  // head of the list
 }
 
 // NewReader prepares to read an interpreter. rate is the number of snapshots per second that will be taken; it decides
@@ -239,9 +241,10 @@ func (r *Reader) decodeInterp(in *interpState) {
 	} else if l.Runtime.GCCollecting != none {
 		in.gc = word32(in.gcBuf[:], 0) != 0
 	}
-	in.holder = 0
+	in.holder, in.switches = 0, 0
 	if in.gil != 0 && int32(word32(in.gilBuf[:], gilLocked)) > 0 {
 		in.holder = word(in.gilBuf[:], gilHolder)
+		in.switches = word(in.gilBuf[:], gilSwitches)
 	}
 }
 
@@ -273,7 +276,8 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 		}
 		t.seen = r.tick
 		s.Threads = append(s.Threads, ThreadSample{Addr: addr, Interp: i, ID: word(t.head, r.l.Thread.ID),
-			HoldsGIL: in.holder == addr, GIL: in.gil, GC: in.gc && (in.holder == addr || r.l.FreeThreaded)})
+			HoldsGIL: in.holder == addr, GIL: in.gil, Switches: in.switches,
+			GC: in.gc && (in.holder == addr || r.l.FreeThreaded)})
 		out := &s.Threads[len(s.Threads)-1]
 		if r.l.Thread.Native != none {
 			out.Native = int(int64(word(t.head, r.l.Thread.Native)))

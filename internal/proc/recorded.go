@@ -48,6 +48,9 @@ func ParseRecorded(r io.Reader) (*Recorded, error) {
 
 // Add puts a region in; where regions overlap the later one counts.
 func (r *Recorded) Add(addr uint64, data []byte) {
+	if len(data) == 0 {
+		return
+	}
 	r.regions = append(r.regions, region{addr, append([]byte(nil), data...)})
 	sort.SliceStable(r.regions, func(i, j int) bool { return r.regions[i].addr < r.regions[j].addr })
 }

@@ -1,0 +1,78 @@
+"""Spends its time in known ways, and counts it itself: prints {function: [seconds, CPU seconds]} as JSON."""
+import gc
+import json
+import threading
+import time
+import zlib
+
+PHASE = 0.5
+spent = {}
+
+
+def account(name, wall, cpu):
+    old = spent.get(name, [0.0, 0.0])
+    spent[name] = [old[0] + wall, old[1] + cpu]
+
+
+def measured(function):
+    wall, cpu = time.perf_counter(), time.thread_time()
+    function()
+    account(function.__name__, time.perf_counter() - wall, time.thread_time() - cpu)
+
+
+def heavy():
+    t = 0
+    for i in range(30000):
+        t += i
+
+
+def light():
+    t = 0
+    for i in range(10000):
+        t += i
+
+
+def sleeping():
+    time.sleep(PHASE)
+
+
+def compressing():
+    data = bytes(range(256)) * 4096
+    end = time.perf_counter() + PHASE
+    while time.perf_counter() < end:
+        zlib.compress(data, 9)
+
+
+def collecting():
+    nodes = [[] for _ in range(200000)]
+    for n in nodes:
+        n.append(n)
+    end = time.perf_counter() + PHASE
+    while time.perf_counter() < end:
+        gc.collect()
+
+
+def contending():
+    end = time.perf_counter() + PHASE
+    while time.perf_counter() < end:
+        pass
+
+
+def main():
+    end = time.perf_counter() + 3 * PHASE
+    while time.perf_counter() < end:
+        measured(heavy)
+        measured(light)
+    measured(sleeping)
+    measured(compressing)
+    measured(collecting)
+    threads = [threading.Thread(target=contending) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+print("ready", flush=True)
+main()
+print(json.dumps(spent), flush=True)
