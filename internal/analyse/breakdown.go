@@ -65,6 +65,7 @@ type Attributed struct {
 	Index  int // in Process.Samples
 	Part   PartID
 	Weight float64 // ns
+	Exact  bool    // it lies in an exact span
 }
 
 // Breakdown is the account of one thread over the baseline steps of one kind, or over the whole run where there are no

@@ -34,8 +34,9 @@ type OpTime struct {
 // smallOp is the length under which an operator is mostly dispatch: PyTorch spends 1 to 10 µs on one before any arithmetic.
 const smallOp = 30e3
 
-// maxEventCost bounds the calibrated tracing cost of one event (measured: 0.3 to 0.8 µs each; 3 with shapes).
-const maxEventCost = 4e3
+// maxEventCost bounds the calibrated tracing cost of one event (measured: 0.3 to 0.8 µs), so that a machine that other
+// programs slow down while a step is traced cannot explain all small operators away.
+const maxEventCost = 1.2e3
 
 // OpKinds are the kinds of operators in a breakdown.
 const (
@@ -105,7 +106,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, kindOf: map[model.Str]string{}, strings: s.Strings}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[model.Str]*topSum{}, kindOf: map[model.Str]string{}, strings: s.Strings}
 	traced := 0.0
 	for _, st := range steps {
 		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
@@ -129,7 +130,8 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	}
 	// An event's own cost falls half before and half after its time stamps: an outermost operator keeps half an event outside.
 	o.Time = max(acc.time/n-o.CostPer*(acc.opEvents/n-o.Top/2), 0)
-	o.SmallTime = max(acc.smallTime/n-o.CostPer*(acc.smallEvents/n-o.Small/2), 0)
+	smallTime, smallEvents, smallCount := acc.smallSums()
+	o.SmallTime = max(smallTime/n-o.CostPer*(smallEvents-smallCount/2)/n, 0)
 	o.Share = min(o.Time/base, 1)
 	acc.finish(o)
 	return o
@@ -149,12 +151,18 @@ func tracedSteps(s *model.Session, b *Breakdown) []tracedStep {
 		}
 		for i := range b.Process.Steps {
 			st := &b.Process.Steps[i]
-			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= t.From && st.End <= t.To && st.End > st.Start {
+			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && covers(t, st) {
 				out = append(out, tracedStep{Interval{st.Start, st.End}, t})
 			}
 		}
 	}
 	return out
+}
+
+// covers says that a trace recorded a step: its first event may come some time after the step's start and its last before the end.
+func covers(t *model.Trace, st *model.Step) bool {
+	length := st.End - st.Start
+	return length > 0 && 2*(min(st.End, t.To)-max(st.Start, t.From)) > length
 }
 
 // laneOf is the CPU lane of a native thread, -1 where the trace has none.
@@ -169,17 +177,19 @@ func laneOf(t *model.Trace, thread int) model.LaneID {
 
 // opSums accumulates over traced steps.
 type opSums struct {
-	steps                         int
-	events, opEvents, top, time   float64
-	small, smallTime, smallEvents float64
-	kinds                         map[string]float64
-	names                         map[model.Str]*OpTime
-	kindOf                        map[model.Str]string
-	strings                       *model.Strings
-	backwardEnd                   model.Time // in this step: what an optimizer's closure ran before is no optimizer work
-	topUntil                      model.Time
-	topDur                        float64
-	topEvents                     float64
+	steps                       int
+	events, opEvents, top, time float64
+	small                       float64
+	tops                        map[model.Str]*topSum
+	topName                     model.Str
+	kinds                       map[string]float64
+	names                       map[model.Str]*OpTime
+	kindOf                      map[model.Str]string
+	strings                     *model.Strings
+	backwardEnd                 model.Time // in this step: what an optimizer's closure ran before is no optimizer work
+	topUntil                    model.Time
+	topDur                      float64
+	topEvents                   float64
 }
 
 // step adds the operators of one lane in one step. Events of a lane are sorted by start, the longest first, so that an
@@ -219,7 +229,7 @@ func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]f
 	self[id] += dur
 	if ev.Start[id] >= a.topUntil {
 		a.flushTop()
-		a.topUntil, a.topDur, a.topEvents = ev.End(id), dur, 1
+		a.topUntil, a.topDur, a.topEvents, a.topName = ev.End(id), dur, 1, ev.Name[id]
 		a.top++
 		a.time += dur
 		return
@@ -238,12 +248,38 @@ func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]f
 
 // flushTop closes the current outermost operator.
 func (a *opSums) flushTop() {
-	if a.topEvents > 0 && a.topDur < smallOp {
+	if a.topEvents == 0 {
+		return
+	}
+	t := a.tops[a.topName]
+	if t == nil {
+		t = &topSum{}
+		a.tops[a.topName] = t
+	}
+	t.count++
+	t.time += a.topDur
+	t.events += a.topEvents
+	if a.topDur < smallOp {
+		t.small++
 		a.small++
-		a.smallTime += a.topDur
-		a.smallEvents += a.topEvents
 	}
 	a.topEvents = 0
+}
+
+// topSum is the outermost operators of one name.
+type topSum struct{ count, small, time, events float64 }
+
+// smallSums adds up operators that are small as a rule: of a name of which four fifths of the calls are small, the others were
+// interrupted, and their time is the price of small operators on that machine as well.
+func (a *opSums) smallSums() (time, events, count float64) {
+	for _, t := range a.tops {
+		if t.small >= 0.8*t.count {
+			time += t.time
+			events += t.events
+			count += t.count
+		}
+	}
+	return time, events, count
 }
 
 func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {

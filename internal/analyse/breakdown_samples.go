@@ -27,7 +27,7 @@ func attributeSamples(b *Breakdown, cls *FrameClasses, lanes *exact) {
 		}
 		a := Attributed{Index: i}
 		if part, ok := lanes.part(sm.Time[i]); ok {
-			a.Part = part
+			a.Part, a.Exact = part, true
 			lanes.cover[i] = true
 			inSpan[part]++
 		} else {

@@ -147,6 +147,14 @@ func (c *Context) warm() model.Time {
 	return warm
 }
 
+// afterWarmup is when steady work begins: after the warm-up steps, else with the first step.
+func (c *Context) afterWarmup() model.Time {
+	if t := c.warm(); t > 0 {
+		return t
+	}
+	return c.firstStep()
+}
+
 // basis says what the numbers of a sample-based finding rest on.
 func (c *Context) basis(samples int) Confidence {
 	steps := len(c.B.Windows)

@@ -16,6 +16,7 @@ type inputView struct {
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
 	first   float64 // ns over the windows in waits for the first batch of an epoch
+	idle    float64 // ns over the windows in waits although a batch was ready
 	samples int
 	blocked float64 // share of the fetch that sleeps
 	hot     spot
@@ -27,7 +28,13 @@ type inputView struct {
 // findInput prices the wait for data and says where the fetching side spends its time.
 func findInput(c *Context) []Finding {
 	var out []Finding
-	if v := c.input(); v.wait > 0 {
+	v := c.input()
+	switch {
+	case v.wait >= 2*Floor*c.B.Total:
+		out = append(out, v.finding(c))
+	case v.workers > 0 && v.hotOK:
+		out = append(out, v.crowding(c))
+	case v.wait > 0:
 		out = append(out, v.finding(c))
 	}
 	return append(out, c.findQueue()...)
@@ -37,7 +44,8 @@ func (c *Context) input() *inputView {
 	v := &inputView{wait: c.B.Part(analyse.PartDataWait), depth: -1}
 	byLoader := map[int32]float64{}
 	own := 0.0
-	ownN := 0
+	ownN, last := 0, int64(1<<62)
+	ready := readyAt(c.P)
 	best := int32(-1)
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
@@ -47,8 +55,13 @@ func (c *Context) input() *inputView {
 		switch sp.Kind {
 		case model.SpanDataWait:
 			v.batches++
-			if sp.Value == 0 {
-				v.first += c.inSteps(sp.Start, sp.End)
+			t := c.inSteps(sp.Start, sp.End)
+			if sp.Value <= last { // batches are counted anew in each epoch
+				v.first += t
+			}
+			last = sp.Value
+			if ready(sp.Start, sp.End) > 0 {
+				v.idle += t
 			}
 			byLoader[sp.Loader] += float64(sp.End - sp.Start)
 			if best < 0 || byLoader[sp.Loader] > byLoader[best] {
@@ -160,7 +173,7 @@ func (v *inputView) sub(c *Context) string {
 		return "workers"
 	case v.samples >= 10 && v.blocked >= 0.5:
 		return "storage"
-	case v.workers > 0 && v.depth >= 1:
+	case v.workers > 0 && v.idle >= 0.5*v.wait:
 		return "handover"
 	case v.hotOK && v.hotPart >= 0.25:
 		return "transform"
@@ -245,6 +258,27 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 	before := max((threads+busy)/c.Cores, 1)
 	after := max((threads+busy*(1-gain))/c.Cores, 1)
 	return ops * (1 - after/before)
+}
+
+// crowding is the finding where the step hardly waits for data because the workers that prepare it take the cores on which
+// the step itself would run: their work is the limit all the same.
+func (v *inputView) crowding(c *Context) Finding {
+	gain := 0.93 * v.hotPart
+	relief := c.relief(v, gain)
+	wait := c.perStep(v.wait)
+	f := Finding{Cause: Input, Sub: "transform", Where: c.where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.basis(v.samples)}
+	f.Where.Process = "DataLoader worker"
+	f.claim = map[analyse.PartID]float64{analyse.PartDataWait: v.wait, analyse.PartOps: relief * float64(len(c.B.Windows))}
+	f.Step = Range{0.3 * relief, 0.75*relief + gain*wait, relief + wait}
+	f.Run = c.overRun(f.Step)
+	v.describe(c, &f)
+	f.Title = fmt.Sprintf("%s of each %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.Unit())
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch/c.B.Mean(), float64(v.workers)))})
+	f.Caveat = "Estimated from the number of threads that compete for the cores, not measured."
+	if f.Confidence.Level == High {
+		f.Confidence.Level = Medium
+	}
+	return f
 }
 
 // describe writes title, evidence and fix.
@@ -332,6 +366,21 @@ func (c *Context) findQueue() []Finding {
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
 	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
 	return []Finding{f}
+}
+
+// readyAt finds how many batches were ready when a wait began; -1 where that was not seen.
+func readyAt(p *model.Process) func(from, to model.Time) int32 {
+	k := 0
+	return func(from, to model.Time) int32 {
+		const before = 1_000_000 // the queue is looked at just before the wait is timed
+		for k < len(p.Queues) && p.Queues[k].Time < from-before {
+			k++
+		}
+		if k < len(p.Queues) && p.Queues[k].Time <= to {
+			return p.Queues[k].Ready
+		}
+		return -1
+	}
 }
 
 // QueueDepth is the mean number of batches that were ready when a DataLoader of p was asked; ok is false where it was not seen.

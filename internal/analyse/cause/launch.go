@@ -22,7 +22,10 @@ func findLaunch(c *Context) []Finding {
 	keep := c.pythonSamples(true)
 	around := chainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
 	ops := c.B.Part(analyse.PartOps)
-	small := min(o.SmallTime*float64(len(c.B.Windows)), ops)
+	small := 0.0
+	if o.Time > 0 {
+		small = ops * min(o.SmallTime/o.Time, 1)
+	}
 	if len(around) == 0 && len(c.B.Samples) < 40 {
 		return c.launchWithoutSamples(small)
 	}

@@ -80,8 +80,9 @@ func (c *Context) spanWhere(g spanGroup) Where {
 func findGC(c *Context) []Finding {
 	t, n, longest := 0.0, 0, 0.0
 	full := 0
+	compiling := c.compiling()
 	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; sp.Kind == model.SpanGC && sp.Thread == c.B.Thread && sp.End > sp.Start && sp.Start >= c.firstStep() {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanGC && sp.Thread == c.B.Thread && sp.End > sp.Start && sp.Start >= c.afterWarmup() && !inside(compiling, sp.Start) {
 			t += float64(sp.End - sp.Start)
 			longest = max(longest, float64(sp.End-sp.Start))
 			n++
@@ -109,13 +110,21 @@ func findGC(c *Context) []Finding {
 	return []Finding{f}
 }
 
+// compiling is the time in which torch.compile works, sorted.
+func (c *Context) compiling() []analyse.Interval {
+	var out []analyse.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start {
+			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	slices.SortFunc(out, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	return out
+}
+
 // findCompile names compilation after the warm-up.
 func findCompile(c *Context) []Finding {
-	after := c.warm()
-	if after == 0 {
-		after = c.firstStep()
-	}
-	groups := c.spanGroups(model.SpanCompile, after)
+	groups := c.spanGroups(model.SpanCompile, c.afterWarmup())
 	if len(groups) == 0 {
 		return nil
 	}
@@ -211,9 +220,9 @@ func (c *Context) sampledIO() []Finding {
 		}
 		known[g.file][g.line] = true
 	}
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO })
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO && !a.Exact })
 	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor || known[sp.frame.File][sp.frame.Line] {
+	if !ok || c.share(sp.unit) < Floor/3 || known[sp.frame.File][sp.frame.Line] {
 		return nil
 	}
 	acts := analyse.Activity(0)
