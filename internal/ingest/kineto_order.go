@@ -2,10 +2,15 @@ package ingest
 
 import (
 	"cmp"
+	"runtime/debug"
 	"slices"
 
 	"bottleneck/internal/model"
 )
+
+// freeChunks is how many staged chunks are moved before their memory is given back: the columns fill up as these become
+// free, and without this a trace of 4 GB would hold both.
+const freeChunks = 32
 
 // order moves the events into the final columns: by lane, and there by start, the longer first.
 func (b *builder) order() {
@@ -30,6 +35,9 @@ func (b *builder) order() {
 			ev.Lane[at], ev.Detail[at] = raw.lane, raw.detail
 		}
 		b.chunks[c] = nil
+		if c%freeChunks == freeChunks-1 {
+			debug.FreeOSMemory()
+		}
 	}
 	b.chunks = nil
 	var sorter laneSorter
@@ -41,103 +49,104 @@ func (b *builder) order() {
 	b.orderMemory()
 }
 
-// laneSorter sorts one lane at a time and keeps its buffers for the next.
+// laneSorter sorts one lane at a time and keeps its buffers for the next. It holds one permutation and one column at
+// most, since a lane can be most of a trace.
 type laneSorter struct {
-	keys  []sortKey
-	spare []sortKey
-	runs  []int // where ascending runs begin, and the end
-	row   model.Events
+	ev          *model.Events
+	from        int
+	perm, spare []int32 // rows of the lane in order
+	runs        []int   // where ascending runs of perm begin, and its end
+	long        []int64 // a column on its way
+	short       []int32
 }
 
-type sortKey struct {
-	start model.Time
-	dur   model.Dur
-	row   int32
-}
-
-func (k sortKey) compare(o sortKey) int {
-	if c := cmp.Compare(k.start, o.start); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(o.dur, k.dur); c != 0 {
-		return c
-	}
-	return cmp.Compare(k.row, o.row)
-}
+func (s *laneSorter) start(row int32) model.Time { return s.ev.Start[s.from+int(row)] }
 
 func (s *laneSorter) sort(ev *model.Events, from, to int) {
 	if sorted(ev, from, to) {
 		return
 	}
+	s.ev, s.from = ev, from
 	n := to - from
-	s.keys = slices.Grow(s.keys[:0], n)[:n]
-	for i := range s.keys {
-		s.keys[i] = sortKey{ev.Start[from+i], ev.Dur[from+i], int32(i)}
+	s.perm = slices.Grow(s.perm[:0], n)[:n]
+	for i := range s.perm {
+		s.perm[i] = int32(i)
 	}
-	s.sortKeys()
-	s.row.Name = append(s.row.Name[:0], ev.Name[from:to]...)
-	s.row.Kind = append(s.row.Kind[:0], ev.Kind[from:to]...)
-	s.row.Detail = append(s.row.Detail[:0], ev.Detail[from:to]...)
-	for i, k := range s.keys {
-		at := from + i
-		ev.Start[at], ev.Dur[at] = k.start, k.dur
-		ev.Name[at], ev.Kind[at], ev.Detail[at] = s.row.Name[k.row], s.row.Kind[k.row], s.row.Detail[k.row]
-	}
+	s.order()
+	s.long = permute(s.long, ev.Start[from:to], s.perm)
+	s.long = permute(s.long, ev.Dur[from:to], s.perm)
+	s.short = permute(s.short, ev.Name[from:to], s.perm)
+	s.short = permute(s.short, ev.Detail[from:to], s.perm)
+	s.short = permute(s.short, ev.Kind[from:to], s.perm)
 }
 
-// sortKeys orders the keys. A lane is mostly a few ascending runs (operators, then Python calls, then runtime calls),
-// which are merged; ties in start are settled afterwards.
-func (s *laneSorter) sortKeys() {
-	runs := s.runs[:0]
-	for i := range s.keys {
-		if i == 0 || s.keys[i].start < s.keys[i-1].start {
-			runs = append(runs, i)
+// permute puts a column's rows in the order of perm by way of buf, which it returns for the next column.
+func permute[B int32 | int64, T ~int64 | ~int32 | ~uint32 | ~uint8](buf []B, column []T, perm []int32) []B {
+	buf = slices.Grow(buf[:0], len(column))[:len(column)]
+	for i, v := range column {
+		buf[i] = B(v)
+	}
+	for i, row := range perm {
+		column[i] = T(buf[row])
+	}
+	return buf
+}
+
+// order finds the permutation. A lane is mostly a few ascending runs (operators, then Python calls, then runtime
+// calls), which are merged; ties in start are settled afterwards, the longer first.
+func (s *laneSorter) order() {
+	s.runs = s.runs[:0]
+	for i := range s.perm {
+		if i == 0 || s.start(int32(i)) < s.start(int32(i-1)) {
+			s.runs = append(s.runs, i)
 		}
 	}
-	s.runs = append(runs, len(s.keys))
-	if len(runs) > len(s.keys)/8 {
-		slices.SortFunc(s.keys, sortKey.compare)
-		return
-	}
+	s.runs = append(s.runs, len(s.perm))
 	for len(s.runs) > 2 {
 		s.mergeRuns()
 	}
-	for from := 0; from < len(s.keys); {
+	for from := 0; from < len(s.perm); {
 		to := from + 1
-		for to < len(s.keys) && s.keys[to].start == s.keys[from].start {
+		for to < len(s.perm) && s.start(s.perm[to]) == s.start(s.perm[from]) {
 			to++
 		}
 		if to-from > 1 {
-			slices.SortFunc(s.keys[from:to], sortKey.compare)
+			slices.SortFunc(s.perm[from:to], func(a, b int32) int {
+				return cmp.Or(cmp.Compare(s.ev.Dur[s.from+int(b)], s.ev.Dur[s.from+int(a)]), cmp.Compare(a, b))
+			})
 		}
 		from = to
 	}
 }
 
-// mergeRuns merges neighbouring runs two by two.
+// mergeRuns merges neighbouring runs two by two. Runs that do not overlap are merely copied.
 func (s *laneSorter) mergeRuns() {
-	out := slices.Grow(s.spare[:0], len(s.keys))
-	runs := s.runs[:0:0]
+	out := slices.Grow(s.spare[:0], len(s.perm))
+	kept := s.runs[:0]
+	end := s.runs[len(s.runs)-1]
 	for i := 0; i+1 < len(s.runs); i += 2 {
-		runs = append(runs, s.runs[i])
-		a := s.keys[s.runs[i]:s.runs[i+1]]
-		var b []sortKey
+		first, middle, last := s.runs[i], s.runs[i+1], end
 		if i+2 < len(s.runs) {
-			b = s.keys[s.runs[i+1]:s.runs[i+2]]
+			last = s.runs[i+2]
 		}
-		for len(a) > 0 && len(b) > 0 {
-			if b[0].start < a[0].start {
-				out = append(out, b[0])
-				b = b[1:]
-			} else {
-				out = append(out, a[0])
-				a = a[1:]
-			}
-		}
-		out = append(append(out, a...), b...)
+		out = s.merge(out, s.perm[first:middle], s.perm[middle:last])
+		kept = append(kept, first)
 	}
-	s.runs = append(runs, len(s.keys))
-	s.keys, s.spare = out, s.keys
+	s.runs = append(kept, end)
+	s.perm, s.spare = out, s.perm
+}
+
+func (s *laneSorter) merge(out, a, b []int32) []int32 {
+	for len(a) > 0 && len(b) > 0 && s.start(b[0]) < s.start(a[len(a)-1]) {
+		if s.start(b[0]) < s.start(a[0]) {
+			out = append(out, b[0])
+			b = b[1:]
+		} else {
+			out = append(out, a[0])
+			a = a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 func sorted(ev *model.Events, from, to int) bool {
