@@ -18,24 +18,29 @@ type LightningAction struct {
 	Total float64 // seconds
 }
 
-// LightningActions sums up a process's actions, in the order in which they first occurred. elapsed, in seconds, is what
-// Lightning counts 100 % from: the time from the first action's start to the end of the process, or to the last action's
-// end where that is unknown.
+// Counters in which the agent keeps exact sums of actions, of which it writes only the longer ones as spans.
+const (
+	actionCount = "action_count:"
+	actionTime  = "action_ns:"
+)
+
+// LightningActions sums up a process's actions: the agent's exact sums by name, or those of the spans where it left none, in
+// the order in which they first occurred. elapsed, in seconds, is what Lightning counts 100 % from: the time from the
+// first action's start to the end of the process, or to the last action's end where that is unknown.
 func LightningActions(p *model.Process, strs *model.Strings) (actions []LightningAction, elapsed float64) {
-	index := map[model.Str]int{}
 	first, last := model.Time(math.MaxInt64), model.Time(0)
-	sums := []model.Dur{}
+	index, sums := map[string]int{}, []model.Dur{}
 	for i := range p.Spans {
 		s := &p.Spans[i]
 		if s.Kind != model.SpanAction {
 			continue
 		}
-		at, ok := index[s.Name]
+		name := strs.Text(s.Name)
+		at, ok := index[name]
 		if !ok {
 			at = len(actions)
-			index[s.Name] = at
-			actions = append(actions, LightningAction{Name: strs.Text(s.Name)})
-			sums = append(sums, 0)
+			index[name] = at
+			actions, sums = append(actions, LightningAction{Name: name}), append(sums, 0)
 		}
 		actions[at].Count++
 		sums[at] += model.Dur(s.End - s.Start)
@@ -44,13 +49,34 @@ func LightningActions(p *model.Process, strs *model.Strings) (actions []Lightnin
 	for i := range actions {
 		actions[i].Total = sums[i].Seconds()
 	}
+	actions = exactActions(p, actions, index)
 	if len(actions) == 0 {
 		return nil, 0
 	}
-	if p.End > last {
-		last = p.End
+	if first > last {
+		first = p.Start
 	}
-	return actions, model.Dur(last - first).Seconds()
+	return actions, model.Dur(max(last, p.End) - first).Seconds()
+}
+
+// exactActions replaces sums of spans by the agent's own, and adds the actions that were too short for spans.
+func exactActions(p *model.Process, actions []LightningAction, index map[string]int) []LightningAction {
+	var names []string
+	for key := range p.Counters {
+		if name, ok := strings.CutPrefix(key, actionTime); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		at, ok := index[name]
+		if !ok {
+			at = len(actions)
+			actions = append(actions, LightningAction{Name: name})
+		}
+		actions[at].Count, actions[at].Total = int64(p.Counters[actionCount+name]), p.Counters[actionTime+name]/1e9
+	}
+	return slices.DeleteFunc(actions, func(a LightningAction) bool { return a.Count <= 0 })
 }
 
 // LightningTable writes actions as Lightning's SimpleProfiler does in its extended form, most time first. stage is "FIT",
@@ -88,7 +114,7 @@ func lightningRows(b *strings.Builder, actions []LightningAction, elapsed float6
 	b.WriteString(rule + header + rule)
 	b.WriteString(row("Total", "-", strconv.FormatInt(calls, 10), fiveDigits(elapsed), "100 %"))
 	b.WriteString(rule)
-	share := func(a LightningAction) float64 { return 100 * a.Total / elapsed }
+	share := func(a LightningAction) float64 { return 100 * a.Total / elapsed } // inf where no time is known
 	sorted := slices.Clone(actions)
 	slices.SortStableFunc(sorted, func(x, y LightningAction) int {
 		switch {

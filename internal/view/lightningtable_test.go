@@ -107,3 +107,16 @@ func TestLightningActionsSumUp(t *testing.T) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
+
+// TestLightningActionsExact: the agent's sums count where it left out short spans.
+func TestLightningActionsExact(t *testing.T) {
+	s := &model.Strings{}
+	p := &model.Process{Start: 1e9, End: 10e9, Spans: []model.Span{{Kind: model.SpanAction, Name: s.Intern("training_step"), Start: 2e9, End: 3e9}}}
+	p.Counters = map[string]float64{
+		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_count:log": 100, "action_ns:log": 1e6, "graph_breaks": 3,
+	}
+	actions, elapsed := LightningActions(p, s)
+	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 5, 1.5}) || actions[1] != (LightningAction{"log", 100, 0.001}) {
+		t.Errorf("%+v in %v s", actions, elapsed)
+	}
+}
