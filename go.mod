@@ -19,3 +19,8 @@ require (
 )
 
 require github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // encodes profiles for go tool pprof and everything that reads its format
+
+require (
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // tests: every --json output is validated against docs/report.schema.json
+	golang.org/x/text v0.14.0 // indirect
+)

@@ -27,9 +27,9 @@ func findSync(c *Context) []Finding {
 	return []Finding{f}
 }
 
-// findCompute says what a program without other findings is bound by. It is no defect and saves nothing.
-func findCompute(c *Context, res *Result) (Finding, bool) {
-	ops := c.B.Part(analyse.PartOps) + c.B.Part(analyse.PartGPUCompute)
+// findCompute says what a program is bound by where operators that no other finding claims (ops, ns) take most of its time.
+// It is no defect and saves nothing.
+func findCompute(c *Context, res *Result, ops float64) (Finding, bool) {
 	if c.B.Total <= 0 || len(res.Findings) > 0 && c.share(ops) < 0.5 {
 		return Finding{}, false
 	}

@@ -62,7 +62,7 @@ func Find(c *Context) Result {
 		}
 	}
 	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return cmp.Compare(b.Run.Mid, a.Run.Mid) })
-	if f, ok := findCompute(c, &res); ok {
+	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	return res

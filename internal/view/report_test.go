@@ -1,0 +1,166 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"bottleneck/internal/analyse/cause/causetest"
+	"bottleneck/internal/model"
+)
+
+// slowProgram waits for data, counts words in Python and saves a checkpoint in each step.
+func slowProgram() *causetest.Program {
+	p := causetest.New()
+	module := causetest.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
+	loop := func(line int) causetest.Frame {
+		return causetest.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
+	}
+	lib := "/usr/lib/python3.13/site-packages/torch/"
+	next := causetest.Frame{File: lib + "utils/data/dataloader.py", Function: "_BaseDataLoaderIter.__next__", First: 1, Line: 2}
+	augment := causetest.Frame{File: "/home/u/data.py", Function: "Pictures.augment", First: 50, Line: 57}
+	p.S.Sources["/home/u/data.py"] = &model.Source{Path: "/home/u/data.py", Lines: append(make([]string, 56), "    return [turn(pixel) for pixel in picture]  # \x1b[31m")}
+	p.P.Loaders = []model.Loader{{BatchSize: 32, Dataset: "Pictures", File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
+	p.Do(causetest.Python(300, module))
+	p.Steps(2, model.PhaseWarmup, causetest.Native(60, module, loop(40)))
+	p.Steps(20, model.PhaseBaseline,
+		causetest.Python(60, module, loop(38), next, augment).In(model.SpanDataWait),
+		causetest.Native(50, module, loop(40), causetest.Frame{File: lib + "nn/modules/linear.py", Function: "Linear.forward", First: 100, Line: 110}),
+		causetest.Python(20, module, loop(44), causetest.Frame{File: "/home/u/text.py", Function: "count_words", First: 3, Line: 7}),
+		causetest.Native(10, module, loop(47)).In(model.SpanIO))
+	return p
+}
+
+func TestBreakdownCloses(t *testing.T) {
+	r := Build(slowProgram().S, Options{})
+	share, ms, unknown := 0.0, 0.0, false
+	for _, p := range r.Breakdown {
+		share += p.Share
+		ms += p.Ms
+		unknown = unknown || p.Part == "unknown"
+	}
+	if math.Abs(share-1) > 1e-9 || math.Abs(ms-r.Steps[0].Baseline.MedianMs) > 1e-6 || !unknown {
+		t.Errorf("parts sum to %v and %v ms of %v ms; unknown is there: %v", share, ms, r.Steps[0].Baseline.MedianMs, unknown)
+	}
+}
+
+// The first 12 lines at 80 columns hold cause, place, saving and the next command.
+func TestFirstTwelveLines(t *testing.T) {
+	r := Build(slowProgram().S, Options{Path: "out/train"})
+	for _, width := range []int{60, 80, 100} {
+		var b bytes.Buffer
+		if err := WriteText(&b, r, TextOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(b.String(), "\n")
+		head := strings.Join(strings.Fields(strings.Join(lines[:12], " ")), " ")
+		for _, part := range []string{"waits for data", "data.py:57", "saves", " ms a step", "bottleneck report --all out/train"} {
+			if !strings.Contains(head, part) {
+				t.Errorf("width %d: %q is not in the first 12 lines:\n%s", width, part, strings.Join(lines[:12], "\n"))
+			}
+		}
+		for _, l := range lines {
+			if textWidth(l) > width {
+				t.Errorf("line of %d columns at width %d: %s", textWidth(l), width, l)
+			}
+		}
+		if strings.ContainsRune(b.String(), '\x1b') {
+			t.Error("an escape sequence of the program's source reached the terminal")
+		}
+	}
+}
+
+func TestColourOnlyWhenAsked(t *testing.T) {
+	r := Build(slowProgram().S, Options{})
+	var plain, colour bytes.Buffer
+	if WriteText(&plain, r, TextOptions{}) != nil || WriteText(&colour, r, TextOptions{Color: true}) != nil {
+		t.Fatal("the report cannot be written")
+	}
+	if strings.Contains(plain.String(), "\x1b") || !strings.Contains(colour.String(), "\x1b[1m") {
+		t.Error("colours are there without asking, or missing")
+	}
+}
+
+func TestSectionsByName(t *testing.T) {
+	r := Build(slowProgram().S, Options{})
+	var b bytes.Buffer
+	if err := WriteText(&b, r, TextOptions{Sections: []string{"workers"}}); err != nil || !strings.HasPrefix(b.String(), "DataLoaders") {
+		t.Errorf("section workers alone gives %q, %v", b.String(), err)
+	}
+	if err := WriteText(&b, r, TextOptions{Sections: []string{"weather"}}); err == nil || !strings.Contains(err.Error(), "breakdown") {
+		t.Errorf("an unknown section gives %v, want the names there are", err)
+	}
+}
+
+func validator(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("report.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func TestDocumentIsValid(t *testing.T) {
+	schema := validator(t)
+	broken := slowProgram()
+	broken.P.Steps[5].Start = math.MaxInt64
+	nan := math.NaN()
+	broken.S.Environment.CPUQuota = &nan
+	empty := &model.Session{Strings: &model.Strings{}}
+	empty.Processes = []*model.Process{nil}
+	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": causetest.New().S, "damaged": broken.S, "nil process": empty} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := WriteJSON(&b, Build(s, Options{Path: "x"})); err != nil {
+				t.Fatal(err)
+			}
+			var doc any
+			if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(doc); err != nil {
+				t.Errorf("%v\n%s", err, b.String()[:min(b.Len(), 2000)])
+			}
+			if strings.Contains(b.String(), "null") {
+				t.Error("the document holds null where it should leave a field out or write an empty list")
+			}
+			var text bytes.Buffer
+			if err := WriteText(&text, Build(s, Options{}), TextOptions{All: true, Verbose: true}); err != nil || text.Len() == 0 {
+				t.Errorf("text report: %d bytes, %v", text.Len(), err)
+			}
+		})
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Milliseconds(0), "0"}, {Milliseconds(0.0123), "12.3 µs"}, {Milliseconds(1.5), "1.50 ms"}, {Milliseconds(41.26), "41.3 ms"}, {Milliseconds(999), "999 ms"},
+		{Seconds(2.5), "2.50 s"}, {Seconds(840), "14.0 min"}, {Percent(0.384), "38 %"}, {Percent(0.0512), "5.1 %"}, {Percent(0.0001), "<0.1 %"}, {Percent(0), "0.0 %"},
+		{Bytes(512), "512 B"}, {Bytes(3 << 20), "3.00 MiB"}, {Count(1234567), "1,234,567"}, {Count(-1234), "-1,234"}, {Count(12), "12"},
+		{ShortKernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"), "vectorized_elementwise_kernel"},
+		{ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {ShortKernel("broken<a(b"), "broken<a(b"}, {ShortKernel(""), ""},
+		{ShortKernel("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)"), "softmax_warp_forward"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
