@@ -8,15 +8,29 @@ traces=${1:-${BOTTLENECK_TRACES:-$root/../shared/traces}}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# compare ROOT FILE...: runs HTA on the files, then prints the table of agreements; fails where a row is neither equal nor explained.
+compare() {
+  "$python" "$here/holistic.py" "$@" 2>/dev/null >"$work/holistic.jsonl"
+  (cd "$root" && go run ./bench/parity "$1" <"$work/holistic.jsonl")
+}
+
 echo "== torch's key_averages() against ours: every column, row by row"
 "$here/record.sh" "$work/torch"
 (cd "$root" && BOTTLENECK_PARITY=$work/torch go test -count=1 -run TestTorchTables -v ./internal/analyse/ | grep -E '^ +--- |^(ok|FAIL|PASS)')
+
+echo "== Holistic Trace Analysis against ours: the traces of docs/differences.md"
+mkdir "$work/differences"
+for file in "$root"/internal/analyse/testdata/differences/*.json; do
+  gzip -c "$file" >"$work/differences/$(basename "$file").gz" # HTA reads plain files under .gz names only
+done
+python=$("$root/scripts/env.sh" peers)
+mapfile -t files < <(cd "$work/differences" && ls ./*.gz)
+compare "$work/differences" "${files[@]}"
 
 if [ ! -d "$traces" ]; then
   echo "== no folder of real traces at $traces: Holistic Trace Analysis is left out"
   exit 0
 fi
-echo "== Holistic Trace Analysis against ours"
+echo "== Holistic Trace Analysis against ours: real traces"
 mapfile -t files < <(grep -v '^#' "$here/files.txt")
-"$("$root/scripts/env.sh" peers)" "$here/holistic.py" "$traces" "${files[@]}" 2>/dev/null >"$work/holistic.jsonl"
-(cd "$root" && go run ./bench/parity "$traces" <"$work/holistic.jsonl")
+compare "$traces" "${files[@]}"
