@@ -127,6 +127,10 @@ func (p *processSamples) role(id *record.SampleProcess) {
 	}
 }
 
+// agentDelay is how long after the sampler first saw a process its agent may report: it loads only after the fork, the
+// exec and the interpreter's start, which take seconds on a busy machine. Numbers are not reused that fast.
+const agentDelay = model.Time(30e9)
+
 // match finds the process by its number: a reused one by the time.
 func (in *sampleReader) match(b *record.SampleBatch) *model.Process {
 	var best *model.Process
@@ -135,7 +139,7 @@ func (in *sampleReader) match(b *record.SampleBatch) *model.Process {
 			continue
 		}
 		end := model.Time(b.Counts.FromNS + b.Counts.DurNS)
-		if p.Start > end || p.End != 0 && p.End < model.Time(b.Counts.FromNS) {
+		if p.Start > end+agentDelay || p.End != 0 && p.End < model.Time(b.Counts.FromNS) {
 			continue
 		}
 		if best == nil || p.Start > best.Start {
