@@ -264,3 +264,24 @@ func TestExportStopsWhenCancelled(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestLightningTables(t *testing.T) {
+	s := &model.Session{Strings: &model.Strings{}}
+	counters := map[string]float64{"action_count:run_training_epoch": 1, "action_ns:run_training_epoch": 5e8}
+	for rank := range 2 {
+		s.Processes = append(s.Processes, &model.Process{Rank: rank, WorldSize: 2, Start: 1e9, End: 2e9, Counters: counters})
+	}
+	s.Processes = append(s.Processes, &model.Process{Rank: model.NoRank})
+	var out bytes.Buffer
+	if err := writeLightning(context.Background(), s, &out, Options{Rank: model.NoRank}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Count(text, "FIT Profiler Report") != 2 || !strings.Contains(text, "rank: 1\n") || !strings.Contains(text, "|  50.0 ") {
+		t.Errorf("%s", text)
+	}
+	err := writeLightning(context.Background(), gpuSession(0), &out, Options{Rank: model.NoRank})
+	var unavailable *UnavailableError
+	if !errors.As(err, &unavailable) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -79,6 +79,19 @@ func exactActions(p *model.Process, actions []LightningAction, index map[string]
 	return slices.DeleteFunc(actions, func(a LightningAction) bool { return a.Count <= 0 })
 }
 
+// LightningStage tells from the actions what a trainer was asked for: "fit", "validate", "test", "predict", or "" where
+// no loop's own action is among them. A fit validates too, so it is looked for first.
+func LightningStage(actions []LightningAction) string {
+	for _, stage := range [...]struct{ action, name string }{
+		{"run_training_epoch", "fit"}, {"[_EvaluationLoop].val_next", "validate"}, {"[_EvaluationLoop].test_next", "test"}, {"[_PredictionLoop].predict_next", "predict"},
+	} {
+		if slices.ContainsFunc(actions, func(a LightningAction) bool { return a.Name == stage.action }) {
+			return stage.name
+		}
+	}
+	return ""
+}
+
 // LightningTable writes actions as Lightning's SimpleProfiler does in its extended form, most time first. stage is "FIT",
 // "VALIDATE", … or "".
 // Layout: lightning/pytorch/profilers/simple.py, version 2.6.

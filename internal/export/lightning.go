@@ -1,0 +1,43 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
+)
+
+func init() {
+	register(Format{
+		Name: "lightning", Suffix: ".txt", Write: writeLightning,
+		Description: "a trainer's actions as Lightning's SimpleProfiler prints them, one table per rank",
+	})
+}
+
+// writeLightning writes the actions table of each process that has actions. Tables of several ranks are told apart by a
+// line above them, which Lightning does by writing a file for each.
+func writeLightning(_ context.Context, s *model.Session, w io.Writer, opt Options) error {
+	var out bytes.Buffer // a table has a line per action: small
+	var tables int
+	for _, p := range s.Processes {
+		actions, elapsed := view.LightningActions(p, s.Strings)
+		if len(actions) == 0 || opt.Rank != model.NoRank && p.Rank != opt.Rank {
+			continue
+		}
+		if p.Rank != model.NoRank && p.WorldSize > 1 {
+			fmt.Fprintf(&out, "rank: %d\n", p.Rank)
+		}
+		if err := view.LightningTable(&out, view.LightningStage(actions), actions, elapsed); err != nil {
+			return err
+		}
+		tables++
+	}
+	if tables == 0 {
+		return &UnavailableError{"lightning", "no process of the session ran a Lightning trainer"}
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
