@@ -76,6 +76,8 @@ func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartIO
 	case info.Acts&ActImport != 0:
 		return PartImport
+	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0:
+		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
 	case state == model.StateBlocked || state == model.StateIdle:
 		return partOfBlocked(p, cls, info)
 	case flags&model.SampleHoldsGIL != 0:

@@ -140,7 +140,37 @@ func stepWindows(b *Breakdown, p *model.Process, kind model.Str, phase model.Pha
 	if counted > 0 {
 		b.StepItems = items / counted
 	}
-	return disjoint(out)
+	return withoutProfiler(disjoint(out), p, phase)
+}
+
+// withoutProfiler drops windows in which a profiler started or stopped, as far as enough others are left.
+func withoutProfiler(in []Interval, p *model.Process, phase model.PhaseKind) []Interval {
+	if phase != model.PhaseBaseline {
+		return in
+	}
+	var busy []Interval
+	for i := range p.Spans {
+		if sp := &p.Spans[i]; sp.Kind == model.SpanProfiler && sp.End > sp.Start {
+			busy = append(busy, Interval{sp.Start, sp.End})
+		}
+	}
+	if busy = disjoint(busy); len(busy) == 0 {
+		return in
+	}
+	out := make([]Interval, 0, len(in))
+	k := 0
+	for _, w := range in {
+		for k < len(busy) && busy[k].End <= w.Start {
+			k++
+		}
+		if k == len(busy) || busy[k].Start >= w.End {
+			out = append(out, w)
+		}
+	}
+	if len(out) < 3 {
+		return in
+	}
+	return out
 }
 
 func wholeRun(b *Breakdown, p *model.Process) {

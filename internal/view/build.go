@@ -62,7 +62,9 @@ func (b *builder) guard(name string, f func()) {
 // emptyReport has every list made, so that none is null in the document.
 func emptyReport() *Report {
 	return &Report{
-		Schema: Schema, Inputs: []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
+		Schema:  Schema,
+		Verdict: Verdict{Bound: "unknown", Sentence: "nothing could be judged.", Confidence: Confidence{"low", "no data"}},
+		Inputs:  []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
 		Actions: []ActionRow{}, Memory: []MemoryRow{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},

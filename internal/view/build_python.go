@@ -108,11 +108,11 @@ func (b *builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples
 	text := b.s.Strings.Text
 	for k, t := range total {
 		low, high := interval(t/a.Total, n)
-		out.Functions = append(out.Functions, FuncRow{text(k.function), text(k.file), int(k.first), self[k] / 1e9, t / 1e9, low, high})
+		out.Functions = append(out.Functions, FuncRow{text(k.function), cleanPath(text(k.file)), int(k.first), self[k] / 1e9, t / 1e9, low, high})
 	}
 	for k, t := range ltotal {
 		file := text(k.file)
-		out.Lines = append(out.Lines, LineRow{file, int(k.line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, analyse.SourceLine(b.s.Sources, file, int(k.line))})
+		out.Lines = append(out.Lines, LineRow{cleanPath(file), int(k.line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, analyse.SourceLine(b.s.Sources, file, int(k.line))})
 	}
 	slices.SortFunc(out.Functions, func(x, y FuncRow) int {
 		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))

@@ -89,7 +89,7 @@ func (b *builder) finding(f *cause.Finding) Finding {
 		out.Of = "run"
 	}
 	if f.Fix.File != "" {
-		out.Fix.Where = &Place{f.Fix.File, f.Fix.Line}
+		out.Fix.Where = &Place{cleanPath(f.Fix.File), f.Fix.Line}
 	}
 	if f.Run.High > 0 {
 		out.Saving = &Saving{RunS: timeRange(f.Run, 1e9)}
@@ -115,7 +115,7 @@ func timeRange(r cause.Range, unit float64) *Range {
 }
 
 func where(w cause.Where) Where {
-	return Where{File: w.File, Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: rankPtr(w.Rank), Process: w.Process}
+	return Where{File: cleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: rankPtr(w.Rank), Process: w.Process}
 }
 
 // verdict is the first finding that saves something, as a sentence; without one, what the program is bound by.
@@ -143,6 +143,14 @@ func sentence(f *Finding) string {
 		s += ": " + at
 	}
 	return s + "; " + savingText(f.Saving) + "."
+}
+
+// cleanPath removes "." and ".." steps that a command line brought into a path; names such as "<string>" stay.
+func cleanPath(file string) string {
+	if strings.Contains(file, "/.") && !strings.HasPrefix(file, "<") {
+		return path.Clean(file)
+	}
+	return file
 }
 
 // atPlace names a place with the file's base name.

@@ -173,7 +173,7 @@ func (v *inputView) sub(c *Context) string {
 		return "workers"
 	case v.samples >= 10 && v.blocked >= 0.5:
 		return "storage"
-	case v.workers > 0 && v.idle >= 0.5*v.wait:
+	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover"
 	case v.hotOK && v.hotPart >= 0.25:
 		return "transform"

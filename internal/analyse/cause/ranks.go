@@ -77,7 +77,12 @@ func findStraggler(c *Context) []Finding {
 		}
 	}
 	f.Where.Rank = late.p.Rank
-	c.whyLate(&f, late, ranks)
+	if c.whyLate(&f, late, ranks) {
+		// The others do the same work, only less of it: work can be shared out anew, it cannot be removed.
+		even := saved * float64(len(ranks)-1) / float64(len(ranks))
+		f.Step = Range{0.6 * even, even, saved}
+		f.Run = c.overRun(f.Step)
+	}
 	f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
 	f.Caveat = "Equal work helps only as far as the rank is late because of its work and not because of its machine."
 	return []Finding{f}
@@ -85,12 +90,14 @@ func findStraggler(c *Context) []Finding {
 
 // whyLate runs the rules on the late rank alone and takes the first finding of its own as the reason; where the late rank does
 // the same as the others, only more of it, the line with the largest difference is the place.
-func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) {
+// It reports whether the others run that line as well.
+func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) (shared bool) {
 	sub := c
 	if late.p != c.P {
 		sub = NewContext(c.S, late.b)
 	}
-	if best, ok := sub.lateLine(late, ranks); ok {
+	if best, also, ok := sub.lateLine(late, ranks); ok {
+		shared = also
 		f.Where = sub.where(best)
 		f.Where.Rank = late.p.Rank
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the difference arises%s", in(f.Where)), Value: best.line / 1e6, Unit: "ms"})
@@ -115,16 +122,18 @@ func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) {
 	if f.Because != nil && f.Because.Where.File != "" {
 		f.Where = f.Because.Where
 	}
+	return shared
 }
 
 // lateLine is the innermost user line at which the late rank spends most more per step than the mean of the others.
-func (c *Context) lateLine(late rankView, ranks []rankView) (spot, bool) {
+// shared says that the others spend at least a tenth as much time there.
+func (c *Context) lateLine(late rankView, ranks []rankView) (place spot, shared, ok bool) {
 	type key struct {
 		file, fn string
 		line     int32
 	}
 	diff := map[key]float64{}
-	at := map[key]spot{}
+	at, mine := map[key]spot{}, map[key]float64{}
 	for _, r := range ranks {
 		cls := analyse.NewFrameClasses(c.S, r.p)
 		chains := chainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm })
@@ -133,6 +142,7 @@ func (c *Context) lateLine(late rankView, ranks []rankView) (spot, bool) {
 			k := key{c.text(sp.frame.File), c.text(sp.frame.Function), sp.frame.Line}
 			if r.p == late.p {
 				diff[k] += sp.line / n
+				mine[k] = sp.line / n
 				sp.line /= n
 				at[k] = sp
 			} else {
@@ -146,10 +156,11 @@ func (c *Context) lateLine(late rankView, ranks []rankView) (spot, bool) {
 		sp, ok := at[k]
 		if ok && (d > most || d == most && found && sp.frame.Line < best.frame.Line) {
 			best, most, found = sp, d, true
+			shared = d < 0.9*mine[k]
 		}
 	}
 	best.line = most
-	return best, found
+	return best, shared, found
 }
 
 func minOwn(ranks []rankView) float64 {
