@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,13 +38,14 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 		r.diagnose(dir, "too-many-processes", int64(len(folders)-maxFolders), "process folders were left out")
 		folders = folders[:maxFolders]
 	}
-	for _, folder := range folders {
+	for _, folder := range bySpeaker(folders) {
 		r.process(folder)
 	}
 	if err := r.traces(); err != nil {
 		return err
 	}
 	r.samples(launchers)
+	cleanPaths(s, r.added())
 	r.environment()
 	r.run()
 	r.sources()
@@ -128,6 +130,36 @@ func (r *sessionReader) launchers(folders []string) {
 		}
 		return int((a.StartUnixNS - b.StartUnixNS) / 1e6)
 	})
+}
+
+// bySpeaker orders process folders so that the program itself and its ranks come before workers and helpers, the lowest
+// rank first: what they say of the software holds for the session.
+func bySpeaker(folders []string) []string {
+	type speaker struct {
+		folder string
+		order  int
+	}
+	speakers := make([]speaker, len(folders))
+	for i, folder := range folders {
+		var facts struct {
+			Role model.Role `json:"role"`
+			Rank *int       `json:"rank"`
+		}
+		_ = record.ReadJSON(filepath.Join(folder, record.ProcessName), &facts) // damage is diagnosed by readProcess
+		speakers[i] = speaker{folder, 1 << 30}
+		switch {
+		case facts.Rank != nil && *facts.Rank >= 0:
+			speakers[i].order = 1 + *facts.Rank
+		case facts.Role == model.RoleMain:
+			speakers[i].order = 0
+		}
+	}
+	slices.SortStableFunc(speakers, func(a, b speaker) int { return cmp.Compare(a.order, b.order) })
+	out := make([]string, len(speakers))
+	for i := range speakers {
+		out[i] = speakers[i].folder
+	}
+	return out
 }
 
 // process adds one process folder.

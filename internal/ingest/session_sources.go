@@ -11,7 +11,7 @@ import (
 )
 
 // maxLibrarySources is how many files of libraries are kept, the most sampled first; the user's own are all kept.
-const maxLibrarySources = 30
+const maxLibrarySources = 8
 
 // SourcePaths lists the program texts that a report of s may show: every file of the user's that was sampled or named by
 // a span, a DataLoader or an operator's stack, and of libraries those that were sampled most. Most sampled first.
@@ -34,14 +34,14 @@ func SourcePaths(s *model.Session) []string {
 	})
 	libraries := 0
 	return slices.DeleteFunc(paths, func(path string) bool {
-		if !filepath.IsAbs(path) {
+		if !filepath.IsAbs(path) || agentPath(path) {
 			return true
 		}
 		if !libraryPath(path) {
 			return false
 		}
 		libraries++
-		return libraries > maxLibrarySources
+		return libraries > maxLibrarySources || weight[path] == 0
 	})
 }
 
@@ -89,4 +89,54 @@ func stackFiles(s *model.Session, t *model.Trace, weight map[string]int64) {
 func libraryPath(path string) bool {
 	slashed := filepath.ToSlash(path)
 	return strings.Contains(slashed, "/site-packages/") || strings.Contains(slashed, "/dist-packages/") || strings.Contains(slashed, "/lib/python")
+}
+
+// agentPath says whether a file is the agent's own.
+func agentPath(path string) bool {
+	slashed := filepath.ToSlash(path)
+	return strings.Contains(slashed, "/_bneck_agent/") || strings.HasSuffix(slashed, "/agent/sitecustomize.py")
+}
+
+// cleanPaths rewrites files named with "/./" or "//" (a script started as ./train.py) the way that users write them, so
+// that one file has one name. "/../" stays: behind a symbolic link it means another place.
+func cleanPaths(s *model.Session, processes []*model.Process) {
+	known := map[model.Str]model.Str{}
+	clean := func(file *model.Str) {
+		if *file == 0 {
+			return
+		}
+		to, seen := known[*file]
+		if !seen {
+			to = *file
+			if text := s.Strings.Text(*file); strings.Contains(text, "/./") || strings.Contains(text, "//") {
+				to = s.Strings.Intern(cleanPath(text))
+			}
+			known[*file] = to
+		}
+		*file = to
+	}
+	for _, p := range processes {
+		for i := range p.Samples.Stacks.Frames {
+			clean(&p.Samples.Stacks.Frames[i].File)
+		}
+		for i := range p.Spans {
+			clean(&p.Spans[i].File)
+		}
+		for i := range p.Loaders {
+			clean(&p.Loaders[i].File)
+		}
+	}
+}
+
+func cleanPath(path string) string {
+	if strings.Contains(path, "://") || strings.Contains(path, "<") {
+		return path
+	}
+	for strings.Contains(path, "/./") {
+		path = strings.ReplaceAll(path, "/./", "/")
+	}
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }
