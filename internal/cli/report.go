@@ -90,8 +90,11 @@ func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Rep
 
 // writeText writes the report in the chosen style.
 func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view.Report) error {
-	if o.style == "torch" {
+	switch o.style {
+	case "torch":
 		return o.writeTorch(w, s)
+	case "lightning":
+		return o.writeLightning(w, s)
 	}
 	text := o.text
 	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose

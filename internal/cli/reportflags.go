@@ -20,6 +20,9 @@ type reportOptions struct {
 	rowLimit            int
 	groupBy             []string
 	maxNameWidth        int
+	maxSourceWidth      int
+	maxShapesWidth      int
+	header, timeUnit    string
 	topLevelOnly        bool
 	build               view.Options
 	text                view.TextOptions
@@ -34,8 +37,12 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N")
-	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, or torch (torch.profiler's table)")
+	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table) or lightning (SimpleProfiler's)")
 	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")
+	f.IntVar(&o.maxSourceWidth, "max-src-column-width", 75, "widest source location in torch's table, in `COLUMNS`")
+	f.IntVar(&o.maxShapesWidth, "max-shapes-column-width", 80, "widest input shapes in torch's table, in `COLUMNS`")
+	f.StringVar(&o.header, "header", "", "`TEXT` above torch's table")
+	f.StringVar(&o.timeUnit, "time-unit", "", "`UNIT` of times in torch's table: s, ms or us (default: the fitting one)")
 	f.BoolVar(&o.topLevelOnly, "top-level-events-only", false, "only operators that no other called, in torch's table")
 }
 
@@ -49,7 +56,10 @@ func sectionNames() []string {
 
 // check turns the flags into options of package view.
 func (o *reportOptions) check(*cobra.Command) error {
-	if err := oneOf("--style", o.style, "report", "torch"); err != nil {
+	if err := oneOf("--style", o.style, "report", "torch", "lightning"); err != nil {
+		return err
+	}
+	if err := oneOf("--time-unit", o.timeUnit, "", "s", "ms", "us"); err != nil {
 		return err
 	}
 	for _, s := range o.sections {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,7 @@ func oneOf(flag, value string, known ...string) error {
 			return nil
 		}
 	}
+	known = slices.DeleteFunc(slices.Clone(known), func(k string) bool { return k == "" })
 	return usage("%s: unknown value %q%s; known: %s", flag, value, didYouMean(value, known), strings.Join(known, ", "))
 }
 
