@@ -172,28 +172,33 @@ func (f *functions) accumulate(a *KeyAverage, i int32) {
 	}
 }
 
-// grouping forms the rows of the table.
+// grouping forms the rows of the table. Rows of plain tables are found by name alone; only grouping by shapes or stacks,
+// where a name can have thousands of rows, needs a map.
 type grouping struct {
-	texts  *model.Strings
-	opt    KeyAveragesOptions
-	rows   []KeyAverage
-	keys   []groupKey
-	next   []int32              // by row: another row of the same name; -1
-	first  []int32              // by name: its first row + 1
-	memory int32                // the row of "[memory]" + 1
-	stacks map[string]int32     // distinct stacks
-	shapes map[model.Str]string // as torch prints them
+	texts   *model.Strings
+	opt     KeyAveragesOptions
+	rows    []KeyAverage
+	keys    []groupKey
+	next    []int32 // by row: another row of the same name; -1
+	first   []int32 // by name: its first row + 1
+	memory  int32   // the row of "[memory]" + 1
+	split   map[groupKey]int32
+	stacks  map[string]int32    // distinct stacks
+	shapes  map[model.Str]int32 // distinct shapes, by the trace's text
+	printed []string            // as torch prints them
+	byText  map[string]int32    // number of each
 }
 
 type groupKey struct {
 	name   model.Str
-	shapes string
+	shapes int32
 	stack  int32
 	flags  uint8
 }
 
 func newGrouping(s *model.Strings, opt KeyAveragesOptions) *grouping {
-	return &grouping{texts: s, opt: opt, first: make([]int32, s.Len()), rows: []KeyAverage{}, stacks: map[string]int32{}, shapes: map[model.Str]string{}}
+	return &grouping{texts: s, opt: opt, first: make([]int32, s.Len()), rows: []KeyAverage{}, split: map[groupKey]int32{}, stacks: map[string]int32{},
+		shapes: map[model.Str]int32{}, printed: []string{""}, byText: map[string]int32{"": 0}}
 }
 
 // add sorts a trace's rows into groups; groups, if not nil, receives each row's group.
@@ -223,40 +228,70 @@ func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 	row := &f.rows[i]
 	key := groupKey{name: row.name, flags: row.flags & (rowDevice | rowAnnotation)}
 	if g.opt.ByShapes {
-		key.shapes = g.shapesText(f.shapes(row))
+		key.shapes = g.shapesID(f.shapes(row))
 	}
 	var entries []string
 	if stacks != nil {
 		entries = stacks.entries(i, g.opt.ByStack)
 		key.stack = g.stackID(entries)
 	}
-	head := &g.memory
-	if row.name != memoryName {
-		head = &g.first[row.name]
-	}
-	for at := *head - 1; at >= 0; at = g.next[at] {
-		if g.keys[at] == key {
-			return at
-		}
+	if at, ok := g.known(key); ok {
+		return at
 	}
 	at := int32(len(g.rows))
 	g.rows = append(g.rows, KeyAverage{
-		Name: f.nameText(row.name), InputShapes: key.shapes, Stack: entries, DeviceType: deviceKind(row.flags),
+		Name: f.nameText(row.name), InputShapes: g.printed[key.shapes], Stack: entries, DeviceType: deviceKind(row.flags),
 		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
 		TopLevel: row.parent < 0, First: row.event,
 	})
-	g.keys = append(g.keys, key)
-	g.next = append(g.next, *head-1)
-	*head = at + 1
+	g.remember(key, at)
 	return at
 }
 
-// shapesText is what torch prints for shapes: the trace's text, but an empty list for each list of tensors.
-func (g *grouping) shapesText(raw model.Str) string {
-	text, ok := g.shapes[raw]
-	if !ok {
-		text = flattenShapes(g.texts.Text(raw))
-		g.shapes[raw] = text
+// head is where the rows of a name begin.
+func (g *grouping) head(name model.Str) *int32 {
+	if name == memoryName {
+		return &g.memory
 	}
-	return text
+	return &g.first[name]
+}
+
+func (g *grouping) known(key groupKey) (int32, bool) {
+	if g.opt.ByShapes || g.opt.ByStack > 0 {
+		at, ok := g.split[key]
+		return at, ok
+	}
+	for at := *g.head(key.name) - 1; at >= 0; at = g.next[at] {
+		if g.keys[at] == key {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func (g *grouping) remember(key groupKey, at int32) {
+	if g.opt.ByShapes || g.opt.ByStack > 0 {
+		g.split[key] = at
+		return
+	}
+	head := g.head(key.name)
+	g.keys = append(g.keys, key)
+	g.next = append(g.next, *head-1)
+	*head = at + 1
+}
+
+// shapesID numbers distinct shapes as torch prints them: the trace's text, but an empty list for each list of tensors.
+func (g *grouping) shapesID(raw model.Str) int32 {
+	if id, ok := g.shapes[raw]; ok {
+		return id
+	}
+	text := flattenShapes(g.texts.Text(raw))
+	id, ok := g.byText[text]
+	if !ok {
+		id = int32(len(g.printed))
+		g.printed = append(g.printed, text)
+		g.byText[text] = id
+	}
+	g.shapes[raw] = id
+	return id
 }

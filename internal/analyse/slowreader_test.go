@@ -290,6 +290,11 @@ func slowFinish(t *model.Trace, s *model.Strings) {
 			}
 		}
 	}
+	for i := range t.Lanes {
+		if lane := &t.Lanes[i]; lane.EndEvent == 0 {
+			lane.FirstEvent = 0
+		}
+	}
 	linked, named := 0, 0
 	for i := range n {
 		if k := ev.Kind[i]; !k.Device() && k != model.KindSync {
