@@ -21,7 +21,6 @@ type rule struct {
 // other ranks before the program.
 func rules() []rule {
 	return []rule{
-		{GC, findGC},
 		{Compile, findCompile},
 		{Input, findInput},
 		{IO, findIO},
@@ -31,6 +30,7 @@ func rules() []rule {
 		{GIL, findGIL},
 		{Launch, findLaunch},
 		{Python, findPython},
+		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},
 		{Machine, findMachine},
 		{Warmup, findWarmup},

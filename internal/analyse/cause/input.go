@@ -353,7 +353,7 @@ func suggestWorkers(c *Context) int {
 func (c *Context) findQueue() []Finding {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartBlocked })
 	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor {
+	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
 		return nil
 	}
 	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),

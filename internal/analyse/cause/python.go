@@ -2,6 +2,8 @@ package cause
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -80,6 +82,9 @@ func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool
 	}
 }
 
+// minSamples is how many samples a place needs before it is named: fewer are chance.
+const minSamples = 8
+
 // maxPythonFindings bounds how many places one report names for this cause.
 const maxPythonFindings = 3
 
@@ -89,7 +94,7 @@ func findPython(c *Context) []Finding {
 	var out []Finding
 	for len(out) < maxPythonFindings {
 		sp, ok := hottest(chains, c.drivers)
-		if !ok || c.share(sp.unit) < Floor {
+		if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
 			break
 		}
 		out = append(out, c.pythonFinding(sp))
@@ -108,16 +113,40 @@ func findPython(c *Context) []Finding {
 	return out
 }
 
+// collections is the garbage collector's time while a function is on the stack: the objects that the function makes cause it.
+// It counts as the function's as long as it is the smaller part; else the collector itself is what is wrong.
+func (c *Context) collections(sp spot) float64 {
+	if c.drivers[keyOf(&sp.frame)] {
+		return 0
+	}
+	t := 0.0
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartGC }) {
+		if slices.ContainsFunc(ch.frames, func(f model.Frame) bool { return keyOf(&f) == keyOf(&sp.frame) }) {
+			t += ch.weight
+		}
+	}
+	if t > sp.unit {
+		return 0
+	}
+	return t
+}
+
 func (c *Context) pythonFinding(sp spot) Finding {
-	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
+	gc := c.collections(sp)
+	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples),
 		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
 	f.Title = fmt.Sprintf("%s of each %s is Python code between operators", percent(f.Share), c.Unit())
-	t := c.perStep(sp.unit)
-	f.Step = Range{0.6 * t, 0.93 * t, t}
+	t := c.perStep(sp.unit + gc)
+	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
+	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, 0.93 * t, max(1, 0.93*(1+spread)) * t}
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
+	}
+	if gc > 0 {
+		f.claim[analyse.PartGC] = gc
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(c.perStep(gc))), Value: c.perStep(gc) / 1e6, Unit: "ms"})
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
 	f.Caveat = "Native code that holds the interpreter's lock, such as small NumPy or pandas calls, counts as Python here."

@@ -222,7 +222,7 @@ func (c *Context) sampledIO() []Finding {
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO && !a.Exact })
 	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor/3 || known[sp.frame.File][sp.frame.Line] {
+	if !ok || c.share(sp.unit) < Floor/3 || sp.samples < minSamples || known[sp.frame.File][sp.frame.Line] {
 		return nil
 	}
 	acts := analyse.Activity(0)

@@ -21,8 +21,8 @@ func findWarmup(c *Context) []Finding {
 	prep, n := c.preparation(begin)
 	late := c.slowFirstSteps()
 	sp, ok := hottest(prep, nil)
-	if !ok {
-		sp = spot{}
+	if !ok || sp.samples < minSamples {
+		sp, ok = spot{}, false
 	}
 	f := Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Share: (setup + late) / c.Wall, Confidence: c.basis(n)}
 	switch {
