@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/model"
@@ -98,5 +99,37 @@ func TestEventsAddUpToTheTable(t *testing.T) {
 		if got := sums[w.Name]; got.Count != w.Count || got.Bytes != w.Bytes || math.Abs(got.SelfCPU-w.SelfCPU) > 0.001 {
 			t.Errorf("%s adds up to %+v, torch has %+v", w.Name, got, w)
 		}
+	}
+}
+
+// TestLightningOperators splits a recorded run into two actions, and a second window of the same process doubles them.
+func TestLightningOperators(t *testing.T) {
+	s, _ := memoryFixture(t)
+	trace := s.Traces[0]
+	second := *trace
+	s.Traces = append(s.Traces, &second)
+	trace.Process, second.Process = 0, 0
+	middle := trace.From + (trace.To-trace.From)/2
+	s.Processes = []*model.Process{{Rank: 0, Spans: []model.Span{
+		{Kind: model.SpanAction, Name: s.Strings.Intern("run_training_epoch"), Start: trace.From - 5, End: middle},
+		{Kind: model.SpanAction, Name: s.Strings.Intern("outside"), Start: trace.To + 1e9, End: trace.To + 2e9},
+	}}}
+	var out bytes.Buffer
+	if err := writeLightningOperators(context.Background(), s, &out, Options{Rank: model.NoRank}); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if !strings.HasPrefix(text, "FIT Profiler Report\nProfile stats for: run_training_epoch rank: 0\n---") || strings.Contains(text, "outside") {
+		t.Errorf("%s", text)
+	}
+	var fields []string
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 3 && f[0] == "aten::conv2d" {
+			fields = f
+		}
+	}
+	// One of the two training steps lies in the first half; two windows make it two calls. Columns from the right: calls.
+	if len(fields) == 0 || fields[len(fields)-1] != "2" {
+		t.Errorf("conv2d: %q in\n%s", fields, text)
 	}
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -73,4 +74,35 @@ func within(spans []TimeSpan, at model.Time) bool {
 		i--
 	}
 	return i >= 0 && at < spans[i].End
+}
+
+// MergeTorchRows adds up the rows of several traces: those of the same name, shapes, stack and place become one, in the
+// order in which they first occurred.
+func MergeTorchRows(tables ...[]TorchRow) []TorchRow {
+	type key struct {
+		name, overload, shapes, stack string
+		device, annotation            bool
+	}
+	index := map[key]int{}
+	var out []TorchRow
+	for _, rows := range tables {
+		for _, r := range rows {
+			k := key{r.Name, r.Overload, r.InputShapes, strings.Join(r.Stack, "\x00"), r.OnDevice, r.UserAnnotation}
+			at, ok := index[k]
+			if !ok {
+				index[k] = len(out)
+				out = append(out, r)
+				continue
+			}
+			sum := &out[at]
+			sum.addTimes(&TorchTime{r.SelfCPU, r.CPU, r.SelfDevice, r.Device})
+			sum.Count += r.Count
+			sum.Flops += r.Flops
+			sum.SelfCPUBytes += r.SelfCPUBytes
+			sum.CPUBytes += r.CPUBytes
+			sum.SelfDeviceBytes += r.SelfDeviceBytes
+			sum.DeviceBytes += r.DeviceBytes
+		}
+	}
+	return out
 }
