@@ -20,6 +20,7 @@ const DefaultHz = 100
 // Rhythm of the sampler's other work.
 const (
 	scanEvery = 100 * time.Millisecond
+	scanMost  = 300 * time.Millisecond // where looking takes long, it may take a hundredth of the time
 	cutEvery  = 2 * time.Second
 	longSleep = 50 * time.Millisecond // the longest wait between looks at the stop flag
 )
@@ -137,8 +138,9 @@ func (s *Sampler) loop(ctx context.Context) {
 	for !s.stop.Load() && ctx.Err() == nil {
 		now := monotonic()
 		if now >= nextScan || s.tree.hurry {
+			cost := threadCPU()
 			s.tree.scan(now)
-			nextScan = now + int64(scanEvery)
+			nextScan = now + min(max(100*(threadCPU()-cost), int64(scanEvery)), int64(scanMost))
 			if s.tree.over {
 				break
 			}

@@ -1,6 +1,12 @@
 package collect
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"bottleneck/internal/proc"
+)
 
 func clockOf(id int32) int64 {
 	var t unix.Timespec
@@ -10,8 +16,14 @@ func clockOf(id int32) int64 {
 	return t.Nano()
 }
 
+// origin ties the runtime's clock, which is read without a system call, to CLOCK_MONOTONIC: both advance together.
+var origin = struct {
+	at   time.Time
+	mono int64
+}{time.Now(), clockOf(unix.CLOCK_MONOTONIC)}
+
 // monotonic is CLOCK_MONOTONIC in ns.
-func monotonic() int64 { return clockOf(unix.CLOCK_MONOTONIC) }
+func monotonic() int64 { return origin.mono + int64(time.Since(origin.at)) }
 
 // threadCPU is the CPU time of the calling thread in ns.
 func threadCPU() int64 { return clockOf(unix.CLOCK_THREAD_CPUTIME_ID) }
@@ -30,10 +42,12 @@ func clockPair() (mono, unixNS int64) {
 	return mono, unixNS
 }
 
+// shortSleep is the longest sleep that keeps its processor of the Go runtime.
+const shortSleep = 5_000_000
+
 // sleepUntil sleeps until a monotonic time and returns the time then. It does not go through the runtime's timers,
-// which would wake a second thread.
+// which would wake another thread.
 func sleepUntil(at int64) int64 {
-	ts := unix.NsecToTimespec(at)
-	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil)
+	proc.SleepUntil(at, at-monotonic() <= shortSleep)
 	return monotonic()
 }

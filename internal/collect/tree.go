@@ -26,6 +26,7 @@ type tree struct {
 	order  []*treeProcess
 	others map[int]bool // processes that do not belong to the tree
 	pids   []int
+	last   int  // the newest process at the last look
 	hurry  bool // the root's interpreter is expected any moment
 	over   bool // nothing of the tree is left
 	ended  []SampledProcess
@@ -48,26 +49,11 @@ func newTree(s *Sampler) *tree {
 
 // scan finds new and ended processes, and looks for interpreters in those that may have one.
 func (t *tree) scan(now int64) {
-	pids, err := proc.PIDs(t.pids)
-	if err != nil {
+	if !t.find(now) {
 		return
-	}
-	slices.Sort(pids)
-	t.pids = pids
-	t.dropOthers()
-	var foreign []int
-	for more := true; more; { // until no parent was found after its child
-		more, foreign = t.adopt(pids, now, foreign[:0])
-	}
-	for _, pid := range foreign {
-		t.others[pid] = true
 	}
 	alive := t.order[:0]
 	for _, p := range t.order {
-		if _, there := slices.BinarySearch(pids, p.PID); !there {
-			t.end(p, now)
-			continue
-		}
 		if t.check(p, now) {
 			alive = append(alive, p)
 		}
@@ -82,6 +68,30 @@ func (t *tree) scan(now int64) {
 			t.hurry = t.hurry || p.python == nil && !p.settled && now-p.since < int64(time.Second)
 		}
 	}
+}
+
+// find looks for new processes, where the kernel has made any since the last time.
+func (t *tree) find(now int64) bool {
+	last, known := proc.LastPID()
+	if known && last == t.last {
+		return true
+	}
+	pids, err := proc.PIDs(t.pids)
+	if err != nil {
+		return false
+	}
+	t.last = last
+	slices.Sort(pids)
+	t.pids = pids
+	t.dropOthers()
+	var foreign []int
+	for more := true; more; { // until no parent was found after its child
+		more, foreign = t.adopt(pids, now, foreign[:0])
+	}
+	for _, pid := range foreign {
+		t.others[pid] = true
+	}
+	return true
 }
 
 // adopt adds processes whose parent is in the tree, says whether there were any, and names those that do not belong.

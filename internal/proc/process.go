@@ -70,6 +70,21 @@ func PIDs(buf []int) ([]int, error) {
 	return numbers(names, buf), nil
 }
 
+// LastPID is the number that the kernel gave last in this PID namespace, to a process or a thread: as long as it stays,
+// there are no new ones.
+func LastPID() (int, bool) {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, false
+	}
+	f := strings.Fields(string(b))
+	if len(f) < 5 {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(f[4])
+	return pid, err == nil
+}
+
 // Threads lists the native thread ids of a process.
 func Threads(pid int) ([]int, error) {
 	d, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))
