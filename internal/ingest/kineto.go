@@ -40,6 +40,9 @@ func ReadTrace(ctx context.Context, r io.Reader, name string, s *model.Session) 
 	if err := b.read(name); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
 	return b.store(s, name), nil
 }
 

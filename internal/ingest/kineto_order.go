@@ -45,6 +45,10 @@ func (b *builder) order() {
 		lane := &b.lanes.list[i]
 		sorter.sort(ev, lane.from, lane.from+lane.events)
 	}
+	if n > freeChunks*chunkEvents {
+		sorter = laneSorter{}
+		debug.FreeOSMemory()
+	}
 	b.dropDuplicates()
 	b.orderMemory()
 }
