@@ -105,17 +105,21 @@ func isolated(argv []string) bool {
 	if len(argv) == 0 || !strings.Contains(filepath.Base(argv[0]), "python") {
 		return false
 	}
-	for _, arg := range argv[1:] {
-		if !strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "--") {
-			return false
-		}
-		flags := arg[1:]
-		if end := strings.IndexAny(flags, "cmWX"); end >= 0 {
+	for i := 1; i < len(argv) && strings.HasPrefix(argv[i], "-") && !strings.HasPrefix(argv[i], "--"); i++ {
+		flags, valued, program := argv[i][1:], false, false
+		if end := strings.IndexAny(flags, "cmWX"); end >= 0 { // these take a value, joined or as the next argument
+			program = flags[end] == 'c' || flags[end] == 'm'
+			valued = end == len(flags)-1
 			flags = flags[:end]
-			return strings.ContainsAny(flags, "IES")
 		}
 		if strings.ContainsAny(flags, "IES") {
 			return true
+		}
+		if program {
+			return false
+		}
+		if valued {
+			i++
 		}
 	}
 	return false
