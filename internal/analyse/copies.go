@@ -64,7 +64,7 @@ func (w *deviceWork) copies() []Copy {
 		if d := ev.Detail[id]; d >= 0 && ev.DeviceDetails[d].Bytes > 0 {
 			c.Bytes += ev.DeviceDetails[d].Bytes
 		}
-		if call := ev.Link[id]; call != model.NoEvent && w.blocks(w.texts.Text(ev.Name[call]), call) {
+		if call := ev.Link[id]; call != model.NoEvent && w.blocks(call) {
 			c.Waited += ev.Dur[call]
 		}
 		if ev.Dur[id] > ev.Dur[c.longest] {

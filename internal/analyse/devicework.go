@@ -16,6 +16,7 @@ type deviceWork struct {
 	device  int32
 	rows    []model.EventID // kernels, copies, sets by (start, -end)
 	lines   *lineFinder
+	calls   *callClasses
 }
 
 // deviceWorks splits a trace's device rows by device, in order of device number.
@@ -31,9 +32,9 @@ func deviceWorks(t *model.Trace, s *model.Strings) []*deviceWork {
 		}
 	}
 	var out []*deviceWork
-	shared, lines := newClasses(s), newLineFinder(t, s)
+	shared, lines, calls := newClasses(s), newLineFinder(t, s), newCallClasses(s)
 	for device, rows := range byDevice {
-		out = append(out, &deviceWork{trace: t, texts: s, classes: shared, device: device, rows: mergeLanes(&t.Events, rows), lines: lines})
+		out = append(out, &deviceWork{trace: t, texts: s, classes: shared, device: device, rows: mergeLanes(&t.Events, rows), lines: lines, calls: calls})
 	}
 	slices.SortFunc(out, func(a, b *deviceWork) int { return cmp.Compare(a.device, b.device) })
 	return out

@@ -146,11 +146,11 @@ func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
 	for id := w.trace.Lanes[lane].FirstEvent; id < w.trace.Lanes[lane].EndEvent; id++ {
 		switch ev.Kind[id] {
 		case model.KindRuntime:
-			switch name := w.texts.Text(ev.Name[id]); {
-			case w.blocks(name, id):
-				out.waits = append(out.waits, id)
-			case isAllocation(name):
+			switch {
+			case w.calls.of(ev.Name[id]) == callAllocates:
 				out.memory = append(out.memory, id)
+			case w.blocks(id):
+				out.waits = append(out.waits, id)
 			}
 		case model.KindAnnotation, model.KindOp:
 			if isDataLoader(w.texts.Text(ev.Name[id])) {

@@ -42,20 +42,55 @@ func isDataLoader(name string) bool {
 	return hasAnyPrefix(name, "enumerate(DataLoader)#", "enumerate(DataPipe)#")
 }
 
+// callClass is what a runtime call's name tells.
+type callClass uint8
+
+const (
+	callUnseen callClass = iota
+	callPlain
+	callBlocks // waits for the device
+	callCopies // waits for the device if its copy is of pageable memory
+	callAllocates
+)
+
+// callClasses remembers the class of each name of a session.
+type callClasses struct {
+	texts *model.Strings
+	known []callClass
+}
+
+func newCallClasses(s *model.Strings) *callClasses { return &callClasses{s, make([]callClass, s.Len())} }
+
+func (c *callClasses) of(name model.Str) callClass {
+	if c.known[name] == callUnseen {
+		c.known[name] = classifyCall(c.texts.Text(name))
+	}
+	return c.known[name]
+}
+
+func classifyCall(name string) callClass {
+	switch {
+	case isSynchronising(name), isBlockingCopy(name):
+		return callBlocks
+	case isAllocation(name):
+		return callAllocates
+	case strings.Contains(name, "Memcpy"):
+		return callCopies
+	}
+	return callPlain
+}
+
 // blocks says whether a runtime call waited for the device: synchronising calls, blocking copies, and "asynchronous" copies
 // whose pageable memory makes the driver wait.
-func (w *deviceWork) blocks(name string, id model.EventID) bool {
-	if isSynchronising(name) || isBlockingCopy(name) {
-		return true
-	}
-	if !strings.Contains(name, "Memcpy") {
-		return false
-	}
+func (w *deviceWork) blocks(id model.EventID) bool {
 	ev := &w.trace.Events
-	copied := ev.Link[id]
-	if copied == model.NoEvent || ev.Kind[copied] != model.KindMemcpy {
-		return false
+	switch w.calls.of(ev.Name[id]) {
+	case callBlocks:
+		return true
+	case callCopies:
+		copied := ev.Link[id]
+		return copied != model.NoEvent && ev.Kind[copied] == model.KindMemcpy && ev.End(id) >= ev.End(copied) &&
+			strings.Contains(w.texts.Text(ev.Name[copied]), "Pageable")
 	}
-	text := w.texts.Text(ev.Name[copied])
-	return strings.Contains(text, "Pageable") && ev.End(id) >= ev.End(copied)
+	return false
 }
