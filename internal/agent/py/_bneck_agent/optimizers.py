@@ -1,26 +1,41 @@
 """Optimizers: their steps as marks and spans, and the steps that a gradient scaler skips."""
 
 import functools
+import time
 
 from . import core, marks
 
-began = {}  # id of an optimizer -> when its step began, until it ended
+began = {}  # id of an optimizer -> when its compiled step began, until it ended
+stepping = set()  # ids of the optimizers whose step runs in our wrapper
 scaler_marks = 0
 
 
 def install(torch):
-    """Uses torch's own hooks where it has them (2.0 and later), else wraps each optimizer class's step."""
+    """Wraps each optimizer class's step when torch itself does, outside of torch's own wrapper: a mark must not fall into its
+    record_function. Compiled steps run no wrapper; torch's global hooks (2.0 and later) see those."""
     from torch.optim import optimizer
 
+    global is_compiling
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", never)
     wrap_init(optimizer.Optimizer)
     wrap_backward(torch)
+    for name in ("_patch_step_function", "_hook_for_profile"):
+        if hasattr(optimizer.Optimizer, name):
+            wrap_classes(optimizer.Optimizer, name)
+            break
     if hasattr(optimizer, "register_optimizer_step_post_hook"):
-        optimizer.register_optimizer_step_pre_hook(before)
-        optimizer.register_optimizer_step_post_hook(after)
-    else:
-        wrap_classes(optimizer.Optimizer)
+        optimizer.register_optimizer_step_pre_hook(before_compiled)
+        optimizer.register_optimizer_step_post_hook(after_compiled)
     for scaler in scalers(torch):
         wrap_scaler(scaler)
+
+
+def never():
+    """Before 2.1 nothing is compiled with optimizers in it."""
+    return False
+
+
+is_compiling = never
 
 
 def wrap_init(base):
@@ -48,20 +63,24 @@ def made():
 
 
 @core.hook("optimizer-before")
-def before(optimizer, arguments, keywords):
-    """An optimizer's step begins. A subclass that calls its parent's step comes here twice: the first counts."""
-    t = core.now()
-    step = marks.tracker.current
-    if began.get(id(optimizer), 0) < (step.t0 if step is not None else t):
-        began[id(optimizer)] = t  # what was left of a step that raised is overwritten
+def before_compiled(optimizer, arguments, keywords):
+    """torch's hook before a step: of use only where our wrapper did not run."""
+    if id(optimizer) not in stepping:
+        began[id(optimizer)] = core.now()
 
 
 @core.hook("optimizer-after")
-def after(optimizer, arguments, keywords):
-    """An optimizer's step ends."""
+def after_compiled(optimizer, arguments, keywords):
+    """torch's hook after a step."""
     t0 = began.pop(id(optimizer), 0)
-    if t0:
+    if t0 and id(optimizer) not in stepping:
         stepped(optimizer, t0, core.now())
+
+
+@core.hook("optimizer-stepped")
+def stepped_outside(optimizer, t0):
+    """A step has returned to the program."""
+    stepped(optimizer, t0, core.now())
 
 
 def stepped(optimizer, t0, t1):
@@ -75,30 +94,36 @@ def stepped(optimizer, t0, t1):
     marks.optimized(("optimizer", id(optimizer)), t1, tid)
 
 
-def wrap_classes(base):
-    """1.13: the class's step is wrapped when its first optimizer is built, as torch itself does."""
-    original = base._hook_for_profile
+def wrap_classes(base, name):
+    """Follows torch, which wraps a class's step when its first optimizer is built."""
+    original = getattr(base, name)
 
     @functools.wraps(original)
-    def _hook_for_profile(self):
-        original(self)
+    def patch(self, *arguments, **keywords):
+        original(self, *arguments, **keywords)
         wrap_step(type(self))
 
-    base._hook_for_profile = _hook_for_profile
+    setattr(base, name, patch)
 
 
 @core.hook("optimizer-wrap")
 def wrap_step(kind):
-    """Wraps one class's own step."""
+    """Wraps one class's step; a subclass that inherits it has it wrapped already."""
     function = kind.step
     if getattr(function, "_bneck", False):
         return
 
     @functools.wraps(function)
     def step(self, *arguments, **keywords):
-        before(self, arguments, keywords)
-        result = function(self, *arguments, **keywords)
-        after(self, arguments, keywords)
+        if is_compiling() or id(self) in stepping:  # a subclass's step that calls its parent's is one step
+            return function(self, *arguments, **keywords)
+        t0 = time.monotonic_ns()
+        stepping.add(id(self))
+        try:
+            result = function(self, *arguments, **keywords)
+        finally:
+            stepping.discard(id(self))
+        stepped_outside(self, t0)
         return result
 
     step.hooked = step._bneck = True

@@ -2,7 +2,7 @@
 
 import functools
 
-from . import core
+from . import core, life, marks
 
 KEPT = 50_000  # regions that get a row each
 OWN = ("enumerate(DataLoader)", "Optimizer.", "DistributedDataParallel.", "## ")  # torch's own names
@@ -11,8 +11,13 @@ kept = 0
 stacks = {}  # (range kind, thread) -> [(name, t0), ...]
 
 
+open_in_session = set()  # ids of the record_function objects that were entered while our profiler ran, and not left yet
+
+
 def install(torch):
     """Wraps what opens and closes regions."""
+    life.after_fork.append(open_in_session.clear)
+    count_open(torch.autograd.profiler.record_function)
     if not core.config.get("user_regions"):
         return
     wrap_record_function(torch.autograd.profiler.record_function)
@@ -20,6 +25,25 @@ def install(torch):
     itt = getattr(torch.profiler, "itt", None)
     if itt is not None:
         wrap_ranges(itt, "itt")
+
+
+def count_open(record):
+    """Knows at any time whether a region is open that began in a session of ours (windows.Windows.safe)."""
+    enter, leave = record.__enter__, record.__exit__
+
+    @functools.wraps(enter)
+    def __enter__(self):
+        result = enter(self)
+        if marks.windows.open is not None:
+            open_in_session.add(id(self))
+        return result
+
+    @functools.wraps(leave)
+    def __exit__(self, *error):
+        open_in_session.discard(id(self))
+        return leave(self, *error)
+
+    record.__enter__, record.__exit__ = __enter__, __exit__
 
 
 def wrap_record_function(record):

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, profiler, ticker
+from . import core, facts, forks, profiler, regions, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -28,6 +28,7 @@ class Windows:
 
     def __init__(self, torch, config):
         self.torch, self.config = torch, config
+        self.torch_folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.settings = profiler.Settings(config)
         self.schedule = config.get("schedule")
         self.whole = bool(config.get("whole_run"))
@@ -166,7 +167,7 @@ class Windows:
 
     def start(self, number):
         """Begins a window before step `number` (-1: a slice of a program without steps)."""
-        if self.busy():
+        if self.busy() or self.ever and not self.safe():
             return
         self.world = facts.rank_of()[2]
         if not self.rank_wanted():
@@ -195,6 +196,23 @@ class Windows:
         if number >= 0 and self.main():
             limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
             ticker.start(self.stale, limit)
+
+    def safe(self):
+        """Whether a session may begin here: nothing that began within an earlier session still runs.
+
+        An operator or region that ends in another session than it began in writes into freed memory (Kineto keeps a bare pointer). Regions
+        are counted; operators that call Python show as frames of torch on the stack.
+        """
+        if regions.open_in_session:
+            return False
+        if not ticker.running:
+            return True  # at a mark, which stands outside of operators
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename.startswith(self.torch_folder):
+                return False
+            frame = frame.f_back
+        return True
 
     def main(self):
         """Whether the calling thread is the main one, on which alone the ticker can act."""
@@ -321,25 +339,26 @@ class Windows:
 
     def slice_over(self):
         """On the main thread, when a slice's time is up: saves it and begins the next."""
-        if self.stepping or self.open is None and self.over:
+        if self.stepping or self.over:
             ticker.target = None
             return
-        if self.open is not None and self.driver != core.thread_id():
-            return
-        had = self.count
-        self.stop("slice")
+        if self.open is not None:
+            self.end_slice()
         if self.over:
             return
+        self.start(-1)
+        ticker.start(self.slice_over, self.slice if self.open is not None else SLICE_S[0])
+
+    def end_slice(self):
+        """Saves a slice and decides how long the next one is."""
+        had = self.count
+        self.stop("slice")
         if self.last_events == 0:
             self.count = had  # nothing was recorded and nothing written
-        elif self.left <= 0 or (self.count >= MAX_SLICES and not self.whole):
+        elif not self.over and (self.left <= 0 or (self.count >= MAX_SLICES and not self.whole)):
             self.finish_all()
-            return
         longest = SLICE_S[1] if not self.last_events else self.window_events() / 2 / max(self.rate, 1.0)
         self.slice = min(SLICE_S[1], 2 * self.slice, max(0.02, longest))
-        self.start(-1)
-        if self.open is not None:
-            ticker.start(self.slice_over, self.slice)
 
     def stale(self):
         """On the main thread, when a traced step does not end: cuts the window."""
