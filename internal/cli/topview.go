@@ -209,8 +209,8 @@ func (s *topState) title() string {
 	if s.paused {
 		pause = "  PAUSED"
 	}
-	return fmt.Sprintf("bottleneck top %d: %d processes, %d threads, %.2f cores in Python threads, GIL held %.0f %%%s", s.pid,
-		len(w.processes), len(w.threads), cores, 100*gil, pause)
+	return fmt.Sprintf("bottleneck top %d: %d process%s, %d threads on %.2f cores, GIL held %.0f %%%s", s.pid,
+		len(w.processes), map[bool]string{false: "es"}[len(w.processes) == 1], len(w.threads), cores, 100*gil, pause)
 }
 
 func (s *topState) placeRows(w *topWindow) []string {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -52,25 +51,26 @@ func (r *Recorded) Add(addr uint64, data []byte) {
 		return
 	}
 	r.regions = append(r.regions, region{addr, append([]byte(nil), data...)})
-	sort.SliceStable(r.regions, func(i, j int) bool { return r.regions[i].addr < r.regions[j].addr })
 }
 
 // Read implements Memory; a range may span regions that touch.
 func (r *Recorded) Read(addr uint64, buf []byte) error {
-	for done := 0; done < len(buf); {
-		at := addr + uint64(done)
-		n := 0
-		for i := len(r.regions) - 1; i >= 0; i-- {
-			g := r.regions[i]
-			if at >= g.addr && at-g.addr < uint64(len(g.data)) {
-				n = copy(buf[done:], g.data[at-g.addr:])
-				break
-			}
+	have := make([]bool, len(buf))
+	for _, g := range r.regions {
+		from := max(addr, g.addr)
+		to := min(addr+uint64(len(buf)), g.addr+uint64(len(g.data)))
+		if from >= to {
+			continue
 		}
-		if n == 0 {
-			return fmt.Errorf("recorded memory at %#x: %w", at, ErrUnreadable)
+		copy(buf[from-addr:to-addr], g.data[from-g.addr:])
+		for i := from - addr; i < to-addr; i++ {
+			have[i] = true
 		}
-		done += n
+	}
+	for i, ok := range have {
+		if !ok {
+			return fmt.Errorf("recorded memory at %#x: %w", addr+uint64(i), ErrUnreadable)
+		}
 	}
 	return nil
 }

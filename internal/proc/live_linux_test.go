@@ -1,0 +1,56 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"unsafe"
+)
+
+// TestLive reads this process itself: whole ranges, a range that is not mapped, and one after it.
+func TestLive(t *testing.T) {
+	data := []byte("some text that is read from outside")
+	addr := uint64(uintptr(unsafe.Pointer(&data[0])))
+	m := OpenMemory(os.Getpid())
+	defer m.Close()
+	got := make([]byte, len(data))
+	if err := m.Read(addr, got); err != nil || string(got) != string(data) {
+		t.Fatalf("%q, %v", got, err)
+	}
+	a, b, c := make([]byte, 4), make([]byte, 4), make([]byte, 4)
+	n, err := m.ReadMany([]Range{{addr, a}, {8, b}, {addr + 5, c}})
+	if err != nil || n != 1 || string(a) != "some" {
+		t.Errorf("%d ranges, %q, %v", n, a, err)
+	}
+	if err := m.Read(8, b); !errors.Is(err, ErrUnreadable) {
+		t.Errorf("unmapped address: %v", err)
+	}
+	if text, err := CString(m, addr, 9); err != nil || text != "some text" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestGone reads a process that has ended.
+func TestGone(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Skipf("no program to run: %v", err)
+	}
+	pid := cmd.Process.Pid
+	if err := OpenMemory(pid).Read(4096, make([]byte, 8)); !errors.Is(err, ErrGone) {
+		t.Errorf("memory: %v", err)
+	}
+	if _, err := ReadMaps(pid); !errors.Is(err, ErrGone) {
+		t.Errorf("maps: %v", err)
+	}
+	if _, err := ReadStat(pid); !errors.Is(err, ErrGone) {
+		t.Errorf("stat: %v", err)
+	}
+	if _, err := Threads(pid); !errors.Is(err, ErrGone) {
+		t.Errorf("threads: %v", err)
+	}
+	if p := ReadPermission(pid); p.Running || p.Advice() == "" {
+		t.Errorf("permission %+v says %q", p, p.Advice())
+	}
+}
