@@ -42,6 +42,7 @@ func rules() []rule {
 // statement of what it is bound by.
 func Find(c *Context) Result {
 	var res Result
+	var all []Finding
 	left := map[analyse.PartID]float64{}
 	for _, p := range c.B.Parts {
 		left[p.ID] = p.Time
@@ -54,11 +55,15 @@ func Find(c *Context) Result {
 		}
 		for _, f := range found {
 			settleClaim(c, &f, left)
-			if saved := savedShare(c, &f); saved >= Floor {
-				res.Findings = append(res.Findings, f)
-			} else {
-				res.Largest = max(res.Largest, saved)
-			}
+			all = append(all, f)
+		}
+	}
+	behindStraggler(c, all)
+	for _, f := range all {
+		if saved := savedShare(c, &f); saved >= Floor {
+			res.Findings = append(res.Findings, f)
+		} else {
+			res.Largest = max(res.Largest, saved)
 		}
 	}
 	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return cmp.Compare(b.Run.Mid, a.Run.Mid) })
@@ -66,6 +71,24 @@ func Find(c *Context) Result {
 		res.Findings = append(res.Findings, f)
 	}
 	return res
+}
+
+// behindStraggler takes the time that the accounted rank waits for a late one off its own findings: as long as it has to wait
+// anyway, working faster saves nothing. What slows the late rank is the straggler finding's own reason.
+func behindStraggler(c *Context, all []Finding) {
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Straggler && len(f.claim) > 0 })
+	if i < 0 {
+		return
+	}
+	slack := c.perStep(all[i].claim[analyse.PartComm])
+	for k := range all {
+		f := &all[k]
+		if k == i || f.OfRun || f.Cause == Comm {
+			continue
+		}
+		f.Step = Range{max(f.Step.Low-slack, 0), max(f.Step.Mid-slack, 0), max(f.Step.High-slack, 0)}
+		f.Run = c.overRun(f.Step)
+	}
 }
 
 func guarded(r rule, c *Context) (found []Finding, err error) {

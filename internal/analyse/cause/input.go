@@ -228,7 +228,8 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	case "workers":
 		return Range{0.5 * wait, 0.85 * wait, wait}
 	case "handover":
-		return Range{0.3 * wait, 0.7 * wait, wait}
+		mine := c.ownCPU() // what other programs' use of the cores delays cannot be saved
+		return Range{0.3 * mine * wait, 0.7 * mine * wait, wait}
 	case "storage":
 		gain = min(0.9*v.blocked, 0.95)
 	}
@@ -279,6 +280,15 @@ func (v *inputView) crowding(c *Context) Finding {
 		f.Confidence.Level = Medium
 	}
 	return f
+}
+
+// ownCPU is the share of the machine that other programs left, 0..1.
+func (c *Context) ownCPU() float64 {
+	busy := c.S.Environment.OthersBusyCores
+	if busy == nil || c.Cores <= 0 {
+		return 1
+	}
+	return max(1-*busy/c.Cores, 0)
 }
 
 // describe writes title, evidence and fix.
