@@ -12,20 +12,22 @@ import (
 
 // header collects the top-level keys of a trace.
 type header struct {
-	base     int64
-	rank     int
-	world    int
-	shapes   bool
-	memory   bool
-	stacks   bool
-	flops    bool
-	model    model.Header
-	metaSize int
+	base   int64
+	rank   int
+	world  int
+	shapes bool
+	memory bool
+	stacks bool
+	flops  bool
+	meta   int // bytes kept of unknown keys
+	model  model.Header
 }
 
 // Bounds of what is kept of unknown keys.
 const (
-	maxMetaValue = 4 << 10
+	maxMetaKey   = 4 << 10
+	maxMetaValue = 256 << 10
+	maxMeta      = 4 << 20 // all together
 	maxMetaKeys  = 4096
 )
 
@@ -65,8 +67,10 @@ func (h *header) key(key string, raw []byte) {
 	case "with_flops":
 		h.flops = isTrue(raw)
 	}
-	if len(h.model.Metadata) < maxMetaKeys && len(key) < maxMetaValue {
-		h.model.Metadata[strings.Clone(key)] = string(raw[:min(len(raw), maxMetaValue)])
+	if len(h.model.Metadata) < maxMetaKeys && len(key) < maxMetaKey {
+		raw = raw[:max(min(len(raw), maxMetaValue, maxMeta-h.meta), 0)]
+		h.meta += len(raw)
+		h.model.Metadata[strings.Clone(key)] = string(raw)
 	}
 }
 

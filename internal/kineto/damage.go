@@ -231,9 +231,8 @@ func continues(b []byte, p int) bool {
 		if n < 0 {
 			return false
 		}
-		key := string(b[p+1 : p+1+n])
-		_, top := topKeys[key]
-		_, arg := argKeys[key]
+		_, top := topKeys[string(b[p+1:p+1+n])]
+		_, arg := argKeys[string(b[p+1:p+1+n])]
 		q := blanks(b, p+n+2)
 		return (top || arg) && q < len(b) && b[q] == ':'
 	}

@@ -23,7 +23,7 @@ type Header struct {
 	Devices         []GPU
 	Backend         string            // of torch.distributed
 	Groups          []ProcessGroup    // process groups
-	Metadata        map[string]string // every other top-level key, raw JSON, cut at 4 KiB each
+	Metadata        map[string]string // every other top-level key, raw JSON, cut at 256 KiB each
 }
 
 // ProcessGroup is one group of ranks.
