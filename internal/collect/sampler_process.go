@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"path"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/cpython"
@@ -28,6 +29,7 @@ type pythonProcess struct {
 	codeOf  map[*cpython.Code]record.SampleFrame
 	count   SampledProcess
 	live    []record.SampleFrame
+	asked   int  // tries to learn a worker's number
 	present int  // threads of the snapshot that are known
 	good    bool // some thread of the snapshot could be read
 	lost    int  // snapshots in a row without one
@@ -106,6 +108,9 @@ func (p *pythonProcess) sample() error {
 	return nil
 }
 
+// workerLoop is the function that a DataLoader's worker runs.
+const workerLoop = "_worker_loop"
+
 const noStack = -2 // unlike -1, which is the empty stack
 
 func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
@@ -137,6 +142,10 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 	case !s.Same || t.stack == noStack:
 		t.stack = p.stackOf(s.Frames)
 		t.waits = waitsForWork(s.Frames, t.tid == p.p.PID)
+		if p.p.Role == model.RoleWorker && p.p.WorkerIndex < 0 && p.asked < 10 {
+			p.asked++
+			p.learnIndex(s)
+		}
 	}
 	if s.Moved {
 		p.count.Moved++
@@ -220,7 +229,7 @@ func (p *pythonProcess) frame(f *cpython.RawFrame) record.SampleFrame {
 // learnRole recognises workers by what they run: forked ones have their parent's command line.
 func (p *pythonProcess) learnRole(c *cpython.Code) {
 	switch {
-	case c.Function == "_worker_loop" && strings.HasSuffix(c.File, "torch/utils/data/_utils/worker.py"):
+	case c.Function == workerLoop && strings.HasSuffix(c.File, "torch/utils/data/_utils/worker.py"):
 		p.p.Role = model.RoleWorker
 	case p.p.Role == model.RoleOther && strings.Contains(c.File, "torch/_inductor/compile_worker/"):
 		p.p.Role = model.RoleCompile
@@ -228,6 +237,25 @@ func (p *pythonProcess) learnRole(c *cpython.Code) {
 		return
 	}
 	p.samples.Process.Role = p.p.Role
+}
+
+// learnIndex reads the number of a DataLoader worker: the variable worker_id of the loop that it runs.
+func (p *pythonProcess) learnIndex(s *cpython.ThreadSample) {
+	for i := range s.Frames {
+		if s.Frames[i].Code.Function != workerLoop {
+			continue
+		}
+		locals, err := p.reader.Locals(s.Addr, i)
+		if err != nil {
+			return
+		}
+		for _, l := range locals {
+			if n, err := strconv.Atoi(l.Value); err == nil && l.Name == "worker_id" && l.Type == "int" && n >= 0 && n < 1<<16 {
+				p.p.WorkerIndex = n
+				p.samples.Process.WorkerIndex = n
+			}
+		}
+	}
 }
 
 // tell passes a sample to the live view.

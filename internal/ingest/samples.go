@@ -113,7 +113,7 @@ func (in *sampleReader) process(b *record.SampleBatch) *processSamples {
 		p.p.Python = id.Python
 	}
 	// Samples from outside replace those that the agent took as a fallback: one moment must not count twice.
-	p.p.Samples = model.Samples{Threads: map[int32]model.Str{}}
+	p.p.Samples = model.Samples{Threads: map[int32]model.Str{}, AskedHz: b.Counts.AskedHz}
 	p.to = &p.p.Samples
 	in.of[key] = p
 	in.order = append(in.order, p)
@@ -122,8 +122,14 @@ func (in *sampleReader) process(b *record.SampleBatch) *processSamples {
 
 // role takes what the sampler learned of a process without an agent.
 func (p *processSamples) role(id *record.SampleProcess) {
-	if !p.p.Agent && id.Role != "" {
+	if p.p.Agent {
+		return
+	}
+	if id.Role != "" {
 		p.p.Role = id.Role
+	}
+	if id.WorkerIndex >= 0 {
+		p.p.WorkerIndex = id.WorkerIndex
 	}
 }
 
