@@ -108,11 +108,11 @@ func (c *chromeWriter) appendDeviceArgs(b []byte, k model.Kind, name string, d *
 	if d.External != 0 {
 		b = appendInt(b, "External id", d.External)
 	}
+	if k == model.KindGPUAnnotation { // as Kineto: with a stream, other tools take it for a kernel
+		return c.raw.members(b, d.Collective)
+	}
 	b = appendInt(b, "device", int64(d.Device))
 	b = appendInt(b, "stream", d.Stream)
-	if k == model.KindGPUAnnotation {
-		return b
-	}
 	b = appendInt(b, "correlation", d.Correlation)
 	switch k {
 	case model.KindKernel:

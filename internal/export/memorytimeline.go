@@ -84,7 +84,8 @@ func writeMemoryTimeline(ctx context.Context, s *model.Session, w io.Writer, opt
 		path := strings.TrimSuffix(opt.Path, ".gz")
 		switch {
 		case strings.HasSuffix(path, ".html"):
-			return writeTimelinePage(out, memoryPoints(actions), device, peakReserved(&t.Memory, device))
+			allocated, reserved := allocatorPeaks(&t.Memory, device)
+			return writeTimelinePage(out, memoryPoints(actions), device, allocated, reserved)
 		case strings.HasSuffix(path, "raw.json"), strings.HasSuffix(path, ".raw"):
 			return writeRawTimeline(out, actions)
 		}
@@ -262,12 +263,12 @@ func writeRawTimeline(w *bufio.Writer, actions []memoryAction) error {
 	return err
 }
 
-func peakReserved(m *model.MemoryEvents, device memoryDevice) int64 {
-	var peak int64
+// allocatorPeaks are the largest sums that the device's own allocator counted: with what was allocated before the recording.
+func allocatorPeaks(m *model.MemoryEvents, device memoryDevice) (allocated, reserved int64) {
 	for i := range m.Time {
 		if m.DeviceType[i] == device.kind && m.DeviceIndex[i] == device.index {
-			peak = max(peak, m.Reserved[i])
+			allocated, reserved = max(allocated, m.Allocated[i]), max(reserved, m.Reserved[i])
 		}
 	}
-	return peak
+	return allocated, reserved
 }

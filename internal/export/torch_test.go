@@ -89,3 +89,82 @@ print(json.dumps([[before, judge(before), judge(after)] for before, after in jso
 		t.Errorf("only %d traces were judged", judged)
 	}
 }
+
+// TestHTASeesNoDifference lets Holistic Trace Analysis read recorded traces and what we export of them: its tables must
+// be the same.
+func TestHTASeesNoDifference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Holistic Trace Analysis")
+	}
+	out, err := exec.Command("../../scripts/env.sh", "peers").Output()
+	if err != nil {
+		t.Skipf("scripts/env.sh peers: %v", err)
+	}
+	chrome, err := Find("chrome")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var folders []string
+	for _, name := range []string{
+		"torchao/ref_ep_moe_fwd_b200_rank0of2.json.gz",
+		"tracelens-vit-h100-vs-mi300/h100_nsfw_image_detection.json.gz", "tracelens-small/normalization_layers_mi300.json.gz",
+	} {
+		s := &model.Session{Strings: &model.Strings{}}
+		if !readInto(s, filepath.Join(sharedTraces, name)) {
+			t.Skipf("%s is not beside this checkout", sharedTraces)
+		}
+		folder := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		for _, sub := range []string{"before", "after"} {
+			if err := os.MkdirAll(filepath.Join(folder, sub), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, "before/t.json.gz"), readFile(t, filepath.Join(sharedTraces, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteFile(context.Background(), s, chrome, filepath.Join(folder, "after/t.json.gz"), Options{Rank: model.NoRank}); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, folder)
+	}
+	const program = `
+import json, logging, sys, warnings
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+from hta.trace_analysis import TraceAnalysis
+def tables(folder):
+    try:
+        analysis = TraceAnalysis(trace_files={0: folder + "/t.json.gz"}, trace_dir=folder)
+    except Exception as e:
+        return "cannot be read: " + repr(e)
+    kinds, kernels = analysis.get_gpu_kernel_breakdown(visualize=False)
+    launches = analysis.get_cuda_kernel_launch_stats(visualize=False)
+    return [table.to_json() for table in (analysis.get_temporal_breakdown(visualize=False), kinds, kernels, *launches.values())]
+print(json.dumps([[tables(f + "/before"), tables(f + "/after")] for f in sys.argv[1:]]))
+`
+	cmd := exec.Command(strings.TrimSpace(string(out)), append([]string{"-c", program}, folders...)...)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	cmd.Dir = dir
+	output, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, complaints.String())
+	}
+	var pairs [][2]json.RawMessage
+	if err := json.Unmarshal(output[strings.LastIndexByte(strings.TrimSpace(string(output)), '\n')+1:], &pairs); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	read := 0
+	for i, p := range pairs {
+		if string(p[0]) != string(p[1]) {
+			t.Errorf("%s:\nbefore %.600s\nafter  %.600s", filepath.Base(folders[i]), p[0], p[1])
+		}
+		if !strings.Contains(string(p[0]), "cannot be read") {
+			read++
+		}
+	}
+	if read < 2 {
+		t.Errorf("HTA read only %d of %d traces", read, len(pairs))
+	}
+}
