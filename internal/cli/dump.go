@@ -76,7 +76,11 @@ func (a *app) dump(pids []int, locals bool, jsonFile string) error {
 		}
 		all = append(all, list...)
 	}
-	if len(all) == 0 && failed != nil {
+	if !readable(all) {
+		if failed == nil {
+			failed = fmt.Errorf("dump: process %d: %s", all[0].PID, all[0].Reason)
+			return unusable(failed)
+		}
 		return &exitError{code: exitUnusable}
 	}
 	if jsonFile == "" {
@@ -97,6 +101,11 @@ func (a *app) dump(pids []int, locals bool, jsonFile string) error {
 		return unusable(fmt.Errorf("dump: write stacks: %w", err))
 	}
 	return nil
+}
+
+// readable says whether any process could be read.
+func readable(all []collect.DumpedProcess) bool {
+	return slices.ContainsFunc(all, func(d collect.DumpedProcess) bool { return d.Reason == "" })
 }
 
 // stateText is what a thread does, in words.
