@@ -93,18 +93,17 @@ func CriticalPath(t *model.Trace, s *model.Strings, from, to model.Time) *Path {
 
 // pathWalk is the state of one walk.
 type pathWalk struct {
-	t        *model.Trace
-	s        *model.Strings
-	path     Path
-	work     []*deviceWork
-	calls    map[model.LaneID]*launchLane
-	tops     map[model.LaneID][]model.EventID // operators and DataLoader waits that no operator encloses
-	streams  []model.LaneID
-	byEnd    []model.EventID // device rows by end
-	main     model.LaneID    // the thread that drives the program
-	waits    map[model.LaneID][]streamWait
-	recorded map[int64]model.EventID // runtime call by correlation, for event waits
-	row      model.EventID           // the device row to continue from, if known
+	t       *model.Trace
+	s       *model.Strings
+	path    Path
+	work    []*deviceWork
+	calls   map[model.LaneID]*launchLane
+	tops    map[model.LaneID][]model.EventID // operators and DataLoader waits that no operator encloses
+	streams []model.LaneID
+	byEnd   []model.EventID // device rows by end
+	main    model.LaneID    // the thread that drives the program
+	waits   map[model.LaneID][]streamWait
+	row     model.EventID // the device row to continue from, if known
 }
 
 func newPathWalk(t *model.Trace, s *model.Strings, from, to model.Time) *pathWalk {

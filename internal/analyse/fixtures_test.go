@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"bottleneck/internal/model"
@@ -30,6 +31,15 @@ var realTraces = []string{
 	"tracelens-vit-h100-vs-mi300/h100_nsfw_image_detection.json.gz", "tracelens-vllm-piecewise-mi300/graph_execution.json.gz",
 }
 
+// keptTraces are the traces that tests have read: analyses do not change them, and the slow reader is slow.
+var keptTraces sync.Map // path -> *keptTrace
+
+type keptTrace struct {
+	once  sync.Once
+	trace *model.Trace
+	texts model.Strings
+}
+
 // onRealTraces runs a test on every real trace, and on the recorded ones of testdata.
 func onRealTraces(t *testing.T, f func(*testing.T, *model.Trace, *model.Strings)) {
 	t.Helper()
@@ -43,9 +53,13 @@ func onRealTraces(t *testing.T, f func(*testing.T, *model.Trace, *model.Strings)
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			var s model.Strings
-			trace := readSlowly(t, path, &s)
-			f(t, trace, &s)
+			kept, _ := keptTraces.LoadOrStore(path, &keptTrace{})
+			k := kept.(*keptTrace)
+			k.once.Do(func() { k.trace = readSlowly(t, path, &k.texts) })
+			if k.trace == nil {
+				t.Skip("no trace to read")
+			}
+			f(t, k.trace, &k.texts)
 		})
 	}
 }

@@ -43,7 +43,7 @@ func randomTrace(r *rand.Rand) (*model.Trace, *model.Strings) {
 
 func TestHostileTraces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for n := range 3000 {
+	for n := range 1000 {
 		trace, s := randomTrace(r)
 		for _, opt := range []KeyAveragesOptions{{}, {ByShapes: true, ByStack: 2}, {PythonFunctions: true}, {IgnorePython: true, FloatMemoryTimes: true}} {
 			var self, top model.Dur

@@ -59,7 +59,9 @@ type callClasses struct {
 	known []callClass
 }
 
-func newCallClasses(s *model.Strings) *callClasses { return &callClasses{s, make([]callClass, s.Len())} }
+func newCallClasses(s *model.Strings) *callClasses {
+	return &callClasses{s, make([]callClass, s.Len())}
+}
 
 func (c *callClasses) of(name model.Str) callClass {
 	if c.known[name] == callUnseen {
