@@ -24,8 +24,11 @@ func init() {
 // written comes from the model and not from their text. Several ranks keep apart by process numbers; their flow ids too.
 func writeChrome(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
 	traces := tracesOf(s, opt)
-	if len(traces) == 0 {
-		return &UnavailableError{"chrome", "there is no trace in the input"}
+	if len(traces) == 0 && !slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return len(p.Steps)+len(p.Spans) > 0 }) {
+		return &UnavailableError{"chrome", "there is no trace in the input, and no step or wait either"}
+	}
+	if len(traces) == 0 { // a run without tracing: its steps and waits alone
+		traces = []*model.Trace{{Process: -1, Window: -1, Rank: model.NoRank}}
 	}
 	return buffered(w, func(out *bufio.Writer) error {
 		c := &chromeWriter{

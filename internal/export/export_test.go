@@ -285,3 +285,22 @@ func TestLightningTables(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestChromeWithoutTraces: a run that was timed but not traced still has its steps.
+func TestChromeWithoutTraces(t *testing.T) {
+	s := &model.Session{Strings: &model.Strings{}, Processes: []*model.Process{{PID: 5, Steps: []model.Step{{Start: 7e9, End: 8e9}}}}}
+	rows := 0
+	for _, e := range exportChrome(t, s).TraceEvents {
+		if e.Ph == "X" && *e.Dur == 1e6 {
+			rows++
+		}
+	}
+	if rows != 1 {
+		t.Errorf("%d steps, want 1", rows)
+	}
+	s.Processes = nil
+	var unavailable *UnavailableError
+	if err := writeChrome(context.Background(), s, &bytes.Buffer{}, Options{Rank: model.NoRank}); !errors.As(err, &unavailable) {
+		t.Errorf("error %v", err)
+	}
+}
