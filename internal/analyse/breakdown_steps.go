@@ -36,7 +36,7 @@ func Driver(s *model.Session) *model.Process {
 		return best
 	}
 	if s.Run != nil && s.Run.TopLevel >= 0 && s.Run.TopLevel < len(s.Processes) {
-		if p := s.Processes[s.Run.TopLevel]; p.Samples.Len() > 0 || len(p.Spans) > 0 {
+		if p := s.Processes[s.Run.TopLevel]; p.Role != model.RoleLauncher && (p.Samples.Len() > 0 || len(p.Spans) > 0) {
 			return p
 		}
 	}

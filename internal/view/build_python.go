@@ -24,6 +24,11 @@ func (b *builder) python() {
 	sm := &a.Process.Samples
 	out := &Python{AskedHz: sm.AskedHz, AchievedHz: sm.AchievedHz, Samples: total, Late: sm.Late, Failed: sm.Failed, ScopeS: a.Total / 1e9,
 		Functions: []FuncRow{}, Lines: []LineRow{}, Processes: []ProcessRow{}}
+	for _, p := range b.s.Processes { // one sampler watches them all
+		if out.AskedHz == 0 {
+			out.AskedHz, out.AchievedHz = p.Samples.AskedHz, p.Samples.AchievedHz
+		}
+	}
 	out.Scope = "the driving thread in the accounted steps"
 	if !a.PerStep {
 		out.Scope = "the main thread over the whole run"

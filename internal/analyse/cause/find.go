@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
 )
 
 // Floor is the share of the step (or, for what happens outside of steps, of the run) under which nothing is said.
@@ -42,6 +43,9 @@ func rules() []rule {
 // statement of what it is bound by.
 func Find(c *Context) Result {
 	var res Result
+	if c.P.Role == model.RoleLauncher {
+		return res // a launcher only waits for its children
+	}
 	var all []Finding
 	left := map[analyse.PartID]float64{}
 	for _, p := range c.B.Parts {

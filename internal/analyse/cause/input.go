@@ -243,8 +243,11 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	after := v.fetch * (1 - gain) / float64(v.workers)
 	relief := c.relief(v, gain)
 	left := max(after-(rest-relief), 0)
-	mid := max(wait-left, 0) + relief/2
-	return Range{0.85 * max(wait-left-0.05*wait, 0), mid, wait + relief}
+	// Only as much of the wait as the workers' throughput explains ends with faster fetching; the rest is starting them, handing
+	// over and chance.
+	explained := min(wait, max(v.fetch/float64(v.workers)-rest, 0))
+	sure := max(explained-left, 0)
+	return Range{0.85 * sure, sure + 0.25*(wait-explained) + relief/3, wait + relief}
 }
 
 // relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both

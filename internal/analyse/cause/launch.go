@@ -89,14 +89,14 @@ func (c *Context) launchPlace(f *Finding) bool {
 			forward += ch.weight
 		}
 	}
-	if sum(optimizer) > forward {
+	if sum(optimizer) > forward && len(optimizer) >= minSamples {
 		if sp, ok := hottest(optimizer, c.drivers); ok {
 			f.Where = c.where(sp)
 		}
 		return true
 	}
 	sp, ok := hottest(first, c.drivers)
-	if !ok {
+	if !ok || len(first) < minSamples {
 		return false
 	}
 	if lines := len(lineTimes(first)); c.B.Ops.Top < loopOpsPerLine*float64(max(lines, 1)) {
