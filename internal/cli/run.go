@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,8 @@ type launch struct {
 	command collect.Command
 	session *session // nil where no session could be made: the program runs all the same
 	program *collect.Program
+
+	printing sync.Mutex // the report so far and the one at the end do not mix
 }
 
 func (l *launch) run(ctx context.Context) error {
@@ -134,6 +137,8 @@ func (l *launch) interim() {
 
 // show prints the report of the session as it is now.
 func (l *launch) show(ctx context.Context) error {
+	l.printing.Lock()
+	defer l.printing.Unlock()
 	return l.report.print(ctx, l.app, l.stderr, []string{l.session.dir}, l.session.shown, true)
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
@@ -87,6 +88,9 @@ func (r *sessionReader) trace(path string, number, process int) {
 	if t == nil {
 		return
 	}
+	if t.Input >= 0 && t.Input < len(r.s.Inputs) {
+		r.s.Inputs[t.Input].Bytes = plainSize(path)
+	}
 	p := r.s.Processes[process]
 	t.Process, t.Window = process, windowIndex(p, number)
 	if t.Rank == model.NoRank {
@@ -118,4 +122,26 @@ func trimGzip(name string) string {
 
 func windowIndex(p *model.Process, number int) int {
 	return slices.IndexFunc(p.Windows, func(w model.Window) bool { return w.Number == number })
+}
+
+// plainSize is the uncompressed size of a trace: its own, or what the compressed file's last four bytes say (modulo 4 GiB,
+// which the launcher's limits keep traces below).
+func plainSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err == nil && filepath.Ext(path) != ".gz" {
+		return info.Size()
+	}
+	f, err := os.Open(trimGzip(path) + ".gz")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var tail [4]byte
+	if _, err := f.Seek(-4, io.SeekEnd); err != nil {
+		return 0
+	}
+	if _, err := io.ReadFull(f, tail[:]); err != nil {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint32(tail[:]))
 }
