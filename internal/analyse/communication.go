@@ -13,7 +13,7 @@ import (
 // waiting for late ranks; only where several ranks are given can waiting be told from transfer.
 type Communication struct {
 	Rank    int
-	Device  int32
+	Device  int32  // -1: on CPU threads
 	Op      string // "allreduce", "_allgather_base", …: as the process group called it, else from the kernel's name
 	Group   string // name of the process group; "" unknown
 	Ranks   int    // size of the group; 0 unknown
@@ -29,6 +29,9 @@ type Communication struct {
 	Wait     model.Dur // from its own start to the start of the last rank
 	Transfer model.Dur // the rest
 	LateRank int       // the rank that the others waited for longest in sum; NoRank unknown
+	// LateDid is what that rank did while the others waited for it longest: "computing on the device", an operator or a data
+	// wait; "" for something that the trace does not show.
+	LateDid string
 }
 
 // collective is one call on one device.
@@ -157,17 +160,24 @@ func Communications(traces []*model.Trace, s *model.Strings) []Communication {
 	parser := newCollectiveParser(s)
 	out := []Communication{}
 	var owners []commOwner
+	add := func(trace int, list []collective, rows []Communication, calls []*collectiveKind) {
+		lists[trace] = append(lists[trace], list...)
+		for j := range rows {
+			owners = append(owners, commOwner{trace, calls[j]})
+		}
+		out = append(out, rows...)
+	}
 	for i, t := range traces {
 		for _, w := range deviceWorks(t, s) {
-			lists[i] = append(lists[i], w.collectives(parser)...)
-			rows, calls := w.communication(parser)
-			for j := range rows {
-				owners = append(owners, commOwner{i, calls[j]})
-			}
-			out = append(out, rows...)
+			list := w.collectives(parser)
+			rows, calls := w.communication(list)
+			add(i, list, rows, calls)
 		}
+		list := hostCollectives(t, s)
+		rows, calls := hostCommunication(t, s, list)
+		add(i, list, rows, calls)
 	}
-	splitWaits(traces, lists, out, owners)
+	splitWaits(traces, s, lists, out, owners)
 	for i := range out {
 		out[i].rate(owners[i].call.factor)
 	}
@@ -209,19 +219,23 @@ func (w *deviceWork) collectives(parser *collectiveParser) []collective {
 }
 
 // communication sums up one device's collectives; calls are a kind of each row.
-func (w *deviceWork) communication(parser *collectiveParser) (rows []Communication, calls []*collectiveKind) {
-	compute := stats.Set(nil)
+func (w *deviceWork) communication(list []collective) (rows []Communication, calls []*collectiveKind) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return sumCollectives(list, w.sets().compute, w.trace.Rank, w.device)
+}
+
+// sumCollectives forms the rows of one device, or of the host.
+func sumCollectives(list []collective, compute stats.Set, rank int, device int32) (rows []Communication, calls []*collectiveKind) {
 	index := map[commKey]int{}
-	for _, c := range w.collectives(parser) {
-		if compute == nil {
-			compute = w.sets().compute
-		}
+	for _, c := range list {
 		key := c.call.key()
 		at, known := index[key]
 		if !known {
 			at = len(rows)
 			index[key] = at
-			rows = append(rows, Communication{Rank: w.trace.Rank, Device: w.device, Op: key.op, Group: key.group, Ranks: c.call.size, DType: key.dtype, LateRank: model.NoRank})
+			rows = append(rows, Communication{Rank: rank, Device: device, Op: key.op, Group: key.group, Ranks: c.call.size, DType: key.dtype, LateRank: model.NoRank})
 			calls = append(calls, c.call)
 		}
 		r := &rows[at]

@@ -39,6 +39,9 @@ func TestWaitIsSplitFromTransfer(t *testing.T) {
 	if first.Dur != us(190) || first.Wait != us(40) || first.Transfer != us(150) || first.LateRank != 1 || first.Matched != 3 {
 		t.Errorf("rank 0: %+v", first)
 	}
+	if first.LateDid != "computing on the device" {
+		t.Errorf("rank 1 did %q", first.LateDid)
+	}
 	if second.Wait != 0 || second.Transfer != us(150) || second.Rank != 1 {
 		t.Errorf("rank 1: %+v", second)
 	}
@@ -109,4 +112,27 @@ func TestCollectivesClose(t *testing.T) {
 			t.Errorf("rows sum to %d, kernels to %d", got, 2*want)
 		}
 	})
+}
+
+// TestCollectivesOnThreads: gloo works on CPU threads; rank 1 was in a slow operator.
+func TestCollectivesOnThreads(t *testing.T) {
+	var s model.Strings
+	rank := func(number int, start float64) *model.Trace {
+		b := &builder{}
+		b.add("cpu_op", "aten::mm", 1, 1, 0, start-5, "")
+		b.add("cpu_op", "c10d::allreduce_", 1, 1, start-4, 120, "")
+		b.add("user_annotation", "gloo:all_reduce", 1, 2, start, 120, `"Input Dims": [[1000, 250]], "Input type": ["float"]`)
+		b.add("cpu_op", "aten::add", 1, 1, 120, 130, "")
+		b.file.Distribute.Rank, b.file.Distribute.World = []byte(fmt.Sprint(number)), []byte("2")
+		return buildSlowly(&b.file, &s)
+	}
+	got := Communications([]*model.Trace{rank(0, 20), rank(1, 100)}, &s)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	c := got[0]
+	if c.Device != -1 || c.Op != "all_reduce" || c.Ranks != 2 || c.Bytes != 1e6 || c.Dur != us(100) || c.Exposed != us(100) || c.Wait != us(80) || c.Transfer != us(20) ||
+		c.LateRank != 1 || c.LateDid != "aten::mm" || c.BusBW != 50 {
+		t.Errorf("%+v", c)
+	}
 }

@@ -24,6 +24,7 @@ func RankClocks(traces []*model.Trace, s *model.Strings) []RankClock {
 		for _, w := range deviceWorks(t, s) {
 			lists[i] = append(lists[i], w.collectives(parser)...)
 		}
+		lists[i] = append(lists[i], hostCollectives(t, s)...)
 	}
 	return alignClocks(traces, matchCollectives(lists))
 }
@@ -111,8 +112,15 @@ func alignClocks(traces []*model.Trace, calls []matched) []RankClock {
 	return out
 }
 
-// splitWaits fills Matched, Wait, Transfer and LateRank of the rows that owners describe.
-func splitWaits(traces []*model.Trace, lists [][]collective, rows []Communication, owners []commOwner) {
+// lateness is the waiting that each rank caused for one kind of call, and the longest single wait.
+type lateness struct {
+	caused  []model.Dur // by trace
+	longest []model.Dur
+	until   []model.Time // when the late rank began that call, on its own clock
+}
+
+// splitWaits fills Matched, Wait, Transfer, LateRank and LateDid of the rows that owners describe.
+func splitWaits(traces []*model.Trace, s *model.Strings, lists [][]collective, rows []Communication, owners []commOwner) {
 	calls := matchCollectives(lists)
 	if len(calls) == 0 {
 		return
@@ -126,36 +134,50 @@ func splitWaits(traces []*model.Trace, lists [][]collective, rows []Communicatio
 	for i, o := range owners {
 		index[rowKey{o.trace, o.call.key()}] = i
 	}
-	caused := map[commKey][]model.Dur{}
+	caused := map[commKey]*lateness{}
 	for _, m := range calls {
-		last := m[0].start
-		late := 0
-		for i := range m {
-			if at := m[i].start - model.Time(clocks[i].Offset); at > last {
-				last, late = at, i
-			}
-		}
+		last, late := lastStart(m, clocks)
 		key := m[0].call.key()
-		if caused[key] == nil {
-			caused[key] = make([]model.Dur, len(traces))
+		by := caused[key]
+		if by == nil {
+			by = &lateness{make([]model.Dur, len(traces)), make([]model.Dur, len(traces)), make([]model.Time, len(traces))}
+			caused[key] = by
 		}
 		for i := range m {
-			at, ok := index[rowKey{i, m[i].call.key()}]
-			if !ok {
-				continue
-			}
-			r := &rows[at]
 			dur := m[i].end.Sub(m[i].start)
 			wait := min(dur, max(0, last.Sub(m[i].start-model.Time(clocks[i].Offset))))
-			r.Matched++
-			r.Wait += wait
-			r.Transfer += dur - wait
-			caused[key][late] += wait
+			by.caused[late] += wait
+			if wait > by.longest[late] {
+				by.longest[late], by.until[late] = wait, m[late].start
+			}
+			if at, ok := index[rowKey{i, m[i].call.key()}]; ok {
+				rows[at].Matched++
+				rows[at].Wait += wait
+				rows[at].Transfer += dur - wait
+			}
 		}
 	}
-	for i := range rows {
-		if by := caused[owners[i].call.key()]; by != nil && slices.Max(by) > 0 {
-			rows[i].LateRank = traces[slices.Index(by, slices.Max(by))].Rank
+	for key, by := range caused {
+		worst := slices.Index(by.caused, slices.Max(by.caused))
+		if by.caused[worst] == 0 {
+			continue
+		}
+		did := doing(traces[worst], s, by.until[worst]-model.Time(by.longest[worst]), by.until[worst])
+		for i := range rows {
+			if owners[i].call.key() == key {
+				rows[i].LateRank, rows[i].LateDid = traces[worst].Rank, did
+			}
 		}
 	}
+}
+
+// lastStart is when the last rank began a call, on the first trace's clock, and which it was.
+func lastStart(m matched, clocks []RankClock) (last model.Time, late int) {
+	last = m[0].start
+	for i := range m {
+		if at := m[i].start - model.Time(clocks[i].Offset); at > last {
+			last, late = at, i
+		}
+	}
+	return last, late
 }
