@@ -11,7 +11,7 @@ RUN     ?= ./...
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generations cross bench wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generations cross bench parity bench-sampler wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -50,6 +50,12 @@ cross: ## compiles for every platform
 
 bench: build ## what measuring costs; ALTERNATIONS and SECONDS decide how long it takes
 	$(GO) run ./bench/run
+
+parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
+	bench/parity/run.sh
+
+bench-sampler: build ## what reading stacks costs, beside py-spy and austin
+	python3 bench/sampler/compare.py ./bottleneck --peers $$(dirname $$(scripts/env.sh peers))
 
 wheel: ## dist/*.whl for every platform
 	python3 scripts/package.py wheel $(PLATFORMS)

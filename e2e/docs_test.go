@@ -127,7 +127,7 @@ func execute(t *testing.T, folder, path, command string) (status int, output str
 	t.Helper()
 	cmd := exec.Command("bash", "-c", command)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1", oneThread)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

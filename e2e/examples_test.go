@@ -57,6 +57,10 @@ func (f finding) saving() float64 {
 	return f.Saving.RunS.Mid
 }
 
+// oneThread keeps a program's bottleneck the same on busy and idle machines: OpenMP's threads spin while they wait, which
+// beside other work makes any step ten times longer, and any program bound by its operators.
+const oneThread = "OMP_NUM_THREADS=1"
+
 // ran is one profiled run.
 type ran struct {
 	report document
@@ -114,9 +118,7 @@ func profile(t *testing.T, python string, p program) *ran {
 	args := append([]string{"run", "--out", r.folder, "-o", text, "--json", document, "--"}, p.command(python)...)
 	cmd := exec.Command(binary(t), args...)
 	cmd.Dir = root(t)
-	// Waiting OpenMP threads spin: beside other work on the machine that makes any step ten times longer, and a program
-	// bound by its operators, whatever else it does. One thread keeps the bottleneck the same on busy and idle machines.
-	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
+	cmd.Env = append(os.Environ(), oneThread)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()

@@ -69,6 +69,6 @@ case "${1:---list}" in
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
   torch-debian) debian ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;
-  peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis ;;
+  peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis "pandas<3" ;;
   *) echo "env.sh: no environment '$1'; there are: $("$0" --list)" >&2; exit 2 ;;
 esac
