@@ -133,7 +133,7 @@ func roundTrip(t *testing.T, before *model.Session, name string) {
 		}
 	}
 	for key, value := range a.Header.Metadata {
-		if len(value) >= 4<<10 { // the model cuts values there; what is left of one is written as a string
+		if len(value) >= 256<<10 { // the model cuts values there; what is left of one is written as a string
 			continue
 		}
 		if key != "traceName" && b.Header.Metadata[key] != value {
