@@ -39,9 +39,7 @@ SORT_KEYS = [
 def convolution():
     """A small classifier: two training steps, so that averages of odd sums of nanoseconds occur."""
     torch.manual_seed(0)
-    model = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, 10)
-    )
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     x = torch.randn(4, 3, 16, 16)
 

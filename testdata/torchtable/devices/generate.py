@@ -46,10 +46,28 @@ class KinetoEvent:
 
     def __getattr__(self, name):
         constants = {
-            "is_hidden_event": False, "overload_name": "", "concrete_inputs": [], "kwinputs": {}, "stack": [],
-            "scope": 0, "flops": 0, "activity_type": "", "extra_meta": None, "typed_metadata": None, "flow_id": 0, "flow_type": 0,
-            "flow_start": False, "structured_input_shapes": [], "structured_input_strides": [], "dtypes": [], "python_id": -1,
-            "python_parent_id": -1, "python_module_id": -1, "cuda_elapsed_us": -1, "privateuse1_elapsed_us": -1, "device_index": 0,
+            "is_hidden_event": False,
+            "overload_name": "",
+            "concrete_inputs": [],
+            "kwinputs": {},
+            "stack": [],
+            "scope": 0,
+            "flops": 0,
+            "activity_type": "",
+            "extra_meta": None,
+            "typed_metadata": None,
+            "flow_id": 0,
+            "flow_type": 0,
+            "flow_start": False,
+            "structured_input_shapes": [],
+            "structured_input_strides": [],
+            "dtypes": [],
+            "python_id": -1,
+            "python_parent_id": -1,
+            "python_module_id": -1,
+            "cuda_elapsed_us": -1,
+            "privateuse1_elapsed_us": -1,
+            "device_index": 0,
             "device_resource_id": 0,
         }
         return lambda: constants[name]
