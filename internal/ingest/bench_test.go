@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"bottleneck/internal/kineto"
 	"bottleneck/internal/model"
@@ -34,6 +37,23 @@ func realText(tb testing.TB, name string) []byte {
 	return text
 }
 
+// cpuRate reports bytes per second of CPU time, which other programs on the machine do not disturb as they do the
+// clock. It returns what to call at the end.
+func cpuRate(b *testing.B, size int) func() {
+	begin := cpuTime(b)
+	return func() {
+		b.ReportMetric(float64(size)*float64(b.N)/1e6/(cpuTime(b)-begin).Seconds(), "cpuMB/s")
+	}
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var use unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
 // BenchmarkColumns reads raw JSON from memory into the model's columns, in order, linked, strings carried over.
 func BenchmarkColumns(b *testing.B) {
 	for _, name := range bigFiles {
@@ -41,6 +61,7 @@ func BenchmarkColumns(b *testing.B) {
 			text := realText(b, name)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
+			defer cpuRate(b, len(text))()
 			for b.Loop() {
 				s := &model.Session{Strings: &model.Strings{}}
 				build := newBuilder(kineto.NewBytesScanner(text), TraceOptions{})
@@ -60,6 +81,7 @@ func BenchmarkColumns(b *testing.B) {
 func BenchmarkByteLoop(b *testing.B) {
 	text := realText(b, bigFiles[0])
 	b.SetBytes(int64(len(text)))
+	defer cpuRate(b, len(text))()
 	for b.Loop() {
 		var sum uint64
 		for _, c := range text {

@@ -78,7 +78,7 @@ func tarred(t testing.TB, members ...[]byte) []byte {
 	return out.Bytes()
 }
 
-func zipped(t testing.TB, members ...string) []byte {
+func zipArchive(t testing.TB, members ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -104,7 +104,7 @@ func TestOpenContainers(t *testing.T) {
 		{"directory", filepath.Dir(write(t, dir+"/plain/a.json", []byte(rankText(0)))) + "/"},
 		{"tar", write(t, dir+"/job.tar", tarred(t, []byte(rankText(0)), gzipped(t, rankText(1))))},
 		{"tar.gz", write(t, dir+"/job.tgz", gzipped(t, string(tarred(t, []byte(rankText(0)), []byte(rankText(1))))))},
-		{"zip", write(t, dir+"/job.zip", zipped(t, rankText(0), rankText(1)))},
+		{"zip", write(t, dir+"/job.zip", zipArchive(t, rankText(0), rankText(1)))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "directory" {

@@ -16,9 +16,9 @@ func blanks(b []byte, p int) int {
 }
 
 // delimiter says whether c may follow a number.
-func delimiter(c byte) bool {
-	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
-}
+func delimiter(c byte) bool { return delimiters[c] }
+
+var delimiters = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\r': true, '\t': true}
 
 // quoted returns the position after the string that begins at p, and whether it holds a backslash.
 func (s *Scanner) quoted(b []byte, p int) (int, bool) {
@@ -73,9 +73,28 @@ func (s *Scanner) text(b []byte, p int) (Text, int) {
 	return s.Names.Intern(raw), end
 }
 
-func (s *Scanner) name(b []byte, p int, e *Event) int {
-	e.Name, p = s.text(b, p)
-	return p
+// name reads an event's name. Programs repeat themselves, so the names that followed the last one before are tried
+// first; only names without escapes are remembered, since those stand in the text as they are.
+func (s *Scanner) name(b []byte, p int, n *node, e *Event) int {
+	if n.memo == nil {
+		n.memo = new([memoSize][2]Text)
+	}
+	last := &n.memo[n.prev%memoSize]
+	rest := b[p:]
+	for way, id := range last {
+		known := s.Names.String(id)
+		if end := len(known) + 1; id != 0 && len(rest) > end && rest[0] == '"' && rest[end] == '"' && string(rest[1:end]) == known && !s.lenient {
+			last[way], last[0] = last[0], id
+			e.Name, n.prev = id, id
+			return p + end + 1
+		}
+	}
+	id, q := s.text(b, p)
+	if q >= 0 && b[p] == '"' && q-p-2 == len(s.Names.String(id)) && !s.lenient {
+		last[0], last[1] = id, last[0]
+	}
+	e.Name, n.prev = id, id
+	return q
 }
 
 // id reads a pid or tid.
@@ -354,6 +373,9 @@ func (s *Scanner) skip(b []byte, p int) int {
 		return end
 	case '[', '{':
 		return skipNested(b, p)
+	}
+	if _, q := digits(b, p); q > p && q < len(b) && delimiter(b[q]) {
+		return q
 	}
 	for q := p; q < len(b); q++ {
 		if delimiter(b[q]) {

@@ -45,6 +45,7 @@ type Scanner struct {
 	state   state
 	lenient bool
 	root    *node
+	first   *node // first node of the last event
 	nodes   int
 	idNodes int
 	scratch []byte
@@ -69,7 +70,7 @@ func NewBytesScanner(b []byte) *Scanner {
 }
 
 func newScanner() *Scanner {
-	return &Scanner{Names: NewTexts(), JSON: NewTexts(), root: &node{}}
+	return &Scanner{Names: NewTexts(), JSON: NewTexts(), root: &node{}, first: &node{}}
 }
 
 // Err is the error of the reader, or ErrNotTrace. A damaged text is no error: see Damage.

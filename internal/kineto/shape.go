@@ -14,7 +14,9 @@ type node struct {
 	tid    ID
 	key    Text // of an extra argument
 	next   []*node
-	memo   *[memoSize][2]Text // last raw values by the event's name, the latest first, for arrays
+	follow *node              // of an event's first node: the first node of the event that came after one like it
+	memo   *[memoSize][2]Text // last values, the latest first: of arrays by the event's name, of names by the name before
+	prev   Text               // of names: the last one
 }
 
 const (
@@ -58,7 +60,7 @@ func (s *Scanner) event(p int, e *Event) int {
 		case actEnd:
 			return p
 		case actName:
-			p = s.name(b, p, e)
+			p = s.name(b, p, n, e)
 		case actTime:
 			p = s.time(b, p, &e.TS, hasTS, e)
 		case actDur:
@@ -89,15 +91,33 @@ func (s *Scanner) step(cur *node, b []byte, p int) (*node, int) {
 	if s.lenient {
 		return s.learn(cur, b, p) // strings end elsewhere than in remembered layouts
 	}
+	if cur == s.root {
+		if n := s.first.follow; n != nil && len(rest) >= len(n.lit) && string(rest[:len(n.lit)]) == n.lit {
+			s.first = n
+			return n, n.value(b, p)
+		}
+	}
 	for i, n := range cur.next {
 		if len(rest) >= len(n.lit) && string(rest[:len(n.lit)]) == n.lit {
 			if i > 0 {
 				cur.next[i], cur.next[i-1] = cur.next[i-1], n
 			}
-			return n, p + len(n.lit)
+			if cur == s.root {
+				s.first.follow, s.first = n, n
+			}
+			return n, n.value(b, p)
 		}
 	}
 	return s.learn(cur, b, p)
+}
+
+// value is where the value behind the node's text begins, which need not have as few blanks before it as the first one.
+func (n *node) value(b []byte, p int) int {
+	p += len(n.lit)
+	if p < len(b) && b[p] <= ' ' && n.act != actEnd {
+		return blanks(b, p)
+	}
+	return p
 }
 
 // learn reads by the general rules from the end of one value to the beginning of the next and remembers what it saw.
