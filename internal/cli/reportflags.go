@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,14 @@ func sectionNames() []string {
 	return names
 }
 
+// deviceWord turns torch.profiler's old and per-device names of sort keys into its present ones.
+var deviceWord = strings.NewReplacer("cuda", "device", "xpu", "device", "mtia", "device", "hpu", "device", "privateuse1", "device")
+
+// sortKeys are the words that --sort-by knows: torch.profiler's and, for exact calls, pstats'; "" is the table's own order.
+func sortKeys() []string {
+	return slices.Compact(append(append([]string{""}, view.TorchSortKeys()...), view.CallSortKeys()...))
+}
+
 // check turns the flags into options of package view.
 func (o *reportOptions) check(*cobra.Command) error {
 	if err := oneOf("--style", o.style, "report", "torch", "lightning"); err != nil {
@@ -66,6 +75,10 @@ func (o *reportOptions) check(*cobra.Command) error {
 		if err := oneOf("--section", s, sectionNames()...); err != nil {
 			return err
 		}
+	}
+	o.sortBy = deviceWord.Replace(o.sortBy)
+	if err := oneOf("--sort-by", o.sortBy, sortKeys()...); err != nil {
+		return err
 	}
 	ranks, err := parseRanks(o.ranks)
 	if err != nil {

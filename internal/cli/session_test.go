@@ -182,6 +182,10 @@ func TestReportOfNothing(t *testing.T) {
 	}{
 		{2, []string{"report"}},
 		{2, []string{"report", "--section", "verdit", "x"}},
+		{2, []string{"report", "--sort-by", "nonsense", "x"}},
+		{2, []string{"report", "--group-by", "shape", "x"}},
+		{2, []string{"report", "--time-unit", "h", "x"}},
+		{3, []string{"report", "--sort-by", "self_cuda_time_total", "missing"}},
 		{3, []string{"report", "missing"}},
 		{3, []string{"report", "empty"}},
 		{3, []string{"report", "picture.png"}},
