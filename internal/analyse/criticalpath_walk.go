@@ -80,10 +80,7 @@ func (w *pathWalk) readWaits() {
 // device goes back from an instant on a stream: over the work that runs then or ended last, to whatever it waited for.
 func (w *pathWalk) device(lane model.LaneID, at model.Time) (model.LaneID, model.Time) {
 	ev := &w.t.Events
-	id := w.row
-	if id == model.NoEvent {
-		id = w.lastOn(lane, at)
-	}
+	id := w.current(lane, at)
 	w.row = model.NoEvent
 	if id == model.NoEvent {
 		return model.NoLane, at
@@ -93,14 +90,20 @@ func (w *pathWalk) device(lane model.LaneID, at model.Time) (model.LaneID, model
 		at = end
 	}
 	w.put(w.kind(id), ev.Start[id], at, lane, id)
-	at = min(at, ev.Start[id])
+	return w.before(id, min(at, ev.Start[id]))
+}
+
+// before goes back from the start of a piece of device work to whatever it waited for.
+func (w *pathWalk) before(id model.EventID, at model.Time) (model.LaneID, model.Time) {
+	ev := &w.t.Events
+	lane := ev.Lane[id]
 	launch := ev.Link[id]
-	before := w.cause(id)
-	if before != model.NoEvent && (launch == model.NoEvent || ev.Start[launch] <= ev.End(before)) {
-		end := min(at, ev.End(before))
+	earlier := w.cause(id)
+	if earlier != model.NoEvent && (launch == model.NoEvent || ev.Start[launch] <= ev.End(earlier)) {
+		end := min(at, ev.End(earlier))
 		w.put(PathKernelGap, end, at, lane, model.NoEvent)
-		w.row = before
-		return ev.Lane[before], end
+		w.row = earlier
+		return ev.Lane[earlier], end
 	}
 	if launch == model.NoEvent {
 		return model.NoLane, at
@@ -112,6 +115,14 @@ func (w *pathWalk) device(lane model.LaneID, at model.Time) (model.LaneID, model
 	called := min(at, ev.Start[launch])
 	w.put(PathLaunch, called, at, ev.Lane[launch], launch)
 	return ev.Lane[launch], called
+}
+
+// current is the device row that a walk stands on.
+func (w *pathWalk) current(lane model.LaneID, at model.Time) model.EventID {
+	if w.row != model.NoEvent {
+		return w.row
+	}
+	return w.lastOn(lane, at)
 }
 
 func (w *pathWalk) kind(id model.EventID) PathKind {

@@ -3,6 +3,7 @@ package analyse
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"bottleneck/internal/model"
@@ -39,6 +40,19 @@ func randomTrace(r *rand.Rand) (*model.Trace, *model.Strings) {
 		}
 	}
 	return t, s
+}
+
+// shifted is a copy of a trace in which each device row begins up to 4 µs later, as another rank of the same job might.
+func shifted(t *model.Trace) *model.Trace {
+	out := *t
+	out.Events.Start, out.Events.Dur = slices.Clone(t.Events.Start), slices.Clone(t.Events.Dur)
+	for i := range out.Events.Start {
+		if by := model.Dur(i%5) * 1000; t.Events.Kind[i].Device() && out.Events.Dur[i] > by {
+			out.Events.Start[i] += model.Time(by)
+			out.Events.Dur[i] -= by
+		}
+	}
+	return &out
 }
 
 func TestHostileTraces(t *testing.T) {
@@ -79,6 +93,7 @@ func TestHostileTraces(t *testing.T) {
 				t.Fatalf("trace %d: step parts sum to %d of %d", n, sum, p.End.Sub(p.Start))
 			}
 		}
+		checkRanksPath(t, CriticalPathOverRanks([]*model.Trace{trace, shifted(trace)}, s, trace.From, trace.To))
 		Kernels([]*model.Trace{trace, trace}, s)
 		Communications([]*model.Trace{trace, trace}, s)
 		RankClocks([]*model.Trace{trace, trace}, s)
