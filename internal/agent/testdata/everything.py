@@ -1,4 +1,5 @@
 """Touches every hook of the agent in one short run; prints what must not depend on it."""
+
 import gc
 import os
 import sys
@@ -31,6 +32,10 @@ def main():
         for x, y in loader:
             loss = train_step(model, optimizer, x, y)
     gc.collect()
+    child = os.fork()
+    if child == 0:
+        sys.exit(3)
+    print("child", os.WEXITSTATUS(os.waitpid(child, 0)[1]), flush=True)
     with profile(activities=[ProfilerActivity.CPU]) as prof:
         train_step(model, optimizer, x, y)
         prof.step()
@@ -39,10 +44,6 @@ def main():
         torch.save(model.state_dict(), path)
         torch.load(path)
     print("served", total, "loss %.5f" % loss.item(), flush=True)
-    child = os.fork()
-    if child == 0:
-        sys.exit(3)
-    print("child", os.WEXITSTATUS(os.waitpid(child, 0)[1]), flush=True)
     sys.setprofile(None)
     sys.exit(5)
 

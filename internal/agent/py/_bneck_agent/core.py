@@ -213,6 +213,13 @@ def place(depth=2):
     return None, None
 
 
+def orphan():
+    """In a forked child, before anything can fail: nothing more goes into the parent's folder."""
+    global folder
+    folder = None
+    rows.clear()
+
+
 def forget_parent():
     """Makes a forked child's state its own."""
     global start_unix_ns, start_mono_ns, written, traces, cpu_ns, longest_pause_ns, forked

@@ -9,11 +9,27 @@ import warnings
 from . import core
 
 registered = False
+ever = False  # a session of ours has begun in this process or in one that it was forked from
 own_threads = 0  # threads that Kineto started with our first session
 
 
-@core.hook("leave-abruptly")
+def in_child():
+    """In a forked child. Part of the net under all hooks, so it is none itself."""
+    global registered
+    registered = False
+    if ever:
+        leave_abruptly()
+
+
 def leave_abruptly():
+    """make_abrupt, whatever happens: this is the net under all hooks."""
+    try:
+        make_abrupt()
+    except Exception as error:
+        core.note("leave-failed", error)
+
+
+def make_abrupt():
     """Makes this process skip C++ destructors when it exits, with its exit status and all of C's own buffers intact.
 
     A child forked after a session of Kineto hangs there for ever, since the destructor waits for a thread that was not copied; a process

@@ -24,6 +24,7 @@ def install():
     facts.find_role()
     facts.write()
     if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=core.orphan)
         os.register_at_fork(before=forking, after_in_parent=forked, after_in_child=born)
     atexit.register(leave)
     wrap_exit()
@@ -62,6 +63,9 @@ def born():
 def leave():
     """At the interpreter's end."""
     end("exception" if getattr(sys, "last_type", None) is not None else "exit")
+    start_torch = sys.modules.get("_bneck_agent.start_torch")
+    if start_torch is not None:
+        start_torch.net()
 
 
 @core.hook("end")

@@ -1,44 +1,74 @@
-"""torch.save and torch.load: checkpoints as spans, with their path, size and the line that asked."""
+"""torch.save and torch.load: checkpoints as spans, with their path, size and the line that asked.
+
+What is wrapped is the opening and closing of the file inside of them, not the functions themselves: torch.load warns its caller by
+stack level, and the caller must stay the program's own line.
+"""
 
 import functools
 import os
 
 from . import core
 
+OPENERS = {"_open_file_like": None, "_open_zipfile_writer": "w"}
+CLASSES = ("_opener", "_open_file", "_open_buffer_writer", "_open_zipfile_writer_file", "_open_zipfile_writer_buffer")
+
 
 def install(torch):
-    """Wraps both in torch and in torch.serialization."""
-    for name in ("save", "load"):
-        wrap(torch, name)
+    """Wraps torch.serialization's openers and the ends of what they return."""
+    for name, mode in OPENERS.items():
+        wrap_open(torch.serialization, name, mode)
+    for name in CLASSES:
+        kind = getattr(torch.serialization, name, None)
+        if kind is not None and "__exit__" in vars(kind):
+            wrap_exit(kind)
 
 
-def wrap(torch, name):
-    """Wraps one of them wherever it is an attribute."""
-    original = getattr(torch, name)
+def wrap_open(module, name, mode):
+    """One of the functions that open a file or take a buffer."""
+    original = getattr(module, name)
 
     @functools.wraps(original)
-    def call(*arguments, **keywords):
+    def open_like(target, *arguments):
         t0 = core.now()
-        result = original(*arguments, **keywords)
-        moved(name, t0, arguments, keywords)
+        opened = original(target, *arguments)
+        began(opened, t0, target, mode or (arguments[0] if arguments else "r"))
+        return opened
+
+    setattr(module, name, open_like)
+
+
+def wrap_exit(kind):
+    """The end of reading or writing."""
+    original = kind.__exit__
+
+    @functools.wraps(original)
+    def __exit__(self, *error):
+        result = original(self, *error)
+        moved(self)
         return result
 
-    setattr(torch, name, call)
-    if getattr(torch.serialization, name, None) is original:
-        setattr(torch.serialization, name, call)
+    kind.__exit__ = __exit__
+
+
+@core.hook("save-began")
+def began(opened, t0, target, mode):
+    """A file is about to be written or read."""
+    path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else getattr(target, "name", None)
+    opened._bneck = ("torch.load" if "r" in mode else "torch.save", t0, path, core.place(4))
 
 
 @core.hook("saved")
-def moved(name, t0, arguments, keywords):
+def moved(opened):
     """A file has been written or read."""
+    known = vars(opened).pop("_bneck", None)
+    if known is None:
+        return
     t1 = core.now()
-    position = 1 if name == "save" else 0
-    target = keywords.get("f", arguments[position] if len(arguments) > position else None)
-    path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else getattr(target, "name", None)
+    name, t0, path, (file, line) = known
     size = None
     try:
         size = os.path.getsize(path)
     except (OSError, TypeError, ValueError):
-        pass
-    file, line = core.place(4)
-    core.emit("span", "io", t0, t1, core.thread_id(), "torch." + name, file, line, path if isinstance(path, str) else None, size)
+        pass  # a buffer, or gone again
+    core.emit("span", "io", t0, t1, core.thread_id(), name, file, line, path if isinstance(path, str) else None, size)
+    core.tick(t1)

@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, life, marks
+from . import core, facts, forks, life, marks
 
 windows = None
 
@@ -23,6 +23,12 @@ def install(torch):
     facts.write()
 
 
+def net():
+    """At the end, below all hooks: a session that is still open would crash the process."""
+    if windows is not None and windows.open is not None:
+        forks.leave_abruptly()
+
+
 @core.hook("install-windows")
 def install_windows(torch):
     """The profiler's windows, and what they need to know of forks and the end."""
@@ -30,6 +36,8 @@ def install_windows(torch):
     from .windows import Windows
 
     windows = Windows(torch, core.config)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forks.in_child)
     marks.begin(windows)
     life.before_fork.append(windows.before_fork)
     life.after_fork.append(windows.forked)

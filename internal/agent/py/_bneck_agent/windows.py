@@ -184,6 +184,7 @@ class Windows:
             threads = 0 if self.ever else forks.threads()
             session.start()
             self.open, self.ever = session, True
+            forks.ever = True
             if threads:
                 forks.own_threads = forks.threads() - threads
         except Exception as error:
@@ -411,11 +412,8 @@ class Windows:
     def forked(self):
         """In a forked child: begins anew, without what the parent had open."""
         ticker.lost()
-        ever = self.ever
         self.__init__(self.torch, self.config)
         self.resume = False
-        if ever:
-            forks.leave_abruptly()
 
     @core.hook("profiler-yield")
     def yield_to_program(self):
