@@ -24,6 +24,7 @@ func (b *builder) tables() {
 	b.guard("gpu", func() { b.gpuRows(traces) })
 	b.guard("communication", func() { b.commRows(traces) })
 	b.guard("memory", func() { b.memoryRows(traces) })
+	b.guard("critical path", func() { b.criticalPath(traces) })
 }
 
 func (b *builder) keyAverages(traces []*model.Trace) {
@@ -99,6 +100,60 @@ func (b *builder) commRows(traces []*model.Trace) {
 		}
 		b.r.Communication = append(b.r.Communication, row)
 	}
+}
+
+// criticalPath is of the first steady step of the first trace that has device work: each step has its own path.
+func (b *builder) criticalPath(traces []*model.Trace) {
+	for _, t := range traces {
+		if !t.Features.Device {
+			continue
+		}
+		from, to := t.From, t.To
+		for _, st := range t.Steps {
+			if !st.Warmup && st.End > st.Start {
+				from, to = st.Start, st.End
+				break
+			}
+		}
+		path := analyse.CriticalPath(t, b.s.Strings, from, to)
+		if path == nil {
+			return
+		}
+		for _, sh := range path.Shares() {
+			row := CriticalRow{Kind: sh.Kind.String(), Us: float64(sh.Dur) / 1e3, Share: sh.Share, Spans: []CriticalSpan{}}
+			for _, sp := range longest(path.Spans, sh.Kind, 20) {
+				row.Spans = append(row.Spans, CriticalSpan{Name: b.s.Strings.Text(sp.Name), StartUs: float64(sp.Start-from) / 1e3, Us: float64(sp.Dur) / 1e3, Lane: laneName(b.s, t, sp.Lane)})
+			}
+			b.r.CriticalPath = append(b.r.CriticalPath, row)
+		}
+		return
+	}
+}
+
+// longest are the n longest spans of one kind, longest first.
+func longest(spans []analyse.PathSpan, kind analyse.PathKind, n int) []analyse.PathSpan {
+	var out []analyse.PathSpan
+	for _, sp := range spans {
+		if sp.Kind == kind {
+			out = append(out, sp)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y analyse.PathSpan) int { return cmp.Compare(y.Dur, x.Dur) })
+	return out[:min(len(out), n)]
+}
+
+func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
+	if id < 0 || int(id) >= len(t.Lanes) {
+		return ""
+	}
+	l := &t.Lanes[id]
+	if l.Kind == model.LaneStream {
+		return "device " + Count(int64(l.Device)) + " stream " + Count(l.Stream)
+	}
+	if name := s.Strings.Text(l.Name); name != "" {
+		return name
+	}
+	return "thread " + s.Strings.Text(l.TID)
 }
 
 // memoryRows are peaks per device over all traces that recorded memory.

@@ -17,7 +17,6 @@ type results struct {
 	account *analyse.Breakdown
 	ctx     *cause.Context
 	found   cause.Result
-	gpus    []analyse.GPU
 }
 
 // analyse accounts for the step, finds the causes and says the verdict.
@@ -284,6 +283,7 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 	}
 	slices.SortStableFunc(b.r.Breakdown, func(x, y Part) int { return cmp.Compare(y.Share, x.Share) })
 	b.closeParts(total.ms)
+	b.foreignFindings(gpus, span)
 	top := b.r.Breakdown[0]
 	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[top.Part]
 	text := fmt.Sprintf("%s of the devices' time is %s", Percent(top.Share), top.Part)

@@ -35,6 +35,7 @@ func Sections() []Section {
 		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
 		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
 		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu},
+		{Name: "critical-path", Description: "what each stretch of one traced step waited for", write: (*printer).criticalPath},
 		{Name: "operators", Description: "top operators", write: (*printer).operators},
 		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels},
 		{Name: "python", Description: "top Python lines and functions", write: (*printer).python},

@@ -49,6 +49,23 @@ func idleText(g *GPURow) string {
 	return strings.Join(out, ", ")
 }
 
+func (p *printer) criticalPath() {
+	if len(p.r.CriticalPath) == 0 {
+		return
+	}
+	p.heading("Critical path", "of one traced step: its length would change with these")
+	var rows [][]string
+	for i := range p.r.CriticalPath[:p.rows(len(p.r.CriticalPath), 8)] {
+		c := &p.r.CriticalPath[i]
+		name := ""
+		if len(c.Spans) > 0 {
+			name = ShortKernel(c.Spans[0].Name)
+		}
+		rows = append(rows, []string{c.Kind, Milliseconds(c.Us / 1e3), Percent(c.Share), name})
+	}
+	p.table([]column{{head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "longest", wide: true}}, rows)
+}
+
 func rankText(r *int) string {
 	if r == nil {
 		return "-"
@@ -131,7 +148,7 @@ func (p *printer) kernels() {
 	var rows [][]string
 	for i := range p.r.Kernels[:p.rows(len(p.r.Kernels), 8)] {
 		k := &p.r.Kernels[i]
-		rows = append(rows, []string{ShortKernel(k.Name), k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), k.Launcher.Op})
+		rows = append(rows, []string{ShortKernel(k.Name), k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), clip(k.Launcher.Op, 24)})
 	}
 	p.table([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
 		{head: "runs", right: true}, {head: "launched by"}}, rows)

@@ -28,7 +28,7 @@ func (p *printer) verdict() {
 		p.wrap("  Confidence: ", "              ", c.Level+" ("+c.Why+")")
 	}
 	if len(r.Next) > 0 {
-		p.line("  Next: %s", r.Next[0])
+		p.wrap("  Next: ", "        ", r.Next[0])
 	}
 }
 
