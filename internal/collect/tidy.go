@@ -31,6 +31,9 @@ type Tidier struct {
 // tidyEvery is how often the session is looked at; a trace is taken to be finished when its size stays for that long.
 const tidyEvery = time.Second
 
+// pruneEvery is after how many looks the whole session is measured: on a shared file system that walk is not free.
+const pruneEvery = 5
+
 // StartTidier starts tidying dir: folders of host's processes are compressed; when maxBytes is positive, the oldest traces
 // of the whole job are dropped as soon as the session is larger.
 func StartTidier(ctx context.Context, dir, host string, maxBytes int64) *Tidier {
@@ -42,13 +45,15 @@ func StartTidier(ctx context.Context, dir, host string, maxBytes int64) *Tidier 
 		lowerThread()
 		tick := time.NewTicker(tidyEvery)
 		defer tick.Stop()
-		for {
+		for n := 1; ; n++ {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
 				t.compressFinished(ctx)
-				t.Prune()
+				if n%pruneEvery == 0 {
+					t.Prune()
+				}
 			}
 		}
 	}()
