@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"bottleneck/internal/agent"
@@ -67,8 +68,7 @@ func defaultName(target collect.Target, job collect.Job, now time.Time) string {
 // where that cannot be written, below the directory for temporary files.
 func makeDirectory(a *app, out, name string, m record.Manifest) (string, error) {
 	if out != "" {
-		_, err := record.Create(out, m)
-		return out, err
+		return out, createOrJoin(out, m)
 	}
 	dir, err := createFresh(filepath.Join("bottleneck-out", name), m)
 	if err == nil {
@@ -83,11 +83,25 @@ func makeDirectory(a *app, out, name string, m record.Manifest) (string, error) 
 	return other, nil
 }
 
-// createFresh is record.Create with a number added where two runs begin in the same second.
+// lateJoiner is how long after the first launcher the last one of a job may start.
+const lateJoiner = time.Minute
+
+// createOrJoin is record.Create, except that a job does not join a session that is over: rendezvous ids are often typed
+// once and used for every run. Workers that torchelastic started again do belong to it.
+func createOrJoin(dir string, m record.Manifest) error {
+	again, _ := strconv.Atoi(os.Getenv("TORCHELASTIC_RESTART_COUNT"))
+	if again == 0 && record.Over(dir, time.Now().Add(-lateJoiner)) {
+		return &record.OtherJobError{Dir: dir, Job: m.Job}
+	}
+	_, err := record.Create(dir, m)
+	return err
+}
+
+// createFresh is createOrJoin with a number added where two runs begin in the same second.
 func createFresh(dir string, m record.Manifest) (string, error) {
 	candidate := dir
 	for n := 2; ; n++ {
-		_, err := record.Create(candidate, m)
+		err := createOrJoin(candidate, m)
 		var other *record.OtherJobError
 		if !errors.As(err, &other) || n > 100 {
 			return candidate, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // ManifestSchema is the version of the session directory that this package writes.
@@ -116,6 +117,25 @@ func checkForeign(dir string) error {
 		return &OtherJobError{Dir: dir}
 	}
 	return nil
+}
+
+// Over says whether dir holds a session whose every launcher has noted its program's end, and which was begun before the
+// given time: a job that uses a name again must not join it.
+func Over(dir string, before time.Time) bool {
+	m, err := ReadManifest(dir)
+	if err != nil || m.CreatedUnixNS > before.UnixNano() {
+		return false
+	}
+	launchers, _, err := Folders(dir)
+	if err != nil || len(launchers) == 0 {
+		return false
+	}
+	for _, folder := range launchers {
+		if l, err := ReadLauncher(folder); err != nil || l.Exit == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadManifest reads a session's manifest.

@@ -23,6 +23,34 @@ func TestCreateJoinsOneJobAndRefusesAnother(t *testing.T) {
 	}
 }
 
+// A session is over when every launcher has noted an end; a name used again for the next run must not join it.
+func TestOver(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	now := time.Now()
+	if _, err := Create(dir, Manifest{Job: "a", CreatedUnixNS: now.UnixNano()}); err != nil {
+		t.Fatal(err)
+	}
+	later := now.Add(time.Hour)
+	if Over(dir, later) {
+		t.Error("over before any launcher wrote")
+	}
+	for i, exit := range []*Exit{{Code: 0}, nil} {
+		folder := filepath.Join(dir, LauncherPrefix+FolderName("h", i, now))
+		if err := os.Mkdir(folder, DirMode); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Launcher{Exit: exit}).Write(folder); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := Over(dir, later), exit != nil; got != want {
+			t.Errorf("with %d launchers: over %v, want %v", i+1, got, want)
+		}
+		if Over(dir, now.Add(-time.Hour)) {
+			t.Error("a session younger than asked for is over")
+		}
+	}
+}
+
 func TestCreateRefusesForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600); err != nil {
