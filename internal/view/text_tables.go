@@ -75,19 +75,21 @@ func rankText(r *int) string {
 
 // operatorKeys maps words of torch.profiler's sort_by to columns.
 var operatorKeys = map[string]func(*OpRow) float64{
-	"self_cpu_time_total":    func(o *OpRow) float64 { return o.SelfCPUUs },
-	"cpu_time_total":         func(o *OpRow) float64 { return o.CPUUs },
-	"self_device_time_total": func(o *OpRow) float64 { return o.SelfDeviceUs },
-	"device_time_total":      func(o *OpRow) float64 { return o.DeviceUs },
-	"self_cuda_time_total":   func(o *OpRow) float64 { return o.SelfDeviceUs },
-	"cuda_time_total":        func(o *OpRow) float64 { return o.DeviceUs },
-	"cpu_time":               func(o *OpRow) float64 { return o.CPUUs / float64(max(o.Count, 1)) },
-	"device_time":            func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
-	"cuda_time":              func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
-	"count":                  func(o *OpRow) float64 { return float64(o.Count) },
-	"cpu_memory_usage":       func(o *OpRow) float64 { return float64(o.CPUBytes) },
-	"self_cpu_memory_usage":  func(o *OpRow) float64 { return float64(o.SelfCPUBytes) },
-	"flops":                  func(o *OpRow) float64 { return float64(o.Flops) },
+	"self_cpu_time_total":      func(o *OpRow) float64 { return o.SelfCPUUs },
+	"cpu_time_total":           func(o *OpRow) float64 { return o.CPUUs },
+	"self_device_time_total":   func(o *OpRow) float64 { return o.SelfDeviceUs },
+	"device_time_total":        func(o *OpRow) float64 { return o.DeviceUs },
+	"self_cuda_time_total":     func(o *OpRow) float64 { return o.SelfDeviceUs },
+	"cuda_time_total":          func(o *OpRow) float64 { return o.DeviceUs },
+	"cpu_time":                 func(o *OpRow) float64 { return o.CPUUs / float64(max(o.Count, 1)) },
+	"device_time":              func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"cuda_time":                func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"count":                    func(o *OpRow) float64 { return float64(o.Count) },
+	"cpu_memory_usage":         func(o *OpRow) float64 { return float64(o.CPUBytes) },
+	"self_cpu_memory_usage":    func(o *OpRow) float64 { return float64(o.SelfCPUBytes) },
+	"device_memory_usage":      func(o *OpRow) float64 { return float64(o.DeviceBytes) },
+	"self_device_memory_usage": func(o *OpRow) float64 { return float64(o.SelfDeviceBytes) },
+	"flops":                    func(o *OpRow) float64 { return float64(o.Flops) },
 }
 
 func (p *printer) operators() {

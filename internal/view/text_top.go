@@ -68,6 +68,9 @@ func commandText(command []string) string {
 	if len(command) == 0 {
 		return ""
 	}
+	if command[0] == "-m" {
+		return "python " + strings.Join(command, " ")
+	}
 	return strings.Join(append([]string{base(command[0])}, command[1:]...), " ")
 }
 
