@@ -1,0 +1,124 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/causetest"
+	"bottleneck/internal/model"
+)
+
+// traced adds steps that a trace covers, each with n outermost operators of the given length (µs), each of which encloses one
+// other of half its length.
+func traced(p *causetest.Program, steps, n int, us int64) {
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	add := func(start model.Time, dur model.Dur, name string, parent model.EventID) model.EventID {
+		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, dur)
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		return model.EventID(len(ev.Start) - 1)
+	}
+	for range steps {
+		at := p.T
+		p.Steps(1, model.PhaseTrace, causetest.Native(100))
+		gap := model.Time(int64(p.T-at) / int64(n))
+		for k := range n {
+			start := at + gap*model.Time(k)
+			id := add(start, model.Dur(us*1000), "aten::linear", model.NoEvent)
+			add(start+1, model.Dur(us*500), "aten::addmm", id)
+		}
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+}
+
+func TestTinyOperators(t *testing.T) {
+	p := causetest.New()
+	cell := []causetest.Frame{module, loop(40), user("cell", 20, 23)}
+	p.Steps(20, model.PhaseBaseline, causetest.Native(60, cell...), causetest.Python(40, cell...))
+	traced(p, 3, 3000, 20)
+	res, b := find(t, p)
+	if b.Ops == nil || b.Ops.Top != 3000 || b.Ops.Steps != 3 {
+		t.Fatalf("operators of the traced steps: %+v", b.Ops)
+	}
+	f := want(t, res, cause.Launch, "", 23, 0)
+	if f.Share < 0.9 {
+		t.Errorf("launch explains %.2f of a step of nothing else", f.Share)
+	}
+}
+
+// Few large operators are no launch problem, and their kinds sum to the part.
+func TestLargeOperators(t *testing.T) {
+	p := causetest.New()
+	p.Steps(20, model.PhaseBaseline, causetest.Native(95, module, loop(40)), causetest.Python(5, module, loop(40)))
+	traced(p, 2, 50, 1900)
+	res, b := find(t, p)
+	for _, f := range res.Findings {
+		if !f.Healthy {
+			t.Errorf("claims %s", f.Cause)
+		}
+	}
+	for _, part := range b.Parts {
+		sum := 0.0
+		for _, k := range part.Kinds {
+			sum += k.Time
+		}
+		if part.ID == analyse.PartOps && math.Abs(sum-part.Time) > 1 {
+			t.Errorf("kinds sum to %v of %v", sum, part.Time)
+		}
+	}
+}
+
+// A session whose machine limits it: the container's quota.
+func TestQuota(t *testing.T) {
+	p := causetest.New()
+	p.Steps(30, model.PhaseBaseline, forward)
+	quota, throttled := 2.0, 1.2
+	p.S.Environment.CPUQuota, p.S.Environment.ThrottledSeconds = &quota, &throttled
+	p.S.Environment.Threads["torch.get_num_threads"] = "2"
+	res, _ := find(t, p)
+	want(t, res, cause.Machine, "cpu-quota", 0, 0)
+}
+
+// torchrun gives each rank one thread although there are four cores for each.
+func TestOneThreadPerRank(t *testing.T) {
+	p := causetest.New()
+	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+	p.S.Environment.Threads = map[string]string{"OMP_NUM_THREADS": "1", "torch.get_num_threads": "1"}
+	p.Steps(30, model.PhaseBaseline, forward)
+	q := p.Add(model.RoleRank, 200)
+	q.P.Rank, q.P.WorldSize = 1, 2
+	q.Steps(30, model.PhaseBaseline, forward)
+	res, _ := find(t, p)
+	want(t, res, cause.Machine, "omp-default", 0, 0)
+}
+
+func TestStartUp(t *testing.T) {
+	p := causetest.New()
+	p.Do(causetest.Python(3000, module, user("read_all", 60, 66)))
+	p.Steps(2, model.PhaseWarmup, forward)
+	p.Steps(30, model.PhaseBaseline, forward)
+	res, _ := find(t, p)
+	f := want(t, res, cause.Warmup, "", 66, 0)
+	if !f.OfRun || math.Abs(f.Run.Mid/1e9-2.55) > 0.1 {
+		t.Errorf("start-up saves %.2f s of the run, want 0.85 of 3 s", f.Run.Mid/1e9)
+	}
+}
+
+// Importing PyTorch is nobody's to save.
+func TestImportIsNoFinding(t *testing.T) {
+	p := causetest.New()
+	p.Do(causetest.Python(5000, module, causetest.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame("__init__.py", "<module>")))
+	p.Steps(30, model.PhaseBaseline, forward)
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if !f.Healthy {
+			t.Errorf("claims %s at line %d", f.Cause, f.Where.Line)
+		}
+	}
+}
