@@ -161,9 +161,9 @@ func TestDamagedSessionsOpen(t *testing.T) {
 			if err := os.WriteFile(file, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := b.run("", "report", "--json", "-", dir)
-			if got.code != 0 || !strings.Contains(got.stdout, `"bottleneck.report/1"`) {
-				t.Errorf("%s %s: status %d: %.300s", filepath.Base(file), what, got.code, got.stderr)
+			code, stdout, stderr := here("report", "--json", "-", dir)
+			if code != 0 || !strings.Contains(stdout, `"bottleneck.report/1"`) {
+				t.Errorf("%s %s: status %d: %.300s", filepath.Base(file), what, code, stderr)
 			}
 		}
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
