@@ -164,6 +164,9 @@ func TestOpenUnusable(t *testing.T) {
 	if _, err := Open(context.Background(), []string{dir + "/missing"}, Options{}); !errors.As(err, new(*UnusableError)) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
+	if _, err := Open(context.Background(), []string{"-"}, Options{Stdin: bytes.NewReader(zipArchive(t, rankText(0)))}); err == nil || !strings.Contains(err.Error(), "zip") {
+		t.Errorf("zip from a pipe: %v", err)
+	}
 	good := write(t, dir+"/good.json", []byte(rankText(0)))
 	s, err := Open(context.Background(), []string{good, dir + "/text"}, Options{})
 	if err != nil || len(s.Inputs) != 2 || s.Inputs[1].Format != FormatUnusable {
