@@ -90,6 +90,7 @@ def stepped(optimizer, t0, t1):
     tid = core.thread_id()
     if marks.keep:
         core.emit("span", "optimizer", t0, t1, tid, type(optimizer).__name__ + ".step")
+    marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
     marks.optimized(("optimizer", id(optimizer)), t1, tid)
 

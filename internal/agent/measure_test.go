@@ -1,0 +1,183 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// only gives the one process of a role.
+func only(t *testing.T, dir, name string) written {
+	t.Helper()
+	all := read(t, dir)
+	noFailures(t, all)
+	found := role(all, name)
+	if len(found) != 1 {
+		t.Fatalf("%d processes of role %s", len(found), name)
+	}
+	return found[0]
+}
+
+// steps counts the rows of steps by phase.
+func steps(w written, kind string) map[string]int {
+	count := map[string]int{}
+	for _, row := range w.of("step", "", kind) {
+		count[row[6].(string)]++
+	}
+	return count
+}
+
+// traces checks that each window's file is there and is a trace with events; returns the windows of steps and of slices.
+func traces(t *testing.T, w written) (ofSteps, slices int) {
+	t.Helper()
+	for _, row := range w.of("window") {
+		if row[10] != nil {
+			t.Errorf("window with an error: %v", row)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(w.dir, row[9].(string)))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var trace struct {
+			TraceEvents []struct{ Name, Ph string } `json:"traceEvents"`
+		}
+		if err := json.Unmarshal(text, &trace); err != nil {
+			t.Errorf("%s: %v", row[9], err)
+		}
+		operators := 0
+		for _, event := range trace.TraceEvents {
+			if event.Ph == "X" {
+				operators++
+			}
+		}
+		if operators == 0 {
+			t.Errorf("%s holds nothing", row[9])
+		}
+		if row[6].(float64) >= 0 {
+			ofSteps++
+		} else {
+			slices++
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(w.dir, "*.part"))
+	if len(left) > 0 {
+		t.Errorf("unfinished files: %v", left)
+	}
+	return ofSteps, slices
+}
+
+func TestWhatIsMeasured(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		t.Run(generation+"/training with workers", func(t *testing.T) {
+			t.Parallel()
+			result, dir := withAgent(t, interpreter, Config{}, nil, "train.py", "2")
+			if result.status != 0 {
+				t.Fatalf("%+v", result)
+			}
+			w := only(t, dir, "main")
+			train := steps(w, "train")
+			total := train["warmup"] + train["baseline"] + train["trace"] + train["detail"] + train["edge"]
+			if total != 40 || train["warmup"] != 1 || train["trace"]+train["detail"] < 3 || train["baseline"] < 20 {
+				t.Errorf("training steps %v", train)
+			}
+			if got := len(w.of("step", "", "validation")); got != 10 {
+				t.Errorf("%d validation steps", got)
+			}
+			if windows, _ := traces(t, w); windows < 3 {
+				t.Errorf("%d windows", windows)
+			}
+			if waits, loaders := len(w.of("wait")), len(w.of("loader")); waits != 50 || loaders != 2 {
+				t.Errorf("%d waits, %d loaders", waits, loaders)
+			}
+			if saves := len(w.of("span", "io")); saves != 2 {
+				t.Errorf("%d spans of torch.save", saves)
+			}
+			fetches := 0
+			for _, worker := range role(read(t, dir), "worker") {
+				fetches += len(worker.of("fetch"))
+				if len(worker.of("loader")) != 1 {
+					t.Errorf("a worker does not say whose it is: %v", worker.rows)
+				}
+			}
+			if fetches != 50 {
+				t.Errorf("%d batches fetched by workers", fetches)
+			}
+		})
+		t.Run(generation+"/three steps", func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{}, nil, "loop.py", "3")
+			w := only(t, dir, "main")
+			if got := steps(w, "train"); got["trace"] != 1 || got["warmup"] != 1 {
+				t.Errorf("steps %v", got)
+			}
+			if windows, _ := traces(t, w); windows != 1 {
+				t.Errorf("%d windows", windows)
+			}
+		})
+		t.Run(generation+"/no steps", func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{}, nil, "operators.py", "40")
+			w := only(t, dir, "main")
+			if _, slices := traces(t, w); slices < 1 {
+				t.Errorf("nothing was traced")
+			}
+		})
+		t.Run(generation+"/no steps, many operators", func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{EventBudget: 20_000}, nil, "operators.py", "60000")
+			w := only(t, dir, "main")
+			if len(w.of("note", "", "measured")) != 1 {
+				t.Error("tracing went on beyond its budget")
+			}
+			traces(t, w)
+		})
+		t.Run(generation+"/ended after some steps", func(t *testing.T) {
+			t.Parallel()
+			result, dir := withAgent(t, interpreter, Config{Steps: 50, StopAfter: true}, nil, "loop.py", "0")
+			if result.status != 0 || result.stdout != "cleaned up\n" || result.stderr != "" {
+				t.Errorf("%+v", result)
+			}
+			if got := len(only(t, dir, "main").of("step")); got != 50 {
+				t.Errorf("%d steps", got)
+			}
+		})
+		t.Run(generation+"/schedule", func(t *testing.T) {
+			t.Parallel()
+			plan := &Schedule{Wait: 1, WarmUp: 1, Active: 2, Repeat: 2, SkipFirst: 4}
+			_, dir := withAgent(t, interpreter, Config{Schedule: plan, StepOn: []string{"train_step"}}, nil, "loop.py", "30")
+			w := only(t, dir, "main")
+			var traced []float64
+			for _, row := range w.of("step") {
+				if row[3] == "mark" && row[6] == "trace" {
+					traced = append(traced, row[1].(float64))
+				}
+			}
+			if len(traced) != 4 || traced[1] != traced[0]+1 || traced[2] != traced[0]+4 {
+				t.Errorf("traced steps %v", traced)
+			}
+		})
+		t.Run(generation+"/whole run", func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{WholeRun: true}, nil, "loop.py", "50")
+			w := only(t, dir, "main")
+			if got := steps(w, "train"); got["trace"] < 48 {
+				t.Errorf("steps %v", got)
+			}
+			traces(t, w)
+		})
+		t.Run(generation+"/torch's own table", func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{}, []string{"BNECK_DUMP_AVERAGES=1"}, "loop.py", "30")
+			w := only(t, dir, "main")
+			traces(t, w)
+			tables, _ := filepath.Glob(filepath.Join(w.dir, "averages-*.json"))
+			if len(tables) != len(w.of("window")) || len(tables) == 0 {
+				t.Errorf("%d tables of %d windows", len(tables), len(w.of("window")))
+			}
+		})
+	}
+}
