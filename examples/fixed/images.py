@@ -3,7 +3,7 @@
 Each picture is one of ten textures, its colour shifted at random so that the classifier has to look at the texture.
 """
 
-# expect: not cause=input
+# expect: not cause=input sub=transform
 # short: --epochs 2 --images 1280
 from __future__ import annotations
 
