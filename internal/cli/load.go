@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -13,8 +14,13 @@ import (
 	"bottleneck/internal/model"
 )
 
+// gcPercent is how far the heap may grow beyond what is in use while traces are read.
+const gcPercent = 40
+
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
+	// The columns of a trace stay until the end, so that a collector that lets the heap double would cost as much again.
+	debug.SetGCPercent(gcPercent)
 	bar := newProgress(a.stderr)
 	opt.Progress = bar.update
 	s, err := ingest.Open(ctx, paths, opt)
