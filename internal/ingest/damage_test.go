@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
@@ -245,3 +246,22 @@ func TestUTF16(t *testing.T) {
 }
 
 func utf16Of(text string) []uint16 { return utf16.Encode([]rune(text)) }
+
+// TestByteFlips damages a real file in twenty places: what is lost must be near the damage, not behind it.
+func TestByteFlips(t *testing.T) {
+	text := realText(t, "megatron-tp8-a100/megatron_kineto_0.json.gz")
+	_, whole := readText(t, string(text))
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		damaged := bytes.Clone(text)
+		const flips = 20
+		for range flips {
+			at := len(text)/10 + random.IntN(len(text)*8/10) // not in the header
+			damaged[at] ^= 1 << random.IntN(8)
+		}
+		_, tr := readText(t, string(damaged))
+		if lost := whole.Events.Len() - tr.Events.Len(); lost > 3*flips {
+			t.Errorf("seed %d: %d events lost by %d flipped bits", seed, lost, flips)
+		}
+	}
+}

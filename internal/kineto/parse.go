@@ -391,6 +391,12 @@ func (s *Scanner) skip(b []byte, p int) int {
 	return failMore
 }
 
+// insideOut recognises what stands between strings, which looks like strings itself where one quote is missing: without
+// this an array would go on through hundreds of events.
+func insideOut(text []byte) bool {
+	return bytes.HasPrefix(text, []byte(": ")) || string(text) == ", " || bytes.IndexByte(text, '\n') >= 0
+}
+
 // nested marks the bytes that matter between brackets.
 var nested = [256]int8{'"': 3, '[': 1, '{': 1, ']': 2, '}': 2}
 
@@ -413,6 +419,9 @@ func skipNested(b []byte, p int) int {
 			end, _ := quoted(b, p)
 			if end < 0 {
 				return end
+			}
+			if insideOut(b[p+1 : end-1]) {
+				return failBad
 			}
 			p = end
 		}
