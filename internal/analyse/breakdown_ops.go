@@ -15,6 +15,7 @@ type OpAccount struct {
 	Time       float64 // ns of operators per step, after correction
 	Events     float64 // events per step on the driving thread
 	Top        float64 // operators per step that no other operator encloses
+	Rate       float64 // the same per ns of traced time
 	Small      float64 // those of them that last less than smallOp
 	SmallTime  float64 // ns per step in small operators, after correction
 	CostPer    float64 // ns that tracing costs per event
@@ -119,6 +120,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	}
 	n := float64(acc.steps)
 	o := &OpAccount{Steps: acc.steps, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
+	o.Rate = acc.top / traced
 	base := b.Mean()
 	if b.PerStep && b.Phase == model.PhaseBaseline && base > 0 {
 		o.Distortion = traced / n / base

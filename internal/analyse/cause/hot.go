@@ -76,7 +76,23 @@ const driverShare = 0.85
 // findDrivers finds the functions that are on the stack for nearly all of the accounted time.
 func (c *Context) findDrivers() map[funcKey]bool {
 	all := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *analyse.Attributed) bool { return true })
-	return driversOf(all)
+	out := driversOf(all)
+	if c.B.PerStep {
+		return out
+	}
+	// Without steps a function that does the work itself is the place, not the loop around it.
+	own, total := map[funcKey]float64{}, sum(all)
+	for _, ch := range all {
+		if n := len(ch.frames); n > 0 {
+			own[keyOf(&ch.frames[n-1])] += ch.weight
+		}
+	}
+	for k := range out {
+		if own[k] >= 0.5*total && c.text(k.name) != "<module>" {
+			delete(out, k)
+		}
+	}
+	return out
 }
 
 func driversOf(all []chain) map[funcKey]bool {

@@ -90,7 +90,12 @@ const maxPythonFindings = 3
 
 // findPython names the functions in which the interpreter works between operators.
 func findPython(c *Context) []Finding {
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(false))
+	keep := c.pythonSamples(false)
+	if around := c.heavyCalls(); around != nil {
+		own := keep
+		keep = func(k int, a *analyse.Attributed) bool { return own(k, a) || around(k, a) }
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
 	var out []Finding
 	for len(out) < maxPythonFindings {
 		sp, ok := hottest(chains, c.drivers)
@@ -111,6 +116,33 @@ func findPython(c *Context) []Finding {
 		chains = rest
 	}
 	return out
+}
+
+// maxCallGap is the interpreter's time per operator beyond which it is not the price of calling operators: Python code or a
+// conversion such as torch.tensor(list) stands on the same line.
+const maxCallGap = 60e3
+
+// heavyCalls chooses interpreter time on the user's lines that call operators where it is far more than calling costs; nil
+// where it is not, or where no trace tells the number of operators.
+func (c *Context) heavyCalls() func(int, *analyse.Attributed) bool {
+	o := c.B.Ops
+	if o == nil || o.Rate <= 0 {
+		return nil
+	}
+	around := c.pythonSamples(true)
+	keep := func(k int, a *analyse.Attributed) bool {
+		return around(k, a) && c.C.Info(c.P.Samples.Stack[a.Index]).UserLeaf
+	}
+	t := 0.0
+	for k := range c.B.Samples {
+		if a := &c.B.Samples[k]; keep(k, a) {
+			t += a.Weight
+		}
+	}
+	if t < max(maxCallGap*o.Rate, 0.1)*c.B.Total {
+		return nil
+	}
+	return keep
 }
 
 // collections is the garbage collector's time while a function is on the stack: the objects that the function makes cause it.
