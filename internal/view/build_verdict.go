@@ -44,6 +44,10 @@ func (b *builder) parts(a *analyse.Breakdown) {
 	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: rankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
 	if a.PerStep {
 		acc.Unit = "step"
+		// The account may leave out steps in which a profiler started; the time shown is that of all unprofiled steps.
+		if len(b.r.Steps) > 0 && b.r.Steps[0].Baseline != nil && b.r.Steps[0].Kind == b.s.Strings.Text(a.Kind) {
+			acc.TotalMs = b.r.Steps[0].Baseline.MedianMs
+		}
 	}
 	acc.Basis = fmt.Sprintf("%d %s steps, %d samples", a.Steps(), a.Phase, len(a.Samples))
 	if !a.PerStep {

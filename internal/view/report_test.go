@@ -164,3 +164,18 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// The parts sum to the median of all unprofiled steps, also where some of them are left out of the account.
+func TestBreakdownSumsToShownMedian(t *testing.T) {
+	p := slowProgram()
+	long := causetest.Native(500)
+	p.Steps(3, model.PhaseBaseline, long, causetest.Native(5).In(model.SpanProfiler))
+	r := Build(p.S, Options{})
+	ms := 0.0
+	for _, part := range r.Breakdown {
+		ms += part.Ms
+	}
+	if math.Abs(ms-r.Steps[0].Baseline.MedianMs) > 1e-6 {
+		t.Errorf("parts sum to %v ms, the report shows a median of %v ms", ms, r.Steps[0].Baseline.MedianMs)
+	}
+}
