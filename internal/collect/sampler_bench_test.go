@@ -57,3 +57,20 @@ func BenchmarkSampler(b *testing.B) {
 		b.ReportMetric(float64(st.Samples), "samples")
 	}
 }
+
+// BenchmarkMany samples twenty processes of eight threads at 100 Hz and reports the share of one core that it takes.
+func BenchmarkMany(b *testing.B) {
+	p := startProgram(b, newestPython(b), "../../bench/sampler/many.py", "8")
+	p.line(b)
+	for b.Loop() {
+		s, err := StartSampler(context.Background(), SamplerOptions{PID: p.cmd.Process.Pid, Dir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		timer := time.NewTimer(4 * time.Second)
+		<-timer.C
+		st := s.Stop()
+		b.ReportMetric(100*st.CPU.Seconds()/st.Wall.Seconds(), "%core")
+		b.ReportMetric(float64(st.CPU.Nanoseconds())/1e3/float64(st.Samples), "µs-CPU/sample")
+	}
+}

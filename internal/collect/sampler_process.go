@@ -49,6 +49,9 @@ type pythonThread struct {
 	waits    bool // the stack is one that waits for work
 	seen     int64
 	name     string
+	asleep   bool // it slept at its last sample, in this state
+	state    model.ThreadState
+	flags    uint8
 	waitsGIL bool   // it waited for the GIL at its last sample
 	switches uint64 // the GIL's count of changes then
 }

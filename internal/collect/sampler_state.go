@@ -31,7 +31,11 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 		}
 		return model.StateUnknown, flags
 	}
+	if ran := (s.Same || t.asleep) && t.os.Ran(); t.asleep && s.Same && !ran {
+		return t.state, flags | t.flags // it has not been on a processor since it was seen asleep
+	}
 	os, err := t.os.State()
+	t.asleep = false
 	switch {
 	case err != nil:
 		return model.StateUnknown, flags
@@ -46,6 +50,7 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 		return model.StateCPU, flags
 	case os.Syscall == sysFutex && s.GIL != 0 && os.Args[0]-s.GIL < gilBytes:
 		t.waitsGIL, t.switches = true, s.Switches
+		t.asleep, t.state, t.flags = true, model.StateGILWait, 0
 		return model.StateGILWait, flags
 	}
 	t.waitsGIL = false
@@ -53,10 +58,12 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	if os.Disk || fileCall(os.Syscall) && t.os.Disk() {
 		flags |= model.SampleDiskWait
 	}
+	state := model.StateBlocked
 	if t.waits {
-		return model.StateIdle, flags
+		state = model.StateIdle
 	}
-	return model.StateBlocked, flags
+	t.asleep, t.state, t.flags = flags&model.SampleDiskWait == 0, state, model.SampleInNative
+	return state, flags
 }
 
 // waitModules are the standard library's files in which a thread waits for something that others do.

@@ -91,10 +91,10 @@ type interpState struct {
 }
 
 // NewReader prepares to read an interpreter. rate is the number of snapshots per second that will be taken; it decides
-// how often unmoved code objects are compared (about every 10 ms).
+// how often unmoved code objects are compared (about every 100 ms: a frame that does not move keeps its code alive).
 func NewReader(in *Interpreter, mem proc.Memory, rate float64) *Reader {
 	r := &Reader{in: in, l: in.Layout, mem: mem, codes: newCodes(mem, in.Layout), byAddr: map[uint64]*threadState{}}
-	r.every = max(1, int64(rate/100))
+	r.every = max(1, int64(rate/10))
 	return r
 }
 

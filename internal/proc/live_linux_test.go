@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -52,5 +53,46 @@ func TestGone(t *testing.T) {
 	}
 	if p := ReadPermission(pid); p.Running || p.Advice() == "" {
 		t.Errorf("permission %+v says %q", p, p.Advice())
+	}
+}
+
+func TestParseSyscall(t *testing.T) {
+	if s := parseSyscall([]byte("running\n")); !s.Running || s.Syscall != -1 {
+		t.Errorf("running: %+v", s)
+	}
+	s := parseSyscall([]byte("202 0x7f61 0x80 0x0 0x0 0x0 0x0 0x7ffc 0x7f61\n"))
+	if s.Running || s.Syscall != 202 || s.Args != [2]uint64{0x7f61, 0x80} {
+		t.Errorf("futex: %+v", s)
+	}
+	if s := parseSyscall([]byte("-1 0x7ffc 0x7f61\n")); s.Running || s.Syscall != -1 {
+		t.Errorf("blocked elsewhere: %+v", s)
+	}
+}
+
+// TestAdvice names the exact setting for each reason of a refusal.
+func TestAdvice(t *testing.T) {
+	ok := Permission{PtraceScope: -1, SameUser: true, Running: true}
+	for _, c := range []struct {
+		change func(*Permission)
+		want   string
+	}{
+		{func(*Permission) {}, ""},
+		{func(p *Permission) { p.Running = false }, "does not exist"},
+		{func(p *Permission) { p.Kernel = true }, "kernel thread"},
+		{func(p *Permission) { p.SameUser = false }, "another user"},
+		{func(p *Permission) { p.PtraceScope = 1 }, "ptrace_scope=0"},
+		{func(p *Permission) { p.PtraceScope, p.Descendant = 1, true }, ""},
+		{func(p *Permission) { p.PtraceScope = 2 }, "CAP_SYS_PTRACE"},
+		{func(p *Permission) { p.PtraceScope = 3 }, "bottleneck run"},
+		{func(p *Permission) { p.PtraceScope, p.Capable = 2, true }, ""},
+		{func(p *Permission) { p.Capable, p.Seccomp = true, true }, "seccomp"},
+		{func(p *Permission) { p.Seccomp = true }, "SYS_PTRACE"},
+	} {
+		p := ok
+		c.change(&p)
+		got := p.Advice()
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q does not say %q", p, got, c.want)
+		}
 	}
 }

@@ -22,6 +22,9 @@ type Thread struct {
 	PID, TID int
 	fd       int // of /proc/PID/task/TID/syscall, else of stat
 	stat     bool
+	sched    int // fd of /proc/PID/task/TID/schedstat; 0 not opened, -1 not there
+	last     [64]byte
+	lastLen  int
 	buf      [512]byte
 }
 
@@ -51,8 +54,33 @@ func (t *Thread) open(name string) error {
 	return nil
 }
 
+// Ran says whether the thread was on a processor since the last call, by its scheduling account; true where that is
+// not known. It costs less than State.
+func (t *Thread) Ran() bool {
+	if t.sched == 0 {
+		fd, err := unix.Open(fmt.Sprintf("/proc/%d/task/%d/schedstat", t.PID, t.TID), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if t.sched = fd; err != nil || fd == 0 {
+			t.sched = -1
+		}
+	}
+	if t.sched < 0 {
+		return true
+	}
+	n, err := unix.Pread(t.sched, t.buf[:len(t.last)], 0)
+	if err != nil || n <= 0 {
+		return true
+	}
+	same := n == t.lastLen && bytes.Equal(t.buf[:n], t.last[:n])
+	t.lastLen = copy(t.last[:], t.buf[:n])
+	return !same
+}
+
 // Close ends the watching.
 func (t *Thread) Close() error {
+	if t.sched > 0 {
+		unix.Close(t.sched)
+		t.sched = -1
+	}
 	if t.fd < 0 {
 		return nil
 	}

@@ -23,3 +23,6 @@ func (*Thread) State() (OSState, error) { return OSState{}, ErrNoSystem }
 
 // Disk is unknown here.
 func (*Thread) Disk() bool { return false }
+
+// Ran is unknown here.
+func (*Thread) Ran() bool { return true }
