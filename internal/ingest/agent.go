@@ -154,10 +154,14 @@ func role(name string) model.Role {
 	return model.RoleOther
 }
 
-// environment fills in what nobody has said yet. Processes of one job agree; where not, the first with torch wins.
+// environment fills in what nobody has said yet. Processes of one job agree; where not, the first that computes with torch wins.
 func (f *processFacts) environment(e *model.Environment) {
 	if f.Torch == nil || e.Torch != "" {
 		return
+	}
+	switch role(f.Role) {
+	case model.RoleWorker, model.RoleCompile, model.RoleLauncher:
+		return // torch sets a DataLoader worker's threads to one; that says nothing of the program's
 	}
 	e.Torch, e.Python = f.Torch.Version, f.Python
 	if f.Torch.CUDA != nil {

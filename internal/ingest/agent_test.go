@@ -114,6 +114,13 @@ func TestReadProcess(t *testing.T) {
 	}
 }
 
+func TestWorkersDoNotSpeakForTheProgram(t *testing.T) {
+	s, _, err := processFolder(t, strings.Replace(factsJSON, `"role":"rank"`, `"role":"worker"`, 1), nil)
+	if err != nil || s.Environment.Torch != "" || s.Environment.Threads != nil {
+		t.Errorf("environment %+v from a worker, %v", s.Environment, err)
+	}
+}
+
 func TestReadProcessSalvagesDamage(t *testing.T) {
 	lines := func(n int64) []byte {
 		return gzipMember(`["clock",1000,5000000]`, strings.ReplaceAll(`["step",N,"train","optimizer",N000,N900,"baseline"]`, "N", string(rune('0'+n))))
