@@ -10,29 +10,29 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"bottleneck/internal/analyse/cause/causetest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 )
 
 // slowProgram waits for data, counts words in Python and saves a checkpoint in each step.
-func slowProgram() *causetest.Program {
-	p := causetest.New()
-	module := causetest.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
-	loop := func(line int) causetest.Frame {
-		return causetest.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
+func slowProgram() *testkit.Program {
+	p := testkit.NewProgram()
+	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
+	loop := func(line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
 	}
 	lib := "/usr/lib/python3.13/site-packages/torch/"
-	next := causetest.Frame{File: lib + "utils/data/dataloader.py", Function: "_BaseDataLoaderIter.__next__", First: 1, Line: 2}
-	augment := causetest.Frame{File: "/home/u/data.py", Function: "Pictures.augment", First: 50, Line: 57}
+	next := testkit.Frame{File: lib + "utils/data/dataloader.py", Function: "_BaseDataLoaderIter.__next__", First: 1, Line: 2}
+	augment := testkit.Frame{File: "/home/u/data.py", Function: "Pictures.augment", First: 50, Line: 57}
 	p.S.Sources["/home/u/data.py"] = &model.Source{Path: "/home/u/data.py", Lines: append(make([]string, 56), "    return [turn(pixel) for pixel in picture]  # \x1b[31m")}
 	p.P.Loaders = []model.Loader{{BatchSize: 32, Dataset: "Pictures", File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
-	p.Do(causetest.Python(300, module))
-	p.Steps(2, model.PhaseWarmup, causetest.Native(60, module, loop(40)))
+	p.Do(testkit.Python(300, module))
+	p.Steps(2, model.PhaseWarmup, testkit.Native(60, module, loop(40)))
 	p.Steps(20, model.PhaseBaseline,
-		causetest.Python(60, module, loop(38), next, augment).In(model.SpanDataWait),
-		causetest.Native(50, module, loop(40), causetest.Frame{File: lib + "nn/modules/linear.py", Function: "Linear.forward", First: 100, Line: 110}),
-		causetest.Python(20, module, loop(44), causetest.Frame{File: "/home/u/text.py", Function: "count_words", First: 3, Line: 7}),
-		causetest.Native(10, module, loop(47)).In(model.SpanIO))
+		testkit.Python(60, module, loop(38), next, augment).In(model.SpanDataWait),
+		testkit.Native(50, module, loop(40), testkit.Frame{File: lib + "nn/modules/linear.py", Function: "Linear.forward", First: 100, Line: 110}),
+		testkit.Python(20, module, loop(44), testkit.Frame{File: "/home/u/text.py", Function: "count_words", First: 3, Line: 7}),
+		testkit.Native(10, module, loop(47)).In(model.SpanIO))
 	return p
 }
 
@@ -126,7 +126,7 @@ func TestDocumentIsValid(t *testing.T) {
 	broken.S.Environment.CPUQuota = &nan
 	empty := &model.Session{Strings: &model.Strings{}}
 	empty.Processes = []*model.Process{nil}
-	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": causetest.New().S, "damaged": broken.S, "nil process": empty} {
+	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": testkit.NewProgram().S, "damaged": broken.S, "nil process": empty} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			if err := WriteJSON(&b, Build(s, Options{Path: "x"})); err != nil {
@@ -168,8 +168,8 @@ func TestUnits(t *testing.T) {
 // The parts sum to the median of all unprofiled steps, also where some of them are left out of the account.
 func TestBreakdownSumsToShownMedian(t *testing.T) {
 	p := slowProgram()
-	long := causetest.Native(500)
-	p.Steps(3, model.PhaseBaseline, long, causetest.Native(5).In(model.SpanProfiler))
+	long := testkit.Native(500)
+	p.Steps(3, model.PhaseBaseline, long, testkit.Native(5).In(model.SpanProfiler))
 	r := Build(p.S, Options{})
 	ms := 0.0
 	for _, part := range r.Breakdown {

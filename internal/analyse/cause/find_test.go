@@ -6,26 +6,26 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/analyse/cause/causetest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 )
 
 var (
-	module = causetest.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
-	loop   = func(line int) causetest.Frame {
-		return causetest.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
+	module = testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
+	loop   = func(line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/train.py", Function: "train", First: 30, Line: line}
 	}
-	user = func(fn string, first, line int) causetest.Frame {
-		return causetest.Frame{File: "/home/u/lib.py", Function: fn, First: first, Line: line}
+	user = func(fn string, first, line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/lib.py", Function: fn, First: first, Line: line}
 	}
-	torchFrame = func(file, fn string) causetest.Frame {
-		return causetest.Frame{File: "/usr/lib/python3.13/site-packages/torch/" + file, Function: fn, First: 1, Line: 5}
+	torchFrame = func(file, fn string) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/" + file, Function: fn, First: 1, Line: 5}
 	}
-	forward = causetest.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward"))
+	forward = testkit.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward"))
 )
 
 // find runs all rules and checks what holds for every program: the account closes and no time is claimed twice.
-func find(t *testing.T, p *causetest.Program) (cause.Result, *analyse.Breakdown) {
+func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 	t.Helper()
 	b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
 	sum := 0.0
@@ -74,10 +74,10 @@ func want(t *testing.T, res cause.Result, id, sub string, line int, stepMs float
 }
 
 func TestPythonBetweenOperators(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.Steps(20, model.PhaseBaseline, forward,
-		causetest.Python(30, module, loop(44), user("count_words", 10, 12)),
-		causetest.Python(10, module, loop(44), user("count_words", 10, 13), causetest.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
+		testkit.Python(30, module, loop(44), user("count_words", 10, 12)),
+		testkit.Python(10, module, loop(44), user("count_words", 10, 13), testkit.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
 	res, b := find(t, p)
 	want(t, res, cause.Python, "", 12, 37)
 	if got := b.Part(analyse.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
@@ -87,19 +87,19 @@ func TestPythonBetweenOperators(t *testing.T) {
 
 // A helper that holds most of its caller's time is the place; the caller's other lines keep theirs.
 func TestPythonInHelper(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.Steps(20, model.PhaseBaseline, forward,
-		causetest.Python(30, module, loop(44), user("metric", 10, 12), user("normalise", 20, 22)),
-		causetest.Python(10, module, loop(44), user("metric", 10, 13)))
+		testkit.Python(30, module, loop(44), user("metric", 10, 12), user("normalise", 20, 22)),
+		testkit.Python(10, module, loop(44), user("metric", 10, 13)))
 	res, _ := find(t, p)
 	want(t, res, cause.Python, "", 22, 28)
 }
 
 // The interpreter's time around operators is not Python work of the user's.
 func TestCallingOperatorsIsNotPython(t *testing.T) {
-	p := causetest.New()
-	line := []causetest.Frame{module, loop(40), user("forward", 50, 55)}
-	p.Steps(20, model.PhaseBaseline, causetest.Native(60, line...), causetest.Python(20, line...), causetest.Python(10, module, loop(41), torchFrame("optim/adam.py", "step")))
+	p := testkit.NewProgram()
+	line := []testkit.Frame{module, loop(40), user("forward", 50, 55)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, line...), testkit.Python(20, line...), testkit.Python(10, module, loop(41), torchFrame("optim/adam.py", "step")))
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
 		if !f.Healthy {
@@ -109,12 +109,12 @@ func TestCallingOperatorsIsNotPython(t *testing.T) {
 }
 
 func TestInputWithoutWorkers(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.P.Loaders = []model.Loader{{BatchSize: 32, Dataset: "Pictures", File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
 	fetch := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
 	p.Steps(20, model.PhaseBaseline, forward,
-		causetest.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait),
-		causetest.Python(10, module, loop(38), fetch, user("__getitem__", 5, 9)).In(model.SpanDataWait))
+		testkit.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait),
+		testkit.Python(10, module, loop(38), fetch, user("__getitem__", 5, 9)).In(model.SpanDataWait))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 57, 46)
 	if f.Fix.Line != 25 {
@@ -124,14 +124,14 @@ func TestInputWithoutWorkers(t *testing.T) {
 
 // With workers only the wait is lost: two workers fetch a batch of 120 ms in turns, so that a step of 40 ms waits 20 ms more.
 func TestInputWithWorkers(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.P.Loaders = []model.Loader{{Workers: 2, BatchSize: 32, Dataset: "Pictures"}}
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-	p.Steps(40, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
 	for i := range 2 {
 		w := p.Add(model.RoleWorker, 101+i)
 		for range 20 {
-			w.Do(causetest.Python(120, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanFetch))
+			w.Do(testkit.Python(120, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanFetch))
 		}
 	}
 	res, _ := find(t, p)
@@ -142,14 +142,14 @@ func TestInputWithWorkers(t *testing.T) {
 }
 
 func TestStorage(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.P.Loaders = []model.Loader{{Workers: 1, BatchSize: 32}}
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-	p.Steps(40, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
 	w := p.Add(model.RoleWorker, 101)
 	for range 40 {
-		w.Do(causetest.Act{Ms: 85, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []causetest.Frame{user("__getitem__", 5, 7)}}.In(model.SpanFetch),
-			causetest.Python(15, user("__getitem__", 5, 8)))
+		w.Do(testkit.Act{Ms: 85, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []testkit.Frame{user("__getitem__", 5, 7)}}.In(model.SpanFetch),
+			testkit.Python(15, user("__getitem__", 5, 8)))
 	}
 	res, _ := find(t, p)
 	want(t, res, cause.Input, "storage", 7, 0)
@@ -159,17 +159,17 @@ func TestCheckpointGCAndSleep(t *testing.T) {
 	for _, c := range []struct {
 		name, cause, sub string
 		line             int
-		act              causetest.Act
+		act              testkit.Act
 		stepMs           float64
 	}{
-		{"checkpoint", cause.IO, "checkpoint", 47, causetest.Native(40, module, loop(47)).In(model.SpanIO), 34},
-		{"collections", cause.GC, "", 48, causetest.Python(40, module, loop(48)).In(model.SpanGC), 38},
-		{"compilation", cause.Compile, "", 49, causetest.Python(40, module, loop(49)).In(model.SpanCompile), 38},
-		{"a queue", cause.Input, "queue", 50, causetest.Blocked(40, module, loop(50), causetest.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
-		{"the lock", cause.GIL, "", 0, causetest.Act{Ms: 40, State: model.StateGILWait, Stack: []causetest.Frame{module, loop(51)}}, 36},
+		{"checkpoint", cause.IO, "checkpoint", 47, testkit.Native(40, module, loop(47)).In(model.SpanIO), 34},
+		{"collections", cause.GC, "", 48, testkit.Python(40, module, loop(48)).In(model.SpanGC), 38},
+		{"compilation", cause.Compile, "", 49, testkit.Python(40, module, loop(49)).In(model.SpanCompile), 38},
+		{"a queue", cause.Input, "queue", 50, testkit.Blocked(40, module, loop(50), testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
+		{"the lock", cause.GIL, "", 0, testkit.Act{Ms: 40, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(51)}}, 36},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := causetest.New()
+			p := testkit.NewProgram()
 			p.Steps(2, model.PhaseWarmup, forward)
 			p.Steps(30, model.PhaseBaseline, forward, c.act)
 			res, _ := find(t, p)
@@ -179,14 +179,14 @@ func TestCheckpointGCAndSleep(t *testing.T) {
 }
 
 func TestStraggler(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
 	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
-	p.Steps(30, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Blocked(60, module, loop(41), reduce))
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(60, module, loop(41), reduce))
 	q := p.Add(model.RoleRank, 200)
 	q.P.Rank, q.P.WorldSize = 1, 2
-	q.Steps(30, model.PhaseBaseline, causetest.Native(40, module, loop(40)), causetest.Python(55, module, loop(43), user("features", 10, 14)),
-		causetest.Blocked(5, module, loop(41), reduce))
+	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Python(55, module, loop(43), user("features", 10, 14)),
+		testkit.Blocked(5, module, loop(41), reduce))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Straggler, "", 14, 0)
 	if f.Where.Rank != 1 || f.Because == nil || f.Because.Cause != cause.Python {
@@ -195,8 +195,8 @@ func TestStraggler(t *testing.T) {
 }
 
 func TestHealthy(t *testing.T) {
-	p := causetest.New()
-	p.Steps(50, model.PhaseBaseline, causetest.Native(98, module, loop(40)), causetest.Python(2, module, loop(42)))
+	p := testkit.NewProgram()
+	p.Steps(50, model.PhaseBaseline, testkit.Native(98, module, loop(40)), testkit.Python(2, module, loop(42)))
 	res, _ := find(t, p)
 	if len(res.Findings) != 1 || !res.Findings[0].Healthy || res.Findings[0].Cause != cause.Compute {
 		t.Errorf("findings on a healthy program: %+v", res.Findings)
@@ -205,23 +205,23 @@ func TestHealthy(t *testing.T) {
 
 // Sessions with parts missing give fewer findings, never a failure.
 func TestSparseSessions(t *testing.T) {
-	empty := causetest.New()
-	one := causetest.New()
+	empty := testkit.NewProgram()
+	one := testkit.NewProgram()
 	one.Steps(1, model.PhaseBaseline, forward)
-	noSamples := causetest.New()
-	noSamples.Steps(5, model.PhaseBaseline, forward, causetest.Blocked(30, module, loop(38)).In(model.SpanDataWait))
+	noSamples := testkit.NewProgram()
+	noSamples.Steps(5, model.PhaseBaseline, forward, testkit.Blocked(30, module, loop(38)).In(model.SpanDataWait))
 	noSamples.P.Samples = model.Samples{}
-	onlySamples := causetest.New()
-	onlySamples.Do(forward, causetest.Python(200, module, loop(44), user("count_words", 10, 12)))
-	warm := causetest.New()
+	onlySamples := testkit.NewProgram()
+	onlySamples.Do(forward, testkit.Python(200, module, loop(44), user("count_words", 10, 12)))
+	warm := testkit.NewProgram()
 	warm.Steps(3, model.PhaseWarmup, forward)
-	damaged := causetest.New()
+	damaged := testkit.NewProgram()
 	damaged.Steps(5, model.PhaseBaseline, forward)
 	damaged.P.Samples.Stacks.Parent[1] = 1
 	damaged.P.Samples.Stack[7] = 9999
 	damaged.P.Steps[3].End = damaged.P.Steps[3].Start - 5
 	damaged.P.Spans = []model.Span{{Kind: model.SpanDataWait, Start: damaged.T, End: damaged.P.Start, Loader: 99}, {Kind: model.SpanDataWait, Start: 1, End: 1 << 62, Loader: 99}}
-	for name, p := range map[string]*causetest.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples, "warm-up only": warm, "damaged": damaged} {
+	for name, p := range map[string]*testkit.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples, "warm-up only": warm, "damaged": damaged} {
 		t.Run(name, func(t *testing.T) {
 			b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
 			if len(b.Windows) == 0 {

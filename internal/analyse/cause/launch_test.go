@@ -6,13 +6,13 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/analyse/cause/causetest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 )
 
 // traced adds steps that a trace covers, each with n outermost operators of the given length (µs), each of which encloses one
 // other of half its length.
-func traced(p *causetest.Program, steps, n int, us int64) {
+func traced(p *testkit.Program, steps, n int, us int64) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(start model.Time, dur model.Dur, name string, parent model.EventID) model.EventID {
@@ -24,7 +24,7 @@ func traced(p *causetest.Program, steps, n int, us int64) {
 	}
 	for range steps {
 		at := p.T
-		p.Steps(1, model.PhaseTrace, causetest.Native(100))
+		p.Steps(1, model.PhaseTrace, testkit.Native(100))
 		gap := model.Time(int64(p.T-at) / int64(n))
 		for k := range n {
 			start := at + gap*model.Time(k)
@@ -38,9 +38,9 @@ func traced(p *causetest.Program, steps, n int, us int64) {
 }
 
 func TestTinyOperators(t *testing.T) {
-	p := causetest.New()
-	cell := []causetest.Frame{module, loop(40), user("cell", 20, 23)}
-	p.Steps(20, model.PhaseBaseline, causetest.Native(60, cell...), causetest.Python(40, cell...))
+	p := testkit.NewProgram()
+	cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
 	traced(p, 3, 3000, 20)
 	res, b := find(t, p)
 	if b.Ops == nil || b.Ops.Top != 3000 || b.Ops.Steps != 3 {
@@ -54,8 +54,8 @@ func TestTinyOperators(t *testing.T) {
 
 // Few large operators are no launch problem, and their kinds sum to the part.
 func TestLargeOperators(t *testing.T) {
-	p := causetest.New()
-	p.Steps(20, model.PhaseBaseline, causetest.Native(95, module, loop(40)), causetest.Python(5, module, loop(40)))
+	p := testkit.NewProgram()
+	p.Steps(20, model.PhaseBaseline, testkit.Native(95, module, loop(40)), testkit.Python(5, module, loop(40)))
 	traced(p, 2, 50, 1900)
 	res, b := find(t, p)
 	for _, f := range res.Findings {
@@ -76,7 +76,7 @@ func TestLargeOperators(t *testing.T) {
 
 // A session whose machine limits it: the container's quota.
 func TestQuota(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.Steps(30, model.PhaseBaseline, forward)
 	quota, throttled := 2.0, 1.2
 	p.S.Environment.CPUQuota, p.S.Environment.ThrottledSeconds = &quota, &throttled
@@ -87,7 +87,7 @@ func TestQuota(t *testing.T) {
 
 // torchrun gives each rank one thread although there are four cores for each.
 func TestOneThreadPerRank(t *testing.T) {
-	p := causetest.New()
+	p := testkit.NewProgram()
 	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
 	p.S.Environment.Threads = map[string]string{"OMP_NUM_THREADS": "1", "torch.get_num_threads": "1"}
 	p.Steps(30, model.PhaseBaseline, forward)
@@ -99,8 +99,8 @@ func TestOneThreadPerRank(t *testing.T) {
 }
 
 func TestStartUp(t *testing.T) {
-	p := causetest.New()
-	p.Do(causetest.Python(3000, module, user("read_all", 60, 66)))
+	p := testkit.NewProgram()
+	p.Do(testkit.Python(3000, module, user("read_all", 60, 66)))
 	p.Steps(2, model.PhaseWarmup, forward)
 	p.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
@@ -112,8 +112,8 @@ func TestStartUp(t *testing.T) {
 
 // Importing PyTorch is nobody's to save.
 func TestImportIsNoFinding(t *testing.T) {
-	p := causetest.New()
-	p.Do(causetest.Python(5000, module, causetest.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame("__init__.py", "<module>")))
+	p := testkit.NewProgram()
+	p.Do(testkit.Python(5000, module, testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame("__init__.py", "<module>")))
 	p.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
 	for _, f := range res.Findings {

@@ -1,8 +1,4 @@
-// Package causetest builds sessions of programs with known answers, for tests: a program is a list of what its thread does
-// in each step, and the session holds exactly the steps, spans and samples that this gives at a rate of one sample per 1 ms.
-//
-// It does not build traces, and nothing but tests uses it.
-package causetest
+package testkit
 
 import (
 	"bottleneck/internal/model"
@@ -58,8 +54,8 @@ const Epoch model.Time = 1_700_000_000_000_000_000
 
 const ms = 1_000_000
 
-// New starts a session with one process; more can be added with Add.
-func New() *Program {
+// NewProgram starts a session with one process; more can be added with Add.
+func NewProgram() *Program {
 	s := &model.Session{Strings: &model.Strings{}, Sources: map[string]*model.Source{}}
 	s.Environment = model.Environment{CPUs: 8, Torch: "2.15.0", Python: "3.13.0", Threads: map[string]string{"torch.get_num_threads": "4"}}
 	s.Run = &model.Run{Command: []string{"python", "train.py"}, Start: Epoch, End: Epoch}
