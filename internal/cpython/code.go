@@ -40,7 +40,6 @@ type codes struct {
 	byAddr  map[uint64]*Code
 	next    int
 	objType uint64 // address of PyCode_Type, once seen
-	texts   map[uint64]string
 }
 
 func newCodes(mem proc.Memory, l *Layout) *codes {
