@@ -91,7 +91,7 @@ def serve(model: nn.Module, requests: queue.Queue, batch_size: int) -> list[floa
         for request, answer in zip(batch, answers.tolist()):
             request.complaint, request.answered = answer, time.perf_counter()
             delays.append(request.answered - request.asked)
-            if len(delays) % 5000 == 0:
+            if len(delays) % 2000 == 0:
                 print(f"{len(delays)} answers", flush=True)
 
 
