@@ -14,7 +14,7 @@ type Context struct {
 
 	Wall   float64 // ns of the run; of the accounted process where the run is unknown
 	Steps  int     // steps of the main kind in the whole run, all phases
-	Steady float64 // ns from the first step's start to the last step's end
+	Steady float64 // ns from the end of the warm-up to the last step's end
 	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
 
 	workers []*workerView
@@ -37,10 +37,8 @@ func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
 		}
 		last = max(last, st.End)
 	}
-	c.Steady = float64(last - first)
-	if c.Wall < c.Steady {
-		c.Wall = c.Steady
-	}
+	c.Wall = max(c.Wall, float64(last-first))
+	c.Steady = float64(last - c.afterWarmup())
 	if !b.PerStep {
 		c.Steps, c.Steady = 1, b.Total
 	}

@@ -179,6 +179,7 @@ func findIO(c *Context) []Finding {
 	for _, f := range c.sampledIO() {
 		if i := slices.IndexFunc(out, func(g Finding) bool { return nearby(g.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
+			ioWords(c, &out[i])
 			continue
 		}
 		out = append(out, f)
