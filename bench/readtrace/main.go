@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command readtrace reads traces through package ingest and prints what that cost: wall time, CPU time, peak memory.
 // With -each every trace is dropped as soon as it is read, as for jobs of many ranks.
 package main

@@ -137,9 +137,8 @@ def main():
             own = [1e6 * r["own"] / r["samples"] for r in rows[n] if r["own"] and r["samples"]]
             alone = f"{statistics.median(own):.1f}" if own else "-"
             failed = sum(r["failed"] or 0 for r in rows[n]) if n == "bottleneck" else "-"
-            print(
-                f"{n:<20} {med['wall']:9.2f} {100 * (med['wall'] / plain - 1):8.1f}% {med['samples']:8.0f} {per:>14} {alone:>15} {failed:>7}"
-            )
+            slower = 100 * (med["wall"] / plain - 1)
+            print(f"{n:<20} {med['wall']:9.2f} {slower:8.1f}% {med['samples']:8.0f} {per:>14} {alone:>15} {failed:>7}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
+//go:build linux
+
 package ingest
 
 import (
-	"bytes"
-	"io"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,24 +16,6 @@ import (
 var bigFiles = []string{
 	"segment-anything-fast/eager_False.json.gz", "tracelens-big-mi300/mi300_owlv2-large.json.gz",
 	"hta-df-index-resolver-v100/trace_8_rank_1.json.gz",
-}
-
-func realText(tb testing.TB, name string) []byte {
-	tb.Helper()
-	raw, err := os.ReadFile(filepath.Join(realTraces, name))
-	if err != nil {
-		tb.Skipf("no real traces here: %v", err)
-	}
-	plain, err := unpack(bytes.NewReader(raw))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer plain.Close()
-	text, err := io.ReadAll(plain)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
 }
 
 // cpuRate reports bytes per second of CPU time, which other programs on the machine do not disturb as they do the

@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +16,24 @@ import (
 
 // realTraces is the folder of real traces beside the repository; tests that need it say so when it is missing.
 const realTraces = "../../../shared/traces"
+
+func realText(tb testing.TB, name string) []byte {
+	tb.Helper()
+	raw, err := os.ReadFile(filepath.Join(realTraces, name))
+	if err != nil {
+		tb.Skipf("no real traces here: %v", err)
+	}
+	plain, err := unpack(bytes.NewReader(raw))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer plain.Close()
+	text, err := io.ReadAll(plain)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
 
 func realFiles(tb testing.TB) []string {
 	tb.Helper()
