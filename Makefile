@@ -42,7 +42,7 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v ./e2e/
 
 test-generations: build ## the same on every older PyTorch that this machine can have
-	BOTTLENECK_E2E=torch-2.4,torch-1.13,torch-debian $(GO) test -count=1 -timeout 40m -v ./e2e/
+	BOTTLENECK_E2E=torch-2.4,torch-1.13,torch-debian $(GO) test -count=1 -p 1 -timeout 40m -v ./e2e/ ./internal/agent/
 
 cross: ## compiles for every platform
 	@set -e; for platform in $(PLATFORMS); do echo $$platform; \

@@ -259,6 +259,8 @@ os._exit(5)
 	}
 	_, _ = io.WriteString(stdin, "x")
 	awaitLine(t, stdout, "daemon done")
+	for range stdout { // until the daemon is gone, agent and all
+	}
 	if text, err := os.ReadFile(filepath.Join(b.dir, "daemon")); err != nil || string(text) != "lived" {
 		t.Errorf("the daemon did not live on: %q, %v", text, err)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,13 +74,13 @@ func createManifest(dir string, m Manifest) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("create session: %w", err)
 	}
-	name := tmp.Name()
-	_ = tmp.Close()
-	defer os.Remove(name)
-	if err := WriteJSON(name, m); err != nil {
-		return false, err
+	defer os.Remove(tmp.Name())
+	encode := json.NewEncoder(tmp)
+	encode.SetIndent("", " ")
+	if err := errors.Join(encode.Encode(m), tmp.Close()); err != nil {
+		return false, fmt.Errorf("create session: %w", err)
 	}
-	err = os.Link(name, path)
+	err = os.Link(tmp.Name(), path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err == nil, nil
 	}
