@@ -283,6 +283,8 @@ func TestLauncherKilled(t *testing.T) {
 	expect(t, "the growing report", growing.stdout, `"growing": true`)
 	_, _ = io.WriteString(stdin, "\n")
 	awaitLine(t, stdout, "over")
+	for range stdout { // until the program has ended
+	}
 	if text, err := os.ReadFile(filepath.Join(b.dir, "end")); err != nil || string(text) != "reached" {
 		t.Errorf("the program did not go on: %q, %v", text, err)
 	}
