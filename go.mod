@@ -3,24 +3,20 @@ module bottleneck
 go 1.26.0
 
 require (
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // encodes profiles for go tool pprof and everything that reads its format
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, faster than the standard library's gzip
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // tests: every --json output is validated against docs/report.schema.json
 	github.com/schollz/progressbar/v3 v3.19.1 // progress on a terminal for work over half a second
 	github.com/spf13/cobra v1.10.2 // subcommands, completion, man pages
 	github.com/spf13/pflag v1.0.9 // GNU flags beneath cobra: visiting those that were given
 	golang.org/x/sys v0.49.0 // affinity, file systems, terminals: what package syscall lacks
 	golang.org/x/term v0.47.0 // terminal width
+	google.golang.org/protobuf v1.36.12 // wire format of the OpenTelemetry profiles that samples are stored in
 )
 
 require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	google.golang.org/protobuf v1.36.12 // wire format of the OpenTelemetry profiles that samples are stored in
-)
-
-require github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // encodes profiles for go tool pprof and everything that reads its format
-
-require (
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // tests: every --json output is validated against docs/report.schema.json
 	golang.org/x/text v0.14.0 // indirect
 )
