@@ -11,7 +11,7 @@ RUN     ?= ./...
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generations cross bench parity bench-sampler wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generations test-faults cross bench parity bench-sampler wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -43,6 +43,9 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 
 test-generations: build ## the same on every older PyTorch that this machine can have
 	BOTTLENECK_E2E=torch-2.4,torch-1.13,torch-debian $(GO) test -count=1 -p 1 -timeout 40m -v ./e2e/ ./internal/agent/
+
+test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
+	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/
 
 cross: ## compiles for every platform
 	@set -e; for platform in $(PLATFORMS); do echo $$platform; \
