@@ -71,7 +71,7 @@ func anonymous(name string) bool {
 
 // driverShare is the share of all samples from which a function counts as one that drives the loop: its other lines are other
 // parts of the step, so that only a line of it, never the whole function, is a finding's unit.
-const driverShare = 0.85
+const driverShare = 0.97
 
 // findDrivers finds the functions that are on the stack for nearly all of the accounted time.
 func (c *Context) findDrivers() map[funcKey]bool {
