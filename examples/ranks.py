@@ -5,7 +5,7 @@ Each rank reads its share of the documents, cuts them into hashed word pairs and
 
 # expect: cause=straggler rank=1
 # run: torchrun --nproc_per_node 2
-# short: --epochs 2 --documents 4000
+# short: --epochs 3 --documents 6000
 from __future__ import annotations
 
 import argparse
