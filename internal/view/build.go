@@ -36,6 +36,7 @@ func Build(s *model.Session, opt Options) *Report {
 	b.guard("loaders", b.loaders)
 	b.guard("ranks", b.ranks)
 	b.guard("tables", b.tables)
+	b.guard("rank clocks", b.rankClocks)
 	b.guard("next commands", b.next)
 	r.sanitise()
 	return r
@@ -66,7 +67,8 @@ func emptyReport() *Report {
 		Verdict: Verdict{Bound: "unknown", Sentence: "nothing could be judged.", Confidence: Confidence{"low", "no data"}},
 		Inputs:  []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
-		CriticalPath: []CriticalRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
+		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{}, Bandwidth: []BandwidthRow{},
+		Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
 		Actions: []ActionRow{}, Memory: []MemoryRow{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
 	}
 }

@@ -25,14 +25,21 @@ func (b *builder) tables() {
 	b.guard("communication", func() { b.commRows(traces) })
 	b.guard("memory", func() { b.memoryRows(traces) })
 	b.guard("critical path", func() { b.criticalPath(traces) })
+	b.guard("roofline", func() { b.rooflines(traces) })
+	b.guard("copies", func() { b.copyRows(traces) })
+	b.guard("streams", func() { b.streamRows(traces) })
+	b.guard("sequences", func() { b.sequenceRows(traces) })
+	b.guard("step parts", func() { b.stepParts(traces) })
 }
+
+// us is a duration in microseconds.
+func us(d model.Dur) float64 { return float64(d) / 1e3 }
 
 func (b *builder) keyAverages(traces []*model.Trace) {
 	rows := analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack})
 	slices.SortStableFunc(rows, func(x, y analyse.KeyAverage) int {
 		return cmp.Compare(y.SelfCPU+y.SelfDevice, x.SelfCPU+x.SelfDevice)
 	})
-	us := func(d model.Dur) float64 { return float64(d) / 1e3 }
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
 		row := OpRow{Name: k.Name, Count: k.Count, SelfCPUUs: us(k.SelfCPU), CPUUs: us(k.CPU), SelfDeviceUs: us(k.SelfDevice), DeviceUs: us(k.Device),
@@ -72,16 +79,17 @@ func traceWhere(w analyse.Where) Where {
 }
 
 func (b *builder) gpuRows(traces []*model.Trace) {
-	us := func(d model.Dur) float64 { return float64(d) / 1e3 }
 	for _, t := range traces {
 		for _, g := range analyse.GPUs(t, b.s.Strings) {
 			row := GPURow{Rank: rankPtr(g.Rank), Device: int(g.Device), SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute),
-				CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}
+				CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
+				ExposedCommUs: us(g.ExposedCommunication), ExposedCopyUs: us(g.ExposedCopy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}
 			for _, c := range g.IdleBy {
 				row.IdleByCause = append(row.IdleByCause, IdleRow{c.Cause, us(c.Dur), int64(c.Gaps), traceWhere(c.Where)})
 			}
 			if n := g.Launches.Count; n > 0 {
-				row.Launches = &LaunchRow{Count: int64(n), MedianDelayUs: us(g.Launches.MedianDelay), QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
+				row.Launches = &LaunchRow{Count: int64(n), MedianDelayUs: us(g.Launches.MedianDelay), P90DelayUs: us(g.Launches.P90Delay),
+					Short: int64(g.Launches.Short), SlowCalls: int64(g.Launches.SlowCalls), QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
 			}
 			b.r.GPU = append(b.r.GPU, row)
 		}
@@ -102,46 +110,6 @@ func (b *builder) commRows(traces []*model.Trace) {
 	}
 }
 
-// criticalPath is of the first steady step of the first trace that has device work: each step has its own path.
-func (b *builder) criticalPath(traces []*model.Trace) {
-	for _, t := range traces {
-		if !t.Features.Device {
-			continue
-		}
-		from, to := t.From, t.To
-		for _, st := range t.Steps {
-			if !st.Warmup && st.End > st.Start {
-				from, to = st.Start, st.End
-				break
-			}
-		}
-		path := analyse.CriticalPath(t, b.s.Strings, from, to)
-		if path == nil {
-			return
-		}
-		for _, sh := range path.Shares() {
-			row := CriticalRow{Kind: sh.Kind.String(), Us: float64(sh.Dur) / 1e3, Share: sh.Share, Spans: []CriticalSpan{}}
-			for _, sp := range longest(path.Spans, sh.Kind, 20) {
-				row.Spans = append(row.Spans, CriticalSpan{Name: b.s.Strings.Text(sp.Name), StartUs: float64(sp.Start-from) / 1e3, Us: float64(sp.Dur) / 1e3, Lane: laneName(b.s, t, sp.Lane)})
-			}
-			b.r.CriticalPath = append(b.r.CriticalPath, row)
-		}
-		return
-	}
-}
-
-// longest are the n longest spans of one kind, longest first.
-func longest(spans []analyse.PathSpan, kind analyse.PathKind, n int) []analyse.PathSpan {
-	var out []analyse.PathSpan
-	for _, sp := range spans {
-		if sp.Kind == kind {
-			out = append(out, sp)
-		}
-	}
-	slices.SortStableFunc(out, func(x, y analyse.PathSpan) int { return cmp.Compare(y.Dur, x.Dur) })
-	return out[:min(len(out), n)]
-}
-
 func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 	if id < 0 || int(id) >= len(t.Lanes) {
 		return ""
@@ -154,39 +122,6 @@ func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 		return name
 	}
 	return "thread " + s.Strings.Text(l.TID)
-}
-
-// memoryRows are peaks per device over all traces that recorded memory.
-func (b *builder) memoryRows(traces []*model.Trace) {
-	type device struct{ kind, index int8 }
-	var order []device
-	rows := map[device]*MemoryRow{}
-	for _, t := range traces {
-		m := &t.Memory
-		for i := range m.Time {
-			d := device{m.DeviceType[i], m.DeviceIndex[i]}
-			row := rows[d]
-			if row == nil {
-				row = &MemoryRow{Device: deviceName(d.kind, d.index)}
-				rows[d] = row
-				order = append(order, d)
-			}
-			row.PeakBytes = max(row.PeakBytes, m.Allocated[i])
-			if m.Reserved[i] > 0 {
-				if row.PeakReserved == nil {
-					row.PeakReserved = ptr(int64(0))
-				}
-				*row.PeakReserved = max(*row.PeakReserved, m.Reserved[i])
-			}
-			if m.Bytes[i] > 0 {
-				row.Allocations++
-				row.AllocatedBytes += m.Bytes[i]
-			}
-		}
-	}
-	for _, d := range order {
-		b.r.Memory = append(b.r.Memory, *rows[d])
-	}
 }
 
 func deviceName(kind, index int8) string {

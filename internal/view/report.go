@@ -22,6 +22,13 @@ type Report struct {
 	GPU           []GPURow        `json:"gpu"`
 	Communication []CommRow       `json:"communication"`
 	CriticalPath  []CriticalRow   `json:"critical_path"`
+	CriticalRanks []RankShare     `json:"critical_path_ranks"`
+	Roofline      []Roofline      `json:"roofline"`
+	Copies        []CopyRow       `json:"copies"`
+	Bandwidth     []BandwidthRow  `json:"bandwidth"`
+	Streams       []StreamRow     `json:"streams"`
+	Sequences     []SequenceRow   `json:"sequences"`
+	StepParts     []StepPartsRow  `json:"step_parts"`
 	Python        *Python         `json:"python,omitempty"`
 	Workers       []Worker        `json:"workers"`
 	Loaders       []Loader        `json:"loaders"`

@@ -42,6 +42,8 @@ type GPURow struct {
 	CommunicationUs float64    `json:"communication_us"`
 	OverlapUs       float64    `json:"overlap_us"`
 	CopyUs          float64    `json:"copy_us"`
+	ExposedCommUs   float64    `json:"exposed_communication_us"` // while nothing computes
+	ExposedCopyUs   float64    `json:"exposed_copy_us"`          // while nothing computes or communicates
 	IdleUs          float64    `json:"idle_us"`
 	IdleByCause     []IdleRow  `json:"idle_by_cause"`
 	Launches        *LaunchRow `json:"launches,omitempty"`
@@ -59,6 +61,9 @@ type IdleRow struct {
 type LaunchRow struct {
 	Count           int64    `json:"count"`
 	MedianDelayUs   float64  `json:"median_delay_us"`
+	P90DelayUs      float64  `json:"p90_delay_us"`
+	Short           int64    `json:"short"`      // the work took less time than its launching call
+	SlowCalls       int64    `json:"slow_calls"` // launching calls of more than 50 µs
 	QueueEmptyShare *float64 `json:"queue_empty_share,omitempty"`
 }
 
@@ -88,6 +93,7 @@ type CriticalRow struct {
 
 // CriticalSpan is one stretch of the critical path.
 type CriticalSpan struct {
+	Rank    *int    `json:"rank,omitempty"`
 	Name    string  `json:"name"`
 	StartUs float64 `json:"start_us"`
 	Us      float64 `json:"us"`
@@ -195,15 +201,6 @@ type ActionRow struct {
 	Rank   *int    `json:"rank,omitempty"`
 }
 
-// MemoryRow is one device's memory.
-type MemoryRow struct {
-	Device         string `json:"device"`
-	PeakBytes      int64  `json:"peak_bytes"`
-	PeakReserved   *int64 `json:"peak_reserved_bytes,omitempty"`
-	Allocations    int64  `json:"allocations"`
-	AllocatedBytes int64  `json:"allocated_bytes"`
-}
-
 // Rank is one rank's steps.
 type Rank struct {
 	Rank     int      `json:"rank"`
@@ -217,8 +214,9 @@ type Rank struct {
 
 // Clock is how a rank's clock was aligned.
 type Clock struct {
-	OffsetUs float64 `json:"offset_us"`
-	ErrorUs  float64 `json:"error_us"`
+	OffsetUs    float64 `json:"offset_us"`
+	ErrorUs     float64 `json:"error_us"`
+	Collectives int     `json:"collectives"` // that were compared
 }
 
 // File counts the session's files of one kind.

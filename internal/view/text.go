@@ -35,6 +35,11 @@ func Sections() []Section {
 		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
 		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
 		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu},
+		{Name: "roofline", Description: "arithmetic against the device's rates, MFU", write: (*printer).roofline, extra: true},
+		{Name: "copies", Description: "copies by kind, and their bandwidth", write: (*printer).copies, extra: true},
+		{Name: "streams", Description: "device streams, their gaps and queues", write: (*printer).streams, extra: true},
+		{Name: "sequences", Description: "kernel sequences that recur", write: (*printer).sequences, extra: true},
+		{Name: "step-parts", Description: "traced steps in exclusive parts", write: (*printer).stepParts, extra: true},
 		{Name: "critical-path", Description: "what each stretch of one traced step waited for", write: (*printer).criticalPath},
 		{Name: "operators", Description: "top operators", write: (*printer).operators},
 		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels},
@@ -61,7 +66,11 @@ func WriteText(w io.Writer, r *Report, opt TextOptions) error {
 	p := newPrinter(printableCopy(r), opt)
 	for _, s := range chosen {
 		p.section = s.Name
+		before := p.out.Len()
 		s.write(p)
+		if p.asked() && p.out.Len() == before {
+			p.line("%s: nothing to show; the input does not hold %s.", s.Name, s.Description)
+		}
 	}
 	out := bufio.NewWriter(w)
 	out.WriteString(p.out.String())

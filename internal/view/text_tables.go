@@ -27,6 +27,7 @@ func (p *printer) gpu() {
 	}
 	p.table([]column{{head: "rank"}, {head: "device"}, {head: "span", right: true}, {head: "compute", right: true}, {head: "comm.", right: true},
 		{head: "copy", right: true}, {head: "idle", right: true}, {head: "idle because of", wide: true}}, rows)
+	p.gpuNotes()
 }
 
 func idleText(g *GPURow) string {
@@ -57,13 +58,24 @@ func (p *printer) criticalPath() {
 	var rows [][]string
 	for i := range p.r.CriticalPath[:p.rows(len(p.r.CriticalPath), 8)] {
 		c := &p.r.CriticalPath[i]
-		name := ""
+		name, at := "", ""
 		if len(c.Spans) > 0 {
-			name = ShortKernel(c.Spans[0].Name)
+			sp := &c.Spans[0]
+			name, at = ShortKernel(sp.Name), Milliseconds(sp.Us/1e3)
+			if sp.Rank != nil {
+				name += fmt.Sprintf(" (rank %d)", *sp.Rank)
+			}
 		}
-		rows = append(rows, []string{c.Kind, Milliseconds(c.Us / 1e3), Percent(c.Share), name})
+		rows = append(rows, []string{c.Kind, Milliseconds(c.Us / 1e3), Percent(c.Share), at, strings.TrimSpace(name)})
 	}
-	p.table([]column{{head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "longest", wide: true}}, rows)
+	p.table([]column{{head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "longest", right: true}, {head: "which", wide: true}}, rows)
+	var parts []string
+	for _, r := range p.r.CriticalRanks[:p.rows(len(p.r.CriticalRanks), 8)] {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Rank, Percent(r.Share)))
+	}
+	if len(parts) > 0 {
+		p.wrap("  by rank: ", "    ", strings.Join(parts, " · "))
+	}
 }
 
 func rankText(r *int) string {
@@ -329,16 +341,6 @@ func (p *printer) communication() {
 	}
 	p.table([]column{{head: "rank"}, {head: "collective", wide: true}, {head: "calls", right: true}, {head: "time", right: true}, {head: "exposed", right: true}, {head: "bytes", right: true},
 		{head: "bus GB/s", right: true}, {head: "late rank", right: true}}, rows)
-}
-
-func (p *printer) memory() {
-	if len(p.r.Memory) == 0 {
-		return
-	}
-	p.heading("Memory", "in the traced steps")
-	for _, m := range p.r.Memory {
-		p.line("  %s: peak %s, %s allocations of %s in all", m.Device, Bytes(float64(m.PeakBytes)), Count(m.Allocations), Bytes(float64(m.AllocatedBytes)))
-	}
 }
 
 func (p *printer) cost() {

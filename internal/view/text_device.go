@@ -1,0 +1,309 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// matters is the share of a device's time from which the default report names copies.
+const matters = 0.02
+
+// gpuNotes are the lines under the GPU table that need no table of their own.
+func (p *printer) gpuNotes() {
+	if text := p.mfuText(); text != "" {
+		p.wrap("  ", "    ", text)
+	}
+	if text := p.copiesText(); text != "" {
+		p.wrap("  ", "    ", text)
+	}
+	if !p.opt.All && !p.asked() {
+		return
+	}
+	shown := 0
+	for i := range p.r.GPU {
+		g := &p.r.GPU[i]
+		l := g.Launches
+		if l == nil || !p.rankShown(g.Rank) || shown >= p.rows(len(p.r.GPU), 16) {
+			continue
+		}
+		shown++
+		text := fmt.Sprintf("%sdevice %d: %s launches, median delay %s (p90 %s); ", rankPrefix(g.Rank), g.Device, Count(l.Count), Milliseconds(l.MedianDelayUs/1e3), Milliseconds(l.P90DelayUs/1e3))
+		if l.QueueEmptyShare != nil {
+			text += fmt.Sprintf("%s found the device idle, ", Percent(*l.QueueEmptyShare))
+		}
+		p.wrap("  ", "    ", text+fmt.Sprintf("%s took longer than their work, %s more than 50 µs", Count(l.Short), Count(l.SlowCalls)))
+	}
+}
+
+func rankPrefix(r *int) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("rank %d ", *r)
+}
+
+// mfuText is the share of the peak arithmetic rate over the shown ranks, "" where no device's rates are known.
+func (p *printer) mfuText() string {
+	low, high, covered, n, device := 0.0, 0.0, 0.0, 0, ""
+	for i := range p.r.Roofline {
+		r := &p.r.Roofline[i]
+		if r.MFU == nil || !p.rankShown(r.Rank) {
+			continue
+		}
+		if n == 0 {
+			low, high, device = *r.MFU, *r.MFU, r.Device
+		}
+		low, high = min(low, *r.MFU), max(high, *r.MFU)
+		covered += r.CoveredShare
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	text := "MFU " + Percent(low)
+	if Percent(low) != Percent(high) {
+		text += " – " + Percent(high)
+	}
+	if n > 1 {
+		text += fmt.Sprintf(" over %d traces", n)
+	}
+	return text + fmt.Sprintf(" of %s's peak rates: flops ÷ (peak of their format × span); the operators counted are %s of kernel time", device, Percent(covered/float64(n)))
+}
+
+// copiesText names the copies that cost most, "" where none matter.
+func (p *printer) copiesText() string {
+	span := 0.0
+	for i := range p.r.GPU {
+		if p.rankShown(p.r.GPU[i].Rank) {
+			span += p.r.GPU[i].SpanUs
+		}
+	}
+	exposed, pageable, waited := 0.0, 0.0, 0.0
+	var most *CopyRow
+	for i := range p.r.Copies {
+		c := &p.r.Copies[i]
+		if !p.rankShown(c.Rank) {
+			continue
+		}
+		exposed += c.ExposedUs
+		if c.Pageable {
+			pageable += c.Us
+			waited += c.HostWaitUs
+		}
+		if most == nil || c.ExposedUs+c.HostWaitUs > most.ExposedUs+most.HostWaitUs {
+			most = c
+		}
+	}
+	if most == nil || span <= 0 || max(exposed, pageable, waited) < matters*span {
+		return ""
+	}
+	text := fmt.Sprintf("Copies: %s while nothing computes (%s)", Milliseconds(exposed/1e3), Percent(exposed/span))
+	if pageable > 0 {
+		text += fmt.Sprintf("; %s of copies use pageable host memory, in which the host waited %s", Milliseconds(pageable/1e3), Milliseconds(waited/1e3))
+	}
+	text += "; most: " + most.Name
+	if at := atPlace(most.Where); at != "" {
+		text += " at " + at
+	}
+	return text
+}
+
+func (p *printer) roofline() {
+	shown := 0
+	for i := range p.r.Roofline {
+		r := &p.r.Roofline[i]
+		if !p.rankShown(r.Rank) || shown >= p.rows(len(p.r.Roofline), 1) {
+			continue
+		}
+		if shown++; shown == 1 {
+			p.heading("Roofline", "arithmetic of matrix products, convolutions and attention against the device's rates")
+		}
+		p.wrap("  ", "    ", rooflineText(r))
+		p.rooflineTable(r)
+	}
+}
+
+func rooflineText(r *Roofline) string {
+	text := rankPrefix(r.Rank) + digits(float64(r.Flops)/1e12) + " TFLOP in " + Milliseconds(r.SpanUs/1e3)
+	switch {
+	case r.MFU != nil:
+		text += fmt.Sprintf(" = MFU %s of %s (flops ÷ (peak rate of their format × span))", Percent(*r.MFU), r.Device)
+	default:
+		text += "; the peak rates of this device are not known"
+	}
+	return text + fmt.Sprintf("; the operators below are %s of %s of kernel time", Percent(r.CoveredShare), Milliseconds(r.KernelUs/1e3))
+}
+
+func (p *printer) rooflineTable(r *Roofline) {
+	var rows [][]string
+	known := false
+	for i := range r.Ops[:p.rows(len(r.Ops), 10)] {
+		op := &r.Ops[i]
+		row := []string{op.Name + " " + shapesText(op.Shapes), op.Format, Count(op.Count), Milliseconds(op.DeviceUs / 1e3), Percent(op.DeviceUs / max(r.KernelUs, 1e-9)), digits(op.TFLOPs), "-", "-", ""}
+		if op.Attainable != nil && op.Peak != nil {
+			known = true
+			row[6], row[7], row[8] = digits(*op.Attainable), Percent(valueOr(op.Efficiency, 0)), "compute"
+			if *op.Attainable < *op.Peak {
+				row[8] = "memory"
+			}
+		}
+		rows = append(rows, row)
+	}
+	cols := []column{{head: "operator", wide: true}, {head: "format"}, {head: "calls", right: true}, {head: "time", right: true}, {head: "share", right: true},
+		{head: "TFLOP/s", right: true}, {head: "possible", right: true}, {head: "reached", right: true}, {head: "bound by"}}
+	if !known {
+		cols = cols[:6]
+	}
+	p.table(cols, rows)
+}
+
+// shapesText is a list of shapes without the empty ones that scalars leave.
+func shapesText(shapes string) string {
+	for _, empty := range []string{", []", "[], ", ", \"\"", "\"\", "} {
+		shapes = strings.ReplaceAll(shapes, empty, "")
+	}
+	return shapes
+}
+
+func (p *printer) copies() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.Copies), func(c CopyRow) bool { return !p.rankShown(c.Rank) })
+	if len(rows) == 0 {
+		return
+	}
+	p.heading("Copies", "exposed = while the device computes and communicates nothing; host waits = in calls that return at the copy's end")
+	var cells [][]string
+	for i := range rows[:p.rows(len(rows), 12)] {
+		c := &rows[i]
+		size, rate := "-", "-"
+		if c.Bytes != nil {
+			size = Bytes(float64(*c.Bytes))
+		}
+		if c.GBs != nil {
+			rate = digits(*c.GBs)
+		}
+		cells = append(cells, []string{rankText(c.Rank), fmt.Sprint(c.Device), c.Name, Count(c.Count), Milliseconds(c.Us / 1e3), Milliseconds(c.ExposedUs / 1e3), Milliseconds(c.HostWaitUs / 1e3), size, rate, clip(placeText(c.Where), 24)})
+	}
+	p.table([]column{{head: "rank"}, {head: "device"}, {head: "copy", wide: true}, {head: "runs", right: true}, {head: "time", right: true}, {head: "exposed", right: true},
+		{head: "host waits", right: true}, {head: "bytes", right: true}, {head: "GB/s", right: true}, {head: "at"}}, cells)
+	var parts []string
+	for i := range p.r.Bandwidth {
+		if w := &p.r.Bandwidth[i]; p.rankShown(w.Rank) && len(parts) < p.rows(len(p.r.Bandwidth), 8) {
+			parts = append(parts, fmt.Sprintf("%s%s mean %s, at most %s", rankPrefix(w.Rank), w.Kind, digits(w.MeanGBs), digits(w.MaxGBs)))
+		}
+	}
+	if len(parts) > 0 {
+		p.wrap("  GB/s while they run: ", "    ", strings.Join(parts, " · "))
+	}
+}
+
+// placeText is the line of a place, else its operator.
+func placeText(w Where) string {
+	if w.File != "" {
+		return fmt.Sprintf("%s:%d", base(w.File), w.Line)
+	}
+	return w.Op
+}
+
+func (p *printer) streams() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.Streams), func(s StreamRow) bool { return !p.rankShown(s.Rank) })
+	if len(rows) == 0 {
+		return
+	}
+	p.heading("Streams", "gaps: host = not launched yet, kernel = launched and below 30 µs, other = launched; queue = launched and not started")
+	var cells [][]string
+	for i := range rows[:p.rows(len(rows), 16)] {
+		s := &rows[i]
+		cells = append(cells, []string{rankText(s.Rank), fmt.Sprint(s.Device), fmt.Sprint(s.Stream), Count(s.Count), Milliseconds(s.BusyUs / 1e3), Milliseconds(s.HostWaitUs / 1e3), Milliseconds(s.KernelWaitUs / 1e3),
+			Milliseconds(s.OtherWaitUs / 1e3), fmt.Sprintf("%.1f", s.QueueMean), Count(int64(s.QueueMax)), Milliseconds(s.QueueFullUs / 1e3)})
+	}
+	p.table([]column{{head: "rank"}, {head: "device"}, {head: "stream", right: true}, {head: "work", right: true}, {head: "busy", right: true}, {head: "host", right: true}, {head: "kernel", right: true},
+		{head: "other", right: true}, {head: "queue", right: true}, {head: "most", right: true}, {head: "full", right: true}}, cells)
+}
+
+func (p *printer) sequences() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.Sequences), func(s SequenceRow) bool { return !p.rankShown(s.Rank) })
+	if len(rows) == 0 {
+		return
+	}
+	p.heading("Kernel sequences", "launched in the same order by one operator: to fuse, compile or capture in a graph")
+	var cells [][]string
+	for i := range rows[:p.rows(len(rows), 8)] {
+		s := &rows[i]
+		names := make([]string, len(s.Kernels))
+		for k := range s.Kernels {
+			names[k] = ShortKernel(s.Kernels[k])
+		}
+		cells = append(cells, []string{rankText(s.Rank), clip(s.Op, 32), Count(int64(s.Length)), Count(s.Count), Milliseconds(s.DeviceUs / 1e3), Milliseconds(s.CPUUs / 1e3), strings.Join(names, " → ")})
+	}
+	p.table([]column{{head: "rank"}, {head: "operator"}, {head: "kernels", right: true}, {head: "times", right: true}, {head: "on device", right: true}, {head: "on CPU", right: true}, {head: "which", wide: true}}, cells)
+}
+
+func (p *printer) stepParts() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.StepParts), func(s StepPartsRow) bool { return !p.rankShown(s.Rank) })
+	if len(rows) == 0 {
+		return
+	}
+	p.heading("Parts of traced steps", "exclusive; an instant belongs to the leftmost part that applies, as in TensorBoard's plugin")
+	var cells [][]string
+	for i := range rows[:p.rows(len(rows), 12)] {
+		s := &rows[i]
+		of := func(v float64) string { return Percent(v / max(s.Us, 1e-9)) }
+		name := fmt.Sprint(s.Step)
+		if s.Step < 0 {
+			name = "all"
+		}
+		cells = append(cells, []string{rankText(s.Rank), name, Milliseconds(s.Us / 1e3), of(s.KernelUs), of(s.MemcpyUs), of(s.MemsetUs), of(s.CommunicationUs), of(s.RuntimeUs),
+			of(s.DataLoaderUs), of(s.CPUOpUs), of(s.OtherUs), Percent(s.Utilisation)})
+	}
+	cols := []column{{head: "rank"}, {head: "step", right: true}}
+	for _, h := range []string{"time", "kernel", "memcpy", "memset", "comm.", "runtime", "loader", "CPU op", "other", "GPU busy"} {
+		cols = append(cols, column{head: h, right: true})
+	}
+	p.table(cols, cells)
+}
+
+func (p *printer) memory() {
+	rows := slices.DeleteFunc(slices.Clone(p.r.Memory), func(m MemoryRow) bool { return !p.rankShown(m.Rank) })
+	if len(rows) == 0 {
+		return
+	}
+	p.heading("Memory", "in the traced time")
+	slices.SortStableFunc(rows, func(x, y MemoryRow) int { return cmp.Compare(y.PeakBytes, x.PeakBytes) })
+	for i := range rows[:p.rows(len(rows), 6)] {
+		m := &rows[i]
+		p.wrap("  ", "    ", memoryText(m))
+		if !p.opt.All && !p.asked() {
+			continue
+		}
+		var cells [][]string
+		for _, h := range m.Holders[:p.rows(len(m.Holders), 8)] {
+			cells = append(cells, []string{cmp.Or(h.Op, "outside operators"), h.Phase, Bytes(float64(h.Bytes)), Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)), Count(h.Blocks)})
+		}
+		if len(cells) > 0 {
+			p.table([]column{{head: "alive at the peak, allocated by", wide: true}, {head: "phase"}, {head: "bytes", right: true}, {head: "share", right: true}, {head: "blocks", right: true}}, cells)
+		}
+	}
+}
+
+func memoryText(m *MemoryRow) string {
+	text := fmt.Sprintf("%s%s: peak %s", rankPrefix(m.Rank), m.Device, Bytes(float64(m.PeakBytes)))
+	if !m.Absolute {
+		text += " above the trace's start"
+	}
+	if m.PeakReserved != nil {
+		text += fmt.Sprintf(" (%s reserved)", Bytes(float64(*m.PeakReserved)))
+	}
+	if m.PeakOp != "" {
+		text += " in " + m.PeakOp
+	}
+	if m.PeakPhase != "" {
+		text += " (" + m.PeakPhase + ")"
+	}
+	text += fmt.Sprintf(" after %s; %s allocations of %s in all", Milliseconds(m.PeakAtUs/1e3), Count(m.Allocations), Bytes(float64(m.AllocatedBytes)))
+	if m.UnfreedBytes > 0 {
+		text += fmt.Sprintf(", %s not freed in the trace", Bytes(float64(m.UnfreedBytes)))
+	}
+	return text
+}
