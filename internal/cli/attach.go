@@ -35,6 +35,7 @@ func newAttachCommand(a *app) *cobra.Command {
 			"or Ctrl-C. The program is neither stopped nor changed. There are no operators or steps: those need `bottleneck run`.",
 		Example: "  bottleneck attach 4242\n" +
 			"  bottleneck attach --duration 30s --rate 1000 4242\n" +
+			"  bottleneck attach --gil --duration 10s 4242\n" +
 			"  bottleneck attach --out server/ --json server.json 4242",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -61,6 +62,7 @@ func newAttachCommand(a *app) *cobra.Command {
 	f.Float64Var(&o.rate, "rate", collect.DefaultHz, "samples per second and thread")
 	f.DurationVar(&o.duration, "duration", 0, "stop after this `TIME`, like 30s (0 = when the program ends, or Ctrl-C)")
 	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/attach-<pid>-<time>)")
+	r.samples.addTo(f)
 	r.addTo(f)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/export"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/view"
 )
 
 // exportOptions are the flags of export.
@@ -22,6 +23,7 @@ type exportOptions struct {
 	groupBy        []string
 	sortBy         string
 	rowLimit       int
+	samples        view.SampleChoice
 }
 
 func newExportCommand(a *app) *cobra.Command {
@@ -50,6 +52,8 @@ func newExportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.worker, "worker", "", "`NAME` of the process in a TensorBoard directory")
 	f.BoolVar(&o.gzip, "gzip", false, "compress the files of a directory")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split key averages by `KEYS`: input-shape, stack=N")
+	f.BoolVar(&o.samples.GIL, "gil", false, "only samples of threads that hold the GIL")
+	f.BoolVar(&o.samples.Idle, "idle", false, "stacks of threads that wait for work too, in formats that leave them out (folded, speedscope)")
 	f.StringVar(&o.sortBy, "sort-by", "", "sort key averages by `COLUMN`")
 	f.IntVar(&o.rowLimit, "row-limit", -1, "at most `N` rows of key averages (-1 = all)")
 	return cmd
@@ -96,6 +100,7 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	chooseSamples(s, o.samples, format.Name)
 	opt := export.Options{Path: o.output, Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
 		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, SortBy: o.sortBy, RowLimit: o.rowLimit}
 	if o.output != "" && o.output != "-" {

@@ -24,6 +24,7 @@ func newReportCommand(a *app) *cobra.Command {
 		Long: "Reads session directories (also growing ones), files that `pack` made, traces of torch.profiler, and directories of them\n" +
 			"(every rank in one report); - reads standard input.",
 		Example: "  bottleneck report bottleneck-out/train-20260131-120000\n" +
+			"  bottleneck report --source train.py bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report traces/ --rank 0-7 --json report.json\n" +
 			"  bottleneck report trace.json.gz --style torch --sort-by self_cpu_time_total --row-limit 20",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -40,6 +41,7 @@ func newReportCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
+	o.samples.addSourceTo(cmd.Flags())
 	o.addTo(cmd.Flags())
 	return cmd
 }
@@ -88,20 +90,23 @@ func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Rep
 	return o.writeText(a, w, s, r)
 }
 
-// writeText writes the report in the chosen style.
+// writeText writes the report in the chosen style, or the one file that was asked for.
 func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view.Report) error {
+	text := o.text
+	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose
+	if o.samples.source != "" {
+		return o.writeSource(w, s, text)
+	}
 	switch o.style {
 	case "torch":
 		return o.writeTorch(w, s)
 	case "lightning":
 		return o.writeLightning(w, s)
 	}
-	text := o.text
-	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose
 	if err := view.WriteText(w, r, text); err != nil {
 		return usage("%v", err)
 	}
-	return nil
+	return o.writeSamples(w, s, text)
 }
 
 // toFile writes a whole file or nothing; "-" is standard output.

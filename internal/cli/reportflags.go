@@ -25,6 +25,7 @@ type reportOptions struct {
 	maxShapesWidth      int
 	header, timeUnit    string
 	topLevelOnly        bool
+	samples             sampleOptions
 	build               view.Options
 	text                view.TextOptions
 }
