@@ -89,6 +89,9 @@ func (o *sampleSums) stack(classes *analyse.FrameClasses, stack model.StackID, n
 	innermost, innermostUser := true, true
 	classes.Walk(stack, func(id model.FrameID) bool {
 		f := classes.Stacks.Frames[id]
+		if classes.File(f.File) == analyse.FileAgent {
+			return true
+		}
 		user := classes.File(f.File) == analyse.FileUser
 		add := func(sum ownTotal, seen, owns bool) ownTotal {
 			if owns {
@@ -164,12 +167,15 @@ func SourceFile(s *model.Session, name string, choice SampleChoice) (found strin
 	return "", nearestFiles(path.Base(end), files, weight)
 }
 
-// nearestFiles are the sampled files whose base names differ least from name.
+// nearestFiles are the sampled files whose base names differ least from name; names that have little in common with it
+// stay in the order of their time.
 func nearestFiles(name string, files []string, weight map[string]float64) []string {
 	files = slices.DeleteFunc(files, func(file string) bool { return weight[file] == 0 || strings.HasPrefix(file, "<") })
+	name = strings.TrimSuffix(name, ".py")
+	unlike := max(2*len(name)-3, 0)
 	distance := map[string]int{}
 	for _, file := range files {
-		distance[file] = nameDistance(name, path.Base(file))
+		distance[file] = min(nameDistance(name, strings.TrimSuffix(path.Base(file), ".py")), unlike)
 	}
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
 	return files[:min(len(files), maxNearest)]

@@ -105,7 +105,18 @@ func (c SampleChoice) describe(sums *sampleSums) string {
 	case c.Idle:
 		what = "wall time of all threads, idle ones too"
 	}
-	return fmt.Sprintf("%s, %s samples of %d threads in %d processes", what, Count(int64(sums.samples)), sums.threads, sums.processes)
+	return fmt.Sprintf("%s, %s of %s in %s", what, counted(sums.samples, "sample"), counted(sums.threads, "thread"), counted(sums.processes, "process"))
+}
+
+func counted(n int, word string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(word, "s"):
+		word += "es"
+	default:
+		word += "s"
+	}
+	return Count(int64(n)) + " " + word
 }
 
 // usualSampleRows is how many rows a table of WriteSamples has without options.
