@@ -211,21 +211,25 @@ USER_SCOPE = 7
 def write_legacy(results, path):
     """Without Kineto torch has no exporter of its own that escapes names: writes the rows as Kineto would.
 
-    ts and dur are in microseconds, ts since the Unix epoch; "tid" is torch's internal thread number.
+    ts and dur are in microseconds, ts since the Unix epoch; "tid" is the native id of the calling thread, which recorded and
+    so began the first row, and torch's internal thread number on the rows of others.
     """
     process = os.getpid()
+    first = min(results.events(), key=lambda event: event.start_us(), default=None)
+    threads = {} if first is None else {first.start_thread_id(): core.thread_id()}
     with open(path, "w", encoding="utf-8") as file:
         file.write('{"schemaVersion":1,"legacyProfiler":1,"traceStartUs":%d,"traceEvents":[\n' % results.trace_start_us())
         separator = ""
         for event in results.events():
-            file.write(separator + json.dumps(legacy_row(event, process), separators=(",", ":")))
+            file.write(separator + json.dumps(legacy_row(event, process, threads), separators=(",", ":")))
             separator = ",\n"
         file.write("\n]}\n")
 
 
-def legacy_row(event, process):
-    """One event of the old profiler as a Chrome trace event."""
-    row = {"ph": "X", "pid": process, "tid": event.start_thread_id(), "ts": event.start_us(), "name": event.name()}
+def legacy_row(event, process, threads):
+    """One event of the old profiler as a Chrome trace event; threads gives native ids for internal thread numbers."""
+    number = event.start_thread_id()
+    row = {"ph": "X", "pid": process, "tid": threads.get(number, number), "ts": event.start_us(), "name": event.name()}
     if row["name"] == "[memory]":
         row.update(ph="i", s="t", cat="cpu_instant_event")
         row["args"] = {"Bytes": event.nbytes(), "Device Type": int(event.device_type()), "Device Id": event.device_index()}
