@@ -1,7 +1,7 @@
 """Answers questions from a queue: says of each line of text whether it is a complaint. A load test asks as fast as it is answered."""
 
 # expect: cause=launch
-# short: --requests 3000
+# short: --requests 9000
 from __future__ import annotations
 
 import argparse
