@@ -42,8 +42,8 @@ func RooflineOf(t *model.Trace, s *model.Strings) *Roofline {
 		return nil
 	}
 	r := &Roofline{Ops: []OpWork{}, MFU: -1}
-	if at := slices.IndexFunc(t.Header.Devices, func(g model.GPU) bool { return g.Index == int(works[0].device) }); at >= 0 {
-		r.Peaks = PeaksOf(t.Header.Devices[at])
+	if gpu := deviceOf(t, works[0].device); gpu != nil {
+		r.Peaks = PeaksOf(*gpu)
 	}
 	table := opWorkTable{index: map[opWorkKey]int32{}, of: map[model.EventID]int32{}, t: t, s: s}
 	for _, w := range works {
@@ -67,6 +67,19 @@ func RooflineOf(t *model.Trace, s *model.Strings) *Roofline {
 	}
 	r.finish(len(works))
 	return r
+}
+
+// deviceOf is the description of a device, nil where the trace has none. ROCm numbers agents in its rows (CPUs count) and
+// devices in the header: a number that the header does not know stands for any of its devices if they are all the same.
+func deviceOf(t *model.Trace, device int32) *model.GPU {
+	list := t.Header.Devices
+	if at := slices.IndexFunc(list, func(g model.GPU) bool { return g.Index == int(device) }); at >= 0 {
+		return &list[at]
+	}
+	if len(list) == 0 || slices.ContainsFunc(list, func(g model.GPU) bool { return g.Name != list[0].Name || g.SMs != list[0].SMs }) {
+		return nil
+	}
+	return &list[0]
 }
 
 func (r *Roofline) count(op OpWork) {

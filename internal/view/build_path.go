@@ -11,6 +11,9 @@ import (
 // maxPathSpans is the number of spans that the document keeps of each kind on the critical path.
 const maxPathSpans = 20
 
+// maxClockError is how uncertain the ranks' clocks may be, as a share of the window, for a path that goes from one to another.
+const maxClockError = 0.01
+
 // pathSpan is a span of a critical path and the trace it is in.
 type pathSpan struct {
 	analyse.PathSpan
@@ -47,13 +50,13 @@ func (b *builder) criticalPath(traces []*model.Trace) {
 }
 
 // pathOverRanks fills the path of several ranks; false where their clocks have nothing in common, as for the traces of one
-// rank.
+// rank, or could not be aligned well enough.
 func (b *builder) pathOverRanks(traces []*model.Trace, from, to model.Time) bool {
 	if !distinctRanks(traces) {
 		return false
 	}
 	for _, c := range analyse.RankClocks(traces, b.s.Strings)[1:] {
-		if c.Matched == 0 || c.Error < 0 {
+		if c.Matched == 0 || c.Error < 0 || float64(c.Error) > maxClockError*float64(to-from) {
 			return false
 		}
 	}

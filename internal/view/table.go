@@ -1,6 +1,9 @@
 package view
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // column is one column of a text table.
 type column struct {
@@ -56,4 +59,26 @@ func (p *printer) tableLine(cols []column, widths []int, cells []string) string 
 		}
 	}
 	return strings.TrimRight(clip(b.String(), p.width), " ")
+}
+
+// knownTable is table without the columns that hold "-" in every row.
+func (p *printer) knownTable(cols []column, rows [][]string) {
+	var keep []int
+	for i := range cols {
+		if slices.ContainsFunc(rows, func(r []string) bool { return r[i] != "-" }) {
+			keep = append(keep, i)
+		}
+	}
+	kept := make([]column, len(keep))
+	for j, i := range keep {
+		kept[j] = cols[i]
+	}
+	short := make([][]string, len(rows))
+	for n, r := range rows {
+		short[n] = make([]string, len(keep))
+		for j, i := range keep {
+			short[n][j] = r[i]
+		}
+	}
+	p.table(kept, short)
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -24,7 +25,8 @@ type TextOptions struct {
 type Section struct {
 	Name, Description string
 	write             func(*printer)
-	extra             bool // only when asked for, or with All
+	extra             bool   // only when asked for, or with All
+	needs             string // what an input must hold for it; "" where the description says it
 }
 
 // Sections are the parts of the text report in their usual order.
@@ -34,23 +36,23 @@ func Sections() []Section {
 		{Name: "environment", Description: "machine, software and limits", write: (*printer).environment},
 		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
 		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
-		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu},
-		{Name: "roofline", Description: "arithmetic against the device's rates, MFU", write: (*printer).roofline, extra: true},
-		{Name: "copies", Description: "copies by kind, and their bandwidth", write: (*printer).copies, extra: true},
-		{Name: "streams", Description: "device streams, their gaps and queues", write: (*printer).streams, extra: true},
-		{Name: "sequences", Description: "kernel sequences that recur", write: (*printer).sequences, extra: true},
-		{Name: "step-parts", Description: "traced steps in exclusive parts", write: (*printer).stepParts, extra: true},
-		{Name: "critical-path", Description: "what each stretch of one traced step waited for", write: (*printer).criticalPath},
-		{Name: "operators", Description: "top operators", write: (*printer).operators},
-		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels},
-		{Name: "python", Description: "top Python lines and functions", write: (*printer).python},
-		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls},
-		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers},
+		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu, needs: "work of a device"},
+		{Name: "roofline", Description: "arithmetic against the device's rates, MFU", write: (*printer).roofline, extra: true, needs: "input shapes (record_shapes=True) of operators with device work"},
+		{Name: "copies", Description: "copies by kind, and their bandwidth", write: (*printer).copies, extra: true, needs: "copies of a device"},
+		{Name: "streams", Description: "device streams, their gaps and queues", write: (*printer).streams, extra: true, needs: "work of a device"},
+		{Name: "sequences", Description: "kernel sequences that recur", write: (*printer).sequences, extra: true, needs: "series of kernels that an operator launched more than once"},
+		{Name: "step-parts", Description: "traced steps in exclusive parts", write: (*printer).stepParts, extra: true, needs: "a trace with device work"},
+		{Name: "critical-path", Description: "what each stretch of one traced step waited for", write: (*printer).criticalPath, needs: "a trace with device work"},
+		{Name: "operators", Description: "top operators", write: (*printer).operators, needs: "traced operators"},
+		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels, needs: "work of a device"},
+		{Name: "python", Description: "top Python lines and functions", write: (*printer).python, needs: "stack samples"},
+		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls, needs: "exact call counts"},
+		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers, needs: "DataLoaders"},
 		{Name: "steps", Description: "step times by kind, and the phases of the run", write: (*printer).steps},
-		{Name: "ranks", Description: "ranks and who waits for whom", write: (*printer).ranks},
-		{Name: "communication", Description: "collectives", write: (*printer).communication},
-		{Name: "memory", Description: "memory peaks", write: (*printer).memory},
-		{Name: "cost", Description: "what bottleneck itself cost", write: (*printer).cost},
+		{Name: "ranks", Description: "ranks and who waits for whom", write: (*printer).ranks, needs: "several ranks"},
+		{Name: "communication", Description: "collectives", write: (*printer).communication, needs: "collectives"},
+		{Name: "memory", Description: "memory peaks", write: (*printer).memory, needs: "allocations (profile_memory=True)"},
+		{Name: "cost", Description: "what bottleneck itself cost", write: (*printer).cost, needs: "a run of bottleneck"},
 		{Name: "files", Description: "files read, and what is wrong with them", write: (*printer).files},
 		{Name: "next", Description: "commands to look further", write: (*printer).next},
 		{Name: "packages", Description: "versions of the packages that matter", write: (*printer).packages, extra: true},
@@ -69,7 +71,7 @@ func WriteText(w io.Writer, r *Report, opt TextOptions) error {
 		before := p.out.Len()
 		s.write(p)
 		if p.asked() && p.out.Len() == before {
-			p.line("%s: nothing to show; the input does not hold %s.", s.Name, s.Description)
+			p.wrap("", "  ", fmt.Sprintf("%s: nothing to show; the input does not hold %s.", s.Name, cmp.Or(s.needs, s.Description)))
 		}
 	}
 	out := bufio.NewWriter(w)

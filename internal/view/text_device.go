@@ -21,20 +21,21 @@ func (p *printer) gpuNotes() {
 	if !p.opt.All && !p.asked() {
 		return
 	}
-	shown := 0
+	var rows [][]string
 	for i := range p.r.GPU {
 		g := &p.r.GPU[i]
 		l := g.Launches
-		if l == nil || !p.rankShown(g.Rank) || shown >= p.rows(len(p.r.GPU), 16) {
+		if l == nil || !p.rankShown(g.Rank) || len(rows) >= p.rows(len(p.r.GPU), 16) {
 			continue
 		}
-		shown++
-		text := fmt.Sprintf("%sdevice %d: %s launches, median delay %s (p90 %s); ", rankPrefix(g.Rank), g.Device, Count(l.Count), Milliseconds(l.MedianDelayUs/1e3), Milliseconds(l.P90DelayUs/1e3))
-		if l.QueueEmptyShare != nil {
-			text += fmt.Sprintf("%s found the device idle, ", Percent(*l.QueueEmptyShare))
-		}
-		p.wrap("  ", "    ", text+fmt.Sprintf("%s took longer than their work, %s more than 50 µs", Count(l.Short), Count(l.SlowCalls)))
+		rows = append(rows, []string{rankText(g.Rank), fmt.Sprint(g.Device), Count(l.Count), Milliseconds(l.MedianDelayUs / 1e3), Milliseconds(l.P90DelayUs / 1e3), Percent(valueOr(l.QueueEmptyShare, 0)), Count(l.Short), Count(l.SlowCalls)})
 	}
+	if len(rows) == 0 {
+		return
+	}
+	p.wrap("  ", "  ", "Launches; delay = from the call's end to the work's start:")
+	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "launches", right: true}, {head: "median delay", right: true}, {head: "p90", right: true}, {head: "device was idle", right: true},
+		{head: "longer than their work", right: true}, {head: "over 50 µs", right: true}}, rows)
 }
 
 func rankPrefix(r *int) string {
@@ -67,16 +68,16 @@ func (p *printer) mfuText() string {
 		text += " – " + Percent(high)
 	}
 	if n > 1 {
-		text += fmt.Sprintf(" over %d traces", n)
+		text += fmt.Sprintf(" (%d traces)", n)
 	}
-	return text + fmt.Sprintf(" of %s's peak rates: flops ÷ (peak of their format × span); the operators counted are %s of kernel time", device, Percent(covered/float64(n)))
+	return text + fmt.Sprintf(": flops ÷ (%s's peak for their format × span); the operators counted take %s of kernel time", device, Percent(covered/float64(n)))
 }
 
 // copiesText names the copies that cost most, "" where none matter.
 func (p *printer) copiesText() string {
 	span := 0.0
 	for i := range p.r.GPU {
-		if p.rankShown(p.r.GPU[i].Rank) {
+		if p.rankShown(p.r.GPU[i].Rank) { // of all devices, as the copies are
 			span += p.r.GPU[i].SpanUs
 		}
 	}
@@ -101,9 +102,12 @@ func (p *printer) copiesText() string {
 	}
 	text := fmt.Sprintf("Copies: %s while nothing computes (%s)", Milliseconds(exposed/1e3), Percent(exposed/span))
 	if pageable > 0 {
-		text += fmt.Sprintf("; %s of copies use pageable host memory, in which the host waited %s", Milliseconds(pageable/1e3), Milliseconds(waited/1e3))
+		text += fmt.Sprintf("; %s of copies use pageable host memory", Milliseconds(pageable/1e3))
 	}
-	text += "; most: " + most.Name
+	if waited > 0 {
+		text += fmt.Sprintf(", the host waited %s for them", Milliseconds(waited/1e3))
+	}
+	text += "; most: " + copyName(most.Name)
 	if at := atPlace(most.Where); at != "" {
 		text += " at " + at
 	}
@@ -138,12 +142,10 @@ func rooflineText(r *Roofline) string {
 
 func (p *printer) rooflineTable(r *Roofline) {
 	var rows [][]string
-	known := false
 	for i := range r.Ops[:p.rows(len(r.Ops), 10)] {
 		op := &r.Ops[i]
-		row := []string{op.Name + " " + shapesText(op.Shapes), op.Format, Count(op.Count), Milliseconds(op.DeviceUs / 1e3), Percent(op.DeviceUs / max(r.KernelUs, 1e-9)), digits(op.TFLOPs), "-", "-", ""}
+		row := []string{strings.TrimPrefix(op.Name, "aten::") + " " + shapesText(op.Shapes), op.Format, Count(op.Count), Milliseconds(op.DeviceUs / 1e3), Percent(op.DeviceUs / max(r.KernelUs, 1e-9)), rateText(op.TFLOPs), "-", "-", "-"}
 		if op.Attainable != nil && op.Peak != nil {
-			known = true
 			row[6], row[7], row[8] = digits(*op.Attainable), Percent(valueOr(op.Efficiency, 0)), "compute"
 			if *op.Attainable < *op.Peak {
 				row[8] = "memory"
@@ -152,19 +154,27 @@ func (p *printer) rooflineTable(r *Roofline) {
 		rows = append(rows, row)
 	}
 	cols := []column{{head: "operator", wide: true}, {head: "format"}, {head: "calls", right: true}, {head: "time", right: true}, {head: "share", right: true},
-		{head: "TFLOP/s", right: true}, {head: "possible", right: true}, {head: "reached", right: true}, {head: "bound by"}}
-	if !known {
-		cols = cols[:6]
-	}
-	p.table(cols, rows)
+		{head: "TFLOP/s", right: true}, {head: "possible", right: true}, {head: "reached", right: true}, {head: "limit"}}
+	p.knownTable(cols, rows)
 }
 
-// shapesText is a list of shapes without the empty ones that scalars leave.
+// shapesText writes "[[8, 2], [2, 4], []]" as "8×2 2×4".
 func shapesText(shapes string) string {
-	for _, empty := range []string{", []", "[], ", ", \"\"", "\"\", "} {
-		shapes = strings.ReplaceAll(shapes, empty, "")
+	var out []string
+	for _, part := range strings.Split(strings.Trim(shapes, "[]"), "]") {
+		if part = strings.Trim(part, ", [\""); part != "" {
+			out = append(out, strings.ReplaceAll(part, ", ", "×"))
+		}
 	}
-	return shapes
+	return strings.Join(out, " ")
+}
+
+// rateText is a bandwidth in GB/s.
+func rateText(gbs float64) string {
+	if gbs > 0 && gbs < 0.01 {
+		return "<0.01"
+	}
+	return digits(gbs)
 }
 
 func (p *printer) copies() {
@@ -172,31 +182,37 @@ func (p *printer) copies() {
 	if len(rows) == 0 {
 		return
 	}
-	p.heading("Copies", "exposed = while the device computes and communicates nothing; host waits = in calls that return at the copy's end")
+	p.heading("Copies", "exposed = nothing else runs on the device; host waits = in calls that return at the end")
 	var cells [][]string
 	for i := range rows[:p.rows(len(rows), 12)] {
 		c := &rows[i]
-		size, rate := "-", "-"
+		size, rate, waits := "-", "-", "-"
+		if c.HostWaitUs > 0 {
+			waits = Milliseconds(c.HostWaitUs / 1e3)
+		}
 		if c.Bytes != nil {
 			size = Bytes(float64(*c.Bytes))
 		}
 		if c.GBs != nil {
-			rate = digits(*c.GBs)
+			rate = rateText(*c.GBs)
 		}
-		cells = append(cells, []string{rankText(c.Rank), fmt.Sprint(c.Device), c.Name, Count(c.Count), Milliseconds(c.Us / 1e3), Milliseconds(c.ExposedUs / 1e3), Milliseconds(c.HostWaitUs / 1e3), size, rate, clip(placeText(c.Where), 24)})
+		cells = append(cells, []string{rankText(c.Rank), fmt.Sprint(c.Device), copyName(c.Name), Count(c.Count), Milliseconds(c.Us / 1e3), Milliseconds(c.ExposedUs / 1e3), waits, size, rate, clip(placeText(c.Where), 24)})
 	}
-	p.table([]column{{head: "rank"}, {head: "device"}, {head: "copy", wide: true}, {head: "runs", right: true}, {head: "time", right: true}, {head: "exposed", right: true},
+	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "copy", wide: true}, {head: "runs", right: true}, {head: "time", right: true}, {head: "exposed", right: true},
 		{head: "host waits", right: true}, {head: "bytes", right: true}, {head: "GB/s", right: true}, {head: "at"}}, cells)
 	var parts []string
 	for i := range p.r.Bandwidth {
-		if w := &p.r.Bandwidth[i]; p.rankShown(w.Rank) && len(parts) < p.rows(len(p.r.Bandwidth), 8) {
-			parts = append(parts, fmt.Sprintf("%s%s mean %s, at most %s", rankPrefix(w.Rank), w.Kind, digits(w.MeanGBs), digits(w.MaxGBs)))
+		if w := &p.r.Bandwidth[i]; p.rankShown(w.Rank) && w.MaxGBs >= 0.01 && len(parts) < p.rows(len(p.r.Bandwidth), 8) {
+			parts = append(parts, fmt.Sprintf("%s%s mean %s, at most %s", rankPrefix(w.Rank), w.Kind, rateText(w.MeanGBs), rateText(w.MaxGBs)))
 		}
 	}
 	if len(parts) > 0 {
 		p.wrap("  GB/s while they run: ", "    ", strings.Join(parts, " · "))
 	}
 }
+
+// copyName is a copy's name with what tells copies apart: "HtoD (Pageable -> Device)".
+func copyName(name string) string { return strings.TrimPrefix(name, "Memcpy ") }
 
 // placeText is the line of a place, else its operator.
 func placeText(w Where) string {
@@ -211,15 +227,15 @@ func (p *printer) streams() {
 	if len(rows) == 0 {
 		return
 	}
-	p.heading("Streams", "gaps: host = not launched yet, kernel = launched and below 30 µs, other = launched; queue = launched and not started")
+	p.heading("Streams", "host = gaps before work not yet launched; kernel, other = launched (below 30 µs, longer)")
 	var cells [][]string
 	for i := range rows[:p.rows(len(rows), 16)] {
 		s := &rows[i]
 		cells = append(cells, []string{rankText(s.Rank), fmt.Sprint(s.Device), fmt.Sprint(s.Stream), Count(s.Count), Milliseconds(s.BusyUs / 1e3), Milliseconds(s.HostWaitUs / 1e3), Milliseconds(s.KernelWaitUs / 1e3),
 			Milliseconds(s.OtherWaitUs / 1e3), fmt.Sprintf("%.1f", s.QueueMean), Count(int64(s.QueueMax)), Milliseconds(s.QueueFullUs / 1e3)})
 	}
-	p.table([]column{{head: "rank"}, {head: "device"}, {head: "stream", right: true}, {head: "work", right: true}, {head: "busy", right: true}, {head: "host", right: true}, {head: "kernel", right: true},
-		{head: "other", right: true}, {head: "queue", right: true}, {head: "most", right: true}, {head: "full", right: true}}, cells)
+	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "stream", right: true}, {head: "work", right: true}, {head: "busy", right: true}, {head: "host", right: true}, {head: "kernel", right: true},
+		{head: "other", right: true}, {head: "mean queue", right: true}, {head: "most", right: true}, {head: "full", right: true}}, cells)
 }
 
 func (p *printer) sequences() {
@@ -227,7 +243,7 @@ func (p *printer) sequences() {
 	if len(rows) == 0 {
 		return
 	}
-	p.heading("Kernel sequences", "launched in the same order by one operator: to fuse, compile or capture in a graph")
+	p.heading("Kernel sequences", "one operator launches them in the same order again: fuse, compile, capture")
 	var cells [][]string
 	for i := range rows[:p.rows(len(rows), 8)] {
 		s := &rows[i]
@@ -237,7 +253,7 @@ func (p *printer) sequences() {
 		}
 		cells = append(cells, []string{rankText(s.Rank), clip(s.Op, 32), Count(int64(s.Length)), Count(s.Count), Milliseconds(s.DeviceUs / 1e3), Milliseconds(s.CPUUs / 1e3), strings.Join(names, " → ")})
 	}
-	p.table([]column{{head: "rank"}, {head: "operator"}, {head: "kernels", right: true}, {head: "times", right: true}, {head: "on device", right: true}, {head: "on CPU", right: true}, {head: "which", wide: true}}, cells)
+	p.knownTable([]column{{head: "rank"}, {head: "operator"}, {head: "kernels", right: true}, {head: "times", right: true}, {head: "on device", right: true}, {head: "on CPU", right: true}, {head: "which", wide: true}}, cells)
 }
 
 func (p *printer) stepParts() {
@@ -245,7 +261,7 @@ func (p *printer) stepParts() {
 	if len(rows) == 0 {
 		return
 	}
-	p.heading("Parts of traced steps", "exclusive; an instant belongs to the leftmost part that applies, as in TensorBoard's plugin")
+	p.heading("Parts of traced steps", "an instant belongs to the leftmost part that applies, as in TensorBoard")
 	var cells [][]string
 	for i := range rows[:p.rows(len(rows), 12)] {
 		s := &rows[i]
@@ -261,7 +277,7 @@ func (p *printer) stepParts() {
 	for _, h := range []string{"time", "kernel", "memcpy", "memset", "comm.", "runtime", "loader", "CPU op", "other", "GPU busy"} {
 		cols = append(cols, column{head: h, right: true})
 	}
-	p.table(cols, cells)
+	p.knownTable(cols, cells)
 }
 
 func (p *printer) memory() {
@@ -274,7 +290,7 @@ func (p *printer) memory() {
 	for i := range rows[:p.rows(len(rows), 6)] {
 		m := &rows[i]
 		p.wrap("  ", "    ", memoryText(m))
-		if !p.opt.All && !p.asked() {
+		if !p.opt.All && !p.asked() || m.PeakBytes < minHeld {
 			continue
 		}
 		var cells [][]string
@@ -282,10 +298,13 @@ func (p *printer) memory() {
 			cells = append(cells, []string{cmp.Or(h.Op, "outside operators"), h.Phase, Bytes(float64(h.Bytes)), Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)), Count(h.Blocks)})
 		}
 		if len(cells) > 0 {
-			p.table([]column{{head: "alive at the peak, allocated by", wide: true}, {head: "phase"}, {head: "bytes", right: true}, {head: "share", right: true}, {head: "blocks", right: true}}, cells)
+			p.knownTable([]column{{head: "alive at the peak, allocated by", wide: true}, {head: "phase"}, {head: "bytes", right: true}, {head: "share", right: true}, {head: "blocks", right: true}}, cells)
 		}
 	}
 }
+
+// minHeld is the peak in bytes from which the text says who holds it; the document always does.
+const minHeld = 1 << 20
 
 func memoryText(m *MemoryRow) string {
 	text := fmt.Sprintf("%s%s: peak %s", rankPrefix(m.Rank), m.Device, Bytes(float64(m.PeakBytes)))

@@ -311,9 +311,17 @@ func (p *printer) ranks() {
 	}
 	for i := range p.r.Ranks[:p.rows(len(p.r.Ranks), 16)] {
 		r := &p.r.Ranks[i]
-		rows = append(rows, []string{fmt.Sprint(r.Rank), r.Host, Count(int64(r.Steps)), Milliseconds(r.MedianMs), opt(r.WaitsMs), opt(r.LateMs)})
+		median, clock := "-", "-"
+		if r.Steps > 0 {
+			median = Milliseconds(r.MedianMs)
+		}
+		if r.Clock != nil {
+			clock = fmt.Sprintf("%s ± %s", Milliseconds(r.Clock.OffsetUs/1e3), Milliseconds(r.Clock.ErrorUs/1e3))
+		}
+		rows = append(rows, []string{fmt.Sprint(r.Rank), cmp.Or(r.Host, "-"), Count(int64(r.Steps)), median, opt(r.WaitsMs), opt(r.LateMs), clock})
 	}
-	p.table([]column{{head: "rank", right: true}, {head: "host", wide: true}, {head: "steps", right: true}, {head: "median", right: true}, {head: "waits", right: true}, {head: "late", right: true}}, rows)
+	p.knownTable([]column{{head: "rank", right: true}, {head: "host", wide: true}, {head: "steps", right: true}, {head: "median", right: true}, {head: "waits", right: true}, {head: "late", right: true},
+		{head: "clock", right: true}}, rows)
 }
 
 func (p *printer) communication() {

@@ -1,0 +1,298 @@
+package view
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/ingest"
+)
+
+// tracesFolder holds the collection of real traces beside the repository.
+const tracesFolder = "../../../shared/traces"
+
+func realTrace(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(tracesFolder, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no collection of real traces: %v", err)
+	}
+	return path
+}
+
+// realReport builds a trace's report and checks what holds for every one: the document is valid, the text fits.
+func realReport(t *testing.T, path string) (*Report, string) {
+	t.Helper()
+	s, err := ingest.Open(context.Background(), []string{path}, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Build(s, Options{Path: "t"})
+	if len(r.Unread) > 0 {
+		t.Errorf("not made: %v", r.Unread)
+	}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := validator(t).Validate(doc); err != nil {
+		t.Error(err)
+	}
+	b.Reset()
+	if err := WriteText(&b, r, TextOptions{All: true, Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range strings.Split(b.String(), "\n") {
+		if textWidth(l) > 100 {
+			t.Errorf("%d columns: %s", textWidth(l), l)
+		}
+	}
+	return r, b.String()
+}
+
+// rawEvent is an event as the file has it, read without this project's readers.
+type rawEvent struct {
+	Ph, Cat, Name string
+	Dur           float64
+	Args          struct {
+		Stream     json.Number
+		Bytes      float64
+		Dims       json.RawMessage `json:"Input Dims"`
+		Total      int64           `json:"Total Allocated"`
+		DeviceType int             `json:"Device Type"`
+	}
+}
+
+func rawEvents(t *testing.T, path string) []rawEvent {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		TraceEvents []json.RawMessage `json:"traceEvents"`
+	}
+	if err := json.NewDecoder(z).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	var out []rawEvent
+	for _, text := range doc.TraceEvents {
+		var e rawEvent
+		if json.Unmarshal(text, &e) == nil { // metadata has arguments of other types
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(math.Abs(a), math.Abs(b)) }
+
+func TestCopiesAndStreamsOfARealTrace(t *testing.T) {
+	path := realTrace(t, "hta-critical-path/alexnet_a100.json.gz")
+	r, text := realReport(t, path)
+	type sum struct {
+		n         int64
+		us, bytes float64
+	}
+	copies, streams := map[string]sum{}, map[string]sum{}
+	for _, e := range rawEvents(t, path) {
+		device := e.Cat == "kernel" || strings.HasPrefix(e.Cat, "gpu_mem")
+		if e.Ph != "X" || !device {
+			continue
+		}
+		if e.Cat != "kernel" {
+			c := copies[e.Name]
+			copies[e.Name] = sum{c.n + 1, c.us + e.Dur, c.bytes + e.Args.Bytes}
+		}
+		s := streams[e.Args.Stream.String()]
+		streams[e.Args.Stream.String()] = sum{s.n + 1, s.us + e.Dur, 0}
+	}
+	if len(copies) == 0 || len(r.Copies) != len(copies) || len(r.Streams) != len(streams) {
+		t.Fatalf("%d copies and %d streams, the file has %d and %d", len(r.Copies), len(r.Streams), len(copies), len(streams))
+	}
+	for _, c := range r.Copies {
+		if want := copies[c.Name]; c.Count != want.n || !near(c.Us, want.us) || !near(float64(valueOr(c.Bytes, 0)), want.bytes) || c.Pageable != strings.Contains(c.Name, "Pageable") {
+			t.Errorf("%+v, the file has %+v", c, want)
+		}
+	}
+	for _, s := range r.Streams {
+		if want := streams[Count(s.Stream)]; s.Count != want.n || !near(s.BusyUs, want.us) {
+			t.Errorf("%+v, the file has %+v", s, want)
+		}
+	}
+	for _, part := range []string{"HtoD (Pageable -> Device)", "\nStreams", "\nKernel sequences", "\nParts of traced steps"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text lacks %q", part)
+		}
+	}
+	p := r.StepParts[0]
+	if sum := p.KernelUs + p.MemcpyUs + p.MemsetUs + p.CommunicationUs + p.RuntimeUs + p.DataLoaderUs + p.CPUOpUs + p.OtherUs; !near(sum, p.Us) {
+		t.Errorf("parts sum to %v of %v µs", sum, p.Us)
+	}
+}
+
+// matmulFlops is 2·m·n·k of a product's two matrices or batches of them.
+func matmulFlops(dims json.RawMessage, skip int) int64 {
+	var shapes [][]int64
+	if json.Unmarshal(dims, &shapes) != nil || len(shapes) < skip+2 {
+		return 0
+	}
+	flops := int64(2)
+	for _, n := range shapes[skip] {
+		flops *= n
+	}
+	b := shapes[skip+1]
+	return flops * b[len(b)-1]
+}
+
+func TestArithmeticAndPathOfEightRanks(t *testing.T) {
+	folder := realTrace(t, "megatron-tp8-a100")
+	r, text := realReport(t, folder)
+	if len(r.Roofline) != 8 || len(r.Ranks) != 8 {
+		t.Fatalf("%d rooflines, %d ranks", len(r.Roofline), len(r.Ranks))
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "megatron_kineto_*.json.gz"))
+	if err != nil || len(files) != 8 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	want := int64(0)
+	for _, e := range rawEvents(t, files[0]) {
+		switch e.Name {
+		case "aten::mm", "aten::bmm":
+			want += matmulFlops(e.Args.Dims, 0)
+		case "aten::baddbmm", "aten::addmm":
+			want += matmulFlops(e.Args.Dims, 1)
+		}
+	}
+	f := r.Roofline[0]
+	if f.Flops != want || want == 0 {
+		t.Errorf("%d flops, the file's products have %d", f.Flops, want)
+	}
+	if mfu := float64(want) / (312e6 * f.SpanUs); f.MFU == nil || !near(*f.MFU, mfu) { // 312 TFLOP/s of an A100 in bf16
+		t.Errorf("MFU %v, want %v", valueOr(f.MFU, -1), mfu)
+	}
+	share, us := 0.0, 0.0
+	for _, c := range r.CriticalRanks {
+		share += c.Share
+		us += c.Us
+	}
+	kinds := 0.0
+	for _, c := range r.CriticalPath {
+		kinds += c.Us
+		if c.Spans[0].Rank == nil {
+			t.Errorf("%s: no rank", c.Kind)
+		}
+	}
+	if !near(share, 1) || !near(kinds, us) {
+		t.Errorf("ranks sum to %v, %v µs; kinds to %v µs", share, us, kinds)
+	}
+	for _, rank := range r.Ranks {
+		if rank.Clock == nil || rank.Clock.ErrorUs > 1000 || rank.Clock.Collectives == 0 {
+			t.Errorf("rank %d: clock %+v", rank.Rank, rank.Clock)
+		}
+	}
+	for _, part := range []string{"MFU 9.3 % – 9.9 % (8 traces)", "\nRoofline", "by rank: 0 "} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the text lacks %q", part)
+		}
+	}
+}
+
+// Clocks that collectives leave uncertain by more than the path's detail give no path over ranks.
+func TestNoPathOverUncertainClocks(t *testing.T) {
+	r, _ := realReport(t, realTrace(t, "hta-sampled-128ranks"))
+	if len(r.CriticalPath) == 0 || len(r.CriticalRanks) != 0 {
+		t.Errorf("%d kinds, %d ranks on the path", len(r.CriticalPath), len(r.CriticalRanks))
+	}
+}
+
+func TestMemoryOfARealTrace(t *testing.T) {
+	path := realTrace(t, "tracelens-qwen-h100-vs-mi300/mi300_Qwen1.5-0.5B-Chat.json.gz")
+	r, text := realReport(t, path)
+	peak := int64(0)
+	for _, e := range rawEvents(t, path) {
+		if e.Name == "[memory]" && e.Args.DeviceType != 0 {
+			peak = max(peak, e.Args.Total)
+		}
+	}
+	at := 0
+	for at < len(r.Memory) && r.Memory[at].Device == "CPU" {
+		at++
+	}
+	if at == len(r.Memory) || peak == 0 {
+		t.Fatalf("no device in %+v, peak %d", r.Memory, peak)
+	}
+	m := r.Memory[at]
+	highest, held := int64(0), int64(0)
+	for _, p := range m.Timeline {
+		highest = max(highest, p.Bytes)
+	}
+	for _, h := range m.Holders {
+		held += h.Bytes
+	}
+	if m.PeakBytes != peak || highest != peak || !m.Absolute || held <= 0 || held > peak || len(m.Timeline) > maxPoints {
+		t.Errorf("peak %d, timeline's %d, the file's %d; holders have %d, %d points", m.PeakBytes, highest, peak, held, len(m.Timeline))
+	}
+	// ROCm counts CPUs among its agents: the device is 2 in the rows and 0 in the header.
+	if len(r.Roofline) != 1 || r.Roofline[0].Device != "MI300X" || !strings.Contains(text, "MFU ") {
+		t.Errorf("rooflines %+v", r.Roofline)
+	}
+}
+
+func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
+	r := Build(slowProgram().S, Options{})
+	for _, s := range Sections() {
+		var b bytes.Buffer
+		if err := WriteText(&b, r, TextOptions{Sections: []string{s.Name}}); err != nil || strings.TrimSpace(b.String()) == "" {
+			t.Errorf("section %s: %q, %v", s.Name, b.String(), err)
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteText(&b, r, TextOptions{Sections: []string{"roofline"}}); err != nil || !strings.Contains(b.String(), "record_shapes=True") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+func TestCopiesAreNamedOnlyWhereTheyMatter(t *testing.T) {
+	r := emptyReport()
+	r.GPU = []GPURow{{SpanUs: 1000, CopyUs: 300}}
+	r.Copies = []CopyRow{{Name: "Memcpy HtoD (Pageable -> Device)", Pageable: true, Count: 3, Us: 300, ExposedUs: 250, HostWaitUs: 280, Where: Where{File: "/a/train.py", Line: 9}}}
+	show := func() string {
+		var b bytes.Buffer
+		if err := WriteText(&b, r, TextOptions{Width: 100}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(b.String()), " ")
+	}
+	want := "Copies: 250 µs while nothing computes (25 %); 300 µs of copies use pageable host memory, the host waited 280 µs for them; most: HtoD (Pageable -> Device) at train.py:9"
+	if got := show(); !strings.Contains(got, want) {
+		t.Errorf("%s\nlacks %s", got, want)
+	}
+	r.GPU[0].SpanUs = 1e6
+	if got := show(); strings.Contains(got, "Copies:") {
+		t.Errorf("copies of 0.03 %% are named: %s", got)
+	}
+}
+
+func TestShapesText(t *testing.T) {
+	for in, want := range map[string]string{"[[8, 2], [2, 4], []]": "8×2 2×4", "": "", "[]": "", "[[3], \"\"]": "3", "[[8": "8"} {
+		if got := shapesText(in); got != want {
+			t.Errorf("%s gives %q, want %q", in, got, want)
+		}
+	}
+}
