@@ -127,7 +127,7 @@ func writeDump(w io.Writer, all []collect.DumpedProcess) {
 			writeThread(w, t)
 		}
 	}
-	writeCollectives(w, all)
+	writeRanks(w, all)
 }
 
 func rankText(p collect.DumpedProcess) string {
@@ -163,35 +163,5 @@ func writeThread(w io.Writer, t collect.DumpedThread) {
 		for _, l := range f.Locals {
 			fmt.Fprintf(w, "        %s = %s\n", l.Name, l.Value)
 		}
-	}
-}
-
-// writeCollectives says which ranks stand in which collective, and which do not, where some do.
-func writeCollectives(w io.Writer, all []collect.DumpedProcess) {
-	in := map[string][]int{}
-	ranks := 0
-	for _, p := range all {
-		if p.Rank == nil || p.Role != model.RoleRank {
-			continue
-		}
-		ranks++
-		in[p.Collective] = append(in[p.Collective], *p.Rank)
-	}
-	if ranks < 2 || len(in[""]) == ranks {
-		return
-	}
-	fmt.Fprintf(w, "\nCollectives of %d ranks\n", ranks)
-	var names []string
-	for name := range in {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		slices.Sort(in[name])
-		label := name
-		if name == "" {
-			label = "(in none)"
-		}
-		fmt.Fprintf(w, "  %-20s ranks %s\n", label, strings.Trim(fmt.Sprint(in[name]), "[]"))
 	}
 }

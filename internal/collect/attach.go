@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 
 	"bottleneck/internal/cpython"
@@ -17,14 +18,16 @@ const dumpAttempts = 50
 
 // DumpedProcess are the stacks of one process at one moment.
 type DumpedProcess struct {
-	PID     int            `json:"pid"`
-	PPID    int            `json:"ppid"`
-	Role    model.Role     `json:"role"`
-	Rank    *int           `json:"rank"`
-	Python  string         `json:"python"`
-	Command []string       `json:"command"`
-	Threads []DumpedThread `json:"threads"`
-	// Collective is the function of torch.distributed in which the process stands, "" outside of them.
+	PID  int        `json:"pid"`
+	PPID int        `json:"ppid"`
+	Role model.Role `json:"role"`
+	Rank *int       `json:"rank"`
+	// WorldSize is the number of ranks of the job as the environment tells it, 0 where it does not.
+	WorldSize int            `json:"world_size,omitempty"`
+	Python    string         `json:"python"`
+	Command   []string       `json:"command"`
+	Threads   []DumpedThread `json:"threads"`
+	// Collective is where the first of its threads that stands in a collective does, "" outside of them.
 	Collective string `json:"collective,omitempty"`
 	// Reason says why there are no stacks.
 	Reason string `json:"reason,omitempty"`
@@ -32,13 +35,16 @@ type DumpedProcess struct {
 
 // DumpedThread is one thread. Frames are innermost first.
 type DumpedThread struct {
-	TID      int           `json:"tid"`
-	Name     string        `json:"name,omitempty"`
-	State    string        `json:"state"`
-	HoldsGIL bool          `json:"holds_gil"`
-	GC       bool          `json:"gc,omitempty"`
-	Fault    string        `json:"fault,omitempty"`
-	Frames   []DumpedFrame `json:"frames"`
+	TID      int    `json:"tid"`
+	Name     string `json:"name,omitempty"`
+	State    string `json:"state"`
+	HoldsGIL bool   `json:"holds_gil"`
+	GC       bool   `json:"gc,omitempty"`
+	Fault    string `json:"fault,omitempty"`
+	// Collective is the function of torch.distributed in which the thread stands; "backward" where a rank sleeps in
+	// autograd's backward, which exchanges gradients without a Python frame of its own; "" elsewhere.
+	Collective string        `json:"collective,omitempty"`
+	Frames     []DumpedFrame `json:"frames"`
 }
 
 // DumpedFrame is one line of one function, with its variables where they were asked for.
@@ -109,7 +115,7 @@ func WhyNotPython(pid int) string {
 }
 
 func dumpHead(p *treeProcess) DumpedProcess {
-	d := DumpedProcess{PID: p.PID, PPID: p.PPID, Role: p.Role, Python: p.Python, Command: p.Args, Threads: []DumpedThread{},
+	d := DumpedProcess{PID: p.PID, PPID: p.PPID, Role: p.Role, WorldSize: p.WorldSize, Python: p.Python, Command: p.Args, Threads: []DumpedThread{},
 		Reason: p.reason}
 	if p.Rank != model.NoRank {
 		d.Rank = &p.Rank
@@ -157,7 +163,7 @@ func (p *pythonProcess) dump(locals bool) DumpedProcess {
 	}
 	for _, t := range d.Threads {
 		if d.Collective == "" {
-			d.Collective = collectiveOf(t.Frames)
+			d.Collective = t.Collective
 		}
 	}
 	return d
@@ -178,6 +184,9 @@ func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, loc
 		}
 		d.Frames = append(d.Frames, out)
 	}
+	if d.Collective = collectiveOf(d.Frames); d.Collective == "" && state == model.StateBlocked && p.p.WorldSize > 1 {
+		d.Collective = sleepsIn(d.Frames)
+	}
 	return d
 }
 
@@ -186,9 +195,29 @@ func collectiveOf(frames []DumpedFrame) string {
 	name := ""
 	for _, f := range frames {
 		if strings.HasSuffix(path.Dir(f.File), "torch/distributed") && path.Base(f.File) == "distributed_c10d.py" &&
-			!strings.HasPrefix(f.Function, "_") {
+			!asksOnly.MatchString(f.Function) {
 			name = f.Function
 		}
 	}
 	return name
+}
+
+// asksOnly matches functions of distributed_c10d.py in which no rank waits for another, and its inner ones.
+var asksOnly = regexp.MustCompile(`^(_|<|get_|is_|supports_)`)
+
+// sleepsIn names the part of training in which other ranks are waited for without a Python frame of a collective: the
+// gradients that DistributedDataParallel reduces during backward, and what it compares and sends when it is built or
+// called. "" elsewhere.
+func sleepsIn(frames []DumpedFrame) string {
+	for _, f := range frames {
+		switch {
+		case strings.HasSuffix(f.File, "torch/autograd/graph.py"), strings.HasSuffix(f.File, "torch/autograd/__init__.py"):
+			return "backward"
+		case strings.HasSuffix(f.File, "torch/nn/parallel/distributed.py"):
+			return "DistributedDataParallel"
+		case !strings.Contains(f.File, "/torch/"):
+			return ""
+		}
+	}
+	return ""
 }
