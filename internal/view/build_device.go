@@ -180,8 +180,11 @@ func (b *builder) memoryRows(traces []*model.Trace) {
 
 func memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
 	row := MemoryRow{Rank: rankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak, PeakAtUs: us(m.PeakAt.Sub(t.From)),
-		PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations), AllocatedBytes: m.Allocated, UnfreedBytes: m.Unfreed,
+		PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations), AllocatedBytes: m.Allocated,
 		Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
+	if m.Unfreed > 0 && m.Unfreed <= m.Peak { // more cannot be alive: traces of 2021 have no addresses to match frees with
+		row.UnfreedBytes = ptr(m.Unfreed)
+	}
 	if m.PeakReserved > 0 {
 		row.PeakReserved = ptr(m.PeakReserved)
 	}

@@ -116,7 +116,7 @@ type MemoryRow struct {
 	PeakPhase      string  `json:"peak_phase,omitempty"`
 	Allocations    int64   `json:"allocations"`
 	AllocatedBytes int64   `json:"allocated_bytes"`
-	UnfreedBytes   int64   `json:"unfreed_bytes"` // allocated in the trace and not freed in it
+	UnfreedBytes   *int64  `json:"unfreed_bytes,omitempty"` // allocated in the trace and not freed in it; absent: not known, or 0
 	// Holders is what was alive at the peak, by the operator that allocated it; the rest of the peak was there before.
 	Holders  []HolderRow   `json:"holders"`
 	Timeline []MemoryPoint `json:"timeline"` // thinned; keeps maxima

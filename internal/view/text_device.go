@@ -45,12 +45,16 @@ func rankPrefix(r *int) string {
 	return fmt.Sprintf("rank %d ", *r)
 }
 
-// mfuText is the share of the peak arithmetic rate over the shown ranks, "" where no device's rates are known.
+// minCovered is the share of kernel time that operators with a formula must take for the default report to name an MFU.
+const minCovered = 0.1
+
+// mfuText is the share of the peak arithmetic rate over the shown ranks, "" where no device's rates are known or too few
+// operators could be counted.
 func (p *printer) mfuText() string {
 	low, high, covered, n, device := 0.0, 0.0, 0.0, 0, ""
 	for i := range p.r.Roofline {
 		r := &p.r.Roofline[i]
-		if r.MFU == nil || !p.rankShown(r.Rank) {
+		if r.MFU == nil || r.CoveredShare < minCovered || !p.rankShown(r.Rank) {
 			continue
 		}
 		if n == 0 {
@@ -130,14 +134,21 @@ func (p *printer) roofline() {
 }
 
 func rooflineText(r *Roofline) string {
-	text := rankPrefix(r.Rank) + digits(float64(r.Flops)/1e12) + " TFLOP in " + Milliseconds(r.SpanUs/1e3)
+	text := rankPrefix(r.Rank) + flopsText(r.Flops) + " in " + Milliseconds(r.SpanUs/1e3)
 	switch {
 	case r.MFU != nil:
 		text += fmt.Sprintf(" = MFU %s of %s (flops ÷ (peak rate of their format × span))", Percent(*r.MFU), r.Device)
 	default:
 		text += "; the peak rates of this device are not known"
 	}
-	return text + fmt.Sprintf("; the operators below are %s of %s of kernel time", Percent(r.CoveredShare), Milliseconds(r.KernelUs/1e3))
+	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted", Percent(r.CoveredShare), Milliseconds(r.KernelUs/1e3))
+}
+
+func flopsText(n int64) string {
+	if n >= 1e11 {
+		return digits(float64(n)/1e12) + " TFLOP"
+	}
+	return digits(float64(n)/1e9) + " GFLOP"
 }
 
 func (p *printer) rooflineTable(r *Roofline) {
@@ -321,8 +332,8 @@ func memoryText(m *MemoryRow) string {
 		text += " (" + m.PeakPhase + ")"
 	}
 	text += fmt.Sprintf(" after %s; %s allocations of %s in all", Milliseconds(m.PeakAtUs/1e3), Count(m.Allocations), Bytes(float64(m.AllocatedBytes)))
-	if m.UnfreedBytes > 0 {
-		text += fmt.Sprintf(", %s not freed in the trace", Bytes(float64(m.UnfreedBytes)))
+	if m.UnfreedBytes != nil {
+		text += fmt.Sprintf(", %s not freed in the trace", Bytes(float64(*m.UnfreedBytes)))
 	}
 	return text
 }
