@@ -16,6 +16,9 @@ import (
 // waitsAlone explains the collective that is only inferred.
 const waitsAlone = "A rank that sleeps in backward waits for the gradients of the others, or for its GPU."
 
+// noCollective says what the stacks can show: waiting for an asynchronous collective is a call without a Python frame.
+const noCollective = "No rank stands in a collective; waiting for an asynchronous one shows as blocked on its line."
+
 // writeRanks puts the ranks of a job side by side, and says which stand in which collective and which are missing there.
 func writeRanks(w io.Writer, all []collect.DumpedProcess) {
 	var ranks []collect.DumpedProcess
@@ -42,7 +45,7 @@ func writeRanks(w io.Writer, all []collect.DumpedProcess) {
 		writeRank(w, p)
 	}
 	if len(in) == 0 {
-		fmt.Fprintln(w, "  No rank stands in a collective.")
+		fmt.Fprintln(w, "  "+noCollective)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		there := slices.Compact(slices.Sorted(slices.Values(in[name])))
