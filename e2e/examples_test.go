@@ -104,21 +104,15 @@ func testExample(t *testing.T, python, name string) {
 			t.Errorf("the fixed twin still has %v", f)
 		}
 	}
-	if old, now := before.cost(slow), after.cost(fixed); now > old*19/20 {
-		t.Errorf("the fixed twin took %v of %v: it must be faster", now, old)
-	} else if len(before.report.Findings) > 0 {
+	// Ranks that wait for each other take no CPU time, and the clock is no judge on a shared machine: for them the finding's
+	// absence above has to do.
+	if slow.cause != "straggler" && after.cpu > before.cpu*19/20 {
+		t.Errorf("the fixed twin took %v of %v CPU time: it must do less", after.cpu, before.cpu)
+	}
+	if len(before.report.Findings) > 0 {
 		t.Logf("saving predicted %.1f s; wall time %.1f s → %.1f s, CPU time %.1f s → %.1f s",
 			before.report.Findings[0].saving(), before.wall.Seconds(), after.wall.Seconds(), before.cpu.Seconds(), after.cpu.Seconds())
 	}
-}
-
-// cost is what a run took: CPU time, on which other work on the machine weighs little; wall time for a program whose
-// ranks wait for each other, which takes no CPU time.
-func (r *ran) cost(p program) time.Duration {
-	if p.cause == "straggler" {
-		return r.wall
-	}
-	return r.cpu
 }
 
 // profile runs a program under the binary; its own output and status must be as without.

@@ -1,7 +1,7 @@
 """Answers questions from a queue: says of each line of text whether it is a complaint. A load test asks as fast as it is answered."""
 
 # expect: cause=launch
-# short: --requests 9000
+# short: --requests 12000
 from __future__ import annotations
 
 import argparse
@@ -103,7 +103,7 @@ def main() -> None:
 
     torch.manual_seed(0)
     model = Classifier().eval()
-    requests: queue.Queue = queue.Queue(maxsize=64)
+    requests: queue.Queue = queue.Queue(maxsize=256)
     threading.Thread(target=ask, args=(requests, arguments.requests), daemon=True).start()
     began = time.perf_counter()
     delays = serve(model, requests, arguments.batch_size)

@@ -1,7 +1,7 @@
 """Answers questions from a queue: says of each line of text whether it is a complaint. A load test asks as fast as it is answered."""
 
 # expect: not cause=launch
-# short: --requests 9000
+# short: --requests 12000
 from __future__ import annotations
 
 import argparse
@@ -98,12 +98,12 @@ def serve(model: nn.Module, requests: queue.Queue, batch_size: int) -> list[floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--requests", type=int, default=40_000)
-    parser.add_argument("--batch-size", type=int, default=32, help="requests that are answered together at most")
+    parser.add_argument("--batch-size", type=int, default=128, help="requests that are answered together at most")
     arguments = parser.parse_args()
 
     torch.manual_seed(0)
     model = Classifier().eval()
-    requests: queue.Queue = queue.Queue(maxsize=64)
+    requests: queue.Queue = queue.Queue(maxsize=256)
     threading.Thread(target=ask, args=(requests, arguments.requests), daemon=True).start()
     began = time.perf_counter()
     delays = serve(model, requests, arguments.batch_size)
