@@ -62,9 +62,11 @@ func sumSamples(s *model.Session, choice SampleChoice) *sampleSums {
 func (o *sampleSums) process(s *model.Session, p *model.Process, choice SampleChoice) {
 	sm := &p.Samples
 	counts, threads := map[model.StackID]int{}, map[int32]bool{}
+	classes := analyse.NewFrameClasses(s, p)
+	foreign := agentStacks(classes)
 	n := 0
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
-		if choice.takes(sm, i) {
+		if choice.takes(sm, i) && !foreign(sm.Stack[i]) {
 			counts[sm.Stack[i]]++
 			threads[sm.Thread[i]] = true
 			n++
@@ -78,9 +80,24 @@ func (o *sampleSums) process(s *model.Session, p *model.Process, choice SampleCh
 	o.samples += n
 	period := samplePeriod(s, sm)
 	o.all += float64(n) * period
-	classes := analyse.NewFrameClasses(s, p)
 	for stack, n := range counts {
 		o.stack(classes, stack, float64(n)*period)
+	}
+}
+
+// agentStacks tells stacks of the agent's own threads, which hold no frame of the program.
+func agentStacks(classes *analyse.FrameClasses) func(model.StackID) bool {
+	known := map[model.StackID]bool{}
+	return func(id model.StackID) bool {
+		agent, ok := known[id]
+		if !ok {
+			classes.Walk(id, func(frame model.FrameID) bool {
+				agent = classes.File(classes.Stacks.Frames[frame].File) == analyse.FileAgent
+				return agent
+			})
+			known[id] = agent
+		}
+		return agent
 	}
 }
 
@@ -167,22 +184,32 @@ func SourceFile(s *model.Session, name string, choice SampleChoice) (found strin
 	return "", nearestFiles(path.Base(end), files, weight)
 }
 
-// nearestFiles are the sampled files whose base names differ least from name; names that have little in common with it
-// stay in the order of their time.
+// maxAlike is how many of these are named for their likeness; the others have the most samples.
+const maxAlike = 3
+
+// nearestFiles are the sampled files whose base names differ least from name, where they have something in common with
+// it, and then those with most time. files are in the order of their time.
 func nearestFiles(name string, files []string, weight map[string]float64) []string {
 	files = slices.DeleteFunc(files, func(file string) bool { return weight[file] == 0 || strings.HasPrefix(file, "<") })
 	name = strings.TrimSuffix(name, ".py")
-	unlike := max(2*len(name)-3, 0)
-	distance := map[string]int{}
+	distance, unlike := map[string]int{}, map[string]bool{}
 	for _, file := range files {
-		distance[file] = min(nameDistance(name, strings.TrimSuffix(path.Base(file), ".py")), unlike)
+		distance[file], unlike[file] = nameDistance(name, strings.TrimSuffix(path.Base(file), ".py"))
 	}
-	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
-	return files[:min(len(files), maxNearest)]
+	alike := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return unlike[file] })
+	slices.SortStableFunc(alike, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
+	alike = alike[:min(len(alike), maxAlike)]
+	for _, file := range files {
+		if len(alike) < maxNearest && !slices.Contains(alike, file) {
+			alike = append(alike, file)
+		}
+	}
+	return alike
 }
 
-// nameDistance is how many pairs of neighbouring characters one name has and the other lacks: 0 for equal names.
-func nameDistance(a, b string) int {
+// nameDistance is how many pairs of neighbouring characters one name has and the other lacks: 0 for equal names. unlike
+// says that they share none.
+func nameDistance(a, b string) (distance int, unlike bool) {
 	pairs := map[string]int{}
 	for i := range len(a) - 1 {
 		pairs[strings.ToLower(a[i:i+2])]++
@@ -194,5 +221,5 @@ func nameDistance(a, b string) int {
 	for _, n := range pairs {
 		sum += max(n, -n)
 	}
-	return sum
+	return sum, sum > 0 && sum >= len(a)+len(b)-2
 }

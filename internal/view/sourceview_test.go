@@ -21,6 +21,7 @@ func sampledSession() *model.Session {
 	p.P.Samples.AskedHz = 1000
 	p.Do(testkit.Python(30, main, work), testkit.Python(20, main, work, library), testkit.Python(10, main, work, work), testkit.Blocked(40, main, wait),
 		testkit.Act{Ms: 100, State: model.StateIdle, Stack: []testkit.Frame{at("/home/u/train.py", "pool", 5, 6)}})
+	p.Do(testkit.Python(70, at("/s/agent/_bneck_agent/ticker.py", "loop", 1, 2))) // the agent's own thread counts for nothing
 	q := p.Add(model.RoleRank, 101)
 	q.P.Rank = 1
 	q.Do(testkit.Python(50, at("/home/u/pkg/data.py", "load", 1, 1)))
