@@ -74,9 +74,13 @@ func (c *Context) launchFinding(small, python float64) Finding {
 // launchPlace finds the user's line that calls most; it reports whether that is the optimizer's step.
 func (c *Context) launchPlace(f *Finding) bool {
 	forward, all := 0.0, 0.0
-	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartPython || a.Part == analyse.PartOps
-	})
+	// Samples in operators say which lines call them; Python that calls none is another finding's.
+	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps })
+	if len(kept) < minSamples {
+		kept = chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+			return a.Part == analyse.PartPython || a.Part == analyse.PartOps
+		})
+	}
 	var first, optimizer []chain
 	for _, ch := range kept {
 		info := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index])
