@@ -23,14 +23,6 @@ type LaunchStats struct {
 	WithoutCalls int // rows whose launching call is not in the trace
 }
 
-// QueueEmptyShare is the share of launches that found the device idle, 0 without launches.
-func (l *LaunchStats) QueueEmptyShare() float64 {
-	if l.Count == 0 {
-		return 0
-	}
-	return float64(l.QueueEmpty) / float64(l.Count)
-}
-
 // Cut-offs of slow calls and long delays, HTA's.
 const (
 	slowCall  = 50 * 1000

@@ -98,9 +98,6 @@ func NewReader(in *Interpreter, mem proc.Memory, rate float64) *Reader {
 	return r
 }
 
-// Interpreter is what the reader reads.
-func (r *Reader) Interpreter() *Interpreter { return r.in }
-
 // Refresh looks for new and ended subinterpreters; it is called about once a second.
 func (r *Reader) Refresh() error {
 	addr, err := proc.U64(r.mem, r.in.Runtime+uint64(r.l.Runtime.InterpHead))

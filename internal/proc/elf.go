@@ -155,14 +155,3 @@ func (b *Binary) Bias(m Mapping) (uint64, bool) {
 	}
 	return 0, false
 }
-
-// Writable are the address ranges (link-time) of the writable segments: data and bss.
-func (b *Binary) Writable() []Symbol {
-	var out []Symbol
-	for _, p := range b.loads {
-		if p.Flags&elf.PF_W != 0 {
-			out = append(out, Symbol{p.Vaddr, p.Memsz})
-		}
-	}
-	return out
-}
