@@ -1,13 +1,21 @@
-// Command run measures what `bottleneck run` costs: it alternates plain and profiled runs of the examples and prints, for
-// each, the wall times with their paired ratio and its 95 % bound, the same for the second half of the run (where
-// measuring is over), the longest pause, the extra memory, the time from the program's end to the report, and how long
-// `bottleneck --help` takes, each beside the bound that it has to keep.
+// Command run measures what `bottleneck run` costs and prints every number beside its goal, with the machine that it was
+// measured on. Its parts:
 //
-//	make bench                                       three alternations of 60 s each
-//	make bench ALTERNATIONS=20 EXAMPLES=images       the tight bound for one example
+//	help    how long `bottleneck --help` takes
+//	wall    each example as long as SECONDS, plain and under `run` with the default budget, alternating ALTERNATIONS times:
+//	        wall times, traced and baseline steps, the longest pause put into the program, memory of both, and the time
+//	        from the program's end to the report
+//	tail    what remains once measuring is over: the program under `run` and the plain one TWICE run side by side, and
+//	        take turns of SLICE seconds by SIGSTOP and SIGCONT, TAIL_PAIRS times each, in an order that changes. The
+//	        program counts its own steps (counted.py, with and without measuring). The time per step under `run` over that
+//	        of the plain ones gives pairs that lie seconds apart, so that drift of the machine cancels; the two plain ones
+//	        against each other show what this way of measuring can tell at all
+//	cycles  100 windows of tracing in one run: how much the program's memory grows from the 10th to the 100th
 //
-// Environment: ALTERNATIONS (3), SECONDS (60: length of a plain run), EXAMPLES (names, comma-separated; all), GENERATION
-// (newest), ONLY=help to time `--help` alone. It ends with status 1 when a bound is broken.
+// All take some 55 minutes on two cores; `make bench PARTS=wall,help EXAMPLES=images ALTERNATIONS=1` a few.
 //
-// It does not calm the machine: other work on it widens the bounds, which are printed for that reason.
+// Environment: PARTS (help,wall,tail,cycles), EXAMPLES (names, comma-separated; all), SECONDS (60), ALTERNATIONS (2),
+// TAIL_PAIRS (20), SLICE (4), GENERATION (newest). It ends with status 1 when a goal is missed.
+//
+// It does not calm the machine: other work on it widens the intervals, which are printed for that reason.
 package main

@@ -1,20 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
 
 // interval is a ratio with its 95 % interval; low and high are NaN for fewer than two pairs.
 type interval struct{ low, mid, high float64 }
-
-func (i interval) String() string {
-	if math.IsNaN(i.low) {
-		return fmt.Sprintf("%.3f (needs 2 pairs)", i.mid)
-	}
-	return fmt.Sprintf("%.3f (%.3f–%.3f)", i.mid, i.low, i.high)
-}
 
 // studentT are the two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom.
 var studentT = []float64{

@@ -30,21 +30,24 @@ func TestPairedRatioCovers(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestGoals(t *testing.T) {
 	for _, c := range []struct {
 		r      row
-		broken bool
+		missed bool
 	}{
-		{row{value: 0.6, bound: 0.5}, true},
-		{row{value: 0.4, bound: 0.5}, false},
-		{row{value: 2, bound: 3, atLeast: true}, true},
-		{row{value: 3, bound: 3, atLeast: true}, false},
-		{row{value: math.NaN(), bound: 3}, true},
-		{tailRow("x", make20(1), make20(1.01)), false},
-		{tailRow("x", make20(1), make20(1.03)), true},
+		{row{value: 0.6, goal: 0.5}, true},
+		{row{value: 0.4, goal: 0.5}, false},
+		{row{value: 2, goal: 3, atLeast: true}, true},
+		{row{value: 3, goal: 3, atLeast: true}, false},
+		{row{value: math.NaN(), goal: 3}, true},
+		{row{value: math.NaN(), goal: 3, atLeast: true}, true},
+		{tailNumbers("x", make20(1), make20(1), make20(1.01))[0], false},
+		{tailNumbers("x", make20(1), make20(1), make20(1.03))[0], true},
+		{tailNumbers("x", make20(1), make20(1.03), make20(1.01))[1], true},
+		{tailNumbers("x", []float64{1}, []float64{1}, []float64{1})[0], true}, // one pair gives no interval
 	} {
-		if c.r.broken() != c.broken {
-			t.Errorf("%+v: broken() = %v", c.r, !c.broken)
+		if c.r.missed() != c.missed {
+			t.Errorf("%+v: missed() = %v", c.r, !c.missed)
 		}
 	}
 }
@@ -55,13 +58,4 @@ func make20(value float64) []float64 {
 		values[i] = value
 	}
 	return values
-}
-
-func TestTail(t *testing.T) {
-	if got := tail([]float64{1, 2, 4, 8, 16}); got != 12 {
-		t.Errorf("tail = %v, want 12", got)
-	}
-	if got := tail([]float64{1, 2, 3}); got != 0 {
-		t.Errorf("tail of three lines = %v, want 0", got)
-	}
 }
