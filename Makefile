@@ -32,7 +32,7 @@ check-go:
 
 check-python:
 	$$(scripts/env.sh ruff) check .
-	$$(scripts/env.sh ruff) format --check examples scripts
+	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo
 
 unit: build
 	scripts/env.sh newest
@@ -57,8 +57,8 @@ bench: build ## what measuring costs; ALTERNATIONS and SECONDS decide how long i
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
 
-bench-sampler: build ## what reading stacks costs, beside py-spy and austin
-	python3 bench/sampler/compare.py ./bottleneck --peers $$(dirname $$(scripts/env.sh peers))
+bench-sampler: build ## what reading stacks costs and how right it is, beside py-spy and austin; ROWS and ROUNDS choose
+	$(GO) run ./bench/sampler -rounds $(or $(ROUNDS),3) $(ROWS)
 
 wheel: ## dist/*.whl for every platform
 	python3 scripts/package.py wheel $(PLATFORMS)

@@ -4,40 +4,40 @@ import threading
 import time
 
 
-def c(n):
+def c(n):  # from a
     return n
 
 
-def d(n, m=1):
+def d(n, m=1):  # from b
     return n
 
 
-def a():
+def a():  # from main
     for i in range(10):
         c(i)
 
 
-def b():
+def b():  # from main
     x = y = 0
     for i in range(10):
         d(i)
 
 
-def fib(n):
+def fib(n):  # from main, fib
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 
 
-def produce(n):
+def produce(n):  # from consume
     for i in range(n):
         yield i
 
 
-def consume():
+def consume():  # from main
     for _ in produce(5):
         pass
 
 
-def fresh(n):
+def fresh(n):  # from main
     space = {}
     exec("def made_%d():\n    return callee()\ndef callee():\n    return 1\nmade_%d()" % (n % 7, n % 7), space)
 
