@@ -63,6 +63,9 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	}
 	build := o.build
 	build.Path = shown
+	if o.json == "" {
+		build.Sections = o.text.Shown() // the document always holds every table
+	}
 	return o.write(a, w, s, view.Build(s, build))
 }
 

@@ -2,7 +2,9 @@ package view
 
 import (
 	"fmt"
+	"sync"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
 )
 
@@ -17,6 +19,8 @@ type Options struct {
 	GroupByStack      int
 	// MaxRows bounds the Python tables of the document (default 100).
 	MaxRows int
+	// Sections are the names of Sections that will be shown: tables that none of them needs are not computed. Empty = all.
+	Sections []string
 }
 
 // Build makes the report of a session. It never fails: a part that cannot be made is named in Report.Unread with the reason.
@@ -27,15 +31,17 @@ func Build(s *model.Session, opt Options) *Report {
 	r := emptyReport()
 	r.Tool, r.Growing = opt.Version, s.Growing
 	b := &builder{s: s, opt: opt, r: r}
+	b.gpus = sync.OnceValue(b.allGPUs)
 	b.guard("inputs", b.inputs)
 	b.guard("environment", b.environment)
 	b.guard("run", b.run)
 	b.guard("steps", b.steps)
+	wait := b.tables() // which fill parts of the report that the following do not touch
 	b.guard("analyses", b.analyse)
 	b.guard("python", b.python)
 	b.guard("loaders", b.loaders)
 	b.guard("ranks", b.ranks)
-	b.guard("tables", b.tables)
+	wait()
 	b.guard("rank clocks", b.rankClocks)
 	b.guard("next commands", b.next)
 	r.sanitise()
@@ -44,20 +50,29 @@ func Build(s *model.Session, opt Options) *Report {
 
 // builder carries what the parts of a report share while it is made.
 type builder struct {
-	s   *model.Session
-	opt Options
-	r   *Report
-	res results
+	s    *model.Session
+	opt  Options
+	r    *Report
+	res  results
+	gpus func() [][]analyse.GPU // by trace; computed once
 }
 
 // guard runs one part; a part that panics on hostile input is left out and named, the rest stands.
 func (b *builder) guard(name string, f func()) {
+	if broken := guarded(name, f); broken != "" {
+		b.r.Unread = append(b.r.Unread, broken)
+	}
+}
+
+// guarded runs f and says how it failed, "" if it did not.
+func guarded(name string, f func()) (broken string) {
 	defer func() {
 		if e := recover(); e != nil {
-			b.r.Unread = append(b.r.Unread, fmt.Sprintf("%s: internal error: %v", name, e))
+			broken = fmt.Sprintf("%s: internal error: %v", name, e)
 		}
 	}()
 	f()
+	return ""
 }
 
 // emptyReport has every list made, so that none is null in the document.

@@ -2,7 +2,10 @@ package view
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -11,25 +14,70 @@ import (
 // maxOpRows bounds the operator and kernel tables of the document; a session by input shapes can have very many.
 const maxOpRows = 5000
 
-// tables fills what traces give.
-func (b *builder) tables() {
+// table is a part of the report that nothing else of it depends on while it is made.
+type table struct {
+	name string
+	make func()
+	// sections are those that show it; it is made if one of them is wanted.
+	sections []string
+}
+
+// manyEvents is a trace so large that what the analyses need while they run counts: they then run one by one.
+const manyEvents = 4 << 20
+
+// tables starts filling what traces give, on all cores, and returns what waits for the end.
+func (b *builder) tables() (wait func()) {
 	traces := b.s.Traces
-	b.guard("calls", b.callRows)
-	b.guard("actions", b.actions)
-	if len(traces) == 0 {
-		return
+	list := []table{{"calls", b.callRows, []string{"calls"}}, {"actions", b.actions, nil}}
+	if len(traces) > 0 {
+		list = append(list, []table{
+			{"key averages", func() { b.keyAverages(traces) }, []string{"operators"}},
+			{"gpu", b.gpuRows, nil},
+			{"critical path", func() { b.criticalPath(traces) }, []string{"critical-path"}},
+			{"sequences", func() { b.sequenceRows(traces) }, []string{"sequences"}},
+			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
+			{"kernels", func() { b.kernelRows(traces) }, []string{"kernels"}},
+			{"memory", func() { b.memoryRows(traces) }, []string{"memory"}},
+			{"roofline", func() { b.rooflines(traces) }, []string{"roofline", "gpu"}},
+			{"copies", func() { b.copyRows(traces) }, []string{"copies", "gpu"}},
+			{"streams", func() { b.streamRows(traces) }, []string{"streams"}},
+			{"step parts", func() { b.stepParts(traces) }, []string{"step-parts"}},
+		}...)
 	}
-	b.guard("key averages", func() { b.keyAverages(traces) })
-	b.guard("kernels", func() { b.kernelRows(traces) })
-	b.guard("gpu", func() { b.gpuRows(traces) })
-	b.guard("communication", func() { b.commRows(traces) })
-	b.guard("memory", func() { b.memoryRows(traces) })
-	b.guard("critical path", func() { b.criticalPath(traces) })
-	b.guard("roofline", func() { b.rooflines(traces) })
-	b.guard("copies", func() { b.copyRows(traces) })
-	b.guard("streams", func() { b.streamRows(traces) })
-	b.guard("sequences", func() { b.sequenceRows(traces) })
-	b.guard("step parts", func() { b.stepParts(traces) })
+	list = slices.DeleteFunc(list, func(t table) bool { return !b.wanted(t.sections) })
+	workers := runtime.GOMAXPROCS(0)
+	if slices.ContainsFunc(traces, func(t *model.Trace) bool { return t.Events.Len() > manyEvents }) {
+		workers = 1
+	}
+	broken := make([]string, len(list))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers, len(list)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(list); i = next.Add(1) - 1 {
+				broken[i] = guarded(list[i].name, list[i].make)
+			}
+		})
+	}
+	return func() {
+		group.Wait()
+		b.r.Unread = append(b.r.Unread, slices.DeleteFunc(broken, func(text string) bool { return text == "" })...)
+	}
+}
+
+// wanted says whether one of the sections that show a table will be shown; none stands for every report.
+func (b *builder) wanted(sections []string) bool {
+	return len(b.opt.Sections) == 0 || len(sections) == 0 ||
+		slices.ContainsFunc(sections, func(name string) bool { return slices.Contains(b.opt.Sections, name) })
+}
+
+// allGPUs analyses the devices of every trace.
+func (b *builder) allGPUs() [][]analyse.GPU {
+	out := make([][]analyse.GPU, len(b.s.Traces))
+	for i, t := range b.s.Traces {
+		out[i] = analyse.GPUs(t, b.s.Strings)
+	}
+	return out
 }
 
 // us is a duration in microseconds.
@@ -78,9 +126,9 @@ func traceWhere(w analyse.Where) Where {
 	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op}
 }
 
-func (b *builder) gpuRows(traces []*model.Trace) {
-	for _, t := range traces {
-		for _, g := range analyse.GPUs(t, b.s.Strings) {
+func (b *builder) gpuRows() {
+	for _, gpus := range b.gpus() {
+		for _, g := range gpus {
 			row := GPURow{Rank: rankPtr(g.Rank), Device: int(g.Device), SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute),
 				CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
 				ExposedCommUs: us(g.ExposedCommunication), ExposedCopyUs: us(g.ExposedCopy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}

@@ -242,8 +242,8 @@ func (b *builder) bound() string {
 func (b *builder) foreign() {
 	b.r.Verdict = Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{"low", "no data"}}
 	var gpus []analyse.GPU
-	for _, t := range b.s.Traces {
-		gpus = append(gpus, analyse.GPUs(t, b.s.Strings)...)
+	for _, of := range b.gpus() {
+		gpus = append(gpus, of...)
 	}
 	switch {
 	case len(gpus) > 0:

@@ -82,6 +82,19 @@ func WriteText(w io.Writer, r *Report, opt TextOptions) error {
 	return nil
 }
 
+// Shown are the names of the sections that the text will have.
+func (opt TextOptions) Shown() []string {
+	chosen, err := chooseSections(opt)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(chosen))
+	for i, s := range chosen {
+		names[i] = s.Name
+	}
+	return names
+}
+
 func chooseSections(opt TextOptions) ([]Section, error) {
 	all := Sections()
 	if len(opt.Sections) == 0 {
