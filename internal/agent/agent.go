@@ -56,6 +56,9 @@ type Config struct {
 	WithModules   bool              `json:"with_modules,omitempty"`
 	Metadata      map[string]string `json:"metadata,omitempty"` // added to the traces' headers
 
+	// Calls counts every call of every function, in calls.prof of each process.
+	Calls bool `json:"calls,omitempty"`
+
 	EventBudget int64   `json:"event_budget,omitempty"` // profiler events of one process over all windows; 0: 300,000
 	MaxPause    float64 `json:"max_pause,omitempty"`    // seconds that one stop of the profiler may take; 0: 0.5
 	MaxBytes    int64   `json:"max_bytes,omitempty"`    // that one process may write, uncompressed traces included; 0: 2 GiB

@@ -28,3 +28,7 @@ def start():
         marks.begin_without_torch(settings)
         life.watch_gc()
         life.at_end.append(marks.at_end)
+    if settings.get("calls"):
+        from . import calls
+
+        calls.begin()

@@ -27,6 +27,7 @@ traces = 0  # bytes of traces so far
 cpu_ns = 0
 longest_pause_ns = 0
 forked = False  # this process was forked from one with an agent
+here = enter = leave = None  # around each hook, so that --calls does not count the agent (calls.py)
 
 
 class Fault(Exception):
@@ -47,6 +48,9 @@ def hook(name):
         def guarded(*arguments):
             if name in broken:
                 return None
+            silent = here is not None
+            if silent:  # both ends in this frame: code that first runs in silence has no events for the other end
+                enter(here())
             try:
                 if name == fault or fault == "*":
                     raise Fault(name)
@@ -56,6 +60,9 @@ def hook(name):
             except Exception as error:
                 failed(name, error)
                 return None
+            finally:
+                if silent:
+                    leave(here())
 
         guarded.__wrapped__ = function
         guarded.hook = name
@@ -73,7 +80,7 @@ def failed(name, error):
             import traceback
 
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-4000:]
-        note("hook-failed", "%s: %s" % (name, text))
+        note("hook-failed", "bottleneck's hook %s failed and stays off (%s)" % (name, text))
     except Exception:
         pass  # the program comes before the note
 

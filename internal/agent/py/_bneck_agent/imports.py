@@ -91,13 +91,27 @@ def wrap(spec, name):
         except AttributeError:
             pass
         t0 = core.now()
-        execute(module)
+        try:
+            execute(module)
+        except BaseException as error:
+            refused(name, error)
+            raise
         imported(name, t0, module)
 
+    # The interpreter leaves its own import machinery out of tracebacks, by this file's name: what a failing import prints stays as it was.
+    exec_module.__code__ = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
     try:
         loader.exec_module = exec_module
     except AttributeError:
         pass  # a loader with slots: this import stays unnoticed
+
+
+@core.hook("import-refused")
+def refused(name, error):
+    """A module's code has raised; the program sees that as ever. Of torch the report says it too."""
+    if name == "torch" and isinstance(error, Exception):
+        core.note("torch-import-failed", "importing torch failed (%s: %s); only Python was measured" % (type(error).__name__, error))
+        core.flush()
 
 
 @core.hook("import")

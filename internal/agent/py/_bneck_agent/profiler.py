@@ -7,6 +7,30 @@ import sys
 
 from . import core
 
+# What a session needs; torch has had all of it since 1.8.
+NEEDED = (
+    "autograd.profiler.profile",
+    "autograd.profiler.record_function",
+    "autograd.kineto_available",
+    "autograd._prepare_profiler",
+    "autograd._enable_profiler",
+    "autograd._disable_profiler",
+    "autograd._profiler_enabled",
+    "profiler.profile",
+    "profiler.ProfilerActivity",
+)
+
+
+def lacking(torch, names):
+    """The first of the dotted names that torch has not, None where it has them all."""
+    for name in names:
+        found = torch
+        for part in name.split("."):
+            found = getattr(found, part, None)
+            if found is None:
+                return name
+    return None
+
 
 class Settings:
     """What a session records; made from the launcher's configuration."""
@@ -91,9 +115,13 @@ class Session:
         configuration = self.profile.config()
         if severity is None and find_severity(self.torch) is None:
             os.environ.setdefault("KINETO_LOG_LEVEL", "6")
-        autograd._prepare_profiler(configuration, self.activities)
-        silence(self.torch)
-        autograd._enable_profiler(configuration, self.activities)
+        try:
+            autograd._prepare_profiler(configuration, self.activities)
+            silence(self.torch)
+            autograd._enable_profiler(configuration, self.activities)
+        except BaseException:
+            speak()
+            raise
         self.flag(True)
         self.describe()
 
@@ -103,8 +131,10 @@ class Session:
         if change is not None:
             change(on)
 
+    @core.hook("profiler-describe")
     def describe(self):
-        """Adds to the file's header what torch.profiler would add, and the user's own metadata."""
+        """Adds to the file's header what torch.profiler would add, and the user's own metadata. The session runs already, so a
+        failure here must not look like one of the start."""
         add = getattr(self.torch.autograd, "_add_metadata_json", None)
         if add is None or not self.kineto:
             return

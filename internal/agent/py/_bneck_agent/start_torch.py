@@ -2,19 +2,35 @@
 
 import os
 
-from . import core, facts, forks, life, marks
+from . import core, facts, forks, life, marks, profiler
 
 windows = None
 
 
+# A module called torch that has not these is not PyTorch, or one that is not all there: nothing can be hooked.
+PYTORCH = ("Tensor", "nn.Module", "optim.Optimizer", "is_grad_enabled", "autograd")
+PARTS = ("data", "optimizers", "modules", "saves", "compiles", "sampler")
+PROFILER_PARTS = ("regions", "programs")
+
+
 def install(torch):
     """Puts the hooks in; each part on its own, so that one that does not fit this torch costs only itself."""
-    core.inner.append(os.path.dirname(os.path.abspath(torch.__file__)) + os.sep)
     marks.name_functions(core.config)
+    version = getattr(torch, "__version__", None)
+    lacks = profiler.lacking(torch, PYTORCH)
+    if lacks or not getattr(torch, "__file__", None):
+        text = "the module torch%s is not a whole PyTorch (no %s); only Python was measured"
+        core.note("torch-unusable", text % (" %s" % version if version else "", lacks or "file"))
+        core.flush()
+        return
+    core.inner.append(os.path.dirname(os.path.abspath(torch.__file__)) + os.sep)
     install_windows(torch)
     if windows is None:
         return
-    for name in ("data", "optimizers", "modules", "saves", "regions", "programs", "compiles", "sampler"):
+    if windows.lacks:
+        text = "PyTorch %s has no profiler that can be used (no torch.%s; 1.8 and later have it): no operators were traced"
+        core.note("profiler-unusable", text % (version, windows.lacks))
+    for name in PARTS if windows.lacks else PARTS + PROFILER_PARTS:
         install_part(name, torch)
     life.watch_gc()
     life.at_end.insert(0, marks.at_end)

@@ -37,7 +37,8 @@ class Windows:
         self.max_pause = float(config.get("max_pause") or 0.5) * 1e9
         self.max_bytes = int(config.get("max_bytes") or (2 << 30))
         self.world = facts.rank_of()[2]
-        self.over = bool(config.get("no_trace")) or not self.rank_wanted()
+        self.lacks = profiler.lacking(torch, profiler.NEEDED)
+        self.over = bool(config.get("no_trace") or self.lacks) or not self.rank_wanted()
         self.count = 0  # traces so far
         self.planned = 0  # windows of steps so far
         self.number = 0
@@ -189,7 +190,7 @@ class Windows:
                 forks.own_threads = forks.threads() - threads
         except Exception as error:
             self.over = True
-            core.note("profiler-failed", "%s: %s" % (type(error).__name__, error))
+            self.failed("start", error)
             core.emit("window", self.count, "trace", t, core.now(), core.now(), number, number, 0, None, str(error)[:500])
             return
         self.began = core.now()
@@ -197,6 +198,11 @@ class Windows:
         if number >= 0 and self.main():
             limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
             ticker.start(self.stale, limit)
+
+    def failed(self, what, error):
+        """Says that torch refused, and in its words why."""
+        then = "tracing is over" if self.over else "it is tried again without stacks"
+        core.note("profiler-failed", "torch's profiler did not %s (%s: %s): %s" % (what, type(error).__name__, error, then))
 
     def safe(self):
         """Whether a session may begin here: nothing that began within an earlier session still runs.
@@ -252,7 +258,7 @@ class Windows:
             error = "%s: %s" % (type(problem).__name__, problem)
             self.over = not self.settings.stack  # without stacks it may work
             self.settings.stack = False
-            core.note("profiler-failed", error)
+            self.failed("stop", problem)
         t1 = core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
         core.paused(t0, t1)
