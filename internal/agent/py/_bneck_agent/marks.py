@@ -79,6 +79,7 @@ def bound(t):
         return
     over, keep = True, False
     windows.finish_all()
+    core.flush()  # no row follows that would carry what has gathered
     if core.config.get("stop_after"):
         core.note("stopped", "the program was ended after %d steps, as asked" % finished)
         raise core.StopProgram(0)
