@@ -46,6 +46,7 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.config.WithStack, "with-stack", false, "record Python stacks of operators (slow)")
 	f.BoolVar(&o.config.WithFlops, "with-flops", false, "estimate floating-point operations")
 	f.BoolVar(&o.config.WithModules, "with-modules", false, "record the module hierarchy of operators")
+	f.BoolVar(&o.config.Calls, "calls", false, "count every call of every Python and C function, in all threads (slow, as cProfile is)")
 	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces")
 	f.BoolVar(&o.noTrace, "no-trace", false, "never start torch's profiler: steps, waits and samples only")
 }

@@ -13,6 +13,7 @@ const (
 	ManifestName = "manifest.json"
 	LauncherName = "launcher.json"
 	ProcessName  = "process.json"
+	CallsName    = "calls.prof" // of one process, with --calls
 	AgentDir     = "agent"
 	SourceDir    = "source"
 	// LauncherPrefix begins the name of every launcher's folder.

@@ -14,6 +14,7 @@ from . import core, life
 NAME = "calls.prof"
 EVERY_NS = 5_000_000_000  # between two snapshots of a program that goes on, and 50 times what one costs
 TOOLS = (3, 4)  # ids without a meaning in sys.monitoring
+DISABLE = "<method 'disable' of '_lsprof.Profiler' objects>"  # ends a profile, and is its last entry
 ROOT = os.path.dirname(os.path.dirname(core.PACKAGE)) + os.sep
 
 profilers = {}  # Python's thread ident -> _lsprof.Profiler; a new thread goes on with that of a dead one
@@ -27,6 +28,8 @@ def begin():
     """Starts counting in this process, on this thread and on all that it starts."""
     watch_threads()
     mute_hooks()
+    if not hasattr(sys, "monitoring"):
+        watch_cprofile()
     life.after_fork.append(forked)
     life.at_end.append(at_end)
     core.before_flush.append(snapshot)
@@ -173,6 +176,60 @@ def silent(function, arguments):
     return deque, (chain(quiet, map(call, [partial(function, *arguments[0])])), 0)
 
 
+# Before 3.12: the one profile slot
+
+
+def watch_cprofile():
+    """The program's cProfile takes the slot of its thread, and ours takes it back when that ends."""
+    from . import imports
+
+    before = imports.WATCHED.get("cProfile")
+
+    def loaded(module):
+        if before is not None:
+            before(module)
+        share_slot(module)
+
+    imports.WATCHED["cProfile"] = loaded
+    if "cProfile" in sys.modules:
+        loaded(sys.modules["cProfile"])
+
+
+def share_slot(module):
+    """Puts a Profile in place that asks us."""
+    original = module.Profile
+
+    class Profile(original):
+        __doc__ = original.__doc__
+
+        def enable(self, *arguments, **keywords):
+            paused()
+            return super().enable(*arguments, **keywords)
+
+        def disable(self):
+            try:
+                return super().disable()
+            finally:
+                resumed()
+
+    Profile.__name__, Profile.__qualname__, Profile.__module__ = original.__name__, original.__qualname__, original.__module__
+    module.Profile = Profile
+
+
+@core.hook("calls-paused")
+def paused():
+    """The program's own profile begins on this thread."""
+    core.note("calls-paused", "the program ran cProfile itself: its calls were not counted meanwhile")
+    profiler_here().disable()
+
+
+@core.hook("calls-resumed")
+def resumed():
+    """It has ended."""
+    if not life.ended:
+        profiler_here().enable()
+
+
 # The agent's own work
 
 
@@ -279,7 +336,7 @@ def without_agent(table):
                 move_edge(table, ours, key, caller)
     kept = {}
     for key, row in table.items():
-        if key not in ours and row[1] > 0:
+        if key not in ours and row[1] > 0 and (row[4] or key[2] != DISABLE):
             kept[key] = (row[0], row[1], row[2], row[3], {caller: tuple(edge) for caller, edge in row[4].items()})
     return kept
 

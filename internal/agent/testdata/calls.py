@@ -1,0 +1,80 @@
+"""Calls of every kind: recursion, generators, exceptions, C functions that call back; "threads" runs them in four, "beside" in cProfile."""
+
+import json
+import sys
+import threading
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def numbers(n):
+    for i in range(n):
+        yield i
+
+
+def fails():
+    raise ValueError("on purpose")
+
+
+def even(n):
+    return n == 0 or odd(n - 1)
+
+
+def odd(n):
+    return n != 0 and even(n - 1)
+
+
+class Thing:
+    def __init__(self, value):
+        self.value = value
+
+    def __lt__(self, other):
+        return self.value < other.value
+
+
+def work(n=14):
+    fib(n)
+    total = sum(numbers(100)) + len(list(map(lambda x: x + 1, range(20))))
+    for _ in range(10):
+        try:
+            fails()
+        except ValueError:
+            total += 1
+    abandoned = numbers(5)
+    next(abandoned)
+    abandoned.close()
+    even(9)
+    json.loads(json.dumps({"a": [1, 2, {"b": None}]}))
+    return total + len(sorted(Thing(i % 7) for i in range(30)))
+
+
+def in_threads():
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    work()
+    for thread in threads:
+        thread.join()
+
+
+def beside():
+    import cProfile
+
+    profile = cProfile.Profile()
+    profile.enable()
+    work()
+    profile.disable()
+    profile.dump_stats(sys.argv[2])
+    work()
+
+
+if len(sys.argv) > 1 and sys.argv[1] == "threads":
+    in_threads()
+elif len(sys.argv) > 1 and sys.argv[1] == "beside":
+    beside()
+else:
+    work()
+    work(7)
+print("done")
