@@ -1,0 +1,293 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// builder makes the part of a graph that comes from one trace.
+type builder struct {
+	g       *Graph
+	t       *model.Trace
+	s       *model.Strings
+	index   int   // of the trace in the graph
+	offset  int64 // ns to take off the trace's clock to get the graph's
+	acts    [][]stretch
+	main    model.LaneID
+	bursts  []burst
+	laneAt  []int32                 // by model lane: index in Graph.lanes, -1
+	nodeOf  []int32                 // by event: the node after which a call has launched, or the device work; -1
+	beginOf map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
+
+	stepNode []int32 // two by step: the node after which it begins and ends
+	awaited  map[model.EventID]awaited
+	returns  []returning
+	names    *nameTable
+	rows     []model.EventID // device work by end
+}
+
+// awaited is the device work that a call waited for and how long the call itself takes.
+type awaited struct {
+	row model.EventID
+	own model.Time
+}
+
+// returning is a Return node, its call and the device work it waited for.
+type returning struct {
+	node int32
+	call model.EventID
+	row  model.EventID
+}
+
+// FromTrace makes the graph of one trace; nil where it holds nothing that lasts.
+func FromTrace(t *model.Trace, s *model.Strings) *Graph {
+	g := &Graph{texts: s, traces: []*model.Trace{t}, origin: t.From}
+	b := newBuilder(g, t, s, 0, 0)
+	b.build(nil)
+	if len(g.nodes) == 0 {
+		return nil
+	}
+	g.close()
+	b.window()
+	return g
+}
+
+func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64) *builder {
+	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, beginOf: map[model.EventID]int32{}, names: newNameTable(g, s)}
+	b.laneAt = fill(len(t.Lanes), -1)
+	b.nodeOf = fill(t.Events.Len(), -1)
+	b.stepNode = fill(2*len(t.Steps), -1)
+	b.acts = make([][]stretch, len(t.Lanes))
+	for i := range t.Lanes {
+		if t.Lanes[i].Kind == model.LaneThread {
+			b.acts[i] = b.activity(model.LaneID(i))
+		}
+	}
+	b.main = b.driver()
+	return b
+}
+
+func fill(n int, v int32) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+// build makes nodes and edges; groups gives, by device event, the matched collective call it belongs to.
+func (b *builder) build(groups map[model.EventID]int32) {
+	b.sortRows()
+	b.findAwaited()
+	b.findBursts()
+	if b.main != model.NoLane {
+		b.thread(b.main)
+	}
+	for i := range b.t.Lanes {
+		if lane := model.LaneID(i); lane != b.main && b.t.Lanes[i].Kind == model.LaneThread {
+			b.thread(lane)
+		}
+	}
+	b.linkBursts()
+	b.device(groups)
+	b.linkReturns()
+}
+
+func (b *builder) openLane(lane model.LaneID) int32 {
+	b.laneAt[lane] = int32(len(b.g.lanes))
+	n := int32(len(b.g.nodes))
+	b.g.lanes = append(b.g.lanes, laneNode(b.index, lane, n, b.t.Rank))
+	return b.laneAt[lane]
+}
+
+func laneNode(trace int, id model.LaneID, first int32, rank int) lane {
+	return lane{trace: trace, id: id, first: first, end: first, rank: rank}
+}
+
+func (b *builder) closeLane(l int32) { b.g.lanes[l].end = int32(len(b.g.nodes)) }
+
+// at is an instant on the graph's clock.
+func (b *builder) at(t model.Time) int64 { return int64(t.Sub(b.g.origin)) - b.offset }
+
+func (b *builder) text(s model.Str) string { return b.s.Text(s) }
+
+// hostKind is what a thread does inside an event.
+func (b *builder) hostKind(id model.EventID) (Kind, uint8) {
+	ev := &b.t.Events
+	switch ev.Kind[id] {
+	case model.KindOp:
+		return Op, b.names.op(ev.Name[id])
+	case model.KindRuntime:
+		if b.names.call(ev.Name[id]) == callAllocates {
+			return Alloc, 0
+		}
+		return Call, 0
+	case model.KindAnnotation:
+		return Input, 0
+	}
+	return Host, 0
+}
+
+// window makes one window of each step, or of the whole trace where it has none. A step lasts until the device work that was
+// launched in it has ended, and begins no earlier than the one before it ended.
+func (b *builder) window() {
+	if b.main == model.NoLane {
+		b.deviceWindow()
+		return
+	}
+	l, before := b.g.lanes[b.laneAt[b.main]], len(b.g.windows)
+	if len(b.t.Steps) == 0 {
+		b.addWindow(0, -1, b.g.nodes[l.first].at, l.end-1, b.g.traced(l.end-1))
+		b.tails(b.g.windows[before:])
+		return
+	}
+	for i, s := range b.t.Steps {
+		b.addWindow(s.Number, b.stepNode[2*i], b.at(s.Start), b.stepNode[2*i+1], b.at(s.End))
+	}
+	b.tails(b.g.windows[before:])
+}
+
+// deviceWindow is for traces without threads: from the first to the last device work.
+func (b *builder) deviceWindow() {
+	last := int32(-1)
+	for i := range b.g.nodes {
+		if last < 0 || b.g.traced(int32(i)) > b.g.traced(last) {
+			last = int32(i)
+		}
+	}
+	b.addWindow(0, -1, b.g.nodes[0].at, last, b.g.traced(last))
+}
+
+func (b *builder) addWindow(number int64, from int32, fromAt int64, to int32, toAt int64) {
+	if toAt > fromAt {
+		b.g.windows = append(b.g.windows, window{number: number, from: from, fromAt: fromAt, to: to, toAt: toAt, tail: -1, trace: b.index, start: fromAt, end: toAt})
+	}
+}
+
+// tails finds the device work that ends last of what was launched in each window, and prolongs the windows to it.
+func (b *builder) tails(windows []window) {
+	ev := &b.t.Events
+	for _, id := range b.rows {
+		n := b.nodeOf[id]
+		if n < 0 || ev.Link[id] == model.NoEvent {
+			continue
+		}
+		at := b.at(ev.Start[ev.Link[id]])
+		i, _ := slices.BinarySearchFunc(windows, at+1, func(w window, t int64) int { return cmp.Compare(w.fromAt, t) })
+		if i--; i >= 0 && at < windows[i].toAt && (windows[i].tail < 0 || b.g.traced(n) > b.g.traced(windows[i].tail)) {
+			windows[i].tail = n
+		}
+	}
+	for i := range windows {
+		w := &windows[i]
+		if w.tail >= 0 {
+			w.end = max(w.end, b.g.traced(w.tail))
+		}
+		if i > 0 {
+			w.start = max(w.start, windows[i-1].end)
+			w.end = max(w.end, w.start)
+		}
+	}
+}
+
+// traced is the end of a node as recorded.
+func (g *Graph) traced(n int32) int64 { return g.nodes[n].at + g.nodes[n].dur }
+
+// nameTable remembers what the names of a session stand for.
+type nameTable struct {
+	g     *Graph
+	s     *model.Strings
+	ops   []uint8 // category + 1 by name
+	works []uint8
+	calls []callClass
+	notes []uint8 // of annotations: 1 other, 2 DataLoader, 3 step
+}
+
+func newNameTable(g *Graph, s *model.Strings) *nameTable {
+	if len(g.categories) == 0 {
+		g.categories = []string{""}
+	}
+	return &nameTable{g: g, s: s, ops: make([]uint8, s.Len()), works: make([]uint8, s.Len()), calls: make([]callClass, s.Len()), notes: make([]uint8, s.Len())}
+}
+
+// category is the number of a category's name.
+func (g *Graph) category(name string) uint8 {
+	for i, c := range g.categories {
+		if c == name {
+			return uint8(i)
+		}
+	}
+	if len(g.categories) == 255 {
+		return 0
+	}
+	g.categories = append(g.categories, name)
+	return uint8(len(g.categories) - 1)
+}
+
+func (n *nameTable) op(name model.Str) uint8 {
+	if n.ops[name] == 0 {
+		n.ops[name] = n.g.category(analyse.OpKind(n.s.Text(name))) + 1
+	}
+	return n.ops[name] - 1
+}
+
+// work is the category of a kernel.
+func (n *nameTable) work(name model.Str) uint8 {
+	if n.works[name] == 0 {
+		n.works[name] = n.g.category(analyse.ClassifyKernel(n.s.Text(name)).String()) + 1
+	}
+	return n.works[name] - 1
+}
+
+func (n *nameTable) call(name model.Str) callClass {
+	if n.calls[name] == callUnseen {
+		n.calls[name] = classifyCall(n.s.Text(name))
+	}
+	return n.calls[name]
+}
+
+// Classes of calls of the device's runtime.
+type callClass uint8
+
+const (
+	callUnseen callClass = iota
+	callPlain
+	callBlocks
+	callCopies
+	callAllocates
+)
+
+func classifyCall(name string) callClass {
+	switch {
+	case analyse.WaitsForDevice(name):
+		return callBlocks
+	case analyse.AllocatesOnDevice(name):
+		return callAllocates
+	case analyse.CopiesMemory(name):
+		return callCopies
+	}
+	return callPlain
+}
+
+// note is what an annotation's name tells.
+func (n *nameTable) note(name model.Str) uint8 {
+	if n.notes[name] == 0 {
+		n.notes[name] = noteOther
+		if text := n.s.Text(name); analyse.IsDataLoader(text) {
+			n.notes[name] = noteInput
+		} else if analyse.IsStep(text) {
+			n.notes[name] = noteStep
+		}
+	}
+	return n.notes[name]
+}
+
+// What annotations' names tell.
+const (
+	noteOther = iota + 1
+	noteInput
+	noteStep
+)

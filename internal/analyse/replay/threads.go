@@ -1,0 +1,195 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/model"
+)
+
+// minGap is the shortest gap of the driving thread in which another thread can have worked for it.
+const minGap = 20_000
+
+// burstGap is the longest gap within what another thread does in one go.
+const burstGap = 100_000
+
+// mark is an instant of a lane at which its nodes are cut.
+type mark struct {
+	at   model.Time
+	kind markKind
+	pair int32 // index in builder.bursts or builder.steps
+}
+
+type markKind uint8
+
+// Kinds of marks, in the order in which they apply at one instant.
+const (
+	markBurstEnd markKind = iota // on the working thread: its share is done
+	markJoin                     // on the waiting thread: it goes on
+	markStep                     // a step begins or ends
+	markFork                     // on the waiting thread: it has handed over
+	markBegin                    // on the working thread: it is given work
+)
+
+// burst is what one thread does in one go, for another one that waits or beside it.
+type burst struct {
+	lane        model.LaneID
+	from, to    model.Time
+	joined      bool  // the driving thread waits for it
+	begin, last int32 // nodes on the working thread
+	fork, join  int32 // nodes on the driving thread
+}
+
+// activity lists the outermost operators, runtime calls and DataLoader waits of a thread, as stretches that do not overlap.
+func (b *builder) activity(lane model.LaneID) []stretch {
+	ev := &b.t.Events
+	var out []stretch
+	end := model.Time(-1 << 62)
+	for id := b.t.Lanes[lane].FirstEvent; id < b.t.Lanes[lane].EndEvent; id++ {
+		if !b.active(id) {
+			continue
+		}
+		switch from, to := ev.Start[id], ev.End(id); {
+		case from >= end:
+			out = append(out, stretch{from, to})
+			end = to
+		case to > end:
+			out[len(out)-1].to, end = to, to
+		}
+	}
+	return out
+}
+
+// stretch is a half-open interval.
+type stretch struct{ from, to model.Time }
+
+// active says that an event is something that a thread does, not a name for it.
+func (b *builder) active(id model.EventID) bool {
+	switch ev := &b.t.Events; ev.Kind[id] {
+	case model.KindOp, model.KindRuntime:
+		return true
+	case model.KindAnnotation:
+		return b.names.note(ev.Name[id]) == noteInput
+	}
+	return false
+}
+
+// driver picks the thread that drives the steps: the one that holds most of their annotations, else the busiest.
+func (b *builder) driver() model.LaneID {
+	best, most := model.NoLane, model.Dur(-1)
+	ev := &b.t.Events
+	for i := range b.t.Lanes {
+		l := &b.t.Lanes[i]
+		if l.Kind != model.LaneThread {
+			continue
+		}
+		var weight model.Dur
+		for _, s := range b.acts[i] {
+			weight += s.to.Sub(s.from)
+		}
+		for id := l.FirstEvent; id < l.EndEvent; id++ {
+			if ev.Kind[id] == model.KindAnnotation && b.names.note(ev.Name[id]) == noteStep {
+				weight += 1 << 50
+			}
+		}
+		if weight > most && len(b.acts[i]) > 0 {
+			best, most = model.LaneID(i), weight
+		}
+	}
+	return best
+}
+
+// findBursts cuts what other threads do into bursts. In a gap of the driving thread of which another thread is busy for half
+// or more, the driver waits for that thread; all other bursts run beside it.
+func (b *builder) findBursts() {
+	type gap struct{ from, to model.Time }
+	var gaps []gap
+	if b.main != model.NoLane {
+		acts := b.acts[b.main]
+		for i := 1; i < len(acts); i++ {
+			if acts[i].from.Sub(acts[i-1].to) >= minGap {
+				gaps = append(gaps, gap{acts[i-1].to, acts[i].from})
+			}
+		}
+	}
+	best := make([]int, len(gaps)) // burst that the driver waits for
+	busy := make([]model.Dur, len(gaps))
+	for i := range best {
+		best[i] = -1
+	}
+	for i := range b.acts {
+		if model.LaneID(i) == b.main {
+			continue
+		}
+		k := 0
+		acts := b.acts[i]
+		for j := 0; j < len(acts); {
+			for k < len(gaps) && gaps[k].to <= acts[j].from {
+				k++
+			}
+			inGap := k < len(gaps) && gaps[k].from <= acts[j].from && acts[j].to <= gaps[k].to
+			n, sum := j+1, acts[j].to.Sub(acts[j].from)
+			for n < len(acts) {
+				if inGap && acts[n].to > gaps[k].to || !inGap && acts[n].from.Sub(acts[n-1].to) > burstGap {
+					break
+				}
+				sum += acts[n].to.Sub(acts[n].from)
+				n++
+			}
+			b.bursts = append(b.bursts, burst{lane: model.LaneID(i), from: acts[j].from, to: acts[n-1].to, begin: -1, last: -1, fork: -1, join: -1})
+			if inGap && sum > busy[k] && 2*sum >= gaps[k].to.Sub(gaps[k].from) {
+				best[k], busy[k] = len(b.bursts)-1, sum
+			}
+			j = n
+		}
+	}
+	for _, i := range best {
+		if i >= 0 {
+			b.bursts[i].joined = true
+		}
+	}
+}
+
+// marksOf are the instants at which a thread's nodes are cut, in order.
+func (b *builder) marksOf(lane model.LaneID) []mark {
+	var out []mark
+	for i := range b.bursts {
+		u := &b.bursts[i]
+		if u.lane == lane {
+			out = append(out, mark{u.from, markBegin, int32(i)}, mark{u.to, markBurstEnd, int32(i)})
+		} else if lane == b.main && u.joined {
+			out = append(out, mark{u.from, markFork, int32(i)}, mark{u.to, markJoin, int32(i)})
+		}
+	}
+	if lane == b.main {
+		for i, s := range b.t.Steps {
+			out = append(out, mark{s.Start, markStep, int32(2 * i)}, mark{s.End, markStep, int32(2*i + 1)})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y mark) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind)) })
+	return out
+}
+
+// linkBursts lets bursts wait for what gave them work, and the driver for those that it joins.
+func (b *builder) linkBursts() {
+	for i := range b.bursts {
+		u := &b.bursts[i]
+		if u.joined {
+			b.g.wait(u.begin, u.fork, 0, false)
+			b.g.wait(u.join, u.last, 0, false)
+		} else if n := b.doneBefore(b.main, u.from); n >= 0 && u.lane != b.main {
+			b.g.wait(u.begin, n, 0, false)
+		}
+	}
+}
+
+// doneBefore is the last node of a thread that had ended at an instant, -1: none.
+func (b *builder) doneBefore(lane model.LaneID, at model.Time) int32 {
+	if lane == model.NoLane || b.laneAt[lane] < 0 {
+		return -1
+	}
+	l := b.g.lanes[b.laneAt[lane]]
+	t := int64(at.Sub(b.g.origin)) - b.offset
+	n, _ := slices.BinarySearchFunc(b.g.nodes[l.first:l.end], t+1, func(n node, t int64) int { return cmp.Compare(n.at+n.dur, t) })
+	return l.first + int32(n) - 1
+}
