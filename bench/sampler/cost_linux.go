@@ -211,7 +211,7 @@ func wholeSample(pid int) (float64, error) {
 }
 
 // Two lengths of a run: what the longer one costs more is free of start-up and report.
-const shortRun, longRun = 1, 4
+const shortRun, longRun = 1, 3
 
 // wholeCost compares the samplers as commands: CPU time of the process per sample.
 func (b *bench) wholeCost(version, python string) error {
@@ -221,7 +221,7 @@ func (b *bench) wholeCost(version, python string) error {
 	}
 	defer w.stop()
 	list := b.samplers()
-	r := row{what: version + ": whole command, start-up and report taken out", format: "%.1f µs"}
+	r := row{what: version + ": whole process, start-up and report taken out", format: "%.1f µs"}
 	values := make([][]float64, len(list))
 	for range b.rounds {
 		for i, s := range list {
@@ -268,6 +268,9 @@ func growth(s *sampler, pid, hz int, tree bool) (cpu float64, samples int64, err
 			return 0, 0, err
 		}
 		n, err := s.count(folder)
+		if err == nil && s.cpu != nil {
+			spent, err = s.cpu(folder)
+		}
 		os.RemoveAll(folder)
 		if err != nil {
 			return 0, 0, fmt.Errorf("%s left nothing: %w\n%s", s.name, err, text)

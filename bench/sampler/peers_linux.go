@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"bottleneck/internal/record"
 )
@@ -18,6 +20,8 @@ type sampler struct {
 	command func(pid, hz int, seconds float64, tree bool, folder string) []string
 	// stacks visits what was recorded: function names, outermost first, and how often they were seen.
 	stacks func(folder string, visit func(names []string, n int64)) error
+	// cpu, where set, is the CPU time of the process up to the end of its recording; else that of all of it counts.
+	cpu func(folder string) (time.Duration, error)
 	// set stores a peer's value in a row.
 	set func(*row, float64)
 }
@@ -28,7 +32,7 @@ func (s *sampler) count(folder string) (int64, error) {
 	return total, err
 }
 
-// ours is this project's own sampler; report and all belong to what it costs.
+// ours is this project's own sampler; the report that attach prints in the end is no part of sampling.
 func (b *bench) ours() *sampler {
 	return &sampler{name: "bottleneck",
 		command: func(pid, hz int, seconds float64, _ bool, folder string) []string {
@@ -38,7 +42,7 @@ func (b *bench) ours() *sampler {
 			}
 			return append(args, fmt.Sprint(pid))
 		},
-		stacks: ownStacks, set: func(r *row, v float64) { r.value = v }}
+		cpu: ownCPU, stacks: ownStacks, set: func(r *row, v float64) { r.value = v }}
 }
 
 // samplers are ours and the peers that are installed.
@@ -145,6 +149,28 @@ func sampleFile(folder string) (string, error) {
 		return "", fmt.Errorf("%d sample files in %s", len(paths), folder)
 	}
 	return paths[0], nil
+}
+
+// readLauncher reads the account of a session folder.
+func readLauncher(folder string) (*record.Launcher, error) {
+	path, err := sampleFile(folder)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), "launcher.json"))
+	if err != nil {
+		return nil, err
+	}
+	l := &record.Launcher{}
+	return l, json.Unmarshal(data, l)
+}
+
+func ownCPU(folder string) (time.Duration, error) {
+	l, err := readLauncher(folder)
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(l.Own.CPUNS), nil
 }
 
 func ownBatches(folder string, visit func(*record.SampleBatch) error) error {

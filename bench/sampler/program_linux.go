@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,6 +21,10 @@ type watched struct {
 
 // start runs a program, pinned to a core unless core is -1, in a process group of its own.
 func start(core int, python string, args ...string) (*watched, error) {
+	return startWith(nil, core, python, args...)
+}
+
+func startWith(stdin io.Reader, core int, python string, args ...string) (*watched, error) {
 	all := append([]string{python}, args...)
 	if core >= 0 {
 		all = append([]string{"taskset", "-c", fmt.Sprint(core)}, all...)
@@ -27,7 +32,7 @@ func start(core int, python string, args ...string) (*watched, error) {
 	cmd := exec.Command(all[0], all[1:]...)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Stderr = os.Stderr
+	cmd.Stderr, cmd.Stdin = os.Stderr, stdin
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", python, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,9 +54,9 @@ func (b *bench) attach() error {
 }
 
 // hourSeconds is the length of the recording from which an hour's size is reckoned.
-const hourSeconds = 60
+const hourSeconds = 40
 
-// hour records for a minute and multiplies: chunks are cut every few seconds and hold their own tables, so size is
+// hour records for a while and multiplies: chunks are cut every few seconds and hold their own tables, so size is
 // proportional to time.
 func (b *bench) hour() error {
 	w, err := start(-1, b.newest(), deepProgram, endless)
@@ -85,10 +84,8 @@ func (b *bench) hour() error {
 	if err != nil || n == 0 {
 		return fmt.Errorf("%d samples: %v", n, err)
 	}
-	var launcher record.Launcher
-	if data, err := os.ReadFile(filepath.Join(filepath.Dir(path), "launcher.json")); err != nil {
-		return err
-	} else if err := json.Unmarshal(data, &launcher); err != nil {
+	launcher, err := readLauncher(folder)
+	if err != nil {
 		return err
 	}
 	size := row{what: fmt.Sprintf("on disk (%d samples in %d s, × 3.6 million)", n, hourSeconds), format: "%.1f MB", goal: "≤ 20 MB", limit: 20,
@@ -105,7 +102,7 @@ func (b *bench) hour() error {
 		}
 	}
 	b.table.add(size)
-	b.table.add(row{what: "peak memory while recording a minute", format: "%.0f MB", goal: "≤ 100 MB", limit: 100, value: float64(launcher.Own.PeakRSS) / 1e6})
+	b.table.add(row{what: "peak memory while recording a while", format: "%.0f MB", goal: "≤ 100 MB", limit: 100, value: float64(launcher.Own.PeakRSS) / 1e6})
 	return nil
 }
 
