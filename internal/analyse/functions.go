@@ -20,10 +20,8 @@ const (
 
 // functionRow is one entry of torch's event list. Parents come before their children.
 type functionRow struct {
-	event    model.EventID // NoEvent for rowMemory
+	event    model.EventID // below NoEvent for rowMemory: see memoryRow
 	name     model.Str
-	start    model.Time
-	end      model.Time
 	parent   int32 // row, -1
 	children int32
 	thread   int32
@@ -32,6 +30,26 @@ type functionRow struct {
 	own      model.Dur // sum of its own kernels
 	device   model.Dur // own kernels and those of everything below
 }
+
+// memoryRow stands for a row of the trace's memory events where an event is meant, and is its own inverse.
+func memoryRow(i model.EventID) model.EventID { return model.NoEvent - 1 - i }
+
+// start and end of a row are those of its event; a memory event takes no time.
+func (f *functions) start(r *functionRow) model.Time {
+	if r.event < 0 {
+		return f.trace.Memory.Time[memoryRow(r.event)]
+	}
+	return f.trace.Events.Start[r.event]
+}
+
+func (f *functions) dur(r *functionRow) model.Dur {
+	if r.event < 0 {
+		return 0
+	}
+	return f.trace.Events.Dur[r.event]
+}
+
+func (f *functions) end(r *functionRow) model.Time { return f.start(r) + model.Time(f.dur(r)) }
 
 // memoryUse is what happened to memory while a function row was open; below is the children's part.
 type memoryUse struct{ cpu, device, cpuBelow, deviceBelow int64 }
@@ -99,7 +117,6 @@ func (f *functions) collect() {
 	n := ev.Len()
 	f.rowOf = make([]int32, n)
 	order := make([]model.EventID, 0, n)
-	names := make([]model.Str, n)
 	classes := make([]nameClass, f.texts.Len())
 	step := model.Str(0)
 	for i := range n {
@@ -113,21 +130,20 @@ func (f *functions) collect() {
 		if class == nameHidden || !f.wanted(ev.Kind[i]) {
 			continue
 		}
-		if class == nameStep {
-			if step == 0 {
-				step = name
-			}
-			name = step
+		if class == nameStep && step == 0 {
+			step = name
 		}
-		names[i] = name
 		order = append(order, model.EventID(i))
 	}
 	order = mergeLanes(ev, order)
 	f.rows = make([]functionRow, len(order))
 	for r, id := range order {
 		f.rowOf[id] = int32(r)
-		row := functionRow{event: id, name: names[id], start: ev.Start[id], end: ev.End(id), parent: -1, flags: kindFlags(ev.Kind[id])}
-		if classes[ev.Name[id]] == nameAsync && row.flags&rowDevice == 0 {
+		row := functionRow{event: id, name: ev.Name[id], parent: -1, flags: kindFlags(ev.Kind[id])}
+		switch class := classes[row.name]; {
+		case class == nameStep:
+			row.name = step
+		case class == nameAsync && row.flags&rowDevice == 0:
 			row.flags |= rowAsync
 		}
 		row.thread = f.threadOf(id)
@@ -242,9 +258,10 @@ func (f *functions) nest() {
 			continue
 		}
 		stack := stacks[row.thread]
+		start, end := f.start(row), f.end(row)
 		for len(stack) > 0 {
 			top := &f.rows[stack[len(stack)-1]]
-			if row.start < top.end && row.end <= top.end {
+			if until := f.end(top); start < until && end <= until {
 				row.parent = stack[len(stack)-1]
 				top.children++
 				break
@@ -262,7 +279,7 @@ func (f *functions) attachKernels() {
 		if row.flags&rowDevice == 0 || row.flags&rowAnnotation != 0 {
 			continue
 		}
-		row.device = row.end.Sub(row.start)
+		row.device = f.dur(row)
 		op := f.linked(row.event)
 		if op == model.NoEvent || f.rowOf[op] < 0 {
 			continue
@@ -300,7 +317,7 @@ func (f *functions) sumUp() {
 		row := &f.rows[i]
 		if row.flags&(rowDevice|rowRemoved) != 0 {
 			if row.flags&rowAnnotation != 0 {
-				row.device = row.end.Sub(row.start)
+				row.device = f.dur(row)
 			}
 			continue
 		}
@@ -309,7 +326,7 @@ func (f *functions) sumUp() {
 			continue
 		}
 		parent := &f.rows[row.parent]
-		parent.below += row.end.Sub(row.start)
+		parent.below += f.dur(row)
 		parent.device += row.device
 		if f.memory != nil {
 			f.memory[row.parent].cpuBelow += f.memory[i].cpu
@@ -319,11 +336,11 @@ func (f *functions) sumUp() {
 }
 
 // times are the four time columns of a row.
-func (r *functionRow) times() (selfCPU, cpu, selfDevice, device model.Dur) {
+func (f *functions) times(r *functionRow) (selfCPU, cpu, selfDevice, device model.Dur) {
 	if r.flags&rowDevice != 0 {
 		return 0, 0, r.device, r.device
 	}
-	cpu = r.end.Sub(r.start)
+	cpu = f.dur(r)
 	if r.flags&rowAsync != 0 {
 		return 0, cpu, 0, 0
 	}

@@ -64,7 +64,7 @@ func (f *functions) addMemory() {
 		if row.flags&rowDevice != 0 {
 			continue
 		}
-		start, end := f.memoryTime(row.start), f.memoryTime(row.end)
+		start, end := f.memoryTime(f.start(row)), f.memoryTime(f.end(row))
 		for from < len(m.Time) && m.Time[from] < start {
 			from++
 		}
@@ -105,7 +105,7 @@ func (f *functions) addUncovered(covered []int32) {
 	var alone []functionRow
 	var uses []memoryUse
 	open := int32(0)
-	for i, at := range m.Time {
+	for i := range m.Time {
 		open += covered[i]
 		if open > 0 {
 			continue
@@ -115,7 +115,7 @@ func (f *functions) addUncovered(covered []int32) {
 		if m.Lane[i] >= 0 {
 			thread = int32(m.Lane[i])
 		}
-		alone = append(alone, functionRow{event: model.NoEvent, name: memoryName, start: at, end: at, parent: -1, thread: thread, flags: rowMemory})
+		alone = append(alone, functionRow{event: memoryRow(model.EventID(i)), name: memoryName, parent: -1, thread: thread, flags: rowMemory})
 		uses = append(uses, memoryUse{cpu: cpu, device: device})
 	}
 	if len(alone) == 0 {
@@ -124,7 +124,7 @@ func (f *functions) addUncovered(covered []int32) {
 	rows := make([]functionRow, 0, len(f.rows)+len(alone))
 	memory := make([]memoryUse, 0, cap(rows))
 	for i, row := range f.rows {
-		for len(alone) > 0 && alone[0].start < row.start {
+		for len(alone) > 0 && f.start(&alone[0]) < f.start(&row) {
 			rows, alone = append(rows, alone[0]), alone[1:]
 			memory, uses = append(memory, uses[0]), uses[1:]
 		}

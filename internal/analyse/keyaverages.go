@@ -98,7 +98,7 @@ func FunctionEvents(t *model.Trace, s *model.Strings, opt KeyAveragesOptions) ([
 			continue
 		}
 		index[i] = int32(len(out))
-		e := FunctionEvent{Event: row.event, Name: f.nameText(row.name), Start: row.start, Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
+		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(row.name), Start: f.start(row), Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
 		if row.parent >= 0 {
 			e.Parent = index[row.parent]
 		}
@@ -132,7 +132,7 @@ func (f *functions) nameText(name model.Str) string {
 
 // detail is the row's operator arguments, nil without them.
 func (f *functions) detail(row *functionRow) *model.OpDetail {
-	if row.event == model.NoEvent {
+	if row.event < 0 {
 		return nil
 	}
 	ev := &f.trace.Events
@@ -152,7 +152,7 @@ func (f *functions) shapes(row *functionRow) model.Str {
 // accumulate adds one row's columns.
 func (f *functions) accumulate(a *KeyAverage, i int32) {
 	row := &f.rows[i]
-	selfCPU, cpu, selfDevice, device := row.times()
+	selfCPU, cpu, selfDevice, device := f.times(row)
 	a.Count++
 	a.SelfCPU += selfCPU
 	a.CPU += cpu
@@ -242,7 +242,7 @@ func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 	g.rows = append(g.rows, KeyAverage{
 		Name: f.nameText(row.name), InputShapes: g.printed[key.shapes], Stack: entries, DeviceType: deviceKind(row.flags),
 		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
-		TopLevel: row.parent < 0, First: row.event,
+		TopLevel: row.parent < 0, First: max(row.event, model.NoEvent),
 	})
 	g.remember(key, at)
 	return at

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -14,8 +15,12 @@ import (
 	"bottleneck/internal/model"
 )
 
-// gcPercent is how far the heap may grow beyond what is in use while traces are read.
-const gcPercent = 40
+// How far the heap may grow beyond what is in use while traces are read, and while they are analysed: then the columns
+// are nearly all there is, which costs the collector nothing, and what an analysis leaves behind is as much as they are.
+const (
+	gcPercent        = 40
+	gcPercentAnalyse = 15
+)
 
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
@@ -30,6 +35,10 @@ func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*mo
 			return nil, &exitError{130, err}
 		}
 		return nil, unusable(err)
+	}
+	if len(s.Traces) > 0 {
+		runtime.GC()
+		debug.SetGCPercent(gcPercentAnalyse)
 	}
 	return s, nil
 }
