@@ -11,7 +11,7 @@ RUN     ?= ./...
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generations test-faults cross bench parity bench-sampler wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generations test-faults cross bench parity zoo bench-sampler wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -56,6 +56,9 @@ bench: build ## what measuring costs; ALTERNATIONS and SECONDS decide how long i
 
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
+
+zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=5, PEERS=1
+	$(GO) run ./bench/zoo
 
 bench-sampler: build ## what reading stacks costs and how right it is, beside py-spy and austin; ROWS and ROUNDS choose
 	$(GO) run ./bench/sampler -rounds $(or $(ROUNDS),3) $(ROWS)

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// none is the expected cause of a healthy program.
+const none = "none"
+
+// expect is a case's expect.json.
+type expect struct {
+	Cause string // none: healthy
+	Sub   string // "": any
+	Place        // zero: the cause has no line
+	Also  []Place
+	Rank  *int
+	Op    string
+	// Because is the expected reason of a late rank, "" where none is asked for.
+	Because string
+
+	Device string // cpu or cuda
+	Ranks  int
+	Main   string // the script, where it is not slow.py
+	Needs  string // a module without which the programs cannot run
+	// MinTorch and the numbers of cores say where the case shows what it should.
+	MinTorch string `json:"min_torch"`
+	MinCores int    `json:"min_cores"`
+	MaxCores int    `json:"max_cores"`
+	// Threads "default" leaves the number of OpenMP threads to PyTorch; else every run has one.
+	Threads string
+	// Affinity and Quota limit the slow program to so many cores, the fixed one is not limited.
+	Affinity int
+	Quota    float64
+	// SHM is the size in MiB of the slow program's /dev/shm.
+	SHM int
+	// Trace is a recorded trace below the folder of real traces, in place of programs.
+	Trace string
+	Note  string
+
+	Names []string          // identifiers to be renamed
+	Sizes map[string][2]int // constants `NAME = number` at the start of a line, with the range to draw from
+}
+
+// Place is a line of a file.
+type Place struct {
+	File string
+	Line int
+}
+
+// testCase is a folder of the zoo.
+type testCase struct {
+	name, dir string
+	expect    expect
+}
+
+// readCases reads the cases below dir, those in wanted only unless it is empty, in order of their names.
+func readCases(dir string, wanted []string) ([]testCase, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "expect.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list cases in %s: %w", dir, err)
+	}
+	var out []testCase
+	for _, path := range paths {
+		c := testCase{dir: filepath.Dir(path)}
+		c.name = filepath.Base(c.dir)
+		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(pattern string) bool { ok, _ := filepath.Match(pattern, c.name); return ok }) {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&c.expect); err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no case in %s is called %v", dir, wanted)
+	}
+	return out, nil
+}
+
+// recorded says that a case is a trace and no program.
+func (c *testCase) recorded() bool { return c.expect.Trace != "" }
+
+// healthy says that nothing may be claimed.
+func (c *testCase) healthy() bool { return c.expect.Cause == none }
+
+// label is the expected cause with its sub-cause.
+func (e *expect) label() string { return label(e.Cause, e.Sub) }
+
+func label(cause, sub string) string {
+	if sub != "" {
+		return cause + "/" + sub
+	}
+	return cause
+}
