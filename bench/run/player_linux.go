@@ -136,6 +136,22 @@ func (p *player) tree() []int {
 	return pids
 }
 
+// cpu is the time that the program and its living descendants have had of the CPU.
+func (p *player) cpu() time.Duration {
+	var total time.Duration
+	for _, pid := range p.tree() {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		for _, path := range threads {
+			text, err := os.ReadFile(path)
+			if fields := strings.Fields(string(text)); err == nil && len(fields) > 0 {
+				ran, _ := strconv.ParseInt(fields[0], 10, 64) // nanoseconds
+				total += time.Duration(ran)
+			}
+		}
+	}
+	return total
+}
+
 // steps is how many steps the program has made so far.
 func (p *player) steps() int64 {
 	numbers := p.numbers()

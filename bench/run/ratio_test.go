@@ -35,21 +35,29 @@ func TestGoals(t *testing.T) {
 		r      row
 		missed bool
 	}{
-		{row{value: 0.6, goal: 0.5}, true},
-		{row{value: 0.4, goal: 0.5}, false},
-		{row{value: 2, goal: 3, atLeast: true}, true},
-		{row{value: 3, goal: 3, atLeast: true}, false},
-		{row{value: math.NaN(), goal: 3}, true},
-		{row{value: math.NaN(), goal: 3, atLeast: true}, true},
-		{tailNumbers("x", make20(1), make20(1), make20(1.01))[0], false},
-		{tailNumbers("x", make20(1), make20(1), make20(1.03))[0], true},
-		{tailNumbers("x", make20(1), make20(1.03), make20(1.01))[1], true},
-		{tailNumbers("x", []float64{1}, []float64{1}, []float64{1})[0], true}, // one pair gives no interval
+		{row{value: 0.6, goal: 0.5, goalText: "x"}, true},
+		{row{value: 0.4, goal: 0.5, goalText: "x"}, false},
+		{row{value: 2, goal: 3, goalText: "x", atLeast: true}, true},
+		{row{value: 3, goal: 3, goalText: "x", atLeast: true}, false},
+		{row{value: math.NaN(), goal: 3, goalText: "x"}, true},
+		{row{value: math.NaN(), goal: 3, goalText: "x", atLeast: true}, true},
+		{tailNumbers("x", made(make20(1), make20(1), make20(1.01)), made(make20(1), make20(1), make20(1.01)))[0], false},
+		{tailNumbers("x", made(make20(1), make20(1), make20(1.03)), made(make20(1), make20(1), make20(1.03)))[0], true},
+		{tailNumbers("x", made(make20(1), make20(1.03), make20(1.01)), made(make20(1), make20(1.03), make20(1.01)))[1], true},
+		{tailNumbers("x", made([]float64{1}, []float64{1}, []float64{1}), made([]float64{1}, []float64{1}, []float64{1}))[0], true}, // one pair gives no interval
 	} {
 		if c.r.missed() != c.missed {
 			t.Errorf("%+v: missed() = %v", c.r, !c.missed)
 		}
 	}
+}
+
+// made are rounds with these times.
+func made(plain, again, measured []float64) (r rounds) {
+	for i := range plain {
+		r.add(plain[i], again[i], measured[i])
+	}
+	return r
 }
 
 func make20(value float64) []float64 {

@@ -29,36 +29,48 @@ func tailRows(s *settings, e example) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plain, again, measured, both []float64
+	var wall, cpu rounds
 	order := rand.New(rand.NewPCG(1, uint64(len(e.name))))
 	for i := range s.pairs {
-		var took [3]float64
+		var took [3]step
 		for _, turn := range order.Perm(len(took)) {
 			if took[turn], err = players[turn].turn(s.slice); err != nil {
 				return nil, err
 			}
 		}
-		plain, again, measured = append(plain, took[0]), append(again, took[1]), append(measured, took[2])
-		both = append(both, math.Sqrt(took[0]*took[1]))
+		wall.add(took[0].wall, took[1].wall, took[2].wall)
+		cpu.add(took[0].cpu, took[1].cpu, took[2].cpu)
 		if i%5 == 4 || i == s.pairs-1 {
-			fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, i+1, s.pairs, pairedRatio(both, measured), pairedRatio(plain, again))
+			fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, i+1, s.pairs, wall.ratio(), wall.control())
 		}
 	}
-	return tailNumbers(e.name, plain, again, measured), nil
+	return tailNumbers(e.name, wall, cpu), nil
 }
 
-// tailNumbers are the rows for the times per step, in seconds: of two plain programs and of the measured one.
-func tailNumbers(name string, plain, again, measured []float64) []row {
-	both := make([]float64, len(plain))
-	for i := range plain {
-		both[i] = math.Sqrt(plain[i] * again[i])
-	}
-	ratio, control := pairedRatio(both, measured), pairedRatio(plain, again)
+// step is what one step took, in seconds: by the clock, and of the CPU, of all processes together with bottleneck's.
+type step struct{ wall, cpu float64 }
+
+// rounds are times per step of two plain programs and of the measured one, and the geometric mean of the plain ones.
+type rounds struct{ plain, again, measured, both []float64 }
+
+func (r *rounds) add(plain, again, measured float64) {
+	r.plain, r.again, r.measured = append(r.plain, plain), append(r.again, again), append(r.measured, measured)
+	r.both = append(r.both, math.Sqrt(plain*again))
+}
+
+// ratio is the measured program's time over the plain ones'; control that of the plain ones.
+func (r *rounds) ratio() interval   { return pairedRatio(r.both, r.measured) }
+func (r *rounds) control() interval { return pairedRatio(r.plain, r.again) }
+
+// tailNumbers are the rows of the part tail.
+func tailNumbers(name string, wall, cpu rounds) []row {
+	ratio, control, used := wall.ratio(), wall.control(), cpu.ratio()
 	return []row{
-		{what: name + ": step, measuring over", plain: ms(median(both)), profiled: ms(median(measured)), ratio: ratio.String(),
-			value: ratio.high, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(plain))},
-		{what: name + ": plain against plain", plain: ms(median(plain)), profiled: ms(median(again)), ratio: control.String(),
+		{what: name + ": step, measuring over", plain: ms(median(wall.both)), profiled: ms(median(wall.measured)), ratio: ratio.String(),
+			value: ratio.high, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
+		{what: name + ": plain against plain", plain: ms(median(wall.plain)), profiled: ms(median(wall.again)), ratio: control.String(),
 			value: math.Abs(control.mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
+		{what: name + ": CPU time of a step, measuring over", plain: ms(median(cpu.both)), profiled: ms(median(cpu.measured)), ratio: used.String()},
 	}
 }
 
@@ -95,23 +107,27 @@ func startPlayers(s *settings, e example) ([]*player, error) {
 	return players, nil
 }
 
-// turn lets a stopped program run for about slice seconds, longer where its steps are, and gives its seconds per step.
-func (p *player) turn(slice float64) (float64, error) {
+// turn lets a stopped program run for about slice seconds, longer where its steps are, and says what a step took.
+func (p *player) turn(slice float64) (step, error) {
+	before := p.cpu()
 	if err := p.resume(); err != nil {
-		return 0, err
+		return step{}, err
 	}
 	began := monotonic()
 	time.Sleep(time.Duration(slice * float64(time.Second)))
-	counted := func() []int64 { return p.between(began+int64(settle), monotonic()) }
-	for extra := 0.0; len(counted()) < fewest && extra < 10*slice; extra += slice / 4 {
+	for extra := 0.0; len(p.between(began+int64(settle), monotonic())) < fewest && extra < 10*slice; extra += slice / 4 {
 		time.Sleep(time.Duration(slice / 4 * float64(time.Second)))
 	}
-	times := counted()
 	if err := p.pause(); err != nil {
-		return 0, err
+		return step{}, err
 	}
+	ended := monotonic()
+	used, all, times := p.cpu()-before, p.between(began, ended), p.between(began+int64(settle), ended)
 	if len(times) < 2 {
-		return 0, fmt.Errorf("%s: %d steps in a turn, need 2: %s", strings.Join(p.cmd.Args, " "), len(times), cmp.Or(p.words(), "it printed no error"))
+		return step{}, fmt.Errorf("%s: %d steps in a turn, need 2: %s", strings.Join(p.cmd.Args, " "), len(times), cmp.Or(p.words(), "it printed no error"))
 	}
-	return float64(times[len(times)-1]-times[0]) / float64(len(times)-1) / 1e9, nil
+	return step{
+		wall: float64(times[len(times)-1]-times[0]) / float64(len(times)-1) / 1e9,
+		cpu:  used.Seconds() / float64(len(all)),
+	}, nil
 }
