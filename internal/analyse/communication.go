@@ -1,8 +1,6 @@
 package analyse
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -156,35 +154,12 @@ func parseCollective(text string) *collectiveKind {
 // Communications sums up the collectives of each rank, and, with several ranks of one job, splits waiting from transfer.
 // Most time first within a rank.
 func Communications(traces []*model.Trace, s *model.Strings) []Communication {
-	lists := make([][]collective, len(traces))
+	ranks := make([]*RankCalls, len(traces))
 	parser := newCollectiveParser(s)
-	out := []Communication{}
-	var owners []commOwner
-	add := func(trace int, list []collective, rows []Communication, calls []*collectiveKind) {
-		lists[trace] = append(lists[trace], list...)
-		for j := range rows {
-			owners = append(owners, commOwner{trace, calls[j]})
-		}
-		out = append(out, rows...)
-	}
 	for i, t := range traces {
-		for _, w := range deviceWorks(t, s) {
-			list := w.collectives(parser)
-			rows, calls := w.communication(list)
-			add(i, list, rows, calls)
-		}
-		list := hostCollectives(t, s)
-		rows, calls := hostCommunication(t, s, list)
-		add(i, list, rows, calls)
+		ranks[i] = callsOf(t, s, parser)
 	}
-	splitWaits(traces, s, lists, out, owners)
-	for i := range out {
-		out[i].rate(owners[i].call.factor)
-	}
-	slices.SortFunc(out, func(a, b Communication) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Dur, a.Dur), strings.Compare(a.Op, b.Op), strings.Compare(a.Group, b.Group), strings.Compare(a.DType, b.DType))
-	})
-	return out
+	return joinCalls(ranks, func(rank int, from, to model.Time) string { return doing(traces[rank], s, from, to) })
 }
 
 // commOwner says which trace and kind a row of the result stands for.

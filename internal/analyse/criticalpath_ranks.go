@@ -70,7 +70,7 @@ func newRanksWalk(traces []*model.Trace, s *model.Strings, from, to model.Time) 
 		}
 	}
 	r.calls = matchCollectives(lists)
-	r.clocks = alignClocks(traces, r.calls)
+	r.clocks = alignClocks(ranksOf(traces), r.calls)
 	for i, t := range traces {
 		offset := model.Time(r.clocks[i].Offset)
 		r.walks = append(r.walks, newPathWalk(t, s, from+offset, to+offset))

@@ -26,7 +26,7 @@ func RankClocks(traces []*model.Trace, s *model.Strings) []RankClock {
 		}
 		lists[i] = append(lists[i], hostCollectives(t, s)...)
 	}
-	return alignClocks(traces, matchCollectives(lists))
+	return alignClocks(ranksOf(traces), matchCollectives(lists))
 }
 
 // matched is one collective call, by trace.
@@ -83,10 +83,18 @@ func zipCalls(calls [][]*collective) []matched {
 	return out
 }
 
-func alignClocks(traces []*model.Trace, calls []matched) []RankClock {
-	out := make([]RankClock, len(traces))
+func ranksOf(traces []*model.Trace) []int {
+	out := make([]int, len(traces))
 	for i, t := range traces {
-		out[i] = RankClock{Rank: t.Rank, Error: -1, Matched: len(calls)}
+		out[i] = t.Rank
+	}
+	return out
+}
+
+func alignClocks(ranks []int, calls []matched) []RankClock {
+	out := make([]RankClock, len(ranks))
+	for i, rank := range ranks {
+		out[i] = RankClock{Rank: rank, Error: -1, Matched: len(calls)}
 		if i == 0 || len(calls) == 0 {
 			continue
 		}
@@ -120,12 +128,12 @@ type lateness struct {
 }
 
 // splitWaits fills Matched, Wait, Transfer, LateRank and LateDid of the rows that owners describe.
-func splitWaits(traces []*model.Trace, s *model.Strings, lists [][]collective, rows []Communication, owners []commOwner) {
+func splitWaits(ranks []int, lists [][]collective, rows []Communication, owners []commOwner, did func(rank int, from, to model.Time) string) {
 	calls := matchCollectives(lists)
 	if len(calls) == 0 {
 		return
 	}
-	clocks := alignClocks(traces, calls)
+	clocks := alignClocks(ranks, calls)
 	type rowKey struct {
 		trace int
 		key   commKey
@@ -140,7 +148,7 @@ func splitWaits(traces []*model.Trace, s *model.Strings, lists [][]collective, r
 		key := m[0].call.key()
 		by := caused[key]
 		if by == nil {
-			by = &lateness{make([]model.Dur, len(traces)), make([]model.Dur, len(traces)), make([]model.Time, len(traces))}
+			by = &lateness{make([]model.Dur, len(ranks)), make([]model.Dur, len(ranks)), make([]model.Time, len(ranks))}
 			caused[key] = by
 		}
 		for i := range m {
@@ -162,10 +170,10 @@ func splitWaits(traces []*model.Trace, s *model.Strings, lists [][]collective, r
 		if by.caused[worst] == 0 {
 			continue
 		}
-		did := doing(traces[worst], s, by.until[worst]-model.Time(by.longest[worst]), by.until[worst])
+		what := did(worst, by.until[worst]-model.Time(by.longest[worst]), by.until[worst])
 		for i := range rows {
 			if owners[i].call.key() == key {
-				rows[i].LateRank, rows[i].LateDid = traces[worst].Rank, did
+				rows[i].LateRank, rows[i].LateDid = ranks[worst], what
 			}
 		}
 	}
