@@ -32,10 +32,10 @@ func main() {
 	}
 	begin := time.Now()
 	var events, traces atomic.Int64
-	count := func(_ *model.Session, t *model.Trace) error {
+	count := func(_ int, _ *model.Session, t *model.Trace) (func(), error) {
 		events.Add(int64(t.Events.Len()))
 		traces.Add(1)
-		return nil
+		return nil, nil
 	}
 	var err error
 	if *each {
@@ -44,7 +44,7 @@ func main() {
 		var s *model.Session
 		if s, err = ingest.Open(context.Background(), flag.Args(), opt); err == nil {
 			for _, t := range s.Traces {
-				err = count(s, t)
+				_, err = count(0, s, t)
 			}
 		}
 	}

@@ -46,9 +46,14 @@ func Open(ctx context.Context, paths []string, opt Options) (*model.Session, err
 	return s, nil
 }
 
-// Each is Open for more ranks than memory: every trace comes in a session of its own, which can be dropped when visit
-// returns. visit is called from several goroutines at once. The session that Each returns has everything but traces.
-func Each(ctx context.Context, paths []string, opt Options, visit func(*model.Session, *model.Trace) error) (*model.Session, error) {
+// Visit takes one trace of many in a session of its own, which can be dropped when it returns; number counts the sources in
+// order. It is called from several goroutines at once. The function that it returns, if any, is called later, one at a time
+// and in the order of the sources, so that what is summed up does not depend on which was read first.
+type Visit func(number int, s *model.Session, t *model.Trace) (fold func(), err error)
+
+// Each is Open for more ranks than memory: every trace is visited and dropped. The session that Each returns has everything
+// but traces.
+func Each(ctx context.Context, paths []string, opt Options, visit Visit) (*model.Session, error) {
 	s := &model.Session{Strings: &model.Strings{}}
 	if err := (&opening{ctx: ctx, opt: opt, s: s, visit: visit}).run(paths); err != nil {
 		return nil, err
@@ -56,12 +61,30 @@ func Each(ctx context.Context, paths []string, opt Options, visit func(*model.Se
 	return s, nil
 }
 
+// Survey is what paths would have Open read.
+type Survey struct {
+	Files    int   // in directories and zip archives, or named; a tar archive is one
+	Bytes    int64 // as stored
+	Sessions bool  // a session directory is among them
+}
+
+// SurveyOf looks at paths without reading more than each file's first bytes.
+func SurveyOf(paths []string) (Survey, error) {
+	sources, err := (&opening{}).expand(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "-" }))
+	v := Survey{Files: len(sources)}
+	for _, src := range sources {
+		v.Bytes += src.size
+		v.Sessions = v.Sessions || src.directory != nil
+	}
+	return v, err
+}
+
 // opening is one Open at work.
 type opening struct {
 	ctx    context.Context
 	opt    Options
 	s      *model.Session
-	visit  func(*model.Session, *model.Trace) error
+	visit  Visit
 	done   atomic.Int64
 	total  int64
 	report sync.Mutex
@@ -74,8 +97,9 @@ func (o *opening) run(paths []string) error {
 	if err != nil {
 		return err
 	}
-	for _, src := range sources {
-		o.total += src.size
+	for i := range sources {
+		sources[i].number = i
+		o.total += sources[i].size
 	}
 	if err := o.all(sources); err != nil {
 		return err
@@ -213,7 +237,8 @@ func (o *opening) readKineto(src source, r io.Reader) (func() error, error) {
 	}
 	own := &model.Session{Strings: &model.Strings{}}
 	t := b.store(own, src.path)
-	if err := o.visit(own, t); err != nil {
+	fold, err := o.visit(src.number, own, t)
+	if err != nil {
 		return nil, err
 	}
 	in, head := own.Inputs[0], b.header
@@ -221,6 +246,9 @@ func (o *opening) readKineto(src source, r io.Reader) (func() error, error) {
 		head.environment(&o.s.Environment)
 		o.s.Inputs = append(o.s.Inputs, in)
 		o.checkRank(len(o.s.Inputs)-1, src)
+		if fold != nil {
+			fold()
+		}
 		return nil
 	}, nil
 }

@@ -20,6 +20,7 @@ import (
 // source is one thing to read.
 type source struct {
 	path      string
+	number    int   // in order
 	size      int64 // as stored; 0 unknown
 	open      func() (io.ReadCloser, error)
 	consumed  *atomic.Int64 // bytes as stored that were read so far
