@@ -27,19 +27,31 @@ type format struct {
 var formats []format
 
 func init() {
+	const record = "record it with `bottleneck run` or torch.profiler and report that"
 	formats = []format{
 		{"tar", "an archive", isTar, readTar},
 		{"pstats", "exact call counts of cProfile", IsPstats, readPstatsInput},
-		{"nsys", "an Nsight Systems export (SQLite); its kernels and calls are not read", isNsys, named("nsys")},
-		{"nvprof", "an nvprof export (SQLite); its kernels and calls are not read", isNvprof, named("nvprof")},
-		{"sqlite", "an SQLite database that is no known profile", isSQLite, named("sqlite")},
-		{"memory-snapshot", "a CUDA memory snapshot (torch.cuda.memory._dump_snapshot): allocations without times of operators", isMemorySnapshot, named("memory-snapshot")},
-		{"line-profiler", "line_profiler's times per line", isLineProfile, named("line-profiler")},
-		{"speedscope", "a speedscope profile", isSpeedscope, named("speedscope")},
-		{"execution-trace", "an execution trace (PyTorch ExecutionTraceObserver or Chakra): the graph of operators without times", isExecutionTrace, named("execution-trace")},
-		{"memory-timeline", "a memory timeline (export_memory_timeline): sizes over time without operators", isMemoryTimeline, named("memory-timeline")},
-		{"pprof", "a pprof profile", isPprof, named("pprof")},
-		{"html", "an HTML page", isHTML, named("html")},
+		{"nsys", "an Nsight Systems export (SQLite)", isNsys,
+			named("nsys", "it holds CUDA calls, kernels, NVTX ranges and samples, but not PyTorch's operators, and is not read: `nsys stats` shows it; to see operators and lines, "+record)},
+		{"nvprof", "an nvprof export (SQLite)", isNvprof,
+			named("nvprof", "it holds CUDA calls, kernels and markers, but not PyTorch's operators, and is not read: the NVIDIA Visual Profiler shows it; to see operators and lines, "+record)},
+		{"sqlite", "an SQLite database that is no known profile", isSQLite,
+			named("sqlite", "it has no table of Nsight Systems or nvprof, and nothing in it is read")},
+		{"memory-snapshot", "a CUDA memory snapshot (torch.cuda.memory._dump_snapshot)", isMemorySnapshot,
+			named("memory-snapshot", "it holds blocks of the allocator and who allocated them, but no operator and no time spent, and is not read: "+
+				"pytorch.org/memory_viz shows it; for memory in this report record with profile_memory=True")},
+		{"line-profiler", "line_profiler's times per line (.lprof)", isLineProfile, readLineProfile},
+		{"speedscope", "a speedscope profile: sampled stacks", isSpeedscope, readSpeedscope},
+		{"gecko", "a Firefox Profiler (gecko) profile: sampled stacks", isGecko, readGecko},
+		{"execution-trace", "an execution trace (PyTorch ExecutionTraceObserver or Chakra)", isExecutionTrace,
+			named("execution-trace", "it holds the graph of operators with their inputs, but no times, and is not read: report the Kineto trace that was recorded beside it; "+
+				"where there is none, "+record)},
+		{"memory-timeline", "a memory timeline (export_memory_timeline)", isMemoryTimeline,
+			named("memory-timeline", "it holds bytes over time by category, but no operator and no duration, and is not read: "+
+				"report the trace of the same run, recorded with profile_memory=True")},
+		{"pprof", "a pprof profile", isPprof, readPprof},
+		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of")},
+		{"folded", "folded stacks with counts", isFolded, readFolded},
 	}
 }
 
@@ -62,11 +74,12 @@ func recognise(head []byte) *format {
 	return nil
 }
 
-// named makes an Input that only says what the file is.
-func named(name string) func(*opening, source, io.Reader) (func() error, error) {
+// named makes an Input that only says what the file is: its format's text, and what it holds and what to do instead.
+func named(name, note string) func(*opening, source, io.Reader) (func() error, error) {
 	return func(o *opening, src source, _ io.Reader) (func() error, error) {
 		return func() error {
-			o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: name, Bytes: src.size, Rank: model.NoRank})
+			o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: name, Bytes: src.size, Rank: model.NoRank,
+				Note: FormatText(name) + ": " + note})
 			return nil
 		}, nil
 	}
@@ -125,6 +138,12 @@ func isLineProfile(head []byte) bool {
 
 func isSpeedscope(head []byte) bool {
 	return looksLikeJSON(head) && bytes.Contains(head, []byte("speedscope.app/file-format-schema"))
+}
+
+// isGecko: the raw form has "stackwalk" in its meta, the processed one its own version there.
+func isGecko(head []byte) bool {
+	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"meta"`)) && bytes.Contains(head, []byte(`"interval"`)) && !bytes.Contains(head, []byte(`"traceEvents"`)) &&
+		(bytes.Contains(head, []byte(`"stackwalk"`)) || bytes.Contains(head, []byte(`"preprocessedProfileVersion"`)))
 }
 
 func isExecutionTrace(head []byte) bool {

@@ -6,6 +6,16 @@ type Calls struct {
 	Input     int // index in Session.Inputs; -1 where the calls were derived
 	Process   int // index in Session.Processes; -1 for a file from elsewhere
 	Functions []CallFunction
+	Lines     []CallLine // where single lines were timed
+}
+
+// CallLine is what a line-by-line profiler counted of one line: how often it ran, and the time until the next line of the
+// same function, calls included.
+type CallLine struct {
+	File, Function string
+	Line           int32
+	Hits           int64
+	Time           Dur
 }
 
 // CallFunction is one function of a Calls. File is "~" and Line 0 for functions written in C.

@@ -34,6 +34,10 @@ type Samples struct {
 
 	AskedHz, AchievedHz float64
 	Late, Failed        int64 // wake-ups that came late; samples lost (torn, unreadable)
+
+	// Foreign names the format of another profiler's file that the samples come from, "" for our own. Such samples have no
+	// thread states; where the file holds sums only, their times are no more than an order.
+	Foreign string
 }
 
 // Len is the number of samples.

@@ -24,6 +24,7 @@ type Input struct {
 	Counts      map[string]int64 // complete events by category
 	Rank        int              // NoRank where the file does not say
 	Diagnostics []Diagnostic
+	Note        string // of a file that is recognised but holds no profile: what it is, what it holds, what to do instead
 }
 
 // Diagnostic is one kind of damage or oddity of an input, counted.

@@ -108,7 +108,7 @@ func rankPtr(rank int) *int {
 func (b *builder) inputs() {
 	for _, in := range b.s.Inputs {
 		row := Input{Path: in.Path, Format: in.Format, Bytes: in.Bytes, Events: in.Events, Counts: in.Counts,
-			Rank: rankPtr(in.Rank), Diagnostics: []Diagnostic{}}
+			Rank: rankPtr(in.Rank), Diagnostics: []Diagnostic{}, Note: in.Note}
 		if row.Counts == nil {
 			row.Counts = map[string]int64{}
 		}

@@ -233,7 +233,7 @@ func (b *builder) ranks() {
 // next names commands that show more of this session.
 func (b *builder) next() {
 	at := b.opt.Path
-	if at == "" {
+	if at == "" || len(b.s.Traces)+len(b.s.Processes)+len(b.s.Calls) == 0 {
 		return
 	}
 	if strings.ContainsAny(at, " \t'\"$&;()*?") {

@@ -189,6 +189,14 @@ func (b *builder) callRows() {
 			b.r.Calls = append(b.r.Calls, CallRow{File: f.File, Line: int(f.Line), Function: f.Name, Hits: f.Calls, SelfS: f.Own.Seconds(), TotalS: f.Cumulative.Seconds()})
 		}
 	}
+	for _, calls := range b.s.Calls {
+		for i := range calls.Lines {
+			l := &calls.Lines[i]
+			b.r.Lines = append(b.r.Lines, CallRow{File: l.File, Line: int(l.Line), Function: l.Function, Hits: l.Hits, SelfS: l.Time.Seconds(), TotalS: l.Time.Seconds()})
+		}
+	}
+	slices.SortStableFunc(b.r.Lines, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })
+	b.r.Lines = b.r.Lines[:min(len(b.r.Lines), maxOpRows)]
 	slices.SortStableFunc(b.r.Calls, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })
 	if len(b.r.Calls) > maxOpRows {
 		b.r.Calls = b.r.Calls[:maxOpRows]

@@ -22,6 +22,10 @@ type results struct {
 // analyse accounts for the step, finds the causes and says the verdict.
 func (b *builder) analyse() {
 	p := analyse.Driver(b.s)
+	if p != nil && p.Samples.Foreign != "" && len(b.s.Traces) == 0 {
+		b.foreignProfile(p)
+		return
+	}
 	b.res.account = analyse.StepBreakdown(b.s, p)
 	if p == nil || len(b.res.account.Windows) == 0 {
 		b.foreign()
@@ -240,7 +244,7 @@ func (b *builder) bound() string {
 
 // foreign says the verdict on traces from elsewhere, from what their devices and threads did.
 func (b *builder) foreign() {
-	b.r.Verdict = Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{"low", "no data"}}
+	b.nothing()
 	var gpus []analyse.GPU
 	for _, of := range b.gpus() {
 		gpus = append(gpus, of...)
@@ -252,6 +256,7 @@ func (b *builder) foreign() {
 		b.foreignCPU()
 	case len(b.s.Calls) > 0:
 		b.foreignCalls()
+		b.foreignLines()
 	}
 }
 

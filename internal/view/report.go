@@ -52,6 +52,7 @@ type Input struct {
 	Counts      map[string]int64 `json:"counts"`
 	Rank        *int             `json:"rank,omitempty"`
 	Diagnostics []Diagnostic     `json:"diagnostics"`
+	Note        string           `json:"note,omitempty"` // of a file that holds no profile: what it is, and what to do instead
 }
 
 // Diagnostic is one kind of damage or oddity of an input.

@@ -173,7 +173,11 @@ func (p *printer) python() {
 	if py == nil || len(py.Lines)+len(py.Functions) == 0 {
 		return
 	}
-	p.heading("Top Python lines", fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, Seconds(py.ScopeS)))
+	title := "Top Python lines"
+	if !slices.ContainsFunc(py.Lines, func(l LineRow) bool { return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<") }) {
+		title = "Top lines" // another profiler's file, of a program in another language
+	}
+	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, Seconds(py.ScopeS)))
 	var rows [][]string
 	for i := range py.Lines[:p.rows(len(py.Lines), 8)] {
 		l := &py.Lines[i]
@@ -184,7 +188,7 @@ func (p *printer) python() {
 	rows = nil
 	for i := range py.Functions[:p.rows(len(py.Functions), 8)] {
 		f := &py.Functions[i]
-		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100), f.Function, fmt.Sprintf("%s:%d", f.File, f.Line)})
+		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100), f.Function, fileLine(f.File, f.Line)})
 	}
 	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
 	if p.opt.Verbose || p.opt.All {
@@ -195,7 +199,16 @@ func (p *printer) python() {
 	}
 }
 
+// fileLine is a place as editors open it; files of other profilers do not tell every line.
+func fileLine(file string, line int) string {
+	if line <= 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
+
 func (p *printer) calls() {
+	p.lineTimes()
 	if len(p.r.Calls) == 0 {
 		return
 	}
@@ -206,6 +219,24 @@ func (p *printer) calls() {
 		rows = append(rows, []string{Seconds(c.SelfS), Seconds(c.TotalS), Count(c.Hits), c.Function, fmt.Sprintf("%s:%d", c.File, c.Line)})
 	}
 	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
+}
+
+// lineTimes are exact times by line.
+func (p *printer) lineTimes() {
+	if len(p.r.Lines) == 0 {
+		return
+	}
+	total := 0.0
+	for i := range p.r.Lines {
+		total += p.r.Lines[i].SelfS
+	}
+	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", Seconds(total)))
+	var rows [][]string
+	for i := range p.r.Lines[:p.rows(len(p.r.Lines), 12)] {
+		l := &p.r.Lines[i]
+		rows = append(rows, []string{Seconds(l.SelfS), Percent(l.SelfS / max(total, 1e-9)), Count(l.Hits), Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))), l.Function, fmt.Sprintf("%s:%d", l.File, l.Line)})
+	}
+	p.table([]column{{head: "time", right: true}, {head: "share", right: true}, {head: "hits", right: true}, {head: "per hit", right: true}, {head: "function"}, {head: "line", wide: true, left: true}}, rows)
 }
 
 func (p *printer) workers() {
@@ -393,6 +424,9 @@ func (p *printer) files() {
 	p.table([]column{{head: "file", wide: true, left: true}, {head: "format"}, {head: "size", right: true}, {head: "events", right: true}, {head: "rank", right: true}}, rows)
 	shown := 0
 	for _, in := range p.r.Inputs {
+		if in.Note != "" && len(p.r.Inputs) > 1 { // of one file the first line says it
+			p.wrap("  ! ", "    ", fmt.Sprintf("%s is %s", base(in.Path), in.Note))
+		}
 		for _, d := range in.Diagnostics {
 			if shown++; shown > 20 && !p.opt.All {
 				break
