@@ -5,13 +5,13 @@
 # Environments live outside the checkout, in ${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/bottleneck-dev}/envs.
 set -euo pipefail
 
-cache=${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/bottleneck-dev}/envs
+cache=${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/bottleneck-dev}/envs
 
 # interpreter MAJOR.MINOR: the path of such a CPython, from PATH or a version manager; fails where there is none.
 interpreter() {
   local candidate
-  for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python3 "$(command -v "python$1" || true)"; do
-    if [ -x "$candidate" ] && "$candidate" -c "import sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2>/dev/null; then
+  for candidate in "${PYENV_ROOT:-${HOME:-}/.pyenv}"/versions/"$1".*/bin/python3 "$(command -v "python$1" || true)"; do
+    if [ -x "$candidate" ] && "$candidate" -c "import sys, venv, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2>/dev/null; then
       echo "$candidate"
       return
     fi
@@ -19,15 +19,28 @@ interpreter() {
   return 1
 }
 
+# pip_install PYTHON PACKAGE...: by pip, once more where the network failed; unpacked beside the environments, for /tmp may be small,
+# and not kept as wheels, which would double the disk that PyTorch takes.
+pip_install() {
+  local python=$1
+  shift
+  TMPDIR=$cache "$python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --retries 8 "$@" ||
+    TMPDIR=$cache "$python" -m pip install --disable-pip-version-check --no-cache-dir --retries 8 "$@"
+}
+
 # environment NAME PYTHON PACKAGE...: a venv of that name with these packages; complete or absent, never half-made.
 environment() {
-  local dir=$cache/$1 python=$2
+  local name=$1 dir=$cache/$1 python=$2
   shift 2
   mkdir -p "$cache"
   (
     flock 9
     if [ ! -e "$dir/complete" ] || [ "$(cat "$dir/complete")" != "$*" ]; then
-      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && "$dir/bin/python" -m pip install --quiet "$@" >&2 && echo "$*" >"$dir/complete"
+      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && pip_install "$dir/bin/python" "$@" >&2 && echo "$*" >"$dir/complete" || {
+        rm -rf "$dir"
+        echo "env.sh: the environment $name could not be built; $(df -Ph "$cache" | awk 'NR == 2 {print $4}') of disk are free" >&2
+        exit 1
+      }
     fi
   ) 9>"$dir.lock" && echo "$dir/bin/python"
 }
@@ -55,7 +68,7 @@ debian() {
   local version='import sys, torch; sys.exit(not torch.__version__.startswith("1.13"))'
   if ! /usr/bin/python3 -c "$version" 2>/dev/null; then
     { command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; } || absent "torch-debian needs Debian's apt-get and root"
-    { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y python3-torch python3-pandas; } >&2 ||
+    timeout 600 sh -c 'apt-get -qq -o Acquire::Retries=2 update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y python3-torch python3-pandas' >&2 ||
       absent "torch-debian: apt-get install python3-torch failed"
     /usr/bin/python3 -c "$version" || absent "torch-debian: this Debian's python3-torch is not 1.13"
   fi
