@@ -13,6 +13,7 @@ import (
 
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/view"
 )
 
 // How far the heap may grow beyond what is in use while traces are read, and while they are analysed: then the columns
@@ -24,21 +25,48 @@ const (
 
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
+	s, err := a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Open(ctx, paths, opt) })
+	if err == nil && len(s.Traces) > 0 {
+		runtime.GC()
+		debug.SetGCPercent(gcPercentAnalyse)
+	}
+	return s, err
+}
+
+// loadEach reduces every trace to what its report needs of it, and drops it.
+func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, merge *view.Merge) (*model.Session, error) {
+	return a.reading(opt, func(opt ingest.Options) (*model.Session, error) {
+		return ingest.Each(ctx, paths, opt, func(number int, s *model.Session, t *model.Trace) (func(), error) {
+			return merge.Add(number, s, t), nil
+		})
+	})
+}
+
+// Jobs whose traces are not held in memory together: one has more ranks than anybody compares one by one, or its files
+// unpack to gigabytes.
+const (
+	manyRankFiles = 16
+	manyRankBytes = 64 << 20
+)
+
+func manyRanks(paths []string) bool {
+	v, err := ingest.SurveyOf(paths)
+	return err == nil && !v.Sessions && (v.Files > manyRankFiles || v.Files > 1 && v.Bytes > manyRankBytes)
+}
+
+// reading shows progress and tells an interrupted reading from inputs that cannot be used.
+func (a *app) reading(opt ingest.Options, read func(ingest.Options) (*model.Session, error)) (*model.Session, error) {
 	// The columns of a trace stay until the end, so that a collector that lets the heap double would cost as much again.
 	debug.SetGCPercent(gcPercent)
 	bar := newProgress(a.stderr)
 	opt.Progress = bar.update
-	s, err := ingest.Open(ctx, paths, opt)
+	s, err := read(opt)
 	bar.done()
-	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return nil, &exitError{130, err}
-		}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, &exitError{130, err}
+	case err != nil:
 		return nil, unusable(err)
-	}
-	if len(s.Traces) > 0 {
-		runtime.GC()
-		debug.SetGCPercent(gcPercentAnalyse)
 	}
 	return s, nil
 }

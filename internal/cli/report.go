@@ -54,17 +54,26 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if err != nil {
 		return err
 	}
-	s, err := a.load(ctx, paths, ingest.Options{Rank: o.build.Ranks})
+	opt := ingest.Options{Rank: o.build.Ranks}
+	build := o.build
+	build.Path = shown
+	if o.json == "" {
+		build.Sections = o.text.Shown() // the document always holds every table
+	}
+	if o.style == "report" && o.samples.source == "" && manyRanks(paths) {
+		merge := view.NewMerge(build)
+		s, err := a.loadEach(ctx, paths, opt, merge)
+		if err != nil {
+			return err
+		}
+		return o.write(a, w, s, merge.Report(s))
+	}
+	s, err := a.load(ctx, paths, opt)
 	if err != nil {
 		return err
 	}
 	if keep {
 		keepSources(a, paths[0], s)
-	}
-	build := o.build
-	build.Path = shown
-	if o.json == "" {
-		build.Sections = o.text.Shown() // the document always holds every table
 	}
 	return o.write(a, w, s, view.Build(s, build))
 }

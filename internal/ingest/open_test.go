@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,18 +201,22 @@ func TestOpenRanksAndProgress(t *testing.T) {
 		t.Errorf("%d files are said to repeat a rank, want 1", duplicates)
 	}
 	var lock sync.Mutex
+	var order []int
 	seen := map[int]bool{}
-	s, err = Each(context.Background(), []string{dir}, Options{}, func(own *model.Session, tr *model.Trace) error {
+	s, err = Each(context.Background(), []string{dir}, Options{}, func(_ int, own *model.Session, tr *model.Trace) (func(), error) {
 		lock.Lock()
 		defer lock.Unlock()
 		seen[tr.Rank] = true
-		return own.Check()
+		return func() { order = append(order, tr.Rank) }, own.Check()
 	})
+	if want := []int{0, 1, 2, 3}; !slices.Equal(order, want) {
+		t.Errorf("ranks were folded in the order %v, want %v", order, want)
+	}
 	if err != nil || len(seen) != 4 || len(s.Traces) != 0 || len(s.Inputs) != 5 {
 		t.Errorf("Each: %v, ranks %v, %d traces kept, %d inputs", err, seen, len(s.Traces), len(s.Inputs))
 	}
 	stop := errors.New("stop")
-	if _, err := Each(context.Background(), []string{dir}, Options{}, func(*model.Session, *model.Trace) error { return stop }); !errors.Is(err, stop) {
+	if _, err := Each(context.Background(), []string{dir}, Options{}, func(int, *model.Session, *model.Trace) (func(), error) { return nil, stop }); !errors.Is(err, stop) {
 		t.Errorf("an error of visit came back as %v", err)
 	}
 }

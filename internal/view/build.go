@@ -24,14 +24,22 @@ type Options struct {
 }
 
 // Build makes the report of a session. It never fails: a part that cannot be made is named in Report.Unread with the reason.
-func Build(s *model.Session, opt Options) *Report {
+func Build(s *model.Session, opt Options) *Report { return build(s, opt, nil) }
+
+func newBuilder(s *model.Session, opt Options) *builder {
 	if opt.MaxRows <= 0 {
 		opt.MaxRows = 100
 	}
-	r := emptyReport()
-	r.Tool, r.Growing = opt.Version, s.Growing
-	b := &builder{s: s, opt: opt, r: r}
+	b := &builder{s: s, opt: opt, r: emptyReport(), points: maxPoints}
 	b.gpus = sync.OnceValue(b.allGPUs)
+	b.r.Tool, b.r.Growing = opt.Version, s.Growing
+	return b
+}
+
+// build makes the report of a session whose traces, where merged is not nil, are gone already.
+func build(s *model.Session, opt Options, merged *Merge) *Report {
+	b := newBuilder(s, opt)
+	b.merged = merged
 	b.guard("inputs", b.inputs)
 	b.guard("environment", b.environment)
 	b.guard("run", b.run)
@@ -44,8 +52,8 @@ func Build(s *model.Session, opt Options) *Report {
 	wait()
 	b.guard("rank clocks", b.rankClocks)
 	b.guard("next commands", b.next)
-	r.sanitise()
-	return r
+	b.r.sanitise()
+	return b.r
 }
 
 // builder carries what the parts of a report share while it is made.
@@ -55,6 +63,9 @@ type builder struct {
 	r    *Report
 	res  results
 	gpus func() [][]analyse.GPU // by trace; computed once
+	// merged holds what was taken out of the traces while they were there; nil where they still are.
+	merged *Merge
+	points int // of a memory timeline, at most
 }
 
 // guard runs one part; a part that panics on hostile input is left out and named, the rest stands.

@@ -162,12 +162,12 @@ func (b *builder) memoryRows(traces []*model.Trace) {
 			at, known := index[k]
 			if !known {
 				index[k] = len(b.r.Memory)
-				b.r.Memory = append(b.r.Memory, memoryRow(t, &m))
+				b.r.Memory = append(b.r.Memory, b.memoryRow(t, &m))
 				continue
 			}
 			old := b.r.Memory[at]
 			if m.Peak > old.PeakBytes {
-				b.r.Memory[at] = memoryRow(t, &m)
+				b.r.Memory[at] = b.memoryRow(t, &m)
 				b.r.Memory[at].Allocations += old.Allocations
 				b.r.Memory[at].AllocatedBytes += old.AllocatedBytes
 				continue
@@ -178,7 +178,7 @@ func (b *builder) memoryRows(traces []*model.Trace) {
 	}
 }
 
-func memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
+func (b *builder) memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
 	row := MemoryRow{Rank: rankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak, PeakAtUs: us(m.PeakAt.Sub(t.From)),
 		PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations), AllocatedBytes: m.Allocated,
 		Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
@@ -191,7 +191,7 @@ func memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
 	for _, h := range m.Holders[:min(len(m.Holders), maxHolders)] {
 		row.Holders = append(row.Holders, HolderRow{h.Op, h.Phase, h.Bytes, h.Blocks})
 	}
-	each := max((len(m.Timeline)+maxPoints-1)/maxPoints, 1)
+	each := max((len(m.Timeline)+b.points-1)/b.points, 1)
 	for chunk := range slices.Chunk(m.Timeline, each) {
 		p := slices.MaxFunc(chunk, func(x, y analyse.MemoryPoint) int { return cmp.Compare(x.Bytes, y.Bytes) })
 		point := MemoryPoint{AtUs: us(p.Time.Sub(t.From)), Bytes: p.Bytes}

@@ -125,18 +125,26 @@ func (b *builder) pathRows(spans []pathSpan, from model.Time, ranks bool) {
 // rankClocks puts how the ranks' clocks were aligned into the ranks' rows; traces from elsewhere get their rows here.
 func (b *builder) rankClocks() {
 	traces := slices.DeleteFunc(slices.Clone(b.s.Traces), func(t *model.Trace) bool { return t.Rank < 0 })
-	if !distinctRanks(traces) {
+	if !distinctRanks(traces) || b.merged != nil && len(traces) < len(b.s.Traces) {
 		return
 	}
 	if len(b.r.Ranks) == 0 {
 		b.r.Ranks = b.traceRanks(traces)
 	}
-	for _, c := range analyse.RankClocks(traces, b.s.Strings) {
+	for _, c := range b.clocks(traces) {
 		at := slices.IndexFunc(b.r.Ranks, func(r Rank) bool { return r.Rank == c.Rank })
 		if at >= 0 && c.Error >= 0 {
 			b.r.Ranks[at].Clock = &Clock{OffsetUs: us(c.Offset), ErrorUs: us(c.Error), Collectives: c.Matched}
 		}
 	}
+}
+
+// clocks are of traces that each have a rank; merged ones have no others.
+func (b *builder) clocks(traces []*model.Trace) []analyse.RankClock {
+	if b.merged != nil {
+		return analyse.ClocksOf(b.merged.calls)
+	}
+	return analyse.RankClocks(traces, b.s.Strings)
 }
 
 // traceRanks are rows of ranks that only traces know; waits are the time in collectives before the last rank began them.

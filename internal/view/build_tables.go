@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -33,16 +34,15 @@ func (b *builder) tables() (wait func()) {
 		list = append(list, []table{
 			{"key averages", func() { b.keyAverages(traces) }, []string{"operators"}},
 			{"gpu", b.gpuRows, nil},
-			{"critical path", func() { b.criticalPath(traces) }, []string{"critical-path"}},
-			{"sequences", func() { b.sequenceRows(traces) }, []string{"sequences"}},
-			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
 			{"kernels", func() { b.kernelRows(traces) }, []string{"kernels"}},
-			{"memory", func() { b.memoryRows(traces) }, []string{"memory"}},
-			{"roofline", func() { b.rooflines(traces) }, []string{"roofline", "gpu"}},
-			{"copies", func() { b.copyRows(traces) }, []string{"copies", "gpu"}},
-			{"streams", func() { b.streamRows(traces) }, []string{"streams"}},
-			{"step parts", func() { b.stepParts(traces) }, []string{"step-parts"}},
+			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
 		}...)
+		if b.merged == nil {
+			list = append(list, table{"critical path", func() { b.criticalPath(traces) }, []string{"critical-path"}})
+			list = append(list, b.ownTables(traces)...)
+		} else {
+			b.mergedTables()
+		}
 	}
 	list = slices.DeleteFunc(list, func(t table) bool { return !b.wanted(t.sections) })
 	workers := runtime.GOMAXPROCS(0)
@@ -65,6 +65,18 @@ func (b *builder) tables() (wait func()) {
 	}
 }
 
+// ownTables have rows of one trace each.
+func (b *builder) ownTables(traces []*model.Trace) []table {
+	return []table{
+		{"sequences", func() { b.sequenceRows(traces) }, []string{"sequences"}},
+		{"memory", func() { b.memoryRows(traces) }, []string{"memory"}},
+		{"roofline", func() { b.rooflines(traces) }, []string{"roofline", "gpu"}},
+		{"copies", func() { b.copyRows(traces) }, []string{"copies", "gpu"}},
+		{"streams", func() { b.streamRows(traces) }, []string{"streams"}},
+		{"step parts", func() { b.stepParts(traces) }, []string{"step-parts"}},
+	}
+}
+
 // wanted says whether one of the sections that show a table will be shown; none stands for every report.
 func (b *builder) wanted(sections []string) bool {
 	return len(b.opt.Sections) == 0 || len(sections) == 0 ||
@@ -73,6 +85,9 @@ func (b *builder) wanted(sections []string) bool {
 
 // allGPUs analyses the devices of every trace.
 func (b *builder) allGPUs() [][]analyse.GPU {
+	if b.merged != nil {
+		return b.merged.gpus
+	}
 	out := make([][]analyse.GPU, len(b.s.Traces))
 	for i, t := range b.s.Traces {
 		out[i] = analyse.GPUs(t, b.s.Strings)
@@ -83,8 +98,16 @@ func (b *builder) allGPUs() [][]analyse.GPU {
 // us is a duration in microseconds.
 func us(d model.Dur) float64 { return float64(d) / 1e3 }
 
+// operators are the sums of operators over the traces.
+func (b *builder) operators(traces []*model.Trace) []analyse.KeyAverage {
+	if b.merged != nil {
+		return b.merged.opRows
+	}
+	return analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack})
+}
+
 func (b *builder) keyAverages(traces []*model.Trace) {
-	rows := analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack})
+	rows := b.operators(traces)
 	slices.SortStableFunc(rows, func(x, y analyse.KeyAverage) int {
 		return cmp.Compare(y.SelfCPU+y.SelfDevice, x.SelfCPU+x.SelfDevice)
 	})
@@ -96,18 +119,20 @@ func (b *builder) keyAverages(traces []*model.Trace) {
 		if k.DeviceType == analyse.OnDevice {
 			row.DeviceType = "device"
 		}
-		for n, fr := range k.Stack {
-			if n > 0 {
-				row.Stack += "; "
-			}
-			row.Stack += fr
-		}
+		row.Stack = strings.Join(k.Stack, "; ")
 		b.r.KeyAverages = append(b.r.KeyAverages, row)
 	}
 }
 
+func (b *builder) kernels(traces []*model.Trace) []analyse.Kernel {
+	if b.merged != nil {
+		return b.merged.kernelsByTime()
+	}
+	return analyse.Kernels(traces, b.s.Strings)
+}
+
 func (b *builder) kernelRows(traces []*model.Trace) {
-	rows := analyse.Kernels(traces, b.s.Strings)
+	rows := b.kernels(traces)
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
 		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3, MinUs: float64(k.Min) / 1e3,
@@ -144,8 +169,15 @@ func (b *builder) gpuRows() {
 	}
 }
 
+func (b *builder) communications(traces []*model.Trace) []analyse.Communication {
+	if b.merged != nil {
+		return analyse.JoinCalls(b.merged.calls)
+	}
+	return analyse.Communications(traces, b.s.Strings)
+}
+
 func (b *builder) commRows(traces []*model.Trace) {
-	for _, c := range analyse.Communications(traces, b.s.Strings) {
+	for _, c := range b.communications(traces) {
 		row := CommRow{Rank: rankPtr(c.Rank), Op: c.Op, Group: c.Group, Count: c.Count, DeviceUs: float64(c.Dur) / 1e3, Bytes: max(c.Bytes, 0), Dtype: c.DType,
 			ExposedUs: ptr(float64(c.Exposed) / 1e3)}
 		if c.AlgBW > 0 {

@@ -355,13 +355,21 @@ func (b *builder) closeParts(total float64) {
 	b.r.Breakdown = append(b.r.Breakdown, Part{Part: "unknown", Share: left, Ms: left * total, Basis: "remainder"})
 }
 
+// cpuSteps are the parts of the steps of a trace without device work.
+func (b *builder) cpuSteps(trace int) []analyse.StepParts {
+	if b.merged != nil {
+		return b.merged.cpu[trace]
+	}
+	return analyse.StepPartsOf(b.s.Traces[trace], b.s.Strings)
+}
+
 // foreignCPU cuts the steps of a trace without device work by its exclusive parts.
 func (b *builder) foreignCPU() {
 	times := map[string]float64{}
 	span := 0.0
 	names := map[analyse.StepPartKind]string{analyse.StepDataLoader: "data wait", analyse.StepCPUOp: "CPU operators", analyse.StepRuntime: "device runtime calls"}
-	for _, t := range b.s.Traces {
-		for _, st := range analyse.StepPartsOf(t, b.s.Strings) {
+	for i := range b.s.Traces {
+		for _, st := range b.cpuSteps(i) {
 			span += float64(st.End - st.Start)
 			for k, name := range names {
 				times[name] += float64(st.Parts[k])
