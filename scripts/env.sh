@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the path of the Python interpreter of one PyTorch generation, building that environment first if it is not there.
-# Usage: scripts/env.sh NAME        NAME: one of `scripts/env.sh --list`; "ruff" prints that tool's path instead
+# Usage: scripts/env.sh NAME        NAME: one of `scripts/env.sh --list`; "ruff" and "uv" print that tool's path instead
 # Exit status 3: this machine cannot have that environment, the reason is on standard error.
 # Environments live outside the checkout, in ${BOTTLENECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/bottleneck-dev}/envs.
 set -euo pipefail
@@ -76,12 +76,13 @@ debian() {
 }
 
 case "${1:---list}" in
-  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers ruff" ;;
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers ruff uv" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
   torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
   torch-debian) debian ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;
+  uv) python=$(environment uv "$(newest_python)" uv) && echo "${python%python}uv" ;;
   peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis "pandas<3" ;;
   *) echo "env.sh: no environment '$1'; there are: $("$0" --list)" >&2; exit 2 ;;
 esac
