@@ -27,7 +27,7 @@ func (k StepPartKind) String() string { return stepPartNames[min(k, NumStepParts
 
 // StepParts is one step cut into exclusive parts, which sum to End − Start.
 type StepParts struct {
-	Number     int64
+	Number     int64 // -1 for the whole of a trace without steps
 	Start, End model.Time
 	Parts      [NumStepParts]model.Dur
 	// Utilisation is the share of the step during which a kernel runs.
@@ -58,10 +58,13 @@ func StepPartsOf(t *model.Trace, s *model.Strings) []StepParts {
 	return out
 }
 
+// wholeTrace is the number of the one step that a trace without steps is taken for.
+const wholeTrace = -1
+
 // deviceSteps are the host's steps, each prolonged to the end of the device work launched in it.
 func deviceSteps(t *model.Trace) []model.TraceStep {
 	if len(t.Steps) == 0 {
-		return []model.TraceStep{{Start: t.From, End: t.To, Source: model.StepNone}}
+		return []model.TraceStep{{Number: wholeTrace, Start: t.From, End: t.To, Source: model.StepNone}}
 	}
 	steps := make([]model.TraceStep, len(t.Steps))
 	copy(steps, t.Steps)

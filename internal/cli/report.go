@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/record"
@@ -26,6 +27,7 @@ func newReportCommand(a *app) *cobra.Command {
 		Example: "  bottleneck report bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report --source train.py bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report traces/ --rank 0-7 --json report.json\n" +
+			"  bottleneck report trace.json.gz --step 12 --section gpu,kernels\n" +
 			"  bottleneck report trace.json.gz --style torch --sort-by self_cpu_time_total --row-limit 20",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -42,6 +44,7 @@ func newReportCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	o.samples.addSourceTo(cmd.Flags())
+	o.window.addTo(cmd.Flags())
 	o.addTo(cmd.Flags())
 	return cmd
 }
@@ -49,6 +52,10 @@ func newReportCommand(a *app) *cobra.Command {
 // print reads paths and writes their report: text to w or --output, the document to --json. shown is how the user would
 // name the first of paths; keep saves the program texts that the report shows into that session.
 func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []string, shown string, keep bool) error {
+	window, err := o.window.window()
+	if err != nil {
+		return err
+	}
 	paths, cleanup, err := unpackAll(ctx, paths)
 	defer cleanup()
 	if err != nil {
@@ -60,7 +67,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if o.json == "" {
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
-	if o.style == "report" && o.samples.source == "" && manyRanks(paths) {
+	if o.style == "report" && o.samples.source == "" && window.Whole() && manyRanks(paths) {
 		merge := view.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, merge)
 		if err != nil {
@@ -74,6 +81,9 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	}
 	if keep {
 		keepSources(a, paths[0], s)
+	}
+	if err := analyse.Cut(s, window); err != nil {
+		return usage("%v", err)
 	}
 	return o.write(a, w, s, view.Build(s, build))
 }

@@ -26,6 +26,7 @@ type reportOptions struct {
 	header, timeUnit    string
 	topLevelOnly        bool
 	samples             sampleOptions
+	window              windowOptions
 	build               view.Options
 	text                view.TextOptions
 }
