@@ -17,6 +17,7 @@ type results struct {
 	account *analyse.Breakdown
 	ctx     *cause.Context
 	found   cause.Result
+	traced  *cause.Traced // traces from elsewhere with device work
 }
 
 // analyse accounts for the step, finds the causes and says the verdict.
@@ -90,10 +91,10 @@ func nonEmptyRole(r model.Role) model.Role {
 }
 
 func (b *builder) finding(f *cause.Finding) Finding {
-	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: b.res.ctx.Unit(), Where: where(f.Where), Evidence: []Evidence{},
+	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
 		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}}
-	if f.OfRun {
-		out.Of = "run"
+	if !f.OfRun && b.res.ctx != nil {
+		out.Of = b.res.ctx.Unit()
 	}
 	if f.Fix.File != "" {
 		out.Fix.Where = &Place{cleanPath(f.Fix.File), f.Fix.Line}
@@ -292,30 +293,9 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 	}
 	slices.SortStableFunc(b.r.Breakdown, func(x, y Part) int { return cmp.Compare(y.Share, x.Share) })
 	b.closeParts(total.ms)
-	b.foreignFindings(gpus, span)
-	top := b.r.Breakdown[0]
-	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[top.Part]
-	text := fmt.Sprintf("%s of the devices' time is %s", Percent(top.Share), top.Part)
-	if top.Part == "GPU idle" && len(top.Of) > 0 {
-		text += fmt.Sprintf(", %s of it because of %s%s", Percent(top.Of[0].Share/top.Share), top.Of[0].Part, idlePlace(gpus, top.Of[0].Part))
-	}
-	b.r.Verdict = Verdict{Bound: bound, Sentence: text + "; the trace alone prices no fix.", Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
-}
-
-// idlePlace names where most of the idle time of one cause arises, "" where the trace does not say.
-func idlePlace(gpus []analyse.GPU, cause string) string {
-	best, most := Where{}, model.Dur(0)
-	for i := range gpus {
-		for _, c := range gpus[i].IdleBy {
-			if c.Cause == cause && c.Dur > most {
-				best, most = traceWhere(c.Where), c.Dur
-			}
-		}
-	}
-	if s := atPlace(best); s != "" {
-		return ", most at " + s
-	}
-	return ""
+	b.foreignFindings(gpus)
+	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[b.r.Breakdown[0].Part]
+	b.r.Verdict = b.tracedVerdict(bound)
 }
 
 // tracedTotal is what shares of a foreign trace are multiplied with.

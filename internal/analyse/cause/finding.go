@@ -22,6 +22,12 @@ const (
 	Comm      = "comm-exposed"
 	Copy      = "copy"
 	Compute   = "compute"
+
+	Alloc       = "alloc"
+	Precision   = "precision"
+	Layout      = "layout"
+	MemoryBound = "memory-bound"
+	NoDemand    = "no-demand"
 )
 
 // Finding is one cause with its place, its evidence and what removing it would save.

@@ -4,7 +4,7 @@ import torch
 import torch._dynamo
 from torch import nn
 
-STEPS = 60
+STEPS = 40
 PAD = True
 
 torch._dynamo.config.cache_size_limit = 512

@@ -5,8 +5,8 @@ import gc
 import torch
 from torch import nn
 
-NODES = 300000
-STEPS = 300
+NODES = 110000
+STEPS = 92
 FREEZE = False
 
 

@@ -5,7 +5,7 @@ import threading
 import torch
 from torch import nn
 
-STEPS = 500
+STEPS = 120
 WORDS = 3000
 
 

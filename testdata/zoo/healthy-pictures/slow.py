@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-PICTURES = 1280
+PICTURES = 1180
 CHANNELS = 24
 EPOCHS = 2
 

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-ROWS = 24000
-WIDTH = 768
+ROWS = 23000
+WIDTH = 760
 EPOCHS = 4
 
 

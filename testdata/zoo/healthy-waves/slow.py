@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 STEPS = 60
-HIDDEN = 256
+HIDDEN = 260
 
 
 def main():

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-GRAPHS = 1600
+GRAPHS = 1648
 EDGES = 60
 
 

@@ -5,8 +5,8 @@ import multiprocessing
 import torch
 from torch import nn
 
-BATCHES = 200
-WORDS = 18000
+BATCHES = 208
+WORDS = 19000
 
 
 def number(text):

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-ROWS = 768
+ROWS = 800
 EPOCHS = 24
 KEEP = True
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-RECORDS = 320
+RECORDS = 344
 WIDTH = 512
 ROUND_TRIP_MS = 4
 EPOCHS = 3

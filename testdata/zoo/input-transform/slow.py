@@ -4,8 +4,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-PICTURES = 640
-SIDE = 40
+PICTURES = 1600
+SIDE = 44
 EPOCHS = 3
 
 

@@ -6,8 +6,8 @@ import tempfile
 import torch
 from torch import nn
 
-STEPS = 120
-WIDTH = 1100
+STEPS = 108
+WIDTH = 1048
 EVERY = 50
 
 

@@ -7,8 +7,8 @@ import tempfile
 import torch
 from torch import nn
 
-STEPS = 200
-UNITS = 700
+STEPS = 292
+UNITS = 748
 EVERY = 1
 
 log = logging.getLogger("sizes")

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-STEPS = 240
-SPRINGS = 160
+STEPS = 460
+SPRINGS = 220
 
 
 def energy(lengths, stiffness):

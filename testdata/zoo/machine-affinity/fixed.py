@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-STEPS = 160
+STEPS = 88
 WIDTH = 1400
 
 

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-STEPS = 160
-WIDTH = 1400
+STEPS = 68
+WIDTH = 1048
 
 
 def main():

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-STEPS = 160
-WORDS = 20000
+STEPS = 292
+WORDS = 22000
 TAGS = 11
 
 

@@ -5,8 +5,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-STEPS = 120
-SCORES = 30000
+STEPS = 228
+SCORES = 35000
 RANKING = False
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-STEPS = 300
+STEPS = 288
 WIDTH = 640
 THREADS = 2
 

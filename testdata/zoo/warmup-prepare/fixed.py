@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-LINES = 150000
+LINES = 1200000
 STEPS = 120
 
 

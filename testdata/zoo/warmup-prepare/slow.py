@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-LINES = 150000
+LINES = 1200000
 STEPS = 120
 
 

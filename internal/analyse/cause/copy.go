@@ -1,0 +1,37 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+)
+
+// findCopy names copies between host and device that run while nothing computes.
+func findCopy(t *Traced) []Finding {
+	var best analyse.Copy
+	time, pageable := 0.0, 0.0
+	for _, trace := range t.S.Traces {
+		for _, c := range analyse.Copies(trace, t.S.Strings) {
+			if c.Direction == "Memset" || c.Direction == "DtoD" {
+				continue
+			}
+			time += float64(c.Exposed)
+			if c.Pageable {
+				pageable += float64(c.Exposed)
+			}
+			if c.Exposed > best.Exposed {
+				best = c
+			}
+		}
+	}
+	f := t.finding(Copy, time, best.Where, "copies between host and device run while nothing computes")
+	f.Run = Range{0.4 * time, 0.8 * time, time}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), Value: best.GBs(), Unit: "GB/s"}}
+	f.Fix.Text = "Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less."
+	if pageable > 0.5*time {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of them from or to pageable memory, which the device cannot read by itself", ms(pageable)), Value: pageable / 1e6, Unit: "ms"})
+		f.Fix.Change = "DataLoader(..., pin_memory=True) and x.to(device, non_blocking=True)"
+	}
+	f.Caveat = "What a copy waits for before it starts is not counted here."
+	return []Finding{f}
+}

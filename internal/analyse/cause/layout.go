@@ -1,0 +1,36 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+)
+
+// findLayout names conversions between memory layouts around convolutions.
+func findLayout(t *Traced) []Finding {
+	time, n := 0.0, int64(0)
+	var best *analyse.Kernel
+	for i := range t.Kernels {
+		k := &t.Kernels[i]
+		if k.Class != analyse.ClassLayout {
+			continue
+		}
+		time += float64(k.Dur)
+		n += k.Count
+		if best == nil || k.Dur > best.Dur {
+			best = k
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	f := t.kernelFinding(Layout, time, best.Where, "tensors are converted between memory layouts", Range{0.5, 0.9, 1})
+	if f.Where.Op == "" {
+		f.Where.Op = best.Launcher
+	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s in %d conversions, most in %s", ms(time), n, cut(best.Name, 60)), Value: time / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Keep the model and its input in one layout: channels_last, which the convolutions of the device prefer."
+	f.Fix.Change = "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)"
+	f.Caveat += " Operators without a channels-last form convert back."
+	return []Finding{f}
+}

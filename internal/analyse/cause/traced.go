@@ -1,0 +1,255 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Traced is what the rules on traced devices read. It is made once per report.
+type Traced struct {
+	S         *model.Session
+	GPUs      []analyse.GPU
+	Span      float64 // ns, over all devices
+	Busy      float64 // share of the span in which a device works
+	Kernels   []analyse.Kernel
+	Gaps      []analyse.HostGap // by trace
+	Rooflines []*analyse.Roofline
+}
+
+// NewTraced prepares the traces of a session; ok is false where they hold no device work.
+func NewTraced(s *model.Session, gpus []analyse.GPU) (t *Traced, ok bool) {
+	t = &Traced{S: s, GPUs: gpus}
+	busy := 0.0
+	for i := range gpus {
+		t.Span += float64(gpus[i].Span)
+		busy += float64(gpus[i].Busy)
+	}
+	if t.Span <= 0 {
+		return nil, false
+	}
+	t.Busy = busy / t.Span
+	t.Kernels = analyse.Kernels(s.Traces, s.Strings)
+	for _, trace := range s.Traces {
+		t.Gaps = append(t.Gaps, analyse.HostGaps(trace, s.Strings))
+		if r := analyse.RooflineOf(trace, s.Strings); r != nil {
+			t.Rooflines = append(t.Rooflines, r)
+		}
+	}
+	return t, true
+}
+
+// tracedRule is one cause's rule on traced devices.
+type tracedRule struct {
+	id   string
+	find func(*Traced) []Finding
+}
+
+func tracedRules() []tracedRule {
+	return []tracedRule{
+		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Python, tracedPython}, {Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
+		{Precision, findPrecision}, {Layout, findLayout}, {MemoryBound, tracedMemoryBound},
+	}
+}
+
+// FindTraced names what keeps the devices of traces from elsewhere from computing, and what they compute at less than they
+// could. The shares of idle causes are of disjoint time; those of precision, layout and memory-bound are of the devices' busy
+// time, by disjoint classes of kernels. Savings are of the traced time. A rule that panics is skipped and named.
+func FindTraced(t *Traced) Result {
+	var res Result
+	for _, r := range tracedRules() {
+		found, err := guardedTraced(r, t)
+		if err != nil {
+			res.Skipped = append(res.Skipped, err.Error())
+			continue
+		}
+		for _, f := range found {
+			if f.Share < Floor {
+				res.Largest = max(res.Largest, f.Share)
+				continue
+			}
+			res.Findings = append(res.Findings, f)
+		}
+	}
+	slices.SortStableFunc(res.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
+	})
+	if f, ok := tracedCompute(t, &res); ok {
+		res.Findings = append(res.Findings, f)
+	}
+	return res
+}
+
+func guardedTraced(r tracedRule, t *Traced) (found []Finding, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			found, err = nil, fmt.Errorf("rule %s: internal error: %v", r.id, e)
+		}
+	}()
+	return r.find(t), nil
+}
+
+// idle is the devices' idle time of one of analyse's idle causes, and its largest place.
+func (t *Traced) idle(cause string) (sum float64, at analyse.Where, gaps int) {
+	longest := model.Dur(0)
+	for i := range t.GPUs {
+		for _, c := range t.GPUs[i].IdleBy {
+			if c.Cause != cause {
+				continue
+			}
+			sum += float64(c.Dur)
+			gaps += c.Gaps
+			if c.Dur > longest {
+				longest, at = c.Dur, c.Where
+			}
+		}
+	}
+	return sum, at, gaps
+}
+
+// gaps adds up what launching threads did in the gaps that they caused; the place is that of the trace with most of it.
+func (t *Traced) gaps() (sum analyse.HostGap) {
+	most := model.Dur(-1)
+	for i := range t.Gaps {
+		g := &t.Gaps[i]
+		sum.Operators += g.Operators
+		sum.Between += g.Between
+		sum.Apart += g.Apart
+		sum.Gaps += g.Gaps
+		if d := g.Operators + g.Between + g.Apart; d > most {
+			most, sum.Where, sum.ApartAt = d, g.Where, g.ApartAt
+		}
+	}
+	return sum
+}
+
+// finding starts a finding about so much of the devices' time, in ns.
+func (t *Traced) finding(id string, time float64, at analyse.Where, title string) Finding {
+	f := Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}
+	f.Title = fmt.Sprintf("%s: %s of the devices' time", title, percent(f.Share))
+	f.Confidence = Confidence{Medium, "a trace without an unprofiled baseline: its price is of traced time"}
+	return f
+}
+
+// idleFinding is a finding about idle time. Tracing slows the launching side, which makes gaps longer.
+func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int, title string) Finding {
+	f := t.finding(id, time, at, title)
+	f.Run = Range{0.2 * time, 0.6 * time, time}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s in %s over all devices of the trace", ms(time), plural(gaps, "gap")), Value: time / 1e6, Unit: "ms"}}
+	f.Caveat = "Tracing slows the launching side, so that idle time is overstated: the bounds are wide for that reason."
+	return f
+}
+
+// kernelFinding is a finding about kernels that could be faster by factors low … high of their time. Where the device idles, it
+// waits less for something else instead.
+func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title string, gain Range) Finding {
+	f := t.finding(id, time, at, title)
+	f.Run = Range{gain.Low * time * t.Busy, gain.Mid * time * t.Busy, gain.High * time}
+	f.Caveat = "Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less."
+	return f
+}
+
+func tracedWhere(w analyse.Where) Where {
+	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op, Rank: model.NoRank}
+}
+
+func tracedInput(t *Traced) []Finding {
+	time, at, gaps := t.idle(analyse.IdleInput)
+	f := t.idleFinding(Input, time, at, gaps, "the device idles while the program waits for data")
+	f.Run = Range{0.5 * time, 0.9 * time, time} // no operators are traced meanwhile
+	f.Fix.Text = "More DataLoader workers, or a faster data set."
+	return []Finding{f}
+}
+
+func tracedSync(t *Traced) []Finding {
+	time, at, gaps := t.idle(analyse.IdleSync)
+	f := t.idleFinding(Sync, time, at, gaps, "the device idles because the program waited for it")
+	f.Fix.Text = "Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step."
+	return []Finding{f}
+}
+
+// tracedLaunch: the device waits for launches: calls under way, operators that prepare them, Python around those.
+func tracedLaunch(t *Traced) []Finding {
+	time, at, gaps := t.idle(analyse.IdleLaunch)
+	g := t.gaps()
+	host := float64(g.Operators + g.Between)
+	if host > time {
+		at = g.Where
+	}
+	f := t.idleFinding(Launch, time+host, at, gaps+g.Gaps, "the device idles because work reaches it too slowly")
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("in the gaps the launching thread spends %s in operators, %s between two of them and %s in launches", ms(float64(g.Operators)), ms(float64(g.Between)), ms(time))})
+	if n, mean := t.meanKernel(); n > 0 {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%d kernels of %s on average", n, ms(mean)), Value: mean / 1e3, Unit: "µs"})
+	}
+	f.Fix.Text = "Fewer, larger operators: larger batches, fused optimizers, torch.compile, CUDA graphs."
+	return []Finding{f}
+}
+
+func (t *Traced) meanKernel() (n int64, mean float64) {
+	sum := 0.0
+	for i := range t.Kernels {
+		if k := &t.Kernels[i]; k.Class.Compute() {
+			n += k.Count
+			sum += float64(k.Dur)
+		}
+	}
+	return n, sum / float64(max(n, 1))
+}
+
+// tracedPython: the launching thread does something that is neither an operator nor the calling of one.
+func tracedPython(t *Traced) []Finding {
+	g := t.gaps()
+	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.Gaps, "the device idles while the launching thread runs no operator")
+	f.Fix.Text = "Take this code out of the loop or do it less often; recorded stacks (with_stack=True) or a run under bottleneck show its line."
+	return []Finding{f}
+}
+
+func tracedComm(t *Traced) []Finding {
+	time, share := 0.0, 0.0
+	for i := range t.GPUs {
+		time += float64(t.GPUs[i].ExposedCommunication)
+		share += float64(t.GPUs[i].Communication)
+	}
+	f := t.finding(Comm, time, analyse.Where{}, "collectives run while nothing computes")
+	f.Run = Range{0.1 * time, 0.5 * time, 0.9 * time}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s in collectives are not hidden behind kernels", ms(time), ms(share)), Value: time / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Overlap with the backward pass, send less (lower precision, gradient accumulation), or send less often."
+	f.Caveat = "A collective's time includes waiting for late ranks; only the traces of all ranks tell the two apart."
+	return []Finding{f}
+}
+
+// tracedCompute says what devices are bound by where nothing else was found: no defect.
+func tracedCompute(t *Traced, res *Result) (Finding, bool) {
+	if len(res.Findings) > 0 {
+		return Finding{}, false
+	}
+	time := 0.0
+	for i := range t.GPUs {
+		time += float64(t.GPUs[i].Compute)
+	}
+	f := t.finding(Compute, time, analyse.Where{}, "the devices compute")
+	f.Healthy = true
+	if mfu, name, ok := t.MFU(); ok {
+		f.Title += fmt.Sprintf(", at %s of %s's peak", percent(mfu), name)
+	}
+	f.Fix.Text = "No defect: less work (smaller model, lower precision) or a faster device would help."
+	return f, true
+}
+
+// MFU is the share of the devices' peak that the counted operators reach, averaged over traces; ok is false where it is not
+// known or where what was counted covers too little of the kernels' time to say anything.
+func (t *Traced) MFU() (share float64, device string, ok bool) {
+	n := 0
+	for _, r := range t.Rooflines {
+		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < 0.2*float64(r.Kernels) {
+			continue
+		}
+		share += r.MFU
+		device = r.Peaks.Name
+		n++
+	}
+	return share / float64(max(n, 1)), device, n > 0
+}

@@ -1,0 +1,120 @@
+package analyse
+
+import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+)
+
+// HostGap is the time in which a device idled because the thread that launches its work was not fast enough (IdleHost),
+// split by what that thread did in it.
+type HostGap struct {
+	Operators model.Dur // inside operators: preparing and calling them
+	Between   model.Dur // between two of them, for less than a call of an operator's worth of Python
+	Apart     model.Dur // in longer stretches without any operator: Python of the program's own
+	Gaps      int
+	Where     Where // of the launch after which most of the time passes
+	ApartAt   Where // of the longest stretch apart: the user's line there, as far as the trace has Python calls
+	longest   model.Dur
+	launch    model.EventID // that ended the longest stretch apart
+	middle    model.Time    // of that stretch
+	whereTime map[Where]model.Dur
+}
+
+// callStretch is the longest time between two operators that is still the price of calling them from Python: with module
+// hooks and wrappers 20 to 100 µs.
+const callStretch = 150 * 1000
+
+// HostGaps splits a trace's idle time of the cause IdleHost, over all its devices.
+func HostGaps(t *model.Trace, s *model.Strings) HostGap {
+	g := HostGap{whereTime: map[Where]model.Dur{}}
+	for _, w := range deviceWorks(t, s) {
+		g.launch = model.NoEvent
+		if w.hostGaps(&g); g.launch != model.NoEvent {
+			g.ApartAt = w.lineAt(g.launch, g.middle)
+		}
+	}
+	most := model.Dur(0)
+	for where, d := range g.whereTime {
+		if d > most || d == most && (where.File < g.Where.File || where.File == g.Where.File && where.Op < g.Where.Op) {
+			g.Where, most = where, d
+		}
+	}
+	return g
+}
+
+func (w *deviceWork) hostGaps(g *HostGap) {
+	ev := &w.trace.Events
+	busy := w.sets().busy
+	lanes := map[model.LaneID]*launchLane{}
+	operators := map[model.LaneID]stats.Set{}
+	next := 0
+	for i := 1; i < len(busy); i++ {
+		from, to := model.Time(busy[i-1].To), model.Time(busy[i].From)
+		for next < len(w.rows) && (ev.Start[w.rows[next]] < to || ev.Dur[w.rows[next]] == 0) {
+			next++
+		}
+		if next == len(w.rows) {
+			return
+		}
+		launch := ev.Link[w.rows[next]]
+		if launch == model.NoEvent || ev.Start[launch] <= from {
+			continue
+		}
+		lane := ev.Lane[launch]
+		if lanes[lane] == nil {
+			lanes[lane] = w.readLane(lane)
+			operators[lane] = w.operatorsOf(lane)
+		}
+		called := min(ev.Start[launch], to)
+		if cause, _ := w.hostCause(lanes[lane], from, called); cause == IdleHost {
+			w.splitGap(g, operators[lane], launch, from, called)
+		}
+	}
+}
+
+// operatorsOf is the time in which a thread is inside an operator.
+func (w *deviceWork) operatorsOf(lane model.LaneID) stats.Set {
+	ev := &w.trace.Events
+	var all []stats.Interval
+	for id := w.trace.Lanes[lane].FirstEvent; id < w.trace.Lanes[lane].EndEvent; id++ {
+		if k := ev.Kind[id]; k == model.KindOp || k == model.KindRuntime {
+			all = append(all, interval(ev, id))
+		}
+	}
+	return stats.Union(all)
+}
+
+func (w *deviceWork) splitGap(g *HostGap, ops stats.Set, launch model.EventID, from, to model.Time) {
+	gap := stats.Set{{From: int64(from), To: int64(to)}}
+	in := model.Dur(ops.LenIn(gap[0]))
+	g.Gaps++
+	g.Operators += in
+	for _, bare := range gap.Minus(ops) {
+		d := model.Dur(bare.Len())
+		if d <= callStretch {
+			g.Between += d
+			continue
+		}
+		g.Apart += d
+		if d > g.longest {
+			g.longest, g.launch, g.middle = d, launch, model.Time(bare.From)+model.Time(d/2)
+		}
+	}
+	g.whereTime[w.lines.of(launch)] += to.Sub(from)
+}
+
+// lineAt is the user's line that a launching thread was in at an instant, by its Python calls; else that of the launch.
+func (w *deviceWork) lineAt(launch model.EventID, at model.Time) Where {
+	ev := &w.trace.Events
+	best := model.NoEvent
+	lane := &w.trace.Lanes[ev.Lane[launch]]
+	for id := lane.FirstEvent; id < lane.EndEvent && ev.Start[id] <= at; id++ {
+		if ev.Kind[id] == model.KindPython && ev.End(id) > at {
+			best = id
+		}
+	}
+	if best == model.NoEvent {
+		return w.lines.of(launch)
+	}
+	return w.lines.of(best)
+}
