@@ -20,10 +20,12 @@ type builder struct {
 	bursts  []burst
 	laneAt  []int32                 // by model lane: index in Graph.lanes, -1
 	nodeOf  []int32                 // by event: the node after which a call has launched, or the device work; -1
+	firstOf []int32                 // by event: the first node of a call; -1
 	beginOf map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
 
 	stepNode []int32 // two by step: the node after which it begins and ends
 	awaited  map[model.EventID]awaited
+	staging  map[model.EventID]model.Time // how long a copying call put data aside before the device began
 	returns  []returning
 	names    *nameTable
 	rows     []model.EventID // device work by end
@@ -56,9 +58,9 @@ func FromTrace(t *model.Trace, s *model.Strings) *Graph {
 }
 
 func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64) *builder {
-	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, beginOf: map[model.EventID]int32{}, names: newNameTable(g, s)}
+	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}, names: newNameTable(g, s)}
 	b.laneAt = fill(len(t.Lanes), -1)
-	b.nodeOf = fill(t.Events.Len(), -1)
+	b.nodeOf, b.firstOf = fill(t.Events.Len(), -1), fill(t.Events.Len(), -1)
 	b.stepNode = fill(2*len(t.Steps), -1)
 	b.acts = make([][]stretch, len(t.Lanes))
 	for i := range t.Lanes {
@@ -91,8 +93,8 @@ func (b *builder) build(groups map[model.EventID]int32) {
 			b.thread(lane)
 		}
 	}
-	b.linkBursts()
 	b.device(groups)
+	b.linkBursts()
 	b.linkReturns()
 }
 

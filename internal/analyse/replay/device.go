@@ -51,6 +51,9 @@ func (b *builder) findAwaited() {
 		}
 		row := ev.Link[i]
 		if row != model.NoEvent && ev.Kind[row].Device() {
+			if ev.Start[row] > ev.Start[i] && ev.Start[row] < ev.End(id) && b.idleSince(row, ev.Start[i]) {
+				b.staging[id] = ev.Start[row] - ev.Start[i]
+			}
 			if class == callCopies && (!analyse.IsPageable(b.text(ev.Name[row])) || ev.End(id) < ev.End(row)) {
 				continue
 			}
@@ -58,9 +61,24 @@ func (b *builder) findAwaited() {
 			continue
 		}
 		if ev.End(row) > ev.Start[i] && ev.End(row) <= ev.End(id)+rounding {
-			b.awaited[id] = awaited{row, plain[ev.Name[i]]}
+			own, staged := b.staging[id]
+			if !staged {
+				own = plain[ev.Name[i]]
+			}
+			b.awaited[id] = awaited{row, own}
 		}
 	}
+}
+
+// idleSince says that a stream had nothing left to do at an instant before a piece of its work.
+func (b *builder) idleSince(row model.EventID, at model.Time) bool {
+	ev := &b.t.Events
+	for id := row - 1; id >= b.t.Lanes[ev.Lane[row]].FirstEvent; id-- {
+		if ev.Kind[id].Device() {
+			return ev.End(id) <= at
+		}
+	}
+	return true
 }
 
 // waits says whether a call waited for the device.
@@ -121,7 +139,8 @@ type deviceRow struct {
 	id    model.EventID
 	prev  model.EventID // last work of the stream that had ended, NoEvent: none
 	node  int32
-	after bool // its launch came when prev had ended
+	start int32 // the node that waits: of its arrival, for a matched collective
+	after bool  // its launch came when prev had ended
 }
 
 // device makes the nodes of all streams and what they wait for.
@@ -133,24 +152,27 @@ func (b *builder) device(groups map[model.EventID]int32) {
 		}
 		rows = b.stream(model.LaneID(i), groups, rows)
 	}
-	waits := b.streamWaits()
 	lags := b.measureLags(rows)
 	ev := &b.t.Events
 	for i := range rows {
 		r := &rows[i]
-		start := r.node
+		r.start = r.node
 		if n, ok := b.beginOf[r.id]; ok {
-			start = n
+			r.start = n
 		}
 		if r.prev != model.NoEvent {
-			b.g.wait(start, b.nodeOf[r.prev], lags.gap(r.id, ev), false)
+			b.g.wait(r.start, b.nodeOf[r.prev], lags.gap(r.id, ev), false)
 		}
 		if launch := ev.Link[r.id]; launch != model.NoEvent && b.nodeOf[launch] >= 0 {
 			lag, fromStart := lags.launch(launch, r.id, b)
-			b.g.wait(start, b.nodeOf[launch], lag, fromStart)
+			from := b.nodeOf[launch]
+			if _, staged := b.staging[launch]; staged || fromStart {
+				from = b.firstOf[launch]
+			}
+			b.g.wait(r.start, from, lag, fromStart)
 		}
-		b.waitForStreams(start, r, waits, lags)
 	}
+	b.waitForStreams(rows, lags)
 }
 
 // stream makes the nodes of one stream.
@@ -179,6 +201,10 @@ func (b *builder) stream(lane model.LaneID, groups map[model.EventID]int32, rows
 			r.after = r.prev == model.NoEvent || ev.End(r.prev) <= ev.Start[launch]
 		}
 		rows = append(rows, r)
+		b.g.Works++
+		if ev.Link[id] == model.NoEvent {
+			b.g.Orphans++
+		}
 	}
 	if number >= 0 {
 		b.closeLane(number)

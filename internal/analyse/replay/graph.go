@@ -84,6 +84,14 @@ type Graph struct {
 	groups     []int32 // by node: the collective call it belongs to, -1; nil without matched collectives
 	// Forced counts waits that contradict one another (clock errors) and were dropped.
 	Forced int
+	// Works counts pieces of device work, Orphans those of them whose launching call the trace does not hold: of a trace that
+	// has calls and many orphans parts are missing, and what the rest waited for cannot be known.
+	Works, Orphans int
+}
+
+// Incomplete says that a trace lacks half or more of the calls that launched its device work, though it has some.
+func (g *Graph) Incomplete() bool {
+	return g.Orphans > 0 && g.Orphans < g.Works && 2*g.Orphans >= g.Works
 }
 
 // add appends a node and gives its number.
@@ -162,26 +170,34 @@ func (g *Graph) sort() {
 // missing is a node that n waits for and that is not done, -1: none.
 func (g *Graph) missing(n int32, done []bool) int32 {
 	for _, e := range g.edges[g.first[n]:g.first[n+1]] {
-		if !done[e.from] {
+		if !done[e.from] && e.from != n {
 			return e.from
 		}
 	}
 	return -1
 }
 
-// force drops the waits of the earliest node that cannot end and gives its lane.
+// force drops the waits of a node that cannot end and gives its lane: the earliest of those that wait for something later,
+// which is where a circle closes.
 func (g *Graph) force(cursor []int32, done []bool) int32 {
-	best := int32(-1)
+	best, circular := int32(-1), false
 	for l := range g.lanes {
-		if c := cursor[l]; c < g.lanes[l].end && (best < 0 || g.nodes[c].at < g.nodes[cursor[best]].at) {
-			best = int32(l)
+		c := cursor[l]
+		if c >= g.lanes[l].end {
+			continue
+		}
+		later := false
+		for _, e := range g.edges[g.first[c]:g.first[c+1]] {
+			later = later || !done[e.from] && g.nodes[e.from].at >= g.nodes[c].at
+		}
+		if best < 0 || later && !circular || later == circular && g.nodes[c].at < g.nodes[cursor[best]].at {
+			best, circular = int32(l), later
 		}
 	}
 	n := cursor[best]
 	for i := g.first[n]; i < g.first[n+1]; i++ {
 		if e := &g.edges[i]; !done[e.from] {
 			e.from = e.to // a wait for itself counts as none
-			done[n] = true
 			g.Forced++
 		}
 	}

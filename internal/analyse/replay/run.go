@@ -87,30 +87,28 @@ func (t *Times) end(n int32, otherwise int64) int64 {
 
 // Explain fills the steps' slack: what is left, on the chain of waits that ends each step, between the recorded start of an
 // activity and the recorded end of all that it waits for, lags included.
-func (g *Graph) Explain(t *Times, steps []Step) {
+func (g *Graph) Explain(steps []Step) {
 	for i := range steps {
 		w := &g.windows[i]
 		at := w.to
-		if w.tail >= 0 && (at < 0 || t.End[w.tail] > t.End[at]) {
+		if w.tail >= 0 && (at < 0 || g.traced(w.tail) > w.toAt) {
 			at = w.tail
 		}
-		begin := w.fromAt
-		if w.from >= 0 {
-			begin = t.End[w.from]
-		}
-		for at >= 0 && t.End[at] > begin {
-			steps[i].Slack += model.Dur(max(g.residual(at), 0))
-			at = t.by[at]
+		for n := 0; at >= 0 && g.traced(at) > w.start && n <= len(g.nodes); n++ {
+			late, by := g.residual(at)
+			steps[i].Slack += model.Dur(min(max(late, 0), max(g.nodes[at].at-w.start, 0)))
+			at = by
 		}
 	}
 }
 
-// residual is how much later a node began than what it waited for explains, by recorded times.
-func (g *Graph) residual(i int32) int64 {
+// residual is how much later a node began than what it waited for explains, by recorded times, and what it waited for last.
+func (g *Graph) residual(i int32) (late int64, by int32) {
 	n := &g.nodes[i]
-	release, released := int64(0), false
+	release := int64(0)
+	by = -1
 	if n.prev >= 0 {
-		release, released = g.traced(n.prev)+int64(n.lag), true
+		release, by = g.traced(n.prev)+int64(n.lag), n.prev
 	}
 	for _, e := range g.edges[g.first[i]:g.first[i+1]] {
 		if e.from == i {
@@ -120,12 +118,12 @@ func (g *Graph) residual(i int32) int64 {
 		if e.start {
 			at = g.nodes[e.from].at
 		}
-		if at += int64(e.lag); at > release || !released {
-			release, released = at, true
+		if at += int64(e.lag); at > release || by < 0 {
+			release, by = at, e.from
 		}
 	}
-	if !released {
-		return 0
+	if by < 0 {
+		return 0, by
 	}
-	return n.at - release
+	return n.at - release, by
 }

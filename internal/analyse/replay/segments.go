@@ -49,10 +49,10 @@ func (b *builder) thread(lane model.LaneID) {
 		if n := len(e.stack); n > 0 {
 			end = min(end, e.stack[n-1].end)
 		}
-		if ev.Kind[id] == model.KindRuntime && e.now < end {
-			b.nodeOf[id] = int32(len(b.g.nodes)) // launches wait for it, however often it is cut
-		}
 		e.stack = append(e.stack, open{id, end})
+		if staged, ok := b.staging[id]; ok {
+			e.advance(min(ev.Start[id]+staged, end))
+		}
 	}
 	e.closeUntil(1 << 62)
 	if lane == b.main {
@@ -72,7 +72,7 @@ func (e *emitter) closeUntil(at model.Time) {
 		e.advance(e.stack[n-1].end)
 		id := e.stack[n-1].id
 		if e.b.t.Events.Kind[id] == model.KindRuntime {
-			if e.b.nodeOf[id] < 0 {
+			if e.b.firstOf[id] < 0 {
 				e.put(e.now, 0) // a call too short to be measured still launches
 			}
 			e.b.nodeOf[id] = e.last
@@ -102,6 +102,9 @@ func (e *emitter) put(to model.Time, least int64) {
 		n.kind, n.cat = e.b.hostKind(n.event)
 	}
 	e.last = e.b.g.add(n)
+	for k := len(e.stack) - 1; k >= 0 && e.b.firstOf[e.stack[k].id] < 0; k-- {
+		e.b.firstOf[e.stack[k].id] = e.last
+	}
 	e.now = max(e.now, to)
 }
 

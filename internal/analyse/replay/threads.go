@@ -172,24 +172,97 @@ func (b *builder) marksOf(lane model.LaneID) []mark {
 
 // linkBursts lets bursts wait for what gave them work, and the driver for those that it joins.
 func (b *builder) linkBursts() {
+	var outside []int32 // bursts that a request from outside began
+	requests := b.requests()
 	for i := range b.bursts {
 		u := &b.bursts[i]
 		if u.joined {
 			b.g.wait(u.begin, u.fork, 0, false)
 			b.g.wait(u.join, u.last, 0, false)
-		} else if n := b.doneBefore(b.main, u.from); n >= 0 && u.lane != b.main {
-			b.g.wait(u.begin, n, 0, false)
+			continue
+		}
+		giver := b.giver(u)
+		late := b.at(u.from)
+		if giver >= 0 {
+			late -= b.g.traced(giver)
+		}
+		if late <= longLag {
+			b.g.wait(u.begin, giver, 0, false)
+		} else if row := b.endedBefore(u.from, late); row >= 0 {
+			b.g.wait(u.begin, row, 0, false)
+		} else if n, _ := slices.BinarySearch(requests, u.from+1); n > 0 && 4*int64(u.from.Sub(requests[n-1])) <= late {
+			u.from = requests[n-1]
+			outside = append(outside, int32(i))
+		} else {
+			b.g.wait(u.begin, giver, 0, false)
 		}
 	}
+	b.arrivals(outside)
 }
 
-// doneBefore is the last node of a thread that had ended at an instant, -1: none.
+// giver is the node of another thread that ended last before a burst: whichever thread did something last gave it its work.
+func (b *builder) giver(u *burst) int32 {
+	giver := int32(-1)
+	for lane := range b.acts {
+		if model.LaneID(lane) == u.lane {
+			continue
+		}
+		if n := b.doneBefore(model.LaneID(lane), u.from); n >= 0 && (giver < 0 || b.g.traced(n) > b.g.traced(giver)) {
+			giver = n
+		}
+	}
+	return giver
+}
+
+// requests are the instants at which a thread entered an outermost annotation that is neither a step nor a wait for data.
+func (b *builder) requests() []model.Time {
+	ev := &b.t.Events
+	var out []model.Time
+	for i := range ev.Len() {
+		if ev.Kind[i] == model.KindAnnotation && ev.Parent[i] == model.NoEvent && b.names.note(ev.Name[i]) == noteOther {
+			out = append(out, ev.Start[i])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// arrivals lets bursts begin no earlier than what came from outside, which no change of the program moves.
+func (b *builder) arrivals(bursts []int32) {
+	if len(bursts) == 0 {
+		return
+	}
+	l := int32(len(b.g.lanes))
+	b.g.lanes = append(b.g.lanes, laneNode(b.index, model.NoLane, int32(len(b.g.nodes)), b.t.Rank))
+	for _, i := range bursts {
+		u := &b.bursts[i]
+		from := b.at(u.from)
+		n := b.g.add(node{at: from, dur: b.g.nodes[u.begin].at - from, event: model.NoEvent, prev: -1, lane: l, kind: Host})
+		b.g.wait(u.begin, n, 0, false)
+	}
+	b.closeLane(l)
+}
+
+// doneBefore is the last node of a thread that had ended before an instant, -1: none.
 func (b *builder) doneBefore(lane model.LaneID, at model.Time) int32 {
-	if lane == model.NoLane || b.laneAt[lane] < 0 {
+	if b.laneAt[lane] < 0 {
 		return -1
 	}
 	l := b.g.lanes[b.laneAt[lane]]
 	t := int64(at.Sub(b.g.origin)) - b.offset
-	n, _ := slices.BinarySearchFunc(b.g.nodes[l.first:l.end], t+1, func(n node, t int64) int { return cmp.Compare(n.at+n.dur, t) })
+	n, _ := slices.BinarySearchFunc(b.g.nodes[l.first:l.end], t, func(n node, t int64) int { return cmp.Compare(n.at+n.dur, t) })
+	if n == 0 {
+		return -1
+	}
 	return l.first + int32(n) - 1
+}
+
+// endedBefore is the device work whose end can have woken a thread that was late by so much: a quarter of it before at most.
+func (b *builder) endedBefore(at model.Time, late int64) int32 {
+	ev := &b.t.Events
+	n, _ := slices.BinarySearchFunc(b.rows, at+1, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t) })
+	if n == 0 || 4*int64(at.Sub(ev.End(b.rows[n-1]))) > late {
+		return -1
+	}
+	return b.nodeOf[b.rows[n-1]]
 }
