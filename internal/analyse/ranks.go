@@ -189,3 +189,23 @@ func lastStart(m matched, clocks []RankClock) (last model.Time, late int) {
 	}
 	return last, late
 }
+
+// MatchedCollectives lists the collectives on devices that every trace holds: by call the device row of each trace, and how
+// the traces' clocks differ. Nothing is matched for fewer than two traces.
+func MatchedCollectives(traces []*model.Trace, s *model.Strings) ([][]model.EventID, []RankClock) {
+	lists := make([][]collective, len(traces))
+	parser := newCollectiveParser(s)
+	for i, t := range traces {
+		for _, w := range deviceWorks(t, s) {
+			lists[i] = append(lists[i], w.collectives(parser)...)
+		}
+	}
+	calls := matchCollectives(lists)
+	rows := make([][]model.EventID, len(calls))
+	for k, m := range calls {
+		for _, c := range m {
+			rows[k] = append(rows[k], c.row)
+		}
+	}
+	return rows, alignClocks(ranksOf(traces), calls)
+}

@@ -24,6 +24,12 @@ func (t *Strings) InternBytes(b []byte) Str {
 	return t.add(string(b))
 }
 
+// Find returns the id of s; ok is false where it was never added.
+func (t *Strings) Find(s string) (id Str, ok bool) {
+	id, ok = t.index[s]
+	return id, ok
+}
+
 // Text returns the string of an id, "" for one that does not exist.
 func (t *Strings) Text(id Str) string {
 	if int(id) >= len(t.texts) {

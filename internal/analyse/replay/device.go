@@ -223,12 +223,10 @@ func (b *builder) deviceNode(id model.EventID, number int32, groups map[model.Ev
 			n.kind = Communication
 		}
 	}
-	if group, ok := groups[id]; ok {
+	if _, ok := groups[id]; ok {
 		arrival := b.g.add(node{at: n.at, event: id, prev: -1, lane: number, kind: Begin})
 		b.beginOf[id] = arrival
 		n.prev = arrival
-		b.g.groups = append(b.g.groups, make([]int32, len(b.g.nodes)+1-len(b.g.groups))...)
-		b.g.groups[arrival] = group + 1
 	}
 	return b.g.add(n)
 }

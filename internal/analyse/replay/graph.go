@@ -7,7 +7,7 @@ import (
 // Kind is what a node of the graph stands for.
 type Kind uint8
 
-// Kinds of nodes. The last three take no time: they are where something begins or goes on.
+// Kinds of nodes. The last four take no time: they are where something begins or goes on.
 const (
 	Host          Kind = iota // a thread between operators: Python, or code that the profiler does not see
 	Op                        // inside an operator, outside of calls of the device's runtime
@@ -22,11 +22,12 @@ const (
 	Return                    // a call that waited for the device goes on
 	Join                      // a thread that waited for another one goes on
 	Begin                     // a thread is given work, or a rank arrives at a collective
+	Meet                      // the last rank has arrived at a collective
 	numKinds
 )
 
 var kindNames = [numKinds]string{"Python and untraced code", "CPU operators", "launch calls", "allocation", "data wait", "GPU compute", "communication", "copy",
-	"data preparation", "other", "device wait", "thread wait", "hand-over"}
+	"data preparation", "other", "device wait", "thread wait", "hand-over", "meeting of ranks"}
 
 func (k Kind) String() string { return kindNames[min(k, numKinds-1)] }
 
@@ -81,7 +82,6 @@ type Graph struct {
 	order      []int32 // nodes, each after all that it waits for
 	windows    []window
 	categories []string
-	groups     []int32 // by node: the collective call it belongs to, -1; nil without matched collectives
 	// Forced counts waits that contradict one another (clock errors) and were dropped.
 	Forced int
 	// Works counts pieces of device work, Orphans those of them whose launching call the trace does not hold: of a trace that

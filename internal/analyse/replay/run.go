@@ -1,6 +1,11 @@
 package replay
 
-import "bottleneck/internal/model"
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/model"
+)
 
 // Times are the results of one replay: when each node began and ended, ns from the graph's origin, and the node whose end it
 // waited for last (-1: nothing).
@@ -9,39 +14,66 @@ type Times struct {
 	by         []int32
 }
 
-// Run computes all times anew. dur gives how long each node takes, ns by node; nil: as recorded.
-func (g *Graph) Run(dur []int64) *Times {
+// Replay computes all times anew under a change; the zero Change gives the recorded program. It fails where the change names
+// what the graph does not hold.
+func (g *Graph) Replay(c Change) (*Times, error) {
+	dur, err := g.durations(c.Scale)
+	if err != nil {
+		return nil, err
+	}
+	return g.run(dur, c), nil
+}
+
+// run computes the times with the given durations, ns by node.
+func (g *Graph) run(dur []int64, c Change) *Times {
 	t := &Times{Start: make([]int64, len(g.nodes)), End: make([]int64, len(g.nodes)), by: make([]int32, len(g.nodes))}
 	for _, i := range g.order {
 		n := &g.nodes[i]
-		start, by := int64(0), int32(-1)
+		var start int64
+		by := int32(-1)
 		if n.prev >= 0 {
 			start, by = t.End[n.prev]+int64(n.lag), n.prev
 		}
-		released := n.prev >= 0
-		for k := g.first[i]; k < g.first[i+1]; k++ {
-			e := &g.edges[k]
-			if e.from == i {
-				continue
-			}
-			at := t.End[e.from]
-			if e.start {
-				at = t.Start[e.from]
-			}
-			if at += int64(e.lag); at > start || !released {
-				start, by, released = at, e.from, true
+		switch {
+		case n.kind == Return && c.NoDeviceWaits:
+		case n.kind == Meet && c.RanksEqual:
+			start, by = g.middle(i, t)
+		default:
+			for k := g.first[i]; k < g.first[i+1]; k++ {
+				e := &g.edges[k]
+				if e.from == i {
+					continue
+				}
+				if at := t.release(e); at > start || by < 0 {
+					start, by = at, e.from
+				}
 			}
 		}
-		if !released {
+		if by < 0 {
 			start = n.at
 		}
-		d := n.dur
-		if dur != nil {
-			d = dur[i]
-		}
-		t.Start[i], t.End[i], t.by[i] = start, start+d, by
+		t.Start[i], t.End[i], t.by[i] = start, start+dur[i], by
 	}
 	return t
+}
+
+// release is when an edge lets its node begin.
+func (t *Times) release(e *edge) int64 {
+	if e.start {
+		return t.Start[e.from] + int64(e.lag)
+	}
+	return t.End[e.from] + int64(e.lag)
+}
+
+// middle is when the rank in the middle has arrived at a collective, the earlier one of two.
+func (g *Graph) middle(i int32, t *Times) (at int64, by int32) {
+	edges := slices.Clone(g.edges[g.first[i]:g.first[i+1]])
+	if len(edges) == 0 {
+		return g.nodes[i].at, -1
+	}
+	slices.SortStableFunc(edges, func(x, y edge) int { return cmp.Compare(t.release(&x), t.release(&y)) })
+	e := &edges[(len(edges)-1)/2]
+	return t.release(e), e.from
 }
 
 // Step is one step, as recorded and replayed.

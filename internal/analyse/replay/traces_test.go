@@ -65,7 +65,10 @@ func TestUnmodifiedReplay(t *testing.T) {
 		if g == nil {
 			return nil
 		}
-		times := g.Run(nil)
+		times, err := g.Replay(replay.Change{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		steps := g.Steps(times)
 		g.Explain(steps)
 		var recorded, replayed, slack model.Dur
@@ -110,6 +113,52 @@ func BenchmarkReplay54MB(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		g := replay.FromTrace(tr, s.Strings)
-		g.Steps(g.Run(nil))
+		times, err := g.Replay(replay.Change{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		g.Steps(times)
+	}
+}
+
+// TestReplayOfRanks replays the ranks of a tensor-parallel job together: every rank's step stays what it was, and ranks that
+// were equal would not be slower.
+func TestReplayOfRanks(t *testing.T) {
+	paths, _ := filepath.Glob(filepath.Join(tracesFolder(), "megatron-tp8-a100", "megatron_kineto_*.json.gz"))
+	if len(paths) == 0 {
+		t.Skip("no real traces here")
+	}
+	s := &model.Session{Strings: &model.Strings{}}
+	var traces []*model.Trace
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := ingest.ReadTrace(context.Background(), bytes.NewReader(raw), path, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, tr)
+	}
+	g := replay.FromTraces(traces, s.Strings)
+	times, err := g.Replay(replay.Change{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal, err := g.Replay(replay.Change{RanksEqual: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := g.Steps(equal)
+	for i, st := range g.Steps(times) {
+		off := float64(st.Replayed-st.Recorded) / float64(st.Recorded)
+		t.Logf("rank %d: recorded %.3f ms, replayed %.3f ms (%+.2f %%), with equal ranks %.3f ms", traces[st.Trace].Rank, st.Recorded.Ms(), st.Replayed.Ms(), 100*off, after[i].Replayed.Ms())
+		if math.Abs(off) > maxError {
+			t.Errorf("rank %d: off by %.2f %%", traces[st.Trace].Rank, 100*off)
+		}
+		if after[i].Replayed > st.Replayed {
+			t.Errorf("rank %d: slower with equal ranks", traces[st.Trace].Rank)
+		}
 	}
 }

@@ -1,0 +1,215 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// Change is a question: what would a step take if …?
+type Change struct {
+	// Scale multiplies the time of everything of a name (see Names) by a factor, 0 and more.
+	Scale []Scale
+	// NoDeviceWaits lets calls that waited for the device return at once.
+	NoDeviceWaits bool
+	// RanksEqual lets ranks meet when the one in the middle has arrived, not the last.
+	RanksEqual bool
+	// Workers is the number of DataLoader workers; 0: as recorded.
+	Workers int
+}
+
+// Scale is a factor for the time of everything of one name.
+type Scale struct {
+	Name   string
+	Factor float64
+}
+
+// removals say what removing a cause means to traced steps.
+var removals = map[string]Change{
+	"input":        {Scale: []Scale{{"data wait", 0}}},
+	"sync":         {NoDeviceWaits: true},
+	"launch":       {Scale: []Scale{{"cpu operators", 0}, {"launch calls", 0}}},
+	"python":       {Scale: []Scale{{"python", 0}}},
+	"alloc":        {Scale: []Scale{{"allocation", 0}}},
+	"copy":         {Scale: []Scale{{"copy", 0}}},
+	"comm-exposed": {Scale: []Scale{{"communication", 0}}},
+	"straggler":    {RanksEqual: true},
+	"layout":       {Scale: []Scale{{"layout", 0}}},
+}
+
+// Causes lists the causes that can be removed from traced steps.
+func Causes() []string {
+	out := make([]string, 0, len(removals))
+	for name := range removals {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Removal is the change that removes a cause; ok is false where no replay of traced steps can know its effect.
+func Removal(cause string) (c Change, ok bool) {
+	c, ok = removals[cause]
+	return c, ok
+}
+
+// And joins two changes.
+func (c Change) And(d Change) Change {
+	c.Scale = append(slices.Clone(c.Scale), d.Scale...)
+	c.NoDeviceWaits = c.NoDeviceWaits || d.NoDeviceWaits
+	c.RanksEqual = c.RanksEqual || d.RanksEqual
+	if d.Workers > 0 {
+		c.Workers = d.Workers
+	}
+	return c
+}
+
+// kindWords are the short names of kinds of nodes.
+var kindWords = map[string][]Kind{
+	"python": {Host}, "cpu operators": {Op}, "launch calls": {Call}, "allocation": {Alloc}, "data wait": {Input}, "input": {Input},
+	"gpu compute": {Compute}, "gpu": {Compute, Copy, Communication}, "cpu": {Host, Op, Call, Alloc}, "communication": {Communication}, "copy": {Copy},
+	"data preparation": {Fetch},
+}
+
+// Names lists what Scale can name in this graph: kinds of activity, kinds of operators and kernels, and operators and kernels.
+func (g *Graph) Names() []string {
+	kinds, cats, events := [numKinds]bool{}, [256]bool{}, map[model.Str]bool{}
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		kinds[n.kind], cats[n.cat] = true, true
+		if t := g.traceOf(n); t != nil && n.event != model.NoEvent && (n.kind == Op || n.kind == Compute || n.kind == Communication) {
+			events[t.Events.Name[n.event]] = true
+		}
+	}
+	var out, names []string
+	for word, list := range kindWords {
+		if slices.ContainsFunc(list, func(k Kind) bool { return kinds[k] }) {
+			out = append(out, word)
+		}
+	}
+	for i, c := range g.categories {
+		if cats[i] && c != "" {
+			out = append(out, c)
+		}
+	}
+	slices.Sort(out)
+	for s := range events {
+		names = append(names, g.texts.Text(s))
+	}
+	slices.Sort(names)
+	return slices.Compact(append(out, names...))
+}
+
+func (g *Graph) traceOf(n *node) *model.Trace {
+	if l := &g.lanes[n.lane]; l.trace >= 0 && l.trace < len(g.traces) {
+		return g.traces[l.trace]
+	}
+	return nil
+}
+
+// UnknownName is a name that Scale cannot find in a graph.
+type UnknownName struct{ Name string }
+
+func (e *UnknownName) Error() string { return fmt.Sprintf("nothing recorded is called %q", e.Name) }
+
+// durations applies the scales: how long each node takes, ns.
+func (g *Graph) durations(scales []Scale) ([]int64, error) {
+	dur := make([]int64, len(g.nodes))
+	for i := range g.nodes {
+		dur[i] = g.nodes[i].dur
+	}
+	for _, s := range scales {
+		if !g.scale(dur, s) {
+			return nil, &UnknownName{s.Name}
+		}
+	}
+	return dur, nil
+}
+
+// scale multiplies the durations of one name; false where nothing has it. The name of an operator stands for all that
+// it calls and launches.
+func (g *Graph) scale(dur []int64, s Scale) bool {
+	name := strings.ToLower(s.Name)
+	kinds := kindWords[name]
+	cat := -1
+	for i, c := range g.categories {
+		if c != "" && c == name {
+			cat = i
+		}
+	}
+	found := false
+	inside := newInside(g, s.Name)
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		if slices.Contains(kinds, n.kind) || cat >= 0 && int(n.cat) == cat || kinds == nil && cat < 0 && inside.has(n) {
+			dur[i] = int64(float64(dur[i]) * s.Factor)
+			found = true
+		}
+	}
+	return found
+}
+
+// inside finds what belongs to the operators or kernels of one name.
+type inside struct {
+	g      *Graph
+	name   model.Str
+	ok     bool
+	traces [][]int8 // by trace and event: 0 not yet known, 1 no, 2 yes
+}
+
+func newInside(g *Graph, name string) *inside {
+	in := &inside{g: g, traces: make([][]int8, len(g.traces))}
+	if g.texts != nil {
+		in.name, in.ok = g.texts.Find(name)
+	}
+	return in
+}
+
+func (in *inside) has(n *node) bool {
+	t := in.g.traceOf(n)
+	if !in.ok || t == nil || n.event == model.NoEvent {
+		return false
+	}
+	ev := &t.Events
+	if ev.Name[n.event] == in.name {
+		return true
+	}
+	from := n.event
+	if ev.Kind[from].Device() {
+		if from = ev.Op[from]; from == model.NoEvent {
+			return false
+		}
+	}
+	known := in.traces[in.g.lanes[n.lane].trace]
+	if known == nil {
+		known = make([]int8, ev.Len())
+		in.traces[in.g.lanes[n.lane].trace] = known
+	}
+	return in.below(ev, from, known)
+}
+
+// below says whether an event or one that encloses it has the name, and remembers it for all on the way.
+func (in *inside) below(ev *model.Events, id model.EventID, known []int8) bool {
+	var way []model.EventID
+	found := int8(1)
+	for ; id != model.NoEvent; id = ev.Parent[id] {
+		if known[id] != 0 {
+			found = known[id]
+			break
+		}
+		way = append(way, id)
+		if ev.Name[id] == in.name {
+			found = 2
+			break
+		}
+		if ev.Parent[id] == id {
+			break
+		}
+	}
+	for _, w := range way {
+		known[w] = found
+	}
+	return found == 2
+}
