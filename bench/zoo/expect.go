@@ -40,7 +40,11 @@ type expect struct {
 	SHM int
 	// Trace is a recorded trace below the folder of real traces, in place of programs.
 	Trace string
-	Note  string
+	// TraceFixed is the trace of the cured program, "" where none was recorded.
+	TraceFixed string `json:"trace_fixed"`
+	// Among asks that the cause is found, not that it is first.
+	Among bool
+	Note  string // how the answer was derived
 
 	Names []string          // identifiers to be renamed
 	Sizes map[string][2]int // constants `NAME = number` at the start of a line, with the range to draw from

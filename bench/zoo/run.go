@@ -115,12 +115,11 @@ func (r *runner) torchIsAtLeast(version string) bool {
 // measure profiles the slow program, times both sides in turn without a profiler, and profiles the fixed one.
 func (r *runner) measure(o *outcome) error {
 	if r.c.recorded() {
-		cmd := exec.Command(r.binary, "report", "--json", "-", filepath.Join(r.traces, filepath.FromSlash(r.c.expect.Trace)))
-		out, err := cmd.Output()
-		if err != nil {
-			return fmt.Errorf("report: %w", err)
+		if err := r.read(r.c.expect.Trace, &o.slow); err != nil || r.c.expect.TraceFixed == "" {
+			return err
 		}
-		return json.Unmarshal(out, &o.slow)
+		o.twin = true
+		return r.read(r.c.expect.TraceFixed, &o.fixed)
 	}
 	r.draw, r.script = r.c.drawn(r.seed), map[string]string{}
 	o.file = func(f string) string { return r.draw.expected(f, &r.c.expect) }
@@ -152,7 +151,17 @@ func (r *runner) measure(o *outcome) error {
 	if r.peers {
 		o.peers = r.askPeers()
 	}
+	o.twin = true
 	return r.profile("fixed", &o.fixed)
+}
+
+// read makes the report of a recorded trace.
+func (r *runner) read(trace string, doc *document) error {
+	out, err := exec.Command(r.binary, "report", "--json", "-", filepath.Join(r.traces, filepath.FromSlash(trace))).Output()
+	if err != nil {
+		return fmt.Errorf("report of %s: %w", trace, err)
+	}
+	return json.Unmarshal(out, doc)
 }
 
 // command is the program's command line.

@@ -27,15 +27,16 @@ type outcome struct {
 	expect           *expect
 	file             func(string) string // an expected file's drawn name
 	slow, fixed      document
+	twin             bool         // fixed was made
 	wall, cpu        [][2]float64 // seconds without a profiler: slow, fixed
 	peers            []peer
 	skipped, failed  string
 }
 
-// first is the first finding that saves something; nil without one.
+// first is the first finding that saves something, or where that is enough the one of the expected cause; nil without one.
 func (o *outcome) first() *finding {
 	for i := range o.slow.Findings {
-		if f := &o.slow.Findings[i]; f.Saving != nil || o.expect.Trace != "" || o.expect.Cause == f.Cause {
+		if f := &o.slow.Findings[i]; f.Saving != nil && (!o.expect.Among || f.Cause == o.expect.Cause) {
 			return f
 		}
 	}
@@ -165,10 +166,7 @@ func (o *outcome) claimed() float64 {
 // said is what the first finding says, for the confusion matrix.
 func (o *outcome) said() string {
 	f := o.first()
-	if f == nil || f.Saving == nil && o.expect.Trace == "" && o.expect.Cause == none {
-		return none
-	}
-	if o.expect.Cause == none && o.named() {
+	if f == nil || o.expect.Cause == none && o.named() {
 		return none
 	}
 	return label(f.Cause, f.Sub)
@@ -210,7 +208,11 @@ func (o *outcome) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%6.2f [%6.2f, %6.2f] %7.2f ± %6.2f %6.2f %-9s %-5s %-5s ", mid, low, high, saved, half, o.ratio(), verdict, mark(o.covered()), mark(o.quiet()))
 	} else {
-		fmt.Fprintf(w, "%22s %16s %6s %-9s %-5s %-5s ", "-", "-", "-", "-", "-", "-")
+		quiet := "-"
+		if o.twin {
+			quiet = mark(o.quiet())
+		}
+		fmt.Fprintf(w, "%22s %16s %6s %-9s %-5s %-5s ", "-", "-", "-", "-", "-", quiet)
 	}
 	fmt.Fprintf(w, "%6.1f%%  %s\n", 100*o.slow.unknown(), o.finding())
 	for _, p := range o.peers {

@@ -8,7 +8,7 @@ import (
 
 // totals prints the scores over all outcomes and the confusion matrix of causes.
 func totals(w io.Writer, all []outcome) {
-	var named, placed, quiet, priced, decided, undecided, held, prices, sick, places, healthy, calm, failed, unknown, accounts int
+	var named, placed, quiet, priced, decided, undecided, held, sick, places, twins, healthy, calm, failed, unknown, accounts int
 	for i := range all {
 		o := &all[i]
 		switch {
@@ -31,11 +31,13 @@ func totals(w io.Writer, all []outcome) {
 			places++
 			placed += count(o.placed())
 		}
+		if o.twin {
+			twins++
+			quiet += count(o.quiet())
+		}
 		if len(o.wall) == 0 {
 			continue
 		}
-		prices++
-		quiet += count(o.quiet())
 		if o.decided() {
 			decided++
 			priced += count(o.priced())
@@ -45,7 +47,7 @@ func totals(w io.Writer, all []outcome) {
 		}
 	}
 	fmt.Fprintf(w, "\nnamed %s, placed %s, priced %s (%d undecided), intervals hold the truth in %s, quiet %s, healthy programs left alone %s, unknown within 5 %% in %s, %d failed\n",
-		of(named, sick), of(placed, places), of(priced, decided), undecided, of(held, decided), of(quiet, prices), of(calm, healthy), of(unknown, accounts), failed)
+		of(named, sick), of(placed, places), of(priced, decided), undecided, of(held, decided), of(quiet, twins), of(calm, healthy), of(unknown, accounts), failed)
 	confusion(w, all)
 	peerTotals(w, all)
 }

@@ -31,6 +31,7 @@ func rules() []rule {
 		{GIL, findGIL},
 		{Launch, findLaunch},
 		{Python, findPython},
+		{MemoryBound, findMemoryBound},
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},
 		{Machine, findMachine},
@@ -58,6 +59,7 @@ func Find(c *Context) Result {
 			continue
 		}
 		for _, f := range found {
+			c.atUser(&f)
 			settleClaim(c, &f, left)
 			all = append(all, f)
 		}

@@ -19,6 +19,7 @@ type inputView struct {
 	idle    float64 // ns over the windows in waits although a batch was ready
 	samples int
 	blocked float64 // share of the fetch that sleeps
+	native  float64 // share of the fetch in native code that has let go of the interpreter's lock
 	hot     spot
 	hotOK   bool
 	hotPart float64 // share of the fetch in the hot unit
@@ -99,7 +100,7 @@ func (c *Context) input() *inputView {
 func (c *Context) inputOfSelf(v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
-	off, n, all := 0, 0, 0.0
+	off, n, all, native := 0, 0, 0.0, 0.0
 	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait })
 	for _, ch := range chains {
 		i := c.B.Samples[ch.index].Index
@@ -108,11 +109,14 @@ func (c *Context) inputOfSelf(v *inputView) {
 		if sleeping(sm, i) {
 			off++
 		}
+		if released(sm, i) {
+			native++
+		}
 	}
 	if n == 0 {
 		return
 	}
-	v.samples, v.blocked = n, float64(off)/float64(n)
+	v.samples, v.blocked, v.native = n, float64(off)/float64(n), native/float64(n)
 	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
 	inner := make([]chain, 0, len(chains))
 	for _, ch := range chains {
@@ -130,13 +134,18 @@ func (c *Context) inputOfSelf(v *inputView) {
 // inputOfWorkers looks at what the workers did while they fetched.
 func (c *Context) inputOfWorkers(v *inputView) {
 	var chains []chain
-	off, all, fetches, fetchTime := 0.0, 0.0, 0.0, 0.0
+	off, all, fetches, fetchTime, native := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, w := range c.workers {
 		fetches += float64(len(w.fetches))
 		fetchTime += w.mean * float64(len(w.fetches))
 		got := chainsOf(w.cls, &w.p.Samples, w.samples, func(int, *analyse.Attributed) bool { return true })
 		chains = append(chains, got...)
 		off += w.blocked * float64(len(w.samples))
+		for k := range w.samples {
+			if released(&w.p.Samples, w.samples[k].Index) {
+				native++
+			}
+		}
 		v.samples += len(w.samples)
 		all += sum(got)
 		v.cls = w.cls
@@ -147,7 +156,7 @@ func (c *Context) inputOfWorkers(v *inputView) {
 	if v.samples == 0 {
 		return
 	}
-	v.blocked = off / float64(v.samples)
+	v.blocked, v.native = off/float64(v.samples), native/float64(v.samples)
 	if v.hot, v.hotOK = hottest(chains, workerMains(chains)); all > 0 {
 		v.hotPart = v.hot.unit / all
 	}
@@ -165,6 +174,14 @@ func workerMains(chains []chain) map[funcKey]bool {
 	return out
 }
 
+// nativeFetch is the share of native code without the interpreter's lock from which a fetch is no Python that could be written better.
+const nativeFetch = 0.7
+
+// released says that the sampled thread computes in native code without the interpreter's lock.
+func released(sm *model.Samples, i int) bool {
+	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleInProcess) == 0
+}
+
 // sub tells what slows the fetching side.
 func (v *inputView) sub(c *Context) string {
 	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
@@ -175,6 +192,8 @@ func (v *inputView) sub(c *Context) string {
 		return "storage"
 	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover"
+	case spare && v.native >= nativeFetch:
+		return "workers" // native code already: more of it at once is what helps
 	case v.hotOK && v.hotPart >= 0.25:
 		return "transform"
 	case spare:
@@ -371,13 +390,24 @@ func (c *Context) findQueue() []Finding {
 	}
 	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
 		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
-	f.Title = fmt.Sprintf("%s of each %s sleeps in a call that waits for something else", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit)
 	f.Step = Range{0.5 * t, 0.95 * t, t}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s here", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
 	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
+	if o, ok := c.waitedFor(sp.members); ok {
+		does := "works"
+		if o.asleep >= 0.5 {
+			does = "sleeps or reads"
+		}
+		f.Where = o.place
+		f.Where.Process = o.process
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)})
+		f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the step waits for it."
+		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
+	}
 	return []Finding{f}
 }
 

@@ -42,3 +42,60 @@ func tracedMemoryBound(t *Traced) []Finding {
 	f.Caveat += " How much a chain gains depends on how many operators of it become one."
 	return []Finding{f}
 }
+
+// Limits of the rule on CPU operators: chains of few and large element-wise operators. Small ones are the cause launch.
+const (
+	chainShare = 0.35 // of the step
+	chainOp    = 50e3 // ns of an operator, on average
+)
+
+// findMemoryBound names steps on the CPU of which element-wise operators take a large part: an optimizer's chain over all
+// parameters, or the program's own. Each reads and writes its whole operands.
+func findMemoryBound(c *Context) []Finding {
+	o := c.B.Ops
+	if o == nil || c.B.Total <= 0 {
+		return nil
+	}
+	all, inOptimizer, chain := 0.0, 0.0, 0.0
+	for _, k := range o.Kinds {
+		all += k.Time
+		switch k.Kind {
+		case analyse.OpOptimizer:
+			inOptimizer = k.Time
+		case analyse.OpElementwise:
+			chain = k.Time
+		}
+	}
+	if all <= 0 {
+		return nil
+	}
+	time := c.B.Part(analyse.PartOps) * (inOptimizer + chain) / all
+	if c.share(time) < chainShare || o.Time < chainOp*o.Top {
+		return nil
+	}
+	f := Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
+	c.chainPlace(&f, inOptimizer > chain)
+	per := c.perStep(time)
+	f.Step = Range{0.1 * per, 0.35 * per, 0.7 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of each %s is element-wise work that moves data and computes little", percent(f.Share), c.Unit())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the optimizer, %s in other element-wise operators", ms(per*inOptimizer/(inOptimizer+chain)), c.Unit(), ms(per*chain/(inOptimizer+chain))), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp)."
+	if inOptimizer > chain {
+		f.Fix.Text = "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use."
+		f.Fix.Change = "fused=True"
+	}
+	f.Caveat = "How much fusing gains is a range from experience: what-if --measure narrows it."
+	return []Finding{f}
+}
+
+// chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step.
+func (c *Context) chainPlace(f *Finding, optimizer bool) {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
+		return a.Part == analyse.PartOps && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
+	})
+	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
+		f.Where = c.where(sp)
+	}
+}

@@ -167,7 +167,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 	gc := c.collections(sp)
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples),
 		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
-	f.Title = fmt.Sprintf("%s of each %s is Python code between operators", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s is Python code between operators", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit + gc)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
 	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, 0.93 * t, max(1, 0.93*(1+spread)) * t}

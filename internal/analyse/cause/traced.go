@@ -230,6 +230,9 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 	for i := range t.GPUs {
 		time += float64(t.GPUs[i].Compute)
 	}
+	if time < 0.5*t.Span {
+		return Finding{}, false
+	}
 	f := t.finding(Compute, time, analyse.Where{}, "the devices compute")
 	f.Healthy = true
 	if mfu, name, ok := t.MFU(); ok {

@@ -1,0 +1,156 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// atUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
+// of its time was called, where samples of that time know one.
+func (c *Context) atUser(f *Finding) {
+	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser {
+		return
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return f.claim[a.Part] > 0 })
+	if sp, ok := hottest(chains, c.drivers); ok {
+		rank, process := f.Where.Rank, f.Where.Process
+		f.Where = c.where(sp)
+		f.Where.Rank, f.Where.Process = rank, process
+	}
+}
+
+// every says in how many of the steps samples (indices of attributed ones) lie where they lie in few: 1 for all of them, n for
+// about every n-th. What every step does leaves its samples in as many steps as chance has it.
+func (c *Context) every(members []int) int {
+	windows := len(c.B.Windows)
+	if !c.B.PerStep || windows < 10 || len(members) < minSamples {
+		return 1
+	}
+	hit, w := 0, 0
+	last := -1
+	for _, m := range members {
+		t := c.P.Samples.Time[c.B.Samples[m].Index]
+		for w < windows && c.B.Windows[w].End <= t {
+			w++
+		}
+		if w != last && w < windows {
+			hit, last = hit+1, w
+		}
+	}
+	expected := float64(windows) * (1 - math.Pow(1-1/float64(windows), float64(len(members))))
+	if hit == 0 || float64(hit) > 0.5*expected {
+		return 1
+	}
+	return max(int(math.Round(float64(windows)/float64(hit))), 1)
+}
+
+// shareOf writes what a share is of: each step, or the loop's time where few steps hold it.
+func (c *Context) shareOf(share float64, members []int) string {
+	if n := c.every(members); n > 1 {
+		return fmt.Sprintf("%s of the loop's time (about every %s step)", percent(share), ordinal(n))
+	}
+	return fmt.Sprintf("%s of each %s", percent(share), c.Unit())
+}
+
+func ordinal(n int) string {
+	end := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, end)
+}
+
+// otherSide is what another thread or process of the run does while the accounted thread waits for it.
+type otherSide struct {
+	place   Where
+	samples int
+	busy    float64 // share of its samples that do not wait for something themselves
+	asleep  float64 // share of the samples at the place that are off the CPU
+	process string
+}
+
+// waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
+// processes beside it, the one that waits least itself. ok is false where all of them wait.
+func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
+	inWait := c.waitingAt(waiting)
+	for _, p := range c.S.Processes {
+		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
+			continue
+		}
+		cls := c.C
+		if p != c.P {
+			cls = analyse.NewFrameClasses(c.S, p)
+		}
+		for thread, list := range c.threadSamples(p, inWait) {
+			o, found := c.side(p, cls, list)
+			if p == c.P && thread == c.B.Thread || !found {
+				continue
+			}
+			if o.samples > best.samples || o.samples == best.samples && o.place.Line < best.place.Line {
+				best, ok = o, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// waitingAt gives a test whether an instant lies near a sample of the wait.
+func (c *Context) waitingAt(waiting []int) func(model.Time) bool {
+	times := make([]analyse.Interval, 0, len(waiting))
+	const around = 10_000_000 // ns: the distance of samples
+	for _, m := range waiting {
+		t := c.P.Samples.Time[c.B.Samples[m].Index]
+		times = append(times, analyse.Interval{Start: t - around, End: t + around})
+	}
+	return func(t model.Time) bool { return inside(times, t) }
+}
+
+// threadSamples are the samples of a process's threads at instants of interest.
+func (c *Context) threadSamples(p *model.Process, at func(model.Time) bool) map[int][]analyse.Attributed {
+	out := map[int][]analyse.Attributed{}
+	sm := &p.Samples
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
+		if c.inWindows(sm.Time[i]) && at(sm.Time[i]) {
+			out[int(sm.Thread[i])] = append(out[int(sm.Thread[i])], analyse.Attributed{Index: i, Weight: 1})
+		}
+	}
+	return out
+}
+
+// side describes what a thread does; found is false where it mostly waits in a queue or a lock itself.
+func (c *Context) side(p *model.Process, cls *analyse.FrameClasses, list []analyse.Attributed) (o otherSide, found bool) {
+	sm := &p.Samples
+	chains := chainsOf(cls, sm, list, func(_ int, a *analyse.Attributed) bool {
+		info := cls.Info(sm.Stack[a.Index])
+		return info.User >= 0 && !(sleeping(sm, a.Index) && info.Acts&analyse.ActQueue != 0)
+	})
+	if len(chains) < minSamples || 2*len(chains) < len(list) {
+		return o, false
+	}
+	sp, ok := hottest(chains, workerMains(chains))
+	if !ok {
+		return o, false
+	}
+	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: fmt.Sprintf("process %d", p.PID)}
+	if p == c.P {
+		o.process = "another thread of the same process"
+	}
+	off := 0
+	for _, m := range sp.members {
+		if sleeping(sm, list[m].Index) {
+			off++
+		}
+	}
+	o.asleep = float64(off) / float64(max(sp.samples, 1))
+	return o, true
+}
