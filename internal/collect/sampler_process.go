@@ -26,7 +26,6 @@ type pythonProcess struct {
 	epoch   int              // of the stack table
 	threads map[uint64]*pythonThread
 	tick    int64
-	codeOf  map[*cpython.Code]record.SampleFrame
 	count   SampledProcess
 	live    []record.SampleFrame
 	asked   int  // tries to learn a worker's number
@@ -57,9 +56,11 @@ type pythonThread struct {
 }
 
 func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {
-	return &pythonProcess{s: s, p: p, interp: in, mem: mem, reader: cpython.NewReader(in, mem, s.opts.Hz),
+	python := &pythonProcess{s: s, p: p, interp: in, mem: mem, reader: cpython.NewReader(in, mem, s.opts.Hz),
 		samples: s.writer.Process(p.SampleProcess, s.opts.Hz), ids: newThreadIDs(p.PID, in, mem),
-		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}, codeOf: map[*cpython.Code]record.SampleFrame{}}
+		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}}
+	python.reader.Asleep = python.stillAsleep
+	return python
 }
 
 func (p *pythonProcess) close() {

@@ -23,6 +23,7 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 		flags |= model.SampleGC
 	}
 	if s.Moved {
+		t.asleep = false
 		return model.StateCPU, flags
 	}
 	if t.os == nil {
@@ -31,8 +32,8 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 		}
 		return model.StateUnknown, flags
 	}
-	if ran := (s.Same || t.asleep) && t.os.Ran(); t.asleep && s.Same && !ran {
-		return t.state, flags | t.flags // it has not been on a processor since it was seen asleep
+	if s.Still {
+		return t.state, flags | t.flags
 	}
 	os, err := t.os.State()
 	t.asleep = false
@@ -64,6 +65,13 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	}
 	t.asleep, t.state, t.flags = flags&model.SampleDiskWait == 0, state, model.SampleInNative
 	return state, flags
+}
+
+// stillAsleep says that a thread has not been on a processor since it was seen asleep. The account that tells is read
+// before the stack: had the thread run between the two, the next look would say so.
+func (p *pythonProcess) stillAsleep(addr uint64) bool {
+	t := p.threads[addr]
+	return t != nil && t.asleep && t.os != nil && !t.os.Ran()
 }
 
 // waitModules are the standard library's files in which a thread waits for something that others do.

@@ -24,7 +24,9 @@ type Code struct {
 	shim     bool   // the interpreter's own trampoline
 	dead     bool   // something else lies at its address now
 	key      []byte
-	checked  int64 // tick at which the key was last compared
+	checked  int64  // tick at which the key was last compared
+	early    int64  // tick at which it was compared within the batch
+	again    []byte // the key as the batch reads it
 }
 
 // Line gives the running line of an instruction (offset in bytes), 0 where the table does not say.

@@ -41,6 +41,7 @@ const (
 	gilHolder   = 8
 	gilLocked   = 16
 	gilSwitches = 24
+	gilLen      = 32 // bytes that are read of it
 )
 
 // ThreadLayout is PyThreadState. Frame points to the current frame, or (3.11, 3.12) to a structure on the C stack that

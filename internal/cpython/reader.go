@@ -46,6 +46,7 @@ type ThreadSample struct {
 	Native   int    // native thread id in the target's PID namespace; 0 unknown
 	Frames   []RawFrame
 	Same     bool // frames equal those of the previous snapshot
+	Still    bool // the thread has not run since then
 	Cut      bool // outer frames are missing because of the depth limit
 	HoldsGIL bool
 	GIL      uint64 // address of the lock that it needs
@@ -73,7 +74,13 @@ type Reader struct {
 	check  []*Code // code objects to be compared in this snapshot
 	keys   []byte
 	tick   int64
-	every  int64 // ticks between comparisons of code objects that did not move
+	read   int64   // tick of the last batch
+	every  int64   // ticks between comparisons of code objects that did not move
+	early  []*Code // code objects that are compared within the batch
+	// Asleep, where set, says that a thread, by its address, has not run since it was last asked: nothing of it can
+	// have changed then, and next to nothing of it is read. It is asked at most once per snapshot, before anything of
+	// that is read.
+	Asleep func(addr uint64) bool
 }
 
 // interpState is one (sub)interpreter.
@@ -82,7 +89,8 @@ type interpState struct {
 	lo       uint64 // of the region that holds all that is read of it
 	region   []byte
 	gil      uint64 // address of its lock
-	gilBuf   [32]byte
+	gilBuf   []byte
+	gilIn    bool   // the lock lies within the region
 	holder   uint64 // thread that holds the lock; 0 none
 	switches uint64
 	gc       bool
@@ -138,17 +146,26 @@ func (r *Reader) openInterp(addr uint64, old []*interpState) (*interpState, erro
 	if gc := l.Interp.GCCollecting; gc != none && max(hi, gc+4)-min(lo, gc) <= 4096 {
 		lo, hi = min(lo, gc), max(hi, gc+4)
 	}
-	in := &interpState{addr: addr, lo: uint64(lo), region: make([]byte, hi-lo)}
-	in.gil = r.in.Runtime + uint64(max(l.Runtime.GIL, 0))
+	gil := r.in.Runtime + uint64(max(l.Runtime.GIL, 0))
 	if l.Interp.GIL != none {
-		p, err := proc.U64(r.mem, addr+uint64(l.Interp.GIL))
-		if err != nil {
+		var err error
+		if gil, err = proc.U64(r.mem, addr+uint64(l.Interp.GIL)); err != nil {
 			return nil, fmt.Errorf("interpreter at %#x: %w", addr, err)
 		}
-		in.gil = p
 	}
+	in := &interpState{addr: addr, gil: gil}
 	if l.FreeThreaded {
 		in.gil = 0
+	}
+	// A lock of the interpreter's own lies in its structure: one piece less to be read.
+	if at := in.gil - addr; in.gil > addr && at < maxStructLen && int(at)+gilLen-lo <= 4096 && hi-int(at) <= 4096 {
+		lo, hi, in.gilIn = min(lo, int(at)), max(hi, int(at)+gilLen), true
+	}
+	in.lo, in.region = uint64(lo), make([]byte, hi-lo)
+	if in.gilIn {
+		in.gilBuf = in.region[int(in.gil-addr)-lo:]
+	} else {
+		in.gilBuf = make([]byte, gilLen)
 	}
 	return in, nil
 }
@@ -178,11 +195,15 @@ func (r *Reader) Take(s *Snapshot) error {
 
 // batch reads everything at the places where it was in the previous snapshot, in one system call where possible.
 func (r *Reader) batch() error {
-	r.ranges = r.ranges[:0]
+	r.markAsleep()
+	if r.allStill() {
+		return nil
+	}
+	r.ranges, r.read = r.ranges[:0], r.tick
 	for _, in := range r.interp {
 		r.ranges = append(r.ranges, proc.Range{Addr: in.addr + in.lo, Buf: in.region})
-		if in.gil != 0 {
-			r.ranges = append(r.ranges, proc.Range{Addr: in.gil, Buf: in.gilBuf[:]})
+		if in.gil != 0 && !in.gilIn {
+			r.ranges = append(r.ranges, proc.Range{Addr: in.gil, Buf: in.gilBuf})
 		}
 		if at := r.l.Runtime.GCCollecting; at != none {
 			r.ranges = append(r.ranges, proc.Range{Addr: r.in.Runtime + uint64(at), Buf: in.gcBuf[:]})
@@ -192,8 +213,14 @@ func (r *Reader) batch() error {
 	for _, t := range r.order {
 		t.fresh = false
 		t.begin = len(r.ranges)
-		r.ranges = t.predict(r.l, r.ranges)
+		if t.still {
+			r.ranges = t.predictStill(r.l, r.ranges)
+		} else {
+			r.ranges = t.predict(r.l, r.ranges)
+		}
 	}
+	threads := len(r.ranges)
+	r.predictCodes()
 	n, err := r.readAll(r.ranges)
 	if err != nil {
 		return err
@@ -202,12 +229,13 @@ func (r *Reader) batch() error {
 		return fmt.Errorf("interpreter of process %d: %w", r.in.PID, proc.ErrUnreadable)
 	}
 	for i, t := range r.order {
-		end := len(r.ranges)
+		end := threads
 		if i+1 < len(r.order) {
 			end = r.order[i+1].begin
 		}
 		t.fresh = end <= n
 	}
+	r.compareEarly(n - threads)
 	for _, in := range r.interp {
 		r.decodeInterp(in)
 	}
@@ -239,9 +267,9 @@ func (r *Reader) decodeInterp(in *interpState) {
 		in.gc = word32(in.gcBuf[:], 0) != 0
 	}
 	in.holder, in.switches = 0, 0
-	if in.gil != 0 && int32(word32(in.gilBuf[:], gilLocked)) > 0 {
-		in.holder = word(in.gilBuf[:], gilHolder)
-		in.switches = word(in.gilBuf[:], gilSwitches)
+	if in.gil != 0 && int32(word32(in.gilBuf, gilLocked)) > 0 {
+		in.holder = word(in.gilBuf, gilHolder)
+		in.switches = word(in.gilBuf, gilSwitches)
 	}
 }
 
@@ -260,6 +288,7 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 			break // a loop, or a list that changed under the walk
 		}
 		if !t.fresh {
+			t.still = false
 			if err := r.readThread(t); err != nil {
 				if errors.Is(err, proc.ErrGone) {
 					return err
@@ -278,6 +307,11 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 		out := &s.Threads[len(s.Threads)-1]
 		if r.l.Thread.Native != none {
 			out.Native = int(int64(word(t.head, r.l.Thread.Native)))
+		}
+		if t.still {
+			out.Frames, out.Same, out.Still = t.prev, true, true
+			addr = t.nextOf(r.l)
+			continue
 		}
 		r.stack(t, out)
 		addr = word(t.head, r.l.Thread.Next)

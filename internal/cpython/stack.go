@@ -18,11 +18,16 @@ const (
 
 // threadState is what is known of one thread between snapshots: copies of its memory and its last stack.
 type threadState struct {
-	addr  uint64
-	head  []byte // PyThreadState
-	begin int    // index of its first range in the batch
-	fresh bool   // the batch covered it
-	seen  int64  // tick at which it was in a list
+	addr   uint64
+	head   []byte // PyThreadState
+	begin  int    // index of its first range in the batch
+	fresh  bool   // the batch covered it
+	seen   int64  // tick at which it was in a list
+	whole  bool   // its last stack was read without fault
+	still  bool   // it has not run since
+	next   [8]byte
+	mayEnd bool    // the thread behind it in the list may have ended
+	moving []*Code // of the frames that moved last
 
 	cframe  uint64 // of 3.11 and 3.12
 	current [8]byte
@@ -140,7 +145,8 @@ func (r *Reader) readThread(t *threadState) error {
 
 // stack walks a thread's frames in the copies; where they do not fit together it reads again, a few times.
 func (r *Reader) stack(t *threadState, out *ThreadSample) {
-	for try := 1; ; try++ {
+	try := 1
+	for ; ; try++ {
 		cur, ok := r.currentFrame(t)
 		out.Fault, out.Cut, out.Moved = FaultMemory, false, false
 		if ok {
@@ -160,7 +166,7 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 			break
 		}
 	}
-	r.finish(t, out)
+	r.finish(t, out, try == 1)
 }
 
 // rooted says whether a stack ends at the thread's outermost frame: another end than before must be seen twice in a row.
@@ -193,8 +199,9 @@ func (r *Reader) again(t *threadState) bool {
 	return r.readThread(t) == nil
 }
 
-// finish compares the stack with the last one and notes which code objects are to be compared.
-func (r *Reader) finish(t *threadState, out *ThreadSample) {
+// finish compares the stack with the last one and notes which code objects are to be compared, unless they were in the
+// batch that the stack comes from.
+func (r *Reader) finish(t *threadState, out *ThreadSample, batched bool) {
 	if out.Fault != FaultNone {
 		for i := range t.frames {
 			r.suspect(t.frames[i].Code)
@@ -207,11 +214,17 @@ func (r *Reader) finish(t *threadState, out *ThreadSample) {
 		same++
 	}
 	out.Same = same == n && n == p && out.Fault == FaultNone
+	t.moving = t.moving[:0]
 	for i := range t.frames {
-		if c := t.frames[i].Code; i < n-same || r.tick-c.checked >= r.every {
+		c := t.frames[i].Code
+		if i < n-same && len(t.moving) < maxEarly {
+			t.moving = append(t.moving, c)
+		}
+		if (i < n-same || r.tick-max(c.checked, c.early) >= r.every) && !(batched && c.early == r.tick) {
 			r.suspect(c)
 		}
 	}
+	t.whole = out.Fault == FaultNone && !out.Moved
 	out.Frames = t.frames
 	t.frames, t.prev = t.prev, t.frames
 	t.addrs, t.prevA = t.prevA, t.addrs
