@@ -25,6 +25,10 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		{program: "children.py"},
 		{program: "abrupt.py fds"}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},
 		{program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"}, {program: "abrupt.py exit"}, {program: "abrupt.py os-exit"},
+		{program: "abrupt.py thread SIGINT"}, {program: "abrupt.py thread SIGTERM"},
+		{program: "abrupt.py atexit SIGINT"}, {program: "abrupt.py atexit SIGTERM"}, {program: "abrupt.py memory"},
+		{program: "held.py stopped"}, {program: "held.py exited"}, {program: "held.py legacy"}, {program: "held.py itt"},
+		{program: "held.py stopped", config: Config{WithStack: true}},
 		{program: "abrupt.py kill"}, {program: "abrupt.py term"}, {program: "abrupt.py interrupt"}, {program: "abrupt.py exec"},
 		{program: "abrupt.py exit", config: Config{WithStack: true}},
 		{program: "abrupt.py exit", config: Config{WholeRun: true, ProfileMemory: true, RecordShapes: true}},
@@ -41,7 +45,7 @@ func TestProgramsDoNotNotice(t *testing.T) {
 				for i := range plainArguments {
 					plainArguments[i] = strings.ReplaceAll(plainArguments[i], "SESSION", spare)
 				}
-				plain := start(t, interpreter, environment(), plainArguments...)
+				plain := startPlain(t, interpreter, plainArguments...)
 				agent, dir := withAgent(t, interpreter, c.config, nil, arguments...)
 				same(t, plain, agent)
 				all := read(t, dir)

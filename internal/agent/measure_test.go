@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -179,5 +180,33 @@ func TestWhatIsMeasured(t *testing.T) {
 				t.Errorf("%d tables of %d windows", len(tables), len(w.of("window")))
 			}
 		})
+	}
+}
+
+// TestProfilerRefuses has torch's profiler raise: the program runs to its end with every step marked, and the session says
+// in torch's words why nothing more was traced.
+func TestProfilerRefuses(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		for what, verb := range map[string]string{"prepare": "start", "start": "start", "stop": "stop"} {
+			t.Run(generation+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				plain := startPlain(t, interpreter, "refused.py", what)
+				agent, dir := withAgent(t, interpreter, Config{}, nil, "refused.py", what)
+				same(t, plain, agent)
+				main := role(read(t, dir), "main")
+				if len(main) != 1 {
+					t.Fatalf("%d main processes", len(main))
+				}
+				notes := main[0].of("note", "", "profiler-failed")
+				if want := "torch's profiler did not " + verb + " (RuntimeError: Kineto is busy)"; len(notes) != 1 || !strings.HasPrefix(notes[0][3].(string), want) {
+					t.Errorf("notes %v, want %q", notes, want)
+				}
+				if got := len(main[0].of("step")); got < 40 {
+					t.Errorf("%d steps were marked", got)
+				}
+				noHookFailed(t, main)
+			})
+		}
 	}
 }

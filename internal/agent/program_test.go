@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -43,7 +44,7 @@ type outcome struct {
 var once = regexp.MustCompile(`(?m)^.*GetDeviceCount failed.*\n`)
 
 // changing are process ids and times in messages of Python and Kineto.
-var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ `)
+var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ `)
 
 // start runs a program of testdata and waits for it.
 func start(t *testing.T, interpreter string, environ []string, arguments ...string) outcome {
@@ -69,6 +70,17 @@ func start(t *testing.T, interpreter string, environ []string, arguments ...stri
 		t.Fatalf("%q: %v", arguments, err)
 	}
 	return result
+}
+
+var plainRuns sync.Map // interpreter and arguments -> func() outcome
+
+// startPlain runs a program without the agent, once for all tests that compare with it.
+func startPlain(t *testing.T, interpreter string, arguments ...string) outcome {
+	t.Helper()
+	once, _ := plainRuns.LoadOrStore(interpreter+" "+strings.Join(arguments, " "), sync.OnceValue(func() outcome {
+		return start(t, interpreter, environment(), arguments...)
+	}))
+	return once.(func() outcome)()
 }
 
 // environment is the tests' own without what would change Python.
@@ -205,7 +217,17 @@ func role(all []written, name string) []written {
 	return found
 }
 
-// noFailures fails the test if any hook did.
+// noHookFailed fails the test if a hook did.
+func noHookFailed(t *testing.T, all []written) {
+	t.Helper()
+	for _, w := range all {
+		for _, row := range w.of("note", "", "hook-failed") {
+			t.Errorf("%v", row)
+		}
+	}
+}
+
+// noFailures fails the test if any hook or the profiler did.
 func noFailures(t *testing.T, all []written) {
 	t.Helper()
 	for _, w := range all {

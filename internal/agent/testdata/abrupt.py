@@ -60,4 +60,39 @@ elif how == "interrupt":
     steps(10)
 elif how == "exec":
     os.execv(sys.executable, [sys.executable, "-c", "import torch; print('another', torch.ones(2).sum().item())"])
+elif how == "thread":
+    import threading
+
+    def endless():
+        threading.main_thread().join()
+        print("hanging", flush=True)
+        os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+        threading.Event().wait()
+
+    threading.Thread(target=endless).start()
+elif how == "atexit":
+    import atexit
+    import threading
+
+    def block():
+        print("hanging", flush=True)
+        os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+        threading.Event().wait()
+
+    atexit.register(block)
+elif how == "memory":
+    import resource
+
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), resource.RLIM_INFINITY))
+    kept = []
+    try:
+        while True:
+            kept.append(bytearray(1 << 20))
+    except MemoryError:
+        del kept[-20:]  # what a step needs
+    steps(10)
+    kept.clear()
+    steps(40)
 print("end")

@@ -17,6 +17,7 @@ DETAIL = 4  # the number of this window, and of every third after it, records sh
 MAX_WINDOWS = 11
 MAX_SLICES = 24
 SLICE_S = (0.05, 0.5)  # first and longest slice of a program without steps
+HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB for each while it stops, twice that with shapes
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
 STALE_S = 2.0  # a window of a step that does not end is cut after this, until the event rate is known
@@ -64,19 +65,19 @@ class Windows:
 
     # The plan
 
-    def window_events(self):
-        """How many events a window may hold so that stopping it is no long pause."""
-        return max(1000, min(self.left, int(0.6 * self.max_pause / self.cost_ns)))
+    def window_events(self, detail=False):
+        """How many events a window may hold so that stopping it is no long pause and needs no more than some 70 MB."""
+        return max(1000, min(self.left, int(0.6 * self.max_pause / self.cost_ns), HELD_EVENTS >> detail))
 
-    def length(self, number):
-        """How many steps the window that begins with step `number` holds."""
+    def length(self, number, detail):
+        """How many steps the window that begins with step `number` holds; detail: it records shapes."""
         if self.schedule:
             return max(1, int(self.schedule["active"]))
         longest = max(1, number // 6)
         if self.world > 1:
             return min(longest, 3)  # by the number alone: all ranks stop after the same step
         if self.per_step:
-            longest = min(longest, max(1, int(self.window_events() / 2 / self.per_step)))
+            longest = min(longest, max(1, int(self.window_events(detail) / 2 / self.per_step)))
         return 1 << (longest.bit_length() - 1)
 
     def after(self, number):
@@ -177,8 +178,8 @@ class Windows:
         self.save()
         t = core.now()
         self.first = number
-        self.end = number + (1 << 40 if self.whole else self.length(number)) if number >= 0 else -1
         self.detail = bool(not self.whole and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
+        self.end = number + (1 << 40 if self.whole else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:
             session = profiler.Session(self.torch, self.settings, self.detail, stacks=not ticker.running)
