@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"slices"
+	"strings"
 
 	"bottleneck/internal/kineto"
 	"bottleneck/internal/model"
@@ -26,6 +27,7 @@ type builder struct {
 	chunks   [][]rawEvent
 	events   int
 	cats     []catInfo // by category text
+	oldNames []uint8   // by name, where categories are old: 0 unseen, 1 operator, 2 annotation
 	lanes    laneTable
 	open     map[model.LaneID][]rawEvent // begin events without their end
 	header   header
@@ -42,6 +44,7 @@ type builder struct {
 type catInfo struct {
 	known bool
 	kind  model.Kind
+	old   bool // "Operator" of PyTorch up to 1.10, which annotations have too
 }
 
 // categories maps categories of all versions, in lower case, to kinds.
@@ -94,7 +97,8 @@ func (b *builder) cat(id kineto.Text) catInfo {
 	c := &b.cats[id]
 	if !c.known {
 		c.known = true
-		c.kind = categories[lower(b.scan.Names.String(id))]
+		name := lower(b.scan.Names.String(id))
+		c.kind, c.old = categories[name], name == "operator"
 	}
 	return *c
 }
@@ -110,6 +114,8 @@ func (b *builder) complete(e *kineto.Event) {
 	kind := c.kind
 	if e.Cat == 0 {
 		kind = b.kindWithoutCat(e)
+	} else if c.old && b.annotates(e.Name) {
+		kind = model.KindAnnotation
 	}
 	dur := e.Dur
 	if !e.HasDur() {
@@ -154,6 +160,21 @@ func (b *builder) kindWithoutCat(e *kineto.Event) model.Kind {
 		return model.KindKernel
 	}
 	return model.KindOther
+}
+
+// annotates says whether an event of the old category "Operator", which until PyTorch 1.10 held annotations too, is one that
+// the profiler or an optimizer made.
+func (b *builder) annotates(name kineto.Text) bool {
+	for int(name) >= len(b.oldNames) {
+		b.oldNames = append(b.oldNames, 0)
+	}
+	if b.oldNames[name] == 0 {
+		b.oldNames[name] = 1
+		if text := b.scan.Names.String(name); strings.HasPrefix(text, "ProfilerStep#") || strings.HasPrefix(text, "Optimizer.") {
+			b.oldNames[name] = 2
+		}
+	}
+	return b.oldNames[name] == 2
 }
 
 func laneKind(kind model.Kind, e *kineto.Event) model.LaneKind {
