@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -118,6 +119,9 @@ func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
 			p := r.s.Processes[run.TopLevel]
 			p.ExitStatus = &l.Exit.Code
 		}
+		if n := memoryRanOut(l); n != "" {
+			run.Notes = append(run.Notes, n)
+		}
 	case l.After != nil: // attached, and let go again
 		run.End = model.Time(l.After.UnixNS)
 	case r.alive(l.Host, l.ChildPID):
@@ -126,6 +130,30 @@ func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
 		run.End = r.lastSeen()
 		run.Notes = append(run.Notes, "bottleneck itself was ended before the program: how the program ended is not known")
 	}
+}
+
+// memoryRanOut says that the kernel ended processes during the run because memory ran out: what its counter says of the
+// machine's or the container's limit, whoever it was that died. Empty where it did not.
+func memoryRanOut(l *record.Launcher) string {
+	if l.Before == nil || l.After == nil || l.Before.OOMKills == nil || l.After.OOMKills == nil {
+		return ""
+	}
+	n := *l.After.OOMKills - *l.Before.OOMKills
+	if n <= 0 {
+		return ""
+	}
+	who := "a process"
+	switch {
+	case l.Exit.Signal == "SIGKILL":
+		who = "the program"
+	case n > 1:
+		who = fmt.Sprintf("%d processes", n)
+	}
+	text := "memory ran out: the kernel killed " + who
+	if limit := l.After.MemoryBytes; limit != nil {
+		text += fmt.Sprintf(" (limit %.3g GiB, largest process of the program %.3g GiB)", float64(*limit)/(1<<30), float64(l.Exit.MaxRSSBytes)/(1<<30))
+	}
+	return text
 }
 
 func (r *sessionReader) agentsRun(run *model.Run) {
