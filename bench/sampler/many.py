@@ -14,18 +14,22 @@ def busy(end):
     return t
 
 
-def one(end):
+def one(end, up):
     for _ in range(7):
         threading.Thread(target=time.sleep, args=(max(end - time.monotonic(), 0),), daemon=True).start()
+    up.release()
     busy(end)
 
 
 if __name__ == "__main__":
     end = time.monotonic() + float(sys.argv[1])
     context = multiprocessing.get_context("fork")
-    children = [context.Process(target=one, args=(end,)) for _ in range(20)]
+    up = context.Semaphore(0)
+    children = [context.Process(target=one, args=(end, up)) for _ in range(20)]
     for c in children:
         c.start()
+    for _ in children:
+        up.acquire()
     print("ready", flush=True)
     for c in children:
         c.join()

@@ -17,7 +17,7 @@ import threading, time
 def sleeper(answer):
     print("ready", flush=True)
     time.sleep(60)
-threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+threading.Thread(target=time.sleep, args=(60,), daemon=True, name="a name of its own").start()
 sleeper(42)
 `)
 	p.line(t)
@@ -40,6 +40,9 @@ sleeper(42)
 	}
 	if f := main.Frames[0]; f.Function != "sleeper" || f.Line != 5 || len(f.Locals) != 1 || f.Locals[0].Value != "42" {
 		t.Errorf("frame %+v", f)
+	}
+	if name := list[0].Threads[1].Name; name != "a name of its own" {
+		t.Errorf("the second thread is named %q", name)
 	}
 	if list[0].Role != model.RoleMain || list[0].Rank != nil {
 		t.Errorf("role %s, rank %v", list[0].Role, list[0].Rank)

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"errors"
-	"path"
 	"strconv"
 	"strings"
 
@@ -28,10 +27,12 @@ type pythonProcess struct {
 	tick    int64
 	count   SampledProcess
 	live    []record.SampleFrame
-	asked   int  // tries to learn a worker's number
-	present int  // threads of the snapshot that are known
-	good    bool // some thread of the snapshot could be read
-	lost    int  // snapshots in a row without one
+	names   map[uint64]string // of threads, by ident
+	namesAt int64             // tick at which they were read
+	asked   int               // tries to learn a worker's number
+	present int               // threads of the snapshot that are known
+	good    bool              // some thread of the snapshot could be read
+	lost    int               // snapshots in a row without one
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -48,6 +49,8 @@ type pythonThread struct {
 	waits    bool // the stack is one that waits for work
 	seen     int64
 	name     string
+	named    bool // by threading
+	tries    int  // to learn that name
 	asleep   bool // it slept at its last sample, in this state
 	state    model.ThreadState
 	flags    uint8
@@ -151,6 +154,9 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 			p.learnIndex(s)
 		}
 	}
+	if !t.named && t.tries < nameTries {
+		p.nameThread(t, s)
+	}
 	if s.Moved {
 		p.count.Moved++
 	}
@@ -167,34 +173,13 @@ func (p *pythonProcess) openThread(t *pythonThread, s *cpython.ThreadSample) {
 	t.tid = p.ids.native(s.ID, s.Native)
 	if t.tid > 0 {
 		t.os, _ = proc.OpenThread(p.p.PID, t.tid)
-		t.name = threadTitle(p.p.PID, t.tid, s.Frames)
 	}
-	p.samples.NameThread(int32(t.tid), t.name)
+	p.nameThread(t, s)
 }
 
 func (p *pythonProcess) fail() {
 	p.samples.Counts.Failed++
 	p.count.Failed++
-}
-
-// threadTitle names a thread: by the kernel's name where the program (or Python from 3.14 on) set one, else by the
-// function that it was started with.
-func threadTitle(pid, tid int, frames []cpython.RawFrame) string {
-	if tid == pid {
-		return "MainThread"
-	}
-	name := proc.ThreadName(pid, tid)
-	if name != "" && name != proc.ThreadName(pid, pid) {
-		return name
-	}
-	target := ""
-	for i := len(frames) - 1; i >= 0; i-- {
-		c := frames[i].Code
-		if target = c.Function; path.Base(c.File) != "threading.py" {
-			break
-		}
-	}
-	return target
 }
 
 func (p *pythonProcess) forget() {

@@ -170,7 +170,7 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 func objectsOfOffsets(o offsets) ObjectLayout {
 	ascii := o["unicode.asciiobject_size"]
 	return ObjectLayout{Header: o["object.size"], Type: o["object.ob_type"], VarSize: o["tuple.ob_size"],
-		TypeName: o["type.tp_name"], TypeFlags: o["type.tp_flags"], BytesData: o["bytes.ob_sval"],
+		TypeName: o["type.tp_name"], TypeSize: o["type.size"], TypeFlags: o["type.tp_flags"], BytesData: o["bytes.ob_sval"],
 		TupleItems: o["tuple.ob_item"], ListItems: o["list.ob_item"], UniLength: o["unicode.length"],
 		UniState: o["unicode.state"], UniASCII: ascii, UniCompact: ascii + 16, UniLegacy: ascii + 16,
 		FloatValue: o["float.ob_fval"], LongTag: o["long.lv_tag"], LongDigits: o["long.ob_digit"],

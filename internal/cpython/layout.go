@@ -83,6 +83,7 @@ type ObjectLayout struct {
 	Header, Type                     int // size of PyObject; ob_type
 	VarSize                          int
 	TypeName, TypeFlags              int
+	TypeSize                         int // of PyTypeObject; 0 unknown
 	BytesData, TupleItems, ListItems int
 	UniLength, UniState              int
 	UniASCII, UniCompact, UniLegacy  int // where the data begin: compact ASCII, compact, pointer
