@@ -17,7 +17,7 @@ type settings struct {
 	seeds       []uint64
 	cases       []string // patterns; empty: all
 	generations []string
-	repeats     int // unprofiled runs of each side
+	repeats     int // unprofiled runs of each side; 0: nothing is priced
 	peers       bool
 	keep        string // folder for sessions and programs; "" a temporary one that goes
 	traces      string // folder of real traces
@@ -48,8 +48,8 @@ func readSettings() (settings, error) {
 		}
 		s.seeds = append(s.seeds, seed)
 	}
-	if s.repeats, err = strconv.Atoi(cmp.Or(os.Getenv("REPEATS"), "5")); err != nil || s.repeats < 1 {
-		return s, fmt.Errorf("REPEATS: want a positive number, have %q", os.Getenv("REPEATS"))
+	if s.repeats, err = strconv.Atoi(cmp.Or(os.Getenv("REPEATS"), "5")); err != nil || s.repeats < 0 {
+		return s, fmt.Errorf("REPEATS: want a number, have %q", os.Getenv("REPEATS"))
 	}
 	if _, err := os.Stat(s.binary); err != nil {
 		return s, fmt.Errorf("no %s: make build first", s.binary)

@@ -34,6 +34,7 @@ const (
 	ActOptimizer                       // an optimizer's step
 	ActQueue                           // waiting for a queue, a lock, another process
 	ActTorch                           // the innermost frame is PyTorch's own code
+	ActServer                          // a server's loop, which waits for requests
 )
 
 // pathActivities maps parts of library paths to activities.
@@ -56,6 +57,8 @@ var pathActivities = []struct {
 	{"/torch/optim/", ActOptimizer},
 	{"/queue.py", ActQueue}, {"/multiprocessing/queues.py", ActQueue}, {"/multiprocessing/connection.py", ActQueue},
 	{"/multiprocessing/synchronize.py", ActQueue}, {"/threading.py", ActQueue}, {"/subprocess.py", ActQueue}, {"/selectors.py", ActQueue},
+	{"/asyncio/base_events.py", ActServer}, {"/socketserver.py", ActServer}, {"/http/server.py", ActServer}, {"/uvicorn/", ActServer},
+	{"/werkzeug/serving.py", ActServer}, {"/gunicorn/", ActServer}, {"/tornado/", ActServer}, {"/grpc/_server.py", ActServer},
 	{"/concurrent/futures/", ActQueue}, {"/multiprocessing/pool.py", ActQueue}, {"/multiprocessing/popen", ActQueue},
 }
 

@@ -46,3 +46,17 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 	}
 	return v
 }
+
+// ofPeak says what share of its devices' peak a run reaches, "" where that is not known.
+func (b *builder) ofPeak() string {
+	var gpus []analyse.GPU
+	for _, t := range b.s.Traces {
+		gpus = append(gpus, analyse.GPUs(t, b.s.Strings)...)
+	}
+	if t, ok := cause.NewTraced(b.s, gpus); ok {
+		if mfu, device, ok := t.MFU(); ok {
+			return fmt.Sprintf(", at %s of %s's peak", Percent(mfu), device)
+		}
+	}
+	return ""
+}

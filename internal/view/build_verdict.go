@@ -207,6 +207,9 @@ func (b *builder) healthy() string {
 	}
 	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
 	floor := max(cause.Floor, b.res.found.Largest)
+	if i := slices.IndexFunc(b.res.found.Findings, func(f cause.Finding) bool { return f.Cause == cause.NoDemand && f.Share >= 0.3 }); i >= 0 {
+		return b.res.found.Findings[i].Title + fmt.Sprintf("; nothing above %s to save was found.", Percent(floor))
+	}
 	if compute < 0.3 {
 		top := ""
 		if len(a.Parts) > 0 {
@@ -214,7 +217,7 @@ func (b *builder) healthy() string {
 		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", Percent(floor), unit, top)
 	}
-	return fmt.Sprintf("healthy: %s of each %s is computing; nothing above %s to save was found.", Percent(compute), unit, Percent(floor))
+	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", Percent(compute), unit, b.ofPeak(), Percent(floor))
 }
 
 func (b *builder) accountConfidence() Confidence {

@@ -19,6 +19,7 @@ type Context struct {
 
 	workers []*workerView
 	drivers map[funcKey]bool
+	idle    bool // no request was in progress at part of the time: findNoDemand has said so
 }
 
 // NewContext prepares the rules' view of a session. b must have a process.

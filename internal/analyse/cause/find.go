@@ -23,6 +23,7 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		{Compile, findCompile},
+		{NoDemand, findNoDemand},
 		{Input, findInput},
 		{IO, findIO},
 		{Straggler, findStraggler},
@@ -35,6 +36,7 @@ func rules() []rule {
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},
 		{Machine, findMachine},
+		{Machine, findGPUMachine},
 		{Warmup, findWarmup},
 	}
 }
@@ -66,7 +68,7 @@ func Find(c *Context) Result {
 	}
 	behindStraggler(c, all)
 	for _, f := range all {
-		if saved := savedShare(c, &f); saved >= Floor {
+		if saved := savedShare(c, &f); saved >= Floor || f.Healthy {
 			res.Findings = append(res.Findings, f)
 		} else {
 			res.Largest = max(res.Largest, saved)

@@ -383,7 +383,9 @@ func suggestWorkers(c *Context) int {
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own.
 func (c *Context) findQueue() []Finding {
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartBlocked })
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartBlocked && !(c.idle && c.asksForWork(a))
+	})
 	sp, ok := hottest(chains, c.drivers)
 	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
 		return nil

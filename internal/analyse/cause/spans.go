@@ -106,6 +106,9 @@ func findGC(c *Context) []Finding {
 	}
 	f.Fix.Text = "Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects)."
 	f.Fix.Change = "gc.collect(); gc.freeze()"
+	if strings.Contains(f.Where.Source, "collect(") {
+		f.Fix = Fix{Text: "This line asks for each of them: leave collecting to Python, or ask every few hundred steps."}
+	}
 	f.Caveat = "Without any collection, objects in reference cycles stay alive: watch the memory."
 	return []Finding{f}
 }

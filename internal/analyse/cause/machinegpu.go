@@ -1,0 +1,51 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// otherUsers is the share of a device's time from which other programs' use of it is named.
+const otherUsers = 0.10
+
+// findGPUMachine names devices that other programs use as well. Their clock is read before and after the run only, when
+// they rest, and says nothing.
+func findGPUMachine(c *Context) []Finding {
+	var out []Finding
+	if !slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 }) {
+		return nil // the program does not use it
+	}
+	device := 0.0
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.Kind == c.B.Kind && st.Phase == c.B.Phase {
+			device += float64(st.DeviceDur)
+		}
+	}
+	device = min(device, c.B.Total)
+	for i := range c.S.Environment.GPUs {
+		g := &c.S.Environment.GPUs[i]
+		if g.UtilisationByOthersPart != nil && *g.UtilisationByOthersPart >= otherUsers {
+			out = append(out, c.gpuFinding("gpu-shared", device, *g.UtilisationByOthersPart, Range{0.2, 0.7, 1},
+				fmt.Sprintf("other programs used %s for %s of the time before the run", g.Name, percent(*g.UtilisationByOthersPart)),
+				"Run on a device of your own, or when the others are done (nvidia-smi lists them).",
+				"Looked at before the run: what the others did meanwhile is not known."))
+			break
+		}
+	}
+	return out
+}
+
+// gpuFinding prices a part of the device's time, in ns over the accounted steps.
+func (c *Context) gpuFinding(sub string, device, part float64, left Range, title, fix, caveat string) Finding {
+	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: title, Caveat: caveat,
+		Confidence: Confidence{Low, "the driver's numbers, not a run on another device"}}
+	f.Step = left.scale(c.perStep(device * part))
+	f.Run = c.overRun(f.Step)
+	f.Fix.Text = fix
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the device works for %s per %s, by its own events", ms(c.perStep(device)), c.Unit()), Value: c.perStep(device) / 1e6, Unit: "ms"}}
+	f.claim = map[analyse.PartID]float64{}
+	return f
+}

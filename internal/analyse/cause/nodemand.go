@@ -1,0 +1,55 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+
+	"bottleneck/internal/analyse"
+)
+
+// acceptCall matches source lines that wait for somebody to ask for something.
+var acceptCall = regexp.MustCompile(`\.accept\s*\(|serve_forever\s*\(|run_forever\s*\(|\binput\s*\(|stdin`)
+
+// asksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
+func (c *Context) asksForWork(a *analyse.Attributed) bool {
+	if a.Part != analyse.PartBlocked {
+		return false
+	}
+	info := c.C.Info(c.P.Samples.Stack[a.Index])
+	if info.Acts&analyse.ActServer != 0 {
+		return true
+	}
+	if !info.UserLeaf {
+		return false
+	}
+	fr := c.C.Stacks.Frames[info.User]
+	return acceptCall.MatchString(c.source(c.text(fr.File), int(fr.Line)))
+}
+
+// findNoDemand says that a server stands idle because nothing is asked of it. It is no defect and saves nothing. Where another
+// thread or process of the run works meanwhile, that one is waited for instead (input/queue).
+func findNoDemand(c *Context) []Finding {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return c.asksForWork(a) })
+	t := sum(chains)
+	if c.share(t) < Floor || len(chains) < minSamples {
+		return nil
+	}
+	var members []int
+	for _, ch := range chains {
+		members = append(members, ch.index)
+	}
+	if o, ok := c.waitedFor(members); ok && o.busy >= 0.5 && o.asleep < 0.5 {
+		return nil
+	}
+	c.idle = true
+	f := Finding{Cause: NoDemand, Where: nowhere(), Share: c.share(t), Healthy: true, Confidence: c.basis(len(chains)),
+		claim: map[analyse.PartID]float64{analyse.PartBlocked: t}}
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	f.Title = fmt.Sprintf("%s of each %s waits for requests: nothing is asked of the program", percent(f.Share), c.Unit())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), Value: c.perStep(t) / 1e6, Unit: "ms"}}
+	f.Fix.Text = "No defect: look at the requests that are answered, or measure under load."
+	f.Caveat = "A client that waits for its last answer before it asks again looks the same from here."
+	return []Finding{f}
+}
