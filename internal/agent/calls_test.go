@@ -79,6 +79,26 @@ func TestCallsBesideCProfile(t *testing.T) {
 	}
 }
 
+// TestCallsOfBoundFunctions expects the callers' chain to be whole after calls whose ends cProfile takes for their callers'.
+func TestCallsOfBoundFunctions(t *testing.T) {
+	const show = `import pstats, sys
+for (file, line, name), row in sorted(pstats.Stats(sys.argv[1]).stats.items()):
+    if name in ("bound", "even"):
+        print(name, row[:2], sorted((caller[2], edge[:2]) for caller, edge in row[4].items()))`
+	const want = "even (1, 3) [('bound', (1, 1)), ('odd', (2, 1))]\nbound (1, 1) [('<module>', (1, 1))]\n"
+	for name, interpreter := range interpreters(t) {
+		t.Run(name, func(t *testing.T) {
+			got, dir := withAgent(t, interpreter, Config{Calls: true}, nil, "calls.py", "bound")
+			if got.status != 0 || got.stderr != "" {
+				t.Errorf("%+v", got)
+			}
+			if shown := start(t, interpreter, environment(), "-c", show, calls(t, dir)); shown.stdout != want {
+				t.Errorf("%s%s", shown.stdout, shown.stderr)
+			}
+		})
+	}
+}
+
 // calls finds the one file of counts in a session.
 func calls(t *testing.T, dir string) string {
 	t.Helper()

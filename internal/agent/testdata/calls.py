@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import types
 
 
 def fib(n):
@@ -36,7 +37,7 @@ class Thing:
 
 def work(n=14):
     fib(n)
-    total = sum(numbers(100)) + len(list(map(lambda x: x + 1, range(20))))
+    total = sum(numbers(100)) + max(range(20), key=lambda x: -x)
     for _ in range(10):
         try:
             fails()
@@ -59,6 +60,14 @@ def in_threads():
         thread.join()
 
 
+def bound():
+    """Calls of a bound C function, as methods of pybind11 are: 3.12 and 3.13 report their begin and their end differently."""
+    length = types.MethodType(len, [1, 2])
+    for _ in range(3):
+        length()
+    return even(4)
+
+
 def beside():
     import cProfile
 
@@ -74,6 +83,8 @@ if len(sys.argv) > 1 and sys.argv[1] == "threads":
     in_threads()
 elif len(sys.argv) > 1 and sys.argv[1] == "beside":
     beside()
+elif len(sys.argv) > 1 and sys.argv[1] == "bound":
+    bound()
 else:
     work()
     work(7)

@@ -31,7 +31,11 @@ def start(function, seconds):
     wake, done = _thread.allocate_lock(), _thread.allocate_lock()
     wake.acquire()
     done.acquire()
-    _thread.start_new_thread(loop, (wake, done, seconds))
+    try:
+        _thread.start_new_thread(loop, (wake, done, seconds))
+    except BaseException:  # no thread could be started: stop must not wait for one
+        wake = done = None
+        raise
 
 
 def loop(wake, done, seconds):
