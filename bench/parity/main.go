@@ -1,6 +1,8 @@
-// Command parity compares our analyses with Holistic Trace Analysis, number by number, on real traces.
+// Command parity compares our analyses with Holistic Trace Analysis and the TensorBoard plugin, number by number, on real
+// traces.
 //
 //	holistic.py ROOT FILE... | parity ROOT
+//	plugin.py ROOT FILE... | parity -plugin ROOT
 //
 // Each row of its table is equal, explained or different. Explained means: HTA's number follows from our model by the rule
 // of HTA that is named in the row, and differs from ours by that rule only (docs/differences.md says who is right). The exit
@@ -66,6 +68,9 @@ func (t *table) row(what string, theirs, ours, byRule float64, rule string) {
 		verdict = "explained: " + rule
 		t.explained++
 	default:
+		if rule != "" {
+			verdict += fmt.Sprintf("; %.3f by %s", byRule, rule)
+		}
 		t.differs++
 	}
 	if !t.printed {
@@ -90,11 +95,16 @@ func near(a, b float64) bool {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: holistic.py ROOT FILE... | parity ROOT")
+	with := compareAll
+	args := os.Args[1:]
+	if len(args) == 2 && args[0] == "-plugin" {
+		with, args = comparePlugin, args[1:]
+	}
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "usage: holistic.py ROOT FILE... | parity ROOT, or plugin.py ROOT FILE... | parity -plugin ROOT")
 		os.Exit(2)
 	}
-	differs, err := compareAll(os.Stdin, os.Stdout, os.Args[1])
+	differs, err := with(os.Stdin, os.Stdout, args[0])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
 		os.Exit(2)
@@ -147,10 +157,22 @@ func read(path string, h *holistic) (*model.Trace, *model.Strings, error) {
 		}
 	}
 	h.absolute = !bytes.Contains(text, []byte(`"baseTimeNanoseconds"`))
-	s := &model.Session{Strings: &model.Strings{}}
-	t, err := ingest.ReadTrace(context.Background(), bytes.NewReader(raw), path, s)
+	s, err := readSession(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, nil, err
 	}
-	return t, s.Strings, nil
+	return s.Traces[0], s.Strings, nil
+}
+
+// readSession opens one trace with our reader.
+func readSession(path string) (*model.Session, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &model.Session{Strings: &model.Strings{}}
+	if _, err := ingest.ReadTrace(context.Background(), bytes.NewReader(raw), path, s); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return s, nil
 }

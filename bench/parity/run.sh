@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make parity: our key averages against torch's own tables of fresh runs on every PyTorch generation, and our analyses against
-# Holistic Trace Analysis on real traces. Usage: bench/parity/run.sh [TRACES]        TRACES: folder of real traces
+# Holistic Trace Analysis and the TensorBoard plugin on real traces. Usage: bench/parity/run.sh [TRACES]        TRACES: folder of real traces
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -14,6 +14,12 @@ compare() {
   (cd "$root" && go run ./bench/parity "$1" <"$work/holistic.jsonl")
 }
 
+# plugin ROOT FILE...: the same with the TensorBoard plugin.
+plugin() {
+  "$tensorboard" "$here/plugin.py" "$@" 2>/dev/null >"$work/plugin.jsonl"
+  (cd "$root" && go run ./bench/parity -plugin "$1" <"$work/plugin.jsonl")
+}
+
 echo "== torch's key_averages() against ours: every column, row by row"
 "$here/record.sh" "$work/torch"
 (cd "$root" && BOTTLENECK_PARITY=$work/torch go test -count=1 -run TestTorchTables -v ./internal/analyse/ | grep -E '^ +--- |^(ok|FAIL|PASS)')
@@ -24,8 +30,11 @@ for file in "$root"/internal/analyse/testdata/differences/*.json; do
   gzip -c "$file" >"$work/differences/$(basename "$file").gz" # HTA reads plain files under .gz names only
 done
 python=$("$root/scripts/env.sh" peers)
+tensorboard=$("$root/scripts/env.sh" tensorboard)
 mapfile -t files < <(cd "$work/differences" && ls ./*.gz)
 compare "$work/differences" "${files[@]}"
+echo "== TensorBoard plugin against ours: the traces of docs/differences.md"
+plugin "$work/differences" "${files[@]}"
 
 if [ ! -d "$traces" ]; then
   echo "== no folder of real traces at $traces: Holistic Trace Analysis is left out"
@@ -34,3 +43,6 @@ fi
 echo "== Holistic Trace Analysis against ours: real traces"
 mapfile -t files < <(grep -v '^#' "$here/files.txt")
 compare "$traces" "${files[@]}"
+echo "== TensorBoard plugin against ours: real traces"
+mapfile -t files < <(grep -v '^#' "$here/plugin.txt")
+plugin "$traces" "${files[@]}"
