@@ -44,17 +44,19 @@ func rules() []rule {
 // Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what
 // stays below the floor. A rule that panics on hostile input is skipped and named. A session without findings gets the
 // statement of what it is bound by.
-func Find(c *Context) Result {
+func Find(c *Context) Result { return find(c, rules()) }
+
+func find(c *Context, all []rule) Result {
 	var res Result
 	if c.P.Role == model.RoleLauncher {
 		return res // a launcher only waits for its children
 	}
-	var all []Finding
+	var claims []Finding
 	left := map[analyse.PartID]float64{}
 	for _, p := range c.B.Parts {
 		left[p.ID] = p.Time
 	}
-	for _, r := range rules() {
+	for _, r := range all {
 		found, err := guarded(r, c)
 		if err != nil {
 			res.Skipped = append(res.Skipped, err.Error())
@@ -63,11 +65,11 @@ func Find(c *Context) Result {
 		for _, f := range found {
 			c.atUser(&f)
 			settleClaim(c, &f, left)
-			all = append(all, f)
+			claims = append(claims, f)
 		}
 	}
-	behindStraggler(c, all)
-	for _, f := range all {
+	behindStraggler(c, claims)
+	for _, f := range claims {
 		if saved := savedShare(c, &f); saved >= Floor || f.Healthy {
 			res.Findings = append(res.Findings, f)
 		} else {

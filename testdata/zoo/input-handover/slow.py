@@ -25,7 +25,7 @@ def gather(items):
 
 
 def main():
-    model = nn.Sequential(nn.Linear(EDGES * 4, 768), nn.ReLU(), nn.Linear(768, 2))
+    model = nn.Sequential(nn.Linear(EDGES * 4, 2048), nn.ReLU(), nn.Linear(2048, 512), nn.ReLU(), nn.Linear(512, 2))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loader = DataLoader(Graphs(), batch_size=16, num_workers=1, collate_fn=gather)  # the cost
     for edges, y in loader:
