@@ -9,13 +9,14 @@
 //	        take turns of SLICE seconds by SIGSTOP and SIGCONT, TAIL_PAIRS times each, in an order that changes. The
 //	        program counts its own steps (counted.py, with and without measuring). The time per step under `run` over that
 //	        of the plain ones gives pairs that lie seconds apart, so that drift of the machine cancels; the two plain ones
-//	        against each other show what this way of measuring can tell at all
+//	        against each other show what this way of measuring can tell at all. They are started anew several times,
+//	        for two processes of the same program can differ by a few percent for as long as they live
 //	cycles  100 windows of tracing in one run: how much the program's memory grows from the 10th to the 100th
 //
 // All take some 55 minutes on two cores; `make bench PARTS=wall,help EXAMPLES=images ALTERNATIONS=1` a few.
 //
 // Environment: PARTS (help,wall,tail,cycles), EXAMPLES (names, comma-separated; all), SECONDS (60), ALTERNATIONS (2),
-// TAIL_PAIRS (20), SLICE (4), GENERATION (newest). It ends with status 1 when a goal is missed.
+// TAIL_PAIRS (20), SLICE (3.5), GENERATION (newest), RUN_FLAGS (more flags of `run`, to see what costs what). It ends with status 1 when a goal is missed.
 //
 // It does not calm the machine: other work on it widens the intervals, which are printed for that reason.
 package main

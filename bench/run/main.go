@@ -23,7 +23,8 @@ type settings struct {
 	slice        float64 // seconds that a program runs before the next takes its turn
 	binary       string
 	python       string
-	scratch      string // for session directories
+	scratch      string   // for session directories
+	flags        []string // more flags of run
 }
 
 // example is one program and the arguments that make it longer.
@@ -126,7 +127,7 @@ func (s *settings) measures(part string) []measure {
 }
 
 func readSettings() (*settings, error) {
-	s := &settings{}
+	s := &settings{flags: strings.Fields(os.Getenv("RUN_FLAGS"))}
 	var err error
 	if s.binary, err = filepath.Abs("bottleneck"); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func readSettings() (*settings, error) {
 	for _, number := range []struct {
 		name, value string
 		into        *float64
-	}{{"SECONDS", "60", &s.seconds}, {"SLICE", "4", &s.slice}} {
+	}{{"SECONDS", "60", &s.seconds}, {"SLICE", "3.5", &s.slice}} {
 		if *number.into, err = strconv.ParseFloat(variable(number.name, number.value), 64); err != nil || !(*number.into > 0) {
 			return nil, fmt.Errorf("%s=%s: need a positive number", number.name, os.Getenv(number.name))
 		}

@@ -7,44 +7,61 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 const (
-	measureFor = "15s"                  // --duration of the measured program
+	measureFor = "6s"                   // --duration of the measured program
 	measureMax = 3 * time.Minute        // after which the session must have said that measuring is over
 	settle     = 300 * time.Millisecond // of each slice that does not count: caches and clock rates come back
 	fewest     = 8                      // steps that a slice has to see
 )
 
+// launches is how many times the programs are started anew, for where their memory happens to lie can make one a few percent
+// faster than the other for as long as it lives.
+const launches = 4
+
 // tailRows lets two plain programs and one whose measuring is over take turns and compares their times per step.
 func tailRows(s *settings, e example) ([]row, error) {
-	players, err := startPlayers(s, e)
+	var wall, cpu rounds
+	for launch := range launches {
+		pairs := s.pairs*(launch+1)/launches - s.pairs*launch/launches
+		if pairs == 0 {
+			continue
+		}
+		if err := takeTurns(s, e, launch, pairs, &wall, &cpu); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, len(wall.plain), s.pairs, wall.ratio(), wall.control())
+	}
+	return tailNumbers(e.name, wall, cpu), nil
+}
+
+// takeTurns starts the programs and adds what they did in so many turns each.
+func takeTurns(s *settings, e example, launch, pairs int, wall, cpu *rounds) error {
+	players, err := startPlayers(s, e, launch)
 	defer func() {
 		for _, p := range players {
 			p.kill()
 		}
 	}()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var wall, cpu rounds
-	order := rand.New(rand.NewPCG(1, uint64(len(e.name))))
-	for i := range s.pairs {
+	order := rand.New(rand.NewPCG(uint64(launch), uint64(len(e.name))))
+	for range pairs {
 		var took [3]step
 		for _, turn := range order.Perm(len(took)) {
 			if took[turn], err = players[turn].turn(s.slice); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		wall.add(took[0].wall, took[1].wall, took[2].wall)
 		cpu.add(took[0].cpu, took[1].cpu, took[2].cpu)
-		if i%5 == 4 || i == s.pairs-1 {
-			fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, i+1, s.pairs, wall.ratio(), wall.control())
-		}
 	}
-	return tailNumbers(e.name, wall, cpu), nil
+	return nil
 }
 
 // step is what one step took, in seconds: by the clock, and of the CPU, of all processes together with bottleneck's.
@@ -76,17 +93,19 @@ func tailNumbers(name string, wall, cpu rounds) []row {
 
 // startPlayers starts two plain programs and one under `run`, waits until each is at work and the last one's measuring is
 // over, and leaves all of them stopped. What was started is returned with an error, too.
-func startPlayers(s *settings, e example) ([]*player, error) {
+func startPlayers(s *settings, e example, launch int) ([]*player, error) {
 	var players []*player
-	session := filepath.Join(s.scratch, "tail-"+e.name)
-	for i, prefix := range [][]string{nil, nil, {s.binary, "run", "--out", session, "--duration", measureFor, "--"}} {
-		marks := filepath.Join(s.scratch, fmt.Sprintf("marks-%s-%d", e.name, i))
-		command := append(append(prefix, s.python), e.counted(marks)...)
-		p, err := startPlayer(command, marks)
+	session := filepath.Join(s.scratch, fmt.Sprintf("tail-%s-%d", e.name, launch))
+	run := slices.Concat([]string{s.binary, "run", "--out", session, "--duration", measureFor}, s.flags, []string{"--"})
+	for i, prefix := range [][]string{nil, nil, run} {
+		marks := filepath.Join(s.scratch, fmt.Sprintf("marks-%s-%d-%d", e.name, launch, i))
+		p, err := startPlayer(slices.Concat(prefix, []string{s.python}, e.counted(marks)), marks)
 		if err != nil {
 			return players, err
 		}
 		players = append(players, p)
+	}
+	for i, p := range players {
 		over := func() bool { return p.steps() >= fewest }
 		if i == 2 {
 			over = func() bool {

@@ -84,7 +84,7 @@ func plainRun(s *settings, e example, factor float64) (outcome, error) {
 func profiledRun(s *settings, e example, factor float64, number int) (outcome, error) {
 	session := filepath.Join(s.scratch, fmt.Sprintf("%s-%d", e.name, number))
 	defer os.RemoveAll(session)
-	args := append([]string{"run", "--out", session, "--", s.python}, e.args(factor)...)
+	args := slices.Concat([]string{"run", "--out", session}, s.flags, []string{"--", s.python}, e.args(factor))
 	o, ended, err := timed(exec.Command(s.binary, args...))
 	if err != nil {
 		return o, err

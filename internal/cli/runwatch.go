@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"bottleneck/internal/collect"
 	"bottleneck/internal/record"
@@ -27,7 +30,60 @@ func startWatcher(ctx context.Context, s *session, o *runOptions, p *collect.Pro
 		s.launcher.AddNote("no-samples", fmt.Sprintf("no Python stacks were taken: %v", cause(err)))
 		return nil
 	}
-	return &watcher{sampler: sampler}
+	w := &watcher{sampler: sampler}
+	if o.duration > 0 || o.config.Steps > 0 {
+		go w.stopWhenMeasured(ctx, s.dir)
+	}
+	return w
+}
+
+// stopWhenMeasured ends the sampling once --duration or --steps has ended the measuring in the program's processes.
+func (w *watcher) stopWhenMeasured(ctx context.Context, dir string) {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.sampler.Done():
+			return
+		case <-second.C:
+		}
+		if measured(dir) {
+			w.sampler.Stop()
+			return
+		}
+	}
+}
+
+// measured says whether the measuring is over in every rank that runs torch, or, where there is no rank, in every main
+// process that does.
+func measured(dir string) bool {
+	_, folders, err := record.Folders(dir)
+	if err != nil {
+		return false
+	}
+	open, over := map[string]int{}, map[string]int{}
+	for _, folder := range folders {
+		var process struct {
+			Role        string
+			Over        bool `json:"measuring_over"`
+			Torch, Exit *struct{}
+		}
+		text, err := os.ReadFile(filepath.Join(folder, record.ProcessName))
+		if err != nil || json.Unmarshal(text, &process) != nil {
+			continue
+		}
+		if process.Over {
+			over[process.Role]++
+		} else if process.Torch != nil && process.Exit == nil {
+			open[process.Role]++
+		}
+	}
+	if open["rank"]+over["rank"] > 0 {
+		return open["rank"] == 0
+	}
+	return over["main"] > 0 && open["main"] == 0
 }
 
 // stop ends sampling and notes what it cost and what it could not see.

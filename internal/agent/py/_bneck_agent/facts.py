@@ -56,6 +56,8 @@ def number(name):
         return None
 
 
+measuring_over = False  # --steps or --duration have ended the measuring here
+
 # Where launchers tell a process its rank, local rank and the number of ranks: torchrun, Slurm, Open MPI, MPICH.
 RANK_VARIABLES = (
     ("RANK", "LOCAL_RANK", "WORLD_SIZE"),
@@ -152,6 +154,8 @@ def gather():
         "agent": {"version": core.VERSION, "cpu_ns": core.cpu_ns, "longest_pause_ns": core.longest_pause_ns},
     }
     facts.update(torch_facts())
+    if measuring_over:
+        facts["measuring_over"] = True
     if exit_reason is not None:
         facts["exit"] = {"unix_ns": time.time_ns(), "reason": exit_reason}
     return facts

@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 
-from . import core, steps
+from . import core, facts, steps
 
 FULL_ROWS = 30_000  # steps that get a row each; after them fast ones are thinned
 FAST_NS = 2_000_000
@@ -80,6 +80,8 @@ def bound(t):
     over, keep = True, False
     windows.finish_all()
     core.flush()  # no row follows that would carry what has gathered
+    facts.measuring_over = True
+    facts.write()
     if core.config.get("stop_after"):
         core.note("stopped", "the program was ended after %d steps, as asked" % finished)
         raise core.StopProgram(0)
