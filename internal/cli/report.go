@@ -124,6 +124,8 @@ func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view
 		return o.writeTorch(w, s)
 	case "lightning":
 		return o.writeLightning(w, s)
+	case "classic":
+		return o.writeClassic(w, s, r)
 	}
 	if err := view.WriteText(w, r, text); err != nil {
 		return usage("%v", err)

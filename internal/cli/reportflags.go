@@ -40,7 +40,7 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N")
-	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table) or lightning (SimpleProfiler's)")
+	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's) or classic (torch.utils.bottleneck's)")
 	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")
 	f.IntVar(&o.maxSourceWidth, "max-src-column-width", 75, "widest source location in torch's table, in `COLUMNS`")
 	f.IntVar(&o.maxShapesWidth, "max-shapes-column-width", 80, "widest input shapes in torch's table, in `COLUMNS`")
@@ -67,7 +67,7 @@ func sortKeys() []string {
 
 // check turns the flags into options of package view.
 func (o *reportOptions) check(*cobra.Command) error {
-	if err := oneOf("--style", o.style, "report", "torch", "lightning"); err != nil {
+	if err := oneOf("--style", o.style, "report", "torch", "lightning", "classic"); err != nil {
 		return err
 	}
 	if err := oneOf("--time-unit", o.timeUnit, "", "s", "ms", "us"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/export"
 	"bottleneck/internal/model"
 	"bottleneck/internal/view"
 )
@@ -14,14 +15,25 @@ import (
 // writeTorch prints the operator table as torch.profiler's key_averages().table() does: of one trace digit by digit, of
 // several their sum.
 func (o *reportOptions) writeTorch(w io.Writer, s *model.Session) error {
-	group := analyse.KeyAveragesOptions{ByShapes: o.build.GroupByInputShape, ByStack: o.build.GroupByStack}
-	var rows []view.TorchRow
-	switch len(s.Traces) {
-	case 0:
+	if len(s.Traces) == 0 {
 		if len(s.Calls) > 0 {
 			return o.writeCalls(w, s)
 		}
 		return unusable(fmt.Errorf("--style torch: there is no trace in the input"))
+	}
+	rows, options := o.torchTable(s)
+	if err := view.TorchTable(w, rows, options); err != nil {
+		return usage("--sort-by: %v", err)
+	}
+	return nil
+}
+
+// torchTable makes the rows of torch's table of all traces, none without a trace, and its options as the flags have them.
+func (o *reportOptions) torchTable(s *model.Session) ([]view.TorchRow, view.TorchTableOptions) {
+	group := analyse.KeyAveragesOptions{ByShapes: o.build.GroupByInputShape, ByStack: o.build.GroupByStack}
+	var rows []view.TorchRow
+	switch len(s.Traces) {
+	case 0:
 	case 1:
 		rows = view.TorchRows(s.Traces[0], s.Strings, group)
 	default:
@@ -40,10 +52,17 @@ func (o *reportOptions) writeTorch(w io.Writer, s *model.Session) error {
 			options.Device = deviceName(s, t)
 		}
 	}
-	if err := view.TorchTable(w, rows, options); err != nil {
-		return usage("--sort-by: %v", err)
+	return rows, options
+}
+
+// writeClassic prints the four sections of the old torch.utils.bottleneck; calls of all processes are added up.
+func (o *reportOptions) writeClassic(w io.Writer, s *model.Session, r *view.Report) error {
+	var calls *model.Calls
+	if len(s.Calls) > 0 {
+		calls = export.MergeCalls(s.Calls)
 	}
-	return nil
+	rows, options := o.torchTable(s)
+	return view.Classic(w, r, s.Environment.TorchDebug, calls, rows, options)
 }
 
 // deviceName is torch's name for the traces' kind of device.

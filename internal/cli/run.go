@@ -38,6 +38,9 @@ func newRunCommand(a *app) *cobra.Command {
 			if r.json == "-" {
 				return usage("run: --json - is not possible, because standard output is the program's; give a file")
 			}
+			if o.classic {
+				r.style = "classic"
+			}
 			if err := r.check(cmd); err != nil {
 				return err
 			}

@@ -24,6 +24,7 @@ type runOptions struct {
 	rate                float64
 	config              agent.Config
 	maxBytes            int64
+	classic             bool
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }
@@ -54,6 +55,7 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 // addRunOnly declares the flags that need a launcher.
 func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for SCRIPT and -m (default: python3, else python, of the active environment)")
+	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
 	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
@@ -93,6 +95,7 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	if !o.environmentOnly && (o.rate <= 0 || o.rate > 1000) {
 		return usage("--rate must be above 0 and at most 1000")
 	}
+	o.config.Calls = o.config.Calls || o.classic
 	o.config.Duration = o.duration.Seconds()
 	o.config.NoTrace = o.noTrace
 	o.config.MaxBytes = o.maxBytes

@@ -33,7 +33,7 @@ func writePstats(ctx context.Context, s *model.Session, w io.Writer, opt Options
 	}
 	c := all[0]
 	if len(all) > 1 {
-		c = mergeCalls(all)
+		c = MergeCalls(all)
 	}
 	return buffered(w, func(b *bufio.Writer) error { return marshalCalls(ctx, b, c) })
 }
@@ -43,8 +43,8 @@ type functionKey struct {
 	line       int32
 }
 
-// mergeCalls adds up several profiles by function.
-func mergeCalls(all []*model.Calls) *model.Calls {
+// MergeCalls adds up several profiles by function.
+func MergeCalls(all []*model.Calls) *model.Calls {
 	sum := &model.Calls{Input: -1, Process: -1}
 	index, edges := map[functionKey]int32{}, edgeIndex{}
 	for _, c := range all {

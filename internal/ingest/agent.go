@@ -46,6 +46,7 @@ type processFacts struct {
 		Version string  `json:"version"`
 		CUDA    *string `json:"cuda"`
 		HIP     *string `json:"hip"`
+		Debug   bool    `json:"debug"`
 		Threads int     `json:"num_threads"`
 		Interop int     `json:"num_interop_threads"`
 	} `json:"torch"`
@@ -163,7 +164,7 @@ func (f *processFacts) environment(e *model.Environment) {
 	case model.RoleWorker, model.RoleCompile, model.RoleLauncher:
 		return // torch sets a DataLoader worker's threads to one; that says nothing of the program's
 	}
-	e.Torch, e.Python = f.Torch.Version, f.Python
+	e.Torch, e.TorchDebug, e.Python = f.Torch.Version, f.Torch.Debug, f.Python
 	if f.Torch.CUDA != nil {
 		e.CUDA = *f.Torch.CUDA
 	}

@@ -38,6 +38,7 @@ type Diagnostic struct {
 // Environment is the machine and the software, as the agent, the launcher or a trace's header saw them. Pointers are nil where unknown.
 type Environment struct {
 	Python, Torch, CUDA, HIP string
+	TorchDebug               bool // PyTorch was built for debugging
 	OS, Host                 string
 	CPUs                     int
 	CPUModel                 string
