@@ -75,12 +75,53 @@ debian() {
   echo /usr/bin/python3
 }
 
+# sid PYTHON: an interpreter of Debian sid, which lives in a folder of its own beside the machine's other folders: PyTorch 2.14
+# with Python 3.14, and Python 3.15 without PyTorch.
+sid() {
+  local dir=$cache/torch-sid
+  if [ ! -e "$dir/complete" ]; then
+    { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && unshare --mount true 2>/dev/null; } ||
+      absent "torch-sid needs Debian's apt-get, root and name spaces"
+    command -v debootstrap >/dev/null ||
+      timeout 300 sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y debootstrap' >&2 ||
+      absent "torch-sid: apt-get install debootstrap failed"
+    mkdir -p "$cache"
+    (
+      flock 9
+      [ -e "$dir/complete" ] && exit
+      rm -rf "$dir" && mkdir -p "$dir/bin" &&
+        debootstrap --variant=minbase --include=python3-torch,python3-pandas,python3.15,python3.15-venv sid "$dir/root" >"$dir/log" || exit 1
+      printf %s "$inside" >"$dir/bin/inside"
+      for version in 3.14 3.15; do
+        printf '#!/bin/sh\nexec unshare --mount --propagation private %q %q /usr/bin/python%s "$@"\n' "$dir/bin/inside" "$dir/root" "$version" >"$dir/bin/python$version"
+      done
+      chmod +x "$dir"/bin/* && touch "$dir/complete"
+    ) 9>"$dir.lock" || absent "torch-sid: debootstrap of Debian sid failed: $(tail -n 2 "$dir/log")"
+  fi
+  "$dir/bin/python$1" -c '' || absent "torch-sid: sid has no Python $1 today"
+  echo "$dir/bin/python$1"
+}
+
+# inside is the text of a script that runs a program of another system's root: inside ROOT PROGRAM ARGS..., in a mount name space of
+# its own. The machine's folders for data (work, temporary files, processes) are in sight at their places.
+inside='#!/bin/sh
+root=$1
+shift
+for folder in /*; do
+  case $folder in /bin | /sbin | /usr | /lib* | /etc | /var | /boot) continue ;; esac
+  [ -d "$folder" ] && mkdir -p "$root$folder" && mount --rbind "$folder" "$root$folder"
+done
+exec chroot "$root" /bin/sh -c '"'"'cd "$0" && exec "$@"'"'"' "$PWD" "$@"
+'
+
 case "${1:---list}" in
   --list) echo "newest torch-2.4 torch-1.13 torch-debian peers tensorboard ruff uv" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
   torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
   torch-debian) debian ;;
+  torch-sid) sid 3.14 ;;
+  python-3.15) sid 3.15 ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;
   uv) python=$(environment uv "$(newest_python)" uv) && echo "${python%python}uv" ;;
   peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis "pandas<3" ;;
