@@ -89,7 +89,7 @@ sid() {
     (
       flock 9
       [ -e "$dir/complete" ] && exit
-      rm -rf "$dir" && mkdir -p "$dir/bin" &&
+      rm -rf --one-file-system "$dir" && mkdir -p "$dir/bin" &&
         debootstrap --variant=minbase --include=python3-torch,python3-pandas,python3.15,python3.15-venv sid "$dir/root" >"$dir/log" || exit 1
       printf %s "$inside" >"$dir/bin/inside"
       for version in 3.14 3.15; do
