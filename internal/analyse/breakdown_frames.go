@@ -35,6 +35,7 @@ const (
 	ActQueue                           // waiting for a queue, a lock, another process
 	ActTorch                           // the innermost frame is PyTorch's own code
 	ActServer                          // a server's loop, which waits for requests
+	ActWorkers                         // a DataLoader starting or ending its workers
 )
 
 // pathActivities maps parts of library paths to activities.
@@ -178,9 +179,13 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 			info.User = fr
 			info.UserLeaf = fr == info.InnerFr
 		}
-		if f.act == ActLoader && !strings.Contains(c.Strings.Text(c.Stacks.Frames[fr].Function), "__next__") &&
-			!strings.Contains(c.Strings.Text(c.Stacks.Frames[fr].Function), "_next_data") {
-			return true // construction of workers and iteration's start are not a wait for a batch
+		if f.act == ActLoader {
+			if name := c.Strings.Text(c.Stacks.Frames[fr].Function); startsWorkers(name) {
+				info.Acts |= ActWorkers
+				return true
+			} else if !strings.Contains(name, "__next__") && !strings.Contains(name, "_next_data") {
+				return true
+			}
 		}
 		// Below the user's frame only what the user's code runs inside of matters: a loader or a compilation around it.
 		if info.User < 0 || f.act&(ActLoader|ActImport|ActCompile|ActBackward|ActOptimizer) != 0 {
@@ -190,6 +195,15 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 	})
 	c.stacks[id] = info
 	return info
+}
+
+// startsWorkers says that a function of the DataLoader's file, by its name or qualified name, makes an iterator or ends one.
+func startsWorkers(name string) bool {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "__init__", "__iter__", "_get_iterator", "_shutdown_workers", "__del__":
+		return true
+	}
+	return false
 }
 
 // Source is the text of a line, "" where the session does not hold it.

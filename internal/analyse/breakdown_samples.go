@@ -68,7 +68,7 @@ func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartCompile
 	case state == model.StateGILWait:
 		return PartGILWait
-	case info.Acts&ActLoader != 0:
+	case info.Acts&(ActLoader|ActWorkers) != 0:
 		return PartDataWait
 	case info.Acts&(ActCheckpoint|ActLogging|ActNetwork|ActFile) != 0:
 		return PartIO

@@ -84,6 +84,7 @@ func (c *Context) input() *inputView {
 		v.workers = len(c.workers)
 	}
 	if v.workers > 0 {
+		v.first += c.startingWorkers()
 		c.inputOfWorkers(v)
 	} else {
 		if ownN > 0 {
@@ -94,6 +95,17 @@ func (c *Context) input() *inputView {
 		c.inputOfSelf(v)
 	}
 	return v
+}
+
+// startingWorkers is the time in which the driving thread starts or ends workers, in ns over the windows.
+func (c *Context) startingWorkers() float64 {
+	t := 0.0
+	for k := range c.B.Samples {
+		if a := &c.B.Samples[k]; !a.Exact && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActWorkers != 0 {
+			t += a.Weight
+		}
+	}
+	return t
 }
 
 // inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
@@ -354,7 +366,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			f.Title = fmt.Sprintf("%s of each %s waits for data: workers are started anew in each epoch", share, c.Unit())
 			f.Fix.Text = "Keep the workers between epochs."
 			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.workers)
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the wait is for the first batch of an epoch", percent(v.first/v.wait)), Value: v.first / v.wait})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it is for starting workers and for the first batch of an epoch", percent(v.first/v.wait)), Value: v.first / v.wait})
 			v.atLoader(c, f)
 			break
 		}

@@ -13,7 +13,7 @@ const tensorCoreGain = 0.5
 
 // findPrecision names matrix products and convolutions in fp32 on a device whose matrix units would be several times faster.
 func findPrecision(t *Traced) []Finding {
-	time, gain, device := 0.0, 0.0, ""
+	time, gain, device, tf32 := 0.0, 0.0, "", false
 	var best analyse.OpWork
 	for _, r := range t.Rooflines {
 		if r.Peaks == nil || r.Peaks.Rates[analyse.FP32] <= 0 {
@@ -31,7 +31,7 @@ func findPrecision(t *Traced) []Finding {
 			d := float64(op.Device)
 			time += d
 			gain += d * (1 - 1/max(ratio*tensorCoreGain, 1.2))
-			device = r.Peaks.Name
+			device, tf32 = r.Peaks.Name, r.Peaks.Rates[analyse.TF32] >= 1.8*r.Peaks.Rates[analyse.FP32]
 			if op.Device > best.Device {
 				best = op
 			}
@@ -50,6 +50,10 @@ func findPrecision(t *Traced) []Finding {
 	}
 	f.Fix.Text = "Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast."
 	f.Fix.Change = `torch.set_float32_matmul_precision("high")`
+	if !tf32 {
+		f.Fix.Text = "Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit inputs."
+		f.Fix.Change = `with torch.autocast("cuda", torch.bfloat16):`
+	}
 	f.Caveat += " Results change in the last digits: check the loss."
 	return []Finding{f}
 }

@@ -68,7 +68,8 @@ func (c *Context) preparation(until model.Time) ([]chain, int) {
 	}
 	chains := chainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
 		info := c.C.Info(sm.Stack[a.Index])
-		return info.Acts&(analyse.ActImport|analyse.ActLoader) == 0
+		waits := sleeping(sm, a.Index) && info.Acts&(analyse.ActQueue|analyse.ActServer) != 0
+		return !waits && info.Acts&(analyse.ActImport|analyse.ActLoader|analyse.ActWorkers) == 0
 	})
 	return chains, len(chains)
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type Scale struct {
 
 // removals say what removing a cause means to traced steps.
 var removals = map[string]Change{
-	"input":        {Scale: []Scale{{"data wait", 0}}},
+	"input":        {Scale: []Scale{{"input", 0}}},
 	"sync":         {NoDeviceWaits: true},
 	"launch":       {Scale: []Scale{{"cpu operators", 0}, {"launch calls", 0}}},
 	"python":       {Scale: []Scale{{"python", 0}}},
@@ -39,19 +40,31 @@ var removals = map[string]Change{
 	"layout":       {Scale: []Scale{{"layout", 0}}},
 }
 
-// Causes lists the causes that can be removed from traced steps.
-func Causes() []string {
-	out := make([]string, 0, len(removals))
-	for name := range removals {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+// stepRemovals say what removing a cause means to unprofiled steps, whose time is known by parts.
+var stepRemovals = map[string]Change{
+	"input":        {Scale: []Scale{{"input", 0}}},
+	"python":       {Scale: []Scale{{"python", 0}}},
+	"sync":         {Scale: []Scale{{"sync", 0}}},
+	"gc":           {Scale: []Scale{{"GC", 0}}},
+	"io":           {Scale: []Scale{{"I/O", 0}}},
+	"compile":      {Scale: []Scale{{"compile", 0}}},
+	"gil":          {Scale: []Scale{{"GIL wait", 0}}},
+	"comm-exposed": {Scale: []Scale{{"communication", 0}}},
 }
 
-// Removal is the change that removes a cause; ok is false where no replay of traced steps can know its effect.
-func Removal(cause string) (c Change, ok bool) {
-	c, ok = removals[cause]
+// Causes lists the causes that can be removed from what the session's answers are about.
+func (r *Session) Causes() []string { return slices.Sorted(maps.Keys(r.removals())) }
+
+func (r *Session) removals() map[string]Change {
+	if r.Unprofiled() {
+		return stepRemovals
+	}
+	return removals
+}
+
+// Removal is the change that removes a cause; ok is false where no replay of these steps can know its effect.
+func (r *Session) Removal(cause string) (c Change, ok bool) {
+	c, ok = r.removals()[cause]
 	return c, ok
 }
 
@@ -68,7 +81,7 @@ func (c Change) And(d Change) Change {
 
 // kindWords are the short names of kinds of nodes.
 var kindWords = map[string][]Kind{
-	"python": {Host}, "cpu operators": {Op}, "launch calls": {Call}, "allocation": {Alloc}, "data wait": {Input}, "input": {Input},
+	"python": {Host}, "cpu operators": {Op}, "launch calls": {Call}, "allocation": {Alloc}, "data wait": {Input}, "input": {Input, Fetch},
 	"gpu compute": {Compute}, "gpu": {Compute, Copy, Communication}, "cpu": {Host, Op, Call, Alloc}, "communication": {Communication}, "copy": {Copy},
 	"data preparation": {Fetch},
 }
@@ -135,7 +148,7 @@ func (g *Graph) scale(dur []int64, s Scale) bool {
 	kinds := kindWords[name]
 	cat := -1
 	for i, c := range g.categories {
-		if c != "" && c == name {
+		if c != "" && strings.EqualFold(c, name) {
 			cat = i
 		}
 	}

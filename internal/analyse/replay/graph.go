@@ -82,6 +82,7 @@ type Graph struct {
 	order      []int32 // nodes, each after all that it waits for
 	windows    []window
 	categories []string
+	account    bool // of unprofiled steps: their parts are those of the driving thread
 	// Forced counts waits that contradict one another (clock errors) and were dropped.
 	Forced int
 	// Works counts pieces of device work, Orphans those of them whose launching call the trace does not hold: of a trace that

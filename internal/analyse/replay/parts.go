@@ -1,10 +1,5 @@
 package replay
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Part is what a step's length consists of, ns summed over the steps: the parts of the chain of activities that ends each
 // step, in which each began because the one before it ended. They sum to the steps.
 type Part struct {
@@ -16,8 +11,8 @@ type Part struct {
 // lagName is the part for the time between one activity and the next: launching, switching from one kernel to another, waking up.
 const lagName = "launching and switching"
 
-// Parts splits the steps of one trace in a replay.
-func (g *Graph) Parts(t *Times, trace int) []Part {
+// chainParts splits the steps of one trace in a replay.
+func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
 	sums := map[[2]string]int64{}
 	last := int64(-1 << 62)
 	for i := range g.windows {
@@ -35,16 +30,12 @@ func (g *Graph) Parts(t *Times, trace int) []Part {
 		}
 		begin = max(begin, last)
 		last = max(end, begin)
+		if !w.asked(only) {
+			continue
+		}
 		g.chain(t, at, begin, last, sums)
 	}
-	out := make([]Part, 0, len(sums))
-	for key, v := range sums {
-		out = append(out, Part{Name: key[0], Of: key[1], Time: float64(v)})
-	}
-	slices.SortFunc(out, func(x, y Part) int {
-		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Of, y.Of))
-	})
-	return out
+	return sortedParts(sums)
 }
 
 // chain adds up what lies on the chain of waits that ends with a node, from one instant to another.
