@@ -62,7 +62,7 @@ func (c *cancelled) Read(p []byte) (int, error) {
 func newBuilder(scan *kineto.Scanner, opt TraceOptions) *builder {
 	b := &builder{scan: scan, opt: opt, lanes: newLaneTable(), header: newHeader(), skipped: skips{},
 		trace: &model.Trace{Process: -1, Window: -1}}
-	scan.OnKey = b.header.key
+	scan.OnKey, scan.NoFlows = b.header.key, true
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -272,19 +273,20 @@ func bytesCut(text string) (before, after string, found bool) {
 	return text, "", false
 }
 
-// array interns a raw JSON value in JSON. An array's text shows its own end, so one that begins like the last array
-// under the same name and key is that array.
+// array interns a raw JSON value in JSON. An array's text shows its own end, so one that begins like an array that came
+// after the same one under the same name and key before is that array.
 func (s *Scanner) array(b []byte, p int, n *node, e *Event) int {
 	if n.memo == nil {
 		n.memo = new([memoSize][2]Text)
 	}
-	last := &n.memo[e.Name%memoSize]
+	last := &n.memo[(uint32(e.Name)*0x9E3779B1^uint32(n.prev)*0x85EBCA6B)>>(32-memoBits)]
 	e.set(n.field)
+	rest := b[p:]
 	for way, id := range last {
 		known := s.JSON.String(id)
-		if rest := b[p:]; id != 0 && len(rest) > len(known) && string(rest[:len(known)]) == known {
+		if id != 0 && len(rest) > len(known) && string(rest[:len(known)]) == known {
 			last[way], last[0] = last[0], id
-			e.Texts[n.field-endFloats] = id
+			e.Texts[n.field-endFloats], n.prev = id, id
 			return p + len(known)
 		}
 	}
@@ -296,7 +298,7 @@ func (s *Scanner) array(b []byte, p int, n *node, e *Event) int {
 	if b[p] == '[' {
 		last[0], last[1] = id, last[0]
 	}
-	e.Texts[n.field-endFloats] = id
+	e.Texts[n.field-endFloats], n.prev = id, id
 	return end
 }
 
@@ -360,6 +362,25 @@ func (s *Scanner) triple(b []byte, p int, to *[3]int32) int {
 		i++
 	}
 	return end
+}
+
+// skipNumber returns the position after the digits at p if they are a whole number, else p.
+func skipNumber(b []byte, p int) int {
+	q := p
+	for q+8 <= len(b) {
+		// A byte is a digit if its upper half is 3 and stays so when 6 is added.
+		eight := binary.LittleEndian.Uint64(b[q:])
+		odd := eight&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030 | (eight+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030
+		if odd != 0 {
+			q += bits.TrailingZeros64(odd) / 8
+			break
+		}
+		q += 8
+	}
+	if q > p && q < len(b) && delimiter(b[q]) {
+		return q
+	}
+	return p
 }
 
 // skip returns the position after the value at p. Brackets are only counted, so depth costs nothing.

@@ -31,6 +31,8 @@ type Scanner struct {
 	OnKey func(key string, raw []byte)
 	// Fractions says that times were written with digits after the point: nanoseconds, not whole microseconds.
 	Fractions bool
+	// NoFlows passes over the values of flow events (phases s, t and f), whose phase is then all that can be relied on.
+	NoFlows bool
 	// Array says that the text is a bare array of events; SawEvents that traceEvents (or that array) was there.
 	Array, SawEvents bool
 	Damage           Damages

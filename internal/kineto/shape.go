@@ -1,5 +1,7 @@
 package kineto
 
+import "encoding/binary"
+
 // A node is one step of a remembered layout: the text between the end of one value and the beginning of the next, and
 // how that next value is read. The nodes that were seen to follow a node are its alternatives, the latest first.
 type node struct {
@@ -8,6 +10,7 @@ type node struct {
 	field  Field
 	odd    bool // the value is not of the key's kind, so the layout says nothing about the next one
 	inArgs bool // the value stands inside args
+	flow   bool // of an arrow, whose values are passed over where nobody wants them
 	phase  byte // set by the text itself, 0 when it has none
 	cat    Text // likewise
 	pid    ID   // likewise, where few processes and threads make them part of the layout
@@ -16,11 +19,12 @@ type node struct {
 	next   []*node
 	follow *node              // of an event's first node: the first node of the event that came after one like it
 	memo   *[memoSize][2]Text // last values, the latest first: of arrays by the event's name, of names by the name before
-	prev   Text               // of names: the last one
+	prev   Text               // the last value, of names and arrays
 }
 
 const (
-	memoSize     = 256
+	memoBits     = 10
+	memoSize     = 1 << memoBits
 	maxLiteral   = 512 // longer layouts are parsed each time
 	maxNodes     = 4096
 	maxFollowers = 24
@@ -39,11 +43,13 @@ func (s *Scanner) event(p int, e *Event) int {
 	b := s.buf
 	cur := s.root
 	for {
-		n, q := s.step(cur, b, p)
-		if q < 0 {
-			return q
+		var n *node
+		if len(cur.next) > 0 && cur != s.root && !s.lenient && stands(b, p, cur.next[0].lit) {
+			n = cur.next[0]
+			p = n.value(b, p)
+		} else if n, p = s.step(cur, b, p); p < 0 {
+			return p
 		}
-		p = q
 		if n.phase != 0 {
 			e.Phase = n.phase
 		}
@@ -74,7 +80,11 @@ func (s *Scanner) event(p int, e *Event) int {
 		case actTID:
 			p = s.id(b, p, &e.TID)
 		case actSkip:
-			p = s.skip(b, p)
+			if q := skipNumber(b, p); q > p {
+				p = q
+			} else {
+				p = s.skip(b, p)
+			}
 		default:
 			p = s.rare(b, p, n, e)
 		}
@@ -83,6 +93,26 @@ func (s *Scanner) event(p int, e *Event) int {
 		}
 		cur = n
 	}
+}
+
+// stands says whether lit is what the text goes on with at p. Most literals are short: two overlapping words cover them.
+func stands(b []byte, p int, lit string) bool {
+	n := len(lit)
+	if len(b)-p < n {
+		return false
+	}
+	rest := b[p : p+n]
+	if n < 8 || n > 16 {
+		return string(rest) == lit
+	}
+	return word(rest, 0) == wordOf(lit, 0) && word(rest, n-8) == wordOf(lit, n-8)
+}
+
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+func wordOf(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // step finds the node whose text stands at p, learning it if it is new, and returns the position after that text.
@@ -122,7 +152,7 @@ func (n *node) value(b []byte, p int) int {
 
 // learn reads by the general rules from the end of one value to the beginning of the next and remembers what it saw.
 func (s *Scanner) learn(cur *node, b []byte, p int) (*node, int) {
-	n := &node{inArgs: cur.inArgs}
+	n := &node{inArgs: cur.inArgs, flow: cur.flow && cur != s.root}
 	q := s.between(n, b, p, cur == s.root)
 	if q < 0 {
 		return nil, q
@@ -220,6 +250,14 @@ func (s *Scanner) key(n *node, b []byte, p int) (q int, done bool) {
 			n.act, n.key = actExtra, s.Names.Intern(key)
 		}
 	}
+	if n.flow && !n.inArgs {
+		switch n.act {
+		case actTime, actDur:
+			n.act = actSkip
+		case actName:
+			n.act = actConstant // arrows have few names
+		}
+	}
 	switch n.act {
 	case actPhase, actCat, actConstant:
 		return s.constant(n, b, p)
@@ -249,6 +287,7 @@ func (s *Scanner) constant(n *node, b []byte, p int) (int, bool) {
 	switch {
 	case n.act == actPhase && len(text) > 0:
 		n.phase = text[0]
+		n.flow = s.NoFlows && (n.phase == 's' || n.phase == 't' || n.phase == 'f')
 	case n.act == actCat:
 		n.cat = s.Names.Intern(text)
 	}
