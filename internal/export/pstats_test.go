@@ -87,7 +87,7 @@ func TestPstatsMerged(t *testing.T) {
 	}}
 	b := &model.Calls{Functions: []model.CallFunction{a.Functions[1], a.Functions[0]}}
 	b.Functions[1].Callers = []model.CallEdge{{Caller: 0, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5}}
-	sum := mergeCalls([]*model.Calls{a, b})
+	sum := MergeCalls([]*model.Calls{a, b})
 	g := sum.Functions[0]
 	if len(sum.Functions) != 2 || g.Calls != 4 || g.Own != 10 || len(g.Callers) != 1 || g.Callers[0].Calls != 4 || g.Callers[0].Caller != 1 {
 		t.Errorf("sum is %+v", sum.Functions)
