@@ -12,8 +12,11 @@ import (
 	"bottleneck/internal/model"
 )
 
-// traceName matches the traces that the agent writes, plain or compressed.
-var traceName = regexp.MustCompile(`^trace-(\d+)\.json(\.gz)?$`)
+// traceName matches the traces that the agent writes, plain or compressed, and those that the program exported itself ("own-").
+var traceName = regexp.MustCompile(`^trace-(own-)?(\d+)\.json(\.gz)?$`)
+
+// maxOwnTraces bounds the size of the program's own traces that are read, as they are on the disk; with stacks they can be of any size.
+const maxOwnTraces = 256 << 20
 
 // traces reads the traces of every process that was asked for. A trace's input is named without ".gz" and counts its
 // uncompressed bytes, so that the report stays the same when the launcher compresses it.
@@ -23,11 +26,22 @@ func (r *sessionReader) traces() error {
 		if len(r.opt.Rank) > 0 && p.Rank != model.NoRank && !slices.Contains(r.opt.Rank, p.Rank) {
 			continue
 		}
+		own := int64(0)
 		for _, file := range traceFiles(folder) {
 			if err := r.ctx.Err(); err != nil {
 				return err
 			}
-			r.trace(filepath.Join(folder, file.name), file.number, r.first+i)
+			path := filepath.Join(folder, file.name)
+			if file.own {
+				if info, err := os.Stat(path); err == nil {
+					own += info.Size()
+				}
+				if own > maxOwnTraces {
+					r.diagnose(path, "too-big", 1, "the program's own trace is too large to be read here; open it by itself: bottleneck report "+filepath.Base(path))
+					continue
+				}
+			}
+			r.trace(path, file, r.first+i)
 		}
 	}
 	return nil
@@ -36,35 +50,46 @@ func (r *sessionReader) traces() error {
 type traceFile struct {
 	name   string
 	number int
+	own    bool // exported by the program
 }
 
-// traceFiles lists a process's traces by number; where a compressed one is in the making, the plain one counts.
+// traceFiles lists a process's traces by number, those of its own last; where a compressed one is in the making, the plain one counts.
 func traceFiles(folder string) []traceFile {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
-	byNumber := map[int]string{}
+	byNumber := map[traceFile]string{}
 	for _, e := range entries {
 		match := traceName.FindStringSubmatch(e.Name())
 		if match == nil {
 			continue
 		}
-		n, err := strconv.Atoi(match[1])
-		if have := byNumber[n]; err == nil && (have == "" || len(e.Name()) < len(have)) {
-			byNumber[n] = e.Name()
+		n, err := strconv.Atoi(match[2])
+		key := traceFile{number: n, own: match[1] != ""}
+		if have := byNumber[key]; err == nil && (have == "" || len(e.Name()) < len(have)) {
+			byNumber[key] = e.Name()
 		}
 	}
 	var out []traceFile
-	for n, name := range byNumber {
-		out = append(out, traceFile{name, n})
+	for key, name := range byNumber {
+		key.name = name
+		out = append(out, key)
 	}
-	slices.SortFunc(out, func(a, b traceFile) int { return a.number - b.number })
+	slices.SortFunc(out, func(a, b traceFile) int {
+		if a.own != b.own {
+			if b.own {
+				return -1
+			}
+			return 1
+		}
+		return a.number - b.number
+	})
 	return out
 }
 
 // trace reads one trace of the process with that index.
-func (r *sessionReader) trace(path string, number, process int) {
+func (r *sessionReader) trace(path string, file traceFile, process int) {
 	f, err := openTrace(path)
 	if err != nil {
 		r.diagnose(path, "trace", 1, plain(err))
@@ -92,7 +117,10 @@ func (r *sessionReader) trace(path string, number, process int) {
 		r.s.Inputs[t.Input].Bytes = plainSize(path)
 	}
 	p := r.s.Processes[process]
-	t.Process, t.Window = process, windowIndex(p, number)
+	t.Process, t.Window = process, -1
+	if !file.own {
+		t.Window = windowIndex(p, file.number)
+	}
 	if t.Rank == model.NoRank {
 		t.Rank, t.World = p.Rank, p.WorldSize
 	}

@@ -7,6 +7,7 @@ import sys
 import torch
 
 how = sys.argv[1]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test that runs in the background has it ignored
 model = torch.nn.Linear(4, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 

@@ -1,6 +1,7 @@
-"""The program's own profilers: theirs have precedence, and torch.profiler's step() marks steps."""
+"""The program's own profilers: theirs have precedence, torch.profiler's step() marks steps, and what they export joins the session."""
 
 import functools
+import os
 import sys
 
 from . import core, marks
@@ -26,6 +27,8 @@ def install(torch):
         wrap_start(legacy.profile, "__enter__")
         wrap_end(legacy.profile)
     wrap_step(torch.profiler.profile)
+    for kind in (getattr(torch.profiler, "_KinetoProfile", torch.profiler.profile), profile):
+        wrap_export(kind)
     if core.config.get("with_stack"):
         watch_setprofile()
 
@@ -60,6 +63,7 @@ def wrap_end(kind):
 def starting(session):
     """The program starts a profiler: ours ends first."""
     windows = marks.windows
+    session._bneck_exported = False
     if getattr(session, "_bneck_own", False) or id(session) in running:
         return
     if getattr(session, "enabled", True) is False:
@@ -93,6 +97,54 @@ def wrap_step(profile):
 def stepped():
     """An iteration is over and the next begins."""
     marks.manual(core.now(), core.thread_id(), "profiler-step")
+
+
+exporting = set()  # threads inside an export: torch.profiler's calls autograd's, with a temporary file where it compresses
+exports = 0
+
+
+def wrap_export(kind):
+    """A method that writes a trace, also called by torch's handlers for on_trace_ready."""
+    original = kind.export_chrome_trace
+
+    @functools.wraps(original)
+    def export_chrome_trace(self, path, *arguments, **keywords):
+        thread = core.thread_id()
+        if thread in exporting:
+            return original(self, path, *arguments, **keywords)
+        exporting.add(thread)
+        try:
+            result = original(self, path, *arguments, **keywords)
+        finally:
+            exporting.discard(thread)
+        exported(self, path)
+        return result
+
+    kind.export_chrome_trace = export_chrome_trace
+
+
+@core.hook("program-exported")
+def exported(session, path):
+    """The program has written a trace: the session refers to it by a link, a hard one where they share a file system. The
+    launcher makes a compressed copy of either while the program goes on. What was exported before counts once."""
+    global exports
+    inner = getattr(session, "profiler", session) or session
+    path = os.path.realpath(os.fspath(path))
+    if core.folder is None or getattr(inner, "_bneck_exported", False) or not os.path.isfile(path):
+        return
+    inner._bneck_exported = True
+    size = os.path.getsize(path)
+    if core.traces + size > marks.windows.max_bytes:
+        core.note("program-trace", "the program's own profile %s is not in this report: --max-size is reached" % path)
+        return
+    name = "trace-own-%d.json%s" % (exports, ".gz" if path.endswith(".gz") else "")
+    try:
+        os.link(path, os.path.join(core.folder, name))
+    except OSError:
+        os.symlink(path, os.path.join(core.folder, name))
+    exports += 1
+    core.traces += size
+    core.note("program-trace", "the program's own profile %s is part of this report (%s)" % (path, name))
 
 
 def watch_setprofile():

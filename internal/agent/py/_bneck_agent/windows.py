@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, profiler, regions, ticker
+from . import core, facts, forks, plan, profiler, regions, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -31,7 +31,7 @@ class Windows:
         self.torch, self.config = torch, config
         self.torch_folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.settings = profiler.Settings(config)
-        self.schedule = config.get("schedule")
+        self.schedule = plan.make(config)
         self.whole = bool(config.get("whole_run"))
         self.free = bool(self.schedule or self.whole)  # no budget of events
         self.left = int(config.get("event_budget") or 300_000)
@@ -53,6 +53,8 @@ class Windows:
         self.slice = SLICE_S[0]
         self.ever = False
         self.yielded = 0  # the program's own profilers that run now
+        self.yielded_before = 0  # that ran when the step began
+        self.clean = 0  # steps without any profiler
         self.edge = False
 
     def rank_wanted(self):
@@ -71,8 +73,6 @@ class Windows:
 
     def length(self, number, detail):
         """How many steps the window that begins with step `number` holds; detail: it records shapes."""
-        if self.schedule:
-            return max(1, int(self.schedule["active"]))
         longest = max(1, number // 6)
         if self.world > 1:
             return min(longest, 3)  # by the number alone: all ranks stop after the same step
@@ -91,7 +91,10 @@ class Windows:
         if self.whole:
             return True
         if self.schedule:
-            return self.scheduled(number)
+            wanted = self.schedule.begins(number)
+            if self.schedule.over:
+                self.finish_all()
+            return wanted
         if number < self.next:
             return False
         if self.planned >= MAX_WINDOWS or self.left <= 0 or self.too_big():
@@ -106,24 +109,14 @@ class Windows:
         core.note("step-too-big", "one step makes %d profiler events: tracing it again would stop the program for too long" % self.per_step)
         return True
 
-    def scheduled(self, number):
-        """torch.profiler.schedule's rule: the first active step of a cycle."""
-        plan = self.schedule
-        number -= int(plan.get("skip_first") or 0)
-        before = int(plan.get("wait") or 0) + int(plan.get("warmup") or 0)
-        cycle = before + max(1, int(plan["active"]))
-        repeat = int(plan.get("repeat") or 0)
-        if number < 0:
-            return False
-        if repeat and number // cycle >= repeat:
-            self.finish_all()
-            return False
-        return number % cycle == before
-
     def phase(self, number):
-        """What the step that runs is measured as."""
+        """What the step that runs is measured as. Steps under the program's own profiler are no baseline; where there is no other,
+        they count as traced."""
         if self.open is not None and self.first >= 0:
             return "detail" if self.detail else "trace"
+        if self.yielded or self.yielded_before:
+            return "trace" if self.yielded and self.yielded_before and self.clean < 3 else "edge"
+        self.clean += not self.edge
         return "edge" if self.edge else "baseline"
 
     # Steps
@@ -131,6 +124,8 @@ class Windows:
     @core.hook("boundary")
     def boundary(self, number, opening):
         """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
+        if opening:
+            self.yielded_before = self.yielded
         if self.over and self.unsaved is None and not self.open:
             self.edge = False
             return None
@@ -147,7 +142,7 @@ class Windows:
         if not self.stepping:
             self.stepping = True
             acted = self.stop("first step") or acted
-        if self.open is not None and (number >= self.end or self.whole and self.full()):
+        if self.open is not None and (number >= self.end or self.schedule and self.schedule.ends(number) or self.whole and self.full()):
             self.end = min(self.end, number)
             acted = self.stop() or acted
         elif not opening:
@@ -179,7 +174,7 @@ class Windows:
         t = core.now()
         self.first = number
         self.detail = bool(not self.whole and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
-        self.end = number + (1 << 40 if self.whole else self.length(number, self.detail)) if number >= 0 else -1
+        self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:
             session = profiler.Session(self.torch, self.settings, self.detail, stacks=not ticker.running)
