@@ -36,7 +36,7 @@ type outcome struct {
 // first is the first finding that saves something, or where that is enough the one of the expected cause; nil without one.
 func (o *outcome) first() *finding {
 	for i := range o.slow.Findings {
-		if f := &o.slow.Findings[i]; f.Saving != nil && (!o.expect.Among || f.Cause == o.expect.Cause) {
+		if f := &o.slow.Findings[i]; f.Cause == o.expect.Cause || f.Saving != nil && !o.expect.Among {
 			return f
 		}
 	}

@@ -29,7 +29,7 @@ func findCopy(t *Traced) []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), Value: best.GBs(), Unit: "GB/s"}}
 	f.Fix.Text = "Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less."
 	if pageable > 0.5*time {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of them from or to pageable memory, which the device cannot read by itself", ms(pageable)), Value: pageable / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("of the %s that nothing hides, %s are from or to pageable memory, which the device cannot reach by itself", ms(time), ms(pageable)), Value: pageable / 1e6, Unit: "ms"})
 		f.Fix.Change = "DataLoader(..., pin_memory=True) and x.to(device, non_blocking=True)"
 	}
 	f.Caveat = "What a copy waits for before it starts is not counted here."

@@ -30,6 +30,11 @@ const (
 	NoDemand    = "no-demand"
 )
 
+// IDs are the causes that a report can name, as docs/causes lists them.
+func IDs() []string {
+	return []string{Input, Python, Launch, IO, GC, Compile, Warmup, Straggler, Comm, GIL, Sync, Machine, Threads, Alloc, Copy, Precision, Layout, MemoryBound, NoDemand, Compute}
+}
+
 // Finding is one cause with its place, its evidence and what removing it would save.
 type Finding struct {
 	Cause, Sub string

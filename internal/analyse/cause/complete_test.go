@@ -1,0 +1,121 @@
+package cause
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// Adding a cause is one rule, one page and one case of the zoo: each cause has all of them, and none has one without the others.
+func TestEveryCauseIsComplete(t *testing.T) {
+	cases, files := zooCauses(t), ruleFiles(t)
+	list, err := os.ReadFile(filepath.Join(root, "docs", "causes", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range IDs() {
+		page, err := os.ReadFile(filepath.Join(root, "docs", "causes", id+".md"))
+		if err != nil {
+			t.Errorf("%s has no page: %v", id, err)
+		}
+		for _, heading := range []string{"# `" + id + "`", "## How it is found", "## What can fool it", "## How to fix it", "## A real report"} {
+			if !strings.Contains(string(page), heading) {
+				t.Errorf("docs/causes/%s.md lacks %q", id, heading)
+			}
+		}
+		if !strings.Contains(string(list), "[`"+id+"`]("+id+".md)") {
+			t.Errorf("docs/causes/README.md does not list %s", id)
+		}
+		if id != Compute && !slices.Contains(cases, id) {
+			t.Errorf("no case of testdata/zoo expects %s", id)
+		}
+		if len(files[id]) == 0 {
+			t.Errorf("no file has a rule that makes findings of %s", id)
+		}
+	}
+	for _, id := range cases {
+		if id != "none" && !slices.Contains(IDs(), id) {
+			t.Errorf("a case of the zoo expects %q, which is no cause", id)
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "causes", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if id := strings.TrimSuffix(filepath.Base(p), ".md"); id != "README" && !slices.Contains(IDs(), id) {
+			t.Errorf("docs/causes/%s.md is of no cause", id)
+		}
+	}
+}
+
+// zooCauses are the expected causes of all cases.
+func zooCauses(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "testdata", "zoo", "*", "expect.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	var out []string
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct{ Cause string }
+		if err := json.Unmarshal(text, &e); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+		out = append(out, e.Cause)
+	}
+	return out
+}
+
+// ruleFiles are the files in which a cause's constant stands in a finding: as the field Cause of a literal, or as the first
+// argument of a function that starts one.
+func ruleFiles(t *testing.T) map[string][]string {
+	t.Helper()
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{"Input": Input, "Python": Python, "Launch": Launch, "IO": IO, "GC": GC, "Compile": Compile, "Warmup": Warmup, "Straggler": Straggler,
+		"Comm": Comm, "GIL": GIL, "Sync": Sync, "Machine": Machine, "Threads": Threads, "Alloc": Alloc, "Copy": Copy, "Precision": Precision, "Layout": Layout,
+		"MemoryBound": MemoryBound, "NoDemand": NoDemand, "Compute": Compute}
+	out := map[string][]string{}
+	for _, p := range paths {
+		if strings.HasSuffix(p, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			var value ast.Expr
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Cause" {
+					value = n.Value
+				}
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && strings.HasSuffix(strings.ToLower(f.Sel.Name), "finding") && len(n.Args) > 0 {
+					value = n.Args[0]
+				}
+			}
+			if id, ok := value.(*ast.Ident); ok && names[id.Name] != "" {
+				out[names[id.Name]] = append(out[names[id.Name]], p)
+			}
+			return true
+		})
+	}
+	return out
+}
