@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const zooDir = "../../testdata/zoo"
+
+func allCases(t *testing.T) []testCase {
+	t.Helper()
+	cases, err := readCases(zooDir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// The expected line of each program is the one that is marked, and stays where it is when names and sizes are drawn.
+func TestDrawnCasesKeepTheirPlace(t *testing.T) {
+	for _, c := range allCases(t) {
+		if c.recorded() {
+			continue
+		}
+		for seed := uint64(1); seed <= 3; seed++ {
+			d := c.drawn(seed)
+			dir := t.TempDir()
+			variants := []string{"slow", "fixed"}
+			if c.healthy() {
+				variants = variants[:1]
+			}
+			for _, v := range variants {
+				script, err := c.write(v, d, filepath.Join(dir, v))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if filepath.Base(script) != d.entry {
+					t.Errorf("%s: the script is called %s, want %s", c.name, filepath.Base(script), d.entry)
+				}
+			}
+			if c.expect.Line > 0 {
+				at := lineOf(t, filepath.Join(dir, "slow", d.expected(c.expect.File, &c.expect)), c.expect.Line)
+				if !strings.Contains(at, "# here") {
+					t.Errorf("%s: line %d is %q, which is not marked", c.name, c.expect.Line, at)
+				}
+			}
+		}
+	}
+}
+
+func lineOf(t *testing.T, path string, line int) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if line > len(lines) {
+		return ""
+	}
+	return lines[line-1]
+}
+
+// Two seeds give different programs, one seed the same one.
+func TestSeedDecides(t *testing.T) {
+	for _, c := range allCases(t) {
+		if c.recorded() {
+			continue
+		}
+		text := map[uint64][]byte{}
+		for _, seed := range []uint64{1, 2} {
+			for range 2 {
+				script, err := c.write("slow", c.drawn(seed), t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := os.ReadFile(script)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text[seed] != nil && !bytes.Equal(text[seed], got) {
+					t.Errorf("%s: seed %d gives two programs", c.name, seed)
+				}
+				text[seed] = got
+			}
+		}
+		if len(c.expect.Names) > 0 && bytes.Equal(text[1], text[2]) {
+			t.Errorf("%s: seeds 1 and 2 give the same program", c.name)
+		}
+	}
+}
+
+// Every name that is to be drawn occurs, every size is a constant of the case.
+func TestDrawnNamesOccur(t *testing.T) {
+	for _, c := range allCases(t) {
+		if c.recorded() {
+			continue
+		}
+		all := ""
+		err := filepath.WalkDir(c.dir, func(path string, e os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".py") {
+				text, _ := os.ReadFile(path)
+				all += "\n" + e.Name() + "\n" + string(text)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range c.expect.Names {
+			if !strings.Contains(all, name) {
+				t.Errorf("%s: no %s to rename", c.name, name)
+			}
+		}
+		for name, limits := range c.expect.Sizes {
+			if !strings.Contains(all, "\n"+name+" = ") || limits[0] > limits[1] {
+				t.Errorf("%s: %s is no constant, or has the limits %v", c.name, name, limits)
+			}
+		}
+	}
+}
+
+// The scores of a known outcome.
+func TestScores(t *testing.T) {
+	e := &expect{Cause: "python", Place: Place{"slow.py", 10}}
+	doc := document{Findings: []finding{{Cause: "python", Share: 0.4}}}
+	f := &doc.Findings[0]
+	f.Where.File, f.Where.Line = "/tmp/x/amber.py", 12
+	f.Saving = &struct {
+		RunS *struct{ Low, Mid, High float64 } `json:"run_s"`
+	}{&struct{ Low, Mid, High float64 }{3, 4, 4.2}}
+	o := outcome{expect: e, file: func(string) string { return "amber.py" }, slow: doc, wall: [][2]float64{{10, 5.9}, {10.1, 6}, {9.9, 5.8}}}
+	if !o.named() || !o.placed() || !o.decided() || !o.priced() || !o.covered() {
+		t.Errorf("named %v placed %v decided %v priced %v covered %v, want all", o.named(), o.placed(), o.decided(), o.priced(), o.covered())
+	}
+	f.Where.Line, f.Saving.RunS.High = 13, 4.05
+	o.wall[0][1] = 2
+	if o.placed() || o.covered() || o.decided() {
+		t.Errorf("placed %v covered %v decided %v, want none", o.placed(), o.covered(), o.decided())
+	}
+	f.Cause = "input"
+	if o.named() {
+		t.Error("named although another cause is first")
+	}
+}
