@@ -22,6 +22,9 @@ func (p *pythonProcess) nameThread(t *pythonThread, s *cpython.ThreadSample) {
 		p.names, _ = p.reader.ThreadNames() // what could be read counts
 		p.namesAt = p.tick
 	}
+	if p.namesAt != p.tick && t.name != "" {
+		return
+	}
 	name := ""
 	if p.namesAt == p.tick { // older ones may be of a thread that had the same ident
 		name = p.names[s.ID]

@@ -13,6 +13,7 @@ type threadIDs struct {
 	mem    proc.Memory
 	inner  map[int]int // from the ids of the target's PID namespace to ours; nil where they are the same
 	offset int         // of the id in the C library's record; 0 unknown
+	fixed  []int       // the threads of a process that has ended; nil for a running one
 }
 
 // maxHandle is how far into the C library's record the id is looked for.
@@ -51,6 +52,22 @@ func (t *threadIDs) native(handle uint64, noted int) int {
 	return t.inner[noted]
 }
 
+// known are the ids of all threads, in the process's own PID namespace.
+func (t *threadIDs) known() map[uint32]bool {
+	known := map[uint32]bool{}
+	if t.fixed != nil {
+		for _, tid := range t.fixed {
+			known[uint32(tid)] = true
+		}
+		return known
+	}
+	tids, _ := proc.Threads(t.pid)
+	for _, tid := range tids {
+		known[uint32(proc.InnerThread(t.pid, tid))] = true
+	}
+	return known
+}
+
 func (t *threadIDs) fromHandle(handle uint64) int {
 	if t.offset > 0 {
 		v, err := proc.U32(t.mem, handle+uint64(t.offset))
@@ -63,14 +80,7 @@ func (t *threadIDs) fromHandle(handle uint64) int {
 	n := len(record)
 	for ; n > 0 && t.mem.Read(handle, record[:n]) != nil; n /= 2 {
 	}
-	tids, err := proc.Threads(t.pid)
-	if err != nil {
-		return 0
-	}
-	known := map[uint32]bool{}
-	for _, tid := range tids {
-		known[uint32(proc.InnerThread(t.pid, tid))] = true
-	}
+	known := t.known()
 	for at := 64; at+4 <= n; at += 4 { // the first words are pointers of the thread's own
 		v := uint32(record[at]) | uint32(record[at+1])<<8 | uint32(record[at+2])<<16 | uint32(record[at+3])<<24
 		if known[v] {

@@ -44,9 +44,10 @@ var sections314 = change(sections313, map[string]string{
 	"list":   "size ob_item ob_size|set size used table mask",
 })
 
-// From 3.15 on the thread section is longer; what follows gc is not read.
+// From 3.15 on the sections of threads, types and texts are longer; what follows gc is not read.
 var sections315 = change(sections314, map[string]string{
-	"thread":  "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id native_thread_id datastack_chunk status current_exception exc_state holds_gil gil_requested|err_stackitem exc_value",
+	"thread":  "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state|err_stackitem exc_value",
+	"type":    "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset|heap_type size ht_cached_keys",
 	"unicode": "size state length asciiobject_size compactunicodeobject_size",
 })
 
@@ -69,16 +70,16 @@ func change(base []section, by map[string]string) []section {
 	return out
 }
 
-// orders are tried newest first for versions later than all of them: a new minor version whose words kept their
-// order works on its first day, one whose words moved fails the checks below.
-func sectionsOf(minor int) []section {
+// sectionsOf gives the orders in which a minor version may have its words, the likeliest first. A new minor version whose
+// words kept an order works on its first day; one whose words moved fails the checks below.
+func sectionsOf(minor int) [][]section {
 	switch {
 	case minor <= 13:
-		return sections313
+		return [][]section{sections313}
 	case minor == 14:
-		return sections314
+		return [][]section{sections314}
 	}
-	return sections315
+	return [][]section{sections315, sections314}
 }
 
 // offsets are the words by "section.field".
@@ -98,17 +99,24 @@ func readOffsets(mem proc.Memory, runtime uint64) (version uint32, free bool, o 
 	if version>>24 != 3 {
 		return 0, false, nil, fmt.Errorf("debug offsets of Python %d: %w", version>>24, ErrVersion)
 	}
-	list := sectionsOf(int(version >> 16 & 0xff))
+	for _, list := range sectionsOf(int(version >> 16 & 0xff)) {
+		if o, err = readSections(mem, runtime, list); err == nil {
+			break
+		}
+	}
+	return version, free, o, err
+}
+
+func readSections(mem proc.Memory, runtime uint64, list []section) (offsets, error) {
 	words := 0
 	for _, s := range list {
 		words += len(strings.Fields(s.fields))
 	}
 	raw := make([]byte, 8*words)
 	if err := mem.Read(runtime, raw); err != nil {
-		return 0, false, nil, fmt.Errorf("debug offsets: %w", err)
+		return nil, fmt.Errorf("debug offsets: %w", err)
 	}
-	o, err = checkOffsets(list, raw)
-	return version, free, o, err
+	return checkOffsets(list, raw)
 }
 
 func checkOffsets(list []section, raw []byte) (offsets, error) {
@@ -170,9 +178,18 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 func objectsOfOffsets(o offsets) ObjectLayout {
 	ascii := o["unicode.asciiobject_size"]
 	return ObjectLayout{Header: o["object.size"], Type: o["object.ob_type"], VarSize: o["tuple.ob_size"],
-		TypeName: o["type.tp_name"], TypeSize: o["type.size"], TypeFlags: o["type.tp_flags"], BytesData: o["bytes.ob_sval"],
+		TypeName: o["type.tp_name"], HeapKeys: heapKeys(o), TypeFlags: o["type.tp_flags"], BytesData: o["bytes.ob_sval"],
 		TupleItems: o["tuple.ob_item"], ListItems: o["list.ob_item"], UniLength: o["unicode.length"],
 		UniState: o["unicode.state"], UniASCII: ascii, UniCompact: ascii + 16, UniLegacy: ascii + 16,
 		FloatValue: o["float.ob_fval"], LongTag: o["long.lv_tag"], LongDigits: o["long.ob_digit"],
 		DictUsed: o["object.size"], DictKeys: o["dict.ma_keys"], DictValues: o["dict.ma_values"]}
+}
+
+// heapKeys is where a class keeps the names of its instances' attributes: behind PyTypeObject and its method tables, which
+// have not changed since 3.10.
+func heapKeys(o offsets) int {
+	if at := o["heap_type.ht_cached_keys"]; at > 0 {
+		return at
+	}
+	return o["type.size"] + 464
 }

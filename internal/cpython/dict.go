@@ -147,11 +147,8 @@ func (r *Reader) findKey(list []dictEntry, key string) int {
 const (
 	typeBasicSize     = 32
 	typeDictOffset    = 288
-	heapKeysBehind    = 464 // of ht_cached_keys behind PyTypeObject
 	typeManagedDict   = 1 << 4
 	typeInlineValues  = 1 << 2
-	typeSize          = 416 // of PyTypeObject from 3.12 on, where the process does not tell
-	typeSize311       = 408
 	managedDictBehind = 24 // bytes before the object
 	valuesBehind311   = 32
 )
@@ -225,14 +222,7 @@ func (r *Reader) extra() uint64 { return uint64(r.l.Object.Header - 16) }
 
 // valueOf reads the value of a name by its place in the type's keys.
 func (r *Reader) valueOf(typ, values uint64, name string) (uint64, error) {
-	size, behind := uint64(typeSize), uint64(heapKeysBehind)
-	if r.l.Minor < 12 {
-		size = typeSize311
-	}
-	if r.l.Object.TypeSize > 0 {
-		size = uint64(r.l.Object.TypeSize)
-	}
-	keys, err := proc.U64(r.mem, typ+size+behind)
+	keys, err := proc.U64(r.mem, typ+uint64(r.l.Object.HeapKeys))
 	if err != nil || keys == 0 {
 		return 0, err
 	}

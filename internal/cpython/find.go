@@ -37,6 +37,8 @@ type Interpreter struct {
 
 const runtimeSymbol, versionSymbol, runtimeSection = "_PyRuntime", "Py_Version", ".PyRuntime"
 
+var runtimeSymbols, runtimeSections = []string{runtimeSymbol, versionSymbol}, []string{runtimeSection}
+
 var (
 	libName = regexp.MustCompile(`^libpython(\d)\.(\d+)[a-z]*\.so`)
 	exeName = regexp.MustCompile(`^python(\d)\.(\d+)[a-z]*$`)
@@ -61,16 +63,32 @@ func Find(pid int, mem proc.Memory) (*Interpreter, error) {
 		return nil, err
 	}
 	exe, _ := proc.Exe(pid)
-	return find(pid, mem, maps, exe)
+	return (&finder{pid: pid, mem: mem, maps: maps, exe: exe, open: func(m proc.Mapping) (*proc.Binary, error) { return binaryOf(pid, m) }}).find()
 }
 
-func find(pid int, mem proc.Memory, maps proc.Maps, exe string) (*Interpreter, error) {
+// FindCore locates the runtime in a core file.
+func FindCore(c *proc.Core) (*Interpreter, error) {
+	open := func(m proc.Mapping) (*proc.Binary, error) { return c.Binary(m, runtimeSymbols, runtimeSections) }
+	return (&finder{pid: c.PID, mem: c, maps: c.Maps, exe: c.Exe(), open: open}).find()
+}
+
+// finder is a process in which an interpreter is looked for.
+type finder struct {
+	pid  int
+	mem  proc.Memory
+	maps proc.Maps
+	exe  string
+	open func(proc.Mapping) (*proc.Binary, error)
+}
+
+func (f *finder) find() (*Interpreter, error) {
+	pid, maps, exe := f.pid, f.maps, f.exe
 	err := fmt.Errorf("process %d (%s): %w", pid, exe, ErrNotPython)
 	for _, m := range candidates(maps, exe) {
 		if strings.Contains(path.Base(m.Path), "pypy") {
 			return nil, fmt.Errorf("process %d (%s): %w", pid, m.Path, ErrOtherPython)
 		}
-		in, e := probe(pid, mem, maps, m)
+		in, e := f.probe(m)
 		if e == nil {
 			return in, nil
 		}
@@ -102,8 +120,9 @@ func candidates(maps proc.Maps, exe string) []proc.Mapping {
 	return append(libs, exes...)
 }
 
-func probe(pid int, mem proc.Memory, maps proc.Maps, m proc.Mapping) (*Interpreter, error) {
-	b, err := binaryOf(pid, m)
+func (f *finder) probe(m proc.Mapping) (*Interpreter, error) {
+	pid, mem := f.pid, f.mem
+	b, err := f.open(m)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +138,10 @@ func probe(pid int, mem proc.Memory, maps proc.Maps, m proc.Mapping) (*Interpret
 	} else {
 		return nil, fmt.Errorf("process %d: %s: %w", pid, m.Path, ErrNotPython)
 	}
-	if err := in.learn(mem, versionOf(mem, b, bias, m.Path, pid)); err != nil {
+	if err := in.learn(mem, f.version(b, bias, m.Path)); err != nil {
 		return nil, fmt.Errorf("process %d: %s: %w", pid, m.Path, err)
 	}
-	return in, in.ready(mem, maps)
+	return in, in.ready(mem, f.maps)
 }
 
 func binaryOf(pid int, m proc.Mapping) (*proc.Binary, error) {
@@ -132,23 +151,22 @@ func binaryOf(pid int, m proc.Mapping) (*proc.Binary, error) {
 	if b := binaries.of[key]; b != nil {
 		return b, nil
 	}
-	b, err := proc.OpenBinary(pid, m, []string{runtimeSymbol, versionSymbol}, []string{runtimeSection})
+	b, err := proc.OpenBinary(pid, m, runtimeSymbols, runtimeSections)
 	if err == nil && len(binaries.of) < 256 {
 		binaries.of[key] = b
 	}
 	return b, err
 }
 
-// versionOf finds the version: the symbol Py_Version (3.11 on) is exact; names of the file and of the standard
+// version finds the version: the symbol Py_Version (3.11 on) is exact; names of the file and of the standard
 // library's folder give major and minor.
-func versionOf(mem proc.Memory, b *proc.Binary, bias uint64, file string, pid int) uint32 {
+func (f *finder) version(b *proc.Binary, bias uint64, file string) uint32 {
 	if s, ok := b.Symbol(versionSymbol); ok {
-		if v, err := proc.U32(mem, bias+s.Value); err == nil && v>>24 == 3 {
+		if v, err := proc.U32(f.mem, bias+s.Value); err == nil && v>>24 == 3 {
 			return v
 		}
 	}
-	exe, _ := proc.Exe(pid)
-	for _, text := range []string{path.Base(file), path.Base(exe), file} {
+	for _, text := range []string{path.Base(file), path.Base(f.exe), file} {
 		if m := digits.FindStringSubmatch(text); m != nil {
 			major, _ := strconv.Atoi(m[1])
 			minor, _ := strconv.Atoi(m[2])

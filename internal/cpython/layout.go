@@ -83,7 +83,7 @@ type ObjectLayout struct {
 	Header, Type                     int // size of PyObject; ob_type
 	VarSize                          int
 	TypeName, TypeFlags              int
-	TypeSize                         int // of PyTypeObject; 0 unknown
+	HeapKeys                         int // PyHeapTypeObject.ht_cached_keys (3.11 on)
 	BytesData, TupleItems, ListItems int
 	UniLength, UniState              int
 	UniASCII, UniCompact, UniLegacy  int // where the data begin: compact ASCII, compact, pointer
@@ -126,8 +126,15 @@ func objects38() ObjectLayout {
 		LongTag: 16, LongDigits: 24, DictUsed: 16, DictKeys: 32, DictValues: 40}
 }
 
+func objects311() ObjectLayout {
+	o := objects38()
+	o.HeapKeys = 872
+	return o
+}
+
 func objects312() ObjectLayout {
 	o := objects38()
+	o.HeapKeys = 880
 	o.UniASCII, o.UniCompact, o.UniLegacy = 40, 56, 56
 	return o
 }
@@ -170,7 +177,7 @@ func layout311() Layout {
 		Code: CodeLayout{Size: 184, ArgCount: 56, KwOnly: 64, Flags: 48, First: 72, File: 112, Name: 120, Qual: 128,
 			Table: 136, LocalNames: 96, LocalKinds: 104, NLocals: none, CellVars: none, FreeVars: none, Bytecode: 184,
 			FrameWords: none, StackSize: 68, NLocalsPlus: 76, KeyFrom: 56, KeyTo: 144, Lines: linesLocations},
-		Object: objects38(),
+		Object: objects311(),
 	}
 }
 

@@ -22,7 +22,12 @@ func interpreters(t testing.TB) map[string]string {
 	home, _ := os.UserHomeDir()
 	found := map[string]string{}
 	paths, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
-	for _, p := range append(paths, "/usr/bin/python3") {
+	cache := os.Getenv("BOTTLENECK_CACHE") // where scripts/env.sh puts Debian sid
+	if cache == "" {
+		cache = filepath.Join(home, ".cache/bottleneck-dev")
+	}
+	sid, _ := filepath.Glob(filepath.Join(cache, "envs/torch-sid/bin/python3.*"))
+	for _, p := range append(append(paths, sid...), "/usr/bin/python3") {
 		out, err := exec.Command(p, "-c", "import sys; print('%d.%d' % sys.version_info[:2], int(sys.version_info >= (3, 8)))").Output()
 		f := strings.Fields(string(out))
 		if err != nil || len(f) != 2 || f[1] != "1" {
