@@ -37,6 +37,7 @@ type processFacts struct {
 	LocalRank   *int              `json:"local_rank"`
 	World       *int              `json:"world_size"`
 	WorkerIndex *int              `json:"worker_index"`
+	Consumer    *int              `json:"consumer"`
 	Argv        []string          `json:"argv"`
 	Python      string            `json:"python"`
 	MainThread  int               `json:"main_thread"`
@@ -58,7 +59,8 @@ type processFacts struct {
 		Minor  int    `json:"compute_minor"`
 		SMs    int    `json:"sms"`
 	} `json:"gpus"`
-	Exit *struct {
+	Profiling *deviceAccess `json:"gpu_profiling"`
+	Exit      *struct {
 		Unix   int64  `json:"unix_ns"`
 		Reason string `json:"reason"`
 	} `json:"exit"`
@@ -138,8 +140,14 @@ func (f *processFacts) process() *model.Process {
 	if f.WorkerIndex != nil {
 		p.WorkerIndex = *f.WorkerIndex
 	}
+	if f.Consumer != nil {
+		p.PPID = *f.Consumer // where a fork server started it, the parent is that
+	}
 	if f.Torch != nil {
 		p.Torch = f.Torch.Version
+	}
+	if len(f.GPUs) > 0 {
+		p.NoKernels = f.Profiling.why()
 	}
 	if f.Exit != nil {
 		p.End, p.Exit = model.Time(f.Exit.Unix), f.Exit.Reason

@@ -44,6 +44,7 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	if err := r.traces(); err != nil {
 		return err
 	}
+	r.devices()
 	r.samples(launchers)
 	cleanPaths(s, r.added())
 	r.environment()

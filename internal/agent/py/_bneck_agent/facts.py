@@ -6,7 +6,7 @@ import re
 import sys
 import time
 
-from . import core
+from . import core, devices
 
 PACKAGES = (
     "torch numpy pandas torchvision torchaudio torchdata lightning pytorch_lightning transformers accelerate datasets "
@@ -20,7 +20,11 @@ LAUNCHERS = re.compile(
     r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b"
 )
 
+# Processes that multiprocessing starts for itself: they outlive the program by seconds, in which they would change its session.
+HELPERS = re.compile(r"from multiprocessing\.(resource_tracker|semaphore_tracker|forkserver) import main\b")
+
 role = "main"
+helper = False  # one of HELPERS
 worker_index = None
 exit_reason = None
 
@@ -88,9 +92,10 @@ def distributed_rank():
 
 def find_role():
     """Sets role from the command line and the environment, and tells children what their parent is."""
-    global role
+    global role, helper
     parent, _, pid = os.environ.get("BNECK_PARENT_ROLE", "").partition(":")
     line = " ".join(command_line()[:8])
+    helper = bool(HELPERS.search(line))
     if "_inductor/compile_worker" in line or "torch._inductor.compile_worker" in line:
         role = "compile"
     elif LAUNCHERS.search(line):
@@ -108,8 +113,8 @@ def find_role():
 
 def child_role():
     """The role of a process forked from this one, until more is known."""
-    global role, worker_index
-    role, worker_index = "other", None
+    global role, helper, worker_index
+    role, helper, worker_index = "other", False, None
     os.environ["BNECK_PARENT_ROLE"] = "other:%d" % os.getpid()
 
 
@@ -121,6 +126,12 @@ def write():
         core.replace(os.path.join(core.folder, "process.json"), json.dumps(gather(), default=str).encode("utf-8", "backslashreplace"))
     except OSError:
         core.folder = None
+
+
+def consumer():
+    """The process that a worker works for: its parent, unless a fork server stands between them."""
+    parent = getattr(sys.modules.get("multiprocessing.process"), "_parent_process", None)
+    return getattr(parent, "pid", None)
 
 
 def gather():
@@ -143,6 +154,7 @@ def gather():
         "local_rank": local,
         "world_size": world if rank is not None else None,
         "worker_index": worker_index,
+        "consumer": consumer() if role == "worker" else None,
         "argv": redacted(command_line()),
         "executable": sys.executable,
         "python": "%d.%d.%d" % sys.version_info[:3],
@@ -205,6 +217,11 @@ def read_torch(torch):
     cuda = getattr(torch, "cuda", None)
     if cuda is not None and cuda.is_initialized():
         result["gpus"] = [gpu(cuda, index) for index in range(cuda.device_count())]
+        asked = core.config.get("activities") or []
+        if asked and "cuda" not in [name.lower() for name in asked]:
+            result["gpu_profiling"] = {"asked": False}
+        elif facts["cuda"]:
+            result["gpu_profiling"] = devices.access()
     return result
 
 
