@@ -11,7 +11,7 @@ import (
 
 // Change is a question: what would a step take if …?
 type Change struct {
-	// Scale multiplies the time of everything of a name (see Names) by a factor, 0 and more.
+	// Scale multiplies the time of everything of a name (see Session.Names) by a factor, 0 and more.
 	Scale []Scale
 	// NoDeviceWaits lets calls that waited for the device return at once.
 	NoDeviceWaits bool
@@ -86,8 +86,8 @@ var kindWords = map[string][]Kind{
 	"data preparation": {Fetch},
 }
 
-// Names lists what Scale can name in this graph: kinds of activity, kinds of operators and kernels, and operators and kernels.
-func (g *Graph) Names() []string {
+// kindNames lists the kinds that Scale can name in this graph, and names the operators and kernels as well.
+func (g *Graph) names() (kindNames, names []string) {
 	kinds, cats, events := [numKinds]bool{}, [256]bool{}, map[model.Str]bool{}
 	for i := range g.nodes {
 		n := &g.nodes[i]
@@ -96,23 +96,22 @@ func (g *Graph) Names() []string {
 			events[t.Events.Name[n.event]] = true
 		}
 	}
-	var out, names []string
 	for word, list := range kindWords {
 		if slices.ContainsFunc(list, func(k Kind) bool { return kinds[k] }) {
-			out = append(out, word)
+			kindNames = append(kindNames, word)
 		}
 	}
 	for i, c := range g.categories {
 		if cats[i] && c != "" {
-			out = append(out, c)
+			kindNames = append(kindNames, c)
 		}
 	}
-	slices.Sort(out)
 	for s := range events {
 		names = append(names, g.texts.Text(s))
 	}
 	slices.Sort(names)
-	return slices.Compact(append(out, names...))
+	slices.Sort(kindNames)
+	return slices.Compact(kindNames), names
 }
 
 func (g *Graph) traceOf(n *node) *model.Trace {

@@ -1,0 +1,344 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Session answers questions about one session: by its unprofiled steps where it has an account of them, else by its traces.
+type Session struct {
+	s      *model.Session
+	b      *analyse.Breakdown // nil: by the traces
+	graph  *Graph
+	before *Times
+	cores  float64 // that the program may use; 0 unknown
+	cpu    float64 // share of a fetch that is spent on a CPU
+	only   *int64  // the one step that answers are about; nil: all
+}
+
+// Answer is the reply to one question: steps of the main kind before and after, ns, as means over the steps, and what they
+// consist of (summed over Steps steps).
+type Answer struct {
+	Steps       int
+	Before      float64
+	After       float64
+	PartsBefore []Part
+	PartsAfter  []Part
+}
+
+// maxTraces bounds how many ranks' traces are replayed together.
+const maxTraces = 16
+
+// NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
+// replay: no steps, no usable trace.
+func NewSession(s *model.Session, b *analyse.Breakdown) *Session {
+	r := &Session{s: s}
+	if b != nil && b.PerStep {
+		if g := FromSteps(s, b, 0); g != nil {
+			r.b, r.graph = b, g
+			r.cores, r.cpu = cores(&s.Environment), fetchCPU(s, b)
+		}
+	}
+	if r.graph == nil {
+		r.graph = FromTraces(usable(s.Traces), s.Strings)
+	}
+	if r.graph == nil || len(r.graph.windows) == 0 || r.graph.Incomplete() {
+		return nil
+	}
+	r.before, _ = r.graph.Replay(Change{}) // no names, so that none can be unknown
+	return r
+}
+
+// usable are traces with events; of those of several ranks one each.
+func usable(traces []*model.Trace) []*model.Trace {
+	var out []*model.Trace
+	seen := map[int]bool{}
+	for _, t := range traces {
+		if t.Events.Len() == 0 || seen[t.Rank] || len(out) == maxTraces {
+			continue
+		}
+		seen[t.Rank] = true
+		out = append(out, t)
+	}
+	return out
+}
+
+// Unprofiled says whether answers are about steps without the profiler, else about traced ones.
+func (r *Session) Unprofiled() bool { return r.b != nil }
+
+// Error is how far the unmodified replay is from what was recorded, as a share of the steps; negative where it is shorter.
+func (r *Session) Error() float64 {
+	recorded, replayed := model.Dur(0), model.Dur(0)
+	for _, st := range r.graph.Steps(r.before) {
+		recorded += st.Recorded
+		replayed += st.Replayed
+	}
+	return float64(replayed-recorded) / float64(max(recorded, 1))
+}
+
+// Slack is the share of the recorded steps that nothing explains.
+func (r *Session) Slack() float64 {
+	steps := r.graph.Steps(r.before)
+	r.graph.Explain(steps)
+	recorded, slack := model.Dur(0), model.Dur(0)
+	for _, st := range steps {
+		recorded += st.Recorded
+		slack += st.Slack
+	}
+	return float64(slack) / float64(max(recorded, 1))
+}
+
+// Only limits answers to the step of one number; false where there is none.
+func (r *Session) Only(number int64) bool {
+	for i := range r.graph.windows {
+		if r.graph.windows[i].number == number {
+			r.only = &number
+			return true
+		}
+	}
+	return false
+}
+
+// StepNumbers are the numbers of the first and the last step.
+func (r *Session) StepNumbers() (first, last int64) {
+	w := r.graph.windows
+	return w[0].number, w[len(w)-1].number
+}
+
+// Kinds lists the kinds of activity that Change.Scale can name.
+func (r *Session) Kinds() []string {
+	kinds, _ := r.graph.names()
+	return kinds
+}
+
+// Names lists all that Change.Scale can name: kinds, operators and kernels.
+func (r *Session) Names() []string {
+	kinds, names := r.graph.names()
+	return append(kinds, names...)
+}
+
+// Ask replays a change. It fails with *UnknownName where the session holds nothing of a name.
+func (r *Session) Ask(c Change) (*Answer, error) {
+	g, times, err := r.replay(c)
+	if err != nil {
+		return nil, err
+	}
+	trace, n := r.first()
+	a := &Answer{Steps: n, Before: r.graph.mean(r.before, false, r.only), After: g.mean(times, c.RanksEqual, r.only)}
+	a.PartsBefore, a.PartsAfter = r.graph.parts(r.before, trace, r.only), g.parts(times, trace, r.only)
+	return a, nil
+}
+
+// first is the trace whose steps are shown, and how many they are.
+func (r *Session) first() (trace, steps int) {
+	trace = r.graph.windows[0].trace
+	for i := range r.graph.windows {
+		if r.graph.windows[i].trace == trace && r.graph.windows[i].asked(r.only) {
+			steps++
+		}
+	}
+	return trace, steps
+}
+
+// replay runs the graph, another one where the number of workers changes. Where cores are scarce, what runs on them takes
+// longer or shorter with the number of threads that want them.
+func (r *Session) replay(c Change) (*Graph, *Times, error) {
+	g := r.graph
+	if c.Workers != 0 && r.b != nil {
+		if g = FromSteps(r.s, r.b, c.Workers); g == nil {
+			g = r.graph
+		}
+	}
+	dur, err := g.durations(c.Scale)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := g.run(dur, c)
+	if r.b == nil || r.cores <= 0 {
+		return g, t, nil
+	}
+	// Threads that shared cores while they were recorded took longer than they would alone.
+	alone := 1 / max(r.graph.demand(r.graph.recorded(), r.before, r.cpu)/r.cores, 1)
+	work := g.crowded(dur, alone, r.cpu)
+	if t = g.run(work, c); g.demand(work, t, r.cpu) <= r.cores {
+		return g, t, nil
+	}
+	low, high := 1.0, maxCrowd // the factor at which the work just fits on the cores
+	for high-low > 0.01*low {
+		factor := (low + high) / 2
+		if t = g.run(g.crowded(work, factor, r.cpu), c); g.demand(work, t, r.cpu) > r.cores {
+			low = factor
+		} else {
+			high = factor
+		}
+	}
+	return g, g.run(g.crowded(work, high, r.cpu), c), nil
+}
+
+// maxCrowd bounds how many times longer crowded cores can make a thread's work.
+const maxCrowd = 64.0
+
+// recorded is how long each node took.
+func (g *Graph) recorded() []int64 {
+	dur, _ := g.durations(nil) // no names, so that none can be unknown
+	return dur
+}
+
+// demand is how many cores the work of the nodes, ns each when it has a core of its own, keeps busy over a replay. cpu is the share of
+// a fetch that runs on a core.
+func (g *Graph) demand(work []int64, t *Times, cpu float64) float64 {
+	sum, from, to := 0.0, int64(1<<62), int64(-1<<62)
+	for i := range g.nodes {
+		switch n := &g.nodes[i]; n.kind {
+		case Fetch:
+			sum += float64(work[i]) * cpu
+		case Op, Host:
+			sum += float64(work[i])
+		}
+		from, to = min(from, t.Start[i]), max(to, t.End[i])
+	}
+	if to <= from {
+		return 0
+	}
+	return sum / float64(to-from)
+}
+
+// crowded scales what runs on cores.
+func (g *Graph) crowded(dur []int64, factor, cpu float64) []int64 {
+	out := slices.Clone(dur)
+	for i := range out {
+		switch g.nodes[i].kind {
+		case Op, Host:
+			out[i] = int64(float64(out[i]) * factor)
+		case Fetch:
+			out[i] = int64(float64(out[i]) * (1 + (factor-1)*cpu))
+		}
+	}
+	return out
+}
+
+// asked says whether a window is the one step that is asked for; nil asks for all.
+func (w *window) asked(only *int64) bool { return only == nil || w.number == *only }
+
+// mean is the mean step of the first trace or, with equal ranks, of the rank in the middle. ns
+func (g *Graph) mean(t *Times, middle bool, only *int64) float64 {
+	sums, counts := map[int]float64{}, map[int]float64{}
+	var order []int
+	for _, st := range g.Steps(t) {
+		if only != nil && st.Number != *only {
+			continue
+		}
+		if counts[st.Trace] == 0 {
+			order = append(order, st.Trace)
+		}
+		sums[st.Trace] += float64(st.Replayed)
+		counts[st.Trace]++
+	}
+	if len(order) == 0 {
+		return 0
+	}
+	means := make([]float64, len(order))
+	for i, trace := range order {
+		means[i] = sums[trace] / counts[trace]
+	}
+	if middle {
+		slices.Sort(means)
+		return means[(len(means)-1)/2]
+	}
+	return means[0]
+}
+
+// parts is chainParts, or for unprofiled steps the driving thread's account.
+func (g *Graph) parts(t *Times, trace int, only *int64) []Part {
+	if !g.account {
+		return g.chainParts(t, trace, only)
+	}
+	sums := map[[2]string]int64{}
+	for i := range g.windows {
+		w := &g.windows[i]
+		if !w.asked(only) {
+			continue
+		}
+		end := w.fromAt
+		if w.from >= 0 {
+			end = t.End[w.from]
+		}
+		for n := w.from + 1; n <= w.to; n++ {
+			nd := &g.nodes[n]
+			if gap := t.Start[n] - end; gap > 0 {
+				sums[[2]string{Input.String(), ""}] += gap
+			}
+			name, of := g.partName(nd), g.categories[nd.cat]
+			if nd.kind == Other {
+				of = ""
+			} else if nd.kind == Fetch {
+				name = Input.String()
+			}
+			sums[[2]string{name, of}] += t.End[n] - t.Start[n]
+			end = t.End[n]
+		}
+	}
+	return sortedParts(sums)
+}
+
+func sortedParts(sums map[[2]string]int64) []Part {
+	out := make([]Part, 0, len(sums))
+	for key, v := range sums {
+		if v > 0 {
+			out = append(out, Part{Name: key[0], Of: key[1], Time: float64(v)})
+		}
+	}
+	slices.SortFunc(out, func(x, y Part) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Of, y.Of))
+	})
+	return out
+}
+
+// cores is the number of cores that the program may use and other programs left, 0 unknown.
+func cores(e *model.Environment) float64 {
+	n := float64(e.CPUs)
+	if len(e.Affinity) > 0 && (n == 0 || float64(len(e.Affinity)) < n) {
+		n = float64(len(e.Affinity))
+	}
+	if e.CPUQuota != nil && *e.CPUQuota > 0 && (n == 0 || *e.CPUQuota < n) {
+		n = *e.CPUQuota
+	}
+	return n
+}
+
+// fetchCPU is the share of the workers' samples inside fetches in which they run or want to run; 1 where it is not known.
+func fetchCPU(s *model.Session, b *analyse.Breakdown) float64 {
+	on, all := 0.0, 0.0
+	for _, p := range s.Processes {
+		if p.Role != model.RoleWorker || p.PPID != b.Process.PID || p.Host != b.Process.Host {
+			continue
+		}
+		var spans []stretch
+		thread := p.MainThread
+		for i := range p.Spans {
+			if sp := &p.Spans[i]; sp.Kind == model.SpanFetch {
+				spans = append(spans, stretch{sp.Start, sp.End})
+				thread = sp.Thread
+			}
+		}
+		slices.SortFunc(spans, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
+		for i := range p.Samples.Len() {
+			at := p.Samples.Time[i]
+			n, _ := slices.BinarySearchFunc(spans, at+1, func(s stretch, t model.Time) int { return cmp.Compare(s.from, t) })
+			if int(p.Samples.Thread[i]) != thread || n == 0 || spans[n-1].to <= at {
+				continue
+			}
+			all++
+			if st := p.Samples.State[i]; st != model.StateBlocked && st != model.StateIdle && p.Samples.Flags[i]&model.SampleDiskWait == 0 {
+				on++
+			}
+		}
+	}
+	if all < 20 {
+		return 1
+	}
+	return on / all
+}
