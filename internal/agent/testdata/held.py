@@ -30,7 +30,7 @@ elif how == "exited":
     print("left open", flush=True)
 elif how == "legacy":
     prof.stop()
-    with torch.autograd.profiler.profile(use_kineto=False) if torch.autograd.kineto_available() else torch.autograd.profiler.profile() as prof:
+    with torch.autograd.profiler.profile() as prof:
         steps(60)
     print("linear", count(prof), flush=True)
 elif how == "itt":
