@@ -27,6 +27,7 @@ type reported struct {
 	Python      *struct{ Functions, Lines []struct{} }
 	Calls       []struct{}
 	Lines       []struct{}
+	Tables      []struct{ Rows []struct{} }
 	Breakdown   []struct{ Share float64 }
 	Unread      []string
 }
@@ -84,6 +85,9 @@ func reportRealFile(t *testing.T, path string) {
 	tables := len(r.KeyAverages) + len(r.Kernels) + len(r.Calls) + len(r.Lines)
 	if r.Python != nil {
 		tables += len(r.Python.Functions)
+	}
+	for _, t := range r.Tables {
+		tables += len(t.Rows)
 	}
 	if tables == 0 || strings.HasPrefix(r.Verdict.Sentence, "nothing to judge") {
 		t.Errorf("a %s without tables: %s", r.Inputs[0].Format, r.Verdict.Sentence)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 )
 
@@ -31,7 +32,7 @@ func newBuilder(s *model.Session, opt Options) *builder {
 		opt.MaxRows = 100
 	}
 	b := &builder{s: s, opt: opt, r: emptyReport(), points: maxPoints}
-	b.gpus = sync.OnceValue(b.allGPUs)
+	b.gpus, b.kernels, b.traceParts = sync.OnceValue(b.allGPUs), sync.OnceValue(b.allKernels), sync.OnceValue(b.allParts)
 	b.r.Tool, b.r.Growing = opt.Version, s.Growing
 	return b
 }
@@ -58,11 +59,14 @@ func build(s *model.Session, opt Options, merged *Merge) *Report {
 
 // builder carries what the parts of a report share while it is made.
 type builder struct {
-	s    *model.Session
-	opt  Options
-	r    *Report
-	res  results
-	gpus func() [][]analyse.GPU // by trace; computed once
+	s   *model.Session
+	opt Options
+	r   *Report
+	res results
+	// What several parts of the report need of the traces; computed once, by whoever is first.
+	gpus       func() [][]analyse.GPU // by trace
+	kernels    func() []analyse.Kernel
+	traceParts func() []cause.TracePart // by trace
 	// merged holds what was taken out of the traces while they were there; nil where they still are.
 	merged *Merge
 	points int // of a memory timeline, at most
@@ -95,7 +99,7 @@ func emptyReport() *Report {
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{}, Bandwidth: []BandwidthRow{},
 		Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
-		Actions: []ActionRow{}, Memory: []MemoryRow{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
+		Actions: []ActionRow{}, Memory: []MemoryRow{}, Tables: []Table{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 )
 
@@ -34,7 +35,7 @@ func (b *builder) tables() (wait func()) {
 		list = append(list, []table{
 			{"key averages", func() { b.keyAverages(traces) }, []string{"operators"}},
 			{"gpu", b.gpuRows, nil},
-			{"kernels", func() { b.kernelRows(traces) }, []string{"kernels"}},
+			{"kernels", b.kernelRows, []string{"kernels"}},
 			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
 		}...)
 		if b.merged == nil {
@@ -61,20 +62,21 @@ func (b *builder) tables() (wait func()) {
 	}
 	return func() {
 		group.Wait()
+		b.r.Tables = slices.DeleteFunc(b.r.Tables, func(t Table) bool { return len(t.Rows) == 0 })
 		b.r.Unread = append(b.r.Unread, slices.DeleteFunc(broken, func(text string) bool { return text == "" })...)
 	}
 }
 
 // ownTables have rows of one trace each.
 func (b *builder) ownTables(traces []*model.Trace) []table {
-	return []table{
+	return append(b.generalTables(traces), []table{
 		{"sequences", func() { b.sequenceRows(traces) }, []string{"sequences"}},
 		{"memory", func() { b.memoryRows(traces) }, []string{"memory"}},
 		{"roofline", func() { b.rooflines(traces) }, []string{"roofline", "gpu"}},
 		{"copies", func() { b.copyRows(traces) }, []string{"copies", "gpu"}},
 		{"streams", func() { b.streamRows(traces) }, []string{"streams"}},
 		{"step parts", func() { b.stepParts(traces) }, []string{"step-parts"}},
-	}
+	}...)
 }
 
 // wanted says whether one of the sections that show a table will be shown; none stands for every report.
@@ -124,15 +126,26 @@ func (b *builder) keyAverages(traces []*model.Trace) {
 	}
 }
 
-func (b *builder) kernels(traces []*model.Trace) []analyse.Kernel {
+func (b *builder) allKernels() []analyse.Kernel {
 	if b.merged != nil {
 		return b.merged.kernelsByTime()
 	}
-	return analyse.Kernels(traces, b.s.Strings)
+	return analyse.Kernels(b.s.Traces, b.s.Strings)
 }
 
-func (b *builder) kernelRows(traces []*model.Trace) {
-	rows := b.kernels(traces)
+func (b *builder) allParts() []cause.TracePart {
+	if b.merged != nil {
+		return b.merged.parts
+	}
+	out := make([]cause.TracePart, len(b.s.Traces))
+	for i, t := range b.s.Traces {
+		out[i] = cause.PartOf(t, b.s.Strings)
+	}
+	return out
+}
+
+func (b *builder) kernelRows() {
+	rows := b.kernels()
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
 		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3, MinUs: float64(k.Min) / 1e3,

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 )
 
@@ -24,6 +25,7 @@ type Merge struct {
 	longest []model.Dur // by row of byName: the most that one rank spent in it
 	traces  []*model.Trace
 	gpus    [][]analyse.GPU
+	parts   []cause.TracePart
 	cpu     [][]analyse.StepParts
 	calls   []*analyse.RankCalls
 	r       *Report // tables by rank
@@ -46,6 +48,7 @@ type rankParts struct {
 	ops     []analyse.KeyAverage
 	kernels []analyse.Kernel
 	gpus    []analyse.GPU
+	part    cause.TracePart
 	cpu     []analyse.StepParts
 	calls   *analyse.RankCalls
 	r       *Report
@@ -66,7 +69,8 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 	list := []table{
 		{"gpu", func() { p.gpus = analyse.GPUs(t, s.Strings) }, nil},
 		{"key averages", func() { p.ops = b.operators(one.Traces) }, []string{"operators"}},
-		{"kernels", func() { p.kernels = analyse.Kernels(one.Traces, s.Strings) }, []string{"kernels"}},
+		{"kernels", func() { p.kernels = b.kernels() }, nil},
+		{"findings", func() { p.part = b.traceParts()[0] }, nil},
 		{"communication", func() { p.calls = analyse.CallsOf(t, s.Strings) }, nil},
 	}
 	list = append(list, b.ownTables(one.Traces)...)
@@ -77,6 +81,15 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 		if b.wanted(part.sections) {
 			b.guard(part.name, part.make)
 		}
+	}
+	if r := p.part.Roofline; r != nil {
+		short := *r
+		short.Ops = slices.Clone(r.Ops[:min(len(r.Ops), maxMergedOps)])
+		if r.Peaks != nil {
+			peaks := *r.Peaks // the table that it points into is everybody's
+			short.Peaks = &peaks
+		}
+		p.part.Roofline = &short
 	}
 	if len(p.gpus) == 0 {
 		b.guard("step parts", func() { p.cpu = analyse.StepPartsOf(t, s.Strings) })
@@ -89,8 +102,11 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 	return func() { m.fold(p) }
 }
 
-// maxMergedPoints bounds each rank's memory timeline where there are many.
-const maxMergedPoints = 100
+// Bounds of each rank's memory timeline and of the operators that findings about all ranks look at.
+const (
+	maxMergedPoints = 100
+	maxMergedOps    = 64
+)
 
 // first says whether no earlier trace with device work has been seen yet.
 func (m *Merge) first(number int) bool {
@@ -105,11 +121,12 @@ func (m *Merge) first(number int) bool {
 
 // fold adds one trace's parts.
 func (m *Merge) fold(p *rankParts) {
-	for _, rows := range []any{p.ops, p.kernels, p.gpus, p.r, p.trace} {
+	for _, rows := range []any{p.ops, p.kernels, p.gpus, &p.part, p.r, p.trace} {
 		keepTexts(rows, m.keep)
 	}
 	p.calls.Keep(m.keep)
-	m.traces, m.gpus, m.cpu, m.calls = append(m.traces, p.trace), append(m.gpus, p.gpus), append(m.cpu, p.cpu), append(m.calls, p.calls)
+	m.traces, m.gpus, m.parts = append(m.traces, p.trace), append(m.gpus, p.gpus), append(m.parts, p.part)
+	m.cpu, m.calls = append(m.cpu, p.cpu), append(m.calls, p.calls)
 	m.addOperators(p.ops)
 	m.addKernels(p.kernels)
 	r, from := m.r, p.r
@@ -117,6 +134,7 @@ func (m *Merge) fold(p *rankParts) {
 		r.CriticalPath = from.CriticalPath
 	}
 	r.Unread = limited(r.Unread, from.Unread)
+	r.Tables = mergeTables(r.Tables, from.Tables)
 	r.Memory, r.Roofline = limited(r.Memory, from.Memory), limited(r.Roofline, from.Roofline)
 	r.Copies, r.Bandwidth = limited(r.Copies, from.Copies), limited(r.Bandwidth, from.Bandwidth)
 	r.Streams, r.Sequences, r.StepParts = limited(r.Streams, from.Streams), limited(r.Sequences, from.Sequences), limited(r.StepParts, from.StepParts)
@@ -204,6 +222,7 @@ func (m *Merge) kernelsByTime() []analyse.Kernel {
 func (b *builder) mergedTables() {
 	from, r := b.merged.r, b.r
 	r.Memory, r.Roofline, r.Bandwidth, r.Streams, r.StepParts = from.Memory, from.Roofline, from.Bandwidth, from.Streams, from.StepParts
+	r.Tables = from.Tables
 	r.Copies, r.Sequences, r.CriticalPath = from.Copies, from.Sequences, from.CriticalPath
 	slices.SortStableFunc(r.Copies, func(x, y CopyRow) int { return cmp.Compare(y.Us, x.Us) })
 	slices.SortStableFunc(r.Sequences, func(x, y SequenceRow) int { return cmp.Compare(y.DeviceUs, x.DeviceUs) })

@@ -36,6 +36,7 @@ type Report struct {
 	Lines         []CallRow       `json:"lines"`
 	Actions       []ActionRow     `json:"actions"`
 	Memory        []MemoryRow     `json:"memory"`
+	Tables        []Table         `json:"tables"` // of analyses that give one table each
 	Ranks         []Rank          `json:"ranks"`
 	Files         map[string]File `json:"files"`
 	Next          []string        `json:"next"` // commands to look further

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse"
 )
 
 // TextOptions says how the text report looks.
@@ -31,7 +33,7 @@ type Section struct {
 
 // Sections are the parts of the text report in their usual order.
 func Sections() []Section {
-	return []Section{
+	sections := []Section{
 		{Name: "verdict", Description: "the answer in one sentence, with place and saving", write: (*printer).verdict},
 		{Name: "environment", Description: "machine, software and limits", write: (*printer).environment},
 		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
@@ -57,7 +59,15 @@ func Sections() []Section {
 		{Name: "next", Description: "commands to look further", write: (*printer).next},
 		{Name: "packages", Description: "versions of the packages that matter", write: (*printer).packages, extra: true},
 	}
+	at := slices.IndexFunc(sections, func(s Section) bool { return s.Name == "cost" })
+	for _, a := range analyse.TableAnalyses() {
+		sections = slices.Insert(sections, at, Section{Name: a.Name, Description: lowerFirst(a.Title), write: func(p *printer) { p.general(&a) }, extra: true, needs: a.Needs})
+		at++
+	}
+	return sections
 }
+
+func lowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
 // WriteText writes the report for a terminal or a file. Sections that have nothing to say are left out unless asked for.
 func WriteText(w io.Writer, r *Report, opt TextOptions) error {
@@ -98,7 +108,7 @@ func (opt TextOptions) Shown() []string {
 func chooseSections(opt TextOptions) ([]Section, error) {
 	all := Sections()
 	if len(opt.Sections) == 0 {
-		return slices.DeleteFunc(all, func(s Section) bool { return s.extra && !opt.All }), nil
+		return slices.DeleteFunc(all, func(s Section) bool { return s.extra && !opt.All && s.Name != eventsSection }), nil
 	}
 	var chosen []Section
 	for _, name := range opt.Sections {

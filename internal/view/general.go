@@ -1,0 +1,146 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Table is the result of an analysis that gives one table.
+type Table struct {
+	Name    string        `json:"name"`
+	Title   string        `json:"title"`
+	Columns []TableColumn `json:"columns"`
+	Rows    []TableRow    `json:"rows"`
+}
+
+// TableColumn is a column of a Table; unit: text, count, us, share (0..1), bytes or number.
+type TableColumn struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+}
+
+// TableRow is a row of a Table: as many cells as there are columns.
+type TableRow struct {
+	Rank  *int        `json:"rank,omitempty"`
+	Cells []TableCell `json:"cells"`
+}
+
+// TableCell holds a text or a value, by the unit of its column; neither where it is not known.
+type TableCell struct {
+	Text  string   `json:"text,omitempty"`
+	Value *float64 `json:"value,omitempty"`
+}
+
+// generalTables make the tables of analyse.TableAnalyses, each in a place of its own, since they are made at the same time.
+func (b *builder) generalTables(traces []*model.Trace) []table {
+	var list []table
+	b.r.Tables = make([]Table, len(analyse.TableAnalyses()))
+	for i, a := range analyse.TableAnalyses() {
+		list = append(list, table{a.Name, func() { b.r.Tables[i] = generalTable(&a, traces, b.s.Strings) }, []string{a.Name}})
+	}
+	return list
+}
+
+func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Strings) Table {
+	out := Table{Name: a.Name, Title: a.Title, Columns: []TableColumn{}, Rows: []TableRow{}}
+	for _, c := range a.Columns {
+		out.Columns = append(out.Columns, TableColumn{c.Name, c.Unit.String()})
+	}
+	for _, t := range traces {
+		for _, cells := range a.Rows(t, s) {
+			if len(out.Rows) >= maxOpRows {
+				return out
+			}
+			row := TableRow{Rank: rankPtr(t.Rank), Cells: make([]TableCell, len(cells))}
+			for i, c := range cells {
+				switch unit := a.Columns[i].Unit; {
+				case c.None:
+				case unit == analyse.UnitText:
+					row.Cells[i].Text = c.Text
+				case unit == analyse.UnitTime:
+					row.Cells[i].Value = ptr(c.Number / 1e3)
+				default:
+					row.Cells[i].Value = ptr(c.Number)
+				}
+			}
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	return out
+}
+
+// mergeTables appends the rows of more ranks, and keeps tables with rows only once all are there.
+func mergeTables(to, from []Table) []Table {
+	for i := range from {
+		if i == len(to) {
+			to = append(to, Table{Name: from[i].Name, Title: from[i].Title, Columns: from[i].Columns})
+		}
+		to[i].Rows = limited(to[i].Rows, from[i].Rows)
+	}
+	return to
+}
+
+// eventsSection is shown without being asked for where a file holds nothing of PyTorch's profiler.
+const eventsSection = "events"
+
+// general writes one of these tables.
+func (p *printer) general(a *analyse.TableAnalysis) {
+	if a.Name == eventsSection && !p.opt.All && !p.asked() && len(p.r.KeyAverages)+len(p.r.Kernels) > 0 {
+		return
+	}
+	for i := range p.r.Tables {
+		t := &p.r.Tables[i]
+		if t.Name != a.Name || len(t.Rows) == 0 {
+			continue
+		}
+		var rows [][]string
+		for k := range t.Rows {
+			if row := &t.Rows[k]; p.rankShown(row.Rank) && len(rows) < p.rows(len(t.Rows), 12) {
+				rows = append(rows, generalRow(t, row))
+			}
+		}
+		if len(rows) == 0 {
+			return
+		}
+		p.heading(t.Title, a.Aside)
+		cols := []column{{head: "rank"}}
+		for k, c := range t.Columns {
+			cols = append(cols, column{head: c.Name, right: c.Unit != "text", wide: k == 0})
+		}
+		p.knownTable(cols, rows)
+	}
+}
+
+// besideText is how wide texts are that stand beside the first column.
+const besideText = 24
+
+func generalRow(t *Table, row *TableRow) []string {
+	out := []string{rankText(row.Rank)}
+	for i, c := range row.Cells {
+		text := "-"
+		switch {
+		case c.Text != "" && i == 0:
+			text = c.Text
+		case strings.Contains(c.Text, "/"):
+			text = clipLeft(c.Text, besideText)
+		case c.Text != "":
+			text = clip(c.Text, besideText)
+		case c.Value == nil:
+		case t.Columns[i].Unit == "count":
+			text = Count(int64(*c.Value))
+		case t.Columns[i].Unit == "us":
+			text = Milliseconds(*c.Value / 1e3)
+		case t.Columns[i].Unit == "share":
+			text = Percent(*c.Value)
+		case t.Columns[i].Unit == "bytes":
+			text = Bytes(*c.Value)
+		default:
+			text = fmt.Sprintf("%.4g", *c.Value)
+		}
+		out = append(out, text)
+	}
+	return out
+}
