@@ -72,7 +72,7 @@ def leave():
 def end(reason):
     """Stops what runs, writes what has gathered and says how the process ended; once."""
     global ended
-    if ended:
+    if ended or facts.helper:
         return
     ended = True
     facts.exit_reason = reason
