@@ -39,6 +39,7 @@ func HostGaps(t *model.Trace, s *model.Strings) HostGap {
 			g.Where, most = where, d
 		}
 	}
+	g.whereTime = nil
 	return g
 }
 

@@ -19,8 +19,8 @@ const (
 
 // rooflines are one row by trace that has input shapes and device work.
 func (b *builder) rooflines(traces []*model.Trace) {
-	for _, t := range traces {
-		r := analyse.RooflineOf(t, b.s.Strings)
+	for i, t := range traces {
+		r := b.traceParts()[i].Roofline
 		if r == nil || len(r.Ops) == 0 || len(b.r.Roofline) >= maxOpRows {
 			continue
 		}
@@ -61,8 +61,8 @@ func (b *builder) copyRows(traces []*model.Trace) {
 		name   string
 	}
 	index := map[key]int{}
-	for _, t := range traces {
-		for _, c := range analyse.Copies(t, b.s.Strings) {
+	for i, t := range traces {
+		for _, c := range b.traceParts()[i].Copies {
 			k := key{t.Rank, c.Device, c.Name}
 			at, known := index[k]
 			if !known {

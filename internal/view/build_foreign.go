@@ -11,7 +11,7 @@ import (
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
 // of the traced time.
 func (b *builder) foreignFindings(gpus []analyse.GPU) {
-	t, ok := cause.NewTraced(b.s, gpus)
+	t, ok := cause.NewTraced(gpus, b.kernels(), b.traceParts())
 	if !ok {
 		return
 	}
@@ -50,10 +50,10 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 // ofPeak says what share of its devices' peak a run reaches, "" where that is not known.
 func (b *builder) ofPeak() string {
 	var gpus []analyse.GPU
-	for _, t := range b.s.Traces {
-		gpus = append(gpus, analyse.GPUs(t, b.s.Strings)...)
+	for _, of := range b.gpus() {
+		gpus = append(gpus, of...)
 	}
-	if t, ok := cause.NewTraced(b.s, gpus); ok {
+	if t, ok := cause.NewTraced(gpus, b.kernels(), b.traceParts()); ok {
 		if mfu, device, ok := t.MFU(); ok {
 			return fmt.Sprintf(", at %s of %s's peak", Percent(mfu), device)
 		}

@@ -10,8 +10,8 @@ import (
 func findCopy(t *Traced) []Finding {
 	var best analyse.Copy
 	time, pageable := 0.0, 0.0
-	for _, trace := range t.S.Traces {
-		for _, c := range analyse.Copies(trace, t.S.Strings) {
+	for i := range t.Parts {
+		for _, c := range t.Parts[i].Copies {
 			if c.Direction == "Memset" || c.Direction == "DtoD" {
 				continue
 			}

@@ -15,7 +15,7 @@ const tensorCoreGain = 0.5
 func findPrecision(t *Traced) []Finding {
 	time, gain, device, tf32 := 0.0, 0.0, "", false
 	var best analyse.OpWork
-	for _, r := range t.Rooflines {
+	for _, r := range t.rooflines() {
 		if r.Peaks == nil || r.Peaks.Rates[analyse.FP32] <= 0 {
 			continue
 		}

@@ -11,18 +11,28 @@ import (
 
 // Traced is what the rules on traced devices read. It is made once per report.
 type Traced struct {
-	S         *model.Session
-	GPUs      []analyse.GPU
-	Span      float64 // ns, over all devices
-	Busy      float64 // share of the span in which a device works
-	Kernels   []analyse.Kernel
-	Gaps      []analyse.HostGap // by trace
-	Rooflines []*analyse.Roofline
+	GPUs    []analyse.GPU
+	Span    float64 // ns, over all devices
+	Busy    float64 // share of the span in which a device works
+	Kernels []analyse.Kernel
+	Parts   []TracePart
 }
 
-// NewTraced prepares the traces of a session; ok is false where they hold no device work.
-func NewTraced(s *model.Session, gpus []analyse.GPU) (t *Traced, ok bool) {
-	t = &Traced{S: s, GPUs: gpus}
+// TracePart is what the rules need of one trace, so that the traces of a large job need not be in memory together.
+type TracePart struct {
+	Gaps     analyse.HostGap
+	Roofline *analyse.Roofline // nil where the trace holds no shapes
+	Copies   []analyse.Copy
+}
+
+// PartOf analyses one trace.
+func PartOf(t *model.Trace, s *model.Strings) TracePart {
+	return TracePart{analyse.HostGaps(t, s), analyse.RooflineOf(t, s), analyse.Copies(t, s)}
+}
+
+// NewTraced prepares the rules; ok is false where the traces hold no device work.
+func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) (t *Traced, ok bool) {
+	t = &Traced{GPUs: gpus, Kernels: kernels, Parts: parts}
 	busy := 0.0
 	for i := range gpus {
 		t.Span += float64(gpus[i].Span)
@@ -32,14 +42,18 @@ func NewTraced(s *model.Session, gpus []analyse.GPU) (t *Traced, ok bool) {
 		return nil, false
 	}
 	t.Busy = busy / t.Span
-	t.Kernels = analyse.Kernels(s.Traces, s.Strings)
-	for _, trace := range s.Traces {
-		t.Gaps = append(t.Gaps, analyse.HostGaps(trace, s.Strings))
-		if r := analyse.RooflineOf(trace, s.Strings); r != nil {
-			t.Rooflines = append(t.Rooflines, r)
+	return t, true
+}
+
+// rooflines are those of the traces that hold shapes.
+func (t *Traced) rooflines() []*analyse.Roofline {
+	var out []*analyse.Roofline
+	for i := range t.Parts {
+		if r := t.Parts[i].Roofline; r != nil {
+			out = append(out, r)
 		}
 	}
-	return t, true
+	return out
 }
 
 // tracedRule is one cause's rule on traced devices.
@@ -113,8 +127,8 @@ func (t *Traced) idle(cause string) (sum float64, at analyse.Where, gaps int) {
 // gaps adds up what launching threads did in the gaps that they caused; the place is that of the trace with most of it.
 func (t *Traced) gaps() (sum analyse.HostGap) {
 	most := model.Dur(-1)
-	for i := range t.Gaps {
-		g := &t.Gaps[i]
+	for i := range t.Parts {
+		g := &t.Parts[i].Gaps
 		sum.Operators += g.Operators
 		sum.Between += g.Between
 		sum.Apart += g.Apart
@@ -246,7 +260,7 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 // known or where what was counted covers too little of the kernels' time to say anything.
 func (t *Traced) MFU() (share float64, device string, ok bool) {
 	n := 0
-	for _, r := range t.Rooflines {
+	for _, r := range t.rooflines() {
 		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < 0.2*float64(r.Kernels) {
 			continue
 		}
