@@ -40,7 +40,9 @@ type threadState struct {
 
 	frames, prev []RawFrame
 	addrs, prevA []uint64 // addresses of the frames
-	root, maybe  uint64   // outermost frame: the last one, and one that was seen once
+	root, maybe  uint64   // outermost frame: the last one, and one that was seen in one snapshot,
+	maybeAt      int64    // this one
+	loose        bool     // some frame of the last walk lies outside of the data stack
 }
 
 // chunk is a copy of the used part of one _PyStackChunk: previous, size and top (8 bytes each), then frames.
@@ -159,7 +161,16 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 		if out.Fault == FaultNone && !out.Cut && !r.rooted(t) {
 			out.Fault = FaultTorn
 		}
-		if out.Fault == FaultNone && (!out.Moved || try >= movedAttempts) || try == attempts {
+		// A generator's frame may be linked to a place where another frame is by now: such a chain is believed only
+		// where nothing moved.
+		loose := out.Moved && t.loose && !r.l.Frame.Heap
+		if out.Fault == FaultNone && (!out.Moved || try >= movedAttempts && !loose) {
+			break
+		}
+		if try == attempts {
+			if loose {
+				out.Fault = FaultTorn
+			}
 			break
 		}
 		if !r.again(t) {
@@ -169,19 +180,36 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 	r.finish(t, out, try == 1)
 }
 
-// rooted says whether a stack ends at the thread's outermost frame: another end than before must be seen twice in a row.
+// rooted says whether a stack ends at the thread's outermost frame. That lies at the begin of the data stack, unless it
+// is a generator's: then it is believed when a later snapshot ends there too. The link of a frame that is being left
+// is cleared, and stays so for as long as the thread is kept off the processors just then.
 func (r *Reader) rooted(t *threadState) bool {
 	n := len(t.addrs)
 	if n == 0 {
 		return true
 	}
 	root := t.addrs[n-1]
-	if root != t.root && root != t.maybe {
-		t.maybe = root
+	if root == t.root || t.atBase(root) {
+		t.root, t.maybe = root, 0
+		return true
+	}
+	if root != t.maybe {
+		t.maybe, t.maybeAt = root, r.tick
+	}
+	if t.maybeAt == r.tick {
 		return false
 	}
 	t.root, t.maybe = root, 0
 	return true
+}
+
+// atBase says whether a frame is the first one of the oldest data-stack chunk, whose first word may be left out.
+func (t *threadState) atBase(addr uint64) bool {
+	if len(t.chunks) == 0 {
+		return false
+	}
+	c := &t.chunks[len(t.chunks)-1]
+	return word(c.buf, 0) == 0 && (addr == c.addr+chunkHeader || addr == c.addr+chunkHeader+8)
 }
 
 // again reads one thread once more.
@@ -257,7 +285,7 @@ func (r *Reader) currentFrame(t *threadState) (uint64, bool) {
 
 // walk follows the chain of frames from the innermost one.
 func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
-	t.frames, t.addrs = t.frames[:0], t.addrs[:0]
+	t.frames, t.addrs, t.loose = t.frames[:0], t.addrs[:0], false
 	f := &r.l.Frame
 	var packed packing
 	native := true // the last frame was one of the C stack
@@ -284,6 +312,7 @@ func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
 			cur = back
 			continue
 		}
+		t.loose = t.loose || home == 0
 		fault := r.push(t, cur, b, home, &packed)
 		if fault != FaultNone {
 			return fault
