@@ -30,7 +30,7 @@ type app struct {
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
 	newRunCommand, newReportCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
-	newPackCommand, newManCommand,
+	newWhatIfCommand, newPackCommand, newManCommand,
 }
 
 // exitError carries an exit code; a nil err prints nothing.

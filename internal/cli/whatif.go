@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/view"
+)
+
+// whatIfOptions are the flags of what-if.
+type whatIfOptions struct {
+	remove, scale []string
+	workers       int
+	ranksEqual    bool
+	step          int64
+	json, output  string
+}
+
+func newWhatIfCommand(a *app) *cobra.Command {
+	o := &whatIfOptions{}
+	cmd := &cobra.Command{
+		Use:   "what-if [flags] PATH…",
+		Short: "Say how long a step would take if something were removed, faster or slower",
+		Long: "Replays the recorded steps on the graph of what waits for what (threads, launches, streams, calls that wait for the device, DataLoader\n" +
+			"workers and their queue, collectives across ranks) with the change, and prints where the step goes before and after.",
+		Example: "  bottleneck what-if bottleneck-out/train-20260131-120000 --remove input\n" +
+			"  bottleneck what-if trace.json.gz --remove sync --scale matmul=0.5 --scale aten::cat=0\n" +
+			"  bottleneck what-if bottleneck-out/train-20260131-120000 --workers 8\n" +
+			"  bottleneck what-if ranks/ --ranks-equal",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("what-if: PATH is missing: a session directory or a trace; sessions are in bottleneck-out/")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, a, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&o.remove, "remove", nil, "take these `CAUSES` away: input, sync, python, …")
+	f.StringArrayVar(&o.scale, "scale", nil, "multiply the time of a kind, an operator or a kernel: `NAME=FACTOR`, like matmul=0.5 (can be repeated)")
+	f.IntVar(&o.workers, "workers", 0, "let `N` workers prepare the batches (0 = none)")
+	f.BoolVar(&o.ranksEqual, "ranks-equal", false, "let no rank wait for a late one")
+	f.Int64Var(&o.step, "step", 0, "answer for step `N` only")
+	f.StringVar(&o.json, "json", "", "write the answer's document to `FILE` (- = standard output)")
+	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")
+	return cmd
+}
+
+func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
+	if len(o.remove) == 0 && len(o.scale) == 0 && !cmd.Flags().Changed("workers") && !o.ranksEqual {
+		return usage("what-if: nothing to change: give --remove, --scale, --workers or --ranks-equal")
+	}
+	r, err := a.replayOf(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("step") && !r.Only(o.step) {
+		first, last := r.StepNumbers()
+		return usage("--step: there is no step %d among the %s; they are %d to %d", o.step, basis(r), first, last)
+	}
+	change, words, err := o.change(cmd, r)
+	if err != nil {
+		return err
+	}
+	answer, err := r.Ask(change)
+	if unknown := (*replay.UnknownName)(nil); errors.As(err, &unknown) {
+		return unknownName(r, unknown.Name)
+	} else if err != nil {
+		return unusable(err)
+	}
+	doc := view.BuildWhatIf(r, words, answer)
+	doc.Tool = Version()
+	return o.write(a, doc)
+}
+
+// replayOf reads paths and prepares their replay.
+func (a *app) replayOf(ctx context.Context, paths []string) (*replay.Session, error) {
+	paths, cleanup, err := unpackAll(ctx, paths)
+	defer cleanup()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.load(ctx, paths, ingest.Options{})
+	if err != nil {
+		return nil, err
+	}
+	r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	if r == nil {
+		return nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
+	}
+	return r, nil
+}
+
+func basis(r *replay.Session) string {
+	if r.Unprofiled() {
+		return "unprofiled steps"
+	}
+	return "traced steps"
+}
+
+// change turns the flags into a question, and into words.
+func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.Change, words string, err error) {
+	var said []string
+	for _, cause := range o.remove {
+		one, ok := r.Removal(cause)
+		if !ok {
+			return c, "", usage("--remove: %q cannot be taken away from %s%s; can be: %s", cause, basis(r), didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
+		}
+		c = c.And(one)
+		said = append(said, cause+" were gone")
+	}
+	for _, text := range o.scale {
+		at := strings.LastIndex(text, "=")
+		if at <= 0 {
+			return c, "", usage("--scale %q: write NAME=FACTOR, like matmul=0.5", text)
+		}
+		factor, err := strconv.ParseFloat(text[at+1:], 64)
+		if err != nil || !(factor >= 0 && factor <= 1000) {
+			return c, "", usage("--scale %q: the factor must be a number from 0 to 1000", text)
+		}
+		c.Scale = append(c.Scale, replay.Scale{Name: text[:at], Factor: factor})
+		said = append(said, fmt.Sprintf("%s took %g of its time", text[:at], factor))
+	}
+	if cmd.Flags().Changed("workers") {
+		if o.workers < 0 || o.workers > 1024 {
+			return c, "", usage("--workers: %d is not a number from 0 to 1024", o.workers)
+		}
+		if !r.Unprofiled() {
+			return c, "", usage("--workers: a trace does not hold what DataLoader workers did; record a session with: bottleneck run")
+		}
+		c.Workers = o.workers
+		if o.workers == 0 {
+			c.Workers = -1
+		}
+		said = append(said, fmt.Sprintf("%d workers prepared the batches", o.workers))
+	}
+	if o.ranksEqual {
+		c.RanksEqual = true
+		said = append(said, "no rank waited for a late one")
+	}
+	return c, strings.Join(said, ", "), nil
+}
+
+// unknownName says what is near a name that the session does not hold.
+func unknownName(r *replay.Session, name string) error {
+	return usage("what-if: nothing recorded takes time under the name %q%s; kinds are: %s", name, didYouMean(name, r.Names()), strings.Join(r.Kinds(), ", "))
+}
+
+func (o *whatIfOptions) write(a *app, doc *view.WhatIf) error {
+	out := &reportOptions{}
+	if o.json != "" {
+		err := out.toFile(a, o.json, func(w io.Writer) error { return view.WriteWhatIfJSON(w, doc) })
+		if err != nil || o.json == "-" && o.output == "" {
+			return err
+		}
+	}
+	text := func(w io.Writer) error { _, err := io.WriteString(w, view.WhatIfText(doc)); return err }
+	if o.output != "" {
+		return out.toFile(a, o.output, text)
+	}
+	return text(a.stdout)
+}
