@@ -121,6 +121,26 @@ func testExample(t *testing.T, python, name string) {
 	}
 }
 
+// TestForkServer has the workers of a loader started by a fork server, as Python 3.14 does by itself: they must be joined to it.
+func TestForkServer(t *testing.T) {
+	python := environment(t, generations(t)[0])
+	const begin = "if __name__ == \"__main__\":\n"
+	text := read(t, filepath.Join(root(t), "examples", "images.py"))
+	served := strings.Replace(text, begin, begin+"    torch.multiprocessing.set_start_method(\"forkserver\")\n", 1)
+	if served == text {
+		t.Fatal("images.py begins otherwise")
+	}
+	path := filepath.Join(t.TempDir(), "images.py")
+	write(t, path, served)
+	p := readProgram(t, "images.py")
+	p.script = path
+	r := profile(t, python, p)
+	checkReplayed(t, r)
+	if len(r.report.Findings) == 0 || !p.names(r.report.Findings[0]) || !p.placed(r.report.Findings[0]) {
+		t.Errorf("findings %v; expected %s/%s at lines %v", r.report.Findings, p.cause, p.sub, p.lines)
+	}
+}
+
 // profile runs a program under the binary; its own output and status must be as without.
 func profile(t *testing.T, python string, p program) *ran {
 	t.Helper()

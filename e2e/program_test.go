@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +13,7 @@ import (
 
 // program is one of examples/ with what its header says.
 type program struct {
-	name   string
+	name   string // of its file in examples/
 	cause  string // expected cause, sub-cause and rank; "" and -1: none given
 	sub    string
 	rank   int
@@ -21,6 +22,7 @@ type program struct {
 	short  []string // arguments for tests
 	launch []string // put between the interpreter and the script
 	needs  string   // module without which it cannot run
+	script string   // path, where it is not examples/name
 }
 
 // root is the checkout.
@@ -92,7 +94,8 @@ func (p *program) expect(t *testing.T, text string) {
 // command is the program with its short arguments, under the interpreter.
 func (p *program) command(python string) []string {
 	args := append([]string{python}, p.launch...)
-	return append(append(args, filepath.Join("examples", p.name)), p.short...)
+	script := cmp.Or(p.script, filepath.Join("examples", p.name))
+	return append(append(args, script), p.short...)
 }
 
 // placed says whether a place is within two lines of a mark.

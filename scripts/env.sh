@@ -91,6 +91,7 @@ sid() {
       [ -e "$dir/complete" ] && exit
       rm -rf --one-file-system "$dir" && mkdir -p "$dir/bin" &&
         debootstrap --variant=minbase --include=python3-torch,python3-pandas,python3.15,python3.15-venv sid "$dir/root" >"$dir/log" || exit 1
+      cp /etc/hosts "$dir/root/etc/hosts"
       printf %s "$inside" >"$dir/bin/inside"
       for version in 3.14 3.15; do
         printf '#!/bin/sh\nexec unshare --mount --propagation private %q %q /usr/bin/python%s "$@"\n' "$dir/bin/inside" "$dir/root" "$version" >"$dir/bin/python$version"
