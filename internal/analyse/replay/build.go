@@ -127,8 +127,6 @@ func (b *builder) hostKind(id model.EventID) (Kind, uint8) {
 			return Alloc, 0
 		}
 		return Call, 0
-	case model.KindAnnotation:
-		return Input, 0
 	}
 	return Host, 0
 }

@@ -18,8 +18,9 @@ type emitter struct {
 }
 
 type open struct {
-	id  model.EventID
-	end model.Time
+	id    model.EventID
+	end   model.Time
+	input bool // it is, or lies in, a wait for data
 }
 
 // thread makes the nodes of a CPU thread.
@@ -49,7 +50,7 @@ func (b *builder) thread(lane model.LaneID) {
 		if n := len(e.stack); n > 0 {
 			end = min(end, e.stack[n-1].end)
 		}
-		e.stack = append(e.stack, open{id, end})
+		e.stack = append(e.stack, open{id, end, e.input() || b.names.note(ev.Name[id]) == noteInput})
 		if staged, ok := b.staging[id]; ok {
 			e.advance(min(ev.Start[id]+staged, end))
 		}
@@ -65,6 +66,9 @@ func (b *builder) thread(lane model.LaneID) {
 	}
 	b.closeLane(e.lane)
 }
+
+// input says that the thread is in a wait for data.
+func (e *emitter) input() bool { return len(e.stack) > 0 && e.stack[len(e.stack)-1].input }
 
 // closeUntil ends the open events that end before an instant.
 func (e *emitter) closeUntil(at model.Time) {
@@ -100,6 +104,9 @@ func (e *emitter) put(to model.Time, least int64) {
 	if k := len(e.stack); k > 0 {
 		n.event = e.stack[k-1].id
 		n.kind, n.cat = e.b.hostKind(n.event)
+		if e.input() {
+			n.kind = Input
+		}
 	}
 	e.last = e.b.g.add(n)
 	for k := len(e.stack) - 1; k >= 0 && e.b.firstOf[e.stack[k].id] < 0; k-- {
@@ -143,7 +150,7 @@ func (e *emitter) blocked(id model.EventID) {
 		end = min(end, e.stack[n-1].end)
 	}
 	call := min(from+own, end)
-	e.stack = append(e.stack, open{id, end})
+	e.stack = append(e.stack, open{id, end, e.input()})
 	e.put(call, 0)
 	e.b.nodeOf[id] = e.last
 	e.stack = e.stack[:len(e.stack)-1]

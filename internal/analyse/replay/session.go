@@ -126,21 +126,18 @@ func (r *Session) Ask(c Change) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace, n := r.first()
-	a := &Answer{Steps: n, Before: r.graph.mean(r.before, false, r.only), After: g.mean(times, c.RanksEqual, r.only)}
-	a.PartsBefore, a.PartsAfter = r.graph.parts(r.before, trace, r.only), g.parts(times, trace, r.only)
-	return a, nil
-}
-
-// first is the trace whose steps are shown, and how many they are.
-func (r *Session) first() (trace, steps int) {
-	trace = r.graph.windows[0].trace
+	trace := r.graph.windows[0].trace
+	if c.RanksEqual {
+		trace = r.graph.middleTrace(r.before)
+	}
+	a := &Answer{Before: r.graph.mean(r.before, trace, r.only), After: g.mean(times, trace, r.only)}
 	for i := range r.graph.windows {
-		if r.graph.windows[i].trace == trace && r.graph.windows[i].asked(r.only) {
-			steps++
+		if w := &r.graph.windows[i]; w.trace == trace && w.asked(r.only) {
+			a.Steps++
 		}
 	}
-	return trace, steps
+	a.PartsBefore, a.PartsAfter = r.graph.parts(r.before, trace, r.only), g.parts(times, trace, r.only)
+	return a, nil
 }
 
 // replay runs the graph, another one where the number of workers changes. Where cores are scarce, what runs on them takes
@@ -223,32 +220,28 @@ func (g *Graph) crowded(dur []int64, factor, cpu float64) []int64 {
 // asked says whether a window is the one step that is asked for; nil asks for all.
 func (w *window) asked(only *int64) bool { return only == nil || w.number == *only }
 
-// mean is the mean step of the first trace or, with equal ranks, of the rank in the middle. ns
-func (g *Graph) mean(t *Times, middle bool, only *int64) float64 {
-	sums, counts := map[int]float64{}, map[int]float64{}
-	var order []int
+// mean is the mean step of a trace, ns.
+func (g *Graph) mean(t *Times, trace int, only *int64) float64 {
+	sum, n := 0.0, 0.0
 	for _, st := range g.Steps(t) {
-		if only != nil && st.Number != *only {
-			continue
+		if st.Trace == trace && (only == nil || st.Number == *only) {
+			sum += float64(st.Replayed)
+			n++
 		}
-		if counts[st.Trace] == 0 {
-			order = append(order, st.Trace)
+	}
+	return sum / max(n, 1)
+}
+
+// middleTrace is the rank whose steps are neither the shortest nor the longest.
+func (g *Graph) middleTrace(t *Times) int {
+	var traces []int
+	for i := range g.windows {
+		if trace := g.windows[i].trace; !slices.Contains(traces, trace) {
+			traces = append(traces, trace)
 		}
-		sums[st.Trace] += float64(st.Replayed)
-		counts[st.Trace]++
 	}
-	if len(order) == 0 {
-		return 0
-	}
-	means := make([]float64, len(order))
-	for i, trace := range order {
-		means[i] = sums[trace] / counts[trace]
-	}
-	if middle {
-		slices.Sort(means)
-		return means[(len(means)-1)/2]
-	}
-	return means[0]
+	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(g.mean(t, x, nil), g.mean(t, y, nil)) })
+	return traces[(len(traces)-1)/2]
 }
 
 // parts is chainParts, or for unprofiled steps the driving thread's account.
