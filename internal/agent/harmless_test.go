@@ -68,7 +68,7 @@ func hooks(t *testing.T) []string {
 		t.Fatalf("the agent's files: %v, %v", paths, err)
 	}
 	names := []string{"mark-optimized", "mark-batch-wanted", "mark-batch-given", "mark-loop-ended", "mark-called", "mark-manual", "mark-rest",
-		"install-data", "install-optimizers", "install-modules", "loaded torch"}
+		"install-data", "install-optimizers", "install-modules", "install-writes", "loaded torch"}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {

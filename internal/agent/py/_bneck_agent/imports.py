@@ -24,6 +24,13 @@ def _late(module, function):
     return call
 
 
+def _written_by(module):
+    """Modules that write files; nothing to do before torch is there."""
+    writes = sys.modules.get("_bneck_agent.writes")
+    if writes is not None:
+        writes.watch(module)
+
+
 # Module name -> what to do once it is loaded. Hooks of modules that torch imports itself are installed by after_torch.
 WATCHED = {
     "torch": after_torch,
@@ -32,6 +39,8 @@ WATCHED = {
     "nvtx": _late("regions", "watch_nvtx"),
     "cProfile": _late("windows", "watch_cprofile"),
 }
+for _writer in ("json", "pickle", "numpy", "pandas", "PIL.Image", "matplotlib.figure", "logging"):
+    WATCHED[_writer] = _written_by
 for _root in ("lightning.pytorch", "pytorch_lightning"):
     WATCHED[_root + ".profilers.profiler"] = _late("trainers", "watch_profiler")
     WATCHED[_root + ".loops.training_epoch_loop"] = _late("trainers", "watch_training")
