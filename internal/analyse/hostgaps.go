@@ -1,6 +1,9 @@
 package analyse
 
 import (
+	"cmp"
+	"slices"
+
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 )
@@ -85,12 +88,19 @@ func (w *deviceWork) operatorsOf(lane model.LaneID) stats.Set {
 	return stats.Union(all)
 }
 
+// around are the parts of a set that reach into an interval: a gap is short and a thread's operators are many.
+func around(set stats.Set, in stats.Interval) stats.Set {
+	from, _ := slices.BinarySearchFunc(set, in.From, func(i stats.Interval, at int64) int { return cmp.Compare(i.To, at) })
+	to, _ := slices.BinarySearchFunc(set, in.To, func(i stats.Interval, at int64) int { return cmp.Compare(i.From, at) })
+	return set[from:max(from, to)]
+}
+
 func (w *deviceWork) splitGap(g *HostGap, ops stats.Set, launch model.EventID, from, to model.Time) {
 	gap := stats.Set{{From: int64(from), To: int64(to)}}
 	in := model.Dur(ops.LenIn(gap[0]))
 	g.Gaps++
 	g.Operators += in
-	for _, bare := range gap.Minus(ops) {
+	for _, bare := range gap.Minus(around(ops, gap[0])) {
 		d := model.Dur(bare.Len())
 		if d <= callStretch {
 			g.Between += d
@@ -101,7 +111,9 @@ func (w *deviceWork) splitGap(g *HostGap, ops stats.Set, launch model.EventID, f
 			g.longest, g.launch, g.middle = d, launch, model.Time(bare.From)+model.Time(d/2)
 		}
 	}
-	g.whereTime[w.lines.of(launch)] += to.Sub(from)
+	where := w.lines.of(launch)
+	where.Module = "" // a line is one place, whichever module runs it
+	g.whereTime[where] += to.Sub(from)
 }
 
 // lineAt is the user's line that a launching thread was in at an instant, by its Python calls; else that of the launch.
