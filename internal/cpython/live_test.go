@@ -39,6 +39,11 @@ func interpreters(t testing.TB) map[string]string {
 		}
 		found[name] = p
 	}
+	for _, named := range strings.Fields(os.Getenv("BOTTLENECK_TEST_PYTHONS")) { // such as 3.14-debug=/path/python3.14d
+		if name, p, ok := strings.Cut(named, "="); ok {
+			found[name] = p
+		}
+	}
 	if len(found) == 0 {
 		t.Skip("no CPython 3.8 or later on this machine")
 	}
