@@ -26,6 +26,8 @@ type Schedule struct {
 	Active    int `json:"active"`
 	Repeat    int `json:"repeat"`
 	SkipFirst int `json:"skip_first"`
+	// SkipFirstWait leaves out the first cycle's wait, where it is not 0.
+	SkipFirstWait int `json:"skip_first_wait,omitempty"`
 }
 
 // Config is what the agent is told. The zero value, with Session set, measures by default rules: phases found by event
@@ -33,11 +35,15 @@ type Schedule struct {
 type Config struct {
 	Session string `json:"session"` // absolute path of the session directory
 
-	NoTrace  bool      `json:"no_trace,omitempty"`  // marks steps and waits, starts no profiler
-	Schedule *Schedule `json:"schedule,omitempty"`  // overrules the agent's own schedule
-	WholeRun bool      `json:"whole_run,omitempty"` // traces from the import of torch to the end, without budget
-	Duration float64   `json:"duration,omitempty"`  // seconds of measuring after the first step; 0 no bound
-	Steps    int64     `json:"steps,omitempty"`     // steps to measure; 0 no bound
+	NoTrace  bool      `json:"no_trace,omitempty"` // marks steps and waits, starts no profiler
+	Schedule *Schedule `json:"schedule,omitempty"` // overrules the agent's own schedule
+	// SchedulePy is "FILE:FUNC": FUNC gives a torch.profiler.ProfilerAction for a step's number.
+	SchedulePy string `json:"schedule_py,omitempty"`
+	WholeRun   bool   `json:"whole_run,omitempty"` // traces from the import of torch to the end, without budget
+	// OnTraceReady has each finished trace announced by a file trace-<n>.ready beside it.
+	OnTraceReady bool    `json:"on_trace_ready,omitempty"`
+	Duration     float64 `json:"duration,omitempty"` // seconds of measuring after the first step; 0 no bound
+	Steps        int64   `json:"steps,omitempty"`    // steps to measure; 0 no bound
 	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
 	StopAfter bool `json:"stop_after,omitempty"`
 

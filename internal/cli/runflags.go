@@ -25,6 +25,7 @@ type runOptions struct {
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
+	onTraceReady        string
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }
@@ -34,6 +35,7 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/<name>-<time or job>)")
 	f.StringVar(&o.maxSize, "max-size", "2GiB", "largest `SIZE` of the session of the whole job; the oldest traces are dropped")
 	f.StringVar(&o.schedule, "schedule", "", "trace by torch.profiler's `PLAN`: wait=1,warmup=1,active=3,repeat=2,skip-first=10")
+	f.StringVar(&o.config.SchedulePy, "schedule-py", "", "trace the steps for which the function in `FILE:FUNC` returns a recording torch.profiler.ProfilerAction")
 	f.BoolVar(&o.config.WholeRun, "whole-run", false, "trace the whole run, without a budget")
 	f.DurationVar(&o.duration, "duration", 0, "measure for this long (`TIME` like 90s or 5m), then let the program run on")
 	f.Int64Var(&o.config.Steps, "steps", 0, "measure `N` steps, then let the program run on")
@@ -55,6 +57,7 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 // addRunOnly declares the flags that need a launcher.
 func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for SCRIPT and -m (default: python3, else python, of the active environment)")
+	f.StringVar(&o.onTraceReady, "on-trace-ready", "", "run `CMD` by the shell for each finished trace; {path}, {step}, {cycle} and {rank} stand for its own, as BNECK_TRACE_PATH, … do")
 	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
 	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
@@ -71,6 +74,9 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	}
 	if o.config.Schedule, err = parseSchedule(o.schedule); err != nil {
 		return usage("--schedule: %v", err)
+	}
+	if err := o.checkSchedule(); err != nil {
+		return err
 	}
 	if o.config.Ranks, err = parseRanks(o.ranks); err != nil {
 		return usage("--ranks: %v", err)
@@ -95,6 +101,7 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	if !o.environmentOnly && (o.rate <= 0 || o.rate > 1000) {
 		return usage("--rate must be above 0 and at most 1000")
 	}
+	o.config.OnTraceReady = o.onTraceReady != ""
 	o.config.Calls = o.config.Calls || o.classic
 	o.config.Duration = o.duration.Seconds()
 	o.config.NoTrace = o.noTrace
@@ -123,14 +130,14 @@ func parseSize(text string) (int64, error) {
 }
 
 // scheduleKeys are torch.profiler.schedule's parameters, with either kind of dash.
-var scheduleKeys = []string{"wait", "warmup", "active", "repeat", "skip-first"}
+var scheduleKeys = []string{"wait", "warmup", "active", "repeat", "skip-first", "skip-first-wait"}
 
 func parseSchedule(text string) (*agent.Schedule, error) {
 	if text == "" {
 		return nil, nil
 	}
 	s := &agent.Schedule{}
-	fields := map[string]*int{"wait": &s.Wait, "warmup": &s.WarmUp, "active": &s.Active, "repeat": &s.Repeat, "skip-first": &s.SkipFirst}
+	fields := map[string]*int{"wait": &s.Wait, "warmup": &s.WarmUp, "active": &s.Active, "repeat": &s.Repeat, "skip-first": &s.SkipFirst, "skip-first-wait": &s.SkipFirstWait}
 	for _, pair := range strings.Split(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		key = strings.ReplaceAll(key, "_", "-")

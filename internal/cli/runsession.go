@@ -24,6 +24,7 @@ type session struct {
 	launcher *record.Launcher
 	tidier   *collect.Tidier
 	watcher  *watcher
+	ready    *readyRunner
 	gpus     chan []record.GPU
 }
 
@@ -158,6 +159,7 @@ func (s *session) started(ctx context.Context, o *runOptions, p *collect.Program
 		maxBytes = 0 // one launcher of the job prunes
 	}
 	s.tidier = collect.StartTidier(ctx, s.dir, s.launcher.Host, maxBytes)
+	s.ready = startReady(s.dir, s.launcher.Host, o.onTraceReady)
 	s.watcher = startWatcher(ctx, s, o, p)
 	s.gpus = make(chan []record.GPU, 1)
 	go func() { s.gpus <- collect.ReadGPUs(ctx) }()
@@ -167,6 +169,7 @@ func (s *session) started(ctx context.Context, o *runOptions, p *collect.Program
 func (s *session) ended(ctx context.Context, outcome collect.Outcome) error {
 	s.watcher.stop(s.launcher)
 	s.tidier.Stop()
+	s.ready.stop(s.launcher)
 	s.tidier.Prune()
 	exit := outcome.Exit
 	s.launcher.Exit = &exit

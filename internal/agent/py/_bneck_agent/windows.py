@@ -173,7 +173,7 @@ class Windows:
         self.save()
         t = core.now()
         self.first = number
-        self.detail = bool(not self.whole and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
+        self.detail = bool(not self.whole and not self.schedule and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:
@@ -191,7 +191,7 @@ class Windows:
             return
         self.began = core.now()
         core.paused(t, self.began)
-        if number >= 0 and self.main():
+        if number >= 0 and self.main() and not self.schedule:
             limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
             ticker.start(self.stale, limit)
 
@@ -293,6 +293,8 @@ class Windows:
             go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
             file = name if events and error is None else None
             core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, file, error)
+            if file and self.config.get("on_trace_ready"):
+                plan.announce(file, steps, index)
             core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
             core.emit("span", "profiler", t0, t1, self.driver, "save", None, None, name, events)
         core.flush()

@@ -1,0 +1,119 @@
+"""Which steps are traced when the user says so: --schedule, with the rule of torch.profiler.schedule, and --schedule-py, by his function."""
+
+import json
+import os
+
+from . import core, facts
+
+# torch.profiler.ProfilerAction's names
+NONE, WARMUP, RECORD, SAVE = "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE"
+ACTIONS = (NONE, WARMUP, RECORD, SAVE)
+
+
+def scheduled(settings):
+    """The function from step number to action that torch.profiler.schedule(**settings) is."""
+    wait, warmup, active = int(settings.get("wait") or 0), int(settings.get("warmup") or 0), max(1, int(settings.get("active") or 1))
+    repeat, skip = int(settings.get("repeat") or 0), int(settings.get("skip_first") or 0)
+    shift = wait if settings.get("skip_first_wait") else 0
+    cycle = wait + warmup + active
+
+    def action(step):
+        if step < skip:
+            return NONE
+        turn, place = divmod(step - skip + shift, cycle)
+        if repeat and turn >= repeat:
+            return None  # and never again
+        if place < wait:
+            return NONE
+        if place < wait + warmup:
+            return WARMUP
+        return SAVE if place == cycle - 1 else RECORD
+
+    return action
+
+
+def from_file(place):
+    """The function of "FILE:FUNC", whose result is a torch.profiler.ProfilerAction, or its name. FILE is executed once per process."""
+    path, _, name = place.rpartition(":")
+    space = {"__name__": "_bneck_schedule", "__file__": path, "__builtins__": __builtins__}
+    with open(path, "rb") as file:
+        exec(compile(file.read(), path, "exec"), space)
+    function = space[name]
+
+    def action(step):
+        answer = function(step)
+        word = getattr(answer, "name", answer)
+        if word not in ACTIONS:
+            raise ValueError("%s: step %d: %r is not a ProfilerAction" % (os.path.basename(place), step, answer))
+        return word
+
+    return action
+
+
+class Plan:
+    """Asks for each step once, in order, as torch does."""
+
+    def __init__(self, action):
+        self.action = action
+        self.asked = -1
+        self.now = self.before = NONE
+        self.over = False
+        self.recorded = False
+
+    def at(self, step):
+        """(action of the step before, action of this one); steps in between, of which nobody asked, are asked for too."""
+        while self.asked < step and not self.over:
+            self.asked += 1
+            answer = self.action(self.asked)
+            self.over = answer is None
+            self.before, self.now = self.now, answer or NONE
+            self.recorded = self.recorded or self.now in (RECORD, SAVE)
+        return self.before, self.now
+
+    def begins(self, step):
+        """Whether this step is recorded."""
+        return self.at(step)[1] in (RECORD, SAVE)
+
+    def ends(self, step):
+        """Whether a window that is open ends before this step."""
+        before, now = self.at(step)
+        return before == SAVE or now not in (RECORD, SAVE)
+
+
+def make(config):
+    """The plan that the settings ask for; None for the agent's own. A schedule that cannot be used is said, and nothing is traced."""
+    if config.get("schedule"):
+        return Plan(scheduled(config["schedule"]))
+    if config.get("schedule_py"):
+        return Plan(guarded(config["schedule_py"]))
+    return None
+
+
+def guarded(place):
+    """from_file, of which no error reaches the program."""
+
+    def broken(error):
+        core.note("schedule-failed", "--schedule-py %s: %s: %s; nothing more is traced" % (os.path.basename(place), type(error).__name__, error))
+
+    try:
+        action = from_file(place)
+    except Exception as error:
+        broken(error)
+        return lambda step: None
+
+    def ask(step):
+        try:
+            return action(step)
+        except Exception as error:
+            broken(error)
+            return None
+
+    return ask
+
+
+@core.hook("trace-ready")
+def announce(file, steps, cycle):
+    """Tells the launcher, which runs the --on-trace-ready command, that a trace is whole: trace-<n>.ready beside it. steps: the first
+    one traced and the one after the last."""
+    told = {"file": file, "first_step": steps[0], "step": steps[1], "cycle": cycle, "rank": facts.rank_of()[0]}
+    core.replace(os.path.join(core.folder, os.path.splitext(file)[0] + ".ready"), json.dumps(told).encode())
