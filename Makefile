@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-faults cross bench parity zoo bench-sampler wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-faults cross bench parity zoo bench-sampler bench-engine wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -70,6 +70,9 @@ parity: build ## our numbers against torch's own tables and Holistic Trace Analy
 
 zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=5, PEERS=1
 	$(GO) run ./bench/zoo
+
+bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
+	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
 
 bench-sampler: build ## what reading stacks costs and how right it is, beside py-spy and austin; ROWS and ROUNDS choose
 	$(GO) run ./bench/sampler -rounds $(or $(ROUNDS),3) $(ROWS)
