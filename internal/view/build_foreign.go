@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/replay"
 )
 
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
@@ -17,6 +18,11 @@ func (b *builder) foreignFindings(gpus []analyse.GPU) {
 	}
 	b.res.traced = t
 	found := cause.FindTraced(t)
+	b.guard("replay", func() {
+		r := replay.NewSession(b.s, nil)
+		cause.PriceByReplay(found.Findings, r, t.Span)
+		cause.InOrder(found.Findings, nil, r)
+	})
 	b.res.found = found
 	b.r.Unread = append(b.r.Unread, found.Skipped...)
 	for i := range found.Findings {

@@ -9,6 +9,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
 
@@ -35,6 +36,7 @@ func (b *builder) analyse() {
 	a := b.res.account
 	b.res.ctx = cause.NewContext(b.s, a)
 	b.res.found = cause.Find(b.res.ctx)
+	b.guard("savings in order", func() { cause.InOrder(b.res.found.Findings, b.res.ctx, replay.NewSession(b.s, a)) })
 	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)
 	b.parts(a)
 	for i := range b.res.found.Findings {
@@ -103,6 +105,9 @@ func (b *builder) finding(f *cause.Finding) Finding {
 		out.Saving = &Saving{RunS: timeRange(f.Run, 1e9)}
 		if f.Step.High > 0 && !f.OfRun && b.res.account.PerStep {
 			out.Saving.StepMs = timeRange(f.Step, 1e6)
+		}
+		if f.InOrder != nil {
+			out.Saving.InOrderMs, out.Saving.LeftMs = ptr(f.InOrder.Step/1e6), ptr(f.InOrder.After/1e6)
 		}
 	}
 	for _, e := range f.Evidence {

@@ -225,6 +225,9 @@ type Where struct {
 type Saving struct {
 	StepMs *Range `json:"step_ms,omitempty"` // milliseconds per step, averaged over the steps
 	RunS   *Range `json:"run_s,omitempty"`   // seconds of this run's wall clock time
+	// InOrderMs is what the fix saves per step once all findings before this one are fixed, LeftMs the step that is then left.
+	InOrderMs *float64 `json:"in_order_ms,omitempty"`
+	LeftMs    *float64 `json:"left_ms,omitempty"`
 }
 
 // Range is an estimate with its bounds.

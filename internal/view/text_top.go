@@ -279,6 +279,9 @@ func (p *printer) finding(n int, f *Finding) {
 	p.place(f.Where)
 	if s := f.Saving; s != nil {
 		p.wrap("      saves     ", "                ", p.saving(s))
+		if n > 1 && s.InOrderMs != nil {
+			p.wrap("                ", "                ", inOrderText(s))
+		}
 	}
 	for _, e := range f.Evidence {
 		p.wrap("      evidence  ", "                ", e.Text)
@@ -316,6 +319,14 @@ func (p *printer) saving(s *Saving) string {
 		return fmt.Sprintf("%s a step (best guess %s); %s of this run", rangeText(s.StepMs, Milliseconds), Milliseconds(s.StepMs.Mid), rangeText(s.RunS, Seconds))
 	}
 	return fmt.Sprintf("%s of this run (best guess %s)", rangeText(s.RunS, Seconds), Seconds(s.RunS.Mid))
+}
+
+// inOrderText says what is left to save once the findings above are fixed.
+func inOrderText(s *Saving) string {
+	if *s.InOrderMs <= 0 {
+		return "after the fixes above: nothing more"
+	}
+	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", Milliseconds(*s.InOrderMs), Milliseconds(*s.LeftMs))
 }
 
 func (p *printer) place(w Where) {

@@ -49,12 +49,17 @@ type Finding struct {
 	Caveat     string
 	Confidence Confidence
 	Because    *Finding
+	// InOrder is what the finding saves once all before it are fixed; nil where no replay knows.
+	InOrder *Ordered
 	// Healthy marks the statement that nothing is wrong; it has no saving.
 	Healthy bool
 	// claim is the time that the finding explains, by part of the account (ns over the accounted windows), used to see to
 	// it that two findings never claim the same time.
 	claim map[analyse.PartID]float64
 }
+
+// Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.
+type Ordered struct{ Step, After float64 }
 
 // Range is an estimate with its bounds.
 type Range struct{ Low, Mid, High float64 }

@@ -1,0 +1,102 @@
+package cause
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
+)
+
+// InOrder says of each finding what it saves per step once all findings before it are fixed: removing one cause uncovers
+// another that stood behind it, or leaves less for it to save. r replays what the findings are about; nil leaves them as they are.
+func InOrder(found []Finding, c *Context, r *replay.Session) {
+	if r == nil {
+		return
+	}
+	var removed replay.Change
+	taken := map[analyse.PartID]float64{} // ns over the accounted windows
+	before := -1.0
+	for i := range found {
+		f := &found[i]
+		if !f.replayable(c, r, taken, &removed) {
+			continue
+		}
+		change := removed
+		for _, part := range slices.Sorted(maps.Keys(taken)) {
+			change.Scale = append(change.Scale, replay.Scale{Name: partName(part), Factor: max(1-taken[part]/c.B.Part(part), 0)})
+		}
+		a, err := r.Ask(change)
+		if err != nil {
+			continue
+		}
+		if before < 0 {
+			before = a.Before
+		}
+		f.InOrder = &Ordered{Step: before - a.After, After: a.After}
+		before = a.After
+	}
+}
+
+// replayable adds what removing a finding's cause means, as far as its fix does: time taken from parts of the account or, for
+// traced steps, a removal. False where no replay can know.
+func (f *Finding) replayable(c *Context, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
+	if c == nil {
+		removal, ok := r.Removal(f.Cause)
+		if ok && !f.Healthy {
+			*removed = removed.And(removal)
+		}
+		return ok && !f.Healthy
+	}
+	claimed := 0.0
+	for _, t := range f.claim {
+		claimed += max(t, 0)
+	}
+	saved := f.Step.Mid * float64(len(c.B.Windows))
+	if f.Healthy || f.OfRun || claimed <= 0 || saved <= 0 || !r.Unprofiled() {
+		return false
+	}
+	for part, t := range f.claim {
+		if t > 0 && c.B.Part(part) > 0 {
+			taken[part] += min(saved*t/claimed, t)
+		}
+	}
+	return true
+}
+
+// partName is what a replay calls a part of the account.
+func partName(id analyse.PartID) string {
+	switch id {
+	case analyse.PartDataWait:
+		return "input"
+	case analyse.PartOps:
+		return "cpu operators"
+	case analyse.PartPython:
+		return "python"
+	}
+	return id.String()
+}
+
+// PriceByReplay sets the prices of findings on traces from elsewhere by what a replay without their cause saves: waits that
+// overlap with other work save less than they last. What a fix usually leaves stays as the rule says. span is the time in ns that
+// the findings' shares are of.
+func PriceByReplay(found []Finding, r *replay.Session, span float64) {
+	if r == nil {
+		return
+	}
+	for i := range found {
+		f := &found[i]
+		removal, ok := r.Removal(f.Cause)
+		if !ok || f.Run.High <= 0 {
+			continue
+		}
+		a, err := r.Ask(removal)
+		if err != nil || a.Before <= 0 {
+			continue
+		}
+		part := max(1-a.After/a.Before, 0)
+		f.Run = f.Run.scale(part * span / f.Run.High)
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(a.After), ms(a.Before)), Value: (a.Before - a.After) / 1e6, Unit: "ms"})
+	}
+}

@@ -1,0 +1,36 @@
+package cause
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// TestSavingsInOrder: two findings that claim disjoint Python time save the same one after the other as each alone.
+func TestSavingsInOrder(t *testing.T) {
+	p := testkit.NewProgram()
+	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
+	b := testkit.Frame{File: "/app/train.py", Function: "slower", First: 10, Line: 15}
+	p.Steps(20, model.PhaseBaseline, testkit.Python(30, a), testkit.Python(50, b), testkit.Native(20, a))
+	account := analyse.StepBreakdown(p.S, p.P)
+	c := NewContext(p.S, account)
+	const ms = 1e6
+	python := func(each float64) map[analyse.PartID]float64 { return map[analyse.PartID]float64{analyse.PartPython: each * 20 * ms} }
+	found := []Finding{{Cause: Python, Step: Range{0, 45 * ms, 50 * ms}, claim: python(50)}, {Cause: Python, Step: Range{0, 27 * ms, 30 * ms}, claim: python(30)}, {Cause: Compute, Healthy: true}}
+	InOrder(found, c, replay.NewSession(p.S, account))
+	for i, want := range []float64{45, 27} {
+		if found[i].InOrder == nil || math.Abs(found[i].InOrder.Step/ms-want) > 1 {
+			t.Errorf("finding %d: %+v, want %g ms a step", i, found[i].InOrder, want)
+		}
+	}
+	if o := found[1].InOrder; o == nil || math.Abs(o.After/ms-28) > 1 {
+		t.Errorf("left %+v, want 28 ms", o)
+	}
+	if found[2].InOrder != nil {
+		t.Error("a healthy statement saves nothing")
+	}
+}
