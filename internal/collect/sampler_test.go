@@ -58,7 +58,11 @@ type program struct {
 
 func startProgram(t testing.TB, python string, args ...string) *program {
 	t.Helper()
-	cmd := exec.Command(python, args...)
+	return startCommand(t, exec.Command(python, args...))
+}
+
+func startCommand(t testing.TB, cmd *exec.Cmd) *program {
+	t.Helper()
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

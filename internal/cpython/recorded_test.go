@@ -209,6 +209,7 @@ func readAll(rec *recording, mem proc.Memory) {
 				_, _ = r.Locals(th.Addr, i)
 			}
 		}
+		_, _ = r.ThreadNames()
 	}
 }
 

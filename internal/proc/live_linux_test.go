@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestLive reads this process itself: whole ranges, a range that is not mapped, and one after it.
@@ -29,6 +31,25 @@ func TestLive(t *testing.T) {
 	}
 	if text, err := CString(m, addr, 9); err != nil || text != "some text" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestFallBack reads through /proc/PID/mem, as where a filter forbids process_vm_readv.
+func TestFallBack(t *testing.T) {
+	data := []byte("some text that is read from outside")
+	addr := uint64(uintptr(unsafe.Pointer(&data[0])))
+	m := OpenMemory(os.Getpid())
+	defer m.Close()
+	a, b := make([]byte, 4), make([]byte, 9)
+	n, err := m.fallBack([]Range{{addr, a}, {addr, b}, {8, a}}, unix.ENOSYS)
+	if err != nil || n != 2 || string(b) != "some text" {
+		t.Errorf("%d ranges, %q, %v", n, b, err)
+	}
+	if err := m.Read(addr+5, a); err != nil || string(a) != "text" { // from now on always so
+		t.Errorf("%q, %v", a, err)
+	}
+	if _, err := OpenMemory(1<<30).fallBack([]Range{{addr, a}}, unix.EPERM); !errors.Is(err, ErrGone) {
+		t.Errorf("no such process: %v", err)
 	}
 }
 
