@@ -126,6 +126,7 @@ func (w *deviceWork) bookLaunch(sums map[idleKey]*IdleCause, launch model.EventI
 }
 
 func (w *deviceWork) book(sums map[idleKey]*IdleCause, cause string, where Where, from, to model.Time) {
+	where.Module = "" // a gap belongs to a line or operator, not to each instance of a module
 	key := idleKey{cause, where}
 	c := sums[key]
 	if c == nil {

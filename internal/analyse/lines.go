@@ -15,6 +15,7 @@ type Where struct {
 	File     string
 	Line     int32
 	Function string
+	Module   string // the innermost module ("Linear_3") around it
 }
 
 func (w *Where) hasLine() bool { return w.File != "" }
@@ -38,11 +39,12 @@ type lineFinder struct {
 	trace *model.Trace
 	texts *model.Strings
 	user  map[model.Str]bool   // by name of a Python call
+	named map[model.Str]string // by name of a Python call: the module that it is, "" for others
 	stack map[model.Str]string // by text of a call stack
 }
 
 func newLineFinder(t *model.Trace, s *model.Strings) *lineFinder {
-	return &lineFinder{t, s, map[model.Str]bool{}, map[model.Str]string{}}
+	return &lineFinder{t, s, map[model.Str]bool{}, map[model.Str]string{}, map[model.Str]string{}}
 }
 
 // of is the place of a CPU event.
@@ -53,10 +55,19 @@ func (l *lineFinder) of(id model.EventID) Where {
 		switch ev.Kind[at] {
 		case model.KindOp:
 			w.Op = l.texts.Text(ev.Name[at])
-			if !w.hasLine() && ev.Detail[at] >= 0 {
-				w.setFrame(l.stackLine(ev.OpDetails[ev.Detail[at]].Stack))
+			if ev.Detail[at] >= 0 {
+				d := &ev.OpDetails[ev.Detail[at]]
+				if !w.hasLine() {
+					w.setFrame(l.stackLine(d.Stack))
+				}
+				if w.Module == "" && d.Module != 0 {
+					w.Module = innermostModule(l.texts.Text(d.Module))
+				}
 			}
 		case model.KindPython:
+			if w.Module == "" {
+				w.Module = l.module(ev.Name[at])
+			}
 			if !w.hasLine() && l.isUser(ev.Name[at]) {
 				w.setFrame(l.texts.Text(ev.Name[at]))
 			}
@@ -77,6 +88,28 @@ func (l *lineFinder) annotation(id model.EventID) string {
 				return name
 			}
 		}
+	}
+	return ""
+}
+
+// module is the module that a Python call is the forward of: "nn.Module: Linear_3".
+func (l *lineFinder) module(name model.Str) string {
+	text, known := l.named[name]
+	if !known {
+		text, _ = strings.CutPrefix(l.texts.Text(name), "nn.Module: ")
+		if text == l.texts.Text(name) {
+			text = ""
+		}
+		l.named[name] = text
+	}
+	return text
+}
+
+// innermostModule is the last of a "Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward".
+func innermostModule(hierarchy string) string {
+	last := hierarchy[strings.LastIndexByte(hierarchy, '.')+1:]
+	if name, _, ok := strings.Cut(last, "::"); ok && strings.Contains(name, "(") {
+		return name
 	}
 	return ""
 }

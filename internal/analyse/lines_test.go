@@ -20,8 +20,8 @@ func TestWhere(t *testing.T) {
 	trace, s := b.trace()
 	lines := newLineFinder(trace, s)
 	want := map[string]Where{
-		"cudaLaunchKernel": {"aten::linear", "/home/u/net (copy)/model.py", 33, "forward"},
-		"aten::relu":       {"aten::relu", "model.py", 7, "forward"},
+		"cudaLaunchKernel": {"aten::linear", "/home/u/net (copy)/model.py", 33, "forward", "Net_0"},
+		"aten::relu":       {"aten::relu", "model.py", 7, "forward", ""},
 	}
 	for i := range trace.Events.Len() {
 		name := s.Text(trace.Events.Name[i])
@@ -45,6 +45,24 @@ func TestIsUserFrame(t *testing.T) {
 	} {
 		if got := isUserFrame(frame); got != want {
 			t.Errorf("%q: %v", frame, got)
+		}
+	}
+}
+
+// A kernel's module is the innermost forward around its launch, from Python calls or from the operator's module hierarchy.
+func TestModuleOfLaunch(t *testing.T) {
+	b := &builder{}
+	b.add("python_function", "nn.Module: Net_0", 1, 1, 0, 100, "")
+	b.add("python_function", "nn.Module: Linear_3", 1, 1, 10, 50, "")
+	b.add("cpu_op", "aten::linear", 1, 1, 20, 40, "")
+	b.launch("cudaLaunchKernel", 25, 30, "kernel", "gemm", 7, 60, 90)
+	tr, s := b.trace()
+	if k := Kernels([]*model.Trace{tr}, s); len(k) != 1 || k[0].Where.Module != "Linear_3" {
+		t.Errorf("%+v", k)
+	}
+	for hierarchy, want := range map[string]string{"TOP(Net)::forward.fc(Linear)::forward": "fc(Linear)", "": "", "main": ""} {
+		if got := innermostModule(hierarchy); got != want {
+			t.Errorf("%q: module %q, want %q", hierarchy, got, want)
 		}
 	}
 }

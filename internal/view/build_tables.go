@@ -149,7 +149,7 @@ func (b *builder) kernelRows() {
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
 		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3, MinUs: float64(k.Min) / 1e3,
-			MaxUs: float64(k.Max) / 1e3, Category: k.Class.String(), Launcher: traceWhere(k.Where)}
+			MaxUs: float64(k.Max) / 1e3, Category: k.Class.String(), Launcher: traceWhere(k.Where), Tensor: k.TensorCores}
 		if row.Launcher.Op == "" {
 			row.Launcher.Op = k.Launcher
 		}
@@ -161,7 +161,7 @@ func (b *builder) kernelRows() {
 }
 
 func traceWhere(w analyse.Where) Where {
-	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op}
+	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op, Module: w.Module}
 }
 
 func (b *builder) gpuRows() {
@@ -176,6 +176,14 @@ func (b *builder) gpuRows() {
 			if n := g.Launches.Count; n > 0 {
 				row.Launches = &LaunchRow{Count: int64(n), MedianDelayUs: us(g.Launches.MedianDelay), P90DelayUs: us(g.Launches.P90Delay),
 					Short: int64(g.Launches.Short), SlowCalls: int64(g.Launches.SlowCalls), QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
+			}
+			for _, use := range []struct {
+				to    **float64
+				value float64
+			}{{&row.SMEfficiency, g.SMEfficiency}, {&row.Occupancy, g.Occupancy}, {&row.TensorCores, g.TensorCores}} {
+				if use.value >= 0 {
+					*use.to = ptr(use.value)
+				}
 			}
 			b.r.GPU = append(b.r.GPU, row)
 		}

@@ -30,6 +30,7 @@ type KernelRow struct {
 	Stream   *int64  `json:"stream,omitempty"`
 	Category string  `json:"category"`
 	Launcher Where   `json:"launcher"`
+	Tensor   bool    `json:"tensor_cores,omitempty"`
 }
 
 // GPURow is one device's time. All times are unions of intervals, in microseconds.
@@ -47,6 +48,11 @@ type GPURow struct {
 	IdleUs          float64    `json:"idle_us"`
 	IdleByCause     []IdleRow  `json:"idle_by_cause"`
 	Launches        *LaunchRow `json:"launches,omitempty"`
+	// Estimates of the device's use, 0..1: of its multiprocessors over the span, of their warps while kernels run, and the share
+	// of kernel time in kernels whose names show matrix units.
+	SMEfficiency *float64 `json:"sm_efficiency,omitempty"`
+	Occupancy    *float64 `json:"occupancy,omitempty"`
+	TensorCores  *float64 `json:"tensor_core_share,omitempty"`
 }
 
 // IdleRow is idle device time with the same cause.

@@ -14,7 +14,10 @@ type column struct {
 }
 
 // table writes rows under their headings; the wide column takes what the others leave of the width.
-func (p *printer) table(cols []column, rows [][]string) {
+func (p *printer) table(cols []column, rows [][]string) { p.tableWith(cols, rows, nil) }
+
+// tableWith is table with a line of more below each row that has one.
+func (p *printer) tableWith(cols []column, rows [][]string, below []string) {
 	widths := make([]int, len(cols))
 	for i, c := range cols {
 		widths[i] = textWidth(c.head)
@@ -36,8 +39,11 @@ func (p *printer) table(cols []column, rows [][]string) {
 		head[i] = c.head
 	}
 	p.out.WriteString(p.paint(dim, p.tableLine(cols, widths, head)) + "\n")
-	for _, r := range rows {
+	for i, r := range rows {
 		p.line("%s", p.tableLine(cols, widths, r))
+		if i < len(below) && below[i] != "" {
+			p.wrap("      ", "        ", below[i])
+		}
 	}
 }
 

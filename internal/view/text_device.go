@@ -15,12 +15,16 @@ func (p *printer) gpuNotes() {
 	if text := p.mfuText(); text != "" {
 		p.wrap("  ", "    ", text)
 	}
+	if text := p.useText(); text != "" {
+		p.wrap("  ", "    ", text)
+	}
 	if text := p.copiesText(); text != "" {
 		p.wrap("  ", "    ", text)
 	}
 	if !p.opt.All && !p.asked() {
 		return
 	}
+	p.idlePlaces()
 	var rows [][]string
 	for i := range p.r.GPU {
 		g := &p.r.GPU[i]
@@ -36,6 +40,67 @@ func (p *printer) gpuNotes() {
 	p.wrap("  ", "  ", "Launches; delay = from the call's end to the work's start:")
 	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "launches", right: true}, {head: "median delay", right: true}, {head: "p90", right: true}, {head: "device was idle", right: true},
 		{head: "longer than their work", right: true}, {head: "over 50 µs", right: true}}, rows)
+}
+
+// useText says how far kernels fill the devices, over the shown ranks.
+func (p *printer) useText() string {
+	var parts []string
+	for _, use := range []struct {
+		text string
+		of   func(*GPURow) *float64
+	}{{"SM efficiency %s (est.)", func(g *GPURow) *float64 { return g.SMEfficiency }}, {"occupancy %s (est.)", func(g *GPURow) *float64 { return g.Occupancy }},
+		{"%s of kernel time in Tensor Core kernels", func(g *GPURow) *float64 { return g.TensorCores }}} {
+		low, high, n := 0.0, 0.0, 0
+		for i := range p.r.GPU {
+			v := use.of(&p.r.GPU[i])
+			if v == nil || !p.rankShown(p.r.GPU[i].Rank) {
+				continue
+			}
+			if n == 0 {
+				low, high = *v, *v
+			}
+			low, high, n = min(low, *v), max(high, *v), n+1
+		}
+		if n == 0 {
+			continue
+		}
+		text := Percent(low)
+		if Percent(high) != text {
+			text += " – " + Percent(high)
+		}
+		parts = append(parts, fmt.Sprintf(use.text, text))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// idlePlaces are the causes of idle time with the line or operator that each arose at.
+func (p *printer) idlePlaces() {
+	type place struct {
+		g *GPURow
+		c *IdleRow
+	}
+	var all []place
+	for i := range p.r.GPU {
+		if g := &p.r.GPU[i]; p.rankShown(g.Rank) {
+			for k := range g.IdleByCause {
+				all = append(all, place{g, &g.IdleByCause[k]})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(y.c.Us, x.c.Us) })
+	var rows [][]string
+	for _, at := range all[:p.rows(len(all), 12)] {
+		text := atPlace(at.c.Where)
+		if at.c.Where.Op != "" && at.c.Where.File != "" {
+			text += " in " + at.c.Where.Op
+		}
+		rows = append(rows, []string{rankText(at.g.Rank), fmt.Sprint(at.g.Device), at.c.Cause, Milliseconds(at.c.Us / 1e3), Percent(at.c.Us / max(at.g.SpanUs, 1e-9)), Count(at.c.Gaps), cmp.Or(text, "-")})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.wrap("  ", "  ", "Idle by cause and place:")
+	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "because of"}, {head: "idle", right: true}, {head: "of span", right: true}, {head: "gaps", right: true}, {head: "at", wide: true}}, rows)
 }
 
 func rankPrefix(r *int) string {

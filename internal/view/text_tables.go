@@ -159,13 +159,52 @@ func (p *printer) kernels() {
 		total += p.r.Kernels[i].DeviceUs
 	}
 	p.heading("Top kernels", fmt.Sprintf("%d names, %s of device work", len(p.r.Kernels), Milliseconds(total/1e3)))
+	p.kernelKinds(total)
 	var rows [][]string
+	var below []string
 	for i := range p.r.Kernels[:p.rows(len(p.r.Kernels), 8)] {
 		k := &p.r.Kernels[i]
 		rows = append(rows, []string{ShortKernel(k.Name), k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), clip(k.Launcher.Op, 24)})
+		if p.opt.All || p.asked() {
+			below = append(below, kernelPlace(k))
+		}
 	}
-	p.table([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
-		{head: "runs", right: true}, {head: "launched by"}}, rows)
+	p.tableWith([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
+		{head: "runs", right: true}, {head: "launched by"}}, rows, below)
+}
+
+// kernelPlace says where the longest run of a kernel was launched, and what more is known of its runs.
+func kernelPlace(k *KernelRow) string {
+	var parts []string
+	if k.Launcher.File != "" {
+		parts = append(parts, atPlace(k.Launcher))
+	}
+	if k.Launcher.Module != "" {
+		parts = append(parts, "module "+k.Launcher.Module)
+	}
+	if len(parts) > 0 && k.Count > 1 && k.MaxUs > 2*k.MeanUs {
+		parts = append(parts, "longest run "+Milliseconds(k.MaxUs/1e3))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// kernelKinds sums device work by kind.
+func (p *printer) kernelKinds(total float64) {
+	sums := map[string]float64{}
+	for i := range p.r.Kernels {
+		sums[p.r.Kernels[i].Category] += p.r.Kernels[i].DeviceUs
+	}
+	kinds := sortedKeys(sums)
+	slices.SortStableFunc(kinds, func(x, y string) int { return cmp.Compare(sums[y], sums[x]) })
+	var parts []string
+	for _, kind := range kinds {
+		if share := sums[kind] / max(total, 1e-9); share >= 0.0005 {
+			parts = append(parts, kind+" "+Percent(share))
+		}
+	}
+	if len(parts) > 1 {
+		p.wrap("  by kind: ", "    ", strings.Join(parts, " · "))
+	}
 }
 
 func (p *printer) python() {
