@@ -19,7 +19,9 @@ func TestSavingsInOrder(t *testing.T) {
 	account := analyse.StepBreakdown(p.S, p.P)
 	c := NewContext(p.S, account)
 	const ms = 1e6
-	python := func(each float64) map[analyse.PartID]float64 { return map[analyse.PartID]float64{analyse.PartPython: each * 20 * ms} }
+	python := func(each float64) map[analyse.PartID]float64 {
+		return map[analyse.PartID]float64{analyse.PartPython: each * 20 * ms}
+	}
 	found := []Finding{{Cause: Python, Step: Range{0, 45 * ms, 50 * ms}, claim: python(50)}, {Cause: Python, Step: Range{0, 27 * ms, 30 * ms}, claim: python(30)}, {Cause: Compute, Healthy: true}}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	for i, want := range []float64{45, 27} {
