@@ -72,7 +72,7 @@ func calibrate(s *settings, e example) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(0.5, 1+(1.05*s.seconds-(short.wall+long.wall)/2)/max(long.wall-short.wall, long.wall/10)), nil
+	return max(0.5, 1+(1.1*s.seconds-(short.wall+long.wall)/2)/max(long.wall-short.wall, long.wall/10)), nil
 }
 
 func plainRun(s *settings, e example, factor float64) (outcome, error) {
