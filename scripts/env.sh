@@ -94,8 +94,7 @@ sid() {
       cp /etc/hosts "$dir/root/etc/hosts"
       printf %s "$inside" >"$dir/bin/inside"
       for version in 3.14 3.15; do
-        # This build of PyTorch lacks libuv, which torchrun wants by default.
-        printf '#!/bin/sh\nexport USE_LIBUV=0\nexec unshare --mount --propagation private %q %q /usr/bin/python%s "$@"\n' "$dir/bin/inside" "$dir/root" "$version" >"$dir/bin/python$version"
+        printf '#!/bin/sh\nexec unshare --mount --propagation private %q %q /usr/bin/python%s "$@"\n' "$dir/bin/inside" "$dir/root" "$version" >"$dir/bin/python$version"
       done
       chmod +x "$dir"/bin/* && touch "$dir/complete"
     ) 9>"$dir.lock" || absent "torch-sid: debootstrap of Debian sid failed: $(tail -n 2 "$dir/log")"
