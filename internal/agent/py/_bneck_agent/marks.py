@@ -151,6 +151,33 @@ def name_functions(config):
     named.append(True)
     wanted.extend([("step", name) for name in config.get("step_on") or ()])
     wanted.extend([("region", name) for name in config.get("region_on") or ()])
+    watch_calls()
+
+
+TOOL = 4  # of sys.monitoring; debuggers, coverage and profilers have others
+
+
+@core.hook("watch-calls")
+def watch_calls():
+    """From 3.12 on: looks at the first call of each function while names are missing, which costs nothing afterwards. Before, names are
+    looked up when anything else is noticed."""
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is None or not wanted or monitoring.get_tool(TOOL) is not None:
+        return
+    names = {name.rpartition(":")[2].rpartition(".")[2] for _, name in wanted}
+
+    def begins(code, _):
+        if code.co_name not in names:
+            return monitoring.DISABLE
+        resolve()
+        if not wanted:
+            monitoring.set_events(TOOL, 0)
+            monitoring.free_tool_id(TOOL)
+        return None
+
+    monitoring.use_tool_id(TOOL, "bottleneck")
+    monitoring.register_callback(TOOL, monitoring.events.PY_START, begins)
+    monitoring.set_events(TOOL, monitoring.events.PY_START)
 
 
 @core.hook("resolve")

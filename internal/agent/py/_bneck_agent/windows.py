@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, plan, profiler, regions, ticker
+from . import core, facts, forks, marks, plan, profiler, regions, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -343,7 +343,8 @@ class Windows:
             ticker.start(self.slice_over, self.slice)
 
     def slice_over(self):
-        """On the main thread, when a slice's time is up: saves it and begins the next."""
+        """On the main thread, when a slice's time is up: saves it and begins the next. Functions named by hand may exist by now."""
+        marks.resolve()
         if self.stepping or self.over:
             ticker.target = None
             return
