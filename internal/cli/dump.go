@@ -21,17 +21,22 @@ const dumpSchema = "bottleneck.dump/1"
 
 func newDumpCommand(a *app) *cobra.Command {
 	var locals bool
-	var jsonFile string
+	var jsonFile, core, root string
 	cmd := &cobra.Command{
-		Use:   "dump PID…",
+		Use:   "dump PID… | dump --core FILE",
 		Short: "Print the Python stacks of running processes once, without stopping them",
 		Long: "Prints the stack of every Python thread of the given processes and of their children, once. The processes are\n" +
-			"neither stopped nor changed. For the ranks of a job it also says which rank stands in which collective.",
+			"neither stopped nor changed. For the ranks of a job it also says which rank stands in which collective.\n" +
+			"--core reads a process that has ended, from a core file that the kernel or gcore wrote on this machine.",
 		Example: "  bottleneck dump 4242\n" +
 			"  bottleneck dump --locals 4242\n" +
+			"  bottleneck dump --core core.4242\n" +
 			"  bottleneck dump $(pgrep -f train.py) --json stacks.json",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if core != "" && len(args) > 0 {
+				return usage("dump: give PIDs or --core, not both")
+			}
+			if core == "" && len(args) == 0 {
 				return usage("dump: PID is missing; `pgrep -af python` lists Python processes")
 			}
 			return nil
@@ -41,10 +46,15 @@ func newDumpCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if core != "" {
+				return a.dumpCore(core, root, locals, jsonFile)
+			}
 			return a.dump(pids, locals, jsonFile)
 		},
 	}
 	cmd.Flags().BoolVar(&locals, "locals", false, "print variables too: numbers, texts, containers by size, others by type")
+	cmd.Flags().StringVar(&core, "core", "", "read the core `FILE` of a process that has ended")
+	cmd.Flags().StringVar(&root, "root", "", "with --core: the `DIR` that holds the program's files, as / did for it (for a container)")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the stacks as JSON to `FILE` (- = standard output)")
 	return cmd
 }
@@ -83,6 +93,19 @@ func (a *app) dump(pids []int, locals bool, jsonFile string) error {
 		}
 		return &exitError{code: exitUnusable}
 	}
+	return a.printDump(all, jsonFile)
+}
+
+func (a *app) dumpCore(path, root string, locals bool, jsonFile string) error {
+	d, err := collect.DumpCore(path, root, locals)
+	if err != nil {
+		return unusable(fmt.Errorf("dump: %w", err))
+	}
+	return a.printDump([]collect.DumpedProcess{d}, jsonFile)
+}
+
+// printDump writes stacks as text, or as JSON where a file is named.
+func (a *app) printDump(all []collect.DumpedProcess, jsonFile string) error {
 	if jsonFile == "" {
 		writeDump(a.stdout, all)
 		return nil

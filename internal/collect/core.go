@@ -11,13 +11,14 @@ import (
 )
 
 // DumpCore reads the stacks of a process as it ended, from a core file. What its threads were doing in the kernel is not
-// in one: their state is unknown.
-func DumpCore(path string, locals bool) (DumpedProcess, error) {
+// in one: their state is unknown. root is where the files lie that the process had mapped, "" for this machine's own.
+func DumpCore(path, root string, locals bool) (DumpedProcess, error) {
 	core, err := proc.OpenCore(path)
 	if err != nil {
 		return DumpedProcess{}, err
 	}
 	defer core.Close()
+	core.Root = root
 	in, err := cpython.FindCore(core)
 	if err != nil {
 		return DumpedProcess{}, fmt.Errorf("core file %s: %w", path, err)

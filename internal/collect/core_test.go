@@ -34,6 +34,10 @@ func TestDumpCore(t *testing.T) {
 	for version, python := range pythons(t) {
 		t.Run(version, func(t *testing.T) {
 			dir := t.TempDir()
+			root := filepath.Join(filepath.Dir(filepath.Dir(python)), "root") // of a Python in a folder of its own
+			if _, err := os.Stat(root); err != nil {
+				root = ""
+			}
 			cmd := exec.Command(python, "-c", crash)
 			cmd.Dir = dir
 			if err := cmd.Run(); err == nil {
@@ -43,7 +47,7 @@ func TestDumpCore(t *testing.T) {
 			if len(cores) != 1 {
 				t.Skipf("the kernel wrote no core into the working directory (limit of the session?): %v", cores)
 			}
-			d, err := DumpCore(cores[0], true)
+			d, err := DumpCore(cores[0], root, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,6 +39,8 @@ type Core struct {
 	Command   string // the first 80 bytes of its arguments
 	Threads   []int  // native thread ids, in the core's order
 	Maps      Maps
+	// Root is put before the paths of mapped files: where the files of a container lie; "" for this machine's own.
+	Root string
 	name      string // of the program, at most 15 bytes
 	f         io.ReaderAt
 	close     func() error
@@ -52,15 +54,15 @@ type coreSegment struct {
 }
 
 // OpenCore opens a core file and reads its notes.
-func OpenCore(path string) (*Core, error) {
-	f, err := os.Open(path)
+func OpenCore(file string) (*Core, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("core file: %w", err)
 	}
 	c, err := ReadCore(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("core file %s: %w", path, err)
+		return nil, fmt.Errorf("core file %s: %w", file, err)
 	}
 	c.close = f.Close
 	return c, nil
@@ -189,9 +191,9 @@ func (c *Core) Exe() string {
 	return ""
 }
 
-// Binary opens the file behind a mapping, by its path on this machine.
+// Binary opens the file behind a mapping, by its path below the root.
 func (c *Core) Binary(m Mapping, names, sections []string) (*Binary, error) {
-	b, err := openBinaryFile(m.Path, names, sections)
+	b, err := openBinaryFile(path.Join(c.Root, m.Path), names, sections)
 	if err != nil {
 		return nil, fmt.Errorf("binary %s of the core: %w", m.Path, err)
 	}
@@ -228,7 +230,7 @@ func (c *Core) part(addr uint64, buf []byte) int {
 	if i+1 < len(c.segments) { // where the core goes on, it counts
 		want = min(want, c.segments[i+1].addr-addr)
 	}
-	f := c.file(m.Path)
+	f := c.file(path.Join(c.Root, m.Path))
 	if f == nil {
 		return 0
 	}
@@ -237,13 +239,13 @@ func (c *Core) part(addr uint64, buf []byte) int {
 }
 
 // file opens a mapped file; nil where there is none any more.
-func (c *Core) file(path string) *os.File {
-	f, known := c.files[path]
+func (c *Core) file(name string) *os.File {
+	f, known := c.files[name]
 	if !known && len(c.files) < maxCoreFiles {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			f, _ = os.Open(path)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			f, _ = os.Open(name)
 		}
-		c.files[path] = f
+		c.files[name] = f
 	}
 	return f
 }
