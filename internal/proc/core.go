@@ -40,12 +40,12 @@ type Core struct {
 	Threads   []int  // native thread ids, in the core's order
 	Maps      Maps
 	// Root is put before the paths of mapped files: where the files of a container lie; "" for this machine's own.
-	Root string
-	name      string // of the program, at most 15 bytes
-	f         io.ReaderAt
-	close     func() error
-	segments  []coreSegment
-	files     map[string]*os.File
+	Root     string
+	name     string // of the program, at most 15 bytes
+	f        io.ReaderAt
+	close    func() error
+	segments []coreSegment
+	files    map[string]*os.File
 }
 
 type coreSegment struct {
