@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -253,16 +254,16 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	gain := 0.93 * v.hotPart // a line made fast keeps a few per cent of its time
 	if v.startsAgain() {
 		first := c.perStep(v.first)
-		return Range{0.4 * first, 0.8 * first, wait}
+		return Range{0.5 * first, 0.9 * first, max(wait, first)}
 	}
 	switch sub {
 	case "workers":
-		return Range{0.5 * wait, 0.85 * wait, wait}
+		return v.moreWorkers(c)
 	case "handover":
 		mine := c.ownCPU() // what other programs' use of the cores delays cannot be saved
 		return Range{0.3 * mine * wait, 0.7 * mine * wait, wait}
 	case "storage":
-		gain = min(0.9*v.blocked, 0.95)
+		gain = min(0.97*v.blocked, 0.97)
 	}
 	if v.hotPart == 0 {
 		gain = 0.8
@@ -279,6 +280,20 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	explained := min(wait, max(v.fetch/float64(v.workers)-rest, 0))
 	sure := max(explained-left, 0)
 	return Range{0.85 * sure, sure + 0.25*(wait-explained) + relief/3, wait + relief}
+}
+
+// moreWorkers prices as many workers as would keep up with the step, in ns per step: a step then lasts as long as its own
+// work, the workers' share of fetching, or all that has to be computed spread over the cores, whichever is longest.
+func (v *inputView) moreWorkers(c *Context) Range {
+	wait, step := c.perStep(v.wait), c.B.Mean()
+	rest := max(step-wait, 0)
+	n := float64(v.suggestWorkers(c))
+	after := max(rest, v.fetch/n)
+	if c.Cores > 0 {
+		after = max(after, (rest+v.fetch*(1-v.blocked))/c.Cores)
+	}
+	mid := min(max(step-1.03*after, 0), wait)
+	return Range{0.6 * mid, mid, max(min(1.3*mid, wait), mid)}
 }
 
 // relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both
@@ -351,7 +366,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
 		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
 			f.Fix.Text += " Workers would hide part of it."
-			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
+			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.suggestWorkers(c))
 			v.atLoader(c, f)
 		}
 	case "storage":
@@ -370,7 +385,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			v.atLoader(c, f)
 			break
 		}
-		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", suggestWorkers(c))
+		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.suggestWorkers(c))
 		v.atLoader(c, f)
 	case "handover":
 		f.Title = fmt.Sprintf("%s of each %s waits although batches are ready: handing them over is slow", share, c.Unit())
@@ -385,12 +400,16 @@ func (v *inputView) atLoader(c *Context, f *Finding) {
 	}
 }
 
-// suggestWorkers leaves one core for the trainer.
-func suggestWorkers(c *Context) int {
-	if c.Cores <= 0 {
-		return 4
+// suggestWorkers is the number of workers that would fetch as fast as the step goes on, within the cores; those that sleep
+// need none. The trainer shares a core with them where that is what keeps up.
+func (v *inputView) suggestWorkers(c *Context) int {
+	rest := max(c.B.Mean()-c.perStep(v.wait), 0.02*c.B.Mean(), 1)
+	need := math.Ceil(v.fetch / rest)
+	most := 16.0
+	if c.Cores > 0 && v.blocked < 0.5 {
+		most = min(most, max(math.Round(c.Cores), 1))
 	}
-	return int(min(max(c.Cores-1, 1), 16))
+	return int(max(min(need, most), float64(v.workers), 1))
 }
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own.

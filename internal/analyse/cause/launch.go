@@ -13,6 +13,9 @@ const (
 	launchShare      = 0.10
 )
 
+// launchOps is the account of operators as this rule looks at it.
+type launchOps struct{ *analyse.OpAccount }
+
 // findLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
 func findLaunch(c *Context) []Finding {
 	o := c.B.Ops
@@ -56,7 +59,11 @@ func (c *Context) launchFinding(small, python float64) Finding {
 	optimizer := c.launchPlace(&f)
 	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.Unit())
 	per := c.perStep(t)
-	f.Step = Range{0.4 * per, 0.75 * per, 0.95 * per}
+	gone := launchOps{o}.batched()
+	if optimizer {
+		gone = 0.75 // one call per kind of operator is left, and the lists of parameters
+	}
+	f.Step = Range{0.6 * gone * per, gone * per, per}
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
@@ -69,6 +76,12 @@ func (c *Context) launchFinding(small, python float64) Finding {
 	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
 	f.Confidence = c.basis(len(c.B.Samples))
 	return f
+}
+
+// batched is the share of the calling that goes away when what is done one by one is done at once: each of the different
+// operators is still called, and reads and writes what all of them did before.
+func (o launchOps) batched() float64 {
+	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), 0.04), 0.15)
 }
 
 // launchPlace finds the user's line that calls most; it reports whether that is the optimizer's step.

@@ -24,14 +24,18 @@ func findWarmup(c *Context) []Finding {
 	if !ok || sp.samples < minSamples {
 		sp, ok = spot{}, false
 	}
-	f := Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Share: (setup + late) / c.Wall, Confidence: c.basis(n)}
+	f := Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Confidence: c.basis(n)}
 	switch {
 	case ok && sp.unit >= late:
 		f.Where = c.where(sp)
-		f.Run = Range{0.3 * sp.unit, 0.85 * sp.unit, sp.unit}
+		f.Share = sp.unit / c.Wall
+		f.Title = fmt.Sprintf("%s of this run prepares the first step", percent(f.Share))
+		f.Run = Range{0.5 * sp.unit, 0.9 * sp.unit, sp.unit}
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), Value: sp.unit / 1e6, Unit: "ms"})
 		f.Fix.Text = "Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less."
 	case late > 0:
+		f.Share = late / c.Wall
+		f.Title = fmt.Sprintf("%s of this run is compiling in its first steps", percent(f.Share))
 		f.Run = Range{0.3 * late, 0.8 * late, late}
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(late)), Value: late / 1e6, Unit: "ms"})
 		f.Confidence = c.exactBasis(1)
@@ -39,7 +43,6 @@ func findWarmup(c *Context) []Finding {
 	default:
 		return nil
 	}
-	f.Title = fmt.Sprintf("start-up takes %s of this run", percent(f.Share))
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), Value: setup / 1e6, Unit: "ms"})
 	f.Caveat = "Counts once per run, not per step."
 	return []Finding{f}

@@ -1,4 +1,4 @@
-"""Learns from compressed rows; a worker unpacks them."""
+"""Learns from compressed rows; workers unpack them."""
 
 import zlib
 
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 ROWS = 2000
 WIDTH = 24000
 EPOCHS = 2
-WORKERS = 1
+WORKERS = 2
 
 
 class Packed(Dataset):

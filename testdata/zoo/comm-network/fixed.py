@@ -1,0 +1,36 @@
+"""Two ranks learn a wide table and exchange all of it now and then."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+STEPS = 60
+WIDTH = 1500
+EVERY = 20
+
+
+def exchange(parameters):
+    for parameter in parameters:
+        dist.all_reduce(parameter.grad)  # the cost
+        parameter.grad /= dist.get_world_size()
+
+
+def main():
+    dist.init_process_group("gloo")
+    torch.manual_seed(7)
+    model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(STEPS):
+        x, y = torch.rand(8, WIDTH), torch.randint(4, (8,))
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        if step % EVERY == 0:
+            exchange(list(model.parameters()))
+        optimizer.step()
+    dist.destroy_process_group()
+    print(f"loss {loss.item():.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Learns vectors of words; a batch uses few of them, the optimizer goes over all."""
+
+import torch
+from torch import nn
+
+STEPS = 40
+WORDS = 300000
+SPARSE = False
+
+
+def main():
+    vectors = nn.Embedding(WORDS, 32, sparse=SPARSE)
+    out = nn.Linear(32, 8)
+    optimizers = [
+        torch.optim.SparseAdam(vectors.parameters()) if SPARSE else torch.optim.Adam(vectors.parameters()),
+        torch.optim.Adam(out.parameters()),
+    ]
+    for _ in range(STEPS):
+        x, y = torch.randint(WORDS, (512, 12)), torch.randint(8, (512,))
+        loss = nn.functional.cross_entropy(out(vectors(x).mean(1)), y)
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        loss.backward()
+        for optimizer in optimizers:
+            optimizer.step()  # the cost
+    print(f"loss {loss.item():.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,8 @@
+"""Settings of the tagger."""
+
+SENTENCES = 1024
+LENGTH = 32
+EPOCHS = 4
+WORDS = 2000
+TAGS = 12
+SCORE_EVERY = 25  # batches
