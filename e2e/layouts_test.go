@@ -55,8 +55,12 @@ func TestInterpreterLayouts(t *testing.T) {
 			if status != 5 || got != wanted {
 				t.Errorf("status %d; the program saw\n%s\nand without bottleneck\n%s", status, got, wanted)
 			}
-			if report := read(t, filepath.Join(folder, "report")); !strings.Contains(report, "shows.py:10") {
-				t.Errorf("no Python line of the program in the report:\n%s", report)
+			text := read(t, filepath.Join(folder, "report"))
+			if !strings.Contains(text, "shows.py:10") {
+				t.Errorf("no Python line of the program in the report:\n%s", text)
+			}
+			if later := report(t, session); later != text {
+				t.Errorf("report of the session differs from the one at the run's end: %s", firstDifference(text, later))
 			}
 			checkAgent(t, session, script)
 		})
