@@ -98,7 +98,7 @@ func newRootCommand(a *app) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},

@@ -91,6 +91,7 @@ func TestRunThatCannotStart(t *testing.T) {
 		{127, "cannot run snake: no such command", []string{"run", "--python", "snake", "wrong.py"}},
 		{2, "what to run is missing", []string{"run"}},
 		{2, `unknown command "rn" (did you mean "run"?)`, []string{"rn", "x.py"}},
+		{2, `unknown command "rport" (did you mean "report"?)`, []string{"rport", "--all", "x"}},
 		{2, `(did you mean "python"?)`, []string{"run", "--pythn", "x", "y"}},
 		{2, `unknown value "cud" (did you mean "cuda"?)`, []string{"run", "--activities", "cpu,cud", "wrong.py"}},
 		{2, `unknown part "wat" (did you mean "wait"?)`, []string{"run", "--schedule", "wat=1", "wrong.py"}},

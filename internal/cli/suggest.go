@@ -68,6 +68,9 @@ func oneOf(flag, value string, known ...string) error {
 
 // flagError turns cobra's message about a flag into a usage error with the nearest known flag.
 func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
+		return unknownCommand(cmd, words[0])
+	}
 	text := err.Error()
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
@@ -76,4 +79,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		text += didYouMean(missing.GetSpecifiedName(), names)
 	}
 	return usage("%s: %s; see `%s --help`", cmd.Name(), text, cmd.CommandPath())
+}
+
+// unknownCommand is the error for a first word that is no command.
+func unknownCommand(root *cobra.Command, word string) error {
+	return usage("unknown command %q%s", word, didYouMean(word, commandNames(root)))
 }
