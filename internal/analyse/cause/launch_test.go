@@ -105,8 +105,8 @@ func TestStartUp(t *testing.T) {
 	p.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
 	f := want(t, res, cause.Warmup, "", 66, 0)
-	if !f.OfRun || math.Abs(f.Run.Mid/1e9-2.55) > 0.1 {
-		t.Errorf("start-up saves %.2f s of the run, want 0.85 of 3 s", f.Run.Mid/1e9)
+	if !f.OfRun || math.Abs(f.Run.Mid/1e9-2.7) > 0.1 {
+		t.Errorf("start-up saves %.2f s of the run, want 0.9 of 3 s", f.Run.Mid/1e9)
 	}
 }
 
