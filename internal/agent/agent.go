@@ -54,13 +54,16 @@ type Config struct {
 	RegionOn    []string `json:"region_on,omitempty"`    // functions whose calls are regions
 	UserRegions bool     `json:"user_regions,omitempty"` // record_function, NVTX and ITT ranges as spans also outside of windows
 
-	Activities    []string          `json:"activities,omitempty"` // cpu, cuda, xpu, mtia; empty: what the program uses
-	RecordShapes  bool              `json:"record_shapes,omitempty"`
-	ProfileMemory bool              `json:"profile_memory,omitempty"`
-	WithStack     bool              `json:"with_stack,omitempty"`
-	WithFlops     bool              `json:"with_flops,omitempty"`
-	WithModules   bool              `json:"with_modules,omitempty"`
-	Metadata      map[string]string `json:"metadata,omitempty"` // added to the traces' headers
+	Activities    []string                   `json:"activities,omitempty"` // cpu, cuda, xpu, mtia; empty: what the program uses
+	RecordShapes  bool                       `json:"record_shapes,omitempty"`
+	ProfileMemory bool                       `json:"profile_memory,omitempty"`
+	WithStack     bool                       `json:"with_stack,omitempty"`
+	WithFlops     bool                       `json:"with_flops,omitempty"`
+	WithModules   bool                       `json:"with_modules,omitempty"`
+	Metadata      map[string]string          `json:"metadata,omitempty"`      // added to the traces' headers
+	MetadataJSON  map[string]json.RawMessage `json:"metadata_json,omitempty"` // the same, with values that are no strings
+	Experimental  map[string]any             `json:"experimental,omitempty"`  // arguments of torch's _ExperimentalConfig
+	Emit          string                     `json:"emit,omitempty"`          // nvtx or itt: ranges for other tools instead of traces
 
 	// Calls counts every call of every function, in calls.prof of each process.
 	Calls bool `json:"calls,omitempty"`

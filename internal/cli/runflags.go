@@ -20,6 +20,7 @@ type runOptions struct {
 	duration            time.Duration
 	ranks, activities   string
 	metadata            []string
+	experimental        []string
 	noTrace, noSample   bool
 	rate                float64
 	config              agent.Config
@@ -43,14 +44,16 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.ranks, "ranks", "", "trace these `RANKS`, like 0,4-7 (default: the first 8; all are timed and sampled)")
 	f.StringSliceVar(&o.config.StepOn, "step-on", nil, "a call of `FUNC` (name, Class.method or module:name) is a step")
 	f.StringSliceVar(&o.config.RegionOn, "region", nil, "time the calls of `FUNC` as a region")
-	f.StringVar(&o.activities, "activities", "", "what to trace: `LIST` of cpu, cuda, xpu, mtia (default: what the program uses)")
+	f.StringVar(&o.activities, "activities", "", "what to trace: `LIST` of cpu, cuda, xpu, mtia, hpu, privateuse1 (default: what the program uses)")
 	f.BoolVar(&o.config.RecordShapes, "record-shapes", false, "record the shapes of operators' inputs in every trace")
 	f.BoolVar(&o.config.ProfileMemory, "profile-memory", false, "record allocations and frees")
 	f.BoolVar(&o.config.WithStack, "with-stack", false, "record Python stacks of operators (slow)")
 	f.BoolVar(&o.config.WithFlops, "with-flops", false, "estimate floating-point operations")
 	f.BoolVar(&o.config.WithModules, "with-modules", false, "record the module hierarchy of operators")
 	f.BoolVar(&o.config.Calls, "calls", false, "count every call of every Python and C function, in all threads (slow, as cProfile is)")
-	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces")
+	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces, or KEY:=JSON")
+	f.StringArrayVar(&o.experimental, "experimental", nil, "pass `KEY=VALUE` to torch's _ExperimentalConfig, VALUE in JSON or a word")
+	f.StringVar(&o.config.Emit, "emit", "", "make a range of each operator for another tool instead of tracing: `KIND` nvtx or itt (slow)")
 	f.BoolVar(&o.noTrace, "no-trace", false, "never start torch's profiler: steps, waits and samples only")
 }
 
@@ -81,13 +84,19 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	if o.config.Ranks, err = parseRanks(o.ranks); err != nil {
 		return usage("--ranks: %v", err)
 	}
-	if o.config.Metadata, err = parsePairs(o.metadata); err != nil {
+	if o.config.Metadata, o.config.MetadataJSON, err = parseMetadata(o.metadata); err != nil {
 		return usage("--metadata: %v", err)
+	}
+	if o.config.Experimental, err = parseSettings(o.experimental); err != nil {
+		return usage("--experimental: %v", err)
+	}
+	if err := oneOf("--emit", o.config.Emit, "", "nvtx", "itt"); err != nil {
+		return err
 	}
 	if o.activities != "" {
 		o.config.Activities = strings.Split(o.activities, ",")
 		for _, a := range o.config.Activities {
-			if err := oneOf("--activities", a, "cpu", "cuda", "xpu", "mtia"); err != nil {
+			if err := oneOf("--activities", a, "cpu", "cuda", "xpu", "mtia", "hpu", "privateuse1"); err != nil {
 				return err
 			}
 		}
@@ -176,21 +185,6 @@ func parseRanks(text string) ([]int, error) {
 		for r := a; r <= b; r++ {
 			out = append(out, r)
 		}
-	}
-	return out, nil
-}
-
-func parsePairs(pairs []string) (map[string]string, error) {
-	if len(pairs) == 0 {
-		return nil, nil
-	}
-	out := map[string]string{}
-	for _, pair := range pairs {
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok || key == "" {
-			return nil, fmt.Errorf("%q is not KEY=VALUE", pair)
-		}
-		out[key] = value
 	}
 	return out, nil
 }

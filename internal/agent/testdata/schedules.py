@@ -11,7 +11,8 @@ from torch.profiler import schedule  # noqa: E402
 
 STEPS = 60
 known = inspect.signature(schedule).parameters
-values = {"wait": (0, 1, 3), "warmup": (0, 1, 2), "active": (1, 2, 4), "repeat": (0, 1, 3), "skip_first": (0, 1, 5), "skip_first_wait": (0, 1)}
+values = {"wait": (0, 1, 3), "warmup": (0, 1, 2), "active": (1, 2, 4), "repeat": (0, 1, 3), "skip_first": (0, 1, 5)}
+values["skip_first_wait"] = (0, 1)
 names = [name for name in values if name in known]
 combinations = differing = 0
 for chosen in itertools.product(*[values[name] for name in names]):

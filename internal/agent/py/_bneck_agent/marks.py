@@ -142,6 +142,8 @@ class DeviceClock:
 named = []  # not empty once the names are known
 wanted = []  # [(kind, name)] that are not found yet
 patched = set()
+found = []  # [(kind, name)] that have their marks
+ran = set()  # those of them that were called
 
 
 def name_functions(config):
@@ -224,6 +226,7 @@ def mark_function(kind, name, owner, attribute):
     @functools.wraps(original)
     def call(*arguments, **keywords):
         t0 = core.now()
+        ran.add((kind, name))
         if kind == "step":
             manual(t0, core.thread_id())
         try:
@@ -231,7 +234,12 @@ def mark_function(kind, name, owner, attribute):
         finally:
             function_ended(kind, name, t0, original)
 
-    setattr(owner, attribute, call)
+    try:
+        setattr(owner, attribute, call)
+    except (TypeError, AttributeError):
+        core.note("never-called", "--%s %s: written in C, its calls cannot be marked" % ("step-on" if kind == "step" else kind, name))
+        return
+    found.append((kind, name))
 
 
 @core.hook("function-ended")
@@ -256,3 +264,8 @@ def at_end():
         tracker.rest(last_return[0], tracker.driver, "mark")
     if device is not None:
         device.finish()
+    if wanted or found:
+        from . import names
+
+        resolve()
+        names.report(wanted, found, ran)

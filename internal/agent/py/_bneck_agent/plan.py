@@ -1,4 +1,4 @@
-"""Which steps are traced when the user says so: --schedule, with the rule of torch.profiler.schedule, and --schedule-py, by his function."""
+"""Which steps are traced when the user says so: --schedule, by the rule of torch.profiler.schedule, and --schedule-py, by his function."""
 
 import json
 import os
@@ -93,7 +93,8 @@ def guarded(place):
     """from_file, of which no error reaches the program."""
 
     def broken(error):
-        core.note("schedule-failed", "--schedule-py %s: %s: %s; nothing more is traced" % (os.path.basename(place), type(error).__name__, error))
+        text = "--schedule-py %s: %s: %s; nothing more is traced" % (os.path.basename(place), type(error).__name__, error)
+        core.note("schedule-failed", text)
 
     try:
         action = from_file(place)

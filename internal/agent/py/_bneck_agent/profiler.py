@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from . import core
+from . import core, options
 
 # What a session needs; torch has had all of it since 1.8.
 NEEDED = (
@@ -43,6 +43,8 @@ class Settings:
         self.modules = bool(config.get("with_modules"))
         self.activities = config.get("activities") or []
         self.metadata = config.get("metadata") or {}
+        self.metadata_json = config.get("metadata_json") or {}
+        self.experimental = config.get("experimental") or {}
 
     def keywords(self, detail, stacks):
         """Arguments of torch.autograd.profiler.profile; detail adds shapes (and with them FLOPs), stacks allows them where asked for."""
@@ -55,10 +57,10 @@ class Settings:
         }
 
     def add_verbose(self, torch, keywords):
-        """Since 2.0 the stacks of operators are kept only when asked for once more."""
-        settings = getattr(getattr(torch._C, "_profiler", None), "_ExperimentalConfig", None)
-        if keywords["with_stack"] and settings is not None:
-            keywords["experimental_config"] = settings(verbose=True)
+        """Adds the experimental settings. Since 2.0 the stacks of operators are kept only when asked for once more."""
+        settings = options.experimental(torch, self.experimental, keywords["with_stack"])
+        if settings is not None:
+            keywords["experimental_config"] = settings
 
 
 def stacks_taken():
@@ -72,14 +74,14 @@ def stacks_taken():
 def wanted_activities(torch, settings):
     """The profiler's activities: those asked for, else the CPU and every device type that has been started."""
     kinds = torch.profiler.ProfilerActivity
-    names = [name.upper() for name in settings.activities]
-    if not names:
-        names = ["CPU"]
-        if torch.cuda.is_initialized():
-            names.append("CUDA")
-        xpu = getattr(torch, "xpu", None)
-        if xpu is not None and getattr(xpu, "is_initialized", bool)():
-            names.append("XPU")
+    if settings.activities:
+        return options.activities(torch, settings.activities)
+    names = ["CPU"]
+    if torch.cuda.is_initialized():
+        names.append("CUDA")
+    xpu = getattr(torch, "xpu", None)
+    if xpu is not None and getattr(xpu, "is_initialized", bool)():
+        names.append("XPU")
     return {getattr(kinds, name) for name in names if hasattr(kinds, name)} or {kinds.CPU}
 
 
@@ -101,7 +103,7 @@ class Session:
         self.profile._bneck_own = True  # the hooks on the program's profilers leave it alone
         self.activities = wanted_activities(torch, settings) if self.kineto else self.profile.kineto_activities
         self.averages = os.environ.get("BNECK_DUMP_AVERAGES") == "1"
-        self.metadata = settings.metadata
+        self.metadata, self.metadata_json = settings.metadata, settings.metadata_json
         self.results = None
         self.wall_offset_ns = 0
 
@@ -142,6 +144,8 @@ class Session:
             if value:
                 add(name, "1")
         for name, value in self.metadata.items():
+            add(name, json.dumps(value))
+        for name, value in self.metadata_json.items():
             add(name, json.dumps(value))
         distributed = distributed_facts(self.torch)
         if distributed:

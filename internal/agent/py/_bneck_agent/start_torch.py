@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, forks, life, marks, profiler
+from . import core, facts, forks, life, marks, options, profiler
 
 windows = None
 
@@ -81,6 +81,8 @@ def first_slice(torch):
     if facts.role in ("launcher", "compile"):
         windows.over = True
         return
+    if core.config.get("emit"):
+        options.emit(torch, windows)
     version = torch.version
     gpu_build = getattr(version, "cuda", None) or getattr(version, "hip", None)
     if gpu_build and not torch.cuda.is_initialized() and any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")):
@@ -106,5 +108,7 @@ def wait_for_device(torch):
 def device_started(torch):
     """The program uses its GPU from here on."""
     marks.device = marks.DeviceClock(torch)
+    if core.config.get("emit") == "nvtx":
+        options.device_started(torch)
     windows.begin_slices()
     facts.write()

@@ -103,10 +103,11 @@ class Windows:
         return True
 
     def too_big(self):
-        """Whether even one step has more events than may be stopped in one pause (a stop is two thirds of the cost)."""
-        if not self.learned or self.per_step * self.cost_ns * 0.67 <= self.max_pause:
+        """Whether even one step has more events than may be stopped in one pause (a stop is two thirds of the cost) or held at once."""
+        short = not self.learned or self.per_step * self.cost_ns * 0.67 <= self.max_pause
+        if short and (self.free or self.per_step <= 1.5 * HELD_EVENTS):
             return False
-        core.note("step-too-big", "one step makes %d profiler events: tracing it again would stop the program for too long" % self.per_step)
+        core.note("step-too-big", "one step makes %d profiler events: tracing it again would stop the program for too long or need too much memory" % self.per_step)
         return True
 
     def phase(self, number):
@@ -173,7 +174,8 @@ class Windows:
         self.save()
         t = core.now()
         self.first = number
-        self.detail = bool(not self.whole and not self.schedule and number >= 0 and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0)
+        by_rule = not self.whole and not self.schedule and number >= 0
+        self.detail = by_rule and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:
