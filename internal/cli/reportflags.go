@@ -24,6 +24,7 @@ type reportOptions struct {
 	maxSourceWidth      int
 	maxShapesWidth      int
 	header, timeUnit    string
+	reportDir, filename string
 	topLevelOnly        bool
 	samples             sampleOptions
 	window              windowOptions
@@ -41,6 +42,8 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N")
 	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's) or classic (torch.utils.bottleneck's)")
+	f.StringVar(&o.reportDir, "report-dir", "", "with --style lightning, write one file per rank and stage into `DIR`, named as Lightning names them")
+	f.StringVar(&o.filename, "filename", "actions", "with --report-dir, the files' `NAME`, between stage and rank")
 	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")
 	f.IntVar(&o.maxSourceWidth, "max-src-column-width", 75, "widest source location in torch's table, in `COLUMNS`")
 	f.IntVar(&o.maxShapesWidth, "max-shapes-column-width", 80, "widest input shapes in torch's table, in `COLUMNS`")

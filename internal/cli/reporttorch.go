@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/export"
@@ -79,25 +78,6 @@ func (o *reportOptions) writeCalls(w io.Writer, s *model.Session) error {
 		if err := view.CallsTable(w, calls, view.CallsTableOptions{SortBy: o.sortBy, RowLimit: max(0, o.rowLimit)}); err != nil {
 			return usage("--sort-by: %v", err)
 		}
-	}
-	return nil
-}
-
-// writeLightning prints the trainer's actions of each process that has some as Lightning's SimpleProfiler does.
-func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
-	found := false
-	for _, p := range s.Processes {
-		actions, elapsed := view.LightningActions(p, s.Strings)
-		if len(actions) == 0 || len(o.text.Ranks) > 0 && !slices.Contains(o.text.Ranks, p.Rank) {
-			continue
-		}
-		found = true
-		if err := view.LightningTable(w, strings.ToUpper(view.LightningStage(actions)), actions, elapsed); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return unusable(fmt.Errorf("--style lightning: no trainer's actions were recorded"))
 	}
 	return nil
 }
