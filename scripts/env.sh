@@ -90,7 +90,7 @@ sid() {
       flock 9
       [ -e "$dir/complete" ] && exit
       rm -rf --one-file-system "$dir" && mkdir -p "$dir/bin" &&
-        debootstrap --variant=minbase --include=python3-torch,python3-pandas,python3.15,python3.15-venv sid "$dir/root" >"$dir/log" || exit 1
+        debootstrap --variant=minbase --include=python3-torch,python3-pandas,libopenblas0-pthread,python3.15,python3.15-venv sid "$dir/root" >"$dir/log" || exit 1
       cp /etc/hosts "$dir/root/etc/hosts"
       printf %s "$inside" >"$dir/bin/inside"
       for version in 3.14 3.15; do
