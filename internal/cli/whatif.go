@@ -7,12 +7,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
 	"bottleneck/internal/view"
 )
 
@@ -23,6 +25,9 @@ type whatIfOptions struct {
 	ranksEqual    bool
 	step          int64
 	json, output  string
+	measure       bool
+	budget        time.Duration
+	python        string
 }
 
 func newWhatIfCommand(a *app) *cobra.Command {
@@ -51,16 +56,22 @@ func newWhatIfCommand(a *app) *cobra.Command {
 	f.IntVar(&o.workers, "workers", 0, "let `N` workers prepare the batches (0 = none)")
 	f.BoolVar(&o.ranksEqual, "ranks-equal", false, "let no rank wait for a late one")
 	f.Int64Var(&o.step, "step", 0, "answer for step `N` only")
+	f.BoolVar(&o.measure, "measure", false, "run the hottest recorded operators again, as they were and with other threads, in lower precision, channels-last")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure may take, `TIME` like 5s")
+	f.StringVar(&o.python, "python", "", "`INTERPRETER` for --measure (default: python3, else python, of the active environment)")
 	f.StringVar(&o.json, "json", "", "write the answer's document to `FILE` (- = standard output)")
 	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")
 	return cmd
 }
 
 func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
-	if len(o.remove) == 0 && len(o.scale) == 0 && !cmd.Flags().Changed("workers") && !o.ranksEqual {
-		return usage("what-if: nothing to change: give --remove, --scale, --workers or --ranks-equal")
+	if len(o.remove) == 0 && len(o.scale) == 0 && !cmd.Flags().Changed("workers") && !o.ranksEqual && !o.measure {
+		return usage("what-if: nothing to change: give --remove, --scale, --workers, --ranks-equal or --measure")
 	}
-	r, err := a.replayOf(cmd.Context(), args)
+	if o.budget <= 0 || o.budget > time.Hour {
+		return usage("--bench-budget: %v is not between 0 and an hour", o.budget)
+	}
+	s, r, err := a.replayOf(cmd.Context(), args)
 	if err != nil {
 		return err
 	}
@@ -80,25 +91,34 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	doc := view.BuildWhatIf(r, words, answer)
 	doc.Tool = Version()
+	if o.measure {
+		python, err := interpreterFor(o.python)
+		if err != nil {
+			return err
+		}
+		if doc.Measured, err = measure(cmd.Context(), s, python, o.budget); err != nil {
+			return err
+		}
+	}
 	return o.write(a, doc)
 }
 
 // replayOf reads paths and prepares their replay.
-func (a *app) replayOf(ctx context.Context, paths []string) (*replay.Session, error) {
+func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *replay.Session, error) {
 	paths, cleanup, err := unpackAll(ctx, paths)
 	defer cleanup()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := a.load(ctx, paths, ingest.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
 	if r == nil {
-		return nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
+		return nil, nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
 	}
-	return r, nil
+	return s, r, nil
 }
 
 func basis(r *replay.Session) string {
@@ -147,6 +167,9 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 	if o.ranksEqual {
 		c.RanksEqual = true
 		said = append(said, "no rank waited for a late one")
+	}
+	if len(said) == 0 {
+		said = append(said, "nothing changed")
 	}
 	return c, strings.Join(said, ", "), nil
 }

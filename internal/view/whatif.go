@@ -30,6 +30,8 @@ type WhatIf struct {
 	Slack float64      `json:"slack"`
 	Parts []WhatIfPart `json:"parts"`
 	Notes []string     `json:"notes"`
+	// Measured are prices that no replay can know; absent where they were not asked for.
+	Measured *Measured `json:"measured,omitempty"`
 }
 
 // WhatIfPart is a part of the mean step before and after.
@@ -115,6 +117,9 @@ func WhatIfText(w *WhatIf) string {
 	}
 	for _, n := range w.Notes {
 		fmt.Fprintf(&b, "  ! %s\n", n)
+	}
+	if w.Measured != nil {
+		b.WriteString("\n" + MeasuredText(w.Measured))
 	}
 	return b.String()
 }

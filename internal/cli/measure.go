@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/rerun"
+	"bottleneck/internal/view"
+)
+
+// measuredOps is how many operators are run again at most.
+const measuredOps = 12
+
+// defaultBenchBudget is how long operators are run again.
+const defaultBenchBudget = 5 * time.Second
+
+// interpreterFor finds the Python that runs operators again: the one that was given, else that of the active environment.
+func interpreterFor(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	for _, name := range []string{"python3", "python"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", usage("no python3 to run operators again with: give --python")
+}
+
+// measure runs a session's hot operators again, in a process of its own.
+func measure(ctx context.Context, s *model.Session, python string, budget time.Duration) (*view.Measured, error) {
+	ops := rerun.HotOps(s, measuredOps)
+	if len(ops) == 0 {
+		return nil, unusable(fmt.Errorf("no operator's inputs were recorded on a CPU: shapes are needed (bottleneck run records them)"))
+	}
+	cores := len(s.Environment.Affinity)
+	if cores == 0 {
+		cores = s.Environment.CPUs
+	}
+	results, err := rerun.Measure(ctx, ops, rerun.Options{Interpreter: python, Budget: budget, Threads: recordedThreads(s), Cores: cores})
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return measuredRows(results), nil
+}
+
+// recordedThreads is the number of threads that operators used, 0 unknown.
+func recordedThreads(s *model.Session) int {
+	for _, key := range []string{"torch.get_num_threads", "OMP_NUM_THREADS"} {
+		if n, err := strconv.Atoi(strings.TrimSpace(s.Environment.Threads[key])); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+func measuredRows(results []rerun.Result) *view.Measured {
+	m := &view.Measured{Tolerance: rerun.Tolerance, Prices: []view.MeasuredPrice{}, Ops: []view.MeasuredOp{}}
+	for _, p := range rerun.Prices(results) {
+		m.Prices = append(m.Prices, view.MeasuredPrice{Fix: p.Fix, SavedMs: p.SavedMs, OfMs: p.OfMs, Ops: p.Ops})
+	}
+	for i := range results {
+		r := &results[i]
+		op := view.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs, RepeatedUs: r.BaseUs,
+			Reproduced: r.Reproduced, Why: r.Error, Fixes: []view.MeasuredFix{}}
+		if !r.Reproduced && op.Why == "" {
+			op.Why = "it took another time than recorded"
+		}
+		for _, f := range r.Fixes {
+			op.Fixes = append(op.Fixes, view.MeasuredFix{Fix: f.Fix, Us: f.Us})
+		}
+		m.Ops = append(m.Ops, op)
+	}
+	return m
+}

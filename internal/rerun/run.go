@@ -1,0 +1,143 @@
+package rerun
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed py/rerun.py
+var program string
+
+// Tolerance is how far the repeated time of an operator may be from the recorded one, as a factor either way: caches are warmer
+// in a repetition, and the recorded time holds what tracing cost.
+const Tolerance = 1.35
+
+// startUp is how long the process may take to import torch.
+const startUp = 60 * time.Second
+
+// Options say where and how long to measure.
+type Options struct {
+	Interpreter string // a Python that can import the program's torch
+	Budget      time.Duration
+	Threads     int // torch.get_num_threads() as recorded; 0 unknown: 1
+	Cores       int // that the program may use; 0 unknown
+}
+
+// Fixed is an operator's time under one fix.
+type Fixed struct {
+	Fix string  `json:"fix"`
+	Us  float64 `json:"us"`
+}
+
+// Result is what came of one operator. BaseUs is nil where it could not be run again; Error says why.
+type Result struct {
+	Op         Op
+	BaseUs     *float64
+	Reproduced bool // BaseUs is within Tolerance of the recorded time
+	Fixes      []Fixed
+	Error      string
+}
+
+// Price is what one fix saves over all reproduced operators, ms per step: their recorded time, scaled as in the repetition.
+type Price struct {
+	Fix     string
+	SavedMs float64 // negative: it costs
+	OfMs    float64 // of the operators that were measured under it
+	Ops     int
+}
+
+// Measure repeats operators. It gives what was measured until the budget was used up; an error where nothing could be run.
+func Measure(ctx context.Context, ops []Op, o Options) ([]Result, error) {
+	ctx, stop := context.WithTimeout(ctx, o.Budget+startUp)
+	defer stop()
+	request, err := json.Marshal(map[string]any{"ops": ops, "budget_s": o.Budget.Seconds(), "threads": max(o.Threads, 1), "cores": max(o.Cores, 1),
+		"low": 1 / Tolerance, "high": Tolerance})
+	if err != nil {
+		return nil, fmt.Errorf("repeat operators: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, o.Interpreter, "-c", program)
+	cmd.Stdin = bytes.NewReader(request)
+	cmd.Env = environment(os.Environ())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	runErr := cmd.Run()
+	results := read(&stdout, ops)
+	if len(results) == 0 && runErr != nil {
+		return nil, fmt.Errorf("repeat operators with %s: %w", o.Interpreter, errors.Join(runErr, lastLine(stderr.String())))
+	}
+	return results, nil
+}
+
+// environment is what the process gets: the user's, without what would measure it in turn.
+func environment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") })
+}
+
+func lastLine(text string) error {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return errors.New(last)
+	}
+	return nil
+}
+
+func read(out *bytes.Buffer, ops []Op) []Result {
+	var results []Result
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var row struct {
+			Index  int      `json:"index"`
+			BaseUs *float64 `json:"base_us"`
+			Fixes  []Fixed  `json:"fixes"`
+			Error  string   `json:"error"`
+		}
+		if json.Unmarshal(lines.Bytes(), &row) != nil || row.Index < 0 || row.Index >= len(ops) {
+			continue
+		}
+		r := Result{Op: ops[row.Index], BaseUs: row.BaseUs, Fixes: row.Fixes, Error: row.Error}
+		if r.BaseUs != nil && *r.BaseUs > 0 {
+			ratio := *r.BaseUs / r.Op.RecordedUs
+			r.Reproduced = ratio <= Tolerance && ratio >= 1/Tolerance
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// Prices adds up what each fix saves, most first.
+func Prices(results []Result) []Price {
+	sums := map[string]*Price{}
+	for i := range results {
+		r := &results[i]
+		if !r.Reproduced {
+			continue
+		}
+		recorded := r.Op.RecordedUs * r.Op.PerStep / 1e3
+		for _, f := range r.Fixes {
+			p := sums[f.Fix]
+			if p == nil {
+				p = &Price{Fix: f.Fix}
+				sums[f.Fix] = p
+			}
+			p.Ops++
+			p.OfMs += recorded
+			p.SavedMs += recorded * (1 - f.Us / *r.BaseUs)
+		}
+	}
+	out := make([]Price, 0, len(sums))
+	for _, p := range sums {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(x, y Price) int { return cmp.Or(cmp.Compare(y.SavedMs, x.SavedMs), cmp.Compare(x.Fix, y.Fix)) })
+	return out
+}
