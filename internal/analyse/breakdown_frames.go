@@ -209,6 +209,12 @@ func startsWorkers(name string) bool {
 // Source is the text of a line, "" where the session does not hold it.
 func (c *FrameClasses) Source(file string, line int) string { return SourceLine(c.sources, file, line) }
 
+// line is the text of a frame's running line.
+func (c *FrameClasses) line(id model.FrameID) string {
+	fr := c.Stacks.Frames[id]
+	return c.Source(c.Strings.Text(fr.File), int(fr.Line))
+}
+
 // SourceLine is the trimmed text of a line of a kept source.
 func SourceLine(sources map[string]*model.Source, file string, line int) string {
 	src := sources[file]

@@ -53,6 +53,9 @@ var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|rec
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
 
+// writeCall matches source lines that hand data to a file, whatever else they do.
+var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(`)
+
 // syncCall matches source lines that wait for the device.
 var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|\bprint\s*\(|\bfloat\s*\(|\bint\s*\(|\bbool\s*\(|\.to\s*\(`)
 
@@ -82,6 +85,8 @@ func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return partOfBlocked(p, cls, info)
 	case flags&model.SampleHoldsGIL != 0:
 		return PartPython
+	case state == model.StateCPU && info.UserLeaf && writeCall.MatchString(cls.line(info.User)):
+		return PartIO // the kernel copies and flushes on the thread's own time
 	case state == model.StateCPU:
 		return PartOps // native code that has let go of the interpreter's lock
 	case flags&model.SampleInProcess != 0:
@@ -106,8 +111,7 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	}
 	text := ""
 	if info.UserLeaf {
-		fr := cls.Stacks.Frames[info.User]
-		text = cls.Source(cls.Strings.Text(fr.File), int(fr.Line))
+		text = cls.line(info.User)
 	}
 	switch {
 	case fileCall.MatchString(text):
