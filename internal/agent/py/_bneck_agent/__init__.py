@@ -20,9 +20,10 @@ def start():
     if not isinstance(settings, dict) or not os.path.isdir(settings.get("session") or ""):
         return
     core.begin(settings)
-    from . import imports, life, marks
+    from . import imports, life, marks, tracebacks
 
     life.install()
+    tracebacks.install()
     imports.install()
     if settings.get("step_on") or settings.get("region_on"):
         marks.begin_without_torch(settings)

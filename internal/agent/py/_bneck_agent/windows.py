@@ -107,7 +107,8 @@ class Windows:
         short = not self.learned or self.per_step * self.cost_ns * 0.67 <= self.max_pause
         if short and (self.free or self.per_step <= 1.5 * HELD_EVENTS):
             return False
-        core.note("step-too-big", "one step makes %d profiler events: tracing it again would stop the program for too long or need too much memory" % self.per_step)
+        text = "one step makes %d profiler events: tracing it again would stop the program for too long or need too much memory"
+        core.note("step-too-big", text % self.per_step)
         return True
 
     def phase(self, number):
