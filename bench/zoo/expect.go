@@ -36,8 +36,6 @@ type expect struct {
 	// Affinity and Quota limit the slow program to so many cores, the fixed one is not limited.
 	Affinity int
 	Quota    float64
-	// SHM is the size in MiB of the slow program's /dev/shm.
-	SHM int
 	// Trace is a recorded trace below the folder of real traces, in place of programs.
 	Trace string
 	// TraceFixed is the trace of the cured program, "" where none was recorded.

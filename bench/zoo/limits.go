@@ -50,10 +50,6 @@ func limited(e *expect, command []string) ([]string, error) {
 	if e.Affinity > 0 {
 		command = append([]string{"taskset", "-c", fmt.Sprintf("0-%d", e.Affinity-1)}, command...)
 	}
-	if e.SHM > 0 {
-		mount := fmt.Sprintf(`mount -t tmpfs -o size=%dm none /dev/shm && exec "$@"`, e.SHM)
-		command = append([]string{"unshare", "--mount", "sh", "-c", mount, "sh"}, command...)
-	}
 	if e.Quota > 0 {
 		if err := setQuota(e.Quota); err != nil {
 			return nil, fmt.Errorf("set the CPU quota: %w", err)
