@@ -84,6 +84,7 @@ func (b *builder) read(name string) error {
 		}
 	}
 	b.open = nil
+	b.oneClock()
 	b.order()
 	b.shift()
 	b.link()
@@ -186,7 +187,10 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 }
 
 func (b *builder) input(name string) model.Input {
-	in := model.Input{Path: name, Format: b.format(), Events: b.total, Rank: b.trace.Rank, Counts: map[string]int64{}, Diagnostics: b.diagnostics()}
+	in := model.Input{Path: name, Format: b.format(), Events: b.total, Rank: b.trace.Rank, World: b.trace.World, Counts: map[string]int64{}, Diagnostics: b.diagnostics()}
+	if b.otherClock != nil {
+		in.Diagnostics = append(in.Diagnostics, *b.otherClock)
+	}
 	for cat, n := range b.counts {
 		if n > 0 {
 			in.Counts[strings.ToValidUTF8(b.scan.Names.String(kineto.Text(cat)), "\uFFFD")] += n

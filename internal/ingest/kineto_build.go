@@ -37,7 +37,9 @@ type builder struct {
 	extras   extraTable
 	counters []rawCounter
 	readErr  error
-	fraction func() float64 // how much of the input has been read; 0 unknown
+	// otherClock counts events that follow another clock than the rest, nil where there are none.
+	otherClock *model.Diagnostic
+	fraction   func() float64 // how much of the input has been read; 0 unknown
 }
 
 // catInfo is what a category means.

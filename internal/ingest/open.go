@@ -104,6 +104,7 @@ func (o *opening) run(paths []string) error {
 	if err := o.all(sources); err != nil {
 		return err
 	}
+	o.missingRanks()
 	if len(o.failed) > 0 && !o.anything() {
 		return errors.Join(o.failed...)
 	}

@@ -23,6 +23,7 @@ type Input struct {
 	Events      int64
 	Counts      map[string]int64 // complete events by category
 	Rank        int              // NoRank where the file does not say
+	World       int              // ranks of the job that the file states; 0 where it does not
 	Diagnostics []Diagnostic
 	Note        string // of a file that is recognised but holds no profile: what it is, what it holds, what to do instead
 }
