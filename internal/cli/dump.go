@@ -26,7 +26,8 @@ func newDumpCommand(a *app) *cobra.Command {
 		Use:   "dump PID… | dump --core FILE",
 		Short: "Print the Python stacks of running processes once, without stopping them",
 		Long: "Prints the stack of every Python thread of the given processes and of their children, once. The processes are\n" +
-			"neither stopped nor changed. For the ranks of a job it also says which rank stands in which collective.\n" +
+			"neither stopped nor changed. For the ranks of a job it also says which rank stands in which collective,\n" +
+			"and of asyncio's tasks what each awaits.\n" +
 			"--core reads a process that has ended, from a core file that the kernel or gcore wrote on this machine.",
 		Example: "  bottleneck dump 4242\n" +
 			"  bottleneck dump --locals 4242\n" +
@@ -149,8 +150,23 @@ func writeDump(w io.Writer, all []collect.DumpedProcess) {
 		for _, t := range p.Threads {
 			writeThread(w, t)
 		}
+		writeTasks(w, p.Tasks)
 	}
 	writeRanks(w, all)
+}
+
+// writeTasks prints what asyncio's tasks await, like stacks: the innermost coroutine first.
+func writeTasks(w io.Writer, tasks []collect.DumpedTask) {
+	for _, t := range tasks {
+		fmt.Fprintf(w, "\n  Task %q", t.Name)
+		if t.Awaits != "" {
+			fmt.Fprintf(w, " awaits %s", t.Awaits)
+		}
+		fmt.Fprintln(w)
+		for _, f := range t.Frames {
+			fmt.Fprintf(w, "    %s (%s:%d)\n", f.Function, f.File, f.Line)
+		}
+	}
 }
 
 func rankText(p collect.DumpedProcess) string {

@@ -27,6 +27,8 @@ type DumpedProcess struct {
 	Python    string         `json:"python"`
 	Command   []string       `json:"command"`
 	Threads   []DumpedThread `json:"threads"`
+	// Tasks are asyncio's, of all event loops.
+	Tasks []DumpedTask `json:"tasks,omitempty"`
 	// Collective is where the first of its threads that stands in a collective does, "" outside of them.
 	Collective string `json:"collective,omitempty"`
 	// Reason says why there are no stacks.
@@ -45,6 +47,14 @@ type DumpedThread struct {
 	// autograd's backward, which exchanges gradients without a Python frame of its own; "" elsewhere.
 	Collective string        `json:"collective,omitempty"`
 	Frames     []DumpedFrame `json:"frames"`
+}
+
+// DumpedTask is a task of asyncio that has not ended. Frames are the coroutines of what it awaits, innermost first.
+type DumpedTask struct {
+	Name string `json:"name,omitempty"`
+	// Awaits is what the innermost coroutine awaits: "task NAME" or the type of a future; "" for one that runs.
+	Awaits string        `json:"awaits,omitempty"`
+	Frames []DumpedFrame `json:"frames"`
 }
 
 // DumpedFrame is one line of one function, with its variables where they were asked for.
@@ -161,6 +171,7 @@ func (p *pythonProcess) dump(locals bool) DumpedProcess {
 	if len(threads) > 0 { // the main thread first
 		d.Threads = append(append(d.Threads, threads[main]), append(threads[:main:main], threads[main+1:]...)...)
 	}
+	d.Tasks = dumpTasks(p.reader)
 	for _, t := range d.Threads {
 		if d.Collective == "" {
 			d.Collective = t.Collective
@@ -188,6 +199,21 @@ func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, loc
 		d.Collective = sleepsIn(d.Frames)
 	}
 	return d
+}
+
+// dumpTasks reads asyncio's tasks; one that cannot be read is left out.
+func dumpTasks(r *cpython.Reader) []DumpedTask {
+	list, _ := r.Tasks()
+	var out []DumpedTask
+	for _, t := range list {
+		d := DumpedTask{Name: t.Name, Awaits: t.Waits, Frames: []DumpedFrame{}}
+		for i := range t.Frames {
+			c := t.Frames[i].Code
+			d.Frames = append(d.Frames, DumpedFrame{Function: c.Function, File: c.File, Line: t.Frames[i].Line()})
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // collectiveOf names the public function of torch.distributed that a stack stands in, the outermost one of those.

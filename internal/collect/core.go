@@ -45,6 +45,7 @@ func DumpCore(path, root string, locals bool) (DumpedProcess, error) {
 			d.Threads = append(d.Threads, t)
 		}
 	}
+	d.Tasks = dumpTasks(r)
 	return d, nil
 }
 

@@ -42,13 +42,15 @@ var sections314 = change(sections313, map[string]string{
 	"frame":  "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
 	"code":   "size filename name qualname linetable firstlineno argcount localsplusnames localspluskinds co_code_adaptive co_tlbc",
 	"list":   "size ob_item ob_size|set size used table mask",
+	"gc":     "size collecting|gen size gi_name gi_iframe gi_frame_state",
 })
 
-// From 3.15 on the sections of threads, types and texts are longer; what follows gc is not read.
+// From 3.15 on the sections of threads, types and texts are longer; what follows gen is not read.
 var sections315 = change(sections314, map[string]string{
 	"thread":  "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state|err_stackitem exc_value",
 	"type":    "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset|heap_type size ht_cached_keys",
 	"unicode": "size state length asciiobject_size compactunicodeobject_size",
+	"gc":      "size collecting frame|gcstats size generation_stats",
 })
 
 // change replaces the fields of sections; "a b|name c d" inserts a section after the replaced one.
@@ -156,8 +158,13 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 	l.Frame = FrameLayout{Size: o["frame.size"], Code: o["frame.executable"], Back: o["frame.previous"],
 		Instr: o["frame.instr_ptr"], Owner: o["frame.owner"], Entry: none, Locals: o["frame.localsplus"], OwnerNative: 3,
 		InstrScale: 1}
+	l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = 72, 67, 64 // 3.13 does not tell
+	if free {
+		l.Frame.GenFrame, l.Frame.GenState = 88, 83
+	}
 	if minor >= 14 {
 		l.Frame.Tag = 3 // stack references carry their kind in the low bits
+		l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = o["gen.gi_iframe"], o["gen.gi_frame_state"], o["frame.stackpointer"]
 	}
 	l.Code = CodeLayout{ArgCount: o["code.argcount"], KwOnly: none, Flags: none, First: o["code.firstlineno"],
 		File: o["code.filename"], Name: o["code.name"], Qual: o["code.qualname"], Table: o["code.linetable"],

@@ -33,11 +33,12 @@ type Interpreter struct {
 	Runtime uint64 // address of _PyRuntime
 	Library string // path of the executable or library that holds it
 	Layout  *Layout
+	asyncio func() (uint64, bool) // address of what asyncio tells of itself (3.14 on)
 }
 
 const runtimeSymbol, versionSymbol, runtimeSection = "_PyRuntime", "Py_Version", ".PyRuntime"
 
-var runtimeSymbols, runtimeSections = []string{runtimeSymbol, versionSymbol}, []string{runtimeSection}
+var runtimeSymbols, runtimeSections = []string{runtimeSymbol, versionSymbol}, []string{runtimeSection, asyncioSection}
 
 var (
 	libName = regexp.MustCompile(`^libpython(\d)\.(\d+)[a-z]*\.so`)
@@ -63,7 +64,9 @@ func Find(pid int, mem proc.Memory) (*Interpreter, error) {
 		return nil, err
 	}
 	exe, _ := proc.Exe(pid)
-	return (&finder{pid: pid, mem: mem, maps: maps, exe: exe, open: func(m proc.Mapping) (*proc.Binary, error) { return binaryOf(pid, m) }}).find()
+	return (&finder{pid: pid, mem: mem, maps: maps, exe: exe,
+		open:  func(m proc.Mapping) (*proc.Binary, error) { return binaryOf(pid, m) },
+		remap: func() (proc.Maps, error) { return proc.ReadMaps(pid) }}).find()
 }
 
 // FindCore locates the runtime in a core file.
@@ -79,6 +82,8 @@ type finder struct {
 	maps proc.Maps
 	exe  string
 	open func(proc.Mapping) (*proc.Binary, error)
+	// remap reads the mappings again; nil where they cannot change.
+	remap func() (proc.Maps, error)
 }
 
 func (f *finder) find() (*Interpreter, error) {
@@ -141,7 +146,37 @@ func (f *finder) probe(m proc.Mapping) (*Interpreter, error) {
 	if err := in.learn(mem, f.version(b, bias, m.Path)); err != nil {
 		return nil, fmt.Errorf("process %d: %s: %w", pid, m.Path, err)
 	}
+	in.asyncio = func() (uint64, bool) { return f.asyncioAt(m) }
 	return in, in.ready(mem, f.maps)
+}
+
+// asyncioAt looks for the section of asyncio's module: in a library of its own, or the interpreter's file.
+func (f *finder) asyncioAt(runtime proc.Mapping) (uint64, bool) {
+	maps := f.maps
+	if f.remap != nil {
+		if now, err := f.remap(); err == nil {
+			maps = now // it may have been imported since
+		}
+	}
+	list := []proc.Mapping{runtime}
+	for _, m := range maps {
+		if strings.HasPrefix(path.Base(m.Path), "_asyncio.") {
+			list = append(list, m)
+			break
+		}
+	}
+	for _, m := range list {
+		b, err := f.open(m)
+		if err != nil {
+			continue
+		}
+		if s, ok := b.Section(asyncioSection); ok {
+			if bias, ok := b.Bias(m); ok {
+				return bias + s.Value, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func binaryOf(pid int, m proc.Mapping) (*proc.Binary, error) {

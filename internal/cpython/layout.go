@@ -60,6 +60,9 @@ type FrameLayout struct {
 	Code, Back, Instr int
 	Owner, Entry      int
 	Locals            int
+	GenFrame          int    // in a generator: its frame, or a pointer to it (to 3.10)
+	GenState          int    // in a generator: the state of its frame (3.11 on)
+	StackTop          int    // top of the value stack, in each version's own form
 	Tag               uint64 // low bits of the code pointer that are no address
 	OwnerNative       byte   // smallest owner value that marks a frame of the C stack
 	InstrScale        int    // bytes per unit of Instr where that is an index
@@ -145,7 +148,7 @@ func layout38() Layout {
 		Interp:  InterpLayout{Next: 0, ID: 16, ThreadsHead: 8, GIL: none, GCCollecting: none, Modules: 56},
 		Thread:  ThreadLayout{Size: 264, Next: 8, Interp: 16, Frame: 24, CFrame: none, ID: 176, Native: none, Chunk: none},
 		Frame: FrameLayout{Heap: true, Size: 112, Code: 32, Back: 24, Instr: 104, Owner: none, Entry: none, Locals: 360,
-			InstrScale: 1},
+			GenFrame: 16, StackTop: 72, InstrScale: 1},
 		Code: CodeLayout{Size: 128, ArgCount: 16, KwOnly: 24, Flags: 36, First: 40, File: 104, Name: 112, Qual: none,
 			Table: 120, LocalNames: 72, LocalKinds: none, NLocals: 28, CellVars: 88, FreeVars: 80, Bytecode: 48,
 			FrameWords: none, StackSize: 32, NLocalsPlus: none, KeyFrom: 16, KeyTo: 128, Lines: linesLnotab},
@@ -162,7 +165,7 @@ func layout39() Layout {
 
 func layout310() Layout {
 	l := layout39()
-	l.Frame.Instr, l.Frame.InstrScale, l.Frame.Locals = 96, 2, 352
+	l.Frame.Instr, l.Frame.InstrScale, l.Frame.Locals, l.Frame.StackTop = 96, 2, 352, 80
 	l.Code.Lines = lines310
 	return l
 }
@@ -173,7 +176,7 @@ func layout311() Layout {
 		Interp:  InterpLayout{Next: 0, ID: 48, ThreadsHead: 16, GIL: none, GCCollecting: 848, Modules: 888},
 		Thread:  ThreadLayout{Size: 320, Next: 8, Interp: 16, Frame: 56, CFrame: 8, ID: 152, Native: 160, Chunk: 296},
 		Frame: FrameLayout{Size: 80, Code: 32, Back: 48, Instr: 56, Owner: 69, Entry: 68, Locals: 72, OwnerNative: 3,
-			InstrScale: 1},
+			GenFrame: 80, GenState: 75, StackTop: 64, InstrScale: 1},
 		Code: CodeLayout{Size: 184, ArgCount: 56, KwOnly: 64, Flags: 48, First: 72, File: 112, Name: 120, Qual: 128,
 			Table: 136, LocalNames: 96, LocalKinds: 104, NLocals: none, CellVars: none, FreeVars: none, Bytecode: 184,
 			FrameWords: none, StackSize: 68, NLocalsPlus: 76, KeyFrom: 56, KeyTo: 144, Lines: linesLocations},
@@ -187,7 +190,7 @@ func layout312() Layout {
 	l.Interp = InterpLayout{Next: 0, ID: 8, ThreadsHead: 72, GIL: 384, GCCollecting: 312, Modules: 944}
 	l.Thread = ThreadLayout{Size: 256, Next: 8, Interp: 16, Frame: 56, CFrame: 0, ID: 136, Native: 144, Chunk: 232}
 	l.Frame = FrameLayout{Size: 80, Code: 0, Back: 8, Instr: 56, Owner: 70, Entry: none, Locals: 72, OwnerNative: 3,
-		InstrScale: 1}
+		GenFrame: 72, GenState: 67, StackTop: 64, InstrScale: 1}
 	l.Code.ArgCount, l.Code.KwOnly, l.Code.First, l.Code.Bytecode, l.Code.Size = 52, 60, 68, 192, 192
 	l.Code.FrameWords, l.Code.StackSize, l.Code.NLocalsPlus = 76, 64, 72
 	l.Code.KeyFrom = 52

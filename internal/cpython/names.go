@@ -59,18 +59,7 @@ func (r *Reader) activeThreads(interp uint64) (uint64, error) {
 	if at := r.active[interp]; at != 0 {
 		return at, nil
 	}
-	if r.l.Interp.Modules == none {
-		return 0, nil
-	}
-	modules, err := proc.U64(r.mem, interp+uint64(r.l.Interp.Modules))
-	if err != nil || modules == 0 {
-		return 0, err
-	}
-	module, err := r.dictGet(modules, "threading")
-	if err != nil || module == 0 {
-		return 0, err
-	}
-	names, err := proc.U64(r.mem, module+uint64(r.l.Object.Header))
+	names, err := r.moduleNames(interp, "threading")
 	if err != nil || names == 0 {
 		return 0, err
 	}
@@ -83,4 +72,20 @@ func (r *Reader) activeThreads(interp uint64) (uint64, error) {
 	}
 	r.active[interp] = at
 	return at, nil
+}
+
+// moduleNames is the dictionary of an imported module, 0 where it was not imported.
+func (r *Reader) moduleNames(interp uint64, name string) (uint64, error) {
+	if r.l.Interp.Modules == none {
+		return 0, nil
+	}
+	modules, err := proc.U64(r.mem, interp+uint64(r.l.Interp.Modules))
+	if err != nil || modules == 0 {
+		return 0, err
+	}
+	module, err := r.dictGet(modules, name)
+	if err != nil || module == 0 {
+		return 0, err
+	}
+	return proc.U64(r.mem, module+uint64(r.l.Object.Header))
 }

@@ -210,6 +210,7 @@ func readAll(rec *recording, mem proc.Memory) {
 			}
 		}
 		_, _ = r.ThreadNames()
+		_, _ = r.Tasks()
 	}
 }
 

@@ -1,0 +1,74 @@
+package cpython_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"bottleneck/internal/cpython"
+	"bottleneck/internal/proc"
+)
+
+// TestTasks reads what each task of a program awaits, down to the innermost coroutine.
+func TestTasks(t *testing.T) {
+	file := "testdata/tasks.py"
+	m := marks(t, file)
+	for version, python := range interpreters(t) {
+		t.Run(version, func(t *testing.T) {
+			cmd := start(t, python, file)
+			mem := proc.OpenMemory(cmd.Process.Pid)
+			in, err := cpython.Find(cmd.Process.Pid, mem)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := cpython.NewReader(in, mem, 100)
+			var s cpython.Snapshot
+			want := []string{
+				fmt.Sprintf("the sleeper: sleeper:%d middle:%d innermost:%d sleep", m["MIDDLE"], m["INNERMOST"], m["SLEEP"]),
+				fmt.Sprintf(": waiter:%d awaits task the sleeper", m["TASK"]),
+				fmt.Sprintf(": consume:%d produce:%d sleep", m["CONSUME"], m["PRODUCE"]),
+				fmt.Sprintf(": main:%d awaits task Task-", m["MAIN"]),
+			}
+			for deadline := time.Now().Add(10 * time.Second); ; {
+				if err := r.Take(&s); err != nil {
+					t.Fatal(err)
+				}
+				tasks, err := r.Tasks()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, task := range tasks {
+					got = append(got, taskText(task))
+				}
+				missing := ""
+				for _, w := range want {
+					if !strings.Contains(strings.Join(got, "\n"), w) {
+						missing += "\n" + w
+					}
+				}
+				if missing == "" && len(got) == len(want) {
+					return
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%d tasks\n%s\nmissing:%s", len(got), strings.Join(got, "\n"), missing)
+				}
+			}
+		})
+	}
+}
+
+func taskText(task cpython.Task) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", task.Name)
+	for i := len(task.Frames) - 1; i >= 0; i-- {
+		f := task.Frames[i]
+		if f.Code.Function == "sleep" {
+			fmt.Fprint(&b, " sleep")
+			continue
+		}
+		fmt.Fprintf(&b, " %s:%d", f.Code.Function, f.Line())
+	}
+	return b.String() + " awaits " + task.Waits
+}
