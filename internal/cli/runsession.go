@@ -167,6 +167,7 @@ func (s *session) started(ctx context.Context, o *runOptions, p *collect.Program
 
 // ended writes how the program and the machine fared. An error means that the session has gone.
 func (s *session) ended(ctx context.Context, outcome collect.Outcome) error {
+	awaitRest(s.dir, s.launcher.Host, restTime)
 	s.watcher.stop(s.launcher)
 	s.tidier.Stop()
 	s.ready.stop(s.launcher)

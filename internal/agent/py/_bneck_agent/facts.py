@@ -166,6 +166,8 @@ def gather():
         "agent": {"version": core.VERSION, "cpu_ns": core.cpu_ns, "longest_pause_ns": core.longest_pause_ns},
     }
     facts.update(torch_facts())
+    if helper:
+        facts["helper"] = True
     if measuring_over:
         facts["measuring_over"] = True
     if exit_reason is not None:
