@@ -56,10 +56,10 @@ def main():
     if args.calibrate:
         print("ready", calibrate(args.calibrate), flush=True)
         return
+    if args.wait:  # before there are other threads, which inherit it
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     native_threads(args.native)
     pool = multiprocessing.get_context("fork").Pool(args.processes) if args.processes > 1 else None
-    if args.wait:
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     print("ready", args.loops, flush=True)
     if args.wait:
         signal.sigwait([signal.SIGUSR1])
