@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"bottleneck/internal/model"
 	"bottleneck/internal/rerun"
 	"bottleneck/internal/view"
@@ -18,6 +20,27 @@ const measuredOps = 12
 
 // defaultBenchBudget is how long operators are run again.
 const defaultBenchBudget = 5 * time.Second
+
+// fixOptions are the flags of run that measure fixes after the program's end.
+type fixOptions struct {
+	measure bool
+	budget  time.Duration
+	python  string // that ran the program, "" unknown
+}
+
+func (o *fixOptions) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&o.measure, "measure-fixes", false, "after the program's end run its hottest operators again, as they were and under fixes")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure-fixes may take, `TIME` like 5s")
+}
+
+// run measures for the report of a session.
+func (o *fixOptions) run(ctx context.Context, s *model.Session) (*view.Measured, error) {
+	python, err := interpreterFor(o.python)
+	if err != nil {
+		return nil, err
+	}
+	return measure(ctx, s, python, min(max(o.budget, time.Second), time.Hour))
+}
 
 // interpreterFor finds the Python that runs operators again: the one that was given, else that of the active environment.
 func interpreterFor(given string) (string, error) {

@@ -85,6 +85,11 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if err := analyse.Cut(s, window); err != nil {
 		return usage("%v", err)
 	}
+	if o.fixes.measure {
+		if build.Measured, err = o.fixes.run(ctx, s); err != nil {
+			a.warn("no fix is measured: %v", err)
+		}
+	}
 	return o.write(a, w, s, view.Build(s, build))
 }
 

@@ -27,6 +27,7 @@ type reportOptions struct {
 	reportDir, filename string
 	topLevelOnly        bool
 	samples             sampleOptions
+	fixes               fixOptions
 	window              windowOptions
 	build               view.Options
 	text                view.TextOptions

@@ -57,6 +57,7 @@ func newRunCommand(a *app) *cobra.Command {
 	o.addRunOnly(cmd.Flags())
 	o.addTo(cmd.Flags())
 	r.addTo(cmd.Flags())
+	r.fixes.addTo(cmd.Flags())
 	return cmd
 }
 
@@ -78,6 +79,7 @@ func (l *launch) run(ctx context.Context) error {
 	if l.command, err = l.target.Resolve(); err != nil {
 		return startFailure(err)
 	}
+	l.report.fixes.python = l.command.Interpreter
 	env := os.Environ()
 	if os.Getenv(collect.EnvSession) == "" { // else the outer run measures this program too
 		l.session, err = openSession(l.app, l.opt, l.target, l.command)
@@ -121,7 +123,7 @@ func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
 	}
 	if l.session.launcher.Rank == 0 {
 		l.session.waitForOthers(ctx, 2*time.Second)
-		if err := l.show(ctx); err != nil && ctx.Err() == nil {
+		if err := l.show(ctx, true); err != nil && ctx.Err() == nil {
 			l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
 		}
 	}
@@ -135,14 +137,16 @@ func (l *launch) interim() {
 		return
 	}
 	l.warn("asked to end; the program still runs; this is what was measured so far")
-	_ = l.show(context.Background())
+	_ = l.show(context.Background(), false)
 }
 
 // show prints the report of the session as it is now.
-func (l *launch) show(ctx context.Context) error {
+func (l *launch) show(ctx context.Context, ended bool) error {
 	l.printing.Lock()
 	defer l.printing.Unlock()
-	return l.report.print(ctx, l.app, l.stderr, []string{l.session.dir}, l.session.shown, true)
+	report := *l.report
+	report.fixes.measure = report.fixes.measure && ended // never beside the program
+	return report.print(ctx, l.app, l.stderr, []string{l.session.dir}, l.session.shown, true)
 }
 
 // endAs makes this process end as the program did.

@@ -81,7 +81,7 @@ not json
 // TestMeasure repeats operators with a real PyTorch: times that cannot be right get no fixes, inputs that cannot be made are said.
 func TestMeasure(t *testing.T) {
 	path, err := exec.LookPath("python3")
-	if out, envErr := exec.Command("sh", "../../scripts/env.sh", "newest").Output(); envErr == nil {
+	if out, envErr := exec.Command("../../scripts/env.sh", "newest").Output(); envErr == nil {
 		path, err = strings.TrimSpace(string(out)), nil
 	}
 	if err != nil || exec.Command(path, "-c", "import torch").Run() != nil {

@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
 
@@ -18,6 +19,8 @@ type Options struct {
 	// GroupByInputShape and GroupByStack split the operator table (GroupByStack: frames; 0 = off).
 	GroupByInputShape bool
 	GroupByStack      int
+	// Measured are prices that were measured after the program's end; nil where none were.
+	Measured *Measured
 	// MaxRows bounds the Python tables of the document (default 100).
 	MaxRows int
 	// Sections are the names of Sections that will be shown: tables that none of them needs are not computed. Empty = all.
@@ -33,6 +36,7 @@ func newBuilder(s *model.Session, opt Options) *builder {
 	}
 	b := &builder{s: s, opt: opt, r: emptyReport(), points: maxPoints}
 	b.gpus, b.kernels, b.traceParts = sync.OnceValue(b.allGPUs), sync.OnceValue(b.allKernels), sync.OnceValue(b.allParts)
+	b.replay = sync.OnceValue(b.replayed)
 	b.r.Tool, b.r.Growing = opt.Version, s.Growing
 	return b
 }
@@ -47,6 +51,7 @@ func build(s *model.Session, opt Options, merged *Merge) *Report {
 	b.guard("steps", b.steps)
 	wait := b.tables() // which fill parts of the report that the following do not touch
 	b.guard("analyses", b.analyse)
+	b.guard("measured fixes", b.measured)
 	b.guard("python", b.python)
 	b.guard("loaders", b.loaders)
 	b.guard("ranks", b.ranks)
@@ -67,6 +72,7 @@ type builder struct {
 	gpus       func() [][]analyse.GPU // by trace
 	kernels    func() []analyse.Kernel
 	traceParts func() []cause.TracePart // by trace
+	replay     func() *replay.Session   // of traces from elsewhere; nil where there is nothing to replay
 	// merged holds what was taken out of the traces while they were there; nil where they still are.
 	merged *Merge
 	points int // of a memory timeline, at most

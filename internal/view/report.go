@@ -39,6 +39,7 @@ type Report struct {
 	Tables        []Table         `json:"tables"` // of analyses that give one table each
 	Ranks         []Rank          `json:"ranks"`
 	Files         map[string]File `json:"files"`
+	Measured      *Measured       `json:"measured,omitempty"`
 	Next          []string        `json:"next"` // commands to look further
 	// Unread names parts of the report that could not be made, each with the reason.
 	Unread []string `json:"unread"`

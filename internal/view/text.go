@@ -38,6 +38,7 @@ func Sections() []Section {
 		{Name: "environment", Description: "machine, software and limits", write: (*printer).environment},
 		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
 		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
+		{Name: "measured", Description: "fixes measured after the program's end", write: (*printer).measured, needs: "measured fixes (run --measure-fixes)"},
 		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu, needs: "work of a device"},
 		{Name: "roofline", Description: "arithmetic against the device's rates, MFU", write: (*printer).roofline, extra: true, needs: "input shapes (record_shapes=True) of operators with device work"},
 		{Name: "copies", Description: "copies by kind, and their bandwidth", write: (*printer).copies, extra: true, needs: "copies of a device"},

@@ -1,0 +1,75 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+)
+
+// measuredFor says which measured fix prices a cause that no replay can price.
+func measuredFor(f *Finding) func(fix string) bool {
+	switch {
+	case f.Cause == cause.Threads, f.Cause == cause.Machine && f.Sub == "omp-default":
+		return func(fix string) bool { return strings.HasPrefix(fix, "threads=") }
+	case f.Cause == cause.Precision:
+		return func(fix string) bool { return fix == "bf16" }
+	case f.Cause == cause.Layout:
+		return func(fix string) bool { return fix == "channels-last" }
+	}
+	return nil
+}
+
+// measured puts measured prices into the document, and into the findings that they price: the best of the fixes, over all operators
+// as over those that were run again; the lower bound is what those alone save.
+func (b *builder) measured() {
+	m := b.opt.Measured
+	if m == nil {
+		return
+	}
+	b.r.Measured = m
+	a := b.res.account
+	if a == nil || !a.PerStep || len(a.Windows) == 0 {
+		return
+	}
+	ops := a.Part(analyse.PartOps) / float64(len(a.Windows)) / 1e6
+	steps := 0.0
+	if b.res.ctx != nil {
+		steps = float64(b.res.ctx.Steps)
+	}
+	for i := range b.r.Findings {
+		f := &b.r.Findings[i]
+		fits := measuredFor(f)
+		if fits == nil {
+			continue
+		}
+		for _, p := range m.Prices { // most first
+			if !fits(p.Fix) || p.SavedMs <= 0 || p.OfMs <= 0 {
+				continue
+			}
+			all := max(p.SavedMs/p.OfMs*ops, p.SavedMs)
+			if !strings.HasPrefix(p.Fix, "threads=") { // only the operators that it can change
+				all = p.SavedMs
+			}
+			step := Range{p.SavedMs, all, all * 1.1}
+			f.Saving = &Saving{StepMs: &step, RunS: &Range{step.Low * steps / 1e3, step.Mid * steps / 1e3, step.High * steps / 1e3}}
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("measured: %d recorded operators run again with %s take %s less", p.Ops, p.Fix, Percent(p.SavedMs/p.OfMs)), Value: ptr(p.SavedMs), Unit: "ms"})
+			f.Confidence = &Confidence{"high", fmt.Sprintf("measured after the program's end on %d operators, %s of %s per step", p.Ops, Milliseconds(p.OfMs), Milliseconds(ops))}
+			break
+		}
+	}
+}
+
+// measured prints what was measured after the program's end.
+func (p *printer) measured() {
+	if p.r.Measured == nil {
+		return
+	}
+	title, rest, _ := strings.Cut(MeasuredText(p.r.Measured), "\n")
+	heading, aside, _ := strings.Cut(title, "  ")
+	p.heading(heading, aside)
+	for line := range strings.Lines(rest) {
+		p.line("%s", strings.TrimRight(line, "\n"))
+	}
+}
