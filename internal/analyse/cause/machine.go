@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -82,8 +83,11 @@ func findQuota(c *Context) (Finding, bool) {
 	f.Step = f.Run.scale(1 / float64(max(c.Steps, 1)))
 	f.Title = fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), Value: throttled / 1e9, Unit: "s"}}
-	f.Fix.Text = fmt.Sprintf("Ask for more CPU, or use no more threads than the quota grants: all threads stop when it is used up (%.0f threads now).", torchThreads(c))
-	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(*e.CPUQuota, 1)))
+	f.Fix.Text = "Ask for more CPU: all threads stop when the quota is used up."
+	if threads, grants := torchThreads(c), math.Max(math.Floor(*e.CPUQuota), 1); threads > grants {
+		f.Fix.Text = fmt.Sprintf("Ask for more CPU, or use no more threads than the quota grants: all threads stop when it is used up (%.0f threads now).", threads)
+		f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%.0f", grants)
+	}
 	f.Caveat = "The counter is the cgroup's: other processes in the container count too."
 	f.Confidence = Confidence{Medium, "the cgroup's throttling counter before and after the run"}
 	return f, true

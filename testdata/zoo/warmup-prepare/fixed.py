@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-LINES = 1200000
+LINES = 360000
 STEPS = 120
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-LINES = 1200000
+LINES = 360000
 STEPS = 120
 
 
