@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
 )
 
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
@@ -19,7 +20,7 @@ func (b *builder) foreignFindings(gpus []analyse.GPU) {
 	b.res.traced = t
 	found := cause.FindTraced(t)
 	b.guard("replay", func() {
-		r := replay.NewSession(b.s, nil)
+		r := b.replay()
 		cause.PriceByReplay(found.Findings, r, t.Span)
 		cause.InOrder(found.Findings, nil, r)
 	})
@@ -28,6 +29,14 @@ func (b *builder) foreignFindings(gpus []analyse.GPU) {
 	for i := range found.Findings {
 		b.r.Findings = append(b.r.Findings, b.finding(&found.Findings[i]))
 	}
+}
+
+// replayed prepares the traces for questions, unless they are so large that the graph would need more memory than they do.
+func (b *builder) replayed() *replay.Session {
+	if b.merged != nil || slices.ContainsFunc(b.s.Traces, func(t *model.Trace) bool { return t.Events.Len() > manyEvents }) {
+		return nil
+	}
+	return replay.NewSession(b.s, nil)
 }
 
 // tracedVerdict is the first finding as a sentence; without one, what the devices do.

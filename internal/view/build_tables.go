@@ -39,6 +39,9 @@ func (b *builder) tables() (wait func()) {
 			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
 		}...)
 		if b.merged == nil {
+			if b.s.Run == nil && len(b.s.Processes) == 0 {
+				list = slices.Insert(list, 0, table{"replay", func() { b.replay() }, nil}) // takes longest, and the findings wait for it
+			}
 			list = append(list, table{"critical path", func() { b.criticalPath(traces) }, []string{"critical-path"}})
 			list = append(list, b.ownTables(traces)...)
 		} else {

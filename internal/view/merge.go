@@ -14,7 +14,8 @@ import (
 
 // Merge makes the report of more ranks than fit into memory: each trace is reduced to rows and to its collectives, and the
 // rows are merged. What it gives differs from Build where all traces are needed at once: the critical path is of the first
-// rank alone, and a kernel's launcher is that of the rank that spent most time in it.
+// rank alone, prices are bounds that no replay has narrowed, and a kernel's launcher is that of the rank that spent most
+// time in it.
 type Merge struct {
 	opt     Options
 	texts   map[string]string // of all rows: a row must not keep its trace's strings alive
