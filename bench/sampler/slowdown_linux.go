@@ -48,12 +48,11 @@ func (b *bench) newest() string {
 
 // setting is one way to run the program beside a sampler.
 type setting struct {
-	what      string
-	hz        int
-	args      []string // of deep.py, behind the number of loops
-	ownCore   bool     // the program has core 0 for itself, the sampler core 1
-	tree      bool
-	processes int
+	what    string
+	hz      int
+	args    []string // of deep.py, behind the number of loops
+	ownCore bool     // the program has core 0 for itself, the sampler core 1
+	tree    bool
 }
 
 // slowdown compares run times of a fixed amount of work, alone and sampled, alternating.
