@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -159,49 +158,4 @@ func (b *bench) notes(name string) []string {
 		b.t.Fatal(err)
 	}
 	return doc.Run.Notes
-}
-
-// Programs that have done their work and do not end: interrupted or asked to end, they are reported like any other.
-func TestRunHangsAtExit(t *testing.T) {
-	hangs := map[string]string{
-		"a thread that never ends": `import os, threading
-def endless():
-    threading.main_thread().join()
-    os.write(1, b"hanging\n")
-    threading.Event().wait()
-threading.Thread(target=endless).start()
-`,
-		"an atexit that blocks": `import atexit, os, threading
-def block():
-    os.write(1, b"hanging\n")
-    threading.Event().wait()
-atexit.register(block)
-`,
-	}
-	for name, hang := range hangs {
-		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			t.Run(name+"/"+sig.String(), func(t *testing.T) {
-				t.Parallel()
-				b := newBench(t)
-				b.file("s.py", hang+"total = sum(i * i for i in range(1_000_000))\n")
-				cmd, _, stdout, stderr := b.startPiped("run", "--json", "report.json", "s.py")
-				awaitLine(t, stdout, "hanging")
-				if err := cmd.Process.Signal(sig); err != nil {
-					t.Fatal(err)
-				}
-				awaitLine(t, stderr, "bottleneck report ")
-				_ = cmd.Wait()
-				got := ended(cmd, "", "")
-				if sig == syscall.SIGTERM && got.signal != sig || sig == syscall.SIGINT && got.code != 0 {
-					t.Errorf("ended by %v, status %d", got.signal, got.code)
-				}
-				if text := b.read("report.json"); !strings.Contains(text, `"bottleneck.report/1"`) {
-					t.Errorf("report: %.200s", text)
-				}
-				if l := b.launcher(); l.Exit == nil {
-					t.Error("the launcher does not know how the program ended")
-				}
-			})
-		}
-	}
 }
