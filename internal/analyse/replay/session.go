@@ -52,12 +52,16 @@ func NewSession(s *model.Session, b *analyse.Breakdown) *Session {
 	return r
 }
 
+// maxLanes is the number of threads and streams beyond which a trace is not replayed: who gave whom work is looked for among
+// all of them, and no real program has so many.
+const maxLanes = 4000
+
 // usable are traces with events; of those of several ranks one each.
 func usable(traces []*model.Trace) []*model.Trace {
 	var out []*model.Trace
 	seen := map[int]bool{}
 	for _, t := range traces {
-		if t.Events.Len() == 0 || seen[t.Rank] || len(out) == maxTraces {
+		if t.Events.Len() == 0 || len(t.Lanes) > maxLanes || seen[t.Rank] || len(out) == maxTraces {
 			continue
 		}
 		seen[t.Rank] = true

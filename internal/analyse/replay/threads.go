@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"bottleneck/internal/model"
 )
@@ -153,7 +154,12 @@ func (b *builder) findBursts() {
 // marksOf are the instants at which a thread's nodes are cut, in order.
 func (b *builder) marksOf(lane model.LaneID) []mark {
 	var out []mark
-	for i := range b.bursts {
+	from, to := 0, len(b.bursts)
+	if lane != b.main { // its own alone, which stand together: a trace can have very many threads
+		from = sort.Search(len(b.bursts), func(i int) bool { return b.bursts[i].lane >= lane })
+		to = sort.Search(len(b.bursts), func(i int) bool { return b.bursts[i].lane > lane })
+	}
+	for i := from; i < to; i++ {
 		u := &b.bursts[i]
 		if u.lane == lane {
 			out = append(out, mark{u.from, markBegin, int32(i)}, mark{u.to, markBurstEnd, int32(i)})
