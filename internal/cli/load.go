@@ -59,7 +59,7 @@ func (a *app) reading(opt ingest.Options, read func(ingest.Options) (*model.Sess
 	// The columns of a trace stay until the end, so that a collector that lets the heap double would cost as much again.
 	debug.SetGCPercent(gcPercent)
 	bar := newProgress(a.stderr)
-	opt.Progress = bar.update
+	opt.Progress, opt.Stdin = bar.update, a.stdin
 	s, err := read(opt)
 	bar.done()
 	switch {

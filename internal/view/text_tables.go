@@ -470,12 +470,20 @@ func (p *printer) files() {
 			if shown++; shown > 20 && !p.opt.All {
 				break
 			}
-			p.wrap("  ! ", "    ", fmt.Sprintf("%s: %s (%s, %d ×)", base(in.Path), d.Text, d.Kind, d.Count))
+			p.wrap("  ! ", "    ", fmt.Sprintf("%s: %s (%s, %d ×%s)", base(in.Path), d.Text, d.Kind, d.Count, firstAt(d)))
 		}
 	}
 	for _, u := range p.r.Unread {
 		p.wrap("  ! ", "    ", "not in this report: "+u)
 	}
+}
+
+// firstAt says where damage begins in the decompressed text, "" where that means nothing.
+func firstAt(d Diagnostic) string {
+	if d.FirstOffset == nil {
+		return ""
+	}
+	return ", first at byte " + Count(*d.FirstOffset)
 }
 
 func (p *printer) next() {
