@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"math"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -17,6 +16,8 @@ type inputView struct {
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
 	first   float64 // ns over the windows in waits for the first batch of an epoch
+	restart float64 // ns over the run, most of it between steps, in which workers are started and ended
+	steps   float64 // accounted steps ÷ steps of the run
 	idle    float64 // ns over the windows in waits although a batch was ready
 	samples int
 	blocked float64 // share of the fetch that sleeps
@@ -32,7 +33,7 @@ func findInput(c *Context) []Finding {
 	var out []Finding
 	v := c.input()
 	switch {
-	case v.wait >= 2*Floor*c.B.Total:
+	case v.wait >= 2*Floor*c.B.Total || v.startsAgain() && v.restart >= Floor*c.Steady:
 		out = append(out, v.finding(c))
 	case v.workers > 0 && v.hotOK:
 		out = append(out, v.crowding(c))
@@ -43,7 +44,7 @@ func findInput(c *Context) []Finding {
 }
 
 func (c *Context) input() *inputView {
-	v := &inputView{wait: c.B.Part(analyse.PartDataWait), depth: -1}
+	v := &inputView{wait: c.B.Part(analyse.PartDataWait), depth: -1, steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	byLoader := map[int32]float64{}
 	own := 0.0
 	ownN, last := 0, int64(1<<62)
@@ -85,7 +86,7 @@ func (c *Context) input() *inputView {
 		v.workers = len(c.workers)
 	}
 	if v.workers > 0 {
-		v.first += c.startingWorkers()
+		v.restart = c.startingWorkers()
 		c.inputOfWorkers(v)
 	} else {
 		if ownN > 0 {
@@ -98,13 +99,20 @@ func (c *Context) input() *inputView {
 	return v
 }
 
-// startingWorkers is the time in which the driving thread starts or ends workers, in ns over the windows.
+// startingWorkers is the time in which the driving thread starts or ends workers after the warm-up, in ns over the run: each
+// of its samples stands for the time since the one before.
 func (c *Context) startingWorkers() float64 {
-	t := 0.0
-	for k := range c.B.Samples {
-		if a := &c.B.Samples[k]; !a.Exact && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActWorkers != 0 {
-			t += a.Weight
+	const longest = 100_000_000 // ns: beyond it samples were lost
+	sm := &c.P.Samples
+	from, t, last := c.afterWarmup(), 0.0, model.Time(0)
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
+		if int(sm.Thread[i]) != c.B.Thread || sm.Time[i] < from {
+			continue
 		}
+		if last > 0 && c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 {
+			t += float64(min(sm.Time[i]-last, longest))
+		}
+		last = sm.Time[i]
 	}
 	return t
 }
@@ -217,14 +225,14 @@ func (v *inputView) sub(c *Context) string {
 
 // startsAgain says that most of the wait is for workers that are started anew in each epoch.
 func (v *inputView) startsAgain() bool {
-	return v.workers > 0 && v.batches > 1 && v.first >= 0.5*v.wait && v.loader != nil && !v.loader.Persistent
+	return v.workers > 0 && v.batches > 1 && v.first+v.restart*v.steps >= 0.5*(v.wait+v.restart*v.steps) && v.loader != nil && !v.loader.Persistent
 }
 
 // finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
 // after the fetch has become faster than the step counts, and cores that the workers no longer need come back.
 func (v *inputView) finding(c *Context) Finding {
 	sub := v.sub(c)
-	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: c.share(v.wait),
+	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: v.share(c),
 		claim: map[analyse.PartID]float64{analyse.PartDataWait: v.wait}}
 	if v.hotOK && (sub == "transform" || sub == "storage") {
 		f.Where = c.where(v.hot)
@@ -248,66 +256,12 @@ func (v *inputView) finding(c *Context) Finding {
 	return f
 }
 
-// saving in ns per step.
-func (v *inputView) saving(c *Context, sub string) Range {
-	wait := c.perStep(v.wait)
-	gain := 0.93 * v.hotPart // a line made fast keeps a few per cent of its time
-	if v.startsAgain() {
-		first := c.perStep(v.first)
-		return Range{0.5 * first, 0.9 * first, max(wait, first)}
+// share of the loop's time that waits for data; what starts workers between the steps counts where that is the reason.
+func (v *inputView) share(c *Context) float64 {
+	if !v.startsAgain() {
+		return c.share(v.wait)
 	}
-	switch sub {
-	case "workers":
-		return v.moreWorkers(c)
-	case "handover":
-		mine := c.ownCPU() // what other programs' use of the cores delays cannot be saved
-		return Range{0.3 * mine * wait, 0.7 * mine * wait, wait}
-	case "storage":
-		gain = min(0.97*v.blocked, 0.97)
-	}
-	if v.hotPart == 0 {
-		gain = 0.8
-	}
-	if v.workers == 0 {
-		return Range{0.8 * gain * wait, gain * wait, wait}
-	}
-	rest := max(c.B.Mean()-wait, 0)
-	after := v.fetch * (1 - gain) / float64(v.workers)
-	relief := c.relief(v, gain)
-	left := max(after-(rest-relief), 0)
-	// Only as much of the wait as the workers' throughput explains ends with faster fetching; the rest is starting them, handing
-	// over and chance.
-	explained := min(wait, max(v.fetch/float64(v.workers)-rest, 0))
-	sure := max(explained-left, 0)
-	return Range{0.85 * sure, sure + 0.25*(wait-explained) + relief/3, wait + relief}
-}
-
-// moreWorkers prices as many workers as would keep up with the step, in ns per step: a step then lasts as long as its own
-// work, the workers' share of fetching, or all that has to be computed spread over the cores, whichever is longest.
-func (v *inputView) moreWorkers(c *Context) Range {
-	wait, step := c.perStep(v.wait), c.B.Mean()
-	rest := max(step-wait, 0)
-	n := float64(v.suggestWorkers(c))
-	after := max(rest, v.fetch/n)
-	if c.Cores > 0 {
-		after = max(after, (rest+v.fetch*(1-v.blocked))/c.Cores)
-	}
-	mid := min(max(step-1.03*after, 0), wait)
-	return Range{0.6 * mid, mid, max(min(1.3*mid, wait), mid)}
-}
-
-// relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both
-// sides are busy each of n runnable threads gets cores/n; only as much is counted as the workers' shrinking demand frees.
-func (c *Context) relief(v *inputView, gain float64) float64 {
-	ops := c.perStep(c.B.Part(analyse.PartOps) + c.B.Part(analyse.PartPython))
-	if c.Cores <= 0 || ops == 0 || c.B.Mean() == 0 {
-		return 0
-	}
-	busy := min(v.fetch/c.B.Mean(), float64(v.workers)) * (1 - v.blocked)
-	threads := min(torchThreads(c), c.Cores)
-	before := max((threads+busy)/c.Cores, 1)
-	after := max((threads+busy*(1-gain))/c.Cores, 1)
-	return ops * (1 - after/before)
+	return (v.wait + v.restart*v.steps) / (c.B.Total + v.restart*v.steps)
 }
 
 // crowding is the finding where the step hardly waits for data because the workers that prepare it take the cores on which
@@ -381,7 +335,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			f.Title = fmt.Sprintf("%s of each %s waits for data: workers are started anew in each epoch", share, c.Unit())
 			f.Fix.Text = "Keep the workers between epochs."
 			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.workers)
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it is for starting workers and for the first batch of an epoch", percent(v.first/v.wait)), Value: v.first / v.wait})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), Value: v.restart / 1e6, Unit: "ms"})
 			v.atLoader(c, f)
 			break
 		}
@@ -398,78 +352,4 @@ func (v *inputView) atLoader(c *Context, f *Finding) {
 	if v.loader != nil && v.loader.File != 0 {
 		f.Fix.File, f.Fix.Line = c.text(v.loader.File), int(v.loader.Line)
 	}
-}
-
-// suggestWorkers is the number of workers that would fetch as fast as the step goes on, within the cores; those that sleep
-// need none. The trainer shares a core with them where that is what keeps up.
-func (v *inputView) suggestWorkers(c *Context) int {
-	rest := max(c.B.Mean()-c.perStep(v.wait), 0.02*c.B.Mean(), 1)
-	need := math.Ceil(v.fetch / rest)
-	most := 16.0
-	if c.Cores > 0 && v.blocked < 0.5 {
-		most = min(most, max(math.Round(c.Cores), 1))
-	}
-	return int(max(min(need, most), float64(v.workers), 1))
-}
-
-// findQueue names waits of the step for a queue, a lock or another process of the program's own.
-func (c *Context) findQueue() []Finding {
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartBlocked && !(c.idle && c.asksForWork(a))
-	})
-	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
-		return nil
-	}
-	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
-		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
-	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
-	t := c.perStep(sp.unit)
-	f.Step = Range{0.5 * t, 0.95 * t, t}
-	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
-	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
-	if o, ok := c.waitedFor(sp.members); ok {
-		does := "works"
-		if o.asleep >= 0.5 {
-			does = "sleeps or reads"
-		}
-		f.Where = o.place
-		f.Where.Process = o.process
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)})
-		f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the step waits for it."
-		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
-	}
-	return []Finding{f}
-}
-
-// readyAt finds how many batches were ready when a wait began; -1 where that was not seen.
-func readyAt(p *model.Process) func(from, to model.Time) int32 {
-	k := 0
-	return func(from, to model.Time) int32 {
-		const before = 1_000_000 // the queue is looked at just before the wait is timed
-		for k < len(p.Queues) && p.Queues[k].Time < from-before {
-			k++
-		}
-		if k < len(p.Queues) && p.Queues[k].Time <= to {
-			return p.Queues[k].Ready
-		}
-		return -1
-	}
-}
-
-// QueueDepth is the mean number of batches that were ready when a DataLoader of p was asked; ok is false where it was not seen.
-func QueueDepth(p *model.Process, loader int) (mean float64, ok bool) {
-	sum, n := 0.0, 0.0
-	for _, q := range p.Queues {
-		if int(q.Loader) == loader {
-			sum += float64(q.Ready)
-			n++
-		}
-	}
-	if n == 0 {
-		return 0, false
-	}
-	return sum / n, true
 }

@@ -1,0 +1,70 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// findQueue names waits of the step for a queue, a lock or another process of the program's own.
+func (c *Context) findQueue() []Finding {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartBlocked && !(c.idle && c.asksForWork(a))
+	})
+	sp, ok := hottest(chains, c.drivers)
+	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
+		return nil
+	}
+	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
+		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
+	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
+	t := c.perStep(sp.unit)
+	f.Step = Range{0.5 * t, 0.95 * t, t}
+	f.Run = c.overRun(f.Step)
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
+	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
+	if o, ok := c.waitedFor(sp.members); ok {
+		does := "works"
+		if o.asleep >= 0.5 {
+			does = "sleeps or reads"
+		}
+		f.Where = o.place
+		f.Where.Process = o.process
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)})
+		f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the step waits for it."
+		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
+	}
+	return []Finding{f}
+}
+
+// readyAt finds how many batches were ready when a wait began; -1 where that was not seen.
+func readyAt(p *model.Process) func(from, to model.Time) int32 {
+	k := 0
+	return func(from, to model.Time) int32 {
+		const before = 1_000_000 // the queue is looked at just before the wait is timed
+		for k < len(p.Queues) && p.Queues[k].Time < from-before {
+			k++
+		}
+		if k < len(p.Queues) && p.Queues[k].Time <= to {
+			return p.Queues[k].Ready
+		}
+		return -1
+	}
+}
+
+// QueueDepth is the mean number of batches that were ready when a DataLoader of p was asked; ok is false where it was not seen.
+func QueueDepth(p *model.Process, loader int) (mean float64, ok bool) {
+	sum, n := 0.0, 0.0
+	for _, q := range p.Queues {
+		if int(q.Loader) == loader {
+			sum += float64(q.Ready)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / n, true
+}
