@@ -12,7 +12,7 @@ def main():
     vectors = nn.Embedding(WORDS, 32, sparse=SPARSE)
     out = nn.Linear(32, 8)
     optimizers = [
-        torch.optim.SparseAdam(vectors.parameters()) if SPARSE else torch.optim.Adam(vectors.parameters()),
+        torch.optim.SGD(vectors.parameters(), lr=0.5) if SPARSE else torch.optim.Adam(vectors.parameters(), lr=0.5),
         torch.optim.Adam(out.parameters()),
     ]
     for _ in range(STEPS):

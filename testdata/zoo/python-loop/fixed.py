@@ -16,8 +16,8 @@ def main():
     model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, TAGS))
     optimizer = torch.optim.Adam(model.parameters())
     table = torch.zeros(TAGS * TAGS, dtype=torch.long)
+    x, tags = torch.rand(WORDS, 8), torch.randint(TAGS, (WORDS,))
     for _ in range(STEPS):
-        x, tags = torch.rand(WORDS, 8), torch.randint(TAGS, (WORDS,))
         optimizer.zero_grad()
         out = model(x)
         loss = nn.functional.cross_entropy(out, tags)

@@ -10,7 +10,7 @@ TAGS = 11
 
 def count(guesses, tags, table):
     for guess, tag in zip(guesses.tolist(), tags.tolist()):
-        key = (guess, tag)
+        key = f"{guess} for {tag}"
         table[key] = table.get(key, 0) + 1  # the cost
 
 
@@ -18,8 +18,8 @@ def main():
     model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, TAGS))
     optimizer = torch.optim.Adam(model.parameters())
     table = {}
+    x, tags = torch.rand(WORDS, 8), torch.randint(TAGS, (WORDS,))
     for _ in range(STEPS):
-        x, tags = torch.rand(WORDS, 8), torch.randint(TAGS, (WORDS,))
         optimizer.zero_grad()
         out = model(x)
         loss = nn.functional.cross_entropy(out, tags)
