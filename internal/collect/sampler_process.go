@@ -98,7 +98,9 @@ func (p *pythonProcess) sample() error {
 	}
 	p.present = 0
 	for i := range p.shot.Threads {
-		p.thread(now, &p.shot.Threads[i])
+		if !outer(p.shot.Threads, i) {
+			p.thread(now, &p.shot.Threads[i])
+		}
 	}
 	if len(p.threads) > p.present {
 		p.forget()
@@ -113,6 +115,20 @@ func (p *pythonProcess) sample() error {
 		p.s.stats.FirstSample = sinceStart(now, p.s.start)
 	}
 	return nil
+}
+
+// outer says whether a thread runs code of a newer interpreter meanwhile: it has a state in each of them, and its time
+// counts once. Newer interpreters come first.
+func outer(threads []cpython.ThreadSample, i int) bool {
+	if threads[i].Interp == 0 {
+		return false
+	}
+	for k := range i {
+		if threads[k].ID == threads[i].ID && threads[k].Interp != threads[i].Interp && len(threads[k].Frames) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // workerLoop is the function that a DataLoader's worker runs.

@@ -61,7 +61,7 @@ func TestSamplerStates(t *testing.T) {
 				{"collecting with GC", flag("collecting", model.SampleGC), 0.3, 1},
 				{"contending holds the GIL", flag("contending", model.SampleHoldsGIL), 0.4, 0.6},
 				// A thread that waits wakes up every 5 ms; on a busy machine it then stands in the kernel's queue.
-				{"contending waits for the GIL", state("contending", model.StateGILWait), 0.1, 0.6},
+				{"contending waits for the GIL", state("contending", model.StateGILWait), 0.05, 0.6},
 				{"contending waits or runs", state("contending", model.StateGILWait) + state("contending", model.StateCPU), 0.98, 1.001},
 			} {
 				if c.got < c.low || c.got > c.high {
