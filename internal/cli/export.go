@@ -84,6 +84,10 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	if err != nil {
 		return usage("%v", err)
 	}
+	o.sortBy = deviceWord.Replace(o.sortBy)
+	if err := oneOf("--sort-by", o.sortBy, append([]string{""}, view.TorchSortKeys()...)...); err != nil {
+		return err
+	}
 	group := &reportOptions{groupBy: o.groupBy, style: "report"}
 	if err := group.check(cmd); err != nil {
 		return err
