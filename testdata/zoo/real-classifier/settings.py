@@ -10,7 +10,7 @@ EPOCHS = 3
 @dataclass
 class Settings:
     batch: int = 16
-    width: int = 16
+    width: int = 24
     rate: float = 0.02
     classes: int = 5
     keep_every: int = 2
