@@ -47,30 +47,6 @@ type Path struct {
 	Kinds    [numPathKinds]model.Dur
 }
 
-// PathShare is the part of a path that one kind takes.
-type PathShare struct {
-	Kind  PathKind
-	Dur   model.Dur
-	Share float64
-	Spans int
-}
-
-// Shares are the kinds that occur, most time first.
-func (p *Path) Shares() []PathShare {
-	out := []PathShare{}
-	counts := [numPathKinds]int{}
-	for _, s := range p.Spans {
-		counts[s.Kind]++
-	}
-	for kind, d := range p.Kinds {
-		if counts[kind] > 0 {
-			out = append(out, PathShare{PathKind(kind), d, float64(d) / float64(max(1, p.To.Sub(p.From))), counts[kind]})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b PathShare) int { return cmp.Compare(b.Dur, a.Dur) })
-	return out
-}
-
 // CriticalPath walks back from the last event of a window of a trace (the whole trace: From, To) to its beginning. Device work
 // goes back to whatever ended last before it of its launching call, the work before it on its stream and the work it was
 // told to wait for; a thread goes back to device work that it waited for, or to the thread that it waited for.

@@ -98,6 +98,6 @@ func TestCriticalPathCloses(t *testing.T) {
 		for _, step := range trace.Steps {
 			checkPath(t, CriticalPath(trace, s, step.Start, step.End))
 		}
-		t.Logf("%v", p.Shares())
+		t.Logf("%v", p.Kinds)
 	})
 }

@@ -111,9 +111,6 @@ func (s Set) Minus(o Set) Set {
 	return out
 }
 
-// Clip is the part of the set inside an interval. It shares no memory with s where it cuts.
-func (s Set) Clip(w Interval) Set { return s.And(Set{w}.normal()) }
-
 // normal drops a single empty interval.
 func (s Set) normal() Set {
 	if len(s) == 1 && s[0].To <= s[0].From {
@@ -140,6 +137,3 @@ func (s Set) Has(t int64) bool {
 	at, _ := slices.BinarySearchFunc(s, t, func(i Interval, t int64) int { return cmp.Compare(i.To, t+1) })
 	return at < len(s) && s[at].From <= t
 }
-
-// Gaps is what lies between the intervals of the set inside w, at its ends too.
-func (s Set) Gaps(w Interval) Set { return Set{w}.normal().Minus(s) }
