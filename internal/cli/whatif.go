@@ -165,6 +165,9 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 		said = append(said, fmt.Sprintf("%d workers prepared the batches", o.workers))
 	}
 	if o.ranksEqual {
+		if !r.Meets() {
+			return c, "", usage("--ranks-equal: these %s do not show ranks that wait for one another; give the traces of all ranks", basis(r))
+		}
 		c.RanksEqual = true
 		said = append(said, "no rank waited for a late one")
 	}

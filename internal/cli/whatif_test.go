@@ -68,6 +68,7 @@ func TestWhatIfRefuses(t *testing.T) {
 		"a number from 0 to 1000":       {path, "--scale", "matmul=-1"},
 		"they are 5 to 7":               {path, "--scale", "matmul=1", "--step", "9"},
 		"does not hold what DataLoader": {path, "--workers", "4"},
+		"give the traces of all ranks":  {path, "--ranks-equal"},
 		"PATH is missing":               {"--remove", "python"},
 		"not between 0 and an hour":     {path, "--measure", "--bench-budget", "-1s"},
 	} {

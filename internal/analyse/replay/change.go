@@ -53,7 +53,9 @@ var stepRemovals = map[string]Change{
 }
 
 // Causes lists the causes that can be removed from what the session's answers are about.
-func (r *Session) Causes() []string { return slices.Sorted(maps.Keys(r.removals())) }
+func (r *Session) Causes() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.removals())), func(cause string) bool { _, ok := r.Removal(cause); return !ok })
+}
 
 func (r *Session) removals() map[string]Change {
 	if r.Unprofiled() {
@@ -65,7 +67,7 @@ func (r *Session) removals() map[string]Change {
 // Removal is the change that removes a cause; ok is false where no replay of these steps can know its effect.
 func (r *Session) Removal(cause string) (c Change, ok bool) {
 	c, ok = r.removals()[cause]
-	return c, ok
+	return c, ok && (!c.RanksEqual || r.Meets())
 }
 
 // And joins two changes.

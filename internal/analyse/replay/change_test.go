@@ -111,7 +111,12 @@ func TestUnknownName(t *testing.T) {
 
 // TestHostileTraces: traces whose waits contradict one another are replayed all the same.
 func TestHostileTraces(t *testing.T) {
+	threads := testkit.NewTrace()
+	for i := range 3000 { // each with gaps, and work in gaps of the others
+		threads.Op("a", 1, int64(i)*200*us, 50*us).Op("b", 10+i, int64(i)*200*us+60*us, 130*us)
+	}
 	for name, tr := range map[string]*testkit.Trace{
+		"many threads":    threads,
 		"empty":           testkit.NewTrace(),
 		"one event":       testkit.NewTrace().Op("aten::mm", 1, 0, 10),
 		"kernel too soon": testkit.NewTrace().Launch("k", 1, 500*us, 10*us, 0, 100*us, 1).Launch("l", 1, 5*us, 10*us, 50*us, 900*us, 2),

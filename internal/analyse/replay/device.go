@@ -16,9 +16,6 @@ const (
 	// unexplained is how long a stream must stand idle although its work was launched, before work of other streams that
 	// ended just then is taken for the reason.
 	unexplained = 10_000
-	// deepQueue is how many launches must be outstanding before a slow launching call is taken to wait for the queue. CUDA's
-	// launch queue holds about 1,000.
-	deepQueue = 512
 )
 
 // sortRows lists all device work by its end.

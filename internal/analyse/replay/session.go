@@ -73,6 +73,11 @@ func usable(traces []*model.Trace) []*model.Trace {
 // Unprofiled says whether answers are about steps without the profiler, else about traced ones.
 func (r *Session) Unprofiled() bool { return r.b != nil }
 
+// Meets says whether the ranks of several traces are known to wait for one another.
+func (r *Session) Meets() bool {
+	return slices.ContainsFunc(r.graph.nodes, func(n node) bool { return n.kind == Meet })
+}
+
 // Error is how far the unmodified replay is from what was recorded, as a share of the steps; negative where it is shorter.
 func (r *Session) Error() float64 {
 	recorded, replayed := model.Dur(0), model.Dur(0)

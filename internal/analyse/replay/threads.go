@@ -103,13 +103,12 @@ func (b *builder) driver() model.LaneID {
 // findBursts cuts what other threads do into bursts. In a gap of the driving thread of which another thread is busy for half
 // or more, the driver waits for that thread; all other bursts run beside it.
 func (b *builder) findBursts() {
-	type gap struct{ from, to model.Time }
-	var gaps []gap
+	var gaps []stretch
 	if b.main != model.NoLane {
 		acts := b.acts[b.main]
 		for i := 1; i < len(acts); i++ {
 			if acts[i].from.Sub(acts[i-1].to) >= minGap {
-				gaps = append(gaps, gap{acts[i-1].to, acts[i].from})
+				gaps = append(gaps, stretch{acts[i-1].to, acts[i].from})
 			}
 		}
 	}
@@ -122,8 +121,11 @@ func (b *builder) findBursts() {
 		if model.LaneID(i) == b.main {
 			continue
 		}
-		k := 0
 		acts := b.acts[i]
+		if len(acts) == 0 {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(gaps, acts[0].from+1, func(g stretch, t model.Time) int { return cmp.Compare(g.to, t) })
 		for j := 0; j < len(acts); {
 			for k < len(gaps) && gaps[k].to <= acts[j].from {
 				k++
@@ -147,6 +149,14 @@ func (b *builder) findBursts() {
 	for _, i := range best {
 		if i >= 0 {
 			b.bursts[i].joined = true
+		}
+	}
+	b.burstsOf = make([][]int32, len(b.acts))
+	for i := range b.bursts {
+		lane := b.bursts[i].lane
+		b.burstsOf[lane] = append(b.burstsOf[lane], int32(i))
+		if b.bursts[i].joined {
+			b.burstsOf[b.main] = append(b.burstsOf[b.main], int32(i))
 		}
 	}
 }
@@ -208,17 +218,28 @@ func (b *builder) linkBursts() {
 
 // giver is the node of another thread that ended last before a burst: whichever thread did something last gave it its work.
 func (b *builder) giver(u *burst) int32 {
-	giver := int32(-1)
-	for lane := range b.acts {
-		if model.LaneID(lane) == u.lane {
-			continue
+	if b.ends == nil {
+		for _, l := range b.g.lanes {
+			if l.trace == b.index && l.id != model.NoLane && b.t.Lanes[l.id].Kind == model.LaneThread {
+				for n := l.first; n < l.end; n++ {
+					b.ends = append(b.ends, n)
+				}
+			}
 		}
-		if n := b.doneBefore(model.LaneID(lane), u.from); n >= 0 && (giver < 0 || b.g.traced(n) > b.g.traced(giver)) {
-			giver = n
+		slices.SortFunc(b.ends, func(x, y int32) int { return cmp.Or(cmp.Compare(b.g.traced(x), b.g.traced(y)), cmp.Compare(x, y)) })
+	}
+	at, own := b.at(u.from), b.laneAt[u.lane]
+	i, _ := slices.BinarySearchFunc(b.ends, at, func(n int32, t int64) int { return cmp.Compare(b.g.traced(n), t) })
+	for k := i - 1; k >= 0 && k >= i-maxGivers; k-- {
+		if b.g.nodes[b.ends[k]].lane != own {
+			return b.ends[k]
 		}
 	}
-	return giver
+	return -1
 }
+
+// maxGivers bounds how far back the thread is looked for that gave another one its work.
+const maxGivers = 10_000
 
 // requests are the instants at which a thread entered an outermost annotation that is neither a step nor a wait for data.
 func (b *builder) requests() []model.Time {
@@ -247,20 +268,6 @@ func (b *builder) arrivals(bursts []int32) {
 		b.g.wait(u.begin, n, 0, false)
 	}
 	b.closeLane(l)
-}
-
-// doneBefore is the last node of a thread that had ended before an instant, -1: none.
-func (b *builder) doneBefore(lane model.LaneID, at model.Time) int32 {
-	if b.laneAt[lane] < 0 {
-		return -1
-	}
-	l := b.g.lanes[b.laneAt[lane]]
-	t := int64(at.Sub(b.g.origin)) - b.offset
-	n, _ := slices.BinarySearchFunc(b.g.nodes[l.first:l.end], t, func(n node, t int64) int { return cmp.Compare(n.at+n.dur, t) })
-	if n == 0 {
-		return -1
-	}
-	return l.first + int32(n) - 1
 }
 
 // endedBefore is the device work whose end can have woken a thread that was late by so much: a quarter of it before at most.
