@@ -51,7 +51,7 @@ func start(t *testing.T, interpreter string, environ []string, arguments ...stri
 	t.Helper()
 	command := exec.Command(interpreter, arguments...)
 	command.Env, command.Dir = environ, "testdata"
-	command.WaitDelay = time.Second
+	command.WaitDelay = 20 * time.Second // a fork server (Python 3.14) holds the pipes until it has taken torch down
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Start(); err != nil {
