@@ -63,6 +63,9 @@ def monitor():
     if len(free) < 2:
         core.note("calls-missing", "calls are not counted: the program has taken the free tool ids of sys.monitoring")
         return
+    if not callbacks_fit():
+        core.note("calls-missing", "calls are not counted: the profiler of Python %s is not the one that is known" % sys.version.split()[0])
+        return
     tool, helper = free[:2]
     for number in (tool, helper):
         monitoring.use_tool_id(number, "bottleneck")
@@ -74,16 +77,41 @@ def monitor():
     monitoring.set_events(tool, began | events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND)
 
 
+CALLBACKS = {  # of _lsprof.Profiler: the events that each is for
+    "_pystart_callback": "PY_START PY_RESUME",
+    "_pythrow_callback": "PY_THROW",  # where it is missing (3.12, 3.13), _pystart_callback takes a third argument
+    "_pyreturn_callback": "PY_RETURN PY_YIELD PY_UNWIND",
+    "_ccall_callback": "CALL",
+    "_creturn_callback": "C_RETURN C_RAISE",
+}
+
+
+def known(name):
+    """The name of the callback that this Python has for another's."""
+    from _lsprof import Profiler
+
+    return "_pystart_callback" if name == "_pythrow_callback" and not hasattr(Profiler, name) else name
+
+
+def callbacks_fit():
+    """Tries each callback on a profiler of its own with what sys.monitoring will pass: one that raises would raise in the program."""
+    from _lsprof import Profiler
+
+    profiler, code = Profiler(), callbacks_fit.__code__
+    further = {"_pystart_callback": (), "_pythrow_callback": (None,), "_pyreturn_callback": (None,)}
+    try:
+        for name in CALLBACKS:
+            getattr(profiler, known(name))(code, 0, *further.get(name, (len, None)))
+    except (TypeError, AttributeError):
+        return False
+    return True
+
+
 def bind(callback):
-    """Registers what callback gives for the name of each of the profiler's four."""
+    """Registers what callback gives for the name of each of the profiler's."""
     monitoring = sys.monitoring
-    for name, kinds in (
-        ("_pystart_callback", "PY_START PY_RESUME PY_THROW"),
-        ("_pyreturn_callback", "PY_RETURN PY_YIELD PY_UNWIND"),
-        ("_ccall_callback", "CALL"),
-        ("_creturn_callback", "C_RETURN C_RAISE"),
-    ):
-        function = callback(name)
+    for name, kinds in CALLBACKS.items():
+        function = callback(known(name))
         for kind in kinds.split():
             monitoring.register_callback(tool, getattr(monitoring.events, kind), function)
 
