@@ -63,21 +63,23 @@ type Snapshot struct {
 
 // Reader takes snapshots of one interpreter. It is used by one goroutine.
 type Reader struct {
-	in     *Interpreter
-	l      *Layout
-	mem    proc.Memory
-	codes  *codes
-	interp []*interpState
-	byAddr map[uint64]*threadState
-	order  []*threadState // as they are read in a batch
-	ranges []proc.Range
-	check  []*Code // code objects to be compared in this snapshot
-	keys   []byte
-	tick   int64
-	read   int64             // tick of the last batch
-	every  int64             // ticks between comparisons of code objects that did not move
-	active map[uint64]uint64 // threading._active by interpreter
-	early  []*Code           // code objects that are compared within the batch
+	in        *Interpreter
+	l         *Layout
+	mem       proc.Memory
+	codes     *codes
+	interp    []*interpState
+	byAddr    map[uint64]*threadState
+	order     []*threadState // as they are read in a batch
+	ranges    []proc.Range
+	check     []*Code // code objects to be compared in this snapshot
+	keys      []byte
+	tick      int64
+	changed   []int             // threads of the snapshot with a code object that is another now
+	rereading bool              // their stacks are walked again
+	read      int64             // tick of the last batch
+	every     int64             // ticks between comparisons of code objects that did not move
+	active    map[uint64]uint64 // threading._active by interpreter
+	early     []*Code           // code objects that are compared within the batch
 	// Asleep, where set, says that a thread, by its address, has not run since it was last asked: nothing of it can
 	// have changed then, and next to nothing of it is read. It is asked at most once per snapshot, before anything of
 	// that is read.

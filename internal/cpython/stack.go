@@ -177,7 +177,7 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 			break
 		}
 	}
-	r.finish(t, out, try == 1)
+	r.finish(t, out, try == 1 && !r.rereading)
 }
 
 // rooted says whether a stack ends at the thread's outermost frame. That lies at the begin of the data stack, unless it

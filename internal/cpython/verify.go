@@ -55,9 +55,32 @@ func addrAt(addrs []uint64, i int) uint64 {
 	return 0
 }
 
+// recodeRounds is how often stacks with a changed code object are walked again.
+const recodeRounds = 3
+
 // compareCodes reads the identifying bytes of code objects again: addresses of freed ones are reused. A stack that
-// holds a changed one is torn; the next snapshot loads the new one.
+// holds a changed one is walked once more, with what lies there now.
 func (r *Reader) compareCodes(s *Snapshot) {
+	for range recodeRounds {
+		r.changed = r.changed[:0]
+		r.compareOnce(s)
+		if len(r.changed) == 0 {
+			return
+		}
+		r.rereading = true
+		for _, i := range r.changed {
+			out := &s.Threads[i]
+			if t := r.byAddr[out.Addr]; t != nil && r.again(t) {
+				r.stack(t, out)
+			}
+		}
+		r.rereading = false
+	}
+	r.compareOnce(s)
+}
+
+// compareOnce compares the code objects that are under suspicion, and gives up every stack with one that is another now.
+func (r *Reader) compareOnce(s *Snapshot) {
 	if len(r.check) == 0 {
 		return
 	}
@@ -79,7 +102,7 @@ func (r *Reader) compareCodes(s *Snapshot) {
 			continue
 		}
 		delete(r.codes.byAddr, c.addr)
-		c.dead = true
+		c.dead, c.checked = true, 0
 		r.condemn(s, c)
 	}
 	r.check = r.check[:0]
@@ -91,6 +114,7 @@ func (r *Reader) condemn(s *Snapshot, c *Code) {
 		for _, f := range s.Threads[i].Frames {
 			if f.Code == c {
 				s.Threads[i].Fault, s.Threads[i].Frames, s.Threads[i].Same = FaultTorn, nil, false
+				r.changed = append(r.changed, i)
 				break
 			}
 		}
