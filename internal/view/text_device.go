@@ -49,7 +49,7 @@ func (p *printer) useText() string {
 		text string
 		of   func(*GPURow) *float64
 	}{{"SM efficiency %s (est.)", func(g *GPURow) *float64 { return g.SMEfficiency }}, {"occupancy %s (est.)", func(g *GPURow) *float64 { return g.Occupancy }},
-		{"%s of kernel time in Tensor Core kernels", func(g *GPURow) *float64 { return g.TensorCores }}} {
+		{"%s of kernel time on matrix units (by kernels' names)", matrixUnits}} {
 		low, high, n := 0.0, 0.0, 0
 		for i := range p.r.GPU {
 			v := use.of(&p.r.GPU[i])
@@ -71,6 +71,14 @@ func (p *printer) useText() string {
 		parts = append(parts, fmt.Sprintf(use.text, text))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// matrixUnits is the share of a device on which names can tell it: where blocks are counted, or a name says so.
+func matrixUnits(g *GPURow) *float64 {
+	if g.SMEfficiency == nil && valueOr(g.TensorCores, 0) == 0 {
+		return nil
+	}
+	return g.TensorCores
 }
 
 // idlePlaces are the causes of idle time with the line or operator that each arose at.
