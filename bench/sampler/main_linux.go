@@ -118,10 +118,16 @@ func environment(name string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// interpreters are the CPythons of this machine by minor version, pyenv's before the system's.
+// interpreters are the CPythons of this machine by minor version: pyenv's, Debian sid's in its folder, the system's.
 func interpreters() map[string]string {
 	home, _ := os.UserHomeDir()
 	paths, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
+	cache := os.Getenv("BOTTLENECK_CACHE") // where scripts/env.sh has put Debian sid, if it has
+	if cache == "" {
+		cache = filepath.Join(home, ".cache/bottleneck-dev")
+	}
+	sid, _ := filepath.Glob(filepath.Join(cache, "envs/torch-sid/bin/python3.*"))
+	paths = append(paths, sid...)
 	found := map[string]string{}
 	for _, p := range append(paths, "/usr/bin/python3") {
 		out, err := exec.Command(p, "-c", "import sys; print('%d.%d' % sys.version_info[:2], int(sys.version_info >= (3, 8)))").Output()

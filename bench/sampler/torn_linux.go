@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -24,8 +25,7 @@ func (b *bench) torn() error {
 	for v := range b.pythons {
 		versions = append(versions, v)
 	}
-	slices.SortFunc(versions, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b)/2 })
-	slices.SortStableFunc(versions, func(a, b string) int { return len(a) - len(b) })
+	slices.SortFunc(versions, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 	for _, v := range versions {
 		if err := b.tornIn(v, edges); err != nil {
 			return err
