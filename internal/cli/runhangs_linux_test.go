@@ -12,6 +12,11 @@ func TestRunHangsAtExit(t *testing.T) {
 		"a thread that never ends": `import os, threading
 def endless():
     threading.main_thread().join()
+    switches, same = None, 0
+    while same < 20:  # until the main thread waits for this one: a signal just before that would be missed
+        now = [line for line in open("/proc/self/task/%d/status" % os.getpid()) if "ctxt_switches" in line]
+        switches, same = now, same + 1 if now == switches else 0
+        threading.Event().wait(0.01)
     os.write(1, b"hanging\n")
     threading.Event().wait()
 threading.Thread(target=endless).start()
@@ -19,7 +24,8 @@ threading.Thread(target=endless).start()
 		"an atexit that blocks": `import atexit, os, threading
 def block():
     os.write(1, b"hanging\n")
-    threading.Event().wait()
+    while True:
+        threading.Event().wait(0.5)
 atexit.register(block)
 `,
 	}

@@ -64,8 +64,18 @@ elif how == "exec":
 elif how == "thread":
     import threading
 
+    def await_main():
+        """Until the main thread waits for this one: a signal just before that would be missed."""
+        switches, same = None, 0
+        while same < 20:
+            with open("/proc/self/task/%d/status" % os.getpid()) as file:
+                now = [line for line in file if "ctxt_switches" in line]
+            switches, same = now, same + 1 if now == switches else 0
+            threading.Event().wait(0.01)
+
     def endless():
         threading.main_thread().join()
+        await_main()
         print("hanging", flush=True)
         os.kill(os.getpid(), getattr(signal, sys.argv[2]))
         threading.Event().wait()
@@ -78,7 +88,8 @@ elif how == "atexit":
     def block():
         print("hanging", flush=True)
         os.kill(os.getpid(), getattr(signal, sys.argv[2]))
-        threading.Event().wait()
+        while True:
+            threading.Event().wait(0.5)
 
     atexit.register(block)
 elif how == "memory":
