@@ -14,8 +14,9 @@ import (
 func (r *sessionReader) calls(folder string) {
 	path := filepath.Join(folder, record.CallsName)
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return // without --calls
+	if info, serr := os.Stat(path); errors.Is(err, fs.ErrNotExist) || serr == nil && info.Size() == 0 {
+		_ = f.Close()
+		return // without --calls, or from a session that was packed without names
 	}
 	in := r.input(path, "pstats")
 	var calls *model.Calls
