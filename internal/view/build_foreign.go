@@ -36,7 +36,7 @@ func (b *builder) replayed() *replay.Session {
 	if b.merged != nil || slices.ContainsFunc(b.s.Traces, func(t *model.Trace) bool { return t.Events.Len() > manyEvents }) {
 		return nil
 	}
-	return replay.NewSession(b.s, nil)
+	return replay.ForReport(b.s, nil)
 }
 
 // tracedVerdict is the first finding as a sentence; without one, what the devices do.

@@ -25,7 +25,10 @@ type builder struct {
 	firstOf  []int32                 // by event: the first node of a call; -1
 	beginOf  map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
 
-	stepNode []int32 // two by step: the node after which it begins and ends
+	steps    []model.TraceStep
+	lead     int        // steps at the beginning that only lead in
+	from, to model.Time // what begins or is launched outside is left out; to 0: nothing is
+	stepNode []int32    // two by step: the node after which it begins and ends
 	awaited  map[model.EventID]awaited
 	staging  map[model.EventID]model.Time // how long a copying call put data aside before the device began
 	returns  []returning
@@ -47,9 +50,12 @@ type returning struct {
 }
 
 // FromTrace makes the graph of one trace; nil where it holds nothing that lasts.
-func FromTrace(t *model.Trace, s *model.Strings) *Graph {
+func FromTrace(t *model.Trace, s *model.Strings) *Graph { return fromTrace(t, s, 0) }
+
+// fromTrace is FromTrace of the last steps, 0: of all.
+func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 	g := &Graph{texts: s, traces: []*model.Trace{t}, origin: t.From}
-	b := newBuilder(g, t, s, 0, 0)
+	b := newBuilder(g, t, s, 0, 0, last)
 	b.build(nil)
 	if len(g.nodes) == 0 {
 		return nil
@@ -59,11 +65,19 @@ func FromTrace(t *model.Trace, s *model.Strings) *Graph {
 	return g
 }
 
-func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64) *builder {
+// newBuilder prepares a trace. last limits it to its last steps and one before that leads in, 0: nothing is left out.
+func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64, last int) *builder {
 	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}, names: newNameTable(g, s)}
+	b.steps = t.Steps
+	if n := len(t.Steps); last > 0 && n > 0 {
+		if n > last {
+			b.steps, b.lead = t.Steps[n-last-1:], 1
+		}
+		b.from, b.to = b.steps[0].Start, b.steps[len(b.steps)-1].End
+	}
 	b.laneAt = fill(len(t.Lanes), -1)
 	b.nodeOf, b.firstOf = fill(t.Events.Len(), -1), fill(t.Events.Len(), -1)
-	b.stepNode = fill(2*len(t.Steps), -1)
+	b.stepNode = fill(2*len(b.steps), -1)
 	b.acts = make([][]stretch, len(t.Lanes))
 	for i := range t.Lanes {
 		if t.Lanes[i].Kind == model.LaneThread {
@@ -72,6 +86,18 @@ func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset in
 	}
 	b.main = b.driver()
 	return b
+}
+
+// kept says that an event begins, or was launched, within the steps that are asked for.
+func (b *builder) kept(id model.EventID) bool {
+	if b.to == 0 {
+		return true
+	}
+	ev := &b.t.Events
+	if link := ev.Link[id]; ev.Kind[id].Device() && link != model.NoEvent {
+		id = link
+	}
+	return ev.Start[id] >= b.from && ev.Start[id] < b.to
 }
 
 func fill(n int, v int32) []int32 {
@@ -141,13 +167,16 @@ func (b *builder) window() {
 		return
 	}
 	l, before := b.g.lanes[b.laneAt[b.main]], len(b.g.windows)
-	if len(b.t.Steps) == 0 {
+	if len(b.steps) == 0 {
 		b.addWindow(0, -1, b.g.nodes[l.first].at, l.end-1, b.g.traced(l.end-1))
 		b.tails(b.g.windows[before:])
 		return
 	}
-	for i, s := range b.t.Steps {
+	for i, s := range b.steps {
 		b.addWindow(s.Number, b.stepNode[2*i], b.at(s.Start), b.stepNode[2*i+1], b.at(s.End))
+		if n := len(b.g.windows); i < b.lead && n > before {
+			b.g.windows[n-1].lead = true
+		}
 	}
 	b.tails(b.g.windows[before:])
 }

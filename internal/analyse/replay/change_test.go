@@ -3,6 +3,8 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -136,5 +138,33 @@ func TestHostileTraces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestForReport: a report's replay leaves out all steps but the last, and says of those what the whole replay says.
+func TestForReport(t *testing.T) {
+	long := testkit.NewTrace()
+	for i := range int64(40) {
+		long.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", i), 100, 1, i*1000*us, 1000*us)
+		long.Op("aten::mm", 1, i*1000*us, 300*us)
+		long.Launch("gemm", 1, (i*1000+400)*us, 10*us, (i*1000+420)*us, 700*us, int(i)+1)
+	}
+	s := read(t, long)
+	whole, part := replay.NewSession(s, nil), replay.ForReport(s, nil)
+	for _, c := range []replay.Change{{}, {Scale: []replay.Scale{{Name: "gemm", Factor: 0.5}}}, {Scale: []replay.Scale{{Name: "python", Factor: 0}}}} {
+		w, err := whole.Ask(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := part.Ask(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Steps >= w.Steps || p.Steps == 0 {
+			t.Errorf("%d steps of %d", p.Steps, w.Steps)
+		}
+		if math.Abs(p.After-w.After) > 0.03*w.After {
+			t.Errorf("%+v: %.1f µs, the whole replay says %.1f", c, p.After/us, w.After/us)
+		}
 	}
 }

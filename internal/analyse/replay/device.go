@@ -24,7 +24,7 @@ func (b *builder) sortRows() {
 	for i := range b.t.Lanes {
 		l := &b.t.Lanes[i]
 		for id := l.FirstEvent; id < l.EndEvent; id++ {
-			if ev.Kind[id].Device() {
+			if ev.Kind[id].Device() && b.kept(id) {
 				b.rows = append(b.rows, id)
 			}
 		}
@@ -39,7 +39,7 @@ func (b *builder) findAwaited() {
 	plain := b.plainCalls()
 	for i := range ev.Len() {
 		id := model.EventID(i)
-		if ev.Kind[i] != model.KindRuntime {
+		if ev.Kind[i] != model.KindRuntime || !b.kept(id) {
 			continue
 		}
 		class := b.names.call(ev.Name[i])
@@ -102,7 +102,7 @@ func (b *builder) plainCalls() map[model.Str]model.Time {
 	ev := &b.t.Events
 	lists := map[model.Str][]int64{}
 	for i := range ev.Len() {
-		if ev.Kind[i] != model.KindRuntime {
+		if ev.Kind[i] != model.KindRuntime || !b.kept(model.EventID(i)) {
 			continue
 		}
 		if class := b.names.call(ev.Name[i]); class != callBlocks && class != callCopies {
@@ -179,7 +179,7 @@ func (b *builder) stream(lane model.LaneID, groups map[model.EventID]int32, rows
 	number := int32(-1)
 	var recent []model.EventID
 	for id := l.FirstEvent; id < l.EndEvent; id++ {
-		if !ev.Kind[id].Device() {
+		if !ev.Kind[id].Device() || !b.kept(id) {
 			continue
 		}
 		if number < 0 {
@@ -232,11 +232,9 @@ func (b *builder) deviceNode(id model.EventID, number int32, groups map[model.Ev
 func (b *builder) linkReturns() {
 	ev := &b.t.Events
 	delays := map[model.Str][]int64{}
-	var all []int64
 	for _, r := range b.returns {
 		d := int64(ev.End(r.call).Sub(ev.End(r.row)))
 		delays[ev.Name[r.call]] = append(delays[ev.Name[r.call]], d)
-		all = append(all, d)
 	}
 	lag := map[model.Str]int64{}
 	for name, list := range delays {

@@ -68,6 +68,7 @@ type window struct {
 	tail       int32 // the device work launched in it that ends last; -1
 	trace      int
 	start, end int64 // traced, with the device's tail
+	lead       bool  // it only leads in, and no answer is about it
 }
 
 // Graph is what waits for what, in one trace, in the traces of several ranks, or in a live session's unprofiled steps.

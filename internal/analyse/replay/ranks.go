@@ -9,12 +9,16 @@ import (
 
 // FromTraces makes one graph of the traces of several ranks: a collective that all of them hold begins everywhere when the
 // last rank has arrived. Traces that share no collectives stay side by side. nil where they hold nothing that lasts.
-func FromTraces(traces []*model.Trace, s *model.Strings) *Graph {
+func FromTraces(traces []*model.Trace, s *model.Strings) *Graph { return fromTraces(traces, s, 0) }
+
+// fromTraces is FromTraces of the last steps of a single trace, 0: of all. Several ranks are always replayed whole: their last steps
+// need not be the same.
+func fromTraces(traces []*model.Trace, s *model.Strings, last int) *Graph {
 	if len(traces) == 0 {
 		return nil
 	}
 	if len(traces) == 1 {
-		return FromTrace(traces[0], s)
+		return fromTrace(traces[0], s, last)
 	}
 	calls, clocks := analyse.MatchedCollectives(traces, s)
 	g := &Graph{texts: s, traces: traces, origin: traces[0].From}
@@ -24,7 +28,7 @@ func FromTraces(traces []*model.Trace, s *model.Strings) *Graph {
 		for k, rows := range calls {
 			groups[rows[i]] = int32(k)
 		}
-		builders[i] = newBuilder(g, t, s, i, int64(clocks[i].Offset))
+		builders[i] = newBuilder(g, t, s, i, int64(clocks[i].Offset), 0)
 		builders[i].build(groups)
 	}
 	if len(g.nodes) == 0 {

@@ -83,7 +83,8 @@ type Step struct {
 	Recorded model.Dur
 	Replayed model.Dur
 	// Slack is the time on the chain of waits that ends the step which nothing explains, as recorded.
-	Slack model.Dur
+	Slack  model.Dur
+	window int
 }
 
 // Steps gives each step's time in a replay. A step lasts until the device work that was launched in it has ended, and begins no
@@ -105,7 +106,10 @@ func (g *Graph) Steps(t *Times) []Step {
 		}
 		end = max(end, start)
 		last, trace = end, w.trace
-		out = append(out, Step{Number: w.number, Trace: w.trace, Recorded: model.Dur(w.end - w.start), Replayed: model.Dur(end - start)})
+		if w.lead {
+			continue
+		}
+		out = append(out, Step{window: i, Number: w.number, Trace: w.trace, Recorded: model.Dur(w.end - w.start), Replayed: model.Dur(end - start)})
 	}
 	return out
 }
@@ -121,7 +125,7 @@ func (t *Times) end(n int32, otherwise int64) int64 {
 // activity and the recorded end of all that it waits for, lags included.
 func (g *Graph) Explain(steps []Step) {
 	for i := range steps {
-		w := &g.windows[i]
+		w := &g.windows[steps[i].window]
 		at := w.to
 		if w.tail >= 0 && (at < 0 || g.traced(w.tail) > w.toAt) {
 			at = w.tail

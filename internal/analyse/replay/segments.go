@@ -31,7 +31,7 @@ func (b *builder) thread(lane model.LaneID) {
 	}
 	e := &emitter{b: b, lane: b.openLane(lane), marks: b.marksOf(lane), now: acts[0].from, last: -1, idle: lane != b.main}
 	if lane == b.main {
-		for _, s := range b.t.Steps {
+		for _, s := range b.steps {
 			e.now = min(e.now, s.Start)
 		}
 	}

@@ -34,7 +34,15 @@ const maxTraces = 16
 
 // NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
 // replay: no steps, no usable trace.
-func NewSession(s *model.Session, b *analyse.Breakdown) *Session {
+func NewSession(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0) }
+
+// reportSteps is how many steps of a trace a report's prices rest on.
+const reportSteps = 6
+
+// ForReport is NewSession for a report: of a trace it replays the last steps only.
+func ForReport(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, reportSteps) }
+
+func newSession(s *model.Session, b *analyse.Breakdown, last int) *Session {
 	r := &Session{s: s}
 	if b != nil && b.PerStep {
 		if g := FromSteps(s, b, 0); g != nil {
@@ -43,7 +51,7 @@ func NewSession(s *model.Session, b *analyse.Breakdown) *Session {
 		}
 	}
 	if r.graph == nil {
-		r.graph = FromTraces(usable(s.Traces), s.Strings)
+		r.graph = fromTraces(usable(s.Traces), s.Strings, last)
 	}
 	if r.graph == nil || len(r.graph.windows) == 0 || r.graph.Incomplete() {
 		return nil
@@ -103,7 +111,7 @@ func (r *Session) Slack() float64 {
 // Only limits answers to the step of one number; false where there is none.
 func (r *Session) Only(number int64) bool {
 	for i := range r.graph.windows {
-		if r.graph.windows[i].number == number {
+		if w := &r.graph.windows[i]; !w.lead && w.number == number {
 			r.only = &number
 			return true
 		}
@@ -227,7 +235,7 @@ func (g *Graph) crowded(dur []int64, factor, cpu float64) []int64 {
 }
 
 // asked says whether a window is the one step that is asked for; nil asks for all.
-func (w *window) asked(only *int64) bool { return only == nil || w.number == *only }
+func (w *window) asked(only *int64) bool { return !w.lead && (only == nil || w.number == *only) }
 
 // mean is the mean step of a trace, ns.
 func (g *Graph) mean(t *Times, trace int, only *int64) float64 {

@@ -68,9 +68,9 @@ type stretch struct{ from, to model.Time }
 func (b *builder) active(id model.EventID) bool {
 	switch ev := &b.t.Events; ev.Kind[id] {
 	case model.KindOp, model.KindRuntime:
-		return true
+		return b.kept(id)
 	case model.KindAnnotation:
-		return b.names.note(ev.Name[id]) == noteInput
+		return b.names.note(ev.Name[id]) == noteInput && b.kept(id)
 	}
 	return false
 }
@@ -178,7 +178,7 @@ func (b *builder) marksOf(lane model.LaneID) []mark {
 		}
 	}
 	if lane == b.main {
-		for i, s := range b.t.Steps {
+		for i, s := range b.steps {
 			out = append(out, mark{s.Start, markStep, int32(2 * i)}, mark{s.End, markStep, int32(2*i + 1)})
 		}
 	}
