@@ -43,8 +43,8 @@ type outcome struct {
 // once are lines that libtorch writes once per process, at the first export, whoever makes it.
 var once = regexp.MustCompile(`(?m)^.*GetDeviceCount failed.*\n`)
 
-// changing are process ids and times in messages of Python and Kineto.
-var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ `)
+// changing are process ids, times and torch's own numbers of callbacks in messages of Python and Kineto.
+var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |callback handle: \d+`)
 
 // start runs a program of testdata and waits for it.
 func start(t *testing.T, interpreter string, environ []string, arguments ...string) outcome {
