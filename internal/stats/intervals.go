@@ -111,14 +111,6 @@ func (s Set) Minus(o Set) Set {
 	return out
 }
 
-// normal drops a single empty interval.
-func (s Set) normal() Set {
-	if len(s) == 1 && s[0].To <= s[0].From {
-		return nil
-	}
-	return s
-}
-
 // LenIn is the length of the part of the set inside an interval, without building it.
 func (s Set) LenIn(w Interval) int64 {
 	first, _ := slices.BinarySearchFunc(s, w.From, func(i Interval, t int64) int { return cmp.Compare(i.To, t+1) })
