@@ -44,7 +44,7 @@ type outcome struct {
 var once = regexp.MustCompile(`(?m)^.*GetDeviceCount failed.*\n`)
 
 // changing are process ids, times and torch's own numbers of callbacks in messages of Python and Kineto.
-var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |callback handle: \d+`)
+var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |W\d{8} [\d:.]+ +\d+ |callback handle: \d+`)
 
 // start runs a program of testdata and waits for it.
 func start(t *testing.T, interpreter string, environ []string, arguments ...string) outcome {
