@@ -65,14 +65,13 @@ func UntracedOf(s *model.Session, b *analyse.Breakdown) (u Untraced, ok bool) {
 	return u, true
 }
 
-// withSteps is a trace with the steps that the agent saw in it.
+// withSteps is a trace with the steps that the agent saw in it; those with shapes cost more and are left out.
 func withSteps(t *model.Trace, b *analyse.Breakdown) *model.Trace {
 	c := *t
 	c.Steps = nil
 	for i := range b.Process.Steps {
 		st := &b.Process.Steps[i]
-		traced := st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail
-		if traced && st.Kind == b.Kind && 2*(min(st.End, t.To)-max(st.Start, t.From)) > st.End-st.Start {
+		if st.Phase == model.PhaseTrace && st.Kind == b.Kind && 2*(min(st.End, t.To)-max(st.Start, t.From)) > st.End-st.Start {
 			c.Steps = append(c.Steps, model.TraceStep{Number: st.Number, Start: st.Start, End: st.End, Source: st.Source})
 		}
 	}
