@@ -18,7 +18,7 @@ inside()
 
 def beside():
     second = interpreters.create()
-    getattr(interpreters, "run_string")(second, CODE)
+    interpreters.run_string(second, CODE)
 
 
 threading.Thread(target=beside, daemon=True).start()
