@@ -25,6 +25,7 @@ func newReportCommand(a *app) *cobra.Command {
 		Long: "Reads session directories (also growing ones), files that `pack` made, traces of torch.profiler, and directories of them\n" +
 			"(every rank in one report); - reads standard input.",
 		Example: "  bottleneck report bottleneck-out/train-20260131-120000\n" +
+			"  bottleneck report trace.json.gz --events --json - | head\n" +
 			"  bottleneck report --source train.py bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report traces/ --rank 0-7 --json report.json\n" +
 			"  bottleneck report trace.json.gz --step 12 --section gpu,kernels\n" +
@@ -39,10 +40,14 @@ func newReportCommand(a *app) *cobra.Command {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			if o.events {
+				return o.printEvents(cmd.Context(), a, args)
+			}
 			return o.print(cmd.Context(), a, a.stdout, args, args[0], false)
 		},
 	}
 	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&o.events, "events", false, "write the raw events behind the operator table to --json, one object a line")
 	o.samples.addSourceTo(cmd.Flags())
 	o.window.addTo(cmd.Flags())
 	o.addTo(cmd.Flags())

@@ -16,6 +16,7 @@ type reportOptions struct {
 	json, output, style string
 	sections            []string
 	all                 bool
+	events              bool
 	ranks               string
 	sortBy              string
 	rowLimit            int
