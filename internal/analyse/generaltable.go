@@ -22,6 +22,7 @@ var tableAnalyses = []TableAnalysis{
 	tritonKernels,
 	counterValues,
 	otherEvents,
+	traceMetadata,
 }
 
 // TableAnalyses are the analyses that give one table each.
