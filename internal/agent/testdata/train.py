@@ -33,4 +33,6 @@ if __name__ == "__main__":
             torch.save(model.state_dict(), os.path.join(folder, "model.pt"))
         print("right", right, "loss %.6f" % loss.item())
     print("path", [entry for entry in sys.path if "bneck" in entry or entry.endswith("agent")], sys.argv)
+    for thread in threading.enumerate()[1:]:
+        thread.join(1)  # those of the last loader are ending
     print("threads", [type(thread).__name__ for thread in threading.enumerate()])
