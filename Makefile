@@ -63,7 +63,7 @@ cross: ## compiles for every platform
 	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/bottleneck; done
 
 bench: build ## what measuring costs, every number beside its goal; bench/run/doc.go names the variables that shorten it
-	$(GO) run ./bench/run
+	@$(GO) run ./bench/run; status=$$?; [ -n "$(PARTS)" ] || bench/parity/run.sh --tables || status=1; exit $$status
 
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make parity: our key averages against torch's own tables of fresh runs on every PyTorch generation, and our analyses against
-# Holistic Trace Analysis and the TensorBoard plugin on real traces. Usage: bench/parity/run.sh [TRACES]        TRACES: folder of real traces
+# Holistic Trace Analysis and the TensorBoard plugin on real traces. Usage: bench/parity/run.sh [--tables | TRACES]
+# --tables: torch's own tables only; TRACES: folder of real traces
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -23,6 +24,9 @@ plugin() {
 echo "== torch's key_averages() against ours: every column, row by row"
 "$here/record.sh" "$work/torch"
 (cd "$root" && BOTTLENECK_PARITY=$work/torch go test -count=1 -run TestTorchTables -v ./internal/analyse/ | grep -E '^ +--- |^(ok|FAIL|PASS)')
+if [ "${1:-}" = --tables ]; then
+  exit 0
+fi
 
 echo "== Holistic Trace Analysis against ours: the traces of docs/differences.md"
 mkdir "$work/differences"
