@@ -57,6 +57,19 @@ type Environment struct {
 	Missing []string
 }
 
+// UsableCores is the number of cores that the program may use: the machine's, narrowed by affinity and by the cgroup's quota;
+// 0 when unknown.
+func (e *Environment) UsableCores() float64 {
+	n := float64(e.CPUs)
+	if len(e.Affinity) > 0 && (n == 0 || float64(len(e.Affinity)) < n) {
+		n = float64(len(e.Affinity))
+	}
+	if e.CPUQuota != nil && *e.CPUQuota > 0 && (n == 0 || *e.CPUQuota < n) {
+		n = *e.CPUQuota
+	}
+	return n
+}
+
 // GPU is one device as the driver, torch or a trace header describes it. Zero values are unknown.
 type GPU struct {
 	Index                   int

@@ -25,7 +25,7 @@ type Context struct {
 // NewContext prepares the rules' view of a session. b must have a process.
 func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
 	c := &Context{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process)}
-	c.Cores = usableCores(&s.Environment)
+	c.Cores = s.Environment.UsableCores()
 	c.Wall = wallTime(s, b.Process)
 	var first, last model.Time
 	for i := range b.Process.Steps {
@@ -46,18 +46,6 @@ func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
 	c.drivers = c.findDrivers()
 	c.workers = c.findWorkers()
 	return c
-}
-
-// usableCores is the number of cores that the program may use, 0 unknown.
-func usableCores(e *model.Environment) float64 {
-	n := float64(e.CPUs)
-	if len(e.Affinity) > 0 && (n == 0 || float64(len(e.Affinity)) < n) {
-		n = float64(len(e.Affinity))
-	}
-	if e.CPUQuota != nil && *e.CPUQuota > 0 && (n == 0 || *e.CPUQuota < n) {
-		n = *e.CPUQuota
-	}
-	return n
 }
 
 func wallTime(s *model.Session, p *model.Process) float64 {

@@ -47,7 +47,7 @@ func newSession(s *model.Session, b *analyse.Breakdown, last int) *Session {
 	if b != nil && b.PerStep {
 		if g := FromSteps(s, b, 0); g != nil {
 			r.b, r.graph = b, g
-			r.cores, r.cpu = cores(&s.Environment), fetchCPU(s, b)
+			r.cores, r.cpu = s.Environment.UsableCores(), fetchCPU(s, b)
 		}
 	}
 	if r.graph == nil {
@@ -305,18 +305,6 @@ func sortedParts(sums map[[2]string]int64) []Part {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Of, y.Of))
 	})
 	return out
-}
-
-// cores is the number of cores that the program may use and other programs left, 0 unknown.
-func cores(e *model.Environment) float64 {
-	n := float64(e.CPUs)
-	if len(e.Affinity) > 0 && (n == 0 || float64(len(e.Affinity)) < n) {
-		n = float64(len(e.Affinity))
-	}
-	if e.CPUQuota != nil && *e.CPUQuota > 0 && (n == 0 || *e.CPUQuota < n) {
-		n = *e.CPUQuota
-	}
-	return n
 }
 
 // fetchCPU is the share of the workers' samples inside fetches in which they run or want to run; 1 where it is not known.
