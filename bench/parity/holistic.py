@@ -7,11 +7,8 @@ the others' numbers; the failure is kept as text.
 """
 # ruff: noqa: E402
 
-import json
 import logging
-import math
 import os
-import sys
 import warnings
 from pathlib import Path
 
@@ -20,6 +17,7 @@ os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else HTA cuts every event to whol
 import pandas as pd
 from hta.analyzers.critical_path_analysis import CPEdgeType
 from hta.trace_analysis import TraceAnalysis
+from lines import print_analyses
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
@@ -117,21 +115,5 @@ def analyse(root, name):
     return out
 
 
-def finite(value):
-    """The same with None for what is no number, which JSON cannot hold."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def main():
-    """Print one line per file."""
-    sys.stdout.reconfigure(line_buffering=True)
-    for name in sys.argv[2:]:
-        print(json.dumps(finite(analyse(sys.argv[1], name))))
-
-
 if __name__ == "__main__":
-    main()
+    print_analyses(analyse)

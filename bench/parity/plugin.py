@@ -5,13 +5,11 @@ Usage: plugin.py ROOT FILE...          FILE relative to ROOT; needs torch-tb-pro
 
 import contextlib
 import io
-import json
 import logging
-import math
-import sys
 import tempfile
 from pathlib import Path
 
+from lines import print_analyses
 from torch_tb_profiler.profiler.data import RunProfileData
 from torch_tb_profiler.profiler.overall_parser import ProfileRole
 
@@ -66,21 +64,5 @@ def analyse(root, name):
     return out
 
 
-def finite(value):
-    """The same with None for what is no number, which JSON cannot hold."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def main():
-    """Print one line per file."""
-    sys.stdout.reconfigure(line_buffering=True)
-    for name in sys.argv[2:]:
-        print(json.dumps(finite(analyse(sys.argv[1], name))))
-
-
 if __name__ == "__main__":
-    main()
+    print_analyses(analyse)
