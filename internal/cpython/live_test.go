@@ -106,6 +106,17 @@ func stacks(s *cpython.Snapshot, file string) []string {
 	return out
 }
 
+// readerOf is a reader of a program that start has started.
+func readerOf(t testing.TB, cmd *exec.Cmd) *cpython.Reader {
+	t.Helper()
+	mem := proc.OpenMemory(cmd.Process.Pid)
+	in, err := cpython.Find(cmd.Process.Pid, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cpython.NewReader(in, mem, 100)
+}
+
 // TestShapes reads threads that stand still in known places and compares every frame and line.
 func TestShapes(t *testing.T) {
 	file := "testdata/shapes.py"

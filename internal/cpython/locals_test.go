@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"bottleneck/internal/cpython"
-	"bottleneck/internal/proc"
 )
 
 // TestLocals reads variables of every kind in every version.
@@ -18,12 +17,7 @@ func TestLocals(t *testing.T) {
 	for version, python := range interpreters(t) {
 		t.Run(version, func(t *testing.T) {
 			cmd := start(t, python, "testdata/locals.py")
-			mem := proc.OpenMemory(cmd.Process.Pid)
-			in, err := cpython.Find(cmd.Process.Pid, mem)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := cpython.NewReader(in, mem, 100)
+			r := readerOf(t, cmd)
 			var s cpython.Snapshot
 			got := map[string]string{}
 			for deadline := time.Now().Add(10 * time.Second); len(got) == 0 && time.Now().Before(deadline); {

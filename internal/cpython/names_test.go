@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"bottleneck/internal/cpython"
-	"bottleneck/internal/proc"
 )
 
 // TestThreadNames reads the names that a program gave its threads, in every form in which attributes are kept.
@@ -14,12 +13,7 @@ func TestThreadNames(t *testing.T) {
 	for version, python := range interpreters(t) {
 		t.Run(version, func(t *testing.T) {
 			cmd := start(t, python, "testdata/names.py")
-			mem := proc.OpenMemory(cmd.Process.Pid)
-			in, err := cpython.Find(cmd.Process.Pid, mem)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := cpython.NewReader(in, mem, 100)
+			r := readerOf(t, cmd)
 			var s cpython.Snapshot
 			if err := r.Take(&s); err != nil {
 				t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"bottleneck/internal/cpython"
-	"bottleneck/internal/proc"
 )
 
 // TestSubinterpreter finds the threads of a second interpreter beside those of the first.
@@ -13,12 +12,7 @@ func TestSubinterpreter(t *testing.T) {
 	for version, python := range interpreters(t) {
 		t.Run(version, func(t *testing.T) {
 			cmd := start(t, python, "testdata/subinterpreter.py")
-			mem := proc.OpenMemory(cmd.Process.Pid)
-			in, err := cpython.Find(cmd.Process.Pid, mem)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := cpython.NewReader(in, mem, 100)
+			r := readerOf(t, cmd)
 			var s cpython.Snapshot
 			for range 20 { // an outermost frame elsewhere than before is believed the second time
 				if err := r.Take(&s); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"bottleneck/internal/cpython"
-	"bottleneck/internal/proc"
 )
 
 // TestTasks reads what each task of a program awaits, down to the innermost coroutine.
@@ -17,12 +16,7 @@ func TestTasks(t *testing.T) {
 	for version, python := range interpreters(t) {
 		t.Run(version, func(t *testing.T) {
 			cmd := start(t, python, file)
-			mem := proc.OpenMemory(cmd.Process.Pid)
-			in, err := cpython.Find(cmd.Process.Pid, mem)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := cpython.NewReader(in, mem, 100)
+			r := readerOf(t, cmd)
 			var s cpython.Snapshot
 			want := []string{
 				fmt.Sprintf("the sleeper: sleeper:%d middle:%d innermost:%d sleep", m["MIDDLE"], m["INNERMOST"], m["SLEEP"]),
