@@ -70,44 +70,47 @@ func traces(t *testing.T, w written) (ofSteps, slices int) {
 	return ofSteps, slices
 }
 
+// trainingWithWorkers measures epochs of training and validation whose batches two workers prepare.
+func trainingWithWorkers(t *testing.T, interpreter string) {
+	t.Parallel()
+	result, dir := withAgent(t, interpreter, Config{}, nil, "train.py", "2")
+	if result.status != 0 {
+		t.Fatalf("%+v", result)
+	}
+	w := only(t, dir, "main")
+	train := steps(w, "train")
+	total := train["warmup"] + train["baseline"] + train["trace"] + train["detail"] + train["edge"]
+	if total != 40 || train["warmup"] != 1 || train["trace"]+train["detail"] < 3 || train["baseline"] < 20 {
+		t.Errorf("training steps %v", train)
+	}
+	if got := len(w.of("step", "", "validation")); got != 10 {
+		t.Errorf("%d validation steps", got)
+	}
+	if windows, _ := traces(t, w); windows < 3 {
+		t.Errorf("%d windows", windows)
+	}
+	if waits, loaders := len(w.of("wait")), len(w.of("loader")); waits != 50 || loaders != 2 {
+		t.Errorf("%d waits, %d loaders", waits, loaders)
+	}
+	if saves := len(w.of("span", "io")); saves != 2 {
+		t.Errorf("%d spans of torch.save", saves)
+	}
+	fetches := 0
+	for _, worker := range role(read(t, dir), "worker") {
+		fetches += len(worker.of("fetch"))
+		if len(worker.of("loader")) != 1 {
+			t.Errorf("a worker does not say whose it is: %v", worker.rows)
+		}
+	}
+	if fetches != 50 {
+		t.Errorf("%d batches fetched by workers", fetches)
+	}
+}
+
 func TestWhatIsMeasured(t *testing.T) {
 	for _, generation := range generations() {
 		interpreter := python(t, generation)
-		t.Run(generation+"/training with workers", func(t *testing.T) {
-			t.Parallel()
-			result, dir := withAgent(t, interpreter, Config{}, nil, "train.py", "2")
-			if result.status != 0 {
-				t.Fatalf("%+v", result)
-			}
-			w := only(t, dir, "main")
-			train := steps(w, "train")
-			total := train["warmup"] + train["baseline"] + train["trace"] + train["detail"] + train["edge"]
-			if total != 40 || train["warmup"] != 1 || train["trace"]+train["detail"] < 3 || train["baseline"] < 20 {
-				t.Errorf("training steps %v", train)
-			}
-			if got := len(w.of("step", "", "validation")); got != 10 {
-				t.Errorf("%d validation steps", got)
-			}
-			if windows, _ := traces(t, w); windows < 3 {
-				t.Errorf("%d windows", windows)
-			}
-			if waits, loaders := len(w.of("wait")), len(w.of("loader")); waits != 50 || loaders != 2 {
-				t.Errorf("%d waits, %d loaders", waits, loaders)
-			}
-			if saves := len(w.of("span", "io")); saves != 2 {
-				t.Errorf("%d spans of torch.save", saves)
-			}
-			fetches := 0
-			for _, worker := range role(read(t, dir), "worker") {
-				fetches += len(worker.of("fetch"))
-				if len(worker.of("loader")) != 1 {
-					t.Errorf("a worker does not say whose it is: %v", worker.rows)
-				}
-			}
-			if fetches != 50 {
-				t.Errorf("%d batches fetched by workers", fetches)
-			}
-		})
+		t.Run(generation+"/training with workers", func(t *testing.T) { trainingWithWorkers(t, interpreter) })
 		t.Run(generation+"/three steps", func(t *testing.T) {
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{}, nil, "loop.py", "3")

@@ -28,14 +28,9 @@ def end(l, grad=True, tid=1): s.loop_ended(l, t(), tid, grad)
 def opt(name="a", tid=1): s.optimized(name, t(), tid)
 `
 
-// TestSteps gives the marks of typical loops to the agent's step finder.
-func TestSteps(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
-	for name, c := range map[string]struct{ marks, want string }{
-		"training and validation": {`
+// stepCases are marks as a program makes them, and the steps that they are.
+var stepCases = map[string]struct{ marks, want string }{
+	"training and validation": {`
 s.optimizer_made()
 for epoch in range(2):
     l = loop(0)
@@ -44,8 +39,8 @@ for epoch in range(2):
     v = loop(1)
     for i in range(2): batch(v, grad=False)
     end(v, grad=False)`,
-			"train optimizer*3 validation dataloader*2 train optimizer*3 validation dataloader*2"},
-		"validation without no_grad around its loader": {`
+		"train optimizer*3 validation dataloader*2 train optimizer*3 validation dataloader*2"},
+	"validation without no_grad around its loader": {`
 s.optimizer_made()
 l = loop(0)
 for i in range(3): batch(l); opt()
@@ -53,43 +48,43 @@ end(l)
 v = loop(1)
 for i in range(4): batch(v)
 end(v)`, "train optimizer*3 validation dataloader*4"},
-		"gradient accumulation": {`
+	"gradient accumulation": {`
 s.optimizer_made()
 l = loop(0)
 for i in range(8):
     batch(l)
     if i % 4 == 3: opt()
 end(l)`, "train optimizer*2"},
-		"two optimizers in a batch": {`
+	"two optimizers in a batch": {`
 s.optimizer_made(); s.optimizer_made()
 l = loop(0)
 for i in range(4): batch(l); opt("d"); opt("g")
 end(l)`, "train optimizer*4"},
-		"two optimizers without a loader": {`
+	"two optimizers without a loader": {`
 s.optimizer_made(); s.optimizer_made()
 for i in range(5): opt("d"); opt("g")`, "train optimizer*5"},
-		"one optimizer steps five times as often": {`
+	"one optimizer steps five times as often": {`
 s.optimizer_made(); s.optimizer_made()
 for i in range(40):
     for j in range(5): opt("d")
     opt("g")
 del out[:-10]`, "train optimizer*10"},
-		"one batch, many steps": {`
+	"one batch, many steps": {`
 s.optimizer_made()
 l = loop(0)
 batch(l)
 for i in range(10): opt()`, "train optimizer*9"},
-		"a loader made anew for every batch": {`
+	"a loader made anew for every batch": {`
 s.optimizer_made()
 for i in range(4):
     l = loop(0); l.single = i > 0
     batch(l); opt()`, "train optimizer*3"},
-		"two loaders zipped": {`
+	"two loaders zipped": {`
 s.optimizer_made()
 a, b = loop(0), loop(1)
 for i in range(4): batch(a); batch(b); opt()
 end(a)`, "train optimizer*4"},
-		"validation inside the training loop": {`
+	"validation inside the training loop": {`
 s.optimizer_made()
 l = loop(0)
 for i in range(4):
@@ -99,28 +94,36 @@ for i in range(4):
         for j in range(2): batch(v, grad=False)
         end(v, grad=False)
 end(l)`, "train optimizer*2 validation dataloader*2 train optimizer*2"},
-		"inference over a loader": {`
+	"inference over a loader": {`
 l = loop(0)
 for i in range(3): batch(l, grad=False)
 end(l, grad=False)`, "inference dataloader*3"},
-		"calls of a model": {`
+	"calls of a model": {`
 for i in range(4): s.called("m", t(), 1)`, "inference period*3"},
-		"weights updated by hand": {`
+	"weights updated by hand": {`
 for i in range(4): opt("backward")`, "train period*4"},
-		"a trainer's loop": {`
+	"a trainer's loop": {`
 for i in range(3): s.manual(t(), 1, "trainer", "train"); opt()
 s.rest(t(), 1, "trainer")
 for i in range(2): s.manual(t(), 1, "trainer", "validation")
 s.rest(t(), 1, "trainer")`, "train trainer*3 validation trainer*2"},
-		"marks by hand are stronger": {`
+	"marks by hand are stronger": {`
 s.optimizer_made()
 for i in range(3): opt()
 for i in range(4): s.manual(t(), 1); opt()`, "train optimizer*3 train mark*3"},
-		"a loader read by another thread": {`
+	"a loader read by another thread": {`
 s.optimizer_made()
 l = loop(0)
 for i in range(5): batch(l, tid=2); opt(tid=1)`, "train optimizer*5"},
-	} {
+}
+
+// TestSteps gives the marks of typical loops to the agent's step finder.
+func TestSteps(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	for name, c := range stepCases {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "marks.py")
 			text := script + c.marks + "\nprint('\\n'.join(out))\n"
