@@ -43,20 +43,10 @@ def under_cprofile():
     return took
 
 
-def under_calls():
+def under_calls(of_threads=False):
     calls.count()
-    took = measure()
-    if calls.tool is not None:
-        calls.stop()
-        calls.spread = False
-    else:
-        calls.profiler_here().disable()
-    return took
-
-
-def under_calls_of_threads():
-    calls.count()
-    calls.thread_wanted(program)  # as before a second thread starts
+    if of_threads:
+        calls.thread_wanted(program)  # as before a second thread starts
     took = measure()
     if calls.tool is not None:
         calls.stop()
@@ -72,7 +62,7 @@ def main():
     profile.runcall(program)
     CALLS = sum(entry.callcount for entry in profile.getstats())
     core.config = {"session": tempfile.gettempdir()}
-    ways = {"plain": measure, "cProfile": under_cprofile, "--calls": under_calls, "--calls, several threads": under_calls_of_threads}
+    ways = {"plain": measure, "cProfile": under_cprofile, "--calls": under_calls, "--calls, several threads": lambda: under_calls(True)}
     times = {name: [] for name in ways}
     end = time.monotonic() + (float(sys.argv[1]) if len(sys.argv) > 1 else 3)
     while time.monotonic() < end:
