@@ -48,21 +48,12 @@ func HostGaps(t *model.Trace, s *model.Strings) HostGap {
 
 func (w *deviceWork) hostGaps(g *HostGap) {
 	ev := &w.trace.Events
-	busy := w.sets().busy
 	lanes := map[model.LaneID]*launchLane{}
 	operators := map[model.LaneID]stats.Set{}
-	next := 0
-	for i := 1; i < len(busy); i++ {
-		from, to := model.Time(busy[i-1].To), model.Time(busy[i].From)
-		for next < len(w.rows) && (ev.Start[w.rows[next]] < to || ev.Dur[w.rows[next]] == 0) {
-			next++
-		}
-		if next == len(w.rows) {
-			return
-		}
-		launch := ev.Link[w.rows[next]]
+	w.eachGap(w.sets().busy, func(from, to model.Time, row model.EventID) {
+		launch := ev.Link[row]
 		if launch == model.NoEvent || ev.Start[launch] <= from {
-			continue
+			return
 		}
 		lane := ev.Lane[launch]
 		if lanes[lane] == nil {
@@ -73,7 +64,7 @@ func (w *deviceWork) hostGaps(g *HostGap) {
 		if cause, _ := w.hostCause(lanes[lane], from, called); cause == IdleHost {
 			w.splitGap(g, operators[lane], launch, from, called)
 		}
-	}
+	})
 }
 
 // operatorsOf is the time in which a thread is inside an operator.

@@ -41,12 +41,9 @@ type launchLane struct {
 	inputs []model.EventID // DataLoader's __next__
 }
 
-// idle splits every gap between the intervals of busy. A gap before work that was launched too late is the host's until
-// the launching call starts, then the launch's; the host's part goes to what that thread did.
-func (w *deviceWork) idle(busy stats.Set) []IdleCause {
+// eachGap visits the gaps between the intervals of busy, in order of time, each with the device work that ends it.
+func (w *deviceWork) eachGap(busy stats.Set, visit func(from, to model.Time, row model.EventID)) {
 	ev := &w.trace.Events
-	lanes := map[model.LaneID]*launchLane{}
-	sums := map[idleKey]*IdleCause{}
 	next := 0
 	for i := 1; i < len(busy); i++ {
 		from, to := model.Time(busy[i-1].To), model.Time(busy[i].From)
@@ -54,10 +51,18 @@ func (w *deviceWork) idle(busy stats.Set) []IdleCause {
 			next++
 		}
 		if next == len(w.rows) {
-			break
+			return
 		}
-		w.explain(from, to, w.rows[next], lanes, sums)
+		visit(from, to, w.rows[next])
 	}
+}
+
+// idle splits every gap between the intervals of busy. A gap before work that was launched too late is the host's until
+// the launching call starts, then the launch's; the host's part goes to what that thread did.
+func (w *deviceWork) idle(busy stats.Set) []IdleCause {
+	lanes := map[model.LaneID]*launchLane{}
+	sums := map[idleKey]*IdleCause{}
+	w.eachGap(busy, func(from, to model.Time, row model.EventID) { w.explain(from, to, row, lanes, sums) })
 	out := make([]IdleCause, 0, len(sums))
 	for _, c := range sums {
 		out = append(out, *c)
