@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -105,20 +107,25 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 		return err
 	}
 	chooseSamples(s, o.samples, format.Name)
-	opt := export.Options{Path: o.output, Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
+	opt := export.Options{Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
 		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, SortBy: o.sortBy, RowLimit: o.rowLimit}
-	if o.output != "" && o.output != "-" {
-		err = export.WriteFile(cmd.Context(), s, format, o.output, opt)
+	return writeExport(cmd.Context(), s, format, o.output, opt, a.stdout)
+}
+
+// writeExport writes s to path, or to stdout where that is empty or "-".
+func writeExport(ctx context.Context, s *model.Session, format export.Format, path string, opt export.Options, stdout io.Writer) error {
+	var err error
+	if path != "" && path != "-" {
+		err = export.WriteFile(ctx, s, format, path, opt)
 	} else {
-		opt.Path = ""
-		err = format.Write(cmd.Context(), s, a.stdout, opt)
+		err = format.Write(ctx, s, stdout, opt)
 	}
 	var nothing *export.UnavailableError
 	if errors.As(err, &nothing) {
 		return unusable(err)
 	}
 	if err != nil {
-		return unusable(fmt.Errorf("export --to %s: %w", o.to, err))
+		return unusable(fmt.Errorf("export --to %s: %w", format.Name, err))
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/export"
@@ -12,7 +10,7 @@ import (
 )
 
 // printEvents writes the events behind the operator table, torch.profiler's events(), to --json: one object a line, each
-// as soon as it is made, so that a file of any length passes through.
+// as soon as it is made.
 func (o *reportOptions) printEvents(ctx context.Context, a *app, paths []string) error {
 	if o.json == "" {
 		return usage("report --events writes JSON lines; name the file with --json FILE (- = standard output)")
@@ -37,21 +35,5 @@ func (o *reportOptions) printEvents(ctx context.Context, a *app, paths []string)
 	if err := analyse.Cut(s, window); err != nil {
 		return usage("%v", err)
 	}
-	return writeEvents(ctx, s, format, o.json, a.stdout)
-}
-
-func writeEvents(ctx context.Context, s *model.Session, format export.Format, path string, stdout io.Writer) error {
-	opt := export.Options{Rank: model.NoRank, RowLimit: -1}
-	var err error
-	if path == "-" {
-		err = format.Write(ctx, s, stdout, opt)
-	} else {
-		opt.Path = path
-		err = export.WriteFile(ctx, s, format, path, opt)
-	}
-	var nothing *export.UnavailableError
-	if errors.As(err, &nothing) {
-		return unusable(err)
-	}
-	return err
+	return writeExport(ctx, s, format, o.json, export.Options{Rank: model.NoRank, RowLimit: -1}, a.stdout)
 }
