@@ -90,13 +90,17 @@ func readPstatsInput(o *opening, src source, r io.Reader) (func() error, error) 
 	if err != nil {
 		return nil, &UnusableError{Path: src.path, Reason: "a cProfile file that cannot be read: " + err.Error(), err: err}
 	}
+	return o.takeCalls(src, "pstats", calls, len(calls.Functions)), nil
+}
+
+// takeCalls adds exact calls of a file of their own, with rows rows, to the session once it is their turn.
+func (o *opening) takeCalls(src source, format string, calls *model.Calls, rows int) func() error {
 	return func() error {
 		calls.Input, calls.Process = len(o.s.Inputs), -1
-		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "pstats", Bytes: src.size, Rank: model.NoRank,
-			Events: int64(len(calls.Functions))})
+		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: format, Bytes: src.size, Rank: model.NoRank, Events: int64(rows)})
 		o.s.Calls = append(o.s.Calls, calls)
 		return nil
-	}, nil
+	}
 }
 
 func peek(r io.Reader, n int) ([]byte, io.Reader, error) {

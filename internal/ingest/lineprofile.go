@@ -25,13 +25,7 @@ func readLineProfile(o *opening, src source, r io.Reader) (func() error, error) 
 	if err != nil {
 		return nil, &UnusableError{Path: src.path, Reason: "a line_profiler file that cannot be read: " + err.Error(), err: err}
 	}
-	return func() error {
-		calls.Input, calls.Process = len(o.s.Inputs), -1
-		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "line-profiler", Bytes: src.size, Rank: model.NoRank,
-			Events: int64(len(calls.Lines))})
-		o.s.Calls = append(o.s.Calls, calls)
-		return nil
-	}, nil
+	return o.takeCalls(src, "line-profiler", calls, len(calls.Lines)), nil
 }
 
 func lineStats(data []byte) (*model.Calls, error) {
