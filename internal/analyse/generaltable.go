@@ -45,9 +45,10 @@ const (
 	UnitShare             // 0..1
 	UnitBytes
 	UnitNumber // anything else
+	UnitJSON   // the cell's text is JSON as a trace's header holds it; the report shows it as one line of text
 )
 
-var unitNames = [...]string{"text", "count", "us", "share", "bytes", "number"}
+var unitNames = [...]string{"text", "count", "us", "share", "bytes", "number", "text"}
 
 // String is the unit in the report document, which has times in microseconds.
 func (u Unit) String() string { return unitNames[min(int(u), len(unitNames)-1)] }

@@ -2,11 +2,9 @@ package analyse
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"bottleneck/internal/model"
 )
@@ -15,12 +13,9 @@ import (
 // add_metadata_json) first, then what the profiler writes itself.
 var traceMetadata = TableAnalysis{
 	Name: "metadata", Title: "Metadata of the traces", Aside: "of their headers; what was added comes first", Needs: "a header",
-	Columns: []TableColumn{{"key", UnitText}, {"value", UnitText}},
+	Columns: []TableColumn{{"key", UnitText}, {"value", UnitJSON}},
 	Rows:    metadataRows,
 }
-
-// maxMetadataText bounds a value in the table; the file has the whole.
-const maxMetadataText = 300
 
 // profilerKeys are keys that PyTorch's profiler and Kineto write themselves, from 1.8 to 2.15.
 var profilerKeys = map[string]bool{
@@ -43,24 +38,7 @@ func metadataRows(t *model.Trace, _ *model.Strings) [][]Cell {
 	})
 	rows := make([][]Cell, 0, len(keys))
 	for _, key := range keys {
-		rows = append(rows, []Cell{textCell(key), textCell(metadataText(t.Header.Metadata[key]))})
+		rows = append(rows, []Cell{textCell(key), textCell(t.Header.Metadata[key])})
 	}
 	return rows
-}
-
-// metadataText is a value as one line: a string without its quotes, anything else as JSON.
-func metadataText(raw string) string {
-	var text string
-	if json.Unmarshal([]byte(raw), &text) != nil {
-		text = raw
-	}
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxMetadataText {
-		return text
-	}
-	end := maxMetadataText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,8 +143,8 @@ func expect(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-// awaitLine waits until a line with the given text comes out of r, and returns it.
-func awaitLine(t *testing.T, lines <-chan string, part string) string {
+// awaitLine waits until a line with one of the given texts comes, and returns it.
+func awaitLine(t *testing.T, lines <-chan string, parts ...string) string {
 	t.Helper()
 	timeout := time.After(limit)
 	var seen []string
@@ -151,14 +152,14 @@ func awaitLine(t *testing.T, lines <-chan string, part string) string {
 		select {
 		case line, open := <-lines:
 			if !open {
-				t.Fatalf("no line with %q came; there were:\n%s", part, strings.Join(seen, "\n"))
+				t.Fatalf("no line with any of %q came; there were:\n%s", parts, strings.Join(seen, "\n"))
 			}
 			seen = append(seen, line)
-			if strings.Contains(line, part) {
+			if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line, part) }) {
 				return line
 			}
 		case <-timeout:
-			t.Fatalf("no line with %q within %v; there were:\n%s", part, limit, strings.Join(seen, "\n"))
+			t.Fatalf("no line with any of %q within %v; there were:\n%s", parts, limit, strings.Join(seen, "\n"))
 		}
 	}
 }

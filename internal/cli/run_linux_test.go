@@ -111,12 +111,13 @@ while True: time.sleep(0.01)
 	cmd := b.command("run", "s.py")
 	term.start(t, cmd)
 	awaitLine(t, term.lines, "ready")
-	for range 2 {
+	// Of two presses of which the launcher has not yet seen the first, the kernel keeps one: a busy machine needs a fourth.
+	for range 10 {
 		_, _ = io.WriteString(term, "\x03")
-		awaitLine(t, term.lines, "no")
+		if line := awaitLine(t, term.lines, "no", "bottleneck report "); strings.Contains(line, "bottleneck report ") {
+			break
+		}
 	}
-	_, _ = io.WriteString(term, "\x03")
-	awaitLine(t, term.lines, "bottleneck report ")
 	_ = cmd.Wait()
 	if r := ended(cmd, "", ""); r.signal != syscall.SIGKILL {
 		t.Errorf("ended by %v, want the program's SIGKILL", r.signal)

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -60,6 +62,8 @@ func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Stri
 				case c.None:
 				case unit == analyse.UnitText:
 					row.Cells[i].Text = c.Text
+				case unit == analyse.UnitJSON:
+					row.Cells[i].Text = jsonLine(c.Text)
 				case unit == analyse.UnitTime:
 					row.Cells[i].Value = ptr(c.Number / 1e3)
 				default:
@@ -70,6 +74,26 @@ func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Stri
 		}
 	}
 	return out
+}
+
+// maxJSONLine bounds a cell of UnitJSON, bytes; the file has the whole.
+const maxJSONLine = 300
+
+// jsonLine is a JSON value as one line: a string without its quotes, anything else as JSON.
+func jsonLine(raw string) string {
+	var text string
+	if json.Unmarshal([]byte(raw), &text) != nil {
+		text = raw
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= maxJSONLine {
+		return text
+	}
+	end := maxJSONLine
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
 
 // mergeTables appends the rows of more ranks, and keeps tables with rows only once all are there.
