@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe // encodes profiles for go tool pprof and everything that reads its format
+	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724 // readable names of C++ and Rust functions in native stacks
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, faster than the standard library's gzip
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // tests: every --json output is validated against docs/report.schema.json
 	github.com/schollz/progressbar/v3 v3.19.1 // progress on a terminal for work over half a second

@@ -25,9 +25,9 @@ type Symbol struct {
 	Size  uint64
 }
 
-// OpenBinary opens the file behind a mapping of a process: through map_files, which names the very file even when it
-// was deleted or replaced, else through the process's own root.
-func OpenBinary(pid int, m Mapping, names []string, sections []string) (*Binary, error) {
+// mappedPaths are where the file behind a mapping may be opened: through map_files, which names the very file even when
+// it was deleted or replaced, and through the process's own root.
+func mappedPaths(pid int, m Mapping) []string {
 	paths := []string{
 		fmt.Sprintf("/proc/%d/root%s", pid, m.Path),
 		fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, m.Start, m.End),
@@ -35,8 +35,28 @@ func OpenBinary(pid int, m Mapping, names []string, sections []string) (*Binary,
 	if m.Deleted {
 		paths[0], paths[1] = paths[1], fmt.Sprintf("/proc/%d/exe", pid)
 	}
+	return paths
+}
+
+// OpenMapped opens the file behind a mapping of a process.
+func OpenMapped(pid int, m Mapping) (*os.File, error) {
 	var first error
-	for _, p := range paths {
+	for _, p := range mappedPaths(pid, m) {
+		f, err := openRegular(p)
+		if err == nil {
+			return f, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, fmt.Errorf("file %s of process %d: %w", m.Path, pid, first)
+}
+
+// OpenBinary reads the file behind a mapping of a process.
+func OpenBinary(pid int, m Mapping, names []string, sections []string) (*Binary, error) {
+	var first error
+	for _, p := range mappedPaths(pid, m) {
 		b, err := openBinaryFile(p, names, sections)
 		if err == nil {
 			b.Path = m.Path
@@ -50,12 +70,24 @@ func OpenBinary(pid int, m Mapping, names []string, sections []string) (*Binary,
 }
 
 func openBinaryFile(path string, names, sections []string) (*Binary, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return ReadBinary(f, names, sections)
+}
+
+// openRegular opens a file that is one: a pipe that was put in a library's place would block whoever opens it.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return os.Open(path)
 }
 
 // ReadBinary looks symbols (dynamic ones first) and sections up in an ELF file.

@@ -103,3 +103,14 @@ func openError(pid int, what string, err error) error {
 	}
 	return fmt.Errorf("/proc/%d/%s: %w", pid, what, err)
 }
+
+// FirstOf returns the mapping of the same file that begins with the file's first byte, at or below m.
+func (m Maps) FirstOf(of Mapping) (Mapping, bool) {
+	i := sort.Search(len(m), func(i int) bool { return m[i].Start > of.Start })
+	for i--; i >= 0; i-- {
+		if m[i].Path == of.Path && m[i].Inode == of.Inode && m[i].Offset == 0 {
+			return m[i], true
+		}
+	}
+	return Mapping{}, false
+}

@@ -144,6 +144,36 @@ func parseStatState(b []byte) OSState {
 	return s
 }
 
+// Place is where a blocked thread stands: in which system call (-1: none), its stack pointer, and the instruction
+// behind the call. ok is false for a thread that runs, or where the kernel does not tell.
+func (t *Thread) Place() (syscall int, sp, pc uint64, ok bool) {
+	if t.stat {
+		return -1, 0, 0, false
+	}
+	b, err := t.read()
+	if err != nil {
+		return -1, 0, 0, false
+	}
+	f := bytes.Fields(b)
+	if len(f) < 3 { // "running"
+		return -1, 0, 0, false
+	}
+	number, err := strconv.Atoi(string(f[0]))
+	sp, err1 := strconv.ParseUint(string(bytes.TrimPrefix(f[len(f)-2], []byte("0x"))), 16, 64)
+	pc, err2 := strconv.ParseUint(string(bytes.TrimPrefix(f[len(f)-1], []byte("0x"))), 16, 64)
+	return number, sp, pc, err == nil && err1 == nil && err2 == nil
+}
+
+// Turns is the kernel's account of the thread's time on processors, as text: one that did not change says that the
+// thread has not run. "" where it is not known. Unlike Ran it remembers nothing.
+func (t *Thread) Turns() string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/schedstat", t.PID, t.TID))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
 // Disk says whether the thread sleeps uninterruptibly now, which is a wait for a disk nearly always.
 func (t *Thread) Disk() bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", t.PID, t.TID))

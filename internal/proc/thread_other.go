@@ -21,6 +21,12 @@ func (*Thread) Close() error { return nil }
 // State fails.
 func (*Thread) State() (OSState, error) { return OSState{}, ErrNoSystem }
 
+// Place is unknown here.
+func (*Thread) Place() (syscall int, sp, pc uint64, ok bool) { return -1, 0, 0, false }
+
+// Turns is unknown here.
+func (*Thread) Turns() string { return "" }
+
 // Disk is unknown here.
 func (*Thread) Disk() bool { return false }
 
