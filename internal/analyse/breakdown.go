@@ -171,6 +171,9 @@ func (b *Breakdown) closeAccount(lanes exact) {
 			}
 		}
 	case b.Ops != nil && b.Ops.Steps > 0:
+		if counted >= minStateSamples {
+			rest -= b.waits(&lanes, &times, &basis)
+		}
 		ops := min(b.Ops.Share*b.Total, rest)
 		times[PartOps] += ops
 		times[PartPython] += rest - ops
@@ -189,6 +192,26 @@ func (b *Breakdown) closeAccount(lanes exact) {
 	}
 	sortParts(b.Parts)
 	b.settle()
+}
+
+// minStateSamples is the number of samples from which what a trace cannot see (waiting for a lock, for another process, for a
+// file) follows the samples, where they are too few to split the rest.
+const minStateSamples = 16
+
+// waits books the samples that say neither operator nor interpreter, and gives their time in ns.
+func (b *Breakdown) waits(lanes *exact, times *[numParts]float64, basis *[numParts]Basis) (sum float64) {
+	for i := range b.Samples {
+		a := &b.Samples[i]
+		if lanes.covers(a.Index) || a.Part == PartOps || a.Part == PartPython || a.Part == PartUnknown {
+			continue
+		}
+		times[a.Part] += a.Weight
+		sum += a.Weight
+		if basis[a.Part] == "" {
+			basis[a.Part] = BasisSamples
+		}
+	}
+	return sum
 }
 
 // settle puts the rounding of the sums into unknown, so that the account closes exactly.

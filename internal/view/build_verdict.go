@@ -215,7 +215,7 @@ func (b *builder) healthy() string {
 	if i := slices.IndexFunc(b.res.found.Findings, func(f cause.Finding) bool { return f.Cause == cause.NoDemand && f.Share >= 0.3 }); i >= 0 {
 		return b.res.found.Findings[i].Title + fmt.Sprintf("; nothing above %s to save was found.", Percent(floor))
 	}
-	if compute < 0.3 {
+	if compute < 0.5 {
 		top := ""
 		if len(a.Parts) > 0 {
 			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, Percent(a.Parts[0].Time/a.Total))

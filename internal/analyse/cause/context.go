@@ -19,12 +19,13 @@ type Context struct {
 
 	workers []*workerView
 	drivers map[funcKey]bool
-	idle    bool // no request was in progress at part of the time: findNoDemand has said so
+	beside  map[int]bool // attributed samples that findBeside has claimed
+	idle    bool         // no request was in progress at part of the time: findNoDemand has said so
 }
 
 // NewContext prepares the rules' view of a session. b must have a process.
 func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
-	c := &Context{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process)}
+	c := &Context{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process), beside: map[int]bool{}}
 	c.Cores = s.Environment.UsableCores()
 	c.Wall = wallTime(s, b.Process)
 	var first, last model.Time

@@ -30,7 +30,7 @@ func findSync(c *Context) []Finding {
 // findCompute says what a program is bound by where operators that no other finding claims (ops, ns) take most of its time.
 // It is no defect and saves nothing.
 func findCompute(c *Context, res *Result, ops float64) (Finding, bool) {
-	if c.B.Total <= 0 || len(res.Findings) > 0 && c.share(ops) < 0.5 {
+	if c.B.Total <= 0 || c.share(ops) < 0.5 {
 		return Finding{}, false
 	}
 	f := Finding{Cause: Compute, Where: nowhere(), Share: c.share(ops), Healthy: true, Confidence: c.basis(len(c.B.Samples))}

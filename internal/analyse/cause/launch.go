@@ -27,7 +27,7 @@ func findLaunch(c *Context) []Finding {
 	ops := c.B.Part(analyse.PartOps)
 	small := 0.0
 	if o.Time > 0 {
-		small = ops * min(o.SmallTime/o.Time, 1)
+		small = max(ops-c.besideOps(), 0) * min(o.SmallTime/o.Time, 1)
 	}
 	if len(around) == 0 && len(c.B.Samples) < 40 {
 		return c.launchWithoutSamples(small)
@@ -88,7 +88,7 @@ func (o launchOps) batched() float64 {
 func (c *Context) launchPlace(f *Finding) bool {
 	forward, all := 0.0, 0.0
 	// Samples in operators say which lines call them; Python that calls none is another finding's.
-	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps })
+	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps && !c.beside[k] })
 	if len(kept) < minSamples {
 		kept = chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 			return a.Part == analyse.PartPython || a.Part == analyse.PartOps

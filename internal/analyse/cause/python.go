@@ -61,8 +61,8 @@ func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool
 			}
 		}
 	}
-	return func(_ int, a *analyse.Attributed) bool {
-		if a.Part != analyse.PartPython {
+	return func(k int, a *analyse.Attributed) bool {
+		if a.Part != analyse.PartPython || c.beside[k] {
 			return false
 		}
 		info := c.C.Info(c.P.Samples.Stack[a.Index])

@@ -1,0 +1,230 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Limits of the rule on work beside the training.
+const (
+	besideShare   = 0.10 // of the step
+	besideTracked = 0.2  // of a place's traced samples that may lie at operators that a gradient needs
+	besideTraced  = 5    // samples of a place in traced steps that are enough to tell
+	besideLines   = 4    // lines of one function that lie so close belong together
+)
+
+// readBack matches source lines that turn tensors into Python's own values, or hand them to a log.
+var readBack = regexp.MustCompile(`\.(item|tolist|numpy|cpu)\s*\(|\b(float|print)\s*\(|\.add_(histogram|scalar|scalars|image)\s*\(|\.log(_dict|_metrics)?\s*\(`)
+
+// placeKey is a function, or one line of it.
+type placeKey struct {
+	f    funcKey
+	line int32 // 0: the whole function
+}
+
+// besidePlace is a place whose operators no gradient needs, with its samples in the accounted steps.
+type besidePlace struct {
+	key    placeKey
+	chains []chain
+	depth  int // of the place's frame in its chains
+	traced int
+}
+
+// findBeside names what each training step computes beside the training: operators whose results no backward pass uses, called
+// by neither the optimizer nor the loader, and read back to Python: statistics for logs, metrics. Doing it every n-th step is
+// the cure.
+func findBeside(c *Context) []Finding {
+	u := analyse.UntrackedWork(c.S, c.B)
+	if u == nil {
+		return nil
+	}
+	var out []Finding
+	for _, p := range c.besidePlaces(u) {
+		t := sum(p.chains)
+		members := membersOf(p.chains)
+		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
+			c.every(members) > 1 || !c.readsBack(&p) {
+			continue
+		}
+		out = append(out, c.besideFinding(&p))
+		for _, m := range members {
+			c.beside[m] = true
+		}
+	}
+	return out
+}
+
+// besideOps is the operators' time that findBeside has claimed, in ns over the windows.
+func (c *Context) besideOps() float64 {
+	t := 0.0
+	for m := range c.beside {
+		if a := &c.B.Samples[m]; a.Part == analyse.PartOps {
+			t += a.Weight
+		}
+	}
+	return t
+}
+
+func membersOf(chains []chain) []int {
+	out := make([]int, 0, len(chains))
+	for _, ch := range chains {
+		out = append(out, ch.index)
+	}
+	return out
+}
+
+// besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work, most time first.
+func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
+	seen, apart := map[placeKey]int{}, map[placeKey]int{}
+	c.tracedChains(u, func(ch chain, untracked bool) {
+		done := map[placeKey]bool{}
+		for i := range ch.frames {
+			for _, k := range []placeKey{{f: keyOf(&ch.frames[i])}, {keyOf(&ch.frames[i]), ch.frames[i].Line}} {
+				if done[k] {
+					continue
+				}
+				done[k] = true
+				seen[k]++
+				if untracked {
+					apart[k]++
+				}
+			}
+		}
+	})
+	beside := func(k placeKey) bool {
+		return seen[k] > 0 && float64(seen[k]-apart[k]) <= besideTracked*float64(seen[k])
+	}
+	index := map[placeKey]int{}
+	var out []besidePlace
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, c.computes) {
+		depth, key, ok := outermost(&ch, beside)
+		if !ok {
+			continue
+		}
+		i, known := index[key]
+		if !known {
+			i = len(out)
+			index[key] = i
+			out = append(out, besidePlace{key: key, depth: depth, traced: seen[key]})
+		}
+		if out[i].depth == depth {
+			out[i].chains = append(out[i].chains, ch)
+		}
+	}
+	return joinNear(out)
+}
+
+// outermost is the first place on a chain, from outside, that is beside the training: a function, or a line of one that does
+// other things too. Of a line that only calls another function of the user's, that function is the place.
+func outermost(ch *chain, beside func(placeKey) bool) (depth int, key placeKey, ok bool) {
+	for i := range ch.frames {
+		f := keyOf(&ch.frames[i])
+		if k := (placeKey{f: f}); beside(k) {
+			return i, k, true
+		}
+		k := placeKey{f, ch.frames[i].Line}
+		if !beside(k) {
+			continue
+		}
+		if i+1 < len(ch.frames) {
+			if callee := (placeKey{f: keyOf(&ch.frames[i+1])}); beside(callee) {
+				return i + 1, callee, true
+			}
+		}
+		return i, k, true
+	}
+	return 0, placeKey{}, false
+}
+
+// joinNear joins neighbouring lines of one function, and orders places by time.
+func joinNear(all []besidePlace) []besidePlace {
+	byTime := func(a, b besidePlace) int {
+		switch x, y := sum(a.chains), sum(b.chains); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return int(a.key.line - b.key.line)
+	}
+	slices.SortStableFunc(all, byTime)
+	var out []besidePlace
+	for _, p := range all {
+		i := slices.IndexFunc(out, func(q besidePlace) bool {
+			d := p.key.line - q.key.line
+			return p.key.line > 0 && q.key.line > 0 && p.key.f == q.key.f && p.depth == q.depth && d >= -besideLines && d <= besideLines
+		})
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		out[i].chains = append(out[i].chains, p.chains...)
+		out[i].traced += p.traced
+	}
+	slices.SortStableFunc(out, byTime)
+	return out
+}
+
+// computes chooses samples in operators or in the interpreter that are neither in a backward pass nor in an optimizer.
+func (c *Context) computes(_ int, a *analyse.Attributed) bool {
+	return (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
+		c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(analyse.ActBackward|analyse.ActOptimizer|analyse.ActLoader) == 0
+}
+
+// tracedChains hands out the driving thread's samples in traced steps, and whether each lies in untracked work.
+func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, untracked bool)) {
+	sm := &c.P.Samples
+	var list []analyse.Attributed
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
+		if int(sm.Thread[i]) == c.B.Thread && inside(u.Steps, sm.Time[i]) {
+			list = append(list, analyse.Attributed{Index: i, Weight: 1})
+		}
+	}
+	for _, ch := range chainsOf(c.C, sm, list, func(int, *analyse.Attributed) bool { return true }) {
+		f(ch, inside(u.Runs, sm.Time[list[ch.index].Index]))
+	}
+}
+
+// readsBack says that the source around a place turns tensors into Python's values.
+func (c *Context) readsBack(p *besidePlace) bool {
+	from, to := int32(math.MaxInt32), int32(0)
+	var file model.Str
+	for _, ch := range p.chains {
+		fr := &ch.frames[p.depth]
+		from, to, file = min(from, fr.Line), max(to, fr.Line), fr.File
+	}
+	if p.key.line == 0 {
+		from = max(p.key.f.first, 1)
+	}
+	for line := from; line <= to+2 && line-from < 200; line++ {
+		if readBack.MatchString(c.source(c.text(file), int(line))) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Context) besideFinding(p *besidePlace) Finding {
+	sp := spotOf(p.chains, p.depth, sum(p.chains))
+	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
+	for _, ch := range p.chains {
+		f.claim[c.B.Samples[ch.index].Part] += ch.weight
+	}
+	t := c.perStep(sp.unit)
+	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
+	f.Step = Range{max(0.95*(1-spread), 0) * t, 0.95 * t, max(1, 0.95*(1+spread)) * t}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of each %s computes what only Python reads: no gradient needs it", percent(f.Share), c.Unit())
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("%s per %s in operators called here, and in the interpreter around them", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("in the traced steps no backward pass used their results (%s)", plural(p.traced, "sample"))},
+	}
+	f.Fix.Text = "Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at."
+	f.Caveat = "Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay."
+	return f
+}

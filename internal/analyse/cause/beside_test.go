@@ -1,0 +1,85 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// trainingTrace adds n traced steps: 40 ms of a layer that a backward pass goes through, the pass itself, and 40 ms of stack,
+// in which another operator runs that carries the number of the layer of the next step. differentiated says whether that
+// operator's result has a gradient too.
+func trainingTrace(p *testkit.Program, n int, stack testkit.Act, differentiated bool) {
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	add := func(start, end model.Time, name string, sequence int64, thread int32) {
+		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, model.Dur(end-start))
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: sequence, FwdThread: thread})
+	}
+	const ms = 1_000_000
+	for i := range int64(n) {
+		at := p.T
+		p.Steps(1, model.PhaseTrace, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
+		add(at, at+40*ms, "aten::linear", 2*i, 0)
+		if differentiated {
+			add(at+40*ms, at+50*ms, "autograd::engine::evaluate_function: NormBackward0", 2*i+1, 1)
+		}
+		add(at+50*ms, at+60*ms, "autograd::engine::evaluate_function: AddmmBackward0", 2*i, 1)
+		number := 2 * (i + 1)
+		if differentiated {
+			number = 2*i + 1
+		}
+		add(at+60*ms, at+100*ms, "aten::histc", number, 0)
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+}
+
+// besideProgram trains and computes something in a function besides; source is the text of its line.
+func besideProgram(source string, differentiated bool) *testkit.Program {
+	p := testkit.NewProgram()
+	stats := testkit.Native(40, module, loop(44), user("statistics", 10, 12))
+	lines := make([]string, 20)
+	lines[11] = source
+	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
+	trainingTrace(p, 3, stats, differentiated)
+	return p
+}
+
+func TestWorkBesideTheTraining(t *testing.T) {
+	res, _ := find(t, besideProgram("kept[name] = torch.histc(p, 32).tolist()", false))
+	f := want(t, res, cause.Python, "", 12, 38)
+	if !strings.Contains(f.Title, "no gradient") {
+		t.Errorf("title %q", f.Title)
+	}
+}
+
+// What a gradient flows through, what stays a tensor (a frozen part of the model) and what is inference is no such work.
+func TestNeededWorkIsLeftAlone(t *testing.T) {
+	for name, p := range map[string]*testkit.Program{
+		"differentiated": besideProgram("penalty = float(weights.norm())", true),
+		"stays a tensor": besideProgram("features = frozen(x)", false),
+	} {
+		if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+			t.Errorf("%s: %+v", name, res.Findings[0])
+		}
+	}
+	p := besideProgram("kept = torch.histc(p, 32).tolist()", false)
+	ev := &p.S.Traces[0].Events
+	for i := range ev.Name {
+		if strings.HasPrefix(p.S.Strings.Text(ev.Name[i]), "autograd") {
+			ev.Name[i] = p.S.Strings.Intern("aten::relu")
+		}
+	}
+	if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+		t.Errorf("inference: %+v", res.Findings[0])
+	}
+}
