@@ -27,15 +27,15 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 		for _, part := range slices.Sorted(maps.Keys(taken)) {
 			change.Scale = append(change.Scale, replay.Scale{Name: partName(part), Factor: max(1-taken[part]/c.B.Part(part), 0)})
 		}
-		a, err := r.Ask(change)
+		unchanged, after, err := r.Price(change)
 		if err != nil {
 			continue
 		}
 		if before < 0 {
-			before = a.Before
+			before = unchanged
 		}
-		f.InOrder = &Ordered{Step: before - a.After, After: a.After}
-		before = a.After
+		f.InOrder = &Ordered{Step: before - after, After: after}
+		before = after
 	}
 }
 
@@ -91,12 +91,12 @@ func PriceByReplay(found []Finding, r *replay.Session, span float64) {
 		if !ok || f.Run.High <= 0 {
 			continue
 		}
-		a, err := r.Ask(removal)
-		if err != nil || a.Before <= 0 {
+		before, after, err := r.Price(removal)
+		if err != nil || before <= 0 {
 			continue
 		}
-		part := max(1-a.After/a.Before, 0)
+		part := max(1-after/before, 0)
 		f.Run = f.Run.scale(part * span / f.Run.High)
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(a.After), ms(a.Before)), Value: (a.Before - a.After) / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
 	}
 }

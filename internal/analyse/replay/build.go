@@ -10,20 +10,18 @@ import (
 
 // builder makes the part of a graph that comes from one trace.
 type builder struct {
-	g        *Graph
-	t        *model.Trace
-	s        *model.Strings
-	index    int   // of the trace in the graph
-	offset   int64 // ns to take off the trace's clock to get the graph's
-	acts     [][]stretch
-	main     model.LaneID
-	bursts   []burst
-	burstsOf [][]int32               // by lane: the bursts that it works off, or waits for
-	ends     []int32                 // nodes of all threads by their recorded end; made when first needed
-	laneAt   []int32                 // by model lane: index in Graph.lanes, -1
-	nodeOf   []int32                 // by event: the node after which a call has launched, or the device work; -1
-	firstOf  []int32                 // by event: the first node of a call; -1
-	beginOf  map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
+	g       *Graph
+	t       *model.Trace
+	s       *model.Strings
+	index   int   // of the trace in the graph
+	offset  int64 // ns to take off the trace's clock to get the graph's
+	acts    [][]stretch
+	main    model.LaneID
+	bursts  []burst
+	laneAt  []int32                 // by model lane: index in Graph.lanes, -1
+	nodeOf  []int32                 // by event: the node after which a call has launched, or the device work; -1
+	firstOf []int32                 // by event: the first node of a call; -1
+	beginOf map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
 
 	steps    []model.TraceStep
 	lead     int        // steps at the beginning that only lead in

@@ -91,11 +91,14 @@ var kindWords = map[string][]Kind{
 // kindNames lists the kinds that Scale can name in this graph, and names the operators and kernels as well.
 func (g *Graph) names() (kindNames, names []string) {
 	kinds, cats, events := [numKinds]bool{}, [256]bool{}, map[model.Str]bool{}
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		kinds[n.kind], cats[n.cat] = true, true
-		if t := g.traceOf(n); t != nil && n.event != model.NoEvent && (n.kind == Op || n.kind == Compute || n.kind == Communication) {
-			events[t.Events.Name[n.event]] = true
+	for l := range g.lanes {
+		t := g.traceOf(&g.lanes[l])
+		for i := g.lanes[l].first; i < g.lanes[l].end; i++ {
+			n := &g.nodes[i]
+			kinds[n.kind], cats[n.cat] = true, true
+			if t != nil && n.event != model.NoEvent && (n.kind == Op || n.kind == Compute || n.kind == Communication) {
+				events[t.Events.Name[n.event]] = true
+			}
 		}
 	}
 	for word, list := range kindWords {
@@ -116,8 +119,9 @@ func (g *Graph) names() (kindNames, names []string) {
 	return slices.Compact(kindNames), names
 }
 
-func (g *Graph) traceOf(n *node) *model.Trace {
-	if l := &g.lanes[n.lane]; l.trace >= 0 && l.trace < len(g.traces) {
+// traceOf is the trace that a lane is of; nil for a process of a live session.
+func (g *Graph) traceOf(l *lane) *model.Trace {
+	if l.trace >= 0 && l.trace < len(g.traces) {
 		return g.traces[l.trace]
 	}
 	return nil
@@ -130,7 +134,11 @@ func (e *UnknownName) Error() string { return fmt.Sprintf("nothing recorded is c
 
 // durations applies the scales: how long each node takes, ns.
 func (g *Graph) durations(scales []Scale) ([]int64, error) {
-	dur := make([]int64, len(g.nodes))
+	return g.durationsInto(make([]int64, len(g.nodes)), scales)
+}
+
+// durationsInto is durations in a slice that has an element for each node.
+func (g *Graph) durationsInto(dur []int64, scales []Scale) ([]int64, error) {
 	for i := range g.nodes {
 		dur[i] = g.nodes[i].dur
 	}
@@ -153,13 +161,33 @@ func (g *Graph) scale(dur []int64, s Scale) bool {
 			cat = i
 		}
 	}
+	if kinds == nil && cat < 0 {
+		return g.scaleNamed(dur, s)
+	}
+	var of [numKinds]bool
+	for _, k := range kinds {
+		of[k] = true
+	}
 	found := false
-	inside := newInside(g, s.Name)
 	for i := range g.nodes {
-		n := &g.nodes[i]
-		if slices.Contains(kinds, n.kind) || cat >= 0 && int(n.cat) == cat || kinds == nil && cat < 0 && inside.has(n) {
+		if n := &g.nodes[i]; of[n.kind] || int(n.cat) == cat {
 			dur[i] = int64(float64(dur[i]) * s.Factor)
 			found = true
+		}
+	}
+	return found
+}
+
+// scaleNamed is scale for the name of an operator or a kernel.
+func (g *Graph) scaleNamed(dur []int64, s Scale) bool {
+	found := false
+	inside := newInside(g, s.Name)
+	for l := range g.lanes {
+		for i := g.lanes[l].first; i < g.lanes[l].end; i++ {
+			if inside.has(&g.lanes[l], &g.nodes[i]) {
+				dur[i] = int64(float64(dur[i]) * s.Factor)
+				found = true
+			}
 		}
 	}
 	return found
@@ -181,8 +209,8 @@ func newInside(g *Graph, name string) *inside {
 	return in
 }
 
-func (in *inside) has(n *node) bool {
-	t := in.g.traceOf(n)
+func (in *inside) has(l *lane, n *node) bool {
+	t := in.g.traceOf(l)
 	if !in.ok || t == nil || n.event == model.NoEvent {
 		return false
 	}
@@ -196,10 +224,10 @@ func (in *inside) has(n *node) bool {
 			return false
 		}
 	}
-	known := in.traces[in.g.lanes[n.lane].trace]
+	known := in.traces[l.trace]
 	if known == nil {
 		known = make([]int8, ev.Len())
-		in.traces[in.g.lanes[n.lane].trace] = known
+		in.traces[l.trace] = known
 	}
 	return in.below(ev, from, known)
 }

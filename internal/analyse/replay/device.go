@@ -213,7 +213,7 @@ func (b *builder) stream(lane model.LaneID, groups map[model.EventID]int32, rows
 // arrival, and the transfer that begins when all have arrived.
 func (b *builder) deviceNode(id model.EventID, number int32, groups map[model.EventID]int32) int32 {
 	ev := &b.t.Events
-	n := node{at: b.at(ev.Start[id]), dur: int64(max(ev.Dur[id], 0)), event: id, prev: -1, lane: number, kind: Copy}
+	n := node{at: b.at(ev.Start[id]), dur: int64(max(ev.Dur[id], 0)), event: id, prev: -1, kind: Copy}
 	if ev.Kind[id] == model.KindKernel {
 		n.kind, n.cat = Compute, b.names.work(ev.Name[id])
 		if b.g.categories[n.cat] == analyse.ClassCommunication.String() {
@@ -221,7 +221,7 @@ func (b *builder) deviceNode(id model.EventID, number int32, groups map[model.Ev
 		}
 	}
 	if _, ok := groups[id]; ok {
-		arrival := b.g.add(node{at: n.at, event: id, prev: -1, lane: number, kind: Begin})
+		arrival := b.g.add(node{at: n.at, event: id, prev: -1, kind: Begin})
 		b.beginOf[id] = arrival
 		n.prev = arrival
 	}

@@ -38,7 +38,6 @@ type node struct {
 	event model.EventID
 	prev  int32 // node of the same lane that it follows, -1: none
 	lag   int32 // ns after prev's end
-	lane  int32
 	kind  Kind
 	cat   uint8 // category within the kind: index of Graph.categories
 }
@@ -138,9 +137,9 @@ func (g *Graph) indexEdges() {
 // lanes wait, the earliest node by traced time drops the waits that cannot end.
 func (g *Graph) sort() {
 	g.order = make([]int32, 0, len(g.nodes))
-	done := make([]bool, len(g.nodes))
+	done := make([]progress, len(g.nodes))
 	cursor := make([]int32, len(g.lanes))
-	waiting := map[int32][]int32{} // node: lanes that wait for it
+	waiting := map[int32][]int32{} // by node that is awaited: lanes
 	var ready []int32
 	for i := range g.lanes {
 		cursor[i] = g.lanes[i].first
@@ -155,24 +154,33 @@ func (g *Graph) sort() {
 		for cursor[l] < g.lanes[l].end {
 			n := cursor[l]
 			if missing := g.missing(n, done); missing >= 0 {
-				waiting[missing] = append(waiting[missing], l)
+				waiting[missing], done[missing] = append(waiting[missing], l), nodeAwaited
 				break
 			}
-			done[n] = true
 			g.order = append(g.order, n)
 			cursor[l]++
-			if w, ok := waiting[n]; ok {
-				ready = append(ready, w...)
+			if done[n] == nodeAwaited {
+				ready = append(ready, waiting[n]...)
 				delete(waiting, n)
 			}
+			done[n] = nodeDone
 		}
 	}
 }
 
+// progress is how far the ordering of the nodes has come with one of them.
+type progress uint8
+
+const (
+	nodeOpen progress = iota
+	nodeAwaited
+	nodeDone
+)
+
 // missing is a node that n waits for and that is not done, -1: none.
-func (g *Graph) missing(n int32, done []bool) int32 {
+func (g *Graph) missing(n int32, done []progress) int32 {
 	for _, e := range g.edges[g.first[n]:g.first[n+1]] {
-		if !done[e.from] && e.from != n {
+		if done[e.from] != nodeDone && e.from != n {
 			return e.from
 		}
 	}
@@ -181,7 +189,7 @@ func (g *Graph) missing(n int32, done []bool) int32 {
 
 // force drops the waits of a node that cannot end and gives its lane: the earliest of those that wait for something later,
 // which is where a circle closes.
-func (g *Graph) force(cursor []int32, done []bool) int32 {
+func (g *Graph) force(cursor []int32, done []progress) int32 {
 	best, circular := int32(-1), false
 	for l := range g.lanes {
 		c := cursor[l]
@@ -190,7 +198,7 @@ func (g *Graph) force(cursor []int32, done []bool) int32 {
 		}
 		later := false
 		for _, e := range g.edges[g.first[c]:g.first[c+1]] {
-			later = later || !done[e.from] && g.nodes[e.from].at >= g.nodes[c].at
+			later = later || done[e.from] != nodeDone && g.nodes[e.from].at >= g.nodes[c].at
 		}
 		if best < 0 || later && !circular || later == circular && g.nodes[c].at < g.nodes[cursor[best]].at {
 			best, circular = int32(l), later
@@ -198,7 +206,7 @@ func (g *Graph) force(cursor []int32, done []bool) int32 {
 	}
 	n := cursor[best]
 	for i := g.first[n]; i < g.first[n+1]; i++ {
-		if e := &g.edges[i]; !done[e.from] {
+		if e := &g.edges[i]; done[e.from] != nodeDone {
 			e.from = e.to // a wait for itself counts as none
 			g.Forced++
 		}

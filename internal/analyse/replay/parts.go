@@ -13,7 +13,7 @@ const lagName = "launching and switching"
 
 // chainParts splits the steps of one trace in a replay.
 func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
-	sums := map[[2]string]int64{}
+	sums := newSums(g)
 	last := int64(-1 << 62)
 	for i := range g.windows {
 		w := &g.windows[i]
@@ -35,32 +35,57 @@ func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
 		}
 		g.chain(t, at, begin, last, sums)
 	}
-	return sortedParts(sums)
+	return g.named(sums, func(kind Kind, cat string) [2]string {
+		if kind == Other {
+			return [2]string{cat, cat}
+		}
+		return [2]string{kind.String(), cat}
+	})
 }
 
 // chain adds up what lies on the chain of waits that ends with a node, from one instant to another.
-func (g *Graph) chain(t *Times, at int32, begin, end int64, sums map[[2]string]int64) {
+func (g *Graph) chain(t *Times, at int32, begin, end int64, sums *sums) {
 	cursor := end
 	for n := 0; at >= 0 && cursor > begin && n <= len(g.nodes); n++ {
 		nd := &g.nodes[at]
 		if stop := max(t.End[at], begin); stop < cursor {
-			sums[[2]string{lagName, ""}] += cursor - stop
+			sums.lag += cursor - stop
 			cursor = stop
 		}
 		if start := max(t.Start[at], begin); start < cursor {
-			sums[[2]string{g.partName(nd), g.categories[nd.cat]}] += cursor - start
+			sums.of[nd.kind][nd.cat] += cursor - start
 			cursor = start
 		}
 		at = t.by[at]
 	}
 	if cursor > begin {
-		sums[[2]string{lagName, ""}] += cursor - begin
+		sums.lag += cursor - begin
 	}
 }
 
-func (g *Graph) partName(n *node) string {
-	if n.kind == Other {
-		return g.categories[n.cat]
+// sums are times in ns by kind and category of the nodes, and between them.
+type sums struct {
+	of  [numKinds][]int64
+	lag int64
+}
+
+func newSums(g *Graph) *sums {
+	s := &sums{}
+	for k := range s.of {
+		s.of[k] = make([]int64, len(g.categories))
 	}
-	return n.kind.String()
+	return s
+}
+
+// named turns sums into parts, most time first; name says what a kind and category are called.
+func (g *Graph) named(s *sums, name func(kind Kind, category string) [2]string) []Part {
+	byName := map[[2]string]int64{{lagName, ""}: s.lag}
+	for k := range s.of {
+		for c, v := range s.of[k] {
+			if v > 0 {
+				byName[name(Kind(k), g.categories[c])] += v
+			}
+		}
+	}
+	return sortedParts(byName)
 }

@@ -63,7 +63,7 @@ func (g *Graph) meet(calls [][]model.EventID, builders []*builder) {
 	l := int32(len(g.lanes))
 	g.lanes = append(g.lanes, laneNode(-1, model.NoLane, int32(len(g.nodes)), model.NoRank))
 	for _, c := range list {
-		hub := g.add(node{at: c.last, event: model.NoEvent, prev: -1, lane: l, kind: Meet})
+		hub := g.add(node{at: c.last, event: model.NoEvent, prev: -1, kind: Meet})
 		for i, id := range c.rows {
 			b := builders[i]
 			arrival, transfer := b.beginOf[id], b.nodeOf[id]

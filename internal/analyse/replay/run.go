@@ -27,6 +27,12 @@ func (g *Graph) Replay(c Change) (*Times, error) {
 // run computes the times with the given durations, ns by node.
 func (g *Graph) run(dur []int64, c Change) *Times {
 	t := &Times{Start: make([]int64, len(g.nodes)), End: make([]int64, len(g.nodes)), by: make([]int32, len(g.nodes))}
+	g.runInto(t, dur, c)
+	return t
+}
+
+// runInto is run into times that have an element for each node; what each node waited for is left out where there is no room for it.
+func (g *Graph) runInto(t *Times, dur []int64, c Change) {
 	for _, i := range g.order {
 		n := &g.nodes[i]
 		var start int64
@@ -52,9 +58,11 @@ func (g *Graph) run(dur []int64, c Change) *Times {
 		if by < 0 {
 			start = n.at
 		}
-		t.Start[i], t.End[i], t.by[i] = start, start+dur[i], by
+		t.Start[i], t.End[i] = start, start+dur[i]
+		if t.by != nil {
+			t.by[i] = by
+		}
 	}
-	return t
 }
 
 // release is when an edge lets its node begin.

@@ -100,7 +100,7 @@ func (e *emitter) put(to model.Time, least int64) {
 		e.now = max(e.now, to)
 		return
 	}
-	n := node{at: e.b.at(e.now), dur: max(int64(to.Sub(e.now)), 0), event: model.NoEvent, prev: e.last, lane: e.lane, kind: Host}
+	n := node{at: e.b.at(e.now), dur: max(int64(to.Sub(e.now)), 0), event: model.NoEvent, prev: e.last, kind: Host}
 	if k := len(e.stack); k > 0 {
 		n.event = e.stack[k-1].id
 		n.kind, n.cat = e.b.hostKind(n.event)
@@ -127,11 +127,11 @@ func (e *emitter) apply(at model.Time) {
 			e.waiting, e.b.bursts[m.pair].fork = true, e.last
 		case markJoin:
 			e.waiting = false
-			e.last = e.b.g.add(node{at: e.b.at(m.at), event: model.NoEvent, prev: e.last, lane: e.lane, kind: Join})
+			e.last = e.b.g.add(node{at: e.b.at(m.at), event: model.NoEvent, prev: e.last, kind: Join})
 			e.b.bursts[m.pair].join = e.last
 		case markBegin:
 			e.idle = false
-			e.last = e.b.g.add(node{at: e.b.at(m.at), event: model.NoEvent, prev: e.last, lane: e.lane, kind: Begin})
+			e.last = e.b.g.add(node{at: e.b.at(m.at), event: model.NoEvent, prev: e.last, kind: Begin})
 			e.b.bursts[m.pair].begin = e.last
 		case markBurstEnd:
 			e.idle, e.b.bursts[m.pair].last = true, e.last
@@ -157,7 +157,7 @@ func (e *emitter) blocked(id model.EventID) {
 	for len(e.marks) > 0 && e.marks[0].at < end {
 		e.apply(e.marks[0].at)
 	}
-	e.last = e.b.g.add(node{at: e.b.at(end), event: id, prev: e.last, lane: e.lane, kind: Return})
+	e.last = e.b.g.add(node{at: e.b.at(end), event: id, prev: e.last, kind: Return})
 	e.b.returns = append(e.b.returns, returning{e.last, id, row})
 	e.now = max(e.now, end)
 }

@@ -9,14 +9,19 @@ import (
 )
 
 // Session answers questions about one session: by its unprofiled steps where it has an account of them, else by its traces.
+// It answers one at a time.
 type Session struct {
-	s      *model.Session
-	b      *analyse.Breakdown // nil: by the traces
-	graph  *Graph
-	before *Times
-	cores  float64 // that the program may use; 0 unknown
-	cpu    float64 // share of a fetch that is spent on a CPU
-	only   *int64  // the one step that answers are about; nil: all
+	s     *model.Session
+	b     *analyse.Breakdown // nil: by the traces
+	graph *Graph
+	steps []Step  // unmodified
+	cores float64 // that the program may use; 0 unknown
+	cpu   float64 // share of a fetch that is spent on a CPU
+	only  *int64  // the one step that answers are about; nil: all
+	// The unmodified replay, made when parts of steps are first asked for, and room for replays of which only the steps' length is.
+	times *Times
+	room  Times
+	dur   []int64
 }
 
 // Answer is the reply to one question: steps of the main kind before and after, ns, as means over the steps, and what they
@@ -56,8 +61,38 @@ func newSession(s *model.Session, b *analyse.Breakdown, last int) *Session {
 	if r.graph == nil || len(r.graph.windows) == 0 || r.graph.Incomplete() {
 		return nil
 	}
-	r.before, _ = r.graph.Replay(Change{}) // no names, so that none can be unknown
+	n := len(r.graph.nodes)
+	r.room, r.dur = Times{Start: make([]int64, n), End: make([]int64, n)}, make([]int64, n)
+	if r.b != nil {
+		r.steps = r.graph.Steps(r.unmodified())
+	} else {
+		r.steps, _ = r.stepsUnder(Change{}) // no names, so that none can be unknown
+	}
 	return r
+}
+
+// stepsUnder are the steps under a change.
+func (r *Session) stepsUnder(c Change) ([]Step, error) {
+	if r.b != nil {
+		g, t, err := r.replay(c)
+		if err != nil {
+			return nil, err
+		}
+		return g.Steps(t), nil
+	}
+	if _, err := r.graph.durationsInto(r.dur, c.Scale); err != nil {
+		return nil, err
+	}
+	r.graph.runInto(&r.room, r.dur, c)
+	return r.graph.Steps(&r.room), nil
+}
+
+// unmodified is the replay without a change.
+func (r *Session) unmodified() *Times {
+	if r.times == nil {
+		r.times = r.graph.run(r.graph.recorded(), Change{})
+	}
+	return r.times
 }
 
 // maxLanes is the number of threads and streams beyond which a trace is not replayed: who gave whom work is looked for among
@@ -89,7 +124,7 @@ func (r *Session) Meets() bool {
 // Error is how far the unmodified replay is from what was recorded, as a share of the steps; negative where it is shorter.
 func (r *Session) Error() float64 {
 	recorded, replayed := model.Dur(0), model.Dur(0)
-	for _, st := range r.graph.Steps(r.before) {
+	for _, st := range r.steps {
 		recorded += st.Recorded
 		replayed += st.Replayed
 	}
@@ -98,7 +133,7 @@ func (r *Session) Error() float64 {
 
 // Slack is the share of the recorded steps that nothing explains.
 func (r *Session) Slack() float64 {
-	steps := r.graph.Steps(r.before)
+	steps := slices.Clone(r.steps)
 	r.graph.Explain(steps)
 	recorded, slack := model.Dur(0), model.Dur(0)
 	for _, st := range steps {
@@ -137,23 +172,38 @@ func (r *Session) Names() []string {
 	return append(kinds, names...)
 }
 
+// Price is Ask without the steps' parts, which cost as much again: the mean step before and after a change, ns.
+func (r *Session) Price(c Change) (before, after float64, err error) {
+	steps, err := r.stepsUnder(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	trace := r.asked(c)
+	return mean(r.steps, trace, r.only), mean(steps, trace, r.only), nil
+}
+
+// asked is the trace that the answer to a question is about.
+func (r *Session) asked(c Change) int {
+	if c.RanksEqual {
+		return r.middleTrace()
+	}
+	return r.graph.windows[0].trace
+}
+
 // Ask replays a change. It fails with *UnknownName where the session holds nothing of a name.
 func (r *Session) Ask(c Change) (*Answer, error) {
 	g, times, err := r.replay(c)
 	if err != nil {
 		return nil, err
 	}
-	trace := r.graph.windows[0].trace
-	if c.RanksEqual {
-		trace = r.graph.middleTrace(r.before)
-	}
-	a := &Answer{Before: r.graph.mean(r.before, trace, r.only), After: g.mean(times, trace, r.only)}
+	trace := r.asked(c)
+	a := &Answer{Before: mean(r.steps, trace, r.only), After: mean(g.Steps(times), trace, r.only)}
 	for i := range r.graph.windows {
 		if w := &r.graph.windows[i]; w.trace == trace && w.asked(r.only) {
 			a.Steps++
 		}
 	}
-	a.PartsBefore, a.PartsAfter = r.graph.parts(r.before, trace, r.only), g.parts(times, trace, r.only)
+	a.PartsBefore, a.PartsAfter = r.graph.parts(r.unmodified(), trace, r.only), g.parts(times, trace, r.only)
 	return a, nil
 }
 
@@ -175,7 +225,7 @@ func (r *Session) replay(c Change) (*Graph, *Times, error) {
 		return g, t, nil
 	}
 	// Threads that shared cores while they were recorded took longer than they would alone.
-	alone := 1 / max(r.graph.demand(r.graph.recorded(), r.before, r.cpu)/r.cores, 1)
+	alone := 1 / max(r.graph.demand(r.graph.recorded(), r.unmodified(), r.cpu)/r.cores, 1)
 	work := g.crowded(dur, alone, r.cpu)
 	if t = g.run(work, c); g.demand(work, t, r.cpu) <= r.cores {
 		return g, t, nil
@@ -237,10 +287,10 @@ func (g *Graph) crowded(dur []int64, factor, cpu float64) []int64 {
 // asked says whether a window is the one step that is asked for; nil asks for all.
 func (w *window) asked(only *int64) bool { return !w.lead && (only == nil || w.number == *only) }
 
-// mean is the mean step of a trace, ns.
-func (g *Graph) mean(t *Times, trace int, only *int64) float64 {
+// mean is the mean step of a trace, ns; only limits it to the steps of one number.
+func mean(steps []Step, trace int, only *int64) float64 {
 	sum, n := 0.0, 0.0
-	for _, st := range g.Steps(t) {
+	for _, st := range steps {
 		if st.Trace == trace && (only == nil || st.Number == *only) {
 			sum += float64(st.Replayed)
 			n++
@@ -250,14 +300,14 @@ func (g *Graph) mean(t *Times, trace int, only *int64) float64 {
 }
 
 // middleTrace is the rank whose steps are neither the shortest nor the longest.
-func (g *Graph) middleTrace(t *Times) int {
+func (r *Session) middleTrace() int {
 	var traces []int
-	for i := range g.windows {
-		if trace := g.windows[i].trace; !slices.Contains(traces, trace) {
+	for i := range r.graph.windows {
+		if trace := r.graph.windows[i].trace; !slices.Contains(traces, trace) {
 			traces = append(traces, trace)
 		}
 	}
-	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(g.mean(t, x, nil), g.mean(t, y, nil)) })
+	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(mean(r.steps, x, nil), mean(r.steps, y, nil)) })
 	return traces[(len(traces)-1)/2]
 }
 
@@ -266,7 +316,7 @@ func (g *Graph) parts(t *Times, trace int, only *int64) []Part {
 	if !g.account {
 		return g.chainParts(t, trace, only)
 	}
-	sums := map[[2]string]int64{}
+	sums := newSums(g)
 	for i := range g.windows {
 		w := &g.windows[i]
 		if !w.asked(only) {
@@ -279,19 +329,21 @@ func (g *Graph) parts(t *Times, trace int, only *int64) []Part {
 		for n := w.from + 1; n <= w.to; n++ {
 			nd := &g.nodes[n]
 			if gap := t.Start[n] - end; gap > 0 {
-				sums[[2]string{Input.String(), ""}] += gap
+				sums.of[Input][0] += gap
 			}
-			name, of := g.partName(nd), g.categories[nd.cat]
-			if nd.kind == Other {
-				of = ""
-			} else if nd.kind == Fetch {
-				name = Input.String()
-			}
-			sums[[2]string{name, of}] += t.End[n] - t.Start[n]
+			sums.of[nd.kind][nd.cat] += t.End[n] - t.Start[n]
 			end = t.End[n]
 		}
 	}
-	return sortedParts(sums)
+	return g.named(sums, func(kind Kind, category string) [2]string {
+		switch kind {
+		case Other:
+			return [2]string{category, ""}
+		case Fetch:
+			kind = Input
+		}
+		return [2]string{kind.String(), category}
+	})
 }
 
 func sortedParts(sums map[[2]string]int64) []Part {

@@ -151,14 +151,6 @@ func (b *builder) findBursts() {
 			b.bursts[i].joined = true
 		}
 	}
-	b.burstsOf = make([][]int32, len(b.acts))
-	for i := range b.bursts {
-		lane := b.bursts[i].lane
-		b.burstsOf[lane] = append(b.burstsOf[lane], int32(i))
-		if b.bursts[i].joined {
-			b.burstsOf[b.main] = append(b.burstsOf[b.main], int32(i))
-		}
-	}
 }
 
 // marksOf are the instants at which a thread's nodes are cut, in order.
@@ -189,7 +181,7 @@ func (b *builder) marksOf(lane model.LaneID) []mark {
 // linkBursts lets bursts wait for what gave them work, and the driver for those that it joins.
 func (b *builder) linkBursts() {
 	var outside []int32 // bursts that a request from outside began
-	requests := b.requests()
+	givers, requests := b.givers(), b.requests()
 	for i := range b.bursts {
 		u := &b.bursts[i]
 		if u.joined {
@@ -197,7 +189,7 @@ func (b *builder) linkBursts() {
 			b.g.wait(u.join, u.last, 0, false)
 			continue
 		}
-		giver := b.giver(u)
+		giver := givers[i]
 		late := b.at(u.from)
 		if giver >= 0 {
 			late -= b.g.traced(giver)
@@ -216,30 +208,39 @@ func (b *builder) linkBursts() {
 	b.arrivals(outside)
 }
 
-// giver is the node of another thread that ended last before a burst: whichever thread did something last gave it its work.
-func (b *builder) giver(u *burst) int32 {
-	if b.ends == nil {
-		for _, l := range b.g.lanes {
-			if l.trace == b.index && l.id != model.NoLane && b.t.Lanes[l.id].Kind == model.LaneThread {
-				for n := l.first; n < l.end; n++ {
-					b.ends = append(b.ends, n)
-				}
+// givers are, by burst, the nodes of other threads that ended last before it, -1 where there is none: whichever thread did
+// something last gave it its work. Bursts that the driver waits for have none.
+func (b *builder) givers() []int32 {
+	out := fill(len(b.bursts), -1)
+	var order []int32
+	for i := range b.bursts {
+		if !b.bursts[i].joined {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(b.bursts[x].from, b.bursts[y].from) })
+	var threads []lane // what of them is left to come
+	for _, l := range b.g.lanes {
+		if l.trace == b.index && l.id != model.NoLane && b.t.Lanes[l.id].Kind == model.LaneThread {
+			threads = append(threads, l)
+		}
+	}
+	ended := fill(len(threads), -1)
+	for _, i := range order {
+		at := b.at(b.bursts[i].from)
+		for k := range threads {
+			l := &threads[k]
+			for l.first < l.end && b.g.traced(l.first) < at {
+				ended[k] = l.first
+				l.first++
+			}
+			if n := ended[k]; n >= 0 && l.id != b.bursts[i].lane && (out[i] < 0 || b.g.traced(n) >= b.g.traced(out[i])) {
+				out[i] = n
 			}
 		}
-		slices.SortFunc(b.ends, func(x, y int32) int { return cmp.Or(cmp.Compare(b.g.traced(x), b.g.traced(y)), cmp.Compare(x, y)) })
 	}
-	at, own := b.at(u.from), b.laneAt[u.lane]
-	i, _ := slices.BinarySearchFunc(b.ends, at, func(n int32, t int64) int { return cmp.Compare(b.g.traced(n), t) })
-	for k := i - 1; k >= 0 && k >= i-maxGivers; k-- {
-		if b.g.nodes[b.ends[k]].lane != own {
-			return b.ends[k]
-		}
-	}
-	return -1
+	return out
 }
-
-// maxGivers bounds how far back the thread is looked for that gave another one its work.
-const maxGivers = 10_000
 
 // requests are the instants at which a thread entered an outermost annotation that is neither a step nor a wait for data.
 func (b *builder) requests() []model.Time {
@@ -264,7 +265,7 @@ func (b *builder) arrivals(bursts []int32) {
 	for _, i := range bursts {
 		u := &b.bursts[i]
 		from := b.at(u.from)
-		n := b.g.add(node{at: from, dur: b.g.nodes[u.begin].at - from, event: model.NoEvent, prev: -1, lane: l, kind: Host})
+		n := b.g.add(node{at: from, dur: b.g.nodes[u.begin].at - from, event: model.NoEvent, prev: -1, kind: Host})
 		b.g.wait(u.begin, n, 0, false)
 	}
 	b.closeLane(l)

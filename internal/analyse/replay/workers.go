@@ -65,7 +65,7 @@ func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int
 		taken := queued[loaderKey{w.loader, w.epoch}][w.batch-l.ahead(w)]
 		first := w.epoch != epoch
 		epoch = w.epoch
-		n := node{at: f.start, dur: f.end - f.start, event: model.NoEvent, prev: last, lag: clamp32(switching), lane: number, kind: Fetch}
+		n := node{at: f.start, dur: f.end - f.start, event: model.NoEvent, prev: last, lag: clamp32(switching), kind: Fetch}
 		if last < 0 || first {
 			n.lag = 0
 		}
@@ -77,7 +77,7 @@ func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int
 		case first && f.start > 0 && l.workers <= 0 && l.before(f.start) >= 0:
 			// Starting the worker, from what the program did last before.
 			given := l.before(f.start)
-			begin := l.g.add(node{at: l.g.traced(given), dur: f.start - l.g.traced(given), event: model.NoEvent, prev: last, lane: number, kind: Fetch})
+			begin := l.g.add(node{at: l.g.traced(given), dur: f.start - l.g.traced(given), event: model.NoEvent, prev: last, kind: Fetch})
 			l.g.wait(begin, given, 0, false)
 			n.prev, n.lag = begin, 0
 			last = l.g.add(n)
