@@ -15,7 +15,8 @@ tracker = None  # steps.Steps
 device = None
 first_step_ns = 0
 finished = 0
-over = False  # --steps or --duration have been reached
+step_limit = time_limit = 0  # --steps; --duration in nanoseconds
+over = False  # both end the measuring: one of them has been reached
 keep = True  # whether rows of the running step are kept
 kinds = set()
 
@@ -43,9 +44,10 @@ def begin_without_torch(config):
 
 def begin(w):
     """Starts looking for steps."""
-    global windows, tracker
+    global windows, tracker, step_limit, time_limit
     windows = w
     tracker = steps.Steps(finish, w.boundary)
+    step_limit, time_limit = core.config.get("steps") or 0, (core.config.get("duration") or 0) * 1e9
 
 
 def finish(number, kind, source, t0, t1, items, tid):
@@ -74,8 +76,7 @@ def finish(number, kind, source, t0, t1, items, tid):
 def bound(t):
     """Ends the measuring when --steps or --duration say so, and the program too with --stop-after."""
     global over, keep
-    limit, seconds = core.config.get("steps") or 0, core.config.get("duration") or 0
-    if not (limit and finished >= limit or seconds and t - first_step_ns >= seconds * 1e9):
+    if not (step_limit and finished >= step_limit or time_limit and t - first_step_ns >= time_limit):
         return
     over, keep = True, False
     windows.finish_all()

@@ -17,6 +17,9 @@ class Leader:
 
     def leads(self, name):
         """Counts one repetition of name and says whether it ends a step."""
+        if name == self.name and len(self.counts) == 1:
+            self.others = 0
+            return True  # nothing else has ever repeated
         if len(self.counts) > 64:
             self.counts.clear()
         self.counts[name] = self.counts.get(name, 0) + 1
