@@ -257,7 +257,7 @@ func (r *pluginRules) rates(device int32) (utilisation, efficiency, occupancy fl
 				continue
 			}
 			runs = append(runs, run)
-			if d := &ev.DeviceDetails[ev.Detail[id]]; ev.Detail[id] >= 0 {
+			if d := ev.DeviceArgsOf(ev.Detail[id]); ev.Detail[id] >= 0 {
 				if d.BlocksPerSM > 0 {
 					blocks = append(blocks, stats.Weighted{Interval: run, Weight: min(1, float64(d.BlocksPerSM))})
 				}

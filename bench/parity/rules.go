@@ -45,7 +45,7 @@ func newRules(t *model.Trace, s *model.Strings, h *holistic) *rules {
 		case r.dropsRows && k.Device() && ev.Link[id] == model.NoEvent:
 		case k.Device():
 			r.rows = append(r.rows, id)
-		case k == model.KindSync && ev.Detail[i] >= 0 && ev.DeviceDetails[ev.Detail[i]].Stream >= 0:
+		case k == model.KindSync && ev.DeviceArgsOf(ev.Detail[i]).Stream >= 0:
 			r.rows = append(r.rows, id)
 		case k == model.KindOp && strings.HasPrefix(s.Text(ev.Name[i]), "triton_"): // its arguments hold the stream
 			r.rows = append(r.rows, id)

@@ -110,7 +110,7 @@ func (r *rules) highest(kind string) float64 {
 		if k := ev.Kind[id]; k != model.KindMemcpy && k != model.KindMemset || d < 0 || !strings.HasPrefix(r.s.Text(ev.Name[id]), kind) {
 			continue
 		}
-		rate := float64(ev.DeviceDetails[d].BandwidthGBs)
+		rate := float64(ev.DeviceArgsOf(d).BandwidthGBs)
 		changes = append(changes, change{ev.Start[id], rate}, change{ev.Start[id] + max(1000, model.Time(ev.Dur[id])), -rate})
 	}
 	sort.Slice(changes, func(i, j int) bool {

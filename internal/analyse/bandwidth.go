@@ -30,8 +30,8 @@ func Bandwidths(t *model.Trace, s *model.Strings) []Bandwidth {
 	out := []Bandwidth{}
 	for _, w := range deviceWorks(t, s) {
 		for _, id := range w.rows {
-			d := ev.Detail[id]
-			if ev.Kind[id] == model.KindKernel || d < 0 || ev.DeviceDetails[d].BandwidthGBs <= 0 {
+			args := ev.DeviceArgsOf(ev.Detail[id])
+			if ev.Kind[id] == model.KindKernel || args.BandwidthGBs <= 0 {
 				continue
 			}
 			kind := bandwidthKind(s.Text(ev.Name[id]))
@@ -41,7 +41,7 @@ func Bandwidths(t *model.Trace, s *model.Strings) []Bandwidth {
 				index[kind] = at
 				out = append(out, Bandwidth{Kind: kind})
 			}
-			rate, end := float64(ev.DeviceDetails[d].BandwidthGBs), max(ev.End(id), ev.Start[id]+1)
+			rate, end := float64(args.BandwidthGBs), max(ev.End(id), ev.Start[id]+1)
 			if ev.Dur[id] == 0 {
 				end = ev.Start[id] + 1000
 			}

@@ -88,7 +88,7 @@ func newCollectiveParser(s *model.Strings) *collectiveParser {
 func (p *collectiveParser) of(ev *model.Events, id model.EventID) *collectiveKind {
 	args := model.Str(0)
 	if d := ev.Detail[id]; d >= 0 {
-		args = ev.DeviceDetails[d].Collective
+		args = ev.DeviceArgsOf(d).Collective
 	}
 	cache, key := p.known, args
 	if args == 0 {

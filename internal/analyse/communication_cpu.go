@@ -33,7 +33,7 @@ func hostCollectives(t *model.Trace, s *model.Strings) []collective {
 	for _, id := range mergeLanes(ev, ids) {
 		key := [3]model.Str{ev.Name[id]}
 		if d := ev.Detail[id]; d >= 0 {
-			key[1], key[2] = ev.OpDetails[d].Shapes, ev.OpDetails[d].Types
+			key[1], key[2] = ev.OpArgsOf(d).Shapes, ev.OpArgsOf(d).Types
 		}
 		kind := kinds[key]
 		if kind == nil {

@@ -183,7 +183,7 @@ func tritonRows(t *model.Trace, s *model.Strings) [][]Cell {
 		}
 		k := byName[ev.Name[op]]
 		if k == nil {
-			extra := flatObject(s.Text(ev.OpDetails[ev.Detail[op]].Extra))
+			extra := flatObject(s.Text(ev.OpArgsOf(ev.Detail[op]).Extra))
 			if extra["kernel_file"] == "" && extra["kernel_backend"] != "triton" {
 				continue
 			}

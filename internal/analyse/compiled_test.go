@@ -53,7 +53,8 @@ func TestTritonKernels(t *testing.T) {
 	for i := range tr.Events.Len() { // the slow reader leaves out what it has no use for
 		if tr.Events.Kind[i] == model.KindOp && s.Text(tr.Events.Name[i]) == "triton_poi_fused_add_0" {
 			tr.Events.Detail[i] = int32(len(tr.Events.OpDetails))
-			tr.Events.OpDetails = append(tr.Events.OpDetails, model.OpDetail{Extra: s.Intern(
+			tr.Events.OpDetails = append(tr.Events.OpDetails, model.OpDetail{Args: uint32(len(tr.Events.OpArgs))})
+			tr.Events.OpArgs = append(tr.Events.OpArgs, model.OpArgs{Extra: s.Intern(
 				`{"kernel_backend": "triton", "kernel_file": "/tmp/k/abc.py", "kernel_kwargs": "XBLOCK=256", "num_warps": 4}`)})
 		}
 	}

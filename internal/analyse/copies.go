@@ -61,8 +61,8 @@ func (w *deviceWork) copies() []Copy {
 		c.Count++
 		c.Dur += ev.Dur[id]
 		c.Exposed += ev.Dur[id] - model.Dur(hidden.LenIn(interval(ev, id)))
-		if d := ev.Detail[id]; d >= 0 && ev.DeviceDetails[d].Bytes > 0 {
-			c.Bytes += ev.DeviceDetails[d].Bytes
+		if bytes := ev.DeviceArgsOf(ev.Detail[id]).Bytes; bytes > 0 {
+			c.Bytes += bytes
 		}
 		if call := ev.Link[id]; call != model.NoEvent && w.blocks(call) {
 			c.Waited += ev.Dur[call]

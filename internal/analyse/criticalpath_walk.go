@@ -61,9 +61,9 @@ func (w *pathWalk) readWaits() {
 		if ev.Kind[i] != model.KindSync || ev.Detail[i] < 0 || !strings.HasPrefix(w.s.Text(ev.Name[i]), "Stream Wait") {
 			continue
 		}
-		d := &ev.DeviceDetails[ev.Detail[i]]
+		d := ev.DeviceArgsOf(ev.Detail[i])
 		record, ok := calls[d.WaitCorrelation]
-		waited, known := calls[d.Correlation]
+		waited, known := calls[ev.DeviceDetails[ev.Detail[i]].Correlation]
 		from, has := lanes[stream{w.t.Lanes[ev.Lane[i]].Device, d.WaitStream}]
 		to, target := lanes[stream{w.t.Lanes[ev.Lane[i]].Device, d.Stream}]
 		if !ok || !known || !has || !target {

@@ -41,7 +41,7 @@ func newStackFinder(f *functions) *stackFinder {
 		if d == nil {
 			continue
 		}
-		s.written = s.written || d.Stack != 0
+		s.written = s.written || f.args(row).Stack != 0
 		key := forwardKey{d.Sequence, row.thread}
 		if _, known := s.forward[key]; !known && s.backward[i] < 0 && row.flags&rowRemoved == 0 {
 			s.forward[key] = int32(i)
@@ -114,8 +114,8 @@ func (s *stackFinder) entries(i int32, n int) []string {
 	if !s.written {
 		return s.enclosing(i, n)
 	}
-	d := s.f.detail(&s.f.rows[i])
-	if d == nil || d.Stack == 0 {
+	d := s.f.args(&s.f.rows[i])
+	if d.Stack == 0 {
 		return nil
 	}
 	all, ok := s.split[d.Stack]

@@ -58,8 +58,8 @@ func (w *deviceWork) smEfficiency() float64 {
 	ev := &w.trace.Events
 	var points []stats.Weighted
 	for _, id := range w.rows {
-		if d := ev.Detail[id]; ev.Kind[id] == model.KindKernel && d >= 0 && ev.DeviceDetails[d].BlocksPerSM > 0 {
-			points = append(points, stats.Weighted{Interval: interval(ev, id), Weight: min(1, float64(ev.DeviceDetails[d].BlocksPerSM))})
+		if args := ev.DeviceArgsOf(ev.Detail[id]); ev.Kind[id] == model.KindKernel && args.BlocksPerSM > 0 {
+			points = append(points, stats.Weighted{Interval: interval(ev, id), Weight: min(1, float64(args.BlocksPerSM))})
 		}
 	}
 	if len(points) == 0 {
@@ -84,11 +84,11 @@ func (w *deviceWork) occupancy() float64 {
 	ev := &w.trace.Events
 	var sum, time float64
 	for _, id := range w.rows {
-		d := ev.Detail[id]
-		if ev.Kind[id] != model.KindKernel || d < 0 || ev.DeviceDetails[d].Occupancy < 0 {
+		args := ev.DeviceArgsOf(ev.Detail[id])
+		if ev.Kind[id] != model.KindKernel || args.Occupancy < 0 {
 			continue
 		}
-		sum += float64(ev.DeviceDetails[d].Occupancy) / 100 * float64(ev.Dur[id])
+		sum += float64(args.Occupancy) / 100 * float64(ev.Dur[id])
 		time += float64(ev.Dur[id])
 	}
 	if time == 0 {

@@ -142,11 +142,16 @@ func (f *functions) detail(row *functionRow) *model.OpDetail {
 	return &ev.OpDetails[ev.Detail[row.event]]
 }
 
-func (f *functions) shapes(row *functionRow) model.Str {
-	if d := f.detail(row); d != nil {
-		return d.Shapes
+// args is what the row's operator was called with, all empty where that is not known.
+func (f *functions) args(row *functionRow) *model.OpArgs {
+	if f.detail(row) == nil {
+		return f.trace.Events.OpArgsOf(-1)
 	}
-	return 0
+	return f.trace.Events.OpArgsOf(f.trace.Events.Detail[row.event])
+}
+
+func (f *functions) shapes(row *functionRow) model.Str {
+	return f.args(row).Shapes
 }
 
 // accumulate adds one row's columns.
@@ -167,7 +172,7 @@ func (f *functions) accumulate(a *KeyAverage, i int32) {
 			a.SelfDeviceBytes += m.device - m.deviceBelow
 		}
 	}
-	if d := f.detail(row); d != nil && d.Shapes != 0 {
+	if d := f.args(row); d.Shapes != 0 {
 		a.Flops += OperatorFlops(f.texts.Text(row.name), f.texts.Text(d.Shapes), f.texts.Text(d.Concrete))
 	}
 }

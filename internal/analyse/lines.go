@@ -56,7 +56,7 @@ func (l *lineFinder) of(id model.EventID) Where {
 		case model.KindOp:
 			w.Op = l.texts.Text(ev.Name[at])
 			if ev.Detail[at] >= 0 {
-				d := &ev.OpDetails[ev.Detail[at]]
+				d := ev.OpArgsOf(ev.Detail[at])
 				if !w.hasLine() {
 					w.setFrame(l.stackLine(d.Stack))
 				}

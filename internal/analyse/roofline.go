@@ -139,7 +139,7 @@ func (o *opWorkTable) add(kernel model.EventID) {
 	}
 	row, known := o.of[op]
 	if !known {
-		d := &ev.OpDetails[ev.Detail[op]]
+		d := ev.OpArgsOf(ev.Detail[op])
 		o.shapes = o.shapes || d.Shapes != 0
 		key := opWorkKey{ev.Name[op], d.Shapes, d.Types, d.Concrete, strings.Contains(o.s.Text(ev.Name[kernel]), "tf32")}
 		if row, known = o.index[key]; !known {

@@ -229,6 +229,8 @@ func slowAppend(t *model.Trace, s *model.Strings, r *slowRow) {
 	case r.kind == model.KindOp || r.kind == model.KindAnnotation:
 		detail = len(ev.OpDetails)
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{External: external, Sequence: number(-1, "Sequence number"), FwdThread: int32(number(0, "Fwd thread id")),
+			Args: uint32(len(ev.OpArgs))})
+		ev.OpArgs = append(ev.OpArgs, model.OpArgs{
 			Shapes: text("Input Dims", "Input dims"), Types: text("Input type"), Concrete: text("Concrete Inputs"), Stack: text("Call stack")})
 	case r.kind == model.KindPython:
 		detail = len(ev.PythonDetails)
@@ -238,7 +240,8 @@ func slowAppend(t *model.Trace, s *model.Strings, r *slowRow) {
 		ev.RuntimeDetails = append(ev.RuntimeDetails, model.RuntimeDetail{Correlation: number(0, "correlation"), External: external})
 	case r.kind != model.KindOverhead:
 		detail = len(ev.DeviceDetails)
-		d := model.DeviceDetail{Correlation: number(0, "correlation"), External: external, Device: int32(number(-1, "device")), Stream: number(-1, "stream"),
+		ev.DeviceDetails = append(ev.DeviceDetails, model.DeviceDetail{Correlation: number(0, "correlation"), External: external, Args: uint32(len(ev.DeviceArgs))})
+		d := model.DeviceArgs{Device: int32(number(-1, "device")), Stream: number(-1, "stream"),
 			Bytes: number(-1, "bytes"), Occupancy: float32(number(-1, "est. achieved occupancy %")),
 			WaitCorrelation: number(-1, "wait_on_cuda_event_record_corr_id"), WaitStream: number(-1, "wait_on_stream"), GraphNode: number(0, "graph node id")}
 		if bps, err := strconv.ParseFloat(string(r.Args["blocks per SM"]), 32); err == nil {
@@ -251,7 +254,7 @@ func slowAppend(t *model.Trace, s *model.Strings, r *slowRow) {
 			raw, _ := json.Marshal(r.Args)
 			d.Collective = s.Intern(string(raw))
 		}
-		ev.DeviceDetails = append(ev.DeviceDetails, d)
+		ev.DeviceArgs = append(ev.DeviceArgs, d)
 	}
 	ev.Detail = append(ev.Detail, int32(detail))
 }

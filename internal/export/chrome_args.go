@@ -50,7 +50,7 @@ func (c *chromeWriter) appendArgs(b []byte, e *model.Events, id model.EventID) [
 	}
 	switch k := e.Kind[id]; k {
 	case model.KindOp, model.KindAnnotation:
-		return c.appendOpArgs(b, &e.OpDetails[d])
+		return c.appendOpArgs(b, &e.OpDetails[d], e.OpArgsOf(d))
 	case model.KindPython:
 		p := &e.PythonDetails[d]
 		b = appendInt(b, "Python id", p.ID)
@@ -69,12 +69,12 @@ func (c *chromeWriter) appendArgs(b []byte, e *model.Events, id model.EventID) [
 		}
 		b = appendInt(b, "correlation", r.Correlation)
 	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindGPUAnnotation, model.KindSync, model.KindDeviceEvent:
-		return c.appendDeviceArgs(b, k, c.texts.Text(e.Name[id]), &e.DeviceDetails[d])
+		return c.appendDeviceArgs(b, k, c.texts.Text(e.Name[id]), &e.DeviceDetails[d], e.DeviceArgsOf(d))
 	}
 	return b
 }
 
-func (c *chromeWriter) appendOpArgs(b []byte, d *model.OpDetail) []byte {
+func (c *chromeWriter) appendOpArgs(b []byte, d *model.OpDetail, a *model.OpArgs) []byte {
 	if d.External != 0 {
 		b = appendInt(b, "External id", d.External)
 	}
@@ -86,71 +86,71 @@ func (c *chromeWriter) appendOpArgs(b []byte, d *model.OpDetail) []byte {
 		key  string
 		text model.Str
 	}{
-		{"Input Dims", d.Shapes}, {"Input Strides", d.Strides}, {"Input type", d.Types}, {"Concrete Inputs", d.Concrete},
+		{"Input Dims", a.Shapes}, {"Input Strides", a.Strides}, {"Input type", a.Types}, {"Concrete Inputs", a.Concrete},
 	} {
 		if raw.text != 0 {
 			b = c.raw.append(appendKey(b, raw.key), raw.text)
 		}
 	}
-	if d.Stack != 0 {
-		b = appendText(b, "Call stack", c.texts.Text(d.Stack))
+	if a.Stack != 0 {
+		b = appendText(b, "Call stack", c.texts.Text(a.Stack))
 	}
-	if d.Module != 0 {
-		b = appendText(b, "Module Hierarchy", c.texts.Text(d.Module))
+	if a.Module != 0 {
+		b = appendText(b, "Module Hierarchy", c.texts.Text(a.Module))
 	}
-	if d.Unended {
+	if a.Unended {
 		b = append(appendKey(b, "finished"), "false"...)
 	}
-	return c.raw.members(b, d.Extra)
+	return c.raw.members(b, a.Extra)
 }
 
-func (c *chromeWriter) appendDeviceArgs(b []byte, k model.Kind, name string, d *model.DeviceDetail) []byte {
+func (c *chromeWriter) appendDeviceArgs(b []byte, k model.Kind, name string, d *model.DeviceDetail, a *model.DeviceArgs) []byte {
 	if d.External != 0 {
 		b = appendInt(b, "External id", d.External)
 	}
 	if k == model.KindGPUAnnotation { // as Kineto: with a stream, other tools take it for a kernel
-		return c.raw.members(b, d.Collective)
+		return c.raw.members(b, a.Collective)
 	}
-	b = appendInt(b, "device", int64(d.Device))
-	b = appendInt(b, "stream", d.Stream)
+	b = appendInt(b, "device", int64(a.Device))
+	b = appendInt(b, "stream", a.Stream)
 	b = appendInt(b, "correlation", d.Correlation)
 	switch k {
 	case model.KindKernel:
-		b = appendLaunch(b, d)
+		b = appendLaunch(b, a)
 	case model.KindMemcpy, model.KindMemset:
-		if d.Bytes >= 0 {
-			b = appendInt(b, "bytes", d.Bytes)
-			if d.BandwidthGBs > 0 {
-				b = appendFloat(appendKey(b, "memory bandwidth (GB/s)"), float64(d.BandwidthGBs), 32)
+		if a.Bytes >= 0 {
+			b = appendInt(b, "bytes", a.Bytes)
+			if a.BandwidthGBs > 0 {
+				b = appendFloat(appendKey(b, "memory bandwidth (GB/s)"), float64(a.BandwidthGBs), 32)
 			}
 		}
 	case model.KindSync:
 		b = appendText(b, "cuda_sync_kind", name)
 	}
-	if events := k == model.KindSync && (name == "Event Sync" || name == "Stream Wait Event"); events || d.WaitStream > 0 || d.WaitCorrelation > 0 {
-		b = appendInt(b, "wait_on_stream", d.WaitStream)
-		b = appendInt(b, "wait_on_cuda_event_record_corr_id", d.WaitCorrelation)
+	if events := k == model.KindSync && (name == "Event Sync" || name == "Stream Wait Event"); events || a.WaitStream > 0 || a.WaitCorrelation > 0 {
+		b = appendInt(b, "wait_on_stream", a.WaitStream)
+		b = appendInt(b, "wait_on_cuda_event_record_corr_id", a.WaitCorrelation)
 	}
-	if d.GraphNode != 0 {
-		b = appendInt(b, "graph node id", d.GraphNode)
+	if a.GraphNode != 0 {
+		b = appendInt(b, "graph node id", a.GraphNode)
 	}
-	return c.raw.members(b, d.Collective)
+	return c.raw.members(b, a.Collective)
 }
 
 // appendLaunch appends a kernel's launch geometry, where the file had it.
-func appendLaunch(b []byte, d *model.DeviceDetail) []byte {
-	if d.Grid != [3]int32{} {
-		b = appendTriple(appendKey(b, "grid"), d.Grid)
-		b = appendTriple(appendKey(b, "block"), d.Block)
-		b = appendInt(b, "registers per thread", int64(d.Registers))
-		b = appendInt(b, "shared memory", int64(d.SharedBytes))
+func appendLaunch(b []byte, a *model.DeviceArgs) []byte {
+	if a.Grid != [3]int32{} {
+		b = appendTriple(appendKey(b, "grid"), a.Grid)
+		b = appendTriple(appendKey(b, "block"), a.Block)
+		b = appendInt(b, "registers per thread", int64(a.Registers))
+		b = appendInt(b, "shared memory", int64(a.SharedBytes))
 	}
-	if d.BlocksPerSM != 0 {
-		b = appendFloat(appendKey(b, "blocks per SM"), float64(d.BlocksPerSM), 32)
-		b = appendFloat(appendKey(b, "warps per SM"), float64(d.WarpsPerSM), 32)
+	if a.BlocksPerSM != 0 {
+		b = appendFloat(appendKey(b, "blocks per SM"), float64(a.BlocksPerSM), 32)
+		b = appendFloat(appendKey(b, "warps per SM"), float64(a.WarpsPerSM), 32)
 	}
-	if d.Occupancy >= 0 {
-		b = appendFloat(appendKey(b, "est. achieved occupancy %"), float64(d.Occupancy), 32)
+	if a.Occupancy >= 0 {
+		b = appendFloat(appendKey(b, "est. achieved occupancy %"), float64(a.Occupancy), 32)
 	}
 	return b
 }

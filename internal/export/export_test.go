@@ -107,11 +107,13 @@ func gpuSession(rank int) *model.Session {
 	add(model.KindOp, 0, "MmBackward0", 200, 50, 1, model.NoEvent)
 	add(model.KindKernel, 1, "gemm", 20, 60, 0, 1)
 	e.OpDetails = []model.OpDetail{
-		{External: 1, Sequence: 4, Shapes: str(`[[2, 3], []]`), Types: str(`["float`), Extra: str(`{"kernel_file": "a.py", "n": 3}`), Stack: str("a.py(1): f")},
+		{External: 1, Sequence: 4, Args: 1},
 		{External: 2, Sequence: 4, FwdThread: 1},
 	}
+	e.OpArgs = []model.OpArgs{{}, {Shapes: str(`[[2, 3], []]`), Types: str(`["float`), Extra: str(`{"kernel_file": "a.py", "n": 3}`), Stack: str("a.py(1): f")}}
 	e.RuntimeDetails = []model.RuntimeDetail{{Correlation: 99, External: 1}}
-	e.DeviceDetails = []model.DeviceDetail{{Correlation: 99, External: 1, Stream: 7, Grid: [3]int32{4, 1, 1}, Block: [3]int32{32, 1, 1}, Occupancy: 50, Bytes: -1, Collective: str(`{"dtype": "Float"}`)}}
+	e.DeviceDetails = []model.DeviceDetail{{Correlation: 99, External: 1}}
+	e.DeviceArgs = []model.DeviceArgs{{Stream: 7, Grid: [3]int32{4, 1, 1}, Block: [3]int32{32, 1, 1}, Occupancy: 50, Bytes: -1, Collective: str(`{"dtype": "Float"}`)}}
 	t.Lanes = []model.Lane{
 		{Kind: model.LaneThread, PID: str("12"), TID: str("12"), Name: str("thread 12 (python)"), Device: -1, EndEvent: 3},
 		{Kind: model.LaneStream, PID: str("0"), TID: str("7"), Stream: 7, FirstEvent: 3, EndEvent: 4},

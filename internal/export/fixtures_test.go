@@ -158,17 +158,18 @@ func eventText(s *model.Session, t *model.Trace, id model.EventID) string {
 		switch e.Kind[id] {
 		case model.KindOp, model.KindAnnotation:
 			o := e.OpDetails[d]
-			fields = append(fields, o.External, o.Sequence, o.FwdThread, o.Unended,
-				text(o.Shapes), text(o.Strides), text(o.Types), text(o.Concrete), text(o.Stack), text(o.Module), text(o.Extra))
+			a := e.OpArgsOf(d)
+			fields = append(fields, o.External, o.Sequence, o.FwdThread, a.Unended,
+				text(a.Shapes), text(a.Strides), text(a.Types), text(a.Concrete), text(a.Stack), text(a.Module), text(a.Extra))
 		case model.KindPython:
 			fields = append(fields, e.PythonDetails[d])
 		case model.KindRuntime:
 			fields = append(fields, e.RuntimeDetails[d])
 		case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindGPUAnnotation, model.KindSync, model.KindDeviceEvent:
-			x := e.DeviceDetails[d]
+			x := *e.DeviceArgsOf(d)
 			collective := text(x.Collective)
 			x.Collective = 0
-			fields = append(fields, x, collective)
+			fields = append(fields, e.DeviceDetails[d].Correlation, e.DeviceDetails[d].External, x, collective)
 		}
 	}
 	b, _ := json.Marshal(fields)

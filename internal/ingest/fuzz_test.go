@@ -33,7 +33,7 @@ func FuzzReadTrace(f *testing.F) {
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if !comparable(s, text) {
+		if !comparableText(s, text) {
 			return
 		}
 		ref, err := testkit.ReadReference(text)
@@ -46,9 +46,9 @@ func FuzzReadTrace(f *testing.F) {
 	})
 }
 
-// comparable leaves out what the slow reader does not promise to see alike: texts with anything wrong in them, keys
+// comparableText leaves out what the slow reader does not promise to see alike: texts with anything wrong in them, keys
 // written twice or with escapes, and times without a fraction beside ones with an exponent.
-func comparable(s *model.Session, text []byte) bool {
+func comparableText(s *model.Session, text []byte) bool {
 	return len(s.Inputs[0].Diagnostics) == 0 && !bytes.ContainsAny(text, "\\\x00") && !strings.ContainsAny(string(text), "eE+") &&
 		!bytes.Contains(text, []byte("\xEF\xBF\xBD")) && !duplicateKeys(text)
 }

@@ -61,7 +61,7 @@ func (c *cancelled) Read(p []byte) (int, error) {
 
 func newBuilder(scan *kineto.Scanner, opt TraceOptions) *builder {
 	b := &builder{scan: scan, opt: opt, lanes: newLaneTable(), header: newHeader(), skipped: skips{},
-		trace: &model.Trace{Process: -1, Window: -1}}
+		opArgs: newArgTable(hashOpArgs), deviceArgs: newArgTable(hashDeviceArgs), trace: &model.Trace{Process: -1, Window: -1}}
 	scan.OnKey, scan.NoFlows = b.header.key, true
 	return b
 }
@@ -84,6 +84,7 @@ func (b *builder) read(name string) error {
 		}
 	}
 	b.open = nil
+	b.trace.Events.OpArgs, b.trace.Events.DeviceArgs = b.opArgs.rows, b.deviceArgs.rows
 	b.oneClock()
 	b.order()
 	b.shift()
@@ -137,8 +138,8 @@ func (b *builder) features() {
 		f.PythonStacks = f.PythonStacks || kind == model.KindPython
 	}
 	f.Memory = f.Memory || len(b.trace.Memory.Time) > 0
-	for i := range ev.OpDetails {
-		if ev.OpDetails[i].Shapes != 0 {
+	for i := range ev.OpArgs {
+		if ev.OpArgs[i].Shapes != 0 {
 			f.Shapes = true
 			break
 		}
@@ -156,15 +157,15 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 	for i, id := range ev.Name {
 		ev.Name[i] = texts.name(kineto.Text(id))
 	}
-	for i := range ev.OpDetails {
-		d := &ev.OpDetails[i]
+	for i := range ev.OpArgs {
+		d := &ev.OpArgs[i]
 		d.Shapes, d.Strides = texts.raw(kineto.Text(d.Shapes)), texts.raw(kineto.Text(d.Strides))
 		d.Types, d.Concrete = texts.raw(kineto.Text(d.Types)), texts.raw(kineto.Text(d.Concrete))
 		d.Stack, d.Module = texts.name(kineto.Text(d.Stack)), texts.name(kineto.Text(d.Module))
 		d.Extra = texts.raw(kineto.Text(d.Extra))
 	}
-	for i := range ev.DeviceDetails {
-		d := &ev.DeviceDetails[i]
+	for i := range ev.DeviceArgs {
+		d := &ev.DeviceArgs[i]
 		d.Collective = texts.raw(kineto.Text(d.Collective))
 	}
 	for _, c := range b.counters {

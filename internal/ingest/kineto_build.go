@@ -35,6 +35,9 @@ type builder struct {
 	counts   []int64 // complete events by category text
 	total    int64
 	extras   extraTable
+	// Arguments that events have alike, each distinct set once.
+	opArgs     argTable[model.OpArgs]
+	deviceArgs argTable[model.DeviceArgs]
 	counters []rawCounter
 	readErr  error
 	// otherClock counts events that follow another clock than the rest, nil where there are none.

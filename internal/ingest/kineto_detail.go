@@ -38,23 +38,20 @@ func (b *builder) detail(e *kineto.Event, kind model.Kind) int32 {
 }
 
 func (b *builder) opDetail(e *kineto.Event) model.OpDetail {
-	d := model.OpDetail{
-		External: e.IntOr(kineto.External, 0), Sequence: e.IntOr(kineto.Sequence, -1), FwdThread: int32(e.IntOr(kineto.FwdThread, 0)),
-		Stack: model.Str(e.Text(kineto.CallStack)), Module: model.Str(e.Text(kineto.Module)), Unended: e.Unfinished(),
-	}
+	a := model.OpArgs{Stack: model.Str(e.Text(kineto.CallStack)), Module: model.Str(e.Text(kineto.Module)), Unended: e.Unfinished()}
 	if b.opt.Skip&SkipShapes == 0 {
-		d.Shapes, d.Strides = model.Str(e.Text(kineto.Dims)), model.Str(e.Text(kineto.Strides))
-		d.Types, d.Concrete = model.Str(e.Text(kineto.Types)), model.Str(e.Text(kineto.Concrete))
+		a.Shapes, a.Strides = model.Str(e.Text(kineto.Dims)), model.Str(e.Text(kineto.Strides))
+		a.Types, a.Concrete = model.Str(e.Text(kineto.Types)), model.Str(e.Text(kineto.Concrete))
 	}
 	if len(e.Extra) > 0 {
-		d.Extra = b.extras.intern(b.scan, e)
+		a.Extra = b.extras.intern(b.scan, e)
 	}
-	return d
+	return model.OpDetail{External: e.IntOr(kineto.External, 0), Sequence: e.IntOr(kineto.Sequence, -1),
+		FwdThread: int32(e.IntOr(kineto.FwdThread, 0)), Args: b.opArgs.intern(a)}
 }
 
 func (b *builder) deviceDetail(e *kineto.Event) model.DeviceDetail {
-	d := model.DeviceDetail{
-		Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0),
+	d := model.DeviceArgs{
 		Device: int32(e.IntOr(kineto.Device, numOr(e.PID, -1))), Stream: e.IntOr(kineto.Stream, numOr(e.TID, -1)),
 		Registers: int32(e.IntOr(kineto.Registers, 0)), SharedBytes: int32(min(e.IntOr(kineto.SharedBytes, 0), math.MaxInt32)),
 		BlocksPerSM: e.FloatOr(kineto.BlocksPerSM, 0), WarpsPerSM: e.FloatOr(kineto.WarpsPerSM, 0),
@@ -69,7 +66,7 @@ func (b *builder) deviceDetail(e *kineto.Event) model.DeviceDetail {
 	if len(e.Extra) > 0 && b.extras.collective(b.scan, e) {
 		d.Collective = b.extras.intern(b.scan, e)
 	}
-	return d
+	return model.DeviceDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0), Args: b.deviceArgs.intern(d)}
 }
 
 func numOr(id kineto.ID, none int64) int64 {

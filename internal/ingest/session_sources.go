@@ -71,8 +71,8 @@ func mentionFile(s *model.Session, file model.Str, weight map[string]int64) {
 // stackFiles mentions the files of operators' stacks ("file(line): function;…"), each distinct stack once.
 func stackFiles(s *model.Session, t *model.Trace, weight map[string]int64) {
 	seen := map[model.Str]bool{}
-	for i := range t.Events.OpDetails {
-		stack := t.Events.OpDetails[i].Stack
+	for i := range t.Events.OpArgs {
+		stack := t.Events.OpArgs[i].Stack
 		if stack == 0 || seen[stack] || len(seen) > 10000 {
 			continue
 		}

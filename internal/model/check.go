@@ -141,10 +141,30 @@ func (e *Events) checkDetail(id EventID) error {
 	case KindKernel, KindMemcpy, KindMemset, KindSync, KindDeviceEvent, KindGPUAnnotation:
 		rows = len(e.DeviceDetails)
 	}
-	if d := e.Detail[id]; d < -1 || int(d) >= rows {
+	d := e.Detail[id]
+	if d < -1 || int(d) >= rows {
 		return fmt.Errorf("detail %d of kind %d does not exist", d, e.Kind[id])
 	}
+	if d < 0 {
+		return nil
+	}
+	return e.checkArgs(e.Kind[id], d)
+}
+
+// checkArgs: arguments that a detail names are there; a session without any table of them has none.
+func (e *Events) checkArgs(kind Kind, d int32) error {
+	switch {
+	case (kind == KindOp || kind == KindAnnotation) && len(e.OpArgs) > 0 && int(e.OpDetails[d].Args) >= len(e.OpArgs):
+		return fmt.Errorf("arguments %d of operators do not exist", e.OpDetails[d].Args)
+	case rowOfDevice(kind) && len(e.DeviceArgs) > 0 && int(e.DeviceDetails[d].Args) >= len(e.DeviceArgs):
+		return fmt.Errorf("arguments %d of device rows do not exist", e.DeviceDetails[d].Args)
+	}
 	return nil
+}
+
+// rowOfDevice says whether details of the kind are DeviceDetails.
+func rowOfDevice(kind Kind) bool {
+	return kind.Device() || kind == KindSync || kind == KindDeviceEvent || kind == KindGPUAnnotation
 }
 
 func (m *MemoryEvents) check(lanes int) error {

@@ -104,18 +104,19 @@ func (d *dumper) detail(e *Events, id EventID) string {
 		integer("external", o.External, 0)
 		integer("sequence", o.Sequence, -1)
 		integer("forward", int64(o.FwdThread), 0)
-		text("shapes", o.Shapes)
-		text("types", o.Types)
-		text("stack", o.Stack)
-		text("extra", o.Extra)
+		a := e.OpArgsOf(row)
+		text("shapes", a.Shapes)
+		text("types", a.Types)
+		text("stack", a.Stack)
+		text("extra", a.Extra)
 	case kind == KindPython:
 		integer("id", e.PythonDetails[row].ID, 0)
 		integer("caller", e.PythonDetails[row].ParentID, -1)
 	case kind == KindRuntime:
 		integer("correlation", e.RuntimeDetails[row].Correlation, 0)
 	default:
-		o := &e.DeviceDetails[row]
-		integer("correlation", o.Correlation, 0)
+		o := e.DeviceArgsOf(row)
+		integer("correlation", e.DeviceDetails[row].Correlation, 0)
 		integer("bytes", o.Bytes, -1)
 		integer("waits-for", o.WaitCorrelation, -1)
 		text("collective", o.Collective)

@@ -103,6 +103,10 @@ type Events struct {
 	PythonDetails  []PythonDetail
 	RuntimeDetails []RuntimeDetail
 	DeviceDetails  []DeviceDetail
+
+	// Arguments that many events have alike, each distinct set once: see OpArgsOf and DeviceArgsOf.
+	OpArgs     []OpArgs
+	DeviceArgs []DeviceArgs
 }
 
 // Len is the number of events.
@@ -111,19 +115,45 @@ func (e *Events) Len() int { return len(e.Start) }
 // End is the end of an event.
 func (e *Events) End(id EventID) Time { return e.Start[id] + Time(e.Dur[id]) }
 
-// OpDetail holds the arguments of an operator. Texts are raw JSON as written ("[[2, 3], []]"), interned.
+var (
+	noOpArgs     OpArgs
+	noDeviceArgs = DeviceArgs{Device: -1, Stream: -1, Occupancy: -1, Bytes: -1, WaitCorrelation: -1, WaitStream: -1}
+)
+
+// OpArgsOf is what an operator or annotation was called with, by its Detail; all empty where there is no such row.
+func (e *Events) OpArgsOf(detail int32) *OpArgs {
+	if detail < 0 || int(detail) >= len(e.OpDetails) || int(e.OpDetails[detail].Args) >= len(e.OpArgs) {
+		return &noOpArgs
+	}
+	return &e.OpArgs[e.OpDetails[detail].Args]
+}
+
+// DeviceArgsOf is what a row of a device was launched with, by its Detail; all unknown where there is no such row.
+func (e *Events) DeviceArgsOf(detail int32) *DeviceArgs {
+	if detail < 0 || int(detail) >= len(e.DeviceDetails) || int(e.DeviceDetails[detail].Args) >= len(e.DeviceArgs) {
+		return &noDeviceArgs
+	}
+	return &e.DeviceArgs[e.DeviceDetails[detail].Args]
+}
+
+// OpDetail holds what tells an operator from others that were called alike.
 type OpDetail struct {
-	External  int64 // "External id"; 0 none
-	Sequence  int64 // forward ↔ backward; -1 none
-	FwdThread int32 // internal thread id of the forward op; 0 none
-	Shapes    Str
-	Strides   Str
-	Types     Str
-	Concrete  Str
-	Stack     Str // "file(line): fn;…", innermost first
-	Module    Str
-	Extra     Str // other arguments as one JSON object (kernel_file, collective name, …), "" none
-	Unended   bool
+	External  int64  // "External id"; 0 none
+	Sequence  int64  // forward ↔ backward; -1 none
+	FwdThread int32  // internal thread id of the forward op; 0 none
+	Args      uint32 // row of OpArgs
+}
+
+// OpArgs are arguments of operators. Texts are raw JSON as written ("[[2, 3], []]"), interned.
+type OpArgs struct {
+	Shapes   Str
+	Strides  Str
+	Types    Str
+	Concrete Str
+	Stack    Str // "file(line): fn;…", innermost first
+	Module   Str
+	Extra    Str // other arguments as one JSON object (kernel_file, collective name, …), "" none
+	Unended  bool
 }
 
 // PythonDetail holds the arguments of a Python call.
@@ -138,10 +168,15 @@ type RuntimeDetail struct {
 	External    int64
 }
 
-// DeviceDetail holds the arguments of a kernel, copy, set, sync or device event.
+// DeviceDetail holds what tells a kernel, copy, set, sync or device event from others that were launched alike.
 type DeviceDetail struct {
-	Correlation     int64
-	External        int64
+	Correlation int64
+	External    int64
+	Args        uint32 // row of DeviceArgs
+}
+
+// DeviceArgs are arguments of rows of a device.
+type DeviceArgs struct {
 	Device          int32
 	Stream          int64
 	Grid, Block     [3]int32

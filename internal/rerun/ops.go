@@ -42,7 +42,7 @@ func HotOps(s *model.Session, limit int) []Op {
 			if ev.Kind[i] != model.KindOp || ev.Detail[i] < 0 || !strings.HasPrefix(s.Strings.Text(ev.Name[i]), "aten::") {
 				continue
 			}
-			d := &ev.OpDetails[ev.Detail[i]]
+			d := ev.OpArgsOf(ev.Detail[i])
 			if d.Shapes == 0 || d.Types == 0 || d.Unended {
 				continue
 			}

@@ -28,7 +28,8 @@ func recordedSession(rows []struct {
 		t.Events.Kind = append(t.Events.Kind, model.KindOp)
 		t.Events.Parent = append(t.Events.Parent, model.EventID(r.parent))
 		t.Events.Detail = append(t.Events.Detail, int32(i))
-		t.Events.OpDetails = append(t.Events.OpDetails, model.OpDetail{Shapes: s.Strings.Intern(r.shapes), Types: s.Strings.Intern(`["float", "float"]`)})
+		t.Events.OpDetails = append(t.Events.OpDetails, model.OpDetail{Args: uint32(i)})
+		t.Events.OpArgs = append(t.Events.OpArgs, model.OpArgs{Shapes: s.Strings.Intern(r.shapes), Types: s.Strings.Intern(`["float", "float"]`)})
 	}
 	s.Traces = []*model.Trace{t}
 	return s

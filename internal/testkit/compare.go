@@ -56,10 +56,10 @@ func (ref *Reference) compareRow(s *model.Session, t *model.Trace, i int) error 
 	}
 	switch {
 	case r.Kind.Device() || r.Kind == model.KindSync || r.Kind == model.KindDeviceEvent:
-		d := ev.DeviceDetails[ev.Detail[id]]
+		d, a := ev.DeviceDetails[ev.Detail[id]], ev.DeviceArgsOf(ev.Detail[id])
 		list = append(list, difference{"call", int(ev.Link[id]), r.Call}, r.integer("correlation", d.Correlation, 0),
-			r.integer("registers per thread", int64(d.Registers), 0), r.integer("bytes", d.Bytes, -1),
-			r.integer("wait_on_cuda_event_record_corr_id", d.WaitCorrelation, -1))
+			r.integer("registers per thread", int64(a.Registers), 0), r.integer("bytes", a.Bytes, -1),
+			r.integer("wait_on_cuda_event_record_corr_id", a.WaitCorrelation, -1))
 	case r.Kind == model.KindRuntime:
 		d := ev.RuntimeDetails[ev.Detail[id]]
 		list = append(list, r.integer("correlation", d.Correlation, 0))
@@ -67,10 +67,10 @@ func (ref *Reference) compareRow(s *model.Session, t *model.Trace, i int) error 
 			list = append(list, difference{"operator", int(ev.Op[id]), r.Op})
 		}
 	case r.Kind == model.KindOp || r.Kind == model.KindAnnotation:
-		d := ev.OpDetails[ev.Detail[id]]
-		list = append(list, r.integer("Sequence number", d.Sequence, -1), r.json(s, "Input Dims", d.Shapes), r.json(s, "Input type", d.Types),
-			r.json(s, "Concrete Inputs", d.Concrete), r.json(s, "Input Strides", d.Strides),
-			difference{"Call stack", s.Strings.Text(d.Stack), plain(r.Args["Call stack"])})
+		d, a := ev.OpDetails[ev.Detail[id]], ev.OpArgsOf(ev.Detail[id])
+		list = append(list, r.integer("Sequence number", d.Sequence, -1), r.json(s, "Input Dims", a.Shapes), r.json(s, "Input type", a.Types),
+			r.json(s, "Concrete Inputs", a.Concrete), r.json(s, "Input Strides", a.Strides),
+			difference{"Call stack", s.Strings.Text(a.Stack), plain(r.Args["Call stack"])})
 	}
 	return firstOf(list)
 }

@@ -43,10 +43,10 @@ func (b *builder) streamWaits() map[model.LaneID][]streamWait {
 	}
 	launched := b.launchedByLane()
 	for _, id := range syncs {
-		d := &ev.DeviceDetails[ev.Detail[id]]
+		d := ev.DeviceArgsOf(ev.Detail[id])
 		device := b.t.Lanes[ev.Lane[id]].Device
 		record, ok := calls[d.WaitCorrelation]
-		waited, known := calls[d.Correlation]
+		waited, known := calls[ev.DeviceDetails[ev.Detail[id]].Correlation]
 		from, has := lanes[stream{device, d.WaitStream}]
 		to, target := lanes[stream{device, d.Stream}]
 		if !ok || !known || !has || !target {
