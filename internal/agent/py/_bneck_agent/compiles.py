@@ -15,10 +15,12 @@ def install(torch):
     core.before_flush.append(poll)
 
 
-def dynamo_loaded(module):
-    """Dynamo is here: it must not meet our watcher of module calls."""
-    from . import modules
+def dynamo_comes(module):
+    """Dynamo is about to be loaded: it takes what stands at Module's __call__ for the one that it may look through, and must not meet
+    our watchers of module calls."""
+    from . import modulepaths, modules
 
+    modulepaths.withdraw()
     modules.leave()
 
 

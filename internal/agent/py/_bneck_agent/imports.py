@@ -35,7 +35,6 @@ def _written_by(module):
 WATCHED = {
     "torch": after_torch,
     "multiprocessing.util": _late("life", "watch_multiprocessing"),
-    "torch._dynamo": _late("compiles", "dynamo_loaded"),
     "nvtx": _late("regions", "watch_nvtx"),
     "cProfile": _late("windows", "watch_cprofile"),
 }
@@ -47,6 +46,19 @@ for _root in ("lightning.pytorch", "pytorch_lightning"):
     WATCHED[_root + ".loops.epoch.training_epoch_loop"] = _late("trainers", "watch_training")
     WATCHED[_root + ".loops.evaluation_loop"] = _late("trainers", "watch_evaluation")
     WATCHED[_root + ".loops.prediction_loop"] = _late("trainers", "watch_prediction")
+for _module, _function in (
+    ("transformers.trainer_callback", "watch_callbacks"),
+    ("transformers.trainer", "watch_trainer"),
+    ("accelerate.data_loader", "watch_loaders"),
+    ("accelerate.accelerator", "watch_accelerator"),
+    ("deepspeed.runtime.engine", "watch_engine"),
+    ("deepspeed.runtime.pipe.engine", "watch_pipeline"),
+):
+    WATCHED[_module] = _late("huggingface", _function)
+
+
+# Module name -> what to do before its code runs.
+BEFORE = {"torch._dynamo": _late("compiles", "dynamo_comes")}
 
 
 class Finder:
@@ -56,7 +68,7 @@ class Finder:
         self.busy = set()
 
     def find_spec(self, name, path=None, target=None):
-        if name in self.busy or (name not in WATCHED and ("." in name or not timed())):
+        if name in self.busy or (name not in WATCHED and name not in BEFORE and ("." in name or not timed())):
             return None
         self.busy.add(name)
         try:
@@ -99,6 +111,8 @@ def wrap(spec, name):
             del loader.exec_module
         except AttributeError:
             pass
+        if name in BEFORE:
+            core.hook("before " + name)(BEFORE[name])(module)
         t0 = core.now()
         try:
             execute(module)

@@ -7,7 +7,7 @@ are not watched this way: Dynamo would trace the watcher.
 import sys
 import threading
 
-from . import core, marks
+from . import core, marks, modulepaths
 
 ENOUGH = 3
 
@@ -50,13 +50,14 @@ def watcher(function):
 def seen(module):
     """A call from outside begins."""
     t = core.now()
-    marks.resolve()
+    if marks.wanted:
+        marks.resolve()
     if marks.tracker.strength > 1:
         leave()
         return
     marks.called(id(module), t, core.thread_id())
-    core.tick(t)
     if mine is not None:
+        core.tick(t)
         kind = type(module)
         calls[kind] = calls.get(kind, 0) + 1
         if calls[kind] >= ENOUGH:
@@ -67,7 +68,12 @@ def narrow(kind):
     """From now on only this class is watched."""
     release()
     if "__call__" not in vars(kind):
-        watched[kind] = kind.__call__ = watcher(original)
+        watched[kind] = kind.__call__ = watcher(through)
+
+
+def through(self, *arguments, **keywords):
+    """What stands at Module's __call__ now."""
+    return base.__call__(self, *arguments, **keywords)
 
 
 def release():
@@ -75,7 +81,24 @@ def release():
     global mine
     if mine is not None and base.__call__ is mine:
         base.__call__ = original
+    elif mine is not None and modulepaths.original is mine:
+        modulepaths.original = original
     mine = None
+
+
+def aside():
+    """Puts Module's own __call__ back until back(): torch's first session with stacks takes the code that stands there for that of
+    all modules' calls, for good. Returns whether it has to come back."""
+    away = mine is not None and base.__call__ is mine
+    if away:
+        base.__call__ = original
+    return away
+
+
+def back():
+    """Ends aside."""
+    if mine is not None and base.__call__ is original:
+        base.__call__ = mine
 
 
 @core.hook("modules-leave")

@@ -96,10 +96,12 @@ class Session:
         self.keywords = dict(keywords)
         settings.add_verbose(torch, keywords)
         profile = autograd.profiler.profile
+        modules = keywords.pop("with_modules")
         try:
             self.profile = profile(use_kineto=True, **keywords) if self.kineto else profile(**keywords)
         except TypeError:
             self.profile = profile(**keywords)
+        self.profile.with_modules = modules  # as an argument it warns, from 2.15 on, on the program's standard error
         self.profile._bneck_own = True  # the hooks on the program's profilers leave it alone
         self.activities = wanted_activities(torch, settings) if self.kineto else self.profile.kineto_activities
         self.averages = os.environ.get("BNECK_DUMP_AVERAGES") == "1"

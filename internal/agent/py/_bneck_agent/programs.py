@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 
-from . import core, marks
+from . import core, marks, modules
 
 running = set()  # ids of the program's sessions
 
@@ -69,6 +69,7 @@ def starting(session):
     if getattr(session, "enabled", True) is False:
         return
     windows.yield_to_program()
+    modules.aside()
     running.add(id(session))
     windows.yielded = len(running)
 
@@ -78,6 +79,8 @@ def ended(session):
     """The program's profiler has ended."""
     running.discard(id(session))
     marks.windows.yielded = len(running)
+    if not running:
+        modules.back()
 
 
 def wrap_step(profile):

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, marks, plan, profiler, regions, ticker
+from . import core, facts, forks, marks, modulepaths, modules, plan, profiler, regions, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -182,8 +182,14 @@ class Windows:
         try:
             session = profiler.Session(self.torch, self.settings, self.detail, stacks=not ticker.running)
             threads = 0 if self.ever else forks.threads()
-            session.start()
+            modules.aside()
+            try:
+                session.start()
+            finally:
+                modules.back()
             self.open, self.ever = session, True
+            if self.settings.modules:
+                modulepaths.begin(self.torch)
             forks.ever = True
             if threads:
                 forks.own_threads = forks.threads() - threads
@@ -249,6 +255,7 @@ class Windows:
             return False
         self.open = None
         ticker.stop()
+        modulepaths.end()
         t0, cpu = core.now(), time.thread_time_ns()
         error = None
         try:
@@ -296,6 +303,8 @@ class Windows:
             go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
             file = name if events and error is None else None
             core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, file, error)
+            if file and self.settings.modules:
+                modulepaths.save(index)
             if file and self.config.get("on_trace_ready"):
                 plan.announce(file, steps, index)
             core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
@@ -420,6 +429,7 @@ class Windows:
     def forked(self):
         """In a forked child: begins anew, without what the parent had open."""
         ticker.lost()
+        modulepaths.forked()
         self.__init__(self.torch, self.config)
         self.resume = False
 
