@@ -21,7 +21,7 @@ func (p *player) await(func() bool, time.Duration) error { return errOnlyLinux }
 func (p *player) pause() error                           { return errOnlyLinux }
 func (p *player) resume() error                          { return errOnlyLinux }
 func (p *player) kill()                                  {}
-func (p *player) cpu() time.Duration                     { return 0 }
+func (p *player) used() (time.Duration, int64)           { return 0, 0 }
 func (p *player) words() string                          { return "" }
 func (p *player) steps() int64                           { return 0 }
 func (p *player) between(int64, int64) []int64           { return nil }

@@ -31,6 +31,7 @@ func (r row) missed() bool {
 }
 
 func ms(s float64) string      { return fmt.Sprintf("%.1f ms", s*1e3) }
+func number(n float64) string  { return fmt.Sprintf("%.0f", n) }
 func seconds(s float64) string { return fmt.Sprintf("%.2f s", s) }
 func mb(b float64) string      { return fmt.Sprintf("%.0f MB", b/1e6) }
 

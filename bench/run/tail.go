@@ -25,22 +25,22 @@ const launches = 4
 
 // tailRows lets two plain programs and one whose measuring is over take turns and compares their times per step.
 func tailRows(s *settings, e example) ([]row, error) {
-	var wall, cpu rounds
+	var turns turns
 	for launch := range launches {
 		pairs := s.pairs*(launch+1)/launches - s.pairs*launch/launches
 		if pairs == 0 {
 			continue
 		}
-		if err := takeTurns(s, e, launch, pairs, &wall, &cpu); err != nil {
+		if err := takeTurns(s, e, launch, pairs, &turns); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, len(wall.plain), s.pairs, wall.ratio(), wall.control())
+		fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, len(turns.wall.plain), s.pairs, turns.wall.ratio(), turns.wall.control())
 	}
-	return tailNumbers(e.name, wall, cpu), nil
+	return tailNumbers(e.name, &turns), nil
 }
 
 // takeTurns starts the programs and adds what they did in so many turns each.
-func takeTurns(s *settings, e example, launch, pairs int, wall, cpu *rounds) error {
+func takeTurns(s *settings, e example, launch, pairs int, to *turns) error {
 	players, err := startPlayers(s, e, launch)
 	defer func() {
 		for _, p := range players {
@@ -58,14 +58,22 @@ func takeTurns(s *settings, e example, launch, pairs int, wall, cpu *rounds) err
 				return err
 			}
 		}
-		wall.add(took[0].wall, took[1].wall, took[2].wall)
-		cpu.add(took[0].cpu, took[1].cpu, took[2].cpu)
+		to.add(took)
 	}
 	return nil
 }
 
-// step is what one step took, in seconds: by the clock, and of the CPU, of all processes together with bottleneck's.
-type step struct{ wall, cpu float64 }
+// step is what one step took, of all processes together with bottleneck's: seconds by the clock and of the CPU, minor page faults.
+type step struct{ wall, cpu, faults float64 }
+
+// turns are what steps of two plain programs and of the measured one took, turn by turn.
+type turns struct{ wall, cpu, faults rounds }
+
+func (t *turns) add(took [3]step) {
+	t.wall.add(took[0].wall, took[1].wall, took[2].wall)
+	t.cpu.add(took[0].cpu, took[1].cpu, took[2].cpu)
+	t.faults.add(took[0].faults, took[1].faults, took[2].faults)
+}
 
 // rounds are times per step of two plain programs and of the measured one, and the geometric mean of the plain ones.
 type rounds struct{ plain, again, measured, both []float64 }
@@ -80,7 +88,8 @@ func (r *rounds) ratio() interval   { return pairedRatio(r.both, r.measured) }
 func (r *rounds) control() interval { return pairedRatio(r.plain, r.again) }
 
 // tailNumbers are the rows of the part tail.
-func tailNumbers(name string, wall, cpu rounds) []row {
+func tailNumbers(name string, t *turns) []row {
+	wall, cpu, faults := &t.wall, &t.cpu, &t.faults
 	ratio, control, used := wall.ratio(), wall.control(), cpu.ratio()
 	return []row{
 		{what: name + ": step, measuring over", plain: ms(median(wall.both)), profiled: ms(median(wall.measured)), ratio: ratio.String(),
@@ -88,6 +97,7 @@ func tailNumbers(name string, wall, cpu rounds) []row {
 		{what: name + ": plain against plain", plain: ms(median(wall.plain)), profiled: ms(median(wall.again)), ratio: control.String(),
 			value: math.Abs(control.mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
 		{what: name + ": CPU time of a step, measuring over", plain: ms(median(cpu.both)), profiled: ms(median(cpu.measured)), ratio: used.String()},
+		{what: name + ": page faults of a step, measuring over", plain: number(median(faults.both)), profiled: number(median(faults.measured))},
 	}
 }
 
@@ -128,7 +138,7 @@ func startPlayers(s *settings, e example, launch int) ([]*player, error) {
 
 // turn lets a stopped program run for about slice seconds, longer where its steps are, and says what a step took.
 func (p *player) turn(slice float64) (step, error) {
-	before := p.cpu()
+	before, faultsBefore := p.used()
 	if err := p.resume(); err != nil {
 		return step{}, err
 	}
@@ -141,12 +151,14 @@ func (p *player) turn(slice float64) (step, error) {
 		return step{}, err
 	}
 	ended := monotonic()
-	used, all, times := p.cpu()-before, p.between(began, ended), p.between(began+int64(settle), ended)
+	used, faults := p.used()
+	all, times := p.between(began, ended), p.between(began+int64(settle), ended)
 	if len(times) < 2 {
 		return step{}, fmt.Errorf("%s: %d steps in a turn, need 2: %s", strings.Join(p.cmd.Args, " "), len(times), cmp.Or(p.words(), "it printed no error"))
 	}
 	return step{
-		wall: float64(times[len(times)-1]-times[0]) / float64(len(times)-1) / 1e9,
-		cpu:  used.Seconds() / float64(len(all)),
+		wall:   float64(times[len(times)-1]-times[0]) / float64(len(times)-1) / 1e9,
+		cpu:    (used - before).Seconds() / float64(len(all)),
+		faults: float64(faults-faultsBefore) / float64(len(all)),
 	}, nil
 }
