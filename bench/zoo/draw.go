@@ -52,7 +52,21 @@ func (c *testCase) write(variant string, d draw, dir string) (string, error) {
 	if entry == "" {
 		entry = variant + ".py"
 	}
-	err := filepath.WalkDir(c.dir, func(path string, e fs.DirEntry, err error) error {
+	if c.expect.Base != "" {
+		base := testCase{name: c.name, dir: filepath.Join(filepath.Dir(c.dir), c.expect.Base), expect: c.expect}
+		if err := base.lay(variant, entry, d, dir); err != nil {
+			return "", fmt.Errorf("make %s of %s: %w", variant, c.name, err)
+		}
+	}
+	if err := c.lay(variant, entry, d, dir); err != nil {
+		return "", fmt.Errorf("make %s of %s: %w", variant, c.name, err)
+	}
+	return filepath.Join(dir, d.path(entry, entry)), nil
+}
+
+// lay copies the files of a variant from the case's folder to dir.
+func (c *testCase) lay(variant, entry string, d draw, dir string) error {
+	return filepath.WalkDir(c.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -78,10 +92,6 @@ func (c *testCase) write(variant string, d draw, dir string) (string, error) {
 		}
 		return c.copyFile(path, filepath.Join(dir, d.path(rel, entry)), d)
 	})
-	if err != nil {
-		return "", fmt.Errorf("make %s of %s: %w", variant, c.name, err)
-	}
-	return filepath.Join(dir, d.path(entry, entry)), nil
 }
 
 // overlaid says that a variant has its own form of a common file.

@@ -26,7 +26,10 @@ type expect struct {
 	Device string // cpu or cuda
 	Ranks  int
 	Main   string // the script, where it is not slow.py
-	Needs  string // a module without which the programs cannot run
+	// Base is a folder beside the cases whose files are laid below this one's: a program that several cases share, each with
+	// another fault.
+	Base  string
+	Needs string // a module without which the programs cannot run
 	// MinTorch and the numbers of cores say where the case shows what it should.
 	MinTorch string `json:"min_torch"`
 	MinCores int    `json:"min_cores"`

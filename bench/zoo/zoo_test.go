@@ -100,15 +100,20 @@ func TestDrawnNamesOccur(t *testing.T) {
 			continue
 		}
 		all := ""
-		err := filepath.WalkDir(c.dir, func(path string, e os.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(path, ".py") {
-				text, _ := os.ReadFile(path)
-				all += "\n" + e.Name() + "\n" + string(text)
+		for _, dir := range []string{c.dir, filepath.Join(zooDir, c.expect.Base)} {
+			if dir == zooDir {
+				continue
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+			err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+				if err == nil && strings.HasSuffix(path, ".py") {
+					text, _ := os.ReadFile(path)
+					all += "\n" + e.Name() + "\n" + string(text)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, name := range c.expect.Names {
 			if !strings.Contains(all, name) {

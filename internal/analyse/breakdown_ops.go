@@ -21,6 +21,8 @@ type OpAccount struct {
 	CostPer    float64 // ns that tracing costs per event
 	Distortion float64 // traced ÷ baseline mean step; 0 unknown
 	Kinds      []KindTime
+	// OptimizerMost is the share of the optimizer's operators' time in the costliest one of them, 0..1: near 1 it is no chain.
+	OptimizerMost float64
 	// Names are operators by self time per step, most first.
 	Names []OpTime
 }
@@ -107,7 +109,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[model.Str]*topSum{}, kindOf: map[model.Str]string{}, strings: s.Strings}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[model.Str]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings}
 	traced := 0.0
 	for _, st := range steps {
 		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
@@ -187,6 +189,7 @@ type opSums struct {
 	kinds                       map[string]float64
 	names                       map[model.Str]*OpTime
 	kindOf                      map[model.Str]string
+	optimizer                   map[model.Str]float64 // self time of operators in the optimizer
 	strings                     *model.Strings
 	backwardEnd                 model.Time // in this step: what an optimizer's closure ran before is no optimizer work
 	topUntil                    model.Time
@@ -300,6 +303,7 @@ func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {
 	}
 	if ev.Start[id] >= a.backwardEnd && inOptimizer(ev, id, a.strings) {
 		kind = OpOptimizer
+		a.optimizer[name] += self
 	}
 	a.kinds[kind] += self
 }
@@ -322,6 +326,12 @@ func (a *opSums) finish(o *OpAccount) {
 			o.Kinds = append(o.Kinds, KindTime{kind, t / n})
 		}
 	}
+	all := 0.0
+	for _, t := range a.optimizer {
+		all += t
+		o.OptimizerMost = max(o.OptimizerMost, t)
+	}
+	o.OptimizerMost /= max(all, 1)
 	slices.SortStableFunc(o.Kinds, func(x, y KindTime) int { return cmp.Compare(y.Time, x.Time) })
 	for _, t := range a.names {
 		o.Names = append(o.Names, OpTime{t.Name, t.Time / n, t.Count / n})

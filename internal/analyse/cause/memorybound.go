@@ -47,6 +47,7 @@ func tracedMemoryBound(t *Traced) []Finding {
 const (
 	chainShare = 0.35 // of the step
 	chainOp    = 50e3 // ns of an operator, on average
+	singleOp   = 0.75 // of the optimizer's time in one operator, from which there is nothing to fuse (plain or fused already)
 )
 
 // findMemoryBound names steps on the CPU of which element-wise operators take a large part: an optimizer's chain over all
@@ -61,7 +62,9 @@ func findMemoryBound(c *Context) []Finding {
 		all += k.Time
 		switch k.Kind {
 		case analyse.OpOptimizer:
-			inOptimizer = k.Time
+			if o.OptimizerMost < singleOp {
+				inOptimizer = k.Time
+			}
 		case analyse.OpElementwise:
 			chain = k.Time
 		}
