@@ -23,6 +23,10 @@ type builder struct {
 	firstOf []int32                 // by event: the first node of a call; -1
 	beginOf map[model.EventID]int32 // by device event of a matched collective: the node of its arrival
 
+	// Of every lane the first event that may be kept and the one after the last; all others begin outside of the steps.
+	first, end []model.EventID
+	flags      []eventFlag // by event: what maps know of it
+
 	steps    []model.TraceStep
 	lead     int        // steps at the beginning that only lead in
 	from, to model.Time // what begins or is launched outside is left out; to 0: nothing is
@@ -33,6 +37,14 @@ type builder struct {
 	names    *nameTable
 	rows     []model.EventID // device work by end
 }
+
+// eventFlag says which of the builder's maps hold an event, so that they need not be asked for each.
+type eventFlag uint8
+
+const (
+	flagAwaited eventFlag = 1 << iota
+	flagStaged
+)
 
 // awaited is the device work that a call waited for and how long the call itself takes.
 type awaited struct {
@@ -54,6 +66,7 @@ func FromTrace(t *model.Trace, s *model.Strings) *Graph { return fromTrace(t, s,
 func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 	g := &Graph{texts: s, traces: []*model.Trace{t}, origin: t.From}
 	b := newBuilder(g, t, s, 0, 0, last)
+	g.room(b)
 	b.build(nil)
 	if len(g.nodes) == 0 {
 		return nil
@@ -65,7 +78,11 @@ func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 
 // newBuilder prepares a trace. last limits it to its last steps and one before that leads in, 0: nothing is left out.
 func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64, last int) *builder {
-	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}, names: newNameTable(g, s)}
+	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}}
+	if g.known == nil {
+		g.known = newNameTable(g, s)
+	}
+	b.names = g.known
 	b.steps = t.Steps
 	if n := len(t.Steps); last > 0 && n > 0 {
 		if n > last {
@@ -73,6 +90,8 @@ func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset in
 		}
 		b.from, b.to = b.steps[0].Start, b.steps[len(b.steps)-1].End
 	}
+	b.ranges()
+	b.flags = make([]eventFlag, t.Events.Len())
 	b.laneAt = fill(len(t.Lanes), -1)
 	b.nodeOf, b.firstOf = fill(t.Events.Len(), -1), fill(t.Events.Len(), -1)
 	b.stepNode = fill(2*len(b.steps), -1)
@@ -83,6 +102,9 @@ func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset in
 		}
 	}
 	b.main = b.driver()
+	b.sortRows()
+	b.findAwaited()
+	b.findBursts()
 	return b
 }
 
@@ -98,6 +120,39 @@ func (b *builder) kept(id model.EventID) bool {
 	return ev.Start[id] >= b.from && ev.Start[id] < b.to
 }
 
+// ranges finds the events of each lane that may be kept: of threads those that begin in the steps, of streams any.
+func (b *builder) ranges() {
+	b.first, b.end = make([]model.EventID, len(b.t.Lanes)), make([]model.EventID, len(b.t.Lanes))
+	for i := range b.t.Lanes {
+		l := &b.t.Lanes[i]
+		b.first[i], b.end[i] = l.FirstEvent, l.EndEvent
+		if b.to == 0 || l.Kind != model.LaneThread {
+			continue
+		}
+		starts := b.t.Events.Start[l.FirstEvent:l.EndEvent]
+		from, _ := slices.BinarySearch(starts, b.from)
+		to, _ := slices.BinarySearch(starts, b.to)
+		b.first[i], b.end[i] = l.FirstEvent+model.EventID(from), l.FirstEvent+model.EventID(to)
+	}
+}
+
+// room makes room for the nodes and edges of everything that is kept, so that they are not moved again and again as they come.
+func (g *Graph) room(builders ...*builder) {
+	nodes, edges := 0, 0
+	for _, b := range builders {
+		nodes += 2*len(b.steps) + len(b.rows) + 2*len(b.bursts)
+		edges += 5*len(b.rows)/2 + 2*len(b.bursts) // most work waits for its launch and for the work before it, some for another stream
+		for i := range b.t.Lanes {
+			for id := b.first[i]; id < b.end[i] && len(b.acts[i]) > 0; id++ {
+				if b.active(id) {
+					nodes += 2
+				}
+			}
+		}
+	}
+	g.nodes, g.edges = make([]node, 0, nodes), make([]edge, 0, edges)
+}
+
 func fill(n int, v int32) []int32 {
 	out := make([]int32, n)
 	for i := range out {
@@ -108,9 +163,6 @@ func fill(n int, v int32) []int32 {
 
 // build makes nodes and edges; groups gives, by device event, the matched collective call it belongs to.
 func (b *builder) build(groups map[model.EventID]int32) {
-	b.sortRows()
-	b.findAwaited()
-	b.findBursts()
 	if b.main != model.NoLane {
 		b.thread(b.main)
 	}

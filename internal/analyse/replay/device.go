@@ -22,8 +22,7 @@ const (
 func (b *builder) sortRows() {
 	ev := &b.t.Events
 	for i := range b.t.Lanes {
-		l := &b.t.Lanes[i]
-		for id := l.FirstEvent; id < l.EndEvent; id++ {
+		for id := b.first[i]; id < b.end[i]; id++ {
 			if ev.Kind[id].Device() && b.kept(id) {
 				b.rows = append(b.rows, id)
 			}
@@ -37,19 +36,12 @@ func (b *builder) sortRows() {
 func (b *builder) findAwaited() {
 	ev := &b.t.Events
 	plain := b.plainCalls()
-	for i := range ev.Len() {
-		id := model.EventID(i)
-		if ev.Kind[i] != model.KindRuntime || !b.kept(id) {
-			continue
-		}
-		class := b.names.call(ev.Name[i])
-		if class != callBlocks && class != callCopies {
-			continue
-		}
-		row := ev.Link[i]
+	for id, class := range b.waitingCalls {
+		row := ev.Link[id]
 		if row != model.NoEvent && ev.Kind[row].Device() {
-			if ev.Start[row] > ev.Start[i] && ev.Start[row] < ev.End(id) && b.idleSince(row, ev.Start[i]) {
-				b.staging[id] = ev.Start[row] - ev.Start[i]
+			if ev.Start[row] > ev.Start[id] && ev.Start[row] < ev.End(id) && b.idleSince(row, ev.Start[id]) {
+				b.staging[id] = ev.Start[row] - ev.Start[id]
+				b.flags[id] |= flagStaged
 			}
 			if class == callCopies && (!analyse.IsPageable(b.text(ev.Name[row])) || ev.End(id) < ev.End(row)) {
 				continue
@@ -57,14 +49,38 @@ func (b *builder) findAwaited() {
 		} else if row = b.lastBefore(id); row == model.NoEvent {
 			continue
 		}
-		if ev.End(row) > ev.Start[i] && ev.End(row) <= ev.End(id)+rounding {
-			own, staged := b.staging[id]
+		if ev.End(row) > ev.Start[id] && ev.End(row) <= ev.End(id)+rounding {
+			own, staged := b.staged(id)
 			if !staged {
-				own = plain[ev.Name[i]]
+				own = plain[ev.Name[id]]
 			}
 			b.awaited[id] = awaited{row, own}
+			b.flags[id] |= flagAwaited
 		}
 	}
+}
+
+// waitingCalls goes through the calls that wait for the device or copy.
+func (b *builder) waitingCalls(yield func(model.EventID, callClass) bool) {
+	ev := &b.t.Events
+	for i := range b.t.Lanes {
+		for id := b.first[i]; id < b.end[i]; id++ {
+			if ev.Kind[id] != model.KindRuntime || !b.kept(id) {
+				continue
+			}
+			if class := b.names.call(ev.Name[id]); (class == callBlocks || class == callCopies) && !yield(id, class) {
+				return
+			}
+		}
+	}
+}
+
+// staged is how long a copying call put data aside before the device began; false for other events, and for none.
+func (b *builder) staged(id model.EventID) (model.Time, bool) {
+	if id == model.NoEvent || b.flags[id]&flagStaged == 0 {
+		return 0, false
+	}
+	return b.staging[id], true
 }
 
 // idleSince says that a stream had nothing left to do at an instant before a piece of its work.
@@ -80,8 +96,7 @@ func (b *builder) idleSince(row model.EventID, at model.Time) bool {
 
 // waits says whether a call waited for the device.
 func (b *builder) waits(id model.EventID) bool {
-	_, ok := b.awaited[id]
-	return ok
+	return b.flags[id]&flagAwaited != 0
 }
 
 // lastBefore is the device work that ended last before a call did, of what had been launched before the call.
@@ -101,18 +116,12 @@ func (b *builder) lastBefore(call model.EventID) model.EventID {
 func (b *builder) plainCalls() map[model.Str]model.Time {
 	ev := &b.t.Events
 	lists := map[model.Str][]int64{}
-	for i := range ev.Len() {
-		if ev.Kind[i] != model.KindRuntime || !b.kept(model.EventID(i)) {
-			continue
+	for id := range b.waitingCalls {
+		if lists[ev.Name[id]] == nil {
+			lists[ev.Name[id]] = []int64{}
 		}
-		if class := b.names.call(ev.Name[i]); class != callBlocks && class != callCopies {
-			continue
-		}
-		if lists[ev.Name[i]] == nil {
-			lists[ev.Name[i]] = []int64{}
-		}
-		if ev.Link[i] == model.NoEvent && b.lastBefore(model.EventID(i)) == model.NoEvent {
-			lists[ev.Name[i]] = append(lists[ev.Name[i]], int64(ev.Dur[i]))
+		if ev.Link[id] == model.NoEvent && b.lastBefore(id) == model.NoEvent {
+			lists[ev.Name[id]] = append(lists[ev.Name[id]], int64(ev.Dur[id]))
 		}
 	}
 	out := map[model.Str]model.Time{}
@@ -142,7 +151,7 @@ type deviceRow struct {
 
 // device makes the nodes of all streams and what they wait for.
 func (b *builder) device(groups map[model.EventID]int32) {
-	var rows []deviceRow
+	rows := make([]deviceRow, 0, len(b.rows))
 	for i := range b.t.Lanes {
 		if b.t.Lanes[i].Kind == model.LaneThread {
 			continue
@@ -163,7 +172,7 @@ func (b *builder) device(groups map[model.EventID]int32) {
 		if launch := ev.Link[r.id]; launch != model.NoEvent && b.nodeOf[launch] >= 0 {
 			lag, fromStart := lags.launch(launch, r.id, b)
 			from := b.nodeOf[launch]
-			if _, staged := b.staging[launch]; staged || fromStart {
+			if _, staged := b.staged(launch); staged || fromStart {
 				from = b.firstOf[launch]
 			}
 			b.g.wait(r.start, from, lag, fromStart)
@@ -175,10 +184,9 @@ func (b *builder) device(groups map[model.EventID]int32) {
 // stream makes the nodes of one stream.
 func (b *builder) stream(lane model.LaneID, groups map[model.EventID]int32, rows []deviceRow) []deviceRow {
 	ev := &b.t.Events
-	l := &b.t.Lanes[lane]
 	number := int32(-1)
-	var recent []model.EventID
-	for id := l.FirstEvent; id < l.EndEvent; id++ {
+	var recent []model.EventID // the last 16
+	for id := b.first[lane]; id < b.end[lane]; id++ {
 		if !ev.Kind[id].Device() || !b.kept(id) {
 			continue
 		}
@@ -186,10 +194,13 @@ func (b *builder) stream(lane model.LaneID, groups map[model.EventID]int32, rows
 			number = b.openLane(lane)
 		}
 		r := deviceRow{id: id, prev: model.NoEvent}
-		for i := len(recent) - 1; i >= 0 && i >= len(recent)-16; i-- { // work of one stream may overlap: graphs, several hardware queues
+		for i := len(recent) - 1; i >= 0; i-- { // work of one stream may overlap: graphs, several hardware queues
 			if p := recent[i]; ev.End(p) <= ev.Start[id]+rounding && (r.prev == model.NoEvent || ev.End(p) > ev.End(r.prev)) {
 				r.prev = p
 			}
+		}
+		if len(recent) == 16 {
+			recent = append(recent[:0], recent[1:]...)
 		}
 		recent = append(recent, id)
 		r.node = b.deviceNode(id, number, groups)

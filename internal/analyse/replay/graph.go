@@ -82,7 +82,8 @@ type Graph struct {
 	order      []int32 // nodes, each after all that it waits for
 	windows    []window
 	categories []string
-	account    bool // of unprofiled steps: their parts are those of the driving thread
+	known      *nameTable // what names of the session stand for, while the graph is built
+	account    bool       // of unprofiled steps: their parts are those of the driving thread
 	// Forced counts waits that contradict one another (clock errors) and were dropped.
 	Forced int
 	// Works counts pieces of device work, Orphans those of them whose launching call the trace does not hold: of a trace that
@@ -113,6 +114,7 @@ func clamp32(v int64) int32 { return int32(min(max(v, -1<<31), 1<<31-1)) }
 
 // close sorts the edges by node and finds an order in which to compute them.
 func (g *Graph) close() {
+	g.known = nil
 	g.indexEdges()
 	g.sort()
 }

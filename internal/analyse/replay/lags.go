@@ -49,7 +49,7 @@ func (b *builder) measureLags(rows []deviceRow) *lags {
 			}
 			continue
 		}
-		if _, staged := b.staging[launch]; launch == model.NoEvent || !r.after || staged {
+		if _, staged := b.staged(launch); launch == model.NoEvent || !r.after || staged {
 			continue
 		}
 		key := launchKey{ev.Name[launch], ev.Kind[r.id]}
@@ -98,7 +98,7 @@ func (l *lags) gap(id model.EventID, ev *model.Events) int64 {
 // launch is the lag of work after its launching call. A call that returned after the work had ended is counted from its start.
 func (l *lags) launch(call, id model.EventID, b *builder) (lag int64, fromStart bool) {
 	ev := &b.t.Events
-	if _, staged := b.staging[call]; staged {
+	if _, staged := b.staged(call); staged {
 		return 0, false
 	}
 	v, ok := l.launches[launchKey{ev.Name[call], ev.Kind[id]}]

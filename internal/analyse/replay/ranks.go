@@ -24,11 +24,14 @@ func fromTraces(traces []*model.Trace, s *model.Strings, last int) *Graph {
 	g := &Graph{texts: s, traces: traces, origin: traces[0].From}
 	builders := make([]*builder, len(traces))
 	for i, t := range traces {
+		builders[i] = newBuilder(g, t, s, i, int64(clocks[i].Offset), 0)
+	}
+	g.room(builders...)
+	for i := range builders {
 		groups := map[model.EventID]int32{}
 		for k, rows := range calls {
 			groups[rows[i]] = int32(k)
 		}
-		builders[i] = newBuilder(g, t, s, i, int64(clocks[i].Offset), 0)
 		builders[i].build(groups)
 	}
 	if len(g.nodes) == 0 {

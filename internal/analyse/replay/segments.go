@@ -35,8 +35,8 @@ func (b *builder) thread(lane model.LaneID) {
 			e.now = min(e.now, s.Start)
 		}
 	}
-	l, ev := &b.t.Lanes[lane], &b.t.Events
-	for id := l.FirstEvent; id < l.EndEvent; id++ {
+	ev := &b.t.Events
+	for id := b.first[lane]; id < b.end[lane]; id++ {
 		if !b.active(id) {
 			continue
 		}
@@ -51,7 +51,7 @@ func (b *builder) thread(lane model.LaneID) {
 			end = min(end, e.stack[n-1].end)
 		}
 		e.stack = append(e.stack, open{id, end, e.input() || b.names.note(ev.Name[id]) == noteInput})
-		if staged, ok := b.staging[id]; ok {
+		if staged, ok := b.staged(id); ok {
 			e.advance(min(ev.Start[id]+staged, end))
 		}
 	}

@@ -207,7 +207,7 @@ func (b *builder) released(r *deviceRow, l *lags) model.Time {
 		from := ev.End(launch)
 		if fromStart {
 			from = ev.Start[launch]
-		} else if staged, ok := b.staging[launch]; ok {
+		} else if staged, ok := b.staged(launch); ok {
 			from = ev.Start[launch] + staged
 		}
 		release = max(release, from+model.Time(lag))

@@ -46,7 +46,7 @@ func (b *builder) activity(lane model.LaneID) []stretch {
 	ev := &b.t.Events
 	var out []stretch
 	end := model.Time(-1 << 62)
-	for id := b.t.Lanes[lane].FirstEvent; id < b.t.Lanes[lane].EndEvent; id++ {
+	for id := b.first[lane]; id < b.end[lane]; id++ {
 		if !b.active(id) {
 			continue
 		}
