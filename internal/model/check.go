@@ -49,6 +49,9 @@ func (t *Trace) check(s *Session) error {
 	if err := t.Memory.check(len(t.Lanes)); err != nil {
 		return err
 	}
+	if err := t.Modules.check(t.Events.Len(), len(t.Lanes)); err != nil {
+		return err
+	}
 	for i, step := range t.Steps {
 		if step.End < step.Start || i > 0 && step.Start < t.Steps[i-1].End {
 			return fmt.Errorf("step %d overlaps the one before it or ends before it begins", i)

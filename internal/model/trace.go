@@ -15,6 +15,7 @@ type Trace struct {
 	Counters []CounterEvent
 	Steps    []TraceStep
 	Features Features
+	Modules  *Modules // nil where calls of modules were not recorded
 }
 
 // Header is what the file says of itself.
