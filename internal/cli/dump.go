@@ -21,7 +21,7 @@ const dumpSchema = "bottleneck.dump/1"
 
 func newDumpCommand(a *app) *cobra.Command {
 	var locals bool
-	var jsonFile, core, root string
+	var jsonFile, core, root, native string
 	cmd := &cobra.Command{
 		Use:   "dump PID… | dump --core FILE",
 		Short: "Print the Python stacks of running processes once, without stopping them",
@@ -31,6 +31,7 @@ func newDumpCommand(a *app) *cobra.Command {
 			"--core reads a process that has ended, from a core file that the kernel or gcore wrote on this machine.",
 		Example: "  bottleneck dump 4242\n" +
 			"  bottleneck dump --locals 4242\n" +
+			"  bottleneck dump --native 4242\n" +
 			"  bottleneck dump --core core.4242\n" +
 			"  bottleneck dump $(pgrep -f train.py) --json stacks.json",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -47,13 +48,21 @@ func newDumpCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			mode, err := nativeMode("dump", native)
+			if err != nil {
+				return err
+			}
+			if core != "" && mode != collect.NativeOff {
+				return usage("dump: --native reads running processes, not --core")
+			}
 			if core != "" {
 				return a.dumpCore(core, root, locals, jsonFile)
 			}
-			return a.dump(pids, locals, jsonFile)
+			return a.dump(pids, collect.DumpOptions{Locals: locals, Native: mode}, jsonFile)
 		},
 	}
 	cmd.Flags().BoolVar(&locals, "locals", false, "print variables too: numbers, texts, containers by size, others by type")
+	addNative(cmd.Flags(), &native)
 	cmd.Flags().StringVar(&core, "core", "", "read the core `FILE` of a process that has ended")
 	cmd.Flags().StringVar(&root, "root", "", "with --core: the `DIR` that holds the program's files, as / did for it (for a container)")
 	cmd.Flags().StringVar(&jsonFile, "json", "", "write the stacks as JSON to `FILE` (- = standard output)")
@@ -72,14 +81,14 @@ func parsePIDs(command string, args []string) ([]int, error) {
 	return pids, nil
 }
 
-func (a *app) dump(pids []int, locals bool, jsonFile string) error {
+func (a *app) dump(pids []int, o collect.DumpOptions, jsonFile string) error {
 	all := []collect.DumpedProcess{}
 	var failed error
 	for _, pid := range pids {
 		if slices.ContainsFunc(all, func(d collect.DumpedProcess) bool { return d.PID == pid }) {
 			continue // a child of one that was dumped
 		}
-		list, err := collect.Dump(pid, locals)
+		list, err := collect.Dump(pid, o)
 		if err != nil {
 			a.warn("%v", err)
 			failed = err
@@ -150,6 +159,10 @@ func writeDump(w io.Writer, all []collect.DumpedProcess) {
 		for _, t := range p.Threads {
 			writeThread(w, t)
 		}
+		if p.NativeReason != "" {
+			fmt.Fprintf(w, "\n  no native frames: %s\n", p.NativeReason)
+		}
+		writeNativeThreads(w, p.NativeThreads)
 		writeTasks(w, p.Tasks)
 	}
 	writeRanks(w, all)
@@ -197,10 +210,5 @@ func writeThread(w io.Writer, t collect.DumpedThread) {
 	if t.Fault != "" {
 		fmt.Fprintf(w, "    %s\n", t.Fault)
 	}
-	for _, f := range t.Frames {
-		fmt.Fprintf(w, "    %s (%s:%d)\n", f.Function, f.File, f.Line)
-		for _, l := range f.Locals {
-			fmt.Fprintf(w, "        %s = %s\n", l.Name, l.Value)
-		}
-	}
+	writeFrames(w, t)
 }

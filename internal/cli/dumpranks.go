@@ -86,6 +86,7 @@ func writeRank(w io.Writer, p collect.DumpedProcess) {
 
 // userLine is the innermost line of the user's own code, else the innermost at all.
 func userLine(frames []collect.DumpedFrame) string {
+	frames = slices.DeleteFunc(slices.Clone(frames), func(f collect.DumpedFrame) bool { return f.Native })
 	i := slices.IndexFunc(frames, func(f collect.DumpedFrame) bool { return analyse.ClassifyFile(f.File) == analyse.FileUser })
 	if len(frames) == 0 {
 		return "no Python code"

@@ -66,7 +66,7 @@ type screen struct {
 
 func (a *app) top(ctx context.Context, o *topOptions, pid int) error {
 	if why := collect.WhyNotPython(pid); why != "" {
-		if list, err := collect.Dump(pid, false); err != nil || !readable(list) { // a launcher whose children run Python is fine
+		if list, err := collect.Dump(pid, collect.DumpOptions{}); err != nil || !readable(list) { // a launcher whose children run Python is fine
 			return unusable(fmt.Errorf("top: process %d: %s", pid, why))
 		}
 	}

@@ -33,6 +33,10 @@ type DumpedProcess struct {
 	Collective string `json:"collective,omitempty"`
 	// Reason says why there are no stacks.
 	Reason string `json:"reason,omitempty"`
+	// NativeThreads are those that run no Python, where native frames were asked for.
+	NativeThreads []DumpedThread `json:"native_threads,omitempty"`
+	// NativeReason says why there are no native frames though they were asked for.
+	NativeReason string `json:"native_reason,omitempty"`
 }
 
 // DumpedThread is one thread. Frames are innermost first.
@@ -47,6 +51,8 @@ type DumpedThread struct {
 	// autograd's backward, which exchanges gradients without a Python frame of its own; "" elsewhere.
 	Collective string        `json:"collective,omitempty"`
 	Frames     []DumpedFrame `json:"frames"`
+	// Native says what is missing of the native frames that were asked for, "" where they are whole.
+	Native string `json:"native_missing,omitempty"`
 }
 
 // DumpedTask is a task of asyncio that has not ended. Frames are the coroutines of what it awaits, innermost first.
@@ -57,17 +63,25 @@ type DumpedTask struct {
 	Frames []DumpedFrame `json:"frames"`
 }
 
-// DumpedFrame is one line of one function, with its variables where they were asked for.
+// DumpedFrame is one line of one function, with its variables where they were asked for; or a native function, whose
+// file is the library and whose line is not known.
 type DumpedFrame struct {
 	Function string          `json:"function"`
 	File     string          `json:"file"`
-	Line     int32           `json:"line"`
+	Line     int32           `json:"line,omitempty"`
+	Native   bool            `json:"native,omitempty"`
 	Locals   []cpython.Local `json:"locals,omitempty"`
+}
+
+// DumpOptions say what is read beside the Python stacks.
+type DumpOptions struct {
+	Locals bool
+	Native NativeMode
 }
 
 // Dump reads the stacks of a process and its descendants once. A process without Python is left out, unless it is the
 // one that was asked for; then the error says why.
-func Dump(pid int, locals bool) ([]DumpedProcess, error) {
+func Dump(pid int, o DumpOptions) ([]DumpedProcess, error) {
 	if _, err := proc.ReadStat(pid); err != nil {
 		return nil, fmt.Errorf("process %d: %s", pid, proc.Permission{}.Advice())
 	}
@@ -85,7 +99,7 @@ func Dump(pid int, locals bool) ([]DumpedProcess, error) {
 	for _, p := range t.order {
 		switch {
 		case p.python != nil:
-			out = append(out, p.python.dump(locals))
+			out = append(out, p.python.dump(o))
 		case p.reason != "":
 			out = append(out, dumpHead(p))
 		}
@@ -134,10 +148,14 @@ func dumpHead(p *treeProcess) DumpedProcess {
 }
 
 // dump reads until every thread's stack is whole, and takes what there is after that.
-func (p *pythonProcess) dump(locals bool) DumpedProcess {
+func (p *pythonProcess) dump(o DumpOptions) DumpedProcess {
+	d := dumpHead(p.p)
+	n, err := p.nativeFor(o.Native)
+	if err != nil {
+		d.NativeReason = err.Error()
+	}
 	for range dumpAttempts {
 		if err := p.reader.Take(&p.shot); err != nil {
-			d := dumpHead(p.p)
 			d.Reason = err.Error()
 			return d
 		}
@@ -145,33 +163,20 @@ func (p *pythonProcess) dump(locals bool) DumpedProcess {
 		for i := range p.shot.Threads {
 			whole = whole && p.shot.Threads[i].Fault == cpython.FaultNone
 		}
-		if whole {
+		if !whole {
+			continue
+		}
+		if d.Threads, whole = p.dumpThreads(o, n); whole {
 			break
 		}
 	}
-	var threads []DumpedThread
-	main := 0
-	for i := range p.shot.Threads {
-		th := &p.shot.Threads[i]
-		t := &pythonThread{}
-		p.openThread(t, th)
-		t.waits = waitsForWork(th.Frames, t.tid == p.p.PID)
-		for k := range th.Frames {
-			p.learnRole(th.Frames[k].Code)
-		}
-		if t.tid == p.p.PID {
-			main = len(threads)
-		}
-		threads = append(threads, p.dumpThread(t, th, locals))
-		if t.os != nil {
-			t.os.Close()
-		}
-	}
-	d := dumpHead(p.p)
-	if len(threads) > 0 { // the main thread first
-		d.Threads = append(append(d.Threads, threads[main]), append(threads[:main:main], threads[main+1:]...)...)
+	if len(d.Threads) == 0 {
+		d.Threads, _ = p.dumpThreads(o, n)
 	}
 	d.Tasks = dumpTasks(p.reader)
+	if n != nil {
+		d.NativeThreads = p.dumpNativeThreads(n, d.Threads)
+	}
 	for _, t := range d.Threads {
 		if d.Collective == "" {
 			d.Collective = t.Collective
@@ -180,25 +185,58 @@ func (p *pythonProcess) dump(locals bool) DumpedProcess {
 	return d
 }
 
-func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, locals bool) DumpedThread {
+// dumpThreads describes the threads of the snapshot, the main thread first; ok says that the native stacks fit to it.
+func (p *pythonProcess) dumpThreads(o DumpOptions, n *nativeStacks) (threads []DumpedThread, ok bool) {
+	threads, ok = []DumpedThread{}, true
+	for i := range p.shot.Threads {
+		th := &p.shot.Threads[i]
+		t := &pythonThread{}
+		p.openThread(t, th)
+		t.waits = waitsForWork(th.Frames, t.tid == p.p.PID)
+		for k := range th.Frames {
+			p.learnRole(th.Frames[k].Code)
+		}
+		d, fits := p.dumpThread(t, th, o, n)
+		if t.os != nil {
+			t.os.Close()
+		}
+		if ok = ok && fits; t.tid == p.p.PID {
+			threads = append([]DumpedThread{d}, threads...)
+		} else {
+			threads = append(threads, d)
+		}
+	}
+	return threads, ok
+}
+
+func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, o DumpOptions, n *nativeStacks) (d DumpedThread, ok bool) {
+	var frames []mixedFrame
+	missing := ""
+	if frames, ok = pythonOnly(s.Frames), true; n != nil {
+		frames, missing, ok = n.around(t, s, frames)
+	}
 	state, flags := p.state(t, s)
-	d := DumpedThread{TID: t.tid, Name: t.name, State: record.StateWord(state), HoldsGIL: flags&model.SampleHoldsGIL != 0,
-		GC: flags&model.SampleGC != 0, Frames: []DumpedFrame{}}
+	d = DumpedThread{TID: t.tid, Name: t.name, State: record.StateWord(state), HoldsGIL: flags&model.SampleHoldsGIL != 0,
+		GC: flags&model.SampleGC != 0, Frames: []DumpedFrame{}, Native: missing}
 	if s.Fault != cpython.FaultNone {
 		d.Fault = "the stack changed too fast to be read whole"
 	}
-	for i := range s.Frames {
-		f := p.frame(&s.Frames[i])
+	for _, m := range frames {
+		if m.python < 0 {
+			d.Frames = append(d.Frames, dumpedNative(m.native))
+			continue
+		}
+		f := p.frame(&s.Frames[m.python])
 		out := DumpedFrame{Function: f.Function, File: f.File, Line: f.Line}
-		if locals {
-			out.Locals, _ = p.reader.Locals(s.Addr, i)
+		if o.Locals {
+			out.Locals, _ = p.reader.Locals(s.Addr, m.python)
 		}
 		d.Frames = append(d.Frames, out)
 	}
 	if d.Collective = collectiveOf(d.Frames); d.Collective == "" && state == model.StateBlocked && p.p.WorldSize > 1 {
 		d.Collective = sleepsIn(d.Frames)
 	}
-	return d
+	return d, ok
 }
 
 // dumpTasks reads asyncio's tasks; one that cannot be read is left out.
@@ -237,6 +275,7 @@ var asksOnly = regexp.MustCompile(`^(_|<|get_|is_|supports_)`)
 func sleepsIn(frames []DumpedFrame) string {
 	for _, f := range frames {
 		switch {
+		case f.Native:
 		case strings.HasSuffix(f.File, "torch/autograd/graph.py"), strings.HasSuffix(f.File, "torch/autograd/__init__.py"):
 			return "backward"
 		case strings.HasSuffix(f.File, "torch/nn/parallel/distributed.py"):

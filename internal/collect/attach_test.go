@@ -24,7 +24,7 @@ sleeper(42)
 	var list []DumpedProcess
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		var err error
-		if list, err = Dump(p.cmd.Process.Pid, true); err != nil {
+		if list, err = Dump(p.cmd.Process.Pid, DumpOptions{Locals: true}); err != nil {
 			t.Fatal(err)
 		}
 		if list[0].Threads[0].State == "blocked" {
@@ -60,7 +60,7 @@ func TestDumpRefused(t *testing.T) {
 		want[2] = "kernel thread"
 	}
 	for pid, text := range want {
-		if _, err := Dump(pid, false); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := Dump(pid, DumpOptions{}); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("process %d: %v does not say %q", pid, err, text)
 		}
 	}

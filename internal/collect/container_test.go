@@ -27,7 +27,7 @@ below()
 func dumpStanding(t *testing.T, pid int) DumpedProcess {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		list, err := Dump(pid, false)
+		list, err := Dump(pid, DumpOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestNumberReused(t *testing.T) {
 
 // whyNoDump is why a process has no stacks.
 func whyNoDump(pid int) string {
-	list, err := Dump(pid, false)
+	list, err := Dump(pid, DumpOptions{})
 	if err != nil {
 		return err.Error()
 	}
@@ -129,7 +129,7 @@ func TestHarmless(t *testing.T) {
 	}
 	timer := time.NewTimer(time.Second)
 	<-timer.C
-	if _, err := Dump(cmd.Process.Pid, true); err != nil {
+	if _, err := Dump(cmd.Process.Pid, DumpOptions{Locals: true}); err != nil {
 		t.Error(err)
 	}
 	st := s.Stop()

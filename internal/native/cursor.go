@@ -71,15 +71,15 @@ func (c *cursor) block() []byte { return c.take(int(min(c.uleb(), 1<<20))) }
 
 // Encodings of pointers (LSB 5.0 core, 10.5.1).
 const (
-	encOmit                           = 0xff
-	encPCRelative, encTableRelative   = 0x10, 0x30
-	encIndirect                       = 0x80
-	formatMask, applicationMask       = 0x0f, 0x70
-	formatAbsolute, formatULEB        = 0, 1
-	formatU2, formatU4, formatU8      = 2, 3, 4
-	formatSLEB                        = 9
-	formatS2, formatS4, formatS8      = 10, 11, 12
-	encTableOfFourBytes          byte = encTableRelative | formatS4
+	encOmit                              = 0xff
+	encPCRelative, encTableRelative      = 0x10, 0x30
+	encIndirect                          = 0x80
+	formatMask, applicationMask          = 0x0f, 0x70
+	formatAbsolute, formatULEB           = 0, 1
+	formatU2, formatU4, formatU8         = 2, 3, 4
+	formatSLEB                           = 9
+	formatS2, formatS4, formatS8         = 10, 11, 12
+	encTableOfFourBytes             byte = encTableRelative | formatS4
 )
 
 // pointer reads an encoded pointer; table is what table-relative ones count from. Indirect ones are not followed: they

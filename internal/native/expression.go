@@ -11,14 +11,14 @@ const (
 // Operations of expressions (DWARF 5, table 7.9), those that compilers and C libraries write into call frame
 // information.
 const (
-	opDeref, opConst1, opConst8, opConstU, opConstS        = 0x06, 0x08, 0x0f, 0x10, 0x11
-	opDup, opDrop, opOver, opSwap                          = 0x12, 0x13, 0x14, 0x16
-	opAnd, opMinus, opMul, opNeg, opNot, opOr, opPlus      = 0x1a, 0x1c, 0x1e, 0x1f, 0x20, 0x21, 0x22
-	opPlusConst, opShiftLeft, opShiftRight, opShiftSigned  = 0x23, 0x24, 0x25, 0x26
-	opXor, opBranch, opEqual, opGreaterEqual, opGreater    = 0x27, 0x28, 0x29, 0x2a, 0x2b
-	opLessEqual, opLess, opNotEqual, opSkip                = 0x2c, 0x2d, 0x2e, 0x2f
-	opLiteral, opLiteralEnd, opRegister, opRegisterEnd     = 0x30, 0x4f, 0x70, 0x8f
-	opRegisterX, opNop                                byte = 0x92, 0x96
+	opDeref, opConst1, opConst8, opConstU, opConstS            = 0x06, 0x08, 0x0f, 0x10, 0x11
+	opDup, opDrop, opOver, opSwap                              = 0x12, 0x13, 0x14, 0x16
+	opAnd, opMinus, opMul, opNeg, opNot, opOr, opPlus          = 0x1a, 0x1c, 0x1e, 0x1f, 0x20, 0x21, 0x22
+	opPlusConst, opShiftLeft, opShiftRight, opShiftSigned      = 0x23, 0x24, 0x25, 0x26
+	opXor, opBranch, opEqual, opGreaterEqual, opGreater        = 0x27, 0x28, 0x29, 0x2a, 0x2b
+	opLessEqual, opLess, opNotEqual, opSkip                    = 0x2c, 0x2d, 0x2e, 0x2f
+	opLiteral, opLiteralEnd, opRegister, opRegisterEnd         = 0x30, 0x4f, 0x70, 0x8f
+	opRegisterX, opNop                                    byte = 0x92, 0x96
 )
 
 // evaluation is an expression that is being worked out.

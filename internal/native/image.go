@@ -146,6 +146,7 @@ func (im *image) functionRule(mem proc.Memory, at, pc uint64) (*rule, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: call frame program at %#x: %w", im.path, at, errNoTable)
 	}
+	r.from, r.to = from, from+length
 	return r, nil
 }
 

@@ -16,7 +16,7 @@ type machine struct {
 
 var machines = map[string]machine{
 	"amd64": {sp: 7, fp: 6, ra: 16, kept: 1<<3 | 1<<6 | 1<<12 | 1<<13 | 1<<14 | 1<<15, address: 1<<64 - 1},
-	"arm64": {sp: 31, fp: 29, ra: 30, kept: 0x3ff << 19 | 1<<29, address: 1<<48 - 1},
+	"arm64": {sp: 31, fp: 29, ra: 30, kept: 0x3ff<<19 | 1<<29, address: 1<<48 - 1},
 }
 
 // here is the machine of this process, which is that of every process it can read.

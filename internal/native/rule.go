@@ -31,6 +31,8 @@ type rule struct {
 	saved  map[int]saved
 	signal bool // the place is a signal handler's return: the caller was interrupted, it did not call
 	ra     int  // the register that stands for the return address
+	// from and to bound the function, or the part of one that was put elsewhere, as its unwind entry has it.
+	from, to uint64
 }
 
 // entry is a common information entry: what the programs of several functions share.

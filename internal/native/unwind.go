@@ -54,7 +54,7 @@ type Unwinder struct {
 	maps   proc.Maps
 	remap  func() (proc.Maps, error)
 	open   func(proc.Mapping) (*Symbols, error)
-	stale  bool // a place was met that no mapping holds
+	stale  bool              // a place was met that no mapping holds
 	images map[uint64]*image // by address of the ELF header; nil: none
 	rules  map[uint64]*rule  // by place; nil: none
 	names  map[uint64]Frame
@@ -114,6 +114,9 @@ func (u *Unwinder) Stack(r Registers, stack proc.Memory) ([]Place, End) {
 		case rule != nil:
 			end, more = rule.caller(&r, stack)
 			called = rule == nil || !rule.signal
+			if end == EndRegister && rule.cfa.kind == ruleValue && rule.reg == here.fp {
+				end, more = u.findFrame(rule, &r, stack)
+			}
 		default:
 			end, more = u.framePointer(&r, stack)
 			called = true
@@ -221,6 +224,15 @@ func (u *Unwinder) framePointer(r *Registers, mem proc.Memory) (End, bool) {
 	next.Set(here.fp, back)
 	*r = next
 	return EndStart, true
+}
+
+// Function bounds the function of a place, or the part of one that the compiler put elsewhere.
+func (u *Unwinder) Function(p Place) (from, to uint64, ok bool) {
+	r, err := u.rule(p.lookup())
+	if err != nil {
+		return 0, 0, false
+	}
+	return r.from, r.to, true
 }
 
 // rule finds the rule of a place.
