@@ -4,6 +4,7 @@ All module calls are watched only until one module has been called a few times; 
 are not watched this way: Dynamo would trace the watcher.
 """
 
+import _thread
 import sys
 import threading
 
@@ -17,6 +18,7 @@ mine = None  # ours, while it is in place
 watched = {}  # class -> the __call__ that stands in its own dictionary
 calls = {}
 depth = threading.local()
+skipped = [0, 0, 0]  # how many calls need no mark, of which module (its id), on which thread
 
 
 def install(torch):
@@ -49,14 +51,19 @@ def watcher(function):
 @core.hook("module-called")
 def seen(module):
     """A call from outside begins."""
+    if skipped[0] and skipped[1] == id(module) and skipped[2] == _thread.get_ident():
+        skipped[0] -= 1
+        return
     t = core.now()
     if marks.wanted:
         marks.resolve()
     if marks.tracker.strength > 1:
         leave()
         return
-    marks.called(id(module), t, core.thread_id())
-    if mine is not None:
+    alone = marks.called(id(module), t, core.thread_id())
+    if mine is None:
+        skipped[:] = marks.skip() if alone else 0, id(module), _thread.get_ident()
+    else:
         core.tick(t)
         kind = type(module)
         calls[kind] = calls.get(kind, 0) + 1

@@ -243,11 +243,14 @@ class Steps:
     # Calls of modules
 
     def called(self, name, t, tid):
-        """A module is called from outside all modules, in a program that has neither optimizer nor loader."""
+        """A module is called from outside all modules, in a program that has neither optimizer nor loader. Returns whether each call
+        of it is a step and no other module is called so."""
         if self.optimizers or not self.accepts("period", tid) or not self.leader.leads(name):
-            return
+            return False
         if self.current is not None and self.current.kind == "inference":
             self.close(t, "inference", "period")
             self.open(t, "period", kind="inference")
-        elif self.current is None:
+            return len(self.leader.counts) == 1
+        if self.current is None:
             self.open(t, "period", kind="inference")
+        return False

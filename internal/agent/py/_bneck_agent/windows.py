@@ -128,7 +128,7 @@ class Windows:
         """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
         if opening:
             self.yielded_before = self.yielded
-        if self.over and self.unsaved is None and not self.open:
+        if self.idle():
             self.edge = False
             return None
         ticker.held = True
@@ -136,6 +136,10 @@ class Windows:
             return self.at_boundary(number, opening)
         finally:
             ticker.held = False
+
+    def idle(self):
+        """Whether nothing more is to be done at a step's end or beginning."""
+        return self.over and self.unsaved is None and not self.open
 
     def at_boundary(self, number, opening):
         """Stops, saves and starts as the plan has it."""
