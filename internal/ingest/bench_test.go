@@ -46,7 +46,6 @@ func BenchmarkColumns(b *testing.B) {
 			for b.Loop() {
 				s := &model.Session{Strings: &model.Strings{}}
 				build := newBuilder(kineto.NewBytesScanner(text), TraceOptions{})
-				build.fraction = func() float64 { return float64(build.scan.Offset()) / float64(len(text)) }
 				if err := build.read(name); err != nil {
 					b.Fatal(err)
 				}

@@ -60,8 +60,8 @@ func (c *cancelled) Read(p []byte) (int, error) {
 }
 
 func newBuilder(scan *kineto.Scanner, opt TraceOptions) *builder {
-	b := &builder{scan: scan, opt: opt, lanes: newLaneTable(), header: newHeader(), skipped: skips{},
-		opArgs: newArgTable(hashOpArgs), deviceArgs: newArgTable(hashDeviceArgs), trace: &model.Trace{Process: -1, Window: -1}}
+	b := &builder{scan: scan, opt: opt, lanes: newLaneTable(), header: newHeader(), stage: newStage(),
+		trace: &model.Trace{Process: -1, Window: -1}}
 	scan.OnKey, scan.NoFlows = b.header.key, true
 	return b
 }
@@ -86,6 +86,7 @@ func (b *builder) read(name string) error {
 	b.open = nil
 	b.trace.Events.OpArgs, b.trace.Events.DeviceArgs = b.opArgs.rows, b.deviceArgs.rows
 	b.oneClock()
+	b.settle(b.trace)
 	b.order()
 	b.shift()
 	b.link()
@@ -110,9 +111,6 @@ func (b *builder) shift() {
 	}
 	for i := range t.Memory.Time {
 		t.Memory.Time[i] += base
-	}
-	for i := range b.counters {
-		b.counters[i].ts += int64(base)
 	}
 	for pass := 0; pass < 2 && t.To == 0; pass++ {
 		for i := range ev.Start {
@@ -168,8 +166,8 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 		d := &ev.DeviceArgs[i]
 		d.Collective = texts.raw(kineto.Text(d.Collective))
 	}
-	for _, c := range b.counters {
-		t.Counters = append(t.Counters, model.CounterEvent{Time: model.Time(c.ts), Name: texts.name(c.name), Key: texts.name(c.key),
+	for _, c := range b.counters.flat() {
+		t.Counters = append(t.Counters, model.CounterEvent{Time: model.Time(c.ts + b.header.base), Name: texts.name(c.name), Key: texts.name(c.key),
 			PID: texts.id(c.pid), Value: c.value})
 	}
 	t.Lanes = b.lanes.build(texts)

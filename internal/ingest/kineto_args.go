@@ -9,31 +9,25 @@ import (
 // argTable keeps each distinct set of arguments once: a program repeats its calls, so that a table is some thousand rows
 // where a trace has millions of events. Row 0 is the first set, not an empty one.
 type argTable[T comparable] struct {
-	rows   []T
-	hash   []uint32 // of rows
-	slots  []uint32 // open addressing: row plus one
-	hashOf func(*T) uint32
+	rows  []T
+	hash  []uint32 // of rows
+	slots []uint32 // open addressing: row plus one
 }
 
-func newArgTable[T comparable](hashOf func(*T) uint32) argTable[T] {
-	return argTable[T]{hashOf: hashOf}
-}
-
-// intern is the row that holds v, a new one if there is none.
-func (t *argTable[T]) intern(v T) uint32 {
+// intern is the row that holds v, whose hash is h; a new one if there is none.
+func (t *argTable[T]) intern(v *T, h uint32) uint32 {
 	if len(t.rows)*2 >= len(t.slots) {
 		t.grow()
 	}
-	h := t.hashOf(&v)
 	mask := uint32(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		slot := t.slots[i]
 		if slot == 0 {
 			t.slots[i] = uint32(len(t.rows)) + 1
-			t.rows, t.hash = append(t.rows, v), append(t.hash, h)
+			t.rows, t.hash = append(t.rows, *v), append(t.hash, h)
 			return uint32(len(t.rows)) - 1
 		}
-		if t.hash[slot-1] == h && t.rows[slot-1] == v {
+		if t.hash[slot-1] == h && t.rows[slot-1] == *v {
 			return slot - 1
 		}
 	}

@@ -1,48 +1,30 @@
 package ingest
 
 import (
-	"slices"
 	"strings"
 
 	"bottleneck/internal/kineto"
 	"bottleneck/internal/model"
 )
 
-// rawEvent is one complete event in the order of the file. Texts are still those of the scanner.
-type rawEvent struct {
-	start, dur int64
-	name       kineto.Text
-	lane       model.LaneID
-	detail     int32
-	kind       model.Kind
-}
-
-const chunkEvents = 16 << 10
-
 // builder collects the events of one trace.
 type builder struct {
 	scan     *kineto.Scanner
 	trace    *model.Trace
 	opt      TraceOptions
-	chunks   [][]rawEvent
-	events   int
+	*stage             // what was read so far
 	cats     []catInfo // by category text
 	oldNames []uint8   // by name, where categories are old: 0 unseen, 1 operator, 2 annotation
 	lanes    laneTable
 	open     map[model.LaneID][]rawEvent // begin events without their end
 	header   header
-	skipped  skips
-	counts   []int64 // complete events by category text
-	total    int64
 	extras   extraTable
 	// Arguments that events have alike, each distinct set once.
 	opArgs     argTable[model.OpArgs]
 	deviceArgs argTable[model.DeviceArgs]
-	counters []rawCounter
-	readErr  error
+	readErr    error
 	// otherClock counts events that follow another clock than the rest, nil where there are none.
 	otherClock *model.Diagnostic
-	fraction   func() float64 // how much of the input has been read; 0 unknown
 }
 
 // catInfo is what a category means.
@@ -138,22 +120,7 @@ func (b *builder) add(e *kineto.Event, kind model.Kind, start, dur int64) {
 	raw := rawEvent{start: start, dur: dur, name: e.Name, kind: kind, detail: -1}
 	raw.lane = b.lanes.find(e.PID, e.TID, laneKind(kind, e))
 	raw.detail = b.detail(e, kind)
-	b.push(raw)
-}
-
-func (b *builder) push(raw rawEvent) {
-	last := len(b.chunks) - 1
-	if last < 0 || len(b.chunks[last]) == cap(b.chunks[last]) {
-		size := chunkEvents
-		if last < 0 {
-			size = chunkEvents / 16
-		}
-		b.chunks = append(b.chunks, make([]rawEvent, 0, size))
-		last++
-	}
-	b.chunks[last] = append(b.chunks[last], raw)
-	b.lanes.list[raw.lane].events++
-	b.events++
+	b.events.add(raw)
 }
 
 // kindWithoutCat reads what the old autograd profiler writes when Kineto is not compiled in: the row says it all.
@@ -256,7 +223,7 @@ func (b *builder) end(e *kineto.Event) {
 		return
 	}
 	b.counts[e.Cat]++
-	b.push(raw)
+	b.events.add(raw)
 }
 
 // instant keeps memory events; the others mark the profiler's own beginning and end.
@@ -265,28 +232,7 @@ func (b *builder) instant(e *kineto.Event) {
 	if !isMemory || !e.HasTS() || b.scan.Names.String(e.Name) != "[memory]" || b.opt.Skip&SkipMemory != 0 {
 		return
 	}
-	m := &b.trace.Memory
-	m.Time = append(m.Time, model.Time(e.TS))
-	m.Lane = append(m.Lane, b.lanes.find(e.PID, e.TID, model.LaneThread))
-	m.Addr = append(m.Addr, uint64(e.IntOr(kineto.Addr, 0)))
-	m.Bytes = append(m.Bytes, bytes)
-	m.Allocated = append(m.Allocated, e.IntOr(kineto.Allocated, 0))
-	m.Reserved = append(m.Reserved, e.IntOr(kineto.Reserved, 0))
-	m.DeviceType = append(m.DeviceType, int8(e.IntOr(kineto.DeviceType, 0)))
-	m.DeviceIndex = append(m.DeviceIndex, int8(e.IntOr(kineto.DeviceID, -1)))
-}
-
-// grown makes room for one more row. Rows come at a steady rate, so the part of the input that was read tells how many
-// there will be: growing by doubling would copy everything several times and hold two copies at the end.
-func grown[T any](b *builder, column []T) []T {
-	if len(column) < cap(column) {
-		return column
-	}
-	want := 2 * len(column)
-	if len(column) >= 2048 && b.fraction != nil {
-		if f := b.fraction(); f > 0.01 {
-			want = min(max(int(float64(len(column))/f*1.03), len(column)+len(column)/8), 64*len(column))
-		}
-	}
-	return slices.Grow(column, max(want-len(column), 256))
+	b.memory.add(rawMemory{time: e.TS, lane: b.lanes.find(e.PID, e.TID, model.LaneThread), addr: uint64(e.IntOr(kineto.Addr, 0)),
+		bytes: bytes, allocated: e.IntOr(kineto.Allocated, 0), reserved: e.IntOr(kineto.Reserved, 0),
+		deviceType: int8(e.IntOr(kineto.DeviceType, 0)), deviceIndex: int8(e.IntOr(kineto.DeviceID, -1))})
 }

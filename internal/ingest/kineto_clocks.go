@@ -15,7 +15,7 @@ const clockGap = 30 * 24 * 3600 * 1_000_000_000
 // place. A second of extent would else become decades.
 func (b *builder) oneClock() {
 	low, high, any := int64(0), int64(0), false
-	for _, chunk := range b.chunks {
+	for _, chunk := range b.events.chunks() {
 		for i := range chunk {
 			at := chunk[i].start
 			if !any {
@@ -33,20 +33,18 @@ func (b *builder) oneClock() {
 	}
 	best := slices.MaxFunc(groups, func(x, y clockGroup) int { return x.count - y.count })
 	dropped, far := int64(0), int64(0)
-	for c, chunk := range b.chunks {
-		kept := chunk[:0]
+	var kept rows[rawEvent]
+	for _, chunk := range b.events.chunks() {
 		for _, e := range chunk {
 			if e.start >= best.from && e.start <= best.to {
-				kept = append(kept, e)
+				kept.add(e)
 				continue
 			}
-			b.lanes.list[e.lane].events--
-			b.events--
 			dropped++
 			far = max(far, max(best.from-e.start, e.start-best.to))
 		}
-		b.chunks[c] = kept
 	}
+	b.events = kept
 	b.otherClock = &model.Diagnostic{Kind: "other-clock", Count: dropped, FirstOffset: -1,
 		Text: fmt.Sprintf("events whose times lie up to %.0f days from the others', as by another clock; left out", float64(far)/86400e9)}
 }
@@ -58,8 +56,8 @@ type clockGroup struct {
 }
 
 func (b *builder) clockGroups() []clockGroup {
-	starts := make([]int64, 0, b.events)
-	for _, chunk := range b.chunks {
+	starts := make([]int64, 0, b.events.n)
+	for _, chunk := range b.events.chunks() {
 		for i := range chunk {
 			starts = append(starts, chunk[i].start)
 		}

@@ -10,29 +10,22 @@ import (
 
 // detail keeps an event's arguments and returns their row, -1 where there are none worth a row.
 func (b *builder) detail(e *kineto.Event, kind model.Kind) int32 {
-	ev := &b.trace.Events
 	switch kind {
 	case model.KindOp, model.KindAnnotation:
 		if b.opt.Skip&SkipOpDetails != 0 {
 			return -1
 		}
-		ev.OpDetails = append(grown(b, ev.OpDetails), b.opDetail(e))
-		return int32(len(ev.OpDetails) - 1)
+		return b.ops.add(b.opDetail(e))
 	case model.KindPython:
 		id, ok := e.Int(kineto.PythonID)
 		if !ok || b.opt.Skip&SkipPython != 0 {
 			return -1
 		}
-		ev.PythonDetails = append(grown(b, ev.PythonDetails), model.PythonDetail{
-			ID: id, ParentID: e.IntOr(kineto.PythonParent, -1), ModuleID: e.IntOr(kineto.PythonModule, -1)})
-		return int32(len(ev.PythonDetails) - 1)
+		return b.python.add(model.PythonDetail{ID: id, ParentID: e.IntOr(kineto.PythonParent, -1), ModuleID: e.IntOr(kineto.PythonModule, -1)})
 	case model.KindRuntime:
-		ev.RuntimeDetails = append(grown(b, ev.RuntimeDetails), model.RuntimeDetail{
-			Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0)})
-		return int32(len(ev.RuntimeDetails) - 1)
+		return b.runtime.add(model.RuntimeDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0)})
 	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindSync, model.KindDeviceEvent, model.KindGPUAnnotation:
-		ev.DeviceDetails = append(grown(b, ev.DeviceDetails), b.deviceDetail(e))
-		return int32(len(ev.DeviceDetails) - 1)
+		return b.device.add(b.deviceDetail(e))
 	}
 	return -1
 }
@@ -47,7 +40,7 @@ func (b *builder) opDetail(e *kineto.Event) model.OpDetail {
 		a.Extra = b.extras.intern(b.scan, e)
 	}
 	return model.OpDetail{External: e.IntOr(kineto.External, 0), Sequence: e.IntOr(kineto.Sequence, -1),
-		FwdThread: int32(e.IntOr(kineto.FwdThread, 0)), Args: b.opArgs.intern(a)}
+		FwdThread: int32(e.IntOr(kineto.FwdThread, 0)), Args: b.opArgs.intern(&a, hashOpArgs(&a))}
 }
 
 func (b *builder) deviceDetail(e *kineto.Event) model.DeviceDetail {
@@ -66,7 +59,7 @@ func (b *builder) deviceDetail(e *kineto.Event) model.DeviceDetail {
 	if len(e.Extra) > 0 && b.extras.collective(b.scan, e) {
 		d.Collective = b.extras.intern(b.scan, e)
 	}
-	return model.DeviceDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0), Args: b.deviceArgs.intern(d)}
+	return model.DeviceDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0), Args: b.deviceArgs.intern(&d, hashDeviceArgs(&d))}
 }
 
 func numOr(id kineto.ID, none int64) int64 {

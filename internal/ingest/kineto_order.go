@@ -8,24 +8,25 @@ import (
 	"bottleneck/internal/model"
 )
 
-// freeChunks is how many staged chunks are moved before their memory is given back: the columns fill up as these become
-// free, and without this a trace of 4 GB would hold both.
-const freeChunks = 32
-
 // order moves the events into the final columns: by lane, and there by start, the longer first.
 func (b *builder) order() {
 	ev := &b.trace.Events
-	n := b.events
+	n := b.events.n
 	ev.Start, ev.Dur = make([]model.Time, n), make([]model.Dur, n)
 	ev.Name, ev.Kind = make([]model.Str, n), make([]model.Kind, n)
 	ev.Lane, ev.Detail = make([]model.LaneID, n), make([]int32, n)
 	next := make([]int, len(b.lanes.list))
+	for _, chunk := range b.events.chunks() {
+		for i := range chunk {
+			b.lanes.list[chunk[i].lane].events++
+		}
+	}
 	row := 0
 	for i := range b.lanes.list {
 		b.lanes.list[i].from, next[i] = row, row
 		row += b.lanes.list[i].events
 	}
-	for c, chunk := range b.chunks {
+	b.events.drain(func(chunk []rawEvent) {
 		for i := range chunk {
 			raw := &chunk[i]
 			at := next[raw.lane]
@@ -34,18 +35,13 @@ func (b *builder) order() {
 			ev.Name[at], ev.Kind[at] = model.Str(raw.name), raw.kind
 			ev.Lane[at], ev.Detail[at] = raw.lane, raw.detail
 		}
-		b.chunks[c] = nil
-		if c%freeChunks == freeChunks-1 {
-			debug.FreeOSMemory()
-		}
-	}
-	b.chunks = nil
+	})
 	var sorter laneSorter
 	for i := range b.lanes.list {
 		lane := &b.lanes.list[i]
 		sorter.sort(ev, lane.from, lane.from+lane.events)
 	}
-	if n > freeChunks*chunkEvents {
+	if n > freeChunks*chunkRows {
 		sorter = laneSorter{}
 		debug.FreeOSMemory()
 	}
@@ -187,7 +183,6 @@ func (b *builder) dropDuplicates() {
 		ev.Start, ev.Dur, ev.Name = ev.Start[:to], ev.Dur[:to], ev.Name[:to]
 		ev.Kind, ev.Lane, ev.Detail = ev.Kind[:to], ev.Lane[:to], ev.Detail[:to]
 	}
-	b.events = to
 }
 
 // duplicate compares row i with the rows kept just before it that have the same extent.

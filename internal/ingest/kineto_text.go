@@ -157,15 +157,8 @@ func (b *builder) counter(e *kineto.Event) {
 		if json.Unmarshal(extra.Raw, &v) != nil {
 			continue
 		}
-		b.counters = append(b.counters, rawCounter{e.TS, e.Name, extra.Key, e.PID, v})
+		b.counters.add(rawCounter{e.TS, e.Name, extra.Key, e.PID, v})
 	}
-}
-
-type rawCounter struct {
-	ts        int64
-	name, key kineto.Text
-	pid       kineto.ID
-	value     float64
 }
 
 // lower is strings.ToLower for the short words of the format.

@@ -186,8 +186,7 @@ func (o *opening) read(ctx context.Context, src source) result {
 		return result{err: &UnusableError{Path: src.path, Reason: err.Error(), err: err}}
 	}
 	defer in.Close()
-	src.consumed = new(atomic.Int64)
-	r, err := unpack(&cancelled{ctx, &progressReader{o: o, r: in, n: src.consumed}})
+	r, err := unpack(&cancelled{ctx, &progressReader{o: o, r: in}})
 	if err != nil {
 		return result{err: &UnusableError{Path: src.path, Reason: "cannot be unpacked: " + err.Error(), err: err}}
 	}
@@ -224,9 +223,6 @@ func (o *opening) readText(src source, r io.Reader) (add func() error, err error
 // readKineto reads a trace into columns.
 func (o *opening) readKineto(src source, r io.Reader) (func() error, error) {
 	b := newBuilder(kineto.NewScanner(r), TraceOptions{Skip: o.opt.Skip})
-	if src.size > 0 && src.consumed != nil {
-		b.fraction = func() float64 { return float64(src.consumed.Load()) / float64(src.size) }
-	}
 	if err := b.read(src.path); err != nil {
 		return nil, err
 	}
@@ -276,12 +272,10 @@ func (o *opening) checkRank(input int, src source) {
 type progressReader struct {
 	o *opening
 	r io.Reader
-	n *atomic.Int64 // of this source
 }
 
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
-	p.n.Add(int64(n))
 	done := p.o.done.Add(int64(n))
 	if p.o.opt.Progress != nil {
 		p.o.report.Lock()

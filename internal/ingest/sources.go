@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"bottleneck/internal/model"
 )
@@ -23,8 +22,7 @@ type source struct {
 	number    int   // in order
 	size      int64 // as stored; 0 unknown
 	open      func() (io.ReadCloser, error)
-	consumed  *atomic.Int64 // bytes as stored that were read so far
-	found     bool          // in a directory or archive: the user did not name it
+	found     bool // in a directory or archive: the user did not name it
 	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
 }
 
