@@ -73,7 +73,7 @@ func TestTableAnalyses(t *testing.T) {
 	}
 	onRealTraces(t, func(t *testing.T, tr *model.Trace, s *model.Strings) {
 		for _, a := range TableAnalyses() {
-			for _, row := range a.Rows(tr, s) {
+			for _, row := range a.Analyse([]*model.Trace{tr}, s) {
 				if len(row) != len(a.Columns) {
 					t.Fatalf("%s: %d cells in %d columns", a.Name, len(row), len(a.Columns))
 				}

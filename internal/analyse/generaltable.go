@@ -13,11 +13,26 @@ type TableAnalysis struct {
 	Columns []TableColumn
 	// Rows analyses one trace; most important first, no rows where the trace holds nothing of the kind.
 	Rows func(*model.Trace, *model.Strings) [][]Cell
+	// All takes the place of Rows where the traces of one rank are summed.
+	All func([]*model.Trace, *model.Strings) [][]Cell
+}
+
+// Analyse gives the rows of the traces of one rank.
+func (a *TableAnalysis) Analyse(traces []*model.Trace, s *model.Strings) [][]Cell {
+	if a.All != nil {
+		return a.All(traces, s)
+	}
+	var rows [][]Cell
+	for _, t := range traces {
+		rows = append(rows, a.Rows(t, s)...)
+	}
+	return rows
 }
 
 // tableAnalyses are all of them, in the order of the report. A new one is a file with its TableAnalysis, its test, and a line
 // here (docs/add-an-analysis.md).
 var tableAnalyses = []TableAnalysis{
+	moduleTimes,
 	compiledRegions,
 	tritonKernels,
 	counterValues,

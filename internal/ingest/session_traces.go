@@ -120,6 +120,7 @@ func (r *sessionReader) trace(path string, file traceFile, process int) {
 	t.Process, t.Window = process, -1
 	if !file.own {
 		t.Window = windowIndex(p, file.number)
+		r.modules(t, filepath.Dir(path), file.number)
 	}
 	if t.Rank == model.NoRank {
 		t.Rank, t.World = p.Rank, p.WorldSize

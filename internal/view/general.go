@@ -51,12 +51,12 @@ func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Stri
 	for _, c := range a.Columns {
 		out.Columns = append(out.Columns, TableColumn{c.Name, c.Unit.String()})
 	}
-	for _, t := range traces {
-		for _, cells := range a.Rows(t, s) {
+	for _, ofRank := range byRank(traces) {
+		for _, cells := range a.Analyse(ofRank, s) {
 			if len(out.Rows) >= maxOpRows {
 				return out
 			}
-			row := TableRow{Rank: rankPtr(t.Rank), Cells: make([]TableCell, len(cells))}
+			row := TableRow{Rank: rankPtr(ofRank[0].Rank), Cells: make([]TableCell, len(cells))}
 			for i, c := range cells {
 				switch unit := a.Columns[i].Unit; {
 				case c.None:
@@ -72,6 +72,22 @@ func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Stri
 			}
 			out.Rows = append(out.Rows, row)
 		}
+	}
+	return out
+}
+
+// byRank puts traces of the same rank together, in the order in which ranks come first.
+func byRank(traces []*model.Trace) [][]*model.Trace {
+	var out [][]*model.Trace
+	index := map[int]int{}
+	for _, t := range traces {
+		i, known := index[t.Rank]
+		if !known {
+			i = len(out)
+			index[t.Rank] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], t)
 	}
 	return out
 }
