@@ -8,6 +8,7 @@ import (
 type KeyAveragesOptions struct {
 	ByShapes        bool // one row per name and input shapes
 	ByStack         int  // and per first n entries of the stack, innermost first; 0: not by stack
+	ByModule        bool // and per module that the event ran in, or is the backward of
 	PythonFunctions bool // Python calls become rows of their own
 	// IgnorePython leaves Python calls out of the tree as well, as PyTorch up to 2.4 does: an annotation's own CPU
 	// time then includes the Python code in it.
@@ -41,6 +42,7 @@ type KeyAverage struct {
 	Flops            int64
 	InputShapes      string   // as torch prints them, "[[2, 3], []]": lists of tensors are empty; only when grouped by shapes
 	Stack            []string // innermost first; only when grouped by stack
+	Module           string   // path in its model; only when grouped by module
 	DeviceType       DeviceKind
 	IsUserAnnotation bool
 	IsPython         bool
@@ -198,6 +200,7 @@ type groupKey struct {
 	name   model.Str
 	shapes int32
 	stack  int32
+	module model.Str
 	flags  uint8
 }
 
@@ -240,12 +243,15 @@ func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 		entries = stacks.entries(i, g.opt.ByStack)
 		key.stack = g.stackID(entries)
 	}
+	if g.opt.ByModule {
+		key.module = moduleOf(f.trace, row.event)
+	}
 	if at, ok := g.known(key); ok {
 		return at
 	}
 	at := int32(len(g.rows))
 	g.rows = append(g.rows, KeyAverage{
-		Name: f.nameText(row.name), InputShapes: g.printed[key.shapes], Stack: entries, DeviceType: deviceKind(row.flags),
+		Name: f.nameText(row.name), InputShapes: g.printed[key.shapes], Stack: entries, Module: g.texts.Text(key.module), DeviceType: deviceKind(row.flags),
 		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
 		TopLevel: row.parent < 0, First: max(row.event, model.NoEvent),
 	})
@@ -262,7 +268,7 @@ func (g *grouping) head(name model.Str) *int32 {
 }
 
 func (g *grouping) known(key groupKey) (int32, bool) {
-	if g.opt.ByShapes || g.opt.ByStack > 0 {
+	if g.opt.ByShapes || g.opt.ByModule || g.opt.ByStack > 0 {
 		at, ok := g.split[key]
 		return at, ok
 	}
@@ -275,7 +281,7 @@ func (g *grouping) known(key groupKey) (int32, bool) {
 }
 
 func (g *grouping) remember(key groupKey, at int32) {
-	if g.opt.ByShapes || g.opt.ByStack > 0 {
+	if g.opt.ByShapes || g.opt.ByModule || g.opt.ByStack > 0 {
 		g.split[key] = at
 		return
 	}

@@ -15,7 +15,7 @@ type Where struct {
 	File     string
 	Line     int32
 	Function string
-	Module   string // the innermost module ("Linear_3") around it
+	Module   string // the innermost module around it: its path in the model, else its class and number ("Linear_3")
 }
 
 func (w *Where) hasLine() bool { return w.File != "" }
@@ -51,6 +51,9 @@ func newLineFinder(t *model.Trace, s *model.Strings) *lineFinder {
 func (l *lineFinder) of(id model.EventID) Where {
 	var w Where
 	ev := &l.trace.Events
+	if name := l.trace.Modules.At(id); name != nil {
+		w.Module = l.texts.Text(name.Path)
+	}
 	for at := id; at != model.NoEvent; at = ev.Parent[at] {
 		switch ev.Kind[at] {
 		case model.KindOp:
@@ -105,8 +108,11 @@ func (l *lineFinder) module(name model.Str) string {
 	return text
 }
 
-// innermostModule is the last of a "Module Hierarchy": "TOP(Net)::forward.fc(Linear)::forward".
+// innermostModule is the last of a "Module Hierarchy", torch's "TOP(Net)::forward.fc(Linear)::forward" or "Net.fc (Linear)".
 func innermostModule(hierarchy string) string {
+	if path, class, ok := strings.Cut(hierarchy, " ("); ok && !strings.Contains(class, "::") {
+		return path // as written by export --to chrome
+	}
 	last := hierarchy[strings.LastIndexByte(hierarchy, '.')+1:]
 	if name, _, ok := strings.Cut(last, "::"); ok && strings.Contains(name, "(") {
 		return name

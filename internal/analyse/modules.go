@@ -156,6 +156,18 @@ func (m *moduleSums) rows() []ModuleTime {
 	return out
 }
 
+// moduleOf is the path of the module that an event ran in or is the backward of, else what torch itself wrote of it (of
+// TorchScript only); 0 where neither is known.
+func moduleOf(t *model.Trace, id model.EventID) model.Str {
+	if name := t.Modules.At(id); name != nil {
+		return name.Path
+	}
+	if id < 0 || t.Events.Kind[id] != model.KindOp {
+		return 0
+	}
+	return t.Events.OpArgsOf(t.Events.Detail[id]).Module
+}
+
 func moduleRows(traces []*model.Trace, s *model.Strings) [][]Cell {
 	times := ModuleTimes(traces, s)
 	device := slices.ContainsFunc(times, func(m ModuleTime) bool { return m.SelfDevice > 0 })

@@ -108,7 +108,7 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	}
 	chooseSamples(s, o.samples, format.Name)
 	opt := export.Options{Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
-		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, SortBy: o.sortBy, RowLimit: o.rowLimit}
+		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, GroupByModule: group.build.GroupByModule, SortBy: o.sortBy, RowLimit: o.rowLimit}
 	return writeExport(cmd.Context(), s, format, o.output, opt, a.stdout)
 }
 

@@ -42,7 +42,7 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.ranks, "rank", "", "show these `RANKS` only, like 0,4-7")
 	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
-	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N")
+	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N, module")
 	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's) or classic (torch.utils.bottleneck's)")
 	f.StringVar(&o.reportDir, "report-dir", "", "with --style lightning, write one file per rank and stage into `DIR`, named as Lightning names them")
 	f.StringVar(&o.filename, "filename", "actions", "with --report-dir, the files' `NAME`, between stage and rank")
@@ -102,9 +102,14 @@ func (o *reportOptions) check(*cobra.Command) error {
 				return usage("--group-by stack=N needs a number of frames")
 			}
 			o.build.GroupByStack = n
+		case "module":
+			o.build.GroupByModule = true
 		default:
-			return usage("--group-by: unknown key %q%s; known: input-shape, stack=N", key, didYouMean(name, []string{"input-shape", "stack"}))
+			return usage("--group-by: unknown key %q%s; known: input-shape, stack=N, module", key, didYouMean(name, []string{"input-shape", "stack", "module"}))
 		}
+	}
+	if o.build.GroupByModule && o.style == "torch" {
+		return usage("--group-by module: torch's table has no modules; leave --style torch out, or use bottleneck export --to csv")
 	}
 	o.build.Version, o.build.Ranks = Version(), ranks
 	o.text = view.TextOptions{Sections: o.sections, All: o.all, RowLimit: o.rowLimit, SortBy: o.sortBy, Ranks: ranks}

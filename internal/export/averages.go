@@ -27,7 +27,7 @@ func init() {
 // averages are the rows of the operator table that the options ask for.
 func averages(s *model.Session, opt Options, format string) ([]view.TorchRow, error) {
 	var rows []view.TorchRow
-	keys := analyse.KeyAveragesOptions{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN}
+	keys := analyse.KeyAveragesOptions{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN, ByModule: opt.GroupByModule}
 	traces := tracesOf(s, opt)
 	switch len(traces) {
 	case 0:
@@ -78,6 +78,7 @@ var averageColumns = []struct {
 		func(r *view.TorchRow) string { return strconv.FormatBool(r.UserAnnotation) },
 		func(b []byte, r *view.TorchRow) []byte { return strconv.AppendBool(b, r.UserAnnotation) },
 	},
+	textColumn("module", func(r *view.TorchRow) string { return r.Module }),
 }
 
 type averageColumn = struct {

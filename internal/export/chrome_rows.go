@@ -109,7 +109,11 @@ func (c *chromeWriter) complete(n int, t *model.Trace, l *model.Lane, id model.E
 	b = append(b, `, "dur": `...)
 	b = appendMicros(b, int64(e.Dur[id]))
 	b = append(b, `, "args": {`...)
-	c.event(append(c.appendArgs(b, e, id), "}}"...))
+	b = c.appendArgs(b, e, id)
+	if module := t.Modules.At(id); module != nil && e.Kind[id] == model.KindOp && e.OpArgsOf(e.Detail[id]).Module == 0 {
+		b = appendText(b, "Module Hierarchy", c.texts.Text(module.Path)+" ("+c.texts.Text(module.Class)+")")
+	}
+	c.event(append(b, "}}"...))
 }
 
 // memory writes allocations and frees as torch's instant events.

@@ -98,6 +98,11 @@ func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTex
 	if e.Shapes != 0 {
 		b = raw.append(appendKey(b, "input_shapes"), e.Shapes)
 	}
+	if e.Event >= 0 {
+		if module := t.Modules.At(e.Event); module != nil {
+			b = appendText(b, "module", s.Strings.Text(module.Path))
+		}
+	}
 	if stack := stackOf(events, i); len(stack) > 0 {
 		b = appendText(b, "stack", strings.Join(stack, ";"))
 	}

@@ -37,9 +37,10 @@ type Options struct {
 	Worker string
 	// Gzip compresses the files of a directory.
 	Gzip bool
-	// GroupByInputShapes and GroupByStackN split the rows of key averages.
+	// GroupByInputShapes, GroupByStackN and GroupByModule split the rows of key averages.
 	GroupByInputShapes bool
 	GroupByStackN      int
+	GroupByModule      bool
 	// SortBy orders key averages by one of torch's sort keys, largest first; "" keeps the order of appearance.
 	SortBy string
 	// RowLimit cuts key averages; 0 or less writes all.

@@ -19,6 +19,8 @@ type Options struct {
 	// GroupByInputShape and GroupByStack split the operator table (GroupByStack: frames; 0 = off).
 	GroupByInputShape bool
 	GroupByStack      int
+	// GroupByModule splits it by the module that operators ran in.
+	GroupByModule bool
 	// Measured are prices that were measured after the program's end; nil where none were.
 	Measured *Measured
 	// MaxRows bounds the Python tables of the document (default 100).

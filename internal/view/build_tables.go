@@ -108,7 +108,7 @@ func (b *builder) operators(traces []*model.Trace) []analyse.KeyAverage {
 	if b.merged != nil {
 		return b.merged.opRows
 	}
-	return analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack})
+	return analyse.KeyAverages(traces, b.s.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack, ByModule: b.opt.GroupByModule})
 }
 
 func (b *builder) keyAverages(traces []*model.Trace) {
@@ -124,7 +124,7 @@ func (b *builder) keyAverages(traces []*model.Trace) {
 		if k.DeviceType == analyse.OnDevice {
 			row.DeviceType = "device"
 		}
-		row.Stack = strings.Join(k.Stack, "; ")
+		row.Stack, row.Module = strings.Join(k.Stack, "; "), k.Module
 		b.r.KeyAverages = append(b.r.KeyAverages, row)
 	}
 }

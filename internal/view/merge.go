@@ -37,9 +37,9 @@ type Merge struct {
 
 // opKey is what operators of several ranks are added up by.
 type opKey struct {
-	name, shapes, stack string
-	device              analyse.DeviceKind
-	annotation          bool
+	name, shapes, stack, module string
+	device                      analyse.DeviceKind
+	annotation                  bool
 }
 
 // rankParts are what one trace is reduced to.
@@ -149,7 +149,7 @@ func limited[T any](rows, more []T) []T {
 func (m *Merge) addOperators(rows []analyse.KeyAverage) {
 	for i := range rows {
 		row := &rows[i]
-		key := opKey{row.Name, row.InputShapes, strings.Join(row.Stack, "; "), row.DeviceType, row.IsUserAnnotation}
+		key := opKey{row.Name, row.InputShapes, strings.Join(row.Stack, "; "), row.Module, row.DeviceType, row.IsUserAnnotation}
 		at, known := m.ops[key]
 		if !known {
 			m.ops[key] = len(m.opRows)

@@ -15,6 +15,7 @@ type OpRow struct {
 	Flops            int64   `json:"flops"`
 	InputShapes      string  `json:"input_shapes,omitempty"`
 	Stack            string  `json:"stack,omitempty"`
+	Module           string  `json:"module,omitempty"`
 	DeviceType       string  `json:"device_type"`
 	IsUserAnnotation bool    `json:"is_user_annotation"`
 }

@@ -137,17 +137,33 @@ func (p *printer) operators() {
 		if o.InputShapes != "" {
 			name += " " + o.InputShapes
 		}
-		c := []string{name, us(o.SelfCPUUs), Percent(o.SelfCPUUs / max(selfCPU, 1e-9)), us(o.CPUUs)}
+		c := []string{name}
+		if p.r.byModule() {
+			c = append(c, clipLeft(cmp.Or(o.Module, "-"), moduleText))
+		}
+		c = append(c, us(o.SelfCPUUs), Percent(o.SelfCPUUs/max(selfCPU, 1e-9)), us(o.CPUUs))
 		if device {
 			c = append(c, us(o.SelfDeviceUs), us(o.DeviceUs))
 		}
 		cells = append(cells, append(c, Count(o.Count)))
 	}
-	cols := []column{{head: "operator", wide: true}, {head: "self CPU", right: true}, {head: "share", right: true}, {head: "total CPU", right: true}}
+	cols := []column{{head: "operator", wide: true}}
+	if p.r.byModule() {
+		cols = append(cols, column{head: "module"})
+	}
+	cols = append(cols, column{head: "self CPU", right: true}, column{head: "share", right: true}, column{head: "total CPU", right: true})
 	if device {
 		cols = append(cols, column{head: "self device", right: true}, column{head: "total device", right: true})
 	}
 	p.table(append(cols, column{head: "calls", right: true}), cells)
+}
+
+// moduleText is how wide a module's path is beside an operator's name; its end tells most.
+const moduleText = 40
+
+// byModule says whether the operator table was split by modules, and any are known.
+func (r *Report) byModule() bool {
+	return slices.ContainsFunc(r.KeyAverages, func(o OpRow) bool { return o.Module != "" })
 }
 
 func (p *printer) kernels() {

@@ -25,6 +25,7 @@ type TorchRow struct {
 	NodeID             int      // -1 outside torch.distributed.rpc
 	InputShapes        string   // as Python prints the list; "" or "[]" where there are none
 	Stack              []string // innermost first
+	Module             string   // path in its model; torch's table has no such column
 	OnDevice           bool     // a kernel, copy or set, or an annotation's span on the device
 	Legacy             bool     // of the profiler before Kineto: device times stand in the operators' rows
 	Async              bool

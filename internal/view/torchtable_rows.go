@@ -48,7 +48,7 @@ func TorchRowsOf(averages []analyse.KeyAverage, opt analyse.KeyAveragesOptions) 
 
 func torchRow(a *analyse.KeyAverage, opt analyse.KeyAveragesOptions) TorchRow {
 	r := TorchRow{
-		Name: a.Name, Count: a.Count, Flops: a.Flops, NodeID: -1, Stack: a.Stack,
+		Name: a.Name, Count: a.Count, Flops: a.Flops, NodeID: -1, Stack: a.Stack, Module: a.Module,
 		SelfCPUBytes: a.SelfCPUBytes, CPUBytes: a.CPUBytes, SelfDeviceBytes: a.SelfDeviceBytes, DeviceBytes: a.DeviceBytes,
 		OnDevice: a.DeviceType != analyse.OnCPU, Async: a.IsAsync, UserAnnotation: a.IsUserAnnotation, TopLevel: a.TopLevel,
 	}

@@ -52,6 +52,7 @@ type torchFixtureRow struct {
 	NodeID          int    `json:"node_id"`
 	InputShapes     string `json:"input_shapes"`
 	Stack           []string
+	Module          string
 	OnDevice        bool `json:"on_device"`
 	Legacy          bool
 	Async           bool
