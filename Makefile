@@ -52,8 +52,10 @@ test-generation: build ## the examples and the agent on one other PyTorch, left 
 test-generations: ## the same on every older PyTorch
 	@set -e; for name in torch-2.4 torch-1.13 torch-debian; do $(MAKE) test-generation GENERATION=$$name; done
 
-test-more: ## the same on PyTorch 2.14 with Python 3.14: Debian sid in a folder
+test-more: build ## the same on PyTorch 2.14 with Python 3.14: Debian sid in a folder; and trainers that are no part of PyTorch
 	@$(MAKE) test-generation GENERATION=torch-sid
+	scripts/env.sh trainers
+	BOTTLENECK_E2E=trainers $(GO) test -count=1 -timeout 20m -v -run 'TestTrainers|TestAcceleratedRanks' ./internal/agent/
 
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
 	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/

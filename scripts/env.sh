@@ -28,6 +28,14 @@ pip_install() {
     TMPDIR=$cache "$python" -m pip install --disable-pip-version-check --no-cache-dir --retries 8 "$@"
 }
 
+beneath= # an environment whose packages the next one sees, too
+
+# see PYTHON: makes its venv see the packages of the environment beneath.
+see() {
+  local folder='import sysconfig; print(sysconfig.get_path("purelib"))'
+  [ -z "$beneath" ] || "$beneath" -c "$folder" >"$("$1" -c "$folder")/beneath.pth"
+}
+
 # environment NAME PYTHON PACKAGE...: a venv of that name with these packages; complete or absent, never half-made.
 environment() {
   local name=$1 dir=$cache/$1 python=$2
@@ -36,7 +44,7 @@ environment() {
   (
     flock 9
     if [ ! -e "$dir/complete" ] || [ "$(cat "$dir/complete")" != "$*" ]; then
-      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && pip_install "$dir/bin/python" "$@" >&2 && echo "$*" >"$dir/complete" || {
+      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && see "$dir/bin/python" && pip_install "$dir/bin/python" "$@" >&2 && echo "$*" >"$dir/complete" || {
         rm -rf "$dir"
         echo "env.sh: the environment $name could not be built; $(df -Ph "$cache" | awk 'NR == 2 {print $4}') of disk are free" >&2
         exit 1
@@ -103,6 +111,12 @@ sid() {
   echo "$dir/bin/python$1"
 }
 
+# trainers: Hugging Face's Trainer, Accelerate and DeepSpeed with the newest PyTorch; DeepSpeed is built from source, without its kernels.
+trainers() {
+  beneath=$("$0" newest)
+  DS_BUILD_OPS=0 environment trainers "$beneath" --no-build-isolation transformers accelerate deepspeed
+}
+
 # inside is the text of a script that runs a program of another system's root: inside ROOT PROGRAM ARGS..., in a mount name space of
 # its own. The machine's folders for data (work, temporary files, processes) are in sight at their places.
 inside='#!/bin/sh
@@ -116,11 +130,12 @@ exec chroot "$root" /bin/sh -c '"'"'cd "$0" && exec "$@"'"'"' "$PWD" "$@"
 '
 
 case "${1:---list}" in
-  --list) echo "newest torch-2.4 torch-1.13 torch-debian peers tensorboard ruff uv" ;;
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian trainers peers tensorboard ruff uv" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
   torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
   torch-debian) debian ;;
+  trainers) trainers ;;
   torch-sid) sid 3.14 ;;
   python-3.15) sid 3.15 ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;

@@ -207,17 +207,25 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 inner = [PACKAGE]  # folders whose frames are not the user's
 
 
+LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
 def place(depth=2):
-    """(file, line) of the innermost frame that is the user's: outside torch, trainers, the standard library and the agent."""
+    """(file, line) of the innermost frame that is the user's: outside torch, trainers, the standard library and the agent. An
+    installed package's counts where there is no other: a program may be one."""
     frame = sys._getframe(depth)
+    library = None, None
     for _ in range(60):
         if frame is None:
             break
         file = frame.f_code.co_filename
         if not file.startswith("<") and not file.startswith(tuple(inner)):
-            return os.path.abspath(file), frame.f_lineno
+            if not any(part in file for part in LIBRARIES):
+                return os.path.abspath(file), frame.f_lineno
+            if library[0] is None:
+                library = os.path.abspath(file), frame.f_lineno
         frame = frame.f_back
-    return None, None
+    return library
 
 
 def orphan():

@@ -16,6 +16,7 @@ ids = weakref.WeakKeyDictionary()  # DataLoader -> number
 numbers = 0
 last_iterations = weakref.WeakKeyDictionary()  # DataLoader -> steps.Loop of its last iteration
 kept = 0
+ahead = set()  # threads in an adapter that asks a DataLoader on its own account (huggingface.py): it marks nothing
 consuming = None  # the loader that the program asked last: without workers its batch is fetched in this process
 
 
@@ -127,7 +128,7 @@ def describe(number, loader):
         length = None
     details = {
         "workers": loader.num_workers,
-        "batch_size": loader.batch_size,
+        "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", None),
         "prefetch": loader.prefetch_factor,
         "pin": bool(loader.pin_memory),
         "persistent": bool(loader.persistent_workers),
@@ -143,17 +144,23 @@ def describe(number, loader):
 @core.hook("loader-iterated")
 def iterated(loader, iterator, t0):
     """An iteration begins."""
+    t1 = core.now()
+    iterator._bneck_loop = new_loop(loader, t0)
+    if t1 - t0 > SHORT_NS:
+        file, line = places.get(loader, (None, None))
+        core.emit("span", "other", t0, t1, core.thread_id(), "DataLoader.__iter__", file, line, None, ids.get(loader))
+
+
+def new_loop(loader, t0):
+    """The Loop of an iteration that began at t0."""
     from .steps import Loop
 
-    t1 = core.now()
-    number = ids.get(loader)
-    loop = Loop(number, t0)
+    loop = Loop(ids.get(loader), t0)
     before = last_iterations.get(loader)
     loop.single = before is not None and before.given == 1
-    last_iterations[loader] = loop
-    iterator._bneck_loop = loop
-    if t1 - t0 > SHORT_NS:
-        core.emit("span", "other", t0, t1, core.thread_id(), "DataLoader.__iter__", *places.get(loader, (None, None)), None, number)
+    if core.thread_id() not in ahead:
+        last_iterations[loader] = loop
+    return loop
 
 
 @core.hook("loader-wanted")
@@ -164,7 +171,8 @@ def wanted(iterator, t0):
     if loop is None or marks.over:
         return None
     consuming = loop.loader
-    marks.batch_wanted(loop, t0, core.thread_id(), is_grad_enabled())
+    if core.thread_id() not in ahead:
+        marks.batch_wanted(loop, t0, core.thread_id(), is_grad_enabled())
     queue = getattr(iterator, "_data_queue", None)
     if queue is not None and kept < KEPT_ROWS:
         count_ready(iterator, queue, t0, loop.loader)
@@ -191,14 +199,16 @@ def given(loop, t0, data):
     if kept < KEPT_ROWS or t1 - t0 > SHORT_NS:
         core.emit("wait", t0, t1, core.thread_id(), loop.loader, loop.batches)
     loop.given += 1
-    marks.batch_given(loop, items_in(data))
+    if core.thread_id() not in ahead:
+        marks.batch_given(loop, items_in(data))
     core.tick(t1)
 
 
 @core.hook("loader-exhausted")
 def exhausted(loop, t0):
     """The loader has no more batches."""
-    marks.loop_ended(loop, t0, core.thread_id(), is_grad_enabled())
+    if core.thread_id() not in ahead:
+        marks.loop_ended(loop, t0, core.thread_id(), is_grad_enabled())
     core.tick(t0)
 
 

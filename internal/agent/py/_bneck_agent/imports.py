@@ -51,6 +51,8 @@ for _module, _function in (
     ("transformers.trainer", "watch_trainer"),
     ("accelerate.data_loader", "watch_loaders"),
     ("accelerate.accelerator", "watch_accelerator"),
+    ("accelerate.optimizer", "watch_optimizer"),
+    ("accelerate.scheduler", "watch_scheduler"),
     ("deepspeed.runtime.engine", "watch_engine"),
     ("deepspeed.runtime.pipe.engine", "watch_pipeline"),
 ):

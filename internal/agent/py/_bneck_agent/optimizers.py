@@ -8,6 +8,9 @@ from . import core, marks
 began = {}  # id of an optimizer -> when its compiled step began, until it ended
 stepping = set()  # ids of the optimizers whose step runs in our wrapper
 scaler_marks = 0
+backwards = 0  # backward passes so far
+last = {}  # id of an optimizer -> [backwards at its last step, steps since then without another]
+ALONE = 32  # steps without a backward pass after which an optimizer is taken for one that needs none
 
 
 def install(torch):
@@ -92,7 +95,18 @@ def stepped(optimizer, t0, t1):
         core.emit("span", "optimizer", t0, t1, tid, type(optimizer).__name__ + ".step")
     marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
-    marks.optimized(("optimizer", id(optimizer)), t1, tid)
+    if not again(id(optimizer)):
+        marks.optimized(("optimizer", id(optimizer)), t1, tid)
+
+
+def again(key):
+    """Whether an optimizer has stepped since the last backward pass: engines step once per group of parameters."""
+    seen = last.get(key)
+    if seen is None or seen[0] != backwards:
+        last[key] = [backwards, 0]
+        return False
+    seen[1] += 1
+    return backwards > 0 and seen[1] < ALONE
 
 
 def wrap_classes(base, name):
@@ -172,6 +186,8 @@ def wrap_backward(torch):
 
     @functools.wraps(original)
     def backward(*arguments, **keywords):
+        global backwards
+        backwards += 1
         original(*arguments, **keywords)
         if not marks.tracker.optimizers:
             marks.optimized("backward", core.now(), core.thread_id())

@@ -1,7 +1,9 @@
-"""Lightning: its loops are the steps, and its actions are spans. `pytorch_lightning` is a copy of `lightning.pytorch`."""
+"""Lightning: its loops are the steps, and its actions are spans. `pytorch_lightning` is a copy of `lightning.pytorch`. Also what
+makes the methods of other trainers actions (huggingface.py)."""
 
 import functools
 import os
+import types
 
 from . import core, marks
 
@@ -13,12 +15,11 @@ sums = {}  # action -> [count, nanoseconds]
 
 
 def inner(module):
-    """Frames of Lightning are not the user's."""
+    """Frames of a trainer's package are not the user's."""
     path = os.path.abspath(module.__file__)
-    for name in ("lightning", "pytorch_lightning"):
-        root, found, _ = path.rpartition(os.sep + name + os.sep)
-        if found:
-            core.inner.append(root + found)
+    root, found, _ = path.rpartition(os.sep + module.__name__.partition(".")[0] + os.sep)
+    if found:
+        core.inner.append(root + found)
 
 
 def watch_training(module):
@@ -136,11 +137,14 @@ def action_began(running, action):
 @core.hook("action-ended")
 def action_ended(running, action):
     """An action stops."""
-    global kept
     t0 = running.pop(action, None)
-    if t0 is None:
-        return
-    t1 = core.now()
+    if t0 is not None:
+        took(action, t0, core.now())
+
+
+def took(action, t0, t1):
+    """Adds one action to its sums, and a row where rows are kept."""
+    global kept
     total = sums.setdefault(action, [0, 0])
     total[0] += 1
     total[1] += t1 - t0
@@ -149,3 +153,50 @@ def action_ended(running, action):
         if kept < KEPT or t1 - t0 >= 100 * SHORT_NS:
             core.emit("span", "action", t0, t1, core.thread_id(), action)
     core.counters["action_count:" + action], core.counters["action_ns:" + action] = total
+
+
+inside = {}  # (action, thread) -> when it began
+
+
+def time_methods(kind, label, names, below=object):
+    """Makes the methods of a class, and of those that it inherits from up to below, actions named "[label]Class.method"."""
+    for owner in kind.__mro__[: kind.__mro__.index(below)]:
+        for name in names:
+            function = vars(owner).get(name)
+            if isinstance(function, types.FunctionType) and not hasattr(function, "_bneck"):
+                setattr(owner, name, timed(function, label, name))
+
+
+def timed(function, label, name):
+    """A method that is an action; what it calls of its parent's by the same name is part of it."""
+
+    @functools.wraps(function)
+    def method(self, *arguments, **keywords):
+        key = method_began(label, self, name)
+        if key is None:
+            return function(self, *arguments, **keywords)
+        try:
+            return function(self, *arguments, **keywords)
+        finally:
+            method_ended(key)
+
+    method._bneck = True
+    return method
+
+
+@core.hook("method-began")
+def method_began(label, instance, name):
+    """A timed method is called: what method_ended needs, None inside a call of the same action."""
+    key = "[%s]%s.%s" % (label, type(instance).__name__, name), core.thread_id()
+    if key in inside:
+        return None
+    inside[key] = core.now()
+    return key
+
+
+@core.hook("method-ended")
+def method_ended(key):
+    """A timed method has returned."""
+    t0 = inside.pop(key, None)
+    if t0 is not None:
+        took(key[0], t0, core.now())
