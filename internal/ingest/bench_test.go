@@ -35,8 +35,12 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// BenchmarkColumns reads raw JSON from memory into the model's columns, in order, linked, strings carried over.
-func BenchmarkColumns(b *testing.B) {
+// BenchmarkColumns reads raw JSON from memory into the model's columns, in order, linked, strings carried over, by one
+// goroutine; BenchmarkColumnsOfTwo by two.
+func BenchmarkColumns(b *testing.B)      { columns(b, 1) }
+func BenchmarkColumnsOfTwo(b *testing.B) { columns(b, 2) }
+
+func columns(b *testing.B, readers int) {
 	for _, name := range bigFiles {
 		b.Run(filepath.Base(name), func(b *testing.B) {
 			text := realText(b, name)
@@ -46,6 +50,7 @@ func BenchmarkColumns(b *testing.B) {
 			for b.Loop() {
 				s := &model.Session{Strings: &model.Strings{}}
 				build := newBuilder(kineto.NewBytesScanner(text), TraceOptions{})
+				build.readers, build.pieceSize = readers, pieceSize
 				if err := build.read(name); err != nil {
 					b.Fatal(err)
 				}

@@ -68,7 +68,7 @@ func newBuilder(scan *kineto.Scanner, opt TraceOptions) *builder {
 
 // read goes through the text and builds the columns; strings are still the scanner's.
 func (b *builder) read(name string) error {
-	b.run()
+	b.runPieces()
 	if err := b.scan.Err(); err != nil && b.total == 0 {
 		return &UnusableError{Path: name, Reason: reasonFor(err), err: err}
 	} else if err != nil {

@@ -23,6 +23,10 @@ type builder struct {
 	opArgs     argTable[model.OpArgs]
 	deviceArgs argTable[model.DeviceArgs]
 	readErr    error
+	readers    int // goroutines that parse the text; 0 and 1: it is read as one
+	pieceSize  int
+	// piecewise stops before rows that need what earlier pieces of the text hold.
+	piecewise bool
 	// otherClock counts events that follow another clock than the rest, nil where there are none.
 	otherClock *model.Diagnostic
 }
@@ -51,9 +55,13 @@ var categories = map[string]model.Kind{
 	"overhead":   model.KindOverhead,
 }
 
-func (b *builder) run() {
+// run reads events to the end of the text, or of a piece of it, and returns the offset up to which it has read.
+func (b *builder) run() int64 {
 	var e kineto.Event
 	for b.scan.Next(&e) {
+		if b.piecewise && (e.Phase == 'B' || e.Phase == 'E' || b.extras.bytes > maxExtras || len(b.lanes.list) >= maxLanes) {
+			return e.Offset
+		}
 		b.total++
 		switch e.Phase {
 		case 'X':
@@ -74,11 +82,14 @@ func (b *builder) run() {
 			b.skipped.add("no-phase", e.Offset)
 		}
 	}
+	return b.scan.Offset()
 }
 
 func (b *builder) cat(id kineto.Text) catInfo {
 	for int(id) >= len(b.cats) {
 		b.cats = append(b.cats, catInfo{})
+	}
+	for int(id) >= len(b.counts) {
 		b.counts = append(b.counts, 0)
 	}
 	c := &b.cats[id]

@@ -81,15 +81,17 @@ func SurveyOf(paths []string) (Survey, error) {
 
 // opening is one Open at work.
 type opening struct {
-	ctx    context.Context
-	opt    Options
-	s      *model.Session
-	visit  Visit
-	done   atomic.Int64
-	total  int64
-	report sync.Mutex
-	ranks  map[int]string // by rank the file that stated it
-	failed []error
+	ctx   context.Context
+	opt   Options
+	s     *model.Session
+	visit Visit
+	// readers is how many goroutines parse one text: all cores for one, one for many.
+	readers int
+	done    atomic.Int64
+	total   int64
+	report  sync.Mutex
+	ranks   map[int]string // by rank the file that stated it
+	failed  []error
 }
 
 func (o *opening) run(paths []string) error {
@@ -129,6 +131,7 @@ func (o *opening) all(sources []source) error {
 	ctx, cancel := context.WithCancel(o.ctx)
 	defer cancel()
 	workers := min(runtime.GOMAXPROCS(0), max(len(sources), 1))
+	o.readers = runtime.GOMAXPROCS(0) / workers
 	results := make(chan chan result, workers) // in order; its length bounds what waits in memory
 	go func() {
 		defer close(results)
@@ -186,11 +189,11 @@ func (o *opening) read(ctx context.Context, src source) result {
 		return result{err: &UnusableError{Path: src.path, Reason: err.Error(), err: err}}
 	}
 	defer in.Close()
-	r, err := unpack(&cancelled{ctx, &progressReader{o: o, r: in}})
+	r, packed, err := unpackHere(&cancelled{ctx, &progressReader{o: o, r: in}})
 	if err != nil {
 		return result{err: &UnusableError{Path: src.path, Reason: "cannot be unpacked: " + err.Error(), err: err}}
 	}
-	defer r.Close()
+	src.packed = packed
 	out, err := o.readText(src, r)
 	if err != nil && src.found && errors.As(err, new(*UnusableError)) {
 		return result{} // a stray file of a directory
@@ -217,12 +220,23 @@ func (o *opening) readText(src source, r io.Reader) (add func() error, err error
 		}
 		return o.readKineto(src, r)
 	}
+	if src.packed {
+		ahead := readAhead(r)
+		defer ahead.Close()
+		r = ahead
+	}
 	return format.read(o, src, r)
 }
 
 // readKineto reads a trace into columns.
 func (o *opening) readKineto(src source, r io.Reader) (func() error, error) {
+	if src.packed && o.readers < 2 { // else cutting it into pieces is a goroutine of its own
+		ahead := readAhead(r)
+		defer ahead.Close()
+		r = ahead
+	}
 	b := newBuilder(kineto.NewScanner(r), TraceOptions{Skip: o.opt.Skip})
+	b.readers, b.pieceSize = o.readers, pieceSize
 	if err := b.read(src.path); err != nil {
 		return nil, err
 	}

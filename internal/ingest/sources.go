@@ -22,6 +22,7 @@ type source struct {
 	number    int   // in order
 	size      int64 // as stored; 0 unknown
 	open      func() (io.ReadCloser, error)
+	packed    bool // what open gives was compressed
 	found     bool // in a directory or archive: the user did not name it
 	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
 }

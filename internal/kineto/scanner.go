@@ -43,7 +43,7 @@ type Scanner struct {
 	p       int   // in buf
 	base    int64 // offset of buf[0] in the text
 	final   bool  // buf holds the rest of the text
-	fixed   bool  // buf is the caller's
+	piece   bool  // buf is a piece of a text: see Piece
 	state   state
 	lenient bool
 	root    *node
@@ -67,7 +67,7 @@ func NewScanner(r io.Reader) *Scanner {
 // NewBytesScanner reads from memory.
 func NewBytesScanner(b []byte) *Scanner {
 	s := newScanner()
-	s.buf, s.final, s.fixed = b, true, true
+	s.buf, s.final = b, true
 	return s
 }
 
@@ -108,6 +108,8 @@ func (s *Scanner) inEvents(e *Event) bool {
 		return true
 	}
 	switch {
+	case s.piece:
+		s.state = atEnd
 	case q == failEnd:
 		s.p += bytes.IndexByte(s.buf[s.p:], ']') + 1
 		s.state = atTop

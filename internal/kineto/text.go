@@ -11,10 +11,11 @@ type Text uint32
 // Texts interns byte strings. Texts of one table live in shared blocks, so a million short ones cost no million
 // allocations. It is not safe for concurrent use.
 type Texts struct {
-	all   []string
-	hash  []uint32 // of all
-	slots []uint32 // open addressing: index into all plus one
-	block strings.Builder
+	all     []string
+	hash    []uint32 // of all
+	slots   []uint32 // open addressing: index into all plus one
+	block   strings.Builder
+	scratch []byte
 }
 
 const textBlock = 64 << 10
@@ -51,6 +52,12 @@ func (t *Texts) Intern(b []byte) Text {
 			return Text(id)
 		}
 	}
+}
+
+// InternString is Intern for a string.
+func (t *Texts) InternString(s string) Text {
+	t.scratch = append(t.scratch[:0], s...)
+	return t.Intern(t.scratch)
 }
 
 func (t *Texts) add(b []byte, h, slot uint32) Text {
