@@ -23,6 +23,8 @@ type OpAccount struct {
 	Kinds      []KindTime
 	// OptimizerMost is the share of the optimizer's operators' time in the costliest one of them, 0..1: near 1 it is no chain.
 	OptimizerMost float64
+	// OptimizerMakes is the share of that time in operators that make a new tensor instead of changing one in place, 0..1.
+	OptimizerMakes float64
 	// Names are operators by self time per step, most first.
 	Names []OpTime
 }
@@ -327,11 +329,15 @@ func (a *opSums) finish(o *OpAccount) {
 		}
 	}
 	all := 0.0
-	for _, t := range a.optimizer {
+	for name, t := range a.optimizer {
 		all += t
+		if !strings.HasSuffix(a.strings.Text(name), "_") {
+			o.OptimizerMakes += t
+		}
 		o.OptimizerMost = max(o.OptimizerMost, t)
 	}
 	o.OptimizerMost /= max(all, 1)
+	o.OptimizerMakes /= max(all, 1)
 	slices.SortStableFunc(o.Kinds, func(x, y KindTime) int { return cmp.Compare(y.Time, x.Time) })
 	for _, t := range a.names {
 		o.Names = append(o.Names, OpTime{t.Name, t.Time / n, t.Count / n})

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
 )
 
 // Limits of the rule on work beside the training.
@@ -15,6 +14,7 @@ const (
 	besideShare   = 0.10 // of the step
 	besideTracked = 0.2  // of a place's traced samples that may lie at operators that a gradient needs
 	besideTraced  = 5    // samples of a place in traced steps that are enough to tell
+	besideOps     = 0.3  // of a place's time in operators
 	besideLines   = 4    // lines of one function that lie so close belong together
 )
 
@@ -48,7 +48,7 @@ func findBeside(c *Context) []Finding {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			c.every(members) > 1 || !c.readsBack(&p) {
+			c.every(members) > 1 || !c.operates(&p) || !c.readsBack(&p) {
 			continue
 		}
 		out = append(out, c.besideFinding(&p))
@@ -59,8 +59,8 @@ func findBeside(c *Context) []Finding {
 	return out
 }
 
-// besideOps is the operators' time that findBeside has claimed, in ns over the windows.
-func (c *Context) besideOps() float64 {
+// besideTime is the operators' time that findBeside has claimed, in ns over the windows.
+func (c *Context) besideTime() float64 {
 	t := 0.0
 	for m := range c.beside {
 		if a := &c.B.Samples[m]; a.Part == analyse.PartOps {
@@ -102,7 +102,7 @@ func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
 	index := map[placeKey]int{}
 	var out []besidePlace
 	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, c.computes) {
-		depth, key, ok := outermost(&ch, beside)
+		depth, key, ok := c.outermost(&ch, beside)
 		if !ok {
 			continue
 		}
@@ -120,23 +120,17 @@ func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
 }
 
 // outermost is the first place on a chain, from outside, that is beside the training: a function, or a line of one that does
-// other things too. Of a line that only calls another function of the user's, that function is the place.
-func outermost(ch *chain, beside func(placeKey) bool) (depth int, key placeKey, ok bool) {
+// other things too. Functions that drive the loop are never the place, and of a line that only calls another function of the
+// user's, that function is.
+func (c *Context) outermost(ch *chain, beside func(placeKey) bool) (depth int, key placeKey, ok bool) {
 	for i := range ch.frames {
 		f := keyOf(&ch.frames[i])
-		if k := (placeKey{f: f}); beside(k) {
+		if k := (placeKey{f: f}); !c.drivers[f] && beside(k) {
 			return i, k, true
 		}
-		k := placeKey{f, ch.frames[i].Line}
-		if !beside(k) {
-			continue
+		if k := (placeKey{f, ch.frames[i].Line}); i+1 == len(ch.frames) && beside(k) {
+			return i, k, true
 		}
-		if i+1 < len(ch.frames) {
-			if callee := (placeKey{f: keyOf(&ch.frames[i+1])}); beside(callee) {
-				return i + 1, callee, true
-			}
-		}
-		return i, k, true
 	}
 	return 0, placeKey{}, false
 }
@@ -190,20 +184,41 @@ func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, untracked 
 	}
 }
 
-// readsBack says that the source around a place turns tensors into Python's values.
-func (c *Context) readsBack(p *besidePlace) bool {
-	from, to := int32(math.MaxInt32), int32(0)
-	var file model.Str
+// operates says that a place's time goes into calling operators as well: Python alone is another finding.
+func (c *Context) operates(p *besidePlace) bool {
+	t := 0.0
 	for _, ch := range p.chains {
-		fr := &ch.frames[p.depth]
-		from, to, file = min(from, fr.Line), max(to, fr.Line), fr.File
+		if c.B.Samples[ch.index].Part != analyse.PartPython {
+			t += ch.weight
+		}
 	}
-	if p.key.line == 0 {
-		from = max(p.key.f.first, 1)
+	return t >= besideOps*sum(p.chains)
+}
+
+// readsBack says that the source of a place, or of what it calls, turns tensors into Python's values.
+func (c *Context) readsBack(p *besidePlace) bool {
+	type stretch struct{ from, to int32 }
+	lines := map[funcKey]*stretch{}
+	for _, ch := range p.chains {
+		for i := p.depth; i < len(ch.frames); i++ {
+			fr := &ch.frames[i]
+			key := keyOf(fr)
+			s := lines[key]
+			if s == nil {
+				s = &stretch{fr.Line, fr.Line}
+				if i > p.depth || p.key.line == 0 {
+					s.from = max(key.first, 1)
+				}
+				lines[key] = s
+			}
+			s.from, s.to = min(s.from, fr.Line), max(s.to, fr.Line)
+		}
 	}
-	for line := from; line <= to+2 && line-from < 200; line++ {
-		if readBack.MatchString(c.source(c.text(file), int(line))) {
-			return true
+	for key, s := range lines {
+		for line := s.from; line <= s.to+2 && line-s.from < 200; line++ {
+			if readBack.MatchString(c.source(c.text(key.file), int(line))) {
+				return true
+			}
 		}
 	}
 	return false

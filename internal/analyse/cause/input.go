@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -102,14 +103,21 @@ func (c *Context) input() *inputView {
 // startingWorkers is the time in which the driving thread starts or ends workers after the warm-up, in ns over the run: each
 // of its samples stands for the time since the one before.
 func (c *Context) startingWorkers() float64 {
+	sm := &c.P.Samples
+	return c.sampledTime(c.afterWarmup(), math.MaxInt64, func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 })
+}
+
+// sampledTime is the driving thread's time in ns from an instant until another at samples (given by their index) that hold: each
+// stands for the time since the one before.
+func (c *Context) sampledTime(from, until model.Time, holds func(int) bool) float64 {
 	const longest = 100_000_000 // ns: beyond it samples were lost
 	sm := &c.P.Samples
-	from, t, last := c.afterWarmup(), 0.0, model.Time(0)
-	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
-		if int(sm.Thread[i]) != c.B.Thread || sm.Time[i] < from {
+	t, last := 0.0, model.Time(0)
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State)) {
+		if int(sm.Thread[i]) != c.B.Thread || sm.Time[i] < from || sm.Time[i] >= until {
 			continue
 		}
-		if last > 0 && c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 {
+		if last > 0 && holds(i) {
 			t += float64(min(sm.Time[i]-last, longest))
 		}
 		last = sm.Time[i]

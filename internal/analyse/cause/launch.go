@@ -27,7 +27,7 @@ func findLaunch(c *Context) []Finding {
 	ops := c.B.Part(analyse.PartOps)
 	small := 0.0
 	if o.Time > 0 {
-		small = max(ops-c.besideOps(), 0) * min(o.SmallTime/o.Time, 1)
+		small = max(ops-c.besideTime(), 0) * min(o.SmallTime/o.Time, 1)
 	}
 	if len(around) == 0 && len(c.B.Samples) < 40 {
 		return c.launchWithoutSamples(small)

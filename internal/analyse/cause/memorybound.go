@@ -47,6 +47,7 @@ func tracedMemoryBound(t *Traced) []Finding {
 const (
 	chainShare = 0.35 // of the step
 	chainOp    = 50e3 // ns of an operator, on average
+	makesShare = 0.15 // of the optimizer's time in operators that make new tensors
 	singleOp   = 0.75 // of the optimizer's time in one operator, from which there is nothing to fuse (plain or fused already)
 )
 
@@ -79,7 +80,7 @@ func findMemoryBound(c *Context) []Finding {
 	f := Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
 	c.chainPlace(&f, inOptimizer > chain)
 	per := c.perStep(time)
-	f.Step = Range{0.1 * per, 0.35 * per, 0.7 * per}
+	f.Step = fused(o, inOptimizer/(inOptimizer+chain)).scale(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of each %s is element-wise work that moves data and computes little", percent(f.Share), c.Unit())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the optimizer, %s in other element-wise operators", ms(per*inOptimizer/(inOptimizer+chain)), c.Unit(), ms(per*chain/(inOptimizer+chain))), Value: per / 1e6, Unit: "ms"}}
@@ -90,6 +91,18 @@ func findMemoryBound(c *Context) []Finding {
 	}
 	f.Caveat = "How much fusing gains is a range from experience: what-if --measure narrows it."
 	return []Finding{f}
+}
+
+// fused is the share of a chain that fusing saves. Measured on optimizers of one operator per step of the formula against their
+// fused form, with 0.2 to 13 million parameters: 48 to 89 % where the chain makes new tensors (Adam, weight decay), whose memory
+// is fetched anew each time, 17 to 45 % where all of it works in place (SGD with momentum). Of other chains less is known.
+func fused(o *analyse.OpAccount, optimizer float64) Range {
+	other, own := Range{0.1, 0.35, 0.7}, Range{0.1, 0.35, 0.5}
+	if o.OptimizerMakes >= makesShare {
+		own = Range{0.5, 0.8, 0.92}
+	}
+	mix := func(a, b float64) float64 { return optimizer*a + (1-optimizer)*b }
+	return Range{mix(own.Low, other.Low), mix(own.Mid, other.Mid), mix(own.High, other.High)}
 }
 
 // chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step.

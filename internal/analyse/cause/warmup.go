@@ -111,3 +111,14 @@ func (c *Context) importTime(until model.Time) float64 {
 	}
 	return analyse.UnionTime(in)
 }
+
+// warmSteps is the number of warm-up steps of the accounted kind.
+func (c *Context) warmSteps() int {
+	n := 0
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.Phase == model.PhaseWarmup && st.Kind == c.B.Kind {
+			n++
+		}
+	}
+	return n
+}

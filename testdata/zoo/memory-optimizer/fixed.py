@@ -1,18 +1,18 @@
-"""Learns vectors of words; a batch uses few of them, the optimizer touches those."""
+"""Learns vectors of words; a batch uses few of them, the optimizer goes over all at once."""
 
 import torch
 from torch import nn
 
 STEPS = 40
 WORDS = 300000
-SPARSE = True
+FUSED = True
 
 
 def main():
-    vectors = nn.Embedding(WORDS, 32, sparse=SPARSE)
+    vectors = nn.Embedding(WORDS, 32)
     out = nn.Linear(32, 8)
     optimizers = [
-        torch.optim.SGD(vectors.parameters(), lr=0.5) if SPARSE else torch.optim.Adam(vectors.parameters(), lr=0.5),
+        torch.optim.Adam(vectors.parameters(), lr=0.5, fused=FUSED),
         torch.optim.Adam(out.parameters()),
     ]
     for _ in range(STEPS):

@@ -32,10 +32,10 @@ class Journal:
     def note(self, step, network, loss, logits, y):
         if step % self.every == 0:
             self.table.writerow([step, f"{loss.item():.4f}", self.events[step % EVENTS].number])
-            gc.collect()
 
     def epoch(self, number, score, seconds):
         self.file.flush()
+        gc.collect()
         log.info("epoch %d: %.2f right, %.1f s", number, score, seconds)
 
     def close(self):

@@ -14,7 +14,7 @@ def spread(network):
     found = {}
     for name, values in network.named_parameters():
         values = values.detach()
-        counts = torch.histc(values, 40)  # the cost
+        counts = torch.histc(values, 40)
         edges = torch.quantile(values.flatten(), torch.tensor([0.05, 0.5, 0.95]))
         found[name] = {"counts": counts.tolist(), "edges": edges.tolist(), "norm": values.norm().item()}
     return found
@@ -28,7 +28,7 @@ class Journal:
         self.file = open(os.path.join(folder, "journal.jsonl"), "w")
 
     def note(self, step, network, loss, logits, y):
-        weights = spread(network)
+        weights = spread(network)  # the cost
         if step % self.every == 0:
             self.file.write(json.dumps({"step": step, "loss": loss.item(), "weights": weights}) + "\n")
 
