@@ -32,9 +32,12 @@ func (c *Copy) GBs() float64 {
 }
 
 // Copies sums up a trace's copies and sets, most time first.
-func Copies(t *model.Trace, s *model.Strings) []Copy {
+func Copies(t *model.Trace, s *model.Strings) []Copy { return NewWork(t, s).Copies() }
+
+// Copies is the function of that name.
+func (work *Work) Copies() []Copy {
 	out := []Copy{}
-	for _, w := range deviceWorks(t, s) {
+	for _, w := range work.list {
 		out = append(out, w.copies()...)
 	}
 	return out

@@ -28,9 +28,12 @@ type GPU struct {
 }
 
 // GPUs analyses every device of a trace, in order of device number; empty where the trace holds no device work.
-func GPUs(t *model.Trace, s *model.Strings) []GPU {
+func GPUs(t *model.Trace, s *model.Strings) []GPU { return NewWork(t, s).GPUs() }
+
+// GPUs is the function of that name.
+func (work *Work) GPUs() []GPU {
 	out := []GPU{}
-	for _, w := range deviceWorks(t, s) {
+	for _, w := range work.list {
 		out = append(out, w.gpu())
 	}
 	return out

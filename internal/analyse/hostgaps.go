@@ -20,7 +20,7 @@ type HostGap struct {
 	longest   model.Dur
 	launch    model.EventID // that ended the longest stretch apart
 	middle    model.Time    // of that stretch
-	whereTime map[Where]model.Dur
+	whereTime []model.Dur   // by number of a place
 }
 
 // callStretch is the longest time between two operators that is still the price of calling them from Python: with module
@@ -28,16 +28,19 @@ type HostGap struct {
 const callStretch = 150 * 1000
 
 // HostGaps splits a trace's idle time of the cause IdleHost, over all its devices.
-func HostGaps(t *model.Trace, s *model.Strings) HostGap {
-	g := HostGap{whereTime: map[Where]model.Dur{}}
-	for _, w := range deviceWorks(t, s) {
+func HostGaps(t *model.Trace, s *model.Strings) HostGap { return NewWork(t, s).HostGaps() }
+
+// HostGaps is the function of that name.
+func (work *Work) HostGaps() HostGap {
+	var g HostGap
+	for _, w := range work.list {
 		g.launch = model.NoEvent
 		if w.hostGaps(&g); g.launch != model.NoEvent {
 			g.ApartAt = w.lineAt(g.launch, g.middle)
 		}
 	}
 	most := model.Dur(0)
-	for where, d := range g.whereTime {
+	for where, d := range g.places(work) {
 		if d > most || d == most && (where.File < g.Where.File || where.File == g.Where.File && where.Op < g.Where.Op) {
 			g.Where, most = where, d
 		}
@@ -46,9 +49,21 @@ func HostGaps(t *model.Trace, s *model.Strings) HostGap {
 	return g
 }
 
+// places is the time by place: a line is one place, whichever module runs it.
+func (g *HostGap) places(work *Work) map[Where]model.Dur {
+	out := map[Where]model.Dur{}
+	for n, d := range g.whereTime {
+		if d > 0 {
+			where := work.list[0].lines.places[n]
+			where.Module = ""
+			out[where] += d
+		}
+	}
+	return out
+}
+
 func (w *deviceWork) hostGaps(g *HostGap) {
 	ev := &w.trace.Events
-	lanes := map[model.LaneID]*launchLane{}
 	operators := map[model.LaneID]stats.Set{}
 	w.eachGap(w.sets().busy, func(from, to model.Time, row model.EventID) {
 		launch := ev.Link[row]
@@ -56,13 +71,14 @@ func (w *deviceWork) hostGaps(g *HostGap) {
 			return
 		}
 		lane := ev.Lane[launch]
-		if lanes[lane] == nil {
-			lanes[lane] = w.readLane(lane)
-			operators[lane] = w.operatorsOf(lane)
-		}
 		called := min(ev.Start[launch], to)
-		if cause, _ := w.hostCause(lanes[lane], from, called); cause == IdleHost {
-			w.splitGap(g, operators[lane], launch, from, called)
+		if cause, _ := w.hostCause(w.launching(lane), from, called); cause == IdleHost {
+			ops, known := operators[lane]
+			if !known {
+				ops = w.operatorsOf(lane)
+				operators[lane] = ops
+			}
+			w.splitGap(g, ops, launch, from, called)
 		}
 	})
 }
@@ -70,13 +86,13 @@ func (w *deviceWork) hostGaps(g *HostGap) {
 // operatorsOf is the time in which a thread is inside an operator.
 func (w *deviceWork) operatorsOf(lane model.LaneID) stats.Set {
 	ev := &w.trace.Events
-	var all []stats.Interval
+	var all stats.Set
 	for id := w.trace.Lanes[lane].FirstEvent; id < w.trace.Lanes[lane].EndEvent; id++ {
 		if k := ev.Kind[id]; k == model.KindOp || k == model.KindRuntime {
-			all = append(all, interval(ev, id))
+			all = all.Push(interval(ev, id))
 		}
 	}
-	return stats.Union(all)
+	return all
 }
 
 // around are the parts of a set that reach into an interval: a gap is short and a thread's operators are many.
@@ -87,23 +103,30 @@ func around(set stats.Set, in stats.Interval) stats.Set {
 }
 
 func (w *deviceWork) splitGap(g *HostGap, ops stats.Set, launch model.EventID, from, to model.Time) {
-	gap := stats.Set{{From: int64(from), To: int64(to)}}
-	in := model.Dur(ops.LenIn(gap[0]))
 	g.Gaps++
-	g.Operators += in
-	for _, bare := range gap.Minus(around(ops, gap[0])) {
-		d := model.Dur(bare.Len())
-		if d <= callStretch {
+	bare := func(from, to int64) { // a stretch without operators
+		switch d := model.Dur(max(to-from, 0)); {
+		case d <= callStretch:
 			g.Between += d
-			continue
-		}
-		g.Apart += d
-		if d > g.longest {
-			g.longest, g.launch, g.middle = d, launch, model.Time(bare.From)+model.Time(d/2)
+		default:
+			g.Apart += d
+			if d > g.longest {
+				g.longest, g.launch, g.middle = d, launch, model.Time(from)+model.Time(d/2)
+			}
 		}
 	}
-	where := w.lines.of(launch)
-	where.Module = "" // a line is one place, whichever module runs it
+	at := int64(from)
+	for _, op := range around(ops, stats.Interval{From: int64(from), To: int64(to)}) {
+		begin, end := max(op.From, int64(from)), min(op.To, int64(to))
+		bare(at, begin)
+		g.Operators += model.Dur(end - begin)
+		at = end
+	}
+	bare(at, int64(to))
+	where := int(w.lines.place(launch))
+	if where >= len(g.whereTime) {
+		g.whereTime = append(g.whereTime, make([]model.Dur, where+1-len(g.whereTime))...)
+	}
 	g.whereTime[where] += to.Sub(from)
 }
 

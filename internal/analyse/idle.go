@@ -60,9 +60,26 @@ func (w *deviceWork) eachGap(busy stats.Set, visit func(from, to model.Time, row
 // idle splits every gap between the intervals of busy. A gap before work that was launched too late is the host's until
 // the launching call starts, then the launch's; the host's part goes to what that thread did.
 func (w *deviceWork) idle(busy stats.Set) []IdleCause {
-	lanes := map[model.LaneID]*launchLane{}
+	book := idleBook{w: w, byPlace: map[idlePlace]*IdleCause{}}
+	w.eachGap(busy, book.explain)
 	sums := map[idleKey]*IdleCause{}
-	w.eachGap(busy, func(from, to model.Time, row model.EventID) { w.explain(from, to, row, lanes, sums) })
+	for key, c := range book.byPlace {
+		c.Cause = key.cause
+		if key.place >= 0 {
+			c.Where = w.lines.places[key.place]
+			c.Where.Module = "" // a gap belongs to a line or operator, not to each instance of a module
+		}
+		sum := sums[idleKey{c.Cause, c.Where}]
+		if sum == nil {
+			sums[idleKey{c.Cause, c.Where}] = c
+			continue
+		}
+		sum.Dur += c.Dur
+		sum.Gaps += c.Gaps
+		if c.Longest > sum.Longest || c.Longest == sum.Longest && c.At < sum.At {
+			sum.Longest, sum.At = c.Longest, c.At
+		}
+	}
 	out := make([]IdleCause, 0, len(sums))
 	for _, c := range sums {
 		out = append(out, *c)
@@ -78,71 +95,85 @@ type idleKey struct {
 	where Where
 }
 
+// idleBook sums up gaps by cause and place while they go by.
+type idleBook struct {
+	w       *deviceWork
+	byPlace map[idlePlace]*IdleCause
+}
+
+type idlePlace struct {
+	cause string
+	place int32 // -1 unknown
+}
+
 // explain books one gap, which the given device row ended.
-func (w *deviceWork) explain(from, to model.Time, row model.EventID, lanes map[model.LaneID]*launchLane, sums map[idleKey]*IdleCause) {
+func (b *idleBook) explain(from, to model.Time, row model.EventID) {
+	w := b.w
 	ev := &w.trace.Events
 	launch := ev.Link[row]
 	if launch == model.NoEvent {
-		w.book(sums, IdleUnknown, Where{}, from, to)
+		b.add(IdleUnknown, -1, from, to)
 		return
 	}
 	called := min(ev.Start[launch], to)
-	where := w.lines.of(launch)
+	where := w.lines.place(launch)
 	if called <= from {
 		switch {
 		case ev.End(launch) > from:
-			w.bookLaunch(sums, launch, from, to)
+			b.addLaunch(launch, where, from, to)
 		case to-from > deviceGap:
-			w.book(sums, IdleWait, where, from, to)
+			b.add(IdleWait, where, from, to)
 		default:
-			w.book(sums, IdleKernel, where, from, to)
+			b.add(IdleKernel, where, from, to)
 		}
 		return
 	}
-	lane := lanes[ev.Lane[launch]]
-	if lane == nil {
-		lane = w.readLane(ev.Lane[launch])
-		lanes[ev.Lane[launch]] = lane
-	}
-	cause, at := w.hostCause(lane, from, called)
+	cause, at := w.hostCause(w.launching(ev.Lane[launch]), from, called)
+	host := where
 	if at != model.NoEvent {
-		where = w.lines.of(at)
+		host = w.lines.place(at)
 	}
-	w.book(sums, cause, where, from, called)
+	b.add(cause, host, from, called)
 	if called < to {
-		w.bookLaunch(sums, launch, called, to)
+		b.addLaunch(launch, where, called, to)
 	}
 }
 
-// bookLaunch books the time from a launching call's start to the work's. What is longer after the call's end than any
+// addLaunch books the time from a launching call's start to the work's. What is longer after the call's end than any
 // launch takes is waiting: for another stream, or for work that the trace does not show.
-func (w *deviceWork) bookLaunch(sums map[idleKey]*IdleCause, launch model.EventID, from, to model.Time) {
-	returned := min(max(w.trace.Events.End(launch), from), to)
-	where := w.lines.of(launch)
+func (b *idleBook) addLaunch(launch model.EventID, where int32, from, to model.Time) {
+	returned := min(max(b.w.trace.Events.End(launch), from), to)
 	if to.Sub(returned) <= longDelay {
 		returned = to
 	}
 	if from < returned {
-		w.book(sums, IdleLaunch, where, from, returned)
+		b.add(IdleLaunch, where, from, returned)
 	}
 	if returned < to {
-		w.book(sums, IdleWait, where, returned, to)
+		b.add(IdleWait, where, returned, to)
 	}
 }
 
-func (w *deviceWork) book(sums map[idleKey]*IdleCause, cause string, where Where, from, to model.Time) {
-	where.Module = "" // a gap belongs to a line or operator, not to each instance of a module
-	key := idleKey{cause, where}
-	c := sums[key]
+func (b *idleBook) add(cause string, place int32, from, to model.Time) {
+	key := idlePlace{cause, place}
+	c := b.byPlace[key]
 	if c == nil {
-		c = &IdleCause{Cause: cause, Where: where}
-		sums[key] = c
+		c = &IdleCause{}
+		b.byPlace[key] = c
 	}
 	c.Dur += to.Sub(from)
 	c.Gaps++
 	if d := to.Sub(from); d > c.Longest {
 		c.Longest, c.At = d, from
 	}
+}
+
+// launching is what a launching thread did.
+func (w *deviceWork) launching(lane model.LaneID) *launchLane {
+	if w.threads[lane] == nil {
+		w.threads[lane] = w.readLane(lane)
+	}
+	return w.threads[lane]
 }
 
 // readLane collects a thread's calls of interest, in order of start.

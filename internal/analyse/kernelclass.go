@@ -64,19 +64,17 @@ func ClassifyKernel(name string) KernelClass {
 	case hasAnyPrefix(name, "triton_red_", "triton_per_"):
 		return ClassReduction
 	}
-	lower := strings.ToLower(name)
-	for _, c := range classWords {
-		if c.class == ClassCommunication && strings.HasPrefix(lower, "triton_") {
+	found := kernelWords().in(name)
+	for i, c := range classWords {
+		if found&(1<<i) == 0 || c.class == ClassCommunication && isTriton(name) {
 			continue // Inductor names fused kernels after the operators around them
 		}
-		for _, w := range c.words {
-			if strings.Contains(lower, w) {
-				return c.class
-			}
-		}
+		return c.class
 	}
 	return ClassOther
 }
+
+func isTriton(name string) bool { return len(name) >= 7 && strings.EqualFold(name[:7], "triton_") }
 
 // classes remembers the class of each name of a session.
 type classes struct {
@@ -108,11 +106,5 @@ var tensorCoreWords = []string{"h884", "s884", "h1688", "s1688", "hmma", "i8816"
 
 // UsesTensorCores says whether a kernel's name shows that it uses matrix units. Triton kernels do not show it.
 func UsesTensorCores(name string) bool {
-	lower := strings.ToLower(name)
-	for _, w := range tensorCoreWords {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+	return kernelWords().in(name)&(1<<len(classWords)) != 0
 }

@@ -31,7 +31,7 @@ func (k *Kernel) Mean() model.Dur { return k.Dur / model.Dur(max(1, k.Count)) }
 
 // Kernels sums up all device work by name, most time first.
 func Kernels(traces []*model.Trace, s *model.Strings) []Kernel {
-	table := kernelTable{first: make([]int32, s.Len()), texts: s}
+	table := kernelTable{first: make([]int32, s.Len()), texts: s, lines: map[int]*lineFinder{}}
 	for i, t := range traces {
 		table.add(t, i)
 	}
@@ -54,6 +54,7 @@ type kernelTable struct {
 	rows      []Kernel
 	squares   []float64
 	launchers [][]launcherTime
+	lines     map[int]*lineFinder // by number of a trace
 }
 
 type launcherTime struct {
@@ -123,6 +124,9 @@ func (k *kernelTable) finish(traces []*model.Trace, at int) {
 	row.TensorCores = row.Class.Compute() && UsesTensorCores(row.Name)
 	t := traces[best.trace]
 	if at := t.Events.Link[best.longest]; at != model.NoEvent {
-		row.Where = newLineFinder(t, k.texts).of(at)
+		if k.lines[best.trace] == nil {
+			k.lines[best.trace] = newLineFinder(t, k.texts)
+		}
+		row.Where = k.lines[best.trace].of(at)
 	}
 }

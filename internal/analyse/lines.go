@@ -36,63 +36,105 @@ func (w *Where) setFrame(frame string) {
 
 // lineFinder finds the user's line of an event: from the Python calls around it, else from the operator's call stack.
 type lineFinder struct {
-	trace *model.Trace
-	texts *model.Strings
-	user  map[model.Str]bool   // by name of a Python call
-	named map[model.Str]string // by name of a Python call: the module that it is, "" for others
-	stack map[model.Str]string // by text of a call stack
+	trace   *model.Trace
+	texts   *model.Strings
+	user    map[model.Str]bool   // by name of a Python call
+	named   map[model.Str]string // by name of a Python call: the module that it is, "" for others
+	stack   map[model.Str]string // by text of a call stack
+	numbers map[placeKey]int32   // of places
+	places  []Where
 }
 
+// placeKey is what tells places apart, as names of the events around an event.
+type placeKey struct {
+	op, frame, module model.Str
+	from              moduleSource
+}
+
+// moduleSource is what a placeKey's module is the text of.
+type moduleSource uint8
+
+const (
+	moduleHierarchy moduleSource = iota // an operator's "Module Hierarchy"
+	moduleCall                          // the name of a Python call
+	modulePath                          // the path in the model
+)
+
 func newLineFinder(t *model.Trace, s *model.Strings) *lineFinder {
-	return &lineFinder{t, s, map[model.Str]bool{}, map[model.Str]string{}, map[model.Str]string{}}
+	return &lineFinder{t, s, map[model.Str]bool{}, map[model.Str]string{}, map[model.Str]string{}, map[placeKey]int32{}, nil}
 }
 
 // of is the place of a CPU event.
-func (l *lineFinder) of(id model.EventID) Where {
-	var w Where
+func (l *lineFinder) of(id model.EventID) Where { return l.places[l.place(id)] }
+
+// place numbers the places of CPU events; those alike have one number.
+func (l *lineFinder) place(id model.EventID) int32 {
+	var key placeKey
 	ev := &l.trace.Events
 	if name := l.trace.Modules.At(id); name != nil {
-		w.Module = l.texts.Text(name.Path)
+		key.module, key.from = name.Path, modulePath
 	}
 	for at := id; at != model.NoEvent; at = ev.Parent[at] {
-		switch ev.Kind[at] {
+		switch name := ev.Name[at]; ev.Kind[at] {
 		case model.KindOp:
-			w.Op = l.texts.Text(ev.Name[at])
+			key.op = name
 			if ev.Detail[at] >= 0 {
 				d := ev.OpArgsOf(ev.Detail[at])
-				if !w.hasLine() {
-					w.setFrame(l.stackLine(d.Stack))
+				if key.frame == 0 && d.Stack != 0 && l.stackLine(d.Stack) != "" {
+					key.frame = d.Stack
 				}
-				if w.Module == "" && d.Module != 0 {
-					w.Module = innermostModule(l.texts.Text(d.Module))
+				if key.module == 0 && d.Module != 0 && innermostModule(l.texts.Text(d.Module)) != "" {
+					key.module = d.Module
 				}
 			}
 		case model.KindPython:
-			if w.Module == "" {
-				w.Module = l.module(ev.Name[at])
+			if key.module == 0 && l.module(name) != "" {
+				key.module, key.from = name, moduleCall
 			}
-			if !w.hasLine() && l.isUser(ev.Name[at]) {
-				w.setFrame(l.texts.Text(ev.Name[at]))
+			if key.frame == 0 && l.isUser(name) {
+				key.frame = name
 			}
 		}
 	}
-	if w.Op == "" && id != model.NoEvent {
-		w.Op = l.annotation(id)
+	if key.op == 0 && id != model.NoEvent {
+		key.op = l.annotation(id)
+	}
+	n, known := l.numbers[key]
+	if !known {
+		n = int32(len(l.places))
+		l.numbers[key] = n
+		l.places = append(l.places, l.describe(key))
+	}
+	return n
+}
+
+// describe is the place that a key stands for.
+func (l *lineFinder) describe(key placeKey) Where {
+	w := Where{Op: l.texts.Text(key.op)}
+	w.setFrame(l.stackLine(key.frame))
+	switch {
+	case key.module == 0:
+	case key.from == moduleCall:
+		w.Module = l.module(key.module)
+	case key.from == modulePath:
+		w.Module = l.texts.Text(key.module)
+	default:
+		w.Module = innermostModule(l.texts.Text(key.module))
 	}
 	return w
 }
 
 // annotation is the innermost annotation that is not a step.
-func (l *lineFinder) annotation(id model.EventID) string {
+func (l *lineFinder) annotation(id model.EventID) model.Str {
 	ev := &l.trace.Events
 	for at := id; at != model.NoEvent; at = ev.Parent[at] {
 		if ev.Kind[at] == model.KindAnnotation {
-			if name := l.texts.Text(ev.Name[at]); !strings.HasPrefix(name, "ProfilerStep#") {
-				return name
+			if !strings.HasPrefix(l.texts.Text(ev.Name[at]), "ProfilerStep#") {
+				return ev.Name[at]
 			}
 		}
 	}
-	return ""
+	return 0
 }
 
 // module is the module that a Python call is the forward of: "nn.Module: Linear_3".

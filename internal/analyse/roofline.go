@@ -36,16 +36,19 @@ type Roofline struct {
 }
 
 // RooflineOf analyses a trace that has input shapes; nil where it has none, or no device work.
-func RooflineOf(t *model.Trace, s *model.Strings) *Roofline {
-	works := deviceWorks(t, s)
-	if len(works) == 0 {
+func RooflineOf(t *model.Trace, s *model.Strings) *Roofline { return NewWork(t, s).Roofline() }
+
+// Roofline is RooflineOf.
+func (work *Work) Roofline() *Roofline {
+	t, s, works := work.trace, work.texts, work.list
+	if len(works) == 0 || len(t.Events.OpArgs) == 0 {
 		return nil
 	}
 	r := &Roofline{Ops: []OpWork{}, MFU: -1}
 	if gpu := deviceOf(t, works[0].device); gpu != nil {
 		r.Peaks = PeaksOf(*gpu)
 	}
-	table := opWorkTable{index: map[opWorkKey]int32{}, of: map[model.EventID]int32{}, t: t, s: s}
+	table := opWorkTable{index: map[opWorkKey]int32{}, t: t, s: s}
 	for _, w := range works {
 		hull := w.sets().busy.Hull()
 		r.Span = max(r.Span, model.Dur(hull.Len()))
@@ -57,6 +60,7 @@ func RooflineOf(t *model.Trace, s *model.Strings) *Roofline {
 			table.add(id)
 		}
 	}
+	table.count()
 	if !table.shapes {
 		return nil
 	}
@@ -120,7 +124,7 @@ type opWorkTable struct {
 	t      *model.Trace
 	s      *model.Strings
 	index  map[opWorkKey]int32
-	of     map[model.EventID]int32 // operator -> row
+	calls  []uint64 // kernels by the call of an operator that launched them: both ids in one number
 	rows   []OpWork
 	shapes bool
 }
@@ -130,32 +134,48 @@ type opWorkKey struct {
 	tf32                          bool
 }
 
-// add books a kernel to the operator that launched it.
+// add notes a kernel and the operator that launched it.
 func (o *opWorkTable) add(kernel model.EventID) {
 	ev := &o.t.Events
-	op := ev.Op[kernel]
-	if op == model.NoEvent || ev.Detail[op] < 0 {
-		return
+	if op := ev.Op[kernel]; op != model.NoEvent && ev.Detail[op] >= 0 {
+		o.calls = append(o.calls, uint64(op)<<32|uint64(kernel))
 	}
-	row, known := o.of[op]
+}
+
+// count books the kernels to the operators that launched them, call by call; the first kernel tells a call's format.
+func (o *opWorkTable) count() {
+	ev := &o.t.Events
+	slices.Sort(o.calls)
+	row := int32(-1)
+	for i, call := range o.calls {
+		op, kernel := model.EventID(call>>32), model.EventID(call&(1<<32-1))
+		if i == 0 || op != model.EventID(o.calls[i-1]>>32) {
+			row = o.rowOf(op, kernel)
+			r := &o.rows[row]
+			if r.Count > 0 { // Flops and Bytes are those of one call so far
+				r.Flops += r.Flops / r.Count
+				r.Bytes += r.Bytes / r.Count
+			}
+			r.Count++
+		}
+		o.rows[row].Device += ev.Dur[kernel]
+	}
+	o.calls = nil
+}
+
+// rowOf is the row of a call, by its operator's name and arguments.
+func (o *opWorkTable) rowOf(op, kernel model.EventID) int32 {
+	ev := &o.t.Events
+	d := ev.OpArgsOf(ev.Detail[op])
+	o.shapes = o.shapes || d.Shapes != 0
+	key := opWorkKey{ev.Name[op], d.Shapes, d.Types, d.Concrete, strings.Contains(o.s.Text(ev.Name[kernel]), "tf32")}
+	row, known := o.index[key]
 	if !known {
-		d := ev.OpArgsOf(ev.Detail[op])
-		o.shapes = o.shapes || d.Shapes != 0
-		key := opWorkKey{ev.Name[op], d.Shapes, d.Types, d.Concrete, strings.Contains(o.s.Text(ev.Name[kernel]), "tf32")}
-		if row, known = o.index[key]; !known {
-			row = int32(len(o.rows))
-			o.index[key] = row
-			o.rows = append(o.rows, o.work(key))
-		}
-		o.of[op] = row
-		r := &o.rows[row]
-		if r.Count > 0 { // Flops and Bytes are those of one call so far
-			r.Flops += r.Flops / r.Count
-			r.Bytes += r.Bytes / r.Count
-		}
-		r.Count++
+		row = int32(len(o.rows))
+		o.index[key] = row
+		o.rows = append(o.rows, o.work(key))
 	}
-	o.rows[row].Device += ev.Dur[kernel]
+	return row
 }
 
 func (o *opWorkTable) work(key opWorkKey) OpWork {

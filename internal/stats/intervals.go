@@ -27,6 +27,9 @@ func Union(in []Interval) Set {
 	return Set(out)
 }
 
+// Push adds an interval that begins no earlier than the last one of the set does.
+func (s Set) Push(i Interval) Set { return push(s, i) }
+
 func byFrom(a, b Interval) int { return cmp.Compare(a.From, b.From) }
 
 // push appends an interval that does not start before the last one starts.

@@ -37,7 +37,7 @@ func newBuilder(s *model.Session, opt Options) *builder {
 		opt.MaxRows = 100
 	}
 	b := &builder{s: s, opt: opt, r: emptyReport(), points: maxPoints}
-	b.gpus, b.kernels, b.traceParts = sync.OnceValue(b.allGPUs), sync.OnceValue(b.allKernels), sync.OnceValue(b.allParts)
+	b.devices, b.kernels = sync.OnceValue(b.allDevices), sync.OnceValue(b.allKernels)
 	b.replay = sync.OnceValue(b.replayed)
 	b.r.Tool, b.r.Growing = opt.Version, s.Growing
 	return b
@@ -71,14 +71,22 @@ type builder struct {
 	r   *Report
 	res results
 	// What several parts of the report need of the traces; computed once, by whoever is first.
-	gpus       func() [][]analyse.GPU // by trace
-	kernels    func() []analyse.Kernel
-	traceParts func() []cause.TracePart // by trace
-	replay     func() *replay.Session   // of traces from elsewhere; nil where there is nothing to replay
+	devices func() *devices
+	kernels func() []analyse.Kernel
+	replay  func() *replay.Session // of traces from elsewhere; nil where there is nothing to replay
 	// merged holds what was taken out of the traces while they were there; nil where they still are.
 	merged *Merge
 	points int // of a memory timeline, at most
 }
+
+// devices is what was found out about the devices of each trace.
+type devices struct {
+	gpus  [][]analyse.GPU
+	parts []cause.TracePart
+}
+
+func (b *builder) gpus() [][]analyse.GPU         { return b.devices().gpus }
+func (b *builder) traceParts() []cause.TracePart { return b.devices().parts }
 
 // guard runs one part; a part that panics on hostile input is left out and named, the rest stands.
 func (b *builder) guard(name string, f func()) {

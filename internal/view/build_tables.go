@@ -49,20 +49,11 @@ func (b *builder) tables() (wait func()) {
 		}
 	}
 	list = slices.DeleteFunc(list, func(t table) bool { return !b.wanted(t.sections) })
-	workers := runtime.GOMAXPROCS(0)
-	if slices.ContainsFunc(traces, func(t *model.Trace) bool { return t.Events.Len() > manyEvents }) {
-		workers = 1
-	}
 	broken := make([]string, len(list))
-	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(workers, len(list)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(list); i = next.Add(1) - 1 {
-				broken[i] = guarded(list[i].name, list[i].make)
-			}
-		})
-	}
+	group.Go(func() {
+		beside(len(list), b.workers(), func(i int) { broken[i] = guarded(list[i].name, list[i].make) })
+	})
 	return func() {
 		group.Wait()
 		b.r.Tables = slices.DeleteFunc(b.r.Tables, func(t Table) bool { return len(t.Rows) == 0 })
@@ -88,16 +79,49 @@ func (b *builder) wanted(sections []string) bool {
 		slices.ContainsFunc(sections, func(name string) bool { return slices.Contains(b.opt.Sections, name) })
 }
 
-// allGPUs analyses the devices of every trace.
-func (b *builder) allGPUs() [][]analyse.GPU {
+// allDevices analyses the devices of every trace, the traces beside each other.
+func (b *builder) allDevices() *devices {
 	if b.merged != nil {
-		return b.merged.gpus
+		return &devices{b.merged.gpus, b.merged.parts}
 	}
-	out := make([][]analyse.GPU, len(b.s.Traces))
-	for i, t := range b.s.Traces {
-		out[i] = analyse.GPUs(t, b.s.Strings)
-	}
+	n := len(b.s.Traces)
+	out := &devices{make([][]analyse.GPU, n), make([]cause.TracePart, n)}
+	beside(n, b.workers(), func(i int) {
+		w := analyse.NewWork(b.s.Traces[i], b.s.Strings)
+		out.gpus[i], out.parts[i] = w.GPUs(), cause.PartOf(w)
+	})
 	return out
+}
+
+// workers is how many analyses run beside each other.
+func (b *builder) workers() int {
+	if slices.ContainsFunc(b.s.Traces, func(t *model.Trace) bool { return t.Events.Len() > manyEvents }) {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// beside calls f with 0 … n − 1 on so many goroutines. A panic in one of them becomes the caller's.
+func beside(n, workers int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	var broken atomic.Pointer[any]
+	for range min(workers, n) {
+		group.Go(func() {
+			defer func() {
+				if e := recover(); e != nil {
+					broken.Store(&e)
+				}
+			}()
+			for i := next.Add(1) - 1; int(i) < n; i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	group.Wait()
+	if e := broken.Load(); e != nil {
+		panic(*e)
+	}
 }
 
 // us is a duration in microseconds.
@@ -134,17 +158,6 @@ func (b *builder) allKernels() []analyse.Kernel {
 		return b.merged.kernelsByTime()
 	}
 	return analyse.Kernels(b.s.Traces, b.s.Strings)
-}
-
-func (b *builder) allParts() []cause.TracePart {
-	if b.merged != nil {
-		return b.merged.parts
-	}
-	out := make([]cause.TracePart, len(b.s.Traces))
-	for i, t := range b.s.Traces {
-		out[i] = cause.PartOf(t, b.s.Strings)
-	}
-	return out
 }
 
 func (b *builder) kernelRows() {

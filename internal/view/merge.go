@@ -68,7 +68,7 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 	b.points = maxMergedPoints
 	p := &rankParts{number: number, r: b.r, gpus: []analyse.GPU{}}
 	list := []table{
-		{"gpu", func() { p.gpus = analyse.GPUs(t, s.Strings) }, nil},
+		{"gpu", func() { p.gpus = b.gpus()[0] }, nil},
 		{"key averages", func() { p.ops = b.operators(one.Traces) }, []string{"operators"}},
 		{"kernels", func() { p.kernels = b.kernels() }, nil},
 		{"findings", func() { p.part = b.traceParts()[0] }, nil},

@@ -25,10 +25,8 @@ type TracePart struct {
 	Copies   []analyse.Copy
 }
 
-// PartOf analyses one trace.
-func PartOf(t *model.Trace, s *model.Strings) TracePart {
-	return TracePart{analyse.HostGaps(t, s), analyse.RooflineOf(t, s), analyse.Copies(t, s)}
-}
+// PartOf analyses the device work of one trace.
+func PartOf(w *analyse.Work) TracePart { return TracePart{w.HostGaps(), w.Roofline(), w.Copies()} }
 
 // NewTraced prepares the rules; ok is false where the traces hold no device work.
 func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) (t *Traced, ok bool) {
