@@ -146,6 +146,18 @@ func (a *agentRows) readStep(r row) bool {
 	return true
 }
 
+// countSkipped finds by the steps' numbers how many between two of them have no row.
+func countSkipped(steps []model.Step) {
+	for i := range steps[:max(0, len(steps)-1)] {
+		if next := &steps[i+1]; next.Start >= steps[i].End {
+			steps[i].Skipped = clamp(next.Number-steps[i].Number-1, 0, maxSkipped)
+		}
+	}
+}
+
+// maxSkipped bounds what a damaged number can claim: more steps than this a second no program makes in a year.
+const maxSkipped = 1 << 40
+
 func clamp(n, low, high int64) int64 { return max(low, min(n, high)) }
 
 func (a *agentRows) loader(r row, i int) int32 {
@@ -396,6 +408,7 @@ func (a *agentRows) orderSteps() {
 		}
 		kept = append(kept, step)
 	}
+	countSkipped(kept)
 	a.p.Steps = kept
 }
 

@@ -179,6 +179,20 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	}
 }
 
+// Of a program of very many fast steps some have no row; their numbers tell how many.
+func TestStepsWithoutRows(t *testing.T) {
+	_, p, err := processFolder(t, factsJSON, gzipMember(`["clock",1000,5000000]`, `["step",4,"t","period",1000,1100,"baseline"]`,
+		`["step",5,"t","period",1100,1200,"baseline"]`, `["step",62,"t","period",6900,7000,"baseline"]`, `["step",62,"t","period",7000,7100,"baseline"]`))
+	if err != nil || len(p.Steps) != 4 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for i, want := range []int{1, 57, 1, 1} {
+		if got := p.Steps[i].Count(); got != want {
+			t.Errorf("step %d stands for %d, want %d", i, got, want)
+		}
+	}
+}
+
 func FuzzReadProcess(f *testing.F) {
 	f.Add([]byte(`["step",1,"train","optimizer",1000,2000,"baseline"]`), []byte("x"), 3)
 	f.Add([]byte(`["stack",1,[["f","g",1,2]]]`+"\n"+`["sample",1,2,1]`), []byte{0x1f, 0x8b, 8, 0}, 0)

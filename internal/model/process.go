@@ -86,7 +86,13 @@ type Step struct {
 	DeviceDur  Dur   // by device events; 0 where there is no device
 	Items      int32 // samples in the batch; 0 where not seen
 	Thread     int   // native thread id that drives it
+	// Skipped counts the steps between this one and the next that have no entry of their own: the agent leaves out some of very
+	// many fast ones. Their time is from End to the next one's Start.
+	Skipped int64
 }
+
+// Count is 1 for the step itself, and one for each that was left out after it.
+func (s *Step) Count() int { return 1 + int(s.Skipped) }
 
 // SpanKind is what an interval seen by the agent was.
 type SpanKind uint8

@@ -219,7 +219,10 @@ func (b *builder) ranks() {
 		}
 	}
 	for _, a := range all {
-		row := Rank{Rank: a.Process.Rank, Host: a.Process.Host, Steps: len(a.Process.Steps), MedianMs: a.Median / 1e6}
+		row := Rank{Rank: a.Process.Rank, Host: a.Process.Host, MedianMs: a.Median / 1e6}
+		for i := range a.Process.Steps {
+			row.Steps += a.Process.Steps[i].Count()
+		}
 		if len(a.Samples) > 0 {
 			waits := a.Part(analyse.PartComm) / float64(max(len(a.Windows), 1))
 			row.WaitsMs = ptr(waits / 1e6)

@@ -68,13 +68,13 @@ func (b *builder) phases(out *Run, p *model.Process) {
 		name := st.Phase.String()
 		if k := len(out.Phases); k > 0 && out.Phases[k-1].Name == name {
 			out.Phases[k-1].ToS = sec(st.End)
-			out.Phases[k-1].Steps++
+			out.Phases[k-1].Steps += st.Count()
 			continue
 		}
 		if len(out.Phases) >= 200 {
 			break
 		}
-		out.Phases = append(out.Phases, Phase{name, sec(st.Start), sec(st.End), 1})
+		out.Phases = append(out.Phases, Phase{name, sec(st.Start), sec(st.End), st.Count()})
 	}
 	if end := b.s.Run.End; end > steps[len(steps)-1].End {
 		out.Phases = append(out.Phases, Phase{"end", sec(steps[len(steps)-1].End), sec(end), 0})
@@ -90,15 +90,21 @@ func (b *builder) steps() {
 	}
 	var kinds []model.Str
 	byKind := map[model.Str][]*model.Step{}
+	skipped := map[model.Str]float64{} // seconds of the steps that have no entry, by the kind of the one before
 	for i := range p.Steps {
 		st := &p.Steps[i]
 		if byKind[st.Kind] == nil {
 			kinds = append(kinds, st.Kind)
 		}
 		byKind[st.Kind] = append(byKind[st.Kind], st)
+		if st.Skipped > 0 {
+			skipped[st.Kind] += float64(p.Steps[i+1].Start-st.End) / 1e9
+		}
 	}
 	for _, k := range kinds {
-		b.r.Steps = append(b.r.Steps, stepKind(b.s.Strings.Text(k), byKind[k]))
+		row := stepKind(b.s.Strings.Text(k), byKind[k])
+		row.TotalS += skipped[k]
+		b.r.Steps = append(b.r.Steps, row)
 	}
 	slices.SortStableFunc(b.r.Steps, func(x, y StepKind) int { return cmp.Compare(y.TotalS, x.TotalS) })
 	if b.r.Run != nil {
@@ -107,12 +113,13 @@ func (b *builder) steps() {
 }
 
 func stepKind(name string, steps []*model.Step) StepKind {
-	k := StepKind{Kind: name, Source: string(steps[0].Source), Count: len(steps)}
+	k := StepKind{Kind: name, Source: string(steps[0].Source)}
 	var base, traced []float64
 	items, itemTime := 0.0, 0.0
 	for _, st := range steps {
 		d := float64(st.End-st.Start) / 1e6
 		k.TotalS += d / 1e3
+		k.Count += st.Count()
 		switch st.Phase {
 		case model.PhaseBaseline:
 			base = append(base, d)

@@ -9,11 +9,11 @@ import (
 func TestJSONLine(t *testing.T) {
 	long := strings.Repeat("ä", 400)
 	for raw, want := range map[string]string{
-		`"night\n 7"`:                        "night 7",
+		`"night\n 7"`:                         "night 7",
 		"{\"lr\": 0.1,\n \"layers\": [1, 2]}": `{"lr": 0.1, "layers": [1, 2]}`,
-		`"` + long + `"`:                     long[:maxJSONLine] + "…",
-		`{"a":`:                              `{"a":`,
-		"7":                                  "7",
+		`"` + long + `"`:                      long[:maxJSONLine] + "…",
+		`{"a":`:                               `{"a":`,
+		"7":                                   "7",
 	} {
 		if got := jsonLine(raw); got != want {
 			t.Errorf("%s: %q, want %q", raw, got, want)
