@@ -15,6 +15,8 @@ type stackFinder struct {
 	forward  map[forwardKey]int32   // the first forward row of a sequence number on a lane
 	laneOf   map[int32]int32        // torch's internal thread number -> lane
 	backward []int32                // by row: the enclosing backward function, -1
+	names    map[model.Str]string   // names of Python calls; "" of those that torch drops
+	around   map[int32][]string     // by row of a Python call: it and those around it
 }
 
 type forwardKey struct {
@@ -23,7 +25,8 @@ type forwardKey struct {
 }
 
 func newStackFinder(f *functions) *stackFinder {
-	s := &stackFinder{f: f, split: map[model.Str][]string{}, forward: map[forwardKey]int32{}, laneOf: map[int32]int32{}}
+	s := &stackFinder{f: f, split: map[model.Str][]string{}, forward: map[forwardKey]int32{}, laneOf: map[int32]int32{},
+		names: map[model.Str]string{}, around: map[int32][]string{}}
 	s.backward = make([]int32, len(f.rows))
 	lanes := map[int64][]int32{} // lanes on which a sequence number occurs
 	for i := range f.rows {
@@ -129,18 +132,45 @@ func (s *stackFinder) entries(i int32, n int) []string {
 	return all
 }
 
-// enclosing are the Python calls around a row.
+// enclosing are the Python calls around a row. Rows inside the same call share one slice.
 func (s *stackFinder) enclosing(i int32, n int) []string {
-	var out []string
-	for at := s.f.rows[i].parent; at >= 0 && n != 0; at = s.f.rows[at].parent {
-		if row := &s.f.rows[at]; row.flags&rowPython != 0 {
-			if name := s.f.nameText(row.name); keepStackEntry(name) {
-				out = append(out, name)
-				n--
+	at := s.call(s.f.rows[i].parent)
+	if at < 0 || n == 0 {
+		return nil
+	}
+	all, ok := s.around[at]
+	if !ok {
+		for at := at; at >= 0; at = s.call(s.f.rows[at].parent) {
+			all = append(all, s.names[s.f.rows[at].name])
+		}
+		all = all[:len(all):len(all)]
+		s.around[at] = all
+	}
+	if n >= 0 && n < len(all) {
+		all = all[:n:n]
+	}
+	return all
+}
+
+// call is the row itself or the first around it that is a Python call which torch shows; -1 if there is none.
+func (s *stackFinder) call(at int32) int32 {
+	for ; at >= 0; at = s.f.rows[at].parent {
+		row := &s.f.rows[at]
+		if row.flags&rowPython == 0 {
+			continue
+		}
+		name, ok := s.names[row.name]
+		if !ok {
+			if name = s.f.nameText(row.name); !keepStackEntry(name) {
+				name = ""
 			}
+			s.names[row.name] = name
+		}
+		if name != "" {
+			return at
 		}
 	}
-	return out
+	return -1
 }
 
 func splitStack(text string) []string {
