@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-faults cross bench parity zoo bench-sampler bench-engine wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -75,6 +75,10 @@ zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-th
 
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
+
+bench-export: build ## what exporting costs in every form; TRACES is a folder
+	bench/export/run.sh ./bottleneck $(addprefix $(or $(TRACES),../shared/traces)/,segment-anything-fast/eager_False.json.gz \
+	  tracelens-big-mi300/mi300_owlv2-large.json.gz tracelens-xdit-flux-mi300/profile_trace_rank_0.json.gz)
 
 bench-sampler: build ## what reading stacks costs and how right it is, beside py-spy and austin; ROWS and ROUNDS choose
 	$(GO) run ./bench/sampler -rounds $(or $(ROUNDS),3) $(ROWS)
