@@ -23,6 +23,8 @@ type attachOptions struct {
 	rate     float64
 	duration time.Duration
 	out      string
+	native   string
+	mode     collect.NativeMode
 }
 
 func newAttachCommand(a *app) *cobra.Command {
@@ -35,6 +37,7 @@ func newAttachCommand(a *app) *cobra.Command {
 			"or Ctrl-C. The program is neither stopped nor changed. There are no operators or steps: those need `bottleneck run`.",
 		Example: "  bottleneck attach 4242\n" +
 			"  bottleneck attach --duration 30s --rate 1000 4242\n" +
+			"  bottleneck attach --native --duration 10s 4242\n" +
 			"  bottleneck attach --gil --duration 10s 4242\n" +
 			"  bottleneck attach --out server/ --json server.json 4242",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -54,6 +57,9 @@ func newAttachCommand(a *app) *cobra.Command {
 			if o.rate <= 0 || o.rate > 10000 {
 				return usage("attach: --rate must be above 0 and at most 10000")
 			}
+			if o.mode, err = nativeMode("attach", o.native); err != nil {
+				return err
+			}
 			return a.attach(cmd.Context(), o, r, pids[0])
 		},
 	}
@@ -62,6 +68,7 @@ func newAttachCommand(a *app) *cobra.Command {
 	f.Float64Var(&o.rate, "rate", collect.DefaultHz, "samples per second and thread")
 	f.DurationVar(&o.duration, "duration", 0, "stop after this `TIME`, like 30s (0 = when the program ends, or Ctrl-C)")
 	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/attach-<pid>-<time>)")
+	addNative(f, &o.native)
 	r.samples.addTo(f)
 	r.addTo(f)
 	return cmd
@@ -77,7 +84,8 @@ func (a *app) attach(ctx context.Context, o *attachOptions, r *reportOptions, pi
 	}
 	ctx, stop := signal.NotifyContext(ctx, endingSignals...)
 	defer stop()
-	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Dir: s.folder, Host: s.launcher.Host})
+	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Dir: s.folder, Host: s.launcher.Host,
+		Native: o.mode})
 	if err != nil {
 		return unusable(fmt.Errorf("attach: %w", err))
 	}

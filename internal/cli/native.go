@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bottleneck/internal/collect"
+	"bottleneck/internal/record"
 )
 
 // addNative adds the flag --native, whose value may be left out.
@@ -26,6 +29,29 @@ func nativeMode(command, value string) (collect.NativeMode, error) {
 		return "", usage("%s: --native is watch or stop, not %q", command, value)
 	}
 	return mode, nil
+}
+
+// noteNative says how many samples have native frames, and why others have none.
+func noteNative(stats collect.SamplerStats, l *record.Launcher) {
+	sum, reason := stats.NativeOf()
+	if reason != "" {
+		l.AddNote("native-missing", "native frames of running threads are missing: "+reason)
+	}
+	all := sum.Whole + sum.Partial + sum.Missing
+	if all == 0 {
+		return
+	}
+	share := func(n int64) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(all)) }
+	text := fmt.Sprintf("native frames: %s of the stacks have all of theirs, %s the innermost, %s none", share(sum.Whole),
+		share(sum.Partial), share(sum.Missing))
+	reasons := slices.SortedFunc(maps.Keys(sum.Reasons), func(a, b string) int { return cmp.Compare(sum.Reasons[b], sum.Reasons[a]) })
+	for i, why := range reasons[:min(len(reasons), 3)] {
+		text += []string{" (", "; ", "; "}[i] + fmt.Sprintf("%s: %s", share(sum.Reasons[why]), why)
+	}
+	if len(reasons) > 0 {
+		text += ")"
+	}
+	l.AddNote("native", text)
 }
 
 // writeNativeThreads prints threads that run no Python, those with the same stack together.

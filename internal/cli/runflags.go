@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bottleneck/internal/agent"
+	"bottleneck/internal/collect"
 )
 
 // runOptions are the flags of run that do not concern the report.
@@ -23,6 +24,8 @@ type runOptions struct {
 	experimental        []string
 	noTrace, noSample   bool
 	rate                float64
+	native              string
+	nativeMode          collect.NativeMode
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
@@ -64,6 +67,7 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
 	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
+	addNative(f, &o.native)
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 }
 
@@ -106,6 +110,9 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	}
 	if o.duration < 0 || o.config.Steps < 0 {
 		return usage("--duration and --steps must not be negative")
+	}
+	if o.nativeMode, err = nativeMode("run", o.native); err != nil {
+		return err
 	}
 	if !o.environmentOnly && (o.rate <= 0 || o.rate > 1000) {
 		return usage("--rate must be above 0 and at most 1000")

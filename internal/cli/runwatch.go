@@ -25,7 +25,8 @@ func startWatcher(ctx context.Context, s *session, o *runOptions, p *collect.Pro
 	if o.noSample {
 		return nil
 	}
-	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: p.PID(), Hz: o.rate, Dir: s.folder, Host: s.launcher.Host})
+	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: p.PID(), Hz: o.rate, Dir: s.folder, Host: s.launcher.Host,
+		Native: o.nativeMode})
 	if err != nil {
 		s.launcher.AddNote("no-samples", fmt.Sprintf("no Python stacks were taken: %v", cause(err)))
 		return nil
@@ -113,6 +114,7 @@ func (w *watcher) note(stats collect.SamplerStats, l *record.Launcher) {
 		}
 		l.AddNote("not-sampled", fmt.Sprintf("no Python stacks of process %s: %s", strings.Join(pids, ", "), reason))
 	}
+	noteNative(stats, l)
 	slices.SortFunc(l.Notes, func(a, b record.Note) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
 }
 

@@ -22,6 +22,8 @@ type topOptions struct {
 	rate     float64
 	interval time.Duration
 	count    int
+	native   string
+	mode     collect.NativeMode
 }
 
 func newTopCommand(a *app) *cobra.Command {
@@ -48,12 +50,16 @@ func newTopCommand(a *app) *cobra.Command {
 			if o.rate <= 0 || o.rate > 10000 || o.interval < 10*time.Millisecond {
 				return usage("top: --rate must be above 0 and at most 10000, --interval at least 10ms")
 			}
+			if o.mode, err = nativeMode("top", o.native); err != nil {
+				return err
+			}
 			return a.top(cmd.Context(), o, pids[0])
 		},
 	}
 	cmd.Flags().Float64Var(&o.rate, "rate", collect.DefaultHz, "samples per second and thread")
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between two pictures")
 	cmd.Flags().IntVar(&o.count, "count", 0, "end after `N` pictures (0 = when the program ends; 1 where there is no terminal)")
+	addNative(cmd.Flags(), &o.native)
 	return cmd
 }
 
@@ -116,7 +122,7 @@ func readKeys(in io.Reader, keys chan<- byte) {
 func runTop(ctx context.Context, o *topOptions, pid int, s *screen, keys <-chan byte) error {
 	var mu sync.Mutex
 	state := &topState{pid: pid, hz: o.rate, now: newTopWindow(), shown: newTopWindow()}
-	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Live: func(l collect.LiveSample) {
+	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Native: o.mode, Live: func(l collect.LiveSample) {
 		mu.Lock()
 		state.now.add(&l)
 		mu.Unlock()

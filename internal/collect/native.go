@@ -144,13 +144,18 @@ func (n *nativeStacks) blocked(t *proc.Thread, now int64) (places []native.Place
 
 // stack follows a stack from registers, in a copy of its upper part.
 func (n *nativeStacks) stack(r native.Registers, sp uint64, now int64) ([]native.Place, native.End) {
+	n.refresh(now)
+	c := native.CopyStack(n.mem, sp, stackBytes, n.buf)
+	n.buf = c.Data[:cap(c.Data)]
+	return n.u.Stack(r, c)
+}
+
+// refresh reads the mappings again where a stack led to a place that was not mapped.
+func (n *nativeStacks) refresh(now int64) {
 	if n.u.Stale() && now-n.at > refreshEvery {
 		n.at = now
 		_ = n.u.Refresh() // a process that ended is noticed elsewhere
 	}
-	c := native.CopyStack(n.mem, sp, stackBytes, n.buf)
-	n.buf = c.Data[:cap(c.Data)]
-	return n.u.Stack(r, c)
 }
 
 // mixedFrame is a Python frame of a snapshot by its index, or a native one.

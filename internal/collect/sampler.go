@@ -32,6 +32,8 @@ type SamplerOptions struct {
 	Dir string // the launcher's folder; "" writes nothing
 	// Host names the machine in what is written.
 	Host string
+	// Native asks for native frames between the Python frames.
+	Native NativeMode
 	// Live, where set, is called in the sampling goroutine for every sample.
 	Live func(LiveSample)
 }
@@ -54,6 +56,10 @@ type SampledProcess struct {
 	Samples, Failed, Moved int64
 	// Reason says why the process was not sampled, "" where it was or where it runs no Python.
 	Reason string
+	// Native counts samples by how much of their native frames was read, where those were asked for; NativeReason says
+	// why there are none, or none of running threads.
+	Native       NativeCounts
+	NativeReason string
 }
 
 // SamplerStats are the sampler's own account.

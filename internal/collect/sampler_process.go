@@ -33,6 +33,9 @@ type pythonProcess struct {
 	present int               // threads of the snapshot that are known
 	good    bool              // some thread of the snapshot could be read
 	lost    int               // snapshots in a row without one
+	native  *nativeStacks     // nil: Python frames only
+	events  int               // threads that the kernel is asked about
+	pending int               // thread that was asked to stop and did not in time
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -56,6 +59,7 @@ type pythonThread struct {
 	flags    uint8
 	waitsGIL bool   // it waited for the GIL at its last sample
 	switches uint64 // the GIL's count of changes then
+	c        nativeThread
 }
 
 func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {
@@ -63,15 +67,18 @@ func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *
 		samples: s.writer.Process(p.SampleProcess, s.opts.Hz), ids: newThreadIDs(p.PID, in, mem),
 		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}}
 	python.reader.Asleep = python.stillAsleep
+	python.startNative()
 	return python
 }
 
 func (p *pythonProcess) close() {
 	for _, t := range p.threads {
+		p.closeNative(t)
 		if t.os != nil {
 			t.os.Close()
 		}
 	}
+	p.release()
 	p.samples.End()
 	p.mem.Close()
 }
@@ -85,6 +92,9 @@ func (p *pythonProcess) account() SampledProcess {
 func (p *pythonProcess) sample() error {
 	p.tick++
 	now := monotonic()
+	if p.native != nil {
+		p.beginNative()
+	}
 	if err := p.reader.Take(&p.shot); err != nil {
 		return err
 	}
@@ -146,7 +156,7 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		if len(s.Frames) == 0 {
 			return // nothing to name it by yet
 		}
-		t = &pythonThread{stack: noStack}
+		t = &pythonThread{stack: noStack, c: nativeThread{stack: noStack}}
 		p.threads[s.Addr] = t
 		p.openThread(t, s)
 	}
@@ -177,10 +187,19 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		p.count.Moved++
 	}
 	state, flags := p.state(t, s)
-	p.samples.Add(now, int32(t.tid), t.stack, state, flags)
+	if p.native != nil {
+		p.storeNative(now, t, s, state, flags)
+		return
+	}
+	p.store(now, t, t.stack, state, flags)
+}
+
+// store adds a sample to the recording and tells the live view.
+func (p *pythonProcess) store(mono int64, t *pythonThread, stack int32, state model.ThreadState, flags uint8) {
+	p.samples.Add(mono, int32(t.tid), stack, state, flags)
 	p.count.Samples++
 	if p.s.opts.Live != nil {
-		p.tell(now, t, s, state, flags)
+		p.tell(mono, t, stack, state, flags)
 	}
 }
 
@@ -201,6 +220,7 @@ func (p *pythonProcess) fail() {
 func (p *pythonProcess) forget() {
 	for addr, t := range p.threads {
 		if t.seen != p.tick {
+			p.closeNative(t)
 			if t.os != nil {
 				t.os.Close()
 			}
@@ -214,17 +234,21 @@ func (p *pythonProcess) stackOf(frames []cpython.RawFrame) int32 {
 	table := p.s.writer.Stacks
 	at := int32(-1)
 	for i := len(frames) - 1; i >= 0; i-- {
-		f := &frames[i]
-		key := uint64(uint32(f.Code.ID))<<32 | uint64(uint32(f.Offset))
-		id, ok := p.frames[key]
-		if !ok {
-			id = table.Frame(p.frame(f))
-			p.frames[key] = id
-			p.learnRole(f.Code)
-		}
-		at = table.Push(at, id)
+		at = table.Push(at, p.frameID(&frames[i]))
 	}
 	return at
+}
+
+// frameID is the number of a Python frame in the stack table.
+func (p *pythonProcess) frameID(f *cpython.RawFrame) int32 {
+	key := uint64(uint32(f.Code.ID))<<32 | uint64(uint32(f.Offset))
+	id, ok := p.frames[key]
+	if !ok {
+		id = p.s.writer.Stacks.Frame(p.frame(f))
+		p.frames[key] = id
+		p.learnRole(f.Code)
+	}
+	return id
 }
 
 func (p *pythonProcess) frame(f *cpython.RawFrame) record.SampleFrame {
@@ -264,11 +288,8 @@ func (p *pythonProcess) learnIndex(s *cpython.ThreadSample) {
 }
 
 // tell passes a sample to the live view.
-func (p *pythonProcess) tell(now int64, t *pythonThread, s *cpython.ThreadSample, state model.ThreadState, flags uint8) {
-	p.live = p.live[:0]
-	for i := range s.Frames {
-		p.live = append(p.live, p.frame(&s.Frames[i]))
-	}
+func (p *pythonProcess) tell(now int64, t *pythonThread, stack int32, state model.ThreadState, flags uint8) {
+	p.live = p.s.writer.Stacks.Frames(stack, p.live[:0])
 	p.s.opts.Live(LiveSample{PID: p.p.PID, Process: p.p.SampleProcess, Thread: int32(t.tid), Name: t.name, Mono: now,
 		State: state, Flags: flags, Frames: p.live})
 }

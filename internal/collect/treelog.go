@@ -53,10 +53,18 @@ func (l *treeLog) sampler(mono int64, st *SamplerStats) {
 		Samples int64  `json:"samples"`
 		Failed  int64  `json:"failed"`
 		Reason  string `json:"reason,omitempty"`
+		// Native frames, where they were asked for.
+		Native       *NativeCounts `json:"native,omitempty"`
+		NativeReason string        `json:"native_reason,omitempty"`
 	}
 	list := []process{}
 	for _, p := range st.Processes {
-		list = append(list, process{p.PID, string(p.Role), p.Rank, p.Python, p.Samples, p.Failed, p.Reason})
+		row := process{PID: p.PID, Role: string(p.Role), Rank: p.Rank, Python: p.Python, Samples: p.Samples, Failed: p.Failed,
+			Reason: p.Reason, NativeReason: p.NativeReason}
+		if p.Native.total() > 0 {
+			row.Native = &p.Native
+		}
+		list = append(list, row)
 	}
 	l.line("sampler", mono, map[string]any{"asked_hz": st.AskedHz, "achieved_hz": st.AchievedHz, "wakes": st.Wakes,
 		"late": st.Late, "samples": st.Samples, "failed": st.Failed, "moved": st.Moved, "cpu_ns": int64(st.CPU),

@@ -50,7 +50,7 @@ type foldKey struct {
 
 func foldProcess(out *bufio.Writer, s *model.Session, p *model.Process, named bool) error {
 	counts := map[foldKey]int64{}
-	for i, st := range p.Samples.Stack {
+	for i, st := range p.Samples.WithNative() {
 		if p.Samples.State[i] != model.StateIdle {
 			counts[foldKey{p.Samples.Thread[i], st}]++
 		}

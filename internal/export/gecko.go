@@ -110,13 +110,14 @@ func geckoOf(s *model.Session, p *model.Process, thread int32, base model.Time) 
 	}
 	b := &geckoBuilder{t, map[string]int{}, map[geckoFrame]int{}, map[[2]int]int{}}
 	sm := &p.Samples
+	stacks := sm.WithNative()
 	var frames []model.FrameID
 	for i := range sm.Time {
 		if sm.Thread[i] != thread {
 			continue
 		}
 		category := geckoCategoryOf[min(int(sm.State[i]), len(geckoCategoryOf)-1)]
-		frames = framesOf(&sm.Stacks, sm.Stack[i], frames)
+		frames = framesOf(&sm.Stacks, stacks[i], frames)
 		at := -1
 		for k := len(frames) - 1; k >= 0; k-- {
 			at = b.stack(at, b.frame(s, &sm.Stacks.Frames[frames[k]], geckoFrame{frames[k], category}))

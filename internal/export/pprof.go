@@ -68,7 +68,7 @@ func (b *pprofBuilder) process(p *model.Process) {
 	sm := &p.Samples
 	counts := map[pprofKey]int64{}
 	var order []pprofKey
-	for i, st := range sm.Stack {
+	for i, st := range sm.WithNative() {
 		key := pprofKey{foldKey{sm.Thread[i], st}, sm.State[i], sm.Flags[i]&model.SampleHoldsGIL != 0}
 		if counts[key] == 0 {
 			order = append(order, key)

@@ -86,7 +86,7 @@ func speedscopeThread(file *speedscopeFile, index map[speedscopeFrame]int, s *mo
 	base model.Time) speedscopeProfile {
 	out := speedscopeProfile{Type: "sampled", Unit: "seconds", Samples: [][]int{}, Weights: []float64{}}
 	sm := &p.Samples
-	period := samplePeriod(sm)
+	stacks, period := sm.WithNative(), samplePeriod(sm)
 	seconds := func(t model.Time) float64 { return model.Dur(t - base).Seconds() }
 	known := map[model.StackID][]int{}
 	var frames []model.FrameID
@@ -106,14 +106,14 @@ func speedscopeThread(file *speedscopeFile, index map[speedscopeFrame]int, s *mo
 		if gap := model.Dur(t - end); gap > period {
 			push([]int{}, gap)
 		}
-		stack, ok := known[sm.Stack[i]]
+		stack, ok := known[stacks[i]]
 		if !ok {
-			frames = framesOf(&sm.Stacks, sm.Stack[i], frames)
+			frames = framesOf(&sm.Stacks, stacks[i], frames)
 			stack = make([]int, len(frames))
 			for k, id := range frames {
 				stack[len(frames)-1-k] = speedscopeIndex(file, index, s, &sm.Stacks.Frames[id])
 			}
-			known[sm.Stack[i]] = stack
+			known[stacks[i]] = stack
 		}
 		// A sample lasts until one period after its time; samples that came early share what is left.
 		push(stack, max(model.Dur(t-end)+period, 0))

@@ -57,6 +57,9 @@ type processSamples struct {
 	stacks map[stackStep]model.StackID
 }
 
+// stackPair is a stack of Python frames, and the same with native frames.
+type stackPair struct{ python, native model.StackID }
+
 type stackStep struct {
 	parent model.StackID
 	frame  model.FrameID
@@ -69,14 +72,14 @@ func (in *sampleReader) batch(b *record.SampleBatch) error {
 	for i := range frames {
 		frames[i] = -1
 	}
-	stacks := make([]model.StackID, len(b.Stacks))
+	stacks := make([]stackPair, len(b.Stacks))
 	for i := range stacks {
-		stacks[i] = model.NoStack - 1
+		stacks[i].python = model.NoStack - 1
 	}
 	for i := range b.Samples {
 		st := &b.Samples[i]
-		if stacks[st.Stack] == model.NoStack-1 {
-			stacks[st.Stack] = p.stack(in.s.Strings, b, b.Stacks[st.Stack], frames)
+		if pair := &stacks[st.Stack]; pair.python == model.NoStack-1 {
+			pair.python, pair.native = p.stack(in.s.Strings, b, b.Stacks[st.Stack], frames)
 		}
 		if st.Name != "" {
 			p.to.Threads[st.Thread] = in.s.Strings.Intern(st.Name)
@@ -155,9 +158,11 @@ func (in *sampleReader) match(b *record.SampleBatch) *model.Process {
 	return best
 }
 
-// stack interns one stack; locations are innermost first.
-func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locations []int32, frames []model.FrameID) model.StackID {
-	at := model.NoStack
+// stack interns one stack; locations are innermost first. native keeps its native frames, the other has Python's only:
+// those name lines, and every analysis is about lines.
+func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locations []int32, frames []model.FrameID) (python, native model.StackID) {
+	python, native = model.NoStack, model.NoStack
+	mixed := false
 	for i := len(locations) - 1; i >= 0; i-- {
 		l := locations[i]
 		if l < 0 || int(l) >= len(frames) {
@@ -166,17 +171,30 @@ func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locat
 		if frames[l] < 0 {
 			frames[l] = p.frame(text, &b.Locations[l])
 		}
-		step := stackStep{at, frames[l]}
-		id, ok := p.stacks[step]
-		if !ok {
-			id = model.StackID(len(p.to.Stacks.Frame))
-			p.to.Stacks.Frame = append(p.to.Stacks.Frame, step.frame)
-			p.to.Stacks.Parent = append(p.to.Stacks.Parent, step.parent)
-			p.stacks[step] = id
+		foreign := b.Locations[l].Native
+		if mixed = mixed || foreign; mixed {
+			native = p.push(native, frames[l])
 		}
-		at = id
+		if !foreign {
+			if python = p.push(python, frames[l]); !mixed {
+				native = python
+			}
+		}
 	}
-	return at
+	return python, native
+}
+
+// push is the stack that has one more frame than another.
+func (p *processSamples) push(at model.StackID, frame model.FrameID) model.StackID {
+	step := stackStep{at, frame}
+	id, ok := p.stacks[step]
+	if !ok {
+		id = model.StackID(len(p.to.Stacks.Frame))
+		p.to.Stacks.Frame = append(p.to.Stacks.Frame, step.frame)
+		p.to.Stacks.Parent = append(p.to.Stacks.Parent, step.parent)
+		p.stacks[step] = id
+	}
+	return id
 }
 
 func (p *processSamples) frame(text *model.Strings, f *record.SampleFrame) model.FrameID {
@@ -190,11 +208,17 @@ func (p *processSamples) frame(text *model.Strings, f *record.SampleFrame) model
 	return id
 }
 
-func (p *processSamples) add(ns int64, s *record.StoredSample, stack model.StackID) {
+func (p *processSamples) add(ns int64, s *record.StoredSample, stack stackPair) {
 	to := p.to
+	if stack.native != stack.python && to.Native == nil { // the first one with native frames
+		to.Native = append([]model.StackID{}, to.Stack...)
+	}
+	if to.Native != nil {
+		to.Native = append(to.Native, stack.native)
+	}
 	to.Time = append(to.Time, model.Time(ns))
 	to.Thread = append(to.Thread, s.Thread)
-	to.Stack = append(to.Stack, stack)
+	to.Stack = append(to.Stack, stack.python)
 	to.State = append(to.State, s.State)
 	to.Flags = append(to.Flags, s.Flags)
 }
@@ -217,6 +241,9 @@ func (b *byTime) Swap(i, j int) {
 	b.Time[i], b.Time[j] = b.Time[j], b.Time[i]
 	b.Thread[i], b.Thread[j] = b.Thread[j], b.Thread[i]
 	b.Stack[i], b.Stack[j] = b.Stack[j], b.Stack[i]
+	if b.Native != nil {
+		b.Native[i], b.Native[j] = b.Native[j], b.Native[i]
+	}
 	b.State[i], b.State[j] = b.State[j], b.State[i]
 	b.Flags[i], b.Flags[j] = b.Flags[j], b.Flags[i]
 }

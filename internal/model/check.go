@@ -210,6 +210,14 @@ func (s *Samples) check(texts *Strings) error {
 	if len(s.Thread) != n || len(s.Stack) != n || len(s.State) != n || len(s.Flags) != n {
 		return fmt.Errorf("columns of samples differ in length")
 	}
+	if s.Native != nil && len(s.Native) != n {
+		return fmt.Errorf("%d stacks with native frames for %d samples", len(s.Native), n)
+	}
+	for i, id := range s.Native {
+		if id < NoStack || int(id) >= len(s.Stacks.Frame) {
+			return fmt.Errorf("sample %d has native stack %d, which does not exist", i, id)
+		}
+	}
 	for i := range n {
 		if i > 0 && s.Time[i] < s.Time[i-1] {
 			return fmt.Errorf("sample %d is out of order", i)

@@ -29,6 +29,10 @@ type Samples struct {
 	State  []ThreadState
 	Flags  []uint8
 
+	// Native are the same stacks with native frames between the Python frames, nil where none were recorded. A sample
+	// whose native frames could not be read has the same number in both columns.
+	Native []StackID
+
 	Stacks  Stacks
 	Threads map[int32]Str // names of threads, by native thread id
 
@@ -42,6 +46,14 @@ type Samples struct {
 
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.Time) }
+
+// WithNative are the stacks with all that is known of them: native frames too, where those were recorded.
+func (s *Samples) WithNative() []StackID {
+	if s.Native != nil {
+		return s.Native
+	}
+	return s.Stack
+}
 
 // Stacks is a tree of call stacks: each stack is its innermost frame and the stack of the caller.
 type Stacks struct {

@@ -1,6 +1,10 @@
 package native
 
-import "runtime"
+import (
+	"runtime"
+
+	"bottleneck/internal/proc"
+)
 
 // maxRegisters is how many registers are followed: those of DWARF's numbering that a call keeps lie below it on both
 // machines, with the return address' column.
@@ -53,3 +57,14 @@ func (r *Registers) get(number int) (uint64, bool) {
 
 // SP is the stack pointer.
 func (r *Registers) SP() uint64 { return r.value[here.sp] }
+
+// From makes them of what proc has read.
+func From(u proc.UserRegisters) Registers {
+	r := Registers{PC: u.PC}
+	for i := range u.Value {
+		if u.Known>>i&1 != 0 {
+			r.Set(i, u.Value[i])
+		}
+	}
+	return r
+}

@@ -142,6 +142,14 @@ func (t *StackTable) Frame(f SampleFrame) int32 {
 	return i
 }
 
+// Frames are the frames of a stack, innermost first, appended to a slice.
+func (t *StackTable) Frames(stack int32, to []SampleFrame) []SampleFrame {
+	for ; stack >= 0 && int(stack) < len(t.frame); stack = t.parent[stack] {
+		to = append(to, t.frames[t.frame[stack]])
+	}
+	return to
+}
+
 // Push returns the stack that calls frame from stack parent (-1: outermost).
 func (t *StackTable) Push(parent, frame int32) int32 {
 	key := uint64(uint32(parent+1))<<32 | uint64(uint32(frame))
