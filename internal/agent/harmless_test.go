@@ -22,6 +22,7 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		{program: "program_profiles.py"},
 		{program: "step_raises.py"},
 		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure"}, {program: "raises.py cause"},
+		{program: "raises.py caught"}, {program: "raises.py worker"},
 		{program: "stacks.py", config: Config{WithStack: true}},
 		{program: "children.py"},
 		{program: "abrupt.py fds"}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},

@@ -1,6 +1,7 @@
 """Raises in its own code that torch calls, at the place that its argument names; its traceback shows torch and itself, nobody else."""
 
 import sys
+import traceback
 
 import torch
 
@@ -12,7 +13,7 @@ class Data(torch.utils.data.Dataset):
         return 12
 
     def __getitem__(self, index):
-        if how in ("dataset", "cause") and index == 7:
+        if how in ("dataset", "cause", "caught", "worker") and index == 7:
             raise ValueError("bad sample")
         return torch.ones(4)
 
@@ -36,9 +37,12 @@ if how == "closure":
 
     optimizer.step(closure)
 try:
-    for batch in torch.utils.data.DataLoader(Data(), batch_size=2):
+    for batch in torch.utils.data.DataLoader(Data(), batch_size=2, num_workers=how == "worker"):
         model(batch)
 except ValueError as error:
     if how == "cause":
         raise RuntimeError("training failed") from error
+    if how == "caught":
+        traceback.print_exc()
+        sys.exit(3)
     raise

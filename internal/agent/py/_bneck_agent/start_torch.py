@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, forks, life, marks, options, profiler
+from . import core, facts, forks, life, marks, options, profiler, tracebacks
 
 windows = None
 
@@ -30,6 +30,7 @@ def install(torch):
     if windows.lacks:
         text = "PyTorch %s has no profiler that can be used (no torch.%s; 1.8 and later have it): no operators were traced"
         core.note("profiler-unusable", text % (version, windows.lacks))
+    tracebacks.install_module()
     for name in PARTS if windows.lacks else PARTS + PROFILER_PARTS:
         install_part(name, torch)
     life.watch_gc()

@@ -1,5 +1,6 @@
-"""What an uncaught exception prints is the program's: without the agent's frames between its own."""
+"""What an exception prints is the program's, uncaught or not: without the agent's frames between its own."""
 
+import functools
 import sys
 
 from . import core
@@ -17,6 +18,30 @@ def install():
 
     excepthook.__doc__ = original.__doc__
     sys.excepthook = sys.__excepthook__ = excepthook
+
+
+@core.hook("traceback-module")
+def install_module():
+    """Lets the module traceback pass over the agent's frames: programs, logging and DataLoader workers print with it what they catch."""
+    import traceback
+
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):
+        walk = getattr(traceback, name, None)
+        if walk is not None:
+            setattr(traceback, name, passing_over(walk))
+
+
+def passing_over(walk):
+    """A walk along a traceback that leaves out the agent's frames; one that begins in the agent is its own, and shown whole."""
+
+    @functools.wraps(walk)
+    def walk_program(tb):
+        whole = tb is not None and own(tb)
+        for entry in walk(tb):
+            if whole or not entry[0].f_code.co_filename.startswith(core.PACKAGE):
+                yield entry
+
+    return walk_program
 
 
 @core.hook("traceback")
