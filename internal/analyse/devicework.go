@@ -77,7 +77,7 @@ type deviceSets struct{ busy, compute, communication, copies stats.Set }
 func (w *deviceWork) sets() deviceSets {
 	if w.unions == nil {
 		ev := &w.trace.Events
-		var sets deviceSets
+		sets := deviceSets{busy: make(stats.Set, 0, len(w.rows)), compute: make(stats.Set, 0, len(w.rows))}
 		for _, id := range w.rows {
 			i := interval(ev, id)
 			sets.busy = sets.busy.Push(i)

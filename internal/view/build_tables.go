@@ -32,16 +32,13 @@ func (b *builder) tables() (wait func()) {
 	traces := b.s.Traces
 	list := []table{{"calls", b.callRows, []string{"calls"}}, {"actions", b.actions, nil}}
 	if len(traces) > 0 {
+		list = append([]table{{"key averages", func() { b.largest(traces) }, nil}}, list...)
 		list = append(list, []table{
-			{"key averages", func() { b.keyAverages(traces) }, []string{"operators"}},
 			{"gpu", b.gpuRows, nil},
 			{"kernels", b.kernelRows, []string{"kernels"}},
 			{"communication", func() { b.commRows(traces) }, []string{"communication", "ranks"}},
 		}...)
 		if b.merged == nil {
-			if b.s.Run == nil && len(b.s.Processes) == 0 {
-				list = slices.Insert(list, 0, table{"replay", func() { b.replay() }, nil}) // takes longest, and the findings wait for it
-			}
 			list = append(list, table{"critical path", func() { b.criticalPath(traces) }, []string{"critical-path"}})
 			list = append(list, b.ownTables(traces)...)
 		} else {
@@ -58,6 +55,17 @@ func (b *builder) tables() (wait func()) {
 		group.Wait()
 		b.r.Tables = slices.DeleteFunc(b.r.Tables, func(t Table) bool { return len(t.Rows) == 0 })
 		b.r.Unread = append(b.r.Unread, slices.DeleteFunc(broken, func(text string) bool { return text == "" })...)
+	}
+}
+
+// largest makes, one after the other, the two that need most memory: what operators did, and the graph that the findings on
+// traces from elsewhere are priced by.
+func (b *builder) largest(traces []*model.Trace) {
+	if b.wanted([]string{"operators"}) {
+		b.keyAverages(traces)
+	}
+	if b.merged == nil && b.s.Run == nil && len(b.s.Processes) == 0 {
+		guarded("replay", func() { b.replay() }) // the findings, which ask for it, say what went wrong
 	}
 }
 

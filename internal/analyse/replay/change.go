@@ -134,11 +134,7 @@ func (e *UnknownName) Error() string { return fmt.Sprintf("nothing recorded is c
 
 // durations applies the scales: how long each node takes, ns.
 func (g *Graph) durations(scales []Scale) ([]int64, error) {
-	return g.durationsInto(make([]int64, len(g.nodes)), scales)
-}
-
-// durationsInto is durations in a slice that has an element for each node.
-func (g *Graph) durationsInto(dur []int64, scales []Scale) ([]int64, error) {
+	dur := make([]int64, len(g.nodes))
 	for i := range g.nodes {
 		dur[i] = g.nodes[i].dur
 	}
@@ -153,29 +149,70 @@ func (g *Graph) durationsInto(dur []int64, scales []Scale) ([]int64, error) {
 // scale multiplies the durations of one name; false where nothing has it. The name of an operator stands for all that
 // it calls and launches.
 func (g *Graph) scale(dur []int64, s Scale) bool {
-	name := strings.ToLower(s.Name)
-	kinds := kindWords[name]
-	cat := -1
-	for i, c := range g.categories {
-		if c != "" && strings.EqualFold(c, name) {
-			cat = i
-		}
-	}
+	kinds, cat := g.kindOf(s.Name)
 	if kinds == nil && cat < 0 {
 		return g.scaleNamed(dur, s)
 	}
-	var of [numKinds]bool
-	for _, k := range kinds {
-		of[k] = true
-	}
 	found := false
 	for i := range g.nodes {
-		if n := &g.nodes[i]; of[n.kind] || int(n.cat) == cat {
+		if n := &g.nodes[i]; int(n.cat) == cat || slices.Contains(kinds, n.kind) {
 			dur[i] = int64(float64(dur[i]) * s.Factor)
 			found = true
 		}
 	}
 	return found
+}
+
+// kindOf is what a name of Scale stands for: kinds of nodes, or a category (-1: none); neither for operators and kernels.
+func (g *Graph) kindOf(name string) (kinds []Kind, cat int) {
+	cat = -1
+	for i, c := range g.categories {
+		if c != "" && strings.EqualFold(c, name) {
+			cat = i
+		}
+	}
+	return kindWords[strings.ToLower(name)], cat
+}
+
+// factors are the factors of nodes' durations by kind and category.
+type factors [numKinds][256]float64
+
+// factorsOf joins scales; ok is false where one names an operator or a kernel, or something that the graph does not hold.
+func (g *Graph) factorsOf(scales []Scale) (of *factors, ok bool) {
+	of = &factors{}
+	for k := range of {
+		for c := range of[k] {
+			of[k][c] = 1
+		}
+	}
+	has := g.cells()
+	for _, s := range scales {
+		kinds, cat := g.kindOf(s.Name)
+		found := false
+		for k := range of {
+			for c := range of[k] {
+				if c == cat || slices.Contains(kinds, Kind(k)) {
+					of[k][c] *= s.Factor
+					found = found || has[k][c]
+				}
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return of, true
+}
+
+// cells says which kinds and categories the nodes have.
+func (g *Graph) cells() *[numKinds][256]bool {
+	if g.has == nil {
+		g.has = &[numKinds][256]bool{}
+		for i := range g.nodes {
+			g.has[g.nodes[i].kind][g.nodes[i].cat] = true
+		}
+	}
+	return g.has
 }
 
 // scaleNamed is scale for the name of an operator or a kernel.

@@ -82,6 +82,9 @@ func TestRemovals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if before, after, err := r.Price(c.change); err != nil || math.Abs(before-a.Before) > 1 || math.Abs(after-a.After) > 1 {
+				t.Errorf("priced alone: %.0f and %.0f ns, want %.0f and %.0f (%v)", before, after, a.Before, a.After, err)
+			}
 			if c.want == 0 {
 				if a.After >= a.Before {
 					t.Errorf("%.1f µs before, %.1f after", a.Before/us, a.After/us)

@@ -82,8 +82,9 @@ type Graph struct {
 	order      []int32 // nodes, each after all that it waits for
 	windows    []window
 	categories []string
-	known      *nameTable // what names of the session stand for, while the graph is built
-	account    bool       // of unprofiled steps: their parts are those of the driving thread
+	known      *nameTable           // what names of the session stand for, while the graph is built
+	has        *[numKinds][256]bool // see cells
+	account    bool                 // of unprofiled steps: their parts are those of the driving thread
 	// Forced counts waits that contradict one another (clock errors) and were dropped.
 	Forced int
 	// Works counts pieces of device work, Orphans those of them whose launching call the trace does not hold: of a trace that

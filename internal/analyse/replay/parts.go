@@ -20,7 +20,7 @@ func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
 		if w.trace != trace {
 			continue
 		}
-		begin, end := w.fromAt, t.end(w.to, w.toAt)
+		begin, end := w.fromAt, endOf(t.End, w.to, w.toAt)
 		if w.from >= 0 {
 			begin = t.End[w.from]
 		}

@@ -27,61 +27,91 @@ func (g *Graph) Replay(c Change) (*Times, error) {
 // run computes the times with the given durations, ns by node.
 func (g *Graph) run(dur []int64, c Change) *Times {
 	t := &Times{Start: make([]int64, len(g.nodes)), End: make([]int64, len(g.nodes)), by: make([]int32, len(g.nodes))}
-	g.runInto(t, dur, c)
+	r := running{g: g, c: c, dur: dur, end: t.End}
+	for _, i := range g.order {
+		t.Start[i], t.by[i] = r.begin(i)
+		t.End[i] = t.Start[i] + dur[i]
+	}
 	return t
 }
 
-// runInto is run into times that have an element for each node; what each node waited for is left out where there is no room for it.
-func (g *Graph) runInto(t *Times, dur []int64, c Change) {
+// ends is run for a change that names kinds only, without more room than one number a node: when each ends.
+func (g *Graph) ends(end []int64, c Change, of *factors) {
+	r := running{g: g, c: c, of: of, end: end}
 	for _, i := range g.order {
-		n := &g.nodes[i]
-		var start int64
-		by := int32(-1)
-		if n.prev >= 0 {
-			start, by = t.End[n.prev]+int64(n.lag), n.prev
-		}
-		switch {
-		case n.kind == Return && c.NoDeviceWaits:
-		case n.kind == Meet && c.RanksEqual:
-			start, by = g.middle(i, t)
-		default:
-			for k := g.first[i]; k < g.first[i+1]; k++ {
-				e := &g.edges[k]
-				if e.from == i {
-					continue
-				}
-				if at := t.release(e); at > start || by < 0 {
-					start, by = at, e.from
-				}
+		start, _ := r.begin(i)
+		end[i] = start + r.durOf(i)
+	}
+}
+
+// running is a replay under way.
+type running struct {
+	g   *Graph
+	c   Change
+	dur []int64 // by node; nil: as recorded, times of
+	of  *factors
+	end []int64 // of the nodes that are done
+}
+
+func (r *running) durOf(i int32) int64 {
+	if r.dur != nil {
+		return r.dur[i]
+	}
+	n := &r.g.nodes[i]
+	if f := r.of[n.kind][n.cat]; f != 1 {
+		return int64(float64(n.dur) * f)
+	}
+	return n.dur
+}
+
+// begin is when a node begins, all that it waits for being done, and the node that it waited for last (-1: nothing).
+func (r *running) begin(i int32) (start int64, by int32) {
+	g := r.g
+	n := &g.nodes[i]
+	by = -1
+	if n.prev >= 0 {
+		start, by = r.end[n.prev]+int64(n.lag), n.prev
+	}
+	switch {
+	case n.kind == Return && r.c.NoDeviceWaits:
+	case n.kind == Meet && r.c.RanksEqual:
+		start, by = r.middle(i)
+	default:
+		for k := g.first[i]; k < g.first[i+1]; k++ {
+			e := &g.edges[k]
+			if e.from == i {
+				continue
+			}
+			if at := r.release(e); at > start || by < 0 {
+				start, by = at, e.from
 			}
 		}
-		if by < 0 {
-			start = n.at
-		}
-		t.Start[i], t.End[i] = start, start+dur[i]
-		if t.by != nil {
-			t.by[i] = by
-		}
 	}
+	if by < 0 {
+		start = n.at
+	}
+	return start, by
 }
 
 // release is when an edge lets its node begin.
-func (t *Times) release(e *edge) int64 {
+func (r *running) release(e *edge) int64 {
+	at := r.end[e.from] + int64(e.lag)
 	if e.start {
-		return t.Start[e.from] + int64(e.lag)
+		at -= r.durOf(e.from)
 	}
-	return t.End[e.from] + int64(e.lag)
+	return at
 }
 
 // middle is when the rank in the middle has arrived at a collective, the earlier one of two.
-func (g *Graph) middle(i int32, t *Times) (at int64, by int32) {
+func (r *running) middle(i int32) (at int64, by int32) {
+	g := r.g
 	edges := slices.Clone(g.edges[g.first[i]:g.first[i+1]])
 	if len(edges) == 0 {
 		return g.nodes[i].at, -1
 	}
-	slices.SortStableFunc(edges, func(x, y edge) int { return cmp.Compare(t.release(&x), t.release(&y)) })
+	slices.SortStableFunc(edges, func(x, y edge) int { return cmp.Compare(r.release(&x), r.release(&y)) })
 	e := &edges[(len(edges)-1)/2]
-	return t.release(e), e.from
+	return r.release(e), e.from
 }
 
 // Step is one step, as recorded and replayed.
@@ -97,17 +127,20 @@ type Step struct {
 
 // Steps gives each step's time in a replay. A step lasts until the device work that was launched in it has ended, and begins no
 // earlier than the one before it ended.
-func (g *Graph) Steps(t *Times) []Step {
+func (g *Graph) Steps(t *Times) []Step { return g.stepsOf(t.End) }
+
+// stepsOf is Steps by the nodes' ends.
+func (g *Graph) stepsOf(ends []int64) []Step {
 	out := make([]Step, 0, len(g.windows))
 	last, trace := int64(0), -1
 	for i := range g.windows {
 		w := &g.windows[i]
-		start, end := w.fromAt, t.end(w.to, w.toAt)
+		start, end := w.fromAt, endOf(ends, w.to, w.toAt)
 		if w.from >= 0 {
-			start = t.End[w.from]
+			start = ends[w.from]
 		}
 		if w.tail >= 0 {
-			end = max(end, t.End[w.tail])
+			end = max(end, ends[w.tail])
 		}
 		if w.trace == trace {
 			start = max(start, last)
@@ -122,11 +155,11 @@ func (g *Graph) Steps(t *Times) []Step {
 	return out
 }
 
-func (t *Times) end(n int32, otherwise int64) int64 {
+func endOf(ends []int64, n int32, otherwise int64) int64 {
 	if n < 0 {
 		return otherwise
 	}
-	return t.End[n]
+	return ends[n]
 }
 
 // Explain fills the steps' slack: what is left, on the chain of waits that ends each step, between the recorded start of an

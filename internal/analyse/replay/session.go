@@ -20,8 +20,7 @@ type Session struct {
 	only  *int64  // the one step that answers are about; nil: all
 	// The unmodified replay, made when parts of steps are first asked for, and room for replays of which only the steps' length is.
 	times *Times
-	room  Times
-	dur   []int64
+	ends  []int64
 }
 
 // Answer is the reply to one question: steps of the main kind before and after, ns, as means over the steps, and what they
@@ -61,8 +60,6 @@ func newSession(s *model.Session, b *analyse.Breakdown, last int) *Session {
 	if r.graph == nil || len(r.graph.windows) == 0 || r.graph.Incomplete() {
 		return nil
 	}
-	n := len(r.graph.nodes)
-	r.room, r.dur = Times{Start: make([]int64, n), End: make([]int64, n)}, make([]int64, n)
 	if r.b != nil {
 		r.steps = r.graph.Steps(r.unmodified())
 	} else {
@@ -80,11 +77,19 @@ func (r *Session) stepsUnder(c Change) ([]Step, error) {
 		}
 		return g.Steps(t), nil
 	}
-	if _, err := r.graph.durationsInto(r.dur, c.Scale); err != nil {
-		return nil, err
+	of, ok := r.graph.factorsOf(c.Scale)
+	if !ok {
+		t, err := r.graph.Replay(c)
+		if err != nil {
+			return nil, err
+		}
+		return r.graph.Steps(t), nil
 	}
-	r.graph.runInto(&r.room, r.dur, c)
-	return r.graph.Steps(&r.room), nil
+	if r.ends == nil {
+		r.ends = make([]int64, len(r.graph.nodes))
+	}
+	r.graph.ends(r.ends, c, of)
+	return r.graph.stepsOf(r.ends), nil
 }
 
 // unmodified is the replay without a change.
