@@ -312,6 +312,11 @@ func (s *Scanner) rare(b []byte, p int, n *node, e *Event) int {
 		}
 		return q
 	case actFloat:
+		if v, q := shortFloat(b, p); q > p {
+			e.Floats[n.field-numInts] = v
+			e.set(n.field)
+			return q
+		}
 		start, end, q := s.bare(b, p)
 		if q < 0 {
 			return q
@@ -342,8 +347,37 @@ func (s *Scanner) rare(b []byte, p int, n *node, e *Event) int {
 	return s.skip(b, p)
 }
 
+// tens are the powers of ten that a float64 holds exactly, as far as they are needed.
+var tens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// shortFloat reads a plain decimal number of up to 15 digits and the position after it, p where there is none. Its digits
+// and the power of ten are exact in a float64, so their quotient is the nearest one; rounding that once more, to 24 bits,
+// gives the nearest float32 unless it lies just between two.
+func shortFloat(b []byte, p int) (float32, int) {
+	v, q := digits(b, p)
+	count, places := q-p, 0
+	if count > 0 && q < len(b) && b[q] == '.' {
+		for q++; q < len(b) && b[q]-'0' <= 9; q++ {
+			v = v*10 + int64(b[q]-'0')
+			places++
+		}
+		count += places
+	}
+	if count == 0 || count > 15 || q >= len(b) || !delimiter(b[q]) {
+		return 0, p
+	}
+	f := float64(v) / tens[places]
+	if math.Float64bits(f)&(1<<29-1) == 1<<28 {
+		return 0, p
+	}
+	return float32(f), q
+}
+
 // triple reads launch dimensions.
 func (s *Scanner) triple(b []byte, p int, to *[3]int32) int {
+	if q := plainTriple(b, p, to); q > p {
+		return q
+	}
 	end := s.skip(b, p)
 	if end < 0 {
 		return end
@@ -361,6 +395,30 @@ func (s *Scanner) triple(b []byte, p int, to *[3]int32) int {
 		i++
 	}
 	return end
+}
+
+// plainTriple reads three short numbers in brackets and returns the position after them; p where it is anything else.
+func plainTriple(b []byte, p int, to *[3]int32) int {
+	q := p
+	for i := range to {
+		if q >= len(b) || b[q] != "[,,"[i] {
+			return p
+		}
+		q = blanks(b, q+1)
+		from := q
+		v := int32(0)
+		for ; q < len(b) && b[q]-'0' <= 9 && q-from < 9; q++ {
+			v = v*10 + int32(b[q]-'0')
+		}
+		if q == from {
+			return p
+		}
+		to[i] = v
+	}
+	if q = blanks(b, q); q >= len(b) || b[q] != ']' {
+		return p
+	}
+	return q + 1
 }
 
 // skipNumber returns the position after the digits at p if they are a whole number, else p.
@@ -420,9 +478,28 @@ func insideOut(text []byte) bool {
 // nested marks the bytes that matter between brackets.
 var nested = [256]int8{'"': 3, '[': 1, '{': 1, ']': 2, '}': 2}
 
+// quiet is how many of eight bytes from the first on are neither quotes nor brackets (and not Y, y, _ or DEL, which share
+// the brackets' bits).
+func quiet(eight uint64) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	brackets := eight&(0x59*ones) ^ 0x59*ones
+	quotes := eight ^ '"'*ones
+	found := ((brackets-ones)&^brackets | (quotes-ones)&^quotes) & highs
+	if found == 0 {
+		return 8
+	}
+	return bits.TrailingZeros64(found) / 8
+}
+
 func skipNested(b []byte, p int) int {
 	depth := 0
 	for p < len(b) {
+		if p+8 <= len(b) {
+			p += quiet(binary.LittleEndian.Uint64(b[p:]))
+			if p >= len(b) {
+				break
+			}
+		}
 		switch nested[b[p]] {
 		case 0:
 			p++

@@ -5,25 +5,27 @@ import "encoding/binary"
 // A node is one step of a remembered layout: the text between the end of one value and the beginning of the next, and
 // how that next value is read. The nodes that were seen to follow a node are its alternatives, the latest first.
 type node struct {
-	lit    string
-	act    action
-	field  Field
-	odd    bool // the value is not of the key's kind, so the layout says nothing about the next one
-	inArgs bool // the value stands inside args
-	flow   bool // of an arrow, whose values are passed over where nobody wants them
-	phase  byte // set by the text itself, 0 when it has none
-	cat    Text // likewise
-	pid    ID   // likewise, where few processes and threads make them part of the layout
-	tid    ID
-	key    Text // of an extra argument
-	next   []*node
-	follow *node              // of an event's first node: the first node of the event that came after one like it
-	memo   *[memoSize][2]Text // last values, the latest first: of arrays by the event's name, of names by the name before
-	prev   Text               // the last value, of names and arrays
+	lit       string
+	act       action
+	field     Field
+	odd       bool // the value is not of the key's kind, so the layout says nothing about the next one
+	constants bool // phase, cat, pid or tid are set
+	inArgs    bool // the value stands inside args
+	flow      bool // of an arrow, whose values are passed over where nobody wants them
+	phase     byte // set by the text itself, 0 when it has none
+	cat       Text // likewise
+	pid       ID   // likewise, where few processes and threads make them part of the layout
+	tid       ID
+	key       Text // of an extra argument
+	next      []*node
+	likely    *node              // the first of next, nil for the root, whose choice depends on the event before
+	follow    *node              // of an event's first node: the first node of the event that came after one like it
+	memo      *[memoSize][2]Text // last values, the latest first: of arrays by the event's name, of names by the name before
+	prev      Text               // the last value, of names and arrays
 }
 
 const (
-	memoBits     = 10
+	memoBits     = 12
 	memoSize     = 1 << memoBits
 	maxLiteral   = 512 // longer layouts are parsed each time
 	maxNodes     = 4096
@@ -43,24 +45,14 @@ func (s *Scanner) event(p int, e *Event) int {
 	b := s.buf
 	cur := s.root
 	for {
-		var n *node
-		if len(cur.next) > 0 && cur != s.root && !s.lenient && stands(b, p, cur.next[0].lit) {
-			n = cur.next[0]
+		n := cur.likely
+		if n != nil && !s.lenient && stands(b, p, n.lit) {
 			p = n.value(b, p)
 		} else if n, p = s.step(cur, b, p); p < 0 {
 			return p
 		}
-		if n.phase != 0 {
-			e.Phase = n.phase
-		}
-		if n.cat != 0 {
-			e.Cat = n.cat
-		}
-		if n.pid.Set {
-			e.PID = n.pid
-		}
-		if n.tid.Set {
-			e.TID = n.tid
+		if n.constants {
+			n.state(e)
 		}
 		switch n.act {
 		case actEnd:
@@ -92,6 +84,22 @@ func (s *Scanner) event(p int, e *Event) int {
 			return p
 		}
 		cur = n
+	}
+}
+
+// state gives an event what the layout itself says.
+func (n *node) state(e *Event) {
+	if n.phase != 0 {
+		e.Phase = n.phase
+	}
+	if n.cat != 0 {
+		e.Cat = n.cat
+	}
+	if n.pid.Set {
+		e.PID = n.pid
+	}
+	if n.tid.Set {
+		e.TID = n.tid
 	}
 }
 
@@ -131,6 +139,7 @@ func (s *Scanner) step(cur *node, b []byte, p int) (*node, int) {
 		if len(rest) >= len(n.lit) && string(rest[:len(n.lit)]) == n.lit {
 			if i > 0 {
 				cur.next[i], cur.next[i-1] = cur.next[i-1], n
+				s.setLikely(cur)
 			}
 			if cur == s.root {
 				s.first.follow, s.first = n, n
@@ -163,8 +172,16 @@ func (s *Scanner) learn(cur *node, b []byte, p int) (*node, int) {
 		cur.next = append(cur.next, n)
 		copy(cur.next[1:], cur.next)
 		cur.next[0] = n
+		s.setLikely(cur)
 	}
+	n.constants = n.phase != 0 || n.cat != 0 || n.pid.Set || n.tid.Set
 	return n, q
+}
+
+func (s *Scanner) setLikely(n *node) {
+	if n != s.root {
+		n.likely = n.next[0]
+	}
 }
 
 // between reads separators, keys and constant values up to the next value that varies.
