@@ -173,10 +173,17 @@ func (r *runner) command(variant string) []string {
 	return append(args, r.script[variant])
 }
 
+// measurable are the causes whose prices --measure-fixes can measure; with others it would only take time.
+var measurable = map[string]bool{"threads": true, "machine": true, "precision": true, "layout": true}
+
 // profile runs a variant under the binary and reads its report.
 func (r *runner) profile(variant string, doc *document) error {
 	path := filepath.Join(r.dir, variant+".json")
-	args := []string{r.binary, "run", "--out", filepath.Join(r.dir, variant+"-session"), "-o", filepath.Join(r.dir, variant+".txt"), "--json", path, "--"}
+	args := []string{r.binary, "run", "--out", filepath.Join(r.dir, variant+"-session"), "-o", filepath.Join(r.dir, variant+".txt"), "--json", path}
+	if r.repeats > 0 && variant == "slow" && measurable[r.c.expect.Cause] {
+		args = append(args, "--measure-fixes")
+	}
+	args = append(args, "--")
 	if _, _, err := r.start(variant, append(args, r.command(variant)...)); err != nil {
 		return err
 	}

@@ -85,32 +85,40 @@ func (o *outcome) predicted() (low, mid, high float64) {
 	return 0, 0, 0
 }
 
-// real is the measured saving in seconds: the difference of the sides' medians, and half of its mean's 95 % interval
-// (infinite for a single pair).
+// real is the measured saving in seconds: the difference of the sides' medians, and half of the 95 % interval of the
+// difference of their means (Student's test of two samples with pooled variance; infinite for a single pair).
 func (o *outcome) real() (saved, half float64) {
-	var slow, fixed, diff []float64
+	var slow, fixed []float64
 	for _, w := range o.wall {
-		slow, fixed, diff = append(slow, w[0]), append(fixed, w[1]), append(diff, w[0]-w[1])
+		slow, fixed = append(slow, w[0]), append(fixed, w[1])
 	}
-	return median(slow) - median(fixed), halfInterval(diff)
+	return median(slow) - median(fixed), halfInterval(slow, fixed)
 }
 
 // student95 are two-sided 95 % quantiles of Student's distribution for 1, 2, … degrees of freedom.
 var student95 = []float64{12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}
 
-func halfInterval(x []float64) float64 {
+// halfInterval takes samples of the same size.
+func halfInterval(x, y []float64) float64 {
 	n := len(x)
 	if n < 2 {
 		return math.Inf(1)
 	}
+	free := 2*n - 2
+	pooled := (squares(x) + squares(y)) / float64(free)
+	return student95[min(free-1, len(student95)-1)] * math.Sqrt(2*pooled/float64(n))
+}
+
+// squares is the sum of squared distances from the mean.
+func squares(x []float64) float64 {
 	mean, ss := 0.0, 0.0
 	for _, v := range x {
-		mean += v / float64(n)
+		mean += v / float64(len(x))
 	}
 	for _, v := range x {
 		ss += (v - mean) * (v - mean)
 	}
-	return student95[min(n-2, len(student95)-1)] * math.Sqrt(ss/float64(n-1)/float64(n))
+	return ss
 }
 
 func median(x []float64) float64 {

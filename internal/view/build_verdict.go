@@ -94,7 +94,7 @@ func nonEmptyRole(r model.Role) model.Role {
 
 func (b *builder) finding(f *cause.Finding) Finding {
 	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
-		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}}
+		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change, Was: f.Fix.Old}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}}
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
 	}

@@ -256,6 +256,7 @@ type Span struct {
 type Fix struct {
 	Text   string `json:"text"`
 	Change string `json:"change,omitempty"` // the changed line or call
+	Was    string `json:"was,omitempty"`    // the line at Where that becomes Change, where that is certain
 	Where  *Place `json:"where,omitempty"`
 }
 

@@ -292,8 +292,12 @@ func (p *printer) finding(n int, f *Finding) {
 	if f.Fix.Text != "" {
 		p.wrap("      fix       ", "                ", f.Fix.Text)
 	}
-	if f.Fix.Change != "" {
-		text := f.Fix.Change
+	switch text := f.Fix.Change; {
+	case f.Fix.Was != "" && f.Fix.Where != nil:
+		p.line("      change    %s:%d", base(f.Fix.Where.File), f.Fix.Where.Line)
+		p.wrap("                - ", "                  ", f.Fix.Was)
+		p.wrap("                + ", "                  ", text)
+	case text != "":
 		if f.Fix.Where != nil {
 			text += fmt.Sprintf("   (%s:%d)", base(f.Fix.Where.File), f.Fix.Where.Line)
 		}

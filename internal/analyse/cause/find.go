@@ -65,6 +65,7 @@ func find(c *Context, all []rule) Result {
 		}
 		for _, f := range found {
 			c.atUser(&f)
+			c.certain(&f)
 			settleClaim(c, &f, left)
 			claims = append(claims, f)
 		}

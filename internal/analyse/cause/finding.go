@@ -89,6 +89,7 @@ type Evidence struct {
 type Fix struct {
 	Text   string
 	Change string // the changed line or call, where the rule is certain
+	Old    string // the user's line at File and Line that becomes Change; "" where Change is not that line
 	File   string
 	Line   int
 }

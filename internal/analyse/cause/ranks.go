@@ -150,12 +150,12 @@ func findComm(c *Context) []Finding {
 		f.Where = c.where(sp)
 	}
 	per := c.perStep(t)
-	f.Step = Range{0.1 * per, 0.5 * per, 0.9 * per}
+	f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of each %s waits for collectives that nothing hides", percent(f.Share), c.Unit())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Overlap it with the backward pass (DistributedDataParallel's buckets), send less (lower precision, gradient accumulation), or send less often."
-	f.Caveat = "How much can be hidden depends on the network and on what there is to compute meanwhile."
+	f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
+	f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	f.Confidence = c.basis(len(chains))
 	return []Finding{f}
 }

@@ -6,7 +6,7 @@ from torch import nn
 
 STEPS = 60
 WIDTH = 1500
-EVERY = 20
+EVERY = 60
 
 
 def exchange(parameters):
