@@ -54,9 +54,9 @@ def replace():
     original = base.__call__
     mine = recorder(original, calls)
     codes.update((mine.__code__, getattr(original, "__code__", None)))
-    skip = getattr(getattr(getattr(sys.modules.get("torch._C"), "_dynamo", None), "eval_frame", None), "skip_code", None)
+    skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
     if skip is not None:
-        skip(mine.__code__)
+        skip(mine.__code__)  # a method of ours may be bound by torch.compile(module)
     base.__call__ = mine
 
 

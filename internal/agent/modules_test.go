@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// modulesWritten reads the lists of modules' calls of a session's only process: the places, each with its class.
+func modulesWritten(t *testing.T, dir string) (windows int, places []string) {
+	t.Helper()
+	paths, _ := filepath.Glob(filepath.Join(dir, "*", "modules-*.json.gz"))
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Names   [][2]string
+			Threads map[string][]int64
+		}
+		if err := json.NewDecoder(unpacked).Decode(&file); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		for _, name := range file.Names {
+			if place := name[0] + " " + name[1]; !slices.Contains(places, place) {
+				places = append(places, place)
+			}
+		}
+	}
+	return len(paths), places
+}
+
+// TestModulesDoNotNotice runs modules of every kind with --with-modules: they behave as without the agent, none is kept
+// alive, copied or pickled otherwise, and what is compiled is compiled as often.
+func TestModulesDoNotNotice(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		arguments := [][]string{{"module_kinds.py"}, {"module_kinds.py", "compile"}}
+		for _, args := range arguments {
+			t.Run(generation+" "+strings.Join(args[1:], ""), func(t *testing.T) {
+				if len(args) > 1 && start(t, interpreter, environment(), "-c", "import torch._dynamo").status != 0 {
+					t.Skip("this PyTorch has no torch.compile")
+				}
+				plain := startPlain(t, interpreter, args...)
+				if plain.status != 0 || plain.stdout == "" {
+					t.Fatalf("%+v", plain)
+				}
+				got, dir := withAgent(t, interpreter, Config{WithModules: true}, []string{"OMP_NUM_THREADS=1"}, args...)
+				same(t, plain, got)
+				windows, places := modulesWritten(t, dir)
+				if windows < 2 {
+					t.Errorf("modules of %d windows", windows)
+				}
+				for _, want := range []string{"Net Net", "Net.first Sequential", "Net.first.0 Linear", "Net.blocks.1 Own", "Net.wrapped Wrapped", "Net.wrapped.inner Linear",
+					"Net.wrapped.<Softmax> Softmax"} {
+					if !slices.Contains(places, want) {
+						t.Errorf("no %q in %q", want, places)
+					}
+				}
+				for _, w := range read(t, dir) {
+					for _, row := range w.rows {
+						if row[0] == "note" && row[2] == "hook-failed" {
+							t.Error(row[3])
+						}
+					}
+				}
+			})
+		}
+	}
+}
