@@ -42,7 +42,10 @@ func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
 // <stage>-<filename>[-<rank>].txt, the rank where there are several.
 func (o *reportOptions) lightningFile(p *model.Process, actions []view.LightningAction, elapsed float64) error {
 	stage := view.LightningStage(actions)
-	name := stage + "-" + strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|", "_").Replace(o.filename)
+	name := strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|", "_").Replace(o.filename)
+	if stage != "" {
+		name = stage + "-" + name
+	}
 	if p.WorldSize > 1 {
 		name += fmt.Sprintf("-%d", p.Rank)
 	}

@@ -36,7 +36,7 @@ func writeLightning(_ context.Context, s *model.Session, w io.Writer, opt Option
 		tables++
 	}
 	if tables == 0 {
-		return &UnavailableError{"lightning", "no process of the session ran a Lightning trainer"}
+		return &UnavailableError{"lightning", "no process of the session ran a trainer (Lightning, Hugging Face, Accelerate, DeepSpeed)"}
 	}
 	_, err := w.Write(out.Bytes())
 	return err

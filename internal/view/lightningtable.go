@@ -80,12 +80,16 @@ func exactActions(p *model.Process, actions []LightningAction, index map[string]
 }
 
 // LightningStage tells from the actions what a trainer was asked for: "fit", "validate", "test", "predict", or "" where
-// no loop's own action is among them. A fit validates too, so it is looked for first.
+// no loop's own action is among them. A fit validates too, so it is looked for first. method is that of Hugging Face's
+// Trainer, whose actions are "[Trainer]Class.method".
 func LightningStage(actions []LightningAction) string {
-	for _, stage := range [...]struct{ action, name string }{
-		{"run_training_epoch", "fit"}, {"[_EvaluationLoop].val_next", "validate"}, {"[_EvaluationLoop].test_next", "test"}, {"[_PredictionLoop].predict_next", "predict"},
+	for _, stage := range [...]struct{ action, method, name string }{
+		{"run_training_epoch", ".train", "fit"}, {"[_EvaluationLoop].val_next", ".evaluate", "validate"},
+		{"[_EvaluationLoop].test_next", "", "test"}, {"[_PredictionLoop].predict_next", ".predict", "predict"},
 	} {
-		if slices.ContainsFunc(actions, func(a LightningAction) bool { return a.Name == stage.action }) {
+		if slices.ContainsFunc(actions, func(a LightningAction) bool {
+			return a.Name == stage.action || stage.method != "" && strings.HasPrefix(a.Name, "[Trainer]") && strings.HasSuffix(a.Name, stage.method)
+		}) {
 			return stage.name
 		}
 	}

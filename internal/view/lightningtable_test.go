@@ -120,3 +120,25 @@ func TestLightningActionsExact(t *testing.T) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
+
+func TestLightningStage(t *testing.T) {
+	for _, c := range []struct {
+		actions []string
+		want    string
+	}{
+		{[]string{"[_EvaluationLoop].val_next", "run_training_epoch"}, "fit"},
+		{[]string{"[_EvaluationLoop].test_next"}, "test"},
+		{[]string{"[Trainer]Mine.evaluate", "[Trainer]Mine.train"}, "fit"},
+		{[]string{"[Trainer]Mine.predict"}, "predict"},
+		{[]string{"[Trainer]Mine.evaluate", "[Callback]Mine.train"}, "validate"},
+		{[]string{"[Accelerator]Accelerator.backward"}, ""},
+	} {
+		var actions []LightningAction
+		for _, name := range c.actions {
+			actions = append(actions, LightningAction{Name: name})
+		}
+		if got := LightningStage(actions); got != c.want {
+			t.Errorf("%q: stage %q, want %q", c.actions, got, c.want)
+		}
+	}
+}
