@@ -24,27 +24,94 @@ func Cut(s *model.Session, w Window) error {
 	if w.Whole() {
 		return nil
 	}
-	start, end, known := sessionStart(s), sessionEnd(s), knownSteps(s)
-	left := 0
+	c := NewCutting(w)
 	for _, t := range s.Traces {
-		cutTrace(t, w.intervals(start, traceSteps(t)))
-		left += t.Events.Len()
+		c.See(t)
 	}
+	c.seeProcesses(s)
+	for _, t := range s.Traces {
+		c.Trace(t)()
+	}
+	return c.Rest(s)
+}
+
+// Cutting is Cut for a session whose traces are not in memory together.
+type Cutting struct {
+	w          Window
+	start, end model.Time // of the session, as far as it has been seen
+	steps      []int64
+	left       int
+}
+
+// NewCutting begins to cut a session.
+func NewCutting(w Window) *Cutting { return &Cutting{w: w, start: math.MaxInt64, end: math.MinInt64} }
+
+// Timed says whether the window is bounded by times, which count from the start of the earliest trace: all traces must then
+// have been seen before the first is cut.
+func (w *Window) Timed() bool { return w.From != 0 || w.To != 0 }
+
+// See takes note of when a trace begins and ends.
+func (c *Cutting) See(t *model.Trace) { c.start, c.end = min(c.start, t.From), max(c.end, t.To) }
+
+// Trace cuts one trace; it may be called from several goroutines. What it returns must be called by one at a time.
+func (c *Cutting) Trace(t *model.Trace) (fold func()) {
+	from, to, steps := t.From, t.To, traceSteps(t)
+	start := model.Time(0) // does not matter without times
+	if c.w.Timed() {
+		start = c.start
+	}
+	cutTrace(t, c.w.intervals(start, steps))
+	left := t.Events.Len()
+	return func() {
+		if !c.w.Timed() {
+			c.start, c.end = min(c.start, from), max(c.end, to)
+		}
+		c.know(steps)
+		c.left += left
+	}
+}
+
+// know takes note of the numbers of steps, once each.
+func (c *Cutting) know(steps []stepSpan) {
+	for _, st := range steps {
+		if at, known := slices.BinarySearch(c.steps, st.number); !known {
+			c.steps = slices.Insert(c.steps, at, st.number)
+		}
+	}
+}
+
+// Rest cuts what a session has besides traces. The error says why nothing would be left of all.
+func (c *Cutting) Rest(s *model.Session) error {
+	c.seeProcesses(s)
 	for _, p := range s.Processes {
-		cutProcess(p, w.intervals(start, processSteps(p)))
-		left += len(p.Steps) + p.Samples.Len()
+		c.know(processSteps(p))
+		cutProcess(p, c.w.intervals(c.start, processSteps(p)))
+		c.left += len(p.Steps) + p.Samples.Len()
 	}
-	if left > 0 {
+	if c.left > 0 {
 		return nil
 	}
-	length := max(end.Sub(start), 0).Seconds()
+	length := max(c.end-c.start, 0).Sub(0).Seconds()
 	switch {
-	case len(w.Steps) > 0 && known == "":
+	case len(c.w.Steps) > 0 && len(c.steps) == 0:
 		return fmt.Errorf("the input has no steps")
-	case len(w.Steps) > 0:
-		return fmt.Errorf("nothing is left of step %d; the input has the steps %s in %.3f s", w.Steps[0], known, length)
+	case len(c.w.Steps) > 0:
+		return fmt.Errorf("nothing is left of step %d; the input has the steps %s in %.3f s", c.w.Steps[0], ranges(c.steps), length)
 	}
 	return fmt.Errorf("nothing begins in that window; the input covers %.3f s", length)
+}
+
+// seeProcesses takes note of when processes begin and end.
+func (c *Cutting) seeProcesses(s *model.Session) {
+	for _, p := range s.Processes {
+		if p.Start != 0 {
+			c.start = min(c.start, p.Start)
+		}
+		c.end = max(c.end, p.End)
+		if n := p.Samples.Len(); n > 0 {
+			c.end = max(c.end, p.Samples.Time[n-1])
+		}
+	}
 }
 
 // stepSpan is one step, of a trace or a process.
@@ -186,48 +253,8 @@ func cutProcess(p *model.Process, in []Interval) {
 	}
 }
 
-func sessionStart(s *model.Session) model.Time {
-	start := model.Time(math.MaxInt64)
-	for _, t := range s.Traces {
-		start = min(start, t.From)
-	}
-	for _, p := range s.Processes {
-		if p.Start != 0 {
-			start = min(start, p.Start)
-		}
-	}
-	return start
-}
-
-func sessionEnd(s *model.Session) model.Time {
-	end := sessionStart(s)
-	for _, t := range s.Traces {
-		end = max(end, t.To)
-	}
-	for _, p := range s.Processes {
-		end = max(end, p.End)
-		if n := p.Samples.Len(); n > 0 {
-			end = max(end, p.Samples.Time[n-1])
-		}
-	}
-	return end
-}
-
-// knownSteps says which steps a session has, "" for none.
-func knownSteps(s *model.Session) string {
-	var numbers []int64
-	for _, t := range s.Traces {
-		for _, st := range t.Steps {
-			numbers = append(numbers, st.Number)
-		}
-	}
-	for _, p := range s.Processes {
-		for _, st := range p.Steps {
-			numbers = append(numbers, st.Number)
-		}
-	}
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
+// ranges writes sorted numbers as "3, 5-7", the first sixty letters of it.
+func ranges(numbers []int64) string {
 	text := ""
 	for i := 0; i < len(numbers) && len(text) < 60; {
 		k := i

@@ -11,6 +11,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/view"
@@ -33,13 +34,35 @@ func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*mo
 	return s, err
 }
 
-// loadEach reduces every trace to what its report needs of it, and drops it.
-func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, merge *view.Merge) (*model.Session, error) {
-	return a.reading(opt, func(opt ingest.Options) (*model.Session, error) {
-		return ingest.Each(ctx, paths, opt, func(number int, s *model.Session, t *model.Trace) (func(), error) {
+// loadEach reduces every trace to what its report needs of a window of it, and drops it. Times count from the start of the
+// earliest trace, so that for them all are read twice.
+func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, window analyse.Window, merge *view.Merge) (*model.Session, error) {
+	each := func(visit ingest.Visit) (*model.Session, error) {
+		return a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Each(ctx, paths, opt, visit) })
+	}
+	if window.Whole() {
+		return each(func(number int, s *model.Session, t *model.Trace) (func(), error) {
 			return merge.Add(number, s, t), nil
 		})
+	}
+	cut := analyse.NewCutting(window)
+	if window.Timed() {
+		if _, err := each(func(_ int, _ *model.Session, t *model.Trace) (func(), error) { return func() { cut.See(t) }, nil }); err != nil {
+			return nil, err
+		}
+	}
+	s, err := each(func(number int, s *model.Session, t *model.Trace) (func(), error) {
+		book := cut.Trace(t)
+		add := merge.Add(number, s, t)
+		return func() { book(); add() }, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := cut.Rest(s); err != nil {
+		return nil, usage("%v", err)
+	}
+	return s, nil
 }
 
 // Jobs whose traces are not held in memory together: one has more ranks than anybody compares one by one, or its files

@@ -4,13 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/view"
 )
@@ -44,7 +46,13 @@ func TestMergedReportEqualsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	compareMerged(t, dir)
+	for _, w := range []analyse.Window{{}, {Steps: []int64{1, 3}}, {From: 150 * 1000, To: 350 * 1000}} {
+		compareMerged(t, w, dir)
+	}
+	merge := view.NewMerge(view.Options{})
+	if _, err := quietApp().loadEach(context.Background(), []string{dir}, ingest.Options{}, analyse.Window{Steps: []int64{9}}, merge); err == nil || !strings.Contains(err.Error(), "the steps 0-3") {
+		t.Errorf("a step that is not there: %v", err)
+	}
 	if v, err := ingest.SurveyOf([]string{dir}); err != nil || v.Files != 4 || v.Sessions {
 		t.Errorf("survey of 4 files: %+v, %v", v, err)
 	}
@@ -55,19 +63,21 @@ func TestMergedReportEqualsWholeOfRealRanks(t *testing.T) {
 	if err != nil || len(ranks) == 0 {
 		t.Skip("no real traces here")
 	}
-	compareMerged(t, ranks...)
+	compareMerged(t, analyse.Window{}, ranks...)
 }
 
-func compareMerged(t *testing.T, paths ...string) {
+// compareMerged holds the report of a window that is merged against that of a session in memory.
+func compareMerged(t *testing.T, window analyse.Window, paths ...string) {
 	t.Helper()
 	whole, err := ingest.Open(context.Background(), paths, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := analyse.Cut(whole, window); err != nil {
+		t.Fatal(err)
+	}
 	merge := view.NewMerge(view.Options{})
-	rest, err := ingest.Each(context.Background(), paths, ingest.Options{}, func(number int, s *model.Session, tr *model.Trace) (func(), error) {
-		return merge.Add(number, s, tr), nil
-	})
+	rest, err := quietApp().loadEach(context.Background(), paths, ingest.Options{}, window, merge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +103,8 @@ func compareMerged(t *testing.T, paths ...string) {
 		}
 	}
 }
+
+func quietApp() *app { return &app{stdout: io.Discard, stderr: io.Discard} }
 
 func asDocument(t *testing.T, r *view.Report) map[string]any {
 	t.Helper()

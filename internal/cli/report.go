@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -72,9 +73,9 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if o.json == "" {
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
-	if o.style == "report" && o.samples.source == "" && window.Whole() && manyRanks(paths) {
+	if o.style == "report" && o.samples.source == "" && manyRanks(paths) && !(window.Timed() && slices.Contains(paths, "-")) {
 		merge := view.NewMerge(build)
-		s, err := a.loadEach(ctx, paths, opt, merge)
+		s, err := a.loadEach(ctx, paths, opt, window, merge)
 		if err != nil {
 			return err
 		}
