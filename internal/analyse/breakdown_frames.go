@@ -1,6 +1,7 @@
 package analyse
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -36,6 +37,7 @@ const (
 	ActTorch                           // the innermost frame is PyTorch's own code
 	ActServer                          // a server's loop, which waits for requests
 	ActWorkers                         // a DataLoader starting or ending its workers
+	ActNumeric                         // inside a library of its own native code, which calls no operators of PyTorch
 )
 
 // pathActivities maps parts of library paths to activities.
@@ -62,6 +64,10 @@ var pathActivities = []struct {
 	{"/werkzeug/serving.py", ActServer}, {"/gunicorn/", ActServer}, {"/tornado/", ActServer}, {"/grpc/_server.py", ActServer},
 	{"/concurrent/futures/", ActQueue}, {"/multiprocessing/pool.py", ActQueue}, {"/multiprocessing/popen", ActQueue},
 }
+
+// numericPackages compute in native code of their own, mostly without the interpreter's lock.
+var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/PIL/", "/cv2/", "/skimage/", "/pyarrow/", "/polars/", "/numba/",
+	"/librosa/", "/soundfile", "/xgboost/", "/lightgbm/", "/networkx/", "/shapely/", "/rasterio/"}
 
 // libraryParts are what paths of installed code contain.
 var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/", `\lib\`, `\site-packages\`}
@@ -96,6 +102,7 @@ type FrameClasses struct {
 	Strings *model.Strings
 	Stacks  *model.Stacks
 	sources map[string]*model.Source
+	texts   map[model.Str]bool // names of texts that the program ran, such as the cells of a notebook
 	files   map[model.Str]fileInfo
 	stacks  map[model.StackID]StackInfo
 }
@@ -117,7 +124,24 @@ type StackInfo struct {
 // NewFrameClasses prepares the classes of a process's stacks.
 func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
 	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources,
-		files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
+		texts: ranTexts(s.Strings, p.Samples.Stacks.Frames), files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
+}
+
+// ranTexts finds names in angle brackets under which a module's body was seen to run: a notebook's cell, a script given to
+// exec, python -c. Code that libraries generate defines functions and is gone, so that no body of it runs.
+func ranTexts(strs *model.Strings, frames []model.Frame) map[model.Str]bool {
+	var out map[model.Str]bool
+	for i := range frames {
+		name := strs.Text(frames[i].File)
+		if !strings.HasPrefix(name, "<") || strings.HasPrefix(name, "<frozen ") || strs.Text(frames[i].Function) != "<module>" {
+			continue
+		}
+		if out == nil {
+			out = map[model.Str]bool{}
+		}
+		out[frames[i].File] = true
+	}
+	return out
 }
 
 func (c *FrameClasses) file(id model.Str) fileInfo {
@@ -126,12 +150,18 @@ func (c *FrameClasses) file(id model.Str) fileInfo {
 	}
 	path := c.Strings.Text(id)
 	f := fileInfo{class: ClassifyFile(path)}
+	if c.texts[id] {
+		f.class = FileUser
+	}
 	if f.class != FileUser {
 		for _, pa := range pathActivities {
 			if strings.Contains(path, pa.part) {
 				f.act |= pa.act
 			}
 		}
+	}
+	if f.class == FileLibrary && slices.ContainsFunc(numericPackages, func(name string) bool { return strings.Contains(path, name) }) {
+		f.act |= ActNumeric
 	}
 	c.files[id] = f
 	return f
@@ -174,6 +204,7 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 			if f.class == FileTorch {
 				info.Acts |= ActTorch
 			}
+			info.Acts |= f.act & ActNumeric
 		}
 		if f.class == FileUser && info.User < 0 {
 			info.User = fr

@@ -31,7 +31,7 @@ func attributeSamples(b *Breakdown, cls *FrameClasses, lanes *exact) {
 			lanes.cover[i] = true
 			inSpan[part]++
 		} else {
-			a.Part = partOfSample(b.Process, cls, i)
+			a.Part = PartOfSample(b.Process, cls, i)
 			free++
 		}
 		b.Samples = append(b.Samples, a)
@@ -59,8 +59,8 @@ var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write
 // syncCall matches source lines that wait for the device.
 var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|\bprint\s*\(|\bfloat\s*\(|\bint\s*\(|\bbool\s*\(|\.to\s*\(`)
 
-// partOfSample decides what the driving thread did at a sample that no exact span explains.
-func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
+// PartOfSample decides what the driving thread did at a sample that no exact span explains.
+func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	sm := &p.Samples
 	info := cls.Info(sm.Stack[i])
 	flags, state := sm.Flags[i], sm.State[i]
@@ -73,6 +73,8 @@ func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartGILWait
 	case info.Acts&(ActLoader|ActWorkers) != 0:
 		return PartDataWait
+	case info.Acts&(ActServer|ActNetwork) == ActServer|ActNetwork && info.User < 0 && (state == model.StateBlocked || state == model.StateIdle):
+		return PartBlocked // a server's thread that waits for the next request of its connection
 	case info.Acts&(ActCheckpoint|ActLogging|ActNetwork|ActFile) != 0:
 		return PartIO
 	case flags&model.SampleDiskWait != 0:
@@ -87,6 +89,8 @@ func partOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartPython
 	case state == model.StateCPU && info.UserLeaf && writeCall.MatchString(cls.line(info.User)):
 		return PartIO // the kernel copies and flushes on the thread's own time
+	case state == model.StateCPU && info.Acts&ActNumeric != 0:
+		return PartPython // another library's native code: no operator
 	case state == model.StateCPU:
 		return PartOps // native code that has let go of the interpreter's lock
 	case flags&model.SampleInProcess != 0:

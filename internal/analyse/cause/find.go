@@ -33,6 +33,7 @@ func rules() []rule {
 		{Python, findBeside}, // before launch and python: it knows why their time is spent
 		{Launch, findLaunch},
 		{Python, findPython},
+		{Python, findBetween},
 		{MemoryBound, findMemoryBound},
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},

@@ -87,8 +87,17 @@ func (o launchOps) batched() float64 {
 // launchPlace finds the user's line that calls most; it reports whether that is the optimizer's step.
 func (c *Context) launchPlace(f *Finding) bool {
 	forward, all := 0.0, 0.0
-	// Samples in operators say which lines call them; Python that calls none is another finding's.
-	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps && !c.beside[k] })
+	// Samples in operators and in the interpreter around them say which lines call them; Python that calls none is another
+	// finding's. Of the operators' time only what small ones take counts: the place is where many are called, not where large ones are.
+	around := c.pythonSamples(true)
+	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartOps && !c.beside[k] || around(k, a)
+	})
+	for i := range kept {
+		if o := c.B.Ops; o.Time > 0 && c.B.Samples[kept[i].index].Part == analyse.PartOps {
+			kept[i].weight *= min(o.SmallTime/o.Time, 1)
+		}
+	}
 	if len(kept) < minSamples {
 		kept = chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 			return a.Part == analyse.PartPython || a.Part == analyse.PartOps

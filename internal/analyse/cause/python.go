@@ -181,7 +181,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(c.perStep(gc))), Value: c.perStep(gc) / 1e6, Unit: "ms"})
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
-	f.Caveat = "Native code that holds the interpreter's lock, such as small NumPy or pandas calls, counts as Python here."
+	f.Caveat = "Native code of other libraries, such as NumPy's or pandas', counts as Python here."
 	return f
 }
 

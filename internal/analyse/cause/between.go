@@ -1,0 +1,106 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// findBetween names what the interpreter works at between the steps, after the first one: data that is read anew for each training,
+// metrics at the end of an epoch. Steps do not show it, the run pays for it.
+func findBetween(c *Context) []Finding {
+	if !c.B.PerStep || c.Wall <= 0 {
+		return nil
+	}
+	chains := c.betweenSteps()
+	sp, ok := hottest(chains, c.drivers)
+	if !ok || sp.samples < minSamples || sp.unit < Floor*c.Wall {
+		return nil
+	}
+	f := Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}
+	f.Confidence.Why = plural(sp.samples, "sample") + " between steps"
+	f.Title = fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share))
+	f.Run = Range{0.5 * sp.unit, 0.9 * sp.unit, sp.unit}
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), Value: sp.unit / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
+	}
+	f.Fix.Text = "Do it once and keep the result, do it less often, or make this code faster: work on whole arrays instead of single elements."
+	f.Caveat = "Counts as often as the program leaves its loop, not per step."
+	return []Finding{f}
+}
+
+// betweenSteps are the samples of the driving thread between the first and the last step in which the interpreter works outside of
+// all steps, for code that calls no operators; each stands for the time since the one before.
+func (c *Context) betweenSteps() []chain {
+	const longest = 100_000_000 // ns: beyond it samples were lost
+	busy := c.stepsAndPauses()
+	if len(busy) == 0 {
+		return nil
+	}
+	sm := &c.P.Samples
+	var att []analyse.Attributed
+	last := model.Time(0)
+	ops, all := map[funcKey]float64{}, map[funcKey]float64{}
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
+		t := sm.Time[i]
+		if int(sm.Thread[i]) != c.B.Thread || t < busy[0].Start || t >= busy[len(busy)-1].End {
+			continue
+		}
+		since := float64(min(t-last, longest))
+		first := last == 0
+		last = t
+		if first || inside(busy, t) {
+			continue
+		}
+		a := analyse.Attributed{Index: i, Weight: since, Part: analyse.PartOfSample(c.P, c.C, i)}
+		if user := c.C.Info(sm.Stack[i]).User; user >= 0 && (a.Part == analyse.PartPython || a.Part == analyse.PartOps) {
+			key := keyOf(&c.C.Stacks.Frames[user])
+			all[key] += since
+			if a.Part == analyse.PartOps {
+				ops[key] += since
+			}
+			att = append(att, a)
+		}
+	}
+	return chainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
+		key := keyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User])
+		return a.Part == analyse.PartPython && ops[key] < tensorShare*all[key]
+	})
+}
+
+// stepsAndPauses are the stretches that are steps, compilation, imports or the profiler's own pauses, sorted and disjoint.
+func (c *Context) stepsAndPauses() []analyse.Interval {
+	var list []analyse.Interval
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.End > st.Start {
+			list = append(list, analyse.Interval{Start: st.Start, End: st.End})
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	first, last := list[0].Start, list[0].End
+	for _, iv := range list {
+		first, last = min(first, iv.Start), max(last, iv.End)
+	}
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if k := sp.Kind; (k == model.SpanCompile || k == model.SpanImport || k == model.SpanProfiler) && sp.End > sp.Start && sp.Start >= first && sp.End <= last {
+			list = append(list, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	slices.SortFunc(list, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	out := list[:1]
+	for _, iv := range list[1:] {
+		if end := &out[len(out)-1].End; iv.Start <= *end {
+			*end = max(*end, iv.End)
+		} else {
+			out = append(out, iv)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// Between two loops the program prepares data anew: no step shows it, the run pays for it.
+func TestWorkBetweenTheSteps(t *testing.T) {
+	csv := testkit.Frame{File: "/usr/lib/python3.11/csv.py", Function: "__next__", First: 180, Line: 185}
+	for name, c := range map[string]struct {
+		act  testkit.Act
+		want bool
+	}{
+		"reads":          {testkit.Python(900, module, loop(30), user("load", 60, 64), csv), true},
+		"evaluates":      {testkit.Native(900, module, loop(30), user("evaluate", 60, 64)), false},
+		"sleeps":         {testkit.Blocked(900, module, loop(30), user("rest", 60, 64)), false},
+		"compiles":       {testkit.Python(900, module, loop(30), user("build", 60, 64)).In(model.SpanCompile), false},
+		"is short":       {testkit.Python(20, module, loop(30), user("load", 60, 64), csv), false},
+		"calls much too": {testkit.Python(200, module, loop(30), user("evaluate", 60, 64)), false},
+	} {
+		p := testkit.NewProgram()
+		for range 3 {
+			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+			if name == "calls much too" {
+				p.Do(testkit.Native(700, module, loop(30), user("evaluate", 60, 64)))
+			}
+			p.Do(c.act)
+		}
+		p.Steps(1, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+		res, _ := find(t, p)
+		got := false
+		for _, f := range res.Findings {
+			got = got || f.Cause == cause.Python && f.OfRun && f.Where.Line == 64
+		}
+		if got != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
+// Native code of another library is no operator: a step that computes in NumPy is not healthy for that.
+func TestOtherLibrariesAreNoOperators(t *testing.T) {
+	p := testkit.NewProgram()
+	eigenvalues := testkit.Frame{File: "/venv/lib/python3.13/site-packages/numpy/linalg/_linalg.py", Function: "eigvals", First: 1100, Line: 1181}
+	p.Steps(30, model.PhaseBaseline, testkit.Native(60, module, loop(40)), testkit.Native(40, module, loop(41), user("distance", 10, 14), eigenvalues))
+	res, _ := find(t, p)
+	want(t, res, cause.Python, "", 14, 37)
+}
+
+// The cells of a notebook and other texts that the program runs are the user's code as soon as their body was seen to run.
+func TestTextsThatRun(t *testing.T) {
+	cell := testkit.Frame{File: "<cell 3>", Function: "<module>", First: 1, Line: 9}
+	body := testkit.Frame{File: "<cell 3>", Function: "accuracy", First: 2, Line: 5}
+	generated := testkit.Frame{File: "<string>", Function: "__init__", First: 1, Line: 3}
+	p := testkit.NewProgram()
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40), cell), testkit.Python(60, module, loop(40), cell, body, generated))
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Python, "", 5, 55); f.Where.File != "<cell 3>" || f.Where.Function != "accuracy" {
+		t.Errorf("stands at %+v", f.Where)
+	}
+}
+
+// Tiny operators are named where many are called, though large ones elsewhere take more of the operators' time.
+func TestTinyOperatorsBesideLargeOnes(t *testing.T) {
+	p := testkit.NewProgram()
+	slices := []testkit.Frame{module, loop(43), user("average", 20, 23)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40), user("convolve", 60, 61)), testkit.Native(25, slices...), testkit.Python(35, slices...))
+	traced(p, 3, 3000, 8)
+	large(p)
+	res, _ := find(t, p)
+	want(t, res, cause.Launch, "", 23, 0)
+}
+
+// large makes every tenth outermost operator of the program's trace, under another name, longer than a small one.
+func large(p *testkit.Program) {
+	ev := &p.S.Traces[0].Events
+	name := p.S.Strings.Intern("aten::convolution")
+	for i := 0; i+1 < ev.Len(); i += 20 {
+		ev.Dur[i], ev.Name[i] = 30_500, name
+	}
+}
