@@ -124,17 +124,30 @@ func digits(b []byte, p int) (int64, int) {
 	var v int64
 	for p+8 <= len(b) {
 		eight := binary.LittleEndian.Uint64(b[p:])
-		if (eight&0xF0F0F0F0F0F0F0F0)|((eight+0x0606060606060606)&0xF0F0F0F0F0F0F0F0)>>4 != 0x3333333333333333 {
-			break
+		odd := noDigits(eight)
+		if odd == 0 {
+			v = v*100_000_000 + eightDigits(eight)
+			p += 8
+			continue
 		}
-		v = v*100_000_000 + eightDigits(eight)
-		p += 8
+		// Numbers differ in length without a rule that a processor could foresee, so their end is counted, not looked for.
+		n := uint(bits.TrailingZeros64(odd)) / 8
+		return v*shortTens[n] + eightDigits(eight<<(64-8*n)), p + int(n)
 	}
 	for p < len(b) && b[p]-'0' <= 9 {
 		v = v*10 + int64(b[p]-'0')
 		p++
 	}
 	return v, p
+}
+
+// shortTens are the powers of ten by which up to seven more digits shift a number.
+var shortTens = [8]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
+
+// noDigits marks bytes that are no decimal digits, exactly up to the first one: a byte is a digit if its upper half is 3 and
+// stays so when 6 is added.
+func noDigits(eight uint64) uint64 {
+	return (eight&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030) | ((eight+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030)
 }
 
 // eightDigits adds up eight decimal digits in pairs, pairs of pairs and halves, the first digit in the lowest byte.
@@ -357,11 +370,12 @@ func shortFloat(b []byte, p int) (float32, int) {
 	v, q := digits(b, p)
 	count, places := q-p, 0
 	if count > 0 && q < len(b) && b[q] == '.' {
-		for q++; q < len(b) && b[q]-'0' <= 9; q++ {
-			v = v*10 + int64(b[q]-'0')
-			places++
+		fraction, end := digits(b, q+1)
+		places = end - q - 1
+		if count += places; count > 15 {
+			return 0, p
 		}
-		count += places
+		v, q = v*int64(tens[places])+fraction, end
 	}
 	if count == 0 || count > 15 || q >= len(b) || !delimiter(b[q]) {
 		return 0, p
@@ -404,16 +418,12 @@ func plainTriple(b []byte, p int, to *[3]int32) int {
 		if q >= len(b) || b[q] != "[,,"[i] {
 			return p
 		}
-		q = blanks(b, q+1)
-		from := q
-		v := int32(0)
-		for ; q < len(b) && b[q]-'0' <= 9 && q-from < 9; q++ {
-			v = v*10 + int32(b[q]-'0')
-		}
-		if q == from {
+		from := blanks(b, q+1)
+		v, end := digits(b, from)
+		if end == from || end-from > 9 {
 			return p
 		}
-		to[i] = v
+		to[i], q = int32(v), end
 	}
 	if q = blanks(b, q); q >= len(b) || b[q] != ']' {
 		return p
@@ -425,10 +435,7 @@ func plainTriple(b []byte, p int, to *[3]int32) int {
 func skipNumber(b []byte, p int) int {
 	q := p
 	for q+8 <= len(b) {
-		// A byte is a digit if its upper half is 3 and stays so when 6 is added.
-		eight := binary.LittleEndian.Uint64(b[q:])
-		odd := eight&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030 | (eight+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030
-		if odd != 0 {
+		if odd := noDigits(binary.LittleEndian.Uint64(b[q:])); odd != 0 {
 			q += bits.TrailingZeros64(odd) / 8
 			break
 		}
