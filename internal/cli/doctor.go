@@ -68,7 +68,7 @@ func (a *app) printChecks(list []check) {
 }
 
 func runChecks(ctx context.Context) []check {
-	list := []check{checkSystem(), checkChildren(), checkOthers(), checkPython(ctx), checkDirectory()}
+	list := []check{checkSystem(), checkChildren(), checkOthers(), checkNative(), checkPython(ctx), checkDirectory()}
 	m := collect.ReadMachine()
 	list = append(list, checkLimits(m.CPUs, m.CPUQuota), checkShared(m.SHMBytes))
 	return append(list, checkGPUs(ctx))
@@ -143,6 +143,19 @@ func checkOthers() check {
 	case advice != "":
 		c.ok, c.text, c.next = false, "not readable", advice
 	}
+	return c
+}
+
+// checkNative asks whether --native sees running threads without stopping them.
+func checkNative() check {
+	c := check{name: "native frames of running threads (--native)", ok: true, text: "from perf events"}
+	e, err := proc.OpenStackEvent(os.Getpid())
+	if err != nil {
+		c.ok, c.text = false, err.Error()
+		c.next = "blocked threads have theirs all the same; --native=stop stops each running thread for a moment instead"
+		return c
+	}
+	e.Close()
 	return c
 }
 

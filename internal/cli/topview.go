@@ -85,8 +85,12 @@ func (w *topWindow) add(s *collect.LiveSample) {
 		t.gil++
 		w.gil++
 	}
+	leaf := 0 // the innermost Python frame: native ones have no lines
+	for leaf < len(s.Frames)-1 && s.Frames[leaf].Native {
+		leaf++
+	}
 	if len(s.Frames) > 0 {
-		t.leaf = topPlace{s.Frames[0].Function, s.Frames[0].File, s.Frames[0].Line}
+		t.leaf = topPlace{s.Frames[leaf].Function, s.Frames[leaf].File, s.Frames[leaf].Line}
 	}
 	switch s.State {
 	case model.StateCPU:
@@ -101,13 +105,16 @@ func (w *topWindow) add(s *collect.LiveSample) {
 	seen := map[topPlace]bool{}
 	for i := range s.Frames {
 		f := &s.Frames[i]
-		for _, p := range [2]topPlace{{f.Function, f.File, 0}, {f.Function, f.File, max(f.Line, 1)}} {
+		for line, p := range [2]topPlace{{f.Function, f.File, 0}, {f.Function, f.File, max(f.Line, 1)}} {
+			if line == 1 && f.Native {
+				continue
+			}
 			c := w.places[p]
 			if c == nil {
 				c = &topCount{}
 				w.places[p] = c
 			}
-			if i == 0 {
+			if i == 0 || line == 1 && i == leaf {
 				c.own++
 			}
 			if !seen[p] {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"bottleneck/internal/cpython"
@@ -154,7 +155,14 @@ func (p *pythonProcess) dump(o DumpOptions) DumpedProcess {
 	if err != nil {
 		d.NativeReason = err.Error()
 	}
+	if n != nil {
+		runtime.LockOSThread() // a thread that is stopped belongs to the thread that stopped it
+		defer runtime.UnlockOSThread()
+		defer n.close()
+		_ = p.reader.Take(&p.shot) // tells whom to ask; an error shows itself again
+	}
 	for range dumpAttempts {
+		n.ask(p.shot.Threads, o.Native, p)
 		if err := p.reader.Take(&p.shot); err != nil {
 			d.Reason = err.Error()
 			return d
@@ -213,7 +221,7 @@ func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, o D
 	var frames []mixedFrame
 	missing := ""
 	if frames, ok = pythonOnly(s.Frames), true; n != nil {
-		frames, missing, ok = n.around(t, s, frames)
+		frames, missing, ok = n.around(t, s, frames, o.Native)
 	}
 	state, flags := p.state(t, s)
 	d = DumpedThread{TID: t.tid, Name: t.name, State: record.StateWord(state), HoldsGIL: flags&model.SampleHoldsGIL != 0,

@@ -1,6 +1,9 @@
 package collect
 
 import (
+	"errors"
+	"time"
+
 	"bottleneck/internal/cpython"
 	"bottleneck/internal/native"
 	"bottleneck/internal/proc"
@@ -32,25 +35,122 @@ func pythonOnly(frames []cpython.RawFrame) []mixedFrame {
 	return out
 }
 
+// dumpWait is how long a dump waits for the kernel's record of a thread that runs, which may wait for a processor.
+const dumpWait = int64(100 * time.Millisecond)
+
+// askedThread is a thread that runs while it is dumped.
+type askedThread struct {
+	event *proc.StackEvent
+	since int64
+	err   error
+}
+
+// ask asks the kernel for the stacks of the threads that run, before their Python stacks are read.
+func (n *nativeStacks) ask(threads []cpython.ThreadSample, mode NativeMode, p *pythonProcess) {
+	if n == nil || mode != NativeWatch {
+		return
+	}
+	if n.asked == nil {
+		n.asked = map[int]*askedThread{}
+	}
+	for i := range threads {
+		tid := p.ids.native(threads[i].ID, threads[i].Native)
+		th, err := proc.OpenThread(p.p.PID, tid)
+		if err != nil {
+			continue
+		}
+		os, err := th.State()
+		th.Close()
+		a := n.asked[tid]
+		if err != nil || a == nil && (!os.Running || len(n.asked) >= maxEvents) {
+			continue
+		}
+		if a == nil {
+			a = &askedThread{}
+			a.event, a.err = proc.OpenStackEvent(tid)
+			n.asked[tid] = a
+		}
+		if a.event != nil {
+			a.event.Disarm()
+			a.since = monotonic()
+			a.err = a.event.Arm()
+		}
+	}
+}
+
+// close ends what was asked for.
+func (n *nativeStacks) close() {
+	for _, a := range n.asked {
+		if a.event != nil {
+			a.event.Close()
+		}
+	}
+	n.asked = nil
+}
+
 // around puts native frames around a thread's Python frames. Where that cannot be, missing says why; ok is false where
 // another try may succeed.
-func (n *nativeStacks) around(t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame) (frames []mixedFrame, missing string, ok bool) {
+func (n *nativeStacks) around(t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame, mode NativeMode) (frames []mixedFrame, missing string, ok bool) {
 	if t.os == nil || s.Fault != cpython.FaultNone {
 		return plain, "the thread's own id is not known", true
 	}
 	places, end, ok := n.blocked(t.os, monotonic())
 	if !ok {
-		return plain, runsNow, true
+		if places, end, missing = n.running(t.os, mode); missing != "" {
+			return plain, missing, missing != movedOn
+		}
 	}
 	merged, ok := n.merge(s.Frames, places, end)
 	if !ok {
-		return plain, "the thread moved on while it was read", false
+		return plain, movedOn, false
 	}
 	return append([]mixedFrame{}, merged...), end.String(), true
 }
 
-// runsNow is why a running thread has no native frames.
-const runsNow = "it runs, and the registers of a running thread cannot be read from outside"
+// running is the stack of a thread that runs: the kernel's record of it, or that of a stop.
+func (n *nativeStacks) running(t *proc.Thread, mode NativeMode) (places []native.Place, end native.End, missing string) {
+	if mode == NativeStop {
+		places, end, err := n.stopped(t.PID, t.TID)
+		for deadline := monotonic() + dumpWait; errors.Is(err, proc.ErrLateStop) && !proc.Release(t.PID, t.TID) && monotonic() < deadline; {
+			sleepUntil(monotonic() + int64(time.Millisecond))
+		}
+		if err != nil {
+			return nil, 0, err.Error()
+		}
+		return places, end, ""
+	}
+	a := n.asked[t.TID]
+	if a == nil {
+		return nil, 0, movedOn
+	}
+	if a.err != nil {
+		return nil, 0, a.err.Error()
+	}
+	for {
+		if u, ok := a.event.Take(a.since); ok {
+			places, end = n.recorded(u, monotonic())
+			return places, end, ""
+		}
+		if now := monotonic(); now-a.since > dumpWait {
+			return nil, 0, noRecord
+		}
+		sleepUntil(monotonic() + int64(time.Millisecond))
+	}
+}
+
+// stopped stops a thread for as long as its registers and its stack are copied.
+func (n *nativeStacks) stopped(pid, tid int) (places []native.Place, end native.End, err error) {
+	var r proc.UserRegisters
+	var c native.StackCopy
+	err = proc.StopThread(pid, tid, func(u proc.UserRegisters) {
+		r, c = u, native.CopyStack(n.mem, u.SP, stackBytes, n.buf)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	places, end = n.u.Stack(native.From(r), c)
+	return places, end, nil
+}
 
 func dumpedNative(f native.Frame) DumpedFrame {
 	return DumpedFrame{Function: f.Name(), File: f.Library, Native: true}
@@ -86,7 +186,7 @@ func (n *nativeStacks) dumpNativeThread(th *proc.Thread) DumpedThread {
 	for range dumpAttempts {
 		places, end, ok := n.blocked(th, monotonic())
 		if !ok {
-			continue
+			continue // a thread without Python that runs is not asked: its stack is none of Python's
 		}
 		frames := make([]mixedFrame, 0, len(places))
 		for _, p := range places {
@@ -101,6 +201,6 @@ func (n *nativeStacks) dumpNativeThread(th *proc.Thread) DumpedThread {
 		d.Native = end.String()
 		return d
 	}
-	d.State, d.Native = "cpu", runsNow
+	d.State, d.Native = "cpu", "it runs no Python, and runs"
 	return d
 }

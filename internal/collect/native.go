@@ -70,6 +70,7 @@ type nativeStacks struct {
 	at      int64           // when the mappings were read last
 	buf     []byte
 	frames  []mixedFrame
+	asked   map[int]*askedThread // by thread, while they are dumped
 }
 
 // refreshEvery is how often the mappings of a process are read again, where a stack led to a place that was not mapped.

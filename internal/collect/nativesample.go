@@ -298,11 +298,7 @@ func (p *pythonProcess) stoppedStack(t *pythonThread) (places []native.Place, en
 	if !p.release() {
 		return nil, 0, proc.ErrLateStop.Error()
 	}
-	var r proc.UserRegisters
-	var c native.StackCopy
-	err := proc.StopThread(p.p.PID, t.tid, func(u proc.UserRegisters) {
-		r, c = u, native.CopyStack(p.mem, u.SP, stackBytes, p.native.buf)
-	})
+	places, end, err := p.native.stopped(p.p.PID, t.tid)
 	switch {
 	case errors.Is(err, proc.ErrLateStop):
 		p.pending = t.tid
@@ -313,7 +309,6 @@ func (p *pythonProcess) stoppedStack(t *pythonThread) (places []native.Place, en
 		p.count.NativeReason = err.Error()
 		return nil, 0, "the thread could not be stopped"
 	}
-	places, end = p.native.u.Stack(native.From(r), c)
 	return places, end, ""
 }
 

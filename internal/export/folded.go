@@ -69,7 +69,7 @@ func foldProcess(out *bufio.Writer, s *model.Session, p *model.Process, named bo
 		frames = framesOf(&p.Samples.Stacks, key.stack, frames)
 		for i := len(frames) - 1; i >= 0; i-- {
 			f := &p.Samples.Stacks.Frames[frames[i]]
-			parts = append(parts, fmt.Sprintf("%s (%s:%d)", s.Strings.Text(f.Function), s.Strings.Text(f.File), f.Line))
+			parts = append(parts, frameText(s, f))
 		}
 		if len(parts) == 0 {
 			continue

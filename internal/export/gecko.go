@@ -134,7 +134,7 @@ func geckoOf(s *model.Session, p *model.Process, thread int32, base model.Time) 
 func (b *geckoBuilder) frame(s *model.Session, f *model.Frame, key geckoFrame) int {
 	i, ok := b.frames[key]
 	if !ok {
-		text := fmt.Sprintf("%s (%s:%d)", s.Strings.Text(f.Function), s.Strings.Text(f.File), f.Line)
+		text := frameText(s, f)
 		name, ok := b.strings[text]
 		if !ok {
 			name = len(b.t.StringTable)

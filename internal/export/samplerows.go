@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 
 	"bottleneck/internal/model"
@@ -55,6 +56,15 @@ func samplePeriod(p *model.Samples) model.Dur {
 		hz = 100
 	}
 	return model.Dur(1e9 / hz)
+}
+
+// frameText is a frame as formats without columns name it: a function with its line, or with its library.
+func frameText(s *model.Session, f *model.Frame) string {
+	name, file := s.Strings.Text(f.Function), s.Strings.Text(f.File)
+	if f.Native {
+		return fmt.Sprintf("%s [%s]", name, path.Base(file))
+	}
+	return fmt.Sprintf("%s (%s:%d)", name, file, f.Line)
 }
 
 // framesOf are the frames of a stack, innermost first. A damaged table ends a stack, it does not loop.

@@ -14,13 +14,14 @@ const maxRegisters = 33
 // the Arm 64-bit architecture, section 4.1).
 type machine struct {
 	sp, fp, ra int
+	link       bool   // the return address' column is a register that a call sets; else it stands for the instruction pointer
 	kept       uint64 // set of registers that a called function must leave as they are
 	address    uint64 // bits of a return address that are the address: arm64 signs the others
 }
 
 var machines = map[string]machine{
 	"amd64": {sp: 7, fp: 6, ra: 16, kept: 1<<3 | 1<<6 | 1<<12 | 1<<13 | 1<<14 | 1<<15, address: 1<<64 - 1},
-	"arm64": {sp: 31, fp: 29, ra: 30, kept: 0x3ff<<19 | 1<<29, address: 1<<48 - 1},
+	"arm64": {sp: 31, fp: 29, ra: 30, link: true, kept: 0x3ff<<19 | 1<<29, address: 1<<48 - 1},
 }
 
 // here is the machine of this process, which is that of every process it can read.

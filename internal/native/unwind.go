@@ -140,6 +140,9 @@ func (u *rule) caller(r *Registers, mem proc.Memory) (End, bool) {
 	if has && ra.kind == ruleUndefined {
 		return EndStart, false
 	}
+	if !here.link {
+		r.Set(here.ra, r.PC) // expressions may ask for it
+	}
 	cfa, ok := u.base(r, mem)
 	if !ok {
 		return EndRegister, false
@@ -151,7 +154,7 @@ func (u *rule) caller(r *Registers, mem proc.Memory) (End, bool) {
 			if v, ok := s.of(i, cfa, r, mem); ok {
 				next.Set(i, v)
 			}
-		} else if r.known&bit != 0 && (here.kept&bit != 0 || u.signal || i == u.ra) {
+		} else if r.known&bit != 0 && (here.kept&bit != 0 || u.signal && i != here.ra || here.link && i == u.ra) {
 			next.Set(i, r.value[i])
 		}
 	}
@@ -165,9 +168,8 @@ func (u *rule) caller(r *Registers, mem proc.Memory) (End, bool) {
 		}
 		return EndRegister, false
 	}
-	next.known &^= 1 << here.ra // what a call leaves there is spent
-	if u.signal {
-		next.known = next.known | r.known&(1<<here.ra)
+	if !u.signal {
+		next.known &^= 1 << here.ra // what a call leaves there is spent
 	}
 	next.PC = pc & here.address
 	*r = next
