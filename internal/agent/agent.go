@@ -50,9 +50,8 @@ type Config struct {
 	Ranks    []int `json:"ranks,omitempty"`     // ranks whose profiler runs; empty: the first MaxRanks
 	MaxRanks int   `json:"max_ranks,omitempty"` // 0: 8
 
-	StepOn      []string `json:"step_on,omitempty"`      // functions whose calls are steps: "name", "Class.method", "package.module:name"
-	RegionOn    []string `json:"region_on,omitempty"`    // functions whose calls are regions
-	UserRegions bool     `json:"user_regions,omitempty"` // record_function, NVTX and ITT ranges as spans also outside of windows
+	StepOn   []string `json:"step_on,omitempty"`   // functions whose calls are steps: "name", "Class.method", "package.module:name"
+	RegionOn []string `json:"region_on,omitempty"` // functions whose calls are regions
 
 	Activities    []string                   `json:"activities,omitempty"` // cpu, cuda, xpu, mtia; empty: what the program uses
 	RecordShapes  bool                       `json:"record_shapes,omitempty"`

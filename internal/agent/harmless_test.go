@@ -104,7 +104,7 @@ func TestNoHookCanHarm(t *testing.T) {
 		for _, name := range names {
 			t.Run(generation+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				config := Config{UserRegions: true, RegionOn: []string{"main"}, Sample: 100}
+				config := Config{RegionOn: []string{"main"}, Sample: 100}
 				agent, _ := withAgent(t, interpreter, config, []string{"BNECK_FAULT=" + name}, "everything.py")
 				same(t, plain, agent)
 			})

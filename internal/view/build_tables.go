@@ -279,38 +279,3 @@ func (b *builder) callRows() {
 		b.r.Calls = b.r.Calls[:maxOpRows]
 	}
 }
-
-// actions sums regions and trainers' actions by name and rank.
-func (b *builder) actions() {
-	type key struct {
-		name model.Str
-		rank int
-	}
-	index := map[key]int{}
-	for _, p := range b.s.Processes {
-		for i := range p.Spans {
-			sp := &p.Spans[i]
-			if sp.Kind != model.SpanAction && sp.Kind != model.SpanRegion || sp.End < sp.Start {
-				continue
-			}
-			k := key{sp.Name, p.Rank}
-			j, ok := index[k]
-			if !ok {
-				if len(b.r.Actions) >= maxOpRows {
-					continue
-				}
-				j = len(b.r.Actions)
-				index[k] = j
-				b.r.Actions = append(b.r.Actions, ActionRow{Name: b.s.Strings.Text(sp.Name), Rank: rankPtr(p.Rank)})
-			}
-			b.r.Actions[j].Count++
-			b.r.Actions[j].TotalS += float64(sp.End-sp.Start) / 1e9
-		}
-	}
-	for i := range b.r.Actions {
-		a := &b.r.Actions[i]
-		a.MeanMs = a.TotalS * 1e3 / float64(max(a.Count, 1))
-		a.SelfS = a.TotalS
-	}
-	slices.SortStableFunc(b.r.Actions, func(x, y ActionRow) int { return cmp.Compare(y.TotalS, x.TotalS) })
-}

@@ -50,6 +50,7 @@ func Sections() []Section {
 		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels, needs: "work of a device"},
 		{Name: "python", Description: "top Python lines and functions", write: (*printer).python, needs: "stack samples"},
 		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls, needs: "exact call counts"},
+		{Name: "actions", Description: "what a trainer's actions and named regions took", write: (*printer).actions, needs: "actions of a trainer or named regions"},
 		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers, needs: "DataLoaders"},
 		{Name: "steps", Description: "step times by kind, and the phases of the run", write: (*printer).steps},
 		{Name: "ranks", Description: "ranks and who waits for whom", write: (*printer).ranks, needs: "several ranks"},

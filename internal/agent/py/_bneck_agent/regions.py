@@ -1,4 +1,4 @@
-"""Regions that the program names: record_function, NVTX and ITT ranges, as spans also outside of windows; only when asked for."""
+"""Regions that the program names: record_function, NVTX and ITT ranges and marks, as spans also outside of windows."""
 
 import functools
 
@@ -11,15 +11,20 @@ kept = 0
 stacks = {}  # (range kind, thread) -> [(name, t0), ...]
 
 
+def is_compiling():
+    """Before 2.1 nothing is compiled with ranges in it."""
+    return False
+
+
 open_in_session = set()  # ids of the record_function objects that were entered while our profiler ran, and not left yet
 
 
 def install(torch):
     """Wraps what opens and closes regions."""
+    global is_compiling
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", is_compiling)
     life.after_fork.append(open_in_session.clear)
     count_open(torch.autograd.profiler.record_function)
-    if not core.config.get("user_regions"):
-        return
     wrap_record_function(torch.autograd.profiler.record_function)
     wrap_ranges(torch.cuda.nvtx, "nvtx")
     itt = getattr(torch.profiler, "itt", None)
@@ -66,26 +71,33 @@ def wrap_record_function(record):
 
 def wrap_ranges(module, kind):
     """NVTX and ITT push and pop. Without the device's library the original raises, and so does the wrapper."""
-    push, pop = module.range_push, module.range_pop
+    push, pop, point = module.range_push, module.range_pop, module.mark
 
     @functools.wraps(push)
     def range_push(message, *rest):
         result = push(message, *rest)
-        opened(kind, message)
+        if not is_compiling():
+            opened(kind, message)
         return result
 
     @functools.wraps(pop)
     def range_pop(*rest):
-        closed(kind)
+        if not is_compiling():
+            closed(kind)
         return pop(*rest)
 
-    module.range_push, module.range_pop = range_push, range_pop
+    @functools.wraps(point)
+    def mark(message, *rest):
+        result = point(message, *rest)
+        if not is_compiling():
+            marked(message)
+        return result
+
+    module.range_push, module.range_pop, module.mark = range_push, range_pop, mark
 
 
 def watch_nvtx(module):
     """The nvtx package's annotate."""
-    if not core.config.get("user_regions"):
-        return
     annotate = getattr(module, "annotate", None)
     if isinstance(annotate, type):
         wrap_annotate(annotate)
@@ -117,16 +129,27 @@ def opened(kind, name):
 @core.hook("region-closed")
 def closed(kind):
     """The innermost region of this kind and thread ends."""
-    global kept
     tid = core.thread_id()
     stack = stacks.get((kind, tid))
     if not stack:
         return
     name, t0 = stack.pop()
-    if name.startswith(OWN):
-        return
+    if not name.startswith(OWN):
+        keep(name, t0, core.now(), tid)
+
+
+@core.hook("region-marked")
+def marked(name):
+    """A point in time that the program names."""
+    t = core.now()
+    keep(str(name), t, t, core.thread_id())
+
+
+def keep(name, t0, t1, tid):
+    """Writes a row, the first many times."""
+    global kept
     kept += 1
     if kept < KEPT:
-        core.emit("span", "region", t0, core.now(), tid, name, *core.place(4))
+        core.emit("span", "region", t0, t1, tid, name, *core.place(5))
     else:
         core.count("regions_without_row")
