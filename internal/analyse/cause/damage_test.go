@@ -192,6 +192,30 @@ func TestWaitForOtherProcess(t *testing.T) {
 	}
 }
 
+// Processes of a pool that take turns keep the step waiting together; a pool that waits most of the time does not.
+func TestWaitForPool(t *testing.T) {
+	get := testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/connection.py", Function: "Connection._recv", First: 380, Line: 395}
+	simulate := testkit.Frame{File: "/home/u/make.py", Function: "simulate", First: 20, Line: 23}
+	for busy, want := range map[int]string{30: "/home/u/make.py", 10: "/home/u/main.py"} {
+		p := testkit.NewProgram()
+		for pid := range 3 {
+			q := p.Add(model.RoleOther, 200+pid)
+			for range 30 {
+				idle := testkit.Native(100-busy, top, simulate, get) // ready to run, but not run: a machine with few cores
+				q.Do(testkit.Python(busy, top, simulate), idle)
+			}
+		}
+		p.Steps(20, model.PhaseBaseline, computes, testkit.Blocked(40, top, work, get))
+		res := findings(t, p.S)
+		if len(res.Findings) == 0 || res.Findings[0].Sub != "queue" || res.Findings[0].Where.File != want {
+			t.Fatalf("%d %% busy: found %v, want input/queue at %s", busy, res.Findings, want)
+		}
+		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].Text, "3 processes work ")) {
+			t.Errorf("says %q of %q", f.Evidence[1].Text, f.Where.Process)
+		}
+	}
+}
+
 // A server that waits in its loop is idle by right, unless somebody of its own run keeps it waiting.
 func TestNoDemand(t *testing.T) {
 	loop := testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990}

@@ -77,12 +77,16 @@ type otherSide struct {
 	busy    float64 // share of its samples that do not wait for something themselves
 	asleep  float64 // share of the samples at the place that are off the CPU
 	process string
+	members int // processes that are counted together
+	most    int // samples of the one whose line stands for them
 }
 
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
-// processes beside it, the one that waits least itself. ok is false where all of them wait.
+// processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
+// pool's processes do, they count together. ok is false where all of them wait.
 func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 	inWait := c.waitingAt(waiting)
+	together := map[Where]otherSide{}
 	for _, p := range c.S.Processes {
 		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
 			continue
@@ -96,12 +100,48 @@ func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 			if p == c.P && thread == c.B.Thread || !found {
 				continue
 			}
-			if o.samples > best.samples || o.samples == best.samples && o.place.Line < best.place.Line {
+			if o.busy < 0.5 {
+				if p != c.P {
+					gather(together, o)
+				}
+			} else if o.before(best) {
 				best, ok = o, true
 			}
 		}
 	}
+	if ok {
+		return best, true
+	}
+	for _, o := range together {
+		if o.busy >= 0.5 && o.before(best) {
+			best, ok = o, true
+		}
+	}
 	return best, ok
+}
+
+// gather adds what one of several processes does to what others do in the same function.
+func gather(together map[Where]otherSide, o otherSide) {
+	key := Where{File: o.place.File, Function: o.place.Function}
+	all, seen := together[key]
+	if !seen || o.samples > all.most {
+		all.place, all.most = o.place, o.samples
+	}
+	n := float64(all.samples + o.samples)
+	all.asleep = (all.asleep*float64(all.samples) + o.asleep*float64(o.samples)) / max(n, 1)
+	all.samples += o.samples
+	all.busy += o.busy
+	all.members++
+	all.process = fmt.Sprintf("%d processes", all.members)
+	if all.members == 1 {
+		all.process = o.process
+	}
+	together[key] = all
+}
+
+// before orders sides by what is known of them, and by place where that is equal.
+func (o otherSide) before(best otherSide) bool {
+	return o.samples > best.samples || o.samples == best.samples && o.place.Line < best.place.Line
 }
 
 // waitingAt gives a test whether an instant lies near a sample of the wait.
@@ -127,14 +167,14 @@ func (c *Context) threadSamples(p *model.Process, at func(model.Time) bool) map[
 	return out
 }
 
-// side describes what a thread does; found is false where it mostly waits in a queue or a lock itself.
+// side describes what a thread does besides waiting in a queue, a pipe or a lock, on the CPU for a moment or not; found is false where too few samples say so.
 func (c *Context) side(p *model.Process, cls *analyse.FrameClasses, list []analyse.Attributed) (o otherSide, found bool) {
 	sm := &p.Samples
 	chains := chainsOf(cls, sm, list, func(_ int, a *analyse.Attributed) bool {
 		info := cls.Info(sm.Stack[a.Index])
-		return info.User >= 0 && !(sleeping(sm, a.Index) && info.Acts&analyse.ActQueue != 0)
+		return info.User >= 0 && info.Acts&analyse.ActQueue == 0
 	})
-	if len(chains) < minSamples || 2*len(chains) < len(list) {
+	if len(chains) < minSamples {
 		return o, false
 	}
 	sp, ok := hottest(chains, workerMains(chains))

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -29,6 +30,9 @@ func (c *Context) findQueue() []Finding {
 		does := "works"
 		if o.asleep >= 0.5 {
 			does = "sleeps or reads"
+		}
+		if o.members > 1 {
+			does = strings.NewReplacer("works", "work", "sleeps", "sleep", "reads", "read").Replace(does)
 		}
 		f.Where = o.place
 		f.Where.Process = o.process
