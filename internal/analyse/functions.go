@@ -61,8 +61,13 @@ type functions struct {
 	texts  *model.Strings
 	rows   []functionRow
 	memory []memoryUse // parallel to rows; nil where the trace holds no memory events
-	rowOf  []int32     // by event; -1 for events that are no row
 	opt    KeyAveragesOptions
+
+	order   []model.EventID // events that are rows to come
+	own     []model.Dur     // by event: its own device rows, for operators
+	classes []nameClass     // by name
+	stacks  [][]int32       // by thread: rows that are open
+	step    model.Str       // name of the first step, which stands for all
 }
 
 // nameClass is what a name alone decides about a row.
@@ -100,54 +105,114 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 	return false
 }
 
+// newFunctions makes the rows of a whole trace.
 func newFunctions(t *model.Trace, texts *model.Strings, opt KeyAveragesOptions) *functions {
-	f := &functions{trace: t, texts: texts, opt: opt}
-	f.collect()
-	f.addMemory()
-	f.nest()
-	f.attachKernels()
-	f.removeDuplicates()
-	f.sumUp()
+	f := startFunctions(t, texts, opt)
+	f.take(len(f.order))
 	return f
 }
 
-// collect makes the rows, merging the lanes (each sorted already) into one order of (start, -end).
-func (f *functions) collect() {
-	ev := &f.trace.Events
+// windowRows is how many rows of a trace are made at a time at least, where nothing asks for all at once.
+const windowRows = 1 << 16
+
+// eachFunctions makes the rows of a trace window by window, so that a trace of millions of events needs no row for each at
+// once: no CPU row is open where one window ends and the next begins, so no row has its parent in another one. Stacks need
+// all rows, and memory events belong to rows of all threads: a trace that has any, or is to be grouped by stacks, is one window.
+func eachFunctions(t *model.Trace, texts *model.Strings, opt KeyAveragesOptions, visit func(*functions)) {
+	if opt.ByStack > 0 || len(t.Memory.Time) > 0 {
+		visit(newFunctions(t, texts, opt))
+		return
+	}
+	f := startFunctions(t, texts, opt)
+	for len(f.order) > 0 {
+		f.take(f.window(windowRows))
+		visit(f)
+	}
+}
+
+// startFunctions finds the events that become rows, merging the lanes (each sorted already) into one order of (start, -end),
+// and the time of each operator's own device rows.
+func startFunctions(t *model.Trace, texts *model.Strings, opt KeyAveragesOptions) *functions {
+	ev := &t.Events
 	n := ev.Len()
-	f.rowOf = make([]int32, n)
+	f := &functions{trace: t, texts: texts, opt: opt, classes: make([]nameClass, texts.Len()), own: make([]model.Dur, n)}
 	order := make([]model.EventID, 0, n)
-	classes := make([]nameClass, f.texts.Len())
-	step := model.Str(0)
 	for i := range n {
-		f.rowOf[i] = -1
 		name := ev.Name[i]
-		class := classes[name]
+		class := f.classes[name]
 		if class == nameUnseen {
-			class = classifyName(f.texts.Text(name))
-			classes[name] = class
+			class = classifyName(texts.Text(name))
+			f.classes[name] = class
 		}
 		if class == nameHidden || !f.wanted(ev.Kind[i]) {
 			continue
 		}
-		if class == nameStep && step == 0 {
-			step = name
+		if class == nameStep && f.step == 0 {
+			f.step = name
 		}
-		order = append(order, model.EventID(i))
+		id := model.EventID(i)
+		order = append(order, id)
+		if flags := kindFlags(ev.Kind[i]); flags&rowDevice != 0 && flags&rowAnnotation == 0 { // the shadows of annotations belong to no operator
+			if op := f.linked(id); op != model.NoEvent {
+				f.own[op] += ev.Dur[i]
+			}
+		}
 	}
-	order = mergeLanes(ev, order)
-	f.rows = make([]functionRow, len(order))
-	for r, id := range order {
-		f.rowOf[id] = int32(r)
-		row := functionRow{event: id, name: ev.Name[id], parent: -1, flags: kindFlags(ev.Kind[id])}
-		switch class := classes[row.name]; {
-		case class == nameStep:
-			row.name = step
-		case class == nameAsync && row.flags&rowDevice == 0:
-			row.flags |= rowAsync
+	f.order = mergeLanes(ev, order)
+	return f
+}
+
+// window is how many of the rows to come, at least the given number if there are, end before the next one begins.
+func (f *functions) window(atLeast int) int {
+	ev := &f.trace.Events
+	var until model.Time
+	for i, id := range f.order {
+		if i >= atLeast && ev.Start[id] >= until {
+			return i
 		}
-		row.thread = f.threadOf(id)
-		f.rows[r] = row
+		if f.flagsOf(id)&(rowDevice|rowAsync) == 0 {
+			until = max(until, ev.End(id))
+		}
+	}
+	return len(f.order)
+}
+
+// take makes the next n rows, with all that is known of them.
+func (f *functions) take(n int) {
+	f.collect(f.order[:n])
+	f.order = f.order[n:]
+	f.addMemory()
+	f.nest()
+	f.removeDuplicates()
+	f.sumUp()
+}
+
+// flagsOf are the flags that an event's kind and name give.
+func (f *functions) flagsOf(id model.EventID) uint8 {
+	ev := &f.trace.Events
+	flags := kindFlags(ev.Kind[id])
+	if f.classes[ev.Name[id]] == nameAsync && flags&rowDevice == 0 {
+		flags |= rowAsync
+	}
+	return flags
+}
+
+// collect makes the rows of events.
+func (f *functions) collect(ids []model.EventID) {
+	ev := &f.trace.Events
+	f.rows = slices.Grow(f.rows[:0], len(ids))
+	for _, id := range ids {
+		row := functionRow{event: id, name: ev.Name[id], parent: -1, flags: f.flagsOf(id), thread: f.threadOf(id)}
+		if f.classes[row.name] == nameStep {
+			row.name = f.step
+		}
+		switch {
+		case row.flags&(rowDevice|rowAnnotation) == rowDevice:
+			row.device = ev.Dur[id]
+		case row.flags&(rowDevice|rowAsync) == 0:
+			row.own = f.own[id]
+		}
+		f.rows = append(f.rows, row)
 	}
 }
 
@@ -251,13 +316,18 @@ func mergeRuns(ev *model.Events, a, b, out []model.EventID) {
 
 // nest finds parents as torch does: per thread, an event closes those that end before it ends, partial overlaps too.
 func (f *functions) nest() {
-	stacks := make([][]int32, len(f.trace.Lanes)+1)
+	if f.stacks == nil {
+		f.stacks = make([][]int32, len(f.trace.Lanes)+1)
+	}
+	for i := range f.rows { // of the rows before
+		f.stacks[f.rows[i].thread] = f.stacks[f.rows[i].thread][:0]
+	}
 	for i := range f.rows {
 		row := &f.rows[i]
 		if row.flags&(rowDevice|rowAsync) != 0 {
 			continue
 		}
-		stack := stacks[row.thread]
+		stack := f.stacks[row.thread]
 		start, end := f.start(row), f.end(row)
 		for len(stack) > 0 {
 			top := &f.rows[stack[len(stack)-1]]
@@ -268,25 +338,7 @@ func (f *functions) nest() {
 			}
 			stack = stack[:len(stack)-1]
 		}
-		stacks[row.thread] = append(stack, int32(i))
-	}
-}
-
-// attachKernels adds up each operator's own device rows. The shadows of annotations belong to no operator.
-func (f *functions) attachKernels() {
-	for i := range f.rows {
-		row := &f.rows[i]
-		if row.flags&rowDevice == 0 || row.flags&rowAnnotation != 0 {
-			continue
-		}
-		row.device = f.dur(row)
-		op := f.linked(row.event)
-		if op == model.NoEvent || f.rowOf[op] < 0 {
-			continue
-		}
-		if owner := &f.rows[f.rowOf[op]]; owner.flags&(rowDevice|rowAsync) == 0 {
-			owner.own += row.device
-		}
+		f.stacks[row.thread] = append(stack, int32(i))
 	}
 }
 

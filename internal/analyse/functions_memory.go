@@ -129,7 +129,6 @@ func (f *functions) addUncovered(covered []int32) {
 			memory, uses = append(memory, uses[0]), uses[1:]
 		}
 		rows, memory = append(rows, row), append(memory, f.memory[i])
-		f.rowOf[row.event] = int32(len(rows) - 1)
 	}
 	f.rows, f.memory = append(rows, alone...), append(memory, uses...)
 }

@@ -80,7 +80,7 @@ type FunctionEvent struct {
 func KeyAverages(traces []*model.Trace, s *model.Strings, opt KeyAveragesOptions) []KeyAverage {
 	g := newGrouping(s, opt)
 	for _, t := range traces {
-		g.add(newFunctions(t, s, opt), nil)
+		eachFunctions(t, s, opt, func(f *functions) { g.add(f, nil) })
 	}
 	return g.rows
 }
