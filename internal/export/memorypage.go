@@ -31,7 +31,7 @@ const (
 )
 
 // writeTimelinePage writes a page of its own with the categories stacked over time: an SVG, no script, nothing loaded.
-func writeTimelinePage(w *bufio.Writer, points []memoryPoint, device memoryDevice, allocated, reserved int64) error {
+func writeTimelinePage(w *bufio.Writer, points []memoryPoint, device memoryDevice, allocated, reserved int64, own bool) error {
 	if len(points) == 0 {
 		_, err := w.WriteString("<!DOCTYPE html><title>Memory timeline</title><p>No memory events.")
 		return err
@@ -43,14 +43,18 @@ func writeTimelinePage(w *bufio.Writer, points []memoryPoint, device memoryDevic
 	points = thin(points)
 	gib := func(bytes int64) float64 { return float64(bytes) / bytesPerGiB }
 	first, last := points[0].us, points[len(points)-1].us
+	source := "told from when memory was taken and given back"
+	if own {
+		source = "torch's own"
+	}
 	fmt.Fprintf(w, `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Memory timeline of %[1]s</title></head>
 <body style="font-family: sans-serif">
 <h1 style="font-size: 1.2em">Memory timeline of %[1]s</h1>
 <p>Max memory allocated: %.2[2]f GiB; reserved: %.2[3]f GiB. Drawn are the allocations of the recording, at most %.2[4]f GiB;
-categories are told from when memory was taken and given back.</p>
+categories are %[7]s.</p>
 <svg viewBox="0 0 %[5]d %[6]d" width="%[5]d" height="%[6]d" role="img" aria-label="memory in use over time, by category">
-`, html.EscapeString(device.String()), gib(allocated), gib(reserved), gib(peak), pageWidth, pageHeight)
+`, html.EscapeString(device.String()), gib(allocated), gib(reserved), gib(peak), pageWidth, pageHeight, source)
 	x := func(us int64) float64 {
 		return pageLeft + float64(us-first)/float64(max(last-first, 1))*plotWidth
 	}

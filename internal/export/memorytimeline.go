@@ -2,9 +2,11 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,14 +41,6 @@ const (
 	memDestroy     = 4
 )
 
-// memoryAction is one change of the memory in use.
-type memoryAction struct {
-	time     int64 // Unix nanoseconds; -1 before the recording
-	action   int
-	bytes    int64 // positive
-	category int
-}
-
 // memoryPoint is the memory in use from a time on: microseconds, bytes by category.
 type memoryPoint struct {
 	us    int64
@@ -54,29 +48,26 @@ type memoryPoint struct {
 }
 
 // writeMemoryTimeline writes the memory of one device over time in one of torch's forms, chosen by the path's suffix as
-// torch does; compression is left to the caller. The sums are exact. A trace file does not say which tensor an address
-// belongs to, so the categories are told from when memory was taken and given back: taken in a forward operator and
-// given back after the backward pass began is an activation, and so on (memoryphase.go).
+// torch does; compression is left to the caller. The sums are exact. A session of `run --profile-memory` has one window of
+// which torch itself said what memory was for. A trace file does not say which tensor an address belongs to, so elsewhere
+// the categories are told from when memory was taken and given back: taken in a forward operator and given back after the
+// backward pass began is an activation, and so on (memoryphase.go).
 func writeMemoryTimeline(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
-	traces := tracesOf(s, opt)
-	var with []*model.Trace
-	for _, t := range traces {
-		if len(t.Memory.Time) > 0 {
-			with = append(with, t)
-		}
-	}
-	if len(with) == 0 {
-		return &UnavailableError{"memory-timeline", "no trace holds memory events: record with --profile-memory"}
-	}
-	if len(with) > 1 {
-		return fmt.Errorf("%d traces hold memory events: choose one with --rank, or name one file", len(with))
-	}
-	t := with[0]
-	device, err := chooseDevice(&t.Memory, opt.Device)
+	t, err := memoryTrace(tracesOf(s, opt))
 	if err != nil {
 		return err
 	}
-	actions := memoryActions(t, s.Strings, device)
+	own := len(t.MemoryTimelines) > 0
+	device, err := chooseDevice(t, opt.Device)
+	if err != nil {
+		return err
+	}
+	var actions []model.MemoryAction
+	if own {
+		actions = ownActions(t, device)
+	} else {
+		actions = memoryActions(t, s.Strings, device)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -85,12 +76,51 @@ func writeMemoryTimeline(ctx context.Context, s *model.Session, w io.Writer, opt
 		switch {
 		case strings.HasSuffix(path, ".html"):
 			allocated, reserved := allocatorPeaks(&t.Memory, device)
-			return writeTimelinePage(out, memoryPoints(actions), device, allocated, reserved)
+			return writeTimelinePage(out, memoryPoints(actions), device, allocated, reserved, own)
 		case strings.HasSuffix(path, "raw.json"), strings.HasSuffix(path, ".raw"):
 			return writeRawTimeline(out, actions)
 		}
 		return writeTimeline(out, memoryPoints(actions))
 	})
+}
+
+// memoryTrace chooses the trace whose memory is shown: of the windows of one process the last that torch itself accounted
+// for, else the last.
+func memoryTrace(traces []*model.Trace) (*model.Trace, error) {
+	var chosen *model.Trace
+	others := 0
+	for _, t := range traces {
+		switch {
+		case len(t.Memory.Time) == 0:
+		case chosen != nil && (t.Process < 0 || t.Process != chosen.Process):
+			others++
+		case chosen == nil || len(t.MemoryTimelines) > 0 || len(chosen.MemoryTimelines) == 0:
+			chosen = t
+		}
+	}
+	if chosen == nil {
+		return nil, &UnavailableError{"memory-timeline", "no trace holds memory events: record with --profile-memory"}
+	}
+	if others > 0 {
+		return nil, fmt.Errorf("%d traces hold memory events: choose one with --rank, or name one file", others+1)
+	}
+	return chosen, nil
+}
+
+// ownActions are torch's own of a device.
+func ownActions(t *model.Trace, device memoryDevice) []model.MemoryAction {
+	for _, m := range t.MemoryTimelines {
+		if named(m.Device, device) {
+			return m.Actions
+		}
+	}
+	return nil
+}
+
+// named says whether torch's name of a device is that of d.
+func named(name string, d memoryDevice) bool {
+	full := d.String()
+	return name == full || name+":0" == full || name == strings.Replace(full, "hip", "cuda", 1)
 }
 
 // memoryDevice is a device as memory events name it.
@@ -119,7 +149,8 @@ func (d memoryDevice) order() int {
 }
 
 // chooseDevice finds the device of that name; "" is the first accelerator that has events, or else the CPU.
-func chooseDevice(m *model.MemoryEvents, name string) (memoryDevice, error) {
+func chooseDevice(t *model.Trace, name string) (memoryDevice, error) {
+	m := &t.Memory
 	var all []memoryDevice
 	for i := range m.Time {
 		d := memoryDevice{m.DeviceType[i], m.DeviceIndex[i]}
@@ -134,7 +165,7 @@ func chooseDevice(m *model.MemoryEvents, name string) (memoryDevice, error) {
 	names := make([]string, len(all))
 	for i, d := range all {
 		names[i] = d.String()
-		if names[i] == name || names[i] == name+":0" || strings.Replace(names[i], "hip", "cuda", 1) == name {
+		if named(name, d) {
 			return d, nil
 		}
 	}
@@ -142,12 +173,12 @@ func chooseDevice(m *model.MemoryEvents, name string) (memoryDevice, error) {
 }
 
 // memoryActions pairs allocations with their frees and sorts the actions as torch does: by time, then by action.
-func memoryActions(t *model.Trace, strs *model.Strings, device memoryDevice) []memoryAction {
+func memoryActions(t *model.Trace, strs *model.Strings, device memoryDevice) []model.MemoryAction {
 	m := &t.Memory
 	phases := memoryPhases(t, strs)
 	live := map[uint64]int{} // address -> its allocation
 	freed := make([]int, len(m.Time))
-	var out []memoryAction
+	var out []model.MemoryAction
 	for i := range m.Time {
 		freed[i] = -1
 		if m.DeviceType[i] != device.kind || m.DeviceIndex[i] != device.index {
@@ -163,40 +194,34 @@ func memoryActions(t *model.Trace, strs *model.Strings, device memoryDevice) []m
 			continue
 		}
 		out = append(out,
-			memoryAction{-1, memPreexisting, -m.Bytes[i], memUnknown},
-			memoryAction{int64(m.Time[i]), memDestroy, -m.Bytes[i], memUnknown})
+			model.MemoryAction{Time: -1, Action: memPreexisting, Bytes: -m.Bytes[i], Category: memUnknown},
+			model.MemoryAction{Time: int64(m.Time[i]), Action: memDestroy, Bytes: m.Bytes[i], Category: memUnknown})
 	}
 	for i := range m.Time {
 		if m.DeviceType[i] != device.kind || m.DeviceIndex[i] != device.index || m.Bytes[i] < 0 {
 			continue
 		}
-		category := phases.category(i, freed[i])
-		out = append(out, memoryAction{int64(m.Time[i]), memCreate, m.Bytes[i], category})
+		category := int8(phases.category(i, freed[i]))
+		out = append(out, model.MemoryAction{Time: int64(m.Time[i]), Action: memCreate, Bytes: m.Bytes[i], Category: category})
 		if end := freed[i]; end >= 0 {
-			out = append(out, memoryAction{int64(m.Time[end]), memDestroy, m.Bytes[i], category})
+			out = append(out, model.MemoryAction{Time: int64(m.Time[end]), Action: memDestroy, Bytes: -m.Bytes[i], Category: category})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b memoryAction) int {
-		if a.time != b.time {
-			if a.time < b.time {
-				return -1
-			}
-			return 1
-		}
-		return a.action - b.action
+	slices.SortStableFunc(out, func(a, b model.MemoryAction) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Action, b.Action))
 	})
 	return out
 }
 
 // memoryPoints adds actions up, one point per microsecond in which something happened. What existed before stands at the
 // first of them.
-func memoryPoints(actions []memoryAction) []memoryPoint {
+func memoryPoints(actions []model.MemoryAction) []memoryPoint {
 	var points []memoryPoint
 	var earliest int64 = -1
 	for _, a := range actions {
-		us := a.time
+		us := a.Time
 		if us != -1 {
-			us = int64(float64(us) / 1000) // as torch rounds: in float64
+			us = pythonMicros(us)
 			if earliest == -1 {
 				earliest = us
 			}
@@ -207,11 +232,7 @@ func memoryPoints(actions []memoryAction) []memoryPoint {
 		case points[n-1].us != us:
 			points = append(points, memoryPoint{us, points[n-1].sizes})
 		}
-		bytes := a.bytes
-		if a.action == memDestroy {
-			bytes = -bytes
-		}
-		points[len(points)-1].sizes[a.category] += bytes
+		points[len(points)-1].sizes[a.Category] += a.Bytes
 	}
 	for i := range points {
 		if points[i].us < 0 {
@@ -219,6 +240,12 @@ func memoryPoints(actions []memoryAction) []memoryPoint {
 		}
 	}
 	return points
+}
+
+// pythonMicros is int(ns / 1000) as Python has it: the quotient of two whole numbers is rounded once, to the nearest float64.
+func pythonMicros(ns int64) int64 {
+	quotient, _ := new(big.Rat).SetFrac64(ns, 1000).Float64()
+	return int64(quotient)
 }
 
 // writeTimeline writes [times, sizes]; each list of sizes begins with a zero, as torch's does.
@@ -247,17 +274,13 @@ func writeTimeline(w *bufio.Writer, points []memoryPoint) error {
 }
 
 // writeRawTimeline writes a list of [time in ns, action, bytes, category].
-func writeRawTimeline(w *bufio.Writer, actions []memoryAction) error {
+func writeRawTimeline(w *bufio.Writer, actions []model.MemoryAction) error {
 	w.WriteByte('[')
 	for i, a := range actions {
 		if i > 0 {
 			w.WriteString(", ")
 		}
-		bytes := a.bytes
-		if a.action == memDestroy {
-			bytes = -bytes
-		}
-		fmt.Fprintf(w, "[%d, %d, %d, %d]", a.time, a.action, bytes, a.category)
+		fmt.Fprintf(w, "[%d, %d, %d, %d]", a.Time, a.Action, a.Bytes, a.Category)
 	}
 	_, err := w.WriteString("]")
 	return err

@@ -121,6 +121,7 @@ func (r *sessionReader) trace(path string, file traceFile, process int) {
 	if !file.own {
 		t.Window = windowIndex(p, file.number)
 		r.modules(t, filepath.Dir(path), file.number)
+		r.memoryTimelines(t, filepath.Dir(path), file.number)
 	}
 	if t.Rank == model.NoRank {
 		t.Rank, t.World = p.Rank, p.WorldSize

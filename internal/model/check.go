@@ -49,6 +49,9 @@ func (t *Trace) check(s *Session) error {
 	if err := t.Memory.check(len(t.Lanes)); err != nil {
 		return err
 	}
+	if err := checkTimelines(t.MemoryTimelines); err != nil {
+		return err
+	}
 	if err := t.Modules.check(t.Events.Len(), len(t.Lanes)); err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ type Trace struct {
 	Steps    []TraceStep
 	Features Features
 	Modules  *Modules // nil where calls of modules were not recorded
+	// MemoryTimelines are torch's own, one per device; nil where the agent did not have them made.
+	MemoryTimelines []MemoryTimeline
 }
 
 // Header is what the file says of itself.

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from . import core, options
+from . import core, memorycategories, options
 
 # What a session needs; torch has had all of it since 1.8.
 NEEDED = (
@@ -39,6 +39,7 @@ class Settings:
         self.shapes = bool(config.get("record_shapes"))
         self.memory = bool(config.get("profile_memory"))
         self.stack = bool(config.get("with_stack"))
+        self.categories = self.memory and memorycategories.possible()  # detail windows record stacks, which torch tells them from
         self.flops = bool(config.get("with_flops"))
         self.modules = bool(config.get("with_modules"))
         self.activities = config.get("activities") or []
@@ -51,7 +52,7 @@ class Settings:
         return {
             "record_shapes": self.shapes or detail or self.flops,
             "profile_memory": self.memory,
-            "with_stack": self.stack and stacks and not stacks_taken(),
+            "with_stack": (self.stack or detail and self.categories) and stacks and not stacks_taken(),
             "with_flops": self.flops or detail,
             "with_modules": self.modules,
         }

@@ -29,7 +29,7 @@ def install(torch):
     wrap_step(torch.profiler.profile)
     for kind in (getattr(torch.profiler, "_KinetoProfile", torch.profiler.profile), profile):
         wrap_export(kind)
-    if core.config.get("with_stack"):
+    if core.config.get("with_stack") or core.config.get("profile_memory"):
         watch_setprofile()
 
 

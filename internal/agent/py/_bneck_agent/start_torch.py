@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, forks, life, marks, options, profiler, tracebacks
+from . import core, facts, forks, life, marks, memorycategories, options, profiler, tracebacks
 
 windows = None
 
@@ -60,6 +60,7 @@ def install_windows(torch):
     life.after_fork.append(windows.forked)
     life.after_fork_parent.append(windows.after_fork)
     life.at_end.append(windows.at_end)
+    life.at_end.append(memorycategories.at_end)
     life.after_fork.append(forked)
 
 

@@ -10,10 +10,12 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, marks, modulepaths, modules, plan, profiler, regions, ticker
+from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, ticker
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
+MEMORY_DETAIL = 2  # the same where categories of memory are asked for, which short programs have too
+STACK_SHIFT = 2  # a window with stacks has some four times as many events
 MAX_WINDOWS = 11
 MAX_SLICES = 24
 SLICE_S = (0.05, 0.5)  # first and longest slice of a program without steps
@@ -69,7 +71,8 @@ class Windows:
 
     def window_events(self, detail=False):
         """How many events a window may hold so that stopping it is no long pause and needs no more than some 70 MB."""
-        return max(1000, min(self.left, int(0.6 * self.max_pause / self.cost_ns), HELD_EVENTS >> detail))
+        shift = detail + (STACK_SHIFT if detail and self.settings.categories else 0)
+        return max(1000, min(self.left, int(0.6 * self.max_pause / self.cost_ns), HELD_EVENTS >> shift))
 
     def length(self, number, detail):
         """How many steps the window that begins with step `number` holds; detail: it records shapes."""
@@ -180,7 +183,8 @@ class Windows:
         t = core.now()
         self.first = number
         by_rule = not self.whole and not self.schedule and number >= 0
-        self.detail = by_rule and self.planned >= DETAIL - 1 and (self.planned - DETAIL + 1) % 3 == 0
+        detail = MEMORY_DETAIL if self.settings.categories else DETAIL
+        self.detail = by_rule and self.planned >= detail - 1 and (self.planned - detail + 1) % 3 == 0
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:
@@ -266,8 +270,8 @@ class Windows:
             session.stop()
         except Exception as problem:
             error = "%s: %s" % (type(problem).__name__, problem)
-            self.over = not self.settings.stack  # without stacks it may work
-            self.settings.stack = False
+            self.over = not (self.settings.stack or self.settings.categories)  # without stacks it may work
+            self.settings.stack = self.settings.categories = False
             self.failed("stop", problem)
         t1 = core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
@@ -294,10 +298,13 @@ class Windows:
         name = "trace-%d.json" % index
         events = 0
         if error is None:
+            results = session.results
             try:
                 events = self.write(session, name)
+                memorycategories.keep(session, results, index, events)
             except Exception as problem:
                 error = "%s: %s" % (type(problem).__name__, problem)
+            del results
         del session
         t1 = core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
@@ -434,6 +441,7 @@ class Windows:
         """In a forked child: begins anew, without what the parent had open."""
         ticker.lost()
         modulepaths.forked()
+        memorycategories.forked()
         self.__init__(self.torch, self.config)
         self.resume = False
 
@@ -462,7 +470,8 @@ class Windows:
 
 def watch_cprofile(module):
     """cProfile beside a session with stacks stops for good (2.4): such a session ends first. Installed when stacks are asked for."""
-    if not (core.config or {}).get("with_stack") or sys.version_info >= (3, 12):
+    config = core.config or {}
+    if not (config.get("with_stack") or config.get("profile_memory")) or sys.version_info >= (3, 12):
         return
     from . import start_torch
 
