@@ -92,6 +92,9 @@ func (c *Context) changeThreads(f *Finding) {
 	}
 	text := setThreads.ReplaceAllLiteralString(at.text, "set_num_threads("+n+")")
 	f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, text, at.file, at.line
+	if f.Where.File == "" { // the program asks for them itself
+		f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text
+	}
 }
 
 // itemSum matches a line that adds a tensor's value to a sum.

@@ -12,9 +12,9 @@ class Settings:
     windows: int = WINDOWS
     sensors: int = 16
     length: int = 96
-    width: int = 48
+    width: int = 96
     depth: int = 3
-    batch: int = 32
+    batch: int = 64
     rate: float = 0.02
     note_every: int = 20
     check_every: int = 60
