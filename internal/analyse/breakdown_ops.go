@@ -16,7 +16,7 @@ type OpAccount struct {
 	Events     float64 // events per step on the driving thread
 	Top        float64 // operators per step that no other operator encloses
 	Rate       float64 // the same per ns of traced time
-	Small      float64 // those of them that last less than smallOp
+	Small      float64 // those of them that consist of pieces shorter than smallOp
 	SmallTime  float64 // ns per step in small operators, after correction
 	CostPer    float64 // ns that tracing costs per event
 	Distortion float64 // traced ÷ baseline mean step; 0 unknown
@@ -196,6 +196,8 @@ type opSums struct {
 	backwardEnd                 model.Time // in this step: what an optimizer's closure ran before is no optimizer work
 	topUntil                    model.Time
 	topDur                      float64
+	topFirst, topLast           model.EventID // events of the current outermost operator
+	self                        map[model.EventID]float64
 	topEvents                   float64
 }
 
@@ -217,11 +219,13 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
 		}
 	}
 	self := map[model.EventID]float64{}
+	a.self, a.topFirst = self, model.NoEvent
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
 		id := model.EventID(i)
 		a.events++
 		if ev.Kind[i] == model.KindOp {
 			a.op(ev, id, self)
+			a.topLast = id
 		}
 	}
 	a.flushTop()
@@ -237,6 +241,7 @@ func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]f
 	if ev.Start[id] >= a.topUntil {
 		a.flushTop()
 		a.topUntil, a.topDur, a.topEvents, a.topName = ev.End(id), dur, 1, ev.Name[id]
+		a.topFirst = id
 		a.top++
 		a.time += dur
 		return
@@ -266,11 +271,21 @@ func (a *opSums) flushTop() {
 	t.count++
 	t.time += a.topDur
 	t.events += a.topEvents
-	if a.topDur < smallOp {
+	if a.longestPiece() < smallOp {
 		t.small++
 		a.small++
 	}
 	a.topEvents = 0
+}
+
+// longestPiece is the longest self time inside the current outermost operator: one that consists of small ones alone, such as a cell
+// of a recurrent network or a node of the backward pass, is dispatch like them.
+func (a *opSums) longestPiece() float64 {
+	longest := 0.0
+	for id := a.topFirst; id <= a.topLast; id++ {
+		longest = max(longest, a.self[id])
+	}
+	return longest
 }
 
 // topSum is the outermost operators of one name.

@@ -52,6 +52,19 @@ func TestTinyOperators(t *testing.T) {
 	}
 }
 
+// Operators that consist of small ones alone are as much dispatch as those.
+func TestOperatorsOfSmallPieces(t *testing.T) {
+	for us, small := range map[int64]float64{56: 1600, 62: 0} { // each is an operator and one inside it of half its length
+		p := testkit.NewProgram()
+		cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
+		traced(p, 3, 1600, us)
+		if _, b := find(t, p); b.Ops == nil || b.Ops.Small != small {
+			t.Errorf("%d µs: %+v, want %v small operators", us, b.Ops, small)
+		}
+	}
+}
+
 // Few large operators are no launch problem, and their kinds sum to the part.
 func TestLargeOperators(t *testing.T) {
 	p := testkit.NewProgram()
