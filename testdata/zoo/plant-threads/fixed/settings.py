@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 2560
+WINDOWS = 1280
 
 
 @dataclass

@@ -1,0 +1,42 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// The late rank also validates, which runs the model that all ranks run: the place is what it alone does, not the model's line.
+func TestLateRankIsPlacedAtWhatItAloneDoes(t *testing.T) {
+	layer := user("forward", 30, 33)
+	p := testkit.NewProgram()
+	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
+	own := testkit.Native(40, module, loop(40), layer)
+	p.Steps(30, model.PhaseBaseline, own, testkit.Native(55, module, loop(43), user("validate", 10, 14), layer), testkit.Blocked(5, module, loop(41), reduce))
+	q := p.Add(model.RoleRank, 200)
+	q.P.Rank, q.P.WorldSize = 1, 2
+	q.Steps(30, model.PhaseBaseline, own, testkit.Blocked(60, module, loop(41), reduce))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Straggler, "", 14, 52)
+	if f.Where.Rank != 0 {
+		t.Errorf("late rank %d, want 0", f.Where.Rank)
+	}
+}
+
+// Where samples are too few to split operators from the interpreter, they still tell of waits that no trace sees.
+func TestFewSamplesTellOfTheLock(t *testing.T) {
+	p := testkit.NewProgram()
+	waits := testkit.Act{Ms: 2, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(40)}}
+	p.Steps(12, model.PhaseBaseline, testkit.Native(1, module, loop(40)), waits)
+	traced(p, 3, 10, 50)
+	res, b := find(t, p)
+	if len(b.Samples) >= 60 {
+		t.Fatalf("%d samples are not few", len(b.Samples))
+	}
+	if f := want(t, res, cause.GIL, "", 0, 0); f.Share < 0.6 || f.Share > 0.7 {
+		t.Errorf("%.2f of the step waits for the lock, want two thirds", f.Share)
+	}
+}
