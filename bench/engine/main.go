@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,33 +152,49 @@ func (m *measurement) report(paths []string) (cost, error) {
 	return cost{wall, command.ProcessState.UserTime() + command.ProcessState.SystemTime(), use.Maxrss << 10}, nil
 }
 
-var rateLine = regexp.MustCompile(`(?m)^Benchmark(Columns/(\S+?)\.json\.gz|ByteLoop)\s.*?([0-9.]+) cpuMB/s`)
+// rateLine holds a file's name, none for the loop, the rate by the clock and the rate by CPU time.
+var rateLine = regexp.MustCompile(`(?m)^Benchmark(?:Columns(?:OfTwo)?/(\S+?)\.json\.gz|ByteLoop)\S*\s.*?([0-9.]+) MB/s\s+([0-9.]+) cpuMB/s`)
 
-// rates compares reading from memory with the loop over every byte, by CPU time, on one core.
+// rates compares reading from memory with the loop over every byte: on one core by CPU time, which other programs do not
+// disturb as much, on two by the clock.
 func (m *measurement) rates() error {
-	all := map[string][]float64{}
+	one, two := map[string][]float64{}, map[string][]float64{}
 	for range m.runs {
-		command := exec.Command(m.columns, "-test.run", "^$", "-test.bench", "Columns|ByteLoop", "-test.cpu", "1", "-test.benchtime", "5x")
-		command.Dir = "internal/ingest"
-		out, err := command.Output()
+		if err := m.rate(one, 3, "Columns$|ByteLoop", "1"); err != nil {
+			return err
+		}
+		if err := m.rate(two, 2, "ColumnsOfTwo$", "2"); err != nil {
+			return err
+		}
+	}
+	loop := middle(one[""])
+	delete(one, "")
+	for _, name := range slices.Sorted(maps.Keys(one)) {
+		for _, r := range []struct {
+			cores string
+			rate  float64
+			goal  float64
+		}{{"one core", middle(one[name]), 1.2}, {"two cores", middle(two[name]), 2}} {
+			m.add(fmt.Sprintf("raw JSON into columns, %s: %s", r.cores, name), fmt.Sprintf("loop %.0f MB/s", loop), fmt.Sprintf("%.0f MB/s", r.rate), r.rate/loop, r.goal, "x the loop")
+		}
+	}
+	return nil
+}
+
+// rate adds the rates of one run of benchmarks, in the given column of their lines.
+func (m *measurement) rate(to map[string][]float64, column int, benchmarks, cores string) error {
+	command := exec.Command(m.columns, "-test.run", "^$", "-test.bench", benchmarks, "-test.cpu", cores, "-test.benchtime", "5x")
+	command.Dir = "internal/ingest"
+	out, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("benchmark of columns: %w\n%s", err, out)
+	}
+	for _, found := range rateLine.FindAllSubmatch(out, -1) {
+		rate, err := strconv.ParseFloat(string(found[column]), 64)
 		if err != nil {
-			return fmt.Errorf("benchmark of columns: %w\n%s", err, out)
+			return fmt.Errorf("benchmark of columns: %w", err)
 		}
-		for _, found := range rateLine.FindAllSubmatch(out, -1) {
-			rate, _ := strconv.ParseFloat(string(found[3]), 64)
-			all[string(found[2])] = append(all[string(found[2])], rate)
-		}
-	}
-	loop := middle(all[""])
-	delete(all, "")
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		rate := middle(all[name])
-		m.add("raw JSON into columns, one core: "+name, fmt.Sprintf("loop %.0f MB/s", loop), fmt.Sprintf("%.0f MB/s", rate), rate/loop, 1.2, "x the loop")
+		to[string(found[1])] = append(to[string(found[1])], rate)
 	}
 	return nil
 }
