@@ -48,6 +48,22 @@ func TestDifferences(t *testing.T) {
 	check("python-between: host", p.Kinds[PathHost], us(800))
 	check("python-between: path", p.To.Sub(p.From), us(1000))
 
+	trace, _ = load("after-window")
+	step := trace.Steps[0]
+	p = CriticalPath(trace, &s, step.Start, step.End)
+	checkPath(t, p)
+	check("after-window: path", p.To.Sub(p.From), us(1000))
+	whole := CriticalPath(trace, &s, trace.From, trace.To) // HTA's number for the step
+	checkPath(t, whole)
+	check("after-window: path to the end of what was launched", whole.To.Sub(whole.From), us(2500))
+	check("after-window: of it the kernel", whole.Kinds[PathCompute], us(2390))
+
+	trace, _ = load("graph-kernels")
+	p = CriticalPath(trace, &s, trace.From, trace.To)
+	checkPath(t, p)
+	check("graph-kernels: path", p.To.Sub(p.From), us(1000))
+	check("graph-kernels: kernels", p.Kinds[PathCompute], us(860))
+
 	trace, _ = load("wrapper-twice")
 	rows := map[string]KeyAverage{}
 	for _, k := range KeyAverages([]*model.Trace{trace}, &s, KeyAveragesOptions{}) {
