@@ -31,6 +31,10 @@ func TestEveryCauseIsComplete(t *testing.T) {
 				t.Errorf("docs/causes/%s.md lacks %q", id, heading)
 			}
 		}
+		_, report, _ := strings.Cut(string(page), "## A real report")
+		if !strings.Contains(report, "```text") || !strings.Contains(report, "["+id) {
+			t.Errorf("docs/causes/%s.md shows no report with a finding of it", id)
+		}
 		if !strings.Contains(string(list), "[`"+id+"`]("+id+".md)") {
 			t.Errorf("docs/causes/README.md does not list %s", id)
 		}
