@@ -36,7 +36,11 @@ func (b *builder) analyse() {
 	a := b.res.account
 	b.res.ctx = cause.NewContext(b.s, a)
 	b.res.found = cause.Find(b.res.ctx)
-	b.guard("savings in order", func() { cause.InOrder(b.res.found.Findings, b.res.ctx, replay.NewSession(b.s, a)) })
+	b.guard("savings in order", func() {
+		r := replay.NewSession(b.s, a)
+		cause.PriceInput(b.res.found.Findings, b.res.ctx, r)
+		cause.InOrder(b.res.found.Findings, b.res.ctx, r)
+	})
 	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)
 	b.parts(a)
 	for i := range b.res.found.Findings {

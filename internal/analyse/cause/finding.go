@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
 
@@ -56,6 +57,8 @@ type Finding struct {
 	// claim is the time that the finding explains, by part of the account (ns over the accounted windows), used to see to
 	// it that two findings never claim the same time.
 	claim map[analyse.PartID]float64
+	// ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
+	ask *replay.Change
 }
 
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.

@@ -256,6 +256,9 @@ func (v *inputView) finding(c *Context) Finding {
 	f.Step = v.saving(c, sub)
 	f.Run = c.overRun(f.Step)
 	v.describe(c, &f)
+	if q, ok := v.question(c, sub); ok {
+		f.ask = &q
+	}
 	f.Confidence = c.basis(v.samples)
 	if v.samples == 0 {
 		f.Confidence = c.exactBasis(v.batches)

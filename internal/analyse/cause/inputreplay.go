@@ -1,0 +1,68 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse/replay"
+)
+
+// replayError is how far, as a share, the unmodified replay may be from the recorded steps for its answers to be prices.
+const replayError = 0.05
+
+// question is what a replay is asked for the price of a wait for data: the fix as a change of the recorded fetches. ok is false
+// where no replay knows it: a slow hand-over, workers that are started anew.
+func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) {
+	switch {
+	case v.startsAgain() || v.fetch <= 0:
+		return q, false
+	case sub == "workers":
+		return replay.Change{Workers: v.suggestWorkers(c)}, true
+	case sub == "transform" && v.hotPart > 0:
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.93*v.hotPart}}}, true
+	case sub == "storage":
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.97*min(v.blocked, 1)}}}, true
+	}
+	return q, false
+}
+
+// PriceInput sets the price of waits for data by replaying the recorded fetches under the fix: the queue has its depth, workers and
+// the step share the cores, and what the wait hid becomes the limit. The findings are ranked anew. Where a session has several
+// ranks, or its steps cannot be replayed, the prices stay as they are.
+func PriceInput(found []Finding, c *Context, r *replay.Session) {
+	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > replayError {
+		return
+	}
+	changed := false
+	for i := range found {
+		f := &found[i]
+		if f.ask == nil || f.Step.Mid <= 0 {
+			continue
+		}
+		before, after, err := r.Price(*f.ask)
+		if err != nil || before <= 0 || after > before {
+			continue
+		}
+		mid := (1 - after/before) * c.B.Mean()
+		f.Step = Range{min(f.Step.Low, 0.85*mid), mid, max(f.Step.High, mid)}
+		f.Run = c.overRun(f.Step)
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
+		changed = true
+	}
+	if changed {
+		slices.SortStableFunc(found, func(a, b Finding) int {
+			if a.Healthy != b.Healthy {
+				return cmp.Compare(btoi(a.Healthy), btoi(b.Healthy))
+			}
+			return cmp.Compare(b.Run.Mid, a.Run.Mid)
+		})
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
