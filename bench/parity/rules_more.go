@@ -138,7 +138,40 @@ func (r *rules) critical(t *table, h *holistic) {
 	}
 	p := analyse.CriticalPath(r.t, r.s, from, to)
 	ours := micro(p.To.Sub(p.From) - p.Kinds[analyse.PathHost])
-	t.loose("critical path without time between operators", theirs, ours, "HTA's is the longest sum of weights, ours the chain that ended last")
+	t.loose("critical path without time between operators", theirs, ours, r.pathReasons(p))
+}
+
+// pathReasons are why HTA's critical path of a window is another than ours, each with the trace of docs/differences.md that shows it.
+func (r *rules) pathReasons(p *analyse.Path) string {
+	ev := &r.t.Events
+	after, graphs := model.Dur(0), 0
+	for i := range ev.Len() {
+		call := ev.Link[i]
+		if !ev.Kind[i].Device() || call == model.NoEvent || ev.Start[call] < p.From || ev.Start[call] >= p.To {
+			continue
+		}
+		after = max(after, ev.End(model.EventID(i)).Sub(p.To))
+		if ev.Link[call] != model.EventID(i) {
+			graphs++
+		}
+	}
+	threads := map[model.LaneID]bool{}
+	for _, s := range p.Spans {
+		if r.t.Lanes[s.Lane].Kind == model.LaneThread && s.Kind == analyse.PathOp {
+			threads[s.Lane] = true
+		}
+	}
+	var out []string
+	if after > 0 {
+		out = append(out, fmt.Sprintf("its work ends %.0f µs after the window (after-window.json)", micro(after)))
+	}
+	if len(threads) > 1 {
+		out = append(out, fmt.Sprintf("ours goes through %d threads, HTA's stays on one (two-threads.json)", len(threads)))
+	}
+	if graphs > 0 {
+		out = append(out, fmt.Sprintf("%d kernels of graphs, which HTA leaves out (graph-kernels.json)", graphs))
+	}
+	return strings.Join(append(out, "HTA's is the longest sum of weights, ours the chain that ended last (short-stretches.json)"), "; ")
 }
 
 func (r *rules) counts(t *table, h *holistic) {

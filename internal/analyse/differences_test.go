@@ -58,6 +58,18 @@ func TestDifferences(t *testing.T) {
 	check("after-window: path to the end of what was launched", whole.To.Sub(whole.From), us(2500))
 	check("after-window: of it the kernel", whole.Kinds[PathCompute], us(2390))
 
+	trace, _ = load("two-threads")
+	p = CriticalPath(trace, &s, trace.From, trace.To)
+	checkPath(t, p)
+	threads := map[model.LaneID]model.Dur{}
+	for _, span := range p.Spans {
+		threads[span.Lane] += span.Dur
+	}
+	check("two-threads: operators", p.Kinds[PathOp], us(1000))
+	if len(threads) != 2 {
+		t.Errorf("two-threads: the path goes through %d threads", len(threads))
+	}
+
 	trace, _ = load("graph-kernels")
 	p = CriticalPath(trace, &s, trace.From, trace.To)
 	checkPath(t, p)
