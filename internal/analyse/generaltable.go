@@ -36,6 +36,7 @@ var tableAnalyses = []TableAnalysis{
 	compiledRegions,
 	tritonKernels,
 	counterValues,
+	rangeCounters,
 	otherEvents,
 	traceMetadata,
 }

@@ -195,6 +195,7 @@ func cutTrace(t *model.Trace, in []Interval) {
 	ev.Lane, ev.Parent, ev.Link, ev.Op, ev.Detail = ev.Lane[:kept], ev.Parent[:kept], ev.Link[:kept], ev.Op[:kept], ev.Detail[:kept]
 	cutMemory(&t.Memory, in)
 	t.Counters = slices.DeleteFunc(t.Counters, func(c model.CounterEvent) bool { return within(in, c.Time) < 0 })
+	t.Ranges = slices.DeleteFunc(t.Ranges, func(c model.RangeCounter) bool { return within(in, c.Start) < 0 })
 	t.Steps = slices.DeleteFunc(t.Steps, func(st model.TraceStep) bool { return within(in, st.Start) < 0 })
 	if len(in) > 0 {
 		t.From = max(t.From, in[0].Start)

@@ -170,6 +170,10 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 		t.Counters = append(t.Counters, model.CounterEvent{Time: model.Time(c.ts + b.header.base), Name: texts.name(c.name), Key: texts.name(c.key),
 			PID: texts.id(c.pid), Value: c.value})
 	}
+	for _, c := range b.ranges.flat() {
+		t.Ranges = append(t.Ranges, model.RangeCounter{Range: int32(c.pid.Num), Start: model.Time(c.ts + b.header.base), Name: texts.name(c.name),
+			Key: texts.name(c.key), Value: c.value})
+	}
 	t.Lanes = b.lanes.build(texts)
 	for i := range t.Lanes {
 		t.Lanes[i].FirstEvent = model.EventID(b.lanes.list[i].from)

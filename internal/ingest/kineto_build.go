@@ -33,9 +33,10 @@ type builder struct {
 
 // catInfo is what a category means.
 type catInfo struct {
-	known bool
-	kind  model.Kind
-	old   bool // "Operator" of PyTorch up to 1.10, which annotations have too
+	known  bool
+	kind   model.Kind
+	ranges bool // ranges of the device with counters as their arguments
+	old    bool // "Operator" of PyTorch up to 1.10, which annotations have too
 }
 
 // categories maps categories of all versions, in lower case, to kinds.
@@ -96,7 +97,7 @@ func (b *builder) cat(id kineto.Text) catInfo {
 	if !c.known {
 		c.known = true
 		name := lower(b.scan.Names.String(id))
-		c.kind, c.old = categories[name], name == "operator"
+		c.kind, c.old, c.ranges = categories[name], name == "operator", name == "cuda_profiler_range"
 	}
 	return *c
 }
@@ -123,6 +124,10 @@ func (b *builder) complete(e *kineto.Event) {
 	if why := impossible(e, kind, dur); why != "" {
 		b.skipped.add(why, e.Offset)
 		return
+	}
+	if c.ranges && b.opt.Skip&SkipCounters == 0 {
+		b.values(e, kineto.ID{Num: b.ranged, Set: true}, &b.ranges)
+		b.ranged++
 	}
 	b.add(e, kind, e.TS, dur)
 }

@@ -278,6 +278,8 @@ func (b *builder) takeRows(r *pieceReader, st *stage) {
 	takeAll(&b.runtime, &st.runtime, func(*model.RuntimeDetail) {})
 	takeAll(&b.device, &st.device, func(d *model.DeviceDetail) { d.Args = r.deviceArgs[d.Args] })
 	takeAll(&b.memory, &st.memory, func(m *rawMemory) { m.lane = r.laneOf[m.lane] })
+	takeAll(&b.ranges, &st.ranges, func(c *rawCounter) { c.name, c.key, c.pid.Num = r.nameOf[c.name], r.nameOf[c.key], c.pid.Num+b.ranged })
+	b.ranged += st.ranged
 	takeAll(&b.counters, &st.counters, func(c *rawCounter) { c.name, c.key, c.pid = r.nameOf[c.name], r.nameOf[c.key], r.id(c.pid) })
 }
 

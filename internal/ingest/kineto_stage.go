@@ -82,8 +82,10 @@ type stage struct {
 	device   rows[model.DeviceDetail]
 	memory   rows[rawMemory]
 	counters rows[rawCounter]
-	total    int64   // events of any phase
-	counts   []int64 // complete events by category text
+	ranges   rows[rawCounter] // counters of ranges; pid numbers the range
+	ranged   int64            // ranges with counters
+	total    int64            // events of any phase
+	counts   []int64          // complete events by category text
 	skipped  skips
 }
 
@@ -122,6 +124,8 @@ func (st *stage) reset() {
 	st.device.reset()
 	st.memory.reset()
 	st.counters.reset()
+	st.ranges.reset()
+	st.ranged = 0
 	st.total = 0
 	clear(st.counts)
 	st.skipped = skips{}

@@ -152,12 +152,16 @@ func (b *builder) counter(e *kineto.Event) {
 	if !e.HasTS() || b.opt.Skip&SkipCounters != 0 {
 		return
 	}
+	b.values(e, e.PID, &b.counters)
+}
+
+// values adds an event's arguments that are numbers.
+func (b *builder) values(e *kineto.Event, pid kineto.ID, to *rows[rawCounter]) {
 	for _, extra := range e.Extra {
 		var v float64
-		if json.Unmarshal(extra.Raw, &v) != nil {
-			continue
+		if json.Unmarshal(extra.Raw, &v) == nil {
+			to.add(rawCounter{e.TS, e.Name, extra.Key, pid, v})
 		}
-		b.counters.add(rawCounter{e.TS, e.Name, extra.Key, e.PID, v})
 	}
 }
 

@@ -13,6 +13,8 @@ type Trace struct {
 	Events   Events
 	Memory   MemoryEvents
 	Counters []CounterEvent
+	// Ranges are the counters that the device itself kept for ranges of its work, in the order of the file.
+	Ranges   []RangeCounter
 	Steps    []TraceStep
 	Features Features
 	Modules  *Modules // nil where calls of modules were not recorded
@@ -214,6 +216,16 @@ type CounterEvent struct {
 	Name  Str
 	Key   Str
 	PID   Str
+	Value float64
+}
+
+// RangeCounter is one hardware counter of one range that CUPTI's range profiler measured (cuda_profiler_range): a kernel, or
+// whatever else the user marked.
+type RangeCounter struct {
+	Range int32 // number of the range in the file
+	Start Time
+	Name  Str // of the range
+	Key   Str // of the counter, as CUPTI names it
 	Value float64
 }
 
