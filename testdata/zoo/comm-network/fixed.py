@@ -6,7 +6,7 @@ from torch import nn
 
 STEPS = 60
 WIDTH = 1500
-EVERY = 60
+EVERY = 20
 
 
 def exchange(parameters):
