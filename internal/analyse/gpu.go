@@ -59,13 +59,14 @@ func (w *deviceWork) gpu() GPU {
 // smEfficiency is the time-weighted mean over the span of Σ min(blocks per SM, 1) of the kernels that run, capped at 1.
 func (w *deviceWork) smEfficiency() float64 {
 	ev := &w.trace.Events
-	var points []stats.Weighted
+	blocks, any := stats.Capped{Limit: 1}, false
 	for _, id := range w.rows {
 		if args := ev.DeviceArgsOf(ev.Detail[id]); ev.Kind[id] == model.KindKernel && args.BlocksPerSM > 0 {
-			points = append(points, stats.Weighted{Interval: interval(ev, id), Weight: min(1, float64(args.BlocksPerSM))})
+			blocks.Add(stats.Weighted{Interval: interval(ev, id), Weight: min(1, float64(args.BlocksPerSM))})
+			any = true
 		}
 	}
-	if len(points) == 0 {
+	if !any {
 		return -1
 	}
 	span := int64(0)
@@ -79,7 +80,7 @@ func (w *deviceWork) smEfficiency() float64 {
 	if span == 0 {
 		return -1
 	}
-	return stats.CappedIntegral(points, 1) / float64(span)
+	return blocks.Sum() / float64(span)
 }
 
 // occupancy is the kernels' estimated occupancy weighted by their time.

@@ -1,6 +1,9 @@
 package stats
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func TestCappedIntegral(t *testing.T) {
 	in := []Weighted{{Interval{0, 10}, 0.5}, {Interval{5, 15}, 0.75}, {Interval{20, 20}, 1}, {Interval{30, 40}, 0.25}}
@@ -10,6 +13,30 @@ func TestCappedIntegral(t *testing.T) {
 	}
 	if got := CappedIntegral(nil, 1); got != 0 {
 		t.Errorf("integral of nothing %v", got)
+	}
+}
+
+// TestCappedAgainstGrid holds the sweep against a sum over every instant, for many intervals that overlap.
+func TestCappedAgainstGrid(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var in []Weighted
+		var level [64]float64
+		for range random.IntN(40) {
+			from := random.Int64N(60)
+			w := Weighted{Interval{from, min(from+random.Int64N(20), 64)}, float64(random.IntN(8)) / 8}
+			in = append(in, w)
+			for at := w.From; at < w.To; at++ {
+				level[at] += w.Weight
+			}
+		}
+		want := 0.0
+		for _, l := range level {
+			want += min(l, 1.5)
+		}
+		if got := CappedIntegral(in, 1.5); got != want { // eighths add up exactly
+			t.Fatalf("%v: %v, want %v", in, got, want)
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func FromTrace(t *model.Trace, s *model.Strings) *Graph { return fromTrace(t, s,
 func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 	g := &Graph{texts: s, traces: []*model.Trace{t}, origin: t.From}
 	b := newBuilder(g, t, s, 0, 0, last)
+	if b == nil {
+		return nil
+	}
 	g.room(b)
 	b.build(nil)
 	if len(g.nodes) == 0 {
@@ -76,7 +79,8 @@ func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 	return g
 }
 
-// newBuilder prepares a trace. last limits it to its last steps and one before that leads in, 0: nothing is left out.
+// newBuilder prepares a trace. last limits it to its last steps and one before that leads in, and to so many events that a report
+// can afford them (nil: one step has more); 0: nothing is left out.
 func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64, last int) *builder {
 	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}}
 	if g.known == nil {
@@ -84,13 +88,20 @@ func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset in
 	}
 	b.names = g.known
 	b.steps = t.Steps
+	b.ranges()
 	if n := len(t.Steps); last > 0 && n > 0 {
 		if n > last {
 			b.steps, b.lead = t.Steps[n-last-1:], 1
 		}
-		b.from, b.to = b.steps[0].Start, b.steps[len(b.steps)-1].End
+		b.cut()
+		for b.inRange() > maxReportEvents && len(b.steps) > b.lead+1 {
+			b.steps, b.lead = b.steps[1:], 1
+			b.cut()
+		}
 	}
-	b.ranges()
+	if last > 0 && b.inRange() > maxReportEvents {
+		return nil
+	}
 	b.flags = make([]eventFlag, t.Events.Len())
 	b.laneAt = fill(len(t.Lanes), -1)
 	b.nodeOf, b.firstOf = fill(t.Events.Len(), -1), fill(t.Events.Len(), -1)
@@ -119,6 +130,28 @@ func (b *builder) kept(id model.EventID) bool {
 	}
 	return ev.Start[id] >= b.from && ev.Start[id] < b.to
 }
+
+// cut leaves out what lies outside of the steps.
+func (b *builder) cut() {
+	b.from, b.to = b.steps[0].Start, b.steps[len(b.steps)-1].End
+	b.ranges()
+}
+
+// inRange is how many events of threads may be kept, which launch all others; of a trace without threads all.
+func (b *builder) inRange() int {
+	threads, n := 0, 0
+	for i := range b.first {
+		n += int(b.end[i] - b.first[i])
+		if b.t.Lanes[i].Kind == model.LaneThread {
+			threads += int(b.end[i] - b.first[i])
+		}
+	}
+	return cmp.Or(threads, n)
+}
+
+// maxReportEvents bounds what a report's prices rest on, and with it the graph's size (some 200 bytes an event): fewer steps than reportSteps
+// where each is large.
+const maxReportEvents = 1 << 20
 
 // ranges finds the events of each lane that may be kept: of threads those that begin in the steps, of streams any.
 func (b *builder) ranges() {
