@@ -13,6 +13,14 @@ import (
 	"bottleneck/internal/cli"
 )
 
+// gpuTrace is a function that calls an operator whose kernel runs for 20 µs.
+const gpuTrace = `{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "made"}], "traceEvents": [
+{"ph": "X", "cat": "python_function", "name": "train.py(3): step", "pid": 7, "tid": 7, "ts": 100, "dur": 90, "args": {"Python id": 1, "Python parent id": null}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 110, "dur": 30, "args": {"External id": 5, "Ev Idx": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 120, "dur": 5, "args": {"External id": 5, "correlation": 9}},
+{"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 150, "dur": 20, "args": {"External id": 5, "device": 0, "stream": 7, "correlation": 9}}
+]}`
+
 // TestFromOtherTools executes the commands of docs/from-other-tools.md and looks for the lines that it shows.
 func TestFromOtherTools(t *testing.T) {
 	page := read(t, "../../docs/from-other-tools.md")
@@ -24,6 +32,7 @@ func TestFromOtherTools(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	write(t, "trace.json.gz", trace)
+	write(t, "gpu.json.gz", []byte(gpuTrace))
 	if err := os.Mkdir("log", 0o700); err != nil {
 		t.Fatal(err)
 	}
