@@ -38,6 +38,7 @@ func TestCyclesAreTraces(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.py")
 	const text = "from torch.profiler import ProfilerAction as A\ndef plan(step):\n" +
 		"    return {3: A.RECORD, 4: A.RECORD_AND_SAVE, 5: A.RECORD_AND_SAVE, 9: A.RECORD}.get(step, A.NONE)\n" +
+		"def never(step):\n    return A.WARMUP if step == 3 else A.NONE\n" +
 		"def broken(step):\n    return 1 / (5 - step) and A.NONE if step != 2 else A.RECORD_AND_SAVE\n"
 	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -53,6 +54,8 @@ func TestCyclesAreTraces(t *testing.T) {
 		{"first wait skipped", Config{Schedule: &Schedule{Wait: 4, WarmUp: 1, Active: 1, Repeat: 2, SkipFirst: 2, SkipFirstWait: 1}}, [][2]float64{{3, 4}, {9, 10}}, ""},
 		{"by a function", Config{SchedulePy: own + ":plan"}, [][2]float64{{3, 5}, {5, 6}, {9, 10}}, ""},
 		{"by a function that fails", Config{SchedulePy: own + ":broken"}, [][2]float64{{2, 3}}, "schedule-failed"},
+		{"by a function that never records", Config{SchedulePy: own + ":never"}, nil, "schedule-empty"},
+		{"beyond the program's end", Config{Schedule: &Schedule{SkipFirst: 500, Active: 1}}, nil, "schedule-empty"},
 		{"by a function that is not there", Config{SchedulePy: own + ":none"}, nil, "schedule-failed"},
 	}
 	for _, generation := range generations() {

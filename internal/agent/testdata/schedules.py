@@ -17,7 +17,7 @@ names = [name for name in values if name in known]
 combinations = differing = 0
 for chosen in itertools.product(*[values[name] for name in names]):
     settings = dict(zip(names, chosen))
-    ours, theirs = plan.Plan(plan.scheduled(settings)), schedule(**settings)
+    ours, theirs = plan.Plan(plan.scheduled(settings), ""), schedule(**settings)
     actions = [theirs(step).name for step in range(STEPS)]
     begins, ends = [], []
     for step in range(STEPS):

@@ -5,6 +5,7 @@ references alone remember which path belongs to which. Dynamo never sees the rep
 begins and put back after it, and its own frame is one that Dynamo leaves alone.
 """
 
+import _thread
 import json
 import os
 import sys
@@ -28,7 +29,8 @@ known = {}  # id of a module -> (weak reference, index in names)
 names = []  # [path, class], by index
 indices = {}  # the same, the other way round
 roots = {}  # class name -> weak references to the roots of that class, in the order they were met
-calls = None  # index, begin, end, thread, index, … of the window's calls; Unix nanoseconds
+calls = None  # index, begin, end, thread, index, … of the window's calls; Unix nanoseconds, threads as Python numbers them
+natives = {}  # the system's numbers of these threads
 dropped = 0  # calls that were not kept
 
 
@@ -39,6 +41,7 @@ def begin(torch):
     global base, calls, dropped, wanted
     base = torch.nn.Module
     calls, dropped = [], 0
+    natives.clear()
     wanted = True
     if safe_beside_dynamo():
         replace()
@@ -62,7 +65,7 @@ def replace():
 
 def recorder(function, calls):
     """A module's __call__ that keeps when it ran."""
-    now, thread, add, known_one = time.time_ns, core.thread_id, calls.extend, known.get
+    now, thread, add, known_one, most = time.time_ns, _thread.get_ident, calls.extend, known.get, 4 * MAX_CALLS
 
     def __call__(self, *arguments, **keywords):
         if mine is not __call__:  # kept by somebody beyond the window's end, or beyond a compilation
@@ -74,8 +77,10 @@ def recorder(function, calls):
         try:
             return function(self, *arguments, **keywords)
         finally:
-            if entry is not None and len(calls) < 4 * MAX_CALLS:
+            if entry is not None and len(calls) < most:
                 add((entry[1], began, now(), thread()))
+                if thread() not in natives:  # asking the system for the native id each time would cost a third more
+                    natives[thread()] = core.thread_id()
 
     __call__.__name__ = getattr(function, "__name__", "__call__")
     __call__.__qualname__ = getattr(function, "__qualname__", "__call__")
@@ -96,7 +101,7 @@ def unknown(module):
     """The entry of a module that is called for the first time."""
     if not isinstance(module, base) or len(names) > MAX_MODULES:
         return None
-    around = [outer for outer in enclosing(sys._getframe(1)) if outer is not module]
+    around = [outer for outer in enclosing(sys._getframe(1), 2) if outer is not module]
     return learn(module, around[0] if around else None)
 
 
@@ -112,6 +117,8 @@ def learn(module, around):
         path = root_name(module)
     else:
         path = names[outer[1]][0] + "." + (attribute(around, module) or "<%s>" % type(module).__name__)
+    if not children(module):  # nearly all that are made anew for each call
+        return remember(module, path)
     waiting = [(module, path)]
     met = set()
     while waiting:
@@ -119,14 +126,20 @@ def learn(module, around):
         if id(one) in met or len(met) > MAX_MODULES:
             continue
         met.add(id(one))
-        key = (path, type(one).__name__)
-        index = indices.get(key)
-        if index is None:
-            index = indices[key] = len(names)
-            names.append(key)
-        known[id(one)] = (weakref.ref(one), index)
+        remember(one, path)
         waiting += [(child, path + "." + name) for name, child in reversed(children(one))]
     return known.get(id(module))
+
+
+def remember(module, path):
+    """Makes the module's entry in known."""
+    key = (path, type(module).__name__)
+    index = indices.get(key)
+    if index is None:
+        index = indices[key] = len(names)
+        names.append(key)
+    entry = known[id(module)] = (weakref.ref(module), index)
+    return entry
 
 
 def children(module):
@@ -154,11 +167,11 @@ def root_name(module):
     return "%s#%d" % (name, len(alive) + 1) if alive else name
 
 
-def enclosing(frame):
-    """The modules whose calls run in this frame and those outside it, innermost first."""
+def enclosing(frame, most=MAX_DEPTH):
+    """The modules whose calls run in this frame and those outside it, innermost first, `most` of them."""
     found = []
     for _ in range(MAX_DEPTH * 4):
-        if frame is None or len(found) >= MAX_DEPTH:
+        if frame is None or len(found) >= most:
             break
         if frame.f_code in codes:
             module = frame.f_locals.get("self")
@@ -178,7 +191,8 @@ def end():
     if not wanted:
         return
     wanted = False
-    now, thread, frame = time.time_ns(), core.thread_id(), sys._getframe(1)
+    now, thread, frame = time.time_ns(), _thread.get_ident(), sys._getframe(1)
+    natives[thread] = core.thread_id()
     code = mine.__code__ if mine is not None else None
     for _ in range(MAX_DEPTH * 8):
         if frame is None or code is None:
@@ -213,7 +227,7 @@ def save(number):
     used = {}
     for i in range(0, len(kept), 4):
         index = used.setdefault(kept[i], len(used))
-        threads.setdefault(kept[i + 3], []).extend((index, kept[i + 1] - start, kept[i + 2] - kept[i + 1]))
+        threads.setdefault(natives.get(kept[i + 3], 0), []).extend((index, kept[i + 1] - start, kept[i + 2] - kept[i + 1]))
     text = json.dumps(
         {"schema": SCHEMA, "start_unix_ns": start, "full": bool(dropped), "names": [names[index] for index in used], "threads": threads},
         separators=(",", ":"),

@@ -51,10 +51,12 @@ def from_file(place):
 
 
 class Plan:
-    """Asks for each step once, in order, as torch does."""
+    """Asks for each step once, in order, as torch does: never ahead of the program, since a user's function may count its calls."""
 
-    def __init__(self, action):
+    def __init__(self, action, name):
         self.action = action
+        self.name = name  # as on the command line
+        self.answers = []  # those given so far, each once
         self.asked = -1
         self.now = self.before = NONE
         self.over = False
@@ -67,8 +69,17 @@ class Plan:
             answer = self.action(self.asked)
             self.over = answer is None
             self.before, self.now = self.now, answer or NONE
+            if self.now not in self.answers:
+                self.answers.append(self.now)
             self.recorded = self.recorded or self.now in (RECORD, SAVE)
         return self.before, self.now
+
+    @core.hook("schedule-end")
+    def ended(self):
+        """At the program's end: says so if no step was recorded. One that failed has been said already."""
+        if self.asked >= 0 and not self.recorded and not self.over:
+            text = "%s: nothing was recorded: of the program's %d steps all were %s; RECORD or RECORD_AND_SAVE records one"
+            core.note("schedule-empty", text % (self.name, self.asked + 1, " or ".join(self.answers)))
 
     def begins(self, step):
         """Whether this step is recorded."""
@@ -83,9 +94,9 @@ class Plan:
 def make(config):
     """The plan that the settings ask for; None for the agent's own. A schedule that cannot be used is said, and nothing is traced."""
     if config.get("schedule"):
-        return Plan(scheduled(config["schedule"]))
+        return Plan(scheduled(config["schedule"]), "--schedule")
     if config.get("schedule_py"):
-        return Plan(guarded(config["schedule_py"]))
+        return Plan(guarded(config["schedule_py"]), "--schedule-py " + os.path.basename(config["schedule_py"]))
     return None
 
 

@@ -414,6 +414,8 @@ class Windows:
             core.note("profiler-open", "the thread that was being traced is gone; its window is lost")
             forks.leave_abruptly()
         self.save()
+        if self.schedule is not None:
+            self.schedule.ended()
 
     @core.hook("profiler-fork")
     def before_fork(self):
