@@ -39,6 +39,7 @@ type processFacts struct {
 	WorkerIndex *int              `json:"worker_index"`
 	Consumer    *int              `json:"consumer"`
 	Argv        []string          `json:"argv"`
+	CWD         string            `json:"cwd"`
 	Python      string            `json:"python"`
 	MainThread  int               `json:"main_thread"`
 	ThreadsEnv  map[string]string `json:"threads_env"`
@@ -124,7 +125,7 @@ func readFacts(path string) (*processFacts, error) {
 
 func (f *processFacts) process() *model.Process {
 	p := &model.Process{
-		PID: f.PID, PPID: f.PPID, Host: f.Host, Role: role(f.Role), Rank: model.NoRank, WorkerIndex: -1, Command: f.Argv,
+		PID: f.PID, PPID: f.PPID, Host: f.Host, Role: role(f.Role), Rank: model.NoRank, WorkerIndex: -1, Command: f.Argv, Folder: f.CWD,
 		Start: model.Time(f.StartUnix), Python: f.Python, Agent: true, MainThread: f.MainThread, Counters: map[string]float64{},
 		Own: model.OwnCost{LongestPause: model.Dur(f.Agent.Pause), AgentCPU: model.Dur(f.Agent.CPU)},
 	}

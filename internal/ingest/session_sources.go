@@ -97,25 +97,37 @@ func agentPath(path string) bool {
 	return strings.Contains(slashed, "/_bneck_agent/") || strings.HasSuffix(slashed, "/agent/sitecustomize.py")
 }
 
-// cleanPaths rewrites files named with "/./" or "//" (a script started as ./train.py) the way that users write them, so
-// that one file has one name. "/../" stays: behind a symbolic link it means another place.
+// cleanPaths rewrites files named with "/./" or "//" (a script started as ./train.py) the way that users write them, and those
+// named relative to the folder that their process was started in (the script, before Python 3.9), so that one file has one
+// name. "/../" stays: behind a symbolic link it means another place.
 func cleanPaths(s *model.Session, processes []*model.Process) {
-	known := map[model.Str]model.Str{}
+	type name struct {
+		file   model.Str
+		folder string
+	}
+	known := map[name]model.Str{}
+	folder := ""
 	clean := func(file *model.Str) {
 		if *file == 0 {
 			return
 		}
-		to, seen := known[*file]
+		key := name{*file, folder}
+		to, seen := known[key]
 		if !seen {
 			to = *file
-			if text := s.Strings.Text(*file); strings.Contains(text, "/./") || strings.Contains(text, "//") {
-				to = s.Strings.Intern(cleanPath(text))
+			text := s.Strings.Text(*file)
+			if relativeFile(text) && strings.HasPrefix(folder, "/") {
+				text = folder + "/" + text
 			}
-			known[*file] = to
+			if text = cleanPath(text); text != s.Strings.Text(*file) {
+				to = s.Strings.Intern(text)
+			}
+			known[key] = to
 		}
 		*file = to
 	}
 	for _, p := range processes {
+		folder = p.Folder
 		for i := range p.Samples.Stacks.Frames {
 			clean(&p.Samples.Stacks.Frames[i].File)
 		}
@@ -126,6 +138,11 @@ func cleanPaths(s *model.Session, processes []*model.Process) {
 			clean(&p.Loaders[i].File)
 		}
 	}
+}
+
+// relativeFile says that a frame's file is named relative to a folder: no text that was never a file ("<string>"), no path of Windows.
+func relativeFile(path string) bool {
+	return strings.HasSuffix(path, ".py") && !strings.HasPrefix(path, "<") && !strings.HasPrefix(path, "/") && !strings.ContainsAny(path, `:\`)
 }
 
 func cleanPath(path string) string {

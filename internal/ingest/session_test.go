@@ -157,6 +157,27 @@ func TestSessionTraceCompressedOrNot(t *testing.T) {
 	}
 }
 
+// Before Python 3.9 the script's frames are named as its command line names it: relative to where it was started.
+func TestScriptsNamedRelatively(t *testing.T) {
+	s := &model.Session{Strings: &model.Strings{}}
+	for folder, want := range map[string]string{"/home/u": "/home/u/train.py", "": "train.py", `C:\u`: "train.py"} {
+		p := &model.Process{Folder: folder}
+		for _, file := range []string{"train.py", "./train.py", "/x/lib.py", "<string>", `D:\a.py`} {
+			p.Samples.Stacks.Frames = append(p.Samples.Stacks.Frames, model.Frame{File: s.Strings.Intern(file)})
+		}
+		cleanPaths(s, []*model.Process{p})
+		wants := []string{want, want, "/x/lib.py", "<string>", `D:\a.py`}
+		if want == "train.py" {
+			wants[1] = "./train.py"
+		}
+		for i, fr := range p.Samples.Stacks.Frames {
+			if got := s.Strings.Text(fr.File); got != wants[i] {
+				t.Errorf("in %q: %q, want %q", folder, got, wants[i])
+			}
+		}
+	}
+}
+
 // Whatever is in a session directory, it opens.
 func TestSessionDamagedFilesAreDiagnosed(t *testing.T) {
 	d := newSessionDir(t)

@@ -23,6 +23,7 @@ type Process struct {
 	WorldSize   int
 	WorkerIndex int // of a DataLoader worker; -1 otherwise
 	Command     []string
+	Folder      string // in which it was started; "" unknown
 	Start, End  Time
 	ExitStatus  *int
 	Python      string
