@@ -114,8 +114,14 @@ while not end.is_set():
 print(len(got), len(traced), flush=True)
 `
 
-// TestHarmless samples a program at 1 kHz which sees no signal and no tracer.
+// TestHarmless samples a program at 1 kHz which sees no signal and no tracer, without native frames and with.
 func TestHarmless(t *testing.T) {
+	for _, mode := range []NativeMode{NativeOff, NativeWatch} {
+		t.Run("native "+string(mode), func(t *testing.T) { harmless(t, mode) })
+	}
+}
+
+func harmless(t *testing.T, mode NativeMode) {
 	cmd := exec.Command(newestPython(t), "-c", counting)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -123,13 +129,13 @@ func TestHarmless(t *testing.T) {
 	}
 	p := startCommand(t, cmd)
 	p.line(t)
-	s, err := StartSampler(context.Background(), SamplerOptions{PID: cmd.Process.Pid, Hz: 1000, Dir: t.TempDir()})
+	s, err := StartSampler(context.Background(), SamplerOptions{PID: cmd.Process.Pid, Hz: 1000, Dir: t.TempDir(), Native: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
 	timer := time.NewTimer(time.Second)
 	<-timer.C
-	if _, err := Dump(cmd.Process.Pid, DumpOptions{Locals: true}); err != nil {
+	if _, err := Dump(cmd.Process.Pid, DumpOptions{Locals: true, Native: mode}); err != nil {
 		t.Error(err)
 	}
 	st := s.Stop()
@@ -139,14 +145,15 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// TestOnlyReads looks for the system calls that would write to another process, stop it or signal it.
+// TestOnlyReads looks for the system calls that would write to another process, stop it or signal it. The file of
+// --native=stop is excepted, which stops because it was asked to; only the two functions of that flag call it.
 func TestOnlyReads(t *testing.T) {
-	forbidden := []string{"VM_WRITEV", "PTRACE_", "PtraceAttach", "PtraceSeize", "unix.Kill(", "syscall.Kill(", "Pwrite(", "O_RDWR"}
+	forbidden := []string{"VM_WRITEV", "PTRACE_", "PtraceAttach", "PtraceSeize", "unix.Kill(", "syscall.Kill(", "Pwrite(", "O_RDWR", "StopThread("}
 	seen := 0
-	for _, pattern := range []string{"../proc/*.go", "../cpython/*.go", "sampler*.go", "tree*.go", "attach.go"} {
+	for _, pattern := range []string{"../proc/*.go", "../cpython/*.go", "sampler*.go", "tree*.go", "attach.go", "native.go", "nativesample.go"} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
-			if strings.HasSuffix(path, "_test.go") {
+			if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "stop_linux.go" {
 				continue
 			}
 			text, err := os.ReadFile(path)
@@ -155,7 +162,7 @@ func TestOnlyReads(t *testing.T) {
 			}
 			seen++
 			for _, f := range forbidden {
-				if strings.Contains(string(text), f) {
+				if strings.Contains(string(text), f) && !(f == "StopThread(" && filepath.Base(path) == "native_other.go") {
 					t.Errorf("%s has %s", path, f)
 				}
 			}
@@ -163,5 +170,51 @@ func TestOnlyReads(t *testing.T) {
 	}
 	if seen < 30 {
 		t.Errorf("only %d files were looked at", seen)
+	}
+}
+
+// signalled counts the signals of a timer while it computes, and ends after so many of them.
+const signalled = `
+import signal, threading, time
+got = 0
+def handler(number, frame):
+    global got
+    got += 1
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+print("ready", flush=True)
+n = 0
+while got < 200:
+    n += 1
+    if n % 5000 == 0:
+        t = threading.Thread(target=sum, args=(range(20000),))
+        t.start()
+        t.join()
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("done", flush=True)
+`
+
+// TestNativeUntilTheEnd reads native frames of a program whose threads come and go, that gets signals all the time, and
+// that ends while it is read. Stopped threads go on, no signal is lost, and the sampler ends with the program.
+func TestNativeUntilTheEnd(t *testing.T) {
+	for _, mode := range []NativeMode{NativeWatch, NativeStop} {
+		t.Run(string(mode), func(t *testing.T) {
+			p := startProgram(t, newestPython(t), "-c", signalled)
+			p.line(t)
+			s, err := StartSampler(context.Background(), SamplerOptions{PID: p.cmd.Process.Pid, Hz: 500, Dir: t.TempDir(), Native: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := p.line(t); text != "done" {
+				t.Errorf("the program said %q", text)
+			}
+			if err := p.cmd.Wait(); err != nil {
+				t.Errorf("the program ended with %v", err)
+			}
+			<-s.Done()
+			if st := s.Stop(); st.Samples == 0 {
+				t.Error("no samples")
+			}
+		})
 	}
 }

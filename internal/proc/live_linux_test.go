@@ -1,7 +1,10 @@
 package proc
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"os"
 	"os/exec"
 	"strings"
@@ -114,6 +117,42 @@ func TestAdvice(t *testing.T) {
 		got := p.Advice()
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q does not say %q", p, got, c.want)
+		}
+	}
+}
+
+// TestPerfRefused names what to change where the kernel refuses perf events.
+func TestPerfRefused(t *testing.T) {
+	for err, text := range map[unix.Errno]string{unix.EACCES: "sudo", unix.ENOSYS: "no perf_event_open", unix.ESRCH: ErrGone.Error()} {
+		if got := perfError(1, err).Error(); !strings.Contains(got, text) {
+			t.Errorf("%v: %q does not say %q", err, got, text)
+		}
+	}
+	if _, err := OpenStackEvent(1 << 30); !errors.Is(err, ErrGone) && !errors.Is(err, ErrNotPermitted) {
+		t.Errorf("a thread that does not exist: %v", err)
+	}
+}
+
+// TestParseSample reads a record of the kernel, and refuses each that is cut.
+func TestParseSample(t *testing.T) {
+	count := bits.OnesCount64(perfRegisters)
+	if count == 0 {
+		t.Skip("registers of this processor are not known")
+	}
+	le := binary.LittleEndian
+	b := le.AppendUint64(le.AppendUint64(nil, 77), unix.PERF_SAMPLE_REGS_ABI_64)
+	for i := range count {
+		b = le.AppendUint64(b, uint64(1000+i))
+	}
+	b = append(le.AppendUint64(b, 16), bytes.Repeat([]byte{9}, 16)...)
+	b = le.AppendUint64(b, 8) // of which so many are the stack
+	s, ok := parseSample(b)
+	if !ok || s.Time != 77 || len(s.Stack) != 8 || s.PC < 1000 || s.SP < 1000 || s.SP != s.Value[numberSP] {
+		t.Errorf("%v %+v", ok, s)
+	}
+	for n := range b {
+		if _, ok := parseSample(b[:n]); ok {
+			t.Errorf("a record of %d bytes was taken", n)
 		}
 	}
 }

@@ -153,8 +153,11 @@ func parseSample(b []byte) (s UserStack, ok bool) {
 	s.SP = s.Value[numberSP]
 	b = b[16+8*count:]
 	size := le.Uint64(b)
-	if size == 0 || size+16 > uint64(len(b)) {
-		return s, size == 0
+	if size == 0 {
+		return s, true
+	}
+	if len(b) < 16 || size > uint64(len(b))-16 {
+		return s, false
 	}
 	s.Stack = b[8 : 8+min(size, le.Uint64(b[8+size:]))]
 	return s, true
