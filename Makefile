@@ -46,7 +46,7 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 GENERATION ?= torch-2.4
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
-	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run TestExamples ./e2e/; \
+	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run 'TestExamples|TestFromOtherToolsRuns' ./e2e/; \
 	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -skip '^(TestCalls|TestSteps|TestFaultsHaveTests)' ./internal/agent/
 
 test-generations: ## the same on every older PyTorch
@@ -55,7 +55,7 @@ test-generations: ## the same on every older PyTorch
 test-more: build ## the same on PyTorch 2.14 with Python 3.14: Debian sid in a folder; and trainers that are no part of PyTorch
 	@$(MAKE) test-generation GENERATION=torch-sid
 	scripts/env.sh trainers
-	BOTTLENECK_E2E=trainers $(GO) test -count=1 -timeout 20m -v -run 'TestTrainers|TestAcceleratedRanks' ./internal/agent/
+	BOTTLENECK_E2E=trainers $(GO) test -count=1 -timeout 20m -v -run 'TestTrainers|TestAcceleratedRanks|TestFromOtherToolsRuns' ./internal/agent/ ./e2e/
 
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
 	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/
