@@ -82,7 +82,20 @@ type DumpOptions struct {
 
 // Dump reads the stacks of a process and its descendants once. A process without Python is left out, unless it is the
 // one that was asked for; then the error says why.
-func Dump(pid int, o DumpOptions) ([]DumpedProcess, error) {
+func Dump(pid int, o DumpOptions) (list []DumpedProcess, err error) {
+	done := make(chan struct{})
+	go func() {
+		// A thread that is stopped belongs to the thread that stopped it. That one ends with this goroutine, and the kernel
+		// lets go whatever it may still hold.
+		runtime.LockOSThread()
+		defer close(done)
+		list, err = dump(pid, o)
+	}()
+	<-done
+	return list, err
+}
+
+func dump(pid int, o DumpOptions) ([]DumpedProcess, error) {
 	if _, err := proc.ReadStat(pid); err != nil {
 		return nil, fmt.Errorf("process %d: %s", pid, proc.Permission{}.Advice())
 	}
@@ -156,8 +169,6 @@ func (p *pythonProcess) dump(o DumpOptions) DumpedProcess {
 		d.NativeReason = err.Error()
 	}
 	if n != nil {
-		runtime.LockOSThread() // a thread that is stopped belongs to the thread that stopped it
-		defer runtime.UnlockOSThread()
 		defer n.close()
 		_ = p.reader.Take(&p.shot) // tells whom to ask; an error shows itself again
 	}

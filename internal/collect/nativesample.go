@@ -114,6 +114,7 @@ func (p *pythonProcess) startNative() {
 // beginNative stores the samples whose records have come, and asks the kernel for the stacks of the threads that ran
 // when they were sampled last.
 func (p *pythonProcess) beginNative() {
+	p.release()
 	for _, t := range p.threads {
 		p.settle(t, false)
 		if t.c.armed == 0 && !t.asleep && t.os != nil && p.s.opts.Native == NativeWatch {

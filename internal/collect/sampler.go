@@ -137,7 +137,9 @@ func (s *Sampler) Done() <-chan struct{} { return s.done }
 // loop wakes up at jittered times: a fixed rhythm would beat with that of the program.
 func (s *Sampler) loop(ctx context.Context) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if s.opts.Native != NativeStop {
+		defer runtime.UnlockOSThread()
+	} // else the thread ends with this goroutine, and the kernel lets go whatever it may still hold
 	begin := threadCPU()
 	next := s.start
 	nextScan, nextCut := int64(0), s.start+int64(cutEvery)
