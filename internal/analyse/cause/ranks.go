@@ -84,8 +84,11 @@ func findStraggler(c *Context) []Finding {
 	case shared:
 		// The others do the same work, only less of it: work can be shared out anew, it cannot be removed.
 		even := saved * float64(len(ranks)-1) / float64(len(ranks))
-		// On a busy machine the same work lasts longer here by chance, and that cannot be saved.
-		mine := c.ownCPU()
+		// On a busy machine the same work lasts longer here by chance, and that cannot be saved; a reason of its own is no chance.
+		mine := 1.0
+		if f.Because == nil {
+			mine = c.ownCPU()
+		}
 		f.Share *= mine
 		f.Step = Range{0.6 * even * mine, even * mine, saved}
 		f.Run = c.overRun(f.Step)
