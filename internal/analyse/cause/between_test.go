@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -81,5 +82,30 @@ func large(p *testkit.Program) {
 	name := p.S.Strings.Intern("aten::convolution")
 	for i := 0; i+1 < ev.Len(); i += 20 {
 		ev.Dur[i], ev.Name[i] = 30_500, name
+	}
+}
+
+// Workers that sleep for a lock take turns: more of them are no help, and the price is that of fetching side by side.
+func TestWorkersShareLock(t *testing.T) {
+	for source, lock := range map[string]bool{"fcntl.flock(f, fcntl.LOCK_EX)": true, "with self.lock:": true, "with store.write_lock(timeout=3):": true,
+		"with open(path) as f:": false, "clock(x)": false, "block = f.read()": false} {
+		p := testkit.NewProgram()
+		lines := make([]string, 20)
+		lines[6] = source
+		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+		p.P.Loaders = []model.Loader{{Workers: 4, BatchSize: 32, File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
+		next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Blocked(70, module, loop(38), next).In(model.SpanDataWait))
+		for i := range 4 {
+			w := p.Add(model.RoleWorker, 101+i)
+			for range 10 {
+				w.Do(testkit.Blocked(225, user("__getitem__", 5, 7)).In(model.SpanFetch), testkit.Blocked(75, user("__getitem__", 5, 8)).In(model.SpanFetch))
+			}
+		}
+		res, _ := find(t, p)
+		f := want(t, res, cause.Input, "storage", 7, 0)
+		if said := strings.Contains(f.Title, "lock"); said != lock || lock == (f.Fix.Change != "") {
+			t.Errorf("%q: %q, change %q", source, f.Title, f.Fix.Change)
+		}
 	}
 }

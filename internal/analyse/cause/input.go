@@ -335,6 +335,11 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			v.atLoader(c, f)
 		}
 	case "storage":
+		if v.locked(c) {
+			f.Title = fmt.Sprintf("%s of each %s waits for data: the workers wait for a lock that they share", share, c.Unit())
+			f.Fix.Text = "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well."
+			break
+		}
 		f.Title = fmt.Sprintf("%s of each %s waits for storage", share, c.Unit())
 		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", max(2*v.workers, 4))

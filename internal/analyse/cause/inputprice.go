@@ -22,6 +22,9 @@ func (v *inputView) saving(c *Context, sub string) Range {
 		return Range{0.3 * mine * wait, 0.7 * mine * wait, wait}
 	case "storage":
 		gain = min(0.97*v.blocked, 0.97)
+		if v.locked(c) {
+			gain = v.unlocked()
+		}
 	}
 	if v.hotPart == 0 {
 		gain = 0.8

@@ -21,6 +21,8 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 		return replay.Change{Workers: v.suggestWorkers(c)}, true
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.93*v.hotPart}}}, true
+	case sub == "storage" && v.locked(c):
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.97*min(v.blocked, 1)}}}, true
 	}
