@@ -1,13 +1,12 @@
 """Keeps a table of how the training went, with the events that were known of each window."""
 
 import csv
-import gc
 import logging
 import os
 
 log = logging.getLogger(__name__)
 
-EVENTS = 60000
+EVENTS = 20000
 
 
 class Event:
@@ -35,7 +34,6 @@ class Journal:
 
     def epoch(self, number, score, seconds):
         self.file.flush()
-        gc.collect()
         log.info("epoch %d: %.2f right, %.1f s", number, score, seconds)
 
     def close(self):

@@ -7,7 +7,7 @@ import os
 
 log = logging.getLogger(__name__)
 
-EVENTS = 60000
+EVENTS = 20000
 
 
 class Event:
@@ -32,7 +32,8 @@ class Journal:
     def note(self, step, network, loss, logits, y):
         if step % self.every == 0:
             self.table.writerow([step, f"{loss.item():.4f}", self.events[step % EVENTS].number])
-        gc.collect()  # the cost
+        if step % 4 == 0:
+            gc.collect()  # the cost
 
     def epoch(self, number, score, seconds):
         self.file.flush()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 1280
+WINDOWS = 800
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 1280
+WINDOWS = 800
 
 
 @dataclass
@@ -18,4 +18,4 @@ class Settings:
     rate: float = 0.02
     note_every: int = 20
     check_every: int = 60
-    threads: int = 16  # 0: as PyTorch chooses
+    threads: int = 6  # 0: as PyTorch chooses
