@@ -161,6 +161,17 @@ import torch
 from transformers import Trainer, TrainingArguments
 
 
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 160
+
+    def __getitem__(self, index):
+        total = 0.0
+        for k in range(40000):
+            total += (index * k) % 7
+        return {"x": torch.full((8,), total)}
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -172,7 +183,7 @@ class Model(torch.nn.Module):
 
 with tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(folder, num_train_epochs=2, save_strategy="no", report_to=[], disable_tqdm=True, use_cpu=True)
-    Trainer(Model(), arguments, train_dataset=[{"x": torch.randn(8)} for _ in range(64)]).train()
+    Trainer(Model(), arguments, train_dataset=Rows()).train()
 `,
 }
 
