@@ -173,7 +173,7 @@ func (b *builder) ranges() {
 func (g *Graph) room(builders ...*builder) {
 	nodes, edges := 0, 0
 	for _, b := range builders {
-		nodes += 2*len(b.steps) + len(b.rows) + 2*len(b.bursts)
+		nodes += 2*len(b.steps) + len(b.rows) + 5*len(b.bursts) + 2*len(b.awaited)
 		edges += 5*len(b.rows)/2 + 2*len(b.bursts) // most work waits for its launch and for the work before it, some for another stream
 		for i := range b.t.Lanes {
 			for id := b.first[i]; id < b.end[i] && len(b.acts[i]) > 0; id++ {
