@@ -37,6 +37,10 @@ for (batch,) in DataLoader(TensorDataset(torch.randn(32, 8)), batch_size=4):
 
 def third(step):
     return ProfilerAction.RECORD_AND_SAVE if step == 3 else ProfilerAction.NONE
+
+
+def never(step):
+    return ProfilerAction.WARMUP if step == 3 else ProfilerAction.NONE
 `,
 	"endless.py": `import torch
 from torch.utils.data import DataLoader, TensorDataset

@@ -52,7 +52,7 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.config.ProfileMemory, "profile-memory", false, "record allocations and frees")
 	f.BoolVar(&o.config.WithStack, "with-stack", false, "record Python stacks of operators (slow)")
 	f.BoolVar(&o.config.WithFlops, "with-flops", false, "estimate floating-point operations")
-	f.BoolVar(&o.config.WithModules, "with-modules", false, "record the module hierarchy of operators")
+	f.BoolVar(&o.config.WithModules, "with-modules", false, "record which module of the model operators run in")
 	f.BoolVar(&o.config.Calls, "calls", false, "count every call of every Python and C function, in all threads (slow, as cProfile is)")
 	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces, or KEY:=JSON")
 	f.StringArrayVar(&o.experimental, "experimental", nil, "pass `KEY=VALUE` to torch's _ExperimentalConfig, VALUE in JSON or a word")

@@ -78,8 +78,8 @@ class Plan:
     def ended(self):
         """At the program's end: says so if no step was recorded. One that failed has been said already."""
         if self.asked >= 0 and not self.recorded and not self.over:
-            text = "%s: nothing was recorded: of the program's %d steps all were %s; RECORD or RECORD_AND_SAVE records one"
-            core.note("schedule-empty", text % (self.name, self.asked + 1, " or ".join(self.answers)))
+            text = "%s: nothing was recorded: every step was %s; RECORD or RECORD_AND_SAVE records one"
+            core.note("schedule-empty", text % (self.name, " or ".join(self.answers)))
 
     def begins(self, step):
         """Whether this step is recorded."""
