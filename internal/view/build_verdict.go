@@ -49,6 +49,9 @@ func (b *builder) analyse() {
 	b.verdict()
 }
 
+// unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.
+const unevenSteps = 1.5
+
 // parts writes the account: mean shares of the accounted steps times their median.
 func (b *builder) parts(a *analyse.Breakdown) {
 	p := a.Process
@@ -58,6 +61,9 @@ func (b *builder) parts(a *analyse.Breakdown) {
 		// The account may leave out steps in which a profiler started; the time shown is that of all unprofiled steps.
 		if len(b.r.Steps) > 0 && b.r.Steps[0].Baseline != nil && b.r.Steps[0].Kind == b.s.Strings.Text(a.Kind) {
 			acc.TotalMs = b.r.Steps[0].Baseline.MedianMs
+		}
+		if mean := a.Mean() / 1e6; acc.TotalMs > 0 && mean > unevenSteps*acc.TotalMs {
+			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: savings a step are of the mean", Milliseconds(acc.TotalMs), Milliseconds(mean)))
 		}
 	}
 	acc.Basis = fmt.Sprintf("%d %s steps, %d samples", a.Steps(), a.Phase, len(a.Samples))

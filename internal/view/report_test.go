@@ -49,6 +49,22 @@ func TestBreakdownCloses(t *testing.T) {
 	}
 }
 
+// Steps whose mean is far from their median are said to be uneven: the table shows the median, savings are of the mean.
+func TestUnevenSteps(t *testing.T) {
+	work := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
+	for long, want := range map[int]bool{300: true, 12: false} {
+		p := testkit.NewProgram()
+		for range 10 {
+			p.Steps(3, model.PhaseBaseline, testkit.Native(10, work))
+			p.Steps(1, model.PhaseBaseline, testkit.Native(long, work))
+		}
+		r := Build(p.S, Options{})
+		if said := strings.Contains(strings.Join(r.Account.Notes, "\n"), "half of the steps take less than 10.0 ms"); said != want {
+			t.Errorf("steps of 10 and %d ms: %q", long, r.Account.Notes)
+		}
+	}
+}
+
 // The first 12 lines at 80 columns hold cause, place, saving and the next command.
 func TestFirstTwelveLines(t *testing.T) {
 	r := Build(slowProgram().S, Options{Path: "out/train"})
