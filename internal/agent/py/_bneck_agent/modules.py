@@ -5,18 +5,24 @@ are not watched this way: Dynamo would trace the watcher.
 """
 
 import _thread
+import itertools
 import sys
 import threading
+import weakref
 
 from . import core, marks, modulepaths
 
 ENOUGH = 3
+KEPT = 256  # modules that are told apart
 
 base = None  # torch.nn.Module
 original = None  # its __call__
 mine = None  # ours, while it is in place
 watched = {}  # class -> the __call__ that stands in its own dictionary
 calls = {}
+named = {}  # id of a module -> its entry of lines
+lines = {}  # (code, line, class) of a call from outside -> [[weak reference to a module, its number]]
+numbers = itertools.count()
 depth = threading.local()
 skipped = [0, 0, 0]  # how many calls need no mark, of which module (its id), on which thread
 
@@ -60,7 +66,7 @@ def seen(module):
     if marks.tracker.strength > 1:
         leave()
         return
-    alone = marks.called(id(module), t, core.thread_id())
+    alone = marks.called(name_of(module), t, core.thread_id())
     if mine is None:
         skipped[:] = marks.skip() if alone else 0, id(module), _thread.get_ident()
     else:
@@ -69,6 +75,26 @@ def seen(module):
         calls[kind] = calls.get(kind, 0) + 1
         if calls[kind] >= ENOUGH:
             narrow(kind)
+
+
+def name_of(module):
+    """What a module is among those that repeat: itself, or the one that it replaces, where a program builds its model anew for each
+    call: of the same class, called at the same line, and gone."""
+    known = named.get(id(module))
+    if known is not None and known[0]() is module:
+        return known[1]
+    caller = sys._getframe(4)  # above this function, seen, its guard and the watcher
+    line = lines.setdefault((caller.f_code, caller.f_lineno, type(module)), [])
+    entry = next((entry for entry in line if entry[0]() is None), None)
+    if entry is None:
+        entry = [None, next(numbers)]
+        if len(line) < KEPT:
+            line.append(entry)
+    entry[0] = weakref.ref(module)
+    if len(named) >= KEPT:
+        named.clear()
+    named[id(module)] = entry
+    return entry[1]
 
 
 def narrow(kind):
