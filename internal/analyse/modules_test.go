@@ -16,10 +16,8 @@ func TestModuleTimes(t *testing.T) {
 	for _, n := range [][2]string{{"Net", "Net"}, {"Net.a", "Linear"}, {"Net.b", "ReLU"}} {
 		m.Names = append(m.Names, model.ModuleName{Path: s.Intern(n[0]), Class: s.Intern(n[1])})
 	}
-	for _, c := range []model.ModuleCall{{Module: 0, Start: 0, Dur: 1000 * us, Parent: -1}, {Module: 1, Start: 100 * us, Dur: 300 * us, Parent: 0},
-		{Module: 2, Start: 500 * us, Dur: 100 * us, Parent: 0}, {Module: 2, Start: 700 * us, Dur: 100 * us, Parent: 0}} {
-		m.Calls = append(m.Calls, c)
-	}
+	m.Calls = []model.ModuleCall{{Module: 0, Start: 0, Dur: 1000 * us, Parent: -1}, {Module: 1, Start: 100 * us, Dur: 300 * us, Parent: 0},
+		{Module: 2, Start: 500 * us, Dur: 100 * us, Parent: 0}, {Module: 2, Start: 700 * us, Dur: 100 * us, Parent: 0}}
 	add := func(kind model.Kind, dur model.Dur, of int32, backward bool, parent model.EventID) {
 		e := &tr.Events
 		e.Kind, e.Dur, e.Parent, e.Start = append(e.Kind, kind), append(e.Dur, dur*us), append(e.Parent, parent), append(e.Start, 0)
