@@ -32,7 +32,7 @@ func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
 	for i := range b.Process.Steps {
 		st := &b.Process.Steps[i]
 		if b.PerStep && st.Kind == b.Kind {
-			c.Steps++
+			c.Steps += st.Count()
 		}
 		if first == 0 || st.Start < first {
 			first = st.Start
