@@ -119,6 +119,7 @@ type StackInfo struct {
 	Inner    FileClass     // of the innermost frame
 	InnerFr  model.FrameID // innermost frame
 	UserLeaf bool          // the innermost frame is the user's
+	Imports  bool          // the user's code, or none, imports a module at that moment
 }
 
 // NewFrameClasses prepares the classes of a process's stacks.
@@ -218,6 +219,7 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 				return true
 			}
 		}
+		info.Imports = info.Imports || info.User < 0 && f.act&ActImport != 0
 		// Below the user's frame only what the user's code runs inside of matters: a loader or a compilation around it.
 		if info.User < 0 || f.act&(ActLoader|ActImport|ActCompile|ActBackward|ActOptimizer) != 0 {
 			info.Acts |= f.act

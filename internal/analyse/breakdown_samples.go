@@ -75,6 +75,8 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartDataWait
 	case info.Acts&(ActServer|ActNetwork) == ActServer|ActNetwork && info.User < 0 && (state == model.StateBlocked || state == model.StateIdle):
 		return PartBlocked // a server's thread that waits for the next request of its connection
+	case info.Imports:
+		return PartImport // whatever the module's file is about, and though it is read from a disk
 	case info.Acts&(ActCheckpoint|ActLogging|ActNetwork|ActFile) != 0:
 		return PartIO
 	case flags&model.SampleDiskWait != 0:

@@ -123,15 +123,19 @@ func TestStartUp(t *testing.T) {
 	}
 }
 
-// Importing PyTorch is nobody's to save.
+// Importing PyTorch is nobody's to save, and reading its files is no checkpoint, in a program with steps and without.
 func TestImportIsNoFinding(t *testing.T) {
-	p := testkit.NewProgram()
-	p.Do(testkit.Python(5000, module, testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame("__init__.py", "<module>")))
-	p.Steps(30, model.PhaseBaseline, forward)
-	res, _ := find(t, p)
-	for _, f := range res.Findings {
-		if !f.Healthy {
-			t.Errorf("claims %s at line %d", f.Cause, f.Where.Line)
+	for _, steps := range []int{30, 0} {
+		for _, file := range []string{"__init__.py", "serialization.py"} {
+			p := testkit.NewProgram()
+			p.Do(testkit.Python(5000, module, testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame(file, "<module>")))
+			p.Steps(steps, model.PhaseBaseline, forward)
+			res, _ := find(t, p)
+			for _, f := range res.Findings {
+				if !f.Healthy {
+					t.Errorf("%d steps, %s: claims %s at line %d", steps, file, f.Cause, f.Where.Line)
+				}
+			}
 		}
 	}
 }
