@@ -43,7 +43,7 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N, module")
-	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's) or classic (torch.utils.bottleneck's)")
+	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's, and AdvancedProfiler's after --calls) or classic (torch.utils.bottleneck's)")
 	f.StringVar(&o.reportDir, "report-dir", "", "with --style lightning, write one file per rank and stage into `DIR`, named as Lightning names them")
 	f.StringVar(&o.filename, "filename", "actions", "with --report-dir, the files' `NAME`, between stage and rank")
 	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")

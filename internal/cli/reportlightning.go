@@ -13,22 +13,23 @@ import (
 	"bottleneck/internal/view"
 )
 
-// writeLightning prints the trainer's actions of each process that has some as Lightning's SimpleProfiler does.
+// writeLightning prints the trainer's actions of each process that has some as Lightning's SimpleProfiler does, and the
+// functions within each, where they were counted, as its AdvancedProfiler does.
 func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
 	found := false
-	for _, p := range s.Processes {
-		actions, elapsed := view.LightningActions(p, s.Strings)
+	for i, p := range s.Processes {
+		actions, _ := view.LightningActions(p, s.Strings)
 		if len(actions) == 0 || len(o.text.Ranks) > 0 && !slices.Contains(o.text.Ranks, p.Rank) {
 			continue
 		}
 		found = true
 		if o.reportDir != "" {
-			if err := o.lightningFile(p, actions, elapsed); err != nil {
+			if err := o.lightningFile(s, i); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := view.LightningTable(w, strings.ToUpper(view.LightningStage(actions)), actions, elapsed); err != nil {
+		if err := o.lightningTables(w, s, i); err != nil {
 			return err
 		}
 	}
@@ -38,9 +39,29 @@ func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
 	return nil
 }
 
+// lightningTables writes what there is of one process.
+func (o *reportOptions) lightningTables(w io.Writer, s *model.Session, process int) error {
+	p := s.Processes[process]
+	actions, elapsed := view.LightningActions(p, s.Strings)
+	stage := view.LightningStage(actions)
+	functions, err := view.LightningFunctions(s, process, view.CallsTableOptions{SortBy: o.sortBy, RowLimit: o.rowLimit})
+	if err != nil {
+		return usage("--style lightning: %v", err)
+	}
+	if err := view.LightningTable(w, stage, actions, elapsed); err != nil {
+		return err
+	}
+	if err := view.LightningNote(w, actions); err != nil || len(functions) == 0 {
+		return err
+	}
+	return view.LightningSections(w, stage, max(p.Rank, 0), functions)
+}
+
 // lightningFile writes one process's table as Lightning's profilers name theirs with dirpath and filename:
 // <stage>-<filename>[-<rank>].txt, the rank where there are several.
-func (o *reportOptions) lightningFile(p *model.Process, actions []view.LightningAction, elapsed float64) error {
+func (o *reportOptions) lightningFile(s *model.Session, process int) error {
+	p := s.Processes[process]
+	actions, _ := view.LightningActions(p, s.Strings)
 	stage := view.LightningStage(actions)
 	name := strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|", "_").Replace(o.filename)
 	if stage != "" {
@@ -56,5 +77,5 @@ func (o *reportOptions) lightningFile(p *model.Process, actions []view.Lightning
 	if err != nil {
 		return unusable(fmt.Errorf("--report-dir: %w", err))
 	}
-	return errors.Join(view.LightningTable(f, strings.ToUpper(stage), actions, elapsed), f.Close())
+	return errors.Join(o.lightningTables(f, s, process), f.Close())
 }

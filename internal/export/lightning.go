@@ -33,6 +33,9 @@ func writeLightning(_ context.Context, s *model.Session, w io.Writer, opt Option
 		if err := view.LightningTable(&out, view.LightningStage(actions), actions, elapsed); err != nil {
 			return err
 		}
+		if err := view.LightningNote(&out, actions); err != nil {
+			return err
+		}
 		tables++
 	}
 	if tables == 0 {

@@ -30,6 +30,7 @@ func (r *sessionReader) calls(folder string) {
 	if calls == nil || len(calls.Functions) == 0 {
 		return
 	}
+	calls.Actions = r.actionCalls(folder)
 	calls.Input, calls.Process = len(r.s.Inputs)-1, len(r.s.Processes)-1
 	in.Events = int64(len(calls.Functions))
 	r.s.Calls = append(r.s.Calls, calls)

@@ -7,6 +7,15 @@ type Calls struct {
 	Process   int // index in Session.Processes; -1 for a file from elsewhere
 	Functions []CallFunction
 	Lines     []CallLine // where single lines were timed
+	Actions   []ActionCalls
+}
+
+// ActionCalls are the functions that ran within calls of one of a trainer's actions, on its thread: those that returned
+// before its end. A function that was running when the action began has no cumulative time in it, since calls of it are recursive.
+type ActionCalls struct {
+	Name      string
+	Measured  int64          // calls of the action that were measured
+	Functions []CallFunction // without callers
 }
 
 // CallLine is what a line-by-line profiler counted of one line: how often it ran, and the time until the next line of the

@@ -14,8 +14,10 @@ const (
 	LauncherName = "launcher.json"
 	ProcessName  = "process.json"
 	CallsName    = "calls.prof" // of one process, with --calls
-	AgentDir     = "agent"
-	SourceDir    = "source"
+	// ActionCallsName is the file of the functions within a trainer's actions, with --calls.
+	ActionCallsName = "calls-actions.json.gz"
+	AgentDir        = "agent"
+	SourceDir       = "source"
 	// LauncherPrefix begins the name of every launcher's folder.
 	LauncherPrefix = "launcher-"
 )

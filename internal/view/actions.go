@@ -7,11 +7,12 @@ import (
 	"bottleneck/internal/model"
 )
 
-// actions sums regions and trainers' actions by name and rank: counts and totals of actions are the agent's exact ones, own
-// times are what no other action or region on the same thread covers.
+// actions sums regions and trainers' actions by name and rank: counts of actions are the agent's exact ones, totals are what all
+// calls would have taken without the profiler, own times are what no other action or region on the same thread covers.
 func (b *builder) actions() {
-	for _, p := range b.s.Processes {
+	for i, p := range b.s.Processes {
 		rows := actionRows(p, b.s.Strings)
+		addFunctions(rows, actionCalls(b.s, i))
 		b.r.Actions = append(b.r.Actions, rows[:min(len(rows), maxOpRows-min(maxOpRows, len(b.r.Actions)))]...)
 	}
 	slices.SortStableFunc(b.r.Actions, func(x, y ActionRow) int { return cmp.Compare(y.TotalS, x.TotalS) })
@@ -44,11 +45,28 @@ func actionRows(p *model.Process, strs *model.Strings) []ActionRow {
 			r.SelfS *= a.Total / r.TotalS // spans too short for a row of their own are in the sums only
 		}
 		r.Count, r.TotalS = a.Count, a.Total
+		if a.Undistorted >= 0 {
+			r.Undistorted = &a.Undistorted
+		}
 	}
 	for i := range rows {
 		rows[i].MeanMs = rows[i].TotalS * 1e3 / float64(max(rows[i].Count, 1))
 	}
 	return rows
+}
+
+// addFunctions gives rows the functions that were counted within their actions, those with the most cumulative time.
+func addFunctions(rows []ActionRow, counted []model.ActionCalls) {
+	at := map[string]*model.ActionCalls{}
+	for i := range counted {
+		at[counted[i].Name] = &counted[i]
+	}
+	for i := range rows {
+		if a := at[rows[i].Name]; a != nil {
+			rows[i].FunctionsOf = a.Measured
+			rows[i].Functions = callRows(a.Functions, "cumtime", lightningCallRows)
+		}
+	}
 }
 
 // spanSum is what the spans of one name come to.
@@ -97,16 +115,21 @@ func (p *printer) actions() {
 		return
 	}
 	several := slices.ContainsFunc(p.r.Actions, func(a ActionRow) bool { return a.Rank != nil && *a.Rank > 0 })
-	p.heading("Actions", "of the trainer, and regions that were named; over the whole run")
+	p.heading("Actions", "of the trainer, and regions that were named; over the whole run, at the mean of calls that the profiler did not distort")
 	cols := []column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "mean", right: true}}
 	if several {
 		cols = append(cols, column{head: "rank", right: true})
 	}
 	cols = append(cols, column{head: "action or region", wide: true})
 	var rows [][]string
+	distorted := false
 	for i := range p.r.Actions[:p.rows(len(p.r.Actions), 10)] {
 		a := &p.r.Actions[i]
-		row := []string{Seconds(a.SelfS), Seconds(a.TotalS), Count(a.Count), Milliseconds(a.MeanMs)}
+		mean := Milliseconds(a.MeanMs)
+		if a.Undistorted != nil && *a.Undistorted == 0 {
+			mean, distorted = "* "+mean, true
+		}
+		row := []string{Seconds(a.SelfS), Seconds(a.TotalS), Count(a.Count), mean}
 		if several {
 			rank := "-"
 			if a.Rank != nil {
@@ -117,4 +140,7 @@ func (p *printer) actions() {
 		rows = append(rows, append(row, a.Name))
 	}
 	p.table(cols, rows)
+	if distorted {
+		p.wrap("  ", "  ", "* every call met the profiler: of all calls, its cost included")
+	}
 }

@@ -16,12 +16,17 @@ type LightningAction struct {
 	Name  string
 	Count int64
 	Total float64 // seconds
+	// Undistorted counts the calls that lay outside of the profiler's windows: Total is their mean times Count, and that of all calls
+	// where there was none. -1 where it is not known.
+	Undistorted int64
 }
 
 // Counters in which the agent keeps exact sums of actions, of which it writes only the longer ones as spans.
 const (
-	actionCount = "action_count:"
-	actionTime  = "action_ns:"
+	actionCount      = "action_count:"
+	actionTime       = "action_ns:"
+	undistortedCount = "action_undistorted_count:"
+	undistortedTime  = "action_undistorted_ns:"
 )
 
 // LightningActions sums up a process's actions: the agent's exact sums by name, or those of the spans where it left none, in
@@ -40,7 +45,7 @@ func LightningActions(p *model.Process, strs *model.Strings) (actions []Lightnin
 		if !ok {
 			at = len(actions)
 			index[name] = at
-			actions, sums = append(actions, LightningAction{Name: name}), append(sums, 0)
+			actions, sums = append(actions, LightningAction{Name: name, Undistorted: -1}), append(sums, 0)
 		}
 		actions[at].Count++
 		sums[at] += model.Dur(s.End - s.Start)
@@ -74,7 +79,14 @@ func exactActions(p *model.Process, actions []LightningAction, index map[string]
 			at = len(actions)
 			actions = append(actions, LightningAction{Name: name})
 		}
-		actions[at].Count, actions[at].Total = int64(p.Counters[actionCount+name]), p.Counters[actionTime+name]/1e9
+		a := &actions[at]
+		a.Count, a.Total, a.Undistorted = int64(p.Counters[actionCount+name]), p.Counters[actionTime+name]/1e9, -1
+		if n, ok := p.Counters[undistortedCount+name]; ok {
+			a.Undistorted = int64(n)
+			if n > 0 {
+				a.Total = p.Counters[undistortedTime+name] / n * float64(a.Count) / 1e9
+			}
+		}
 	}
 	return slices.DeleteFunc(actions, func(a LightningAction) bool { return a.Count <= 0 })
 }

@@ -103,20 +103,21 @@ func TestLightningActionsSumUp(t *testing.T) {
 		{Kind: model.SpanAction, Name: step, Start: 3e9, End: 6e9},
 	}}
 	actions, elapsed := LightningActions(p, s)
-	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 2, 4}) || actions[1].Total != 0.5 {
+	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 2, 4, -1}) || actions[1].Total != 0.5 {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
 
-// TestLightningActionsExact: the agent's sums count where it left out short spans.
+// TestLightningActionsExact: the agent's sums count where it left out short spans, with the mean of calls that were not distorted.
 func TestLightningActionsExact(t *testing.T) {
 	s := &model.Strings{}
 	p := &model.Process{Start: 1e9, End: 10e9, Spans: []model.Span{{Kind: model.SpanAction, Name: s.Intern("training_step"), Start: 2e9, End: 3e9}}}
 	p.Counters = map[string]float64{
-		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_count:log": 100, "action_ns:log": 1e6, "graph_breaks": 3,
+		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_undistorted_count:training_step": 4, "action_undistorted_ns:training_step": 0.96e9,
+		"action_count:log": 100, "action_ns:log": 1e6, "action_undistorted_count:log": 0, "action_undistorted_ns:log": 0, "graph_breaks": 3,
 	}
 	actions, elapsed := LightningActions(p, s)
-	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 5, 1.5}) || actions[1] != (LightningAction{"log", 100, 0.001}) {
+	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 5, 1.2, 4}) || actions[1] != (LightningAction{"log", 100, 0.001, 0}) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }

@@ -202,10 +202,14 @@ type CallRow struct {
 type ActionRow struct {
 	Name   string  `json:"name"`
 	Count  int64   `json:"count"`
-	TotalS float64 `json:"total_s"`
-	MeanMs float64 `json:"mean_ms"`
+	TotalS float64 `json:"total_s"` // mean times count
+	MeanMs float64 `json:"mean_ms"` // of undistorted calls, of all where there are none
 	SelfS  float64 `json:"self_s"`
 	Rank   *int    `json:"rank,omitempty"`
+	// Undistorted counts an action's calls outside of the profiler's windows; absent for regions.
+	Undistorted *int64    `json:"undistorted,omitempty"`
+	FunctionsOf int64     `json:"functions_of,omitempty"` // calls within which functions were counted
+	Functions   []CallRow `json:"functions,omitempty"`    // most cumulative time first
 }
 
 // Rank is one rank's steps.

@@ -120,12 +120,15 @@ func callName(f *model.CallFunction, strip bool) string {
 }
 
 // CallRows gives the rows of the report's calls[], most own time first; limit 0 or less is all.
-func CallRows(c *model.Calls, limit int) []CallRow {
-	order := make([]*model.CallFunction, len(c.Functions))
-	for i := range c.Functions {
-		order[i] = &c.Functions[i]
+func CallRows(c *model.Calls, limit int) []CallRow { return callRows(c.Functions, "tottime", limit) }
+
+// callRows are the first functions in the order of one of callSorts.
+func callRows(functions []model.CallFunction, by string, limit int) []CallRow {
+	order := make([]*model.CallFunction, len(functions))
+	for i := range functions {
+		order[i] = &functions[i]
 	}
-	slices.SortStableFunc(order, callSorts["tottime"].compare)
+	slices.SortStableFunc(order, callSorts[by].compare)
 	if limit > 0 && limit < len(order) {
 		order = order[:limit]
 	}

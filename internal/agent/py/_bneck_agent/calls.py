@@ -22,6 +22,8 @@ tool = None  # our id in sys.monitoring; None before 3.12
 helper = None  # a second one, for bound_call
 spread = False  # callbacks look up their thread's profiler; else they are bound to the one thread's
 last = cost = 0
+away = set()  # threads whose profile slot the program has taken, before 3.12
+breaks = 0  # how often it took one
 
 
 @core.hook("calls-begin")
@@ -34,7 +36,15 @@ def begin():
     life.after_fork.append(forked)
     life.at_end.append(at_end)
     core.before_flush.append(snapshot)
+    by_action()
     count()
+
+
+def by_action():
+    """Has functions counted per action of a trainer, too."""
+    from . import actioncalls, trainers
+
+    trainers.functions = actioncalls
 
 
 def count():
@@ -267,7 +277,10 @@ def share_slot(module):
 @core.hook("calls-paused")
 def paused():
     """The program's own profile begins on this thread."""
+    global breaks
     core.note("calls-paused", "the program ran cProfile itself: its calls were not counted meanwhile")
+    breaks += 1
+    away.add(_thread.get_ident())
     profiler_here().disable()
 
 
@@ -275,6 +288,7 @@ def paused():
 def resumed():
     """It has ended."""
     if not life.ended:
+        away.discard(_thread.get_ident())
         profiler_here().enable()
 
 
@@ -333,6 +347,8 @@ def stop():
 @core.hook("calls-fork")
 def forked():
     """In a forked child: counts anew."""
+    from . import actioncalls
+
     global spread, last
     last = 0
     if tool is not None:
@@ -341,15 +357,22 @@ def forked():
         if not hasattr(sys, "monitoring"):
             profiler.disable()
     profilers.clear()
+    away.clear()
     spread = False
+    actioncalls.forked()
     count()
 
 
 def write():
-    """calls.prof, all threads added up."""
+    """calls.prof, all threads added up, and the functions of actions."""
     import marshal
 
-    core.replace(os.path.join(core.folder, NAME), marshal.dumps(without_agent(gathered())))
+    from . import actioncalls
+
+    table = gathered()
+    actioncalls.take_off(table)
+    core.replace(os.path.join(core.folder, NAME), marshal.dumps(without_agent(table)))
+    actioncalls.write()
 
 
 def label(code):
@@ -359,10 +382,24 @@ def label(code):
     return (code.co_filename, code.co_firstlineno, code.co_name)
 
 
+def entries_of(profiler):
+    """What a profiler has counted by now. The collector waits meanwhile: a function that it called would turn _lsprof's tree, which
+    is being walked, and entries would be left out."""
+    import gc
+
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return profiler.getstats()
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def gathered():
     """{function: [primitive calls, calls, own, cumulative, {caller: [calls, primitive calls, own, cumulative]}]}."""
     table = {}
-    entries = [entry for profiler in list(profilers.values()) for entry in profiler.getstats()]
+    entries = [entry for profiler in list(profilers.values()) for entry in entries_of(profiler)]
     for entry in entries:
         calls = (entry.callcount - entry.reccallcount, entry.callcount, entry.inlinetime, entry.totaltime)
         row = table.setdefault(label(entry.code), [0, 0, 0.0, 0.0, {}])

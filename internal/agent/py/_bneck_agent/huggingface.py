@@ -201,7 +201,7 @@ def wrap_iteration(kind):
         loop = loop_begins(self)
         try:
             while True:
-                t0 = wanted(loop)
+                start = wanted(self, loop)
                 try:
                     batch = next(batches)
                 except StopIteration:
@@ -209,7 +209,7 @@ def wrap_iteration(kind):
                     return
                 finally:
                     reading_over()
-                given(self, loop, t0, batch)
+                given(self, loop, start, batch)
                 yield batch
         finally:
             batches.close()
@@ -228,13 +228,18 @@ def loop_begins(loader):
 
 
 @core.hook("ahead-wanted")
-def wanted(loop):
-    """The program asks for a batch, at the time returned: what the adapter's own DataLoader is asked meanwhile marks nothing."""
+def wanted(adapter, loop):
+    """The program asks for a batch, which is an action: what the adapter's own DataLoader is asked meanwhile marks nothing."""
     if loop is None:
         return None
     marks.batch_wanted(loop, core.now(), core.thread_id(), data.is_grad_enabled())
     data.ahead.add(core.thread_id())
-    return core.now()
+    return trainers.starts(fetching(adapter))
+
+
+def fetching(adapter):
+    """The action's name."""
+    return "[DataLoader]%s.next" % type(adapter).__name__
 
 
 @core.hook("ahead-read")
@@ -244,11 +249,11 @@ def reading_over():
 
 
 @core.hook("ahead-given")
-def given(adapter, loop, t0, batch):
-    """The program gets the batch that it has asked for at t0."""
-    if t0 is not None:
+def given(adapter, loop, start, batch):
+    """The program gets the batch that it has asked for, as wanted returned."""
+    if start is not None:
         loop.given += 1
-        trainers.took("[DataLoader]%s.next" % type(adapter).__name__, t0, core.now())
+        trainers.ends(fetching(adapter), start)
         marks.batch_given(loop, data.items_in(batch))
 
 

@@ -5,13 +5,14 @@ import functools
 import os
 import types
 
-from . import core, marks
+from . import core, life, marks
 
 KEPT = 30_000  # actions that get a row each; of later ones only the sums
 SHORT_NS = 20_000
 
 kept = 0
-sums = {}  # action -> [count, nanoseconds]
+sums = {}  # action -> [count, nanoseconds, the same of the calls that the profiler did not distort]
+functions = None  # actioncalls, with --calls
 
 
 def inner(module):
@@ -131,31 +132,76 @@ def watch_actions(profiler):
 @core.hook("action-began")
 def action_began(running, action):
     """An action starts; actions of one name do not nest."""
-    running[action] = core.now()
+    running[action] = starts(action)
 
 
 @core.hook("action-ended")
 def action_ended(running, action):
     """An action stops."""
-    t0 = running.pop(action, None)
-    if t0 is not None:
-        took(action, t0, core.now())
+    start = running.pop(action, None)
+    if start is not None:
+        ends(action, start)
 
 
-def took(action, t0, t1):
+def starts(action):
+    """What ends has to know of an action that starts on this thread."""
+    snapshot = None if functions is None else functions.begin(action)
+    return core.now(), window(), snapshot
+
+
+def ends(action, start):
+    """Takes in the action that starts was told of."""
+    t1 = core.now()
+    t0, before, snapshot = start
+    if snapshot is not None:
+        functions.end(action, snapshot)
+    took(action, t0, t1, before is not None and before == window())
+
+
+def window():
+    """The number of the profiler's next window; None while one distorts what runs: within it, in the step after it, and while the
+    program's own profiler runs."""
+    windows = marks.windows
+    if windows is None or type(windows) is marks.NoWindows:
+        return 0
+    if windows.open is not None or windows.edge or windows.yielded or windows.yielded_before:
+        return None
+    return windows.count
+
+
+def took(action, t0, t1, undistorted):
     """Adds one action to its sums, and a row where rows are kept."""
     global kept
-    total = sums.setdefault(action, [0, 0])
+    total = sums.setdefault(action, [0, 0, 0, 0])
     total[0] += 1
     total[1] += t1 - t0
+    if undistorted:
+        total[2] += 1
+        total[3] += t1 - t0
     if t1 - t0 >= SHORT_NS and marks.keep:
         kept += 1
         if kept < KEPT or t1 - t0 >= 100 * SHORT_NS:
             core.emit("span", "action", t0, t1, core.thread_id(), action)
-    core.counters["action_count:" + action], core.counters["action_ns:" + action] = total
 
 
-inside = {}  # (action, thread) -> when it began
+@core.hook("actions-publish")
+def publish():
+    """At a flush: the sums as counters."""
+    for action, total in list(sums.items()):
+        for name, value in zip(("count", "ns", "undistorted_count", "undistorted_ns"), total):
+            core.counters["action_%s:%s" % (name, action)] = value
+
+
+def forked():
+    """In a forked child: its actions are its own."""
+    sums.clear()
+    inside.clear()
+
+
+core.before_flush.append(publish)
+life.after_fork.append(forked)
+
+inside = {}  # (action, thread) -> how it began
 
 
 def time_methods(kind, label, names, below=object):
@@ -190,13 +236,13 @@ def method_began(label, instance, name):
     key = "[%s]%s.%s" % (label, type(instance).__name__, name), core.thread_id()
     if key in inside:
         return None
-    inside[key] = core.now()
+    inside[key] = starts(key[0])
     return key
 
 
 @core.hook("method-ended")
 def method_ended(key):
     """A timed method has returned."""
-    t0 = inside.pop(key, None)
-    if t0 is not None:
-        took(key[0], t0, core.now())
+    start = inside.pop(key, None)
+    if start is not None:
+        ends(key[0], start)
