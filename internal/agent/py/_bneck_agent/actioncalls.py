@@ -1,18 +1,21 @@
 """--calls by action: which functions ran within each of a trainer's actions, in calls-actions.json.gz.
 
 The counts of _lsprof.Profiler change only when a function returns, so what they grew by from an action's start to its end is what
-ran within it, on its thread; functions around it add nothing. Reading them all costs some milliseconds, so that not every
-call of an action is measured once there were a few.
+ran within it, on its thread; functions around it add nothing. Reading them takes some 3 microseconds for each function that the
+program has ever called, thousands with torch, so that only a few calls of an action are measured for certain.
 """
 
 import _thread
+import functools
+import gc
 import os
 import sys
+from operator import attrgetter
 
 from . import calls, core
 
 NAME = "calls-actions.json.gz"
-FIRST = 5  # calls of each action that are measured whatever it costs
+FIRST = 2  # calls of each action that are measured whatever it costs
 EVEN = 20  # up to so many calls, an action may use the larger share
 SHARES = 0.05, 0.025  # of the time that passes
 MOST = 500  # actions
@@ -23,6 +26,49 @@ spent = 0
 since = core.now()
 
 
+NUMBERS = [attrgetter(name) for name in ("callcount", "reccallcount", "inlinetime", "totaltime")]
+
+
+class State:
+    """What a profiler has counted at one time, in a few plain lists: thousands of objects would have the collector run, too."""
+
+    def __init__(self, profiler):
+        entries = calls.entries_of(profiler)
+        self.places = places(map(id, map(attrgetter("code"), entries)))  # a profiler keeps its code objects
+        self.columns = [list(map(number, entries)) for number in NUMBERS]
+        callers = [entry for entry in entries if entry.calls and below_matters(entry.code)]
+        pairs = [(id(entry.code) << 64 | id(called.code), called) for entry in callers for called in entry.calls]
+        self.edges = places(pair for pair, called in pairs)
+        self.edge_columns = [[number(called) for pair, called in pairs] for number in NUMBERS]
+
+
+def places(keys):
+    """Where each key stands in its sequence."""
+    return {key: place for place, key in enumerate(keys)}
+
+
+def below_matters(code):
+    """Whether growth asks what a function has called: functions of C, and the agent's own where they are counted."""
+    return isinstance(code, str) or core.here is None and code.co_filename.startswith(calls.ROOT)
+
+
+def uncollected(function):
+    """Keeps the collector from running for what is read and soon freed."""
+
+    @functools.wraps(function)
+    def quiet(*arguments):
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*arguments)
+        finally:
+            if enabled:
+                gc.enable()
+
+    return quiet
+
+
+@uncollected
 def begin(action):
     """An action starts on this thread: what end needs, None where this call is not measured."""
     t0 = core.now()
@@ -32,16 +78,17 @@ def begin(action):
     if calls.tool is None and hasattr(sys, "monitoring") or _thread.get_ident() in calls.away or done == 0 and len(tables) >= MOST:
         return None
     profiler = calls.profiler_here()
-    start = [profiler, calls.breaks, calls.entries_of(profiler), dict(contained)]
+    start = [profiler, calls.breaks, State(profiler), dict(contained)]
     charge(t0)
     return start
 
 
+@uncollected
 def end(action, start):
     """The action that begin was told of ends. Not counted where the program's own profiler took the place meanwhile."""
     t0 = core.now()
     profiler, breaks, before, within = start
-    start.clear()  # freeing what was read takes as long as reading it, and is part of it
+    start.clear()  # freeing what was read takes its time, too, and is part of it
     if breaks != calls.breaks or calls.profilers.get(_thread.get_ident()) is not profiler:
         return
     table = tables.setdefault(action, [0, {}])
@@ -71,58 +118,60 @@ def charge(t0):
 def growth(before, after, reading):
     """{function: [primitive calls, calls, own, cumulative]}, nanoseconds, of the program's functions with more calls than before.
     reading: {function: nanoseconds of reading while it ran}, which are taken off."""
-    known = {id(entry.code): entry for entry in before}  # entries of one profiler share their code objects and names
     grown, natives = {}, []
+    counts = before.columns[0]
     for entry in after:
-        old = known.get(id(entry.code))
-        if old is not None and old.callcount == entry.callcount:
+        place = before.places.get(id(entry.code))
+        if place is not None and counts[place] == entry.callcount:
             continue
         key = calls.label(entry.code)
         if key[0].startswith(calls.ROOT):
             continue
         row = grown.setdefault(key, [0, 0, 0, 0])
-        add(row, entry, old)
+        add(row, 1, *[number(entry) for number in NUMBERS])
+        if place is not None:
+            add(row, -1, *[column[place] for column in before.columns])
         row[3] = max(row[2], row[3] - reading.get(key, 0))
         if entry.calls and isinstance(entry.code, str):
-            natives.append((row, entry, old))
-    for row, entry, old in natives:
-        row[3] = max(row[2], row[3] - read_below(entry, old, reading))
+            natives.append((row, entry))
+    for row, entry in natives:
+        row[3] = max(row[2], row[3] - read_below(before, entry, reading))
     if core.here is None:  # else what the agent calls for itself is not counted at all
         for entry in after:
             if calls.label(entry.code)[0].startswith(calls.ROOT):
-                without_agents_calls(grown, entry, known.get(id(entry.code)))
+                without_agents_calls(grown, before, entry)
     return {key: row for key, row in grown.items() if row[1] > 0}
 
 
-def changes(entry, old):
+def changes(before, entry):
     """(function, [primitive calls, calls, own, cumulative]) of each that an entry's function has called since."""
-    known = {id(called.code): called for called in old.calls or ()} if old is not None else {}
     for called in entry.calls or ():
         row = [0, 0, 0, 0]
-        add(row, called, known.get(id(called.code)))
+        add(row, 1, *[number(called) for number in NUMBERS])
+        place = before.edges.get(id(entry.code) << 64 | id(called.code))
+        if place is not None:
+            add(row, -1, *[column[place] for column in before.edge_columns])
         yield calls.label(called.code), row
 
 
-def read_below(entry, old, reading):
+def read_below(before, entry, reading):
     """Time of reading in what a C function called: it has no frame of its own."""
-    return sum(min(row[3], reading[key]) for key, row in changes(entry, old) if key in reading)
+    return sum(min(row[3], reading[key]) for key, row in changes(before, entry) if key in reading)
 
 
-def without_agents_calls(grown, entry, old):
+def without_agents_calls(grown, before, entry):
     """Takes off what one of the agent's functions called for itself."""
-    for key, called in changes(entry, old):
+    for key, called in changes(before, entry):
         if key in grown and not calls.programs(key):
             grown[key][:] = [mine - its for mine, its in zip(grown[key], called)]
 
 
-def add(row, entry, old):
-    """Adds to a row what an entry of a profiler has grown by since it was old, None if it was not there."""
-    for sign, state in ((1, entry), (-1, old)):
-        if state is not None:
-            row[0] += sign * (state.callcount - state.reccallcount)
-            row[1] += sign * state.callcount
-            row[2] += sign * round(state.inlinetime * 1e9)
-            row[3] += sign * round(state.totaltime * 1e9)
+def add(row, sign, count, recursive, own, total):
+    """Adds a profiler's numbers to a row, or takes them off (sign -1); own and total are seconds."""
+    row[0] += sign * (count - recursive)
+    row[1] += sign * count
+    row[2] += sign * round(own * 1e9)
+    row[3] += sign * round(total * 1e9)
 
 
 def take_off(table):

@@ -145,17 +145,21 @@ def action_ended(running, action):
 
 def starts(action):
     """What ends has to know of an action that starts on this thread."""
-    snapshot = None if functions is None else functions.begin(action)
-    return core.now(), window(), snapshot
+    if functions is None:
+        return core.now(), window(), None, 0
+    snapshot = functions.begin(action)
+    return core.now(), window(), snapshot, functions.spent
 
 
 def ends(action, start):
     """Takes in the action that starts was told of."""
     t1 = core.now()
-    t0, before, snapshot = start
-    if snapshot is not None:
-        functions.end(action, snapshot)
-    took(action, t0, t1, before is not None and before == window())
+    t0, before, snapshot, read = start
+    if functions is not None:
+        read = functions.spent - read
+        if snapshot is not None:
+            functions.end(action, snapshot)
+    took(action, t0, t1, read, before is not None and before == window())
 
 
 def window():
@@ -169,15 +173,15 @@ def window():
     return windows.count
 
 
-def took(action, t0, t1, undistorted):
-    """Adds one action to its sums, and a row where rows are kept."""
+def took(action, t0, t1, read, undistorted):
+    """Adds one action to its sums, without the time in which functions were read, and a row where rows are kept."""
     global kept
     total = sums.setdefault(action, [0, 0, 0, 0])
     total[0] += 1
-    total[1] += t1 - t0
+    total[1] += t1 - t0 - read
     if undistorted:
         total[2] += 1
-        total[3] += t1 - t0
+        total[3] += t1 - t0 - read
     if t1 - t0 >= SHORT_NS and marks.keep:
         kept += 1
         if kept < KEPT or t1 - t0 >= 100 * SHORT_NS:
