@@ -436,7 +436,7 @@ def move_edge(table, ours, key, caller):
         return
     callers = {}
     outer(table, ours, caller, callers, set())
-    total = sum(callers.values())
+    total = sum(callers.values()) or 1  # a profile that ended between can leave callers of no call
     for above, calls in callers.items():
         share = [value * calls / total for value in edge]
         share[:2] = [round(share[0]), round(share[1])]
