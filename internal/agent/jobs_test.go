@@ -40,6 +40,17 @@ func TestLightningRows(t *testing.T) {
 			if count != 12 {
 				t.Errorf("%v actions of a training batch are counted", count)
 			}
+			phases := map[string]int{}
+			for _, row := range train {
+				phases[row[6].(string)]++
+			}
+			undistorted := -1.0
+			for _, row := range main.of("count", "action_undistorted_count:run_training_batch") {
+				undistorted = row[2].(float64)
+			}
+			if want := phases["baseline"]; int(undistorted) != want || want == 0 || want == 12 { // the first step follows the slice before it
+				t.Errorf("%v training batches without the profiler, of steps in phases %v", undistorted, phases)
+			}
 		})
 	}
 }
