@@ -1,10 +1,7 @@
 package ingest
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,22 +42,9 @@ func globQuoted(path string) string {
 
 // readTimeline reads a list of [nanoseconds, action, bytes, category], as export_memory_timeline writes raw ones.
 func readTimeline(path string) ([]model.MemoryAction, error) {
-	packed, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer packed.Close()
-	in, _, err := unpackHere(packed)
-	if err != nil {
-		return nil, fmt.Errorf("reading a memory timeline: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxTimelineText))
-	if err != nil {
-		return nil, fmt.Errorf("reading a memory timeline: %w", err)
-	}
 	var rows [][4]int64
-	if err := json.Unmarshal(text, &rows); err != nil {
-		return nil, fmt.Errorf("reading a memory timeline: %w", err)
+	if err := readPackedJSON(path, "a memory timeline", maxTimelineText, &rows); err != nil {
+		return nil, err
 	}
 	actions := make([]model.MemoryAction, 0, len(rows))
 	for i, row := range rows {

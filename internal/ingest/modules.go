@@ -2,12 +2,9 @@ package ingest
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -50,22 +47,9 @@ func (r *sessionReader) modules(t *model.Trace, folder string, number int) {
 }
 
 func readModules(path string) (*modulesFile, error) {
-	packed, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer packed.Close()
-	in, _, err := unpackHere(packed)
-	if err != nil {
-		return nil, fmt.Errorf("reading the modules: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxModulesText))
-	if err != nil {
-		return nil, fmt.Errorf("reading the modules: %w", err)
-	}
 	var file modulesFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("reading the modules: %w", err)
+	if err := readPackedJSON(path, "the modules", maxModulesText, &file); err != nil {
+		return nil, err
 	}
 	if !strings.HasPrefix(file.Schema, "bottleneck.modules/") || len(file.Names) > maxModuleNames {
 		return nil, fmt.Errorf("reading the modules: not a list of modules' calls (%.40q)", file.Schema)

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -51,22 +49,9 @@ func (r *sessionReader) actionCalls(folder string) []model.ActionCalls {
 
 // readActionCalls leaves out what names no function or counts nothing.
 func readActionCalls(path string) ([]model.ActionCalls, error) {
-	packed, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer packed.Close()
-	in, _, err := unpackHere(packed)
-	if err != nil {
-		return nil, fmt.Errorf("reading the functions of actions: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxActionCallsText))
-	if err != nil {
-		return nil, fmt.Errorf("reading the functions of actions: %w", err)
-	}
 	var file actionCallsFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("reading the functions of actions: %w", err)
+	if err := readPackedJSON(path, "the functions of actions", maxActionCallsText, &file); err != nil {
+		return nil, err
 	}
 	if !strings.HasPrefix(file.Schema, "bottleneck.calls-actions/") {
 		return nil, fmt.Errorf("reading the functions of actions: not such a file (%.40q)", file.Schema)
