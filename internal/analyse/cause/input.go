@@ -16,7 +16,7 @@ type inputView struct {
 	batches int     // fetched or waited for in the windows
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
-	first   float64 // ns over the windows in waits for the first batch of an epoch
+	first   float64 // ns over the windows in waits for the first batch of an epoch, beyond what fetching it takes
 	restart float64 // ns over the run, most of it between steps, in which workers are started and ended
 	steps   float64 // accounted steps ÷ steps of the run
 	idle    float64 // ns over the windows in waits although a batch was ready
@@ -50,6 +50,7 @@ func (c *Context) input() *inputView {
 	own := 0.0
 	ownN, last := 0, int64(1<<62)
 	ready := readyAt(c.P)
+	firsts := 0.0 // first batches of epochs that were waited for
 	best := int32(-1)
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
@@ -62,6 +63,7 @@ func (c *Context) input() *inputView {
 			t := c.inSteps(sp.Start, sp.End)
 			if sp.Value <= last { // batches are counted anew in each epoch
 				v.first += t
+				firsts++
 			}
 			last = sp.Value
 			if ready(sp.Start, sp.End) > 0 {
@@ -89,6 +91,7 @@ func (c *Context) input() *inputView {
 	if v.workers > 0 {
 		v.restart = c.startingWorkers()
 		c.inputOfWorkers(v)
+		v.first = max(0, v.first-firsts*v.fetch) // workers that are kept fetch it, too
 	} else {
 		if ownN > 0 {
 			v.fetch = own / float64(ownN)
