@@ -44,10 +44,12 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v ./e2e/
 
 GENERATION ?= torch-2.4
+# Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
+NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestFaultsHaveTests
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
-	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run 'TestExamples|TestFromOtherToolsRuns' ./e2e/; \
-	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -skip '^(TestCalls|TestSteps|TestFaultsHaveTests)' ./internal/agent/
+	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run TestExamples ./e2e/; \
+	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -skip '^($(NEWEST_ONLY))' ./e2e/ ./internal/agent/
 
 test-generations: ## the same on every older PyTorch
 	@set -e; for name in torch-2.4 torch-1.13 torch-debian; do $(MAKE) test-generation GENERATION=$$name; done
