@@ -45,9 +45,14 @@ func clockPair() (mono, unixNS int64) {
 // shortSleep is the longest sleep that keeps its processor of the Go runtime.
 const shortSleep = 5_000_000
 
-// sleepUntil sleeps until a monotonic time and returns the time then. It does not go through the runtime's timers,
-// which would wake another thread.
+// sleepUntil sleeps until a monotonic time and returns the time then. A brief sleep does not go through the runtime's timers, which
+// would wake another thread. A longer one does: in a system call the runtime's watching thread would take the processor away, and
+// be woken at the end, to look a thousand times a second, each time in the place of a thread of the program.
 func sleepUntil(at int64) int64 {
-	proc.SleepUntil(at, at-monotonic() <= shortSleep)
+	if left := at - monotonic(); left > shortSleep {
+		time.Sleep(time.Duration(left))
+	} else {
+		proc.SleepUntil(at, true)
+	}
 	return monotonic()
 }
