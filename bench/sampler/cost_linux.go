@@ -159,7 +159,7 @@ func wakes(kinds []func() error, count int) ([]float64, error) {
 		i := rand.IntN(len(kinds))
 		next += int64(float64(time.Second/costHz) * (0.5 + rand.Float64()))
 		for clock(unix.CLOCK_MONOTONIC) < next {
-			proc.SleepUntil(next, true)
+			proc.SleepUntil(next)
 		}
 		if err := kinds[i](); err != nil {
 			return nil, err

@@ -28,9 +28,6 @@ type HostGap struct {
 const callStretch = 150 * 1000
 
 // HostGaps splits a trace's idle time of the cause IdleHost, over all its devices.
-func HostGaps(t *model.Trace, s *model.Strings) HostGap { return NewWork(t, s).HostGaps() }
-
-// HostGaps is the function of that name.
 func (work *Work) HostGaps() HostGap {
 	var g HostGap
 	for _, w := range work.list {

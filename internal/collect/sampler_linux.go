@@ -52,7 +52,7 @@ func sleepUntil(at int64) int64 {
 	if left := at - monotonic(); left > shortSleep {
 		time.Sleep(time.Duration(left))
 	} else {
-		proc.SleepUntil(at, true)
+		proc.SleepUntil(at)
 	}
 	return monotonic()
 }

@@ -26,11 +26,6 @@ func (s *Scanner) Piece(text []byte, offset int64) {
 	s.Fractions = false
 }
 
-// Done says whether nothing but separators is left of the piece.
-func (s *Scanner) Done() bool {
-	return len(bytes.TrimLeft(s.buf[s.p:], " \t\r\n,")) == 0
-}
-
 // Pieces cuts the array of events that a scanner has come to into pieces, without parsing them: at the end of what looks
 // like an event and is followed by what looks like another. A string may look so too; then the piece's scanner stops
 // early, and the text from there on has to be read in order (Scanner.Resume).

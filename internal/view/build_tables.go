@@ -260,12 +260,11 @@ func deviceName(kind, index int8) string {
 }
 
 func (b *builder) callRows() {
+	var functions []model.CallFunction
 	for _, calls := range b.s.Calls {
-		for i := range calls.Functions {
-			f := &calls.Functions[i]
-			b.r.Calls = append(b.r.Calls, CallRow{File: f.File, Line: int(f.Line), Function: f.Name, Hits: f.Calls, SelfS: f.Own.Seconds(), TotalS: f.Cumulative.Seconds()})
-		}
+		functions = append(functions, calls.Functions...)
 	}
+	b.r.Calls = callRows(functions, "tottime", maxOpRows)
 	for _, calls := range b.s.Calls {
 		for i := range calls.Lines {
 			l := &calls.Lines[i]
@@ -274,8 +273,4 @@ func (b *builder) callRows() {
 	}
 	slices.SortStableFunc(b.r.Lines, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })
 	b.r.Lines = b.r.Lines[:min(len(b.r.Lines), maxOpRows)]
-	slices.SortStableFunc(b.r.Calls, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })
-	if len(b.r.Calls) > maxOpRows {
-		b.r.Calls = b.r.Calls[:maxOpRows]
-	}
 }

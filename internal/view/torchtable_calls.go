@@ -119,10 +119,7 @@ func callName(f *model.CallFunction, strip bool) string {
 	return fmt.Sprintf("%s:%d(%s)", file, f.Line, f.Name)
 }
 
-// CallRows gives the rows of the report's calls[], most own time first; limit 0 or less is all.
-func CallRows(c *model.Calls, limit int) []CallRow { return callRows(c.Functions, "tottime", limit) }
-
-// callRows are the first functions in the order of one of callSorts.
+// callRows are the first functions in the order of one of callSorts; limit 0 or less is all.
 func callRows(functions []model.CallFunction, by string, limit int) []CallRow {
 	order := make([]*model.CallFunction, len(functions))
 	for i := range functions {
