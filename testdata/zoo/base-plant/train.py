@@ -62,7 +62,7 @@ class Training:
 
     def step(self, x, y):
         self.optimizer.zero_grad()
-        logits = self.called(x)
+        logits = self.called(x)  # the cost where lengths vary
         loss = nn.functional.cross_entropy(logits, y)
         loss.backward()
         self.optimizer.step()
@@ -77,7 +77,7 @@ def main():
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     settings, seed = options()
     if settings.threads:
-        torch.set_num_threads(settings.threads)
+        torch.set_num_threads(settings.threads)  # the cost where the threads are too many
     with tempfile.TemporaryDirectory() as folder:
         training = Training(settings, seed, folder)
         for number in range(settings.epochs):
