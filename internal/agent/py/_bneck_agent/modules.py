@@ -13,7 +13,7 @@ import weakref
 from . import core, marks, modulepaths
 
 ENOUGH = 3
-KEPT = 256  # modules that are told apart
+KEPT = 256  # modules, and lines that call some, that are told apart
 
 base = None  # torch.nn.Module
 original = None  # its __call__
@@ -84,6 +84,8 @@ def name_of(module):
     if known is not None and known[0]() is module:
         return known[1]
     caller = sys._getframe(4)  # above this function, seen, its guard and the watcher
+    if len(lines) >= KEPT:  # a program may compile its calling code anew each time
+        lines.clear()
     line = lines.setdefault((caller.f_code, caller.f_lineno, type(module)), [])
     entry = next((entry for entry in line if entry[0]() is None), None)
     if entry is None:
