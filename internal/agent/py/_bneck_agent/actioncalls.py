@@ -6,8 +6,6 @@ program has ever called, thousands with torch, so that only a few calls of an ac
 """
 
 import _thread
-import functools
-import gc
 import os
 import sys
 from operator import attrgetter
@@ -52,23 +50,7 @@ def below_matters(code):
     return isinstance(code, str) or core.here is None and code.co_filename.startswith(calls.ROOT)
 
 
-def uncollected(function):
-    """Keeps the collector from running for what is read and soon freed."""
-
-    @functools.wraps(function)
-    def quiet(*arguments):
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*arguments)
-        finally:
-            if enabled:
-                gc.enable()
-
-    return quiet
-
-
-@uncollected
+@core.uncollected
 def begin(action):
     """An action starts on this thread: what end needs, None where this call is not measured."""
     t0 = core.now()
@@ -83,7 +65,7 @@ def begin(action):
     return start
 
 
-@uncollected
+@core.uncollected
 def end(action, start):
     """The action that begin was told of ends. Not counted where the program's own profiler took the place meanwhile."""
     t0 = core.now()

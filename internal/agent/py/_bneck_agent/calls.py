@@ -382,18 +382,11 @@ def label(code):
     return (code.co_filename, code.co_firstlineno, code.co_name)
 
 
+@core.uncollected
 def entries_of(profiler):
     """What a profiler has counted by now. The collector waits meanwhile: a function that it called would turn _lsprof's tree, which
     is being walked, and entries would be left out."""
-    import gc
-
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return profiler.getstats()
-    finally:
-        if enabled:
-            gc.enable()
+    return profiler.getstats()
 
 
 def gathered():

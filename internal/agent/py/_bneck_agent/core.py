@@ -174,13 +174,35 @@ def take_rows():
 def encode(lines):
     """The lines as one gzip member."""
     import json
-    import zlib
 
     # All in one call, which takes a quarter of one for each, with a mark between them that no row holds: quotes within strings are escaped.
     whole = json.dumps([part for line in lines for part in (line, "\0")], separators=(",", ":"), default=str)
     text = whole[1 : -len(',"\\u0000"]')].replace('],"\\u0000",[', "]\n[") + "\n"
-    packer = zlib.compressobj(4, zlib.DEFLATED, 31)
-    return packer.compress(text.encode("utf-8", "backslashreplace")) + packer.flush()
+    return packed(text.encode("utf-8", "backslashreplace"))
+
+
+def packed(data, level=4):
+    """Bytes as one gzip member."""
+    import zlib
+
+    packer = zlib.compressobj(level, zlib.DEFLATED, 31)
+    return packer.compress(data) + packer.flush()
+
+
+def uncollected(function):
+    """Lets no garbage collection begin while a function runs."""
+    import gc
+
+    def quiet(*arguments):
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*arguments)
+        finally:
+            if enabled:
+                gc.enable()
+
+    return quiet
 
 
 def append(path, data):
@@ -194,8 +216,8 @@ def append(path, data):
 
 
 def replace(path, data):
-    """Writes a file anew and puts it in place at once."""
-    partial = path + ".part"
+    """Writes a file anew and puts it in place at once; another thread may be doing the same."""
+    partial = "%s.%d.part" % (path, _thread.get_ident())
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         while data:

@@ -4,11 +4,9 @@ A trace file does not say which tensor an address belonged to; torch knows it wh
 takes some 0.2 ms per event of the profiler, so that one window is kept, and worked out when the program has ended.
 """
 
-import gc
 import importlib.util
 import os
 import time
-import zlib
 
 from . import core, facts
 
@@ -53,17 +51,12 @@ def at_end():
             core.note("memory-categories", text % (too_big, MAX_EVENTS))
         return
     t0, cpu = core.now(), time.thread_time_ns()
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        write(*window[:2])
-    finally:
-        if collecting:
-            gc.enable()
+    write(*window[:2])
     core.cpu_ns += time.thread_time_ns() - cpu
     core.emit("span", "profiler", t0, core.now(), core.thread_id(), "memory categories", None, None, None, window[2])
 
 
+@core.uncollected
 def write(results, number):
     """Writes memory-<number>-<device>.json.gz of each device: torch's raw timeline, as it writes it."""
     from importlib import import_module
@@ -77,8 +70,7 @@ def write(results, number):
         timeline.export_memory_timeline_raw(path + ".part", device)
         with open(path + ".part", "rb") as file:
             text = file.read()
-        packer = zlib.compressobj(4, zlib.DEFLATED, 31)
-        core.replace(path + ".gz", packer.compress(text) + packer.flush())
+        core.replace(path + ".gz", core.packed(text))
         os.unlink(path + ".part")
         if os.environ.get("BNECK_DUMP_TIMELINE") == "1":  # for tests: what torch's export_memory_timeline writes
             timeline.export_memory_timeline(os.path.join(core.folder, name.replace("memory-", "timeline-")), device)

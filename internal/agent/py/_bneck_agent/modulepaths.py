@@ -11,7 +11,6 @@ import os
 import sys
 import time
 import weakref
-import zlib
 
 from . import core
 
@@ -232,8 +231,7 @@ def save(number):
         {"schema": SCHEMA, "start_unix_ns": start, "full": bool(dropped), "names": [names[index] for index in used], "threads": threads},
         separators=(",", ":"),
     )
-    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
-    core.replace(os.path.join(core.folder, "modules-%d.json.gz" % number), packer.compress(text.encode()) + packer.flush())
+    core.replace(os.path.join(core.folder, "modules-%d.json.gz" % number), core.packed(text.encode(), 1))
 
 
 # torch.compile
