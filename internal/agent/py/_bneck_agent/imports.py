@@ -36,7 +36,7 @@ WATCHED = {
     "torch": after_torch,
     "multiprocessing.util": _late("life", "watch_multiprocessing"),
     "nvtx": _late("regions", "watch_nvtx"),
-    "cProfile": _late("windows", "watch_cprofile"),
+    "cProfile": _late("programs", "watch_cprofile"),
 }
 for _writer in ("json", "pickle", "numpy", "pandas", "PIL.Image", "matplotlib.figure", "logging"):
     WATCHED[_writer] = _written_by

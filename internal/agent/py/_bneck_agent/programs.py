@@ -166,3 +166,24 @@ def watch_setprofile():
 def taking_slot():
     """The program sets a profile function."""
     marks.windows.end_stacks()
+
+
+def watch_cprofile(module):
+    """cProfile beside a session with stacks stops for good (2.4): such a session ends first. Installed when stacks are asked for."""
+    config = core.config or {}
+    if not (config.get("with_stack") or config.get("profile_memory")) or sys.version_info >= (3, 12):
+        return
+    from . import start_torch
+
+    original = module.Profile
+
+    class Profile(original):
+        __doc__ = original.__doc__
+
+        def enable(self, *arguments, **keywords):
+            if start_torch.windows is not None:
+                start_torch.windows.end_stacks()
+            return super().enable(*arguments, **keywords)
+
+    Profile.__name__, Profile.__qualname__, Profile.__module__ = original.__name__, original.__qualname__, original.__module__
+    module.Profile = Profile

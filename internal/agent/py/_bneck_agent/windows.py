@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, ticker
+from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, ticker, waits
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -131,6 +131,8 @@ class Windows:
         """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
         if opening:
             self.yielded_before = self.yielded
+        if self.ending:
+            return None  # on another thread, which goes on with what this one would read
         if self.idle():
             self.edge = False
             return None
@@ -150,6 +152,7 @@ class Windows:
         self.number = number
         if not self.stepping:
             self.stepping = True
+            waits.leave()
             acted = self.stop("first step") or acted
         if self.open is not None and (number >= self.end or self.schedule and self.schedule.ends(number) or self.whole and self.full()):
             self.end = min(self.end, number)
@@ -166,6 +169,7 @@ class Windows:
 
     edge_next = False
     first, end, detail, began = -1, -1, False, 0
+    ending = False  # a session is being stopped and saved
 
     def full(self):
         """Of a whole run: whether the running window has as many events as one stop may handle."""
@@ -173,7 +177,7 @@ class Windows:
 
     def start(self, number):
         """Begins a window before step `number` (-1: a slice of a program without steps)."""
-        if self.busy() or self.ever and not self.safe():
+        if self.busy() or self.ever and not self.safe(number):
             return
         self.world = facts.rank_of()[2]
         if not self.rank_wanted():
@@ -217,7 +221,7 @@ class Windows:
         then = "tracing is over" if self.over else "it is tried again without stacks"
         core.note("profiler-failed", "torch's profiler did not %s (%s: %s): %s" % (what, type(error).__name__, error, then))
 
-    def safe(self):
+    def safe(self, number):
         """Whether a session may begin here: nothing that began within an earlier session still runs.
 
         An operator or region that ends in another session than it began in writes into freed memory (Kineto keeps a bare pointer). Regions
@@ -225,7 +229,7 @@ class Windows:
         """
         if regions.open_in_session:
             return False
-        if not ticker.running:
+        if not ticker.running and number >= 0:
             return True  # at a mark, which stands outside of operators
         frame = sys._getframe(1)
         while frame is not None:
@@ -257,11 +261,19 @@ class Windows:
             core.note("program-profiles", "the program runs torch's profiler itself; ours waited meanwhile")
 
     def stop(self, why=""):
-        """Ends the running window; its trace is saved now if that is no long pause. Returns whether there was one."""
+        """Ends the running window if this thread began it. Returns whether there was one."""
         session = self.open
         if session is None or core.thread_id() != self.driver:
             return False
-        self.open = None
+        self.ending, self.open = True, None
+        try:
+            self.close(session, why)
+        finally:
+            self.ending = False
+        return True
+
+    def close(self, session, why):
+        """Stops a session; its trace is saved now if that is no long pause."""
         ticker.stop()
         modulepaths.end()
         t0, cpu = core.now(), time.thread_time_ns()
@@ -286,7 +298,6 @@ class Windows:
             self.next = self.after(self.first)
         if error is not None or self.first < 0 or (t1 - t0) * 1.8 < LATE_EVENTS_NS:
             self.save()
-        return True
 
     def save(self):
         """Writes the trace of the window that ended last and what it taught. Returns whether there was one."""
@@ -364,24 +375,27 @@ class Windows:
         if not self.over and not self.stepping and self.main() and not self.schedule:
             self.start(-1)
             ticker.start(self.slice_over, self.slice)
+            waits.install(self)
 
     def slice_over(self):
         """On the main thread, when a slice's time is up: saves it and begins the next. Functions named by hand may exist by now."""
         marks.resolve()
+        if self.sliced():
+            self.end_slice("slice" if not self.stepping else "first step")  # which may be another thread's
         if self.stepping or self.over:
-            ticker.target = None
-            return
-        if self.open is not None:
-            self.end_slice()
-        if self.over:
+            ticker.stop()
             return
         self.start(-1)
         ticker.start(self.slice_over, self.slice if self.open is not None else SLICE_S[0])
 
-    def end_slice(self):
-        """Saves a slice and decides how long the next one is."""
+    def sliced(self):
+        """Whether a slice is open."""
+        return self.open is not None and self.first < 0
+
+    def end_slice(self, why):
+        """Saves a slice, on the thread that began it, and decides how long the next one is."""
         had = self.count
-        self.stop("slice")
+        self.stop(why)
         if self.last_events == 0:
             self.count = had  # nothing was recorded and nothing written
         elif not self.over and (self.left <= 0 or (self.count >= MAX_SLICES and not self.whole)):
@@ -402,6 +416,7 @@ class Windows:
         if not self.over:
             self.over = True
             ticker.stop()
+            waits.leave()
             core.note("measured", "tracing is over after %d windows" % self.count)
 
     @core.hook("profiler-end")
@@ -421,7 +436,7 @@ class Windows:
     def before_fork(self):
         """Before os.fork: the window ends here, and the ticker's thread with it."""
         ticker.held = True
-        slices = self.open is not None and self.first < 0
+        slices = self.sliced()
         self.stop("fork")
         ticker.stop()
         self.save()
@@ -468,24 +483,3 @@ class Windows:
         self.save()
         ticker.stop()
         ticker.held = False
-
-
-def watch_cprofile(module):
-    """cProfile beside a session with stacks stops for good (2.4): such a session ends first. Installed when stacks are asked for."""
-    config = core.config or {}
-    if not (config.get("with_stack") or config.get("profile_memory")) or sys.version_info >= (3, 12):
-        return
-    from . import start_torch
-
-    original = module.Profile
-
-    class Profile(original):
-        __doc__ = original.__doc__
-
-        def enable(self, *arguments, **keywords):
-            if start_torch.windows is not None:
-                start_torch.windows.end_stacks()
-            return super().enable(*arguments, **keywords)
-
-    Profile.__name__, Profile.__qualname__, Profile.__module__ = original.__name__, original.__qualname__, original.__module__
-    module.Profile = Profile

@@ -1,0 +1,67 @@
+"""Ends a slice of a program without steps before its main thread waits for another one without a limit.
+
+Only the main thread can end its slice, and one that waits for a lock does not until it is woken: while it lasts, the threads that do
+the work (of a server, say) could not be traced.
+"""
+
+import threading
+
+from . import core
+
+EARLY_ENDS = 8  # at most so many slices end before their time
+
+early = 0
+originals = []  # [(class, name, its function)] of what is replaced
+
+
+def install(windows):
+    """Watches Thread.join and Condition.wait, which events, queues and futures wait by, until leave."""
+    if originals or early >= EARLY_ENDS:
+        return
+    for owner, name in ((threading.Thread, "join"), (threading.Condition, "wait")):
+        original = getattr(owner, name)
+        originals.append((owner, name, original, watcher(original, windows)))
+        setattr(owner, name, originals[-1][3])
+
+
+def watcher(original, windows):
+    """The function, with the slice ended before and begun again after an unlimited wait."""
+    from functools import wraps
+
+    @wraps(original)
+    def wait(self, timeout=None):
+        if timeout is not None or not originals or not before(windows):
+            return original(self, timeout)
+        try:
+            return original(self, timeout)
+        finally:
+            after(windows)
+
+    return wait
+
+
+@core.hook("wait-begins")
+def before(windows):
+    """Ends the slice; returns whether there was one."""
+    global early
+    if not windows.sliced() or windows.ending or not windows.main():
+        return False
+    early += 1
+    windows.end_slice("wait")
+    if early >= EARLY_ENDS:
+        leave()
+    return True
+
+
+@core.hook("wait-ended")
+def after(windows):
+    """The main thread goes on, and so do its slices."""
+    windows.begin_slices()
+
+
+def leave():
+    """Puts the functions back, unless somebody has replaced ours since."""
+    while originals:
+        owner, name, original, ours = originals.pop()
+        if getattr(owner, name) is ours:
+            setattr(owner, name, original)
