@@ -135,7 +135,7 @@ func readSettings() (*settings, error) {
 	for _, number := range []struct {
 		name, value string
 		into        *int
-	}{{"ALTERNATIONS", "2", &s.alternations}, {"TAIL_PAIRS", "20", &s.pairs}} {
+	}{{"ALTERNATIONS", "2", &s.alternations}, {"TAIL_PAIRS", "60", &s.pairs}} {
 		if *number.into, err = strconv.Atoi(variable(number.name, number.value)); err != nil || *number.into < 1 {
 			return nil, fmt.Errorf("%s=%s: need a number from 1", number.name, os.Getenv(number.name))
 		}
@@ -143,7 +143,7 @@ func readSettings() (*settings, error) {
 	for _, number := range []struct {
 		name, value string
 		into        *float64
-	}{{"SECONDS", "60", &s.seconds}, {"SLICE", "3.5", &s.slice}} {
+	}{{"SECONDS", "60", &s.seconds}, {"SLICE", "0.9", &s.slice}} {
 		if *number.into, err = strconv.ParseFloat(variable(number.name, number.value), 64); err != nil || !(*number.into > 0) {
 			return nil, fmt.Errorf("%s=%s: need a positive number", number.name, os.Getenv(number.name))
 		}

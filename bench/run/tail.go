@@ -15,13 +15,13 @@ import (
 const (
 	measureFor = "6s"                   // --duration of the measured program
 	measureMax = 3 * time.Minute        // after which the session must have said that measuring is over
-	settle     = 300 * time.Millisecond // of each slice that does not count: caches and clock rates come back
+	settle     = 200 * time.Millisecond // of each slice that does not count: caches and clock rates come back
 	fewest     = 8                      // steps that a slice has to see
 )
 
 // launches is how many times the programs are started anew, for where their memory happens to lie can make one a few percent
 // faster than the other for as long as it lives.
-const launches = 4
+const launches = 6
 
 // tailRows lets two plain programs and one whose measuring is over take turns and compares their times per step.
 func tailRows(s *settings, e example) ([]row, error) {
@@ -90,13 +90,14 @@ func (r *rounds) control() interval { return pairedRatio(r.plain, r.again) }
 // tailNumbers are the rows of the part tail.
 func tailNumbers(name string, t *turns) []row {
 	wall, cpu, faults := &t.wall, &t.cpu, &t.faults
-	ratio, control, used := wall.ratio(), wall.control(), cpu.ratio()
+	ratio, control, used, usedControl := wall.ratio(), wall.control(), cpu.ratio(), cpu.control()
 	return []row{
 		{what: name + ": step, measuring over", plain: ms(median(wall.both)), profiled: ms(median(wall.measured)), ratio: ratio.String(),
 			value: ratio.high, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
 		{what: name + ": plain against plain", plain: ms(median(wall.plain)), profiled: ms(median(wall.again)), ratio: control.String(),
 			value: math.Abs(control.mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
 		{what: name + ": CPU time of a step, measuring over", plain: ms(median(cpu.both)), profiled: ms(median(cpu.measured)), ratio: used.String()},
+		{what: name + ": CPU time, plain against plain", plain: ms(median(cpu.plain)), profiled: ms(median(cpu.again)), ratio: usedControl.String()},
 		{what: name + ": page faults of a step, measuring over", plain: number(median(faults.both)), profiled: number(median(faults.measured))},
 	}
 }
