@@ -16,19 +16,21 @@ const (
 	rowAsync   // starts and ends on different threads: no children, no self time
 	rowMemory  // an allocation that no CPU event covers
 	rowRemoved // the only child of a parent of the same name
+	rowChild   // one child
+	rowMany    // more than one; rowChild is set too
+
+	rowChildren = rowChild | rowMany
 )
 
-// functionRow is one entry of torch's event list. Parents come before their children.
+// functionRow is one entry of torch's event list. Parents come before their children. A trace has as many as events: what
+// the event says anyway is not repeated.
 type functionRow struct {
-	event    model.EventID // below NoEvent for rowMemory: see memoryRow
-	name     model.Str
-	parent   int32 // row, -1
-	children int32
-	thread   int32
-	flags    uint8
-	below    model.Dur // sum of the children's CPU time
-	own      model.Dur // sum of its own kernels
-	device   model.Dur // own kernels and those of everything below
+	event  model.EventID // below NoEvent for rowMemory: see memoryRow
+	parent int32         // row, -1
+	thread int32
+	flags  uint8
+	below  model.Dur // sum of the children's CPU time
+	device model.Dur // own kernels and those of everything below
 }
 
 // memoryRow stands for a row of the trace's memory events where an event is meant, and is its own inverse.
@@ -51,8 +53,25 @@ func (f *functions) dur(r *functionRow) model.Dur {
 
 func (f *functions) end(r *functionRow) model.Time { return f.start(r) + model.Time(f.dur(r)) }
 
-// memoryUse is what happened to memory while a function row was open; below is the children's part.
-type memoryUse struct{ cpu, device, cpuBelow, deviceBelow int64 }
+// name is the event's, or what torch puts in its place.
+func (f *functions) name(r *functionRow) model.Str {
+	if r.event < 0 {
+		return memoryName
+	}
+	name := f.trace.Events.Name[r.event]
+	if f.classes[name] == nameStep {
+		return f.step
+	}
+	return name
+}
+
+// ownDevice is the sum of a row's own kernels.
+func (f *functions) ownDevice(r *functionRow) model.Dur {
+	if r.event < 0 || r.flags&(rowDevice|rowAsync) != 0 {
+		return 0
+	}
+	return f.own[r.event]
+}
 
 // functions is a trace as torch.profiler's event list: filtered, in order of (start, -end), with the tree of
 // torch.autograd.profiler_util.EventList (PyTorch 2.15).
@@ -60,11 +79,11 @@ type functions struct {
 	trace  *model.Trace
 	texts  *model.Strings
 	rows   []functionRow
-	memory []memoryUse // parallel to rows; nil where the trace holds no memory events
+	memory memoryUses
 	opt    KeyAveragesOptions
 
 	order   []model.EventID // events that are rows to come
-	own     []model.Dur     // by event: its own device rows, for operators
+	own     []model.Dur     // by event: its own device rows, for operators, and those of children that it stands for
 	classes []nameClass     // by name
 	stacks  [][]int32       // by thread: rows that are open
 	step    model.Str       // name of the first step, which stands for all
@@ -202,15 +221,9 @@ func (f *functions) collect(ids []model.EventID) {
 	ev := &f.trace.Events
 	f.rows = slices.Grow(f.rows[:0], len(ids))
 	for _, id := range ids {
-		row := functionRow{event: id, name: ev.Name[id], parent: -1, flags: f.flagsOf(id), thread: f.threadOf(id)}
-		if f.classes[row.name] == nameStep {
-			row.name = f.step
-		}
-		switch {
-		case row.flags&(rowDevice|rowAnnotation) == rowDevice:
+		row := functionRow{event: id, parent: -1, flags: f.flagsOf(id), thread: f.threadOf(id)}
+		if row.flags&(rowDevice|rowAnnotation) == rowDevice {
 			row.device = ev.Dur[id]
-		case row.flags&(rowDevice|rowAsync) == 0:
-			row.own = f.own[id]
 		}
 		f.rows = append(f.rows, row)
 	}
@@ -333,7 +346,10 @@ func (f *functions) nest() {
 			top := &f.rows[stack[len(stack)-1]]
 			if until := f.end(top); start < until && end <= until {
 				row.parent = stack[len(stack)-1]
-				top.children++
+				if top.flags&rowChild != 0 {
+					top.flags |= rowMany
+				}
+				top.flags |= rowChild
 				break
 			}
 			stack = stack[:len(stack)-1]
@@ -354,10 +370,11 @@ func (f *functions) removeDuplicates() {
 			row.parent = heir
 		}
 		parent := &f.rows[row.parent]
-		if parent.children != 1 || parent.name != row.name {
+		if parent.flags&rowChildren != rowChild || f.name(parent) != f.name(row) {
 			continue
 		}
-		parent.children, parent.own = row.children, row.own
+		parent.flags = parent.flags&^rowChildren | row.flags&rowChildren
+		f.own[parent.event] = f.own[row.event]
 		row.flags |= rowRemoved
 		replaced[int32(i)] = row.parent
 	}
@@ -373,16 +390,17 @@ func (f *functions) sumUp() {
 			}
 			continue
 		}
-		row.device += row.own
+		row.device += f.ownDevice(row)
 		if row.parent < 0 {
 			continue
 		}
 		parent := &f.rows[row.parent]
 		parent.below += f.dur(row)
 		parent.device += row.device
-		if f.memory != nil {
-			f.memory[row.parent].cpuBelow += f.memory[i].cpu
-			f.memory[row.parent].deviceBelow += f.memory[i].device
+		if use := f.memory.of(i); use.cpu != 0 || use.device != 0 {
+			above := f.memory.at(int(row.parent))
+			above.cpuBelow += use.cpu
+			above.deviceBelow += use.device
 		}
 	}
 }
@@ -396,5 +414,5 @@ func (f *functions) times(r *functionRow) (selfCPU, cpu, selfDevice, device mode
 	if r.flags&rowAsync != 0 {
 		return 0, cpu, 0, 0
 	}
-	return cpu - r.below, cpu, r.own, r.device
+	return cpu - r.below, cpu, f.ownDevice(r), r.device
 }

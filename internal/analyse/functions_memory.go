@@ -48,6 +48,31 @@ func memoryBytes(m *model.MemoryEvents, i int) (cpu, device int64) {
 	return 0, 0
 }
 
+// memoryUse is what happened to memory while a function row was open; below is the children's part.
+type memoryUse struct{ cpu, device, cpuBelow, deviceBelow int64 }
+
+// memoryUses are what happened to memory while rows were open. In most rows nothing did.
+type memoryUses struct {
+	index []int32 // by row: its entry in list + 1, 0 none; nil where the trace holds no memory events
+	list  []memoryUse
+}
+
+func (m *memoryUses) of(row int) memoryUse {
+	if m.index == nil || m.index[row] == 0 {
+		return memoryUse{}
+	}
+	return m.list[m.index[row]-1]
+}
+
+// at is the entry of a row, made where there is none; it is valid until the next one is made.
+func (m *memoryUses) at(row int) *memoryUse {
+	if m.index[row] == 0 {
+		m.list = append(m.list, memoryUse{})
+		m.index[row] = int32(len(m.list))
+	}
+	return &m.list[m.index[row]-1]
+}
+
 // addMemory gives each CPU row all memory events of the closed interval [start, end], on whatever thread, as torch does,
 // and adds a row for each event that no CPU row covers.
 func (f *functions) addMemory() {
@@ -57,7 +82,7 @@ func (f *functions) addMemory() {
 	}
 	sums := sumMemory(m)
 	covered := make([]int32, len(m.Time)+1)
-	f.memory = make([]memoryUse, len(f.rows))
+	f.memory = memoryUses{index: make([]int32, len(f.rows))}
 	from := 0
 	for i := range f.rows {
 		row := &f.rows[i]
@@ -73,7 +98,9 @@ func (f *functions) addMemory() {
 			lo--
 		}
 		to := lo + countUpTo(m.Time[lo:], end)
-		f.memory[i] = memoryUse{cpu: sums.cpu[to] - sums.cpu[lo], device: sums.device[to] - sums.device[lo]}
+		if cpu, device := sums.cpu[to]-sums.cpu[lo], sums.device[to]-sums.device[lo]; cpu != 0 || device != 0 {
+			*f.memory.at(i) = memoryUse{cpu: cpu, device: device}
+		}
 		covered[lo]++
 		covered[to]--
 	}
@@ -103,7 +130,7 @@ func (f *functions) memoryTime(t model.Time) model.Time {
 func (f *functions) addUncovered(covered []int32) {
 	m := &f.trace.Memory
 	var alone []functionRow
-	var uses []memoryUse
+	var uses []int32
 	open := int32(0)
 	for i := range m.Time {
 		open += covered[i]
@@ -115,20 +142,21 @@ func (f *functions) addUncovered(covered []int32) {
 		if m.Lane[i] >= 0 {
 			thread = int32(m.Lane[i])
 		}
-		alone = append(alone, functionRow{event: memoryRow(model.EventID(i)), name: memoryName, parent: -1, thread: thread, flags: rowMemory})
-		uses = append(uses, memoryUse{cpu: cpu, device: device})
+		alone = append(alone, functionRow{event: memoryRow(model.EventID(i)), parent: -1, thread: thread, flags: rowMemory})
+		f.memory.list = append(f.memory.list, memoryUse{cpu: cpu, device: device})
+		uses = append(uses, int32(len(f.memory.list)))
 	}
 	if len(alone) == 0 {
 		return
 	}
 	rows := make([]functionRow, 0, len(f.rows)+len(alone))
-	memory := make([]memoryUse, 0, cap(rows))
+	index := make([]int32, 0, cap(rows))
 	for i, row := range f.rows {
 		for len(alone) > 0 && f.start(&alone[0]) < f.start(&row) {
 			rows, alone = append(rows, alone[0]), alone[1:]
-			memory, uses = append(memory, uses[0]), uses[1:]
+			index, uses = append(index, uses[0]), uses[1:]
 		}
-		rows, memory = append(rows, row), append(memory, f.memory[i])
+		rows, index = append(rows, row), append(index, f.memory.index[i])
 	}
-	f.rows, f.memory = append(rows, alone...), append(memory, uses...)
+	f.rows, f.memory.index = append(rows, alone...), append(index, uses...)
 }

@@ -62,9 +62,9 @@ func (s *stackFinder) isBackward(row *functionRow) bool {
 	if row.parent < 0 || row.flags&(rowPython|rowAnnotation) != 0 {
 		return false
 	}
-	outer := s.f.texts.Text(s.f.rows[row.parent].name)
+	outer := s.f.texts.Text(s.f.name(&s.f.rows[row.parent]))
 	name, ok := strings.CutPrefix(outer, evaluateFunction)
-	return ok && s.f.nameText(row.name) == name
+	return ok && s.f.nameText(s.f.name(row)) == name
 }
 
 // mapThreads finds the lane of each internal thread number: the one on which most of its sequence numbers occur.
@@ -141,7 +141,7 @@ func (s *stackFinder) enclosing(i int32, n int) []string {
 	all, ok := s.around[at]
 	if !ok {
 		for at := at; at >= 0; at = s.call(s.f.rows[at].parent) {
-			all = append(all, s.names[s.f.rows[at].name])
+			all = append(all, s.names[s.f.name(&s.f.rows[at])])
 		}
 		all = all[:len(all):len(all)]
 		s.around[at] = all
@@ -159,12 +159,13 @@ func (s *stackFinder) call(at int32) int32 {
 		if row.flags&rowPython == 0 {
 			continue
 		}
-		name, ok := s.names[row.name]
+		id := s.f.name(row)
+		name, ok := s.names[id]
 		if !ok {
-			if name = s.f.nameText(row.name); !keepStackEntry(name) {
+			if name = s.f.nameText(id); !keepStackEntry(name) {
 				name = ""
 			}
-			s.names[row.name] = name
+			s.names[id] = name
 		}
 		if name != "" {
 			return at

@@ -100,7 +100,7 @@ func FunctionEvents(t *model.Trace, s *model.Strings, opt KeyAveragesOptions) ([
 			continue
 		}
 		index[i] = int32(len(out))
-		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(row.name), Start: f.start(row), Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
+		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(f.name(row)), Start: f.start(row), Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
 		if row.parent >= 0 {
 			e.Parent = index[row.parent]
 		}
@@ -165,8 +165,7 @@ func (f *functions) accumulate(a *KeyAverage, i int32) {
 	a.CPU += cpu
 	a.SelfDevice += selfDevice
 	a.Device += device
-	if f.memory != nil {
-		m := f.memory[i]
+	if m := f.memory.of(int(i)); m != (memoryUse{}) {
 		a.CPUBytes += m.cpu
 		a.DeviceBytes += m.device
 		if row.flags&rowAsync == 0 {
@@ -175,7 +174,7 @@ func (f *functions) accumulate(a *KeyAverage, i int32) {
 		}
 	}
 	if d := f.args(row); d.Shapes != 0 {
-		a.Flops += OperatorFlops(f.texts.Text(row.name), f.texts.Text(d.Shapes), f.texts.Text(d.Concrete))
+		a.Flops += OperatorFlops(f.texts.Text(f.name(row)), f.texts.Text(d.Shapes), f.texts.Text(d.Concrete))
 	}
 }
 
@@ -234,7 +233,7 @@ func (g *grouping) add(f *functions, groups []int32) {
 // find returns the row's group, making it where it is new.
 func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 	row := &f.rows[i]
-	key := groupKey{name: row.name, flags: row.flags & (rowDevice | rowAnnotation)}
+	key := groupKey{name: f.name(row), flags: row.flags & (rowDevice | rowAnnotation)}
 	if g.opt.ByShapes {
 		key.shapes = g.shapesID(f.shapes(row))
 	}
@@ -251,7 +250,7 @@ func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 	}
 	at := int32(len(g.rows))
 	g.rows = append(g.rows, KeyAverage{
-		Name: f.nameText(row.name), InputShapes: g.printed[key.shapes], Stack: entries, Module: g.texts.Text(key.module), DeviceType: deviceKind(row.flags),
+		Name: f.nameText(key.name), InputShapes: g.printed[key.shapes], Stack: entries, Module: g.texts.Text(key.module), DeviceType: deviceKind(row.flags),
 		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
 		TopLevel: row.parent < 0, First: max(row.event, model.NoEvent),
 	})
