@@ -53,24 +53,38 @@ type memoryUse struct{ cpu, device, cpuBelow, deviceBelow int64 }
 
 // memoryUses are what happened to memory while rows were open. In most rows nothing did.
 type memoryUses struct {
-	index []int32 // by row: its entry in list + 1, 0 none; nil where the trace holds no memory events
-	list  []memoryUse
+	index  []int32                // by row: its entry + 1, 0 none; nil where the trace holds no memory events
+	chunks []*[useChunk]memoryUse // entries; a slice that grows would be twice as much at its end
+	n      int32
 }
+
+const useChunk = 1 << 10
 
 func (m *memoryUses) of(row int) memoryUse {
 	if m.index == nil || m.index[row] == 0 {
 		return memoryUse{}
 	}
-	return m.list[m.index[row]-1]
+	return *m.entry(m.index[row] - 1)
 }
 
-// at is the entry of a row, made where there is none; it is valid until the next one is made.
+func (m *memoryUses) entry(i int32) *memoryUse { return &m.chunks[i/useChunk][i%useChunk] }
+
+// add makes an entry and returns its number + 1.
+func (m *memoryUses) add(use memoryUse) int32 {
+	if int(m.n) == len(m.chunks)*useChunk {
+		m.chunks = append(m.chunks, new([useChunk]memoryUse))
+	}
+	*m.entry(m.n) = use
+	m.n++
+	return m.n
+}
+
+// at is the entry of a row, made where there is none.
 func (m *memoryUses) at(row int) *memoryUse {
 	if m.index[row] == 0 {
-		m.list = append(m.list, memoryUse{})
-		m.index[row] = int32(len(m.list))
+		m.index[row] = m.add(memoryUse{})
 	}
-	return &m.list[m.index[row]-1]
+	return m.entry(m.index[row] - 1)
 }
 
 // addMemory gives each CPU row all memory events of the closed interval [start, end], on whatever thread, as torch does,
@@ -99,7 +113,7 @@ func (f *functions) addMemory() {
 		}
 		to := lo + countUpTo(m.Time[lo:], end)
 		if cpu, device := sums.cpu[to]-sums.cpu[lo], sums.device[to]-sums.device[lo]; cpu != 0 || device != 0 {
-			*f.memory.at(i) = memoryUse{cpu: cpu, device: device}
+			f.memory.index[i] = f.memory.add(memoryUse{cpu: cpu, device: device})
 		}
 		covered[lo]++
 		covered[to]--
@@ -143,8 +157,7 @@ func (f *functions) addUncovered(covered []int32) {
 			thread = int32(m.Lane[i])
 		}
 		alone = append(alone, functionRow{event: memoryRow(model.EventID(i)), parent: -1, thread: thread, flags: rowMemory})
-		f.memory.list = append(f.memory.list, memoryUse{cpu: cpu, device: device})
-		uses = append(uses, int32(len(f.memory.list)))
+		uses = append(uses, f.memory.add(memoryUse{cpu: cpu, device: device}))
 	}
 	if len(alone) == 0 {
 		return
