@@ -287,16 +287,23 @@ type Frame struct {
 	Function string // without parameters; "" where no symbol covers the place
 	Symbol   string // as the linker knows it
 	Library  string // path of the file, "" for memory that is none (code made at run time)
+	Unmapped bool   // nothing was mapped there when the mappings were read last
 	Offset   uint64 // of the place in the file's own addresses
+	Start    uint64 // of the function, likewise, where the file's table for unwinding tells; 0 unknown
 }
 
-// Name is the function, or the library and the place in it.
+// Name is the function, or the library and where the function begins in it (the place, where the beginning is not known), so
+// that places in one function have one name. What runs where nothing was mapped came with a library since then.
 func (f Frame) Name() string {
 	switch {
 	case f.Function != "":
 		return f.Function
+	case f.Library != "" && f.Start != 0:
+		return path.Base(f.Library) + "+0x" + hex(f.Start)
 	case f.Library != "":
 		return path.Base(f.Library) + "+0x" + hex(f.Offset)
+	case f.Unmapped:
+		return "library loaded lately"
 	}
 	return "code made at run time"
 }
@@ -331,7 +338,7 @@ func (u *Unwinder) Frame(p Place) Frame {
 func (u *Unwinder) describe(pc uint64) Frame {
 	m, ok := u.maps.Find(pc)
 	if !ok {
-		return Frame{}
+		return Frame{Unmapped: true}
 	}
 	f := Frame{}
 	if strings.HasPrefix(m.Path, "/") || m.Path == "[vdso]" {
@@ -349,6 +356,9 @@ func (u *Unwinder) describe(pc uint64) Frame {
 	if im.symbols != nil {
 		f.Symbol = im.symbols.Find(f.Offset)
 		f.Function = Readable(f.Symbol)
+	}
+	if r, err := u.rule(pc); err == nil && r.from >= im.bias {
+		f.Start = r.from - im.bias
 	}
 	return f
 }

@@ -233,3 +233,20 @@ func FuzzStack(f *testing.F) {
 		}
 	})
 }
+
+// TestNames gives places within one function of a file without symbols one name, and says of a place in nothing that was
+// mapped that its library came later.
+func TestNames(t *testing.T) {
+	mem, maps := testImage(t)
+	maps = append(maps, proc.Mapping{Start: 0x800000, End: 0x801000, Read: true, Exec: true})
+	u := testUnwinder(t, mem, maps)
+	for pc, want := range map[uint64]string{
+		0x401000: "libtest.so+0x1000", 0x4010f0: "libtest.so+0x1000", 0x402010: "libtest.so+0x2000",
+		0x404f00: "libtest.so+0x4f00", // the table does not know it
+		0x800010: "code made at run time", 0x900000: "library loaded lately",
+	} {
+		if got := u.Frame(Place{PC: pc}).Name(); got != want {
+			t.Errorf("at %#x: %q, want %q", pc, got, want)
+		}
+	}
+}

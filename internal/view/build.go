@@ -55,6 +55,7 @@ func build(s *model.Session, opt Options, merged *Merge) *Report {
 	b.guard("analyses", b.analyse)
 	b.guard("measured fixes", b.measured)
 	b.guard("python", b.python)
+	b.guard("native", b.native)
 	b.guard("loaders", b.loaders)
 	b.guard("ranks", b.ranks)
 	wait()

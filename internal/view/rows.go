@@ -119,6 +119,7 @@ type Python struct {
 	Functions  []FuncRow    `json:"functions"`
 	Lines      []LineRow    `json:"lines"`
 	Processes  []ProcessRow `json:"processes"`
+	Native     *Native      `json:"native,omitempty"` // absent where no native frames were recorded
 }
 
 // FuncRow is one function's time. Times are wall-clock time of the thread that drives the step.

@@ -49,6 +49,7 @@ func Sections() []Section {
 		{Name: "operators", Description: "top operators", write: (*printer).operators, needs: "traced operators"},
 		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels, needs: "work of a device"},
 		{Name: "python", Description: "top Python lines and functions", write: (*printer).python, needs: "stack samples"},
+		{Name: "native", Description: "top functions of C and C++ libraries, and the Python lines that called them", write: (*printer).native, needs: "native frames (run --native)"},
 		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls, needs: "exact call counts"},
 		{Name: "actions", Description: "what a trainer's actions and named regions took", write: (*printer).actions, needs: "actions of a trainer or named regions"},
 		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers, needs: "DataLoaders"},
