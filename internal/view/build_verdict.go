@@ -38,7 +38,7 @@ func (b *builder) analyse() {
 	b.res.found = cause.Find(b.res.ctx)
 	b.guard("savings in order", func() {
 		r := replay.NewSession(b.s, a)
-		cause.PriceInput(b.res.found.Findings, b.res.ctx, r)
+		b.res.found.Findings = cause.PriceInput(b.res.found.Findings, b.res.ctx, r)
 		cause.InOrder(b.res.found.Findings, b.res.ctx, r)
 	})
 	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)

@@ -58,7 +58,8 @@ type Finding struct {
 	// it that two findings never claim the same time.
 	claim map[analyse.PartID]float64
 	// ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
-	ask *replay.Change
+	ask  *replay.Change
+	cost float64 // ns per step that the fix itself takes and no replay knows
 }
 
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.

@@ -26,6 +26,7 @@ type inputView struct {
 	hot     spot
 	hotOK   bool
 	hotPart float64 // share of the fetch in the hot unit
+	release releaseTime
 	cls     *analyse.FrameClasses
 }
 
@@ -243,8 +244,14 @@ func (v *inputView) startsAgain() bool {
 // after the fetch has become faster than the step counts, and cores that the workers no longer need come back.
 func (v *inputView) finding(c *Context) Finding {
 	sub := v.sub(c)
+	if sub == "handover" {
+		v.release = v.releasing(c)
+	}
 	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: v.share(c),
 		claim: map[analyse.PartID]float64{analyse.PartDataWait: v.wait}}
+	for part, t := range v.release.parts {
+		f.claim[part] = t
+	}
 	if v.hotOK && (sub == "transform" || sub == "storage") {
 		f.Where = c.where(v.hot)
 	} else if v.loader != nil && v.loader.File != 0 {
@@ -261,6 +268,9 @@ func (v *inputView) finding(c *Context) Finding {
 	v.describe(c, &f)
 	if q, ok := v.question(c, sub); ok {
 		f.ask = &q
+		if sub == "workers" {
+			f.cost = v.firstWorkers(c)
+		}
 	}
 	f.Confidence = c.basis(v.samples)
 	if v.samples == 0 {
@@ -273,7 +283,7 @@ func (v *inputView) finding(c *Context) Finding {
 // share of the loop's time that waits for data; what starts workers between the steps counts where that is the reason.
 func (v *inputView) share(c *Context) float64 {
 	if !v.startsAgain() {
-		return c.share(v.wait)
+		return c.share(v.wait + v.release.time)
 	}
 	return (v.wait + v.restart*v.steps) / (c.B.Total + v.restart*v.steps)
 }
@@ -324,6 +334,10 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		w := c.where(v.hot)
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the fetching time is%s (%s)", percent(v.hotPart), in(w), plural(v.hot.samples, "sample")),
 			Value: v.hotPart})
+	}
+	if v.release.time > 0 {
+		t := c.perStep(v.release.time)
+		f.Evidence = append(f.Evidence, Evidence{Text: ms(t) + " more per " + c.Unit() + " goes into letting go of the batch before", Value: t / 1e6, Unit: "ms"})
 	}
 	if v.depth >= 0 {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), Value: v.depth})

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"math"
+	"regexp"
 
 	"bottleneck/internal/analyse"
 )
@@ -18,8 +19,7 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	case "workers":
 		return v.moreWorkers(c)
 	case "handover":
-		mine := c.ownCPU() // what other programs' use of the cores delays cannot be saved
-		return Range{0.3 * mine * wait, 0.7 * mine * wait, wait}
+		return v.lighterHandover(c)
 	case "storage":
 		gain = min(0.97*v.blocked, 0.97)
 		if v.locked(c) {
@@ -43,6 +43,47 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	return Range{0.85 * sure, sure + 0.25*(wait-explained) + relief/3, wait + relief}
 }
 
+// handoverCost is what handing over one batch of a few large tensors takes in ns, a message through a queue and the mapping of its
+// memory: no fix saves that.
+const handoverCost = 1_000_000
+
+// lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes
+// longer where other programs hold the cores, and what the fetch itself makes the step wait.
+func (v *inputView) lighterHandover(c *Context) Range {
+	lost := c.perStep(v.wait + v.release.time)
+	others := max(v.fetch/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
+	mid := max(lost-others-handoverCost/max(c.ownCPU(), 0.25), 0)
+	return Range{0.6 * mid, mid, max(mid, lost)}
+}
+
+// releaseTime is the driving thread's time in letting go of the batch before: the loop's own line holds it, outside of the wait.
+type releaseTime struct {
+	time  float64 // ns over the windows
+	parts map[analyse.PartID]float64
+}
+
+// releasing finds it by samples: those of the interpreter and of its collector whose innermost line of the program is the `for` that
+// waits for batches.
+func (v *inputView) releasing(c *Context) releaseTime {
+	r := releaseTime{parts: map[analyse.PartID]float64{}}
+	waits := lineTimes(chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait }))
+	if len(waits) == 0 || !forLine.MatchString(c.where(waits[0]).Source) {
+		return r
+	}
+	for _, part := range []analyse.PartID{analyse.PartPython, analyse.PartGC} {
+		for _, sp := range lineTimes(chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == part })) {
+			if keyOf(&sp.frame) == keyOf(&waits[0].frame) && sp.frame.Line == waits[0].frame.Line {
+				r.parts[part] += sp.unit
+				r.time += sp.unit
+			}
+		}
+	}
+	return r
+}
+
+// forLine matches the head of a loop that stands alone on its line.
+var forLine = regexp.MustCompile(`^\s*(async\s+)?for\b.*:\s*(#.*)?$`)
+
 // moreWorkers prices as many workers as would keep up with the step, in ns per step: a step then lasts as long as its own
 // work, the workers' share of fetching, or all that has to be computed spread over the cores, whichever is longest.
 func (v *inputView) moreWorkers(c *Context) Range {
@@ -50,11 +91,31 @@ func (v *inputView) moreWorkers(c *Context) Range {
 	rest := max(step-wait, 0)
 	n := float64(v.suggestWorkers(c))
 	after := max(rest, v.fetch/n)
+	low := 0.6
 	if c.Cores > 0 {
 		after = max(after, (rest+v.fetch*(1-v.blocked))/c.Cores)
+		if n*(1-v.blocked)+1 > c.Cores {
+			low = 0.3 // the step competes with its workers, and whatever else wants a core takes it from one of them
+		}
 	}
-	mid := min(max(step-1.03*after, 0), wait)
-	return Range{0.6 * mid, mid, max(min(1.3*mid, wait), mid)}
+	mid := min(max(step-1.03*after-v.firstWorkers(c), 0), wait)
+	return Range{low * mid, mid, max(min(1.3*mid, wait), mid)}
+}
+
+// What a program pays for its first workers: a fork of a process that holds PyTorch takes about startWorker ns each, and a batch that
+// crosses from process to process is copied, serialised and mapped for about crossing of what it takes to fetch.
+const (
+	startWorker = 40_000_000
+	crossing    = 0.1
+)
+
+// firstWorkers is that cost in ns per step of a program that had none.
+func (v *inputView) firstWorkers(c *Context) float64 {
+	if v.workers > 0 {
+		return 0
+	}
+	n := float64(v.suggestWorkers(c))
+	return n*startWorker/float64(max(c.Steps, 1)) + crossing*v.fetch*(1-v.blocked)/max(min(n, c.Cores), 1)
 }
 
 // relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both

@@ -31,10 +31,10 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 
 // PriceInput sets the price of waits for data by replaying the recorded fetches under the fix: the queue has its depth, workers and
 // the step share the cores, and what the wait hid becomes the limit. The findings are ranked anew. Where a session has several
-// ranks, or its steps cannot be replayed, the prices stay as they are.
-func PriceInput(found []Finding, c *Context, r *replay.Session) {
+// ranks, or its steps cannot be replayed, the prices stay as they are. What saves less than the floor then is left out.
+func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > replayError {
-		return
+		return found
 	}
 	changed := false
 	for i := range found {
@@ -46,13 +46,14 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) {
 		if err != nil || before <= 0 || after > before {
 			continue
 		}
-		mid := (1 - after/before) * c.B.Mean()
+		mid := max((1-after/before)*c.B.Mean()-f.cost, 0)
 		f.Step = Range{min(f.Step.Low, 0.85*mid), mid, max(f.Step.High, mid)}
 		f.Run = c.overRun(f.Step)
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
 		changed = true
 	}
 	if changed {
+		found = slices.DeleteFunc(found, func(f Finding) bool { return f.ask != nil && !f.Healthy && savedShare(c, &f) < Floor })
 		slices.SortStableFunc(found, func(a, b Finding) int {
 			if a.Healthy != b.Healthy {
 				return cmp.Compare(btoi(a.Healthy), btoi(b.Healthy))
@@ -60,6 +61,7 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) {
 			return cmp.Compare(b.Run.Mid, a.Run.Mid)
 		})
 	}
+	return found
 }
 
 func btoi(b bool) int {

@@ -27,10 +27,13 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		}
 		rule := found[0].Step.Mid
 		found[0].Step.Mid = 1e6 // to see who sets it
-		PriceInput(found, c, replay.NewSession(p.S, account))
+		found = PriceInput(found, c, replay.NewSession(p.S, account))
 		want := 0.93 * 60e6
 		if world > 1 {
 			want = 1e6
+		}
+		if len(found) != 1 {
+			t.Fatalf("world of %d: %d findings are left, want 1", world, len(found))
 		}
 		if got := found[0].Step.Mid; math.Abs(got-want) > 0.05*want {
 			t.Errorf("world of %d: %.1f ms a step, want %.1f (the rule says %.1f)", world, got/1e6, want/1e6, rule/1e6)

@@ -214,19 +214,12 @@ func nonEmpty(s, otherwise string) string {
 	return s
 }
 
-// sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it.
+// sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
+// hold the long calls only, a line that writes thousands of short ones shows in samples.
 func (c *Context) sampledIO() []Finding {
-	spans := c.spanGroups(model.SpanIO, c.firstStep())
-	known := map[model.Str]map[int32]bool{}
-	for _, g := range spans {
-		if known[g.file] == nil {
-			known[g.file] = map[int32]bool{}
-		}
-		known[g.file][g.line] = true
-	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO && !a.Exact })
 	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor/3 || sp.samples < minSamples || known[sp.frame.File][sp.frame.Line] {
+	if !ok || c.share(sp.unit) < Floor/3 || sp.samples < minSamples {
 		return nil
 	}
 	acts := analyse.Activity(0)

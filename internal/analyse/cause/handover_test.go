@@ -1,0 +1,86 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// handover builds steps of 40 ms that wait for a batch that is ready, then let go of the one before on the loop's own line.
+func handover(waitMs, releaseMs int, head string) *testkit.Program {
+	p := testkit.NewProgram()
+	lines := make([]string, 60)
+	lines[37] = head
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+	p.P.Loaders = []model.Loader{{Workers: 2, BatchSize: 32}}
+	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	for range 40 {
+		p.P.Queues = append(p.P.Queues, model.QueueLength{Time: p.T, Ready: 2})
+		acts := []testkit.Act{testkit.Blocked(waitMs, module, loop(38), next).In(model.SpanDataWait)}
+		if releaseMs > 0 {
+			acts = append(acts, testkit.Python(releaseMs, module, loop(38)))
+		}
+		p.Steps(1, model.PhaseBaseline, append(acts, testkit.Native(40, module, loop(40)))...)
+	}
+	w := p.Add(model.RoleWorker, 101)
+	for range 40 {
+		w.Do(testkit.Python(4, user("__getitem__", 5, 8)).In(model.SpanFetch))
+	}
+	return p
+}
+
+// A batch that is ready and still takes 30 ms to arrive costs all but what a message takes; letting go of its many tensors
+// is part of the price where the loop's head does nothing else.
+func TestHandover(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		wait, release int
+		head          string
+		stepMs        float64
+	}{
+		{"waits", 30, 0, "    for x, y in loader:", 29},
+		{"lets go", 30, 10, "    for x, y in loader:  # batches", 39},
+		{"works on that line", 30, 10, "    sizes = [len(x) for x in loader]", 29},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, _ := find(t, handover(c.wait, c.release, c.head))
+			var got *cause.Finding
+			for i := range res.Findings {
+				if res.Findings[i].Cause == cause.Input {
+					got = &res.Findings[i]
+				}
+			}
+			if got == nil || got.Sub != "handover" {
+				t.Fatalf("findings %+v, want input/handover", res.Findings)
+			}
+			if math.Abs(got.Step.Mid/1e6-c.stepMs) > 1.5 {
+				t.Errorf("saves %.1f ms a step, want about %.1f", got.Step.Mid/1e6, c.stepMs)
+			}
+		})
+	}
+}
+
+// What every batch takes to be handed over is no defect.
+func TestUsualHandover(t *testing.T) {
+	res, _ := find(t, handover(1, 0, "    for x, y in loader:"))
+	for _, f := range res.Findings {
+		if f.Cause == cause.Input {
+			t.Errorf("claims %.2f ms a step for %s/%s on a usual hand-over", f.Step.Mid/1e6, f.Cause, f.Sub)
+		}
+	}
+}
+
+// A line that writes thousands of times is long in a few exact spans only; samples hold the rest of it, and both count once.
+func TestShortWritesBesideLongOnes(t *testing.T) {
+	p := testkit.NewProgram()
+	emit := testkit.Frame{File: "/usr/lib/python3.13/logging/__init__.py", Function: "emit", First: 1, Line: 2}
+	for range 10 {
+		p.Steps(1, model.PhaseBaseline, forward, testkit.Python(10, module, loop(47), emit).In(model.SpanIO), testkit.Python(50, module, loop(47), emit))
+		p.Steps(3, model.PhaseBaseline, forward, testkit.Python(60, module, loop(47), emit))
+	}
+	res, _ := find(t, p)
+	want(t, res, cause.IO, "logging", 47, 0.92*60)
+}
