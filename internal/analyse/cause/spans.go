@@ -125,11 +125,31 @@ func (c *Context) compiling() []analyse.Interval {
 	return out
 }
 
-// findCompile names compilation after the warm-up.
+// compiledLate is the time in ns of compilations after the warm-up where each place has only one, such as the first validation's: they
+// are first steps that come late. again says that some place has more.
+func (c *Context) compiledLate() (t float64, again bool) {
+	type place struct {
+		file model.Str
+		line int32
+	}
+	seen := map[place]int{}
+	for _, g := range c.spanGroups(model.SpanCompile, c.afterWarmup()) {
+		at := place{g.file, g.line}
+		t += g.time
+		seen[at] += g.count // spans of one place have names of their own
+		again = again || seen[at] > 1
+	}
+	return t, again
+}
+
+// findCompile names compilation after the warm-up that comes again.
 func findCompile(c *Context) []Finding {
 	groups := c.spanGroups(model.SpanCompile, c.afterWarmup())
 	if len(groups) == 0 {
 		return nil
+	}
+	if _, again := c.compiledLate(); !again && c.slowFirstSteps() > 0 {
+		return nil // findWarmup counts it
 	}
 	total, n := 0.0, 0
 	for _, g := range groups {
