@@ -24,9 +24,11 @@ type Code struct {
 	shim     bool   // the interpreter's own trampoline
 	dead     bool   // something else lies at its address now
 	key      []byte
-	checked  int64  // tick at which the key was last compared
-	early    int64  // tick at which it was compared within the batch
-	again    []byte // the key as the batch reads it
+	checked  int64             // tick at which the key was last compared
+	early    int64             // tick at which it was compared within the batch
+	again    []byte            // the key as the batch reads it
+	copies   map[uint32]uint64 // where the threads' own copies of the bytecode begin, by index
+	copied   int64             // tick at which the first of them was read
 }
 
 // Line gives the running line of an instruction (offset in bytes), 0 where the table does not say.
@@ -102,7 +104,7 @@ func (cs *codes) measure(c *Code, raw []byte) {
 		return
 	}
 	c.start = c.addr + uint64(l.Code.Bytecode)
-	if n := word(raw, l.Object.VarSize); n < maxTable && !l.FreeThreaded {
+	if n := word(raw, l.Object.VarSize); n < maxTable {
 		c.length = int32(2 * n)
 	}
 	u32 := func(at int) uint64 { return uint64(binary.LittleEndian.Uint32(raw[at:])) }

@@ -148,37 +148,51 @@ func checkOffsets(list []section, raw []byte) (offsets, error) {
 // (it only sharpens checks and names of locals) or left out.
 func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 	minor := int(version >> 16 & 0xff)
-	l := &Layout{Major: 3, Minor: minor, FreeThreaded: free}
+	l := &Layout{Major: 3, Minor: minor, FreeThreaded: free, GIL: gilOf(free)}
 	l.Runtime = RuntimeLayout{InterpHead: o["runtime.interpreters_head"], GIL: none, GCCollecting: none}
 	l.Interp = InterpLayout{Next: o["interp.next"], ID: o["interp.id"], ThreadsHead: o["interp.threads_head"],
 		GIL: o["interp.ceval_gil"], GCCollecting: o["interp.gc"] + o["gc.collecting"], Modules: o["interp.imports_modules"]}
 	l.Thread = ThreadLayout{Next: o["thread.next"], Interp: o["thread.interp"], Frame: o["thread.current_frame"],
-		CFrame: none, ID: o["thread.thread_id"], Native: o["thread.native_thread_id"], Chunk: o["thread.datastack_chunk"]}
-	l.Thread.Size = 8 + max(l.Thread.Next, l.Thread.Interp, l.Thread.Frame, l.Thread.ID, l.Thread.Native, l.Thread.Chunk)
+		CFrame: none, ID: o["thread.thread_id"], Native: o["thread.native_thread_id"], Chunk: o["thread.datastack_chunk"], State: none}
+	if free && minor <= 15 {
+		l.Thread.State = o["thread.status"] + 4*(minor-11) // each version put one word before it
+	}
+	l.Thread.Size = 8 + max(l.Thread.Next, l.Thread.Interp, l.Thread.Frame, l.Thread.ID, l.Thread.Native, l.Thread.Chunk, l.Thread.State)
 	l.Frame = FrameLayout{Size: o["frame.size"], Code: o["frame.executable"], Back: o["frame.previous"],
 		Instr: o["frame.instr_ptr"], Owner: o["frame.owner"], Entry: none, Locals: o["frame.localsplus"], OwnerNative: 3,
-		InstrScale: 1}
+		InstrScale: 1, CopyIndex: none}
 	l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = 72, 67, 64 // 3.13 does not tell
 	if free {
 		l.Frame.GenFrame, l.Frame.GenState = 88, 83
+		if minor >= 14 {
+			l.Frame.CopyIndex = o["frame.tlbc_index"]
+		}
 	}
 	if minor >= 14 {
 		l.Frame.Tag = 3 // stack references carry their kind in the low bits
 		l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = o["gen.gi_iframe"], o["gen.gi_frame_state"], o["frame.stackpointer"]
 	}
+	f := &l.Frame
+	f.Size = max(f.Size, 8+max(f.Code, f.Back, f.Instr, f.Owner, f.CopyIndex)) // also where the words are garbage
 	l.Code = CodeLayout{ArgCount: o["code.argcount"], KwOnly: none, Flags: none, First: o["code.firstlineno"],
 		File: o["code.filename"], Name: o["code.name"], Qual: o["code.qualname"], Table: o["code.linetable"],
 		LocalNames: o["code.localsplusnames"], LocalKinds: o["code.localspluskinds"], NLocals: none, CellVars: none,
-		FreeVars: none, Bytecode: o["code.co_code_adaptive"], FrameWords: none, StackSize: none, NLocalsPlus: none,
+		FreeVars: none, Bytecode: o["code.co_code_adaptive"], Copies: none, FrameWords: none, StackSize: none, NLocalsPlus: none,
 		Lines: linesLocations}
-	if minor <= 14 && !free {
-		l.Code.FrameWords, l.Code.KwOnly, l.Code.NLocalsPlus = 76, 60, 72
+	if minor <= 15 { // the counts lie together
+		l.Code.KwOnly, l.Code.NLocalsPlus, l.Code.FrameWords = l.Code.ArgCount+8, l.Code.ArgCount+20, l.Code.ArgCount+24
+	}
+	if free && minor >= 14 {
+		l.Code.Copies = o["code.co_tlbc"]
 	}
 	c := &l.Code
 	c.KeyFrom = min(c.ArgCount, c.First, c.File, c.Name, c.Table)
 	c.KeyTo = 8 + max(c.First, c.File, c.Name, c.Qual, c.Table)
-	c.Size = max(c.KeyTo, c.LocalNames+8, c.LocalKinds+8)
+	c.Size = max(c.KeyTo, c.LocalNames+8, c.LocalKinds+8, c.FrameWords+4)
 	l.Object = objectsOfOffsets(o)
+	if free && minor >= 14 {
+		l.Object.UniKind = 8 // interning has a byte of its own
+	}
 	return l
 }
 
@@ -187,7 +201,7 @@ func objectsOfOffsets(o offsets) ObjectLayout {
 	return ObjectLayout{Header: o["object.size"], Type: o["object.ob_type"], VarSize: o["tuple.ob_size"],
 		TypeName: o["type.tp_name"], HeapKeys: heapKeys(o), TypeFlags: o["type.tp_flags"], BytesData: o["bytes.ob_sval"],
 		TupleItems: o["tuple.ob_item"], ListItems: o["list.ob_item"], UniLength: o["unicode.length"],
-		UniState: o["unicode.state"], UniASCII: ascii, UniCompact: ascii + 16, UniLegacy: ascii + 16,
+		UniState: o["unicode.state"], UniKind: 2, UniASCII: ascii, UniCompact: ascii + 16, UniLegacy: ascii + 16,
 		FloatValue: o["float.ob_fval"], LongTag: o["long.lv_tag"], LongDigits: o["long.ob_digit"],
 		DictUsed: o["object.size"], DictKeys: o["dict.ma_keys"], DictValues: o["dict.ma_values"]}
 }

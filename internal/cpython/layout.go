@@ -10,11 +10,12 @@ const none = -1
 // come from the process itself.
 type Layout struct {
 	Major, Minor int
-	// FreeThreaded is set for builds without a GIL, whose objects have a larger header.
+	// FreeThreaded is set for builds that can do without a GIL, whose objects have a larger header.
 	FreeThreaded bool
 
 	Runtime RuntimeLayout
 	Interp  InterpLayout
+	GIL     GILLayout
 	Thread  ThreadLayout
 	Frame   FrameLayout
 	Code    CodeLayout
@@ -36,13 +37,21 @@ type InterpLayout struct {
 	Modules               int
 }
 
-// GIL fields inside struct _gil_runtime_state; they have not moved since 3.8.
-const (
-	gilHolder   = 8
-	gilLocked   = 16
-	gilSwitches = 24
-	gilLen      = 32 // bytes that are read of it
-)
+// GILLayout is struct _gil_runtime_state, whose fields have not moved since 3.8. Builds that can do without a GIL have one
+// word more at its begin: 0 while threads run side by side. An extension that needs the lock switches it on.
+type GILLayout struct {
+	Size                     int // bytes that cover all fields below
+	Enabled                  int // none where the lock is always in use
+	Holder, Locked, Switches int
+}
+
+// gilOf is the lock's structure, behind its word for being in use where it has one.
+func gilOf(free bool) GILLayout {
+	if free {
+		return GILLayout{Size: 40, Enabled: 0, Holder: 16, Locked: 24, Switches: 32}
+	}
+	return GILLayout{Size: 32, Enabled: none, Holder: 8, Locked: 16, Switches: 24}
+}
 
 // ThreadLayout is PyThreadState. Frame points to the current frame, or (3.11, 3.12) to a structure on the C stack that
 // holds that pointer at CFrame.
@@ -51,6 +60,7 @@ type ThreadLayout struct {
 	Next, Interp, Frame, CFrame int
 	ID, Native                  int // pthread ident; native thread id (3.11 on)
 	Chunk                       int // first data-stack chunk (3.11 on)
+	State                       int // whether it runs Python; none where the GIL says so
 }
 
 // FrameLayout is PyFrameObject (to 3.10) or _PyInterpreterFrame.
@@ -63,6 +73,7 @@ type FrameLayout struct {
 	GenFrame          int    // in a generator: its frame, or a pointer to it (to 3.10)
 	GenState          int    // in a generator: the state of its frame (3.11 on)
 	StackTop          int    // top of the value stack, in each version's own form
+	CopyIndex         int    // which copy of the bytecode it runs; none where there is but one
 	Tag               uint64 // low bits of the code pointer that are no address
 	OwnerNative       byte   // smallest owner value that marks a frame of the C stack
 	InstrScale        int    // bytes per unit of Instr where that is an index
@@ -76,6 +87,7 @@ type CodeLayout struct {
 	LocalNames, LocalKinds             int
 	NLocals, CellVars, FreeVars        int // to 3.10
 	Bytecode                           int // inside the object (3.11 on), else pointer to bytes
+	Copies                             int // pointer to the threads' own copies of the bytecode; none where there are none
 	FrameWords, StackSize, NLocalsPlus int // FrameWords: 3.12 on; the others: 3.11
 	KeyFrom, KeyTo                     int // bytes that identify the object and do not change in its life
 	Lines                              lineFormat
@@ -89,6 +101,7 @@ type ObjectLayout struct {
 	HeapKeys                         int // PyHeapTypeObject.ht_cached_keys (3.11 on)
 	BytesData, TupleItems, ListItems int
 	UniLength, UniState              int
+	UniKind                          int // first bit of the kind in the state
 	UniASCII, UniCompact, UniLegacy  int // where the data begin: compact ASCII, compact, pointer
 	FloatValue                       int
 	LongTag, LongDigits              int
@@ -119,13 +132,14 @@ func LayoutOf(major, minor int) (*Layout, error) {
 		return nil, fmt.Errorf("CPython %d.%d: %w", major, minor, ErrVersion)
 	}
 	l := row()
-	l.Major, l.Minor = major, minor
+	l.Thread.State, l.Frame.CopyIndex, l.Code.Copies = none, none, none
+	l.Major, l.Minor, l.GIL = major, minor, gilOf(false)
 	return &l, nil
 }
 
 func objects38() ObjectLayout {
 	return ObjectLayout{Header: 16, Type: 8, VarSize: 16, TypeName: 24, TypeFlags: 168, BytesData: 32, TupleItems: 24,
-		ListItems: 24, UniLength: 16, UniState: 32, UniASCII: 48, UniCompact: 72, UniLegacy: 72, FloatValue: 16,
+		ListItems: 24, UniLength: 16, UniState: 32, UniKind: 2, UniASCII: 48, UniCompact: 72, UniLegacy: 72, FloatValue: 16,
 		LongTag: 16, LongDigits: 24, DictUsed: 16, DictKeys: 32, DictValues: 40}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -27,13 +28,17 @@ func interpreters(t testing.TB) map[string]string {
 		cache = filepath.Join(home, ".cache/bottleneck-dev")
 	}
 	sid, _ := filepath.Glob(filepath.Join(cache, "envs/torch-sid/bin/python3.*"))
-	for _, p := range append(append(paths, sid...), "/usr/bin/python3") {
+	built, _ := filepath.Glob(filepath.Join(cache, "envs/python-*/bin/python3.*")) // free-threaded, with musl
+	for _, p := range slices.Concat(paths, sid, built, []string{"/usr/bin/python3"}) {
 		out, err := exec.Command(p, "-c", "import sys; print('%d.%d' % sys.version_info[:2], int(sys.version_info >= (3, 8)))").Output()
 		f := strings.Fields(string(out))
 		if err != nil || len(f) != 2 || f[1] != "1" {
 			continue
 		}
 		name := f[0]
+		if kind, ok := strings.CutPrefix(filepath.Base(filepath.Dir(filepath.Dir(p))), "python-"); ok {
+			name = kind // such as 3.13t
+		}
 		if found[name] != "" {
 			name += "-system"
 		}

@@ -23,7 +23,7 @@ func readText(mem proc.Memory, o *ObjectLayout, addr uint64) (string, error) {
 	if addr == 0 {
 		return "", fmt.Errorf("text at 0: %w", errGarbage)
 	}
-	var head [40]byte
+	var head [64]byte
 	if o.UniState+4 > len(head) || o.UniLength+8 > len(head) {
 		return "", fmt.Errorf("text: %w", ErrVersion)
 	}
@@ -53,12 +53,10 @@ func readText(mem proc.Memory, o *ObjectLayout, addr uint64) (string, error) {
 	return decodeText(raw, kind), nil
 }
 
-// textState takes the bit fields apart. Free-threaded builds keep the interning state in a byte of its own.
+// textState takes the bit fields apart; those behind them mean nothing.
 func textState(o *ObjectLayout, state uint32) (kind int, compact, ascii bool) {
-	if o.Header > 16 && state>>8&7 != 0 {
-		return int(state >> 8 & 7), state>>11&1 != 0, state>>12&1 != 0
-	}
-	return int(state >> 2 & 7), state>>5&1 != 0, state>>6&1 != 0
+	state >>= o.UniKind
+	return int(state & 7), state>>3&1 != 0, state>>4&1 != 0
 }
 
 func decodeText(raw []byte, kind int) string {

@@ -51,7 +51,7 @@ type ThreadSample struct {
 	HoldsGIL bool
 	GIL      uint64 // address of the lock that it needs
 	Switches uint64 // how often the lock went from one thread to another; 0 where nobody holds it
-	GC       bool   // its interpreter collects garbage, and it holds the GIL
+	GC       bool   // its interpreter collects garbage, and it holds the GIL, or does not sleep where there is none
 	Fault    Fault
 	Moved    bool // the innermost frame changed while the stack was read
 }
@@ -91,7 +91,8 @@ type interpState struct {
 	addr     uint64
 	lo       uint64 // of the region that holds all that is read of it
 	region   []byte
-	gil      uint64 // address of its lock
+	lock     uint64 // address of its lock
+	gil      uint64 // the same; 0 while it is not in use
 	gilBuf   []byte
 	gilIn    bool   // the lock lies within the region
 	holder   uint64 // thread that holds the lock; 0 none
@@ -156,19 +157,16 @@ func (r *Reader) openInterp(addr uint64, old []*interpState) (*interpState, erro
 			return nil, fmt.Errorf("interpreter at %#x: %w", addr, err)
 		}
 	}
-	in := &interpState{addr: addr, gil: gil}
-	if l.FreeThreaded {
-		in.gil = 0
-	}
+	in := &interpState{addr: addr, lock: gil}
 	// A lock of the interpreter's own lies in its structure: one piece less to be read.
-	if at := in.gil - addr; in.gil > addr && at < maxStructLen && int(at)+gilLen-lo <= 4096 && hi-int(at) <= 4096 {
-		lo, hi, in.gilIn = min(lo, int(at)), max(hi, int(at)+gilLen), true
+	if at := gil - addr; gil > addr && at < maxStructLen && int(at)+l.GIL.Size-lo <= 4096 && hi-int(at) <= 4096 {
+		lo, hi, in.gilIn = min(lo, int(at)), max(hi, int(at)+l.GIL.Size), true
 	}
 	in.lo, in.region = uint64(lo), make([]byte, hi-lo)
 	if in.gilIn {
-		in.gilBuf = in.region[int(in.gil-addr)-lo:]
+		in.gilBuf = in.region[int(gil-addr)-lo:]
 	} else {
-		in.gilBuf = make([]byte, gilLen)
+		in.gilBuf = make([]byte, l.GIL.Size)
 	}
 	return in, nil
 }
@@ -205,8 +203,8 @@ func (r *Reader) batch() error {
 	r.ranges, r.read = r.ranges[:0], r.tick
 	for _, in := range r.interp {
 		r.ranges = append(r.ranges, proc.Range{Addr: in.addr + in.lo, Buf: in.region})
-		if in.gil != 0 && !in.gilIn {
-			r.ranges = append(r.ranges, proc.Range{Addr: in.gil, Buf: in.gilBuf})
+		if in.lock != 0 && !in.gilIn {
+			r.ranges = append(r.ranges, proc.Range{Addr: in.lock, Buf: in.gilBuf})
 		}
 		if at := r.l.Runtime.GCCollecting; at != none {
 			r.ranges = append(r.ranges, proc.Range{Addr: r.in.Runtime + uint64(at), Buf: in.gcBuf[:]})
@@ -269,10 +267,13 @@ func (r *Reader) decodeInterp(in *interpState) {
 	} else if l.Runtime.GCCollecting != none {
 		in.gc = word32(in.gcBuf[:], 0) != 0
 	}
-	in.holder, in.switches = 0, 0
-	if in.gil != 0 && int32(word32(in.gilBuf, gilLocked)) > 0 {
-		in.holder = word(in.gilBuf, gilHolder)
-		in.switches = word(in.gilBuf, gilSwitches)
+	in.gil, in.holder, in.switches = in.lock, 0, 0
+	if at := l.GIL.Enabled; at != none && word32(in.gilBuf, at) == 0 {
+		in.gil = 0
+	}
+	if in.gil != 0 && int32(word32(in.gilBuf, l.GIL.Locked)) > 0 {
+		in.holder = word(in.gilBuf, l.GIL.Holder)
+		in.switches = word(in.gilBuf, l.GIL.Switches)
 	}
 }
 
@@ -306,7 +307,7 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 		t.seen = r.tick
 		s.Threads = append(s.Threads, ThreadSample{Addr: addr, Interp: i, ID: word(t.head, r.l.Thread.ID),
 			HoldsGIL: in.holder == addr, GIL: in.gil, Switches: in.switches,
-			GC: in.gc && (in.holder == addr || r.l.FreeThreaded)})
+			GC: in.gc && (in.holder == addr || r.attached(t))})
 		out := &s.Threads[len(s.Threads)-1]
 		if r.l.Thread.Native != none {
 			out.Native = int(int64(word(t.head, r.l.Thread.Native)))
@@ -320,6 +321,12 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 		addr = word(t.head, r.l.Thread.Next)
 	}
 	return nil
+}
+
+// attached says that a thread of a free-threaded build runs Python or is to go on with it as soon as it may: while garbage
+// is collected it does that, or waits for the end of it. One that sleeps in C is detached.
+func (r *Reader) attached(t *threadState) bool {
+	return r.l.Thread.State != none && word32(t.head, r.l.Thread.State) != 0
 }
 
 // forget drops threads that are not in the lists any more.

@@ -387,15 +387,11 @@ func (r *Reader) offset(c *Code, b []byte) (int32, bool) {
 		i := int32(word32(b, f.Instr))
 		return max(i, -1) * int32(f.InstrScale), i >= -1 && i < maxTable
 	}
-	d := int64(word(b, f.Instr) - c.start)
-	if r.l.FreeThreaded && (d < -2 || d > maxTable) {
-		return -1, true // bytecode of the thread's own, elsewhere
+	at := word(b, f.Instr)
+	if d, ok := c.at(at, c.start); ok || f.CopyIndex == none {
+		return d, ok
 	}
-	limit := int64(maxTable)
-	if c.length > 0 {
-		limit = int64(c.length)
-	}
-	return int32(d), d >= -2 && d <= limit
+	return r.offsetInCopy(c, word32(b, f.CopyIndex), at)
 }
 
 // frame finds the copy of the frame at addr, reading it where there is none yet. home is the chunk it lies in, 0 for
