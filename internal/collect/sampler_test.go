@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 	"bottleneck/internal/record"
 )
 
-// pythons are the CPythons of this machine from 3.8 on, by version.
+// pythons are the CPythons of this machine from 3.8 on, by version; a "t" behind it says free-threaded, "-musl" with that C library.
 func pythons(t testing.TB) map[string]string {
 	t.Helper()
 	home, _ := os.UserHomeDir()
@@ -26,10 +27,15 @@ func pythons(t testing.TB) map[string]string {
 		cache = filepath.Join(home, ".cache/bottleneck-dev")
 	}
 	sid, _ := filepath.Glob(filepath.Join(cache, "envs/torch-sid/bin/python3.*"))
-	for _, p := range append(append([]string{"/usr/bin/python3"}, paths...), sid...) {
+	built, _ := filepath.Glob(filepath.Join(cache, "envs/python-*/bin/python3.*")) // free-threaded, with musl
+	for _, p := range slices.Concat([]string{"/usr/bin/python3"}, paths, sid, built) {
 		out, err := exec.Command(p, "-c", "import sys; print('%d.%d' % sys.version_info[:2], int(sys.version_info >= (3, 8)))").Output()
 		if f := strings.Fields(string(out)); err == nil && len(f) == 2 && f[1] == "1" {
-			found[f[0]] = p
+			name := f[0]
+			if kind, ok := strings.CutPrefix(filepath.Base(filepath.Dir(filepath.Dir(p))), "python-"); ok {
+				name = kind // such as 3.13t
+			}
+			found[name] = p
 		}
 	}
 	if len(found) == 0 || runtime.GOOS != "linux" {
@@ -38,11 +44,14 @@ func pythons(t testing.TB) map[string]string {
 	return found
 }
 
-// newestPython is one interpreter for tests that do not depend on the version.
+// newestPython is one interpreter, of the usual build, for tests that do not depend on the version.
 func newestPython(t testing.TB) string {
 	t.Helper()
 	best, path := "", ""
 	for v, p := range pythons(t) {
+		if strings.Trim(v, "0123456789.") != "" {
+			continue
+		}
 		if len(v) > len(best) || len(v) == len(best) && v > best {
 			best, path = v, p
 		}
