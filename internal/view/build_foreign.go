@@ -59,6 +59,9 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 				b.r.Breakdown[0].Part, Percent(mfu), device, Percent(max(cause.Floor, b.res.found.Largest)))
 		}
 	}
+	if top := &b.r.Breakdown[0]; top.Part == "GPU idle" && len(top.Of) > 0 && top.Of[0].Part == "unknown" {
+		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", Percent(top.Share))
+	}
 	return v
 }
 

@@ -299,7 +299,13 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 		return
 	}
 	total := b.tracedStepMs(span / float64(len(gpus)) / 1e6)
-	b.r.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: fmt.Sprintf("%d device(s)", len(gpus)), Basis: "the traced work of the devices", Notes: []string{"times include what tracing cost"}}
+	notes := []string{"times include what tracing cost"}
+	aside := b.mostlyAside(span / float64(len(gpus)))
+	if aside != "" {
+		total = tracedTotal{"run", span / float64(len(gpus)) / 1e6}
+		notes = append(notes, aside)
+	}
+	b.r.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: fmt.Sprintf("%d device(s)", len(gpus)), Basis: "the traced work of the devices", Notes: notes}
 	for _, name := range []string{"GPU compute", "communication, exposed", "GPU copy, exposed", "GPU idle"} {
 		part := Part{Part: name, Share: times[name] / span, Ms: times[name] / span * total.ms, Basis: "trace"}
 		if name == "GPU idle" {
@@ -314,6 +320,13 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 	b.foreignFindings(gpus)
 	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[b.r.Breakdown[0].Part]
 	b.r.Verdict = b.tracedVerdict(bound)
+	switch {
+	case aside == "":
+	case slices.ContainsFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil }):
+		b.r.Verdict.Sentence += " But " + aside + "."
+	default:
+		b.r.Verdict.Bound, b.r.Verdict.Sentence = "cpu", "Little of the traced time is the devices': "+aside+"."
+	}
 }
 
 // tracedTotal is what shares of a foreign trace are multiplied with.
@@ -327,6 +340,19 @@ func (b *builder) tracedStepMs(otherwise float64) tracedTotal {
 		return tracedTotal{"step", b.r.Steps[0].Traced.MedianMs}
 	}
 	return tracedTotal{"run", otherwise}
+}
+
+// mostlyAside says that devices worked, from their first to their last work in nanoseconds, for less than most of what a
+// trace's steps took: then the shares of that time are not those of a step. "" where they are, or where there are no steps.
+func (b *builder) mostlyAside(span float64) string {
+	if len(b.r.Steps) == 0 || b.r.Steps[0].Traced == nil {
+		return ""
+	}
+	steps := b.r.Steps[0].TotalS / float64(len(b.s.Traces))
+	if span >= 0.8*steps*1e9 {
+		return ""
+	}
+	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", Seconds(span/1e9), Seconds(steps))
 }
 
 func sharesOf(times map[string]float64, span, total float64) []Part {

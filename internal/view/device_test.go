@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -294,5 +295,45 @@ func TestShapesText(t *testing.T) {
 		if got := shapesText(in); got != want {
 			t.Errorf("%s gives %q, want %q", in, got, want)
 		}
+	}
+}
+
+// foreignVerdict reports a trace of one step of 10 ms with the given rows beside it.
+func foreignVerdict(t *testing.T, rows string) *Report {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.json")
+	text := `{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": 10000}, ` + rows + `]}`
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := realReport(t, path)
+	return r
+}
+
+func kernelRow(ts, dur int) string {
+	return fmt.Sprintf(`{"ph": "X", "cat": "kernel", "name": "k%d", "pid": 0, "tid": 7, "ts": %d, "dur": %d, "args": {"device": 0, "stream": 7, "correlation": %d}}`, ts, ts, dur, ts)
+}
+
+// TestDevicesBesideTheStep: the shares of a device's time, from its first to its last work, are no shares of a step of
+// which they are a tenth.
+func TestDevicesBesideTheStep(t *testing.T) {
+	r := foreignVerdict(t, kernelRow(2000, 1000))
+	if r.Account.Unit != "run" || !near(r.Account.TotalMs, 1) || !near(r.Breakdown[0].Ms, 1) {
+		t.Errorf("a device that worked 1 ms of a step of 10 ms: %+v of %+v", r.Breakdown, r.Account)
+	}
+	if !strings.Contains(r.Verdict.Sentence, "the steps took 10.0 ms") || r.Verdict.Bound != "cpu" {
+		t.Errorf("the verdict does not say so: %+v", r.Verdict)
+	}
+	r = foreignVerdict(t, kernelRow(1000, 5000)+", "+kernelRow(6000, 5000))
+	if r.Account.Unit != "step" || !near(r.Account.TotalMs, 10) || r.Verdict.Bound != "gpu" || strings.Contains(r.Verdict.Sentence, "the steps took") {
+		t.Errorf("a device that worked all of the step: %+v, %+v", r.Account, r.Verdict)
+	}
+}
+
+// TestIdleWithoutCause: a trace of kernels alone does not show why the device idles, and no text says that nothing is to gain.
+func TestIdleWithoutCause(t *testing.T) {
+	r := foreignVerdict(t, kernelRow(1000, 100)+", "+kernelRow(10900, 100))
+	if !strings.Contains(r.Verdict.Sentence, "does not show what the devices waited for") {
+		t.Errorf("verdict of an unexplained idle device: %+v; %+v", r.Verdict, r.Breakdown)
 	}
 }
