@@ -38,6 +38,9 @@ type threadState struct {
 	singles,
 	spare []single // frames outside of the data stack: on the C stack, in generators, or objects (to 3.10)
 
+	near   near         // how the singles are read in a batch
+	ranges []proc.Range // theirs
+
 	frames, prev []RawFrame
 	addrs, prevA []uint64 // addresses of the frames
 	root, maybe  uint64   // outermost frame: the last one, and one that was seen in one snapshot,
@@ -69,10 +72,12 @@ func newThreadState(addr uint64, l *Layout) *threadState {
 // predict appends the ranges where the thread's state and frames were last time.
 func (t *threadState) predict(l *Layout, ranges []proc.Range) []proc.Range {
 	t.prune()
+	t.ranges = t.ranges[:0]
 	for i := range t.singles {
 		t.singles[i].valid = true
-		ranges = append(ranges, proc.Range{Addr: t.singles[i].addr, Buf: t.singles[i].buf})
+		t.ranges = append(t.ranges, proc.Range{Addr: t.singles[i].addr, Buf: t.singles[i].buf})
 	}
+	ranges = append(ranges, t.near.merge(t.ranges)...)
 	for i := len(t.chunks) - 1; i > 0; i-- {
 		ranges = append(ranges, proc.Range{Addr: t.chunks[i].addr, Buf: t.chunks[i].buf})
 	}
@@ -222,6 +227,7 @@ func (r *Reader) again(t *threadState) bool {
 	}
 	r.ranges = t.predict(r.l, r.ranges[:0])
 	if n, err := r.readAll(r.ranges); err == nil && n == len(r.ranges) {
+		t.near.scatter()
 		return true
 	}
 	return r.readThread(t) == nil

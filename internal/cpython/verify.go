@@ -22,7 +22,7 @@ func (r *Reader) verifyObjects(t *threadState, out *ThreadSample) {
 	for i, a := range t.addrs {
 		r.ranges = append(r.ranges, proc.Range{Addr: a, Buf: r.keys[:cap(r.keys)][width*i : width*(i+1)]})
 	}
-	if got, err := r.readAll(r.ranges); err != nil || got < len(r.ranges) {
+	if !r.readNear(r.ranges) {
 		out.Fault = FaultTorn
 		return
 	}
