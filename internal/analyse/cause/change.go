@@ -82,7 +82,7 @@ func (c *Context) changeCall(f *Finding, file string, line int, call string, arg
 	}
 }
 
-var setThreads = regexp.MustCompile(`\bset_num_threads\([^()]*\)`)
+var setThreads = regexp.MustCompile(`\bset_num_threads\(`)
 
 func (c *Context) changeThreads(f *Finding) {
 	_, n, ok := strings.Cut(f.Fix.Change, "OMP_NUM_THREADS=")
@@ -90,8 +90,10 @@ func (c *Context) changeThreads(f *Finding) {
 	if !ok || !found {
 		return
 	}
-	text := setThreads.ReplaceAllLiteralString(at.text, "set_num_threads("+n+")")
-	f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, text, at.file, at.line
+	begin := setThreads.FindStringIndex(at.text)[1]
+	if end := closing(at.text, begin); end > 0 {
+		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, at.text[:begin]+n+at.text[end:], at.file, at.line
+	}
 	if f.Where.File == "" { // the program asks for them itself
 		f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text
 	}

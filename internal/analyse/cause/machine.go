@@ -42,12 +42,23 @@ func findThreads(c *Context) []Finding {
 	if factor < 1.9 {
 		return nil
 	}
-	ops := c.perStep(c.B.Part(analyse.PartOps))
-	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps))}
-	f.Step = Range{0, 0.25 * ops * min((factor-1)/2, 1), 0.7 * ops}
+	busy := c.B.Part(analyse.PartOps)
+	cost := Range{0, 0.25 * min((factor-1)/2, 1), 0.7}
+	if ranks > 1 && threads > 1 && threads <= c.Cores {
+		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
+		// for a core, and so do those of a collective.
+		busy += c.B.Part(analyse.PartComm)
+		cost = Range{0.15, 0.45, 0.8}
+	}
+	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy)}
+	f.Step = cost.scale(c.perStep(busy))
 	f.Run = c.overRun(f.Step)
 	f.Title = "more threads compute than there are cores to run them"
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in each of %s on %.3g cores", threads, plural(int(ranks), "process"), c.Cores), Value: factor}}
+	where := "one process"
+	if ranks > 1 {
+		where = fmt.Sprintf("each of %.0f processes", ranks)
+	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), Value: factor}}
 	f.Fix.Text = "Give each process its share of the cores."
 	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
 	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it."
