@@ -10,17 +10,19 @@ import (
 
 // OpAccount is what the traced steps say of the driving thread's operators, with the tracing cost taken out.
 type OpAccount struct {
-	Steps      int     // traced steps that were used
-	Share      float64 // of a step inside operators, after correction
-	Time       float64 // ns of operators per step, after correction
-	Events     float64 // events per step on the driving thread
-	Top        float64 // operators per step that no other operator encloses
-	Rate       float64 // the same per ns of traced time
-	Small      float64 // those of them that consist of pieces shorter than smallOp
-	SmallTime  float64 // ns per step in small operators, after correction
-	CostPer    float64 // ns that tracing costs per event
-	Distortion float64 // traced ÷ baseline mean step; 0 unknown
-	Kinds      []KindTime
+	Steps     int     // traced steps that were used
+	Share     float64 // of a step inside operators, after correction
+	Time      float64 // ns of operators per step, after correction
+	Events    float64 // events per step on the driving thread
+	Top       float64 // operators per step that no other operator encloses
+	Rate      float64 // the same per ns of traced time
+	Small     float64 // those of them that consist of pieces shorter than smallOp
+	SmallTime float64 // ns per step in small operators, after correction
+	// OptimizerTime and OptimizerSmall are what of Time and SmallTime lies in the optimizer's step.
+	OptimizerTime, OptimizerSmall float64
+	CostPer                       float64 // ns that tracing costs per event
+	Distortion                    float64 // traced ÷ baseline mean step; 0 unknown
+	Kinds                         []KindTime
 	// OptimizerMost is the share of the optimizer's operators' time in the costliest one of them, 0..1: near 1 it is no chain.
 	OptimizerMost float64
 	// OptimizerMakes is the share of that time in operators that make a new tensor instead of changing one in place, 0..1.
@@ -111,7 +113,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[model.Str]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings}
 	traced := 0.0
 	for _, st := range steps {
 		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
@@ -136,8 +138,9 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	}
 	// An event's own cost falls half before and half after its time stamps: an outermost operator keeps half an event outside.
 	o.Time = max(acc.time/n-o.CostPer*(acc.opEvents/n-o.Top/2), 0)
-	smallTime, smallEvents, smallCount := acc.smallSums()
-	o.SmallTime = max(smallTime/n-o.CostPer*(smallEvents-smallCount/2)/n, 0)
+	every, inOptimizer := acc.smallSums(false), acc.smallSums(true)
+	o.SmallTime, o.OptimizerSmall = every.small.corrected(n, o.CostPer), inOptimizer.small.corrected(n, o.CostPer)
+	o.OptimizerTime = inOptimizer.all.corrected(n, o.CostPer)
 	o.Share = min(o.Time/base, 1)
 	acc.finish(o)
 	return o
@@ -186,8 +189,8 @@ type opSums struct {
 	steps                       int
 	events, opEvents, top, time float64
 	small                       float64
-	tops                        map[model.Str]*topSum
-	topName                     model.Str
+	tops                        map[topKey]*topSum
+	topKey                      topKey // of the current outermost operator
 	kinds                       map[string]float64
 	names                       map[model.Str]*OpTime
 	kindOf                      map[model.Str]string
@@ -240,7 +243,8 @@ func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]f
 	self[id] += dur
 	if ev.Start[id] >= a.topUntil {
 		a.flushTop()
-		a.topUntil, a.topDur, a.topEvents, a.topName = ev.End(id), dur, 1, ev.Name[id]
+		a.topUntil, a.topDur, a.topEvents = ev.End(id), dur, 1
+		a.topKey = topKey{ev.Name[id], ev.Start[id] >= a.backwardEnd && inOptimizer(ev, id, a.strings)}
 		a.topFirst = id
 		a.top++
 		a.time += dur
@@ -263,14 +267,12 @@ func (a *opSums) flushTop() {
 	if a.topEvents == 0 {
 		return
 	}
-	t := a.tops[a.topName]
+	t := a.tops[a.topKey]
 	if t == nil {
 		t = &topSum{}
-		a.tops[a.topName] = t
+		a.tops[a.topKey] = t
 	}
-	t.count++
-	t.time += a.topDur
-	t.events += a.topEvents
+	t.add(topSum{count: 1, time: a.topDur, events: a.topEvents})
 	if a.longestPiece() < smallOp {
 		t.small++
 		a.small++
@@ -288,20 +290,43 @@ func (a *opSums) longestPiece() float64 {
 	return longest
 }
 
-// topSum is the outermost operators of one name.
+// topKey groups outermost operators: what the optimizer calls is told apart from the same operators elsewhere.
+type topKey struct {
+	name      model.Str
+	optimizer bool
+}
+
+// topSum is the outermost operators of one group.
 type topSum struct{ count, small, time, events float64 }
 
-// smallSums adds up operators that are small as a rule: of a name of which four fifths of the calls are small, the others were
-// interrupted, and their time is the price of small operators on that machine as well.
-func (a *opSums) smallSums() (time, events, count float64) {
-	for _, t := range a.tops {
+func (t *topSum) add(u topSum) {
+	t.count += u.count
+	t.small += u.small
+	t.time += u.time
+	t.events += u.events
+}
+
+// corrected is the time per step without the cost of tracing its events; an outermost one keeps half of its own outside.
+func (t topSum) corrected(steps, costPer float64) float64 {
+	return max(t.time/steps-costPer*(t.events-t.count/2)/steps, 0)
+}
+
+// smallSum is outermost operators, and those of them that are small.
+type smallSum struct{ all, small topSum }
+
+// smallSums adds up operators, all or the optimizer's. Small are those that are small as a rule: of a group of which four fifths
+// of the calls are small, the others were interrupted, and their time is the price of small operators on that machine as well.
+func (a *opSums) smallSums(optimizer bool) (out smallSum) {
+	for key, t := range a.tops {
+		if optimizer && !key.optimizer {
+			continue
+		}
+		out.all.add(*t)
 		if t.small >= 0.8*t.count {
-			time += t.time
-			events += t.events
-			count += t.count
+			out.small.add(*t)
 		}
 	}
-	return time, events, count
+	return out
 }
 
 func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {

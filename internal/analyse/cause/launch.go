@@ -56,22 +56,28 @@ func (c *Context) launchFinding(small, python float64) Finding {
 	t := small + python
 	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t),
 		claim: map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}}
-	optimizer := c.launchPlace(&f)
+	at := c.launchPlace(&f)
 	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.Unit())
 	per := c.perStep(t)
-	gone := launchOps{o}.batched()
-	if optimizer {
+	gone, cured := launchOps{o}.batched(), per
+	if at.optimizer {
 		gone = 0.75 // one call per kind of operator is left, and the lists of parameters
+		cured *= at.share
 	}
-	f.Step = Range{0.6 * gone * per, gone * per, per}
+	f.Step = Range{0.6 * gone * cured, gone * cured, cured}
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
 		{Text: fmt.Sprintf("%s per %s in those short operators, %s in the interpreter around operators", ms(c.perStep(small)), c.Unit(), ms(c.perStep(python))), Value: per / 1e6, Unit: "ms"},
 	}
 	f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
-	if optimizer {
+	if at.optimizer {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of that in the optimizer's step, one parameter after the other; the saving is of this", ms(c.perStep(t*at.share))),
+			Value: per * at.share / 1e6, Unit: "ms"})
 		f.Fix.Text = "Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built."
+		if at.own {
+			f.Fix.Text = "Update all parameters at once: an optimizer of torch.optim with foreach=True or fused=True, or torch._foreach_ operators on lists of tensors here."
+		}
 	}
 	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
 	f.Confidence = c.basis(len(c.B.Samples))
@@ -84,9 +90,16 @@ func (o launchOps) batched() float64 {
 	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), 0.04), 0.15)
 }
 
-// launchPlace finds the user's line that calls most; it reports whether that is the optimizer's step.
-func (c *Context) launchPlace(f *Finding) bool {
-	forward, all := 0.0, 0.0
+// launchSite is what calls the tiny operators of launch's place.
+type launchSite struct {
+	optimizer bool
+	own       bool    // the optimizer is the user's own
+	share     float64 // of all calling that is the optimizer's, 0..1
+}
+
+// launchPlace finds the user's line that calls most, the optimizer's step or another.
+func (c *Context) launchPlace(f *Finding) launchSite {
+	all, own := 0.0, 0.0
 	// Samples in operators and in the interpreter around them say which lines call them; Python that calls none is another
 	// finding's. Of the operators' time only what small ones take counts: the place is where many are called, not where large ones are.
 	around := c.pythonSamples(true)
@@ -94,8 +107,8 @@ func (c *Context) launchPlace(f *Finding) bool {
 		return a.Part == analyse.PartOps && !c.beside[k] || around(k, a)
 	})
 	for i := range kept {
-		if o := c.B.Ops; o.Time > 0 && c.B.Samples[kept[i].index].Part == analyse.PartOps {
-			kept[i].weight *= min(o.SmallTime/o.Time, 1)
+		if a := &c.B.Samples[kept[i].index]; a.Part == analyse.PartOps {
+			kept[i].weight *= launchOps{c.B.Ops}.smallShare(c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActOptimizer != 0)
 		}
 	}
 	if len(kept) < minSamples {
@@ -110,20 +123,22 @@ func (c *Context) launchPlace(f *Finding) bool {
 		switch {
 		case info.Acts&analyse.ActOptimizer != 0:
 			optimizer = append(optimizer, ch)
+			if info.UserLeaf {
+				own += ch.weight
+			}
 		case info.Acts&analyse.ActBackward == 0:
 			first = append(first, ch)
-			forward += ch.weight
 		}
-	}
-	if sum(optimizer) > forward && len(optimizer) >= minSamples {
-		if sp, ok := hottest(optimizer, c.drivers); ok {
-			f.Where = c.where(sp)
-		}
-		return true
 	}
 	sp, ok := hottest(first, c.drivers)
+	if spent := sum(optimizer); len(optimizer) >= minSamples && spent > 0 && (!ok || spent > sp.unit) {
+		if step, ok := hottest(optimizer, c.drivers); ok {
+			f.Where = c.where(step)
+		}
+		return launchSite{optimizer: true, own: own > 0.5*spent, share: spent / all}
+	}
 	if !ok || len(first) < minSamples {
-		return false
+		return launchSite{}
 	}
 	if lines := len(lineTimes(first)); c.B.Ops.Top < loopOpsPerLine*float64(max(lines, 1)) {
 		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
@@ -132,7 +147,22 @@ func (c *Context) launchPlace(f *Finding) bool {
 		}
 	}
 	f.Where = c.where(sp)
-	return false
+	return launchSite{}
+}
+
+// smallShare is the share of small operators in the operators' time, of the optimizer's or of the others, 0..1.
+func (o launchOps) smallShare(optimizer bool) float64 {
+	time, small := o.OptimizerTime, o.OptimizerSmall
+	switch {
+	case o.Time <= 0:
+		return 1
+	case !optimizer:
+		time, small = o.Time-time, o.SmallTime-small
+	}
+	if time <= 0 {
+		time, small = o.Time, o.SmallTime // the trace has no mark of the optimizer's step
+	}
+	return min(max(small/time, 0), 1)
 }
 
 // loopOpsPerLine is the number of operators per step and sampled line from which a loop around that line must be at work.

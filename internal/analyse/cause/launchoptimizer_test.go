@@ -1,0 +1,63 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// tracedHandWritten adds a step of 100 ms that a trace covers: five large operators of 9 ms, 500 tiny ones, and then 1,500 tiny ones
+// in the optimizer's step.
+func tracedHandWritten(p *testkit.Program) {
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	at := p.T
+	add := func(dur model.Dur, name string, kind model.Kind, parent model.EventID) model.EventID {
+		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, dur)
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		return model.EventID(ev.Len() - 1)
+	}
+	p.Steps(1, model.PhaseTrace, testkit.Native(100))
+	tiny := func(n int, parent model.EventID) {
+		for range n {
+			add(20e3, "aten::mul", model.KindOp, parent)
+			at += 25e3
+		}
+	}
+	for range 5 {
+		add(9e6, "aten::conv2d", model.KindOp, model.NoEvent)
+		at += 9e6
+	}
+	tiny(500, model.NoEvent)
+	tiny(1500, add(1500*25e3, "Optimizer.step#Own.step", model.KindAnnotation, model.NoEvent))
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+}
+
+// A hand-written optimizer calls most of the tiny operators, although the model's few large ones take as long: the place is the
+// optimizer's line, and only its part of the calling is promised.
+func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
+	p := testkit.NewProgram()
+	step := []testkit.Frame{module, loop(42), torchFrame("optim/optimizer.py", "wrapper"), user("step", 60, 66)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(45, module, loop(40), user("block", 10, 11)),
+		testkit.Native(10, module, loop(43), user("average", 20, 23)), testkit.Python(5, module, loop(43), user("average", 20, 23)),
+		testkit.Native(30, step...), testkit.Python(10, step...))
+	tracedHandWritten(p)
+	res, b := find(t, p)
+	if o := b.Ops; o == nil || o.OptimizerSmall < 29e6 || o.OptimizerSmall > 31e6 || o.OptimizerTime != o.OptimizerSmall {
+		t.Fatalf("the optimizer's operators: %+v, want 30 ms, all small", o)
+	}
+	f := want(t, res, cause.Launch, "", 66, 30)
+	if f.Step.High > 46e6 {
+		t.Errorf("at most %.1f ms are promised where the optimizer takes 40", f.Step.High/1e6)
+	}
+	if !strings.Contains(f.Fix.Text, "torch._foreach_") {
+		t.Errorf("a fix for the user's own optimizer: %q", f.Fix.Text)
+	}
+}
