@@ -412,11 +412,31 @@ func (b *builder) foreignCPU() {
 		}
 	}
 	b.closeParts(total.ms)
+	end := "; the trace alone prices no fix."
+	if n := b.blindLaunches(); n > 0 {
+		b.r.Account.Notes = append(b.r.Account.Notes, fmt.Sprintf("GPU not observed: %s launches of kernels, and the trace holds none of their work", Count(n)))
+		end = "; the GPU was not observed, and the trace alone prices no fix."
+	}
 	text := "the trace shows no operator"
 	if top := b.r.Breakdown[0]; top.Part != "unknown" {
 		text = fmt.Sprintf("%s of the traced time is %s", Percent(top.Share), top.Part)
 	}
-	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + "; the trace alone prices no fix.", Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+}
+
+// blindLaunches counts calls that launch kernels, for traces without device work.
+func (b *builder) blindLaunches() int64 {
+	n := int64(0)
+	for _, t := range b.s.Traces {
+		for i, kind := range t.Events.Kind {
+			if kind == model.KindRuntime {
+				if name := b.s.Strings.Text(t.Events.Name[i]); strings.Contains(name, "LaunchKernel") || strings.Contains(name, "KernelLaunch") {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // foreignCalls says what a deterministic profile (cProfile) shows.

@@ -337,3 +337,36 @@ func TestIdleWithoutCause(t *testing.T) {
 		t.Errorf("verdict of an unexplained idle device: %+v; %+v", r.Verdict, r.Breakdown)
 	}
 }
+
+// TestBlindLaunches: a trace that launches kernels and holds none did not observe its device.
+func TestBlindLaunches(t *testing.T) {
+	op := `{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1100, "dur": 9000}`
+	call := `{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1200, "dur": 5, "args": {"correlation": 1}}`
+	r := foreignVerdict(t, op+", "+call)
+	if !strings.Contains(r.Verdict.Sentence, "the GPU was not observed") || !strings.Contains(strings.Join(r.Account.Notes, " "), "1 launches of kernels") {
+		t.Errorf("a launch without its kernel: %+v, %v", r.Verdict, r.Account.Notes)
+	}
+	if r = foreignVerdict(t, op); strings.Contains(r.Verdict.Sentence, "GPU") || len(r.Account.Notes) != 1 {
+		t.Errorf("no launch at all: %+v, %v", r.Verdict, r.Account.Notes)
+	}
+}
+
+func TestEndsTell(t *testing.T) {
+	row := func(texts ...string) TableRow {
+		var cells []TableCell
+		for _, text := range texts {
+			cells = append(cells, TableCell{Text: text})
+		}
+		return TableRow{Cells: cells}
+	}
+	long := strings.Repeat("counter_", 4)
+	table := &Table{Columns: []TableColumn{{"a", "text"}, {"b", "text"}, {"c", "text"}}, Rows: []TableRow{
+		row("x", long+"add", long), row("y", long+"mul", long), row("z", "", "")}}
+	ends := endsTell(table)
+	if ends[0] || !ends[1] || ends[2] {
+		t.Errorf("only the second column's texts differ behind the cut: %v", ends)
+	}
+	if got := generalRow(table, &table.Rows[0], ends); !strings.HasSuffix(got[2], "add") || textWidth(got[2]) != besideText {
+		t.Errorf("%q", got)
+	}
+}

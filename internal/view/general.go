@@ -136,10 +136,11 @@ func (p *printer) general(a *analyse.TableAnalysis) {
 		if t.Name != a.Name || len(t.Rows) == 0 {
 			continue
 		}
+		ends := endsTell(t)
 		var rows [][]string
 		for k := range t.Rows {
 			if row := &t.Rows[k]; p.rankShown(row.Rank) && len(rows) < p.rows(len(t.Rows), 12) {
-				rows = append(rows, generalRow(t, row))
+				rows = append(rows, generalRow(t, row, ends))
 			}
 		}
 		if len(rows) == 0 {
@@ -157,14 +158,34 @@ func (p *printer) general(a *analyse.TableAnalysis) {
 // besideText is how wide texts are that stand beside the first column.
 const besideText = 24
 
-func generalRow(t *Table, row *TableRow) []string {
+// endsTell says of each column whether texts that differ would look alike if their ends were cut off.
+func endsTell(t *Table) []bool {
+	out := make([]bool, len(t.Columns))
+	for i := range t.Columns {
+		full := map[string]string{} // by what is left of it
+		for k := range t.Rows {
+			if i < len(t.Rows[k].Cells) && t.Rows[k].Cells[i].Text != "" {
+				text := t.Rows[k].Cells[i].Text
+				short := clip(text, besideText)
+				if other, known := full[short]; known && other != text {
+					out[i] = true
+					break
+				}
+				full[short] = text
+			}
+		}
+	}
+	return out
+}
+
+func generalRow(t *Table, row *TableRow, ends []bool) []string {
 	out := []string{rankText(row.Rank)}
 	for i, c := range row.Cells {
 		text := "-"
 		switch {
 		case c.Text != "" && i == 0:
 			text = c.Text
-		case strings.Contains(c.Text, "/"):
+		case strings.Contains(c.Text, "/") || c.Text != "" && ends[i]:
 			text = clipLeft(c.Text, besideText)
 		case c.Text != "":
 			text = clip(c.Text, besideText)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -159,7 +160,7 @@ func (p *printer) machine(out *[]string) {
 }
 
 func gpuLine(g *GPU) string {
-	s := fmt.Sprintf("GPU %d: %s", g.Index, g.Name)
+	s := fmt.Sprintf("GPU %d: %s", g.Index, cmp.Or(g.Name, "name not recorded"))
 	if g.MemoryBytes > 0 {
 		s += ", " + Bytes(float64(g.MemoryBytes))
 	}
