@@ -221,7 +221,7 @@ func (v *inputView) sub(c *Context) string {
 	switch {
 	case v.startsAgain():
 		return "workers"
-	case v.samples >= 10 && v.blocked >= 0.5:
+	case v.samples >= 10 && v.blocked >= 0.5 || v.fetchesFromDisk(c):
 		return "storage"
 	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover"

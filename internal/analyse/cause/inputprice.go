@@ -21,7 +21,7 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	case "handover":
 		return v.lighterHandover(c)
 	case "storage":
-		gain = min(0.97*v.blocked, 0.97)
+		gain = v.stored(c)
 		if v.locked(c) {
 			gain = v.unlocked()
 		}

@@ -24,7 +24,7 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.97*min(v.blocked, 1)}}}, true
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.stored(c)}}}, true
 	}
 	return q, false
 }

@@ -1,0 +1,43 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// Reads that a fast disk answers are seen asleep now and then only; the same line on files in memory is never seen asleep, and a line
+// that decodes is no read.
+func TestFastDiskIsStorage(t *testing.T) {
+	for _, c := range []struct {
+		name, line, sub string
+		asleep          int // ms of 60
+	}{
+		{"a fast disk", "        return os.pread(self.file, SIZE, at)", "storage", 15},
+		{"the page cache", "        return os.pread(self.file, SIZE, at)", "workers", 0},
+		{"a decoder", "        return decode(self.files[at])", "workers", 15},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			lines := make([]string, 20)
+			lines[7] = c.line
+			p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: lines}
+			p.P.Loaders = []model.Loader{{BatchSize: 32}}
+			stack := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"), user("__getitem__", 5, 8)}
+			acts := []testkit.Act{forward, testkit.Native(60-c.asleep, stack...).In(model.SpanDataWait)}
+			if c.asleep > 0 {
+				acts = append(acts, testkit.Blocked(c.asleep, stack...).In(model.SpanDataWait))
+			}
+			p.Steps(20, model.PhaseBaseline, acts...)
+			res, _ := find(t, p)
+			if len(res.Findings) == 0 || res.Findings[0].Cause != cause.Input || res.Findings[0].Sub != c.sub {
+				t.Fatalf("findings %+v, want input/%s", res.Findings, c.sub)
+			}
+			if f := res.Findings[0]; c.sub == "storage" && (f.Step.Mid < 50e6 || f.Step.Mid > 58e6) {
+				t.Errorf("saves %.1f ms a step, want about 54", f.Step.Mid/1e6)
+			}
+		})
+	}
+}
