@@ -50,6 +50,10 @@ func attributeSamples(b *Breakdown, cls *FrameClasses, lanes *exact) {
 // blockingCall matches source lines whose call waits on purpose.
 var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|recv|poll|select|communicate|check_output|check_call|run)\s*\(`)
 
+// lockEntered matches source lines that enter a context manager which is there already: a lock, a condition, a semaphore. Those
+// that torch has are made on the line.
+var lockEntered = regexp.MustCompile(`^\s*with\s+[\w.\[\]'"]+\s*:`)
+
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
 
@@ -57,7 +61,7 @@ var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|re
 var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(`)
 
 // syncCall matches source lines that wait for the device.
-var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|\bprint\s*\(|\bfloat\s*\(|\bint\s*\(|\bbool\s*\(|\.to\s*\(`)
+var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
 
 // PartOfSample decides what the driving thread did at a sample that no exact span explains.
 func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
@@ -122,7 +126,7 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	switch {
 	case fileCall.MatchString(text):
 		return PartIO
-	case blockingCall.MatchString(text):
+	case blockingCall.MatchString(text), lockEntered.MatchString(text):
 		return PartBlocked
 	case info.Acts&ActTorch != 0 || info.UserLeaf && p.Torch != "":
 		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {

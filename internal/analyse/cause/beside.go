@@ -19,7 +19,7 @@ const (
 )
 
 // readBack matches source lines that turn tensors into Python's own values, or hand them to a log.
-var readBack = regexp.MustCompile(`\.(item|tolist|numpy|cpu)\s*\(|\b(float|print)\s*\(|\.add_(histogram|scalar|scalars|image)\s*\(|\.log(_dict|_metrics)?\s*\(`)
+var readBack = regexp.MustCompile(`\.(item|tolist|numpy|cpu)\s*\(|(?:^|[^.\w])(float|print)\s*\(|\.add_(histogram|scalar|scalars|image)\s*\(|\.log(_dict|_metrics)?\s*\(`)
 
 // placeKey is a function, or one line of it.
 type placeKey struct {

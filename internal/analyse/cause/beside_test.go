@@ -83,3 +83,13 @@ func TestNeededWorkIsLeftAlone(t *testing.T) {
 		t.Errorf("inference: %+v", res.Findings[0])
 	}
 }
+
+// An average of the weights that is kept as tensors is read by nobody: x.float() makes a tensor, not a number of Python's.
+func TestKeptAsTensorsIsNotReadBack(t *testing.T) {
+	res, _ := find(t, besideProgram("self.shadow[k] = self.decay * self.shadow[k] + (1 - self.decay) * v.detach().float()", false))
+	for _, f := range res.Findings {
+		if f.Cause == cause.Python {
+			t.Errorf("claims %q at line %d", f.Title, f.Where.Line)
+		}
+	}
+}
