@@ -25,6 +25,9 @@ const maxHop = 10 * 1000
 func (w *pathWalk) readWaits() {
 	ev := &w.t.Events
 	w.waits = map[model.LaneID][]streamWait{}
+	if !slices.Contains(ev.Kind, model.KindSync) {
+		return
+	}
 	type stream struct {
 		device int32
 		number int64
@@ -36,17 +39,10 @@ func (w *pathWalk) readWaits() {
 		lanes[stream{l.Device, l.Stream}] = lane
 	}
 	calls := map[int64]model.Time{}
-	any := false
 	for i := range ev.Len() {
-		switch ev.Kind[i] {
-		case model.KindRuntime:
+		if ev.Kind[i] == model.KindRuntime {
 			calls[ev.RuntimeDetails[ev.Detail[i]].Correlation] = ev.Start[i]
-		case model.KindSync:
-			any = true
 		}
-	}
-	if !any {
-		return
 	}
 	for _, id := range w.byEnd {
 		if ev.Link[id] != model.NoEvent {
