@@ -32,6 +32,9 @@ func newReportCommand(a *app) *cobra.Command {
 			"  bottleneck report trace.json.gz --step 12 --section gpu,kernels\n" +
 			"  bottleneck report trace.json.gz --style torch --sort-by self_cpu_time_total --row-limit 20",
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && o.json != "" {
+				return usage("report: PATH is missing: --json took %s for the file to write; for standard output: bottleneck report --json - %[1]s", o.json)
+			}
 			if len(args) == 0 {
 				return usage("report: PATH is missing: a session directory or a trace; sessions are in bottleneck-out/")
 			}
