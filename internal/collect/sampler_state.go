@@ -9,9 +9,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-// gilBytes bounds struct _gil_runtime_state, whose locks are largest on arm64: a futex inside it is the wait for the GIL.
-const gilBytes = 224
-
 // state decides what a thread did at a sample. One whose innermost frame changed while it was read runs for certain;
 // else the kernel is asked.
 func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.ThreadState, uint8) {
@@ -49,7 +46,7 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 			flags |= model.SampleInNative // it released the lock, or is about to ask for it
 		}
 		return model.StateCPU, flags
-	case os.Syscall == sysFutex && s.GIL != 0 && os.Args[0]-s.GIL < gilBytes:
+	case os.Syscall == sysFutex && p.reader.WaitsForGIL(s.GIL, os.Args[0]):
 		t.waitsGIL, t.switches = true, s.Switches
 		t.asleep, t.state, t.flags = true, model.StateGILWait, 0
 		return model.StateGILWait, flags

@@ -34,6 +34,7 @@ type Interpreter struct {
 	Library string // path of the executable or library that holds it
 	Layout  *Layout
 	asyncio func() (uint64, bool) // address of what asyncio tells of itself (3.14 on)
+	musl    bool                  // its C library
 }
 
 const runtimeSymbol, versionSymbol, runtimeSection = "_PyRuntime", "Py_Version", ".PyRuntime"
@@ -135,7 +136,7 @@ func (f *finder) probe(m proc.Mapping) (*Interpreter, error) {
 	if !ok {
 		return nil, fmt.Errorf("process %d: %s is mapped in an unknown way", pid, m.Path)
 	}
-	in := &Interpreter{PID: pid, Library: m.Path}
+	in := &Interpreter{PID: pid, Library: m.Path, musl: usesMusl(f.maps)}
 	if s, ok := b.Symbol(runtimeSymbol); ok {
 		in.Runtime = bias + s.Value
 	} else if s, ok := b.Section(runtimeSection); ok {

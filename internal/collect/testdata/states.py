@@ -3,7 +3,11 @@ import gc
 import json
 import threading
 import time
-import zlib
+
+try:
+    from zlib import compress
+except ImportError:  # an interpreter that was built without it: something else that works without the GIL
+    from hashlib import sha256 as compress
 
 PHASE = 0.5
 spent = {}
@@ -40,7 +44,7 @@ def compressing():
     data = bytes(range(256)) * 4096
     end = time.perf_counter() + PHASE
     while time.perf_counter() < end:
-        zlib.compress(data, 9)
+        compress(data)
 
 
 def collecting():
