@@ -12,7 +12,7 @@ PIECES = 12
 PIECE = 4096
 
 
-def write(path):
+def prepare(path):
     with open(path, "wb") as file:
         for _ in range(RECORDS * PIECES // 256):
             file.write(os.urandom(PIECE) * 256)
@@ -29,20 +29,20 @@ class Records(Dataset):
     def __len__(self):
         return RECORDS
 
-    def read(self, piece):
+    def take(self, piece):
         return os.pread(self.file, PIECE, piece * PIECE)  # the cost
 
     def __getitem__(self, i):
         data = bytearray()
         for k in range(PIECES):
-            data += self.read((i * PIECES + k * 7919) % (RECORDS * PIECES))
+            data += self.take((i * PIECES + k * 7919) % (RECORDS * PIECES))
         return torch.frombuffer(data, dtype=torch.uint8)[:PIECE].float(), i % 3
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "records")
-        write(path)
+        prepare(path)
         model = nn.Sequential(nn.Linear(PIECE, 64), nn.ReLU(), nn.Linear(64, 3))
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
         for x, y in DataLoader(Records(path), batch_size=16, shuffle=True):
