@@ -73,15 +73,3 @@ func (n *near) scatter() {
 		at += count
 	}
 }
-
-// readNear reads all ranges in few pieces, or one by one where what lies between them cannot be read: recorded memory has
-// nothing there. It says whether every range was read.
-func (r *Reader) readNear(ranges []proc.Range) bool {
-	pieces := r.near.merge(ranges)
-	if n, err := r.readAll(pieces); err == nil && n == len(pieces) {
-		r.near.scatter()
-		return true
-	}
-	n, err := r.readAll(ranges)
-	return err == nil && n == len(ranges)
-}

@@ -79,7 +79,6 @@ type Reader struct {
 	read      int64             // tick of the last batch
 	every     int64             // ticks between comparisons of code objects that did not move
 	active    map[uint64]uint64 // threading._active by interpreter
-	near      near              // how frames are read again
 	early     []*Code           // code objects that are compared within the batch
 	// Asleep, where set, says that a thread, by its address, has not run since it was last asked: nothing of it can
 	// have changed then, and next to nothing of it is read. It is asked at most once per snapshot, before anything of

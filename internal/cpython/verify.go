@@ -22,7 +22,8 @@ func (r *Reader) verifyObjects(t *threadState, out *ThreadSample) {
 	for i, a := range t.addrs {
 		r.ranges = append(r.ranges, proc.Range{Addr: a, Buf: r.keys[:cap(r.keys)][width*i : width*(i+1)]})
 	}
-	if !r.readNear(r.ranges) {
+	// One by one, from the innermost frame outwards: read as one piece, six times as many stacks of churn.py were given up.
+	if got, err := r.readAll(r.ranges); err != nil || got < len(r.ranges) {
 		out.Fault = FaultTorn
 		return
 	}
