@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -54,10 +54,15 @@ test-generation: build ## the examples and the agent on one other PyTorch, left 
 test-generations: ## the same on every older PyTorch
 	@set -e; for name in torch-2.4 torch-1.13 torch-debian; do $(MAKE) test-generation GENERATION=$$name; done
 
-test-more: build ## the same on PyTorch 2.14 with Python 3.14: Debian sid in a folder; and trainers that are no part of PyTorch
+test-more: build test-builds ## the same on PyTorch 2.14 with Python 3.14: Debian sid in a folder; and trainers that are no part of PyTorch
 	@$(MAKE) test-generation GENERATION=torch-sid
 	scripts/env.sh trainers
 	BOTTLENECK_E2E=trainers $(GO) test -count=1 -timeout 20m -v -run 'TestTrainers|TestAcceleratedRanks|TestFromOtherToolsRuns' ./internal/agent/ ./e2e/
+
+test-builds: ## Python from outside on free-threaded and musl builds of CPython, made from source where they are not there
+	@for name in python-3.13t python-3.13-musl; do scripts/env.sh $$name || [ $$? = 3 ] || exit 1; done
+	$(GO) test -count=1 -timeout 10m -v -run '/3[.]13(t|-musl)$$' ./internal/cpython/ ./internal/collect/
+	$(GO) test -count=1 -run TestWithoutGIL -v ./internal/cpython/
 
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
 	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/

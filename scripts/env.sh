@@ -111,6 +111,51 @@ sid() {
   echo "$dir/bin/python$1"
 }
 
+# python_source: the folder of CPython 3.13's source as Debian 13 has it, fetched by apt from where this Debian's packages come
+# from, with lists of its own.
+python_source() {
+  local dir=$cache/python-source lists=$cache/python-source.apt keys=/usr/share/keyrings/debian-archive-keyring.gpg options mirror
+  if [ ! -e "$dir/complete" ]; then
+    rm -rf "$dir" "$lists" && mkdir -p "$dir" "$lists/lists/partial" "$lists/cache/archives/partial"
+    # shellcheck disable=SC2016  # apt's own variable
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Created-By: Packages' | sort -u | head -n 1)
+    [ "$mirror" ] || { echo "env.sh: apt has no list of Debian's packages: apt-get update brings them" >&2 && return 1; }
+    echo "deb-src [signed-by=$keys] $mirror trixie main" >"$lists/sources.list"
+    options="-qq -o Dir::Etc::sourcelist=$lists/sources.list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$lists/lists -o Dir::Cache=$lists/cache -o Acquire::Retries=2"
+    # shellcheck disable=SC2086  # a list of options
+    (cd "$lists" && timeout 300 apt-get $options update && timeout 300 apt-get $options source --download-only --tar-only python3.13) >&2 &&
+      tar -xf "$lists"/python3.13_*.orig.tar.xz -C "$dir" --strip-components=1 && touch "$dir/complete" || return 1
+    rm -rf "$lists"
+  fi
+  echo "$dir"
+}
+
+# built NAME PYTHON COMPILER CONFIGURE...: a CPython 3.13 of another kind, made from source without optimisation; PYTHON is the
+# name of its program. Some three minutes on two cores.
+built() {
+  local name=$1 python=$2 compiler=$3 dir=$cache/$1 source
+  shift 3
+  if [ ! -e "$dir/complete" ]; then
+    [ "$compiler" != musl-gcc ] || command -v musl-gcc >/dev/null || [ "$(id -u)" != 0 ] ||
+      timeout 300 sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y musl-tools' >&2 || true
+    { command -v apt-get && command -v make && command -v "$compiler"; } >/dev/null || absent "$name needs Debian's apt-get, make and $compiler"
+    mkdir -p "$cache"
+    (
+      flock 9
+      [ -e "$dir/complete" ] && exit
+      source=$(python_source) || exit 1
+      rm -rf "$dir" && mkdir -p "$dir/build" "$dir/bin" && cd "$dir/build" || exit 1
+      # The compiler's own word for its platform is the machine's C library.
+      printf '#!/bin/sh\n[ "$1" != --print-multiarch ] || exit 0\nexec %s "$@"\n' "$compiler" >"$dir/bin/cc" && chmod +x "$dir/bin/cc"
+      { CC=$dir/bin/cc nice "$source/configure" --prefix="$dir/prefix" --without-ensurepip --disable-test-modules "$@" &&
+        nice make -s -j"$(nproc)" && nice make -s install; } >"$dir/log" 2>&1 || exit 1
+      rm -rf "$dir/build" "$dir"/prefix/lib/python3*/test "$dir"/prefix/lib/python3*/config-* "$dir"/prefix/lib/*.a
+      ln -s "../prefix/bin/$python" "$dir/bin/$python" && "$dir/bin/$python" -c '' && touch "$dir/complete"
+    ) 9>"$cache/python-source.lock" || absent "$name could not be built: $(tail -n 2 "$dir/log" 2>/dev/null)"
+  fi
+  echo "$dir/bin/$python"
+}
+
 # trainers: Hugging Face's Trainer, Accelerate and DeepSpeed with the newest PyTorch; DeepSpeed is built from source, without its kernels.
 trainers() {
   beneath=$("$0" newest)
@@ -138,6 +183,8 @@ case "${1:---list}" in
   trainers) trainers ;;
   torch-sid) sid 3.14 ;;
   python-3.15) sid 3.15 ;;
+  python-3.13t) built python-3.13t python3.13t gcc --disable-gil ;;
+  python-3.13-musl) PKG_CONFIG=false built python-3.13-musl python3.13 musl-gcc ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;
   uv) python=$(environment uv "$(newest_python)" uv) && echo "${python%python}uv" ;;
   peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis "pandas<3" ;;
