@@ -49,9 +49,10 @@ func TestSamplerStates(t *testing.T) {
 				return float64(n) / float64(max(got.byLeaf[pid][name], 1))
 			}
 			// Shares of the GIL that a thread holds that runs alone, and one of two; a free-threaded build has none.
-			alone, oneOfTwo, waits := [2]float64{0.95, 1}, [2]float64{0.4, 0.6}, [2]float64{0.05, 0.6}
+			alone, oneOfTwo, waits, busy := [2]float64{0.95, 1}, [2]float64{0.4, 0.6}, [2]float64{0.05, 0.6}, 0.98
 			if strings.HasSuffix(version, "t") {
-				alone, oneOfTwo, waits = [2]float64{}, [2]float64{}, [2]float64{}
+				// A thread that is put aside on a busy machine may hold one of the many locks inside, and the other sleeps.
+				alone, oneOfTwo, waits, busy = [2]float64{}, [2]float64{}, [2]float64{}, 0.5
 			}
 			for _, c := range []struct {
 				what      string
@@ -69,7 +70,7 @@ func TestSamplerStates(t *testing.T) {
 				{"contending holds the GIL", flag("contending", model.SampleHoldsGIL), oneOfTwo[0], oneOfTwo[1]},
 				// A thread that waits wakes up every 5 ms; on a busy machine it then stands in the kernel's queue.
 				{"contending waits for the GIL", state("contending", model.StateGILWait), waits[0], waits[1]},
-				{"contending waits or runs", state("contending", model.StateGILWait) + state("contending", model.StateCPU), 0.98, 1.001},
+				{"contending waits or runs", state("contending", model.StateGILWait) + state("contending", model.StateCPU), busy, 1.001},
 			} {
 				if c.got < c.low || c.got > c.high {
 					t.Errorf("%s: share %.2f, want %.2f to %.2f", c.what, c.got, c.low, c.high)
