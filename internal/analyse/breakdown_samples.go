@@ -54,6 +54,19 @@ var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|rec
 // that torch has are made on the line.
 var lockEntered = regexp.MustCompile(`^\s*with\s+[\w.\[\]'"]+\s*:`)
 
+// lockTaken matches source lines that wait for a lock by its method.
+var lockTaken = regexp.MustCompile(`\.acquire\s*\(`)
+
+// TakesLock says that a stack ends in a user's line that takes a lock: a thread that sleeps there waits for another one.
+func (c *FrameClasses) TakesLock(id model.StackID) bool {
+	info := c.Info(id)
+	if !info.UserLeaf {
+		return false
+	}
+	text := c.line(info.User)
+	return lockEntered.MatchString(text) || lockTaken.MatchString(text)
+}
+
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
 

@@ -221,10 +221,10 @@ func (v *inputView) sub(c *Context) string {
 	switch {
 	case v.startsAgain():
 		return "workers"
+	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
+		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.samples >= 10 && v.blocked >= 0.5 || v.fetchesFromDisk(c):
 		return "storage"
-	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
-		return "handover"
 	case spare && v.native >= nativeFetch:
 		return "workers" // native code already: more of it at once is what helps
 	case v.hotOK && v.hotPart >= 0.25:

@@ -172,7 +172,7 @@ func (c *Context) side(p *model.Process, cls *analyse.FrameClasses, list []analy
 	sm := &p.Samples
 	chains := chainsOf(cls, sm, list, func(_ int, a *analyse.Attributed) bool {
 		info := cls.Info(sm.Stack[a.Index])
-		return info.User >= 0 && info.Acts&analyse.ActQueue == 0
+		return info.User >= 0 && info.Acts&analyse.ActQueue == 0 && !(sleeping(sm, a.Index) && cls.TakesLock(sm.Stack[a.Index]))
 	})
 	if len(chains) < minSamples {
 		return o, false

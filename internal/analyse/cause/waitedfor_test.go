@@ -1,0 +1,56 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// The step waits for a thread by join; of the other threads one computes in turn in two functions, and one sleeps in a lock all
+// the while, which is no work.
+func TestAThreadThatSleepsInALockIsNotWaitedFor(t *testing.T) {
+	p := testkit.NewProgram()
+	lines := make([]string, 40)
+	lines[11], lines[21], lines[31] = "    with lock:", "    total += i * i", "    total += i"
+	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+	sm := &p.P.Samples
+	stackOf := func(frames ...testkit.Frame) model.StackID {
+		p.Do(testkit.Python(1, frames...))
+		return sm.Stack[sm.Len()-1]
+	}
+	waits, heavy, light := stackOf(user("lock_wait", 10, 12)), stackOf(user("heavy", 20, 22)), stackOf(user("light", 30, 32))
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+	only := *sm
+	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
+	for i := range only.Time {
+		turn := heavy
+		if i%5 < 2 {
+			turn = light
+		}
+		for thread, stack := range map[int32]model.StackID{only.Thread[i]: only.Stack[i], 201: waits, 202: turn} {
+			state := model.StateBlocked
+			if thread == 202 {
+				state = model.StateCPU
+			} else if thread != 201 {
+				state = only.State[i]
+			}
+			sm.Time, sm.Thread, sm.Stack = append(sm.Time, only.Time[i]), append(sm.Thread, thread), append(sm.Stack, stack)
+			sm.State, sm.Flags = append(sm.State, state), append(sm.Flags, only.Flags[i])
+		}
+	}
+	found, _ := find(t, p)
+	for i := range found.Findings {
+		f := &found.Findings[i]
+		if f.Cause != cause.Input || f.Sub != "queue" {
+			continue
+		}
+		if f.Where.Line != 22 || !strings.Contains(f.Evidence[len(f.Evidence)-1].Text, "works") {
+			t.Errorf("waits for line %d: %+v, want the thread that computes at line 22", f.Where.Line, f.Evidence)
+		}
+		return
+	}
+	t.Errorf("no finding says that the step waits: %+v", found.Findings)
+}
