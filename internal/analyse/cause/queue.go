@@ -40,7 +40,22 @@ func (c *Context) findQueue() []Finding {
 		f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the step waits for it."
 		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
 	}
+	if c.takeLocks(sp.members) {
+		f.Title = fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members))
+		f.Fix.Text = "Hold the lock for less work, or give each thread an object of its own, so that none has to wait."
+	}
 	return []Finding{f}
+}
+
+// takeLocks says that most of a wait's samples stand at lines that take a lock.
+func (c *Context) takeLocks(members []int) bool {
+	n := 0
+	for _, m := range members {
+		if c.C.TakesLock(c.P.Samples.Stack[c.B.Samples[m].Index]) {
+			n++
+		}
+	}
+	return 2*n > len(members)
 }
 
 // readyAt finds how many batches were ready when a wait began; -1 where that was not seen.

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse"
@@ -50,6 +51,21 @@ func TestWhatASleepingThreadWaitsFor(t *testing.T) {
 		}
 		if b := asleepAt(t, c.text, c.device); math.Abs(b.Part(c.part)/b.Total-want) > 0.02 {
 			t.Errorf("%q: %v has %.2f of the step, want %.2f", c.text, c.part, b.Part(c.part)/b.Total, want)
+		}
+	}
+}
+
+// A wait for a lock is called that.
+func TestAWaitForALockIsCalledThat(t *testing.T) {
+	for text, want := range map[string]string{"    with self.lock:": "waits for a lock", "    lock.acquire()": "waits for a lock", "    time.sleep(1)": "sleeps in a call"} {
+		p := testkit.NewProgram()
+		lines := make([]string, 20)
+		lines[11] = text
+		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, loop(44), user("answer", 10, 12)))
+		found, _ := find(t, p)
+		if len(found.Findings) == 0 || !strings.Contains(found.Findings[0].Title, want) {
+			t.Errorf("%q: %+v, want %q", text, found.Findings, want)
 		}
 	}
 }
