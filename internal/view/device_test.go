@@ -366,7 +366,7 @@ func TestEndsTell(t *testing.T) {
 	if ends[0] || !ends[1] || ends[2] {
 		t.Errorf("only the second column's texts differ behind the cut: %v", ends)
 	}
-	if got := generalRow(table, &table.Rows[0], ends); !strings.HasSuffix(got[2], "add") || textWidth(got[2]) != besideText {
+	if got := generalRow(table, &table.Rows[0], ends); !strings.HasSuffix(got[2], "add") || textWidth(got[2]) != besideText(table) {
 		t.Errorf("%q", got)
 	}
 }

@@ -156,17 +156,28 @@ func (p *printer) general(a *analyse.TableAnalysis) {
 }
 
 // besideText is how wide texts are that stand beside the first column.
-const besideText = 24
+func besideText(t *Table) int {
+	texts := 0
+	for _, c := range t.Columns {
+		if c.Unit == "text" {
+			texts++
+		}
+	}
+	if texts > 2 && len(t.Columns) > 5 {
+		return 14
+	}
+	return 24
+}
 
 // endsTell says of each column whether texts that differ would look alike if their ends were cut off.
 func endsTell(t *Table) []bool {
-	out := make([]bool, len(t.Columns))
+	out, width := make([]bool, len(t.Columns)), besideText(t)
 	for i := range t.Columns {
 		full := map[string]string{} // by what is left of it
 		for k := range t.Rows {
 			if i < len(t.Rows[k].Cells) && t.Rows[k].Cells[i].Text != "" {
 				text := t.Rows[k].Cells[i].Text
-				short := clip(text, besideText)
+				short := clip(text, width)
 				if other, known := full[short]; known && other != text {
 					out[i] = true
 					break
@@ -179,16 +190,16 @@ func endsTell(t *Table) []bool {
 }
 
 func generalRow(t *Table, row *TableRow, ends []bool) []string {
-	out := []string{rankText(row.Rank)}
+	out, width := []string{rankText(row.Rank)}, besideText(t)
 	for i, c := range row.Cells {
 		text := "-"
 		switch {
 		case c.Text != "" && i == 0:
 			text = c.Text
 		case strings.Contains(c.Text, "/") || c.Text != "" && ends[i]:
-			text = clipLeft(c.Text, besideText)
+			text = clipLeft(c.Text, width)
 		case c.Text != "":
-			text = clip(c.Text, besideText)
+			text = clip(c.Text, width)
 		case c.Value == nil:
 		case t.Columns[i].Unit == "count":
 			text = Count(int64(*c.Value))
