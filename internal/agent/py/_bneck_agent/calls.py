@@ -319,6 +319,7 @@ def snapshot():
     t0 = core.now()
     if t0 - last < max(EVERY_NS, 50 * cost) or core.folder is None:
         return
+    last = t0  # a flush between two bytecodes of this one takes none
     write()
     last = core.now()
     cost = last - t0
@@ -327,11 +328,13 @@ def snapshot():
 @core.hook("calls-end")
 def at_end():
     """The process ends: functions that still run are taken to end here."""
+    global last
     if tool is not None:
         stop()
     for profiler in list(profilers.values()):
         profiler.disable()
     if core.folder is not None:
+        last = core.now()
         write()
 
 

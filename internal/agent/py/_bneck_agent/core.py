@@ -1,6 +1,7 @@
 """What all hooks share: the configuration, the guard around each hook, the rows to be written and where they go."""
 
 import _thread
+import itertools
 import os
 import sys
 import time
@@ -215,9 +216,12 @@ def append(path, data):
         os.close(handle)
 
 
+partials = itertools.count()  # numbers of files that are being written
+
+
 def replace(path, data):
-    """Writes a file anew and puts it in place at once; another thread may be doing the same."""
-    partial = "%s.%d.part" % (path, _thread.get_ident())
+    """Writes a file anew and puts it in place at once; another thread may do the same, or a call between two bytecodes of this one."""
+    partial = "%s.%d.part" % (path, next(partials))
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         while data:
@@ -232,6 +236,16 @@ inner = [PACKAGE]  # folders whose frames are not the user's
 
 
 LIBRARIES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+def within(folder):
+    """Whether this thread runs a function of a file in a folder."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(folder):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def place(depth=2):

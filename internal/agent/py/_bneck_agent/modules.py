@@ -123,11 +123,9 @@ def release():
 
 def aside():
     """Puts Module's own __call__ back until back(): torch's first session with stacks takes the code that stands there for that of
-    all modules' calls, for good. Returns whether it has to come back."""
-    away = mine is not None and base.__call__ is mine
-    if away:
+    all modules' calls, for good. A call that another thread begins meanwhile is not seen, and its parts pass for calls from outside."""
+    if mine is not None and base.__call__ is mine:
         base.__call__ = original
-    return away
 
 
 def back():

@@ -84,6 +84,12 @@ def stop():
         pass
 
 
+def soon():
+    """Has the function called as soon as the main thread comes to it."""
+    if target is not None:
+        ctypes.pythonapi.Py_AddPendingCall(callback, None)
+
+
 def ask(function, seconds=2.0):
     """Has function called once on the main thread and waits for it, up to `seconds`; for callers on other threads."""
     answered = _thread.allocate_lock()

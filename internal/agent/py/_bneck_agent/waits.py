@@ -1,7 +1,7 @@
-"""Ends a slice of a program without steps before its main thread waits for another one without a limit.
+"""Ends windows in time where threads wait for each other and end.
 
-Only the main thread can end its slice, and one that waits for a lock does not until it is woken: while it lasts, the threads that do
-the work (of a server, say) could not be traced.
+A slice of a program without steps ends before its main thread waits without a limit: only the main thread can end its slice, and one
+that waits for a lock does not until it is woken. While it lasts, the threads that do the work (of a server, say) could not be traced.
 """
 
 import threading
@@ -22,6 +22,8 @@ def install(windows):
         original = getattr(owner, name)
         originals.append((owner, name, original, watcher(original, windows)))
         setattr(owner, name, originals[-1][3])
+    if windows.stepping:  # the first step came meanwhile, on another thread
+        leave()
 
 
 def watcher(original, windows):
@@ -44,11 +46,11 @@ def watcher(original, windows):
 def before(windows):
     """Ends the slice; returns whether there was one."""
     global early
-    if not windows.sliced() or windows.ending or not windows.main():
+    if not windows.sliced() or windows.changing.locked() or not windows.main():
         return False
     early += 1
     windows.end_slice("wait")
-    if early >= EARLY_ENDS:
+    if early >= EARLY_ENDS or windows.stepping:
         leave()
     return True
 
@@ -57,6 +59,21 @@ def before(windows):
 def after(windows):
     """The main thread goes on, and so do its slices."""
     windows.begin_slices()
+
+
+def at_thread_end(function):
+    """Has function called when the calling thread ends, on it, before those that wait for the thread go on."""
+    thread = threading.current_thread()
+    delete = getattr(thread, "_delete", None)
+    if delete is None or "_delete" in vars(thread):
+        return
+
+    def _delete():
+        del thread._delete
+        function()
+        delete()
+
+    thread._delete = _delete
 
 
 def leave():

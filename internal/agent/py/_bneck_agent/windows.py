@@ -6,7 +6,6 @@ programs of one process, from the events that a step was seen to make.
 
 import _thread
 import os
-import sys
 import threading
 import time
 
@@ -58,6 +57,7 @@ class Windows:
         self.yielded_before = 0  # that ran when the step began
         self.clean = 0  # steps without any profiler
         self.edge = False
+        self.changing = _thread.allocate_lock()  # held while a session starts, stops and is saved
 
     def rank_wanted(self):
         """Whether this rank's profiler runs at all."""
@@ -131,8 +131,8 @@ class Windows:
         """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
         if opening:
             self.yielded_before = self.yielded
-        if self.ending:
-            return None  # on another thread, which goes on with what this one would read
+        if self.changing.locked():
+            return None  # by another thread, which goes on with what this one would read
         if self.idle():
             self.edge = False
             return None
@@ -141,6 +141,8 @@ class Windows:
             return self.at_boundary(number, opening)
         finally:
             ticker.held = False
+            if self.sliced():
+                ticker.soon()  # on the main thread, which alone can end its slice
 
     def idle(self):
         """Whether nothing more is to be done at a step's end or beginning."""
@@ -152,8 +154,9 @@ class Windows:
         self.number = number
         if not self.stepping:
             self.stepping = True
-            waits.leave()
             acted = self.stop("first step") or acted
+            if self.open is None:
+                waits.leave()
         if self.open is not None and (number >= self.end or self.schedule and self.schedule.ends(number) or self.whole and self.full()):
             self.end = min(self.end, number)
             acted = self.stop() or acted
@@ -167,16 +170,25 @@ class Windows:
                 acted = True
         return core.now() if acted else None
 
-    edge_next = False
-    first, end, detail, began = -1, -1, False, 0
-    ending = False  # a session is being stopped and saved
+    edge_next, resume = False, False
+    first, end, detail, began, driver = -1, -1, False, 0, 0
 
     def full(self):
         """Of a whole run: whether the running window has as many events as one stop may handle."""
         return (core.now() - self.began) / 1e9 * self.rate > self.window_events()
 
     def start(self, number):
-        """Begins a window before step `number` (-1: a slice of a program without steps)."""
+        """Begins a window before step `number` (-1: a slice of a program without steps), unless another thread has begun one meanwhile."""
+        if not self.changing.acquire(False):
+            return
+        try:
+            if self.open is None and (number >= 0 or not self.stepping):
+                self.begin(number)
+        finally:
+            self.changing.release()
+
+    def begin(self, number):
+        """Starts a session where one may be started."""
         if self.busy() or self.ever and not self.safe(number):
             return
         self.world = facts.rank_of()[2]
@@ -194,7 +206,8 @@ class Windows:
         try:
             session = profiler.Session(self.torch, self.settings, self.detail, stacks=not ticker.running)
             threads = 0 if self.ever else forks.threads()
-            modules.aside()
+            if session.keywords["with_stack"]:
+                modules.aside()
             try:
                 session.start()
             finally:
@@ -212,7 +225,9 @@ class Windows:
             return
         self.began = core.now()
         core.paused(t, self.began)
-        if number >= 0 and self.main() and not self.schedule:
+        if not self.main():
+            waits.at_thread_end(self.thread_ends)
+        elif number >= 0 and not self.schedule:
             limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
             ticker.start(self.stale, limit)
 
@@ -231,12 +246,7 @@ class Windows:
             return False
         if not ticker.running and number >= 0:
             return True  # at a mark, which stands outside of operators
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename.startswith(self.torch_folder):
-                return False
-            frame = frame.f_back
-        return True
+        return not core.within(self.torch_folder)
 
     def main(self):
         """Whether the calling thread is the main one, on which alone the ticker can act."""
@@ -263,13 +273,13 @@ class Windows:
     def stop(self, why=""):
         """Ends the running window if this thread began it. Returns whether there was one."""
         session = self.open
-        if session is None or core.thread_id() != self.driver:
+        if session is None or core.thread_id() != self.driver or not self.changing.acquire(False):
             return False
-        self.ending, self.open = True, None
+        self.open = None
         try:
             self.close(session, why)
         finally:
-            self.ending = False
+            self.changing.release()
         return True
 
     def close(self, session, why):
@@ -334,8 +344,6 @@ class Windows:
         core.flush()
         return True
 
-    driver = 0
-
     def write(self, session, name):
         """Saves under another name and renames: the launcher compresses what carries the final one. Returns the events."""
         if core.folder is None or not os.access(core.folder, os.W_OK):
@@ -365,8 +373,7 @@ class Windows:
             self.per_step = events / (steps[1] - steps[0])
         self.last_events = events
 
-    last_events = 0
-    learned = False
+    last_events, learned = 0, False
 
     # Without steps
 
@@ -384,6 +391,7 @@ class Windows:
             self.end_slice("slice" if not self.stepping else "first step")  # which may be another thread's
         if self.stepping or self.over:
             ticker.stop()
+            waits.leave()
             return
         self.start(-1)
         ticker.start(self.slice_over, self.slice if self.open is not None else SLICE_S[0])
@@ -410,6 +418,13 @@ class Windows:
             self.stop("cut")
 
     # Ends
+
+    @core.hook("thread-ends")
+    def thread_ends(self):
+        """On a thread that ends while its window runs."""
+        if self.open is not None and core.thread_id() == self.driver:
+            self.stop("thread's end")
+            self.save()
 
     def finish_all(self):
         """No window follows; the program runs at full speed."""
@@ -450,8 +465,6 @@ class Windows:
         if self.resume:
             self.resume = False
             self.begin_slices()
-
-    resume = False
 
     @core.hook("profiler-child")
     def forked(self):
