@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/record"
 	"bottleneck/internal/rerun"
 	"bottleneck/internal/view"
 )
@@ -40,6 +44,42 @@ func (o *fixOptions) run(ctx context.Context, s *model.Session) (*view.Measured,
 		return nil, err
 	}
 	return measure(ctx, s, python, min(max(o.budget, time.Second), time.Hour))
+}
+
+// measuredSchema is the version of measured.json.
+const measuredSchema = "bottleneck.measured/1"
+
+// measuredFile is measured.json of a session (docs/session.md).
+type measuredFile struct {
+	Schema string `json:"schema"`
+	view.Measured
+}
+
+// keepMeasured saves measured prices with the session, so that later reports of it have them, too.
+func keepMeasured(a *app, dir string, m *view.Measured) {
+	if err := record.WriteJSON(filepath.Join(dir, record.MeasuredName), measuredFile{measuredSchema, *m}); err != nil {
+		a.warn("the measured fixes are not kept with the session: %v", cause(err))
+	}
+}
+
+// savedMeasured are the prices that were measured when a session was recorded, nil where none were.
+func savedMeasured(a *app, dir string) *view.Measured {
+	if !record.IsSession(dir) {
+		return nil
+	}
+	file := measuredFile{}
+	err := record.ReadJSON(filepath.Join(dir, record.MeasuredName), &file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && file.Schema != measuredSchema:
+		err = fmt.Errorf("its schema is %q", file.Schema)
+	}
+	if err != nil {
+		a.warn("%s is left out: %v", record.MeasuredName, cause(err))
+		return nil
+	}
+	return &file.Measured
 }
 
 // interpreterFor finds the Python that runs operators again: the one that was given, else that of the active environment.

@@ -73,6 +73,9 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	opt := ingest.Options{Rank: o.build.Ranks}
 	build := o.build
 	build.Path = shown
+	if len(paths) == 1 && !o.fixes.measure {
+		build.Measured = savedMeasured(a, paths[0])
+	}
 	if o.json == "" {
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
@@ -97,6 +100,8 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if o.fixes.measure {
 		if build.Measured, err = o.fixes.run(ctx, s); err != nil {
 			a.warn("no fix is measured: %v", err)
+		} else if keep {
+			keepMeasured(a, paths[0], build.Measured)
 		}
 	}
 	return o.write(a, w, s, view.Build(s, build))

@@ -13,7 +13,8 @@ const (
 	ManifestName = "manifest.json"
 	LauncherName = "launcher.json"
 	ProcessName  = "process.json"
-	CallsName    = "calls.prof" // of one process, with --calls
+	MeasuredName = "measured.json" // prices of --measure-fixes
+	CallsName    = "calls.prof"    // of one process, with --calls
 	// ActionCallsName is the file of the functions within a trainer's actions, with --calls.
 	ActionCallsName = "calls-actions.json.gz"
 	AgentDir        = "agent"
