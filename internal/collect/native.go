@@ -74,7 +74,7 @@ type nativeStacks struct {
 }
 
 // refreshEvery is how often the mappings of a process are read again, where a stack led to a place that was not mapped.
-const refreshEvery = int64(1e9)
+const refreshEvery = int64(250e6)
 
 func newNativeStacks(pid int, mem proc.Memory, in *cpython.Interpreter, now int64) (*nativeStacks, error) {
 	u, err := native.NewUnwinder(mem, func() (proc.Maps, error) { return proc.ReadMaps(pid) },
