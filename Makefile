@@ -36,12 +36,14 @@ check-python:
 	$$(scripts/env.sh ruff) check .
 	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo
 
+# Tests that judge times and run alone; the pages, layouts and packages of e2e run beside the other packages.
+ALONE = TestExamples|TestForkServer
 unit: build
 	scripts/env.sh newest
-	$(GO) test $(RUN)
+	BOTTLENECK_E2E=newest $(GO) test -timeout 20m -skip '^($(ALONE))' $(RUN)
 
 examples: build ## the real programs under the real binary, on the newest PyTorch
-	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v ./e2e/
+	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v -run '^($(ALONE))' ./e2e/
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.

@@ -226,7 +226,7 @@ func generations(t *testing.T) []string {
 	t.Helper()
 	names := os.Getenv("BOTTLENECK_E2E")
 	if names == "" {
-		t.Skip("BOTTLENECK_E2E names no generation; `make examples` does")
+		t.Skip("BOTTLENECK_E2E names no generation; `make test` does")
 	}
 	return strings.Split(names, ",")
 }
