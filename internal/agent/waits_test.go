@@ -18,8 +18,8 @@ func TestWorkOfOtherThreads(t *testing.T) {
 						traced++
 					}
 				}
-				if steps := len(main.of("step")); steps < 140 || traced < 2 {
-					t.Errorf("%d steps of 150, %d windows with operators of them: %v", steps, traced, main.of("window"))
+				if steps := len(main.of("step")); steps < 90 || traced < 2 {
+					t.Errorf("%d steps of 100, %d windows with operators of them: %v", steps, traced, main.of("window"))
 				}
 			})
 		}

@@ -4,6 +4,7 @@ A slice of a program without steps ends before its main thread waits without a l
 that waits for a lock does not until it is woken. While it lasts, the threads that do the work (of a server, say) could not be traced.
 """
 
+import sys
 import threading
 
 from . import core
@@ -11,7 +12,7 @@ from . import core
 EARLY_ENDS = 8  # at most so many slices end before their time
 
 early = 0
-originals = []  # [(class, name, its function)] of what is replaced
+originals = []  # [(class, name, its function, ours)] of what is replaced
 
 
 def install(windows):
@@ -20,8 +21,9 @@ def install(windows):
         return
     for owner, name in ((threading.Thread, "join"), (threading.Condition, "wait")):
         original = getattr(owner, name)
-        originals.append((owner, name, original, watcher(original, windows)))
-        setattr(owner, name, originals[-1][3])
+        ours = watcher(original, windows)
+        originals.append((owner, name, original, ours))
+        setattr(owner, name, ours)
     if windows.stepping:  # the first step came meanwhile, on another thread
         leave()
 
@@ -61,8 +63,24 @@ def after(windows):
     windows.begin_slices()
 
 
+class Ending:
+    """Calls a function when it is collected."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __del__(self):
+        self.function()
+
+
+local = threading.local()
+
+
 def at_thread_end(function):
     """Has function called when the calling thread ends, on it, before those that wait for the thread go on."""
+    if sys.version_info < (3, 11):  # where a thread removes itself from the list without a method; its locals go before its lock opens
+        local.ending = Ending(function)
+        return
     thread = threading.current_thread()
     delete = getattr(thread, "_delete", None)
     if delete is None or "_delete" in vars(thread):
