@@ -59,12 +59,16 @@ var lockTaken = regexp.MustCompile(`\.acquire\s*\(`)
 
 // TakesLock says that a stack ends in a user's line that takes a lock: a thread that sleeps there waits for another one.
 func (c *FrameClasses) TakesLock(id model.StackID) bool {
-	info := c.Info(id)
-	if !info.UserLeaf {
-		return false
-	}
-	text := c.line(info.User)
+	text := c.leafLine(c.Info(id))
 	return lockEntered.MatchString(text) || lockTaken.MatchString(text)
+}
+
+// leafLine is the text of a user's line that a stack ends in, empty where it ends elsewhere.
+func (c *FrameClasses) leafLine(info StackInfo) string {
+	if !info.UserLeaf {
+		return ""
+	}
+	return c.line(info.User)
 }
 
 // fileCall matches source lines that read or write files.
@@ -106,7 +110,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return partOfBlocked(p, cls, info)
 	case flags&model.SampleHoldsGIL != 0:
 		return PartPython
-	case state == model.StateCPU && info.UserLeaf && writeCall.MatchString(cls.line(info.User)):
+	case state == model.StateCPU && writeCall.MatchString(cls.leafLine(info)):
 		return PartIO // the kernel copies and flushes on the thread's own time
 	case state == model.StateCPU && info.Acts&ActNumeric != 0:
 		return PartPython // another library's native code: no operator
@@ -132,10 +136,7 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	if info.Acts&ActQueue != 0 {
 		return PartBlocked
 	}
-	text := ""
-	if info.UserLeaf {
-		text = cls.line(info.User)
-	}
+	text := cls.leafLine(info)
 	switch {
 	case fileCall.MatchString(text):
 		return PartIO

@@ -74,13 +74,7 @@ func rangeLaunchers(t *model.Trace, s *model.Strings) map[int32]model.Str {
 			numbers = append(numbers, t.Ranges[i].Range)
 		}
 	}
-	ev := &t.Events
-	var calls []model.EventID
-	for i := range ev.Len() {
-		if ev.Kind[i] == model.KindRuntime && strings.Contains(s.Text(ev.Name[i]), "LaunchKernel") {
-			calls = append(calls, model.EventID(i))
-		}
-	}
+	ev, calls := &t.Events, LaunchCalls(t, s)
 	if len(calls) != len(numbers) {
 		return nil
 	}
@@ -92,4 +86,18 @@ func rangeLaunchers(t *model.Trace, s *model.Strings) map[int32]model.Str {
 		}
 	}
 	return out
+}
+
+// LaunchCalls lists the runtime's calls that launch kernels, in the trace's order.
+func LaunchCalls(t *model.Trace, s *model.Strings) []model.EventID {
+	var calls []model.EventID
+	for i, kind := range t.Events.Kind {
+		if kind != model.KindRuntime {
+			continue
+		}
+		if name := s.Text(t.Events.Name[i]); strings.Contains(name, "LaunchKernel") || strings.Contains(name, "KernelLaunch") {
+			calls = append(calls, model.EventID(i))
+		}
+	}
+	return calls
 }

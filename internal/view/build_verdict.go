@@ -426,17 +426,11 @@ func (b *builder) foreignCPU() {
 
 // blindLaunches counts calls that launch kernels, for traces without device work.
 func (b *builder) blindLaunches() int64 {
-	n := int64(0)
+	n := 0
 	for _, t := range b.s.Traces {
-		for i, kind := range t.Events.Kind {
-			if kind == model.KindRuntime {
-				if name := b.s.Strings.Text(t.Events.Name[i]); strings.Contains(name, "LaunchKernel") || strings.Contains(name, "KernelLaunch") {
-					n++
-				}
-			}
-		}
+		n += len(analyse.LaunchCalls(t, b.s.Strings))
 	}
-	return n
+	return int64(n)
 }
 
 // foreignCalls says what a deterministic profile (cProfile) shows.

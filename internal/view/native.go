@@ -28,9 +28,12 @@ type NativeRow struct {
 
 // native makes the table of native functions from the samples that the tables of Python are of.
 func (b *builder) native() {
+	if b.r.Python == nil || !b.wanted([]string{"native"}) {
+		return
+	}
 	a := b.res.account
 	times := analyse.NativeFunctions(b.s, a)
-	if times == nil || b.r.Python == nil || !b.wanted([]string{"native"}) {
+	if times == nil {
 		return
 	}
 	out := &Native{Samples: times.Samples, Read: times.Native, Functions: []NativeRow{}}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,17 +72,7 @@ func TestNativeDocument(t *testing.T) {
 		f.SelfS <= 0 || f.SelfS != f.TotalS || f.Caller == nil || f.CallerShare <= 0 || f.CallerShare > 1 {
 		t.Errorf("first row: %+v", f)
 	}
-	var b bytes.Buffer
-	if err := WriteJSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	var doc any
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if err := validator(t).Validate(doc); err != nil {
-		t.Error(err)
-	}
+	validDocument(t, r)
 }
 
 func TestShortNative(t *testing.T) {

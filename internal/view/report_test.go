@@ -134,8 +134,24 @@ func validator(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
+// validDocument writes a report's document, checks it against its schema and returns its text.
+func validDocument(t *testing.T, r *Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteJSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := validator(t).Validate(doc); err != nil {
+		t.Errorf("%v\n%s", err, b.String()[:min(b.Len(), 2000)])
+	}
+	return b.String()
+}
+
 func TestDocumentIsValid(t *testing.T) {
-	schema := validator(t)
 	broken := slowProgram()
 	broken.P.Steps[5].Start = math.MaxInt64
 	nan := math.NaN()
@@ -144,18 +160,7 @@ func TestDocumentIsValid(t *testing.T) {
 	empty.Processes = []*model.Process{nil}
 	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": testkit.NewProgram().S, "damaged": broken.S, "nil process": empty} {
 		t.Run(name, func(t *testing.T) {
-			var b bytes.Buffer
-			if err := WriteJSON(&b, Build(s, Options{Path: "x"})); err != nil {
-				t.Fatal(err)
-			}
-			var doc any
-			if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(doc); err != nil {
-				t.Errorf("%v\n%s", err, b.String()[:min(b.Len(), 2000)])
-			}
-			if strings.Contains(b.String(), "null") {
+			if strings.Contains(validDocument(t, Build(s, Options{Path: "x"})), "null") {
 				t.Error("the document holds null where it should leave a field out or write an empty list")
 			}
 			var text bytes.Buffer
