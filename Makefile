@@ -47,7 +47,7 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestFaultsHaveTests
+NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run TestExamples ./e2e/; \

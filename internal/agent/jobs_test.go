@@ -55,6 +55,22 @@ func TestLightningRows(t *testing.T) {
 	}
 }
 
+// TestActionsEndWithMeasuring: a trainer's actions are watched no longer than its steps.
+func TestActionsEndWithMeasuring(t *testing.T) {
+	interpreter := python(t, "newest")
+	result, dir := withAgent(t, interpreter, Config{Steps: 5}, nil, "trainer.py")
+	if result.status != 0 || result.stdout != "steps 12\n" {
+		t.Fatalf("%+v", result)
+	}
+	main, count := only(t, dir, "main"), 0.0
+	for _, row := range main.of("count", "action_count:run_training_batch") {
+		count = row[2].(float64)
+	}
+	if steps := len(main.of("step", "", "train", "trainer")); steps != 5 || count != 5 {
+		t.Errorf("%d steps and %v actions of a training batch, of 5", steps, count)
+	}
+}
+
 // TestRanksRows runs two ranks under torchrun: each process says what it is, all traced ranks trace the same steps, and ranks
 // that were not asked for are stepped all the same.
 func TestRanksRows(t *testing.T) {

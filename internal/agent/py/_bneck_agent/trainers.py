@@ -110,7 +110,7 @@ def watch_profiler(module):
 
 @core.hook("actions-watch")
 def watch_actions(profiler):
-    """Wraps start and stop of one profiler object, once."""
+    """Wraps start and stop of one profiler object, once, until measuring is over."""
     if getattr(profiler, "_bneck", False):
         return
     profiler._bneck = True
@@ -119,11 +119,15 @@ def watch_actions(profiler):
 
     def started(action, *rest):
         result = start(action, *rest)
-        action_began(running, action)
+        if not marks.over:
+            action_began(running, action)
+        elif profiler.start is started and profiler.stop is stopped:
+            profiler.start, profiler.stop = start, stop
         return result
 
     def stopped(action, *rest):
-        action_ended(running, action)
+        if running:
+            action_ended(running, action)
         return stop(action, *rest)
 
     profiler.start, profiler.stop = started, stopped
@@ -236,7 +240,9 @@ def timed(function, label, name):
 
 @core.hook("method-began")
 def method_began(label, instance, name):
-    """A timed method is called: what method_ended needs, None inside a call of the same action."""
+    """A timed method is called: what method_ended needs, None inside a call of the same action and once measuring is over."""
+    if marks.over:
+        return None
     key = "[%s]%s.%s" % (label, type(instance).__name__, name), core.thread_id()
     if key in inside:
         return None
