@@ -16,6 +16,9 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	if s.HoldsGIL {
 		flags |= model.SampleHoldsGIL
 	}
+	if s.GIL == 0 && (s.Attached == cpython.Attached || s.Attached != cpython.AttachUnknown && s.Moved) {
+		flags |= model.SampleAttached
+	}
 	if s.GC {
 		flags |= model.SampleGC
 	}
@@ -42,7 +45,7 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 		return model.StateGILWait, flags
 	case os.Running:
 		t.waitsGIL = false
-		if !s.HoldsGIL && s.GIL != 0 {
+		if !s.HoldsGIL && s.GIL != 0 || s.GIL == 0 && s.Attached == cpython.Detached {
 			flags |= model.SampleInNative // it released the lock, or is about to ask for it
 		}
 		return model.StateCPU, flags

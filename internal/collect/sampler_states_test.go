@@ -54,6 +54,10 @@ func TestSamplerStates(t *testing.T) {
 				// A thread that is put aside on a busy machine may hold one of the many locks inside, and the other sleeps.
 				alone, oneOfTwo, waits, busy = [2]float64{}, [2]float64{}, [2]float64{}, 0.5
 			}
+			attached := [2]float64{} // shares of samples in which such a build's thread runs Python
+			if alone[0] == 0 {
+				attached = [2]float64{0.95, 1}
+			}
 			for _, c := range []struct {
 				what      string
 				got       float64
@@ -65,6 +69,9 @@ func TestSamplerStates(t *testing.T) {
 				{"sleeping holds the GIL", flag("sleeping", model.SampleHoldsGIL), 0, 0.05},
 				{"compressing on CPU", state("compressing", model.StateCPU), 0.9, 1},
 				{"compressing holds the GIL", flag("compressing", model.SampleHoldsGIL), 0, 0.2},
+				{"heavy attached", flag("heavy", model.SampleAttached), attached[0], attached[1]},
+				{"compressing attached", flag("compressing", model.SampleAttached), 0, 0.2},
+				{"sleeping attached", flag("sleeping", model.SampleAttached), 0, 0.05},
 				{"collecting with GC", flag("collecting", model.SampleGC), 0.3, 1},
 				{"sleeping with GC", flag("sleeping", model.SampleGC), 0, 0.05},
 				{"contending holds the GIL", flag("contending", model.SampleHoldsGIL), oneOfTwo[0], oneOfTwo[1]},

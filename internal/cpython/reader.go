@@ -54,7 +54,19 @@ type ThreadSample struct {
 	GC       bool   // its interpreter collects garbage, and it holds the GIL, or does not sleep where there is none
 	Fault    Fault
 	Moved    bool // the innermost frame changed while the stack was read
+	Attached Attachment
 }
+
+// Attachment says whether a thread of a free-threaded build may touch Python's objects: what holding the GIL says elsewhere.
+type Attachment uint8
+
+// Attachments, by the words of a thread's state in CPython's Include/internal/pycore_pystate.h.
+const (
+	AttachUnknown Attachment = iota // the build has a GIL, which tells
+	Detached                        // it has let go of the interpreter: it computes in C, or sleeps
+	Attached                        // it runs Python, or C code that has not let go
+	Suspended                       // it has to wait, such as for a collection of garbage
+)
 
 // Snapshot is what one reading found.
 type Snapshot struct {
@@ -309,8 +321,10 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 		t.seen = r.tick
 		s.Threads = append(s.Threads, ThreadSample{Addr: addr, Interp: i, ID: word(t.head, r.l.Thread.ID),
 			HoldsGIL: in.holder == addr, GIL: in.gil, Switches: in.switches,
-			GC: in.gc && (in.holder == addr || r.attached(t))})
+			GC: in.gc && in.holder == addr, Attached: r.attachment(t)})
 		out := &s.Threads[len(s.Threads)-1]
+		// While garbage is collected an attached thread does that, or waits for the end of it; one that sleeps in C is detached.
+		out.GC = out.GC || in.gc && out.Attached > Detached
 		if r.l.Thread.Native != none {
 			out.Native = int(int64(word(t.head, r.l.Thread.Native)))
 		}
@@ -325,10 +339,18 @@ func (r *Reader) walkThreads(i int, s *Snapshot) error {
 	return nil
 }
 
-// attached says that a thread of a free-threaded build runs Python or is to go on with it as soon as it may: while garbage
-// is collected it does that, or waits for the end of it. One that sleeps in C is detached.
-func (r *Reader) attached(t *threadState) bool {
-	return r.l.Thread.State != none && word32(t.head, r.l.Thread.State) != 0
+// attachment reads a thread's state in a free-threaded build.
+func (r *Reader) attachment(t *threadState) Attachment {
+	if r.l.Thread.State == none {
+		return AttachUnknown
+	}
+	switch word32(t.head, r.l.Thread.State) {
+	case 0:
+		return Detached
+	case 1:
+		return Attached
+	}
+	return Suspended
 }
 
 // forget drops threads that are not in the lists any more.

@@ -19,6 +19,7 @@ const (
 	SampleInNative        // the innermost frame called into C
 	SampleInProcess       // taken by the agent's fallback, not from outside
 	SampleDiskWait        // in uninterruptible sleep
+	SampleAttached        // runs Python, or C code that has not let go of the interpreter, where no GIL is to be held
 )
 
 // Samples are the Python stacks of one process, in columns of equal length, in order of time.

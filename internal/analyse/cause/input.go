@@ -212,7 +212,7 @@ const nativeFetch = 0.7
 
 // released says that the sampled thread computes in native code without the interpreter's lock.
 func released(sm *model.Samples, i int) bool {
-	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleInProcess) == 0
+	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleAttached|model.SampleInProcess) == 0
 }
 
 // sub tells what slows the fetching side.
