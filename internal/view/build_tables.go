@@ -221,8 +221,45 @@ func (b *builder) communications(traces []*model.Trace) []analyse.Communication 
 	return analyse.Communications(traces, b.s.Strings)
 }
 
+// sumWindows adds up the rows of one rank's traces, of which a session has one for each traced stretch: collectives of the same
+// kind stand once. Those whose bytes the trace does not tell stay apart, so that no bandwidth is that of half of the calls.
+func sumWindows(rows []analyse.Communication) []analyse.Communication {
+	type kind struct {
+		rank             int
+		device           int32
+		op, group, dtype string
+	}
+	at := map[kind]int{}
+	out := rows[:0:0]
+	for _, r := range rows {
+		key := kind{r.Rank, r.Device, r.Op, r.Group, r.DType}
+		i, known := at[key]
+		if !known || r.Matched > 0 || out[i].Matched > 0 {
+			if !known {
+				at[key] = len(out)
+			}
+			out = append(out, r)
+			continue
+		}
+		sum := &out[i]
+		factor := 0.0
+		if sum.AlgBW > 0 {
+			factor = sum.BusBW / sum.AlgBW
+		}
+		sum.Count, sum.Dur, sum.Bytes, sum.Exposed = sum.Count+r.Count, sum.Dur+r.Dur, sum.Bytes+r.Bytes, sum.Exposed+r.Exposed
+		if sum.AlgBW > 0 && sum.Dur > 0 {
+			sum.AlgBW = float64(sum.Bytes) / float64(sum.Dur)
+			sum.BusBW = sum.AlgBW * factor
+		}
+	}
+	slices.SortStableFunc(out, func(a, b analyse.Communication) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Dur, a.Dur))
+	})
+	return out
+}
+
 func (b *builder) commRows(traces []*model.Trace) {
-	for _, c := range b.communications(traces) {
+	for _, c := range sumWindows(b.communications(traces)) {
 		row := CommRow{Rank: rankPtr(c.Rank), Op: c.Op, Group: c.Group, Count: c.Count, DeviceUs: float64(c.Dur) / 1e3, Bytes: max(c.Bytes, 0), Dtype: c.DType,
 			ExposedUs: ptr(float64(c.Exposed) / 1e3)}
 		if c.AlgBW > 0 {

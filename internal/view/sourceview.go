@@ -171,6 +171,12 @@ func SourceFile(s *model.Session, name string, choice SampleChoice) (found strin
 	matches := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
 		return !strings.HasSuffix("/"+strings.ReplaceAll(file, `\`, "/"), end)
 	})
+	// The program's own file is meant before a library's of the same name: server.py before http/server.py.
+	if own := slices.DeleteFunc(slices.Clone(matches), func(file string) bool {
+		return analyse.ClassifyFile(file) != analyse.FileUser || weight[file] == 0
+	}); len(own) == 1 {
+		return own[0], nil
+	}
 	sampled := 0
 	for sampled < len(matches) && weight[matches[sampled]] > 0 {
 		sampled++

@@ -113,6 +113,11 @@ func TestSourceFile(t *testing.T) {
 	if got, near := SourceFile(s, "a.py", SampleChoice{}); got != "" || !slices.Equal(near, []string{"/x/a.py", "/y/a.py"}) {
 		t.Errorf("a.py: %q, %v", got, near)
 	}
+	both := testkit.NewProgram()
+	both.Do(testkit.Python(20, testkit.Frame{File: "/home/u/server.py", Function: "answer", First: 1, Line: 2}, testkit.Frame{File: "/usr/lib/python3.11/http/server.py", Function: "handle", First: 10, Line: 12}))
+	if got, near := SourceFile(both.S, "server.py", SampleChoice{}); got != "/home/u/server.py" {
+		t.Errorf("the program's own server.py is meant, not %q %v", got, near)
+	}
 }
 
 func TestWriteSamples(t *testing.T) {

@@ -29,6 +29,12 @@ func (p *printer) tableWith(cols []column, rows [][]string, below []string) {
 	for i := range cols {
 		total += widths[i] + 2
 	}
+	for i, c := range cols { // one long name leaves room for the wide column
+		if most := max(p.width*2/5, 24); !c.wide && !c.right && total > p.width+2 && widths[i] > most {
+			total -= widths[i] - most
+			widths[i] = most
+		}
+	}
 	for i, c := range cols {
 		if c.wide && total > p.width+2 {
 			widths[i] = max(widths[i]-(total-p.width-2), 16)

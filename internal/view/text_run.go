@@ -144,7 +144,11 @@ func (p *printer) communication() {
 		if c.ExposedUs != nil {
 			exposed = Milliseconds(*c.ExposedUs / 1e3)
 		}
-		rows = append(rows, []string{rankText(c.Rank), c.Op, Count(c.Count), Milliseconds(c.DeviceUs / 1e3), exposed, Bytes(float64(c.Bytes)), opt(c.BusBW), rankText(c.LateRank)})
+		bytes := "-"
+		if c.Bytes > 0 {
+			bytes = Bytes(float64(c.Bytes))
+		}
+		rows = append(rows, []string{rankText(c.Rank), c.Op, Count(c.Count), Milliseconds(c.DeviceUs / 1e3), exposed, bytes, opt(c.BusBW), rankText(c.LateRank)})
 	}
 	p.table([]column{{head: "rank"}, {head: "collective", wide: true}, {head: "calls", right: true}, {head: "time", right: true}, {head: "exposed", right: true}, {head: "bytes", right: true},
 		{head: "bus GB/s", right: true}, {head: "late rank", right: true}}, rows)

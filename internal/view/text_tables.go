@@ -245,7 +245,7 @@ func (p *printer) python() {
 		f := &py.Functions[i]
 		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100), f.Function, fileLine(f.File, f.Line)})
 	}
-	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
+	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true}, {head: "function", left: true}, {head: "file", wide: true, left: true}}, rows)
 	if p.opt.Verbose || p.opt.All {
 		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, Count(int64(py.Samples)), Count(py.Late), Count(py.Failed))
 		for _, q := range py.Processes {
@@ -273,7 +273,7 @@ func (p *printer) calls() {
 		c := &p.r.Calls[i]
 		rows = append(rows, []string{Seconds(c.SelfS), Seconds(c.TotalS), Count(c.Hits), c.Function, fmt.Sprintf("%s:%d", c.File, c.Line)})
 	}
-	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "function"}, {head: "file", wide: true, left: true}}, rows)
+	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "function", left: true}, {head: "file", wide: true, left: true}}, rows)
 }
 
 // lineTimes are exact times by line.

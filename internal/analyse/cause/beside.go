@@ -234,7 +234,7 @@ func (c *Context) besideFinding(p *besidePlace) Finding {
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
 	f.Step = Range{max(0.95*(1-spread), 0) * t, 0.95 * t, max(1, 0.95*(1+spread)) * t}
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of each %s computes values beside the training: no gradient needs them", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each())
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%s per %s in operators called here, and in the interpreter around them", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("in the traced steps no backward pass used their results (%s)", plural(p.traced, "sample"))},

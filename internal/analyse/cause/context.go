@@ -86,6 +86,14 @@ func (c *Context) Unit() string {
 	return "run"
 }
 
+// each is what a share is of, as a sentence says it: "each step" or "the run".
+func (c *Context) each() string {
+	if c.B.PerStep {
+		return "each step"
+	}
+	return "the run"
+}
+
 // text gives an interned string.
 func (c *Context) text(id model.Str) string { return c.S.Strings.Text(id) }
 

@@ -20,7 +20,7 @@ func findSync(c *Context) []Finding {
 	per := c.perStep(t)
 	f.Step = Range{0, 0.4 * per, 0.9 * per}
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("the program stops for %s of each %s to wait for the device", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("the program stops for %s of %s to wait for the device", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in calls that return only when the device is done", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step."
 	f.Caveat = "A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0."
@@ -34,7 +34,7 @@ func findCompute(c *Context, res *Result, ops float64) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{Cause: Compute, Where: nowhere(), Share: c.share(ops), Healthy: true, Confidence: c.basis(len(c.B.Samples))}
-	f.Title = fmt.Sprintf("%s of each %s is computing", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s is computing", percent(f.Share), c.each())
 	for i := range c.B.Parts {
 		p := &c.B.Parts[i]
 		if p.ID != analyse.PartOps {
@@ -42,7 +42,7 @@ func findCompute(c *Context, res *Result, ops float64) (Finding, bool) {
 		}
 		for k, kind := range p.Kinds {
 			if k < 3 && c.share(kind.Time) >= Floor {
-				f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of each %s in %s operators", percent(c.share(kind.Time)), c.Unit(), kind.Kind), Value: c.share(kind.Time)})
+				f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s in %s operators", percent(c.share(kind.Time)), c.each(), kind.Kind), Value: c.share(kind.Time)})
 			}
 		}
 	}

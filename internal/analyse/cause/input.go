@@ -300,7 +300,7 @@ func (v *inputView) crowding(c *Context) Finding {
 	f.Step = Range{0.3 * relief, 0.75*relief + gain*wait, relief + wait}
 	f.Run = c.overRun(f.Step)
 	v.describe(c, &f)
-	f.Title = fmt.Sprintf("%s of each %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each())
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch/c.B.Mean(), float64(v.workers)))})
 	f.Caveat = "Estimated from the number of threads that compete for the cores, not measured."
 	if f.Confidence.Level == High {
@@ -344,7 +344,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	}
 	switch f.Sub {
 	case "transform":
-		f.Title = fmt.Sprintf("%s of each %s waits for data that is prepared too slowly", share, c.Unit())
+		f.Title = fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each())
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
 		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
 			f.Fix.Text += " Workers would hide part of it."
@@ -353,19 +353,19 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		}
 	case "storage":
 		if v.locked(c) {
-			f.Title = fmt.Sprintf("%s of each %s waits for data: the workers wait for a lock that they share", share, c.Unit())
+			f.Title = fmt.Sprintf("%s of %s waits for data: the workers wait for a lock that they share", share, c.each())
 			f.Fix.Text = "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well."
 			break
 		}
-		f.Title = fmt.Sprintf("%s of each %s waits for storage", share, c.Unit())
+		f.Title = fmt.Sprintf("%s of %s waits for storage", share, c.each())
 		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", max(2*v.workers, 4))
 		v.atLoader(c, f)
 	case "workers":
-		f.Title = fmt.Sprintf("%s of each %s waits for data: too few workers fetch it", share, c.Unit())
+		f.Title = fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
 		if v.startsAgain() {
-			f.Title = fmt.Sprintf("%s of each %s waits for data: workers are started anew in each epoch", share, c.Unit())
+			f.Title = fmt.Sprintf("%s of %s waits for data: workers are started anew in each epoch", share, c.each())
 			f.Fix.Text = "Keep the workers between epochs."
 			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.workers)
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), Value: v.restart / 1e6, Unit: "ms"})
@@ -375,7 +375,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.suggestWorkers(c))
 		v.atLoader(c, f)
 	case "handover":
-		f.Title = fmt.Sprintf("%s of each %s waits although batches are ready: handing them over is slow", share, c.Unit())
+		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
 		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects, no pinning in the main process."
 	}
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."

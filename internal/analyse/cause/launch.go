@@ -57,7 +57,7 @@ func (c *Context) launchFinding(small, python float64) Finding {
 	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t),
 		claim: map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}}
 	at := c.launchPlace(&f)
-	f.Title = fmt.Sprintf("%s of each %s is the price of calling many tiny operators", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), c.each())
 	per := c.perStep(t)
 	gone, cured := launchOps{o}.batched(), per
 	if at.optimizer {

@@ -82,7 +82,7 @@ func findMemoryBound(c *Context) []Finding {
 	per := c.perStep(time)
 	f.Step = fused(o, inOptimizer/(inOptimizer+chain)).scale(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of each %s is element-wise work that moves data and computes little", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the optimizer, %s in other element-wise operators", ms(per*inOptimizer/(inOptimizer+chain)), c.Unit(), ms(per*chain/(inOptimizer+chain))), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp)."
 	if inOptimizer > chain {

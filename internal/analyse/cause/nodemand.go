@@ -47,7 +47,7 @@ func findNoDemand(c *Context) []Finding {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of each %s waits for requests: nothing is asked of the program", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s waits for requests: nothing is asked of the program", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), Value: c.perStep(t) / 1e6, Unit: "ms"}}
 	f.Fix.Text = "No defect: look at the requests that are answered, or measure under load."
 	f.Caveat = "A client that waits for its last answer before it asks again looks the same from here."

@@ -52,7 +52,7 @@ func (c *Context) shareOf(share float64, members []int) string {
 	if n := c.every(members); n > 1 {
 		return fmt.Sprintf("%s of the loop's time (about every %s step)", percent(share), ordinal(n))
 	}
-	return fmt.Sprintf("%s of each %s", percent(share), c.Unit())
+	return fmt.Sprintf("%s of %s", percent(share), c.each())
 }
 
 func ordinal(n int) string {
@@ -83,10 +83,11 @@ type otherSide struct {
 
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
-// pool's processes do, they count together. ok is false where all of them wait.
+// pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.
 func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 	inWait := c.waitingAt(waiting)
 	together := map[Where]otherSide{}
+	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
 		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
 			continue
@@ -96,18 +97,26 @@ func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 			cls = analyse.NewFrameClasses(c.S, p)
 		}
 		for thread, list := range c.threadSamples(p, inWait) {
-			o, found := c.side(p, cls, list)
-			if p == c.P && thread == c.B.Thread || !found {
+			if p == c.P && thread == c.B.Thread {
 				continue
 			}
-			if o.busy < 0.5 {
+			o, found := c.side(p, cls, list)
+			switch {
+			case !found && p == c.P:
+				short = append(short, list...)
+			case !found:
+			case o.busy < 0.5:
 				if p != c.P {
 					gather(together, o)
 				}
-			} else if o.before(best) {
+			case o.before(best):
 				best, ok = o, true
 			}
 		}
+	}
+	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.works(best)) {
+		o.process = "other threads of the same process"
+		return o, true
 	}
 	if ok {
 		return best, true
@@ -142,6 +151,11 @@ func gather(together map[Where]otherSide, o otherSide) {
 // before orders sides by what is known of them, and by place where that is equal.
 func (o otherSide) before(best otherSide) bool {
 	return o.samples > best.samples || o.samples == best.samples && o.place.Line < best.place.Line
+}
+
+// works says that o computes for most of the time in which another side, best, only sleeps or reads: that one waits as well.
+func (o otherSide) works(best otherSide) bool {
+	return o.asleep < 0.5 && best.asleep >= 0.5 && 2*o.samples >= best.samples
 }
 
 // waitingAt gives a test whether an instant lies near a sample of the wait.

@@ -196,7 +196,7 @@ func findGIL(c *Context) []Finding {
 	if sp, ok := hottest(holders, nil); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of each %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.each())
 	per := c.perStep(t)
 	f.Step = Range{0.6 * per, 0.98 * per, 1.2 * per} // all of it ends; without a rival for cores and caches the rest becomes faster too
 	f.Run = c.overRun(f.Step)

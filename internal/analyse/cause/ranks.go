@@ -87,15 +87,27 @@ func findStraggler(c *Context) []Finding {
 		// On a busy machine the same work lasts longer here by chance, and that cannot be saved; a reason of its own is no chance.
 		mine := 1.0
 		if f.Because == nil {
-			mine = c.ownCPU()
+			mine = c.notByChance(late.own / others)
 		}
 		f.Share *= mine
-		f.Step = Range{0.6 * even * mine, even * mine, saved}
+		f.Step = Range{0.6 * even * min(mine, c.ownCPU()), even * mine, saved}
 		f.Run = c.overRun(f.Step)
 	}
 	f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
 	f.Caveat = "Equal work helps only as far as the rank is late because of its work and not because of its machine."
 	return []Finding{f}
+}
+
+// notByChance is the share of the late rank's lead in work, ratio times the others', that a busy machine does not explain, 0..1. At
+// the worst other programs take cores from that rank alone, which makes its work longer by the inverse of what they left: what goes
+// beyond that is more work.
+func (c *Context) notByChance(ratio float64) float64 {
+	left := c.ownCPU()
+	worst := 1 / max(left, 0.1)
+	if worst <= 1 || ratio >= worst {
+		return 1
+	}
+	return left + (1-left)*max(ratio-1, 0)/(worst-1)
 }
 
 // whyLate runs the rules on the late rank alone and takes the first finding of its own as the reason; where the late rank does
@@ -155,7 +167,7 @@ func findComm(c *Context) []Finding {
 	per := c.perStep(t)
 	f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of each %s waits for collectives that nothing hides", percent(f.Share), c.Unit())
+	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
 	f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."

@@ -54,3 +54,39 @@ func TestAThreadThatSleepsInALockIsNotWaitedFor(t *testing.T) {
 	}
 	t.Errorf("no finding says that the step waits: %+v", found.Findings)
 }
+
+// The step waits by join for a client that only reads a socket, while short-lived threads, one for each request as a server has
+// them, compute the answers: they are what is waited for, though none lives long enough to be seen more than once.
+func TestThreadsOfAMomentAreWaitedForTogether(t *testing.T) {
+	p := testkit.NewProgram()
+	sm := &p.P.Samples
+	stackOf := func(frames ...testkit.Frame) model.StackID {
+		p.Do(testkit.Python(1, frames...))
+		return sm.Stack[sm.Len()-1]
+	}
+	reads := stackOf(user("ask", 10, 12), testkit.Frame{File: "/usr/lib/python3.13/socket.py", Function: "readinto", First: 700, Line: 719})
+	handles := stackOf(user("handle", 20, 22))
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+	only := *sm
+	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
+	add := func(i int, thread int32, stack model.StackID, state model.ThreadState) {
+		sm.Time, sm.Thread, sm.Stack = append(sm.Time, only.Time[i]), append(sm.Thread, thread), append(sm.Stack, stack)
+		sm.State, sm.Flags = append(sm.State, state), append(sm.Flags, only.Flags[i])
+	}
+	for i := range only.Time {
+		add(i, only.Thread[i], only.Stack[i], only.State[i])
+		add(i, 201, reads, model.StateBlocked)
+		add(i, int32(1000+i), handles, model.StateCPU)
+	}
+	found, _ := find(t, p)
+	for i := range found.Findings {
+		f := &found.Findings[i]
+		if f.Cause == cause.Input && f.Sub == "queue" {
+			if f.Where.Line != 22 || f.Where.Process != "other threads of the same process" {
+				t.Errorf("waits for %s, line %d: %+v, want the threads that compute at line 22", f.Where.Process, f.Where.Line, f.Evidence)
+			}
+			return
+		}
+	}
+	t.Errorf("no finding says that the step waits: %+v", found.Findings)
+}
