@@ -36,6 +36,9 @@ type pythonProcess struct {
 	native  *nativeStacks     // nil: Python frames only
 	events  int               // threads that the kernel is asked about
 	pending int               // thread that was asked to stop and did not in time
+	awake   []awakeThread     // of the snapshot, to be settled at its end
+	sleep   map[uint64]int    // threads of the snapshot that sleep for a lock, by its address
+	unknown int               // threads of the snapshot without frames
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -58,6 +61,7 @@ type pythonThread struct {
 	state    model.ThreadState
 	flags    uint8
 	waitsGIL bool   // it waited for the GIL at its last sample
+	counted  bool   // the lock counts it among those that wait
 	switches uint64 // the GIL's count of changes then
 	c        nativeThread
 }
@@ -65,7 +69,7 @@ type pythonThread struct {
 func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {
 	python := &pythonProcess{s: s, p: p, interp: in, mem: mem, reader: cpython.NewReader(in, mem, s.opts.Hz),
 		samples: s.writer.Process(p.SampleProcess, s.opts.Hz), ids: newThreadIDs(p.PID, in, mem),
-		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}}
+		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}, sleep: map[uint64]int{}}
 	python.reader.Asleep = python.stillAsleep
 	python.startNative()
 	return python
@@ -106,12 +110,14 @@ func (p *pythonProcess) sample() error {
 			t.stack = noStack
 		}
 	}
-	p.present = 0
+	p.present, p.unknown = 0, 0
+	clear(p.sleep)
 	for i := range p.shot.Threads {
 		if !outer(p.shot.Threads, i) {
 			p.thread(now, &p.shot.Threads[i])
 		}
 	}
+	p.settleAwake(now)
 	if len(p.threads) > p.present {
 		p.forget()
 	}
@@ -154,6 +160,7 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 			p.fail()
 		}
 		if len(s.Frames) == 0 {
+			p.unknown++
 			return // nothing to name it by yet
 		}
 		t = &pythonThread{stack: noStack, c: nativeThread{stack: noStack}}
@@ -167,9 +174,11 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 	switch {
 	case s.Fault != cpython.FaultNone:
 		p.fail()
+		p.unknown++
 		t.stack = noStack
 		return
 	case len(s.Frames) == 0:
+		p.unknown++
 		t.stack = noStack
 		return // a thread that runs no Python, or none yet
 	case !s.Same || t.stack == noStack:
@@ -187,6 +196,19 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		p.count.Moved++
 	}
 	state, flags := p.state(t, s)
+	if state == model.StateGILWait {
+		if t.counted {
+			p.sleep[s.GIL]++
+		}
+	} else if state == model.StateCPU && flags&model.SampleInNative != 0 && !s.Moved {
+		p.awake = append(p.awake, awakeThread{t, s, flags})
+		return
+	}
+	p.keep(now, t, s, state, flags)
+}
+
+// keep stores a thread's sample, with native frames where those are wanted.
+func (p *pythonProcess) keep(now int64, t *pythonThread, s *cpython.ThreadSample, state model.ThreadState, flags uint8) {
 	if p.native != nil {
 		p.storeNative(now, t, s, state, flags)
 		return

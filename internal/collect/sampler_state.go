@@ -46,11 +46,11 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	case os.Running:
 		t.waitsGIL = false
 		if !s.HoldsGIL && s.GIL != 0 || s.GIL == 0 && s.Attached == cpython.Detached {
-			flags |= model.SampleInNative // it released the lock, or is about to ask for it
+			flags |= model.SampleInNative // it released the lock, or has asked for it: settleAwake tells
 		}
 		return model.StateCPU, flags
 	case os.Syscall == sysFutex && p.reader.WaitsForGIL(s.GIL, os.Args[0]):
-		t.waitsGIL, t.switches = true, s.Switches
+		t.waitsGIL, t.switches, t.counted = true, s.Switches, p.reader.CountsAsWaiter(s.GIL, os.Args[0])
 		t.asleep, t.state, t.flags = true, model.StateGILWait, 0
 		return model.StateGILWait, flags
 	}
@@ -65,6 +65,45 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	}
 	t.asleep, t.state, t.flags = flags&model.SampleDiskWait == 0, state, model.SampleInNative
 	return state, flags
+}
+
+// awakeThread is a thread that the kernel calls running and that does not hold the lock that it needs.
+type awakeThread struct {
+	t     *pythonThread
+	s     *cpython.ThreadSample
+	flags uint8
+}
+
+// settleAwake decides what threads do that run, or could, without the lock: native code, or they were woken in their wait for
+// it and stand in the kernel's queue, as they do for long where cores are few. The lock counts who waits for it; those that
+// were seen asleep in that wait are the first of them. Of several threads, where only some can be waiting, those that stand
+// where they stood before are taken first. Threads whose frames are not
+// known may wait too.
+func (p *pythonProcess) settleAwake(now int64) {
+	for pass := range 2 {
+		for i := range p.awake {
+			a := &p.awake[i]
+			if a.t == nil || a.s.Same != (pass == 0) {
+				continue
+			}
+			state, flags := model.StateCPU, a.flags
+			if n, ok := p.gilWaiters(a.s.GIL); ok && n-p.unknown > p.sleep[a.s.GIL] {
+				p.sleep[a.s.GIL]++
+				state, flags = model.StateGILWait, flags&^model.SampleInNative
+			}
+			p.keep(now, a.t, a.s, state, flags)
+			a.t = nil
+		}
+	}
+	p.awake = p.awake[:0]
+}
+
+// gilWaiters asks the lock who waits for it; one thread alone waits for nobody.
+func (p *pythonProcess) gilWaiters(gil uint64) (int, bool) {
+	if len(p.shot.Threads) < 2 {
+		return 0, false
+	}
+	return p.reader.GILWaiters(gil)
 }
 
 // stillAsleep says that a thread has not been on a processor since it was seen asleep. The account that tells is read

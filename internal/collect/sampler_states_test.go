@@ -49,8 +49,8 @@ func TestSamplerStates(t *testing.T) {
 				return float64(n) / float64(max(got.byLeaf[pid][name], 1))
 			}
 			// Shares of the GIL that a thread holds that runs alone, and one of two; a free-threaded build has none.
-			alone, oneOfTwo, waits, busy := [2]float64{0.95, 1}, [2]float64{0.4, 0.6}, [2]float64{0.05, 0.6}, 0.98
-			if strings.HasSuffix(version, "t") {
+			alone, oneOfTwo, waits, busy := [2]float64{0.95, 1}, [2]float64{0.4, 0.6}, [2]float64{0.15, 0.6}, 0.98
+			if version != "newest" && strings.HasSuffix(version, "t") {
 				// A thread that is put aside on a busy machine may hold one of the many locks inside, and the other sleeps.
 				alone, oneOfTwo, waits, busy = [2]float64{}, [2]float64{}, [2]float64{}, 0.5
 			}
@@ -75,7 +75,7 @@ func TestSamplerStates(t *testing.T) {
 				{"collecting with GC", flag("collecting", model.SampleGC), 0.3, 1},
 				{"sleeping with GC", flag("sleeping", model.SampleGC), 0, 0.05},
 				{"contending holds the GIL", flag("contending", model.SampleHoldsGIL), oneOfTwo[0], oneOfTwo[1]},
-				// A thread that waits wakes up every 5 ms; on a busy machine it then stands in the kernel's queue.
+				// A thread that waits wakes up every 5 ms and then stands in a busy machine's queue: it waits all the same.
 				{"contending waits for the GIL", state("contending", model.StateGILWait), waits[0], waits[1]},
 				{"contending waits or runs", state("contending", model.StateGILWait) + state("contending", model.StateCPU), busy, 1.001},
 			} {

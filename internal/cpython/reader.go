@@ -92,6 +92,9 @@ type Reader struct {
 	every     int64             // ticks between comparisons of code objects that did not move
 	active    map[uint64]uint64 // threading._active by interpreter
 	early     []*Code           // code objects that are compared within the batch
+
+	notWaiters [len(glibcCondWaiters)]bool // places that do not count a lock's waiters
+	noWaiters  bool                        // none does
 	// Asleep, where set, says that a thread, by its address, has not run since it was last asked: nothing of it can
 	// have changed then, and next to nothing of it is read. It is asked at most once per snapshot, before anything of
 	// that is read.
