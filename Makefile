@@ -62,8 +62,8 @@ test-more: build test-builds ## the same on PyTorch 2.14 with Python 3.14: Debia
 	BOTTLENECK_E2E=trainers $(GO) test -count=1 -timeout 20m -v -run 'TestTrainers|TestAcceleratedRanks|TestFromOtherToolsRuns' ./internal/agent/ ./e2e/
 
 test-builds: ## Python from outside on free-threaded and musl builds of CPython, made from source where they are not there
-	@for name in python-3.13t python-3.13-musl; do scripts/env.sh $$name || [ $$? = 3 ] || exit 1; done
-	$(GO) test -count=1 -timeout 10m -v -run '/3[.]13(t|-musl)$$' ./internal/cpython/ ./internal/collect/
+	@for name in python-3.13t python-3.14t python-3.15t python-3.13-musl; do scripts/env.sh $$name || [ $$? = 3 ] || exit 1; done
+	$(GO) test -count=1 -timeout 10m -v -run '/3[.]1(3t|4t|5t|3-musl)$$' ./internal/cpython/ ./internal/collect/
 	$(GO) test -count=1 -run TestWithoutGIL -v ./internal/cpython/
 
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch

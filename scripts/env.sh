@@ -22,11 +22,14 @@ interpreter() {
 # pip_install PYTHON PACKAGE...: by pip, once more where the network failed; unpacked beside the environments, for /tmp may be small,
 # and not kept as wheels, which would double the disk that PyTorch takes.
 pip_install() {
-  local python=$1
+  local pip=("$1" -m pip)
+  [ -z "$installer" ] || pip=("$installer" -m pip --python "$1")
   shift
-  TMPDIR=$cache "$python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --retries 8 "$@" ||
-    TMPDIR=$cache "$python" -m pip install --disable-pip-version-check --no-cache-dir --retries 8 "$@"
+  TMPDIR=$cache "${pip[@]}" install --quiet --disable-pip-version-check --no-cache-dir --retries 8 "$@" ||
+    TMPDIR=$cache "${pip[@]}" install --disable-pip-version-check --no-cache-dir --retries 8 "$@"
 }
+
+installer= # an interpreter whose pip installs for the next one, which has none
 
 beneath= # an environment whose packages the next one sees, too
 
@@ -44,7 +47,7 @@ environment() {
   (
     flock 9
     if [ ! -e "$dir/complete" ] || [ "$(cat "$dir/complete")" != "$*" ]; then
-      rm -rf "$dir" && "$python" -m venv "$dir" >&2 && see "$dir/bin/python" && pip_install "$dir/bin/python" "$@" >&2 && echo "$*" >"$dir/complete" || {
+      rm -rf "$dir" && "$python" -m venv ${installer:+--without-pip} "$dir" >&2 && see "$dir/bin/python" && pip_install "$dir/bin/python" "$@" >&2 && echo "$*" >"$dir/complete" || {
         rm -rf "$dir"
         echo "env.sh: the environment $name could not be built; $(df -Ph "$cache" | awk 'NR == 2 {print $4}') of disk are free" >&2
         exit 1
@@ -111,29 +114,30 @@ sid() {
   echo "$dir/bin/python$1"
 }
 
-# python_source: the folder of CPython 3.13's source as Debian 13 has it, fetched by apt from where this Debian's packages come
-# from, with lists of its own.
+# python_source MAJOR.MINOR: the folder of that CPython's source as Debian 13 or sid has it, fetched by apt from where this Debian's
+# packages come from, with lists of its own. A mirror may list a source that it does not keep.
 python_source() {
-  local dir=$cache/python-source lists=$cache/python-source.apt keys=/usr/share/keyrings/debian-archive-keyring.gpg options mirror
+  local dir=$cache/python-source-$1 lists=$cache/python-source.apt keys=/usr/share/keyrings/debian-archive-keyring.gpg suite=sid options mirror
+  [ "$1" != 3.13 ] || suite=trixie
   if [ ! -e "$dir/complete" ]; then
     rm -rf "$dir" "$lists" && mkdir -p "$dir" "$lists/lists/partial" "$lists/cache/archives/partial"
     # shellcheck disable=SC2016  # apt's own variable
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Created-By: Packages' | sort -u | head -n 1)
     [ "$mirror" ] || { echo "env.sh: apt has no list of Debian's packages: apt-get update brings them" >&2 && return 1; }
-    echo "deb-src [signed-by=$keys] $mirror trixie main" >"$lists/sources.list"
+    echo "deb-src [signed-by=$keys] $mirror $suite main" >"$lists/sources.list"
     options="-qq -o Dir::Etc::sourcelist=$lists/sources.list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$lists/lists -o Dir::Cache=$lists/cache -o Acquire::Retries=2"
     # shellcheck disable=SC2086  # a list of options
-    (cd "$lists" && timeout 300 apt-get $options update && timeout 300 apt-get $options source --download-only --tar-only python3.13) >&2 &&
-      tar -xf "$lists"/python3.13_*.orig.tar.xz -C "$dir" --strip-components=1 && touch "$dir/complete" || return 1
+    (cd "$lists" && timeout 300 apt-get $options update && timeout 300 apt-get $options source --download-only --tar-only "python$1") >&2 &&
+      tar -xf "$lists/python$1"_*.orig.tar.xz -C "$dir" --strip-components=1 && touch "$dir/complete" || { rm -rf "$dir" "$lists" && return 1; }
     rm -rf "$lists"
   fi
   echo "$dir"
 }
 
-# built NAME PYTHON COMPILER CONFIGURE...: a CPython 3.13 of another kind, made from source without optimisation; PYTHON is the
+# built NAME PYTHON COMPILER CONFIGURE...: a CPython of another kind, made from source without optimisation; PYTHON is the
 # name of its program. Some three minutes on two cores.
 built() {
-  local name=$1 python=$2 compiler=$3 dir=$cache/$1 source
+  local name=$1 python=$2 compiler=$3 dir=$cache/$1 version=${2#python} source
   shift 3
   if [ ! -e "$dir/complete" ]; then
     [ "$compiler" != musl-gcc ] || command -v musl-gcc >/dev/null || [ "$(id -u)" != 0 ] ||
@@ -143,17 +147,27 @@ built() {
     (
       flock 9
       [ -e "$dir/complete" ] && exit
-      source=$(python_source) || exit 1
-      rm -rf "$dir" && mkdir -p "$dir/build" "$dir/bin" && cd "$dir/build" || exit 1
+      rm -rf "$dir"
+      source=$(python_source "${version%t}") || exit 1
+      mkdir -p "$dir/build" "$dir/bin" && cd "$dir/build" || exit 1
       # The compiler's own word for its platform is the machine's C library.
       printf '#!/bin/sh\n[ "$1" != --print-multiarch ] || exit 0\nexec %s "$@"\n' "$compiler" >"$dir/bin/cc" && chmod +x "$dir/bin/cc"
       { CC=$dir/bin/cc nice "$source/configure" --prefix="$dir/prefix" --without-ensurepip --disable-test-modules "$@" &&
         nice make -s -j"$(nproc)" && nice make -s install; } >"$dir/log" 2>&1 || exit 1
       rm -rf "$dir/build" "$dir"/prefix/lib/python3*/test "$dir"/prefix/lib/python3*/config-* "$dir"/prefix/lib/*.a
       ln -s "../prefix/bin/$python" "$dir/bin/$python" && "$dir/bin/$python" -c '' && touch "$dir/complete"
-    ) 9>"$cache/python-source.lock" || absent "$name could not be built: $(tail -n 2 "$dir/log" 2>/dev/null)"
+    ) 9>"$cache/python-source.lock" || absent "$name could not be built: $(tail -n 2 "$dir/log" 2>/dev/null || echo "Debian's source is not to be had")"
   fi
   echo "$dir/bin/$python"
+}
+
+# free_threaded NAME BUILD PACKAGE...: an environment of a CPython that is made from source, which is made without pip.
+free_threaded() {
+  local name=$1 python
+  python=$("$0" "$2")
+  installer=$("$0" newest)
+  shift 2
+  environment "$name" "$(readlink -f "$python")" --only-binary :all: "$@"
 }
 
 # trainers: Hugging Face's Trainer, Accelerate and DeepSpeed with the newest PyTorch; DeepSpeed is built from source, without its kernels.
@@ -183,6 +197,9 @@ case "${1:---list}" in
   trainers) trainers ;;
   torch-sid) sid 3.14 ;;
   python-3.15) sid 3.15 ;;
+  torch-3.13t) free_threaded torch-3.13t python-3.13t torch==2.12.0 numpy pandas ;;
+  python-3.14t) built python-3.14t python3.14t gcc --disable-gil ;;
+  python-3.15t) built python-3.15t python3.15t gcc --disable-gil ;;
   python-3.13t) built python-3.13t python3.13t gcc --disable-gil ;;
   python-3.13-musl) PKG_CONFIG=false built python-3.13-musl python3.13 musl-gcc ;;
   ruff) python=$(environment ruff "$(newest_python)" ruff==0.17.6) && echo "${python%python}ruff" ;;

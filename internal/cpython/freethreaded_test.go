@@ -1,6 +1,7 @@
 package cpython_test
 
 import (
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,16 +9,15 @@ import (
 	"bottleneck/internal/cpython"
 )
 
-// freeThreaded is an interpreter that can do without a GIL.
-func freeThreaded(t *testing.T) string {
+// freeThreaded are the interpreters that can do without a GIL.
+func freeThreaded(t *testing.T) map[string]string {
 	t.Helper()
-	for version, python := range interpreters(t) {
-		if strings.HasSuffix(version, "t") {
-			return python
-		}
+	all := interpreters(t)
+	maps.DeleteFunc(all, func(version, _ string) bool { return !strings.HasSuffix(version, "t") })
+	if len(all) == 0 {
+		t.Skip("no free-threaded CPython on this machine: scripts/env.sh python-3.13t builds one")
 	}
-	t.Skip("no free-threaded CPython on this machine: scripts/env.sh python-3.13t builds one")
-	return ""
+	return all
 }
 
 // seenInParallel is what many snapshots of parallel.py showed.
@@ -81,27 +81,32 @@ func (seen *seenInParallel) look(r *cpython.Reader, th *cpython.ThreadSample) {
 
 // TestWithoutGIL reads threads that run side by side; the same with the lock switched on, as an extension does that needs it.
 func TestWithoutGIL(t *testing.T) {
-	python := freeThreaded(t)
-	for _, gil := range []string{"0", "1"} {
-		t.Run("PYTHON_GIL="+gil, func(t *testing.T) {
-			t.Setenv("PYTHON_GIL", gil)
-			r := readerOf(t, start(t, python, "testdata/parallel.py"))
-			seen := watchParallel(t, r)
-			t.Logf("%d stacks, %d torn, %d hold the lock", seen.stacks, seen.torn, seen.held)
-			if seen.torn*200 > seen.stacks || seen.wrong > 0 || seen.strange > 0 {
-				t.Errorf("%d of %d stacks torn, %d lines outside of their function, %d variables wrong", seen.torn, seen.stacks, seen.wrong, seen.strange)
-			}
-			if (seen.held > 0) != (gil == "1") {
-				t.Errorf("%d stacks hold the lock", seen.held)
-			}
-			if len(seen.counts) != 2 {
-				t.Fatalf("%d threads count", len(seen.counts))
-			}
-			for addr, values := range seen.counts {
-				if len(values) < 10 {
-					t.Errorf("thread %#x stood at %d counts only", addr, len(values))
-				}
-			}
-		})
+	for version, python := range freeThreaded(t) {
+		for _, gil := range []string{"0", "1"} {
+			t.Run(version+"/PYTHON_GIL="+gil, func(t *testing.T) {
+				t.Setenv("PYTHON_GIL", gil)
+				checkParallel(t, readerOf(t, start(t, python, "testdata/parallel.py")), gil == "1")
+			})
+		}
+	}
+}
+
+func checkParallel(t *testing.T, r *cpython.Reader, gil bool) {
+	t.Helper()
+	seen := watchParallel(t, r)
+	t.Logf("%d stacks, %d torn, %d hold the lock", seen.stacks, seen.torn, seen.held)
+	if seen.torn*200 > seen.stacks || seen.wrong > 0 || seen.strange > 0 {
+		t.Errorf("%d of %d stacks torn, %d lines outside of their function, %d variables wrong", seen.torn, seen.stacks, seen.wrong, seen.strange)
+	}
+	if (seen.held > 0) != gil {
+		t.Errorf("%d stacks hold the lock", seen.held)
+	}
+	if len(seen.counts) != 2 {
+		t.Fatalf("%d threads count", len(seen.counts))
+	}
+	for addr, values := range seen.counts {
+		if len(values) < 10 {
+			t.Errorf("thread %#x stood at %d counts only", addr, len(values))
+		}
 	}
 }
