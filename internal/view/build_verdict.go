@@ -66,9 +66,9 @@ func (b *builder) parts(a *analyse.Breakdown) {
 			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: savings a step are of the mean", Milliseconds(acc.TotalMs), Milliseconds(mean)))
 		}
 	}
-	acc.Basis = fmt.Sprintf("%d %s steps, %d samples", a.Steps(), a.Phase, len(a.Samples))
+	acc.Basis = fmt.Sprintf("%s, %s", counted(a.Steps(), string(a.Phase)+" step"), counted(len(a.Samples), "sample"))
 	if !a.PerStep {
-		acc.Basis = fmt.Sprintf("the whole run, %d samples", len(a.Samples))
+		acc.Basis = "the whole run, " + counted(len(a.Samples), "sample")
 	}
 	if busy := b.s.Environment.OthersBusyCores; busy != nil && *busy >= 0.25 {
 		acc.Notes = append(acc.Notes, fmt.Sprintf("other programs kept %.1f cores busy meanwhile: times are longer than on an idle machine", *busy))
@@ -146,7 +146,7 @@ func (b *builder) verdict() {
 	v := Verdict{Bound: b.bound()}
 	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil })
 	if i < 0 {
-		v.Sentence = b.healthy()
+		v.Sentence = b.mostlyStartUp() + b.healthy()
 		v.Confidence = b.accountConfidence()
 		b.r.Verdict = v
 		return
@@ -213,6 +213,20 @@ func savingText(s *Saving) string {
 	return fmt.Sprintf("fixing it saves %s of this run", rangeText(s.RunS, Seconds))
 }
 
+// mostlyStartUp says of a run whose steps are the smaller part of it what the larger one is: a healthy step is no news to somebody
+// who waits for the rest. "" for others.
+func (b *builder) mostlyStartUp() string {
+	if b.res.ctx == nil {
+		return ""
+	}
+	total, imports := b.res.ctx.StartUp()
+	wall := b.res.ctx.Wall
+	if wall <= 0 || total < 0.5*wall {
+		return ""
+	}
+	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ", Percent(min(total/wall, 1)), Percent(min(imports/total, 1)))
+}
+
 // healthy says that nothing is wrong, and down to which share that is known.
 func (b *builder) healthy() string {
 	a := b.res.account
@@ -237,7 +251,12 @@ func (b *builder) healthy() string {
 
 func (b *builder) accountConfidence() Confidence {
 	a := b.res.account
-	why := fmt.Sprintf("%d samples in %d steps", len(a.Samples), a.Steps())
+	why := counted(len(a.Samples), "sample")
+	if a.PerStep {
+		why += " in " + counted(a.Steps(), "step")
+	} else {
+		why += " of the run"
+	}
 	switch {
 	case len(a.Samples) >= 200 && (a.Steps() >= 10 || !a.PerStep):
 		return Confidence{"high", why}

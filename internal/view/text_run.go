@@ -89,7 +89,7 @@ func (p *printer) phases() []string {
 	for _, ph := range sums {
 		s := ph.Name + " " + Seconds(ph.ToS)
 		if ph.Steps > 0 {
-			s += fmt.Sprintf(" (%s steps)", Count(int64(ph.Steps)))
+			s += " (" + counted(ph.Steps, "step") + ")"
 		}
 		parts = append(parts, s)
 	}

@@ -55,6 +55,16 @@ func findWarmup(c *Context) []Finding {
 	return []Finding{f}
 }
 
+// StartUp is the time in ns from the start of the process to the end of its warm-up steps, and how much of it imports take; 0
+// where the account is not of steps.
+func (c *Context) StartUp() (total, imports float64) {
+	until := c.afterWarmup()
+	if !c.B.PerStep || c.P.Start <= 0 || until <= c.P.Start {
+		return 0, 0
+	}
+	return float64(until - c.P.Start), c.importTime(until)
+}
+
 // preparation is the samples of the main thread before the first step that are not in an import, by user line.
 func (c *Context) preparation(until model.Time) ([]chain, int) {
 	sm := &c.P.Samples

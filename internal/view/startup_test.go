@@ -1,0 +1,28 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// A run of which three quarters pass before its steps is not called healthy for what its steps do.
+func TestShortRunsAreSaidToStartUp(t *testing.T) {
+	sentence := func(before int) string {
+		p := testkit.NewProgram()
+		main := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}
+		start := p.T
+		p.Do(testkit.Python(before, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1, Line: 88}))
+		p.P.Imports = []model.Span{{Kind: model.SpanImport, Start: start, End: p.T}}
+		p.Steps(10, model.PhaseBaseline, testkit.Native(100, main))
+		return Build(p.S, Options{}).Verdict.Sentence
+	}
+	if got := sentence(3000); !strings.HasPrefix(got, "75 % of this run passes before its steps reach their speed, 100 % of that in imports.") {
+		t.Errorf("a run of 3 s of imports and 1 s of steps: %q", got)
+	}
+	if got := sentence(200); strings.Contains(got, "before its steps") {
+		t.Errorf("a run of 0.2 s of imports and 1 s of steps: %q", got)
+	}
+}
