@@ -38,7 +38,8 @@ func findNoDemand(c *Context) []Finding {
 	for _, ch := range chains {
 		members = append(members, ch.index)
 	}
-	if o, ok := c.waitedFor(members); ok && o.busy >= 0.5 && o.asleep < 0.5 {
+	o, ok := c.waitedFor(members)
+	if ok && o.busy >= 0.5 && o.asleep < 0.5 {
 		return nil
 	}
 	c.idle = true
@@ -51,5 +52,18 @@ func findNoDemand(c *Context) []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), Value: c.perStep(t) / 1e6, Unit: "ms"}}
 	f.Fix.Text = "No defect: look at the requests that are answered, or measure under load."
 	f.Caveat = "A client that waits for its last answer before it asks again looks the same from here."
+	if ok && o.own {
+		c.requestsSleep(&f, o)
+	}
 	return []Finding{f}
+}
+
+// requestsSleep says of a server whose loop waits that other threads of it stand in the program's own code all the while, asleep:
+// requests that hang there are in progress, so that no lack of demand can be told from the loop alone.
+func (c *Context) requestsSleep(f *Finding, o otherSide) {
+	f.Where = o.place
+	f.Title = fmt.Sprintf("%s of %s waits for requests in this thread, while %s sleep%s or read%s%s", percent(f.Share), c.each(), o.process, o.s(), o.s(), in(o.place))
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("meanwhile %s sleep%s or read%s%s (%s)", o.process, o.s(), o.s(), in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)}}
+	f.Fix.Text = "See what is waited for there: a request that hangs is not answered. `bottleneck dump PID --locals` shows each thread with its variables."
+	f.Caveat = "A background thread that sleeps between its turns looks the same, and is no defect."
 }

@@ -77,8 +77,18 @@ type otherSide struct {
 	busy    float64 // share of its samples that do not wait for something themselves
 	asleep  float64 // share of the samples at the place that are off the CPU
 	process string
-	members int // processes that are counted together
-	most    int // samples of the one whose line stands for them
+	members int  // processes that are counted together
+	most    int  // samples of the one whose line stands for them
+	own     bool // threads of the accounted process
+	several bool // more than one of its threads
+}
+
+// s is the ending of a verb of which the side is the subject.
+func (o *otherSide) s() string {
+	if o.several || o.members > 1 {
+		return ""
+	}
+	return "s"
 }
 
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
@@ -115,7 +125,7 @@ func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 		}
 	}
 	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.works(best)) {
-		o.process = "other threads of the same process"
+		o.process, o.several = "other threads of the same process", true
 		return o, true
 	}
 	if ok {
@@ -197,7 +207,7 @@ func (c *Context) side(p *model.Process, cls *analyse.FrameClasses, list []analy
 	}
 	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: fmt.Sprintf("process %d", p.PID)}
 	if p == c.P {
-		o.process = "another thread of the same process"
+		o.process, o.own = "another thread of the same process", true
 	}
 	off := 0
 	for _, m := range sp.members {

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -27,12 +26,9 @@ func (c *Context) findQueue() []Finding {
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
 	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
 	if o, ok := c.waitedFor(sp.members); ok {
-		does := "works"
+		does := "work" + o.s()
 		if o.asleep >= 0.5 {
-			does = "sleeps or reads"
-		}
-		if o.members > 1 {
-			does = strings.NewReplacer("works", "work", "sleeps", "sleep", "reads", "read").Replace(does)
+			does = "sleep" + o.s() + " or read" + o.s()
 		}
 		f.Where = o.place
 		f.Where.Process = o.process

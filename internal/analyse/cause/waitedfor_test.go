@@ -90,3 +90,33 @@ func TestThreadsOfAMomentAreWaitedForTogether(t *testing.T) {
 	}
 	t.Errorf("no finding says that the step waits: %+v", found.Findings)
 }
+
+// The server's loop waits for requests while a thread of it hangs in one: it is not said that nothing is asked of the program.
+func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
+	p := testkit.NewProgram()
+	sm := &p.P.Samples
+	p.Do(testkit.Blocked(1, user("answer", 20, 26)))
+	hangs := sm.Stack[0]
+	p.Do(testkit.Blocked(300, loop(57), testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
+		testkit.Frame{File: "/usr/lib/python3.13/selectors.py", Function: "EpollSelector.select", First: 450, Line: 460}))
+	only := *sm
+	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
+	for i := range only.Time {
+		for _, thread := range []int32{only.Thread[i], 201} {
+			stack := only.Stack[i]
+			if thread == 201 {
+				stack = hangs
+			}
+			sm.Time, sm.Thread, sm.Stack = append(sm.Time, only.Time[i]), append(sm.Thread, thread), append(sm.Stack, stack)
+			sm.State, sm.Flags = append(sm.State, model.StateBlocked), append(sm.Flags, only.Flags[i])
+		}
+	}
+	found, _ := find(t, p)
+	if len(found.Findings) == 0 {
+		t.Fatal("nothing is found")
+	}
+	f := &found.Findings[0]
+	if f.Where.Line != 26 || strings.Contains(f.Title, "nothing is asked") || !strings.Contains(f.Title, "another thread of the same process sleeps") {
+		t.Errorf("%q at line %d, want the thread that hangs at line 26", f.Title, f.Where.Line)
+	}
+}
