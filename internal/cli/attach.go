@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -82,7 +81,7 @@ func (a *app) attach(ctx context.Context, o *attachOptions, r *reportOptions, pi
 	if err != nil {
 		return unusable(err)
 	}
-	ctx, stop := signal.NotifyContext(ctx, endingSignals...)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
 	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Dir: s.folder, Host: s.launcher.Host,
 		Native: o.mode})

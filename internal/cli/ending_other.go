@@ -3,12 +3,16 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 )
 
-// endingSignals end the work after the program's end.
-var endingSignals = []os.Signal{os.Interrupt}
+// untilSignal is a context that ends when this process is asked to end.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt)
+}
 
 // killWhole leaves a command's own children alone, which nothing here can name.
 func killWhole(*exec.Cmd) {}

@@ -3,13 +3,21 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 )
 
-// endingSignals end the work after the program's end.
-var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+// untilSignal is a context that ends when this process is asked to end. Under nohup it outlives its terminal.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
+}
 
 // killWhole makes a command, when its time is up, end with everything that it started.
 func killWhole(c *exec.Cmd) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
 	"time"
 
@@ -104,11 +103,11 @@ func (l *launch) run(ctx context.Context) error {
 	return l.endAs(outcome)
 }
 
-// finish completes the session and prints the report. Ctrl-C ends it early; nothing in it changes the program's status.
+// finish completes the session and prints the report. Ctrl-C ends it early; nothing in it changes the program's status, so signals
+// are received to the launcher's own end.
 func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
+	ctx, _ = untilSignal(ctx)
 	l.program.Release()
-	ctx, stop := signal.NotifyContext(ctx, endingSignals...)
-	defer stop()
 	defer func() {
 		if e := recover(); e != nil {
 			l.warn("the report is missing: internal error: %v", e)
@@ -117,15 +116,16 @@ func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
 	if l.session == nil {
 		return
 	}
-	if err := l.session.ended(ctx, outcome); err != nil {
-		l.warn("the report is missing: %v", err)
-		return
-	}
-	if l.session.launcher.Rank == 0 {
+	err := l.session.ended(ctx, outcome)
+	if err == nil && l.session.launcher.Rank == 0 {
 		l.session.waitForOthers(ctx, 2*time.Second)
-		if err := l.show(ctx, true); err != nil && ctx.Err() == nil {
-			l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
-		}
+		err = l.show(ctx, true)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		l.warn("the report was interrupted; see it by: bottleneck report %s", l.session.shown)
+	case err != nil:
+		l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
 	}
 	l.session.close(ctx)
 }

@@ -112,8 +112,9 @@ while True: time.sleep(0.01)
 	cmd := b.command("run", "s.py")
 	term.start(t, cmd)
 	awaitLine(t, term.lines, "ready")
-	// Of two presses of which the launcher has not yet seen the first, the kernel keeps one: a busy machine needs a fourth.
-	for range 10 {
+	// Of two presses of which the launcher has not yet seen the first, the kernel keeps one: a busy machine needs a fourth, and that
+	// may come when the report is already being made, of which a line is left then.
+	for range 500 {
 		_, _ = io.WriteString(term, "\x03")
 		if line := awaitLine(t, term.lines, "no", "bottleneck report "); strings.Contains(line, "bottleneck report ") {
 			break

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"time"
@@ -76,7 +75,7 @@ func (a *app) top(ctx context.Context, o *topOptions, pid int) error {
 			return unusable(fmt.Errorf("top: process %d: %s", pid, why))
 		}
 	}
-	ctx, stop := signal.NotifyContext(ctx, endingSignals...)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
 	s := &screen{w: a.stdout, size: func() (int, int) { return width(a.stdout), 1 << 20 }}
 	keys := make(chan byte, 16)

@@ -107,18 +107,21 @@ func TestSampleNative(t *testing.T) {
 			seen, stats := watchNative(t, p.cmd.Process.Pid, mode)
 			sum, reason := stats.NativeOf()
 			t.Logf("%v %v; %+v %s", seen.native, seen.python, sum, reason)
-			zlib := 0
+			zlib, moved := 0, 0 // samples in zlib; those of them whose Python stack was read after the call had returned
 			for key, n := range seen.native {
 				library, function, _ := strings.Cut(key, " ")
 				if strings.Contains(library, "libz") || strings.HasPrefix(library, "zlib") {
 					zlib += n
 					if function != "squeeze" {
-						t.Errorf("%d samples of %s over %s", n, library, function)
+						moved += n
 					}
 				}
 			}
 			if all := sum.Whole + sum.Partial + sum.Missing; zlib == 0 || sum.Whole < all/2 {
 				t.Errorf("%d samples in zlib, %+v", zlib, sum)
+			}
+			if moved > 0 && mode == NativeStop || moved > zlib/10 {
+				t.Errorf("%d of %d samples in zlib over another function", moved, zlib)
 			}
 			if got := p.line(t); got != "done True" {
 				t.Errorf("the program said %q", got)
