@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -38,6 +39,7 @@ func (b *builder) measured() {
 	if b.res.ctx != nil {
 		steps = float64(b.res.ctx.Steps)
 	}
+	priced := false
 	for i := range b.r.Findings {
 		f := &b.r.Findings[i]
 		fits := measuredFor(f)
@@ -55,11 +57,22 @@ func (b *builder) measured() {
 			step := Range{p.SavedMs, all, all * 1.1}
 			f.Saving = &Saving{StepMs: &step, RunS: &Range{step.Low * steps / 1e3, step.Mid * steps / 1e3, step.High * steps / 1e3}}
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("measured: %d recorded operators run again with %s take %s less", p.Ops, p.Fix, Percent(p.SavedMs/p.OfMs)), Value: ptr(p.SavedMs), Unit: "ms"})
+			f.Caveat = "Measured on each operator alone: what runs beside it in the program can take some of the gain."
+			if n, ok := strings.CutPrefix(p.Fix, "threads="); ok && b.res.ctx != nil && b.res.ctx.P.WorldSize < 2 {
+				f.Fix.Change = threadCount.ReplaceAllString(f.Fix.Change, "${1}"+n)
+			}
+			priced = true
 			f.Confidence = &Confidence{"high", fmt.Sprintf("measured after the program's end on %d operators, %s of %s per step", p.Ops, Milliseconds(p.OfMs), Milliseconds(ops))}
 			break
 		}
 	}
+	if priced {
+		b.verdict() // its sentence holds the first finding's price
+	}
 }
+
+// threadCount matches a number of threads where it is set.
+var threadCount = regexp.MustCompile(`(set_num_threads\(|OMP_NUM_THREADS=)\d+`)
 
 // measured prints what was measured after the program's end.
 func (p *printer) measured() {

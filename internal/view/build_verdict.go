@@ -66,7 +66,7 @@ func (b *builder) parts(a *analyse.Breakdown) {
 			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: savings a step are of the mean", Milliseconds(acc.TotalMs), Milliseconds(mean)))
 		}
 	}
-	acc.Basis = fmt.Sprintf("%s, %s", counted(a.Steps(), string(a.Phase)+" step"), counted(len(a.Samples), "sample"))
+	acc.Basis = fmt.Sprintf("%s, %s", counted(a.Steps(), a.Phase.String()+" step"), counted(len(a.Samples), "sample"))
 	if !a.PerStep {
 		acc.Basis = "the whole run, " + counted(len(a.Samples), "sample")
 	}

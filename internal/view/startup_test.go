@@ -17,7 +17,11 @@ func TestShortRunsAreSaidToStartUp(t *testing.T) {
 		p.Do(testkit.Python(before, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1, Line: 88}))
 		p.P.Imports = []model.Span{{Kind: model.SpanImport, Start: start, End: p.T}}
 		p.Steps(10, model.PhaseBaseline, testkit.Native(100, main))
-		return Build(p.S, Options{}).Verdict.Sentence
+		r := Build(p.S, Options{})
+		if !strings.HasPrefix(r.Account.Basis, "10 baseline steps, ") {
+			t.Errorf("the account is of %q", r.Account.Basis)
+		}
+		return r.Verdict.Sentence
 	}
 	if got := sentence(3000); !strings.HasPrefix(got, "75 % of this run passes before its steps reach their speed, 100 % of that in imports.") {
 		t.Errorf("a run of 3 s of imports and 1 s of steps: %q", got)

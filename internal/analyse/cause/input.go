@@ -376,7 +376,9 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		v.atLoader(c, f)
 	case "handover":
 		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
-		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects, no pinning in the main process."
+		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
+			"return NumPy arrays from collate_fn and make tensors of them here (they are copied through a pipe, which is slower for megabytes), or call " +
+			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."
 	}
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
 }

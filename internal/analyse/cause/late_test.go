@@ -40,3 +40,24 @@ func TestFewSamplesTellOfTheLock(t *testing.T) {
 		t.Errorf("%.2f of the step waits for the lock, want two thirds", f.Share)
 	}
 }
+
+// A job that was running already when it was recorded has no steps: the rank that hangs is named all the same, and neither the
+// collective that the other waits in nor threads that do not compute are to blame.
+func TestAHangingRankIsNamedWithoutSteps(t *testing.T) {
+	p := testkit.NewProgram()
+	p.S.Environment.CPUs = 2
+	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+	p.Do(testkit.Blocked(900, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")))
+	q := p.Add(model.RoleRank, 200)
+	q.P.Rank, q.P.WorldSize = 1, 2
+	q.Do(testkit.Blocked(900, module, loop(44), user("hang", 50, 54)))
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Straggler, "", 54, 0); f.Where.Rank != 1 {
+		t.Errorf("late rank %d, want 1", f.Where.Rank)
+	}
+	for i := range res.Findings {
+		if c := res.Findings[i].Cause; c == cause.Comm || c == cause.Threads {
+			t.Errorf("%s is blamed for a rank that hangs: %s", c, res.Findings[i].Title)
+		}
+	}
+}

@@ -43,6 +43,9 @@ func findThreads(c *Context) []Finding {
 		return nil
 	}
 	busy := c.B.Part(analyse.PartOps)
+	if c.share(busy) < Floor {
+		return nil // nothing computes: a program that hangs has no threads to spare
+	}
 	cost := Range{0, 0.25 * min((factor-1)/2, 1), 0.7}
 	if ranks > 1 && threads > 1 && threads <= c.Cores {
 		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait

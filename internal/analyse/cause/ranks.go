@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -15,11 +16,13 @@ type rankView struct {
 	own  float64 // ns per step of everything else
 }
 
-// Ranks accounts for every rank that has steps.
+// Ranks accounts for every rank that has steps; where none has, as in a recording of a job that was running already, for the
+// whole recording of each.
 func Ranks(s *model.Session) []*analyse.Breakdown {
 	var out []*analyse.Breakdown
+	stepped := slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return p.Rank >= 0 && len(p.Steps) > 0 })
 	for _, p := range s.Processes {
-		if p.Rank >= 0 && len(p.Steps) > 0 && p.Role != model.RoleWorker && p.Role != model.RoleCompile {
+		if p.Rank >= 0 && (len(p.Steps) > 0 || !stepped && p.Samples.Len() > 0) && p.Role != model.RoleWorker && p.Role != model.RoleCompile {
 			out = append(out, analyse.StepBreakdown(s, p))
 		}
 	}
@@ -34,7 +37,7 @@ func (c *Context) rankViews() []rankView {
 	for _, b := range Ranks(c.S) {
 		if n := float64(len(b.Windows)); n > 0 && len(b.Samples) > 0 {
 			comm := b.Part(analyse.PartComm) / n
-			out = append(out, rankView{b.Process, b, comm, b.Mean() - comm})
+			out = append(out, rankView{b.Process, b, comm, max(b.Mean()-comm, 0)})
 		}
 	}
 	return out
@@ -58,7 +61,7 @@ func findStraggler(c *Context) []Finding {
 	if others := (mean*float64(len(ranks)) - late.own) / float64(len(ranks)-1); saved < Floor*c.B.Mean() || late.own < 1.1*others {
 		return nil
 	}
-	others := (mean*float64(len(ranks)) - late.own) / float64(len(ranks)-1)
+	others := max((mean*float64(len(ranks))-late.own)/float64(len(ranks)-1), 0)
 	saved = late.own - others
 	f := Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}
 	f.Step = Range{0.4 * saved, 0.8 * saved, saved}
@@ -66,11 +69,11 @@ func findStraggler(c *Context) []Finding {
 	if late.p != c.P {
 		f.claim = map[analyse.PartID]float64{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
 	}
-	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of each step", late.p.Rank, percent(f.Share))
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d works %s per step before it reaches the others, they work %s on average", late.p.Rank, ms(late.own), ms(others)), Value: saved / 1e6, Unit: "ms"})
+	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each())
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), Value: saved / 1e6, Unit: "ms"})
 	for _, r := range ranks {
 		if r.p != late.p {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d waits %s per step in collectives", r.p.Rank, ms(r.comm)), Value: r.comm / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d waits %s per %s in collectives", r.p.Rank, ms(r.comm), c.Unit()), Value: r.comm / 1e6, Unit: "ms"})
 		}
 		if len(f.Evidence) > 4 {
 			break
