@@ -20,6 +20,8 @@ var (
 	ErrOtherPython = errors.New("not CPython")
 	// ErrVersion: CPython of a version whose structures are unknown.
 	ErrVersion = errors.New("structures of this Python version are not known")
+	// ErrFrameGone: a function has returned since its frame was seen.
+	ErrFrameGone = errors.New("the function has returned")
 	// ErrNotReady: the interpreter has not started, or has finished.
 	ErrNotReady = errors.New("interpreter is not initialised")
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,7 +38,7 @@ const (
 
 // Locals reads the variables of a frame of the last snapshot; frame counts from the innermost one. The program runs on
 // meanwhile: values may be newer than the stack, and one that is freed just then reads as garbage of its type or as
-// unreadable.
+// unreadable. Where another function's frame has taken the place, the error is ErrFrameGone.
 func (r *Reader) Locals(thread uint64, frame int) ([]Local, error) {
 	t := r.byAddr[thread]
 	if t == nil || frame < 0 || frame >= len(t.prevA) {
@@ -48,7 +49,7 @@ func (r *Reader) Locals(thread uint64, frame int) ([]Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locals of %s: %w", c.Function, err)
 	}
-	values, err := readWords(r.mem, t.prevA[frame]+uint64(r.l.Frame.Locals), len(names))
+	values, err := r.slots(c, t.prevA[frame], len(names))
 	if err != nil {
 		return nil, fmt.Errorf("locals of %s: %w", c.Function, err)
 	}
@@ -60,7 +61,29 @@ func (r *Reader) Locals(thread uint64, frame int) ([]Local, error) {
 		}
 		out = append(out, r.describe(name, v))
 	}
+	// Objects are freed with their frame, and others made where they were.
+	if code, err := proc.U64(r.mem, t.prevA[frame]+uint64(r.l.Frame.Code)); err != nil || code&^r.l.Frame.Tag != c.addr {
+		return nil, fmt.Errorf("locals of %s: %w", c.Function, ErrFrameGone)
+	}
 	return out, nil
+}
+
+// slots reads a frame's variables with the code that they belong to; again where they change meanwhile, a few times.
+func (r *Reader) slots(c *Code, frame uint64, n int) (values []uint64, err error) {
+	for range 4 {
+		words, err := readWords(r.mem, frame, r.l.Frame.Locals/8+n)
+		if err != nil {
+			return nil, err
+		}
+		if i := r.l.Frame.Code / 8; i >= len(words) || words[i]&^r.l.Frame.Tag != c.addr {
+			return nil, ErrFrameGone
+		}
+		before := values
+		if values = words[r.l.Frame.Locals/8:]; slices.Equal(before, values) {
+			break
+		}
+	}
+	return values, nil
 }
 
 // localNames are the names of a frame's slots: one tuple from 3.11 on, three before.
