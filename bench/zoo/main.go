@@ -33,6 +33,9 @@ func main() {
 }
 
 func readSettings() (settings, error) {
+	if len(os.Args) > 1 {
+		return settings{}, fmt.Errorf("unexpected argument %q: settings are environment variables: make help lists them", os.Args[1])
+	}
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return settings{}, err
