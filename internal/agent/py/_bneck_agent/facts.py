@@ -160,7 +160,7 @@ def gather():
         "python": "%d.%d.%d" % sys.version_info[:3],
         "main_thread": os.getpid() if sys.platform.startswith("linux") else None,
         "cwd": working_directory(),
-        "threads_env": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "threads_env": thread_settings(),
         "packages": packages(),
         "counters": dict(core.counters),
         "agent": {"version": core.VERSION, "cpu_ns": core.cpu_ns, "longest_pause_ns": core.longest_pause_ns},
@@ -173,6 +173,14 @@ def gather():
     if exit_reason is not None:
         facts["exit"] = {"unix_ns": time.time_ns(), "reason": exit_reason}
     return facts
+
+
+def thread_settings():
+    """What bounds threads: variables, and whether a free-threaded build has its lock, which an import may have switched on."""
+    settings = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
+    if "t" in getattr(sys, "abiflags", "") and hasattr(sys, "_is_gil_enabled"):
+        settings["sys._is_gil_enabled"] = str(sys._is_gil_enabled())
+    return settings
 
 
 def working_directory():
