@@ -43,10 +43,13 @@ func newLaneTable() laneTable {
 }
 
 func (t *laneTable) find(pid, tid kineto.ID, kind model.LaneKind) model.LaneID {
-	key := laneKey{pid, tid, kind}
-	if id := t.last[kind]; id >= 0 && t.list[id].key == key {
-		return id
+	if id := t.last[kind]; id >= 0 {
+		if last := &t.list[id].key; last.tid.Num == tid.Num && last.pid.Num == pid.Num && last.tid.Text == tid.Text && last.pid.Text == pid.Text &&
+			last.tid.Set == tid.Set && last.pid.Set == pid.Set {
+			return id
+		}
 	}
+	key := laneKey{pid, tid, kind}
 	id, ok := t.index[key]
 	if !ok {
 		if len(t.list) >= maxLanes {

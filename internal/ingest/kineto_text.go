@@ -55,7 +55,7 @@ func (m *textMap) id(id kineto.ID) model.Str {
 
 // oneLine writes a JSON value as Kineto does: no line breaks, one blank after each comma and colon.
 func oneLine(text string) string {
-	if !strings.ContainsAny(text, "\n\r\t") && !strings.Contains(text, ",[") && !strings.Contains(text, ",\"") {
+	if isOneLine(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -79,6 +79,19 @@ func oneLine(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// isOneLine says whether a text has no line breaks or tabs, and no comma right before a bracket or quote.
+func isOneLine(text string) bool {
+	var before byte
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' && (c == '\n' || c == '\r' || c == '\t') || before == ',' && (c == '[' || c == '"') {
+			return false
+		}
+		before = c
+	}
+	return true
 }
 
 // skips counts events that were left out or are odd, by reason.

@@ -73,19 +73,19 @@ func (s *Scanner) text(b []byte, p int) (Text, int) {
 	return s.Names.Intern(raw), end
 }
 
-// name reads an event's name. Programs repeat themselves, so the names that followed the last one before are tried
+// name reads an event's name. Programs repeat themselves, so the names that followed the last four before are tried
 // first; only names without escapes are remembered, since those stand in the text as they are.
 func (s *Scanner) name(b []byte, p int, n *node, e *Event) int {
 	if n.memo == nil {
 		n.memo = new([memoSize][2]Text)
 	}
-	last := &n.memo[n.prev%memoSize]
+	last := &n.memo[s.before*0x9E3779B97F4A7C15>>(64-memoBits)]
 	rest := b[p:]
 	for way, id := range last {
 		known := s.Names.String(id)
 		if end := len(known) + 1; id != 0 && len(rest) > end && rest[0] == '"' && rest[end] == '"' && string(rest[1:end]) == known && !s.lenient {
 			last[way], last[0] = last[0], id
-			e.Name, n.prev = id, id
+			e.Name, s.before = id, s.before<<16^uint64(id)
 			return p + end + 1
 		}
 	}
@@ -93,7 +93,7 @@ func (s *Scanner) name(b []byte, p int, n *node, e *Event) int {
 	if q >= 0 && b[p] == '"' && q-p-2 == len(s.Names.String(id)) && !s.lenient {
 		last[0], last[1] = id, last[0]
 	}
-	e.Name, n.prev = id, id
+	e.Name, s.before = id, s.before<<16^uint64(id)
 	return q
 }
 
@@ -141,8 +141,8 @@ func digits(b []byte, p int) (int64, int) {
 	return v, p
 }
 
-// shortTens are the powers of ten by which up to seven more digits shift a number.
-var shortTens = [8]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000}
+// shortTens are the powers of ten by which up to eight more digits shift a number.
+var shortTens = [9]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
 // noDigits marks bytes that are no decimal digits, exactly up to the first one: a byte is a digit if its upper half is 3 and
 // stays so when 6 is added.
@@ -160,6 +160,15 @@ func eightDigits(eight uint64) int64 {
 // integer reads an integer argument; numbers in quotes, hexadecimal ones and fractions are understood, anything else
 // (N/A, null, inf) leaves the field unset.
 func (s *Scanner) integer(b []byte, p int, f Field, e *Event) int {
+	if p+8 <= len(b) {
+		eight := binary.LittleEndian.Uint64(b[p:])
+		n := uint(bits.TrailingZeros64(noDigits(eight))) / 8
+		if n-1 < 7 && delimiter(byte(eight>>(8*n))) {
+			e.Ints[f] = eightDigits(eight << (64 - 8*n))
+			e.set(f)
+			return p + int(n)
+		}
+	}
 	v, q := digits(b, p)
 	if q > p && q-p <= 18 && q < len(b) && delimiter(b[q]) {
 		e.Ints[f] = v
@@ -208,8 +217,8 @@ func parseInt(text string) (int64, bool) {
 
 // time reads microseconds, decimal, as nanoseconds without going through a float.
 func (s *Scanner) time(b []byte, p int, to *int64, f Field, e *Event) int {
-	v, q := digits(b, p)
-	if q == p || q-p > 15 && (q-p > 16 || v > math.MaxInt64/1000-1) || q >= len(b) {
+	v, q := microseconds(b, p)
+	if q == p || v > math.MaxInt64/1000-1 || q >= len(b) {
 		return s.timeSlowly(b, p, to, f, e)
 	}
 	v *= 1000
@@ -227,6 +236,21 @@ func (s *Scanner) time(b []byte, p int, to *int64, f Field, e *Event) int {
 	*to = v
 	e.set(f)
 	return q
+}
+
+// microseconds reads up to sixteen digits, which is what times since 1970 have, and returns the position after them.
+func microseconds(b []byte, p int) (int64, int) {
+	if p+16 > len(b) {
+		return digits(b, p)
+	}
+	first := binary.LittleEndian.Uint64(b[p:])
+	if odd := noDigits(first); odd != 0 {
+		n := uint(bits.TrailingZeros64(odd)) / 8
+		return eightDigits(first << (64 - 8*n)), p + int(n)
+	}
+	second := binary.LittleEndian.Uint64(b[p+8:])
+	n := uint(bits.TrailingZeros64(noDigits(second))) / 8 // 8 where all are digits
+	return eightDigits(first)*shortTens[n] + eightDigits(second<<(64-8*n)), p + 8 + int(n)
 }
 
 // timeSlowly reads every other way of writing a time: in quotes, negative, with more digits or an exponent.

@@ -50,6 +50,7 @@ type Scanner struct {
 	first   *node // first node of the last event
 	nodes   int
 	idNodes int
+	before  uint64 // the last four names, sixteen bits of each
 	scratch []byte
 }
 

@@ -20,8 +20,8 @@ type node struct {
 	next      []*node
 	likely    *node              // the first of next, nil for the root, whose choice depends on the event before
 	follow    *node              // of an event's first node: the first node of the event that came after one like it
-	memo      *[memoSize][2]Text // last values, the latest first: of arrays by the event's name, of names by the name before
-	prev      Text               // the last value, of names and arrays
+	memo      *[memoSize][2]Text // last values, the latest first: of arrays by the event's name and the last one, of names by the names before
+	prev      Text               // the last value, of arrays
 }
 
 const (
@@ -103,17 +103,21 @@ func (n *node) state(e *Event) {
 	}
 }
 
-// stands says whether lit is what the text goes on with at p. Most literals are short: two overlapping words cover them.
+// stands says whether lit is what the text goes on with at p. Most literals are short: two words from each end, which may
+// overlap, cover them.
 func stands(b []byte, p int, lit string) bool {
 	n := len(lit)
 	if len(b)-p < n {
 		return false
 	}
 	rest := b[p : p+n]
-	if n < 8 || n > 16 {
+	if n < 8 || n > 32 {
 		return string(rest) == lit
 	}
-	return word(rest, 0) == wordOf(lit, 0) && word(rest, n-8) == wordOf(lit, n-8)
+	if word(rest, 0) != wordOf(lit, 0) || word(rest, n-8) != wordOf(lit, n-8) {
+		return false
+	}
+	return n <= 16 || word(rest, 8) == wordOf(lit, 8) && word(rest, n-16) == wordOf(lit, n-16)
 }
 
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }

@@ -73,6 +73,28 @@ func quiet(eight uint64) int {
 	return bits.TrailingZeros64(found) / 8
 }
 
+// plainString returns the position after the string that begins at p if a look at whole words shows that it has neither
+// escapes nor line breaks and is not insideOut; p where it takes more than that.
+func plainString(b []byte, p int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	if p+1 < len(b) && (b[p+1] == ':' || b[p+1] == ',') {
+		return p
+	}
+	for q := p + 1; q+8 <= len(b); q += 8 {
+		eight := binary.LittleEndian.Uint64(b[q:])
+		quotes, escapes, breaks := eight^'"'*ones, eight^'\\'*ones, eight^'\n'*ones
+		found := ((quotes-ones)&^quotes | (escapes-ones)&^escapes | (breaks-ones)&^breaks) & highs
+		if found == 0 {
+			continue
+		}
+		if q += bits.TrailingZeros64(found) / 8; b[q] != '"' {
+			return p
+		}
+		return q + 1
+	}
+	return p
+}
+
 func skipNested(b []byte, p int) int {
 	depth := 0
 	for p < len(b) {
@@ -95,6 +117,10 @@ func skipNested(b []byte, p int) int {
 				return p
 			}
 		case 3:
+			if end := plainString(b, p); end > p {
+				p = end
+				continue
+			}
 			end, _ := quoted(b, p)
 			if end < 0 {
 				return end
