@@ -39,12 +39,7 @@ func newAttachCommand(a *app) *cobra.Command {
 			"  bottleneck attach --native --duration 10s 4242\n" +
 			"  bottleneck attach --gil --duration 10s 4242\n" +
 			"  bottleneck attach --out server/ --json server.json 4242",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("attach: give one PID; children are recorded with it")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return onePID("attach", args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pids, err := parsePIDs("attach", args)
 			if err != nil {
@@ -174,4 +169,15 @@ func (s *session) account(sampler *collect.Sampler) (collect.SamplerStats, error
 	s.launcher.After = collect.ReadMachine()
 	s.launcher.Own.CPUNS, s.launcher.Own.PeakRSS = collect.OwnCost()
 	return stats, s.launcher.Write(s.folder)
+}
+
+// onePID refuses anything but one argument of a command that follows one process with its children.
+func onePID(command string, args []string) error {
+	switch len(args) {
+	case 0:
+		return usage("%s: PID is missing; `pgrep -af python` lists Python processes", command)
+	case 1:
+		return nil
+	}
+	return usage("%s: give one PID; its children are followed with it", command)
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +18,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
+	"bottleneck/internal/record"
 	"bottleneck/internal/view"
 )
 
@@ -26,12 +31,55 @@ const (
 
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
+	if err := oneRun(paths); err != nil {
+		return nil, err
+	}
 	s, err := a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Open(ctx, paths, opt) })
 	if err == nil && len(s.Traces) > 0 {
 		runtime.GC()
 		debug.SetGCPercent(gcPercentAnalyse)
 	}
 	return s, err
+}
+
+// maxRuns is how many runs a message lists.
+const maxRuns = 8
+
+// oneRun refuses the sessions of several runs, as a directory such as bottleneck-out holds them: in one report they would be one
+// program with the time of another. Sessions of one job, one from each node, are one run.
+func oneRun(paths []string) error {
+	v, err := ingest.SurveyOf(paths)
+	if err != nil || len(v.Sessions) < 2 {
+		return nil // what cannot be read is said by the reading
+	}
+	type run struct {
+		dir string
+		record.Manifest
+	}
+	var runs []run
+	jobs := map[string]bool{}
+	for _, dir := range v.Sessions {
+		m, err := record.ReadManifest(dir)
+		if err != nil {
+			continue
+		}
+		runs = append(runs, run{dir, m})
+		jobs[m.Job] = true
+	}
+	if len(jobs) < 2 {
+		return nil
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(b.CreatedUnixNS, a.CreatedUnixNS) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "there are %d runs; give one of them, the newest first:", len(runs))
+	for i, r := range runs {
+		if i == maxRuns {
+			fmt.Fprintf(&b, "\n  … and %d older ones", len(runs)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s  %s", r.dir, time.Unix(0, r.CreatedUnixNS).Format("2006-01-02 15:04:05"))
+	}
+	return usage("%s", b.String())
 }
 
 // loadEach reduces every trace to what its report needs of a window of it, and drops it. Times count from the start of the
@@ -74,7 +122,7 @@ const (
 
 func manyRanks(paths []string) bool {
 	v, err := ingest.SurveyOf(paths)
-	return err == nil && !v.Sessions && (v.Files > manyRankFiles || v.Files > 1 && v.Bytes > manyRankBytes)
+	return err == nil && len(v.Sessions) == 0 && (v.Files > manyRankFiles || v.Files > 1 && v.Bytes > manyRankBytes)
 }
 
 // reading shows progress and tells an interrupted reading from inputs that cannot be used.

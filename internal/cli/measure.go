@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -93,6 +96,31 @@ func interpreterFor(given string) (string, error) {
 		}
 	}
 	return "", usage("no python3 to run operators again with: give --python")
+}
+
+// interpreterThatRan is the Python of a process of this host that trained: of a rank, else of the main process that
+// imported torch; "" where the session knows none. It is asked of sessions that this command made only: what a session from
+// elsewhere names must not be run.
+func interpreterThatRan(dir, host string) string {
+	_, folders, err := record.Folders(dir)
+	if err != nil {
+		return ""
+	}
+	best := map[string]string{}
+	for _, folder := range folders {
+		var process struct {
+			Role, Executable string
+			Torch            *struct{}
+		}
+		text, err := os.ReadFile(filepath.Join(folder, record.ProcessName))
+		if err != nil || !strings.HasPrefix(filepath.Base(folder), record.HostPrefix(host)) || json.Unmarshal(text, &process) != nil || process.Torch == nil {
+			continue
+		}
+		if filepath.IsAbs(process.Executable) {
+			best[process.Role] = process.Executable
+		}
+	}
+	return cmp.Or(best["rank"], best["main"])
 }
 
 // measure runs a session's hot operators again, in a process of its own.

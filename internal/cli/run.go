@@ -145,7 +145,10 @@ func (l *launch) show(ctx context.Context, ended bool) error {
 	l.printing.Lock()
 	defer l.printing.Unlock()
 	report := *l.report
-	report.fixes.measure = report.fixes.measure && ended // never beside the program
+	report.fixes.measure = report.fixes.measure && ended   // never beside the program
+	if report.fixes.measure && report.fixes.python == "" { // the command names none, or hides it: torchrun, a script
+		report.fixes.python = interpreterThatRan(l.session.dir, l.session.launcher.Host)
+	}
 	return report.print(ctx, l.app, l.stderr, []string{l.session.dir}, l.session.shown, true)
 }
 

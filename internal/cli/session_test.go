@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,42 @@ func TestReportEqualsTheReportOfTheRun(t *testing.T) {
 	}
 	if first, packed := withoutNext(t, b.read("end.json")), withoutNext(t, b.read("packed.json")); first != packed {
 		t.Errorf("packed differs:\n--- at the end\n%s\n--- packed\n%s", first, packed)
+	}
+}
+
+// A directory of sessions, such as bottleneck-out, is not one report with the title of one run and the finding of another.
+func TestReportIsOfOneRun(t *testing.T) {
+	b := newBench(t)
+	for i, job := range []string{"one", "two", "two"} {
+		dir := filepath.Join(b.dir, "runs", fmt.Sprint(i))
+		if _, err := record.Create(dir, record.Manifest{Job: job, CreatedUnixNS: int64(i+1) * 1e18, Command: []string{"python", job + ".py"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"report", "runs"}, {"report", "runs/0", "runs/1"}, {"export", "--to", "folded", "-o", "x", "runs"}, {"what-if", "--remove", "python", "runs"}} {
+		got := b.run("", args...)
+		newest, oldest := strings.Index(got.stderr, "runs/1"), strings.Index(got.stderr, "runs/0")
+		if got.code != 2 || !strings.Contains(got.stderr, "give one of them") || newest < 0 || oldest < newest {
+			t.Errorf("%v: %+v, want both runs, the newest first", args, got)
+		}
+	}
+	if got := b.run("", "report", "runs/1", "runs/2"); strings.Contains(got.stderr, "give one of them") {
+		t.Errorf("two sessions of one job: %+v", got)
+	}
+}
+
+// What is missing on a command line is said with what to write instead.
+func TestCommandLinesSayWhatToWriteInstead(t *testing.T) {
+	b := newBench(t)
+	for want, args := range map[string][]string{
+		"run -- python -c":          {"run", "-c", "print(1)"},
+		"attach: PID is missing; `": {"attach"},
+		"top: PID is missing; `":    {"top"},
+		"top: give one PID":         {"top", "1", "2"},
+	} {
+		if got := b.run("", args...); got.code != 2 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, got, want)
+		}
 	}
 }
 

@@ -74,6 +74,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
+		if cmd.Name() == "run" && missing.GetSpecifiedName() == "c" {
+			return usage("run: code on the command line is python's to take: `bottleneck run -- python -c CODE`")
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text += didYouMean(missing.GetSpecifiedName(), names)

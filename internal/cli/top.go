@@ -35,12 +35,7 @@ func newTopCommand(a *app) *cobra.Command {
 			"it prints --count tables.",
 		Example: "  bottleneck top 4242\n" +
 			"  bottleneck top --count 1 --interval 5s 4242",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("top: give one PID")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return onePID("top", args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pids, err := parsePIDs("top", args)
 			if err != nil {

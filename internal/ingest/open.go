@@ -63,9 +63,9 @@ func Each(ctx context.Context, paths []string, opt Options, visit Visit) (*model
 
 // Survey is what paths would have Open read.
 type Survey struct {
-	Files    int   // in directories and zip archives, or named; a tar archive is one
-	Bytes    int64 // as stored
-	Sessions bool  // a session directory is among them
+	Files    int      // in directories and zip archives, or named; a tar archive is one
+	Bytes    int64    // as stored
+	Sessions []string // the session directories among them
 }
 
 // SurveyOf looks at paths without reading more than each file's first bytes.
@@ -74,7 +74,9 @@ func SurveyOf(paths []string) (Survey, error) {
 	v := Survey{Files: len(sources)}
 	for _, src := range sources {
 		v.Bytes += src.size
-		v.Sessions = v.Sessions || src.directory != nil
+		if src.directory != nil {
+			v.Sessions = append(v.Sessions, src.path)
+		}
 	}
 	return v, err
 }
