@@ -62,13 +62,24 @@ func (b *builder) measured() {
 				f.Fix.Change = threadCount.ReplaceAllString(f.Fix.Change, "${1}"+n)
 			}
 			priced = true
-			f.Confidence = &Confidence{"high", fmt.Sprintf("measured after the program's end on %d operators, %s of %s per step", p.Ops, Milliseconds(p.OfMs), Milliseconds(ops))}
+			f.Confidence = &Confidence{measuredLevel(p.OfMs, ops), fmt.Sprintf("measured after the program's end on %d operators, %s of %s per step", p.Ops, Milliseconds(p.OfMs), Milliseconds(ops))}
 			break
 		}
 	}
 	if priced {
 		b.verdict() // its sentence holds the first finding's price
 	}
+}
+
+// measuredLevel is how far a price can be trusted that was measured on some of the operators' time and stands for all of it.
+func measuredLevel(of, all float64) string {
+	switch {
+	case of >= 0.5*all:
+		return "high"
+	case of >= 0.15*all:
+		return "medium"
+	}
+	return "low"
 }
 
 // threadCount matches a number of threads where it is set.
