@@ -232,7 +232,7 @@ func (c *Context) besideFinding(p *besidePlace) Finding {
 	}
 	t := c.perStep(sp.unit)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
-	f.Step = Range{max(0.95*(1-spread), 0) * t, 0.95 * t, max(1, 0.95*(1+spread)) * t}
+	f.Step = Range{max(0.95*(1-spread), 0) * t, t, (1 + spread) * t}
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each())
 	f.Evidence = []Evidence{

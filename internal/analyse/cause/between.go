@@ -23,7 +23,7 @@ func findBetween(c *Context) []Finding {
 	f := Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}
 	f.Confidence.Why = plural(sp.samples, "sample") + " between steps"
 	f.Title = fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share))
-	f.Run = Range{0.5 * sp.unit, 0.9 * sp.unit, sp.unit}
+	f.Run = Range{0.5 * sp.unit, sp.unit, sp.unit}
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), Value: sp.unit / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},

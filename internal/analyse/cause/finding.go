@@ -65,7 +65,8 @@ type Finding struct {
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.
 type Ordered struct{ Step, After float64 }
 
-// Range is an estimate with its bounds.
+// Range is an estimate with its bounds. A saving's middle is the cause gone altogether, as a replay without it would give it, except
+// where the fix cannot but leave a part (a checkpoint written rarely, one compilation); what fixes usually leave is in its lower bound.
 type Range struct{ Low, Mid, High float64 }
 
 func (r Range) scale(f float64) Range { return Range{r.Low * f, r.Mid * f, r.High * f} }

@@ -124,7 +124,7 @@ func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
 			}
 		}
 	}
-	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.works(best)) {
+	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.before(best) || o.works(best)) {
 		o.process, o.several = "other threads of the same process", true
 		return o, true
 	}

@@ -170,7 +170,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 	f.Title = fmt.Sprintf("%s is Python code between operators", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit + gc)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
-	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, 0.93 * t, max(1, 0.93*(1+spread)) * t}
+	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, t, (1 + spread) * t} // the work gone: what a fix leaves of it is in the lower bound
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
@@ -198,13 +198,13 @@ func findGIL(c *Context) []Finding {
 	}
 	f.Title = fmt.Sprintf("%s of %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.each())
 	per := c.perStep(t)
-	f.Step = Range{0.6 * per, 0.98 * per, 1.2 * per} // all of it ends; without a rival for cores and caches the rest becomes faster too
+	f.Step = Range{0.6 * per, per, 1.2 * per} // all of it ends; without a rival for cores and caches the rest becomes faster too
 	f.Run = c.overRun(f.Step)
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
 		more := max(early-per*float64(c.warmSteps()), 0)
-		f.Run = Range{f.Run.Low + 0.6*more, f.Run.Mid + 0.98*more, f.Run.High + 1.2*more}
+		f.Run = Range{f.Run.Low + 0.6*more, f.Run.Mid + more, f.Run.High + 1.2*more}
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), Value: more / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(n)

@@ -95,7 +95,7 @@ func findGC(c *Context) []Finding {
 		return nil
 	}
 	f := Finding{Cause: GC, Where: nowhere(), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartGC: c.B.Part(analyse.PartGC)}}
-	c.ofRun(&f, t, Range{0.7, 0.95, 1})
+	c.ofRun(&f, t, Range{0.7, 1, 1})
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartGC })
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)

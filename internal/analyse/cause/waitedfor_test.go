@@ -76,7 +76,11 @@ func TestThreadsOfAMomentAreWaitedForTogether(t *testing.T) {
 	for i := range only.Time {
 		add(i, only.Thread[i], only.Stack[i], only.State[i])
 		add(i, 201, reads, model.StateBlocked)
-		add(i, int32(1000+i), handles, model.StateCPU)
+		thread := int32(1000 + i)
+		if i < 6 {
+			thread = 1000 // an identifier that the system gave out again
+		}
+		add(i, thread, handles, model.StateCPU)
 	}
 	found, _ := find(t, p)
 	for i := range found.Findings {
