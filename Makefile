@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release clean
+.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release pgo clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -27,9 +27,9 @@ check: check-go check-python
 
 check-go:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	GOOS=darwin $(GO) vet ./...
-	GOOS=windows $(GO) vet ./...
+	$(GO) vet -pgo=off ./...
+	GOOS=darwin $(GO) vet -pgo=off ./...
+	GOOS=windows $(GO) vet -pgo=off ./...
 	$(STATICCHECK) ./...
 
 check-python:
@@ -64,7 +64,6 @@ test-more: build test-builds ## the same on PyTorch 2.14 with Python 3.14: Debia
 test-builds: ## Python from outside on free-threaded and musl builds of CPython, made from source where they are not there
 	@for name in python-3.13t python-3.14t python-3.15t python-3.13-musl; do scripts/env.sh $$name || [ $$? = 3 ] || exit 1; done
 	$(GO) test -count=1 -timeout 10m -v -run '/3[.]1(3t|4t|5t|3-musl)$$' ./internal/cpython/ ./internal/collect/
-	$(GO) test -count=1 -run TestWithoutGIL -v ./internal/cpython/
 
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
 	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/
@@ -84,6 +83,11 @@ zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-th
 
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
+
+pgo: ## cmd/bottleneck/default.pgo, by which the compiler inlines: recorded anew from reading traces, after changes to the reader
+	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
+	$(GO) test -o $$dir/test -run '^$$' -bench 'Columns$$' -cpu 1 -benchtime 40x -cpuprofile $$dir/cpu ./internal/ingest && \
+	$(GO) run ./bench/pgo $$dir/cpu > $$dir/pgo && cp $$dir/pgo cmd/bottleneck/default.pgo
 
 bench-export: build ## what exporting costs in every form; TRACES is a folder
 	bench/export/run.sh ./bottleneck $(addprefix $(or $(TRACES),../shared/traces)/,segment-anything-fast/eager_False.json.gz \
