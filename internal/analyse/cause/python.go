@@ -169,7 +169,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
 	f.Title = fmt.Sprintf("%s is Python code between operators", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit + gc)
-	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
+	spread := 1.64 / math.Sqrt(float64(sp.samples))                            // of a count of samples, 90 %
 	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, t, (1 + spread) * t} // the work gone: what a fix leaves of it is in the lower bound
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
