@@ -79,7 +79,7 @@ type goPackage struct {
 // goList asks the go command for our packages with their imports, for one operating system.
 func goList(t *testing.T, goos string) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-pgo=off", "-json=ImportPath,Imports", "./...") // a profile makes variants of packages
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {

@@ -61,7 +61,7 @@ func (m *measurement) run(large int64, ranks int) error {
 	defer os.RemoveAll(dir)
 	m.bin, m.maker, m.columns = filepath.Join(dir, "bottleneck"), filepath.Join(dir, "gentrace"), filepath.Join(dir, "ingest.test")
 	for _, args := range [][]string{{"build", "-trimpath", "-ldflags", "-s -w", "-o", m.bin, "./cmd/bottleneck"}, {"build", "-o", m.maker, "./bench/gentrace"},
-		{"test", "-c", "-o", m.columns, "./internal/ingest"}} {
+		{"test", "-c", "-pgo", "cmd/bottleneck/default.pgo", "-o", m.columns, "./internal/ingest"}} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("go %v: %w\n%s", args, err, out)
 		}
