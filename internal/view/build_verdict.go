@@ -244,6 +244,10 @@ func (b *builder) healthy() string {
 		if len(a.Parts) > 0 {
 			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, Percent(a.Parts[0].Time/a.Total))
 		}
+		if len(a.Parts) > 1 && a.Parts[0].ID == analyse.PartProfiler {
+			top = fmt.Sprintf("; %s of it is tracing itself (a longer run or --no-trace shows more), then %s (%s)",
+				Percent(a.Parts[0].Time/a.Total), a.Parts[1].ID, Percent(a.Parts[1].Time/a.Total))
+		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", Percent(floor), unit, top)
 	}
 	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", Percent(compute), unit, b.ofPeak(), Percent(floor))

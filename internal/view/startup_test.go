@@ -30,3 +30,16 @@ func TestShortRunsAreSaidToStartUp(t *testing.T) {
 		t.Errorf("a run of 0.2 s of imports and 1 s of steps: %q", got)
 	}
 }
+
+// Where tracing takes most of a short run, the sentence says so and what to do, and names the largest part of the program's own.
+func TestTracingIsNotThePartToLookAt(t *testing.T) {
+	p := testkit.NewProgram()
+	main := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}
+	p.Do(testkit.Python(600, main).In(model.SpanProfiler),
+		testkit.Python(380, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1, Line: 88}).In(model.SpanImport),
+		testkit.Native(20, main))
+	got := Build(p.S, Options{}).Verdict.Sentence
+	if !strings.Contains(got, "60 % of it is tracing itself") || !strings.Contains(got, "--no-trace") || !strings.Contains(got, "import (38 %)") {
+		t.Errorf("a run of 0.6 s of tracing, 0.38 s of imports and 20 ms of work: %q", got)
+	}
+}
