@@ -140,9 +140,9 @@ func StepBreakdown(s *model.Session, p *model.Process) *Breakdown {
 	return b
 }
 
-// minRestSamples is the number of samples in steps from which the split of the time that spans do not explain follows
+// MinRestSamples is the number of samples in steps from which the split of the time that spans do not explain follows
 // the samples: 60 give a share of a half within ±13 points (95 %), while tracing distorts small operators by more.
-const minRestSamples = 60
+const MinRestSamples = 60
 
 // closeAccount turns span times, sample weights and traced operators into parts that sum to Total.
 func (b *Breakdown) closeAccount(lanes exact) {
@@ -161,7 +161,7 @@ func (b *Breakdown) closeAccount(lanes exact) {
 		}
 	}
 	switch {
-	case counted >= minRestSamples:
+	case counted >= MinRestSamples:
 		for i := range b.Samples {
 			if a := &b.Samples[i]; !lanes.covers(a.Index) {
 				times[a.Part] += a.Weight

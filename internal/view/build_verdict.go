@@ -232,7 +232,14 @@ func (b *builder) healthy() string {
 	a := b.res.account
 	unit := b.res.ctx.Unit()
 	if p := a.Part(analyse.PartUnknown); a.Total > 0 && p > 0.3*a.Total {
-		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (no samples and no traced steps there).", unit, Percent(p/a.Total))
+		why := "no samples and no traced steps there"
+		if n := len(a.Samples); n > 0 && n < analyse.MinRestSamples {
+			why = counted(n, "sample") + " are too few to split it: run longer, or sample more often with --rate"
+			if n == 1 {
+				why = strings.Replace(why, " are ", " is ", 1)
+			}
+		}
+		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (%s).", unit, Percent(p/a.Total), why)
 	}
 	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
 	floor := max(cause.Floor, b.res.found.Largest)

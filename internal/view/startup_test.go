@@ -43,3 +43,12 @@ func TestTracingIsNotThePartToLookAt(t *testing.T) {
 		t.Errorf("a run of 0.6 s of tracing, 0.38 s of imports and 20 ms of work: %q", got)
 	}
 }
+
+// A program of a third of a second has samples, only too few: the sentence does not deny them.
+func TestFewSamplesAreNotNone(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Do(testkit.Python(30, testkit.Frame{File: "/home/u/copy.py", Function: "main", First: 1, Line: 4}))
+	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.Contains(got, "30 samples are too few") || !strings.Contains(got, "--rate") {
+		t.Errorf("a run with 30 samples: %q", got)
+	}
+}
