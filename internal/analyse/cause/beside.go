@@ -5,8 +5,10 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
 )
 
 // Limits of the rule on work beside the training.
@@ -16,6 +18,7 @@ const (
 	besideTraced  = 5    // samples of a place in traced steps that are enough to tell
 	besideOps     = 0.3  // of a place's time in operators
 	besideLines   = 4    // lines of one function that lie so close belong together
+	besideNetwork = 0.15 // of a place's time in calls of modules from which it runs a network
 )
 
 // readBack matches source lines that turn tensors into Python's own values, or hand them to a log.
@@ -48,7 +51,7 @@ func findBeside(c *Context) []Finding {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			c.every(members) > 1 || !c.operates(&p) || !c.readsBack(&p) {
+			c.every(members) > 1 || !c.operates(&p) || c.infers(&p) || !c.readsBack(&p) {
 			continue
 		}
 		out = append(out, c.besideFinding(&p))
@@ -193,6 +196,23 @@ func (c *Context) operates(p *besidePlace) bool {
 		}
 	}
 	return t >= besideOps*sum(p.chains)
+}
+
+// infers says that a place runs a network: what that predicts steers what comes next (the actions of an environment, the words of
+// a decoder, a teacher's answers), so that leaving it out would change the program.
+func (c *Context) infers(p *besidePlace) bool {
+	t := 0.0
+	for _, ch := range p.chains {
+		c.C.Walk(c.P.Samples.Stack[c.B.Samples[ch.index].Index], func(fr model.FrameID) bool {
+			frame := &c.C.Stacks.Frames[fr]
+			called := strings.HasSuffix(c.text(frame.File), "/torch/nn/modules/module.py")
+			if called {
+				t += ch.weight
+			}
+			return !called && keyOf(frame) != p.key.f // what calls the place does not matter
+		})
+	}
+	return t >= besideNetwork*sum(p.chains)
 }
 
 // readsBack says that the source of a place, or of what it calls, turns tensors into Python's values.

@@ -93,3 +93,21 @@ func TestKeptAsTensorsIsNotReadBack(t *testing.T) {
 		}
 	}
 }
+
+// A network that is asked in each step, its answer read back, steers what comes next: the actions of an environment.
+func TestInferenceInTheStepIsNeeded(t *testing.T) {
+	p := testkit.NewProgram()
+	at := user("act", 10, 12)
+	act := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward"))
+	lines := make([]string, 20)
+	lines[11] = "return policy(x).sample().numpy()"
+	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), act)
+	trainingTrace(p, 3, act, false)
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if f.Cause == cause.Python {
+			t.Errorf("claims %q at line %d", f.Title, f.Where.Line)
+		}
+	}
+}

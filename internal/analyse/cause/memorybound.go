@@ -84,7 +84,7 @@ func findMemoryBound(c *Context) []Finding {
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the optimizer, %s in other element-wise operators", ms(per*inOptimizer/(inOptimizer+chain)), c.Unit(), ms(per*chain/(inOptimizer+chain))), Value: per / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp)."
+	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp). What is the same in every step is computed once, before them."
 	if inOptimizer > chain {
 		f.Fix.Text = "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use."
 		f.Fix.Change = fusedChange
