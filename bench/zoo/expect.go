@@ -43,6 +43,8 @@ type expect struct {
 	Trace string
 	// TraceFixed is the trace of the cured program, "" where none was recorded.
 	TraceFixed string `json:"trace_fixed"`
+	// Left is the share of the step that the cause truly keeps in the cured twin, where its cure cannot end it; 0: none.
+	Left float64
 	// Among asks that the cause is found, not that it is first.
 	Among bool
 	Note  string // how the answer was derived

@@ -156,7 +156,7 @@ func (o *outcome) covered() bool {
 // quiet says that the fixed program's report no longer has the cause above a tenth of the step.
 func (o *outcome) quiet() bool {
 	return !slices.ContainsFunc(o.fixed.Findings, func(f finding) bool {
-		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) && f.Saving != nil && f.Share > quietShare
+		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) && f.Saving != nil && f.Share > max(quietShare, o.expect.Left)
 	})
 }
 
