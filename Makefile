@@ -70,7 +70,7 @@ test-faults: ## every hook of the agent made to raise, one by one, on the newest
 
 cross: ## compiles for every platform
 	@set -e; for platform in $(PLATFORMS); do echo $$platform; \
-	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/bottleneck; done
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -pgo=off -o /dev/null ./cmd/bottleneck; done
 
 bench: build ## what measuring costs, every number beside its goal; bench/run/doc.go names the variables that shorten it
 	@$(GO) run ./bench/run; status=$$?; [ -n "$(PARTS)" ] || bench/parity/run.sh --tables || status=1; exit $$status
