@@ -21,7 +21,7 @@ const (
 
 // launches is how many times the programs are started anew, for where their memory happens to lie can make one a few percent
 // faster than the other for as long as it lives.
-const launches = 6
+const launches = 10
 
 // tailRows lets two plain programs and one whose measuring is over take turns and compares their times per step.
 func tailRows(s *settings, e example) ([]row, error) {
@@ -127,9 +127,9 @@ func startPlayers(s *settings, e example, launch int) ([]*player, error) {
 		if err := p.await(over, measureMax); err != nil {
 			return players, err
 		}
-		if i == 2 {
-			time.Sleep(2 * time.Second) // its last traces are being compressed
-		}
+	}
+	time.Sleep(2 * time.Second) // the last traces are being compressed
+	for _, p := range players { // all at the same age: what they keep grows with their steps
 		if err := p.pause(); err != nil {
 			return players, err
 		}
