@@ -157,7 +157,7 @@ func (r *rules) pathReasons(p *analyse.Path) string {
 	}
 	threads := map[model.LaneID]bool{}
 	for _, s := range p.Spans {
-		if r.t.Lanes[s.Lane].Kind == model.LaneThread && s.Kind == analyse.PathOp {
+		if s.Kind == analyse.PathOp && r.t.Lanes[s.Lane].Kind == model.LaneThread { // an unknown stretch has no lane
 			threads[s.Lane] = true
 		}
 	}
