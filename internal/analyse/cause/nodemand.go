@@ -62,8 +62,8 @@ func findNoDemand(c *Context) []Finding {
 // requests that hang there are in progress, so that no lack of demand can be told from the loop alone.
 func (c *Context) requestsSleep(f *Finding, o otherSide) {
 	f.Where = o.place
-	f.Title = fmt.Sprintf("%s of %s waits for requests in this thread, while %s sleep%s or read%s%s", percent(f.Share), c.each(), o.process, o.s(), o.s(), in(o.place))
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("meanwhile %s sleep%s or read%s%s (%s)", o.process, o.s(), o.s(), in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)}}
+	f.Title = fmt.Sprintf("%s of %s waits for requests in this thread, while %s %s%s", percent(f.Share), c.each(), o.process, o.sleeps(), in(o.place))
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, o.sleeps(), in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)}}
 	f.Fix.Text = "See what is waited for there: a request that hangs is not answered. `bottleneck dump PID --locals` shows each thread with its variables."
 	f.Caveat = "A background thread that sleeps between its turns looks the same, and is no defect."
 }

@@ -91,6 +91,9 @@ func (o *otherSide) s() string {
 	return "s"
 }
 
+// sleeps says in words that the other side does not compute.
+func (o *otherSide) sleeps() string { return "sleep" + o.s() + " or read" + o.s() }
+
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
 // pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.

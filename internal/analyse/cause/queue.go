@@ -28,7 +28,7 @@ func (c *Context) findQueue() []Finding {
 	if o, ok := c.waitedFor(sp.members); ok {
 		does := "work" + o.s()
 		if o.asleep >= 0.5 {
-			does = "sleep" + o.s() + " or read" + o.s()
+			does = o.sleeps()
 		}
 		f.Where = o.place
 		f.Where.Process = o.process

@@ -58,10 +58,10 @@ func findStraggler(c *Context) []Finding {
 		}
 	}
 	saved := late.own - mean
-	if others := (mean*float64(len(ranks)) - late.own) / float64(len(ranks)-1); saved < Floor*c.B.Mean() || late.own < 1.1*others {
+	others := max((mean*float64(len(ranks))-late.own)/float64(len(ranks)-1), 0)
+	if saved < Floor*c.B.Mean() || late.own < 1.1*others {
 		return nil
 	}
-	others := max((mean*float64(len(ranks))-late.own)/float64(len(ranks)-1), 0)
 	saved = late.own - others
 	f := Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}
 	f.Step = Range{0.4 * saved, 0.8 * saved, saved}
