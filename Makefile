@@ -78,7 +78,7 @@ bench: build ## what measuring costs, every number beside its goal; bench/run/do
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
 
-zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=5, PEERS=1
+zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1
 	$(GO) run ./bench/zoo
 
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)

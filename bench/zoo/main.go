@@ -17,7 +17,7 @@ type settings struct {
 	seeds       []uint64
 	cases       []string // patterns; empty: all
 	generations []string
-	repeats     int // unprofiled runs of each side; 0: nothing is priced
+	repeats     int // the most unprofiled runs of each side, fewer where they decide; 0: nothing is priced
 	peers       bool
 	keep        string // folder for sessions and programs; "" a temporary one that goes
 	traces      string // folder of real traces
@@ -51,7 +51,7 @@ func readSettings() (settings, error) {
 		}
 		s.seeds = append(s.seeds, seed)
 	}
-	if s.repeats, err = strconv.Atoi(cmp.Or(os.Getenv("REPEATS"), "5")); err != nil || s.repeats < 0 {
+	if s.repeats, err = strconv.Atoi(cmp.Or(os.Getenv("REPEATS"), "8")); err != nil || s.repeats < 0 {
 		return s, fmt.Errorf("REPEATS: want a number, have %q", os.Getenv("REPEATS"))
 	}
 	if _, err := os.Stat(s.binary); err != nil {

@@ -137,7 +137,7 @@ func (r *runner) measure(o *outcome) error {
 	if err := r.profile("slow", &o.slow); err != nil || r.c.healthy() {
 		return err
 	}
-	for range r.repeats {
+	for len(o.wall) < r.repeats && (len(o.wall) < fewestRepeats || !o.decided()) {
 		var took, cpu [2]float64
 		for i, v := range variants {
 			var err error

@@ -18,6 +18,8 @@ const (
 	ratioHigh    = 1.25
 	decidedWidth = 0.10 // of the real saving, to either side
 	nearLines    = 2
+
+	fewestRepeats = 3 // pairs of runs before the real saving may count as known
 )
 
 // outcome is what one case gave.

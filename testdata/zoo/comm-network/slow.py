@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-STEPS = 60
+STEPS = 200
 WIDTH = 1500
 EVERY = 1
 

@@ -5,7 +5,7 @@ import threading
 import torch
 from torch import nn
 
-STEPS = 120
+STEPS = 36
 WORDS = 3000
 
 
@@ -16,12 +16,12 @@ def watch(stop, counts):
 
 
 def main():
-    model = nn.Sequential(nn.Linear(64, 96), nn.ReLU(), nn.Linear(96, 96), nn.ReLU(), nn.Linear(96, 4))
+    model = nn.Sequential(nn.Linear(384, 384), nn.ReLU(), nn.Linear(384, 384), nn.ReLU(), nn.Linear(384, 4))
     optimizer = torch.optim.Adam(model.parameters())
     stop, counts = threading.Event(), {}
     watcher = threading.Thread(target=watch, args=(stop, counts), daemon=True)
     watcher.start()
-    x, y = torch.rand(64, 64), torch.randint(4, (64,))
+    x, y = torch.rand(128, 384), torch.randint(4, (128,))
     for _ in range(STEPS):
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(x), y)

@@ -5,7 +5,7 @@ import multiprocessing
 import torch
 from torch import nn
 
-BATCHES = 208
+BATCHES = 400
 WORDS = 19000
 
 

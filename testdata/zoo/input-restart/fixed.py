@@ -4,8 +4,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-ROWS = 800
-EPOCHS = 24
+ROWS = 384
+EPOCHS = 64
 KEEP = True
 
 

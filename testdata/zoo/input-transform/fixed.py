@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-PICTURES = 1600
+PICTURES = 3600
 SIDE = 44
 EPOCHS = 3
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-ROWS = 2000
+ROWS = 4400
 WIDTH = 24000
 EPOCHS = 2
 WORKERS = 0

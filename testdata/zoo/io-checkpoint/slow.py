@@ -6,7 +6,7 @@ import tempfile
 import torch
 from torch import nn
 
-STEPS = 108
+STEPS = 200
 WIDTH = 1048
 EVERY = 1
 
@@ -20,7 +20,7 @@ def main():
     optimizer = torch.optim.Adam(model.parameters())
     with tempfile.TemporaryDirectory() as folder:
         for i in range(STEPS):
-            x, y = torch.rand(96, WIDTH), torch.randint(9, (96,))
+            x, y = torch.rand(32, WIDTH), torch.randint(9, (32,))
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(model(x), y)
             loss.backward()

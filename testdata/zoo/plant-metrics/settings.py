@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 2560
+WINDOWS = 7680
 DEPTH = 10
 
 
@@ -12,7 +12,7 @@ class Settings:
     epochs: int = EPOCHS
     windows: int = WINDOWS
     sensors: int = 16
-    length: int = 48
+    length: int = 16
     width: int = 48
     depth: int = DEPTH
     batch: int = 32

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 7600
+WINDOWS = 19200
 
 
 @dataclass

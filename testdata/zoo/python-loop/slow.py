@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-STEPS = 292
+STEPS = 440
 WORDS = 22000
 TAGS = 11
 

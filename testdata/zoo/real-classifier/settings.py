@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-PICTURES = 480
+PICTURES = 1000
 SIDE = 48
 EPOCHS = 3
 

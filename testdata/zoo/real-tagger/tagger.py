@@ -9,7 +9,7 @@ class Tagger(nn.Module):
         super().__init__()
         self.words, self.places = nn.Embedding(WORDS, width), nn.Embedding(LENGTH, width)
         layer = nn.TransformerEncoderLayer(width, 4, 2 * width, batch_first=True, dropout=0.0)
-        self.layers = nn.TransformerEncoder(layer, 2)
+        self.layers = nn.TransformerEncoder(layer, 1)
         self.out = nn.Linear(width, TAGS)
 
     def forward(self, words):

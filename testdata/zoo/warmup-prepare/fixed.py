@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-LINES = 360000
+LINES = 600000
 STEPS = 120
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-LINES = 360000
+LINES = 600000
 STEPS = 120
 
 

@@ -25,7 +25,7 @@ class Journal:
 
     def note(self, step, network, loss, logits, y):
         if step % self.every == 0:
-            self.count(logits.detach().repeat(1, 160).sigmoid().tolist(), y.tolist())
+            self.count(logits.detach().repeat(1, 480).sigmoid().tolist(), y.tolist())
             self.table.writerow([step, f"{loss.item():.4f}", len(self.counts)])
 
     def epoch(self, number, score, seconds):

@@ -24,7 +24,7 @@ class Journal:
                 self.counts[key] = self.counts.get(key, 0) + 1
 
     def note(self, step, network, loss, logits, y):
-        self.count(logits.detach().repeat(1, 160).sigmoid().tolist(), y.tolist())
+        self.count(logits.detach().repeat(1, 480).sigmoid().tolist(), y.tolist())
         if step % self.every == 0:
             self.table.writerow([step, f"{loss.item():.4f}", len(self.counts)])
 

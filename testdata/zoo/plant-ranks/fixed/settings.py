@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 3200
+WINDOWS = 2400
 CHECK_SELDOM = 60
 
 

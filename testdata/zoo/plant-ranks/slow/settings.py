@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 3200
-CHECK_EVERY = 2
+WINDOWS = 2400
+CHECK_EVERY = 1
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Settings of the tagger."""
 
 SENTENCES = 1024
-LENGTH = 32
+LENGTH = 64
 EPOCHS = 4
 WORDS = 2000
 TAGS = 12
