@@ -79,6 +79,7 @@ func (b *bench) tornIn(version string, edges map[string][]string) error {
 		}
 		if seen++; wrong(edges, names) {
 			bad++
+			fmt.Printf("    CPython %s: %s\n", version, strings.Join(names, " → "))
 		}
 	}})
 	if err != nil {

@@ -108,7 +108,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
 	case state == model.StateBlocked || state == model.StateIdle:
 		return partOfBlocked(p, cls, info)
-	case flags&(model.SampleHoldsGIL|model.SampleAttached) != 0:
+	case flags&model.SampleRunsPython != 0:
 		return PartPython
 	case state == model.StateCPU && writeCall.MatchString(cls.leafLine(info)):
 		return PartIO // the kernel copies and flushes on the thread's own time

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,15 +68,15 @@ func newAttachCommand(a *app) *cobra.Command {
 }
 
 func (a *app) attach(ctx context.Context, o *attachOptions, r *reportOptions, pid int) error {
-	if _, err := proc.ReadStat(pid); errors.Is(err, proc.ErrGone) {
-		return unusable(fmt.Errorf("attach: process %d does not exist", pid))
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	if why := collect.AwaitPython(ctx, pid); why != "" {
+		return unusable(fmt.Errorf("attach: process %d: %s", pid, why))
 	}
 	s, err := openAttached(o, pid)
 	if err != nil {
 		return unusable(err)
 	}
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Dir: s.folder, Host: s.launcher.Host,
 		Native: o.mode})
 	if err != nil {
@@ -87,9 +86,13 @@ func (a *app) attach(ctx context.Context, o *attachOptions, r *reportOptions, pi
 		fmt.Fprintf(a.stderr, "recording process %d; Ctrl-C ends the recording, not the program\n", pid)
 	}
 	waitFor(ctx, sampler.Done(), o.duration)
+	interrupted := ctx.Err() != nil
 	stop()
-	stats, err := s.account(sampler)
-	if err != nil {
+	stats := sampler.Stop()
+	if text := endedEarly(stats, pid, o.duration); text != "" && !interrupted {
+		s.launcher.AddNote("ended", text)
+	}
+	if err := s.account(sampler); err != nil {
 		return unusable(err)
 	}
 	if stats.Samples == 0 {
@@ -113,11 +116,27 @@ func waitFor(ctx context.Context, done <-chan struct{}, duration time.Duration) 
 	}
 }
 
+// endedEarly says when the process ended, if it did before --duration was over.
+func endedEarly(stats collect.SamplerStats, pid int, asked time.Duration) string {
+	if stats.RootEnded == 0 || stats.RootEnded >= asked {
+		return ""
+	}
+	text := fmt.Sprintf("process %d ended at %s, %s into the %s of --duration", pid,
+		time.Now().Add(stats.RootEnded-stats.Wall).Format(time.TimeOnly), stats.RootEnded.Round(100*time.Millisecond), asked)
+	if stats.Wall-stats.RootEnded > time.Second {
+		text += "; what it had started was recorded further"
+	}
+	return text
+}
+
 func whyNone(stats collect.SamplerStats, pid int) string {
 	for _, p := range stats.Processes {
 		if p.Reason != "" {
 			return p.Reason
 		}
+	}
+	if stats.RootEnded > 0 {
+		return fmt.Sprintf("it ended %s after the recording had begun", stats.RootEnded.Round(time.Millisecond))
 	}
 	if why := collect.WhyNotPython(pid); why != "" {
 		return why
@@ -161,14 +180,13 @@ func openAttached(o *attachOptions, pid int) (*session, error) {
 	return s, s.launcher.Write(s.folder)
 }
 
-// account ends the recording and writes what it cost and could not see.
-func (s *session) account(sampler *collect.Sampler) (collect.SamplerStats, error) {
-	stats := sampler.Stop()
+// account writes what the recording cost and could not see.
+func (s *session) account(sampler *collect.Sampler) error {
 	(&watcher{sampler: sampler}).stop(s.launcher)
 	s.launcher.AddNote("attached", "the program was already running when it was recorded: its steps, operators and exit status are not known")
 	s.launcher.After = collect.ReadMachine()
 	s.launcher.Own.CPUNS, s.launcher.Own.PeakRSS = collect.OwnCost()
-	return stats, s.launcher.Write(s.folder)
+	return s.launcher.Write(s.folder)
 }
 
 // onePID refuses anything but one argument of a command that follows one process with its children.

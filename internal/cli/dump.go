@@ -14,6 +14,7 @@ import (
 	"bottleneck/internal/collect"
 	"bottleneck/internal/model"
 	"bottleneck/internal/record"
+	"bottleneck/internal/view"
 )
 
 // dumpSchema is the version of the document of dump --json.
@@ -145,17 +146,18 @@ func readable(all []collect.DumpedProcess) bool {
 var stateText = map[string]string{"cpu": "on CPU", "gil": "waits for the GIL", "blocked": "blocked", "idle": "idle",
 	"unknown": "state unknown"}
 
+// writeDump prints processes as text. Names and values come from the program: each stays on its line and steers no terminal.
 func writeDump(w io.Writer, all []collect.DumpedProcess) {
 	for i, p := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "Process %d%s: %s\n", p.PID, rankText(p), strings.Join(p.Command, " "))
+		fmt.Fprintf(w, "Process %d%s: %s\n", p.PID, rankText(p), view.Printable(strings.Join(p.Command, " ")))
 		if p.Reason != "" {
 			fmt.Fprintf(w, "  no stacks: %s\n", p.Reason)
 			continue
 		}
-		fmt.Fprintf(w, "Python %s\n", p.Python)
+		fmt.Fprintf(w, "Python %s%s\n", p.Python, map[bool]string{true: ", without a GIL"}[p.NoGIL])
 		for _, t := range p.Threads {
 			writeThread(w, t)
 		}
@@ -173,13 +175,18 @@ func writeTasks(w io.Writer, tasks []collect.DumpedTask) {
 	for _, t := range tasks {
 		fmt.Fprintf(w, "\n  Task %q", t.Name)
 		if t.Awaits != "" {
-			fmt.Fprintf(w, " awaits %s", t.Awaits)
+			fmt.Fprintf(w, " awaits %s", view.Printable(t.Awaits))
 		}
 		fmt.Fprintln(w)
 		for _, f := range t.Frames {
-			fmt.Fprintf(w, "    %s (%s:%d)\n", f.Function, f.File, f.Line)
+			fmt.Fprintf(w, "    %s\n", placeOf(f))
 		}
 	}
+}
+
+// placeOf is a frame as one line of text.
+func placeOf(f collect.DumpedFrame) string {
+	return view.Printable(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line))
 }
 
 func rankText(p collect.DumpedProcess) string {
@@ -202,6 +209,9 @@ func writeThread(w io.Writer, t collect.DumpedThread) {
 	fmt.Fprintf(w, ": %s", stateText[t.State])
 	if t.HoldsGIL {
 		fmt.Fprint(w, ", holds the GIL")
+	}
+	if t.Attached {
+		fmt.Fprint(w, ", attached")
 	}
 	if t.GC {
 		fmt.Fprint(w, ", collects garbage")

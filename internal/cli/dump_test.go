@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/collect"
+	"bottleneck/internal/cpython"
 	"bottleneck/internal/model"
 )
 
@@ -125,5 +126,29 @@ func TestWriteRanks(t *testing.T) {
 	}
 	if got := rankList([]int{0, 1, 2, 5, 7, 8}); got != "ranks 0-2, 5, 7-8" {
 		t.Error(got)
+	}
+}
+
+// TestDumpSteersNoTerminal prints names and values that hold control characters: they stay on their lines and do nothing.
+func TestDumpSteersNoTerminal(t *testing.T) {
+	const hostile = "a\x1b[2J\x07\nProcess 1: b\u202e"
+	frames := []collect.DumpedFrame{{Function: hostile, File: hostile, Line: 3, Locals: []cpython.Local{{Name: hostile, Value: hostile}}},
+		{Function: hostile, File: hostile, Native: true}}
+	rank, other := 0, 1
+	p := collect.DumpedProcess{PID: 7, Rank: &rank, Role: model.RoleRank, Python: "3.13.0", Command: []string{"python", hostile}, Collective: hostile,
+		Threads:       []collect.DumpedThread{{TID: 7, Name: hostile, State: "cpu", Collective: hostile, Frames: frames}},
+		NativeThreads: []collect.DumpedThread{{TID: 8, Name: hostile, State: "idle", Frames: frames[1:]}},
+		Tasks:         []collect.DumpedTask{{Name: hostile, Awaits: hostile, Frames: frames[:1]}}}
+	q := p
+	q.Rank, q.PID = &other, 9
+	var out strings.Builder
+	writeDump(&out, []collect.DumpedProcess{p, q})
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if strings.ContainsAny(line, "\x1b\x07\u202e") || strings.HasPrefix(line, "Process 1") {
+			t.Errorf("line %q", line)
+		}
+	}
+	if !strings.Contains(out.String(), "a·[2J· Process 1: b·") {
+		t.Errorf("the names are missing:\n%s", out.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/collect"
 	"bottleneck/internal/model"
+	"bottleneck/internal/view"
 )
 
 // waitsAlone explains the collective that is only inferred.
@@ -48,13 +49,14 @@ func writeRanks(w io.Writer, all []collect.DumpedProcess) {
 		fmt.Fprintln(w, "  "+noCollective)
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
+		shown := view.Printable(name)
 		there := slices.Compact(slices.Sorted(slices.Values(in[name])))
 		missing := slices.DeleteFunc(slices.Clone(seen), func(rank int) bool { return slices.Contains(there, rank) })
 		if len(missing) == 0 {
-			fmt.Fprintf(w, "  %s: every rank stands in it.\n", name)
+			fmt.Fprintf(w, "  %s: every rank stands in it.\n", shown)
 			continue
 		}
-		fmt.Fprintf(w, "  %s: in it %s; missing %s\n", name, rankList(there), rankList(missing))
+		fmt.Fprintf(w, "  %s: in it %s; missing %s\n", shown, rankList(there), rankList(missing))
 	}
 	if len(in["backward"]) > 0 {
 		fmt.Fprintln(w, "  "+waitsAlone)
@@ -69,7 +71,7 @@ func writeRank(w io.Writer, p collect.DumpedProcess) {
 	collective, state, line := "-", "", ""
 	switch {
 	case p.Reason != "":
-		line = "not read: " + p.Reason
+		line = "not read: " + view.Printable(p.Reason)
 	case len(p.Threads) > 0:
 		t := p.Threads[0]
 		if i := slices.IndexFunc(p.Threads, func(t collect.DumpedThread) bool { return t.Collective != "" }); i >= 0 {
@@ -81,7 +83,7 @@ func writeRank(w io.Writer, p collect.DumpedProcess) {
 			state += ", GIL"
 		}
 	}
-	fmt.Fprintf(w, "  %4d %8d  %-24s %-22s %s\n", *p.Rank, p.PID, collective, state, line)
+	fmt.Fprintf(w, "  %4d %8d  %-24s %-22s %s\n", *p.Rank, p.PID, view.Printable(collective), state, line)
 }
 
 // userLine is the innermost line of the user's own code, else the innermost at all.
@@ -92,7 +94,7 @@ func userLine(frames []collect.DumpedFrame) string {
 		return "no Python code"
 	}
 	f := frames[max(i, 0)]
-	return fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)
+	return placeOf(f)
 }
 
 // rankList writes ranks that are sorted and differ as ranges: "rank 3", "ranks 0-2, 7".

@@ -31,7 +31,13 @@ const (
 
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
-	if err := oneRun(paths); err != nil {
+	if opt.Survey == nil {
+		var err error
+		if opt.Survey, err = survey(paths); err != nil {
+			return nil, err
+		}
+	}
+	if err := oneRun(opt.Survey); err != nil {
 		return nil, err
 	}
 	s, err := a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Open(ctx, paths, opt) })
@@ -42,15 +48,24 @@ func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*mo
 	return s, err
 }
 
+// survey lists what is to be read, once for all that decides by it: on a shared file system that is a job's folder of
+// thousands of files.
+func survey(paths []string) (*ingest.Survey, error) {
+	v, err := ingest.SurveyOf(paths)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return v, nil
+}
+
 // maxRuns is how many runs a message lists.
 const maxRuns = 8
 
 // oneRun refuses the sessions of several runs, as a directory such as bottleneck-out holds them: in one report they would be one
 // program with the time of another. Sessions of one job, one from each node, are one run.
-func oneRun(paths []string) error {
-	v, err := ingest.SurveyOf(paths)
-	if err != nil || len(v.Sessions) < 2 {
-		return nil // what cannot be read is said by the reading
+func oneRun(v *ingest.Survey) error {
+	if len(v.Sessions) < 2 {
+		return nil
 	}
 	type run struct {
 		dir string
@@ -120,9 +135,8 @@ const (
 	manyRankBytes = 64 << 20
 )
 
-func manyRanks(paths []string) bool {
-	v, err := ingest.SurveyOf(paths)
-	return err == nil && len(v.Sessions) == 0 && (v.Files > manyRankFiles || v.Files > 1 && v.Bytes > manyRankBytes)
+func manyRanks(v *ingest.Survey) bool {
+	return len(v.Sessions) == 0 && (v.Files > manyRankFiles || v.Files > 1 && v.Bytes > manyRankBytes)
 }
 
 // reading shows progress and tells an interrupted reading from inputs that cannot be used.

@@ -14,6 +14,7 @@ import (
 
 	"bottleneck/internal/collect"
 	"bottleneck/internal/record"
+	"bottleneck/internal/view"
 )
 
 // addNative adds the flag --native, whose value may be left out.
@@ -97,12 +98,12 @@ func wrapIDs(ids []string) string {
 func writeFrames(w io.Writer, t collect.DumpedThread) {
 	for _, f := range t.Frames {
 		if f.Native {
-			fmt.Fprintf(w, "    %s [%s]\n", f.Function, libraryName(f.File))
+			fmt.Fprintf(w, "    %s\n", view.Printable(fmt.Sprintf("%s [%s]", f.Function, libraryName(f.File))))
 			continue
 		}
-		fmt.Fprintf(w, "    %s (%s:%d)\n", f.Function, f.File, f.Line)
+		fmt.Fprintf(w, "    %s\n", placeOf(f))
 		for _, l := range f.Locals {
-			fmt.Fprintf(w, "        %s = %s\n", l.Name, l.Value)
+			fmt.Fprintf(w, "        %s\n", view.Printable(l.Name+" = "+l.Value))
 		}
 	}
 	if t.Native != "" {

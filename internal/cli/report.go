@@ -71,6 +71,9 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 		return err
 	}
 	opt := ingest.Options{Rank: o.build.Ranks}
+	if opt.Survey, err = survey(paths); err != nil {
+		return err
+	}
 	build := o.build
 	build.Path = shown
 	if len(paths) == 1 && !o.fixes.measure {
@@ -79,7 +82,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if o.json == "" {
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
-	if o.style == "report" && o.samples.source == "" && manyRanks(paths) && !(window.Timed() && slices.Contains(paths, "-")) {
+	if o.style == "report" && o.samples.source == "" && manyRanks(opt.Survey) && !(window.Timed() && slices.Contains(paths, "-")) {
 		merge := view.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, window, merge)
 		if err != nil {

@@ -20,7 +20,7 @@ type sampleOptions struct {
 }
 
 func (o *sampleOptions) addTo(f *pflag.FlagSet) {
-	f.BoolVar(&o.choice.GIL, "gil", false, "print the functions of all threads behind the report: only samples that hold the GIL")
+	f.BoolVar(&o.choice.GIL, "gil", false, "print the functions of all threads behind the report: only samples that hold the GIL (without one: that run Python)")
 	f.BoolVar(&o.choice.Idle, "idle", false, "print the functions of all threads behind the report: of threads that wait for work too")
 }
 
@@ -116,7 +116,7 @@ func chooseSamples(s *model.Session, choice view.SampleChoice, format string) {
 		sm := &p.Samples
 		kept := 0
 		for i := range sm.Len() {
-			if choice.GIL && sm.Flags[i]&model.SampleHoldsGIL == 0 {
+			if choice.GIL && sm.Flags[i]&model.SampleRunsPython == 0 {
 				continue
 			}
 			sm.Time[kept], sm.Thread[kept], sm.Stack[kept], sm.State[kept], sm.Flags[kept] = sm.Time[i], sm.Thread[i], sm.Stack[i], sm.State[i], sm.Flags[i]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type topOptions struct {
 	rate     float64
 	interval time.Duration
 	count    int
+	view     string
 	native   string
 	mode     collect.NativeMode
 }
@@ -30,11 +32,11 @@ func newTopCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top PID",
 		Short: "Watch live which functions and lines of a running program take time",
-		Long: "Samples a running program and its children, without stopping them, and shows functions, lines or threads by time.\n" +
-			"Keys: q quit, p pause, s sort by own or total time, f functions, l lines, t threads, / search. Without a terminal\n" +
-			"it prints --count tables.",
+		Long: "Samples a running program and its children, without stopping them, and shows functions, lines, threads or processes by\n" +
+			"time. Keys: q quit, p pause, s sort by own or total time, f functions, l lines, t threads, P processes, / search.\n" +
+			"Without a terminal it prints --count tables.",
 		Example: "  bottleneck top 4242\n" +
-			"  bottleneck top --count 1 --interval 5s 4242",
+			"  bottleneck top --count 1 --interval 5s --view lines 4242",
 		Args: func(_ *cobra.Command, args []string) error { return onePID("top", args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pids, err := parsePIDs("top", args)
@@ -43,6 +45,9 @@ func newTopCommand(a *app) *cobra.Command {
 			}
 			if o.rate <= 0 || o.rate > 10000 || o.interval < 10*time.Millisecond {
 				return usage("top: --rate must be above 0 and at most 10000, --interval at least 10ms")
+			}
+			if err := oneOf("--view", o.view, topViews...); err != nil {
+				return err
 			}
 			if o.mode, err = nativeMode("top", o.native); err != nil {
 				return err
@@ -53,9 +58,13 @@ func newTopCommand(a *app) *cobra.Command {
 	cmd.Flags().Float64Var(&o.rate, "rate", collect.DefaultHz, "samples per second and thread")
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between two pictures")
 	cmd.Flags().IntVar(&o.count, "count", 0, "end after `N` pictures (0 = when the program ends; 1 where there is no terminal)")
+	cmd.Flags().StringVar(&o.view, "view", topViews[topFunctions], "begin with this `VIEW`: "+strings.Join(topViews, ", "))
 	addNative(cmd.Flags(), &o.native)
 	return cmd
 }
+
+// topViews are the names of the views, by mode.
+var topViews = []string{topFunctions: "functions", topLines: "lines", topThreads: "threads", topProcesses: "processes"}
 
 // screen is where top draws.
 type screen struct {
@@ -65,40 +74,54 @@ type screen struct {
 }
 
 func (a *app) top(ctx context.Context, o *topOptions, pid int) error {
-	if why := collect.WhyNotPython(pid); why != "" {
-		if list, err := collect.Dump(pid, collect.DumpOptions{}); err != nil || !readable(list) { // a launcher whose children run Python is fine
-			return unusable(fmt.Errorf("top: process %d: %s", pid, why))
-		}
-	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	s := &screen{w: a.stdout, size: func() (int, int) { return width(a.stdout), 1 << 20 }}
+	if why := collect.AwaitPython(ctx, pid); why != "" {
+		return unusable(fmt.Errorf("top: process %d: %s", pid, why))
+	}
 	keys := make(chan byte, 16)
-	if out, ok := a.stdout.(*os.File); ok && isTerminal(out) {
-		in, ok := a.stdin.(*os.File)
-		if ok && term.IsTerminal(int(in.Fd())) {
-			old, err := term.MakeRaw(int(in.Fd()))
-			if err != nil {
-				return unusable(fmt.Errorf("top: set the terminal up: %w", err))
-			}
-			defer func() { _ = term.Restore(int(in.Fd()), old) }()
-			go readKeys(in, keys)
-			s.interactive = true
-			s.size = func() (int, int) {
-				w, h, err := term.GetSize(int(out.Fd()))
-				if err != nil || w <= 0 || h <= 0 {
-					return 80, 24
-				}
-				return w, h
-			}
-			fmt.Fprint(s.w, "\x1b[?1049h\x1b[?25l") // another screen, no cursor
-			defer fmt.Fprint(s.w, "\x1b[?25h\x1b[?1049l")
-		}
+	s, restore, err := a.screen(keys)
+	if err != nil {
+		return unusable(fmt.Errorf("top: set the terminal up: %w", err))
 	}
 	if !s.interactive && o.count == 0 {
 		o.count = 1
 	}
-	return runTop(ctx, o, pid, s, keys)
+	ended, err := runTop(ctx, o, pid, s, keys)
+	restore()
+	if ended {
+		a.warn("process %d has ended", pid)
+	}
+	return err
+}
+
+// screen makes the terminal ready to be drawn on, where there is one; restore gives it back as it was.
+func (a *app) screen(keys chan<- byte) (s *screen, restore func(), err error) {
+	s = &screen{w: a.stdout, size: func() (int, int) { return width(a.stdout), 1 << 20 }}
+	out, toTerminal := a.stdout.(*os.File)
+	in, fromTerminal := a.stdin.(*os.File)
+	if !toTerminal || !fromTerminal || !isTerminal(out) || !term.IsTerminal(int(in.Fd())) {
+		return s, func() {}, nil
+	}
+	old, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, nil, err
+	}
+	go readKeys(in, keys)
+	s.interactive = true
+	s.size = func() (int, int) {
+		w, h, err := term.GetSize(int(out.Fd()))
+		if err != nil || w <= 0 || h <= 0 {
+			return 80, 24
+		}
+		return w, h
+	}
+	// Another screen, without a cursor, and without a second line for what is too wide, as wide characters may be.
+	fmt.Fprint(s.w, "\x1b[?1049h\x1b[?25l\x1b[?7l")
+	return s, func() {
+		fmt.Fprint(s.w, "\x1b[?7h\x1b[?25h\x1b[?1049l")
+		_ = term.Restore(int(in.Fd()), old)
+	}, nil
 }
 
 func readKeys(in io.Reader, keys chan<- byte) {
@@ -113,50 +136,50 @@ func readKeys(in io.Reader, keys chan<- byte) {
 }
 
 // runTop samples and draws until the program ends, the user quits, or enough pictures were shown.
-func runTop(ctx context.Context, o *topOptions, pid int, s *screen, keys <-chan byte) error {
+func runTop(ctx context.Context, o *topOptions, pid int, s *screen, keys <-chan byte) (ended bool, err error) {
 	var mu sync.Mutex
-	state := &topState{pid: pid, hz: o.rate, now: newTopWindow(), shown: newTopWindow()}
+	state := &topState{pid: pid, mode: topMode(slices.Index(topViews, o.view)), now: newTopWindow(), shown: newTopWindow()}
 	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Native: o.mode, Live: func(l collect.LiveSample) {
 		mu.Lock()
 		state.now.add(&l)
 		mu.Unlock()
 	}})
 	if err != nil {
-		return unusable(fmt.Errorf("top: %w", err))
+		return false, unusable(fmt.Errorf("top: %w", err))
 	}
 	defer sampler.Stop()
+	if s.interactive {
+		s.draw(&mu, state)
+	}
 	tick := time.NewTicker(o.interval)
 	defer tick.Stop()
-	for shown, last := 0, time.Now(); o.count == 0 || shown < o.count; {
-		ended := false
+	looks := int64(0)
+	for shown := 0; !ended && (o.count == 0 || shown < o.count); {
 		select {
 		case <-ctx.Done():
-			return nil
+			return false, nil
 		case <-sampler.Done():
-			ended = true
+			ended = ctx.Err() == nil
 		case k := <-keys:
 			mu.Lock()
 			quit := state.key(k)
 			mu.Unlock()
 			if quit {
-				return nil
+				return false, nil
 			}
 			s.draw(&mu, state)
 			continue
 		case <-tick.C:
 		}
 		mu.Lock()
-		now := time.Now()
-		state.turn(now.Sub(last).Seconds())
-		last = now
+		now := sampler.Wakes()
+		state.turn(now - looks)
+		looks = now
 		mu.Unlock()
 		s.draw(&mu, state)
 		shown++
-		if ended {
-			return nil
-		}
 	}
-	return nil
+	return ended, nil
 }
 
 // draw puts the picture on the screen in one write.
@@ -164,7 +187,7 @@ func (s *screen) draw(mu *sync.Mutex, state *topState) {
 	w, h := s.size()
 	mu.Lock()
 	if !s.interactive {
-		h = min(h, len(state.shown.places)+len(state.shown.threads)+4, 40)
+		h = min(h, len(state.rows())+2, 40)
 	}
 	lines := state.render(w, h)
 	mu.Unlock()
@@ -172,5 +195,6 @@ func (s *screen) draw(mu *sync.Mutex, state *topState) {
 		fmt.Fprintln(s.w, strings.TrimRight(strings.Join(lines[:len(lines)-1], "\n"), "\n"))
 		return
 	}
-	fmt.Fprint(s.w, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	// Each line is cleared before it is written: behind one that fills the screen the cursor stands on its last column.
+	fmt.Fprint(s.w, "\x1b[H\x1b[K"+strings.Join(lines, "\r\n\x1b[K"))
 }

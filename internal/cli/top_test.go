@@ -10,7 +10,7 @@ import (
 )
 
 func topSamples() *topState {
-	s := &topState{pid: 7, hz: 100, now: newTopWindow(), shown: newTopWindow()}
+	s := &topState{pid: 7, now: newTopWindow(), shown: newTopWindow()}
 	leaf := record.SampleFrame{Function: "lea\x1b[31mf", File: "/long/path/to/a.py", First: 1, Line: 3}
 	main := record.SampleFrame{Function: "main", File: "/long/path/to/a.py", First: 9, Line: 12}
 	for i := range 100 {
@@ -24,7 +24,7 @@ func topSamples() *topState {
 		idle.Thread, idle.State, idle.Flags = 8, model.StateIdle, 0
 		s.now.add(&idle)
 	}
-	s.turn(1)
+	s.turn(100)
 	return s
 }
 
@@ -45,7 +45,7 @@ func TestTopRender(t *testing.T) {
 	}
 	s.mode = topFunctions
 	text := strings.Join(s.render(80, 24), "\n")
-	for _, want := range []string{"60.0 %   60.0 %  lea?[31mf (to/a.py)", "40.0 %  100.0 %  main (to/a.py)", "1.00 cores", "GIL held 100 %"} {
+	for _, want := range []string{"60.0 %   60.0 %  lea·[31mf (to/a.py)", "40.0 %  100.0 %  main (to/a.py)", "1.00 cores", "GIL held 100 %"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -69,7 +69,7 @@ func TestTopKeys(t *testing.T) {
 	if n := strings.Count(strings.Join(s.render(80, 24), "\n"), "a.py"); n != 1 {
 		t.Errorf("search left %d rows", n)
 	}
-	for _, k := range []byte("/\x1blt\tp") {
+	for _, k := range []byte("/\x1bPlt\t\tp") {
 		if s.key(k) {
 			t.Errorf("key %q quits", k)
 		}
@@ -77,11 +77,76 @@ func TestTopKeys(t *testing.T) {
 	if s.filter != "" || s.mode != topFunctions || !s.paused {
 		t.Errorf("state %+v", s)
 	}
-	s.turn(1)
+	s.turn(100)
 	if s.shown.samples == 0 {
 		t.Error("a paused picture changed")
 	}
 	if !s.key('q') {
 		t.Error("q does not quit")
+	}
+}
+
+// sampleOf gives one sample of a thread that runs Python code.
+func sampleOf(pid int, tid int32, flags uint8, noGIL bool) collect.LiveSample {
+	return collect.LiveSample{PID: pid, Process: record.SampleProcess{PID: pid, Rank: model.NoRank, Role: model.RoleMain, Args: []string{"/opt/bin/python3", "/home/u/t.py"}},
+		Thread: tid, Name: "t", State: model.StateCPU, Flags: flags, NoGIL: noGIL, Frames: []record.SampleFrame{{Function: "f", File: "/a/t.py", Line: 1}}}
+}
+
+// TestTopWithoutGIL: where there is no lock, the share of threads that run Python stands in its place; a process that has
+// one keeps it.
+func TestTopWithoutGIL(t *testing.T) {
+	s := &topState{pid: 7, now: newTopWindow(), shown: newTopWindow()}
+	fill := func(noGIL bool) {
+		for i := range 100 {
+			flags := uint8(0)
+			if i < 75 {
+				flags = model.SampleAttached
+			}
+			for tid := range int32(2) {
+				l := sampleOf(7, tid+7, flags, true)
+				s.now.add(&l)
+			}
+			if !noGIL && i < 40 {
+				l := sampleOf(9, 9, model.SampleHoldsGIL, false)
+				s.now.add(&l)
+			}
+		}
+		s.turn(100)
+	}
+	fill(true)
+	s.mode = topThreads
+	text := strings.Join(s.render(80, 24), "\n")
+	expect(t, "threads", text, "2 threads on 2.00 cores, no GIL, 1.50 attached", " CPU attached  waits", "100 %     75 %      -  t, f")
+	s.mode = topProcesses
+	expect(t, "processes", strings.Join(s.render(80, 24), "\n"), "  2.00     1.50       2  python3 t.py")
+	fill(false)
+	s.mode = topThreads
+	text = strings.Join(s.render(80, 24), "\n")
+	expect(t, "threads of both kinds", text, "3 threads on 2.40 cores, GIL held 40 %", " CPU    GIL  waits", "100 %      -      -  t, f", "100 %  100 %    0 %  t, f")
+	if strings.Contains(text, "attached") {
+		t.Errorf("attached threads where a lock is shown:\n%s", text)
+	}
+}
+
+// TestTopProcesses shows each process of a tree with its own GIL.
+func TestTopProcesses(t *testing.T) {
+	s := &topState{pid: 7, mode: topProcesses, now: newTopWindow(), shown: newTopWindow()}
+	for i := range 100 {
+		main := sampleOf(7, 7, model.SampleHoldsGIL, false)
+		worker := sampleOf(8, 8, model.SampleHoldsGIL, false)
+		worker.Process.Role, worker.Process.WorkerIndex = model.RoleWorker, 3
+		if s.now.add(&main); i < 50 {
+			s.now.add(&worker)
+		}
+	}
+	s.turn(100)
+	lines := s.render(80, 24)
+	expect(t, "processes", strings.Join(lines, "\n"), "top 7: 2 processes, 2 threads on 1.50 cores, GIL held up to 100 %",
+		"       7 main       1.00    100 %       1  python3 t.py", "       8 worker 3   0.50     50 %       1")
+	for _, k := range []byte("/worker\r") {
+		s.key(k)
+	}
+	if text := strings.Join(s.render(80, 24), "\n"); strings.Contains(text, " main ") || !strings.Contains(text, "worker 3") {
+		t.Errorf("search for a role:\n%s", text)
 	}
 }

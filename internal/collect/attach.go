@@ -24,8 +24,10 @@ type DumpedProcess struct {
 	Role model.Role `json:"role"`
 	Rank *int       `json:"rank"`
 	// WorldSize is the number of ranks of the job as the environment tells it, 0 where it does not.
-	WorldSize int            `json:"world_size,omitempty"`
-	Python    string         `json:"python"`
+	WorldSize int    `json:"world_size,omitempty"`
+	Python    string `json:"python"`
+	// NoGIL: its interpreter runs without that lock.
+	NoGIL     bool           `json:"no_gil,omitempty"`
 	Command   []string       `json:"command"`
 	Threads   []DumpedThread `json:"threads"`
 	// Tasks are asyncio's, of all event loops.
@@ -46,6 +48,8 @@ type DumpedThread struct {
 	Name     string `json:"name,omitempty"`
 	State    string `json:"state"`
 	HoldsGIL bool   `json:"holds_gil"`
+	// Attached: it runs Python, or C code that has not let go of an interpreter without a GIL.
+	Attached bool   `json:"attached,omitempty"`
 	GC       bool   `json:"gc,omitempty"`
 	Fault    string `json:"fault,omitempty"`
 	// Collective is the function of torch.distributed in which the thread stands; "backward" where a rank sleeps in
@@ -180,6 +184,7 @@ func (p *pythonProcess) dump(o DumpOptions) DumpedProcess {
 		}
 		whole := true
 		for i := range p.shot.Threads {
+			d.NoGIL = withoutGIL(&p.shot.Threads[i])
 			whole = whole && p.shot.Threads[i].Fault == cpython.FaultNone
 		}
 		if !whole {
@@ -236,7 +241,7 @@ func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, o D
 	}
 	state, flags := p.state(t, s)
 	d = DumpedThread{TID: t.tid, Name: t.name, State: record.StateWord(state), HoldsGIL: flags&model.SampleHoldsGIL != 0,
-		GC: flags&model.SampleGC != 0, Frames: []DumpedFrame{}, Native: missing}
+		Attached: flags&model.SampleAttached != 0, GC: flags&model.SampleGC != 0, Frames: []DumpedFrame{}, Native: missing}
 	if s.Fault != cpython.FaultNone {
 		d.Fault = "the stack changed too fast to be read whole"
 	}

@@ -47,7 +47,9 @@ type LiveSample struct {
 	Mono    int64
 	State   model.ThreadState
 	Flags   uint8
-	Frames  []record.SampleFrame
+	// NoGIL says that the process's interpreter runs without that lock: then SampleAttached tells who runs Python.
+	NoGIL  bool
+	Frames []record.SampleFrame
 }
 
 // SampledProcess is what became of one process of the tree.
@@ -72,6 +74,7 @@ type SamplerStats struct {
 	Wall                time.Duration
 	Bytes               int64
 	FirstSample         time.Duration // from the start; 0 none
+	RootEnded           time.Duration // from the start, when the root of the tree was seen to have ended; 0 not
 	Processes           []SampledProcess
 	WriteError          string
 }
@@ -91,6 +94,7 @@ type Sampler struct {
 	log     *treeLog
 	start   int64
 	wrote   atomic.Int64 // CPU ns of the writing goroutine
+	wakes   atomic.Int64
 	failure atomic.Pointer[string]
 }
 
@@ -131,6 +135,9 @@ func (s *Sampler) Stop() SamplerStats {
 	return s.stats
 }
 
+// Wakes is how often stacks were taken so far.
+func (s *Sampler) Wakes() int64 { return s.wakes.Load() }
+
 // Done is closed when the tree is gone or the sampler was stopped.
 func (s *Sampler) Done() <-chan struct{} { return s.done }
 
@@ -154,7 +161,7 @@ func (s *Sampler) loop(ctx context.Context) {
 			}
 		}
 		s.tree.sample()
-		s.stats.Wakes++
+		s.wakes.Add(1)
 		if now >= nextCut {
 			s.cut(now)
 			nextCut = now + int64(cutEvery)
@@ -223,6 +230,7 @@ func (s *Sampler) finish(now, begin int64) {
 	close(s.chunks)
 	<-s.written
 	st := &s.stats
+	st.Wakes = s.wakes.Load()
 	st.CPU = time.Duration(threadCPU() - begin + s.wrote.Load())
 	st.Wall = time.Duration(now - s.start)
 	if st.Wall > 0 {

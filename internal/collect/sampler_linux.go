@@ -25,6 +25,9 @@ var origin = struct {
 // monotonic is CLOCK_MONOTONIC in ns.
 func monotonic() int64 { return origin.mono + int64(time.Since(origin.at)) }
 
+// sinceBoot is the time that start times of processes are given in.
+func sinceBoot() time.Duration { return time.Duration(clockOf(unix.CLOCK_BOOTTIME)) }
+
 // threadCPU is the CPU time of the calling thread in ns.
 func threadCPU() int64 { return clockOf(unix.CLOCK_THREAD_CPUTIME_ID) }
 

@@ -8,6 +8,8 @@ var began = time.Now()
 
 func monotonic() int64 { return int64(time.Since(began)) }
 
+func sinceBoot() time.Duration { return time.Duration(monotonic()) }
+
 func threadCPU() int64 { return 0 }
 
 func clockPair() (mono, unixNS int64) { return monotonic(), time.Now().UnixNano() }

@@ -39,6 +39,7 @@ type pythonProcess struct {
 	awake   []awakeThread     // of the snapshot, to be settled at its end
 	sleep   map[uint64]int    // threads of the snapshot that sleep for a lock, by its address
 	unknown int               // threads of the snapshot without frames
+	noGIL   bool              // the interpreter has no lock in use
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -147,6 +148,9 @@ func outer(threads []cpython.ThreadSample, i int) bool {
 	return false
 }
 
+// withoutGIL says whether a thread's interpreter runs without a lock: a free-threaded build in which nothing switched it on.
+func withoutGIL(s *cpython.ThreadSample) bool { return s.GIL == 0 && s.Attached != cpython.AttachUnknown }
+
 // workerLoop is the function that a DataLoader's worker runs.
 const workerLoop = "_worker_loop"
 
@@ -154,6 +158,7 @@ const noStack = -2 // unlike -1, which is the empty stack
 
 func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 	p.good = p.good || s.Fault == cpython.FaultNone
+	p.noGIL = withoutGIL(s)
 	t := p.threads[s.Addr]
 	if t == nil {
 		if s.Fault != cpython.FaultNone {
@@ -313,5 +318,5 @@ func (p *pythonProcess) learnIndex(s *cpython.ThreadSample) {
 func (p *pythonProcess) tell(now int64, t *pythonThread, stack int32, state model.ThreadState, flags uint8) {
 	p.live = p.s.writer.Stacks.Frames(stack, p.live[:0])
 	p.s.opts.Live(LiveSample{PID: p.p.PID, Process: p.p.SampleProcess, Thread: int32(t.tid), Name: t.name, Mono: now,
-		State: state, Flags: flags, Frames: p.live})
+		State: state, Flags: flags, NoGIL: p.noGIL, Frames: p.live})
 }

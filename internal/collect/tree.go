@@ -175,6 +175,9 @@ func (t *tree) end(p *treeProcess, now int64) {
 	t.leave(p)
 	delete(t.procs, p.PID)
 	t.s.log.gone(now, p.PID)
+	if p.PID == t.root && t.s.stats.RootEnded == 0 {
+		t.s.stats.RootEnded = sinceStart(now, t.s.start)
+	}
 }
 
 // probe looks for an interpreter.

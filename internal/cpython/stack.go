@@ -9,12 +9,8 @@ import (
 // slack is what is read of a data-stack chunk beyond the last known top, for frames that were pushed since.
 const slack = 768
 
-// How often a stack is read in one snapshot before a fault is accepted, and before it is accepted that the innermost
-// frame changes faster than it can be read.
-const (
-	attempts      = 10
-	movedAttempts = 3
-)
+// attempts is how often a stack is read in one snapshot before a fault is accepted.
+const attempts = 10
 
 // threadState is what is known of one thread between snapshots: copies of its memory and its last stack.
 type threadState struct {
@@ -166,10 +162,11 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 		if out.Fault == FaultNone && !out.Cut && !r.rooted(t) {
 			out.Fault = FaultTorn
 		}
-		// A generator's frame may be linked to a place where another frame is by now: such a chain is believed only
-		// where nothing moved.
+		// A chain that holds together was one when the data stack was copied, also where the innermost frame is
+		// another afterwards: reading again would cost as much as the sample and prefer frames that last. A generator's
+		// frame may be linked to a place where another frame is by now: such a chain is believed only where nothing moved.
 		loose := out.Moved && t.loose && !r.l.Frame.Heap
-		if out.Fault == FaultNone && (!out.Moved || try >= movedAttempts && !loose) {
+		if out.Fault == FaultNone && !loose {
 			break
 		}
 		if try == attempts {

@@ -21,6 +21,7 @@ type Options struct {
 	Progress func(done, total int64) // bytes as stored; called from any goroutine, one call at a time
 	Skip     Skip                    // columns that nobody asked for
 	Stdin    io.Reader               // what "-" means
+	Survey   *Survey                 // of the same paths, where one was made: they are not searched again
 }
 
 // UnusableError says that an input cannot be used at all, and what it is.
@@ -66,19 +67,28 @@ type Survey struct {
 	Files    int      // in directories and zip archives, or named; a tar archive is one
 	Bytes    int64    // as stored
 	Sessions []string // the session directories among them
+	sources  []source
 }
 
-// SurveyOf looks at paths without reading more than each file's first bytes.
-func SurveyOf(paths []string) (Survey, error) {
-	sources, err := (&opening{}).expand(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "-" }))
-	v := Survey{Files: len(sources)}
+// SurveyOf looks at paths without reading more than each file's first bytes. Standard input counts as nothing: it can be
+// read once only. The error is that of Open.
+func SurveyOf(paths []string) (*Survey, error) {
+	sources, err := expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	v := &Survey{sources: sources}
 	for _, src := range sources {
+		if src.input {
+			continue
+		}
+		v.Files++
 		v.Bytes += src.size
 		if src.directory != nil {
 			v.Sessions = append(v.Sessions, src.path)
 		}
 	}
-	return v, err
+	return v, nil
 }
 
 // opening is one Open at work.
@@ -97,12 +107,19 @@ type opening struct {
 }
 
 func (o *opening) run(paths []string) error {
-	sources, err := o.expand(paths)
-	if err != nil {
-		return err
+	survey := o.opt.Survey
+	if survey == nil {
+		var err error
+		if survey, err = SurveyOf(paths); err != nil {
+			return err
+		}
 	}
+	sources := slices.Clone(survey.sources)
 	for i := range sources {
 		sources[i].number = i
+		if sources[i].input {
+			sources[i].open = o.standardInput
+		}
 		o.total += sources[i].size
 	}
 	if err := o.all(sources); err != nil {

@@ -24,6 +24,7 @@ type source struct {
 	open      func() (io.ReadCloser, error)
 	packed    bool // what open gives was compressed
 	found     bool // in a directory or archive: the user did not name it
+	input     bool // standard input
 	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
 }
 
@@ -44,10 +45,11 @@ const (
 	maxDepth = 16
 )
 
-func (o *opening) expand(paths []string) ([]source, error) {
+// expand lists what is to be read of paths.
+func expand(paths []string) ([]source, error) {
 	var all []source
 	for _, path := range paths {
-		list, err := o.expandOne(path)
+		list, err := expandOne(path)
 		if err != nil {
 			return nil, err
 		}
@@ -56,9 +58,9 @@ func (o *opening) expand(paths []string) ([]source, error) {
 	return all, nil
 }
 
-func (o *opening) expandOne(path string) ([]source, error) {
+func expandOne(path string) ([]source, error) {
 	if path == "-" {
-		return o.standardInput()
+		return []source{{path: path, input: true}}, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -79,11 +81,11 @@ func plainReason(err error) string {
 	return err.Error()
 }
 
-func (o *opening) standardInput() ([]source, error) {
+func (o *opening) standardInput() (io.ReadCloser, error) {
 	if o.opt.Stdin == nil {
-		return nil, &UnusableError{Path: "-", Reason: "there is no standard input"}
+		return nil, errors.New("there is no standard input")
 	}
-	return []source{{path: "-", open: func() (io.ReadCloser, error) { return io.NopCloser(o.opt.Stdin), nil }}}, nil
+	return io.NopCloser(o.opt.Stdin), nil
 }
 
 func openFile(path string) func() (io.ReadCloser, error) {

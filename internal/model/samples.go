@@ -22,6 +22,10 @@ const (
 	SampleAttached        // runs Python, or C code that has not let go of the interpreter, where no GIL is to be held
 )
 
+// SampleRunsPython is set in samples of threads that run Python, or C code that has not let go of the interpreter: those
+// that hold the GIL, and in an interpreter without one those that are attached.
+const SampleRunsPython = SampleHoldsGIL | SampleAttached
+
 // Samples are the Python stacks of one process, in columns of equal length, in order of time.
 type Samples struct {
 	Time   []Time

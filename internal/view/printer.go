@@ -138,6 +138,9 @@ func printable(s string) string {
 	}, s)
 }
 
+// Printable is a text of the program's as every table shows it, without control characters.
+func Printable(s string) string { return printable(s) }
+
 func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf) }
 
 // textWidth is the number of columns, one per character.

@@ -13,14 +13,14 @@ import (
 
 // SampleChoice says which samples of a session count.
 type SampleChoice struct {
-	GIL   bool  // only those of threads that held the GIL
+	GIL   bool  // only those of threads that held the GIL, or, where there is none, ran Python
 	Idle  bool  // those of threads that wait for work too
 	Ranks []int // of these ranks only; empty = of every process
 }
 
 // takes says whether sample i counts.
 func (c SampleChoice) takes(sm *model.Samples, i int) bool {
-	if c.GIL && sm.Flags[i]&model.SampleHoldsGIL == 0 {
+	if c.GIL && sm.Flags[i]&model.SampleRunsPython == 0 {
 		return false
 	}
 	return c.Idle || sm.State[i] != model.StateIdle
@@ -42,6 +42,7 @@ type sampleSums struct {
 	files     map[model.Str]float64 // total time by file
 	all       float64               // ns
 	samples   int
+	attached  int // of them of threads that ran Python without a GIL
 	processes int
 	threads   int
 }
@@ -69,7 +70,9 @@ func (o *sampleSums) process(s *model.Session, p *model.Process, choice SampleCh
 		if choice.takes(sm, i) && !foreign(sm.Stack[i]) {
 			counts[sm.Stack[i]]++
 			threads[sm.Thread[i]] = true
-			n++
+			if n++; sm.Flags[i]&model.SampleAttached != 0 {
+				o.attached++
+			}
 		}
 	}
 	if n == 0 {

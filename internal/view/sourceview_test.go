@@ -156,3 +156,18 @@ func TestSamplesHostile(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteSamplesWithoutGIL: of an interpreter that has no GIL, the threads that run Python count in its stead.
+func TestWriteSamplesWithoutGIL(t *testing.T) {
+	p := testkit.NewProgram()
+	work := []testkit.Frame{{File: "/home/u/t.py", Function: "work", First: 1, Line: 2}}
+	p.Do(testkit.Act{Ms: 30, State: model.StateCPU, Flags: model.SampleAttached, Stack: work},
+		testkit.Act{Ms: 70, State: model.StateCPU, Flags: model.SampleInNative, Stack: []testkit.Frame{{File: "/home/u/t.py", Function: "compress", First: 3, Line: 4}}})
+	var b strings.Builder
+	if err := WriteSamples(&b, p.S, SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "ran Python (the interpreter has no GIL)") || !strings.Contains(text, "work (") || strings.Contains(text, "compress (") {
+		t.Error(text)
+	}
+}

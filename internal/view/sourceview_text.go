@@ -100,6 +100,10 @@ func share(part, all float64) float64 {
 func (c SampleChoice) describe(sums *sampleSums) string {
 	what := "wall time of threads that do not wait for work"
 	switch {
+	case c.GIL && sums.attached > 0 && sums.attached == sums.samples:
+		what = "time in which threads ran Python (the interpreter has no GIL)"
+	case c.GIL && sums.attached > 0:
+		what = "time in which threads held the GIL, or ran Python where there is none"
 	case c.GIL:
 		what = "time in which threads held the GIL"
 	case c.Idle:
@@ -131,7 +135,7 @@ func WriteSamples(w io.Writer, s *model.Session, choice SampleChoice, opt TextOp
 	p.wrap("", "", choice.describe(sums))
 	if sums.samples == 0 {
 		if choice.GIL {
-			p.wrap("", "", "No sample held the GIL: no thread ran Python code, or the interpreter has no GIL.")
+			p.wrap("", "", "No sample held the GIL: no thread ran Python code.")
 		}
 		_, err := io.WriteString(w, p.out.String())
 		return err
