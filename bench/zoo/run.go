@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -214,7 +215,7 @@ func (r *runner) start(variant string, command []string) (wall, cpu float64, err
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = filepath.Join(r.dir, variant)
-	cmd.Env = os.Environ()
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
 	if e.Threads != "default" {
 		cmd.Env = append(cmd.Env, "OMP_NUM_THREADS=1")
 	}
