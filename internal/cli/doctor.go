@@ -68,7 +68,7 @@ func (a *app) printChecks(list []check) {
 }
 
 func runChecks(ctx context.Context) []check {
-	list := []check{checkSystem(), checkChildren(), checkOthers(), checkNative(), checkPython(ctx), checkDirectory()}
+	list := []check{checkSystem(), checkChildren(), checkOthers(proc.ReadPermission(0)), checkNative(), checkPython(ctx), checkDirectory()}
 	m := collect.ReadMachine()
 	list = append(list, checkLimits(m.CPUs, m.CPUQuota), checkShared(m.SHMBytes))
 	return append(list, checkGPUs(ctx))
@@ -133,9 +133,8 @@ func tryChild() error {
 }
 
 // checkOthers asks about attach, top and dump: processes that somebody else started.
-func checkOthers() check {
+func checkOthers(p proc.Permission) check {
 	c := check{name: "stacks of other programs (attach, top, dump)", ok: true, text: "readable, those of this user"}
-	p := proc.ReadPermission(0)
 	advice := p.Advice()
 	switch {
 	case p.Capable && advice == "":

@@ -27,9 +27,9 @@ type DumpedProcess struct {
 	WorldSize int    `json:"world_size,omitempty"`
 	Python    string `json:"python"`
 	// NoGIL: its interpreter runs without that lock.
-	NoGIL     bool           `json:"no_gil,omitempty"`
-	Command   []string       `json:"command"`
-	Threads   []DumpedThread `json:"threads"`
+	NoGIL   bool           `json:"no_gil,omitempty"`
+	Command []string       `json:"command"`
+	Threads []DumpedThread `json:"threads"`
 	// Tasks are asyncio's, of all event loops.
 	Tasks []DumpedTask `json:"tasks,omitempty"`
 	// Collective is where the first of its threads that stands in a collective does, "" outside of them.
@@ -133,7 +133,7 @@ func whyNot(pid int) string {
 	mem := proc.OpenMemory(pid)
 	defer mem.Close()
 	permission := proc.ReadPermission(pid)
-	if permission.Kernel || !permission.Running {
+	if permission.Kernel || permission.Ended || !permission.Running {
 		return permission.Advice()
 	}
 	_, err := cpython.Find(pid, mem)

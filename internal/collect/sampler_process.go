@@ -149,7 +149,9 @@ func outer(threads []cpython.ThreadSample, i int) bool {
 }
 
 // withoutGIL says whether a thread's interpreter runs without a lock: a free-threaded build in which nothing switched it on.
-func withoutGIL(s *cpython.ThreadSample) bool { return s.GIL == 0 && s.Attached != cpython.AttachUnknown }
+func withoutGIL(s *cpython.ThreadSample) bool {
+	return s.GIL == 0 && s.Attached != cpython.AttachUnknown
+}
 
 // workerLoop is the function that a DataLoader's worker runs.
 const workerLoop = "_worker_loop"

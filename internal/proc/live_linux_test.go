@@ -102,6 +102,7 @@ func TestAdvice(t *testing.T) {
 	}{
 		{func(*Permission) {}, ""},
 		{func(p *Permission) { p.Running = false }, "does not exist"},
+		{func(p *Permission) { p.Ended = true }, "has ended"},
 		{func(p *Permission) { p.Kernel = true }, "kernel thread"},
 		{func(p *Permission) { p.SameUser = false }, "another user"},
 		{func(p *Permission) { p.PtraceScope = 1 }, "ptrace_scope=0"},

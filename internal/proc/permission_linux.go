@@ -18,6 +18,7 @@ type Permission struct {
 	SameUser    bool
 	Kernel      bool // the target is a kernel thread
 	Running     bool // the target exists
+	Ended       bool // it has ended, and its parent has not asked how
 	Descendant  bool // the target descends from this process
 }
 
@@ -36,8 +37,9 @@ func ReadPermission(pid int) Permission {
 	}
 	target := statusFields(pid)
 	p.Running = len(target) > 0
+	p.Ended = strings.HasPrefix(target["State"], "Z") || strings.HasPrefix(target["State"], "X")
 	p.SameUser = sameIDs(self, target)
-	p.Kernel = target["Kthread"] == "1" || p.Running && target["VmSize"] == "" && target["State"] != "" && target["State"][0] != 'Z'
+	p.Kernel = target["Kthread"] == "1" || p.Running && target["VmSize"] == "" && !p.Ended
 	for at, n := pid, 0; at > 1 && n < 1000; n++ {
 		s, err := ReadStat(at)
 		if err != nil {
@@ -86,6 +88,8 @@ func (p Permission) Advice() string {
 	switch {
 	case !p.Running:
 		return "the process does not exist any more"
+	case p.Ended:
+		return "the process has ended; only its parent still has to take notice (a zombie)"
 	case p.Kernel:
 		return "it is a kernel thread: it runs no program"
 	case p.Capable:

@@ -4,8 +4,8 @@ package proc
 
 // Permission is what decides whether this process may read another one.
 type Permission struct {
-	PtraceScope                                             int
-	Capable, Seccomp, SameUser, Kernel, Running, Descendant bool
+	PtraceScope                                                    int
+	Capable, Seccomp, SameUser, Kernel, Running, Ended, Descendant bool
 }
 
 // ReadPermission knows nothing here.
