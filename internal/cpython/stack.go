@@ -42,6 +42,7 @@ type threadState struct {
 	root, maybe  uint64   // outermost frame: the last one, and one that was seen in one snapshot,
 	maybeAt      int64    // this one
 	loose        bool     // some frame of the last walk lies outside of the data stack
+	late         bool     // a chunk was copied during the last walk
 }
 
 // chunk is a copy of the used part of one _PyStackChunk: previous, size and top (8 bytes each), then frames.
@@ -164,8 +165,9 @@ func (r *Reader) stack(t *threadState, out *ThreadSample) {
 		}
 		// A chain that holds together was one when the data stack was copied, also where the innermost frame is
 		// another afterwards: reading again would cost as much as the sample and prefer frames that last. A generator's
-		// frame may be linked to a place where another frame is by now: such a chain is believed only where nothing moved.
-		loose := out.Moved && t.loose && !r.l.Frame.Heap
+		// frame may be linked to a place where another frame is by now: such a chain is believed only where the data stack
+		// was copied between two looks at the innermost frame, and nothing moved.
+		loose := (out.Moved || t.late || !t.hasEnd) && t.loose && !r.l.Frame.Heap
 		if out.Fault == FaultNone && !loose {
 			break
 		}
@@ -288,7 +290,7 @@ func (r *Reader) currentFrame(t *threadState) (uint64, bool) {
 
 // walk follows the chain of frames from the innermost one.
 func (r *Reader) walk(t *threadState, cur uint64, out *ThreadSample) Fault {
-	t.frames, t.addrs, t.loose = t.frames[:0], t.addrs[:0], false
+	t.frames, t.addrs, t.loose, t.late = t.frames[:0], t.addrs[:0], false, false
 	f := &r.l.Frame
 	var packed packing
 	native := true // the last frame was one of the C stack
@@ -468,6 +470,7 @@ func (r *Reader) frameInChunk(t *threadState, addr uint64) ([]byte, uint64, bool
 		c.used = true // chunks on the way are kept: their headers lead on
 		size := word(c.buf, 8)
 		if addr >= at && addr-at < size && size <= maxChunk {
+			t.late = true
 			return r.fill(c, int(addr-at))
 		}
 		total += len(c.buf)

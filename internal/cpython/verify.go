@@ -8,7 +8,8 @@ import (
 
 // verifyObjects reads the frames of a stack of objects (to 3.10) a second time. Frames there are freed and reused one
 // by one, so that a chain of copies may never have existed; one whose links did not change between two readings did.
-// The innermost frame is excepted: it may return, which is no fault.
+// The innermost frame is excepted: it may return, which is no fault. One that is alone is not: a generator that does not
+// run has no link either.
 func (r *Reader) verifyObjects(t *threadState, out *ThreadSample) {
 	if unmoved(t) {
 		return
@@ -27,7 +28,7 @@ func (r *Reader) verifyObjects(t *threadState, out *ThreadSample) {
 		out.Fault = FaultTorn
 		return
 	}
-	for i := 1; i < len(r.ranges); i++ {
+	for i := max(0, min(1, len(r.ranges)-1)); i < len(r.ranges); i++ {
 		b := r.ranges[i].Buf
 		if word(b, 0) == 0 || word(b, f.Code) != t.frames[i].Code.addr || word(b, f.Back) != addrAt(t.addrs, i+1) {
 			out.Fault = FaultTorn
