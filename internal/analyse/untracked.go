@@ -14,6 +14,8 @@ type Untracked struct {
 	// Runs are stretches in them from the first to the last of consecutive outermost operators of which no backward pass used
 	// the result and which neither an optimizer nor a DataLoader called; sorted, disjoint.
 	Runs []Interval
+	// Judged are those of Runs in which a loss was computed: what a model answers is compared there with what is right.
+	Judged []Interval
 }
 
 // backwardEvent begins the name under which autograd's engine records each function of a backward pass.
@@ -35,9 +37,9 @@ func UntrackedWork(s *model.Session, b *Breakdown) *Untracked {
 	if len(u.Steps) == 0 {
 		return nil
 	}
-	byStart := func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) }
-	slices.SortFunc(u.Steps, byStart)
-	slices.SortFunc(u.Runs, byStart)
+	for _, list := range [][]Interval{u.Steps, u.Runs, u.Judged} {
+		slices.SortFunc(list, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
+	}
 	return u
 }
 
@@ -88,8 +90,17 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 	ev := &st.trace.Events
 	first, end := laneEvents(st.trace, lane)
 	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
-	var runs []Interval
-	run, until, differentiated := Interval{}, model.Time(0), false
+	var runs, judged []Interval
+	run, until, differentiated, judges := Interval{}, model.Time(0), false, false
+	finish := func() {
+		if run.End > run.Start {
+			runs = append(runs, run)
+			if judges {
+				judged = append(judged, run)
+			}
+		}
+		run, judges = Interval{}, false
+	}
 	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
 		id := model.EventID(i)
 		if ev.Kind[i] != model.KindOp || ev.Start[i] < until {
@@ -98,24 +109,26 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 		until = ev.End(id)
 		differentiated = differentiated || tracked[id]
 		if tracked[id] || strings.HasPrefix(s.Text(ev.Name[i]), backwardEvent) || neededAround(ev, id, s) {
-			if run.End > run.Start {
-				runs = append(runs, run)
-			}
-			run = Interval{}
+			finish()
 			continue
 		}
 		if run.End == 0 {
 			run.Start = ev.Start[i]
 		}
 		run.End = until
+		judges = judges || isLoss(s.Text(ev.Name[i]))
 	}
-	if run.End > run.Start {
-		runs = append(runs, run)
-	}
+	finish()
 	if differentiated {
 		u.Steps = append(u.Steps, st.Interval)
 		u.Runs = append(u.Runs, runs...)
+		u.Judged = append(u.Judged, judged...)
 	}
+}
+
+// isLoss says that an operator compares predictions with what is right: PyTorch's loss functions.
+func isLoss(name string) bool {
+	return strings.Contains(name, "_loss") || strings.HasPrefix(name, "aten::binary_cross_entropy") || name == "aten::kl_div"
 }
 
 // neededAround says that an annotation of an optimizer or of a DataLoader encloses the operator.

@@ -51,10 +51,14 @@ func findBeside(c *Context) []Finding {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			c.every(members) > 1 || !c.operates(&p) || c.infers(&p) || !c.readsBack(&p) {
+			c.every(members) > 1 || !c.operates(&p) || !c.readsBack(&p) {
 			continue
 		}
-		out = append(out, c.besideFinding(&p))
+		network := c.infers(&p)
+		if network && !c.validates(&p, u) {
+			continue
+		}
+		out = append(out, c.besideFinding(&p, network))
 		for _, m := range members {
 			c.beside[m] = true
 		}
@@ -84,7 +88,8 @@ func membersOf(chains []chain) []int {
 // besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work, most time first.
 func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
 	seen, apart := map[placeKey]int{}, map[placeKey]int{}
-	c.tracedChains(u, func(ch chain, untracked bool) {
+	c.tracedChains(u, func(ch chain, at model.Time) {
+		untracked := inside(u.Runs, at)
 		done := map[placeKey]bool{}
 		for i := range ch.frames {
 			for _, k := range []placeKey{{f: keyOf(&ch.frames[i])}, {keyOf(&ch.frames[i]), ch.frames[i].Line}} {
@@ -168,13 +173,13 @@ func joinNear(all []besidePlace) []besidePlace {
 }
 
 // computes chooses samples in operators or in the interpreter that are neither in a backward pass nor in an optimizer.
-func (c *Context) computes(_ int, a *analyse.Attributed) bool {
-	return (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
+func (c *Context) computes(k int, a *analyse.Attributed) bool {
+	return !c.beside[k] && (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
 		c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(analyse.ActBackward|analyse.ActOptimizer|analyse.ActLoader) == 0
 }
 
-// tracedChains hands out the driving thread's samples in traced steps, and whether each lies in untracked work.
-func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, untracked bool)) {
+// tracedChains hands out the driving thread's samples in traced steps, with their times.
+func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, at model.Time)) {
 	sm := &c.P.Samples
 	var list []analyse.Attributed
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
@@ -183,7 +188,7 @@ func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, untracked 
 		}
 	}
 	for _, ch := range chainsOf(c.C, sm, list, func(int, *analyse.Attributed) bool { return true }) {
-		f(ch, inside(u.Runs, sm.Time[list[ch.index].Index]))
+		f(ch, sm.Time[list[ch.index].Index])
 	}
 }
 
@@ -215,6 +220,22 @@ func (c *Context) infers(p *besidePlace) bool {
 	return t >= besideNetwork*sum(p.chains)
 }
 
+// validates says that a place that runs a network computes a loss of what that answers, which no gradient flows through: it tries the
+// model. An answer that steers what comes next is not judged where it is made.
+func (c *Context) validates(p *besidePlace, u *analyse.Untracked) bool {
+	all, judged := 0, 0
+	c.tracedChains(u, func(ch chain, at model.Time) {
+		here := slices.ContainsFunc(ch.frames, func(f model.Frame) bool {
+			return keyOf(&f) == p.key.f && (p.key.line == 0 || p.key.line == f.Line)
+		})
+		if here {
+			all++
+			judged += btoi(inside(u.Judged, at))
+		}
+	})
+	return 2*judged > all
+}
+
 // readsBack says that the source of a place, or of what it calls, turns tensors into Python's values.
 func (c *Context) readsBack(p *besidePlace) bool {
 	type stretch struct{ from, to int32 }
@@ -244,7 +265,7 @@ func (c *Context) readsBack(p *besidePlace) bool {
 	return false
 }
 
-func (c *Context) besideFinding(p *besidePlace) Finding {
+func (c *Context) besideFinding(p *besidePlace, validation bool) Finding {
 	sp := spotOf(p.chains, p.depth, sum(p.chains))
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
 	for _, ch := range p.chains {
@@ -261,5 +282,12 @@ func (c *Context) besideFinding(p *besidePlace) Finding {
 	}
 	f.Fix.Text = "Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at."
 	f.Caveat = "Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay."
+	if validation {
+		f.Title = fmt.Sprintf("%s of %s tries the model without learning from it", percent(f.Share), c.each())
+		f.Evidence = append(f.Evidence, Evidence{Text: "a network's answers are judged by a loss here, and no gradient flows through it"})
+		f.Fix.Text = "Validate every n-th step or once an epoch, or on a part of the data."
+		f.Caveat = "Whoever chooses weights by this value chooses among fewer."
+	}
+	c.grows(&f, sp.members)
 	return f
 }

@@ -111,3 +111,26 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+// A network that is asked in each step and whose answer a loss compares with what is right is tried, not used.
+func TestValidationInEachStep(t *testing.T) {
+	p := testkit.NewProgram()
+	at := user("held_out", 10, 12)
+	try := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward"))
+	lines := make([]string, 20)
+	lines[11] = "return mse_loss(model(x), y).item()"
+	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), try)
+	trainingTrace(p, 3, try, false)
+	ev := &p.S.Traces[0].Events
+	for i := range ev.Name {
+		if p.S.Strings.Text(ev.Name[i]) == "aten::histc" {
+			ev.Name[i] = p.S.Strings.Intern("aten::mse_loss")
+		}
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Python, "", 12, 38)
+	if !strings.Contains(f.Title, "tries the model") || !strings.Contains(f.Fix.Text, "Validate") {
+		t.Errorf("%q: %q", f.Title, f.Fix.Text)
+	}
+}

@@ -30,6 +30,7 @@ func rules() []rule {
 		{Comm, findComm},
 		{Sync, findSync},
 		{GIL, findGIL},
+		{Python, findText},
 		{Python, findBeside}, // before launch and python: it knows why their time is spent
 		{Launch, findLaunch},
 		{Python, findPython},

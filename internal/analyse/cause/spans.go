@@ -254,6 +254,7 @@ func (c *Context) sampledIO() []Finding {
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
 	ioWords(c, &f)
+	c.grows(&f, sp.members)
 	return []Finding{f}
 }
 

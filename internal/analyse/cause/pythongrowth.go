@@ -1,0 +1,64 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Limits of growth: how often a place's time must at least double, from the first third of the steps to the last, and by how many
+// standard deviations of the counts of samples.
+const (
+	growthFactor = 2
+	growthSure   = 3.5
+	growthSteps  = 30
+)
+
+// grows adds to a finding that its time becomes more from step to step, where its samples (indices of attributed ones) say so: what
+// it works on, all that was seen so far, grows with the run.
+func (c *Context) grows(f *Finding, members []int) {
+	first, last, ok := c.growth(members)
+	if !ok {
+		return
+	}
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("it grows with the run: %s per step in the first third of the steps, %s in the last", ms(first), ms(last)), Value: last / max(first, 1)})
+	f.Fix.Text = "Its time grows with each step: let it work on what is new, and keep sums or counts of what was before. " + f.Fix.Text
+}
+
+// growth compares a place's time per step, in ns, in the first and in the last third of the accounted steps. ok is true where it
+// becomes longer throughout: more in each third than in the one before.
+func (c *Context) growth(members []int) (first, last float64, ok bool) {
+	w := c.B.Windows
+	if !c.B.PerStep || len(w) < growthSteps || c.every(members) > 1 {
+		return 0, 0, false
+	}
+	var time, count [3]float64
+	for _, m := range members {
+		a := &c.B.Samples[m]
+		if at := windowOf(w, c.P.Samples.Time[a.Index]); at >= 0 {
+			time[3*at/len(w)] += a.Weight
+			count[3*at/len(w)]++
+		}
+	}
+	each := float64(len(w)) / 3
+	sure := growthSure * math.Sqrt(count[0]+count[2])
+	rising := time[1] >= 1.2*time[0] && time[2] >= 1.2*time[1]
+	return time[0] / each, time[2] / each, rising && time[2] >= growthFactor*time[0] && count[2]-count[0] >= sure
+}
+
+// windowOf is the index of the window that holds an instant, -1 where none does.
+func windowOf(w []analyse.Interval, t model.Time) int {
+	i, _ := slices.BinarySearchFunc(w, t, func(iv analyse.Interval, t model.Time) int {
+		if iv.End <= t {
+			return -1
+		}
+		return 1
+	})
+	if i < len(w) && w[i].Start <= t {
+		return i
+	}
+	return -1
+}

@@ -1,0 +1,46 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// metricProgram takes a number of ms for a metric in each of its steps, as a function of the step.
+func metricProgram(steps int, metric func(step int) int) *testkit.Program {
+	p := testkit.NewProgram()
+	for i := range steps {
+		p.Steps(1, model.PhaseBaseline, testkit.Native(30, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(metric(i), module, loop(44), user("score", 10, 12)))
+	}
+	return p
+}
+
+func TestTimeThatGrows(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		metric func(int) int
+		grows  bool
+	}{
+		{"with all that was seen", func(i int) int { return i / 2 }, true},
+		{"not", func(int) int { return 15 }, false},
+		{"for a while", func(i int) int { return []int{5, 30, 5}[i/20] }, false},
+		{"in few steps", func(i int) int { return i / 59 * 200 }, false},
+	} {
+		res, _ := find(t, metricProgram(60, c.metric))
+		if res.Findings[0].Cause != cause.Python {
+			t.Errorf("%s: first finding %+v", c.name, res.Findings[0])
+			continue
+		}
+		said := false
+		for _, e := range res.Findings[0].Evidence {
+			said = said || strings.Contains(e.Text, "grows")
+		}
+		if said != c.grows {
+			t.Errorf("time that grows %s: said so is %v: %+v", c.name, said, res.Findings[0].Evidence)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// Writing tensors as text calls many small operators and keeps the interpreter busy; it is one finding, at the line that asks for it.
+func TestTensorsAsText(t *testing.T) {
+	p := testkit.NewProgram()
+	note := user("note", 10, 12)
+	format := torchFrame("_tensor_str.py", "_tensor_str")
+	p.Steps(30, model.PhaseBaseline, forward,
+		testkit.Python(12, module, loop(44), note, torchFrame("_tensor.py", "Tensor.__repr__"), format),
+		testkit.Native(8, module, loop(44), note, torchFrame("_tensor.py", "Tensor.__repr__"), format))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Python, "", 12, 20)
+	if !strings.Contains(f.Title, "as text") {
+		t.Errorf("title %q", f.Title)
+	}
+	for _, other := range res.Findings[1:] {
+		if !other.Healthy {
+			t.Errorf("claims the same again: %s: %s", other.Cause, other.Title)
+		}
+	}
+}
+
+// A user's function that is called while text is made, such as a hook, is no part of it.
+func TestUserCodeBelowTextIsItsOwn(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Steps(30, model.PhaseBaseline, forward,
+		testkit.Python(20, module, loop(44), torchFrame("_tensor_str.py", "_str"), user("count", 20, 22)))
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Python, "", 22, 20); strings.Contains(f.Title, "as text") {
+		t.Errorf("title %q", f.Title)
+	}
+}
