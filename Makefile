@@ -13,7 +13,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo bench-sampler bench-engine bench-export wheel release pgo clean
+.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export wheel release pgo clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -80,6 +80,12 @@ parity: build ## our numbers against torch's own tables and Holistic Trace Analy
 
 zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1
 	$(GO) run ./bench/zoo
+
+replay: build ## traced, replayed and slack of every real trace, and unprofiled, replayed and untraced steps of every example
+	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && python=$$(scripts/env.sh newest) && export OMP_NUM_THREADS=1 && for script in examples/*.py; do \
+	  launch=; case $$script in */ranks.py) launch='-m torch.distributed.run --standalone --nproc_per_node 2';; esac; \
+	  ./bottleneck run --out $$dir/$$(basename $$script .py) -o /dev/null -- $$python $$launch $$script >/dev/null || exit 1; done && \
+	BOTTLENECK_SESSIONS=$$dir $(GO) test -count=1 -v -run 'TestUnmodifiedReplay|TestSessions' ./internal/analyse/replay
 
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)

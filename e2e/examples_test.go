@@ -92,6 +92,7 @@ func testExample(t *testing.T, python, name string) {
 	before := profile(t, python, slow)
 	checkAccount(t, before)
 	checkReplayed(t, before)
+	checkReplay(t, before)
 	if len(before.report.Findings) == 0 {
 		t.Errorf("nothing found; expected %s/%s; %s", slow.cause, slow.sub, before.report.Verdict.Sentence)
 	} else if first := before.report.Findings[0]; !slow.names(first) || !slow.placed(first) {

@@ -39,6 +39,10 @@ type expect struct {
 	// Affinity and Quota limit the slow program to so many cores, the fixed one is not limited.
 	Affinity int
 	Quota    float64
+	// SHM is the size of /dev/shm in MiB, for both sides; 0: the machine's. Ends says that the slow program ends by an error; then
+	// nothing is priced.
+	SHM  int
+	Ends bool
 	// Trace is a recorded trace below the folder of real traces, in place of programs.
 	Trace string
 	// TraceFixed is the trace of the cured program, "" where none was recorded.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 )
@@ -45,8 +46,28 @@ func setQuota(cores float64) error {
 	return os.WriteFile(filepath.Join(dir, "cpu.cfs_quota_us"), []byte(strconv.Itoa(int(cores*period))), 0o644)
 }
 
-// limited puts a command under the case's limits.
-func limited(e *expect, command []string) ([]string, error) {
+// shmUnable says why no small /dev/shm can be mounted here for one command, "" where one can.
+func shmUnable() string {
+	if out, err := exec.Command("unshare", withSHM(1, []string{"true"})[1:]...).CombinedOutput(); err != nil {
+		return fmt.Sprintf("no small /dev/shm can be mounted here: %v: %s", err, lastLines(string(out), 1))
+	}
+	return ""
+}
+
+// withSHM starts a command in a mount namespace of its own, in which /dev/shm holds so many MiB; nothing of it is seen outside.
+func withSHM(mib int, command []string) []string {
+	mount := fmt.Sprintf(`mount -t tmpfs -o size=%dm tmpfs /dev/shm && exec "$@"`, mib)
+	return append([]string{"unshare", "--mount", "--propagation", "private", "sh", "-c", mount, "sh"}, command...)
+}
+
+// limited puts a command under the case's limits; those that are not the machine's own are of the slow side only.
+func limited(e *expect, variant string, command []string) ([]string, error) {
+	if e.SHM > 0 {
+		command = withSHM(e.SHM, command)
+	}
+	if variant != "slow" {
+		return command, nil
+	}
 	if e.Affinity > 0 {
 		command = append([]string{"taskset", "-c", fmt.Sprintf("0-%d", e.Affinity-1)}, command...)
 	}

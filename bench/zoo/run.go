@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,6 +97,11 @@ func (r *runner) unable() string {
 			return why
 		}
 	}
+	if e.SHM > 0 {
+		if why := shmUnable(); why != "" {
+			return why
+		}
+	}
 	if e.Needs != "" && exec.Command(r.python, "-c", "import "+e.Needs).Run() != nil {
 		return "no module " + e.Needs
 	}
@@ -138,7 +144,7 @@ func (r *runner) measure(o *outcome) error {
 	if err := r.profile("slow", &o.slow); err != nil || r.c.healthy() {
 		return err
 	}
-	for len(o.wall) < r.repeats && (len(o.wall) < fewestRepeats || !o.decided()) {
+	for !r.c.expect.Ends && len(o.wall) < r.repeats && (len(o.wall) < fewestRepeats || !o.decided()) {
 		var took, cpu [2]float64
 		for i, v := range variants {
 			var err error
@@ -149,7 +155,7 @@ func (r *runner) measure(o *outcome) error {
 		o.wall = append(o.wall, took)
 		o.cpu = append(o.cpu, cpu)
 	}
-	if r.peers {
+	if r.peers && !r.c.expect.Ends {
 		o.peers = r.askPeers()
 	}
 	o.twin = true
@@ -181,7 +187,7 @@ var measurable = map[string]bool{"threads": true, "machine": true, "precision": 
 func (r *runner) profile(variant string, doc *document) error {
 	path := filepath.Join(r.dir, variant+".json")
 	args := []string{r.binary, "run", "--out", filepath.Join(r.dir, variant+"-session"), "-o", filepath.Join(r.dir, variant+".txt"), "--json", path}
-	if r.repeats > 0 && variant == "slow" && measurable[r.c.expect.Cause] {
+	if r.repeats > 0 && variant == "slow" && !r.c.expect.Ends && measurable[r.c.expect.Cause] {
 		args = append(args, "--measure-fixes")
 	}
 	args = append(args, "--")
@@ -206,11 +212,11 @@ func (r *runner) plain(variant string) (wall, cpu float64, err error) {
 // start runs a command under the case's limits.
 func (r *runner) start(variant string, command []string) (wall, cpu float64, err error) {
 	e := &r.c.expect
+	command, err = limited(e, variant, command)
+	if err != nil {
+		return 0, 0, err
+	}
 	if variant == "slow" {
-		command, err = limited(e, command)
-		if err != nil {
-			return 0, 0, err
-		}
 		defer lift(e)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
@@ -222,7 +228,13 @@ func (r *runner) start(variant string, command []string) (wall, cpu float64, err
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	began := time.Now()
-	if err := cmd.Run(); err != nil {
+	err = cmd.Run()
+	ended := (*exec.ExitError)(nil)
+	switch mustEnd := e.Ends && variant == "slow"; {
+	case mustEnd && err == nil:
+		return 0, 0, fmt.Errorf("%s ended well, want an error", filepath.Base(r.script[variant]))
+	case mustEnd && errors.As(err, &ended):
+	case err != nil:
 		return 0, 0, fmt.Errorf("%s: %w: %s", filepath.Base(r.script[variant]), err, lastLines(stderr.String(), 3))
 	}
 	state := cmd.ProcessState

@@ -166,7 +166,7 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 	}
 	if o.ranksEqual {
 		if !r.Meets() {
-			return c, "", usage("--ranks-equal: these %s do not show ranks that wait for one another; give the traces of all ranks", basis(r))
+			return c, "", usage("--ranks-equal: these %s do not show ranks that wait for one another; give the traces of all ranks, or a session of them", basis(r))
 		}
 		c.RanksEqual = true
 		said = append(said, "no rank waited for a late one")
@@ -179,7 +179,11 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 
 // unknownName says what is near a name that the session does not hold.
 func unknownName(r *replay.Session, name string) error {
-	return usage("what-if: nothing recorded takes time under the name %q%s; kinds are: %s", name, didYouMean(name, r.Names()), strings.Join(r.Kinds(), ", "))
+	hint := ""
+	if r.Unprofiled() && strings.Contains(name, "::") {
+		hint = "; single operators are known of traced steps only: ask about one of the session's trace-*.json.gz"
+	}
+	return usage("what-if: nothing recorded takes time under the name %q%s%s; kinds are: %s", name, didYouMean(name, r.Names()), hint, strings.Join(r.Kinds(), ", "))
 }
 
 func (o *whatIfOptions) write(a *app, doc *view.WhatIf) error {

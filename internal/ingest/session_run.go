@@ -119,8 +119,10 @@ func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
 			p := r.s.Processes[run.TopLevel]
 			p.ExitStatus = &l.Exit.Code
 		}
-		if n := memoryRanOut(l); n != "" {
-			run.Notes = append(run.Notes, n)
+		for _, n := range []string{memoryRanOut(l), busError(l)} {
+			if n != "" {
+				run.Notes = append(run.Notes, n)
+			}
 		}
 	case l.After != nil: // attached, and let go again
 		run.End = model.Time(l.After.UnixNS)
@@ -154,6 +156,19 @@ func memoryRanOut(l *record.Launcher) string {
 		text += fmt.Sprintf(" (limit %.3g GiB, largest process of the program %.3g GiB)", float64(*limit)/(1<<30), float64(l.Exit.MaxRSSBytes)/(1<<30))
 	}
 	return text
+}
+
+// busError says what a bus error means: memory that is mapped from a file could not be filled, as in a full /dev/shm. Empty where
+// the program did not end by one.
+func busError(l *record.Launcher) string {
+	if l.Exit.Signal != "SIGBUS" {
+		return ""
+	}
+	text := "a bus error ended the program: memory that is mapped from a file had no room, most often because /dev/shm was full"
+	if l.Before != nil && l.Before.SHMBytes != nil {
+		text += fmt.Sprintf(" (it holds %.3g MiB)", float64(*l.Before.SHMBytes)/(1<<20))
+	}
+	return text + "; docker run --shm-size=8g or --ipc=host makes it larger"
 }
 
 func (r *sessionReader) agentsRun(run *model.Run) {

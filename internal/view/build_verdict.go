@@ -104,7 +104,7 @@ func nonEmptyRole(r model.Role) model.Role {
 
 func (b *builder) finding(f *cause.Finding) Finding {
 	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
-		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change, Was: f.Fix.Old}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}}
+		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change, Was: f.Fix.Old}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}, Stops: f.Stops}
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
 	}
@@ -144,7 +144,7 @@ func where(w cause.Where) Where {
 // verdict is the first finding that saves something, as a sentence; without one, what the program is bound by.
 func (b *builder) verdict() {
 	v := Verdict{Bound: b.bound()}
-	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil })
+	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.counts() })
 	if i < 0 {
 		v.Sentence = b.mostlyStartUp() + b.healthy()
 		v.Confidence = b.accountConfidence()
@@ -164,6 +164,9 @@ func sentence(f *Finding) string {
 	s := f.Title
 	if at := atPlace(f.Where); at != "" {
 		s += ": " + at
+	}
+	if f.Stops {
+		return s + "."
 	}
 	return s + "; " + savingText(f.Saving) + "."
 }

@@ -206,7 +206,12 @@ type Finding struct {
 	Fix        Fix         `json:"fix"`
 	Caveat     string      `json:"caveat,omitempty"`
 	Confidence *Confidence `json:"confidence,omitempty"`
+
+	Stops bool `json:"-"` // it ended the program, or lets it hang, which counts for more than any saving
 }
+
+// counts says that a finding is a defect: it saves something, or ends the program.
+func (f *Finding) counts() bool { return f.Saving != nil || f.Stops }
 
 // Where is the place of a finding.
 type Where struct {

@@ -46,6 +46,9 @@ func structSchema(t reflect.Type, defs map[string]any) map[string]any {
 	props, required := map[string]any{}, []string{}
 	for i := range t.NumField() {
 		name, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		props[name] = schemaOf(t.Field(i).Type, defs)
 		if opts != "omitempty" {
 			required = append(required, name)

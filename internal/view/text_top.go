@@ -12,7 +12,7 @@ func (p *printer) verdict() {
 	r := p.r
 	p.out.WriteString(p.paint(bold, "bottleneck") + "  " + p.title() + "\n\n")
 	colour := yellow
-	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Saving != nil })
+	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.counts() })
 	if i < 0 {
 		colour = green
 	}

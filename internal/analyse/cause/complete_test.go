@@ -91,18 +91,18 @@ func ruleFiles(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"Input": Input, "Python": Python, "Launch": Launch, "IO": IO, "GC": GC, "Compile": Compile, "Warmup": Warmup, "Straggler": Straggler,
-		"Comm": Comm, "GIL": GIL, "Sync": Sync, "Machine": Machine, "Threads": Threads, "Alloc": Alloc, "Copy": Copy, "Precision": Precision, "Layout": Layout,
-		"MemoryBound": MemoryBound, "NoDemand": NoDemand, "Compute": Compute}
-	out := map[string][]string{}
+	files := map[string]*ast.File{}
 	for _, p := range paths {
 		if strings.HasSuffix(p, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
-		if err != nil {
+		if files[p], err = parser.ParseFile(token.NewFileSet(), p, nil, 0); err != nil {
 			t.Fatal(err)
 		}
+	}
+	names := constants(files)
+	out := map[string][]string{}
+	for p, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			var value ast.Expr
 			switch n := n.(type) {
@@ -120,6 +120,28 @@ func ruleFiles(t *testing.T) map[string][]string {
 			}
 			return true
 		})
+	}
+	return out
+}
+
+// constants are the values of the package's constants that are one literal string each, by their names.
+func constants(files map[string]*ast.File) map[string]string {
+	out := map[string]string{}
+	for _, file := range files {
+		for _, d := range file.Decls {
+			if g, ok := d.(*ast.GenDecl); !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range d.(*ast.GenDecl).Specs {
+				v := spec.(*ast.ValueSpec)
+				if len(v.Names) != 1 || len(v.Values) != 1 {
+					continue
+				}
+				if text, ok := v.Values[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
+					out[v.Names[0].Name] = strings.Trim(text.Value, `"`)
+				}
+			}
+		}
 	}
 	return out
 }

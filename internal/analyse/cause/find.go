@@ -39,6 +39,7 @@ func rules() []rule {
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},
 		{Machine, findMachine},
+		{Machine, findSHM},
 		{Machine, findGPUMachine},
 		{Warmup, findWarmup},
 	}
@@ -75,17 +76,22 @@ func find(c *Context, all []rule) Result {
 	}
 	behindStraggler(c, claims)
 	for _, f := range claims {
-		if saved := savedShare(c, &f); saved >= Floor || f.Healthy {
+		if saved := savedShare(c, &f); saved >= Floor || f.Healthy || f.Stops {
 			res.Findings = append(res.Findings, f)
 		} else {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
-	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return cmp.Compare(b.Run.Mid, a.Run.Mid) })
+	slices.SortStableFunc(res.Findings, bySaving)
 	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	return res
+}
+
+// bySaving orders findings: what ends the program first, then by what they save over the run.
+func bySaving(a, b Finding) int {
+	return cmp.Or(cmp.Compare(btoi(b.Stops), btoi(a.Stops)), cmp.Compare(b.Run.Mid, a.Run.Mid))
 }
 
 // sideGain is by how much a fix can save more than the time that was seen at its place: what runs beside it finds warmer caches and

@@ -1,12 +1,14 @@
 package cause
 
 import (
+	"slices"
+
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
 
-// Stable names of causes; docs/causes has a page for each.
+// Stable names of causes; docs/causes has a page for each. A new cause's may stand in its own file.
 const (
 	Input     = "input"
 	Python    = "python"
@@ -31,9 +33,17 @@ const (
 	NoDemand    = "no-demand"
 )
 
-// IDs are the causes that a report can name, as docs/causes lists them.
+// IDs are the causes that a report can name, in the order of their names: those of the rules, and Compute, which needs none.
 func IDs() []string {
-	return []string{Input, Python, Launch, IO, GC, Compile, Warmup, Straggler, Comm, GIL, Sync, Machine, Threads, Alloc, Copy, Precision, Layout, MemoryBound, NoDemand, Compute}
+	out := []string{Compute}
+	for _, r := range rules() {
+		out = append(out, r.id)
+	}
+	for _, r := range tracedRules() {
+		out = append(out, r.id)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Finding is one cause with its place, its evidence and what removing it would save.
@@ -52,6 +62,8 @@ type Finding struct {
 	Because    *Finding
 	// InOrder is what the finding saves once all before it are fixed; nil where no replay knows.
 	InOrder *Ordered
+	// Stops marks what ends the program or lets it hang; it comes first, and has no saving.
+	Stops bool
 	// Healthy marks the statement that nothing is wrong; it has no saving.
 	Healthy bool
 	// claim is the time that the finding explains, by part of the account (ns over the accounted windows), used to see to

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -381,6 +382,9 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."
 	}
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
+	if strings.Contains(f.Fix.Change, "num_workers") && !v.startsAgain() {
+		f.Caveat += c.roomForWorkers()
+	}
 }
 
 func (v *inputView) atLoader(c *Context, f *Finding) {

@@ -55,10 +55,7 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 	if changed {
 		found = slices.DeleteFunc(found, func(f Finding) bool { return f.ask != nil && !f.Healthy && savedShare(c, &f) < Floor })
 		slices.SortStableFunc(found, func(a, b Finding) int {
-			if a.Healthy != b.Healthy {
-				return cmp.Compare(btoi(a.Healthy), btoi(b.Healthy))
-			}
-			return cmp.Compare(b.Run.Mid, a.Run.Mid)
+			return cmp.Or(cmp.Compare(btoi(a.Healthy), btoi(b.Healthy)), bySaving(a, b))
 		})
 	}
 	return found

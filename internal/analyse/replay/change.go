@@ -15,7 +15,7 @@ type Change struct {
 	Scale []Scale
 	// NoDeviceWaits lets calls that waited for the device return at once.
 	NoDeviceWaits bool
-	// RanksEqual lets ranks meet when the one in the middle has arrived, not the last.
+	// RanksEqual lets ranks meet when the one in the middle has arrived, not the last; the answer is about the one in the middle.
 	RanksEqual bool
 	// Workers is the number of DataLoader workers; 0: as recorded.
 	Workers int
@@ -50,6 +50,7 @@ var stepRemovals = map[string]Change{
 	"compile":      {Scale: []Scale{{"compile", 0}}},
 	"gil":          {Scale: []Scale{{"GIL wait", 0}}},
 	"comm-exposed": {Scale: []Scale{{"communication", 0}}},
+	"straggler":    {RanksEqual: true},
 }
 
 // Causes lists the causes that can be removed from what the session's answers are about.

@@ -21,6 +21,9 @@ type Session struct {
 	// The unmodified replay, made when parts of steps are first asked for, and room for replays of which only the steps' length is.
 	times *Times
 	ends  []int64
+	// The ranks of a live session, once they are asked for.
+	ranks     []liveRank
+	rankedYet bool
 }
 
 // Answer is the reply to one question: steps of the main kind before and after, ns, as means over the steps, and what they
@@ -121,8 +124,11 @@ func usable(traces []*model.Trace) []*model.Trace {
 // Unprofiled says whether answers are about steps without the profiler, else about traced ones.
 func (r *Session) Unprofiled() bool { return r.b != nil }
 
-// Meets says whether the ranks of several traces are known to wait for one another.
+// Meets says whether the session's ranks are known to wait for one another.
 func (r *Session) Meets() bool {
+	if r.Unprofiled() {
+		return r.meetLive()
+	}
 	return slices.ContainsFunc(r.graph.nodes, func(n node) bool { return n.kind == Meet })
 }
 
@@ -179,6 +185,10 @@ func (r *Session) Names() []string {
 
 // Price is Ask without the steps' parts, which cost as much again: the mean step before and after a change, ns.
 func (r *Session) Price(c Change) (before, after float64, err error) {
+	if c.RanksEqual && r.Unprofiled() {
+		of, equal := r.equalLive(c)
+		return of.Price(equal)
+	}
 	steps, err := r.stepsUnder(c)
 	if err != nil {
 		return 0, 0, err
@@ -197,6 +207,10 @@ func (r *Session) asked(c Change) int {
 
 // Ask replays a change. It fails with *UnknownName where the session holds nothing of a name.
 func (r *Session) Ask(c Change) (*Answer, error) {
+	if c.RanksEqual && r.Unprofiled() {
+		of, equal := r.equalLive(c)
+		return of.Ask(equal)
+	}
 	g, times, err := r.replay(c)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import json
 import os
 import weakref
 
-from . import core, facts, life, marks
+from . import core, facts, life, marks, sharing
 
 KEPT_ROWS = 100_000  # waits and fetches that get a row each, if they are short
 SHORT_NS = 1_000_000
@@ -71,6 +71,9 @@ def wrap_iterator(iterator):
         except StopIteration:
             if loop is not None:
                 exhausted(loop, asked)
+            raise
+        except Exception as error:
+            sharing.failed(error, None if loop is None else described.get(loop.loader))
             raise
         if loop is not None:
             given(loop, t0, data)

@@ -13,6 +13,9 @@ def install():
         return
 
     def excepthook(kind, value, traceback):
+        sharing = sys.modules.get("_bneck_agent.sharing")
+        if sharing is not None:
+            sharing.failed(value)
         shown = without_agent(value, traceback)
         original(kind, value, traceback if shown is None else shown)
 
