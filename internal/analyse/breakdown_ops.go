@@ -27,6 +27,9 @@ type OpAccount struct {
 	OptimizerMost float64
 	// OptimizerMakes is the share of that time in operators that make a new tensor instead of changing one in place, 0..1.
 	OptimizerMakes float64
+	// Tops are the outermost operators of a run without steps, by start, and Slices its traced stretches; nil of steps.
+	Tops   []TopOp
+	Slices []Interval
 	// Names are operators by self time per step, most first.
 	Names []OpTime
 }
@@ -113,7 +116,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: !b.PerStep && b.Process.Samples.Len() > 0}
 	traced := 0.0
 	for _, st := range steps {
 		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
@@ -128,12 +131,15 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	o := &OpAccount{Steps: acc.steps, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
 	o.Rate = acc.top / traced
 	base := b.Mean()
-	if b.PerStep && b.Phase == model.PhaseBaseline && base > 0 {
+	switch {
+	case b.PerStep && b.Phase == model.PhaseBaseline && base > 0:
 		o.Distortion = traced / n / base
 		if o.Events > 0 {
 			o.CostPer = min(max((traced/n-base)/o.Events, 0), maxEventCost)
 		}
-	} else {
+	case acc.keep:
+		base = o.withoutSteps(&acc, steps, traced/n)
+	default:
 		base = traced / n
 	}
 	// An event's own cost falls half before and half after its time stamps: an outermost operator keeps half an event outside.
@@ -202,6 +208,8 @@ type opSums struct {
 	topFirst, topLast           model.EventID // events of the current outermost operator
 	self                        map[model.EventID]float64
 	topEvents                   float64
+	keep                        bool    // outermost operators are listed
+	list                        []TopOp // in order within each lane of a trace
 }
 
 // step adds the operators of one lane in one step. Events of a lane are sorted by start, the longest first, so that an
@@ -273,10 +281,12 @@ func (a *opSums) flushTop() {
 		a.tops[a.topKey] = t
 	}
 	t.add(topSum{count: 1, time: a.topDur, events: a.topEvents})
-	if a.longestPiece() < smallOp {
+	small := a.longestPiece() < smallOp
+	if small {
 		t.small++
 		a.small++
 	}
+	a.keepTop(small)
 	a.topEvents = 0
 }
 

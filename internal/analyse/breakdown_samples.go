@@ -74,8 +74,8 @@ func (c *FrameClasses) leafLine(info StackInfo) string {
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
 
-// writeCall matches source lines that hand data to a file, whatever else they do.
-var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(`)
+// writeCall matches source lines that hand data to a file or change its folder, whatever else they do.
+var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(|\bos\.(replace|renames?|remove|unlink|link|symlink|makedirs?|mkdir|rmdir|removedirs|fdatasync|f?truncate|sync|pwritev?|sendfile|copy_file_range|posix_fallocate)\s*\(`)
 
 // syncCall matches source lines that wait for the device.
 var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
@@ -138,7 +138,7 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	}
 	text := cls.leafLine(info)
 	switch {
-	case fileCall.MatchString(text):
+	case fileCall.MatchString(text), writeCall.MatchString(text):
 		return PartIO
 	case blockingCall.MatchString(text), lockEntered.MatchString(text):
 		return PartBlocked

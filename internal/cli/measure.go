@@ -133,7 +133,11 @@ func measure(ctx context.Context, s *model.Session, python string, budget time.D
 	if cores == 0 {
 		cores = s.Environment.CPUs
 	}
-	results, err := rerun.Measure(ctx, ops, rerun.Options{Interpreter: python, Budget: budget, Threads: recordedThreads(s), Cores: cores})
+	options := rerun.Options{Interpreter: python, Budget: budget, Threads: recordedThreads(s), Cores: cores}
+	if all := s.Environment.CPUs; all >= 2*cores {
+		options.AllCores = all // the program is bound to few of them
+	}
+	results, err := rerun.Measure(ctx, ops, options)
 	if err != nil {
 		return nil, unusable(err)
 	}

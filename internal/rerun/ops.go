@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -16,61 +17,142 @@ type Op struct {
 	Strides  json.RawMessage `json:"strides"`
 	Types    json.RawMessage `json:"types"`
 	Concrete json.RawMessage `json:"concrete"`
+	// Inside are the operators directly inside, where they tell of inputs that PyTorch does not record.
+	Inside []Inner `json:"inside,omitempty"`
 	// RecordedUs is its median duration as recorded, PerStep how often it runs in a step.
 	RecordedUs float64 `json:"recorded_us"`
 	PerStep    float64 `json:"-"`
 	self       int64
 }
 
+// Inner is an operator directly inside a recorded one, with its inputs.
+type Inner struct {
+	Name     string          `json:"name"`
+	Shapes   json.RawMessage `json:"shapes"`
+	Types    json.RawMessage `json:"types"`
+	Concrete json.RawMessage `json:"concrete"`
+}
+
 // minRecorded is the shortest operator worth repeating, ns: below it the time is dispatch, which a lone repetition does not show.
 const minRecorded = 20_000
+
+// byList are the operators that take a list of indices, some of which may be missing: PyTorch records nothing of such lists, but
+// the operators inside take each index.
+var byList = []string{"aten::index", "aten::_index_put_impl_", "aten::_unsafe_index"}
+
+// maxInside bounds how many operators inside one are looked at.
+const maxInside = 24
+
+// opKey tells operators with the same inputs.
+type opKey struct {
+	name, shapes, strides, types, concrete model.Str
+	inside                                 string // of what is inside: the ids of its texts
+}
+
+// opGroup is the calls of one operator with the same inputs.
+type opGroup struct {
+	durs   []model.Dur
+	self   int64
+	inside []Inner
+}
 
 // HotOps picks up to limit operators of the traces that hold shapes, most own time first. Operators on devices are left out: their
 // time on the host is not what they cost.
 func HotOps(s *model.Session, limit int) []Op {
-	type key struct{ name, shapes, strides, types, concrete model.Str }
-	durs, selfs := map[key][]model.Dur{}, map[key]int64{}
+	groups := map[opKey]*opGroup{}
 	steps := 0
 	for _, t := range s.Traces {
-		if !t.Features.Shapes || t.Features.Device {
-			continue
-		}
-		steps += stepsOf(s, t)
-		self := ownTimes(t)
-		ev := &t.Events
-		for i := range ev.Len() {
-			if ev.Kind[i] != model.KindOp || ev.Detail[i] < 0 || !strings.HasPrefix(s.Strings.Text(ev.Name[i]), "aten::") {
-				continue
-			}
-			d := ev.OpArgsOf(ev.Detail[i])
-			if d.Shapes == 0 || d.Types == 0 || d.Unended {
-				continue
-			}
-			k := key{ev.Name[i], d.Shapes, d.Strides, d.Types, d.Concrete}
-			durs[k] = append(durs[k], ev.Dur[i])
-			selfs[k] += self[i]
+		if t.Features.Shapes && !t.Features.Device {
+			steps += stepsOf(s, t)
+			gather(s, t, groups)
 		}
 	}
 	var out []Op
-	for k, list := range durs {
-		slices.Sort(list)
-		median := list[len(list)/2]
-		if median < minRecorded || 2*selfs[k] < int64(median)*int64(len(list)) { // most of its time must be its own
-			continue
+	for k, g := range groups {
+		if op, ok := g.op(s, k); ok {
+			op.PerStep = float64(len(g.durs)) / float64(max(steps, 1))
+			out = append(out, op)
 		}
-		raw := func(id model.Str) json.RawMessage {
-			if text := s.Strings.Text(id); json.Valid([]byte(text)) {
-				return json.RawMessage(text)
-			}
-			return json.RawMessage("[]")
-		}
-		out = append(out, Op{Name: s.Strings.Text(k.name), Shapes: raw(k.shapes), Strides: raw(k.strides), Types: raw(k.types), Concrete: raw(k.concrete),
-			RecordedUs: float64(median) / 1e3, PerStep: float64(len(list)) / float64(max(steps, 1)), self: selfs[k]})
 	}
 	slices.SortFunc(out, func(x, y Op) int {
 		return cmp.Or(cmp.Compare(y.self, x.self), cmp.Compare(x.Name, y.Name), cmp.Compare(string(x.Shapes), string(y.Shapes)))
 	})
 	return out[:min(len(out), limit)]
+}
+
+// gather adds a trace's operators to the groups.
+func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
+	self := ownTimes(t)
+	ev := &t.Events
+	inside := insideOf(s, t)
+	for i := range ev.Len() {
+		if ev.Kind[i] != model.KindOp || ev.Detail[i] < 0 || !strings.HasPrefix(s.Strings.Text(ev.Name[i]), "aten::") {
+			continue
+		}
+		d := ev.OpArgsOf(ev.Detail[i])
+		if d.Shapes == 0 || d.Types == 0 || d.Unended {
+			continue
+		}
+		calls := inside[model.EventID(i)]
+		k := opKey{ev.Name[i], d.Shapes, d.Strides, d.Types, d.Concrete, insideKey(ev, calls)}
+		g := groups[k]
+		if g == nil {
+			g = &opGroup{}
+			for _, id := range calls {
+				c := ev.OpArgsOf(ev.Detail[id])
+				g.inside = append(g.inside, Inner{s.Strings.Text(ev.Name[id]), list(s, c.Shapes), list(s, c.Types), list(s, c.Concrete)})
+			}
+			groups[k] = g
+		}
+		g.durs = append(g.durs, ev.Dur[i])
+		g.self += self[i]
+	}
+}
+
+// insideOf are the operators directly inside those of byList, in order.
+func insideOf(s *model.Session, t *model.Trace) map[model.EventID][]model.EventID {
+	out := map[model.EventID][]model.EventID{}
+	ev := &t.Events
+	for i := range ev.Len() {
+		p := ev.Parent[i]
+		if p < 0 || int(p) >= ev.Len() || ev.Kind[i] != model.KindOp || ev.Kind[p] != model.KindOp || ev.Detail[i] < 0 || len(out[p]) >= maxInside {
+			continue
+		}
+		if slices.Contains(byList, s.Strings.Text(ev.Name[p])) {
+			out[p] = append(out[p], model.EventID(i))
+		}
+	}
+	return out
+}
+
+func insideKey(ev *model.Events, calls []model.EventID) string {
+	var key []byte
+	for _, id := range calls {
+		d := ev.OpArgsOf(ev.Detail[id])
+		for _, text := range []model.Str{ev.Name[id], d.Shapes, d.Types, d.Concrete} {
+			key = append(strconv.AppendInt(key, int64(text), 36), ' ')
+		}
+	}
+	return string(key)
+}
+
+// op makes the operator of a group; ok is false where repeating it alone would not show what it costs.
+func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
+	slices.Sort(g.durs)
+	median := g.durs[len(g.durs)/2]
+	if median < minRecorded || 2*g.self < int64(median)*int64(len(g.durs)) { // most of its time must be its own
+		return op, false
+	}
+	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types), Concrete: list(s, k.concrete),
+		Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
+}
+
+// list is a recorded list, empty where there is none.
+func list(s *model.Session, id model.Str) json.RawMessage {
+	if text := s.Strings.Text(id); json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return json.RawMessage("[]")
 }
 
 // ownTimes is each event's duration without those directly inside it, ns.

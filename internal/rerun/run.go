@@ -32,21 +32,27 @@ type Options struct {
 	Budget      time.Duration
 	Threads     int // torch.get_num_threads() as recorded; 0 unknown: 1
 	Cores       int // that the program may use; 0 unknown
+	// AllCores are the machine's, where it is to be measured what they would change for a program that is bound to fewer; 0: it is
+	// not. The process lets itself run on them; where the system does not let it, there is no such price.
+	AllCores int
 }
 
-// Fixed is an operator's time under one fix.
+// Fixed is an operator's time under one fix: the median, and the mean of all repetitions.
 type Fixed struct {
-	Fix string  `json:"fix"`
-	Us  float64 `json:"us"`
+	Fix    string  `json:"fix"`
+	Us     float64 `json:"us"`
+	MeanUs float64 `json:"mean_us"`
 }
 
 // Result is what came of one operator. BaseUs is nil where it could not be run again; Error says why.
 type Result struct {
 	Op         Op
 	BaseUs     *float64
+	BaseMeanUs float64
 	Reproduced bool // BaseUs is within Tolerance of the recorded time
 	Fixes      []Fixed
 	Error      string
+	index      int // of the operator that was asked for
 }
 
 // Price is what one fix saves over all reproduced operators, ms per step: their recorded time, scaled as in the repetition.
@@ -59,10 +65,41 @@ type Price struct {
 
 // Measure repeats operators. It gives what was measured until the budget was used up; an error where nothing could be run.
 func Measure(ctx context.Context, ops []Op, o Options) ([]Result, error) {
+	wide := o.AllCores > max(o.Cores, 1)
+	if wide {
+		o.Budget /= 2
+	}
+	results, err := o.measure(ctx, ops, false)
+	if err != nil || !wide {
+		return results, err
+	}
+	if more, err := o.measure(ctx, ops, true); err == nil {
+		join(results, more)
+	}
+	return results, nil
+}
+
+// join adds what operators took on all cores to what they took as recorded. Both must have reproduced the recording: the one says
+// that the operator is the same, the other what its fix is compared with.
+func join(results, more []Result) {
+	for i := range more {
+		j := slices.IndexFunc(results, func(r Result) bool { return r.index == more[i].index })
+		if j < 0 || !more[i].Reproduced || !results[j].Reproduced {
+			continue
+		}
+		for _, f := range more[i].Fixes {
+			k := *results[j].BaseUs / *more[i].BaseUs
+			results[j].Fixes = append(results[j].Fixes, Fixed{f.Fix, k * f.Us, k * f.MeanUs})
+		}
+	}
+}
+
+// measure repeats operators in one process.
+func (o *Options) measure(ctx context.Context, ops []Op, wide bool) ([]Result, error) {
 	ctx, stop := context.WithTimeout(ctx, o.Budget+startUp)
 	defer stop()
 	request, err := json.Marshal(map[string]any{"ops": ops, "budget_s": o.Budget.Seconds(), "threads": max(o.Threads, 1), "cores": max(o.Cores, 1),
-		"low": 1 / Tolerance, "high": Tolerance})
+		"all_cores": wide, "low": 1 / Tolerance, "high": Tolerance})
 	if err != nil {
 		return nil, fmt.Errorf("repeat operators: %w", err)
 	}
@@ -96,15 +133,16 @@ func read(out *bytes.Buffer, ops []Op) []Result {
 	var results []Result
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var row struct {
-			Index  int      `json:"index"`
-			BaseUs *float64 `json:"base_us"`
-			Fixes  []Fixed  `json:"fixes"`
-			Error  string   `json:"error"`
+			Index      int      `json:"index"`
+			BaseUs     *float64 `json:"base_us"`
+			BaseMeanUs float64  `json:"base_mean_us"`
+			Fixes      []Fixed  `json:"fixes"`
+			Error      string   `json:"error"`
 		}
 		if json.Unmarshal(lines.Bytes(), &row) != nil || row.Index < 0 || row.Index >= len(ops) {
 			continue
 		}
-		r := Result{Op: ops[row.Index], BaseUs: row.BaseUs, Fixes: row.Fixes, Error: row.Error}
+		r := Result{Op: ops[row.Index], BaseUs: row.BaseUs, BaseMeanUs: row.BaseMeanUs, Fixes: row.Fixes, Error: row.Error, index: row.Index}
 		if r.BaseUs != nil && *r.BaseUs > 0 {
 			ratio := *r.BaseUs / r.Op.RecordedUs
 			r.Reproduced = ratio <= Tolerance && ratio >= 1/Tolerance
@@ -131,7 +169,7 @@ func Prices(results []Result) []Price {
 			}
 			p.Ops++
 			p.OfMs += recorded
-			p.SavedMs += recorded * (1 - f.Us / *r.BaseUs)
+			p.SavedMs += recorded * (1 - r.left(f))
 		}
 	}
 	out := make([]Price, 0, len(sums))
@@ -140,4 +178,13 @@ func Prices(results []Result) []Price {
 	}
 	slices.SortFunc(out, func(x, y Price) int { return cmp.Or(cmp.Compare(y.SavedMs, x.SavedMs), cmp.Compare(x.Fix, y.Fix)) })
 	return out
+}
+
+// left is the part of an operator's time that it takes under a fix. Threads that wait for each other are slow now and then, far
+// beyond the median: there the means count, which is what a run adds up to.
+func (r *Result) left(f Fixed) float64 {
+	if r.BaseMeanUs > 0 && f.MeanUs > 0 && (strings.HasPrefix(f.Fix, "threads=") || strings.HasPrefix(f.Fix, "cores=")) {
+		return f.MeanUs / r.BaseMeanUs
+	}
+	return f.Us / *r.BaseUs
 }

@@ -72,3 +72,22 @@ func MeasuredText(m *Measured) string {
 	}
 	return b.String()
 }
+
+// maxVaried bounds how far a price's upper bound can be from its middle for what repeated operators vary by.
+const maxVaried = 2
+
+// repeatedByRecorded is how long the operators took when they were run again, as they were, for each ms that they took as recorded;
+// 1 where nothing is known.
+func (m *Measured) repeatedByRecorded() float64 {
+	recorded, repeated := 0.0, 0.0
+	for i := range m.Ops {
+		if o := &m.Ops[i]; o.RepeatedUs != nil {
+			recorded += o.RecordedUs * o.PerStep
+			repeated += *o.RepeatedUs * o.PerStep
+		}
+	}
+	if recorded <= 0 || repeated <= 0 {
+		return 1
+	}
+	return min(max(repeated/recorded, 1.0/maxVaried), maxVaried)
+}

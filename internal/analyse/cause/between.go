@@ -1,9 +1,7 @@
 package cause
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -93,14 +91,5 @@ func (c *Context) stepsAndPauses() []analyse.Interval {
 			list = append(list, analyse.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
-	slices.SortFunc(list, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
-	out := list[:1]
-	for _, iv := range list[1:] {
-		if end := &out[len(out)-1].End; iv.Start <= *end {
-			*end = max(*end, iv.End)
-		} else {
-			out = append(out, iv)
-		}
-	}
-	return out
+	return merged(list)
 }

@@ -32,7 +32,7 @@ func TestCompiledOnceMoreIsWarmup(t *testing.T) {
 				t.Fatalf("findings %+v, want %s first", res.Findings, c.want)
 			}
 			saved := res.Findings[0].Run.Mid / 1e6
-			want := 0.9 * 1200
+			want := 1200.0
 			if c.want == cause.Compile {
 				want = 0.95 * 2400
 			}

@@ -19,8 +19,9 @@ type Context struct {
 
 	workers []*workerView
 	drivers map[funcKey]bool
-	beside  map[int]bool // attributed samples that findBeside has claimed
-	idle    bool         // no request was in progress at part of the time: findNoDemand has said so
+	calling map[model.FrameID]bool // lines of a run without steps that call one small operator after another
+	beside  map[int]bool           // attributed samples that findBeside has claimed
+	idle    bool                   // no request was in progress at part of the time: findNoDemand has said so
 }
 
 // NewContext prepares the rules' view of a session. b must have a process.
@@ -45,6 +46,7 @@ func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
 		c.Steps, c.Steady = 1, b.Total
 	}
 	c.drivers = c.findDrivers()
+	c.calling = c.findCalling()
 	c.workers = c.findWorkers()
 	return c
 }

@@ -19,6 +19,9 @@ type launchOps struct{ *analyse.OpAccount }
 // findLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
 func findLaunch(c *Context) []Finding {
 	o := c.B.Ops
+	if o != nil && !c.B.PerStep && len(c.calling) > 0 {
+		return c.launchOfRun()
+	}
 	if o == nil || o.Top < launchOpsPerStep {
 		return nil
 	}

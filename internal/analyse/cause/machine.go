@@ -31,44 +31,6 @@ func localRanks(c *Context) int {
 	return max(n, 1)
 }
 
-// findThreads names more intra-op threads than cores.
-func findThreads(c *Context) []Finding {
-	if c.Cores <= 0 {
-		return nil
-	}
-	ranks := float64(localRanks(c))
-	threads := torchThreads(c)
-	factor := threads * ranks / c.Cores
-	if factor < 1.9 {
-		return nil
-	}
-	busy := c.B.Part(analyse.PartOps)
-	if c.share(busy) < Floor {
-		return nil // nothing computes: a program that hangs has no threads to spare
-	}
-	cost := Range{0, 0.25 * min((factor-1)/2, 1), 0.7}
-	if ranks > 1 && threads > 1 && threads <= c.Cores {
-		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
-		// for a core, and so do those of a collective.
-		busy += c.B.Part(analyse.PartComm)
-		cost = Range{0.15, 0.45, 0.8}
-	}
-	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy)}
-	f.Step = cost.scale(c.perStep(busy))
-	f.Run = c.overRun(f.Step)
-	f.Title = "more threads compute than there are cores to run them"
-	where := "one process"
-	if ranks > 1 {
-		where = fmt.Sprintf("each of %.0f processes", ranks)
-	}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), Value: factor}}
-	f.Fix.Text = "Give each process its share of the cores."
-	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
-	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it."
-	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
-	return []Finding{f}
-}
-
 // findMachine names what the machine withholds.
 func findMachine(c *Context) []Finding {
 	var out []Finding
@@ -119,28 +81,58 @@ func findOMPDefault(c *Context) (Finding, bool) {
 	return f, true
 }
 
-// findAffinity: the process may use only a few of the machine's cores.
+// findAffinity: the process may use only a few of the machine's cores. Ranks that are bound to their share of them lack none.
 func findAffinity(c *Context) (Finding, bool) {
 	e := &c.S.Environment
-	if len(e.Affinity) == 0 || e.CPUs == 0 || len(e.Affinity)*2 > e.CPUs {
+	have, share := len(e.Affinity), e.CPUs/localRanks(c)
+	if have == 0 || have*2 > share {
 		return Finding{}, false
 	}
-	f := c.fewThreads("affinity", float64(len(e.Affinity)), float64(e.CPUs))
-	f.Title = fmt.Sprintf("the program is bound to %d of the machine's %d cores", len(e.Affinity), e.CPUs)
+	f := c.fewThreads("affinity", float64(have), float64(share))
+	f.Title = fmt.Sprintf("the program is bound to %d of the machine's %d cores", have, e.CPUs)
 	f.Fix.Text = "Ask the scheduler or the launcher for more cores (taskset, --cpus-per-task, the container's cpuset)."
+	if n, err := strconv.Atoi(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"])); err == nil && n <= have {
+		f.Fix.Text += fmt.Sprintf(" OMP_NUM_THREADS=%d is set as well: more cores help only with more threads.", n)
+	}
 	return f, true
 }
 
-// fewThreads prices operators on more threads: a fifth of operator time is taken as serial (Amdahl), within wide bounds.
+// What more threads leave of the time that is not small operators, at best and as a rule: matrix products and convolutions
+// share their work nearly evenly, other operators wait for memory, which cores share.
+const (
+	denseGain = 0.9
+	otherGain = 0.5
+)
+
+// fewThreads prices operators on more threads: by what kinds of operators there are, within wide bounds.
 func (c *Context) fewThreads(sub string, have, could float64) Finding {
 	ops := c.perStep(c.B.Part(analyse.PartOps))
-	gain := 0.8 * (1 - have/could)
+	gain := c.threadGain().scale(1 - have/could)
 	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps))}
-	f.Step = Range{0.2 * gain * ops, 0.6 * gain * ops, gain * ops}
-	f.Run = c.overRun(f.Step)
+	f.Step = gain.scale(ops)
+	f.Run = c.overOperators(f.Step, gain)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let the operators use the cores that are free."
-	f.Caveat = "Small operators gain little from threads; the saving is a range, not a measurement."
-	f.Confidence = Confidence{Low, "priced by the number of cores; not measured with another count"}
+	f.Caveat = "Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement."
+	f.Confidence = Confidence{Low, "priced by the number of cores and the kinds of operators; not measured with another count"}
 	return f
+}
+
+// threadGain is the share of the ideal gain from more threads that the operators can have: none of small ones.
+func (c *Context) threadGain() Range {
+	dense, small := 0.5, 0.1
+	if o := c.B.Ops; o != nil && o.Time > 0 {
+		all := 0.0
+		dense = 0
+		for _, k := range o.Kinds {
+			all += k.Time
+			if k.Kind == analyse.OpMatmul || k.Kind == analyse.OpConv || k.Kind == analyse.OpAttention {
+				dense += k.Time
+			}
+		}
+		small = min(o.SmallTime/o.Time, 1)
+		dense = min(dense/max(all, 1), 1-small)
+	}
+	mid := denseGain*dense + otherGain*(1-dense-small)
+	return Range{0.25 * mid, mid, 1 - small}
 }

@@ -71,7 +71,7 @@ func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool
 			return forOps == (info.Acts&analyse.ActTorch != 0)
 		}
 		around := info.Acts&(analyse.ActTorch|analyse.ActBackward|analyse.ActOptimizer) != 0
-		if !around {
+		if around = around || c.calling[fr]; !around {
 			if c.drivers[keyOf(&c.C.Stacks.Frames[fr])] {
 				around = c.tensorLine(ops, all, fr)
 			} else {

@@ -76,43 +76,6 @@ func (c *Context) spanWhere(g spanGroup) Where {
 	return w
 }
 
-// findGC names the garbage collector.
-func findGC(c *Context) []Finding {
-	t, n, longest := 0.0, 0, 0.0
-	full := 0
-	compiling := c.compiling()
-	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; sp.Kind == model.SpanGC && sp.Thread == c.B.Thread && sp.End > sp.Start && sp.Start >= c.afterWarmup() && !inside(compiling, sp.Start) {
-			t += float64(sp.End - sp.Start)
-			longest = max(longest, float64(sp.End-sp.Start))
-			n++
-			if sp.Value >= 2 {
-				full++
-			}
-		}
-	}
-	if t == 0 {
-		return nil
-	}
-	f := Finding{Cause: GC, Where: nowhere(), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartGC: c.B.Part(analyse.PartGC)}}
-	c.ofRun(&f, t, Range{0.7, 1, 1})
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartGC })
-	if sp, ok := hottest(chains, c.drivers); ok {
-		f.Where = c.where(sp)
-	}
-	f.Title = fmt.Sprintf("%s of the time goes into Python's garbage collector", percent(f.Share))
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s took %s in all, the longest %s; %d were of the oldest generation", plural(n, "collection"), ms(t), ms(longest), full), Value: t / 1e6, Unit: "ms"},
-	}
-	f.Fix.Text = "Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects)."
-	f.Fix.Change = "gc.collect(); gc.freeze()"
-	if strings.Contains(f.Where.Source, "collect(") {
-		f.Fix = Fix{Text: "This line asks for each of them: leave collecting to Python, or ask every few hundred steps."}
-	}
-	f.Caveat = "Without any collection, objects in reference cycles stay alive: watch the memory."
-	return []Finding{f}
-}
-
 // compiling is the time in which torch.compile works, sorted.
 func (c *Context) compiling() []analyse.Interval {
 	var out []analyse.Interval
@@ -121,8 +84,7 @@ func (c *Context) compiling() []analyse.Interval {
 			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
-	slices.SortFunc(out, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
-	return out
+	return merged(out)
 }
 
 // compiledLate is the time in ns of compilations after the warm-up where each place has only one, such as the first validation's: they

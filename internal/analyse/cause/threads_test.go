@@ -1,6 +1,8 @@
 package cause_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -43,5 +45,72 @@ func TestRanksThatEachTakeAllCores(t *testing.T) {
 				t.Errorf("change %q, want %q", f.Fix.Change, want)
 			}
 		})
+	}
+}
+
+// A fix of the threads saves the same share of operators outside of the steps.
+func TestThreadsOutsideOfSteps(t *testing.T) {
+	p := testkit.NewProgram()
+	p.S.Environment.CPUs = 2
+	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "8"}
+	p.Do(testkit.Native(600, module, user("prepare", 5, 8)), testkit.Python(200, module, user("prepare", 5, 9)))
+	p.Steps(30, model.PhaseBaseline, forward)
+	res, _ := find(t, p)
+	i := slices.IndexFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads })
+	if i < 0 {
+		t.Fatalf("findings %+v, want one of threads", res.Findings)
+	}
+	f := res.Findings[i]
+	if steps := f.Run.Mid / f.Step.Mid; steps < 39.5 || steps > 40.5 {
+		t.Errorf("the run saves as much as %.1f steps, want 30 steps of 60 ms and 600 ms before them", steps)
+	}
+}
+
+// Cores that a program may not use would speed its matrix products up most, small operators not at all.
+func TestAffinityByKindsOfOperators(t *testing.T) {
+	share := func(us int64, n int) float64 {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs, p.S.Environment.Affinity = 8, []int{0, 1}
+		p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "2"}
+		p.Steps(30, model.PhaseBaseline, forward)
+		traced(p, 3, n, us)
+		res, _ := find(t, p)
+		for _, f := range res.Findings {
+			if f.Cause == cause.Machine && f.Sub == "affinity" {
+				return f.Step.Mid / 60e6
+			}
+		}
+		return 0
+	}
+	large, small := share(1500, 60), share(20, 3000)
+	if large < 0.6 || large > 0.7 { // three quarters, of which nine tenths
+		t.Errorf("large matrix products gain %.2f of their time on four times as many cores", large)
+	}
+	if small > 0.05 {
+		t.Errorf("small operators gain %.2f", small)
+	}
+}
+
+// Ranks that are bound to their share of the cores are not said to lack the others'.
+func TestRanksBoundToTheirShare(t *testing.T) {
+	for ranks, named := range map[int]bool{1: true, 4: false} {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs, p.S.Environment.Affinity = 8, []int{0, 1}
+		p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "2", "OMP_NUM_THREADS": "2"}
+		p.P.Rank, p.P.WorldSize, p.P.Role = 0, ranks, model.RoleRank
+		p.Steps(30, model.PhaseBaseline, forward)
+		for r := 1; r < ranks; r++ {
+			q := p.Add(model.RoleRank, 200+r)
+			q.P.Rank, q.P.WorldSize = r, ranks
+			q.Steps(30, model.PhaseBaseline, forward)
+		}
+		res, _ := find(t, p)
+		got := len(res.Findings) > 0 && res.Findings[0].Sub == "affinity"
+		if got != named {
+			t.Errorf("%d ranks: findings %+v, want affinity: %v", ranks, res.Findings, named)
+		}
+		if got && !strings.Contains(res.Findings[0].Fix.Text, "OMP_NUM_THREADS=2") {
+			t.Errorf("says nothing of the threads that are set: %s", res.Findings[0].Fix.Text)
+		}
 	}
 }

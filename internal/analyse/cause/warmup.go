@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -40,10 +41,14 @@ func findWarmup(c *Context) []Finding {
 	case late > 0:
 		f.Share = late / c.Wall
 		f.Title = fmt.Sprintf("%s of this run is compiling in its first steps", percent(f.Share))
-		f.Run = Range{0.3 * late, 0.9 * late, late}
+		imports := c.compilerImports(begin)
+		f.Run = Range{0.3 * late, late, late + imports}
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(first)), Value: first / 1e6, Unit: "ms"})
 		if late > first {
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once in later ones (a validation, a last batch) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
+		}
+		if imports > Floor*c.Wall {
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("calling torch.compile imports for %s, part of which a program without it imports as well", ms(imports)), Value: imports / 1e6, Unit: "ms"})
 		}
 		f.Confidence = c.exactBasis(1)
 		f.Fix.Text = "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer."
@@ -138,4 +143,23 @@ func (c *Context) warmSteps() int {
 		}
 	}
 	return n
+}
+
+// compilerImports is the time before an instant, in ns, in which calls of torch.compile import the compiler, as samples saw it.
+func (c *Context) compilerImports(until model.Time) float64 {
+	sm := &c.P.Samples
+	known := map[model.StackID]bool{}
+	return c.sampledTime(0, until, func(i int) bool {
+		id := sm.Stack[i]
+		found, ok := known[id]
+		if !ok && c.C.Info(id).Acts&analyse.ActImport != 0 {
+			c.C.Walk(id, func(fr model.FrameID) bool {
+				f := &c.C.Stacks.Frames[fr]
+				found = c.text(f.Function) == "compile" && strings.HasSuffix(c.text(f.File), "/torch/__init__.py")
+				return !found
+			})
+			known[id] = found
+		}
+		return found
+	})
 }

@@ -1,0 +1,51 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// Collections while a module is imported are part of the start, also where a first step imports it: freezing objects later spares none
+// of them. The same collections in the step's own code are the collector's.
+func TestCollectionsOfImports(t *testing.T) {
+	importing := []testkit.Frame{module, loop(40), torchFrame("_compile.py", "inner"), {File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9}}
+	for name, c := range map[string]struct {
+		stack []testkit.Frame
+		named bool
+	}{"imports": {importing, false}, "the step's own": {[]testkit.Frame{module, loop(40), user("graph", 3, 4)}, true}} {
+		t.Run(name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.Do(testkit.Python(100, module))
+			p.Steps(1, model.PhaseWarmup, testkit.Python(20, c.stack...), testkit.Python(140, c.stack...).In(model.SpanGC), testkit.Python(20, c.stack...), forward)
+			res, _ := find(t, p)
+			named := false
+			for _, f := range res.Findings {
+				named = named || f.Cause == cause.GC
+			}
+			if named != c.named {
+				t.Errorf("findings %+v, want the collector named: %v", res.Findings, c.named)
+			}
+		})
+	}
+}
+
+// What an import's span holds is its own, also between two of them.
+func TestCollectionsInImportSpans(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Steps(20, model.PhaseBaseline, forward)
+	begin := p.T
+	p.Steps(1, model.PhaseBaseline, testkit.Blocked(5, module, loop(41)), testkit.Python(200, module, loop(42)).In(model.SpanGC), forward)
+	if res, _ := find(t, p); len(res.Findings) == 0 || res.Findings[0].Cause != cause.GC {
+		t.Fatalf("findings %+v, want the collector's", res.Findings)
+	}
+	p.P.Imports = append(p.P.Imports, model.Span{Kind: model.SpanImport, Start: begin, End: p.T, Thread: p.P.PID}, model.Span{Kind: model.SpanImport, Start: begin + 1, End: begin + 2, Thread: p.P.PID})
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if f.Cause == cause.GC {
+			t.Errorf("names %s though it is within an import", f.Title)
+		}
+	}
+}

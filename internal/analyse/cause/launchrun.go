@@ -1,0 +1,79 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// findCalling finds the user's lines, in a run without steps, at which the interpreter calls one small operator after another: where
+// most of a line's samples in traced stretches lie in a small operator or in the short gap between two. Untraced samples of such
+// a line are the same work. Nil with steps, whose lines tensorFuncs and tensorLine tell.
+func (c *Context) findCalling() map[model.FrameID]bool {
+	o := c.B.Ops
+	if c.B.PerStep || o == nil || len(o.Tops) < launchOpsPerStep {
+		return nil
+	}
+	calls, all := map[model.FrameID]int{}, map[model.FrameID]int{}
+	for k := range c.B.Samples {
+		a := &c.B.Samples[k]
+		fr := c.C.Info(c.P.Samples.Stack[a.Index]).User
+		if fr < 0 || a.Part != analyse.PartOps && a.Part != analyse.PartPython {
+			continue
+		}
+		calling, traced := o.Calling(c.P.Samples.Time[a.Index])
+		if traced {
+			all[fr]++
+		}
+		if calling {
+			calls[fr]++
+		}
+	}
+	out := map[model.FrameID]bool{}
+	for fr, n := range calls {
+		if n >= minSamples && 2*n >= all[fr] {
+			out[fr] = true
+		}
+	}
+	return out
+}
+
+// calls says that an attributed sample lies on a line that calls one small operator after another.
+func (c *Context) calls(a *analyse.Attributed) bool {
+	return c.calling[c.C.Info(c.P.Samples.Stack[a.Index]).User]
+}
+
+// launchOfRun names many small operators in a run without steps, priced over the run: what its calling lines take, traced or not,
+// without what recording the operators costs.
+func (c *Context) launchOfRun() []Finding {
+	o := c.B.Ops
+	if len(c.calling) == 0 {
+		return nil
+	}
+	small, python := 0.0, 0.0
+	for k := range c.B.Samples {
+		switch a := &c.B.Samples[k]; {
+		case c.beside[k] || !c.calls(a):
+		case a.Part == analyse.PartOps:
+			small += a.Weight * launchOps{o}.smallShare(false)
+		case a.Part == analyse.PartPython:
+			python += a.Weight
+		}
+	}
+	cost := min(o.CostPer*o.Events*float64(o.Steps), 0.5*(small+python))
+	left := 1 - cost/max(small+python, 1)
+	if c.share(left*(small+python)) < launchShare {
+		return nil
+	}
+	f := c.launchFinding(left*small, left*python)
+	f.claim = map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}
+	f.Evidence[0] = Evidence{Text: fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
+		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), Value: o.Top * float64(o.Steps)}
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what recording them is known to cost, %s, is taken out", ms(cost)), Value: cost / 1e6, Unit: "ms"})
+	f.Caveat = "There are no steps to compare traced ones with; how much remains depends on the form the batched code takes."
+	if f.Confidence.Level == High {
+		f.Confidence.Level = Medium
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,62 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// sliced adds a traced slice of a program without steps: its acts, with an operator of the given length (µs) every so many µs.
+func sliced(p *testkit.Program, us, every int64, acts ...testkit.Act) {
+	from := p.T
+	p.Do(acts...)
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: from, To: p.T}
+	ev := &t.Events
+	for at := from; at+model.Time(us*1000) <= p.T; at += model.Time(every * 1000) {
+		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, model.Dur(us*1000))
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern("aten::select")), append(ev.Kind, model.KindOp)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+	}
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+}
+
+// Without steps, too, a line that calls one small operator after another is the price of calling them, in traced slices and out of
+// them; a line that works for a while before it calls one is Python, as is a line whose operators are large not launch.
+func TestTinyOperatorsWithoutSteps(t *testing.T) {
+	calling := testkit.Frame{File: "/home/u/lib.py", Function: "cell", First: 20, Line: 23}
+	for _, c := range []struct {
+		name      string
+		us, every int64
+		cause     string
+	}{{"tiny ones in a row", 10, 40, cause.Launch}, {"one in a while", 10, 1000, cause.Python}, {"large ones", 900, 1000, ""}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.Do(testkit.Python(300, module, user("prepare", 5, 8)))
+			python, native := testkit.Python(190, module, loop(40), calling), testkit.Native(10, module, loop(40), calling)
+			if c.us > 100 {
+				python, native = testkit.Python(10, module, loop(40), calling), testkit.Native(190, module, loop(40), calling)
+			}
+			for range 2 {
+				sliced(p, c.us, c.every, native, python)
+			}
+			p.Do(native, python, native, python)
+			res, _ := find(t, p)
+			if c.cause == "" {
+				for _, f := range res.Findings {
+					if f.Cause == cause.Launch {
+						t.Errorf("claims launch at line %d", f.Where.Line)
+					}
+				}
+				return
+			}
+			f := want(t, res, c.cause, "", 23, 0)
+			if c.cause == cause.Launch && (f.Run.Mid < 720e6 || f.Run.Mid > 800e6 || f.Share < 0.6 || f.Share > 0.75) {
+				t.Errorf("saves %+v, a share of %.2f: the line takes 800 of 1100 ms, recording a little of it", f.Run, f.Share)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// findThreads names more intra-op threads than cores.
+func findThreads(c *Context) []Finding {
+	if c.Cores <= 0 {
+		return nil
+	}
+	ranks := float64(localRanks(c))
+	threads := torchThreads(c)
+	factor := threads * ranks / c.Cores
+	if factor < 1.9 {
+		return nil
+	}
+	busy := c.B.Part(analyse.PartOps)
+	if c.share(busy) < Floor {
+		return nil // nothing computes: a program that hangs has no threads to spare
+	}
+	cost := Range{0, 0.25 * min((factor-1)/2, 1), 0.7}
+	if ranks > 1 && threads > 1 && threads <= c.Cores {
+		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
+		// for a core, and so do those of a collective.
+		busy += c.B.Part(analyse.PartComm)
+		cost = Range{0.15, 0.45, 0.8}
+	}
+	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy)}
+	f.Step = cost.scale(c.perStep(busy))
+	f.Run = c.overOperators(f.Step, cost)
+	f.Title = "more threads compute than there are cores to run them"
+	where := "one process"
+	if ranks > 1 {
+		where = fmt.Sprintf("each of %.0f processes", ranks)
+	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), Value: factor}}
+	f.Fix.Text = "Give each process its share of the cores."
+	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
+	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it."
+	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
+	return []Finding{f}
+}
+
+// overOperators extrapolates to the run what a fix of all operators saves per step: it saves the same share of the operators that lie
+// outside of the accounted kind of steps, such as preparation, the first steps or a validation.
+func (c *Context) overOperators(perStep, share Range) Range {
+	run, more := c.overRun(perStep), c.OperatorsOutside()
+	return Range{run.Low + share.Low*more, run.Mid + share.Mid*more, run.High + share.High*more}
+}
+
+// OperatorsOutside is the driving thread's time in operators, in ns, outside of the steps that the account stands for: before them,
+// between them, and in the first steps as far as they take longer. It is as samples saw it, without what traced steps take longer.
+func (c *Context) OperatorsOutside() float64 {
+	if !c.B.PerStep {
+		return 0
+	}
+	other := c.importing()
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; (sp.Kind == model.SpanProfiler || sp.Kind == model.SpanCompile) && sp.End > sp.Start {
+			other = append(other, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.Kind == c.B.Kind && st.Phase != model.PhaseWarmup && st.End > st.Start {
+			other = append(other, analyse.Interval{Start: st.Start, End: st.End})
+		}
+	}
+	other = merged(other)
+	seen := c.sampledTime(0, math.MaxInt64, func(i int) bool {
+		return !inside(other, c.P.Samples.Time[i]) && analyse.PartOfSample(c.P, c.C, i) == analyse.PartOps
+	})
+	return max(seen-c.perStep(c.B.Part(analyse.PartOps))*float64(c.warmSteps()), 0)
+}
