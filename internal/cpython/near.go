@@ -20,6 +20,7 @@ type near struct {
 	counts []int        // ranges of each piece
 	pieces []proc.Range
 	mem    []byte // of all pieces that hold more than one range
+	apart  bool   // what lies between ranges cannot be read: each is a piece
 }
 
 // merge returns the pieces to be read instead of ranges; scatter fills those then. Pieces are valid until the next call.
@@ -27,6 +28,9 @@ func (n *near) merge(ranges []proc.Range) []proc.Range {
 	n.ranges = append(n.ranges[:0], ranges...)
 	slices.SortFunc(n.ranges, func(x, y proc.Range) int { return cmp.Compare(x.Addr, y.Addr) })
 	n.pieces, n.counts = n.pieces[:0], n.counts[:0]
+	if n.apart {
+		return ranges
+	}
 	used := 0
 	for i := 0; i < len(n.ranges); {
 		count, length := together(n.ranges[i:])

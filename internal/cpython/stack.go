@@ -218,18 +218,23 @@ func (t *threadState) atBase(addr uint64) bool {
 
 // again reads one thread once more.
 func (r *Reader) again(t *threadState) bool {
-	for i := range t.singles {
-		t.singles[i].used = true
+	for {
+		for i := range t.singles {
+			t.singles[i].used = true
+		}
+		for i := range t.chunks {
+			t.chunks[i].used = true
+		}
+		r.ranges = t.predict(r.l, r.ranges[:0])
+		if n, err := r.readAll(r.ranges); err == nil && n == len(r.ranges) {
+			t.near.scatter()
+			return true
+		}
+		if t.near.apart {
+			return r.readThread(t) == nil
+		}
+		t.near.apart = true
 	}
-	for i := range t.chunks {
-		t.chunks[i].used = true
-	}
-	r.ranges = t.predict(r.l, r.ranges[:0])
-	if n, err := r.readAll(r.ranges); err == nil && n == len(r.ranges) {
-		t.near.scatter()
-		return true
-	}
-	return r.readThread(t) == nil
 }
 
 // finish compares the stack with the last one and notes which code objects are to be compared, unless they were in the
