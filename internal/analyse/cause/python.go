@@ -10,12 +10,14 @@ import (
 )
 
 // tensorShare is the share of native time without the interpreter's lock from which a function counts as tensor code: its
-// interpreter time is then the price of calling operators (cause launch), not Python work of its own.
+// interpreter time is then the price of calling operators (cause launch), not Python work of its own. Native code of other libraries
+// calls none; where a function spends more in it than in what looks like operators, those are the library's as well (an array's
+// indexing has no frame of its own).
 const tensorShare = 0.12
 
 // tensorFuncs finds the innermost user functions that mostly call operators.
 func (c *Context) tensorFuncs() map[funcKey]bool {
-	ops, all := map[funcKey]float64{}, map[funcKey]float64{}
+	ops, all, others := map[funcKey]float64{}, map[funcKey]float64{}, map[funcKey]float64{}
 	for k := range c.B.Samples {
 		a := &c.B.Samples[k]
 		if a.Part != analyse.PartOps && a.Part != analyse.PartPython {
@@ -27,13 +29,16 @@ func (c *Context) tensorFuncs() map[funcKey]bool {
 		}
 		key := keyOf(&c.C.Stacks.Frames[info.User])
 		all[key] += a.Weight
-		if a.Part == analyse.PartOps {
+		switch {
+		case a.Part == analyse.PartOps:
 			ops[key] += a.Weight
+		case info.Acts&analyse.ActNumeric != 0:
+			others[key] += a.Weight
 		}
 	}
 	out := map[funcKey]bool{}
 	for k, w := range ops {
-		if w >= tensorShare*all[k] {
+		if w >= tensorShare*all[k] && w >= others[k] {
 			out[k] = true
 		}
 	}
@@ -69,6 +74,9 @@ func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool
 		fr := info.User
 		if fr < 0 {
 			return forOps == (info.Acts&analyse.ActTorch != 0)
+		}
+		if info.Acts&analyse.ActNumeric != 0 {
+			return !forOps
 		}
 		around := info.Acts&(analyse.ActTorch|analyse.ActBackward|analyse.ActOptimizer) != 0
 		if around = around || c.calling[fr]; !around {
@@ -201,6 +209,7 @@ func findGIL(c *Context) []Finding {
 	per := c.perStep(t)
 	f.Step = Range{0.6 * per, per, 1.2 * per} // all of it ends; without a rival for cores and caches the rest becomes faster too
 	f.Run = c.overRun(f.Step)
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"})
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
@@ -209,7 +218,6 @@ func findGIL(c *Context) []Finding {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), Value: more / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(n)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"})
 	f.Fix.Text = "Move the other thread's work into a process of its own, or make it call code that releases the lock."
 	f.Caveat = "Short waits are part of any program with Python threads; torch's own threads hold the lock rarely."
 	return []Finding{f}

@@ -44,3 +44,14 @@ func TestTimeThatGrows(t *testing.T) {
 		}
 	}
 }
+
+// An array library's code is Python's, though indexing an array, which has no frame of its own, looks like an operator.
+func TestArrayCodeCallsNoOperators(t *testing.T) {
+	p := testkit.NewProgram()
+	area := user("area", 10, 12)
+	numpy := testkit.Frame{File: "/usr/lib/python3.13/site-packages/numpy/_core/fromnumeric.py", Function: "argsort", First: 1, Line: 5}
+	p.Steps(30, model.PhaseBaseline, forward,
+		testkit.Python(10, module, loop(44), area, numpy), testkit.Native(12, module, loop(44), area, numpy), testkit.Native(6, module, loop(44), user("area", 10, 14)))
+	res, _ := find(t, p)
+	want(t, res, cause.Python, "", 12, 22)
+}
