@@ -230,6 +230,23 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 	return info
 }
 
+// InEventLoop says that a loop of asyncio, or of one that stands in for it, runs the user's code of a stack: a call that sleeps there
+// holds up every other coroutine.
+func (c *FrameClasses) InEventLoop(id model.StackID) bool {
+	inner, loop := false, false
+	c.Walk(id, func(fr model.FrameID) bool {
+		file := c.Stacks.Frames[fr].File
+		if c.file(file).class == FileUser {
+			inner = true
+			return true
+		}
+		path := c.Strings.Text(file)
+		loop = inner && (strings.Contains(path, "/asyncio/") || strings.Contains(path, "/uvloop/"))
+		return !loop
+	})
+	return loop
+}
+
 // startsWorkers says that a function of the DataLoader's file, by its name or qualified name, makes an iterator or ends one.
 func startsWorkers(name string) bool {
 	switch name[strings.LastIndexByte(name, '.')+1:] {

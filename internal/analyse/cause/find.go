@@ -110,21 +110,47 @@ func (c *Context) beyond(f *Finding) {
 }
 
 // behindStraggler takes the time that the accounted rank waits for a late one off its own findings: as long as it has to wait
-// anyway, working faster saves nothing. What slows the late rank is the straggler finding's own reason.
+// anyway, working faster saves nothing. What slows the late rank is the straggler finding's own reason. Where the accounted rank is
+// the late one, its findings about what makes it late are that reason, and keep what they would save beyond it.
 func behindStraggler(c *Context, all []Finding) {
-	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Straggler && len(f.claim) > 0 })
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Straggler })
 	if i < 0 {
 		return
 	}
-	slack := c.perStep(all[i].claim[analyse.PartComm])
+	late := &all[i]
+	if len(late.claim) > 0 {
+		slack := c.perStep(late.claim[analyse.PartComm])
+		for k := range all {
+			if f := &all[k]; k != i && !f.OfRun && f.Cause != Comm {
+				c.less(f, slack)
+			}
+		}
+		return
+	}
+	left := late.Step.Mid
 	for k := range all {
 		f := &all[k]
-		if k == i || f.OfRun || f.Cause == Comm {
+		if k == i || f.OfRun || f.Cause == Comm || !sameReason(late, f) {
 			continue
 		}
-		f.Step = Range{max(f.Step.Low-slack, 0), max(f.Step.Mid-slack, 0), max(f.Step.High-slack, 0)}
-		f.Run = c.overRun(f.Step)
+		same := min(f.Step.Mid, left)
+		left -= same
+		c.less(f, same)
 	}
+}
+
+// less takes ns per step off a finding's saving.
+func (c *Context) less(f *Finding, ns float64) {
+	f.Step = Range{max(f.Step.Low-ns, 0), max(f.Step.Mid-ns, 0), max(f.Step.High-ns, 0)}
+	f.Run = c.overRun(f.Step)
+}
+
+// sameReason says that a finding of the late rank is about what makes it late: its reason, or the same place.
+func sameReason(late, f *Finding) bool {
+	if b := late.Because; b != nil && b.Cause == f.Cause && b.Sub == f.Sub && b.Where.File == f.Where.File && b.Where.Line == f.Where.Line {
+		return true
+	}
+	return f.Where.File != "" && f.Where.File == late.Where.File && f.Where.Function == late.Where.Function
 }
 
 func guarded(r rule, c *Context) (found []Finding, err error) {

@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -23,6 +24,32 @@ func TestLateRankIsPlacedAtWhatItAloneDoes(t *testing.T) {
 	f := want(t, res, cause.Straggler, "", 14, 52)
 	if f.Where.Rank != 0 {
 		t.Errorf("late rank %d, want 0", f.Where.Rank)
+	}
+}
+
+// What makes the accounted rank late is one finding, the ranks' waiting, with its reason: fixing it is not saved twice. What the
+// others do as well keeps its own finding.
+func TestTheLateRanksReasonIsNoSecondFinding(t *testing.T) {
+	p := testkit.NewProgram()
+	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
+	both := testkit.Python(30, module, loop(42), user("tokens", 60, 62))
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Native(60, module, loop(47)).In(model.SpanIO), testkit.Blocked(5, module, loop(41), reduce))
+	q := p.Add(model.RoleRank, 200)
+	q.P.Rank, q.P.WorldSize = 1, 2
+	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Blocked(65, module, loop(41), reduce))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Straggler, "", 47, 57)
+	if f.Because == nil || f.Because.Cause != cause.IO || !strings.Contains(f.Fix.Text, "Only rank 0") || !strings.Contains(f.Fix.Text, "Save less often") {
+		t.Errorf("because %+v, fix %q, want rank 0's checkpoint and what helps against it", f.Because, f.Fix.Text)
+	}
+	if n := len(res.Findings); n < 2 || res.Findings[1].Cause != cause.Python || res.Findings[1].Step.Mid < 28e6 {
+		t.Errorf("findings after the first: %+v, want the Python code of both ranks", res.Findings[1:])
+	}
+	for i := range res.Findings[1:] {
+		if res.Findings[1+i].Cause == cause.IO {
+			t.Errorf("the checkpoint is a finding of its own as well: %+v", res.Findings[1+i].Step)
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ func (c *Context) findQueue() []Finding {
 		f.Title = fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members))
 		f.Fix.Text = "Hold the lock for less work, or give each thread an object of its own, so that none has to wait."
 	}
+	c.atLoop(&f, sp.members)
 	return []Finding{f}
 }
 

@@ -80,7 +80,8 @@ func findStraggler(c *Context) []Finding {
 		}
 	}
 	f.Where.Rank = late.p.Rank
-	switch placed, shared := c.whyLate(&f, late, ranks); {
+	placed, shared := c.whyLate(&f, late, ranks)
+	switch {
 	case placed && !shared:
 		f.Step = Range{0.7 * saved, 0.95 * saved, saved} // it alone does this: without it, or done rarely, the ranks are level
 		f.Run = c.overRun(f.Step)
@@ -96,9 +97,22 @@ func findStraggler(c *Context) []Finding {
 		f.Step = Range{0.6 * even * min(mine, c.ownCPU()), even * mine, saved}
 		f.Run = c.overRun(f.Step)
 	}
-	f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
-	f.Caveat = "Equal work helps only as far as the rank is late because of its work and not because of its machine."
+	lateFix(&f, late.p.Rank, placed && !shared)
+	f.Caveat = "Holds as far as the rank is late because of its work and not because of its machine."
 	return []Finding{f}
+}
+
+// lateFix says what helps: where the rank alone does what makes it late, that, else sharing the work out anew.
+func lateFix(f *Finding, rank int, alone bool) {
+	switch {
+	case alone && f.Because != nil:
+		f.Fix = f.Because.Fix
+		f.Fix.Text = fmt.Sprintf("Only rank %d does this, and all of them wait for it. %s", rank, f.Fix.Text)
+	case alone:
+		f.Fix.Text = fmt.Sprintf("Only rank %d does this, and all of them wait for it: do it less often, beside the steps (another thread or process), or let the ranks take turns.", rank)
+	default:
+		f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
+	}
 }
 
 // notByChance is the share of the late rank's lead in work, ratio times the others', that a busy machine does not explain, 0..1. At
@@ -148,32 +162,4 @@ func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) (placed, 
 		f.Where = f.Because.Where
 	}
 	return placed, shared
-}
-
-// findComm names communication that nothing hides and that no late rank explains.
-func findComm(c *Context) []Finding {
-	t := c.B.Part(analyse.PartComm)
-	ranks := c.rankViews()
-	if len(ranks) > 1 { // what every rank waits is transfer, not lateness
-		for _, r := range ranks {
-			t = min(t, r.comm*float64(len(c.B.Windows)))
-		}
-	}
-	if c.share(t) < Floor {
-		return nil
-	}
-	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: t}}
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
-	if sp, ok := hottest(chains, c.drivers); ok {
-		f.Where = c.where(sp)
-	}
-	per := c.perStep(t)
-	f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
-	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
-	f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
-	f.Confidence = c.basis(len(chains))
-	return []Finding{f}
 }

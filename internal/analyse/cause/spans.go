@@ -217,6 +217,7 @@ func (c *Context) sampledIO() []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
 	ioWords(c, &f)
 	c.grows(&f, sp.members)
+	c.atLoop(&f, sp.members)
 	return []Finding{f}
 }
 

@@ -1,0 +1,82 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Limits of what counts as many small messages.
+const (
+	smallCalls   = 8       // collectives per step
+	smallMessage = 256_000 // bytes of one, on average: at a few hundred µs for a call its transfer matters less than the call
+	smallWait    = 1e6     // ns of waiting for one where its size is not known
+)
+
+// findComm names communication that nothing hides and that no late rank explains.
+func findComm(c *Context) []Finding {
+	t := c.B.Part(analyse.PartComm)
+	ranks := c.rankViews()
+	waits := t // what every rank waits, on average
+	if len(ranks) > 1 {
+		var all []*model.Process
+		for _, r := range ranks {
+			waits = min(waits, r.comm*float64(len(c.B.Windows)))
+			all = append(all, r.p)
+		}
+		t = waits
+		// Ranks that are late in turns make each of them wait, without anything being sent: collectives of the same steps on all
+		// ranks tell the two apart.
+		if share, ok := analyse.TransferShare(c.S, all); ok && c.share(waits) >= Floor {
+			t *= share
+		}
+	}
+	x := analyse.Exchange{}
+	if c.share(waits) >= Floor {
+		x = analyse.ExchangeOf(c.S, c.B)
+	}
+	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.perStep(t) <= smallWait*x.Calls)
+	if small {
+		t = waits // each of the calls is a chance to be late, one alone is not
+	}
+	if c.share(t) < Floor {
+		return nil
+	}
+	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: t}}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	per := c.perStep(t)
+	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), Value: c.perStep(waits) / 1e6, Unit: "ms"}}
+	if waits > 1.1*t {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(per)), Value: per / 1e6, Unit: "ms"})
+	}
+	f.Confidence = c.basis(len(chains))
+	if small {
+		sendTogether(&f, x, per)
+	} else {
+		f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
+		f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
+		f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
+	}
+	f.Run = c.overRun(f.Step)
+	return []Finding{f}
+}
+
+// sendTogether words and prices a finding about many small messages for sending them in one: what is left is one call of them, and
+// the copies into and out of its tensor.
+func sendTogether(f *Finding, x analyse.Exchange, per float64) {
+	gone := 1 - 1/x.Calls
+	f.Step = Range{0.5 * gone * per, 0.9 * gone * per, gone * per}
+	f.Title += ": many small ones"
+	text := fmt.Sprintf("%.0f collectives per step", x.Calls)
+	if x.Bytes > 0 {
+		text += fmt.Sprintf(" of %.3g kB on average", x.Bytes/1e3)
+	}
+	f.Evidence = append(f.Evidence, Evidence{Text: text, Value: x.Calls})
+	f.Fix.Text = "Send them together: copy the tensors into one flat tensor (torch.cat of them flattened), call the collective once, and copy the parts back; DistributedDataParallel does so in buckets, beside the backward pass."
+	f.Caveat = "Counts for calls of which each waits for all ranks; how long one of them takes depends on the network and on how busy the machines are."
+}

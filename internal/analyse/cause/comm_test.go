@@ -1,0 +1,77 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+var waitsInReduce = testkit.Blocked(60, module, loop(41), torchFrame("distributed/distributed_c10d.py", "all_reduce"))
+
+// reducing is a job of two ranks of which each waits 60 of 100 ms in collectives. In three traced steps each calls them calls times;
+// rank 1 begins them late by late ms of the 30 that they take on rank 0, and in every second step rank 0 does on rank 1.
+func reducing(calls, late int, shape string) *testkit.Program {
+	p := testkit.NewProgram()
+	programs := []*testkit.Program{p, p.Add(model.RoleRank, 200)}
+	const ms = 1_000_000
+	for rank, q := range programs {
+		q.P.Rank, q.P.WorldSize, q.P.Role = rank, 2, model.RoleRank
+		q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), waitsInReduce)
+		t := &model.Trace{Process: rank, Window: 0, Rank: rank, World: 2, From: q.T}
+		ev := &t.Events
+		ev.OpArgs = []model.OpArgs{{Shapes: p.S.Strings.Intern(shape), Types: p.S.Strings.Intern(`["float"]`)}}
+		for step := range 3 {
+			at := q.T
+			q.Steps(1, model.PhaseTrace, testkit.Native(40, module, loop(40)), waitsInReduce)
+			for k := range calls {
+				from := at + model.Time(40*ms+k*60*ms/calls)
+				to := from + model.Time(30*ms/calls)
+				if (step+k)%2 == rank {
+					from += model.Time(late * ms / calls)
+				}
+				ev.Start, ev.Dur = append(ev.Start, from), append(ev.Dur, to.Sub(from))
+				ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern("gloo:all_reduce")), append(ev.Kind, model.KindAnnotation)
+				ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
+				ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+				ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1})
+			}
+		}
+		t.To = q.T
+		t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(q.P.PID + 1), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+		p.S.Traces = append(p.S.Traces, t)
+	}
+	return p
+}
+
+// Large messages that all ranks send together are the network's; where the ranks are late in turns, each of them waits as long
+// although little is sent.
+func TestRanksThatAreLateInTurnsDoNotSend(t *testing.T) {
+	res, _ := find(t, reducing(2, 0, "[[4000, 1000]]"))
+	if f := want(t, res, cause.Comm, "", 41, 48); strings.Contains(f.Fix.Text, "together") {
+		t.Errorf("two messages of 16 MB a step are to be sent together: %s", f.Fix.Text)
+	}
+	res, _ = find(t, reducing(2, 29, "[[4000, 1000]]"))
+	for _, f := range res.Findings {
+		if f.Cause == cause.Comm && f.Step.Mid > 0.6*48e6 {
+			t.Errorf("waiting for each other counts as communication: %.1f ms a step", f.Step.Mid/1e6)
+		}
+	}
+}
+
+// Many messages of a few kilobytes cost a call each: sent together they are one.
+func TestManySmallMessagesAreSentTogether(t *testing.T) {
+	for _, late := range []int{0, 29} { // each call is a chance to be late
+		res, _ := find(t, reducing(30, late, "[[32, 32]]"))
+		f := want(t, res, cause.Comm, "", 41, 52)
+		if !strings.Contains(f.Fix.Text, "together") || !strings.Contains(f.Evidence[len(f.Evidence)-1].Text, "30 collectives per step of 4.1 kB") {
+			t.Errorf("fix %q, evidence %+v, want that 30 small messages are sent together", f.Fix.Text, f.Evidence)
+		}
+	}
+	res, _ := find(t, reducing(4, 0, "[[32, 32]]"))
+	if f := want(t, res, cause.Comm, "", 41, 48); strings.Contains(f.Fix.Text, "together") {
+		t.Errorf("four messages are many: %s", f.Fix.Text)
+	}
+}
