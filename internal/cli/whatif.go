@@ -76,8 +76,7 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	if cmd.Flags().Changed("step") && !r.Only(o.step) {
-		first, last := r.StepNumbers()
-		return usage("--step: there is no step %d among the %s; they are %d to %d", o.step, basis(r), first, last)
+		return usage("--step: %d is none of the %s; they are %s", o.step, basis(r), ranges(r.StepNumbers()))
 	}
 	change, words, err := o.change(cmd, r)
 	if err != nil {
@@ -128,11 +127,34 @@ func basis(r *replay.Session) string {
 	return "traced steps"
 }
 
+// ranges writes ascending numbers as "3, 12 to 19, 28 to 31"; of very many stretches the first and the last.
+func ranges(numbers []int64) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		k := i
+		for k+1 < len(numbers) && numbers[k+1] == numbers[k]+1 {
+			k++
+		}
+		part := strconv.FormatInt(numbers[i], 10)
+		if k > i {
+			part += fmt.Sprintf(" to %d", numbers[k])
+		}
+		parts, i = append(parts, part), k+1
+	}
+	if n := len(parts); n > 8 {
+		parts = append(append(parts[:6:6], "…"), parts[n-1])
+	}
+	return strings.Join(parts, ", ")
+}
+
 // change turns the flags into a question, and into words.
 func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.Change, words string, err error) {
 	var said []string
 	for _, cause := range o.remove {
 		one, ok := r.Removal(cause)
+		if !ok && r.Removable(cause) && cause != "straggler" {
+			return c, "", usage("--remove: %q takes no time in these %s; can be taken away: %s", cause, basis(r), strings.Join(r.Causes(), ", "))
+		}
 		if !ok {
 			return c, "", usage("--remove: %q cannot be taken away from %s%s; can be: %s", cause, basis(r), didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
 		}

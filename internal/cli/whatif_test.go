@@ -58,19 +58,30 @@ func TestWhatIf(t *testing.T) {
 	expect(t, "what-if", stdout, "400 µs instead of 1.00 ms", "Python and untraced code", "matmul", "traced steps")
 }
 
+func TestRanges(t *testing.T) {
+	for want, numbers := range map[string][]int64{"": nil, "7": {7}, "3, 12 to 14, 20": {3, 12, 13, 14, 20},
+		"1, 3, 5, 7, 9, 11, …, 21 to 22": {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 22}} {
+		if got := ranges(numbers); got != want {
+			t.Errorf("%v: %q, want %q", numbers, got, want)
+		}
+	}
+}
+
 func TestWhatIfRefuses(t *testing.T) {
 	path := hostBound(t)
 	for want, args := range map[string][]string{
-		"nothing to change":             {path},
-		`did you mean "matmul"`:         {path, "--scale", "matmull=0.5"},
-		`did you mean "python"`:         {path, "--remove", "pyhton"},
-		"write NAME=FACTOR":             {path, "--scale", "matmul"},
-		"a number from 0 to 1000":       {path, "--scale", "matmul=-1"},
-		"they are 5 to 7":               {path, "--scale", "matmul=1", "--step", "9"},
-		"does not hold what DataLoader": {path, "--workers", "4"},
-		"give the traces of all ranks":  {path, "--ranks-equal"},
-		"PATH is missing":               {"--remove", "python"},
-		"not between 0 and an hour":     {path, "--measure", "--bench-budget", "-1s"},
+		"nothing to change":                 {path},
+		`did you mean "matmul"`:             {path, "--scale", "matmull=0.5"},
+		`did you mean "python"`:             {path, "--remove", "pyhton"},
+		"write NAME=FACTOR":                 {path, "--scale", "matmul"},
+		"a number from 0 to 1000":           {path, "--scale", "matmul=-1"},
+		"they are 5 to 7":                   {path, "--scale", "matmul=1", "--step", "9"},
+		`"input" takes no time in these`:    {path, "--remove", "input"},
+		"can be taken away: launch, python": {path, "--remove", "alloc"},
+		"does not hold what DataLoader":     {path, "--workers", "4"},
+		"give the traces of all ranks":      {path, "--ranks-equal"},
+		"PATH is missing":                   {"--remove", "python"},
+		"not between 0 and an hour":         {path, "--measure", "--bench-budget", "-1s"},
 	} {
 		code, stdout, stderr := here(append([]string{"what-if"}, args...)...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) {

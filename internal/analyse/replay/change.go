@@ -65,10 +65,21 @@ func (r *Session) removals() map[string]Change {
 	return removals
 }
 
-// Removal is the change that removes a cause; ok is false where no replay of these steps can know its effect.
+// Removal is the change that removes a cause; ok is false where no replay of these steps can know its effect, or where it takes no
+// time in them.
 func (r *Session) Removal(cause string) (c Change, ok bool) {
 	c, ok = r.removals()[cause]
-	return c, ok && (!c.RanksEqual || r.Meets())
+	if !ok || len(c.Scale) == 0 {
+		return c, ok && (!c.RanksEqual || r.Meets())
+	}
+	c.Scale = slices.DeleteFunc(slices.Clone(c.Scale), func(s Scale) bool { return !r.graph.holds(s.Name) })
+	return c, len(c.Scale) > 0
+}
+
+// Removable says whether a cause can be removed from such steps at all, whether or not it takes time in these.
+func (r *Session) Removable(cause string) bool {
+	_, ok := r.removals()[cause]
+	return ok
 }
 
 // And joins two changes.
@@ -203,6 +214,20 @@ func (g *Graph) factorsOf(scales []Scale) (of *factors, ok bool) {
 		}
 	}
 	return of, true
+}
+
+// holds says whether nodes of a kind or category take time under a name.
+func (g *Graph) holds(name string) bool {
+	kinds, cat := g.kindOf(name)
+	has := g.cells()
+	for k := range has {
+		for c := range has[k] {
+			if has[k][c] && (c == cat || slices.Contains(kinds, Kind(k))) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // cells says which kinds and categories the nodes have.

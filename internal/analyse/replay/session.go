@@ -165,10 +165,16 @@ func (r *Session) Only(number int64) bool {
 	return false
 }
 
-// StepNumbers are the numbers of the first and the last step.
-func (r *Session) StepNumbers() (first, last int64) {
-	w := r.graph.windows
-	return w[0].number, w[len(w)-1].number
+// StepNumbers are the numbers of the steps, in order, each once.
+func (r *Session) StepNumbers() []int64 {
+	var out []int64
+	for i := range r.graph.windows {
+		if w := &r.graph.windows[i]; !w.lead {
+			out = append(out, w.number)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Kinds lists the kinds of activity that Change.Scale can name.
