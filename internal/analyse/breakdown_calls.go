@@ -22,25 +22,34 @@ type TopOp struct {
 // callGap is the longest time between two operators, in ns, in which the interpreter does no more than calling the next one.
 const callGap = 60_000
 
-// Calling says whether, at an instant of a traced stretch, the thread is inside a small operator or on its way from one operator to the
-// next; traced is false where no operator was recorded around it. It knows only what Tops holds: runs without steps.
+// callsAround is how far around an instant Calling looks, ns.
+const callsAround = 5_000_000
+
+// Calling says whether, around an instant of a traced stretch, the thread spends at least half of the time inside small operators and
+// on its way from one to the next; traced is false where no operators were recorded around it. What lies at the instant
+// itself does not count: taking a sample can stop the thread right there. It knows only what Tops holds: runs without steps.
 func (o *OpAccount) Calling(t model.Time) (calling, traced bool) {
-	i, found := slices.BinarySearchFunc(o.Tops, t, func(op TopOp, t model.Time) int { return cmp.Compare(op.Start, t) })
-	if !found {
-		i--
-	}
-	if i < 0 || i+1 >= len(o.Tops) {
+	s := slices.IndexFunc(o.Slices, func(s Interval) bool { return s.Start <= t && t < s.End })
+	if s < 0 {
 		return false, false
 	}
-	before, after := &o.Tops[i], &o.Tops[i+1]
-	if t < before.End {
-		return before.Small, true
+	from, to := max(o.Slices[s].Start, t-callsAround), min(o.Slices[s].End, t+callsAround)
+	i, _ := slices.BinarySearchFunc(o.Tops, from, func(op TopOp, t model.Time) int { return cmp.Compare(op.Start, t) })
+	spent, all := model.Time(0), model.Time(0)
+	for ; i+1 < len(o.Tops) && o.Tops[i+1].Start < to; i++ {
+		op, next := &o.Tops[i], &o.Tops[i+1]
+		if op.Start <= t && t < next.Start {
+			continue
+		}
+		all += next.Start - op.Start
+		if op.Small {
+			spent += op.End - op.Start
+		}
+		if gap := next.Start - op.End; gap <= callGap && (op.Small || next.Small) {
+			spent += gap
+		}
 	}
-	gap := after.Start - before.End
-	if !slices.ContainsFunc(o.Slices, func(s Interval) bool { return s.Start <= before.Start && after.Start < s.End }) {
-		return false, false
-	}
-	return gap <= callGap && (before.Small || after.Small), true
+	return all > 0 && 2*spent >= all, all > 0
 }
 
 // keepTop notes the outermost operator that has just been closed.

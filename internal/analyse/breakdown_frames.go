@@ -200,6 +200,9 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 		if f.class == FileAgent {
 			return true
 		}
+		if f.act&ActCompile != 0 && c.Strings.Text(c.Stacks.Frames[fr].Function) == "<module>" {
+			f.act &^= ActCompile // the compiler is imported: nothing is compiled yet
+		}
 		if info.InnerFr < 0 {
 			info.InnerFr, info.Inner = fr, f.class
 			if f.class == FileTorch {

@@ -3,6 +3,7 @@ package cause_test
 import (
 	"testing"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -46,6 +47,18 @@ func TestCollectionsInImportSpans(t *testing.T) {
 	for _, f := range res.Findings {
 		if f.Cause == cause.GC {
 			t.Errorf("names %s though it is within an import", f.Title)
+		}
+	}
+}
+
+// Importing the compiler, as an optimizer's first step does, is no compilation.
+func TestImportOfTheCompiler(t *testing.T) {
+	for function, part := range map[string]analyse.PartID{"<module>": analyse.PartImport, "compile_inner": analyse.PartCompile} {
+		p := testkit.NewProgram()
+		p.Steps(3, model.PhaseBaseline, testkit.Python(100, module, loop(40), testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9},
+			torchFrame("_dynamo/convert_frame.py", function), torchFrame("fx/node.py", "helper")))
+		if _, b := find(t, p); b.Part(part) < 0.99*b.Total {
+			t.Errorf("%s: %+v, want %v", function, b.Parts, part)
 		}
 	}
 }

@@ -63,10 +63,13 @@ func (c *Context) launchOfRun() []Finding {
 	}
 	cost := min(o.CostPer*o.Events*float64(o.Steps), 0.5*(small+python))
 	left := 1 - cost/max(small+python, 1)
-	if c.share(left*(small+python)) < launchShare {
+	share := left * (small + python) / max(c.B.Total-c.B.Part(analyse.PartProfiler), 1)
+	if share < launchShare {
 		return nil
 	}
 	f := c.launchFinding(left*small, left*python)
+	f.Share = share
+	f.Title = fmt.Sprintf("%s of the run, tracing left out, is the price of calling many tiny operators", percent(share))
 	f.claim = map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}
 	f.Evidence[0] = Evidence{Text: fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
 		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), Value: o.Top * float64(o.Steps)}
