@@ -117,6 +117,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 		return nil
 	}
 	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: !b.PerStep && b.Process.Samples.Len() > 0}
+	acc.fetches = fetchesOf(b)
 	traced := 0.0
 	for _, st := range steps {
 		if lane := laneOf(st.trace, b.Thread); lane >= 0 {
@@ -150,6 +151,18 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	o.Share = min(o.Time/base, 1)
 	acc.finish(o)
 	return o
+}
+
+// fetchesOf are the waits for data of the accounted thread: a loader without workers fetches in them.
+func fetchesOf(b *Breakdown) []Interval {
+	var out []Interval
+	for i := range b.Process.Spans {
+		if sp := &b.Process.Spans[i]; sp.Kind == model.SpanDataWait && sp.Thread == b.Thread && sp.End > sp.Start {
+			out = append(out, Interval{sp.Start, sp.End})
+		}
+	}
+	slices.SortFunc(out, func(x, y Interval) int { return cmp.Compare(x.Start, y.Start) })
+	return disjoint(out)
 }
 
 func tracedSteps(s *model.Session, b *Breakdown) []tracedStep {
@@ -207,6 +220,7 @@ type opSums struct {
 	topDur                      float64
 	topFirst, topLast           model.EventID // events of the current outermost operator
 	self                        map[model.EventID]float64
+	fetches                     []Interval // waits for data, whose operators belong to the fetch; sorted, disjoint
 	topEvents                   float64
 	keep                        bool    // outermost operators are listed
 	list                        []TopOp // in order within each lane of a trace
@@ -234,7 +248,7 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
 		id := model.EventID(i)
 		a.events++
-		if ev.Kind[i] == model.KindOp {
+		if ev.Kind[i] == model.KindOp && within(a.fetches, ev.Start[i]) < 0 {
 			a.op(ev, id, self)
 			a.topLast = id
 		}

@@ -30,11 +30,12 @@ func rules() []rule {
 		{Comm, findComm},
 		{Sync, findSync},
 		{GIL, findGIL},
-		{Python, findText},
+		{Python, findChores},
 		{Python, findBeside}, // before launch and python: it knows why their time is spent
 		{Launch, findLaunch},
 		{Python, findPython},
 		{Python, findBetween},
+		{Precision, findFormat},
 		{MemoryBound, findMemoryBound},
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},

@@ -139,3 +139,24 @@ func TestImportIsNoFinding(t *testing.T) {
 		}
 	}
 }
+
+// What a loader without workers calls while the step waits for it is the fetch's: the step itself calls few operators.
+func TestOperatorsOfTheFetchAreNoneOfTheStep(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(39), user("item", 20, 23)).In(model.SpanDataWait), forward)
+	from := p.T
+	traced(p, 3, 3000, 20) // of 100 ms each
+	for i := range model.Time(3) {
+		at := from + i*100_000_000
+		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: at, End: at + 99_000_000, Thread: p.P.PID, Value: 100 + int64(i)})
+	}
+	res, b := find(t, p)
+	if b.Ops == nil || b.Ops.Top > 50 {
+		t.Fatalf("operators of the step: %+v", b.Ops)
+	}
+	for _, f := range res.Findings {
+		if f.Cause == cause.Launch {
+			t.Errorf("claims %q", f.Title)
+		}
+	}
+}

@@ -9,56 +9,94 @@ import (
 	"bottleneck/internal/model"
 )
 
-// textFiles are the files of libraries that write tensors, arrays and tables as text.
-var textFiles = []string{"/torch/_tensor_str.py", "/numpy/_core/arrayprint.py", "/numpy/core/arrayprint.py", "/pandas/io/formats/"}
+// chore is work of a library that is one thing to the user, whichever operators it calls on its way and however long the
+// interpreter takes for it.
+type chore struct {
+	files       []string // parts of paths; with "*" the end of the path of a module of the standard library
+	title       string
+	evidence    string
+	fix, caveat string
+}
 
-// findText names the function in which tensors or arrays are written as text: operators and interpreter alike, whichever of the two
-// the samples show. It comes before launch and python, which would see many small operators or a busy interpreter there.
-func findText(c *Context) []Finding {
-	files := map[model.Str]bool{}
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		switch a.Part {
-		case analyse.PartPython, analyse.PartOps, analyse.PartSync:
-			return c.writesText(c.P.Samples.Stack[a.Index], files)
+// chores are looked for in this order; a sample is of the first whose files lie below the user's code.
+var chores = []chore{
+	{files: []string{"/torch/_tensor_str.py", "/numpy/_core/arrayprint.py", "/numpy/core/arrayprint.py", "/pandas/io/formats/"},
+		title:    "writes tensors or arrays as text",
+		evidence: "in the code that makes text of them, and in the operators that it calls",
+		fix: "Write them every n-th step, or a number that sums them up. In a call of logging leave the formatting to it, " +
+			`log.debug("%s", x) instead of an f-string: it then happens only where the level asks for the line.`,
+		caveat: "The elements are fetched and compared one after the other to choose their format, which costs far more than what is printed in the end."},
+	{files: []string{"*/copy.py"},
+		title:    "makes deep copies of objects",
+		evidence: "in copy.deepcopy or copy.copy, and in the operators that it calls",
+		fix: "Keep one copy and renew its values in place, all tensors at once (torch._foreach_copy_, torch._foreach_lerp_, load_state_dict), " +
+			"or copy only the values that are needed and when they are needed.",
+		caveat: "A copy goes through each object, parameter and buffer one by one; where the original changes before the copy is used, some copy must stay."},
+}
+
+// findChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
+// before launch and python, which would see many small operators or a busy interpreter there.
+func findChores(c *Context) []Finding {
+	known := map[model.Str]int{}
+	var out []Finding
+	for i := range chores {
+		chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+			switch a.Part {
+			case analyse.PartPython, analyse.PartOps, analyse.PartSync, analyse.PartGC:
+				return c.choreOf(c.P.Samples.Stack[a.Index], known) == i
+			}
+			return false
+		})
+		sp, ok := hottest(chains, c.drivers)
+		if ok && c.share(sp.unit) >= Floor && sp.samples >= minSamples {
+			out = append(out, c.choreFinding(&chores[i], sp))
 		}
-		return false
-	})
-	sp, ok := hottest(chains, c.drivers)
-	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
-		return nil
 	}
+	return out
+}
+
+func (c *Context) choreFinding(ch *chore, sp spot) Finding {
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
 	for _, m := range sp.members {
 		f.claim[c.B.Samples[m].Part] += c.B.Samples[m].Weight
 		c.beside[m] = true
 	}
-	f.Title = fmt.Sprintf("%s writes tensors or arrays as text", c.shareOf(f.Share, sp.members))
+	f.Title = fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title)
 	t := c.perStep(sp.unit)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
 	f.Step = Range{max(min(0.8, 0.93*(1-spread)), 0) * t, t, (1 + spread) * t}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the code that makes text of them, and in the operators that it calls", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Write them every n-th step, or a number that sums them up. In a call of logging leave the formatting to it, " +
-		`log.debug("%s", x) instead of an f-string: it then happens only where the level asks for the line.`
-	f.Caveat = "The elements are fetched and compared one after the other to choose their format, which costs far more than what is printed in the end."
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(t), c.Unit(), ch.evidence), Value: t / 1e6, Unit: "ms"}}
+	f.Fix.Text, f.Caveat = ch.fix, ch.caveat
 	c.grows(&f, sp.members)
-	return []Finding{f}
+	return f
 }
 
-// writesText says that a stack's innermost frames, below the user's, write a tensor or an array as text. files keeps what is known of files.
-func (c *Context) writesText(id model.StackID, files map[model.Str]bool) (text bool) {
+// choreOf is the chore that a stack's frames below the user's innermost one do, -1 for none. known keeps what files are.
+func (c *Context) choreOf(id model.StackID, known map[model.Str]int) int {
+	found := -1
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		file := c.C.Stacks.Frames[fr].File
-		is, known := files[file]
-		if !known {
-			path := c.text(file)
-			for _, part := range textFiles {
-				is = is || strings.Contains(path, part)
-			}
-			files[file] = is
+		i, seen := known[file]
+		if !seen {
+			i = choreFile(strings.ReplaceAll(c.text(file), `\`, "/"))
+			known[file] = i
 		}
-		text = is
-		return !is && c.C.File(file) != analyse.FileUser
+		found = i
+		return i < 0 && c.C.File(file) != analyse.FileUser
 	})
-	return text
+	return found
+}
+
+// choreFile is the chore that a file is of, -1 for none.
+func choreFile(path string) int {
+	for i := range chores {
+		for _, part := range chores[i].files {
+			end, standard := strings.CutPrefix(part, "*") // of the standard library
+			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) && analyse.ClassifyFile(path) == analyse.FileLibrary && !strings.Contains(path, "-packages/") {
+				return i
+			}
+		}
+	}
+	return -1
 }

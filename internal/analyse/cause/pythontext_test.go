@@ -39,3 +39,25 @@ func TestUserCodeBelowTextIsItsOwn(t *testing.T) {
 		t.Errorf("title %q", f.Title)
 	}
 }
+
+// A deep copy of a model is Python and operators; all of it goes when the copy does.
+func TestDeepCopies(t *testing.T) {
+	p := testkit.NewProgram()
+	renew := user("renew", 10, 12)
+	deep := testkit.Frame{File: "/usr/lib/python3.13/copy.py", Function: "deepcopy", First: 1, Line: 5}
+	p.Steps(30, model.PhaseBaseline, forward,
+		testkit.Python(14, module, loop(44), renew, deep, deep, torchFrame("_tensor.py", "Tensor.__deepcopy__")),
+		testkit.Native(10, module, loop(44), renew, deep, deep, torchFrame("_tensor.py", "Tensor.__deepcopy__")),
+		testkit.Native(6, module, loop(44), user("renew", 10, 13)))
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Python, "", 12, 24); !strings.Contains(f.Title, "deep copies") {
+		t.Errorf("title %q", f.Title)
+	}
+	own := testkit.NewProgram()
+	mine := testkit.Frame{File: "/home/u/copy.py", Function: "copy", First: 1, Line: 5}
+	own.Steps(30, model.PhaseBaseline, forward, testkit.Python(24, module, loop(44), mine))
+	res, _ = find(t, own)
+	if f := want(t, res, cause.Python, "", 5, 24); strings.Contains(f.Title, "deep") {
+		t.Errorf("the user's own copy.py: %q", f.Title)
+	}
+}

@@ -1,0 +1,82 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// reducedTypes are the element types of less than 32 bits, as traces write them.
+var reducedTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}}
+
+// slowConvolutions is PyTorch's own code for convolutions, which it takes where its fast library does not know the format: it
+// makes a matrix of all windows of the input and multiplies it element by element.
+const slowConvolutions = "slow_conv"
+
+// findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs.
+func findFormat(c *Context) []Finding {
+	if c.B.Part(analyse.PartOps) < Floor*c.B.Total {
+		return nil
+	}
+	slow, all, calls, format, op := 0.0, 0.0, 0, "", ""
+	steps := analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if outer {
+			all += float64(ev.Dur[id])
+		}
+		name := c.text(ev.Name[id])
+		if !strings.Contains(name, slowConvolutions) {
+			return
+		}
+		if p := ev.Parent[id]; p >= 0 && int(p) < ev.Len() && strings.Contains(c.text(ev.Name[p]), slowConvolutions) {
+			return // counted with the operator around it
+		}
+		slow += float64(ev.Dur[id])
+		calls++
+		op = name
+		for _, t := range reducedTypes {
+			if strings.Contains(c.text(ev.OpArgsOf(ev.Detail[id]).Types), t.written) {
+				format = t.name
+			}
+		}
+	})
+	if steps == 0 || format == "" || all <= 0 {
+		return nil
+	}
+	t := c.B.Part(analyse.PartOps) * min(slow/all, 1)
+	if c.share(t) < Floor {
+		return nil
+	}
+	f := Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
+	c.formatPlace(&f)
+	per := c.perStep(t)
+	f.Step = Range{0.6 * per, 0.85 * per, 0.97 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of %s is convolutions in %s, for which this CPU has no fast code", percent(f.Share), c.each(), format)
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Let model and inputs stay in float32 on the CPU: " + format + " saves memory there, not time."
+	f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain. Weights take twice the memory."
+	return []Finding{f}
+}
+
+// formatPlace is the user's line below which the convolutions run; without samples of their module, the one that computes most.
+func (c *Context) formatPlace(f *Finding) {
+	ops := func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps }
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+		found := false
+		if ops(k, a) {
+			c.C.Walk(c.P.Samples.Stack[a.Index], func(fr model.FrameID) bool {
+				found = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/nn/modules/conv.py")
+				return !found
+			})
+		}
+		return found
+	})
+	if len(chains) < minSamples {
+		chains = chainsOf(c.C, &c.P.Samples, c.B.Samples, ops)
+	}
+	if sp, ok := hottest(chains, c.drivers); ok && sp.samples >= minSamples {
+		f.Where = c.where(sp)
+	}
+}

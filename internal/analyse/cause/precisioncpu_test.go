@@ -1,0 +1,57 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// convolutionProgram runs convolutions for 60 of 90 ms of a step, by an operator of this name on inputs of these types.
+func convolutionProgram(op, types string) *testkit.Program {
+	p := testkit.NewProgram()
+	conv := testkit.Native(60, module, loop(40), user("forward", 10, 12), torchFrame("nn/modules/conv.py", "Conv2d.forward"))
+	rest := testkit.Native(30, module, loop(42), user("forward", 10, 13), torchFrame("nn/modules/linear.py", "Linear.forward"))
+	p.Steps(20, model.PhaseBaseline, conv, rest)
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	ev.OpArgs = []model.OpArgs{{Types: p.S.Strings.Intern(types)}}
+	const ms = 1_000_000
+	add := func(start model.Time, dur int64, name string, parent model.EventID) {
+		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, model.Dur(dur*ms))
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1})
+	}
+	for range 3 {
+		at, first := p.T, model.EventID(ev.Len())
+		p.Steps(1, model.PhaseDetail, conv, rest)
+		add(at, 60, "aten::conv2d", model.NoEvent)
+		add(at+ms, 58, op, first)
+		add(at+60*ms, 30, "aten::linear", model.NoEvent)
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+	return p
+}
+
+func TestConvolutionsWithoutFastCode(t *testing.T) {
+	res, _ := find(t, convolutionProgram("aten::_slow_conv2d_forward", `["c10::Half", "c10::Half"]`))
+	f := want(t, res, cause.Precision, "", 12, 58*0.85)
+	if !strings.Contains(f.Title, "float16") {
+		t.Errorf("title %q", f.Title)
+	}
+	for name, p := range map[string]*testkit.Program{
+		"fast code":    convolutionProgram("aten::mkldnn_convolution", `["c10::BFloat16", "c10::BFloat16"]`),
+		"full format":  convolutionProgram("aten::_slow_conv2d_forward", `["float", "float"]`),
+		"not recorded": convolutionProgram("aten::_slow_conv2d_forward", ""),
+	} {
+		if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+			t.Errorf("%s: %+v", name, res.Findings[0])
+		}
+	}
+}
