@@ -29,6 +29,8 @@ type inputView struct {
 	hotPart float64 // share of the fetch in the hot unit
 	release releaseTime
 	cls     *analyse.FrameClasses
+	slowest *workerView // the worker that sets the pace, where one is far slower than the others
+	quick   float64     // ns per batch of the others then
 }
 
 // findInput prices the wait for data and says where the fetching side spends its time.
@@ -187,6 +189,7 @@ func (c *Context) inputOfWorkers(v *inputView) {
 	if fetches > 0 {
 		v.fetch = fetchTime / fetches
 	}
+	v.uneven(c)
 	if v.samples == 0 {
 		return
 	}
@@ -222,7 +225,7 @@ func (v *inputView) sub(c *Context) string {
 	switch {
 	case v.startsAgain():
 		return "workers"
-	case v.workers > 0 && v.idle >= 0.5*v.wait && v.fetch < 0.6*float64(v.workers)*c.B.Mean():
+	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace() < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.samples >= 10 && v.blocked >= 0.5 || v.fetchesFromDisk(c):
 		return "storage"
@@ -381,6 +384,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			"return NumPy arrays from collate_fn and make tensors of them here (they are copied through a pipe, which is slower for megabytes), or call " +
 			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."
 	}
+	v.turns(f)
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
 	if strings.Contains(f.Fix.Change, "num_workers") && !v.startsAgain() {
 		f.Caveat += c.roomForWorkers()

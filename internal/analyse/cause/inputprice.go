@@ -33,12 +33,12 @@ func (v *inputView) saving(c *Context, sub string) Range {
 		return Range{0.8 * gain * wait, gain * wait, wait}
 	}
 	rest := max(c.B.Mean()-wait, 0)
-	after := v.fetch * (1 - gain) / float64(v.workers)
+	after := v.pace() * (1 - gain) / float64(v.workers)
 	relief := c.relief(v, gain)
 	left := max(after-(rest-relief), 0)
 	// Only as much of the wait as the workers' throughput explains ends with faster fetching; the rest is starting them, handing
 	// over and chance.
-	explained := min(wait, max(v.fetch/float64(v.workers)-rest, 0))
+	explained := min(wait, max(v.pace()/float64(v.workers)-rest, 0))
 	sure := max(explained-left, 0)
 	return Range{0.85 * sure, sure + 0.25*(wait-explained) + relief/3, wait + relief}
 }
@@ -51,7 +51,7 @@ const handoverCost = 1_000_000
 // longer where other programs hold the cores, and what the fetch itself makes the step wait.
 func (v *inputView) lighterHandover(c *Context) Range {
 	lost := c.perStep(v.wait + v.release.time)
-	others := max(v.fetch/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
+	others := max(v.pace()/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
 	mid := max(lost-others-handoverCost/max(c.ownCPU(), 0.25), 0)
 	return Range{0.6 * mid, mid, max(mid, lost)}
 }

@@ -37,6 +37,7 @@ func (c *Context) findQueue() []Finding {
 		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
 	}
 	if c.takeLocks(sp.members) {
+		f.Where = c.where(sp) // what the lock is held for is told there
 		f.Title = fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members))
 		f.Fix.Text = "Hold the lock for less work, or give each thread an object of its own, so that none has to wait."
 	}

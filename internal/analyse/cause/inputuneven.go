@@ -1,0 +1,53 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Limits of the rule on a worker that is slower than the others.
+const (
+	unevenFetch = 1.5 // its batch ÷ the mean of all
+	unevenBusy  = 0.6 // of the time between its first and last fetch in fetches
+)
+
+// uneven finds the worker for whose batches all wait: batches are handed over in turn, one of each worker, so that the slowest worker sets
+// the pace, and what the others have made lies ready meanwhile.
+func (v *inputView) uneven(c *Context) {
+	if len(c.workers) < 2 || v.fetch <= 0 {
+		return
+	}
+	w := slices.MaxFunc(c.workers, func(a, b *workerView) int { return cmp.Compare(a.mean, b.mean) })
+	life := float64(w.fetches[len(w.fetches)-1].End - w.fetches[0].Start)
+	if len(w.fetches) < minSamples || w.mean < unevenFetch*v.fetch || life <= 0 || w.mean*float64(len(w.fetches)) < unevenBusy*life {
+		return
+	}
+	v.slowest = w
+	n := 0
+	for _, o := range c.workers {
+		if o != w {
+			v.quick += o.mean * float64(len(o.fetches))
+			n += len(o.fetches)
+		}
+	}
+	v.quick /= float64(max(n, 1))
+}
+
+// pace is the time in ns of the batch that sets the pace: the mean one, or the slowest worker's.
+func (v *inputView) pace() float64 {
+	if v.slowest != nil {
+		return v.slowest.mean
+	}
+	return v.fetch
+}
+
+// turns says of a slow worker that the others' batches lie ready while its own is waited for.
+func (v *inputView) turns(f *Finding) {
+	if v.slowest == nil || f.Sub == "handover" {
+		return
+	}
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one worker (process %d) takes %s a batch, the others %s: batches come in turn, so that its are waited for", v.slowest.p.PID, ms(v.slowest.mean), ms(v.quick)),
+		Value: v.slowest.mean / 1e6, Unit: "ms"})
+	f.Fix.Text += " Or share the data out anew, so that no worker has more to do than the others."
+}
