@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,10 +122,22 @@ func endedEarly(stats collect.SamplerStats, pid int, asked time.Duration) string
 	if stats.RootEnded == 0 || stats.RootEnded >= asked {
 		return ""
 	}
-	text := fmt.Sprintf("process %d ended at %s, %s into the %s of --duration", pid,
-		time.Now().Add(stats.RootEnded-stats.Wall).Format(time.TimeOnly), stats.RootEnded.Round(100*time.Millisecond), asked)
+	text := fmt.Sprintf("process %d ended at %s, %.1f s after the recording had begun; --duration was %s", pid,
+		time.Now().Add(stats.RootEnded-stats.Wall).Format(time.TimeOnly), stats.RootEnded.Seconds(), shortDuration(asked))
 	if stats.Wall-stats.RootEnded > time.Second {
 		text += "; what it had started was recorded further"
+	}
+	return text
+}
+
+// shortDuration writes whole hours and minutes as the user did.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }

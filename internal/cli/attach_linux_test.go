@@ -37,7 +37,7 @@ func TestAttachSaysThatTheProcessEnded(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	said := "process " + strconv.Itoa(program.Process.Pid) + " ended at "
-	expect(t, "the report", strings.Join(strings.Fields(got.stdout), " "), said, " into the 1h0m0s of --duration")
+	expect(t, "the report", strings.Join(strings.Fields(got.stdout), " "), said, " s after the recording had begun; --duration was 1h")
 	document, err := os.ReadFile(b.dir + "/out.json")
 	if err != nil {
 		t.Fatal(err)

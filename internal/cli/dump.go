@@ -210,6 +210,9 @@ func writeThread(w io.Writer, t collect.DumpedThread) {
 	if t.HoldsGIL {
 		fmt.Fprint(w, ", holds the GIL")
 	}
+	if t.Interpreter > 0 {
+		fmt.Fprintf(w, ", in subinterpreter %d", t.Interpreter)
+	}
 	if t.Attached {
 		fmt.Fprint(w, ", attached")
 	}

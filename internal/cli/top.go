@@ -33,8 +33,8 @@ func newTopCommand(a *app) *cobra.Command {
 		Use:   "top PID",
 		Short: "Watch live which functions and lines of a running program take time",
 		Long: "Samples a running program and its children, without stopping them, and shows functions, lines, threads or processes by\n" +
-			"time. Keys: q quit, p pause, s sort by own or total time, f functions, l lines, t threads, P processes, / search.\n" +
-			"Without a terminal it prints --count tables.",
+			"time. Keys: q quit, p pause, s sort by own or total time, c only time on a processor, f functions, l lines, t threads,\n" +
+			"P processes, / search. Without a terminal it prints --count tables.",
 		Example: "  bottleneck top 4242\n" +
 			"  bottleneck top --count 1 --interval 5s --view lines 4242",
 		Args: func(_ *cobra.Command, args []string) error { return onePID("top", args) },

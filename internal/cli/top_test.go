@@ -15,7 +15,7 @@ func topSamples() *topState {
 	main := record.SampleFrame{Function: "main", File: "/long/path/to/a.py", First: 9, Line: 12}
 	for i := range 100 {
 		l := collect.LiveSample{PID: 7, Process: record.SampleProcess{Rank: model.NoRank, Role: model.RoleMain}, Thread: 7,
-			Name: "MainThread", State: model.StateCPU, Flags: model.SampleHoldsGIL, Frames: []record.SampleFrame{main, main}}
+			Name: "MainThread", State: model.StateCPU, GILs: 1, Flags: model.SampleHoldsGIL, Frames: []record.SampleFrame{main, main}}
 		if i < 60 {
 			l.Frames = []record.SampleFrame{leaf, main, main}
 		}
@@ -69,7 +69,13 @@ func TestTopKeys(t *testing.T) {
 	if n := strings.Count(strings.Join(s.render(80, 24), "\n"), "a.py"); n != 1 {
 		t.Errorf("search left %d rows", n)
 	}
-	for _, k := range []byte("/\x1bPlt\t\tp") {
+	s.key('/')
+	s.key(27)
+	s.key('c')
+	if text := strings.Join(s.render(80, 24), "\n"); !s.cpuOnly || !strings.Contains(text, "of the time on a processor") {
+		t.Errorf("time on a processor only:\n%s", text)
+	}
+	for _, k := range []byte("/\x1bPlt\t\tpc") {
 		if s.key(k) {
 			t.Errorf("key %q quits", k)
 		}
@@ -87,9 +93,9 @@ func TestTopKeys(t *testing.T) {
 }
 
 // sampleOf gives one sample of a thread that runs Python code.
-func sampleOf(pid int, tid int32, flags uint8, noGIL bool) collect.LiveSample {
+func sampleOf(pid int, tid int32, flags uint8, gils int) collect.LiveSample {
 	return collect.LiveSample{PID: pid, Process: record.SampleProcess{PID: pid, Rank: model.NoRank, Role: model.RoleMain, Args: []string{"/opt/bin/python3", "/home/u/t.py"}},
-		Thread: tid, Name: "t", State: model.StateCPU, Flags: flags, NoGIL: noGIL, Frames: []record.SampleFrame{{Function: "f", File: "/a/t.py", Line: 1}}}
+		Thread: tid, Name: "t", State: model.StateCPU, Flags: flags, GILs: gils, Frames: []record.SampleFrame{{Function: "f", File: "/a/t.py", Line: 1}}}
 }
 
 // TestTopWithoutGIL: where there is no lock, the share of threads that run Python stands in its place; a process that has
@@ -103,11 +109,11 @@ func TestTopWithoutGIL(t *testing.T) {
 				flags = model.SampleAttached
 			}
 			for tid := range int32(2) {
-				l := sampleOf(7, tid+7, flags, true)
+				l := sampleOf(7, tid+7, flags, 0)
 				s.now.add(&l)
 			}
 			if !noGIL && i < 40 {
-				l := sampleOf(9, 9, model.SampleHoldsGIL, false)
+				l := sampleOf(9, 9, model.SampleHoldsGIL, 1)
 				s.now.add(&l)
 			}
 		}
@@ -132,8 +138,8 @@ func TestTopWithoutGIL(t *testing.T) {
 func TestTopProcesses(t *testing.T) {
 	s := &topState{pid: 7, mode: topProcesses, now: newTopWindow(), shown: newTopWindow()}
 	for i := range 100 {
-		main := sampleOf(7, 7, model.SampleHoldsGIL, false)
-		worker := sampleOf(8, 8, model.SampleHoldsGIL, false)
+		main := sampleOf(7, 7, model.SampleHoldsGIL, 1)
+		worker := sampleOf(8, 8, model.SampleHoldsGIL, 1)
 		worker.Process.Role, worker.Process.WorkerIndex = model.RoleWorker, 3
 		if s.now.add(&main); i < 50 {
 			s.now.add(&worker)
@@ -148,5 +154,27 @@ func TestTopProcesses(t *testing.T) {
 	}
 	if text := strings.Join(s.render(80, 24), "\n"); strings.Contains(text, " main ") || !strings.Contains(text, "worker 3") {
 		t.Errorf("search for a role:\n%s", text)
+	}
+}
+
+// TestTopOnProcessor leaves out what sleeps, and counts the locks of subinterpreters each for itself.
+func TestTopOnProcessor(t *testing.T) {
+	s := &topState{pid: 7, now: newTopWindow(), shown: newTopWindow()}
+	for range 100 {
+		runs, sleeps := sampleOf(7, 7, model.SampleHoldsGIL, 2), sampleOf(7, 8, 0, 2)
+		sleeps.State, sleeps.Frames = model.StateBlocked, []record.SampleFrame{{Function: "sleeping", File: "/a/t.py", Line: 9}}
+		other := sampleOf(7, 9, model.SampleHoldsGIL, 2)
+		for _, l := range []*collect.LiveSample{&runs, &sleeps, &other} {
+			s.now.add(l)
+		}
+	}
+	s.turn(100)
+	text := strings.Join(s.render(80, 24), "\n")
+	expect(t, "wall time", text, "2 GILs held 100 %", " 66.7 %   66.7 %  f (a/t.py)", " 33.3 %   33.3 %  sleeping (a/t.py)")
+	s.key('c')
+	text = strings.Join(s.render(80, 24), "\n")
+	expect(t, "time on a processor", text, "100.0 %  100.0 %  f (a/t.py)")
+	if strings.Contains(text, "sleeping") {
+		t.Errorf("what sleeps is listed:\n%s", text)
 	}
 }

@@ -21,7 +21,7 @@ func (s *topState) render(width, height int) []string {
 	for len(lines) < height-1 {
 		lines = append(lines, "")
 	}
-	foot := "q quit  p pause  s sort  f functions  l lines  t threads  P processes  / search"
+	foot := "q quit  p pause  s sort  c CPU  f funcs  l lines  t threads  P procs  / search"
 	if s.typing {
 		foot = "search: " + s.filter + "_"
 	} else if s.filter != "" {
@@ -75,23 +75,27 @@ func counted(n int, one, many string) string {
 // ofLooks is how many of something there were at a time: 1 for a thread that always was.
 func (s *topState) ofLooks(n int64) float64 { return float64(n) / float64(max(s.looks, 1)) }
 
-// lockText says how long the GIL was held; of several processes, each of which has its own, in that where it was longest.
-// Interpreters without the lock have threads that run Python side by side.
+// lockText says how long the GIL was held; of several processes, each of which has its own, in that where it was longest,
+// and of subinterpreters with locks of their own on average. Interpreters without the lock have threads that run Python
+// side by side.
 func (s *topState) lockText(w *topWindow) string {
-	locks, held, attached := 0, int64(0), int64(0)
+	with, locks, held, attached := 0, 0, int64(0), int64(0)
 	for _, p := range w.processes {
-		if p.noGIL {
+		if p.gils == 0 {
 			attached += p.run
 			continue
 		}
-		locks++
-		held = max(held, p.run)
+		with++
+		locks += p.gils
+		held = max(held, p.run/int64(p.gils))
 	}
 	switch {
 	case locks == 0:
 		return fmt.Sprintf("no GIL, %.2f attached", s.ofLooks(attached))
 	case locks == 1:
 		return fmt.Sprintf("GIL held %.0f %%", 100*s.ofLooks(held))
+	case with == 1:
+		return fmt.Sprintf("%d GILs held %.0f %%", locks, 100*s.ofLooks(held))
 	}
 	return fmt.Sprintf("GIL held up to %.0f %%", 100*s.ofLooks(held))
 }
@@ -100,11 +104,11 @@ func (s *topState) lockText(w *topWindow) string {
 // a process of the other kind: holding the GIL is meant, unless no process of the window has one.
 func (w *topWindow) lockColumn() (header string, fits func(*topProcess) bool) {
 	for _, p := range w.processes {
-		if !p.noGIL {
-			return "GIL", func(p *topProcess) bool { return !p.noGIL }
+		if p.gils > 0 {
+			return "GIL", func(p *topProcess) bool { return p.gils > 0 }
 		}
 	}
-	return "attached", func(p *topProcess) bool { return p.noGIL }
+	return "attached", func(p *topProcess) bool { return p.gils == 0 }
 }
 
 func (s *topState) placeRows(w *topWindow) []string {
@@ -118,31 +122,48 @@ func (s *topState) placeRows(w *topWindow) []string {
 			rows = append(rows, row{p, c})
 		}
 	}
+	all := w.samples
+	counts := func(c *topCount) (own, total int64) { return c.own, c.total }
+	if s.cpuOnly {
+		all, counts = w.cpu, func(c *topCount) (own, total int64) { return c.cpuOwn, c.cpuTotal }
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.c.cpuTotal == 0 })
+	}
 	slices.SortFunc(rows, func(a, b row) int {
-		x, y := cmp.Compare(b.c.own, a.c.own), cmp.Compare(b.c.total, a.c.total)
+		ownA, totalA := counts(a.c)
+		ownB, totalB := counts(b.c)
+		x, y := cmp.Compare(ownB, ownA), cmp.Compare(totalB, totalA)
 		if s.byTotal {
 			x, y = y, x
 		}
 		return cmp.Or(x, y, cmp.Compare(a.p.file, b.p.file), cmp.Compare(a.p.line, b.p.line), cmp.Compare(a.p.function, b.p.function))
 	})
-	own, total := "own ▼", "total"
-	if s.byTotal {
-		own, total = "own", "total ▼"
-	}
-	what := "function"
-	if s.mode == topLines {
-		what = "line"
-	}
-	out := []string{fmt.Sprintf("%7s %8s  %s", own, total, what)}
+	out := []string{s.placeHeader()}
 	for _, r := range rows {
 		place := fmt.Sprintf("%s (%s)", r.p.function, shortFile(r.p.file))
 		if r.p.line != 0 { // the line must not be cut off behind a long name
 			place = fmt.Sprintf("%s:%d (%s)", shortFile(r.p.file), r.p.line, r.p.function)
 		}
-		n := float64(max(w.samples, 1))
-		out = append(out, fmt.Sprintf("%5.1f %% %6.1f %%  %s", 100*float64(r.c.own)/n, 100*float64(r.c.total)/n, place))
+		own, total := counts(r.c)
+		n := float64(max(all, 1))
+		out = append(out, fmt.Sprintf("%5.1f %% %6.1f %%  %s", 100*float64(own)/n, 100*float64(total)/n, place))
 	}
 	return out
+}
+
+// placeHeader names the columns of functions and lines, by what they are sorted, and whose time they share.
+func (s *topState) placeHeader() string {
+	own, total := "own ▼", "total"
+	if s.byTotal {
+		own, total = "own", "total ▼"
+	}
+	what, of := "function", "of the time of threads that do not wait for work"
+	if s.mode == topLines {
+		what = "line"
+	}
+	if s.cpuOnly {
+		of = "of the time on a processor"
+	}
+	return fmt.Sprintf("%7s %8s  %s (%s)", own, total, what, of)
 }
 
 func (s *topState) threadRows(w *topWindow) []string {
@@ -165,11 +186,11 @@ func (s *topState) threadRows(w *topWindow) []string {
 		if fits(p) {
 			share = fmt.Sprintf("%.0f %%", 100*float64(t.run)/n)
 		}
-		if !p.noGIL {
+		if p.gils > 0 {
 			waits = fmt.Sprintf("%.0f %%", 100*float64(t.wait)/n)
 		}
 		out = append(out, fmt.Sprintf("%8d %8d %-8s %4.0f %% %*s %6s  %s, %s (%s:%d)", k.pid, k.tid, roleText(p), 100*float64(t.cpu)/n,
-			max(6, len(lock)), share, waits, t.name, t.leaf.function, shortFile(t.leaf.file), t.leaf.line))
+			max(6, len(lock)), share, waits, t.name, t.leaf.function, filepath.Base(t.leaf.file), t.leaf.line))
 	}
 	return out
 }
@@ -194,10 +215,10 @@ func (s *topState) processRows(w *topWindow) []string {
 		}
 		share := "-"
 		switch {
-		case fits(p) && p.noGIL:
+		case fits(p) && p.gils == 0:
 			share = fmt.Sprintf("%.2f", s.ofLooks(p.run))
 		case fits(p):
-			share = fmt.Sprintf("%.0f %%", 100*s.ofLooks(p.run))
+			share = fmt.Sprintf("%.0f %%", 100*s.ofLooks(p.run)/float64(p.gils))
 		}
 		out = append(out, fmt.Sprintf("%8d %-8s %6.2f %8s %7d  %s", pid, roleText(p), s.ofLooks(p.cpu), share, threads[pid], command))
 	}

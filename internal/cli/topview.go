@@ -22,6 +22,7 @@ type topState struct {
 	pid     int
 	mode    topMode
 	byTotal bool
+	cpuOnly bool // threads that sleep or wait do not count
 	paused  bool
 	filter  string
 	typing  bool // the filter is being typed
@@ -33,6 +34,7 @@ type topState struct {
 // topWindow counts samples.
 type topWindow struct {
 	samples   int64 // of threads that were not idle
+	cpu       int64 // of those on a processor
 	places    map[topPlace]*topCount
 	threads   map[topThread]*topThreadCount
 	processes map[int]*topProcess
@@ -42,7 +44,7 @@ type topWindow struct {
 // without one, that are attached to it.
 type topProcess struct {
 	record.SampleProcess
-	noGIL    bool
+	gils     int // its locks: none, one, or one of each subinterpreter
 	cpu, run int64
 }
 
@@ -52,8 +54,9 @@ type topPlace struct {
 	line           int32
 }
 
+// topCount counts samples with a place innermost and anywhere, in all and of threads on a processor.
 type topCount struct {
-	own, total int64
+	own, total, cpuOwn, cpuTotal int64
 }
 
 type topThread struct {
@@ -81,7 +84,7 @@ func (w *topWindow) add(s *collect.LiveSample) {
 		p = &topProcess{}
 		w.processes[s.PID] = p
 	}
-	p.SampleProcess, p.noGIL = s.Process, s.NoGIL
+	p.SampleProcess, p.gils = s.Process, max(p.gils, s.GILs)
 	key := topThread{s.PID, s.Thread}
 	t := w.threads[key]
 	if t == nil {
@@ -110,6 +113,11 @@ func (w *topWindow) add(s *collect.LiveSample) {
 		return // threads that wait for work would hide those that do some
 	}
 	w.samples++
+	cpu := int64(0)
+	if s.State == model.StateCPU {
+		cpu = 1
+		w.cpu++
+	}
 	seen := map[topPlace]bool{}
 	for i := range s.Frames {
 		f := &s.Frames[i]
@@ -124,10 +132,12 @@ func (w *topWindow) add(s *collect.LiveSample) {
 			}
 			if i == 0 || line == 1 && i == leaf {
 				c.own++
+				c.cpuOwn += cpu
 			}
 			if !seen[at] {
 				seen[at] = true
 				c.total++
+				c.cpuTotal += cpu
 			}
 		}
 	}
@@ -168,6 +178,8 @@ func (s *topState) key(k byte) (quit bool) {
 		s.paused = !s.paused
 	case 's':
 		s.byTotal = !s.byTotal
+	case 'c':
+		s.cpuOnly = !s.cpuOnly
 	case '\t', 'v':
 		s.mode = (s.mode + 1) % topModes
 	case 'f':

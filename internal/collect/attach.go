@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -49,9 +50,11 @@ type DumpedThread struct {
 	State    string `json:"state"`
 	HoldsGIL bool   `json:"holds_gil"`
 	// Attached: it runs Python, or C code that has not let go of an interpreter without a GIL.
-	Attached bool   `json:"attached,omitempty"`
-	GC       bool   `json:"gc,omitempty"`
-	Fault    string `json:"fault,omitempty"`
+	Attached bool `json:"attached,omitempty"`
+	GC       bool `json:"gc,omitempty"`
+	// Interpreter is 0 for the main one; others count from 1. A thread stands in the list once for each that it runs in.
+	Interpreter int    `json:"interpreter,omitempty"`
+	Fault       string `json:"fault,omitempty"`
 	// Collective is the function of torch.distributed in which the thread stands; "backward" where a rank sleeps in
 	// autograd's backward, which exchanges gradients without a Python frame of its own; "" elsewhere.
 	Collective string        `json:"collective,omitempty"`
@@ -143,7 +146,12 @@ func whyNot(pid int) string {
 	if advice := permission.Advice(); advice != "" {
 		return advice
 	}
-	return strings.TrimPrefix(err.Error(), fmt.Sprintf("process %d", pid)+": ")
+	for _, known := range []error{cpython.ErrNotPython, cpython.ErrOtherPython} {
+		if exe, exeErr := proc.Exe(pid); errors.Is(err, known) && exeErr == nil {
+			return fmt.Sprintf("%v (%s)", known, exe)
+		}
+	}
+	return strings.TrimPrefix(err.Error(), fmt.Sprintf("process %d: ", pid))
 }
 
 // WhyNotPython says why the Python of a process cannot be sampled, "" where it can.
@@ -212,6 +220,7 @@ func (p *pythonProcess) dump(o DumpOptions) DumpedProcess {
 // dumpThreads describes the threads of the snapshot, the main thread first; ok says that the native stacks fit to it.
 func (p *pythonProcess) dumpThreads(o DumpOptions, n *nativeStacks) (threads []DumpedThread, ok bool) {
 	threads, ok = []DumpedThread{}, true
+	first := mainInterpreter(&p.shot)
 	for i := range p.shot.Threads {
 		th := &p.shot.Threads[i]
 		t := &pythonThread{}
@@ -221,6 +230,7 @@ func (p *pythonProcess) dumpThreads(o DumpOptions, n *nativeStacks) (threads []D
 			p.learnRole(th.Frames[k].Code)
 		}
 		d, fits := p.dumpThread(t, th, o, n)
+		d.Interpreter = first - th.Interp
 		if t.os != nil {
 			t.os.Close()
 		}
@@ -231,6 +241,15 @@ func (p *pythonProcess) dumpThreads(o DumpOptions, n *nativeStacks) (threads []D
 		}
 	}
 	return threads, ok
+}
+
+// mainInterpreter is the index of the first interpreter: newer ones are put in front of it.
+func mainInterpreter(shot *cpython.Snapshot) int {
+	index := 0
+	for i := range shot.Threads {
+		index = max(index, shot.Threads[i].Interp)
+	}
+	return index
 }
 
 func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, o DumpOptions, n *nativeStacks) (d DumpedThread, ok bool) {

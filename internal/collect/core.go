@@ -39,6 +39,7 @@ func DumpCore(path, root string, locals bool) (DumpedProcess, error) {
 		t := coreThread(r, &shot.Threads[i], locals)
 		t.TID = ids.native(shot.Threads[i].ID, shot.Threads[i].Native)
 		t.Name = names[shot.Threads[i].ID]
+		t.Interpreter = mainInterpreter(&shot) - shot.Threads[i].Interp
 		if t.TID == core.PID { // the main thread first
 			d.Threads = append([]DumpedThread{t}, d.Threads...)
 		} else {

@@ -47,8 +47,9 @@ type LiveSample struct {
 	Mono    int64
 	State   model.ThreadState
 	Flags   uint8
-	// NoGIL says that the process's interpreter runs without that lock: then SampleAttached tells who runs Python.
-	NoGIL  bool
+	// GILs is how many such locks the process's interpreters have: 0 where they run without, and SampleAttached tells who
+	// runs Python; several where subinterpreters have their own.
+	GILs   int
 	Frames []record.SampleFrame
 }
 

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ type pythonProcess struct {
 	awake   []awakeThread     // of the snapshot, to be settled at its end
 	sleep   map[uint64]int    // threads of the snapshot that sleep for a lock, by its address
 	unknown int               // threads of the snapshot without frames
-	noGIL   bool              // the interpreter has no lock in use
+	gils    map[uint64]bool   // locks of the interpreters, by address
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -70,7 +71,7 @@ type pythonThread struct {
 func newPythonProcess(s *Sampler, p *treeProcess, in *cpython.Interpreter, mem *proc.Live) *pythonProcess {
 	python := &pythonProcess{s: s, p: p, interp: in, mem: mem, reader: cpython.NewReader(in, mem, s.opts.Hz),
 		samples: s.writer.Process(p.SampleProcess, s.opts.Hz), ids: newThreadIDs(p.PID, in, mem),
-		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}, sleep: map[uint64]int{}}
+		frames: map[uint64]int32{}, threads: map[uint64]*pythonThread{}, sleep: map[uint64]int{}, gils: map[uint64]bool{}}
 	python.reader.Asleep = python.stillAsleep
 	python.startNative()
 	return python
@@ -113,6 +114,12 @@ func (p *pythonProcess) sample() error {
 	}
 	p.present, p.unknown = 0, 0
 	clear(p.sleep)
+	clear(p.gils)
+	for i := range p.shot.Threads {
+		if gil := p.shot.Threads[i].GIL; gil != 0 {
+			p.gils[gil] = true
+		}
+	}
 	for i := range p.shot.Threads {
 		if !outer(p.shot.Threads, i) {
 			p.thread(now, &p.shot.Threads[i])
@@ -153,6 +160,14 @@ func withoutGIL(s *cpython.ThreadSample) bool {
 	return s.GIL == 0 && s.Attached != cpython.AttachUnknown
 }
 
+// locks counts the locks of the snapshot's interpreters.
+func (p *pythonProcess) locks() int {
+	if len(p.gils) == 0 && !slices.ContainsFunc(p.shot.Threads, func(s cpython.ThreadSample) bool { return withoutGIL(&s) }) {
+		return 1 // one that is about to start
+	}
+	return len(p.gils)
+}
+
 // workerLoop is the function that a DataLoader's worker runs.
 const workerLoop = "_worker_loop"
 
@@ -160,7 +175,6 @@ const noStack = -2 // unlike -1, which is the empty stack
 
 func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 	p.good = p.good || s.Fault == cpython.FaultNone
-	p.noGIL = withoutGIL(s)
 	t := p.threads[s.Addr]
 	if t == nil {
 		if s.Fault != cpython.FaultNone {
@@ -320,5 +334,5 @@ func (p *pythonProcess) learnIndex(s *cpython.ThreadSample) {
 func (p *pythonProcess) tell(now int64, t *pythonThread, stack int32, state model.ThreadState, flags uint8) {
 	p.live = p.s.writer.Stacks.Frames(stack, p.live[:0])
 	p.s.opts.Live(LiveSample{PID: p.p.PID, Process: p.p.SampleProcess, Thread: int32(t.tid), Name: t.name, Mono: now,
-		State: state, Flags: flags, NoGIL: p.noGIL, Frames: p.live})
+		State: state, Flags: flags, GILs: p.locks(), Frames: p.live})
 }

@@ -33,4 +33,17 @@ func TestSubinterpreterTime(t *testing.T) {
 	if inside < 20 || beside > 2 { // the first snapshots may not yet believe where the inner stack ends
 		t.Errorf("%d samples inside the second interpreter, %d of the call into it", inside, beside)
 	}
+	list, err := Dump(p.cmd.Process.Pid, DumpOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]int{}
+	for _, th := range list[0].Threads {
+		for _, f := range th.Frames {
+			in[f.Function] = th.Interpreter
+		}
+	}
+	if n, ok := in["beside"]; !ok || n != 0 || in["inside"] != 1 {
+		t.Errorf("interpreters of the functions: %v", in)
+	}
 }

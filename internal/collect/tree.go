@@ -40,7 +40,8 @@ type treeProcess struct {
 	python  *pythonProcess
 	settled bool // probing again is of no use until the program changes
 	reason  string
-	forked  bool // runs the program of its parent
+	forked  bool   // runs the program of its parent
+	mark    uint64 // of the program that was started in it
 }
 
 func newTree(s *Sampler) *tree {
@@ -104,6 +105,10 @@ func (t *tree) adopt(pids []int, now int64, foreign []int) (added bool, _ []int)
 		if err != nil {
 			continue
 		}
+		if st.State == 'Z' && pid != t.root { // it has ended, and its parent does not look
+			foreign = append(foreign, pid)
+			continue
+		}
 		parent := t.procs[st.PPID]
 		if pid != t.root && parent == nil {
 			if st.PPID != t.self { // orphans of the tree come to a launcher that collects them
@@ -142,7 +147,9 @@ func (t *tree) check(p *treeProcess, now int64) bool {
 		t.end(p, now)
 		return false
 	}
-	if exe == p.exe && p.python != nil {
+	mark := proc.ProgramMark(p.PID)
+	other := exe != p.exe || mark != p.mark && mark != 0
+	if !other && p.python != nil {
 		return true
 	}
 	st, err := proc.ReadStat(p.PID)
@@ -150,7 +157,7 @@ func (t *tree) check(p *treeProcess, now int64) bool {
 		t.end(p, now)
 		return false
 	}
-	if exe != p.exe {
+	if other {
 		t.leave(p)
 		p.settled, p.since = false, now
 		t.identify(p, t.procs[p.PPID])

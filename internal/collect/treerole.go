@@ -23,7 +23,7 @@ var rankVariables = [][3]string{
 func (t *tree) identify(p *treeProcess, parent *treeProcess) {
 	exe, _ := proc.Exe(p.PID)
 	args, _ := proc.Args(p.PID)
-	p.exe, p.Executable = exe, exe
+	p.exe, p.Executable, p.mark = exe, exe, proc.ProgramMark(p.PID)
 	p.Args = record.RedactArguments(args)
 	p.forked = parent != nil && parent.exe == exe && slices.Equal(parent.Args, p.Args)
 	p.Rank, p.LocalRank, p.WorldSize, p.WorkerIndex = model.NoRank, model.NoRank, 0, -1

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"strconv"
 	"strings"
@@ -146,6 +147,18 @@ func Exe(pid int) (string, error) {
 		return "", openError(pid, "exe", err)
 	}
 	return strings.TrimSuffix(p, " (deleted)"), nil
+}
+
+// ProgramMark is a number that is another one when the process runs another program, or the same again: a digest of what the
+// kernel handed to it at its start, which holds random addresses. 0 where it cannot be read.
+func ProgramMark(pid int) uint64 {
+	b, err := readLimited(fmt.Sprintf("/proc/%d/auxv", pid), 4096)
+	if err != nil || len(b) == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(b)
+	return h.Sum64()
 }
 
 // ThreadName is the kernel's name of a thread, at most 15 bytes.
