@@ -201,6 +201,7 @@ func TestStragglerOnABusyMachine(t *testing.T) {
 		p := testkit.NewProgram()
 		busy := 1.1
 		p.S.Environment.CPUs, p.S.Environment.OthersBusyCores = 2, &busy
+		p.S.Environment.Threads["torch.get_num_threads"] = "1"
 		p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
 		reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
 		p.Steps(30, model.PhaseBaseline, testkit.Native(20, module, loop(40)), testkit.Blocked(long-19, module, loop(41), reduce))

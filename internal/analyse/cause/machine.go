@@ -113,7 +113,7 @@ func (c *Context) fewThreads(sub string, have, could float64) Finding {
 	f.Run = c.overOperators(f.Step, gain)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let the operators use the cores that are free."
-	f.Caveat = "Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement."
+	f.Caveat = "Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement (run --measure-fixes makes one)."
 	f.Confidence = Confidence{Low, "priced by the number of cores and the kinds of operators; not measured with another count"}
 	return f
 }

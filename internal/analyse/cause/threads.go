@@ -23,7 +23,8 @@ func findThreads(c *Context) []Finding {
 	if c.share(busy) < Floor {
 		return nil // nothing computes: a program that hangs has no threads to spare
 	}
-	cost := Range{0, 0.25 * min((factor-1)/2, 1), 0.7}
+	// Between nothing (few long matrix products) and nearly all (many short operators, which wait for a thread that is not running).
+	cost := Range{0, 0.4 * min((factor-1)/2, 1), 0.9}
 	if ranks > 1 && threads > 1 && threads <= c.Cores {
 		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
 		// for a core, and so do those of a collective.
@@ -41,7 +42,7 @@ func findThreads(c *Context) []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), Value: factor}}
 	f.Fix.Text = "Give each process its share of the cores."
 	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
-	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it."
+	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it."
 	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
 	return []Finding{f}
 }
