@@ -122,13 +122,13 @@ func TestTopWithoutGIL(t *testing.T) {
 	fill(true)
 	s.mode = topThreads
 	text := strings.Join(s.render(80, 24), "\n")
-	expect(t, "threads", text, "2 threads on 2.00 cores, no GIL, 1.50 attached", " CPU attached  waits", "100 %     75 %      -  t, f")
+	expect(t, "threads", text, "2 threads on 2.00 cores, no GIL, 1.50 attached", " CPU attached waits", "100 %     75 %     -  t: t.py:1 f")
 	s.mode = topProcesses
 	expect(t, "processes", strings.Join(s.render(80, 24), "\n"), "  2.00     1.50       2  python3 t.py")
 	fill(false)
 	s.mode = topThreads
 	text = strings.Join(s.render(80, 24), "\n")
-	expect(t, "threads of both kinds", text, "3 threads on 2.40 cores, GIL held 40 %", " CPU    GIL  waits", "100 %      -      -  t, f", "100 %  100 %    0 %  t, f")
+	expect(t, "threads of both kinds", text, "3 threads on 2.40 cores, GIL held 40 %", " CPU   GIL waits", "100 %     -     -  t: t.py:1 f", "100 % 100 %   0 %  t: t.py:1 f")
 	if strings.Contains(text, "attached") {
 		t.Errorf("attached threads where a lock is shown:\n%s", text)
 	}

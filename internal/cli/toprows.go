@@ -178,7 +178,7 @@ func (s *topState) threadRows(w *topWindow) []string {
 		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.run, x.run), cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid))
 	})
 	lock, fits := w.lockColumn()
-	out := []string{fmt.Sprintf("%8s %8s %-8s %6s %*s %6s  %s", "PID", "TID", "role", "CPU", max(6, len(lock)), lock, "waits", "thread, now in")}
+	out := []string{fmt.Sprintf("%7s %7s %-8s %5s %*s %5s  %s", "PID", "TID", "role", "CPU", max(5, len(lock)), lock, "waits", "thread: now in")}
 	for _, k := range keys {
 		t, p := w.threads[k], w.processes[k.pid]
 		n := float64(max(t.samples, 1))
@@ -189,8 +189,8 @@ func (s *topState) threadRows(w *topWindow) []string {
 		if p.gils > 0 {
 			waits = fmt.Sprintf("%.0f %%", 100*float64(t.wait)/n)
 		}
-		out = append(out, fmt.Sprintf("%8d %8d %-8s %4.0f %% %*s %6s  %s, %s (%s:%d)", k.pid, k.tid, roleText(p), 100*float64(t.cpu)/n,
-			max(6, len(lock)), share, waits, t.name, t.leaf.function, filepath.Base(t.leaf.file), t.leaf.line))
+		out = append(out, fmt.Sprintf("%7d %7d %-8s %3.0f %% %*s %5s  %s: %s:%d %s", k.pid, k.tid, roleText(p), 100*float64(t.cpu)/n,
+			max(5, len(lock)), share, waits, t.name, filepath.Base(t.leaf.file), t.leaf.line, t.leaf.function))
 	}
 	return out
 }
