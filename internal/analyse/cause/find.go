@@ -32,6 +32,7 @@ func rules() []rule {
 		{GIL, findGIL},
 		{Python, findChores},
 		{Python, findBeside}, // before launch and python: it knows why their time is spent
+		{Launch, findRecurrent},
 		{Launch, findLaunch},
 		{Python, findPython},
 		{Python, findBetween},

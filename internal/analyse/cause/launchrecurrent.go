@@ -1,0 +1,65 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// recurrentCalls is the number of calls of recurrent layers per step from which a loop around one must be at work: models are not that deep.
+const recurrentCalls = 16
+
+// recurrentOps are PyTorch's layers that go over a whole sequence in one call.
+var recurrentOps = map[string]bool{"aten::lstm": true, "aten::gru": true, "aten::rnn_tanh": true, "aten::rnn_relu": true}
+
+// findRecurrent names recurrent layers that a loop of the program's own feeds one element of a sequence after the other. Their
+// operators are too long to count as tiny, but most of each is preparing what one call for the whole sequence prepares once.
+func findRecurrent(c *Context) []Finding {
+	calls, time, all := 0.0, 0.0, 0.0
+	n := analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		name, d := c.text(ev.Name[id]), float64(ev.Dur[id])
+		if outer {
+			all += d
+			if strings.HasPrefix(name, "autograd::engine") && strings.Contains(name, "RnnLayerBackward") {
+				time += d
+			}
+		}
+		if recurrentOps[name] {
+			calls++
+		}
+		if strings.HasSuffix(name, "_rnn_layer") {
+			time += d
+		}
+	})
+	if n == 0 || !c.B.PerStep || calls < recurrentCalls*float64(n) || all <= 0 {
+		return nil
+	}
+	t := c.B.Part(analyse.PartOps) * min(time/all, 1)
+	if c.share(t) < launchShare {
+		return nil
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		inside := false
+		c.C.Walk(c.P.Samples.Stack[a.Index], func(fr model.FrameID) bool {
+			inside = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/nn/modules/rnn.py")
+			return !inside
+		})
+		return inside && (a.Part == analyse.PartOps || a.Part == analyse.PartPython)
+	})
+	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
+	if sp, ok := hottest(chains, c.drivers); ok && sp.samples >= minSamples {
+		f.Where = c.where(sp)
+	}
+	per := c.perStep(t)
+	// Measured with one call for all elements against one for each, forward and backward: 54 to 96 % of layers of 64 to 256 units,
+	// 24 to 64 elements and batches of 1 to 64, median 73 %.
+	f.Step = Range{0.5 * per, 0.73 * per, 0.96 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of %s calls a recurrent layer for one element of a sequence after the other", percent(f.Share), c.each())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the layer's operators, forward and backward, called %.0f times", ms(per), c.Unit(), calls/float64(n)), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the elements itself. What follows it can take all of its outputs at once, too."
+	f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
+	return []Finding{f}
+}
