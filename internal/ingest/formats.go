@@ -31,6 +31,8 @@ func init() {
 	formats = []format{
 		{"tar", "an archive", isTar, readTar},
 		{"pstats", "exact call counts of cProfile", IsPstats, readPstatsInput},
+		{"rocprof", "results of rocprofv3 (ROCm)", isRocprof,
+			named("rocprof", "it holds HIP calls and kernels, but not PyTorch's operators, and is not read; to see operators and lines, "+record)},
 		{"nsys", "an Nsight Systems export (SQLite)", isNsys,
 			named("nsys", "it holds CUDA calls, kernels, NVTX ranges and samples, but not PyTorch's operators, and is not read: `nsys stats` shows it; to see operators and lines, "+record)},
 		{"nvprof", "an nvprof export (SQLite)", isNvprof,
@@ -126,6 +128,11 @@ func isNsys(head []byte) bool {
 
 func isNvprof(head []byte) bool {
 	return isSQLite(head) && bytes.Contains(head, []byte("CUPTI_ACTIVITY_KIND_")) || isSQLite(head) && bytes.Contains(head, []byte("StringTable"))
+}
+
+// isRocprof: the JSON of rocprofv3, or its SQLite database, whose tables begin with rocpd_.
+func isRocprof(head []byte) bool {
+	return looksLikeJSON(head) && bytes.Contains(head[:min(len(head), 256)], []byte(`"rocprofiler-sdk-tool"`)) || isSQLite(head) && bytes.Contains(head, []byte("rocpd_"))
 }
 
 func isPickle(head []byte) bool {

@@ -144,7 +144,7 @@ const (
 
 // periodSteps finds the period of what the busiest thread launches (or, without a device, of its operators): a name that
 // comes round at even distances, such that the rows between come round with it. The longest such period is the step:
-// layers repeat within it.
+// layers repeat within it. Where a trace holds one pass only, its layers are all that repeats: they are no steps.
 func periodSteps(t *model.Trace, _ *model.Strings) []model.TraceStep {
 	rows := launchSequence(t)
 	if len(rows) < minSteps*minPeriod {
@@ -159,7 +159,7 @@ func periodSteps(t *model.Trace, _ *model.Strings) []model.TraceStep {
 		}
 	}
 	anchor := periodOf(names)
-	if anchor == nil {
+	if anchor == nil || isOnePass(names, anchor) {
 		return nil
 	}
 	var begins []model.Time
@@ -175,6 +175,18 @@ func periodSteps(t *model.Trace, _ *model.Strings) []model.TraceStep {
 		begins = append(begins, ev.End(last))
 	}
 	return between(begins, model.StepPeriod)
+}
+
+// isOnePass says that what repeats are layers of a single pass, as far as that shows: before them and after them comes what
+// none of them does (an embedding, a head, a loss). Between whole steps nothing else happens.
+func isOnePass(names []model.Str, anchor []int) bool {
+	first, last := anchor[0], anchor[len(anchor)-1]
+	repeats := map[model.Str]bool{}
+	for _, n := range names[first:last] {
+		repeats[n] = true
+	}
+	other := func(n model.Str) bool { return !repeats[n] }
+	return slices.ContainsFunc(names[:first], other) && slices.ContainsFunc(names[last:], other)
 }
 
 // topOf is the start of the outermost operator around a row.

@@ -86,3 +86,35 @@ func TestOutlierStepsAreSetApart(t *testing.T) {
 		}
 	}
 }
+
+// TestLayersOfOnePassAreNoSteps: what repeats between an embedding and a head are layers; without the head they may be steps that
+// a recording joined late.
+func TestLayersOfOnePassAreNoSteps(t *testing.T) {
+	pass := func(embedding, head bool) string {
+		b, at, correlation := testkit.NewTrace(), int64(1_000_000), 1
+		run := func(name string) {
+			b.Op("op_"+name, 1, at, 8000, "External id", correlation).Launch(name, 1, at+100, 1000, at+3000, 2000, correlation)
+			at, correlation = at+9000, correlation+1
+		}
+		if embedding {
+			run("embedding")
+		}
+		for range 6 {
+			for k := range 10 {
+				run(fmt.Sprintf("kernel_%d", k))
+			}
+		}
+		if head {
+			run("head")
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		embedding, head bool
+		steps           int
+	}{{true, true, 0}, {true, false, 6}, {false, true, 6}, {false, false, 6}} {
+		if _, tr := readText(t, pass(c.embedding, c.head)); len(tr.Steps) != c.steps {
+			t.Errorf("embedding %v, head %v: %d steps, want %d", c.embedding, c.head, len(tr.Steps), c.steps)
+		}
+	}
+}
