@@ -15,6 +15,8 @@ type HostGap struct {
 	Between   model.Dur // between two of them, for less than a call of an operator's worth of Python
 	Apart     model.Dur // in longer stretches without any operator: Python of the program's own
 	Gaps      int
+	ApartGaps int   // stretches apart
+	Slow      Slow  // single calls that took long; their time is in Operators as well, as far as it is in operators
 	Where     Where // of the launch after which most of the time passes
 	ApartAt   Where // of the longest stretch apart: the user's line there, as far as the trace has Python calls
 	longest   model.Dur
@@ -23,18 +25,44 @@ type HostGap struct {
 	whereTime []model.Dur   // by number of a place
 }
 
+// Slow is the part of a device's idle time that single operators and launching calls took a millisecond or more of: they compute on the
+// CPU, or load and choose kernels, as at their first use. Preparing a launch takes some ten microseconds.
+type Slow struct {
+	Operators model.Dur // in operators, before a launch
+	OnCPU     model.Dur // the part of Operators in such as call nothing of the device: they compute on the CPU
+	Launches  model.Dur // in launching calls
+	Calls     int
+	At        Where // of the name with most time
+	Longest   model.Dur
+	byName    map[model.Str]*slowName
+	last      model.EventID // the operator that was asked for its calls last
+	lastCalls bool
+}
+
+// slowName is the time of the slow calls of one name, and the longest of them.
+type slowName struct {
+	sum, longest model.Dur
+	id           model.EventID
+}
+
+// slowCallTime is the time from which a single call is slow.
+const slowCallTime = 1000 * 1000
+
 // callStretch is the longest time between two operators that is still the price of calling them from Python: with module
 // hooks and wrappers 20 to 100 µs.
 const callStretch = 150 * 1000
 
 // HostGaps splits a trace's idle time of the cause IdleHost, over all its devices.
 func (work *Work) HostGaps() HostGap {
-	var g HostGap
+	g := HostGap{Slow: Slow{last: model.NoEvent}}
 	for _, w := range work.list {
 		g.launch = model.NoEvent
 		if w.hostGaps(&g); g.launch != model.NoEvent {
 			g.ApartAt = w.lineAt(g.launch, g.middle)
 		}
+	}
+	if len(work.list) > 0 {
+		g.Slow.settle(work.list[0])
 	}
 	most := model.Dur(0)
 	for where, d := range g.places(work) {
@@ -62,22 +90,120 @@ func (g *HostGap) places(work *Work) map[Where]model.Dur {
 func (w *deviceWork) hostGaps(g *HostGap) {
 	ev := &w.trace.Events
 	operators := map[model.LaneID]stats.Set{}
+	outermost := map[model.LaneID][]model.EventID{}
 	w.eachGap(w.sets().busy, func(from, to model.Time, row model.EventID) {
 		launch := ev.Link[row]
-		if launch == model.NoEvent || ev.Start[launch] <= from {
+		if launch == model.NoEvent {
+			return
+		}
+		called := min(max(ev.Start[launch], from), to)
+		if d := min(ev.End(launch), to).Sub(called); d >= slowCallTime {
+			g.Slow.Launches += d
+			g.Slow.add(ev, launch, d)
+		}
+		if called == from {
 			return
 		}
 		lane := ev.Lane[launch]
-		called := min(ev.Start[launch], to)
-		if cause, _ := w.hostCause(w.launching(lane), from, called); cause == IdleHost {
-			ops, known := operators[lane]
-			if !known {
-				ops = w.operatorsOf(lane)
-				operators[lane] = ops
+		cause, _, until := w.hostCause(w.launching(lane), from, called)
+		if cause != IdleHost {
+			from = until
+		}
+		if from >= called {
+			return
+		}
+		ops, known := operators[lane]
+		if !known {
+			ops = w.operatorsOf(lane)
+			operators[lane] = ops
+		}
+		w.splitGap(g, ops, launch, from, called)
+		if called.Sub(from) >= slowCallTime {
+			if outermost[lane] == nil {
+				outermost[lane] = w.outermostOf(lane)
 			}
-			w.splitGap(g, ops, launch, from, called)
+			w.slowOperators(g, outermost[lane], from, called)
 		}
 	})
+}
+
+// slowOperators books the operators (of one thread, sorted, disjoint) of which a millisecond or more lies in a gap.
+func (w *deviceWork) slowOperators(g *HostGap, ops []model.EventID, from, to model.Time) {
+	ev := &w.trace.Events
+	at, _ := slices.BinarySearchFunc(ops, from, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t+1) })
+	for _, id := range ops[at:] {
+		if ev.Start[id] >= to {
+			return
+		}
+		if d := min(ev.End(id), to).Sub(max(ev.Start[id], from)); d >= slowCallTime {
+			g.Slow.Operators += d
+			if id != g.Slow.last { // an operator may lie in many gaps
+				g.Slow.last, g.Slow.lastCalls = id, w.callsDevice(id)
+			}
+			if !g.Slow.lastCalls {
+				g.Slow.OnCPU += d
+			}
+			g.Slow.add(ev, id, d)
+		}
+	}
+}
+
+// callsDevice says whether an operator makes a call of the device's runtime.
+func (w *deviceWork) callsDevice(id model.EventID) bool {
+	ev := &w.trace.Events
+	for end := ev.End(id); id < w.trace.Lanes[ev.Lane[id]].EndEvent && ev.Start[id] < end; id++ {
+		if ev.Kind[id] == model.KindRuntime {
+			return true
+		}
+	}
+	return false
+}
+
+// outermostOf are a thread's operators and calls that no other one encloses.
+func (w *deviceWork) outermostOf(lane model.LaneID) []model.EventID {
+	ev := &w.trace.Events
+	out := []model.EventID{}
+	end := model.Time(0)
+	for id := w.trace.Lanes[lane].FirstEvent; id < w.trace.Lanes[lane].EndEvent; id++ {
+		if k := ev.Kind[id]; (k == model.KindOp || k == model.KindRuntime) && (len(out) == 0 || ev.Start[id] >= end) {
+			out = append(out, id)
+			end = ev.End(id)
+		}
+	}
+	return out
+}
+
+func (s *Slow) add(ev *model.Events, id model.EventID, d model.Dur) {
+	if s.byName == nil {
+		s.byName = map[model.Str]*slowName{}
+	}
+	n := s.byName[ev.Name[id]]
+	if n == nil {
+		n = &slowName{id: id}
+		s.byName[ev.Name[id]] = n
+	}
+	s.Calls++
+	n.sum += d
+	if d > n.longest {
+		n.longest, n.id = d, id
+	}
+}
+
+// settle names the place of the calls with most time.
+func (s *Slow) settle(w *deviceWork) {
+	var best *slowName
+	for _, n := range s.byName {
+		if best == nil || n.sum > best.sum || n.sum == best.sum && n.id < best.id {
+			best = n
+		}
+	}
+	if best != nil {
+		s.At, s.Longest = w.lines.of(best.id), best.longest
+		if s.At.Op == "" {
+			s.At.Op = w.texts.Text(w.trace.Events.Name[best.id])
+		}
+	}
+	s.byName = nil
 }
 
 // operatorsOf is the time in which a thread is inside an operator.
@@ -107,6 +233,7 @@ func (w *deviceWork) splitGap(g *HostGap, ops stats.Set, launch model.EventID, f
 			g.Between += d
 		default:
 			g.Apart += d
+			g.ApartGaps++
 			if d > g.longest {
 				g.longest, g.launch, g.middle = d, launch, model.Time(from)+model.Time(d/2)
 			}

@@ -128,12 +128,15 @@ func (b *idleBook) explain(from, to model.Time, row model.EventID) {
 		}
 		return
 	}
-	cause, at := w.hostCause(w.launching(ev.Lane[launch]), from, called)
+	cause, at, until := w.hostCause(w.launching(ev.Lane[launch]), from, called)
 	host := where
 	if at != model.NoEvent {
 		host = w.lines.place(at)
 	}
-	b.add(cause, host, from, called)
+	b.add(cause, host, from, until)
+	if until < called {
+		b.add(IdleHost, where, until, called)
+	}
 	if called < to {
 		b.addLaunch(launch, where, called, to)
 	}
@@ -198,20 +201,21 @@ func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
 	return out
 }
 
-// hostCause says what a thread did in [from, to), and the event that shows it.
-func (w *deviceWork) hostCause(lane *launchLane, from, to model.Time) (cause string, at model.EventID) {
+// hostCause says what a thread did in [from, until), and the event that shows it; from until to to it was merely not fast enough.
+// A wait costs no more than it lasted: without it the thread would have been that much ahead.
+func (w *deviceWork) hostCause(lane *launchLane, from, to model.Time) (cause string, at model.EventID, until model.Time) {
 	ev := &w.trace.Events
 	half := to.Sub(from) / 2
 	if id, time := overlapping(ev, lane.inputs, from, to); time > half {
-		return IdleInput, id
+		return IdleInput, id, to
 	}
 	if id, time := overlapping(ev, lane.memory, from, to); time > half {
-		return IdleAlloc, id
+		return IdleAlloc, id, to
 	}
 	if id := openAt(ev, lane.waits, from); id != model.NoEvent {
-		return IdleSync, id
+		return IdleSync, id, min(to, from+model.Time(ev.Dur[id]))
 	}
-	return IdleHost, model.NoEvent
+	return IdleHost, model.NoEvent, to
 }
 
 // overlapping is the time that events (sorted, disjoint) share with [from, to), and the event with the largest part.

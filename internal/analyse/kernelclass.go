@@ -40,7 +40,7 @@ var classWords = []struct {
 	class KernelClass
 	words []string
 }{
-	{ClassCommunication, []string{"nccl", "rccl", "cross_device_reduce", "nvshmem", "deepep", "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "all_to_all", "multimem"}},
+	{ClassCommunication, []string{"nccl", "rccl", "cross_device_reduce", "nvshmem", "deepep", "deep_ep", "internode", "intranode", "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "all_to_all", "multimem"}},
 	{ClassLayout, []string{"nchwtonhwc", "nhwctonchw", "nchw2nhwc", "nhwc2nchw", "nhwctonhwc", "transpose_readwrite", "batched_transpose", "transposenchw", "convert_tensor"}},
 	{ClassAttention, []string{"flash", "fmha", "attention", "attn", "mha_", "paged_", "sdpa", "sage"}},
 	{ClassOptimizer, []string{"multi_tensor_apply", "fusedadam", "fused_adam", "adam", "lamb_", "sgd"}},
@@ -104,7 +104,11 @@ var tensorCoreWords = []string{"h884", "s884", "h1688", "s1688", "hmma", "i8816"
 	"conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688",
 	"gmma", "sm90_xmma", "sm80_xmma", "tensorop", "nvjet", "tcgen05", "sm100_", "flash_fwd", "flash_bwd", "fmha", "mfma", "_mi16x16", "_mi32x32"}
 
+// plainUnitWords mark kernels that multiply in the ordinary units, whatever library their name shows: fused multiply-add on fp32.
+var plainUnitWords = []string{"ffma", "simt_sgemm"}
+
 // UsesTensorCores says whether a kernel's name shows that it uses matrix units. Triton kernels do not show it.
 func UsesTensorCores(name string) bool {
-	return kernelWords().in(name)&(1<<len(classWords)) != 0
+	found := kernelWords().in(name)
+	return found&(1<<len(classWords)) != 0 && found&(1<<(len(classWords)+1)) == 0
 }

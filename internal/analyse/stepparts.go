@@ -30,6 +30,8 @@ type StepParts struct {
 	Number     int64 // -1 for the whole of a trace without steps
 	Start, End model.Time
 	Parts      [NumStepParts]model.Dur
+	// HiddenCommunication is the part of StepCommunication during which operators run as well, on any thread.
+	HiddenCommunication model.Dur
 	// Utilisation is the share of the step during which a kernel runs.
 	Utilisation float64
 }
@@ -49,6 +51,9 @@ func StepPartsOf(t *model.Trace, s *model.Strings) []StepParts {
 		for kind := range StepOther {
 			taken := sets[kind].And(left)
 			p.Parts[kind] = model.Dur(taken.Len())
+			if kind == StepCommunication && len(taken) > 0 {
+				p.HiddenCommunication = model.Dur(taken.And(sets[StepCPUOp]).Len())
+			}
 			left = left.Minus(taken)
 		}
 		p.Parts[StepOther] = model.Dur(left.Len())

@@ -88,11 +88,11 @@ func (s *wordSet) in(text string) uint32 {
 	return bits
 }
 
-// kernelWords are classWords, in their order, and tensorCoreWords as the last list.
+// kernelWords are classWords, in their order, then tensorCoreWords and plainUnitWords.
 var kernelWords = sync.OnceValue(func() *wordSet {
-	lists := make([][]string, 0, len(classWords)+1)
+	lists := make([][]string, 0, len(classWords)+2)
 	for _, c := range classWords {
 		lists = append(lists, c.words)
 	}
-	return newWordSet(append(lists, tensorCoreWords))
+	return newWordSet(append(lists, tensorCoreWords, plainUnitWords))
 })

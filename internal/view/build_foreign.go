@@ -21,7 +21,7 @@ func (b *builder) foreignFindings(gpus []analyse.GPU) {
 	found := cause.FindTraced(t)
 	b.guard("replay", func() {
 		r := b.replay()
-		cause.PriceByReplay(found.Findings, r, t.Span)
+		found.PriceByReplay(t, r)
 		cause.InOrder(found.Findings, nil, r)
 	})
 	b.res.found = found
@@ -49,6 +49,9 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 			v.Sentence += ", most at " + at
 		}
 		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", rangeText(f.Saving.RunS, Seconds))
+		if share := b.idleUnexplained(); share > f.Share {
+			v.Sentence += fmt.Sprintf(" %s more is idle for reasons that the trace does not show.", Percent(share))
+		}
 		return v
 	}
 	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", Percent(b.r.Breakdown[0].Share), b.r.Breakdown[0].Part,
@@ -59,10 +62,25 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 				b.r.Breakdown[0].Part, Percent(mfu), device, Percent(max(cause.Floor, b.res.found.Largest)))
 		}
 	}
-	if top := &b.r.Breakdown[0]; top.Part == "GPU idle" && len(top.Of) > 0 && top.Of[0].Part == "unknown" {
+	if top := &b.r.Breakdown[0]; top.Part == "GPU idle" && b.idleUnexplained() > 0.5*top.Share {
 		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", Percent(top.Share))
 	}
 	return v
+}
+
+// idleUnexplained is the share of the devices' time in which they idle before work whose launch is not in the trace, or which was
+// launched in time and waited for something else.
+func (b *builder) idleUnexplained() (share float64) {
+	for i := range b.r.Breakdown {
+		if p := &b.r.Breakdown[i]; p.Part == "GPU idle" {
+			for _, of := range p.Of {
+				if of.Part == analyse.IdleUnknown || of.Part == analyse.IdleWait {
+					share += of.Share
+				}
+			}
+		}
+	}
+	return share
 }
 
 // ofPeak says what share of its devices' peak a run reaches, "" where that is not known.

@@ -431,6 +431,8 @@ func (b *builder) foreignCPU() {
 			for k, name := range names {
 				times[name] += float64(st.Parts[k])
 			}
+			times["CPU operators"] += float64(st.HiddenCommunication)
+			times["communication, exposed"] += float64(st.Parts[analyse.StepCommunication] - st.HiddenCommunication)
 		}
 	}
 	if span <= 0 {
@@ -453,6 +455,9 @@ func (b *builder) foreignCPU() {
 	text := "the trace shows no operator"
 	if top := b.r.Breakdown[0]; top.Part != "unknown" {
 		text = fmt.Sprintf("%s of the traced time is %s", Percent(top.Share), top.Part)
+		if rest := b.r.Breakdown[len(b.r.Breakdown)-1]; rest.Share > top.Share {
+			text = fmt.Sprintf("the trace shows no operator for %s of its time; %s is %s", Percent(rest.Share), Percent(top.Share), top.Part)
+		}
 	}
 	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
 }

@@ -44,10 +44,10 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 func (f *Finding) replayable(c *Context, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
 	if c == nil {
 		removal, ok := r.Removal(f.Cause)
-		if ok && !f.Healthy {
+		if ok = ok && !f.Healthy && f.Sub == ""; ok {
 			*removed = removed.And(removal)
 		}
-		return ok && !f.Healthy
+		return ok
 	}
 	claimed := 0.0
 	for _, t := range f.claim {
@@ -79,24 +79,44 @@ func partName(id analyse.PartID) string {
 }
 
 // PriceByReplay sets the prices of findings on traces from elsewhere by what a replay without their cause saves: waits that
-// overlap with other work save less than they last. What a fix usually leaves stays as the rule says. span is the time in ns that
-// the findings' shares are of.
-func PriceByReplay(found []Finding, r *replay.Session, span float64) {
+// overlap with other work save less than they last. What a fix usually leaves stays as the rule says. Findings are ranked anew by
+// those prices, and what saves less than the floor is dropped: a device may idle for long in a wait that the program would have
+// spent otherwise.
+func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
 	if r == nil {
 		return
 	}
-	for i := range found {
-		f := &found[i]
-		removal, ok := r.Removal(f.Cause)
-		if !ok || f.Run.High <= 0 {
-			continue
+	kept := res.Findings[:0]
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		if !f.priceByReplay(t, r) || f.Run.High >= Floor*t.Span {
+			kept = append(kept, *f)
+		} else {
+			res.Largest = max(res.Largest, f.Run.High/t.Span)
 		}
-		before, after, err := r.Price(removal)
-		if err != nil || before <= 0 {
-			continue
-		}
-		part := max(1-after/before, 0)
-		f.Run = f.Run.scale(part * span / f.Run.High)
+	}
+	res.Findings = kept
+	if f, ok := tracedCompute(t, res); ok {
+		res.Findings = append(res.Findings, f)
+	}
+	rankTraced(res.Findings)
+}
+
+// priceByReplay is false where no replay can know the finding's price. A removal may take away more than the finding is about; its
+// price is at most the finding's own time.
+func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
+	removal, ok := r.Removal(f.Cause)
+	if !ok || f.Sub != "" || f.Run.High <= 0 {
+		return false
+	}
+	before, after, err := r.Price(removal)
+	if err != nil || before <= 0 {
+		return false
+	}
+	price, own := max(1-after/before, 0)*t.Span, f.Share*t.Span
+	f.Run = f.Run.scale(min(price, own) / f.Run.High)
+	if price <= own {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
 	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -62,7 +63,7 @@ type tracedRule struct {
 
 func tracedRules() []tracedRule {
 	return []tracedRule{
-		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Python, tracedPython}, {Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
+		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Launch, tracedSlowCalls}, {Python, tracedPython}, {Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
 		{Precision, findPrecision}, {Layout, findLayout}, {MemoryBound, tracedMemoryBound},
 	}
 }
@@ -86,13 +87,18 @@ func FindTraced(t *Traced) Result {
 			res.Findings = append(res.Findings, f)
 		}
 	}
-	slices.SortStableFunc(res.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
-	})
 	if f, ok := tracedCompute(t, &res); ok {
 		res.Findings = append(res.Findings, f)
 	}
+	rankTraced(res.Findings)
 	return res
+}
+
+// rankTraced puts first what saves most.
+func rankTraced(found []Finding) {
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
+	})
 }
 
 func guardedTraced(r tracedRule, t *Traced) (found []Finding, err error) {
@@ -131,6 +137,14 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 		sum.Between += g.Between
 		sum.Apart += g.Apart
 		sum.Gaps += g.Gaps
+		sum.ApartGaps += g.ApartGaps
+		sum.Slow.Operators += g.Slow.Operators
+		sum.Slow.OnCPU += g.Slow.OnCPU
+		sum.Slow.Launches += g.Slow.Launches
+		sum.Slow.Calls += g.Slow.Calls
+		if g.Slow.Longest > sum.Slow.Longest {
+			sum.Slow.Longest, sum.Slow.At = g.Slow.Longest, g.Slow.At
+		}
 		if d := g.Operators + g.Between + g.Apart; d > most {
 			most, sum.Where, sum.ApartAt = d, g.Where, g.ApartAt
 		}
@@ -187,16 +201,41 @@ func tracedSync(t *Traced) []Finding {
 func tracedLaunch(t *Traced) []Finding {
 	time, at, gaps := t.idle(analyse.IdleLaunch)
 	g := t.gaps()
-	host := float64(g.Operators + g.Between)
+	time = max(time-float64(g.Slow.Launches), 0)
+	ops := max(float64(g.Operators-g.Slow.Operators), 0)
+	host := ops + float64(g.Between)
 	if host > time {
 		at = g.Where
 	}
 	f := t.idleFinding(Launch, time+host, at, gaps+g.Gaps, "the device idles because work reaches it too slowly")
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("in the gaps the launching thread spends %s in operators, %s between two of them and %s in launches", ms(float64(g.Operators)), ms(float64(g.Between)), ms(time))})
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("in the gaps the launching thread spends %s in operators, %s between two of them and %s in launches", ms(ops), ms(float64(g.Between)), ms(time))})
 	if n, mean := t.meanKernel(); n > 0 {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%d kernels of %s on average", n, ms(mean)), Value: mean / 1e3, Unit: "µs"})
 	}
 	f.Fix.Text = "Fewer, larger operators: larger batches, fused optimizers, torch.compile, CUDA graphs."
+	if strings.HasPrefix(at.Op, "Torch-Compiled Region") || strings.HasPrefix(at.Op, "CompiledFunction") {
+		f.Fix.Text = "This is compiled already: let it be launched as a whole by CUDA graphs, or use larger batches."
+		f.Fix.Change = `torch.compile(model, mode="reduce-overhead")`
+	}
+	return []Finding{f}
+}
+
+// tracedSlowCalls: the device waits for single calls on the CPU, which batching and fusing do not help.
+func tracedSlowCalls(t *Traced) []Finding {
+	s := t.gaps().Slow
+	time := float64(s.Operators + s.Launches)
+	title, sub := "the device idles while single calls take a millisecond or more", "first-use"
+	if float64(s.OnCPU) > 0.5*time {
+		title, sub = "the device idles while operators compute on the CPU", "cpu-operator"
+	}
+	f := t.idleFinding(Launch, time, s.At, s.Calls, title)
+	f.Sub = sub
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s in operators, %s of that in such as use no device, and %s in calls that launch, each of 1 ms or more; the longest takes %s",
+		ms(float64(s.Operators)), ms(float64(s.OnCPU)), ms(float64(s.Launches)), ms(float64(s.Longest))), Value: float64(s.Longest) / 1e6, Unit: "ms"})
+	f.Fix.Text = "Record after some warm-up steps: at the first use of an operator its kernels are loaded and chosen. Where it happens in every step, keep shapes the same."
+	if sub == "cpu-operator" {
+		f.Fix.Text = "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's workers."
+	}
 	return []Finding{f}
 }
 
@@ -214,7 +253,7 @@ func (t *Traced) meanKernel() (n int64, mean float64) {
 // tracedPython: the launching thread does something that is neither an operator nor the calling of one.
 func tracedPython(t *Traced) []Finding {
 	g := t.gaps()
-	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.Gaps, "the device idles while the launching thread runs no operator")
+	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.ApartGaps, "the device idles while the launching thread runs no operator")
 	f.Fix.Text = "Take this code out of the loop or do it less often; recorded stacks (with_stack=True) or a run under bottleneck show its line."
 	return []Finding{f}
 }

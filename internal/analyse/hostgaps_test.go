@@ -1,0 +1,75 @@
+package analyse
+
+import "testing"
+
+// TestWaitCostsWhatItLasted: after a short wait the program prepares the next work for long, which is not the wait's.
+func TestWaitCostsWhatItLasted(t *testing.T) {
+	b := &builder{}
+	b.launch("cudaLaunchKernel", 0, 5, "kernel", "k0", 7, 6, 100)
+	b.add("cuda_runtime", "cudaStreamSynchronize", 1, 1, 90, 102, "")
+	b.launch("cudaLaunchKernel", 500, 505, "kernel", "k1", 7, 506, 600)
+	trace, s := b.trace()
+	work := NewWork(trace, s)
+	for _, c := range work.GPUs()[0].IdleBy {
+		want := map[string]float64{IdleSync: 12, IdleHost: 388, IdleLaunch: 6}[c.Cause]
+		if c.Dur != us(want) {
+			t.Errorf("%s: %v, want %g µs", c.Cause, c.Dur.Std(), want)
+		}
+	}
+	if g := work.HostGaps(); g.Apart != us(388) || g.ApartGaps != 1 {
+		t.Errorf("apart %v in %d stretches, want 388 µs in one", g.Apart.Std(), g.ApartGaps)
+	}
+}
+
+// TestSlowCalls: an operator on the CPU, an operator that loads kernels and a long launch stand apart from many small ones.
+func TestSlowCalls(t *testing.T) {
+	b := &builder{}
+	b.launch("cudaLaunchKernel", 0, 5, "kernel", "k0", 7, 6, 100)
+	b.add("cpu_op", "aten::randn", 1, 1, 120, 3120, "") // 3 ms, no call of the device
+	b.launch("cudaLaunchKernel", 3130, 3135, "kernel", "k1", 7, 3136, 3200)
+	b.add("cpu_op", "aten::conv2d", 1, 1, 3210, 5300, "")
+	b.add("cuda_runtime", "cudaFuncGetAttributes", 1, 1, 3300, 3310, "")
+	b.launch("cudaLaunchKernel", 5220, 5225, "kernel", "k2", 7, 5226, 5400) // 2.01 ms of the operator lie in the gap
+	b.add("cpu_op", "aten::add", 1, 1, 5410, 5440, "")                      // as long as operators are
+	b.launch("cudaLaunchKernel", 5450, 7000, "kernel", "k3", 7, 6990, 7100) // 1.54 ms in the call itself
+	trace, s := b.trace()
+	got := NewWork(trace, s).HostGaps().Slow
+	if got.Operators != us(3000+2010) || got.OnCPU != us(3000) || got.Launches != us(1540) || got.Calls != 3 {
+		t.Errorf("operators %v (on the CPU %v), launches %v, %d calls", got.Operators.Std(), got.OnCPU.Std(), got.Launches.Std(), got.Calls)
+	}
+	if got.At.Op != "aten::randn" || got.Longest != us(3000) {
+		t.Errorf("most in %q, longest %v", got.At.Op, got.Longest.Std())
+	}
+}
+
+// TestKernelsThatOnlyLookLikeMatrixUnits: a library's name does not make fp32 multiply-add a product of matrix units.
+func TestKernelsThatOnlyLookLikeMatrixUnits(t *testing.T) {
+	for name, want := range map[string]bool{
+		"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas": false,
+		"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8_execute_kernel_cublas":           true,
+		"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)":                                                   false,
+	} {
+		if got := UsesTensorCores(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for _, name := range []string{"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int4*)", "void ours::ep::internode::dispatch<false, 8>(int4*)"} {
+		if got := ClassifyKernel(name); got != ClassCommunication {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+}
+
+// TestHiddenCommunication: gloo's collective beside an operator is hidden as far as the operator lasts.
+func TestHiddenCommunication(t *testing.T) {
+	b := &builder{}
+	b.add("user_annotation", "ProfilerStep#3", 1, 1, 0, 100, "")
+	b.add("cpu_op", "aten::mm", 1, 1, 10, 40, "")
+	b.add("user_annotation", "gloo:all_reduce", 1, 2, 20, 80, "")
+	trace, s := b.trace()
+	parts := StepPartsOf(trace, s)
+	last := parts[len(parts)-1]
+	if last.Parts[StepCommunication] != us(60) || last.HiddenCommunication != us(20) {
+		t.Errorf("communication %v, hidden %v", last.Parts[StepCommunication].Std(), last.HiddenCommunication.Std())
+	}
+}
