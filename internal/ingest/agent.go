@@ -84,6 +84,10 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	path := filepath.Join(dir, "events.jsonl.gz")
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
+		if p.Torch != "" { // the agent wrote the one before the other
+			s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Rank: p.Rank, Counts: map[string]int64{}, Diagnostics: []model.Diagnostic{
+				{Kind: "missing", Count: 1, FirstOffset: -1, Text: "what the agent saw of this process is not there: no steps, no waits, no fetches"}}})
+		}
 		return p, nil // it never imported torch, or was killed before its first second was over
 	}
 	if err != nil {

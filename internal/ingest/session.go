@@ -49,6 +49,7 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	cleanPaths(s, r.added())
 	r.environment()
 	r.run()
+	r.clocks()
 	r.sources()
 	return ctx.Err()
 }

@@ -194,21 +194,52 @@ func (p *printer) files() {
 		rows = append(rows, []string{in.Path, in.Format, Bytes(float64(in.Bytes)), Count(in.Events), rankText(in.Rank)})
 	}
 	p.table([]column{{head: "file", wide: true, left: true}, {head: "format"}, {head: "size", right: true}, {head: "events", right: true}, {head: "rank", right: true}}, rows)
-	shown := 0
 	for _, in := range p.r.Inputs {
 		if in.Note != "" && len(p.r.Inputs) > 1 { // of one file the first line says it
 			p.wrap("  ! ", "    ", fmt.Sprintf("%s is %s", base(in.Path), in.Note))
 		}
-		for _, d := range in.Diagnostics {
-			if shown++; shown > 20 && !p.opt.All {
-				break
-			}
-			p.wrap("  ! ", "    ", fmt.Sprintf("%s: %s (%s, %d ×%s)", base(in.Path), d.Text, d.Kind, d.Count, firstAt(d)))
+	}
+	for i, d := range p.damage() {
+		if i >= 20 && !p.opt.All {
+			break
 		}
+		p.wrap("  ! ", "    ", d)
 	}
 	for _, u := range p.r.Unread {
 		p.wrap("  ! ", "    ", "not in this report: "+u)
 	}
+}
+
+// damage lists what is wrong with the inputs; files of one name in which the same is wrong, as of several processes, are one line.
+func (p *printer) damage() []string {
+	type kind struct{ file, kind, text string }
+	var order []kind
+	found := map[kind][]Diagnostic{}
+	for _, in := range p.r.Inputs {
+		for _, d := range in.Diagnostics {
+			k := kind{base(in.Path), d.Kind, d.Text}
+			if found[k] == nil {
+				order = append(order, k)
+			}
+			found[k] = append(found[k], d)
+		}
+	}
+	var out []string
+	for _, k := range order {
+		list := found[k]
+		if n := len(list); n > 1 && !p.opt.All {
+			sum := int64(0)
+			for _, d := range list {
+				sum += d.Count
+			}
+			out = append(out, fmt.Sprintf("%s: %s (%s, %d × in %d files)", k.file, k.text, k.kind, sum, n))
+			continue
+		}
+		for _, d := range list {
+			out = append(out, fmt.Sprintf("%s: %s (%s, %d ×%s)", k.file, k.text, k.kind, d.Count, firstAt(d)))
+		}
+	}
+	return out
 }
 
 // firstAt says where damage begins in the decompressed text, "" where that means nothing.

@@ -23,6 +23,7 @@ type inputView struct {
 	idle    float64 // ns over the windows in waits although a batch was ready
 	samples int
 	blocked float64 // share of the fetch that sleeps
+	queued  float64 // share of the wait's samples in a queue from other processes, where no fetch is known
 	native  float64 // share of the fetch in native code that has let go of the interpreter's lock
 	hot     spot
 	hotOK   bool
@@ -136,7 +137,7 @@ func (c *Context) sampledTime(from, until model.Time, holds func(int) bool) floa
 func (c *Context) inputOfSelf(v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
-	off, n, all, native := 0, 0, 0.0, 0.0
+	off, n, queued, all, native := 0, 0, 0, 0.0, 0.0
 	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait })
 	for _, ch := range chains {
 		i := c.B.Samples[ch.index].Index
@@ -144,6 +145,9 @@ func (c *Context) inputOfSelf(v *inputView) {
 		all += ch.weight
 		if sleeping(sm, i) {
 			off++
+			if c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 {
+				queued++
+			}
 		}
 		if released(sm, i) {
 			native++
@@ -152,7 +156,7 @@ func (c *Context) inputOfSelf(v *inputView) {
 	if n == 0 {
 		return
 	}
-	v.samples, v.blocked, v.native = n, float64(off)/float64(n), native/float64(n)
+	v.samples, v.blocked, v.native, v.queued = n, float64(off)/float64(n), native/float64(n), float64(queued)/float64(n)
 	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
 	inner := make([]chain, 0, len(chains))
 	for _, ch := range chains {
@@ -219,12 +223,18 @@ func released(sm *model.Samples, i int) bool {
 	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleAttached|model.SampleInProcess) == 0
 }
 
-// sub tells what slows the fetching side.
+// elsewhere says that other processes fetch, as the wait in their queue shows, and that nothing else is known of them: the agent was not
+// there, or what it wrote is lost.
+func (v *inputView) elsewhere() bool { return v.workers == 0 && v.queued >= 0.5 }
+
+// sub tells what slows the fetching side; "" where it is not known.
 func (v *inputView) sub(c *Context) string {
 	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
 	switch {
 	case v.startsAgain():
 		return "workers"
+	case v.elsewhere():
+		return ""
 	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace() < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.samples >= 10 && v.blocked >= 0.5 || v.fetchesFromDisk(c):
@@ -263,11 +273,18 @@ func (v *inputView) finding(c *Context) Finding {
 		f.Where.Source = c.source(f.Where.File, f.Where.Line)
 	} else if v.hotOK {
 		f.Where = c.where(v.hot)
+	} else if v.elsewhere() {
+		if at, ok := hottest(chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait }), nil); ok {
+			f.Where = c.where(at)
+		}
 	}
 	if v.workers > 0 {
 		f.Where.Process = "DataLoader worker"
 	}
 	f.Step = v.saving(c, sub)
+	if v.elsewhere() {
+		f.Step.Low = 0
+	}
 	f.Run = c.overRun(f.Step)
 	v.describe(c, &f)
 	if q, ok := v.question(c, sub); ok {
@@ -327,7 +344,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	share := percent(f.Share)
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
 		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})
-	if v.fetch > 0 {
+	if v.fetch > 0 && !v.elsewhere() {
 		by := "the program itself (no workers)"
 		if v.workers > 0 {
 			by = plural(v.workers, "worker")
@@ -347,6 +364,9 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), Value: v.depth})
 	}
 	switch f.Sub {
+	case "":
+		f.Title = fmt.Sprintf("%s of %s waits for data that other processes fetch", share, c.each())
+		f.Fix.Text = "Measure the fetches: bottleneck's agent, which times them in the workers, left nothing here (an interpreter with -I, -E or -S, an environment that is not passed on, lost files)."
 	case "transform":
 		f.Title = fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each())
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
@@ -368,6 +388,9 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	case "workers":
 		f.Title = fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
+		if c.Cores == 0 {
+			f.Fix.Text = "Let more processes fetch while the step runs, if there are cores to spare: how many the machine has was not recorded."
+		}
 		if v.startsAgain() {
 			f.Title = fmt.Sprintf("%s of %s waits for data: workers are started anew in each epoch", share, c.each())
 			f.Fix.Text = "Keep the workers between epochs."

@@ -19,6 +19,9 @@ func findWarmup(c *Context) []Finding {
 		return nil
 	}
 	setup := float64(begin - c.P.Start)
+	if setup > c.Wall {
+		return nil // the clocks of the steps and of the run disagree
+	}
 	prep, n := c.preparation(begin)
 	late := c.slowFirstSteps()
 	first := late
@@ -67,7 +70,10 @@ func (c *Context) StartUp() (total, imports float64) {
 	if !c.B.PerStep || c.P.Start <= 0 || until <= c.P.Start {
 		return 0, 0
 	}
-	return float64(until - c.P.Start), c.importTime(until)
+	if total = float64(until - c.P.Start); total > c.Wall {
+		return 0, 0
+	}
+	return total, c.importTime(until)
 }
 
 // preparation is the samples of the main thread before the first step that are not in an import, by user line.

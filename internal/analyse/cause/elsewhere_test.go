@@ -1,0 +1,52 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// Of a wait in the queue from DataLoader workers of which nothing else is known neither storage nor the number of workers is blamed.
+func TestFetchedElsewhere(t *testing.T) {
+	p := testkit.NewProgram()
+	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	queue := testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/queues.py", Function: "get", First: 90, Line: 100}
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(38), next, queue))
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "", 38, 0)
+	if !strings.Contains(f.Title, "waits for data that other processes fetch") || f.Step.Low != 0 || f.Step.High < 39e6 {
+		t.Errorf("%+v", f)
+	}
+	for _, e := range f.Evidence {
+		if strings.Contains(e.Text, "no workers") {
+			t.Errorf("evidence %q", e.Text)
+		}
+	}
+}
+
+// Steps of another clock than the run's tell nothing of start-up.
+func TestStepsOfAnotherClock(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Do(testkit.Python(600, module, loop(20)))
+	p.Steps(20, model.PhaseBaseline, forward)
+	res, _ := find(t, p)
+	want(t, res, cause.Warmup, "", 20, 0)
+	hour := model.Time(3600e9)
+	for i := range p.P.Steps {
+		p.P.Steps[i].Start += hour
+		p.P.Steps[i].End += hour
+	}
+	p.P.End += hour
+	res, b := find(t, p)
+	for _, f := range res.Findings {
+		if f.Share > 1 || f.Cause == cause.Warmup {
+			t.Errorf("claims %+v", f)
+		}
+	}
+	if total, _ := cause.NewContext(p.S, b).StartUp(); total > float64(p.S.Run.End-p.S.Run.Start) {
+		t.Errorf("start-up of %v ns in a run of %v", total, p.S.Run.End-p.S.Run.Start)
+	}
+}
