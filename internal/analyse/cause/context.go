@@ -20,7 +20,8 @@ type Context struct {
 	workers []*workerView
 	drivers map[funcKey]bool
 	calling map[model.FrameID]bool // lines of a run without steps that call one small operator after another
-	beside  map[int]bool           // attributed samples that findBeside has claimed
+	beside  map[int]bool           // attributed samples that findBeside or findChores has claimed
+	chores  float64                // ns of operators among them that findChores has claimed
 	idle    bool                   // no request was in progress at part of the time: findNoDemand has said so
 }
 

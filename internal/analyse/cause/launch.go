@@ -30,7 +30,9 @@ func findLaunch(c *Context) []Finding {
 	ops := c.B.Part(analyse.PartOps)
 	small := 0.0
 	if o.Time > 0 {
-		small = max(ops-c.besideTime(), 0) * min(o.SmallTime/o.Time, 1)
+		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
+		others := max(c.besideTime()-c.chores, 0)
+		small = max(ops*min(o.SmallTime/o.Time, 1)-c.chores, 0) * max(1-others/max(ops-c.chores, 1), 0)
 	}
 	if len(around) == 0 && len(c.B.Samples) < 40 {
 		return c.launchWithoutSamples(small)

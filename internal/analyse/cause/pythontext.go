@@ -61,6 +61,7 @@ func (c *Context) choreFinding(ch *chore, sp spot) Finding {
 		f.claim[c.B.Samples[m].Part] += c.B.Samples[m].Weight
 		c.beside[m] = true
 	}
+	c.chores += f.claim[analyse.PartOps]
 	f.Title = fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title)
 	t := c.perStep(sp.unit)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
