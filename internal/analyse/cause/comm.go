@@ -37,8 +37,9 @@ func findComm(c *Context) []Finding {
 		x = analyse.ExchangeOf(c.S, c.B)
 	}
 	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.perStep(t) <= smallWait*x.Calls)
+	sent := c.perStep(t)
 	if small {
-		t = waits // each of the calls is a chance to be late, one alone is not
+		t = waits // each of the calls is a chance to be late
 	}
 	if c.share(t) < Floor {
 		return nil
@@ -51,12 +52,12 @@ func findComm(c *Context) []Finding {
 	per := c.perStep(t)
 	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), Value: c.perStep(waits) / 1e6, Unit: "ms"}}
-	if waits > 1.1*t {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(per)), Value: per / 1e6, Unit: "ms"})
+	if c.perStep(waits) > 1.1*sent {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(sent)), Value: sent / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(len(chains))
 	if small {
-		sendTogether(&f, x, per)
+		sendTogether(&f, x, sent, per-sent)
 	} else {
 		f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
 		f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
@@ -66,11 +67,15 @@ func findComm(c *Context) []Finding {
 	return []Finding{f}
 }
 
-// sendTogether words and prices a finding about many small messages for sending them in one: what is left is one call of them, and
-// the copies into and out of its tensor.
-func sendTogether(f *Finding, x analyse.Exchange, per float64) {
+// lateTogether is the share of waiting for late ranks that ends with one call instead of many: where two ranks lose time by chance, many
+// calls make each wait for what either loses, one call only for what one loses more.
+const lateTogether = 0.5
+
+// sendTogether words and prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
+// and for late ones: what is left is one call, and the copies into and out of its tensor.
+func sendTogether(f *Finding, x analyse.Exchange, sent, late float64) {
 	gone := 1 - 1/x.Calls
-	f.Step = Range{0.5 * gone * per, 0.9 * gone * per, gone * per}
+	f.Step = Range{0.5 * gone * sent, gone * (0.9*sent + lateTogether*late), gone * (sent + late)}
 	f.Title += ": many small ones"
 	text := fmt.Sprintf("%.0f collectives per step", x.Calls)
 	if x.Bytes > 0 {
