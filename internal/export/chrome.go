@@ -24,10 +24,10 @@ func init() {
 // written comes from the model and not from their text. Several ranks keep apart by process numbers; their flow ids too.
 func writeChrome(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
 	traces := tracesOf(s, opt)
-	if len(traces) == 0 && !slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return len(p.Steps)+len(p.Spans) > 0 }) {
-		return &UnavailableError{"chrome", "there is no trace in the input, and no step or wait either"}
+	if len(traces) == 0 && !slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return len(p.Steps)+len(p.Spans)+p.Samples.Len() > 0 }) {
+		return &UnavailableError{"chrome", "there is no trace in the input, and no step, wait or sample either"}
 	}
-	if len(traces) == 0 { // a run without tracing: its steps and waits alone
+	if len(traces) == 0 { // a run without tracing: its steps, waits and samples alone
 		traces = []*model.Trace{{Process: -1, Window: -1, Rank: model.NoRank}}
 	}
 	return buffered(w, func(out *bufio.Writer) error {
@@ -87,6 +87,9 @@ func traceBase(s *model.Session, traces []*model.Trace) model.Time {
 		}
 		for i := range p.Spans {
 			earliest = min(earliest, p.Spans[i].Start)
+		}
+		if p.Samples.Len() > 0 {
+			earliest = min(earliest, p.Samples.Time[0])
 		}
 	}
 	if text, ok := traces[0].Header.Metadata["baseTimeNanoseconds"]; ok {

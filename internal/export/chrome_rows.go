@@ -158,7 +158,7 @@ const (
 	spansThread = 2_000_000_002
 )
 
-// agentRows writes the steps and spans that the agent saw in the whole run of a process, on rows of their own.
+// agentRows writes what was seen of the whole run of a process, steps, spans and samples, on rows of their own.
 func (c *chromeWriter) agentRows(p *model.Process, number []byte) {
 	thread := func(id int64, name string) []byte {
 		row := append([]byte(`, "pid": `), number...)
@@ -195,12 +195,13 @@ func (c *chromeWriter) agentRows(p *model.Process, number []byte) {
 		}
 		write(rows[kind], spanNames[kind]+": "+c.texts.Text(s.Name), s.Start, s.End)
 	}
+	c.sampleRows(p, number)
 }
 
 // untraced writes the rows of processes that have no trace, such as DataLoader workers.
 func (c *chromeWriter) untraced(rank int) {
 	for i, p := range c.session.Processes {
-		if c.agents[i] || len(p.Steps)+len(p.Spans) == 0 || rank != model.NoRank && p.Rank != rank {
+		if c.agents[i] || len(p.Steps)+len(p.Spans)+p.Samples.Len() == 0 || rank != model.NoRank && p.Rank != rank {
 			continue
 		}
 		number := int64(p.PID)
@@ -210,7 +211,7 @@ func (c *chromeWriter) untraced(rank int) {
 		c.taken[number] = true
 		text := strconv.AppendInt(nil, number, 10)
 		name := string(p.Role)
-		if p.Role == model.RoleWorker {
+		if p.Role == model.RoleWorker && p.WorkerIndex >= 0 {
 			name += " " + strconv.Itoa(p.WorkerIndex)
 		}
 		b := append(c.begin("M"), `, "name": "process_name", "pid": `...)
