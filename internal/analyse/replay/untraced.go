@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -15,6 +16,8 @@ type Untraced struct {
 	Traced   float64
 	Replayed float64
 	Cost     float64 // per recorded stretch, ns
+	// Half is half of the 95 % interval of Replayed − Baseline by the spread of the steps, ns: within it the two cannot be told apart.
+	Half float64
 }
 
 // Error is how far the replay is from the unprofiled steps, as a share of them.
@@ -62,7 +65,26 @@ func UntracedOf(s *model.Session, b *analyse.Breakdown) (u Untraced, ok bool) {
 	}
 	_, rest := halves(untracedSteps(graphs, u.Cost))
 	u.Replayed = medianOf(rest)
+	var plain []float64
+	for _, w := range b.Windows {
+		plain = append(plain, float64(w.End-w.Start))
+	}
+	u.Half = math.Hypot(medianHalf(plain), medianHalf(rest))
 	return u, true
+}
+
+// Decided says whether the steps are even enough for an error of so much, as a share, to be seen.
+func (u *Untraced) Decided(share float64) bool { return u.Half <= share*u.Baseline }
+
+// medianHalf is half of the 95 % interval of a median by order statistics, of any distribution; of few values half of their range.
+func medianHalf(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	if n == 0 {
+		return math.Inf(1)
+	}
+	k := max(int((float64(n)-1.96*math.Sqrt(float64(n)))/2), 0)
+	return (s[n-1-k] - s[k]) / 2
 }
 
 // withSteps is a trace with the steps that the agent saw in it; those with shapes cost more and are left out.
