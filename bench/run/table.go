@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -62,14 +61,6 @@ func printRows(w io.Writer, rows []row, title string) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.plain, r.profiled, r.ratio, r.goalText, verdict)
 	}
 	t.Flush()
-}
-
-// String is the ratio with its interval in brackets.
-func (i interval) String() string {
-	if math.IsNaN(i.low) {
-		return fmt.Sprintf("%.3f (needs 2 pairs)", i.mid)
-	}
-	return fmt.Sprintf("%.3f (%.3f–%.3f)", i.mid, i.low, i.high)
 }
 
 // machine says in one line what the numbers were taken on.

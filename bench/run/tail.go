@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bottleneck/bench/paired"
 )
 
 const (
@@ -84,21 +86,21 @@ func (r *rounds) add(plain, again, measured float64) {
 }
 
 // ratio is the measured program's time over the plain ones'; control that of the plain ones.
-func (r *rounds) ratio() interval   { return pairedRatio(r.both, r.measured) }
-func (r *rounds) control() interval { return pairedRatio(r.plain, r.again) }
+func (r *rounds) ratio() paired.Interval   { return paired.Ratio(r.both, r.measured) }
+func (r *rounds) control() paired.Interval { return paired.Ratio(r.plain, r.again) }
 
 // tailNumbers are the rows of the part tail.
 func tailNumbers(name string, t *turns) []row {
 	wall, cpu, faults := &t.wall, &t.cpu, &t.faults
 	ratio, control, used, usedControl := wall.ratio(), wall.control(), cpu.ratio(), cpu.control()
 	return []row{
-		{what: name + ": step, measuring over", plain: ms(median(wall.both)), profiled: ms(median(wall.measured)), ratio: ratio.String(),
-			value: ratio.high, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
-		{what: name + ": plain against plain", plain: ms(median(wall.plain)), profiled: ms(median(wall.again)), ratio: control.String(),
-			value: math.Abs(control.mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
-		{what: name + ": CPU time of a step, measuring over", plain: ms(median(cpu.both)), profiled: ms(median(cpu.measured)), ratio: used.String()},
-		{what: name + ": CPU time, plain against plain", plain: ms(median(cpu.plain)), profiled: ms(median(cpu.again)), ratio: usedControl.String()},
-		{what: name + ": page faults of a step, measuring over", plain: number(median(faults.both)), profiled: number(median(faults.measured))},
+		{what: name + ": step, measuring over", plain: ms(paired.Median(wall.both)), profiled: ms(paired.Median(wall.measured)), ratio: ratio.String(),
+			value: ratio.High, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
+		{what: name + ": plain against plain", plain: ms(paired.Median(wall.plain)), profiled: ms(paired.Median(wall.again)), ratio: control.String(),
+			value: math.Abs(control.Mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
+		{what: name + ": CPU time of a step, measuring over", plain: ms(paired.Median(cpu.both)), profiled: ms(paired.Median(cpu.measured)), ratio: used.String()},
+		{what: name + ": CPU time, plain against plain", plain: ms(paired.Median(cpu.plain)), profiled: ms(paired.Median(cpu.again)), ratio: usedControl.String()},
+		{what: name + ": page faults of a step, measuring over", plain: number(paired.Median(faults.both)), profiled: number(paired.Median(faults.measured))},
 	}
 }
 

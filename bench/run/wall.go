@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bottleneck/bench/paired"
 )
 
 // outcome is one run of an example, plain or profiled.
@@ -169,10 +171,10 @@ func (o *outcome) readReport(binary, session string) error {
 // rows are the numbers of one example; shortest is how long a plain run has to be, in seconds.
 func (r *runs) rows(shortest float64) []row {
 	plain, profiled := column(r.plain, wall), column(r.profiled, wall)
-	most := 1.05*median(plain) + 2
+	most := 1.05*paired.Median(plain) + 2
 	pause := slices.Max(column(r.profiled, func(o outcome) float64 { return o.pause }))
-	extra := median(column(r.profiled, peak)) - median(column(r.plain, peak))
-	report := median(column(r.profiled, func(o outcome) float64 { return o.wall - o.program }))
+	extra := paired.Median(column(r.profiled, peak)) - paired.Median(column(r.plain, peak))
+	report := paired.Median(column(r.profiled, func(o outcome) float64 { return o.wall - o.program }))
 	launcher := slices.Max(column(r.profiled, func(o outcome) float64 { return float64(o.launcher) }))
 	traced := slices.Min(column(r.profiled, func(o outcome) float64 { return float64(o.traced) }))
 	baseline := slices.Min(column(r.profiled, func(o outcome) float64 { return float64(o.baseline) }))
@@ -181,12 +183,12 @@ func (r *runs) rows(shortest float64) []row {
 		budget = fmt.Sprintf("%d windows, budget spent", r.profiled[0].windows)
 	}
 	return []row{
-		{what: r.name + ": wall time", plain: seconds(median(plain)), profiled: seconds(median(profiled)),
-			ratio: pairedRatio(plain, profiled).String(), value: median(profiled), goal: most, goalText: fmt.Sprintf("≤ 1.05 × plain + 2 s = %.1f s", most)},
+		{what: r.name + ": wall time", plain: seconds(paired.Median(plain)), profiled: seconds(paired.Median(profiled)),
+			ratio: paired.Ratio(plain, profiled).String(), value: paired.Median(profiled), goal: most, goalText: fmt.Sprintf("≤ 1.05 × plain + 2 s = %.1f s", most)},
 		{what: r.name + ": length of the plain run", plain: seconds(slices.Min(plain)), value: slices.Min(plain), goal: shortest,
 			goalText: fmt.Sprintf("≥ %.0f s", shortest), atLeast: true},
 		{what: r.name + ": longest pause", profiled: ms(pause), value: pause, goal: 0.5, goalText: "≤ 500 ms"},
-		{what: r.name + ": memory of the program", plain: mb(median(column(r.plain, peak))), profiled: mb(median(column(r.profiled, peak))),
+		{what: r.name + ": memory of the program", plain: mb(paired.Median(column(r.plain, peak))), profiled: mb(paired.Median(column(r.profiled, peak))),
 			value: extra, goal: 100e6, goalText: "≤ plain + 100 MB"},
 		{what: r.name + ": memory of bottleneck", profiled: mb(launcher), value: launcher, goal: 100e6, goalText: "≤ 100 MB"},
 		{what: r.name + ": end to report", profiled: ms(report), value: report, goal: 1, goalText: "≤ 1 s"},
@@ -216,6 +218,6 @@ func helpRows(binary string) ([]row, error) {
 		}
 		times = append(times, time.Since(began).Seconds())
 	}
-	took := median(times)
+	took := paired.Median(times)
 	return []row{{what: "bottleneck --help", profiled: ms(took), value: took, goal: 0.020, goalText: "≤ 20 ms"}}, nil
 }

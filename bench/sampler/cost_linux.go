@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"bottleneck/bench/paired"
 	"bottleneck/internal/collect"
 	"bottleneck/internal/cpython"
 	"bottleneck/internal/proc"
@@ -99,7 +100,7 @@ func (b *bench) parts(python string) ([]row, error) {
 		}
 		whole = append(whole, us)
 	}
-	all := median(whole)
+	all := paired.Median(whole)
 	const format = "%.1f µs"
 	return []row{
 		{what: "bare timer", value: timer, goal: "(the machine's)", format: format},
@@ -234,7 +235,7 @@ func (b *bench) wholeCost(version, python string) error {
 		}
 	}
 	for i, s := range list {
-		s.set(&r, median(values[i]))
+		s.set(&r, paired.Median(values[i]))
 	}
 	r.goal, r.limit = "(no peer here)", 0
 	if r.pySpy > 0 && r.au > 0 {

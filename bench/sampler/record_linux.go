@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"bottleneck/bench/paired"
 	"bottleneck/internal/record"
 )
 
@@ -49,7 +50,7 @@ func (b *bench) attach() error {
 		}
 		values = append(values, float64(first-begin)/1e6)
 	}
-	b.table.add(row{what: fmt.Sprintf("process start included, %s libraries mapped", w.rest), value: median(values), limit: 50, goal: "≤ 50 ms", format: "%.0f ms"})
+	b.table.add(row{what: fmt.Sprintf("process start included, %s libraries mapped", w.rest), value: paired.Median(values), limit: 50, goal: "≤ 50 ms", format: "%.0f ms"})
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"bottleneck/bench/paired"
 )
 
 // many measures the share of a core that sampling twenty processes takes.
@@ -29,7 +31,7 @@ func (b *bench) many() error {
 		}
 	}
 	for i, s := range list {
-		s.set(&r, median(values[i]))
+		s.set(&r, paired.Median(values[i]))
 	}
 	b.table.add(r)
 	return nil
@@ -94,32 +96,38 @@ func (b *bench) loops(seconds float64) (string, error) {
 	return w.rest, nil
 }
 
+// slowdownRounds is how often as many rounds as elsewhere show what the program loses: it is as small as the machine's own
+// unrest.
+const slowdownRounds = 4
+
 func (b *bench) slowdownIn(s setting, loops string) error {
 	list := append([]*sampler{nil}, b.samplers()...)
-	ratios := make([][]float64, len(list))
-	const peerRounds = 2 // their effect is large
-	for round := range b.rounds + 2 {
-		plain := 0.0
-		for i, sampler := range list {
-			if i > 1 && round >= peerRounds {
-				break
+	took := make([][]float64, len(list))
+	rounds := slowdownRounds * b.rounds
+	for round := range rounds {
+		n := len(list)
+		if round >= b.rounds {
+			n = 2 // what the others do is large, and known by then
+		}
+		for i := range n {
+			if round%2 == 1 {
+				i = n - 1 - i
 			}
-			seconds, err := b.timed(s, sampler, loops)
+			seconds, err := b.timed(s, list[i], loops)
 			if err != nil {
 				return err
 			}
-			if sampler == nil {
-				plain = seconds
-				continue
-			}
-			ratios[i] = append(ratios[i], 100*(seconds/plain-1))
+			took[i] = append(took[i], seconds)
 		}
 	}
 	r := row{what: s.what, goal: "≤ 1 %", limit: 1, format: "%+.1f %%"}
-	for i, sampler := range list {
-		if sampler != nil {
-			sampler.set(&r, median(ratios[i]))
+	for i, sampler := range list[1:] {
+		times := took[i+1]
+		ratio := paired.Ratio(took[0][:len(times)], times)
+		if i == 0 {
+			r.what += fmt.Sprintf(" (95 %% of %d pairs: %+.1f to %+.1f %%)", rounds, 100*(ratio.Low-1), 100*(ratio.High-1))
 		}
+		sampler.set(&r, 100*(ratio.Mid-1))
 	}
 	b.table.add(r)
 	return nil

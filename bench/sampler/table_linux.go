@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 )
 
@@ -72,15 +71,4 @@ func (t *table) print(w io.Writer) {
 		fmt.Fprintf(out, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.text(r.value), r.goal, r.verdict(), peer(r.pySpy), peer(r.blocking), peer(r.au))
 	}
 	out.Flush()
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(values))
-	if n := len(s) / 2; len(s)%2 == 0 {
-		return (s[n-1] + s[n]) / 2
-	}
-	return s[len(s)/2]
 }

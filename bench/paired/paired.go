@@ -1,12 +1,23 @@
-package main
+// Package paired compares two sides that were measured in turn, so that what drifts with the machine meets both.
+// It does not measure.
+package paired
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
 
-// interval is a ratio with its 95 % interval; low and high are NaN for fewer than two pairs.
-type interval struct{ low, mid, high float64 }
+// Interval is a ratio with its 95 % interval; Low and High are NaN for fewer than two pairs.
+type Interval struct{ Low, Mid, High float64 }
+
+// String is the ratio with its interval in brackets.
+func (i Interval) String() string {
+	if math.IsNaN(i.Low) {
+		return fmt.Sprintf("%.3f (needs 2 pairs)", i.Mid)
+	}
+	return fmt.Sprintf("%.3f (%.3f–%.3f)", i.Mid, i.Low, i.High)
+}
 
 // studentT are the two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom.
 var studentT = []float64{12.706, 4.303, 3.182, 2.776}
@@ -14,11 +25,11 @@ var studentT = []float64{12.706, 4.303, 3.182, 2.776}
 // fewestRanked is the number of pairs from which on ranks can give a 95 % interval.
 const fewestRanked = 6
 
-// pairedRatio is the ratio of b to a with its interval, from the logarithms of b[i]/a[i]: pairs lie next to each other in time, so
+// Ratio is the ratio of b to a with its interval, from the logarithms of b[i]/a[i]: pairs lie next to each other in time, so
 // slow drift of the machine cancels. It is the estimate of Hodges and Lehmann with the interval of Wilcoxon's signed ranks
 // (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3.2 and 3.3), which some pairs that a busy machine spoilt do
 // not move; of fewer than fewestRanked pairs the geometric mean with Student's t.
-func pairedRatio(a, b []float64) interval {
+func Ratio(a, b []float64) Interval {
 	logs := make([]float64, len(a))
 	for i := range a {
 		logs[i] = math.Log(b[i] / a[i])
@@ -34,7 +45,7 @@ func pairedRatio(a, b []float64) interval {
 	}
 	slices.Sort(means)
 	cut := signedRank(len(logs))
-	return interval{math.Exp(means[cut-1]), math.Exp(median(means)), math.Exp(means[len(means)-cut])}
+	return Interval{math.Exp(means[cut-1]), math.Exp(Median(means)), math.Exp(means[len(means)-cut])}
 }
 
 // signedRank is how far from either end of n values' sorted means the ends of the 95 % interval stand: the largest C for which the
@@ -59,24 +70,28 @@ func signedRank(n int) int {
 }
 
 // meanRatio is the geometric mean with the interval of Student's t.
-func meanRatio(logs []float64) interval {
+func meanRatio(logs []float64) Interval {
 	n, sum := float64(len(logs)), 0.0
 	for _, l := range logs {
 		sum += l
 	}
 	mean := sum / n
 	if len(logs) < 2 {
-		return interval{math.NaN(), math.Exp(mean), math.NaN()}
+		return Interval{math.NaN(), math.Exp(mean), math.NaN()}
 	}
 	squares := 0.0
 	for _, l := range logs {
 		squares += (l - mean) * (l - mean)
 	}
 	half := studentT[len(logs)-2] * math.Sqrt(squares/(n-1)/n)
-	return interval{math.Exp(mean - half), math.Exp(mean), math.Exp(mean + half)}
+	return Interval{math.Exp(mean - half), math.Exp(mean), math.Exp(mean + half)}
 }
 
-func median(values []float64) float64 {
+// Median is the middle value, or the mean of the two middle ones; NaN of none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
 	sorted := slices.Sorted(slices.Values(values))
 	middle := len(sorted) / 2
 	if len(sorted)%2 == 1 {
