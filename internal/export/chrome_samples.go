@@ -89,12 +89,11 @@ func (t *sliceWriter) sameFunction(a, b model.FrameID) bool {
 	return x.Function == y.Function && x.File == y.File && x.First == y.First
 }
 
-// close writes the slices from a depth on, inner ones first.
+// close writes the slices from a depth on. Of slices that begin and end together the outer one comes first: readers nest
+// them in that order.
 func (t *sliceWriter) close(depth int, at model.Time) {
 	c := t.c
-	for len(t.open) > depth {
-		o := t.open[len(t.open)-1]
-		t.open = t.open[:len(t.open)-1]
+	for _, o := range t.open[depth:] {
 		f := &t.s.Frames[o.frame]
 		b := append(c.begin("X"), `, "cat": "bottleneck"`...)
 		b = append(appendText(b, "name", c.texts.Text(f.Function)), t.row...)
@@ -103,4 +102,5 @@ func (t *sliceWriter) close(depth int, at model.Time) {
 		b = appendText(append(b, `, "args": {`...), "file", c.texts.Text(f.File))
 		c.event(append(appendInt(b, "line", int64(f.Line)), "}}"...))
 	}
+	t.open = t.open[:depth]
 }
