@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"bottleneck/bench/paired"
 )
 
 // Limits of the scores, as docs/proven.md states them.
@@ -94,7 +96,7 @@ func (o *outcome) real() (saved, half float64) {
 	for _, w := range o.wall {
 		slow, fixed = append(slow, w[0]), append(fixed, w[1])
 	}
-	return median(slow) - median(fixed), halfInterval(slow, fixed)
+	return paired.Median(slow) - paired.Median(fixed), halfInterval(slow, fixed)
 }
 
 // student95 are two-sided 95 % quantiles of Student's distribution for 1, 2, … degrees of freedom.
@@ -121,18 +123,6 @@ func squares(x []float64) float64 {
 		ss += (v - mean) * (v - mean)
 	}
 	return ss
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	n := len(s)
-	switch {
-	case n == 0:
-		return math.NaN()
-	case n%2 == 1:
-		return s[n/2]
-	}
-	return (s[n/2-1] + s[n/2]) / 2
 }
 
 // decided says that the real saving is known well enough to judge a price by.
@@ -252,7 +242,7 @@ func (o *outcome) finding() string {
 			slow, fixed = append(slow, o.wall[i][0]), append(fixed, o.wall[i][1])
 			cpuSlow, cpuFixed = append(cpuSlow, o.cpu[i][0]), append(cpuFixed, o.cpu[i][1])
 		}
-		s += fmt.Sprintf(" (wall %.1f → %.1f s, CPU %.1f → %.1f s)", median(slow), median(fixed), median(cpuSlow), median(cpuFixed))
+		s += fmt.Sprintf(" (wall %.1f → %.1f s, CPU %.1f → %.1f s)", paired.Median(slow), paired.Median(fixed), paired.Median(cpuSlow), paired.Median(cpuFixed))
 	}
 	return s
 }
