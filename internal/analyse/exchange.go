@@ -9,10 +9,14 @@ import (
 // TransferShare is the part of the time in collectives on CPU threads in which all ranks are in the call: before it the first ranks
 // wait for the last. It compares the same windows of every process's traces; ok is false where fewer than least calls can be.
 func TransferShare(s *model.Session, of []*model.Process) (share float64, ok bool) {
-	windows := map[int][]*model.Trace{}
+	windows := map[int64][]*model.Trace{} // by their first step: ranks trace the same ones, and number their windows apart
 	for _, t := range s.Traces {
-		if t.Process >= 0 && t.Process < len(s.Processes) && slices.Contains(of, s.Processes[t.Process]) {
-			windows[t.Window] = append(windows[t.Window], t)
+		if t.Process < 0 || t.Process >= len(s.Processes) || !slices.Contains(of, s.Processes[t.Process]) {
+			continue
+		}
+		if p := s.Processes[t.Process]; t.Window >= 0 && t.Window < len(p.Windows) {
+			first := p.Windows[t.Window].FirstStep
+			windows[first] = append(windows[first], t)
 		}
 	}
 	const least = 4

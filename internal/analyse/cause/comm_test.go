@@ -20,7 +20,9 @@ func reducing(calls, late int, shape string) *testkit.Program {
 	for rank, q := range programs {
 		q.P.Rank, q.P.WorldSize, q.P.Role = rank, 2, model.RoleRank
 		q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), waitsInReduce)
-		t := &model.Trace{Process: rank, Window: 0, Rank: rank, World: 2, From: q.T}
+		q.P.Windows = make([]model.Window, rank+1) // ranks number their windows apart
+		q.P.Windows[rank].FirstStep = 30
+		t := &model.Trace{Process: rank, Window: rank, Rank: rank, World: 2, From: q.T}
 		ev := &t.Events
 		ev.OpArgs = []model.OpArgs{{Shapes: p.S.Strings.Intern(shape), Types: p.S.Strings.Intern(`["float"]`)}}
 		for step := range 3 {
