@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"strings"
 
 	"bottleneck/internal/model"
 )
@@ -41,6 +42,11 @@ func findSHM(c *Context) []Finding {
 		f.Where.Source = c.source(f.Where.File, f.Where.Line)
 	}
 	f.Title = size + " is too small for " + what
+	f.Confidence = Confidence{High, "the error that the program got"}
+	if strings.Contains(c.text(sp.Detail), "Bus error") {
+		f.Title = "a worker died of a bus error, most likely because " + f.Title
+		f.Confidence = Confidence{Medium, "what PyTorch says of a worker that a bus error ends; any other mapped file without room on its disk does the same"}
+	}
 	switch run := c.S.Run; {
 	case lost:
 		f.Title += ": one is lost, and the program waits for it without end"
@@ -51,7 +57,6 @@ func findSHM(c *Context) []Finding {
 	f.Fix.Text = "Make it larger: " + moreSHM + ". Without that, let less be in it at once: small types (bytes that become floats in the training process), " +
 		"smaller batches, prefetch_factor=1, fewer workers; or none (num_workers=0)."
 	f.Caveat = "Files that killed programs have left in /dev/shm, and other programs' there, take the same room: ls -l /dev/shm."
-	f.Confidence = Confidence{High, "the error that the program got"}
 	return []Finding{f}
 }
 

@@ -57,6 +57,12 @@ func TestSharedMemoryUnknown(t *testing.T) {
 		}
 	}
 	p = shmProgram("shm full", 1)
+	p.P.Spans[len(p.P.Spans)-1].Detail = p.S.Strings.Intern("DataLoader worker (pid 7) is killed by signal: Bus error. It is possible that …")
+	res, _ = find(t, p)
+	if f := want(t, res, cause.Machine, "shm", 25, 0); !strings.HasPrefix(f.Title, "a worker died of a bus error, most likely because /dev/shm (64 MiB)") || f.Confidence.Level != cause.Medium {
+		t.Errorf("%+v", f)
+	}
+	p = shmProgram("shm full", 1)
 	sp := &p.P.Spans[len(p.P.Spans)-1]
 	sp.File, sp.Value, p.S.Run = 0, -5, nil
 	res, _ = find(t, p)
