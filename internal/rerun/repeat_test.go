@@ -44,6 +44,12 @@ func recorded(name string, inputs ...[3]string) Op {
 	return Op{Name: name, Shapes: json.RawMessage("[" + strings.Join(shapes, ",") + "]"), Strides: json.RawMessage("[]"), Types: list(types), Concrete: list(concrete), RecordedUs: 1}
 }
 
+// strided gives the inputs strides.
+func (op Op) strided(strides string) Op {
+	op.Strides = json.RawMessage(strides)
+	return op
+}
+
 // with adds what a trace records inside an operator.
 func (op Op) with(inside ...Op) Op {
 	for _, in := range inside {
@@ -80,6 +86,7 @@ func TestOperatorsThatIndex(t *testing.T) {
 		recorded("aten::index_select", floats("[6, 40]"), scalar("1"), longs("[900]")),
 		recorded("aten::gather", floats("[30, 7]"), scalar("-1"), longs("[30, 2]"), scalar("False")),
 		recorded("aten::scatter_add_", floats("[30, 7]"), scalar("0"), longs("[90, 7]"), floats("[90, 7]")),
+		recorded("aten::scatter_add_", floats("[30, 7]"), scalar("0"), longs("[90, 7]"), floats("[90, 7]")).strided("[[7, 1], [], [1, 0], [7, 1]]"), // an index for all columns
 		recorded("aten::nll_loss_forward", floats("[64, 10]"), longs("[64]"), none, scalar("1"), scalar("-100")),
 		recorded("aten::cat", tensors("[[4, 8], [5, 8]]"), scalar("0")),
 		recorded("aten::stack", tensors("[[4, 8], [4, 8]]"), scalar("0")),

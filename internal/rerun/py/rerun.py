@@ -61,31 +61,23 @@ def product(sizes):
 
 def tensor(shape, strides, name, below=0):
     """A tensor as recorded; whole numbers are drawn from 0 to below, or are 0 where nothing is known of them."""
-    dtype = DTYPES[name]
-    count = product(shape)
-    if count * dtype.itemsize > MAX_BYTES:
+    if not strides or len(strides) != len(shape):
+        return values(product(shape), DTYPES[name], below).reshape(shape)
+    if any(step < 0 for step in strides):
+        raise Skip("its strides cannot be made again")
+    span = 1 + sum((size - 1) * step for size, step in zip(shape, strides)) if product(shape) else 0
+    return values(span, DTYPES[name], below).as_strided(shape, strides)
+
+
+def values(count, dtype, below):
+    """So many random values in a row."""
+    if count * torch.empty(0, dtype=dtype).element_size() > MAX_BYTES:  # 1.13 has no itemsize
         raise Skip("its inputs are too large to be made again")
     if dtype.is_floating_point or dtype.is_complex:
-        value = torch.randn(shape, dtype=dtype if dtype.is_complex else torch.float32).to(dtype)
-    elif dtype is torch.bool:
-        value = torch.rand(shape) < 0.5
-    elif below > 1:
-        value = torch.randint(below, shape, dtype=dtype)
-    else:
-        value = torch.zeros(shape, dtype=dtype)
-    if strides and len(strides) == len(shape) and list(value.stride()) != list(strides):
-        if any(step < 0 for step in strides):
-            raise Skip("its strides cannot be made again")
-        span = 1 + sum((size - 1) * step for size, step in zip(shape, strides)) if count else 0
-        if span * dtype.itemsize > MAX_BYTES:
-            raise Skip("its inputs are too large to be made again")
-        copy = torch.empty_strided(shape, strides, dtype=dtype)
-        if span >= count:  # else the recorded tensor was expanded
-            copy.copy_(value)
-        else:
-            copy.fill_(0)
-        value = copy
-    return value
+        return torch.randn(count, dtype=dtype if dtype.is_complex else torch.float32).to(dtype)
+    if dtype is torch.bool:
+        return torch.rand(count) < 0.5
+    return torch.randint(below, (count,), dtype=dtype) if below > 1 else torch.zeros(count, dtype=dtype)
 
 
 def bound(op, index, scalars):
@@ -214,6 +206,11 @@ def callable_of(op, args):
             continue
         plain = sum(not arg.kwarg_only for arg in declared)
         named = {arg.name: value for value, arg in zip(args, declared) if arg.kwarg_only and value is not None}
+        left = [
+            value is None and not str(arg.type).startswith("Optional[") and arg.has_default_value() for value, arg in zip(args, declared)
+        ]
+        while plain > 0 and plain <= len(left) and left[plain - 1]:
+            plain -= 1  # PyTorch before 2.1 records no values: what a call may leave out has its usual one
         try:
             overload(*args[:plain], **named)
         except Exception as error:  # another overload may fit
