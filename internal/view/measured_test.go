@@ -33,6 +33,27 @@ func TestMeasuredThreads(t *testing.T) {
 	}
 }
 
+// TestMeasuredCores: what all cores bring is the price of a binding to few; the bounds are as far apart as the repetition is from
+// the recording, and operators before the steps gain as well.
+func TestMeasuredCores(t *testing.T) {
+	p := testkit.NewProgram()
+	work := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
+	p.S.Environment.CPUs, p.S.Environment.Affinity = 4, []int{0}
+	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "1"}
+	p.Do(testkit.Native(500, work), testkit.Python(20, work))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work))
+	repeated := 1500.0
+	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4", SavedMs: 70, OfMs: 80, Ops: 3}, {Fix: "cores=4", SavedMs: 40, OfMs: 80, Ops: 3}},
+		Ops: []MeasuredOp{{PerStep: 1, RecordedUs: 1000, RepeatedUs: &repeated}}}
+	f := findingOf(Build(p.S, Options{Measured: m}), "machine")
+	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Saving.StepMs.Mid != 50 || f.Saving.StepMs.High != 75 {
+		t.Fatalf("%+v, %+v", f, f.Saving)
+	}
+	if run := f.Saving.RunS.Mid; run < 1.2 || run > 1.3 {
+		t.Errorf("saves %.2f s of a run of 20 steps and half a second before them, want half of 2.5 s", run)
+	}
+}
+
 func findingOf(r *Report, cause string) *Finding {
 	for i := range r.Findings {
 		if r.Findings[i].Cause == cause {
