@@ -15,7 +15,7 @@ told = False
 
 
 def install(torch):
-    """Watches the threads that write into queues between processes: what fails there is only printed, and who waits for it waits for ever."""
+    """Watches the threads that write into queues between processes: what fails there is only printed, and whoever waits for it waits on."""
     from multiprocessing import queues
 
     life.after_fork.append(forked)
