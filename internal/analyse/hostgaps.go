@@ -91,6 +91,7 @@ func (w *deviceWork) hostGaps(g *HostGap) {
 	ev := &w.trace.Events
 	operators := map[model.LaneID]stats.Set{}
 	outermost := map[model.LaneID][]model.EventID{}
+	w.resetWaits(readHostGaps)
 	w.eachGap(w.sets().busy, func(from, to model.Time, row model.EventID) {
 		launch := ev.Link[row]
 		if launch == model.NoEvent {
@@ -105,7 +106,7 @@ func (w *deviceWork) hostGaps(g *HostGap) {
 			return
 		}
 		lane := ev.Lane[launch]
-		cause, _, until := w.hostCause(w.launching(lane), from, called)
+		cause, _, until := w.hostCause(w.launching(lane), readHostGaps, from, called)
 		if cause != IdleHost {
 			from = until
 		}

@@ -39,7 +39,15 @@ type launchLane struct {
 	waits  []model.EventID // calls that wait for the device
 	memory []model.EventID // calls that allocate or free
 	inputs []model.EventID // DataLoader's __next__
+	waited []model.Dur     // by number of a wait: how long it and those before it lasted
+	used   [2]model.Dur    // by reader: how much of that gaps were charged with so far
 }
+
+// Readers of the gaps, each of which goes over them in order of time.
+const (
+	readIdle = iota
+	readHostGaps
+)
 
 // eachGap visits the gaps between the intervals of busy, in order of time, each with the device work that ends it.
 func (w *deviceWork) eachGap(busy stats.Set, visit func(from, to model.Time, row model.EventID)) {
@@ -60,6 +68,7 @@ func (w *deviceWork) eachGap(busy stats.Set, visit func(from, to model.Time, row
 // idle splits every gap between the intervals of busy. A gap before work that was launched too late is the host's until
 // the launching call starts, then the launch's; the host's part goes to what that thread did.
 func (w *deviceWork) idle(busy stats.Set) []IdleCause {
+	w.resetWaits(readIdle)
 	book := idleBook{w: w, byPlace: map[idlePlace]*IdleCause{}}
 	w.eachGap(busy, book.explain)
 	sums := map[idleKey]*IdleCause{}
@@ -128,7 +137,7 @@ func (b *idleBook) explain(from, to model.Time, row model.EventID) {
 		}
 		return
 	}
-	cause, at, until := w.hostCause(w.launching(ev.Lane[launch]), from, called)
+	cause, at, until := w.hostCause(w.launching(ev.Lane[launch]), readIdle, from, called)
 	host := where
 	if at != model.NoEvent {
 		host = w.lines.place(at)
@@ -179,6 +188,15 @@ func (w *deviceWork) launching(lane model.LaneID) *launchLane {
 	return w.threads[lane]
 }
 
+// resetWaits begins a reader's account of waits anew.
+func (w *deviceWork) resetWaits(reader int) {
+	for _, lane := range w.threads {
+		if lane != nil {
+			lane.used[reader] = 0
+		}
+	}
+}
+
 // readLane collects a thread's calls of interest, in order of start.
 func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
 	ev := &w.trace.Events
@@ -191,6 +209,11 @@ func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
 				out.memory = append(out.memory, id)
 			case w.blocks(id):
 				out.waits = append(out.waits, id)
+				before := model.Dur(0)
+				if n := len(out.waited); n > 0 {
+					before = out.waited[n-1]
+				}
+				out.waited = append(out.waited, before+ev.Dur[id])
 			}
 		case model.KindAnnotation, model.KindOp:
 			if isDataLoader(w.texts.Text(ev.Name[id])) {
@@ -202,8 +225,8 @@ func (w *deviceWork) readLane(lane model.LaneID) *launchLane {
 }
 
 // hostCause says what a thread did in [from, until), and the event that shows it; from until to to it was merely not fast enough.
-// A wait costs no more than it lasted: without it the thread would have been that much ahead.
-func (w *deviceWork) hostCause(lane *launchLane, from, to model.Time) (cause string, at model.EventID, until model.Time) {
+// Waits cost no more than they lasted, all in all: without them the thread would have been that much ahead.
+func (w *deviceWork) hostCause(lane *launchLane, reader int, from, to model.Time) (cause string, at model.EventID, until model.Time) {
 	ev := &w.trace.Events
 	half := to.Sub(from) / 2
 	if id, time := overlapping(ev, lane.inputs, from, to); time > half {
@@ -212,8 +235,10 @@ func (w *deviceWork) hostCause(lane *launchLane, from, to model.Time) (cause str
 	if id, time := overlapping(ev, lane.memory, from, to); time > half {
 		return IdleAlloc, id, to
 	}
-	if id := openAt(ev, lane.waits, from); id != model.NoEvent {
-		return IdleSync, id, min(to, from+model.Time(ev.Dur[id]))
+	if n := openAt(ev, lane.waits, from); n >= 0 {
+		until := min(to, from+model.Time(lane.waited[n]-lane.used[reader]))
+		lane.used[reader] += until.Sub(from)
+		return IdleSync, lane.waits[n], until
 	}
 	return IdleHost, model.NoEvent, to
 }
@@ -236,11 +261,11 @@ func overlapping(ev *model.Events, ids []model.EventID, from, to model.Time) (be
 	return best, sum
 }
 
-// openAt is the event that is open at an instant or has just ended.
-func openAt(ev *model.Events, ids []model.EventID, t model.Time) model.EventID {
+// openAt is the number of the event that is open at an instant or has just ended, -1.
+func openAt(ev *model.Events, ids []model.EventID, t model.Time) int {
 	at, _ := slices.BinarySearchFunc(ids, t, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t) })
 	if at < len(ids) && ev.Start[ids[at]] <= t {
-		return ids[at]
+		return at
 	}
-	return model.NoEvent
+	return -1
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,11 +98,20 @@ func compareMerged(t *testing.T, window analyse.Window, paths ...string) {
 		if key == "findings" { // whose prices come from a replay of all ranks, where their traces are there
 			dropKeys(want[key], "saving", "evidence", "caveat", "confidence")
 			dropKeys(got[key], "saving", "evidence", "caveat", "confidence")
+			byTitle(want[key]) // ranked by those prices
+			byTitle(got[key])
 		}
 		if !reflect.DeepEqual(want[key], got[key]) {
 			t.Errorf("%s: merged\n%v\nwhole\n%v", key, got[key], want[key])
 		}
 	}
+}
+
+// byTitle sorts a document's findings.
+func byTitle(findings any) {
+	slices.SortFunc(findings.([]any), func(a, b any) int {
+		return strings.Compare(a.(map[string]any)["title"].(string), b.(map[string]any)["title"].(string))
+	})
 }
 
 func quietApp() *app { return &app{stdout: io.Discard, stderr: io.Discard} }

@@ -356,7 +356,11 @@ func (b *builder) foreignGPU(gpus []analyse.GPU) {
 	switch {
 	case aside == "":
 	case slices.ContainsFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil }):
-		b.r.Verdict.Sentence += " But " + aside + "."
+		if len(gpus) == 1 && span < 0.5*b.stepsNs() {
+			b.r.Verdict.Bound, b.r.Verdict.Sentence = "cpu", "Most of the traced time is not the devices': "+aside+". Of theirs: "+lowerFirst(b.r.Verdict.Sentence)
+		} else {
+			b.r.Verdict.Sentence += " But " + aside + "."
+		}
 	default:
 		b.r.Verdict.Bound, b.r.Verdict.Sentence = "cpu", "Little of the traced time is the devices': "+aside+"."
 	}
@@ -381,12 +385,14 @@ func (b *builder) mostlyAside(span float64) string {
 	if len(b.r.Steps) == 0 || b.r.Steps[0].Traced == nil {
 		return ""
 	}
-	steps := b.r.Steps[0].TotalS / float64(len(b.s.Traces))
-	if span >= 0.8*steps*1e9 {
+	if span >= 0.8*b.stepsNs() {
 		return ""
 	}
-	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", Seconds(span/1e9), Seconds(steps))
+	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", Seconds(span/1e9), Seconds(b.stepsNs()/1e9))
 }
+
+// stepsNs is how long the steps of one trace took together, in nanoseconds; there are steps.
+func (b *builder) stepsNs() float64 { return b.r.Steps[0].TotalS / float64(len(b.s.Traces)) * 1e9 }
 
 func sharesOf(times map[string]float64, span, total float64) []Part {
 	out := []Part{}

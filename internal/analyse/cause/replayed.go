@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -80,16 +81,16 @@ func partName(id analyse.PartID) string {
 
 // PriceByReplay sets the prices of findings on traces from elsewhere by what a replay without their cause saves: waits that
 // overlap with other work save less than they last. What a fix usually leaves stays as the rule says. Findings are ranked anew by
-// those prices, and what saves less than the floor is dropped: a device may idle for long in a wait that the program would have
-// spent otherwise.
+// those prices, and a wait for the device without which nothing would be faster is no finding. A replay that does not give the
+// recorded time prices nothing.
 func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
-	if r == nil {
+	if r == nil || math.Abs(r.Error()) > faithful {
 		return
 	}
 	kept := res.Findings[:0]
 	for i := range res.Findings {
 		f := &res.Findings[i]
-		if !f.priceByReplay(t, r) || f.Run.High >= Floor*t.Span {
+		if !f.priceByReplay(t, r) || f.Cause != Sync || f.Run.High >= Floor*t.Span {
 			kept = append(kept, *f)
 		} else {
 			res.Largest = max(res.Largest, f.Run.High/t.Span)
@@ -101,6 +102,9 @@ func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
 	}
 	rankTraced(res.Findings)
 }
+
+// faithful is how far an unmodified replay may be from the recording and still price findings.
+const faithful = 0.2
 
 // priceByReplay is false where no replay can know the finding's price. A removal may take away more than the finding is about; its
 // price is at most the finding's own time.

@@ -233,7 +233,9 @@ func tracedSlowCalls(t *Traced) []Finding {
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s in operators, %s of that in such as use no device, and %s in calls that launch, each of 1 ms or more; the longest takes %s",
 		ms(float64(s.Operators)), ms(float64(s.OnCPU)), ms(float64(s.Launches)), ms(float64(s.Longest))), Value: float64(s.Longest) / 1e6, Unit: "ms"})
 	f.Fix.Text = "Record after some warm-up steps: at the first use of an operator its kernels are loaded and chosen. Where it happens in every step, keep shapes the same."
+	f.Run = Range{0, 0.3 * time, time} // what happens once costs later steps nothing
 	if sub == "cpu-operator" {
+		f.Run = Range{0.4 * time, 0.8 * time, time}
 		f.Fix.Text = "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's workers."
 	}
 	return []Finding{f}
