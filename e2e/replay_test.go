@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// replayLimit is how far the unmodified replay may be from the recorded steps, and how much of them may wait for nothing, as shares.
+// replayLimit is how far the unmodified replay may be from the recorded steps, as a share. How much of them may wait for nothing is
+// judged where the machine is quiet (make replay): workers that another program keeps off the processors wait for nothing named.
 const replayLimit = 0.02
 
 // checkReplay prints a run's step beside its unmodified replay, as what-if gives them, and asks for the two to agree.
@@ -33,7 +34,7 @@ func checkReplay(t *testing.T, r *ran) {
 		return
 	}
 	t.Logf("replay of %d %s: %.3f ms, recorded %.3f ms (%+.2f %%), slack %.2f %%", answer.Steps, answer.Basis, answer.BeforeMS, answer.BeforeMS/(1+answer.Error), 100*answer.Error, 100*answer.Slack)
-	if math.Abs(answer.Error) > replayLimit || answer.Slack > replayLimit || answer.AfterMS != answer.BeforeMS {
-		t.Errorf("the unmodified replay is %.2f %% off, %.2f %% of it is slack, and %g ms become %g with nothing changed", 100*answer.Error, 100*answer.Slack, answer.BeforeMS, answer.AfterMS)
+	if math.Abs(answer.Error) > replayLimit || answer.AfterMS != answer.BeforeMS {
+		t.Errorf("the unmodified replay is %.2f %% off, and %g ms become %g with nothing changed", 100*answer.Error, answer.BeforeMS, answer.AfterMS)
 	}
 }

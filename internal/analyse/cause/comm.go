@@ -59,7 +59,8 @@ func findComm(c *Context) []Finding {
 	if small {
 		sendTogether(&f, x, sent, per-sent)
 	} else {
-		f.Step = Range{0.3 * per, 0.8 * per, 0.97 * per} // sent every fifth step
+		late := c.perStep(waits) - sent
+		f.Step = Range{0.3 * sent, 0.8*sent + lateSeldom*late, 0.97 * (sent + late)} // sent every fifth step
 		f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
 		f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	}
@@ -70,6 +71,10 @@ func findComm(c *Context) []Finding {
 // lateTogether is the share of waiting for late ranks that ends with one call instead of many: where two ranks lose time by chance, many
 // calls make each wait for what either loses, one call only for what one loses more.
 const lateTogether = 0.5
+
+// lateSeldom is the share of waiting for late ranks that ends with sending every fifth step: what ranks lose by chance in five steps
+// evens out to about 1/√5 of what it comes to step by step.
+const lateSeldom = 0.55
 
 // sendTogether words and prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
 // and for late ones: what is left is one call, and the copies into and out of its tensor.

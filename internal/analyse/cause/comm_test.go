@@ -57,8 +57,9 @@ func TestRanksThatAreLateInTurnsDoNotSend(t *testing.T) {
 	}
 	res, _ = find(t, reducing(2, 29, "[[4000, 1000]]"))
 	for _, f := range res.Findings {
-		if f.Cause == cause.Comm && f.Step.Mid > 0.6*48e6 {
-			t.Errorf("waiting for each other counts as communication: %.1f ms a step", f.Step.Mid/1e6)
+		// 30 of the 48 ms pass with both ranks in the call; of the rest some half ends where the ranks meet less often.
+		if f.Cause == cause.Comm && (f.Share > 0.3 || f.Step.Mid > 36e6) {
+			t.Errorf("waiting for each other counts as communication: %.0f %%, %.1f ms a step", 100*f.Share, f.Step.Mid/1e6)
 		}
 	}
 }

@@ -27,6 +27,18 @@ func TestFetchedElsewhere(t *testing.T) {
 	}
 }
 
+// A data set that asks a process of its own through a queue is fetched by the program itself: its waits are its storage's.
+func TestFetchedHereThroughAQueue(t *testing.T) {
+	p := testkit.NewProgram()
+	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+	fetch := torchFrame("utils/data/_utils/fetch.py", "fetch")
+	item := testkit.Frame{File: "/home/me/train.py", Function: "Records.get", First: 10, Line: 12}
+	receive := testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/connection.py", Function: "Connection._recv", First: 390, Line: 395}
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(38), next, fetch, item, receive))
+	res, _ := find(t, p)
+	want(t, res, cause.Input, "storage", 12, 0)
+}
+
 // Steps of another clock than the run's tell nothing of start-up.
 func TestStepsOfAnotherClock(t *testing.T) {
 	p := testkit.NewProgram()

@@ -145,7 +145,7 @@ func (c *Context) inputOfSelf(v *inputView) {
 		all += ch.weight
 		if sleeping(sm, i) {
 			off++
-			if c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 {
+			if c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 && !c.fetchesItself(sm.Stack[i]) {
 				queued++
 			}
 		}
@@ -221,6 +221,16 @@ const nativeFetch = 0.7
 // released says that the sampled thread computes in native code without the interpreter's lock.
 func released(sm *model.Samples, i int) bool {
 	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleAttached|model.SampleInProcess) == 0
+}
+
+// fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in this process then: a queue below it is the
+// data set's own.
+func (c *Context) fetchesItself(id model.StackID) (itself bool) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		itself = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
+		return !itself
+	})
+	return itself
 }
 
 // elsewhere says that other processes fetch, as the wait in their queue shows, and that nothing else is known of them: the agent was not
