@@ -72,8 +72,9 @@ cross: ## compiles for every platform
 	@set -e; for platform in $(PLATFORMS); do echo $$platform; \
 	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -pgo=off -o /dev/null ./cmd/bottleneck; done
 
-bench: build ## what measuring costs, every number beside its goal; bench/run/doc.go names the variables that shorten it
-	@$(GO) run ./bench/run; status=$$?; [ -n "$(PARTS)" ] || bench/parity/run.sh --tables || status=1; exit $$status
+bench: build ## what measuring, sampling, reading and exporting cost, every number beside its goal and the peers'; PARTS="wall tail …" runs only those of bench/run/doc.go
+	@status=0; $(GO) run ./bench/run || status=1; [ -n "$(PARTS)" ] || { bench/parity/run.sh --tables || status=1; \
+	  for part in sampler engine export; do $(MAKE) --no-print-directory bench-$$part || status=1; done; }; exit $$status
 
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh

