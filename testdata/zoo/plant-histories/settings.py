@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EPOCHS = 3
-WINDOWS = 3600
+WINDOWS = 1400
 
 
 @dataclass
