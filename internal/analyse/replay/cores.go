@@ -1,0 +1,178 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Crowded is how much the step loses of what an even sharing of the cores would take from it where more threads want to run than there
+// are cores, as fitted on the zoo's cases: who has slept goes first, so that work beside the step slows it by so much of its share, not
+// by all, and that work's end gives back no more.
+const Crowded = 0.8
+
+// crowdTolerance is how exactly the number of threads that want cores is found, as a share.
+const crowdTolerance = 0.001
+
+// crowd is how many threads want to run on average: the one that drives the steps (1 at most), and those that prepare batches beside it.
+type crowd struct{ step, beside float64 }
+
+func (c crowd) sum() float64 { return c.step + c.beside }
+
+// speeds are how fast the threads of a crowd work on so many cores, as shares of the speed on a core of their own.
+func (c crowd) speeds(cores float64) (step, beside float64) {
+	n := c.sum()
+	if n <= cores {
+		return 1, 1
+	}
+	even := cores / n
+	if cores < 1 || c.beside <= 0 { // a quota stops all of them
+		return even, even
+	}
+	step = 1 - Crowded*(1-even)
+	return step, (cores - c.step*step) / c.beside
+}
+
+// replay runs the graph, another one where the number of workers changes. Where cores are scarce, what runs on them takes
+// longer or shorter with the number of threads that want them.
+func (r *Session) replay(c Change) (*Graph, *Times, error) {
+	g := r.graph
+	if c.Workers != 0 && r.b != nil {
+		if g = FromSteps(r.s, r.b, c.Workers); g == nil {
+			g = r.graph
+		}
+	}
+	dur, err := g.durations(c.Scale)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.b == nil || r.cores <= 0 {
+		return g, g.run(dur, c), nil
+	}
+	return g, r.shared(g, dur, c), nil
+}
+
+// shared replays work that shares the cores: each thread's takes as many times longer or shorter than recorded as it is slower or faster
+// than it was then. What lasts longer is longer in others' way, so that the number of threads that want to run is searched for.
+func (r *Session) shared(g *Graph, dur []int64, c Change) *Times {
+	then := r.graph.crowd(r.graph.recorded(), r.unmodified(), r.cpu, 1, 1)
+	stepThen, besideThen := then.speeds(r.cores)
+	now := then
+	// try replays with the cores shared by so many threads, and says how many want to run then.
+	try := func(n float64) (t *Times, wanted float64) {
+		now.beside = max(n-now.step, 0)
+		step, beside := now.speeds(r.cores)
+		step, beside = stepThen/step, besideThen/beside
+		t = g.run(g.lengthened(dur, step, beside, r.cpu), c)
+		now = g.crowd(dur, t, r.cpu, step, beside)
+		return t, now.sum()
+	}
+	low, high := r.cores, max(float64(len(g.lanes)), r.cores) // a lane is a thread at most
+	if n := then.sum(); n > r.cores {
+		t, wanted := try(n)
+		if max(wanted-n, n-wanted) <= crowdTolerance*n {
+			return t // as many as then
+		}
+		if wanted > n {
+			low, high = n, max(high, n)
+		} else {
+			high = n
+		}
+	}
+	if low == r.cores {
+		if t, wanted := try(low); wanted <= low {
+			return t
+		}
+	}
+	for {
+		middle := (low + high) / 2
+		t, wanted := try(middle)
+		switch {
+		case high-low <= crowdTolerance*low:
+			return t
+		case wanted > middle:
+			low = middle
+		default:
+			high = middle
+		}
+	}
+}
+
+// recorded is how long each node took.
+func (g *Graph) recorded() []int64 {
+	dur, _ := g.durations(nil) // no names, so that none can be unknown
+	return dur
+}
+
+// crowd is how many threads want to run over a replay in which the work of each node, ns, is lengthened by a factor. cpu is the share of
+// a fetch in which its worker runs or wants to.
+func (g *Graph) crowd(dur []int64, t *Times, cpu, step, beside float64) crowd {
+	var sum crowd
+	from, to := int64(1<<62), int64(-1<<62)
+	for i := range g.nodes {
+		switch g.nodes[i].kind {
+		case Fetch:
+			sum.beside += float64(dur[i]) * cpu * beside
+		case Op, Host:
+			sum.step += float64(dur[i]) * step
+		}
+		from, to = min(from, t.Start[i]), max(to, t.End[i])
+	}
+	if to <= from {
+		return crowd{}
+	}
+	return crowd{sum.step / float64(to-from), sum.beside / float64(to-from)}
+}
+
+// lengthened scales what runs on cores: the steps' own work, and of fetches the share in which they run.
+func (g *Graph) lengthened(dur []int64, step, beside, cpu float64) []int64 {
+	if step == 1 && beside == 1 {
+		return dur
+	}
+	out := slices.Clone(dur)
+	for i := range out {
+		switch g.nodes[i].kind {
+		case Op, Host:
+			out[i] = int64(float64(out[i]) * step)
+		case Fetch:
+			out[i] = int64(float64(out[i]) * (1 + (beside-1)*cpu))
+		}
+	}
+	return out
+}
+
+// fetchCPU is the share of the workers' samples inside fetches in which they run or want to run; 1 where it is not known.
+func fetchCPU(s *model.Session, b *analyse.Breakdown) float64 {
+	on, all := 0.0, 0.0
+	for _, p := range s.Processes {
+		if p.Role != model.RoleWorker || p.PPID != b.Process.PID || p.Host != b.Process.Host {
+			continue
+		}
+		var spans []stretch
+		thread := p.MainThread
+		for i := range p.Spans {
+			if sp := &p.Spans[i]; sp.Kind == model.SpanFetch {
+				spans = append(spans, stretch{sp.Start, sp.End})
+				thread = sp.Thread
+			}
+		}
+		slices.SortFunc(spans, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
+		for i := range p.Samples.Len() {
+			at := p.Samples.Time[i]
+			n, _ := slices.BinarySearchFunc(spans, at+1, func(s stretch, t model.Time) int { return cmp.Compare(s.from, t) })
+			if int(p.Samples.Thread[i]) != thread || n == 0 || spans[n-1].to <= at {
+				continue
+			}
+			all++
+			if st := p.Samples.State[i]; st != model.StateBlocked && st != model.StateIdle && p.Samples.Flags[i]&model.SampleDiskWait == 0 {
+				on++
+			}
+		}
+	}
+	if all < 20 {
+		return 1
+	}
+	return on / all
+}
