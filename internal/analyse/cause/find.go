@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -72,6 +71,7 @@ func find(c *Context, all []rule) Result {
 			c.atUser(&f)
 			c.certain(&f)
 			c.beyond(&f)
+			f.asleep = c.asleep(&f)
 			settleClaim(c, &f, left)
 			claims = append(claims, f)
 		}
@@ -84,31 +84,12 @@ func find(c *Context, all []rule) Result {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
-	slices.SortStableFunc(res.Findings, bySaving)
+	c.warmer(res.Findings)
+	Rank(res.Findings)
 	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	return res
-}
-
-// bySaving orders findings: what ends the program first, then by what they save over the run.
-func bySaving(a, b Finding) int {
-	return cmp.Or(cmp.Compare(btoi(b.Stops), btoi(a.Stops)), cmp.Compare(b.Run.Mid, a.Run.Mid))
-}
-
-// sideGain is by how much a fix can save more than the time that was seen at its place: what runs beside it finds warmer caches and
-// less to collect, and a run's length varies by as much.
-const sideGain = 0.12
-
-// beyond widens a finding's upper bound by that, within the step and the run.
-func (c *Context) beyond(f *Finding) {
-	wide := func(r *Range, most float64) {
-		r.High = max(min((1+sideGain)*r.High, most), r.High)
-	}
-	if !f.OfRun {
-		wide(&f.Step, c.B.Mean())
-	}
-	wide(&f.Run, c.Wall)
 }
 
 // behindStraggler takes the time that the accounted rank waits for a late one off its own findings: as long as it has to wait

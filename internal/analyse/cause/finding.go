@@ -72,6 +72,12 @@ type Finding struct {
 	// ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
 	ask  *replay.Change
 	cost float64 // ns per step that the fix itself takes and no replay knows
+	// asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
+	asleep float64
+	// cold is the prices without what the rest of the step gains by the end of a wait; nil where they are without.
+	cold *struct{ step, run Range }
+	// guess marks a price that rests on the machine's limits alone, with nothing of this program measured under the fix.
+	guess bool
 }
 
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.

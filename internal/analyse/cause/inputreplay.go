@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,6 +36,7 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 		return found
 	}
 	changed := false
+	cool(found)
 	for i := range found {
 		f := &found[i]
 		if f.ask == nil || f.Step.Mid <= 0 {
@@ -54,16 +54,8 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 	}
 	if changed {
 		found = slices.DeleteFunc(found, func(f Finding) bool { return f.ask != nil && !f.Healthy && savedShare(c, &f) < Floor })
-		slices.SortStableFunc(found, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(btoi(a.Healthy), btoi(b.Healthy)), bySaving(a, b))
-		})
 	}
+	c.warmer(found)
+	Rank(found)
 	return found
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

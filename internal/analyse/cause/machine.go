@@ -108,7 +108,7 @@ const (
 func (c *Context) fewThreads(sub string, have, could float64) Finding {
 	ops := c.perStep(c.B.Part(analyse.PartOps))
 	gain := c.threadGain().scale(1 - have/could)
-	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps))}
+	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps)), guess: true}
 	f.Step = gain.scale(ops)
 	f.Run = c.overOperators(f.Step, gain)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}

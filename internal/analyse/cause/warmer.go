@@ -1,0 +1,106 @@
+package cause
+
+import (
+	"slices"
+
+	"bottleneck/internal/analyse"
+)
+
+// What the rest of a step gains when a wait in it ends: a thread that sleeps finds its caches cold and its core slowed down or given away.
+// Both are fitted to the zoo's waits (for data, in sleeps, for files), whose prices were 0.65 to 0.85 of what was measured without them.
+const (
+	warmShare = 0.35      // of the rest of the step, where nearly all of it was the wait
+	warmMost  = 3_000_000 // ns per step: warming up takes no longer, however long the rest is
+)
+
+// moreThanSeen is by how much a fix can save more than the time that was seen at its place: what runs beside it finds warmer caches and
+// less to collect, and a run's length varies by as much.
+const moreThanSeen = 0.12
+
+// beyond widens a finding's upper bound by that, within the step and the run.
+func (c *Context) beyond(f *Finding) {
+	wide := func(r *Range, most float64) {
+		r.High = max(min((1+moreThanSeen)*r.High, most), r.High)
+	}
+	if !f.OfRun {
+		wide(&f.Step, c.B.Mean())
+	}
+	wide(&f.Run, c.Wall)
+}
+
+// asleep is the share of a finding's claim in which the driving thread sleeps, as samples saw it in the parts that it claims. What a thread
+// waits for in collectives is sent by threads of its own process, which keep the caches from staying warm: they do not count.
+func (c *Context) asleep(f *Finding) float64 {
+	if f.OfRun || f.Cause == Comm || f.Cause == Straggler {
+		return 0
+	}
+	claimed, off := 0.0, 0.0
+	for part, t := range f.claim {
+		if part == analyse.PartComm || t <= 0 {
+			continue
+		}
+		claimed += t
+		off += t * c.sleepingShare(part)
+	}
+	if claimed <= 0 {
+		return 0
+	}
+	return off / claimed
+}
+
+// sleepingShare is the share of a part of the account in which the driving thread sleeps; 0 where no samples tell.
+func (c *Context) sleepingShare(part analyse.PartID) float64 {
+	all, off := 0.0, 0.0
+	for i := range c.B.Samples {
+		a := &c.B.Samples[i]
+		if a.Part != part {
+			continue
+		}
+		all += a.Weight
+		if sleeping(&c.P.Samples, a.Index) {
+			off += a.Weight
+		}
+	}
+	if all <= 0 {
+		return 0
+	}
+	return off / all
+}
+
+// warmer adds to the prices of waits what the rest of the step gains by their end: of that rest warmShare, in the square of the part of the
+// step that the wait is. Short waits gain next to nothing. The rest is what no finding saves, so that all savings together stay within the
+// step. Behind a late rank nothing is gained.
+func (c *Context) warmer(found []Finding) {
+	cool(found)
+	rest := c.B.Mean()
+	for i := range found {
+		if f := &found[i]; !f.OfRun && !f.Healthy {
+			rest -= f.Step.Mid
+		}
+	}
+	if rest <= 0 || !c.B.PerStep || slices.ContainsFunc(found, func(f Finding) bool { return f.Cause == Straggler }) {
+		return
+	}
+	most := min(warmMost, warmShare*rest)
+	for i := range found {
+		f := &found[i]
+		gone := min(f.asleep*f.Step.Mid/c.B.Mean(), 1)
+		if ns := most * gone * gone; ns > 0 && !f.OfRun && !f.Healthy {
+			f.cold = &struct{ step, run Range }{f.Step, f.Run}
+			f.Step = f.Step.warmed(ns)
+			f.Run = f.Run.warmed(ns * float64(max(c.Steps, 1)))
+		}
+	}
+}
+
+// warmed adds to the best guess; the upper bound allows for it already, the lower one does without.
+func (r Range) warmed(ns float64) Range { return Range{r.Low, r.Mid + ns, max(r.High, r.Mid+ns)} }
+
+// cool takes off what warmer has added.
+func cool(found []Finding) {
+	for i := range found {
+		if f := &found[i]; f.cold != nil {
+			f.Step, f.Run, f.cold = f.cold.step, f.cold.run, nil
+		}
+	}
+}
