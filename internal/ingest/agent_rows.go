@@ -210,6 +210,7 @@ func (a *agentRows) readLoader(r row) bool {
 		Pin        bool    `json:"pin"`
 		Persistent bool    `json:"persistent"`
 		Dataset    string  `json:"dataset"`
+		Iterable   bool    `json:"iterable"`
 		Length     *int64  `json:"length"`
 		File       *string `json:"file"`
 		Line       *int32  `json:"line"`
@@ -217,7 +218,7 @@ func (a *agentRows) readLoader(r row) bool {
 	if !ok || r.raw(2) == nil || json.Unmarshal(r.raw(2), &d) != nil || len(a.p.Loaders) >= 1<<20 {
 		return false
 	}
-	l := model.Loader{ID: int32(clamp(number, 0, math.MaxInt32)), Workers: d.Workers, Pin: d.Pin, Persistent: d.Persistent, Dataset: d.Dataset, Length: -1}
+	l := model.Loader{ID: int32(clamp(number, 0, math.MaxInt32)), Workers: d.Workers, Pin: d.Pin, Persistent: d.Persistent, Dataset: d.Dataset, Iterable: d.Iterable, Length: -1}
 	if d.BatchSize != nil {
 		l.BatchSize = *d.BatchSize
 	}

@@ -51,7 +51,7 @@ func processFolder(t testing.TB, facts string, events []byte) (*model.Session, *
 func TestReadProcess(t *testing.T) {
 	first := gzipMember(
 		`["clock",1000,5000000]`,
-		`["loader",4,{"workers":2,"batch_size":16,"prefetch":2,"pin":true,"persistent":false,"dataset":"D","length":null,"file":"/a.py","line":9}]`,
+		`["loader",4,{"workers":2,"batch_size":16,"prefetch":2,"pin":true,"persistent":false,"dataset":"D","iterable":true,"length":null,"file":"/a.py","line":9}]`,
 		`["span","import",100,900,7,"torch","/a.py",1]`,
 		`["step",0,"train","optimizer",1000,2000,"warmup",16,7]`,
 		`["step",1,"train","optimizer",2000,3000,"trace",null,7,555]`,
@@ -90,7 +90,7 @@ func TestReadProcess(t *testing.T) {
 	if p.Spans[0].Kind != model.SpanDataWait || p.Spans[0].Loader != 0 || p.Spans[1].Kind != model.SpanFetch || p.Spans[1].Loader != -1 || p.Spans[1].Value != 16 {
 		t.Errorf("spans %+v", p.Spans[:2])
 	}
-	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || l.Line != 9 || s.Strings.Text(l.File) != "/a.py" {
+	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 || s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {

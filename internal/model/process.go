@@ -147,6 +147,7 @@ type Loader struct {
 	Pin        bool
 	Persistent bool
 	Dataset    string // class name
+	Iterable   bool   // the data set is iterated, not indexed: each worker goes through it
 	Length     int64  // batches; -1 unknown
 	File       Str    // where it was built
 	Line       int32

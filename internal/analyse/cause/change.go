@@ -12,6 +12,9 @@ import (
 // certain turns a finding's change into a change of the user's own line where there is no doubt which line it is.
 func (c *Context) certain(f *Finding) {
 	switch {
+	case f.Fix.uncertain:
+	case strings.HasPrefix(f.Fix.Change, "TrainingArguments(..."):
+		c.changeOnly(f, "TrainingArguments", argumentsOf(f.Fix.Change))
 	case f.Fix.File != "" && strings.HasPrefix(f.Fix.Change, "DataLoader(..."):
 		c.changeCall(f, f.Fix.File, f.Fix.Line, "DataLoader", argumentsOf(f.Fix.Change))
 	case f.Cause == Compile && f.Fix.Change != "":
@@ -49,9 +52,9 @@ func (c *Context) onlyLine(is func(text string) bool) (at userLine, ok bool) {
 	return at, n == 1
 }
 
-// changeOnly changes the one call of a function that the user's sources hold; Adam stands for its relatives too.
+// changeOnly changes the one call of a function that the user's sources hold; Adam and TrainingArguments stand for their relatives too.
 func (c *Context) changeOnly(f *Finding, call string, args []argument) {
-	named := regexp.MustCompile(`\b` + regexp.QuoteMeta(call) + `\w*\(`)
+	named := regexp.MustCompile(`\b(Seq2Seq)?` + regexp.QuoteMeta(call) + `\w*\(`)
 	at, ok := c.onlyLine(named.MatchString)
 	if !ok {
 		return

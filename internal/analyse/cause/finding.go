@@ -115,6 +115,8 @@ type Fix struct {
 	Old    string // the user's line at File and Line that becomes Change; "" where Change is not that line
 	File   string
 	Line   int
+	// uncertain marks a change that needs more than its line, so that it stays a description.
+	uncertain bool
 }
 
 // Confidence says how far a finding can be trusted, and why.

@@ -1,26 +1,28 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
 )
 
-// inputView is what is known about the data wait of the accounted steps.
+// inputView is what is known about the wait of the accounted steps for the data of one place.
 type inputView struct {
+	*inputSite
 	wait    float64 // ns over the windows
-	loader  *model.Loader
+	others  []*inputSite
+	serving []*workerView
 	fetch   float64 // ns per batch
-	batches int     // fetched or waited for in the windows
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
-	first   float64 // ns over the windows in waits for the first batch of an epoch, beyond what fetching it takes
-	restart float64 // ns over the run, most of it between steps, in which workers are started and ended
+	first   float64 // ns over the windows in waits for the first batch of an iteration, beyond what fetching it takes, and for workers that start
+	restart float64 // ns over the run, between steps, in which workers are started and ended
 	steps   float64 // accounted steps ÷ steps of the run
-	idle    float64 // ns over the windows in waits although a batch was ready
 	samples int
 	blocked float64 // share of the fetch that sleeps
 	queued  float64 // share of the wait's samples in a queue from other processes, where no fetch is known
@@ -34,85 +36,76 @@ type inputView struct {
 	quick   float64     // ns per batch of the others then
 }
 
-// findInput prices the wait for data and says where the fetching side spends its time.
+// findInput prices the waits for data and says where the fetching side spends its time.
 func findInput(c *Context) []Finding {
 	var out []Finding
-	v := c.input()
-	switch {
-	case v.wait >= 2*Floor*c.B.Total || v.startsAgain() && v.restart >= Floor*c.Steady:
-		out = append(out, v.finding(c))
-	case v.workers > 0 && v.hotOK:
-		out = append(out, v.crowding(c))
-	case v.wait > 0:
-		out = append(out, v.finding(c))
+	sites := c.inputSites()
+	for i, s := range sites {
+		v := c.input(s, slices.Delete(slices.Clone(sites), i, i+1))
+		switch {
+		case v.wait >= 2*Floor*c.B.Total || v.startsAgain() && v.restart >= Floor*c.Steady:
+			out = append(out, v.finding(c))
+		case i > 0:
+		case v.workers > 0 && v.hotOK:
+			out = append(out, v.crowding(c))
+		case v.wait > 0:
+			out = append(out, v.finding(c))
+		}
+	}
+	if len(out) > 1 {
+		for i := range out {
+			out[i].ask = nil // a replay changes the fetches of all loaders
+		}
 	}
 	return append(out, c.findQueue()...)
 }
 
-func (c *Context) input() *inputView {
-	v := &inputView{wait: c.B.Part(analyse.PartDataWait), depth: -1, steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
-	byLoader := map[int32]float64{}
-	own := 0.0
-	ownN, last := 0, int64(1<<62)
-	ready := readyAt(c.P)
-	firsts := 0.0 // first batches of epochs that were waited for
-	best := int32(-1)
-	for i := range c.P.Spans {
-		sp := &c.P.Spans[i]
-		if !c.inWindows(sp.End) || sp.Thread != c.B.Thread {
-			continue
-		}
-		switch sp.Kind {
-		case model.SpanDataWait:
-			v.batches++
-			t := c.inSteps(sp.Start, sp.End)
-			if sp.Value <= last { // batches are counted anew in each epoch
-				v.first += t
-				firsts++
-			}
-			last = sp.Value
-			if ready(sp.Start, sp.End) > 0 {
-				v.idle += t
-			}
-			byLoader[sp.Loader] += float64(sp.End - sp.Start)
-			if best < 0 || byLoader[sp.Loader] > byLoader[best] {
-				best = sp.Loader
-			}
-		case model.SpanFetch:
-			own += float64(sp.End - sp.Start)
-			ownN++
-		}
-	}
-	if best >= 0 && int(best) < len(c.P.Loaders) {
-		v.loader = &c.P.Loaders[best]
+// input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
+func (c *Context) input(s *inputSite, others []*inputSite) *inputView {
+	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), depth: -1,
+		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
+	if v.loader != nil {
 		v.workers = v.loader.Workers
-		if d, ok := QueueDepth(c.P, int(best)); ok {
+		if d, ok := QueueDepth(c.P, int(s.index)); ok {
 			v.depth = d
 		}
 	}
-	if v.workers == 0 && len(c.workers) > 0 && v.loader == nil {
-		v.workers = len(c.workers)
+	v.serving = c.serving(s)
+	if v.workers == 0 && v.loader == nil {
+		v.workers = len(v.serving)
 	}
 	if v.workers > 0 {
-		v.restart = c.startingWorkers()
+		within, between := c.startingWorkers()
+		v.restart = s.share * between
 		c.inputOfWorkers(v)
-		v.first = max(0, v.first-firsts*v.fetch) // workers that are kept fetch it, too
-	} else {
-		if ownN > 0 {
-			v.fetch = own / float64(ownN)
-		} else if v.batches > 0 {
-			v.fetch = v.wait / float64(v.batches)
-		}
-		c.inputOfSelf(v)
+		v.first = min(max(0, s.begins-float64(s.firsts)*v.fetch)+s.share*within, v.wait) // workers that are kept fetch it, too
+		return v
 	}
+	if s.fetches > 0 {
+		v.fetch = s.fetch / float64(s.fetches)
+	} else if s.batches > 0 {
+		v.fetch = v.wait / float64(s.batches)
+	}
+	c.inputOfSelf(v)
 	return v
 }
 
-// startingWorkers is the time in which the driving thread starts or ends workers after the warm-up, in ns over the run: each
-// of its samples stands for the time since the one before.
-func (c *Context) startingWorkers() float64 {
+// startingWorkers is the time in which the driving thread starts or ends workers: in accounted steps outside of measured waits, in ns over
+// the windows, and between the steps after the warm-up, in ns over the run.
+func (c *Context) startingWorkers() (within, between float64) {
 	sm := &c.P.Samples
-	return c.sampledTime(c.afterWarmup(), math.MaxInt64, func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 })
+	starts := func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 }
+	for _, a := range c.B.Samples {
+		if a.Part == analyse.PartDataWait && !a.Exact && starts(a.Index) {
+			within += a.Weight
+		}
+	}
+	steps := make([]analyse.Interval, 0, len(c.P.Steps))
+	for i := range c.P.Steps {
+		steps = append(steps, analyse.Interval{Start: c.P.Steps[i].Start, End: c.P.Steps[i].End})
+	}
+	slices.SortFunc(steps, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	return within, c.sampledTime(c.afterWarmup(), math.MaxInt64, func(i int) bool { return starts(i) && (!c.B.PerStep || !inside(steps, sm.Time[i])) })
 }
 
 // sampledTime is the driving thread's time in ns from an instant until another at samples (given by their index) that hold: each
@@ -133,12 +126,19 @@ func (c *Context) sampledTime(from, until model.Time, holds func(int) bool) floa
 	return t
 }
 
+// waitsAt says that a wait at an instant is for the place's data, as far as is known: it is for no other place's.
+func (v *inputView) waitsAt(t model.Time) bool {
+	return !slices.ContainsFunc(v.others, func(o *inputSite) bool { return inside(o.waits, t) })
+}
+
 // inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
 func (c *Context) inputOfSelf(v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
 	off, n, queued, all, native := 0, 0, 0, 0.0, 0.0
-	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait })
+	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	})
 	for _, ch := range chains {
 		i := c.B.Samples[ch.index].Index
 		n++
@@ -175,7 +175,7 @@ func (c *Context) inputOfSelf(v *inputView) {
 func (c *Context) inputOfWorkers(v *inputView) {
 	var chains []chain
 	off, all, fetches, fetchTime, native := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, w := range c.workers {
+	for _, w := range v.serving {
 		fetches += float64(len(w.fetches))
 		fetchTime += w.mean * float64(len(w.fetches))
 		got := chainsOf(w.cls, &w.p.Samples, w.samples, func(int, *analyse.Attributed) bool { return true })
@@ -193,7 +193,7 @@ func (c *Context) inputOfWorkers(v *inputView) {
 	if fetches > 0 {
 		v.fetch = fetchTime / fetches
 	}
-	v.uneven(c)
+	v.uneven()
 	if v.samples == 0 {
 		return
 	}
@@ -259,9 +259,9 @@ func (v *inputView) sub(c *Context) string {
 	return "transform"
 }
 
-// startsAgain says that most of the wait is for workers that are started anew in each epoch.
+// startsAgain says that most of the wait is for workers that start, or start over, in each iteration.
 func (v *inputView) startsAgain() bool {
-	return v.workers > 0 && v.batches > 1 && v.first+v.restart*v.steps >= 0.5*(v.wait+v.restart*v.steps) && v.loader != nil && !v.loader.Persistent
+	return v.workers > 0 && v.loader != nil && v.started > 1 && (!v.loader.Persistent || v.rebuilt() || v.singly()) && v.first+v.restart*v.steps >= 0.5*(v.wait+v.restart*v.steps)
 }
 
 // finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
@@ -382,8 +382,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
 		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
 			f.Fix.Text += " Workers would hide part of it."
-			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.suggestWorkers(c))
-			v.atLoader(c, f)
+			v.proposeWorkers(c, f)
 		}
 	case "storage":
 		if v.locked(c) {
@@ -393,8 +392,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		}
 		f.Title = fmt.Sprintf("%s of %s waits for storage", share, c.each())
 		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
-		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", max(2*v.workers, 4))
-		v.atLoader(c, f)
+		v.proposeWorkers(c, f)
 	case "workers":
 		f.Title = fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
@@ -402,15 +400,10 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			f.Fix.Text = "Let more processes fetch while the step runs, if there are cores to spare: how many the machine has was not recorded."
 		}
 		if v.startsAgain() {
-			f.Title = fmt.Sprintf("%s of %s waits for data: workers are started anew in each epoch", share, c.each())
-			f.Fix.Text = "Keep the workers between epochs."
-			f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.workers)
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), Value: v.restart / 1e6, Unit: "ms"})
-			v.atLoader(c, f)
+			v.startAgain(c, f)
 			break
 		}
-		f.Fix.Change = fmt.Sprintf("DataLoader(..., num_workers=%d, persistent_workers=True)", v.suggestWorkers(c))
-		v.atLoader(c, f)
+		v.proposeWorkers(c, f)
 	case "handover":
 		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
 		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
@@ -419,13 +412,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	}
 	v.turns(f)
 	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
-	if strings.Contains(f.Fix.Change, "num_workers") && !v.startsAgain() {
+	if strings.Contains(f.Fix.Change, "num_workers") {
 		f.Caveat += c.roomForWorkers()
-	}
-}
-
-func (v *inputView) atLoader(c *Context, f *Finding) {
-	if v.loader != nil && v.loader.File != 0 {
-		f.Fix.File, f.Fix.Line = c.text(v.loader.File), int(v.loader.Line)
 	}
 }

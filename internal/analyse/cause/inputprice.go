@@ -132,14 +132,18 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 	return ops * (1 - after/before)
 }
 
-// suggestWorkers is the number of workers that would fetch as fast as the step goes on, within the cores; those that sleep
-// need none. The trainer shares a core with them where that is what keeps up.
+// suggestWorkers is the number of workers that would fetch as fast as the step goes on, and not more than the cores can run: of those that
+// sleep for most of the fetch only the rest needs one. The trainer shares a core with them where that is what keeps up.
 func (v *inputView) suggestWorkers(c *Context) int {
 	rest := max(c.B.Mean()-c.perStep(v.wait), 0.02*c.B.Mean(), 1)
 	need := math.Ceil(v.fetch / rest)
 	most := 16.0
-	if c.Cores > 0 && v.blocked < 0.5 {
-		most = min(most, max(math.Round(c.Cores), 1))
+	if c.Cores > 0 {
+		asleep := 0.0
+		if v.blocked >= 0.5 {
+			asleep = min(v.blocked, 1)
+		}
+		most = min(most, max(math.Floor(c.Cores/max(1-asleep, 0.01)), 1))
 	}
 	return int(max(min(need, most), float64(v.workers), 1))
 }

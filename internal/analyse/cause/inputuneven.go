@@ -14,18 +14,18 @@ const (
 
 // uneven finds the worker for whose batches all wait: batches are handed over in turn, one of each worker, so that the slowest worker sets
 // the pace, and what the others have made lies ready meanwhile.
-func (v *inputView) uneven(c *Context) {
-	if len(c.workers) < 2 || v.fetch <= 0 {
+func (v *inputView) uneven() {
+	if len(v.serving) < 2 || v.fetch <= 0 {
 		return
 	}
-	w := slices.MaxFunc(c.workers, func(a, b *workerView) int { return cmp.Compare(a.mean, b.mean) })
+	w := slices.MaxFunc(v.serving, func(a, b *workerView) int { return cmp.Compare(a.mean, b.mean) })
 	life := float64(w.fetches[len(w.fetches)-1].End - w.fetches[0].Start)
 	if len(w.fetches) < minSamples || w.mean < unevenFetch*v.fetch || life <= 0 || w.mean*float64(len(w.fetches)) < unevenBusy*life {
 		return
 	}
 	v.slowest = w
 	n := 0
-	for _, o := range c.workers {
+	for _, o := range v.serving {
 		if o != w {
 			v.quick += o.mean * float64(len(o.fetches))
 			n += len(o.fetches)

@@ -56,16 +56,19 @@ func (c *Context) takeLocks(members []int) bool {
 	return 2*n > len(members)
 }
 
-// readyAt finds how many batches were ready when a wait began; -1 where that was not seen.
-func readyAt(p *model.Process) func(from, to model.Time) int32 {
+// readyAt finds how many batches of a loader were ready when a wait for it began; -1 where that was not seen. Waits are asked for in the
+// order of their starts.
+func readyAt(p *model.Process) func(loader int32, from, to model.Time) int32 {
 	k := 0
-	return func(from, to model.Time) int32 {
+	return func(loader int32, from, to model.Time) int32 {
 		const before = 1_000_000 // the queue is looked at just before the wait is timed
 		for k < len(p.Queues) && p.Queues[k].Time < from-before {
 			k++
 		}
-		if k < len(p.Queues) && p.Queues[k].Time <= to {
-			return p.Queues[k].Ready
+		for i := k; i < len(p.Queues) && p.Queues[i].Time <= to; i++ {
+			if p.Queues[i].Loader == loader {
+				return p.Queues[i].Ready
+			}
 		}
 		return -1
 	}

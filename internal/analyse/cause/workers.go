@@ -12,6 +12,7 @@ import (
 type workerView struct {
 	p       *model.Process
 	cls     *analyse.FrameClasses
+	loader  int32              // the number of the loader that it works for; -1 unknown
 	fetches []analyse.Interval // in the accounted stretch of the run
 	mean    float64            // ns per batch
 	samples []analyse.Attributed
@@ -33,7 +34,7 @@ func (c *Context) findWorkers() []*workerView {
 }
 
 func (c *Context) viewWorker(p *model.Process) *workerView {
-	w := &workerView{p: p, cls: analyse.NewFrameClasses(c.S, p)}
+	w := &workerView{p: p, cls: analyse.NewFrameClasses(c.S, p), loader: -1}
 	thread := p.MainThread
 	total := 0.0
 	for i := range p.Spans {
@@ -42,6 +43,9 @@ func (c *Context) viewWorker(p *model.Process) *workerView {
 			w.fetches = append(w.fetches, analyse.Interval{Start: sp.Start, End: sp.End})
 			total += float64(sp.End - sp.Start)
 			thread = sp.Thread
+			if sp.Loader >= 0 && int(sp.Loader) < len(p.Loaders) {
+				w.loader = p.Loaders[sp.Loader].ID
+			}
 		}
 	}
 	if len(w.fetches) == 0 {

@@ -25,8 +25,9 @@ def install(torch):
     from torch.utils.data import dataloader
     from torch.utils.data._utils import fetch
 
-    global is_grad_enabled
+    global is_grad_enabled, iterable
     is_grad_enabled = torch.is_grad_enabled
+    iterable = dataloader.IterableDataset
     life.after_fork.append(forked)
     wrap_loader(dataloader.DataLoader)
     wrap_iterator(dataloader._BaseDataLoaderIter)
@@ -136,6 +137,7 @@ def describe(number, loader):
         "pin": bool(loader.pin_memory),
         "persistent": bool(loader.persistent_workers),
         "dataset": type(loader.dataset).__name__,
+        "iterable": isinstance(loader.dataset, iterable),
         "length": length,
         "file": file,
         "line": line,
@@ -228,6 +230,7 @@ def items_in(data, depth=3):
 
 
 is_grad_enabled = None  # torch's function
+iterable = ()  # torch's class
 mine = None  # number of the loader that this worker serves
 worker = None  # torch's WorkerInfo once it is known that this is a worker; False: it is none
 

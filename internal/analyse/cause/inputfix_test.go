@@ -1,0 +1,178 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+var next = torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+
+// building is a program whose loader is built at line 25 of these lines' file.
+func building(text string, l model.Loader) *testkit.Program {
+	p := testkit.NewProgram()
+	lines := make([]string, 100)
+	lines[24] = text
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+	l.File, l.Line, l.BatchSize = p.S.Strings.Intern("/home/u/train.py"), 25, 32
+	p.P.Loaders = []model.Loader{l}
+	return p
+}
+
+// A data set that is iterated gives all of itself to each worker: more of them are advised with that only, and no line is changed for certain.
+func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
+	for iterable, was := range map[bool]string{false: "loader = DataLoader(rows, 32)", true: ""} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{Iterable: iterable})
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__iter__", 5, 8)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, cause.Input, "workers", 25, 0)
+		if f.Fix.Old != was || !strings.Contains(f.Fix.Change, "num_workers=") || f.Fix.Line != 25 {
+			t.Errorf("iterable %v: change %+v, want of %q", iterable, f.Fix, was)
+		}
+		if strings.Contains(f.Fix.Text, "get_worker_info") != iterable {
+			t.Errorf("iterable %v: %s", iterable, f.Fix.Text)
+		}
+	}
+}
+
+// Where the user's line builds no DataLoader, a library or a function does: its call is not changed for certain, and of Hugging Face's
+// Trainer the options are named.
+func TestALoaderThatALibraryBuilds(t *testing.T) {
+	p := building("fit(model, rows)", model.Loader{})
+	slow := testkit.Native(50, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait)
+	p.Steps(20, model.PhaseBaseline, forward, slow)
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "workers", 25, 0)
+	if f.Fix.Old != "" || !strings.Contains(f.Fix.Text, "names no DataLoader") {
+		t.Errorf("%+v", f.Fix)
+	}
+	p = building("trainer.train()", model.Loader{})
+	p.S.Sources["/home/u/train.py"].Lines[11] = "options = TrainingArguments('out', max_steps=100)"
+	trainer := testkit.Frame{File: "/usr/lib/python3.13/site-packages/transformers/trainer.py", Function: "Trainer.train", First: 1, Line: 5}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), trainer), slow)
+	res, _ = find(t, p)
+	f = want(t, res, cause.Input, "workers", 25, 0)
+	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Change != want || f.Fix.Line != 12 {
+		t.Errorf("line %d becomes %q, want %q", f.Fix.Line, f.Fix.Change, want)
+	}
+}
+
+// Of reads that sleep as many are advised at once as keep up with the step, and none where the program has as many.
+func TestWorkersForStorage(t *testing.T) {
+	for have, change := range map[int]string{0: "num_workers=3,", 4: ""} {
+		p := building("loader = make(rows)  # DataLoader", model.Loader{Workers: have})
+		read := testkit.Blocked(170, module, loop(38), next, user("__getitem__", 5, 8))
+		if have == 0 {
+			p.Steps(20, model.PhaseBaseline, forward, read.In(model.SpanDataWait))
+		} else {
+			p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
+			w := p.Add(model.RoleWorker, 101)
+			for range 8 {
+				w.Do(read.In(model.SpanFetch))
+			}
+		}
+		res, _ := find(t, p)
+		f := want(t, res, cause.Input, "storage", 8, 0)
+		if change == "" && f.Fix.Change != "" || !strings.Contains(f.Fix.Change, change) {
+			t.Errorf("with %d workers: %q, want %q", have, f.Fix.Change, change)
+		}
+	}
+}
+
+// restarting is a program whose first batch of each iteration waits for workers that start.
+func restarting(loaders, batches int, persistent bool) *testkit.Program {
+	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2, Persistent: persistent})
+	for range loaders - 1 {
+		p.P.Loaders = append(p.P.Loaders, p.P.Loaders[0])
+		p.P.Loaders[len(p.P.Loaders)-1].ID = int32(len(p.P.Loaders) - 1)
+	}
+	for i := range 8 {
+		for b := range batches {
+			wait := testkit.Blocked(1, module, loop(38), next).In(model.SpanDataWait)
+			if b == 0 {
+				wait.Ms = 200
+			}
+			p.Steps(1, model.PhaseBaseline, forward, wait)
+			sp := &p.P.Spans[len(p.P.Spans)-1]
+			sp.Loader, sp.Value = int32(i%loaders), int64(b)
+		}
+	}
+	return p
+}
+
+// Workers that start again and again are kept in one of three ways: with the loader, with the iterator, or by it.
+func TestWorkersThatStartAgain(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		loaders, batches int
+		persistent       bool
+		title, fix, was  string
+	}{
+		{"each epoch", 1, 5, false, "in each epoch", "Keep the workers", "loader = DataLoader(rows, 32, num_workers=2)"},
+		{"a loader each epoch", 8, 5, true, "a DataLoader is built", "Build the DataLoader once", ""},
+		{"a batch each", 1, 1, true, "for each batch", "Make the iterator once", ""},
+		{"a batch each, not kept", 1, 1, false, "for each batch", "Make the iterator once", ""},
+	} {
+		res, _ := find(t, restarting(c.loaders, c.batches, c.persistent))
+		f := want(t, res, cause.Input, "workers", 25, 0)
+		if !strings.Contains(f.Title, c.title) || !strings.Contains(f.Fix.Text, c.fix) || f.Fix.Old != c.was {
+			t.Errorf("%s: %q, %+v", c.name, f.Title, f.Fix)
+		}
+		if c.was != "" && !strings.HasSuffix(f.Fix.Change, "num_workers=2, persistent_workers=True)") {
+			t.Errorf("%s: %q", c.name, f.Fix.Change)
+		}
+	}
+}
+
+// Steps wait for two loaders in turn. The second one's batches are counted beside the first one's, which starts no workers; its slow
+// worker is compared with none of the other's, and only its wait can be saved.
+func TestTwoLoadersInOneStep(t *testing.T) {
+	p := building("", model.Loader{Workers: 2})
+	p.P.Loaders = append(p.P.Loaders, model.Loader{ID: 1, Workers: 2, File: p.P.Loaders[0].File, Line: 26})
+	for i := range 40 {
+		for loader, wait := range []int{4, 26} {
+			p.P.Queues = append(p.P.Queues, model.QueueLength{Time: p.T, Loader: int32(loader), Ready: int32(2 - 2*loader)})
+			p.Do(testkit.Blocked(wait, module, loop(38+loader), next).In(model.SpanDataWait))
+			sp := &p.P.Spans[len(p.P.Spans)-1]
+			sp.Loader, sp.Value = int32(loader), int64(i)
+		}
+		p.Do(testkit.Native(20, module, loop(40)))
+		p.P.Steps = append(p.P.Steps, model.Step{Number: int64(i), Kind: p.S.Strings.Intern("train"), Phase: model.PhaseBaseline, Start: p.T - 50e6, End: p.T, Thread: p.P.PID})
+	}
+	for i, ms := range []int{4, 4, 96, 96} {
+		w := p.Add(model.RoleWorker, 101+i)
+		w.P.Loaders = []model.Loader{{ID: int32(i / 2), Workers: 2}}
+		for range 20 {
+			w.Do(testkit.Python(ms, user("read", 10*(i/2), 10*(i/2)+8)).In(model.SpanFetch), testkit.Blocked(100-ms))
+		}
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "transform", 18, 0)
+	if f.Step.Mid > 27e6 || f.Step.Mid < 18e6 {
+		t.Errorf("saves %.1f ms a step, want most of the 26 that the second loader is waited for", f.Step.Mid/1e6)
+	}
+	for _, e := range f.Evidence {
+		if strings.Contains(e.Text, "one worker") || strings.Contains(e.Text, "takes") && !strings.Contains(e.Text, "96 ms") {
+			t.Errorf("evidence %q", e.Text)
+		}
+	}
+}
+
+// A quota of less than two cores runs one worker, and many only where they sleep.
+func TestWorkersWithinTheQuota(t *testing.T) {
+	for asleep, workers := range map[int]string{0: "num_workers=2,", 90: "num_workers=6,", 150: "num_workers=8,"} {
+		p := building("loader = DataLoader(rows)", model.Loader{})
+		quota := 2.6
+		p.S.Environment.CPUQuota = &quota
+		line := []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 8)}
+		wait := model.SpanDataWait
+		p.Steps(20, model.PhaseBaseline, testkit.Native(10, module, loop(40)), testkit.Blocked(asleep, line...).In(wait), testkit.Native(155-asleep, line...).In(wait))
+		res, _ := find(t, p)
+		if f := res.Findings[0]; !strings.Contains(f.Fix.Change, workers) {
+			t.Errorf("asleep for %d ms of 155: %q, want %s", asleep, f.Fix.Change, workers)
+		}
+	}
+}

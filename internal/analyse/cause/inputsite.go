@@ -1,0 +1,147 @@
+package cause
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// inputSite is one place of the program that builds DataLoaders: what the accounted steps wait for there. A program may wait at several
+// in each step, and a place may build a loader for each epoch.
+type inputSite struct {
+	loader  *model.Loader // the one that is waited for longest; nil where none is known
+	index   int32         // of that loader
+	ids     map[int32]bool
+	waits   []analyse.Interval // in the order of their starts
+	time    float64            // ns over the windows
+	longest float64
+	share   float64 // of all waits
+	batches int     // fetched or waited for in the windows
+	begins  float64 // ns over the windows in waits for the first batch of an iteration
+	firsts  int     // such waits in the windows
+	started int     // iterations in the run
+	built   int     // loaders in the run
+	seen    int     // batches in the run
+	idle    float64 // ns over the windows in waits although a batch was ready
+	fetch   float64 // ns in fetches of the driving thread's own
+	fetches int
+}
+
+// loaderPlace is where loaders were built; of those of which that is unknown each is one by itself.
+type loaderPlace struct {
+	file  model.Str
+	line  int32
+	index int32
+}
+
+// inputSites are the places at whose loaders the accounted steps wait, the one with most time first; one that knows nothing where no
+// wait was measured.
+func (c *Context) inputSites() []*inputSite {
+	sites := map[loaderPlace]*inputSite{}
+	ofLoader := map[int32]float64{}
+	last := map[int32]int64{}
+	ready := readyAt(c.P)
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if sp.Thread != c.B.Thread || sp.Kind != model.SpanDataWait && sp.Kind != model.SpanFetch {
+			continue
+		}
+		s, counts := c.siteOf(sites, sp.Loader), c.inWindows(sp.End)
+		if sp.Kind == model.SpanFetch {
+			if counts {
+				s.fetch += float64(sp.End - sp.Start)
+				s.fetches++
+			}
+			continue
+		}
+		before, known := last[sp.Loader]
+		first := !known || sp.Value <= before // batches are counted anew in each iteration
+		last[sp.Loader] = sp.Value
+		s.seen++
+		s.built += btoi(!known)
+		s.started += btoi(first)
+		if !counts {
+			continue
+		}
+		t := c.inSteps(sp.Start, sp.End)
+		s.waits = append(s.waits, analyse.Interval{Start: sp.Start, End: sp.End})
+		s.time += t
+		s.batches++
+		if first {
+			s.begins += t
+			s.firsts++
+		}
+		if ready(sp.Loader, sp.Start, sp.End) > 0 {
+			s.idle += t
+		}
+		if ofLoader[sp.Loader] += float64(sp.End - sp.Start); ofLoader[sp.Loader] > s.longest {
+			s.longest, s.index = ofLoader[sp.Loader], sp.Loader
+		}
+	}
+	return c.ordered(sites)
+}
+
+// ordered sorts places by the time that is waited at them.
+func (c *Context) ordered(sites map[loaderPlace]*inputSite) []*inputSite {
+	out := slices.Collect(maps.Values(sites))
+	slices.SortFunc(out, func(a, b *inputSite) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.index, b.index)) })
+	all := 0.0
+	for _, s := range out {
+		all += s.time
+		if len(s.waits) > 0 && s.index >= 0 && int(s.index) < len(c.P.Loaders) {
+			s.loader = &c.P.Loaders[s.index]
+		}
+		slices.SortFunc(s.waits, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	if all == 0 {
+		if len(out) == 0 {
+			out = append(out, &inputSite{})
+		}
+		out[0].share = 1
+		return out[:1]
+	}
+	for _, s := range out {
+		s.share = s.time / all
+	}
+	return out
+}
+
+// siteOf is the place that built a loader, by its index.
+func (c *Context) siteOf(sites map[loaderPlace]*inputSite, index int32) *inputSite {
+	at, id := loaderPlace{index: -1}, int32(-1)
+	if index >= 0 && int(index) < len(c.P.Loaders) {
+		l := &c.P.Loaders[index]
+		at, id = loaderPlace{file: l.File, line: l.Line}, l.ID
+		if l.File == 0 {
+			at.index = index
+		}
+	}
+	s := sites[at]
+	if s == nil {
+		s = &inputSite{ids: map[int32]bool{}, index: index}
+		sites[at] = s
+	}
+	s.ids[id] = true
+	return s
+}
+
+// serving are the workers that fetch for a place; all of them where they do not say for which.
+func (c *Context) serving(s *inputSite) []*workerView {
+	var out []*workerView
+	for _, w := range c.workers {
+		if w.loader >= 0 && s.loader != nil && !s.ids[w.loader] {
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// rebuilt says that loaders are built for one iteration each.
+func (s *inputSite) rebuilt() bool { return s.built > 2 && s.built == s.started }
+
+// singly says that iterations are begun for one batch each.
+func (s *inputSite) singly() bool { return s.started > 3 && s.started == s.seen }
