@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -44,7 +45,7 @@ func findComm(c *Context) []Finding {
 	if c.share(t) < Floor {
 		return nil
 	}
-	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: t}}
+	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: waits}}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
@@ -60,9 +61,9 @@ func findComm(c *Context) []Finding {
 		sendTogether(&f, x, sent, per-sent)
 	} else {
 		late := c.perStep(waits) - sent
-		f.Step = Range{0.3 * sent, 0.8*sent + lateSeldom*late, 0.97 * (sent + late)} // sent every fifth step
-		f.Fix.Text = "Send less often (accumulate gradients over several steps), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
-		f.Caveat = "Priced for sending every fifth step; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
+		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
+		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every eighth step for the price given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
+		f.Caveat = "Priced for sending in every eighth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	}
 	f.Run = c.overRun(f.Step)
 	return []Finding{f}
@@ -72,9 +73,15 @@ func findComm(c *Context) []Finding {
 // calls make each wait for what either loses, one call only for what one loses more.
 const lateTogether = 0.5
 
-// lateSeldom is the share of waiting for late ranks that ends with sending every fifth step: what ranks lose by chance in five steps
-// evens out to about 1/√5 of what it comes to step by step.
-const lateSeldom = 0.55
+// seldom is the number of steps after which gradients are sent, for the price of sending less often.
+const seldom = 8
+
+// sentSeldom is the share of sending that ends with that.
+const sentSeldom = 1 - 1.0/seldom
+
+// lateSeldom is the share of waiting for late ranks that ends with it: what ranks lose by chance in n steps evens out to about 1/√n of what
+// it comes to step by step.
+var lateSeldom = 1 - 1/math.Sqrt(seldom)
 
 // sendTogether words and prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
 // and for late ones: what is left is one call, and the copies into and out of its tensor.

@@ -55,7 +55,11 @@ func findQuota(c *Context) (Finding, bool) {
 	throttled := min(*e.ThrottledSeconds*1e9, c.Wall)
 	spread := max(min(torchThreads(c), float64(max(e.CPUs, 1))), 1)
 	f := Finding{Cause: Machine, Sub: "cpu-quota", Where: nowhere(), OfRun: true, Share: throttled / c.Wall}
+	most, likely := c.withoutQuota(*e.CPUQuota, spread)
 	f.Run = Range{throttled / spread * 0.3, throttled / spread * 0.8, throttled}
+	f.Run.High = min(f.Run.High, most*c.Wall)
+	f.Run.Mid = min(f.Run.Mid, likely*c.Wall, f.Run.High)
+	f.Run.Low = min(f.Run.Low, f.Run.Mid)
 	f.Step = f.Run.scale(1 / float64(max(c.Steps, 1)))
 	f.Title = fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), Value: throttled / 1e9, Unit: "s"}}
@@ -67,6 +71,33 @@ func findQuota(c *Context) (Finding, bool) {
 	f.Caveat = "The counter is the cgroup's: other processes in the container count too."
 	f.Confidence = Confidence{Medium, "the cgroup's throttling counter before and after the run"}
 	return f, true
+}
+
+// withoutQuota bounds the share of the run that more CPU can save: whoever wants n cores' work and is granted q of them at a time computes
+// 1/(q/n) times as long, so that 1 − q/n goes at most. likely is by the threads that compute, most by all cores that the program may use:
+// code of other libraries has threads of its own. Where the threads want no more than the quota, something else in the container does, and
+// only the second bound is known.
+func (c *Context) withoutQuota(quota, threads float64) (most, likely float64) {
+	gone := func(wanted float64) float64 { return max(1-quota/max(wanted, 1e-9), 0) }
+	e := &c.S.Environment
+	cores := float64(e.CPUs)
+	if n := len(e.Affinity); n > 0 {
+		cores = float64(n)
+	}
+	workers := 0
+	for _, w := range c.workers {
+		if w.blocked < 0.5 {
+			workers++
+		}
+	}
+	wanted := threads*float64(localRanks(c)) + float64(workers)
+	if cores <= 0 {
+		cores = wanted
+	}
+	if most, likely = gone(cores), gone(min(wanted, cores)); likely <= 0 {
+		likely = most
+	}
+	return most, likely
 }
 
 // findOMPDefault: torchrun sets one thread per rank although there are more cores.

@@ -17,8 +17,11 @@ const (
 // less to collect, and a run's length varies by as much.
 const moreThanSeen = 0.12
 
-// beyond widens a finding's upper bound by that, within the step and the run.
+// beyond widens a finding's upper bound by that, within the step and the run. What the machine withholds is bounded by what it has.
 func (c *Context) beyond(f *Finding) {
+	if f.Cause == Machine {
+		return
+	}
 	wide := func(r *Range, most float64) {
 		r.High = max(min((1+moreThanSeen)*r.High, most), r.High)
 	}
