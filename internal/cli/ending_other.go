@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"os"
-	"os/exec"
 	"os/signal"
 )
 
@@ -13,6 +12,3 @@ import (
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
-
-// killWhole leaves a command's own children alone, which nothing here can name.
-func killWhole(*exec.Cmd) {}

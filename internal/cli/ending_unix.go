@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 )
@@ -17,10 +16,4 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signal.NotifyContext(ctx, signals...)
-}
-
-// killWhole makes a command, when its time is up, end with everything that it started.
-func killWhole(c *exec.Cmd) {
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bottleneck/internal/collect"
 	"bottleneck/internal/model"
 	"bottleneck/internal/record"
 	"bottleneck/internal/rerun"
@@ -37,7 +38,7 @@ type fixOptions struct {
 
 func (o *fixOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.measure, "measure-fixes", false, "after the program's end run its hottest operators again, as they were and under fixes")
-	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure-fixes may take, `TIME` like 5s")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure-fixes may repeat them, from when Python has imported torch on, `TIME` like 5s")
 }
 
 // run measures for the report of a session.
@@ -123,25 +124,40 @@ func interpreterThatRan(dir, host string) string {
 	return cmp.Or(best["rank"], best["main"])
 }
 
-// measure runs a session's hot operators again, in a process of its own.
+// measure runs a session's hot operators again, in a process of its own. Another machine takes other times, and its cores and memory
+// are not those that a fix is for.
 func measure(ctx context.Context, s *model.Session, python string, budget time.Duration) (*view.Measured, error) {
+	if here, err := os.Hostname(); err == nil && s.Environment.Host != "" && here != s.Environment.Host {
+		return nil, unusable(fmt.Errorf("the session was recorded on %s, and this is %s: run what-if --measure there", s.Environment.Host, here))
+	}
 	ops := rerun.HotOps(s, measuredOps)
 	if len(ops) == 0 {
 		return nil, unusable(fmt.Errorf("no operator's inputs were recorded on a CPU: shapes are needed (bottleneck run records them)"))
 	}
-	cores := len(s.Environment.Affinity)
-	if cores == 0 {
-		cores = s.Environment.CPUs
-	}
-	options := rerun.Options{Interpreter: python, Budget: budget, Threads: recordedThreads(s), Cores: cores}
-	if all := s.Environment.CPUs; all >= 2*cores {
-		options.AllCores = all // the program is bound to few of them
-	}
+	options := rerun.Options{Interpreter: python, Budget: budget, Torch: s.Environment.Torch, Threads: recordedThreads(s), Memory: collect.SpareMemory()}
+	options.Cores, options.AllCores = usableCores(&s.Environment)
 	results, err := rerun.Measure(ctx, ops, options)
 	if err != nil {
 		return nil, unusable(err)
 	}
 	return measuredRows(results), nil
+}
+
+// usableCores is how many cores the program could use, and, where it is bound to few of them, how many it could use otherwise, else 0.
+// A quota's cores are as many as it grants time on.
+func usableCores(e *model.Environment) (cores, all int) {
+	cores = len(e.Affinity)
+	if cores == 0 {
+		cores = e.CPUs
+	}
+	granted := e.CPUs
+	if e.CPUQuota != nil {
+		granted = min(granted, max(int(*e.CPUQuota), 1))
+	}
+	if cores = min(cores, granted); granted >= 2*cores {
+		all = granted
+	}
+	return cores, all
 }
 
 // recordedThreads is the number of threads that operators used, 0 unknown.
@@ -163,9 +179,6 @@ func measuredRows(results []rerun.Result) *view.Measured {
 		r := &results[i]
 		op := view.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs, RepeatedUs: r.BaseUs,
 			Reproduced: r.Reproduced, Why: r.Error, Fixes: []view.MeasuredFix{}}
-		if !r.Reproduced && op.Why == "" {
-			op.Why = "it took another time than recorded"
-		}
 		for _, f := range r.Fixes {
 			op.Fixes = append(op.Fixes, view.MeasuredFix{Fix: f.Fix, Us: f.Us})
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bottleneck/internal/record"
+	"bottleneck/internal/rerun"
 )
 
 const (
@@ -147,7 +148,7 @@ func (r *readyRunner) run(ctx context.Context, file string, trace *readyTrace) e
 	var output limited
 	c := exec.CommandContext(ctx, shell, flag, command)
 	c.Env, c.Stdout, c.Stderr, c.WaitDelay = environ, r.stdout, &output, time.Second
-	killWhole(c)
+	rerun.EndWhole(c)
 	err := c.Run()
 	switch text := strings.TrimSpace(output.String()); {
 	case ctx.Err() == context.DeadlineExceeded:

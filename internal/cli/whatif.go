@@ -57,7 +57,7 @@ func newWhatIfCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.ranksEqual, "ranks-equal", false, "let no rank wait for a late one")
 	f.Int64Var(&o.step, "step", 0, "answer for step `N` only")
 	f.BoolVar(&o.measure, "measure", false, "run the hottest recorded operators again, as they were and with other threads, in lower precision, channels-last")
-	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure may take, `TIME` like 5s")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure may repeat them, from when Python has imported torch on, `TIME` like 5s")
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for --measure (default: python3, else python, of the active environment)")
 	f.StringVar(&o.json, "json", "", "write the answer's document to `FILE` (- = standard output)")
 	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")

@@ -1,7 +1,6 @@
 package rerun
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os/exec"
@@ -69,7 +68,11 @@ not json
 {"index": 7, "base_us": 1}
 {"index": 2, "base_us": null, "fixes": [], "error": "no such operator"}
 `
-	results := read(bytes.NewBufferString(out), ops)
+	in := &reader{ops: ops}
+	if _, err := in.Write([]byte(out)); err != nil {
+		t.Fatal(err)
+	}
+	results := in.results(nil)
 	if len(results) != 3 || !results[0].Reproduced || results[1].Reproduced || results[2].Error == "" {
 		t.Fatalf("%+v", results)
 	}

@@ -1,8 +1,6 @@
 package rerun
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -23,17 +21,22 @@ var program string
 // in a repetition, and the recorded time holds what tracing cost.
 const Tolerance = 1.35
 
-// startUp is how long the process may take to import torch.
+// startUp is how long the process may take until it has imported torch; the budget counts from there.
 const startUp = 60 * time.Second
+
+// atEnd is how long after the budget the process may take to say what it has.
+const atEnd = 200 * time.Millisecond
 
 // Options say where and how long to measure.
 type Options struct {
-	Interpreter string // a Python that can import the program's torch
-	Budget      time.Duration
-	Threads     int // torch.get_num_threads() as recorded; 0 unknown: 1
-	Cores       int // that the program may use; 0 unknown
-	// AllCores are the machine's, where it is to be measured what they would change for a program that is bound to fewer; 0: it is
-	// not. The process lets itself run on them; where the system does not let it, there is no such price.
+	Interpreter string        // a Python that can import the program's torch
+	Budget      time.Duration // of the repetitions
+	Torch       string        // PyTorch's version as recorded; "" unknown. Another one has other operators
+	Memory      int64         // bytes that the process may take; 0 unknown
+	Threads     int           // torch.get_num_threads() as recorded; 0 unknown: 1
+	Cores       int           // that the program may use; 0 unknown
+	// AllCores is how many the machine has, or grants, where it is to be measured what they would change for a program that is bound to
+	// fewer; 0: it is not. The process lets itself run on them; where the system does not let it, there is no such price.
 	AllCores int
 }
 
@@ -44,7 +47,7 @@ type Fixed struct {
 	MeanUs float64 `json:"mean_us"`
 }
 
-// Result is what came of one operator. BaseUs is nil where it could not be run again; Error says why.
+// Result is what came of one operator. BaseUs is nil where it could not be run again, or was not; Error says why.
 type Result struct {
 	Op         Op
 	BaseUs     *float64
@@ -63,7 +66,7 @@ type Price struct {
 	Ops     int
 }
 
-// Measure repeats operators. It gives what was measured until the budget was used up; an error where nothing could be run.
+// Measure repeats operators, and says of each what came of it until the budget was used up; an error where nothing could be run.
 func Measure(ctx context.Context, ops []Op, o Options) ([]Result, error) {
 	wide := o.AllCores > max(o.Cores, 1)
 	if wide {
@@ -76,7 +79,7 @@ func Measure(ctx context.Context, ops []Op, o Options) ([]Result, error) {
 	if more, err := o.measure(ctx, ops, true); err == nil {
 		join(results, more)
 	}
-	return results, nil
+	return results, ctx.Err()
 }
 
 // join adds what operators took on all cores to what they took as recorded. Both must have reproduced the recording: the one says
@@ -94,62 +97,71 @@ func join(results, more []Result) {
 	}
 }
 
-// measure repeats operators in one process.
+// measure repeats operators in one process, which does not outlive the call, nor this process.
 func (o *Options) measure(ctx context.Context, ops []Op, wide bool) ([]Result, error) {
-	ctx, stop := context.WithTimeout(ctx, o.Budget+startUp)
+	inTime, stop := context.WithTimeout(ctx, startUp+o.Budget+atEnd)
 	defer stop()
+	all := 0
+	if wide {
+		all = o.AllCores
+	}
 	request, err := json.Marshal(map[string]any{"ops": ops, "budget_s": o.Budget.Seconds(), "threads": max(o.Threads, 1), "cores": max(o.Cores, 1),
-		"all_cores": wide, "low": 1 / Tolerance, "high": Tolerance})
+		"all_cores": all, "memory_bytes": o.Memory, "low": 1 / Tolerance, "high": Tolerance})
 	if err != nil {
 		return nil, fmt.Errorf("repeat operators: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, o.Interpreter, "-c", program)
-	cmd.Stdin = bytes.NewReader(request)
-	cmd.Env = environment(os.Environ())
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	runErr := cmd.Run()
-	results := read(&stdout, ops)
-	if len(results) == 0 && runErr != nil {
-		return nil, fmt.Errorf("repeat operators with %s: %w", o.Interpreter, errors.Join(runErr, lastLine(stderr.String())))
+	cmd := exec.CommandContext(inTime, o.Interpreter, "-c", program)
+	cmd.Env, cmd.WaitDelay = environment(os.Environ()), atEnd
+	EndWhole(cmd)
+	asked, ask, err := os.Pipe() // the process ends when nobody holds its other end
+	if err != nil {
+		return nil, fmt.Errorf("repeat operators: %w", err)
 	}
-	return results, nil
+	defer ask.Close()
+	in := &reader{ops: ops, began: func(version string) error {
+		if err := o.sameTorch(version); err != nil {
+			stop()
+			return err
+		}
+		time.AfterFunc(o.Budget+atEnd, stop)
+		return nil
+	}}
+	var stderr lastText
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = asked, in, &stderr
+	err = cmd.Start()
+	asked.Close()
+	if err != nil {
+		return nil, fmt.Errorf("repeat operators with %s: %w", o.Interpreter, err)
+	}
+	go func() { _, _ = ask.Write(append(request, '\n')) }() // it fails where the process has ended, which Wait says
+	runErr := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case in.err != nil:
+		return nil, in.err
+	case !in.ready && inTime.Err() != nil:
+		return nil, fmt.Errorf("repeat operators with %s: PyTorch was not imported within %v", o.Interpreter, startUp)
+	case !in.ready:
+		return nil, fmt.Errorf("repeat operators with %s: %w", o.Interpreter, errors.Join(runErr, stderr.lastLine()))
+	case inTime.Err() != nil:
+		runErr = nil // it was ended
+	}
+	return in.results(runErr), nil
+}
+
+// sameTorch is an error where the process has another PyTorch than the program had. Builds of one version differ in their suffix.
+func (o *Options) sameTorch(version string) error {
+	recorded, _, _ := strings.Cut(o.Torch, "+")
+	if here, _, _ := strings.Cut(version, "+"); recorded != "" && here != recorded {
+		return fmt.Errorf("the session was recorded with PyTorch %s, and %s has %s: give the program's own Python with --python", recorded, o.Interpreter, here)
+	}
+	return nil
 }
 
 // environment is what the process gets: the user's, without what would measure it in turn.
 func environment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") })
-}
-
-func lastLine(text string) error {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return errors.New(last)
-	}
-	return nil
-}
-
-func read(out *bytes.Buffer, ops []Op) []Result {
-	var results []Result
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		var row struct {
-			Index      int      `json:"index"`
-			BaseUs     *float64 `json:"base_us"`
-			BaseMeanUs float64  `json:"base_mean_us"`
-			Fixes      []Fixed  `json:"fixes"`
-			Error      string   `json:"error"`
-		}
-		if json.Unmarshal(lines.Bytes(), &row) != nil || row.Index < 0 || row.Index >= len(ops) {
-			continue
-		}
-		r := Result{Op: ops[row.Index], BaseUs: row.BaseUs, BaseMeanUs: row.BaseMeanUs, Fixes: row.Fixes, Error: row.Error, index: row.Index}
-		if r.BaseUs != nil && *r.BaseUs > 0 {
-			ratio := *r.BaseUs / r.Op.RecordedUs
-			r.Reproduced = ratio <= Tolerance && ratio >= 1/Tolerance
-		}
-		results = append(results, r)
-	}
-	return results
 }
 
 // Prices adds up what each fix saves, most first.

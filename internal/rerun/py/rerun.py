@@ -1,13 +1,19 @@
-"""Repeat recorded operators: first as they were, then under each fix that applies. Reads a request from standard input and
-writes one JSON line per operator to standard output."""
+"""Repeat recorded operators: first as they were, then under each fix that applies. Reads a request, one line, from standard
+input and writes JSON lines to standard output: one when PyTorch is there, from which the budget counts, and what is known of an
+operator whenever more is known of it. What the request says of operators comes from a file that anybody may have written."""
 
-import ast
-import json
-import os
 import sys
-import time
 
-REQUEST = json.load(sys.stdin)
+sys.path[:] = [entry for entry in sys.path if entry]  # the working directory is the user's: no file there stands in for a module
+
+import ast  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import re  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
+
+REQUEST = json.loads(sys.stdin.buffer.readline())
 if REQUEST.get("all_cores"):  # before OpenMP is loaded, which counts its cores once
     os.sched_setaffinity(0, range(os.cpu_count()))
 
@@ -32,7 +38,12 @@ DTYPES = {
 MATRIX = ("mm", "bmm", "linear", "conv", "matmul", "addmv", "attention")
 ALONG = ("index_select", "gather", "scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill")
 BY_LIST = ("index", "_index_put_impl_", "_unsafe_index")
-MAX_BYTES = 1 << 30
+NUMBERS = ("int", "float", "bool", "number", "complex", "SymInt", "SymFloat", "SymBool")
+SETTINGS = NUMBERS + ("str", "Device", "Layout", "MemoryFormat", "ScalarType", "Generator")
+LEAST = 3  # calls that are timed
+SECONDS_PER_VALUE = 1e-8  # to draw a random number
+COPIES = 3  # of an operator's inputs that are in memory at once: they themselves, those of a fix, and about as much that it gives
+PER_THREAD = 64 << 20  # bytes that a thread may take for its stack and its heap
 
 
 class Skip(Exception):
@@ -61,18 +72,44 @@ def product(sizes):
 
 def tensor(shape, strides, name, below=0):
     """A tensor as recorded; whole numbers are drawn from 0 to below, or are 0 where nothing is known of them."""
+    count = span(shape, strides)
     if not strides or len(strides) != len(shape):
-        return values(product(shape), DTYPES[name], below).reshape(shape)
-    if any(step < 0 for step in strides):
+        return values(count, DTYPES[name], below).reshape(shape)
+    return values(count, DTYPES[name], below).as_strided(shape, strides)
+
+
+def span(shape, strides):
+    """How many values in a row a tensor lies in."""
+    if any(size < 0 for size in shape):
+        raise Skip("its shapes cannot be made again")
+    if not strides or len(strides) != len(shape) or not product(shape):
+        return product(shape)
+    if not is_shape(strides) or any(step < 0 for step in strides):
         raise Skip("its strides cannot be made again")
-    span = 1 + sum((size - 1) * step for size, step in zip(shape, strides)) if product(shape) else 0
-    return values(span, DTYPES[name], below).as_strided(shape, strides)
+    return 1 + sum((size - 1) * step for size, step in zip(shape, strides))
+
+
+def demand(op):
+    """How many values its inputs hold, and how many bytes they take."""
+    counts = []
+    for index, name in enumerate(op["types"]):
+        shape, strides = at(op["shapes"], index), at(op["strides"], index)
+        if name in DTYPES and is_shape(shape):
+            counts.append((span(shape, strides), width(name)))
+        elif name == "TensorList" and isinstance(shape, list):
+            counts += [(product(one), width("float")) for one in shape if is_shape(one)]
+    for call in op.get("inside") or []:  # what its indices are made from
+        if call["name"] in ("aten::reshape", "aten::nonzero") and is_shape(at(call["shapes"], 0)):
+            counts.append((span(call["shapes"][0], None), width("long")))
+    return sum(count for count, _ in counts), sum(count * size for count, size in counts)
+
+
+def width(name):
+    return torch.empty(0, dtype=DTYPES[name]).element_size()  # 1.13 has no itemsize
 
 
 def values(count, dtype, below):
     """So many random values in a row."""
-    if count * torch.empty(0, dtype=dtype).element_size() > MAX_BYTES:  # 1.13 has no itemsize
-        raise Skip("its inputs are too large to be made again")
     if dtype.is_floating_point or dtype.is_complex:
         return torch.randn(count, dtype=dtype if dtype.is_complex else torch.float32).to(dtype)
     if dtype is torch.bool:
@@ -125,7 +162,7 @@ def indices(op):
         return [None] * before + [mask_of(masks[0], product(given[0]["shapes"][0]))]
     out = [None] * (max(dims) + 1)
     for dim, call in zip(dims, given):
-        out[dim] = torch.randint(max(shape[dim], 1), call["shapes"][0])
+        out[dim] = torch.randint(max(shape[dim], 1), tuple(call["shapes"][0]))
     return out
 
 
@@ -150,7 +187,7 @@ def written(text):
     if not isinstance(text, str) or not text:
         return None
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(text)  # of a literal: nothing in it is run
     except (ValueError, SyntaxError):
         return float(text) if text.lstrip("-") in ("inf", "nan") else None
 
@@ -191,15 +228,32 @@ def fits(kind, name):
     return True
 
 
+def element(kind):
+    """A declared type without what says that it is optional or a list."""
+    while kind.startswith(("Optional[", "List[")):
+        kind = kind[kind.index("[") + 1 : -1]
+    return kind
+
+
+def computes(schema):
+    """Whether an operator takes and gives tensors and numbers alone. Others read and write files, take objects, or set something."""
+    takes = [element(str(argument.type)) for argument in schema.arguments]
+    gives = [element(str(value.type)) for value in schema.returns]
+    return "Tensor" in takes and all(kind == "Tensor" or kind in SETTINGS for kind in takes) and all(kind == "Tensor" or kind in NUMBERS for kind in gives)
+
+
 def callable_of(op, args):
     """The overload of the operator that takes these arguments; one that writes into a given output where no other does."""
-    packet = getattr(torch.ops.aten, bare(op), None)
-    if packet is None:
+    packet = getattr(torch.ops.aten, bare(op), None) if re.match(r"[A-Za-z_]\w*$", bare(op)) else None
+    if not hasattr(packet, "overloads"):
         raise Skip("PyTorch here has no such operator")
     reason = "no overload takes its inputs"
     for name in sorted(packet.overloads(), key=lambda name: name.endswith("out")):
         overload = getattr(packet, name)
         declared = overload._schema.arguments
+        if not computes(overload._schema):
+            reason = "it does more than to compute on tensors"
+            continue
         if len(declared) < len(args):
             continue
         if not all(fits(str(arg.type), kind) for arg, kind in zip(declared, op["types"])):
@@ -221,20 +275,24 @@ def callable_of(op, args):
 
 
 def measure(call, values, seconds):
-    """Median and mean time of a call in microseconds, over at least 5 calls. With one thread it is time on a CPU, so that other
-    programs do not lengthen it."""
+    """Median and mean time of a call in microseconds, by the clock on the wall and on a CPU, over at least LEAST calls."""
+    start = time.perf_counter()
     call(values)
-    times = []
-    clock = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
-    until = time.perf_counter() + seconds
-    while len(times) < 5 or time.perf_counter() < until and len(times) < 1000:
-        start = clock()
+    once = time.perf_counter() - start
+    if once * LEAST > until() - time.perf_counter():
+        raise Skip("it would take longer than the budget")
+    walls, own = [], []
+    end = time.perf_counter() + seconds
+    while len(walls) < LEAST or time.perf_counter() < end and len(walls) < 1000:
+        wall, cpu = time.perf_counter(), time.thread_time()
         call(values)
-        times.append(clock() - start)
-        if len(times) >= 3 and time.perf_counter() > until + seconds:
-            break
-    times.sort()
-    return 1e6 * times[len(times) // 2], 1e6 * sum(times) / len(times)
+        own.append(time.thread_time() - cpu)
+        walls.append(time.perf_counter() - wall)
+    return {"wall": middle(walls), "cpu": middle(own)}
+
+
+def middle(times):
+    return 1e6 * sorted(times)[len(times) // 2], 1e6 * sum(times) / len(times)
 
 
 def lower(value):
@@ -249,66 +307,118 @@ def last(value):
     return value
 
 
-def fixes(op, values):
-    """Names of the fixes that apply, with their inputs and number of threads."""
-    threads = REQUEST["threads"]
+def same(value):
+    return value
+
+
+def fixes(op):
+    """Fixes that may apply: their names, what they make of each input, and their number of threads."""
+    threads, tensors = REQUEST["threads"], [name for name in op["types"] if name in DTYPES]
     if REQUEST.get("all_cores"):
-        yield "cores=%d" % len(os.sched_getaffinity(0)), values, len(os.sched_getaffinity(0))
-        return
-    others = {1, REQUEST["cores"]} - {threads}
-    for n in sorted(others):
-        if n > 0:
-            yield "threads=%d" % n, values, n
-    matrix = any(word in op["name"] for word in MATRIX)
-    if matrix and any(isinstance(v, torch.Tensor) and v.dtype == torch.float32 for v in values):
-        yield "bf16", [lower(v) for v in values], threads
-    if "conv" in op["name"] and any(isinstance(v, torch.Tensor) and v.dim() == 4 for v in values):
-        changed = [last(v) for v in values]
-        if any(isinstance(v, torch.Tensor) and v.stride() != w.stride() for v, w in zip(values, changed)):
-            yield "channels-last", changed, threads
+        cores = min(len(os.sched_getaffinity(0)), REQUEST["all_cores"])
+        return [("cores=%d" % cores, same, cores)]
+    out = [("threads=%d" % n, same, n) for n in sorted({1, REQUEST["cores"]} - {threads}) if n > 0]
+    if any(word in op["name"] for word in MATRIX) and "float" in tensors:
+        out.append(("bf16", lower, threads))
+    if "conv" in op["name"] and any(is_shape(shape) and len(shape) == 4 for shape in op["shapes"]):
+        out.append(("channels-last", last, threads))
+    return out
 
 
-def repeat(op, seconds):
-    result = {"base_us": None, "fixes": []}
+def needed(op):
+    """The least time in seconds that repeating an operator takes, as long as it was recorded: to make its inputs, to find its overload,
+    and then once to warm up and LEAST times as it was and under each fix."""
+    count, size = demand(op)
+    spare = REQUEST["memory_bytes"]
+    if spare > 0 and COPIES * size > spare:
+        raise Skip("its inputs take %.3g MB, too much for the %.3g MB of memory that are free" % (size / 1e6, spare / 1e6))
+    calls = 1 + (1 + LEAST) * (1 + len(fixes(op)))
+    return 1e-6 * op["recorded_us"] * calls + SECONDS_PER_VALUE * count
+
+
+def repeat(op, seconds, known):
     threads = REQUEST["threads"]
     torch.set_num_threads(threads)
-    values = arguments(op)
+    values, wanted = arguments(op), fixes(op)
     call = callable_of(op, values)
-    wanted = list(fixes(op, values))
     share = seconds / (1 + len(wanted))
-    result["base_us"], result["base_mean_us"] = measure(call, values, share)
-    low, high = REQUEST["low"] * op["recorded_us"], REQUEST["high"] * op["recorded_us"]
-    if not low <= result["base_us"] <= high:
-        return result
-    for name, changed, n in wanted:
+    base = measure(call, values, share)
+    # With one thread it is time on a CPU, so that other programs do not lengthen it.
+    us, mean = base["cpu" if threads == 1 else "wall"]
+    result = {"base_us": us, "base_mean_us": mean, "fixes": []}
+    known(result)
+    if not REQUEST["low"] * op["recorded_us"] <= us <= REQUEST["high"] * op["recorded_us"]:
+        return
+    for name, change, n in wanted:
         torch.set_num_threads(n)
         try:
-            median, mean = measure(call, changed, share)
-            result["fixes"].append({"fix": name, "us": median, "mean_us": mean})
-        except Exception:  # the operator does not exist in this form
+            changed = [change(value) for value in values]
+            if change is last and all(one.stride() == other.stride() for one, other in zip(values, changed) if isinstance(one, torch.Tensor)):
+                continue
+            fixed = measure(call, changed, share)
+        except Exception:  # the operator does not exist in this form, or is slow in it
             continue
         finally:
             torch.set_num_threads(threads)
-    return result
+        clock = "cpu" if threads == 1 and n == 1 else "wall"  # one for both: other programs lengthen only what the wall shows
+        ratio, mean_ratio = (after / before for before, after in zip(base[clock], fixed[clock]))
+        result["fixes"].append({"fix": name, "us": us * ratio, "mean_us": mean * mean_ratio})
+        known(result)
+
+
+def tell(**row):
+    print(json.dumps(row), flush=True)
+
+
+def limit(allowed):
+    """Lets this process take no more memory than that beyond what it has: what an operator gives can be far larger than what it takes.
+    Should memory end all the same, it is this process that the system ends."""
+    try:
+        import resource
+
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+        with open("/proc/self/status") as file:
+            taken = int(re.search(r"VmData:\s*(\d+) kB", file.read()).group(1)) << 10
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        most = taken + allowed + PER_THREAD * max(os.cpu_count() or 1, REQUEST["threads"])
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    except (ImportError, OSError, AttributeError, ValueError):
+        return  # systems that know no such limit
+
+
+def end_with_parent():
+    """Ends this process when the one that asks is gone, which holds the other end of standard input."""
+    while os.read(0, 1024):
+        pass
+    os._exit(1)
+
+
+def until():
+    return STARTED + REQUEST["budget_s"]
 
 
 def main():
     ops = REQUEST["ops"]
     torch.set_flush_denormal(True)  # what changes its input in place may let it decay to nothing
-    until = time.perf_counter() + REQUEST["budget_s"]
+    if REQUEST["memory_bytes"] > 0:
+        limit(REQUEST["memory_bytes"])
     with torch.no_grad():
         for index, op in enumerate(ops):
-            seconds = (until - time.perf_counter()) / (len(ops) - index)
-            if seconds <= 0:
-                break
+            left = until() - time.perf_counter()
             try:
-                result = repeat(op, seconds)
+                least = needed(op)
+                if least > left:
+                    raise Skip("repeating it takes %.2g s, and %.2g s of the budget are left" % (least, max(left, 0)))
+                tell(index=index, error="it did not end within the budget", under_way=True)
+                repeat(op, max(least, left / (len(ops) - index)), lambda row, index=index: tell(index=index, **row))
             except Skip as reason:
-                result = {"base_us": None, "fixes": [], "error": str(reason)}
+                tell(index=index, error=str(reason))
             except Exception as error:
-                result = {"base_us": None, "fixes": [], "error": str(error).split("\n")[0][:200]}
-            result["index"] = index
-            print(json.dumps(result), flush=True)
+                tell(index=index, error=(str(error) or type(error).__name__).split("\n")[0][:200])
 
 
+threading.Thread(target=end_with_parent, daemon=True).start()
+STARTED = time.perf_counter()
+tell(ready=True, torch=str(torch.__version__))
 main()
