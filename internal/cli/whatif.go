@@ -180,9 +180,11 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 		if !r.Unprofiled() {
 			return c, "", usage("--workers: a trace does not hold what DataLoader workers did; record a session with: bottleneck run")
 		}
-		c.Workers = o.workers
-		if o.workers == 0 {
-			c.Workers = -1
+		if !r.Fetches() {
+			return c, "", usage("--workers: these steps wait for no batch of a DataLoader whose preparation was recorded")
+		}
+		if c.Workers = o.workers; o.workers == 0 {
+			c.Workers = replay.NoWorkers
 		}
 		said = append(said, fmt.Sprintf("%d workers prepared the batches", o.workers))
 	}

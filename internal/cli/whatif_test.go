@@ -77,6 +77,7 @@ func TestWhatIfRefuses(t *testing.T) {
 		"a number from 0 to 1000":           {path, "--scale", "matmul=-1"},
 		"they are 5 to 7":                   {path, "--scale", "matmul=1", "--step", "9"},
 		`"input" takes no time in these`:    {path, "--remove", "input"},
+		`"sync" takes no time in these`:     {path, "--remove", "sync"},
 		"can be taken away: launch, python": {path, "--remove", "alloc"},
 		"does not hold what DataLoader":     {path, "--workers", "4"},
 		"give the traces of all ranks":      {path, "--ranks-equal"},

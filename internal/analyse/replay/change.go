@@ -17,9 +17,12 @@ type Change struct {
 	NoDeviceWaits bool
 	// RanksEqual lets ranks meet when the one in the middle has arrived, not the last; the answer is about the one in the middle.
 	RanksEqual bool
-	// Workers is the number of DataLoader workers; 0: as recorded.
+	// Workers is the number of DataLoader workers; 0: as recorded, NoWorkers: none.
 	Workers int
 }
+
+// NoWorkers is the number of workers of a DataLoader whose batches are prepared by the process that takes them.
+const NoWorkers = -1
 
 // Scale is a factor for the time of everything of one name.
 type Scale struct {
@@ -69,10 +72,15 @@ func (r *Session) removals() map[string]Change {
 // time in them.
 func (r *Session) Removal(cause string) (c Change, ok bool) {
 	c, ok = r.removals()[cause]
-	if !ok || len(c.Scale) == 0 {
-		return c, ok && (!c.RanksEqual || r.Meets())
+	switch {
+	case !ok:
+		return c, false
+	case c.RanksEqual:
+		return c, r.Meets()
+	case c.NoDeviceWaits:
+		return c, r.anyWithin(func(_ *lane, n *node) bool { return n.kind == Return })
 	}
-	c.Scale = slices.DeleteFunc(slices.Clone(c.Scale), func(s Scale) bool { return !r.graph.holds(s.Name) })
+	c.Scale = slices.DeleteFunc(slices.Clone(c.Scale), func(s Scale) bool { return r.Time(s.Name) == 0 })
 	return c, len(c.Scale) > 0
 }
 
@@ -87,7 +95,7 @@ func (c Change) And(d Change) Change {
 	c.Scale = append(slices.Clone(c.Scale), d.Scale...)
 	c.NoDeviceWaits = c.NoDeviceWaits || d.NoDeviceWaits
 	c.RanksEqual = c.RanksEqual || d.RanksEqual
-	if d.Workers > 0 {
+	if d.Workers != 0 {
 		c.Workers = d.Workers
 	}
 	return c
@@ -98,37 +106,6 @@ var kindWords = map[string][]Kind{
 	"python": {Host}, "cpu operators": {Op}, "launch calls": {Call}, "allocation": {Alloc}, "data wait": {Input}, "input": {Input, Fetch},
 	"gpu compute": {Compute}, "gpu": {Compute, Copy, Communication}, "cpu": {Host, Op, Call, Alloc}, "communication": {Communication}, "copy": {Copy},
 	"data preparation": {Fetch},
-}
-
-// kindNames lists the kinds that Scale can name in this graph, and names the operators and kernels as well.
-func (g *Graph) names() (kindNames, names []string) {
-	kinds, cats, events := [numKinds]bool{}, [256]bool{}, map[model.Str]bool{}
-	for l := range g.lanes {
-		t := g.traceOf(&g.lanes[l])
-		for i := g.lanes[l].first; i < g.lanes[l].end; i++ {
-			n := &g.nodes[i]
-			kinds[n.kind], cats[n.cat] = true, true
-			if t != nil && n.event != model.NoEvent && (n.kind == Op || n.kind == Compute || n.kind == Communication) {
-				events[t.Events.Name[n.event]] = true
-			}
-		}
-	}
-	for word, list := range kindWords {
-		if slices.ContainsFunc(list, func(k Kind) bool { return kinds[k] }) {
-			kindNames = append(kindNames, word)
-		}
-	}
-	for i, c := range g.categories {
-		if cats[i] && c != "" {
-			kindNames = append(kindNames, c)
-		}
-	}
-	for s := range events {
-		names = append(names, g.texts.Text(s))
-	}
-	slices.Sort(names)
-	slices.Sort(kindNames)
-	return slices.Compact(kindNames), names
 }
 
 // traceOf is the trace that a lane is of; nil for a process of a live session.
@@ -158,21 +135,29 @@ func (g *Graph) durations(scales []Scale) ([]int64, error) {
 	return dur, nil
 }
 
-// scale multiplies the durations of one name; false where nothing has it. The name of an operator stands for all that
+// scale multiplies the durations of one name; false where nothing takes time under it. The name of an operator stands for all that
 // it calls and launches.
 func (g *Graph) scale(dur []int64, s Scale) bool {
-	kinds, cat := g.kindOf(s.Name)
-	if kinds == nil && cat < 0 {
-		return g.scaleNamed(dur, s)
-	}
 	found := false
-	for i := range g.nodes {
-		if n := &g.nodes[i]; int(n.cat) == cat || slices.Contains(kinds, n.kind) {
-			dur[i] = int64(float64(dur[i]) * s.Factor)
-			found = true
+	named := g.named(s.Name)
+	for l := range g.lanes {
+		for i := g.lanes[l].first; i < g.lanes[l].end; i++ {
+			if n := &g.nodes[i]; n.dur > 0 && named(&g.lanes[l], n) {
+				dur[i] = int64(float64(dur[i]) * s.Factor)
+				found = true
+			}
 		}
 	}
 	return found
+}
+
+// named says of nodes whether a name of Scale stands for them.
+func (g *Graph) named(name string) func(*lane, *node) bool {
+	kinds, cat := g.kindOf(name)
+	if kinds == nil && cat < 0 {
+		return newInside(g, name).has
+	}
+	return func(_ *lane, n *node) bool { return int(n.cat) == cat || slices.Contains(kinds, n.kind) }
 }
 
 // kindOf is what a name of Scale stands for: kinds of nodes, or a category (-1: none); neither for operators and kernels.
@@ -216,44 +201,17 @@ func (g *Graph) factorsOf(scales []Scale) (of *factors, ok bool) {
 	return of, true
 }
 
-// holds says whether nodes of a kind or category take time under a name.
-func (g *Graph) holds(name string) bool {
-	kinds, cat := g.kindOf(name)
-	has := g.cells()
-	for k := range has {
-		for c := range has[k] {
-			if has[k][c] && (c == cat || slices.Contains(kinds, Kind(k))) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// cells says which kinds and categories the nodes have.
+// cells says which kinds and categories the nodes that take time have.
 func (g *Graph) cells() *[numKinds][256]bool {
 	if g.has == nil {
 		g.has = &[numKinds][256]bool{}
 		for i := range g.nodes {
-			g.has[g.nodes[i].kind][g.nodes[i].cat] = true
-		}
-	}
-	return g.has
-}
-
-// scaleNamed is scale for the name of an operator or a kernel.
-func (g *Graph) scaleNamed(dur []int64, s Scale) bool {
-	found := false
-	inside := newInside(g, s.Name)
-	for l := range g.lanes {
-		for i := g.lanes[l].first; i < g.lanes[l].end; i++ {
-			if inside.has(&g.lanes[l], &g.nodes[i]) {
-				dur[i] = int64(float64(dur[i]) * s.Factor)
-				found = true
+			if n := &g.nodes[i]; n.dur > 0 {
+				g.has[n.kind][n.cat] = true
 			}
 		}
 	}
-	return found
+	return g.has
 }
 
 // inside finds what belongs to the operators or kernels of one name.

@@ -86,7 +86,8 @@ func (l *liveBuilder) fetchesOf(p *model.Process) []loaderFetch {
 }
 
 // matchWorker gives a worker's fetches to the waits in order: worker i of n prepares the batches i, i+n, i+2n, … of an epoch, first
-// of the one that was not over when its first fetch ended.
+// of the one that was not over when its first fetch ended. What it began before the end of an epoch that the program left early was
+// for none of the epochs after it.
 func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWait) {
 	fetches := l.fetchesOf(p)
 	if len(fetches) == 0 {
@@ -98,8 +99,14 @@ func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWa
 	for _, w := range list {
 		over[w.epoch] = max(over[w.epoch], w.end)
 	}
-	k := 0
+	k, epoch := 0, -1
 	for _, w := range list {
+		if w.epoch != epoch {
+			for epoch >= 0 && k > 0 && k < len(fetches) && fetches[k].start < over[epoch] {
+				k++
+			}
+			epoch = w.epoch
+		}
 		if over[w.epoch]+rounding < fetches[0].end || w.batch%int64(n) != int64(p.WorkerIndex) {
 			continue
 		}
@@ -113,14 +120,30 @@ func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWa
 	}
 }
 
-// workersOf is the number of workers that a DataLoader had, 1 where it is not known.
-func (l *liveBuilder) workersOf(loader int32) int {
+// loaderOf is a DataLoader by the agent's number of it, nil where it is not known.
+func (l *liveBuilder) loaderOf(number int32) *model.Loader {
 	for i := range l.p.Loaders {
-		if ld := &l.p.Loaders[i]; ld.ID == loader {
-			return max(ld.Workers, 1)
+		if ld := &l.p.Loaders[i]; ld.ID == number {
+			return ld
 		}
 	}
+	return nil
+}
+
+// workersOf is the number of workers that a DataLoader had, 1 where it is not known.
+func (l *liveBuilder) workersOf(loader int32) int {
+	if ld := l.loaderOf(loader); ld != nil {
+		return max(ld.Workers, 1)
+	}
 	return 1
+}
+
+// asRecorded says that every DataLoader that the steps wait for had the number of workers that is asked for.
+func (l *liveBuilder) asRecorded() bool {
+	return !slices.ContainsFunc(l.waits, func(w dataWait) bool {
+		ld := l.loaderOf(w.loader)
+		return ld == nil || ld.Workers != max(l.workers, 0)
+	})
 }
 
 // cut keeps the waits from the first to the last step.

@@ -46,7 +46,7 @@ type fetch struct {
 const maxLiveSteps = 4000
 
 // FromSteps makes the graph of an account's steps. workers is the number of DataLoader workers to assume, 0: as recorded,
-// -1: none. nil where the account is not of steps.
+// NoWorkers: none. nil where the account is not of steps.
 func FromSteps(s *model.Session, b *analyse.Breakdown, workers int) *Graph {
 	if b == nil || b.Process == nil || !b.PerStep || len(b.Windows) == 0 {
 		return nil
@@ -57,6 +57,9 @@ func FromSteps(s *model.Session, b *analyse.Breakdown, workers int) *Graph {
 	l.readWaits()
 	l.match()
 	l.cut(windows)
+	if workers != 0 && l.asRecorded() {
+		l.workers = 0
+	}
 	l.measure()
 	l.split()
 	l.drive(windows)

@@ -35,7 +35,7 @@ func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
 		}
 		g.chain(t, at, begin, last, sums)
 	}
-	return g.named(sums, func(kind Kind, cat string) [2]string {
+	return g.partsOf(sums, func(kind Kind, cat string) [2]string {
 		if kind == Other {
 			return [2]string{cat, cat}
 		}
@@ -77,8 +77,8 @@ func newSums(g *Graph) *sums {
 	return s
 }
 
-// named turns sums into parts, most time first; name says what a kind and category are called.
-func (g *Graph) named(s *sums, name func(kind Kind, category string) [2]string) []Part {
+// partsOf turns sums into parts, most time first; name says what a kind and category are called.
+func (g *Graph) partsOf(s *sums, name func(kind Kind, category string) [2]string) []Part {
 	byName := map[[2]string]int64{{lagName, ""}: s.lag}
 	for k := range s.of {
 		for c, v := range s.of[k] {

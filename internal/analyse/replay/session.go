@@ -18,6 +18,8 @@ type Session struct {
 	cores float64 // that the program may use; 0 unknown
 	cpu   float64 // share of a fetch that is spent on a CPU
 	only  *int64  // the one step that answers are about; nil: all
+	// By node, whether it lies in the steps that answers are about; see within.
+	inside []bool
 	// The unmodified replay, made when parts of steps are first asked for, and room for replays of which only the steps' length is.
 	times *Times
 	ends  []int64
@@ -158,7 +160,7 @@ func (r *Session) Slack() float64 {
 func (r *Session) Only(number int64) bool {
 	for i := range r.graph.windows {
 		if w := &r.graph.windows[i]; !w.lead && w.number == number {
-			r.only = &number
+			r.only, r.inside = &number, nil
 			return true
 		}
 	}
@@ -175,18 +177,6 @@ func (r *Session) StepNumbers() []int64 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// Kinds lists the kinds of activity that Change.Scale can name.
-func (r *Session) Kinds() []string {
-	kinds, _ := r.graph.names()
-	return kinds
-}
-
-// Names lists all that Change.Scale can name: kinds, operators and kernels.
-func (r *Session) Names() []string {
-	kinds, names := r.graph.names()
-	return append(kinds, names...)
 }
 
 // Price is Ask without the steps' parts, which cost as much again: the mean step before and after a change, ns.
@@ -216,6 +206,9 @@ func (r *Session) Ask(c Change) (*Answer, error) {
 	if c.RanksEqual && r.Unprofiled() {
 		of, equal := r.equalLive(c)
 		return of.Ask(equal)
+	}
+	if name, ok := r.touchesNothing(c); ok {
+		return nil, &UnknownName{name}
 	}
 	g, times, err := r.replay(c)
 	if err != nil {
@@ -283,7 +276,7 @@ func (g *Graph) parts(t *Times, trace int, only *int64) []Part {
 			end = t.End[n]
 		}
 	}
-	return g.named(sums, func(kind Kind, category string) [2]string {
+	return g.partsOf(sums, func(kind Kind, category string) [2]string {
 		switch kind {
 		case Other:
 			return [2]string{category, ""}

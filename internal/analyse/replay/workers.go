@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"bottleneck/internal/model"
@@ -100,15 +101,11 @@ func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int
 // ahead is how many batches of an epoch are handed out before the first is taken.
 func (l *liveBuilder) ahead(w *dataWait) int64 {
 	workers, prefetch := l.workers, 2
-	for i := range l.p.Loaders {
-		if ld := &l.p.Loaders[i]; ld.ID == w.loader {
-			if workers <= 0 {
-				workers = ld.Workers
-			}
-			if ld.Prefetch > 0 {
-				prefetch = ld.Prefetch
-			}
+	if ld := l.loaderOf(w.loader); ld != nil {
+		if workers <= 0 {
+			workers = ld.Workers
 		}
+		prefetch = cmp.Or(max(ld.Prefetch, 0), prefetch)
 	}
 	return int64(max(workers, 1) * prefetch)
 }
