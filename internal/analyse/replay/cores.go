@@ -106,24 +106,55 @@ func (g *Graph) recorded() []int64 {
 	return dur
 }
 
-// crowd is how many threads want to run over a replay in which the work of each node, ns, is lengthened by a factor. cpu is the share of
-// a fetch in which its worker runs or wants to.
+// crowd is how many threads want to run, over the steps of a replay, in which the work of each node, ns, is lengthened by a factor: what
+// lies between the steps, such as traced ones, leaves other room on the cores. cpu is the share of a fetch in which its worker runs or wants to.
 func (g *Graph) crowd(dur []int64, t *Times, cpu, step, beside float64) crowd {
 	var sum crowd
-	from, to := int64(1<<62), int64(-1<<62)
-	for i := range g.nodes {
-		switch g.nodes[i].kind {
-		case Fetch:
-			sum.beside += float64(dur[i]) * cpu * beside
-		case Op, Host:
-			sum.step += float64(dur[i]) * step
-		}
-		from, to = min(from, t.Start[i]), max(to, t.End[i])
-	}
-	if to <= from {
+	over, whole := g.stretches(t.End)
+	if whole <= 0 {
 		return crowd{}
 	}
-	return crowd{sum.step / float64(to-from), sum.beside / float64(to-from)}
+	for i := range g.nodes {
+		kind := g.nodes[i].kind
+		if kind != Fetch && kind != Op && kind != Host || t.End[i] <= t.Start[i] {
+			continue
+		}
+		within := float64(dur[i]) * overlap(over, stretch{model.Time(t.Start[i]), model.Time(t.End[i])}) / float64(t.End[i]-t.Start[i])
+		if kind == Fetch {
+			sum.beside += within * cpu * beside
+		} else {
+			sum.step += within * step
+		}
+	}
+	return crowd{sum.step / whole, sum.beside / whole}
+}
+
+// stretches are the steps of a replay, as times from the graph's origin, in order and disjoint, and their length in ns.
+func (g *Graph) stretches(ends []int64) (out []stretch, whole float64) {
+	last := model.Time(-1 << 62)
+	for i := range g.windows {
+		w := &g.windows[i]
+		from, to := model.Time(w.fromAt), model.Time(endOf(ends, w.to, w.toAt))
+		if w.from >= 0 {
+			from = model.Time(ends[w.from])
+		}
+		if from = max(from, last); to > from {
+			out = append(out, stretch{from, to})
+			whole += float64(to - from)
+			last = to
+		}
+	}
+	return out, whole
+}
+
+// overlap is how many ns of a stretch lie in some that are in order and disjoint.
+func overlap(over []stretch, s stretch) float64 {
+	i, _ := slices.BinarySearchFunc(over, s.from+1, func(o stretch, t model.Time) int { return cmp.Compare(o.to, t) })
+	sum := model.Dur(0)
+	for ; i < len(over) && over[i].from < s.to; i++ {
+		sum += max(min(over[i].to, s.to).Sub(max(over[i].from, s.from)), 0)
+	}
+	return float64(sum)
 }
 
 // lengthened scales what runs on cores: the steps' own work, and of fetches the share in which they run.

@@ -92,3 +92,28 @@ func TestCoresHoldNoMore(t *testing.T) {
 		}
 	}
 }
+
+// TestCrowdedBetween: half of the steps lie in the middle and are not asked about, since they were traced and took four times as long. What
+// they leave of the cores is of no use to the others.
+func TestCrowdedBetween(t *testing.T) {
+	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
+	p := testkit.NewProgram()
+	p.S.Environment.CPUs = 2
+	p.P.Loaders = []model.Loader{{ID: 3}}
+	fetch := testkit.Python(20, module).In(model.SpanDataWait)
+	p.Steps(40, model.PhaseBaseline, fetch, testkit.Native(10, module))
+	p.Steps(60, model.PhaseTrace, fetch, testkit.Native(40, module))
+	p.Steps(40, model.PhaseBaseline, fetch, testkit.Native(10, module))
+	for _, sp := range p.P.Spans {
+		sp.Kind = model.SpanFetch
+		p.P.Spans = append(p.P.Spans, sp)
+	}
+	r := replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P))
+	a, err := r.Ask(replay.Change{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := 20 + 10.0; a.After/ms < used/2*0.97 || a.After/ms > used/2*1.1 {
+		t.Errorf("two workers: a step of %.2f ms for %.0f ms of work on two cores", a.After/ms, used)
+	}
+}
