@@ -18,11 +18,13 @@ type OpAccount struct {
 	Rate      float64 // the same per ns of traced time
 	Small     float64 // those of them that consist of pieces shorter than smallOp
 	SmallTime float64 // ns per step in small operators, after correction
-	// OptimizerTime and OptimizerSmall are what of Time and SmallTime lies in the optimizer's step.
-	OptimizerTime, OptimizerSmall float64
-	CostPer                       float64 // ns that tracing costs per event
-	Distortion                    float64 // traced ÷ baseline mean step; 0 unknown
-	Kinds                         []KindTime
+	// OptimizerTime and OptimizerSmall are what of Time and SmallTime lies in the optimizer's step, OptimizerTop how many of Top do.
+	OptimizerTime, OptimizerSmall, OptimizerTop float64
+	// BackwardTime, BackwardSmall and BackwardTop are the same of the backward pass.
+	BackwardTime, BackwardSmall, BackwardTop float64
+	CostPer                                  float64 // ns that tracing costs per event
+	Distortion                               float64 // traced ÷ baseline mean step; 0 unknown
+	Kinds                                    []KindTime
 	// OptimizerMost is the share of the optimizer's operators' time in the costliest one of them, 0..1: near 1 it is no chain.
 	OptimizerMost float64
 	// OptimizerMakes is the share of that time in operators that make a new tensor instead of changing one in place, 0..1.
@@ -143,11 +145,11 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	default:
 		base = traced / n
 	}
-	// An event's own cost falls half before and half after its time stamps: an outermost operator keeps half an event outside.
-	o.Time = max(acc.time/n-o.CostPer*(acc.opEvents/n-o.Top/2), 0)
-	every, inOptimizer := acc.smallSums(false), acc.smallSums(true)
-	o.SmallTime, o.OptimizerSmall = every.small.corrected(n, o.CostPer), inOptimizer.small.corrected(n, o.CostPer)
-	o.OptimizerTime = inOptimizer.all.corrected(n, o.CostPer)
+	o.Time, o.SmallTime, _ = acc.smallSums(n, o.CostPer, func(topKey) bool { return true })
+	o.OptimizerTime, o.OptimizerSmall, o.OptimizerTop = acc.smallSums(n, o.CostPer, func(k topKey) bool { return k.optimizer })
+	o.BackwardTime, o.BackwardSmall, o.BackwardTop = acc.smallSums(n, o.CostPer, func(k topKey) bool {
+		return strings.HasPrefix(s.Strings.Text(k.name), backwardEvent)
+	})
 	o.Share = min(o.Time/base, 1)
 	acc.finish(o)
 	return o
@@ -205,25 +207,25 @@ func laneOf(t *model.Trace, thread int) model.LaneID {
 
 // opSums accumulates over traced steps.
 type opSums struct {
-	steps                       int
-	events, opEvents, top, time float64
-	small                       float64
-	tops                        map[topKey]*topSum
-	topKey                      topKey // of the current outermost operator
-	kinds                       map[string]float64
-	names                       map[model.Str]*OpTime
-	kindOf                      map[model.Str]string
-	optimizer                   map[model.Str]float64 // self time of operators in the optimizer
-	strings                     *model.Strings
-	backwardEnd                 model.Time // in this step: what an optimizer's closure ran before is no optimizer work
-	topUntil                    model.Time
-	topDur                      float64
-	topFirst, topLast           model.EventID // events of the current outermost operator
-	self                        map[model.EventID]float64
-	fetches                     []Interval // waits for data, whose operators belong to the fetch; sorted, disjoint
-	topEvents                   float64
-	keep                        bool    // outermost operators are listed
-	list                        []TopOp // in order within each lane of a trace
+	steps             int
+	events, top       float64
+	small             float64
+	tops              map[topKey]*topSum
+	topKey            topKey // of the current outermost operator
+	kinds             map[string]float64
+	names             map[model.Str]*OpTime
+	kindOf            map[model.Str]string
+	optimizer         map[model.Str]float64 // self time of operators in the optimizer
+	strings           *model.Strings
+	backwardEnd       model.Time // in this step: what an optimizer's closure ran before is no optimizer work
+	topUntil          model.Time
+	topDur            float64
+	topFirst, topLast model.EventID // events of the current outermost operator
+	self              map[model.EventID]float64
+	fetches           []Interval // waits for data, whose operators belong to the fetch; sorted, disjoint
+	topEvents         float64
+	keep              bool    // outermost operators are listed
+	list              []TopOp // in order within each lane of a trace
 }
 
 // step adds the operators of one lane in one step. Events of a lane are sorted by start, the longest first, so that an
@@ -239,7 +241,7 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
 	a.topUntil, a.topDur, a.topEvents = 0, 0, 0
 	a.backwardEnd = 0
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
-		if ev.Kind[i] == model.KindOp && strings.HasPrefix(a.strings.Text(ev.Name[i]), "autograd::engine") {
+		if ev.Kind[i] == model.KindOp && strings.HasPrefix(a.strings.Text(ev.Name[i]), backwardEvent) {
 			a.backwardEnd = max(a.backwardEnd, ev.End(model.EventID(i)))
 		}
 	}
@@ -260,7 +262,6 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w Interval) {
 }
 
 func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]float64) {
-	a.opEvents++
 	dur := float64(ev.Dur[id])
 	self[id] += dur
 	if ev.Start[id] >= a.topUntil {
@@ -269,7 +270,6 @@ func (a *opSums) op(ev *model.Events, id model.EventID, self map[model.EventID]f
 		a.topKey = topKey{ev.Name[id], ev.Start[id] >= a.backwardEnd && inOptimizer(ev, id, a.strings)}
 		a.topFirst = id
 		a.top++
-		a.time += dur
 		return
 	}
 	a.topEvents++
@@ -330,27 +330,32 @@ func (t *topSum) add(u topSum) {
 	t.events += u.events
 }
 
-// corrected is the time per step without the cost of tracing its events; an outermost one keeps half of its own outside.
+// leastLeft is the share of a group's traced time that is never taken for the cost of tracing: the cost is a mean over all events, and
+// what other programs slow down while a step is traced is in it, so that the cheapest operators would be left with nothing.
+const leastLeft = 0.25
+
+// corrected is the time per step without the cost of tracing its events. An event's own cost falls half before and half after its time
+// stamps: an outermost operator keeps half of it outside.
 func (t topSum) corrected(steps, costPer float64) float64 {
-	return max(t.time/steps-costPer*(t.events-t.count/2)/steps, 0)
+	return max(t.time-costPer*(t.events-t.count/2), leastLeft*t.time) / steps
 }
 
-// smallSum is outermost operators, and those of them that are small.
-type smallSum struct{ all, small topSum }
-
-// smallSums adds up operators, all or the optimizer's. Small are those that are small as a rule: of a group of which four fifths
-// of the calls are small, the others were interrupted, and their time is the price of small operators on that machine as well.
-func (a *opSums) smallSums(optimizer bool) (out smallSum) {
+// smallSums adds up chosen groups of operators: their corrected time per step, that of small ones, and their number. Small are those
+// that are small as a rule: of a group of which four fifths of the calls are small, the others were interrupted, and their time is
+// the price of small operators on that machine as well.
+func (a *opSums) smallSums(steps, costPer float64, of func(topKey) bool) (all, small, count float64) {
 	for key, t := range a.tops {
-		if optimizer && !key.optimizer {
+		if !of(key) {
 			continue
 		}
-		out.all.add(*t)
+		corrected := t.corrected(steps, costPer)
+		all += corrected
+		count += t.count / steps
 		if t.small >= 0.8*t.count {
-			out.small.add(*t)
+			small += corrected
 		}
 	}
-	return out
+	return all, small, count
 }
 
 func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {

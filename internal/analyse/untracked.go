@@ -16,6 +16,8 @@ type Untracked struct {
 	Runs []Interval
 	// Judged are those of Runs in which a loss was computed: what a model answers is compared there with what is right.
 	Judged []Interval
+	// Tracked and Apart are the numbers of outermost operators whose results backward passes used, and of those in Runs.
+	Tracked, Apart int
 }
 
 // backwardEvent begins the name under which autograd's engine records each function of a backward pass.
@@ -92,6 +94,7 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
 	var runs, judged []Interval
 	run, until, differentiated, judges := Interval{}, model.Time(0), false, false
+	with, without := 0, 0
 	finish := func() {
 		if run.End > run.Start {
 			runs = append(runs, run)
@@ -108,6 +111,9 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 		}
 		until = ev.End(id)
 		differentiated = differentiated || tracked[id]
+		if tracked[id] {
+			with++
+		}
 		if tracked[id] || strings.HasPrefix(s.Text(ev.Name[i]), backwardEvent) || neededAround(ev, id, s) {
 			finish()
 			continue
@@ -116,6 +122,7 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 			run.Start = ev.Start[i]
 		}
 		run.End = until
+		without++
 		judges = judges || isLoss(s.Text(ev.Name[i]))
 	}
 	finish()
@@ -123,6 +130,7 @@ func (u *Untracked) step(st tracedStep, lane model.LaneID, tracked map[model.Eve
 		u.Steps = append(u.Steps, st.Interval)
 		u.Runs = append(u.Runs, runs...)
 		u.Judged = append(u.Judged, judged...)
+		u.Tracked, u.Apart = u.Tracked+with, u.Apart+without
 	}
 }
 

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"strings"
 
 	"bottleneck/internal/analyse"
 )
@@ -43,7 +44,7 @@ func findLaunch(c *Context) []Finding {
 	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
 		return nil
 	}
-	return []Finding{c.launchFinding(small, python)}
+	return c.launchFindings(small, python)
 }
 
 func (c *Context) launchWithoutSamples(small float64) []Finding {
@@ -53,40 +54,109 @@ func (c *Context) launchWithoutSamples(small float64) []Finding {
 	if busy <= 0 || o.Top/busy < launchOpsPerMs || c.share(small+python) < launchShare {
 		return nil
 	}
-	return []Finding{c.launchFinding(small, python)}
+	return c.launchFindings(small, python)
 }
 
-func (c *Context) launchFinding(small, python float64) Finding {
-	o := c.B.Ops
-	t := small + python
-	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t),
-		claim: map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}}
-	at := c.launchPlace(&f)
-	f.Title = fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), c.each())
-	per := c.perStep(t)
-	gone, cured := launchOps{o}.batched(), per
-	if at.optimizer {
-		gone = 0.75 // one call per kind of operator is left, and the lists of parameters
-		cured *= at.share
+// launchFindings names those who call tiny operators, small and python ns over the windows, each with its own part of that time: what
+// ends one leaves the others.
+func (c *Context) launchFindings(small, python float64) []Finding {
+	var out []Finding
+	for i, site := range c.launchSites(small, python) {
+		share := c.launchShareOf(site.time())
+		if i == 0 || site.kind == launchOptimizer || site.placed && 2*share >= launchShare || share >= 2*launchShare {
+			out = append(out, c.launchFinding(&site))
+		}
 	}
-	f.Step = Range{0.6 * gone * cured, gone * cured, cured}
+	return out
+}
+
+func (c *Context) launchFinding(site *launchSite) Finding {
+	o := c.B.Ops
+	f := Finding{Cause: Launch, Where: nowhere(), Share: c.launchShareOf(site.time()), Confidence: c.basis(len(c.B.Samples)),
+		claim: map[analyse.PartID]float64{analyse.PartOps: site.ops, analyse.PartPython: site.python}}
+	if site.placed {
+		f.Where = c.where(site.at)
+	}
+	per := c.perStep(site.time())
+	f.Step = launchOps{o}.gone(site).scale(per)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
-		{Text: fmt.Sprintf("%s per %s in those short operators, %s in the interpreter around operators", ms(c.perStep(small)), c.Unit(), ms(c.perStep(python))), Value: per / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), Value: per / 1e6, Unit: "ms"},
 	}
-	f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
-	if at.optimizer {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of that in the optimizer's step, one parameter after the other; the saving is of this", ms(c.perStep(t*at.share))),
-			Value: per * at.share / 1e6, Unit: "ms"})
+	if site.backward {
+		f.Evidence = append(f.Evidence, Evidence{Text: "the backward pass through what is called here is part of it"})
+	}
+	if text := c.launchLines(site); text != "" {
+		f.Evidence = append(f.Evidence, Evidence{Text: text})
+	}
+	c.launchWords(&f, site)
+	return f
+}
+
+// gone is the share of a site's calling that its cure ends.
+func (o launchOps) gone(site *launchSite) Range {
+	switch {
+	case site.kind == launchOptimizer:
+		return Range{0.45, 0.75, 1} // one call per kind of operator is left, and the lists of parameters
+	case site.kind == launchSpread || site.kind == launchCall && site.backward:
+		return Range{0.2, 0.5, 0.9} // fusing leaves guards and larger operators; larger batches are not for every training
+	}
+	gone := o.batched()
+	return Range{0.6 * gone, gone, 1}
+}
+
+// launchWords says what is called too often and what would end it.
+func (c *Context) launchWords(f *Finding, site *launchSite) {
+	each := c.each()
+	if !c.B.PerStep {
+		each += ", tracing left out,"
+	}
+	f.Title = fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), each)
+	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
+	switch site.kind {
+	case launchLoop:
+		f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
+	case launchCells:
+		f.Fix.Text = "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of one element after the other to a cell: it takes the cell's weights and goes over the elements itself."
+		f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
+	case launchCall:
+		f.Fix.Text = "Give one call more to do (a larger batch, several requests together), or let torch.compile fuse the model's operators."
+		f.Caveat = "Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start."
+	case launchSpread:
+		f.Title += ", on many lines of which none stands out"
+		f.Fix.Text = "Let torch.compile fuse the operators between these lines, or work on more at once: larger batches, several sequences or environments side by side."
+		f.Caveat = "Priced from traced steps with the tracing cost taken out; what fusing leaves depends on where the compiled code has to stop."
+	case launchOptimizer:
+		f.Title = fmt.Sprintf("%s of %s is the optimizer calling tiny operators, one parameter after the other", percent(f.Share), each)
 		f.Fix.Text = "Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built."
-		if at.own {
+		switch {
+		case site.own:
 			f.Fix.Text = "Update all parameters at once: an optimizer of torch.optim with foreach=True or fused=True, or torch._foreach_ operators on lists of tensors here."
+		case site.lists:
+			f.Title = fmt.Sprintf("%s of %s is the optimizer calling tiny operators on lists of parameters", percent(f.Share), each)
+			f.Fix.Text = "Let the optimizer update all parameters in one call: fused=True where it is built, in place of foreach."
+		}
+		f.Caveat = "Priced from traced steps with the tracing cost taken out; not every optimizer has both forms for every device."
+	}
+}
+
+// launchLines says in words which lines share the calling, where more than one has much of it.
+func (c *Context) launchLines(site *launchSite) string {
+	all := 0.0
+	for i := range site.lines {
+		all += site.lines[i].line
+	}
+	var names []string
+	for _, line := range site.lines {
+		if share := line.line / max(all, 1); 3*line.line >= site.lines[0].line && len(names) < 4 {
+			names = append(names, fmt.Sprintf("%s (%s)", place(c.where(line)), percent(share)))
 		}
 	}
-	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
-	f.Confidence = c.basis(len(c.B.Samples))
-	return f
+	if len(names) < 2 {
+		return ""
+	}
+	return "lines that share it: " + strings.Join(names, ", ")
 }
 
 // batched is the share of the calling that goes away when what is done one by one is done at once: each of the different
@@ -94,84 +164,6 @@ func (c *Context) launchFinding(small, python float64) Finding {
 func (o launchOps) batched() float64 {
 	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), 0.04), 0.15)
 }
-
-// launchSite is what calls the tiny operators of launch's place.
-type launchSite struct {
-	optimizer bool
-	own       bool    // the optimizer is the user's own
-	share     float64 // of all calling that is the optimizer's, 0..1
-}
-
-// launchPlace finds the user's line that calls most, the optimizer's step or another.
-func (c *Context) launchPlace(f *Finding) launchSite {
-	all, own := 0.0, 0.0
-	// Samples in operators and in the interpreter around them say which lines call them; Python that calls none is another
-	// finding's. Of the operators' time only what small ones take counts: the place is where many are called, not where large ones are.
-	around := c.pythonSamples(true)
-	kept := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !c.beside[k] || around(k, a)
-	})
-	for i := range kept {
-		if a := &c.B.Samples[kept[i].index]; a.Part == analyse.PartOps {
-			kept[i].weight *= launchOps{c.B.Ops}.smallShare(c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActOptimizer != 0)
-		}
-	}
-	if len(kept) < minSamples {
-		kept = chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-			return a.Part == analyse.PartPython || a.Part == analyse.PartOps
-		})
-	}
-	var first, optimizer []chain
-	for _, ch := range kept {
-		info := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index])
-		all += ch.weight
-		switch {
-		case info.Acts&analyse.ActOptimizer != 0:
-			optimizer = append(optimizer, ch)
-			if info.UserLeaf {
-				own += ch.weight
-			}
-		case info.Acts&analyse.ActBackward == 0:
-			first = append(first, ch)
-		}
-	}
-	sp, ok := hottest(first, c.drivers)
-	if spent := sum(optimizer); len(optimizer) >= minSamples && spent > 0 && (!ok || spent > sp.unit) {
-		if step, ok := hottest(optimizer, c.drivers); ok {
-			f.Where = c.where(step)
-		}
-		return launchSite{optimizer: true, own: own > 0.5*spent, share: spent / all}
-	}
-	if !ok || len(first) < minSamples {
-		return launchSite{}
-	}
-	if lines := len(lineTimes(first)); c.B.Ops.Top < loopOpsPerLine*float64(max(lines, 1)) {
-		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
-		if call, ok := hottest(upToDriver(first, c.drivers), c.drivers); ok {
-			sp = call
-		}
-	}
-	f.Where = c.where(sp)
-	return launchSite{}
-}
-
-// smallShare is the share of small operators in the operators' time, of the optimizer's or of the others, 0..1.
-func (o launchOps) smallShare(optimizer bool) float64 {
-	time, small := o.OptimizerTime, o.OptimizerSmall
-	switch {
-	case o.Time <= 0:
-		return 1
-	case !optimizer:
-		time, small = o.Time-time, o.SmallTime-small
-	}
-	if time <= 0 {
-		time, small = o.Time, o.SmallTime // the trace has no mark of the optimizer's step
-	}
-	return min(max(small/time, 0), 1)
-}
-
-// loopOpsPerLine is the number of operators per step and sampled line from which a loop around that line must be at work.
-const loopOpsPerLine = 40
 
 // upToDriver cuts chains below the innermost function that drives the loop.
 func upToDriver(chains []chain, drivers map[funcKey]bool) []chain {

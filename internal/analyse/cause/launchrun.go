@@ -56,21 +56,37 @@ func (c *Context) launchOfRun() []Finding {
 		switch a := &c.B.Samples[k]; {
 		case c.beside[k] || !c.calls(a):
 		case a.Part == analyse.PartOps:
-			small += a.Weight * launchOps{o}.smallShare(false)
+			small += a.Weight * launchOps{o}.smallShare(o.Time-o.OptimizerTime, o.SmallTime-o.OptimizerSmall)
 		case a.Part == analyse.PartPython:
 			python += a.Weight
 		}
 	}
 	cost := min(o.CostPer*o.Events*float64(o.Steps), 0.5*(small+python))
-	left := 1 - cost/max(small+python, 1)
-	share := left * (small + python) / max(c.B.Total-c.B.Part(analyse.PartProfiler), 1)
-	if share < launchShare {
+	left := 1 - cost/max(small+python, 1) // at least a half
+	if c.launchShareOf(left*(small+python)) < launchShare {
 		return nil
 	}
-	f := c.launchFinding(left*small, left*python)
-	f.Share = share
-	f.Title = fmt.Sprintf("%s of the run, tracing left out, is the price of calling many tiny operators", percent(share))
-	f.claim = map[analyse.PartID]float64{analyse.PartOps: small, analyse.PartPython: python}
+	all := c.launchFindings(left*small, left*python)
+	for i := range all {
+		c.launchOverRun(&all[i], left, cost)
+	}
+	return all
+}
+
+// launchShareOf is a time's share of the steps, or of a run without the profiler's part of it.
+func (c *Context) launchShareOf(t float64) float64 {
+	if c.B.PerStep {
+		return c.share(t)
+	}
+	return t / max(c.B.Total-c.B.Part(analyse.PartProfiler), 1)
+}
+
+// launchOverRun puts a finding of a run without steps in terms of that run: left is the share of the calling that is not recording's cost.
+func (c *Context) launchOverRun(f *Finding, left, cost float64) {
+	o := c.B.Ops
+	for part := range f.claim {
+		f.claim[part] /= left
+	}
 	f.Evidence[0] = Evidence{Text: fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
 		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), Value: o.Top * float64(o.Steps)}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what recording them is known to cost, %s, is taken out", ms(cost)), Value: cost / 1e6, Unit: "ms"})
@@ -78,5 +94,4 @@ func (c *Context) launchOfRun() []Finding {
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}
-	return []Finding{f}
 }

@@ -1,0 +1,330 @@
+package cause
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// launchKind says what calls tiny operators, which decides what would end it.
+type launchKind uint8
+
+const (
+	launchLoop      launchKind = iota // a loop of the user's own over elements
+	launchCells                       // a loop that calls a cell of a recurrent layer for each element
+	launchCall                        // a call that is made for too little work, such as a model's for one request
+	launchSpread                      // many lines, of which none stands out
+	launchOptimizer                   // the optimizer's step
+)
+
+// launchSite is one origin of tiny operators.
+type launchSite struct {
+	kind        launchKind
+	at          spot
+	placed      bool
+	ops, python float64 // ns over the windows: in small operators, and in the interpreter around them
+	own         bool    // the optimizer is the user's own
+	lists       bool    // the optimizer works on lists of parameters already
+	backward    bool    // the backward pass through what the site calls is part of it
+	lines       []spot  // its lines, most first
+}
+
+func (s *launchSite) time() float64 { return s.ops + s.python }
+
+// add counts samples of calling as the site's, or a part of them.
+func (s *launchSite) add(c *Context, chains []chain, part float64) {
+	for i := range chains {
+		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
+			s.ops += part * chains[i].weight
+		} else {
+			s.python += part * chains[i].weight
+		}
+	}
+}
+
+// Limits on where tiny operators come from.
+const (
+	// loopOpsPerLine is the number of operators per step and line from which a loop around that line must be at work.
+	loopOpsPerLine = 40
+	// launchEven is the number of equally busy lines that a distribution is as even as (e to its entropy) from which no line stands
+	// out, unless one place has launchMost of all.
+	launchEven = 2.5
+	launchMost = 0.5
+	// launchFaint is the share of a place's time under which one of its lines does not count as one that calls operators.
+	launchFaint = 0.05
+	// launchFused is the share of an optimizer's samples in its fused form from which nothing is left to do about it.
+	launchFused = 0.5
+)
+
+// launchSites splits the calling of tiny operators, small and python ns over the windows, by who calls: the optimizer, the place
+// from which most others come, and the rest; most first.
+func (c *Context) launchSites(small, python float64) []launchSite {
+	first, backward, optimizer := c.callings()
+	if len(first)+len(backward)+len(optimizer) < minSamples {
+		return []launchSite{{kind: launchSpread, ops: small, python: python}}
+	}
+	var out []launchSite
+	if site, ok := c.optimizerSite(optimizer); ok {
+		out = append(out, site)
+	} else {
+		backward = append(backward, optimizer...) // no place of its own
+	}
+	out = append(out, c.otherSites(first, backward)...)
+	ops, around := 0.0, 0.0
+	for i := range out {
+		ops, around = ops+out[i].ops, around+out[i].python
+	}
+	for i := range out {
+		out[i].ops *= small / max(ops, 1)
+		out[i].python *= python / max(around, 1)
+	}
+	slices.SortStableFunc(out, func(a, b launchSite) int { return cmp.Compare(b.time(), a.time()) })
+	return out
+}
+
+// callings are the samples in operators and in the interpreter around them: of the backward pass, of the optimizer, and of all that
+// comes first. Of the operators' time only what small ones take counts.
+func (c *Context) callings() (first, backward, optimizer []chain) {
+	around := c.pythonSamples(true)
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartOps && !c.beside[k] && (c.B.PerStep || len(c.calling) == 0 || c.calls(a)) || around(k, a)
+	}) {
+		switch acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).Acts; {
+		case acts&analyse.ActOptimizer != 0:
+			optimizer = append(optimizer, ch)
+		case acts&analyse.ActBackward != 0:
+			backward = append(backward, ch)
+		default:
+			first = append(first, ch)
+		}
+	}
+	o := launchOps{c.B.Ops}
+	c.scaleOps(optimizer, o.smallShare(o.OptimizerTime, o.OptimizerSmall))
+	c.scaleOps(backward, o.smallShare(o.BackwardTime, o.BackwardSmall))
+	c.settleSmall(first, o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall))
+	return first, backward, optimizer
+}
+
+// smallShare is the share of small operators in operators' time, 0..1; that of all operators where the trace does not tell these apart.
+func (o launchOps) smallShare(time, small float64) float64 {
+	if time <= 0 {
+		time, small = o.Time, o.SmallTime
+	}
+	if time <= 0 {
+		return 1
+	}
+	return min(max(small/time, 0), 1)
+}
+
+// scaleOps leaves a share of the operators' time.
+func (c *Context) scaleOps(chains []chain, share float64) {
+	for i := range chains {
+		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
+			chains[i].weight *= share
+		}
+	}
+}
+
+// settleSmall leaves of the operators' time what small ones take, a share of it, on the lines that call them: around many small
+// operators the interpreter takes about as long as they do, around a large one it takes nothing. Each line has its part in proportion
+// to the interpreter's time on it, and at most what its operators took.
+func (c *Context) settleSmall(chains []chain, share float64) {
+	type lineTime struct{ ops, python, part float64 }
+	lines := map[model.FrameID]*lineTime{}
+	frame := func(ch *chain) model.FrameID { return c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).User }
+	all := 0.0
+	for i := range chains {
+		l := lines[frame(&chains[i])]
+		if l == nil {
+			l = &lineTime{}
+			lines[frame(&chains[i])] = l
+		}
+		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
+			l.ops += chains[i].weight
+			all += chains[i].weight
+		} else {
+			l.python += chains[i].weight
+		}
+	}
+	const most, rounds = 1e3, 40
+	low, high := 0.0, most
+	for range rounds { // the factor between the interpreter's time and the operators', by halving
+		factor, got := (low+high)/2, 0.0
+		for _, l := range lines {
+			l.part = min(l.ops, factor*(l.python+0.01*l.ops))
+			got += l.part
+		}
+		if got < share*all {
+			low = factor
+		} else {
+			high = factor
+		}
+	}
+	for i := range chains {
+		if l := lines[frame(&chains[i])]; c.B.Samples[chains[i].index].Part == analyse.PartOps && l.ops > 0 {
+			chains[i].weight *= l.part / l.ops
+		}
+	}
+}
+
+// optimizerSite is the optimizer's step; false where too few samples show it, or where it is fused already.
+func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
+	site := launchSite{kind: launchOptimizer, lines: lineTimes(upToDriver(chains, c.drivers))}
+	site.add(c, chains, 1)
+	if len(chains) < minSamples || site.time() <= 0 {
+		return site, false
+	}
+	own, lists, fused := 0.0, 0.0, 0.0
+	for i := range chains {
+		id := c.P.Samples.Stack[c.B.Samples[chains[i].index].Index]
+		switch name := c.optimizerForm(id); {
+		case c.C.Info(id).UserLeaf:
+			own += chains[i].weight
+		case strings.HasPrefix(name, "_multi_tensor"):
+			lists += chains[i].weight
+		case strings.HasPrefix(name, "_fused"):
+			fused += chains[i].weight
+		}
+	}
+	site.own, site.lists = own > launchMost*site.time(), lists > launchMost*site.time()
+	site.at, site.placed = hottest(chains, c.drivers)
+	return site, fused < launchFused*site.time()
+}
+
+// optimizerForm is the function of torch.optim's that updates the parameters: its name says whether one by one, by lists, or at once.
+func (c *Context) optimizerForm(id model.StackID) (name string) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		if c.C.File(f.File) == analyse.FileUser {
+			return false
+		}
+		if n := c.text(f.Function); strings.HasPrefix(n, "_multi_tensor") || strings.HasPrefix(n, "_fused") {
+			name = n
+		}
+		return name == ""
+	})
+	return name
+}
+
+// otherSites are the place from which most of the remaining operators come, and where a loop is that place, what else calls them. The
+// backward pass is as long as what was called for it before.
+func (c *Context) otherSites(first, backward []chain) []launchSite {
+	all := launchSite{kind: launchSpread, backward: len(backward) > 0, lines: lineTimes(first)}
+	all.add(c, first, 1)
+	all.add(c, backward, 1)
+	sp, ok := hottest(first, c.drivers)
+	if !ok || len(first) < minSamples || sum(first) <= 0 {
+		return []launchSite{all}
+	}
+	main, rest := membersAndRest(first, sp)
+	if o := c.B.Ops; (o.Top-o.OptimizerTop-o.BackwardTop)*sum(main)/sum(first) < loopOpsPerLine*float64(busyLines(main)) {
+		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
+		calls := upToDriver(first, c.drivers)
+		if call, ok := hottest(calls, c.drivers); ok && !even(calls, call, c.drivers) {
+			all.kind, all.at, all.placed, all.lines = launchCall, call, true, lineTimes(calls)
+		}
+		return []launchSite{all}
+	}
+	if even(first, sp, c.drivers) {
+		return []launchSite{all}
+	}
+	site := launchSite{kind: launchLoop, at: sp, placed: true, lines: lineTimes(main)}
+	if c.cells(main) {
+		site.kind = launchCells
+	}
+	site.add(c, main, 1)
+	other := launchSite{kind: launchSpread, lines: lineTimes(rest)}
+	other.add(c, rest, 1)
+	part := sum(main) / sum(first)
+	if c.withoutGradient(sp, part) {
+		part = 0
+	}
+	site.add(c, backward, part)
+	other.add(c, backward, 1-part)
+	site.backward, other.backward = len(backward) > 0 && part > 0, len(backward) > 0 && part < 1
+	return []launchSite{site, other}
+}
+
+// membersAndRest splits chains into those of a spot and the others.
+func membersAndRest(chains []chain, sp spot) (main, rest []chain) {
+	taken := map[int]bool{}
+	for _, m := range sp.members {
+		taken[m] = true
+	}
+	for _, ch := range chains {
+		if taken[ch.index] {
+			main = append(main, ch)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	return main, rest
+}
+
+// busyLines is the number of lines that have a noticeable share of the chains' time, at least 1.
+func busyLines(chains []chain) int {
+	n, all := 0, sum(chains)
+	for _, line := range lineTimes(chains) {
+		n += btoi(line.line >= launchFaint*all)
+	}
+	return max(n, 1)
+}
+
+// even says that the chains' time is spread over so many lines that none stands out: the spot, which has most, has less than most of it
+// and not clearly more than the next one.
+func even(chains []chain, sp spot, drivers map[funcKey]bool) bool {
+	all, entropy := sum(chains), 0.0
+	if _, rest := membersAndRest(chains, sp); 3*sp.unit >= all {
+		if next, ok := hottest(rest, drivers); !ok || 2*sp.unit >= 3*next.unit {
+			return false
+		}
+	}
+	for _, line := range lineTimes(chains) {
+		if p := line.line / all; p > 0 {
+			entropy -= p * math.Log(p)
+		}
+	}
+	return sp.unit < launchMost*all && math.Exp(entropy) >= launchEven
+}
+
+// cells says that most of the time passes through cells of PyTorch's recurrent layers.
+func (c *Context) cells(chains []chain) bool {
+	t := 0.0
+	for i := range chains {
+		c.C.Walk(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index], func(fr model.FrameID) bool {
+			f := &c.C.Stacks.Frames[fr]
+			if strings.HasSuffix(c.text(f.File), "/torch/nn/modules/rnn.py") && strings.Contains(c.text(f.Function), "Cell.") {
+				t += chains[i].weight
+				return false
+			}
+			return c.C.File(f.File) != analyse.FileUser
+		})
+	}
+	return t >= launchMost*sum(chains)
+}
+
+// withoutGradient says that no backward pass went through what a place called in traced steps: as samples there tell, or where they are
+// too few, because so few operators have a gradient that what is called elsewhere, all but a part of the calling, accounts for them.
+func (c *Context) withoutGradient(sp spot, part float64) bool {
+	u := analyse.UntrackedWork(c.S, c.B)
+	if u == nil {
+		return false
+	}
+	seen, apart := 0, 0
+	c.tracedChains(u, func(ch chain, at model.Time) {
+		if slices.ContainsFunc(ch.frames, func(f model.Frame) bool {
+			return keyOf(&f) == keyOf(&sp.frame) && (!c.drivers[keyOf(&f)] || f.Line == sp.frame.Line)
+		}) {
+			seen++
+			apart += btoi(inside(u.Runs, at))
+		}
+	})
+	if seen >= besideTraced {
+		return float64(seen-apart) <= besideTracked*float64(seen)
+	}
+	return float64(u.Tracked) <= (1-part)*float64(u.Tracked+u.Apart)
+}

@@ -1,0 +1,216 @@
+package cause_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// called is a number of operators of a step, one after the other, in a part of it.
+type called struct {
+	name string
+	n    int
+	us   int64
+	grad bool // autograd's number is on it: on n that make nodes of the graph and on n of the backward pass
+}
+
+// tracedCalls adds three steps of 100 ms that a trace covers, with these operators one after the other; those named "step" lie in the
+// optimizer's step.
+func tracedCalls(p *testkit.Program, list ...called) { tracedStep(p, testkit.Native(100), list...) }
+
+// tracedStep is tracedCalls with steps of one act.
+func tracedStep(p *testkit.Program, act testkit.Act, list ...called) {
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	add := func(at model.Time, dur int64, name string, kind model.Kind, parent model.EventID) model.EventID {
+		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, model.Dur(dur))
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		return model.EventID(ev.Len() - 1)
+	}
+	for step := range 3 {
+		at := p.T
+		p.Steps(1, model.PhaseTrace, act)
+		for _, c := range list {
+			length, parent, name := c.us*1000+1000, model.NoEvent, c.name
+			if name == "step" {
+				parent, name = add(at, length*int64(c.n), "Optimizer.step#Adam.step", model.KindAnnotation, model.NoEvent), "aten::mul_"
+			}
+			for i := range c.n {
+				id := add(at, c.us*1000, name, model.KindOp, parent)
+				if fwd := int32(0); c.grad {
+					if name == backwardOf {
+						fwd = 1
+					}
+					ev.Detail[id] = int32(len(ev.OpDetails))
+					ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: int64(10_000*step + i), FwdThread: fwd})
+				}
+				at += model.Time(length)
+			}
+		}
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+}
+
+const backwardOf = "autograd::engine::evaluate_function: X"
+
+// launches are the findings of tiny operators.
+func launches(res cause.Result) (out []cause.Finding) {
+	for _, f := range res.Findings {
+		if f.Cause == cause.Launch {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// The optimizer's part of the tiny operators is told alone, and so is the loop's: each with its own share and its own cure.
+func TestOptimizerIsToldAlone(t *testing.T) {
+	p := testkit.NewProgram()
+	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
+	cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(24, cell...), testkit.Python(16, cell...), testkit.Native(15, module, loop(41), user("block", 30, 31)),
+		testkit.Native(25, adam...), testkit.Python(20, adam...))
+	tracedCalls(p, called{name: "aten::add", n: 1200, us: 20}, called{name: "aten::mm", n: 1, us: 15_000}, called{name: "step", n: 1250, us: 20})
+	res, _ := find(t, p)
+	got := launches(res)
+	if len(got) != 2 {
+		t.Fatalf("findings %+v, want the optimizer's and the loop's", res.Findings)
+	}
+	for i, want := range []struct {
+		line  int
+		share float64
+		fix   string
+	}{{23, 0.4, "loop"}, {43, 0.45, "foreach=True"}} {
+		f := got[i]
+		if f.Where.Line != want.line || math.Abs(f.Share-want.share) > 0.03 || !strings.Contains(f.Fix.Text, want.fix) {
+			t.Errorf("%q at line %d, share %.2f, fix %q; want line %d, %.2f, %q", f.Title, f.Where.Line, f.Share, f.Fix.Text, want.line, want.share, want.fix)
+		}
+	}
+}
+
+// An optimizer that is fused already has nothing more to cure; one that works on lists can be fused.
+func TestOptimizerThatWorksOnListsAlready(t *testing.T) {
+	for form, fix := range map[string]string{"_multi_tensor_adam": "fused=True", "_fused_adam": ""} {
+		p := testkit.NewProgram()
+		adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", form)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)), testkit.Native(30, adam...), testkit.Python(20, adam...))
+		tracedCalls(p, called{name: "aten::mm", n: 2, us: 25_000}, called{name: "step", n: 1500, us: 20})
+		res, _ := find(t, p)
+		got := launches(res)
+		named := len(got) > 0 && got[0].Where.Line == 43
+		if named != (fix != "") || named && (!strings.Contains(got[0].Fix.Text, fix) || strings.Contains(got[0].Fix.Text, "foreach=True")) {
+			t.Errorf("%s: findings %+v, want %q", form, res.Findings, fix)
+		}
+	}
+}
+
+// Where calls are spread over many lines no line is the place; those that share them are told. Where one stands out it is.
+func TestEvenLinesHaveNoPlace(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		times [4]int // ms on four lines of the driving function
+		line  int
+	}{{"even", [4]int{25, 25, 25, 25}, 0}, {"three of four", [4]int{34, 33, 30, 3}, 0}, {"one stands out", [4]int{70, 10, 10, 10}, 40}, {"one of many", [4]int{40, 22, 20, 18}, 40}, {"two", [4]int{49, 47, 2, 2}, 40}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			var acts []testkit.Act
+			for i, ms := range c.times {
+				acts = append(acts, testkit.Native(ms-ms/3, module, loop(40+i)), testkit.Python(ms/3, module, loop(40+i)))
+			}
+			p.Steps(20, model.PhaseBaseline, acts...)
+			tracedCalls(p, called{name: "aten::add", n: 4000, us: 20})
+			res, _ := find(t, p)
+			f := want(t, res, cause.Launch, "", c.line, 0)
+			text := ""
+			for _, e := range f.Evidence {
+				text += e.Text + "\n"
+			}
+			if told := strings.Contains(text, "train.py:41"); c.line == 0 && !told {
+				t.Errorf("the lines are not told: %s", text)
+			}
+			if spread := strings.Contains(f.Title, "none stands out"); spread != (c.line == 0) {
+				t.Errorf("title %q", f.Title)
+			}
+		})
+	}
+}
+
+// The backward pass through what a loop called is part of the loop's price; a model called beside it keeps its own.
+func TestBackwardIsOfWhatWasCalled(t *testing.T) {
+	p := testkit.NewProgram()
+	edges := []testkit.Frame{module, loop(40), user("forward", 20, 23)}
+	back := testkit.Native(60, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward"))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, edges...), testkit.Python(20, edges...), back)
+	tracedCalls(p, called{name: "aten::add", n: 1500, us: 10}, called{name: backwardOf, n: 2500, us: 20})
+	res, _ := find(t, p)
+	f := want(t, res, cause.Launch, "", 23, 0)
+	if f.Share < 0.95 {
+		t.Errorf("a share of %.2f, want that of the loop and of the backward pass through it", f.Share)
+	}
+}
+
+// What no gradient flows through has no part in the backward pass: where few operators have a gradient, a metric's loop over elements
+// is not what the backward pass is for.
+func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
+	for name, grad := range map[string]int{"few have one": 20, "all have one": 2000} {
+		p := testkit.NewProgram()
+		count := []testkit.Frame{module, loop(44), user("count", 20, 23)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Python(5, module, loop(40)), testkit.Native(20, count...), testkit.Python(30, count...),
+			testkit.Native(40, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
+		tracedCalls(p, called{name: "aten::mm", n: grad, us: 15, grad: true}, called{name: backwardOf, n: grad, us: 15, grad: true}, called{name: "aten::item", n: 2020 - grad, us: 15})
+		res, _ := find(t, p)
+		f := want(t, res, cause.Launch, "", 23, 0)
+		if alone := f.Share < 0.6; alone != (grad == 20) {
+			t.Errorf("%s: a share of %.2f", name, f.Share)
+		}
+	}
+}
+
+// A line with large operators is not the place, however long it takes: the one around whose operators the interpreter works is.
+func TestLargeOperatorsAreNotThePlace(t *testing.T) {
+	p := testkit.NewProgram()
+	augment := []testkit.Frame{module, loop(39), user("augment", 10, 14)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(12, augment...), testkit.Python(13, augment...), testkit.Native(74, module, loop(40)), testkit.Python(1, module, loop(40)))
+	tracedCalls(p, called{name: "aten::add", n: 1600, us: 8}, called{name: "aten::mm", n: 4, us: 18_000})
+	res, _ := find(t, p)
+	f := want(t, res, cause.Launch, "", 14, 0)
+	if f.Share < 0.2 || f.Share > 0.28 {
+		t.Errorf("a share of %.2f, want the 25 ms of 100 on the line", f.Share)
+	}
+}
+
+// A cell that is called for one element after the other has a layer that takes them all.
+func TestRecurrentCells(t *testing.T) {
+	p := testkit.NewProgram()
+	read := []testkit.Frame{module, loop(40), user("read", 20, 23), torchFrame("nn/modules/module.py", "_call_impl"), torchFrame("nn/modules/rnn.py", "LSTMCell.forward")}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(70, read...), testkit.Python(30, read...))
+	tracedCalls(p, called{name: "aten::lstm_cell", n: 3000, us: 25})
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Launch, "", 23, 0); !strings.Contains(f.Fix.Text, "nn.LSTM") {
+		t.Errorf("fix %q", f.Fix.Text)
+	}
+}
+
+// A model that is called for too little work, without a loop: the call is the place, and larger batches or fusing are the cure.
+func TestCallForTooLittleWork(t *testing.T) {
+	p := testkit.NewProgram()
+	var acts []testkit.Act
+	for line := 22; line < 26; line++ {
+		stack := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), user("forward", 20, line), torchFrame("nn/modules/linear.py", "forward")}
+		acts = append(acts, testkit.Native(1, stack...), testkit.Python(1, stack...))
+	}
+	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(41)))...)
+	tracedStep(p, testkit.Native(9), called{name: "aten::linear", n: 150, us: 25})
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Launch, "", 40, 0); !strings.Contains(f.Fix.Text, "batch") || !strings.Contains(f.Fix.Text, "torch.compile") {
+		t.Errorf("fix %q", f.Fix.Text)
+	}
+}
