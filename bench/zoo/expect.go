@@ -43,6 +43,8 @@ type expect struct {
 	// nothing is priced.
 	SHM  int
 	Ends bool
+	// Before runs the cured program once before it is measured: what it keeps for later runs is there then.
+	Before bool
 	// Trace is a recorded trace below the folder of real traces, in place of programs.
 	Trace string
 	// TraceFixed is the trace of the cured program, "" where none was recorded.
@@ -79,17 +81,11 @@ func readCases(dir string, wanted []string) ([]testCase, error) {
 	for _, path := range paths {
 		c := testCase{dir: filepath.Dir(path)}
 		c.name = filepath.Base(c.dir)
-		if len(wanted) > 0 && !slices.ContainsFunc(wanted, func(pattern string) bool { ok, _ := filepath.Match(pattern, c.name); return ok }) {
+		if !among(wanted, c.name) {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
+		if err := c.expect.read(path); err != nil {
 			return nil, err
-		}
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&c.expect); err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		out = append(out, c)
 	}
@@ -97,6 +93,25 @@ func readCases(dir string, wanted []string) ([]testCase, error) {
 		return nil, fmt.Errorf("no case in %s is called %v", dir, wanted)
 	}
 	return out, nil
+}
+
+// among says that a name fits one of the patterns, or that there are none.
+func among(patterns []string, name string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := filepath.Match(pattern, name); return ok })
+}
+
+// read reads an expect.json.
+func (e *expect) read(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(e); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
 }
 
 // recorded says that a case is a trace and no program.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +20,11 @@ type peer struct {
 }
 
 // askPeers runs the slow program under py-spy and cProfile. A program of several ranks is left out: each tool sees the launcher.
-func (r *runner) askPeers() []peer {
+func (r *runner) askPeers(ctx context.Context) []peer {
 	if r.c.expect.Ranks > 1 {
 		return nil
 	}
-	return []peer{r.pySpy(), r.cProfile()}
+	return []peer{r.pySpy(ctx), r.cProfile(ctx)}
 }
 
 // judge fills in whether a place is an expected one; cProfile knows functions only, so first is where the function begins.
@@ -42,16 +43,16 @@ func (r *runner) judge(p *peer, file string, first, last int) {
 var foldedFrame = regexp.MustCompile(`\(([^()]*\.py):(\d+)\)`)
 
 // pySpy takes the line of the program's own files that is innermost in most samples.
-func (r *runner) pySpy() peer {
+func (r *runner) pySpy(ctx context.Context) peer {
 	p := peer{name: "py-spy"}
-	tool, err := interpreter(r.root, "peers")
+	tool, err := interpreter(ctx, r.root, "peers")
 	if err != nil {
 		p.said = err.Error()
 		return p
 	}
 	out := filepath.Join(r.dir, "pyspy.folded")
 	args := append([]string{filepath.Join(filepath.Dir(tool), "py-spy"), "record", "--subprocesses", "-r", "100", "-f", "raw", "-o", out, "--"}, r.command("slow")...)
-	if _, _, err := r.start("slow", args); err != nil {
+	if _, _, err := r.start(ctx, "slow", args); err != nil {
 		p.said = err.Error()
 		return p
 	}
@@ -115,14 +116,14 @@ print(os.path.basename(file), line, min(after) - 1 if after else line + 40, name
 `
 
 // cProfile takes the program's function with most time of its own.
-func (r *runner) cProfile() peer {
+func (r *runner) cProfile(ctx context.Context) peer {
 	p := peer{name: "cProfile"}
 	out := filepath.Join(r.dir, "profile")
-	if _, _, err := r.start("slow", []string{r.python, "-m", "cProfile", "-o", out, r.script["slow"]}); err != nil {
+	if _, _, err := r.start(ctx, "slow", []string{r.python, "-m", "cProfile", "-o", out, r.script["slow"]}); err != nil {
 		p.said = err.Error()
 		return p
 	}
-	text, err := exec.Command(r.python, "-c", hottest, out, filepath.Join(r.dir, "slow")).Output()
+	text, err := exec.CommandContext(ctx, r.python, "-c", hottest, out, filepath.Join(r.dir, "slow")).Output()
 	var file, name string
 	var first, last int
 	if _, scanErr := fmt.Sscan(string(text), &file, &first, &last, &name); err != nil || scanErr != nil {

@@ -25,7 +25,7 @@ func TestRecordedCases(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			o := outcome{name: c.name, expect: &c.expect, file: func(f string) string { return f }}
-			o.slow = recordedReport(t, traces, c.expect.Trace)
+			o.slow = []document{recordedReport(t, traces, c.expect.Trace)}
 			if !o.named() || o.hasPlace() && !o.placed() {
 				t.Errorf("said %s, want %s at %s:%d %s: %s", o.finding(), c.expect.label(), c.expect.File, c.expect.Line, c.expect.Op, c.expect.Note)
 			}

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // finding and document are what the scores read of the report document.
@@ -24,10 +21,13 @@ type finding struct {
 		Line               int
 		Rank               *int
 	}
-	Saving *struct {
-		RunS *struct{ Low, Mid, High float64 } `json:"run_s"`
-	}
+	Saving  *saving
 	Because *finding
+}
+
+// saving is what a finding promises.
+type saving struct {
+	RunS *span `json:"run_s"`
 }
 
 type document struct {
@@ -55,22 +55,36 @@ func (d *document) unknown() float64 {
 // runner runs one case with one seed on one generation.
 type runner struct {
 	settings
-	python string
-	seed   uint64
-	c      *testCase
-	dir    string
-	draw   draw
-	script map[string]string // by variant
+	python, generation string
+	seed               uint64
+	c                  *testCase
+	dir                string
+	draw               draw
+	script             map[string]string // by variant
+	times              times
 }
 
 // run measures a case; what cannot run here is an outcome with a reason.
-func (r *runner) run() outcome {
-	o := outcome{name: r.c.name, seed: r.seed, expect: &r.c.expect, file: func(f string) string { return f }}
+func (r *runner) run(ctx context.Context) outcome {
+	o := outcome{name: r.c.name, generation: r.generation, seed: r.seed, expect: &r.c.expect, file: func(f string) string { return f }}
 	if why := r.unable(); why != "" {
 		o.skipped = why
 		return o
 	}
-	if err := r.measure(&o); err != nil {
+	err := r.begin(ctx)
+	if err == nil {
+		err = r.measure(ctx, &o)
+	}
+	switch {
+	case ctx.Err() != nil:
+		o.skipped = "interrupted"
+	case err != nil:
+		o.failed = err.Error()
+		r.times.note("failed %s", strings.ReplaceAll(o.failed, "\n", " | "))
+	default:
+		r.times.note(complete)
+	}
+	if err := r.times.close(); err != nil && o.failed == "" {
 		o.failed = err.Error()
 	}
 	return o
@@ -119,56 +133,112 @@ func (r *runner) torchIsAtLeast(version string) bool {
 	return exec.Command(r.python, "-c", code).Run() == nil
 }
 
-// measure profiles the slow program, times both sides in turn without a profiler, and profiles the fixed one.
-func (r *runner) measure(o *outcome) error {
+// measure profiles the slow program, times both sides in turn without a profiler, and profiles the fixed one. The slow program is profiled
+// again in the middle of the fewest pairs and at their end, so that the machine's drift meets profiles and pairs alike.
+func (r *runner) measure(ctx context.Context, o *outcome) error {
 	if r.c.recorded() {
-		if err := r.read(r.c.expect.Trace, &o.slow); err != nil || r.c.expect.TraceFixed == "" {
+		return r.readTraces(ctx, o)
+	}
+	if err := r.make(o); err != nil {
+		return err
+	}
+	if err := r.profileSlow(ctx, o); err != nil || r.c.healthy() {
+		return err
+	}
+	if r.c.expect.Before {
+		if _, _, err := r.plain(ctx, "fixed"); err != nil {
 			return err
 		}
-		o.twin = true
-		return r.read(r.c.expect.TraceFixed, &o.fixed)
 	}
+	repeats := r.repeats
+	if r.c.expect.Ends {
+		repeats = 0
+	}
+	fewest := min(fewestRepeats, repeats)
+	for len(o.wall) < repeats && (len(o.wall) < fewest || !o.decided()) {
+		if err := r.pair(ctx, o); err != nil {
+			return err
+		}
+		if n := len(o.wall); n == (fewest+1)/2 && n < fewest {
+			if err := r.profileSlow(ctx, o); err != nil {
+				return err
+			}
+		}
+	}
+	if repeats > 0 {
+		if err := r.profileSlow(ctx, o); err != nil {
+			return err
+		}
+	}
+	if r.peers && !r.c.expect.Ends {
+		o.peers = r.askPeers(ctx)
+	}
+	o.twin = true
+	return r.profile(ctx, "fixed", "fixed", o, &o.fixed)
+}
+
+// make writes the programs.
+func (r *runner) make(o *outcome) error {
 	r.draw, r.script = r.c.drawn(r.seed), map[string]string{}
 	o.file = func(f string) string { return r.draw.expected(f, &r.c.expect) }
-	variants := []string{"slow", "fixed"}
-	if r.c.healthy() {
-		variants = variants[:1]
-	}
-	for _, v := range variants {
+	for _, v := range []string{"slow", "fixed"} {
+		if v == "fixed" && r.c.healthy() {
+			continue
+		}
 		script, err := r.c.write(v, r.draw, filepath.Join(r.dir, v))
 		if err != nil {
 			return err
 		}
 		r.script[v] = script
 	}
-	if err := r.profile("slow", &o.slow); err != nil || r.c.healthy() {
-		return err
-	}
-	for !r.c.expect.Ends && len(o.wall) < r.repeats && (len(o.wall) < fewestRepeats || !o.decided()) {
-		var took, cpu [2]float64
-		for i, v := range variants {
-			var err error
-			if took[i], cpu[i], err = r.plain(v); err != nil {
-				return err
-			}
-		}
-		o.wall = append(o.wall, took)
-		o.cpu = append(o.cpu, cpu)
-	}
-	if r.peers && !r.c.expect.Ends {
-		o.peers = r.askPeers()
-	}
-	o.twin = true
-	return r.profile("fixed", &o.fixed)
+	return nil
 }
 
-// read makes the report of a recorded trace.
-func (r *runner) read(trace string, doc *document) error {
-	out, err := exec.Command(r.binary, "report", "--json", "-", filepath.Join(r.traces, filepath.FromSlash(trace))).Output()
-	if err != nil {
-		return fmt.Errorf("report of %s: %w", trace, err)
+// pair runs both sides without a profiler; the slow one goes first in every other pair.
+func (r *runner) pair(ctx context.Context, o *outcome) error {
+	variants := [2]string{"slow", "fixed"}
+	var took, cpu [2]float64
+	for k := range variants {
+		i := (k + len(o.wall)) % 2
+		var err error
+		if took[i], cpu[i], err = r.plain(ctx, variants[i]); err != nil {
+			return err
+		}
 	}
-	return json.Unmarshal(out, doc)
+	o.wall = append(o.wall, took)
+	o.cpu = append(o.cpu, cpu)
+	r.times.pair(len(o.wall), took, cpu)
+	return nil
+}
+
+// readTraces makes the reports of a recorded case.
+func (r *runner) readTraces(ctx context.Context, o *outcome) error {
+	o.slow = make([]document, 1)
+	if err := r.report(ctx, r.trace(r.c.expect.Trace), &o.slow[0]); err != nil || r.c.expect.TraceFixed == "" {
+		return err
+	}
+	o.twin = true
+	return r.report(ctx, r.trace(r.c.expect.TraceFixed), &o.fixed)
+}
+
+// trace is the path of a recorded trace.
+func (s *settings) trace(name string) string {
+	return filepath.Join(s.traces, filepath.FromSlash(name))
+}
+
+// report makes the report of a trace or session.
+func (s *settings) report(ctx context.Context, path string, doc *document) error {
+	cmd := exec.CommandContext(ctx, s.binary, "report", "--json", "-", path)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("report of %s: %w: %s", filepath.Base(path), err, lastLines(stderr.String(), 3))
+	}
+	if err := json.Unmarshal(out, doc); err != nil {
+		return fmt.Errorf("report of %s: %w", filepath.Base(path), err)
+	}
+	return nil
 }
 
 // command is the program's command line.
@@ -183,16 +253,24 @@ func (r *runner) command(variant string) []string {
 // measurable are the causes whose prices --measure-fixes can measure; with others it would only take time.
 var measurable = map[string]bool{"threads": true, "machine": true, "precision": true, "layout": true}
 
-// profile runs a variant under the binary and reads its report.
-func (r *runner) profile(variant string, doc *document) error {
-	path := filepath.Join(r.dir, variant+".json")
-	args := []string{r.binary, "run", "--out", filepath.Join(r.dir, variant+"-session"), "-o", filepath.Join(r.dir, variant+".txt"), "--json", path}
+// profileSlow profiles the slow program once more.
+func (r *runner) profileSlow(ctx context.Context, o *outcome) error {
+	o.slow = append(o.slow, document{})
+	n := len(o.slow)
+	return r.profile(ctx, "slow", fmt.Sprintf("slow-%d", n), o, &o.slow[n-1])
+}
+
+// profile runs a variant under the binary and reads its report; the session and the reports are called by name.
+func (r *runner) profile(ctx context.Context, variant, name string, o *outcome, doc *document) error {
+	path := filepath.Join(r.dir, name+".json")
+	args := []string{r.binary, "run", "--out", sessionOf(r.dir, name), "-o", filepath.Join(r.dir, name+".txt"), "--json", path}
 	if r.repeats > 0 && variant == "slow" && !r.c.expect.Ends && measurable[r.c.expect.Cause] {
 		args = append(args, "--measure-fixes")
 	}
 	args = append(args, "--")
-	if _, _, err := r.start(variant, append(args, r.command(variant)...)); err != nil {
-		return err
+	took, _, err := r.start(ctx, variant, append(args, r.command(variant)...))
+	if err != nil {
+		return fmt.Errorf("profile of %w", err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -201,47 +279,14 @@ func (r *runner) profile(variant string, doc *document) error {
 	if err := json.Unmarshal(text, doc); err != nil {
 		return fmt.Errorf("read the report of %s: %w", r.c.name, err)
 	}
+	r.times.profile(name, o.promised(doc), doc.Run.WallS, took)
 	return nil
 }
 
+// sessionOf is where a profile's session lies.
+func sessionOf(dir, name string) string { return filepath.Join(dir, name+"-session") }
+
 // plain runs a variant without any profiler and gives wall-clock and CPU seconds.
-func (r *runner) plain(variant string) (wall, cpu float64, err error) {
-	return r.start(variant, r.command(variant))
-}
-
-// start runs a command under the case's limits.
-func (r *runner) start(variant string, command []string) (wall, cpu float64, err error) {
-	e := &r.c.expect
-	command, err = limited(e, variant, command)
-	if err != nil {
-		return 0, 0, err
-	}
-	if variant == "slow" {
-		defer lift(e)
-	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir = filepath.Join(r.dir, variant)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
-	if e.Threads != "default" {
-		cmd.Env = append(cmd.Env, "OMP_NUM_THREADS=1")
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	began := time.Now()
-	err = cmd.Run()
-	ended := (*exec.ExitError)(nil)
-	switch mustEnd := e.Ends && variant == "slow"; {
-	case mustEnd && err == nil:
-		return 0, 0, fmt.Errorf("%s ended well, want an error", filepath.Base(r.script[variant]))
-	case mustEnd && errors.As(err, &ended):
-	case err != nil:
-		return 0, 0, fmt.Errorf("%s: %w: %s", filepath.Base(r.script[variant]), err, lastLines(stderr.String(), 3))
-	}
-	state := cmd.ProcessState
-	return time.Since(began).Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), nil
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], " | ")
+func (r *runner) plain(ctx context.Context, variant string) (wall, cpu float64, err error) {
+	return r.start(ctx, variant, r.command(variant))
 }

@@ -30,17 +30,21 @@ type outcome struct {
 	seed             uint64
 	expect           *expect
 	file             func(string) string // an expected file's drawn name
-	slow, fixed      document
+	slow             []document          // the slow program's profiles; the first one says what is named and placed, all what is promised
+	fixed            document
 	twin             bool         // fixed was made
 	wall, cpu        [][2]float64 // seconds without a profiler: slow, fixed
 	peers            []peer
 	skipped, failed  string
 }
 
-// first is the first finding that saves something, or where that is enough the one of the expected cause; nil without one.
-func (o *outcome) first() *finding {
-	for i := range o.slow.Findings {
-		if f := &o.slow.Findings[i]; f.Cause == o.expect.Cause || f.Saving != nil && !o.expect.Among {
+// first is the first profile's first finding; nil without one.
+func (o *outcome) first() *finding { return o.firstOf(&o.slow[0]) }
+
+// firstOf is a profile's first finding that saves something, or where that is enough the one of the expected cause.
+func (o *outcome) firstOf(doc *document) *finding {
+	for i := range doc.Findings {
+		if f := &doc.Findings[i]; f.Cause == o.expect.Cause || f.Saving != nil && !o.expect.Among {
 			return f
 		}
 	}
@@ -81,48 +85,42 @@ func (o *outcome) at(p Place, file string, line int) bool {
 	return filepath.Base(file) == filepath.Base(o.file(p.File)) && line >= p.Line-nearLines && line <= p.Line+nearLines
 }
 
-// predicted is the promised saving over the run in seconds with its bounds; zeros without one.
-func (o *outcome) predicted() (low, mid, high float64) {
-	if f := o.first(); f != nil && f.Saving != nil && f.Saving.RunS != nil {
-		return f.Saving.RunS.Low, f.Saving.RunS.Mid, f.Saving.RunS.High
+// span is a promised saving over the run in seconds with its bounds.
+type span struct{ Low, Mid, High float64 }
+
+// promised is a profile's saving; zeros without one.
+func (o *outcome) promised(doc *document) span {
+	if f := o.firstOf(doc); f != nil && f.Saving != nil && f.Saving.RunS != nil {
+		return *f.Saving.RunS
 	}
-	return 0, 0, 0
+	return span{}
 }
 
-// real is the measured saving in seconds: the difference of the sides' medians, and half of the 95 % interval of the
-// difference of their means (Student's test of two samples with pooled variance; infinite for a single pair).
+// predicted is what the profiles promise: the medians of their savings and of their bounds.
+func (o *outcome) predicted() span {
+	var low, mid, high []float64
+	for i := range o.slow {
+		p := o.promised(&o.slow[i])
+		low, mid, high = append(low, p.Low), append(mid, p.Mid), append(high, p.High)
+	}
+	return span{paired.Median(low), paired.Median(mid), paired.Median(high)}
+}
+
+// real is the measured saving in seconds: the mean of the pairs' differences, and half of its 95 % interval (infinite for one pair).
 func (o *outcome) real() (saved, half float64) {
-	var slow, fixed []float64
-	for _, w := range o.wall {
-		slow, fixed = append(slow, w[0]), append(fixed, w[1])
+	i := paired.Difference(sides(o.wall))
+	if math.IsNaN(i.High) {
+		return i.Mid, math.Inf(1)
 	}
-	return paired.Median(slow) - paired.Median(fixed), halfInterval(slow, fixed)
+	return i.Mid, i.High - i.Mid
 }
 
-// student95 are two-sided 95 % quantiles of Student's distribution for 1, 2, … degrees of freedom.
-var student95 = []float64{12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}
-
-// halfInterval takes samples of the same size.
-func halfInterval(x, y []float64) float64 {
-	n := len(x)
-	if n < 2 {
-		return math.Inf(1)
+// sides are the slow and the fixed program's seconds of all pairs.
+func sides(pairs [][2]float64) (slow, fixed []float64) {
+	for _, p := range pairs {
+		slow, fixed = append(slow, p[0]), append(fixed, p[1])
 	}
-	free := 2*n - 2
-	pooled := (squares(x) + squares(y)) / float64(free)
-	return student95[min(free-1, len(student95)-1)] * math.Sqrt(2*pooled/float64(n))
-}
-
-// squares is the sum of squared distances from the mean.
-func squares(x []float64) float64 {
-	mean, ss := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		ss += (v - mean) * (v - mean)
-	}
-	return ss
+	return slow, fixed
 }
 
 // decided says that the real saving is known well enough to judge a price by.
@@ -132,17 +130,21 @@ func (o *outcome) decided() bool {
 }
 
 func (o *outcome) ratio() float64 {
-	_, mid, _ := o.predicted()
 	saved, _ := o.real()
-	return mid / saved
+	return o.predicted().Mid / saved
 }
 
 func (o *outcome) priced() bool { r := o.ratio(); return r >= ratioLow && r <= ratioHigh }
 
-func (o *outcome) covered() bool {
-	low, _, high := o.predicted()
+// held is how many of the profiles' intervals hold the measured saving.
+func (o *outcome) held() int {
 	saved, _ := o.real()
-	return saved >= low && saved <= high
+	n := 0
+	for i := range o.slow {
+		p := o.promised(&o.slow[i])
+		n += count(saved >= p.Low && saved <= p.High)
+	}
+	return n
 }
 
 // quiet says that the fixed program's report no longer has the cause above a tenth of the step, or at all where it ended the program.
@@ -155,9 +157,10 @@ func (o *outcome) quiet() bool {
 // claimed is the largest share that the report claims can be saved: of the run, by findings with a saving.
 func (o *outcome) claimed() float64 {
 	most := 0.0
-	for _, f := range o.slow.Findings {
-		if f.Saving != nil && f.Saving.RunS != nil && o.slow.Run.WallS > 0 {
-			most = max(most, f.Saving.RunS.Mid/o.slow.Run.WallS)
+	doc := &o.slow[0]
+	for _, f := range doc.Findings {
+		if f.Saving != nil && f.Saving.RunS != nil && doc.Run.WallS > 0 {
+			most = max(most, f.Saving.RunS.Mid/doc.Run.WallS)
 		}
 	}
 	return most
@@ -200,13 +203,14 @@ func (o *outcome) write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%-5s %-6s ", mark(o.named()), placed)
 	if len(o.wall) > 0 {
-		low, mid, high := o.predicted()
+		p := o.predicted()
 		saved, half := o.real()
 		verdict := "undecided"
 		if o.decided() {
 			verdict = mark(o.priced())
 		}
-		fmt.Fprintf(w, "%6.2f [%6.2f, %6.2f] %7.2f ± %6.2f %6.2f %-9s %-5s %-5s ", mid, low, high, saved, half, o.ratio(), verdict, mark(o.covered()), mark(o.quiet()))
+		fmt.Fprintf(w, "%6.2f [%6.2f, %6.2f] %7.2f ± %6.2f %6.2f %-9s %-5s %-5s ", p.Mid, p.Low, p.High, saved, half, o.ratio(), verdict,
+			fmt.Sprintf("%d/%d", o.held(), len(o.slow)), mark(o.quiet()))
 	} else {
 		quiet := "-"
 		if o.twin {
@@ -214,7 +218,7 @@ func (o *outcome) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%22s %16s %6s %-9s %-5s %-5s ", "-", "-", "-", "-", "-", quiet)
 	}
-	fmt.Fprintf(w, "%6.1f%%  %s\n", 100*o.slow.unknown(), o.finding())
+	fmt.Fprintf(w, "%6.1f%%  %s\n", 100*o.slow[0].unknown(), o.finding())
 	for _, p := range o.peers {
 		fmt.Fprintf(w, "%38s%s: %s\n", "", p.name, p.said)
 	}
@@ -224,7 +228,7 @@ func (o *outcome) write(w io.Writer) {
 func (o *outcome) finding() string {
 	f := o.first()
 	if f == nil {
-		return cmp.Or(o.slow.Verdict.Sentence, "nothing")
+		return cmp.Or(o.slow[0].Verdict.Sentence, "nothing")
 	}
 	s := label(f.Cause, f.Sub)
 	if f.Where.File != "" {
@@ -237,11 +241,8 @@ func (o *outcome) finding() string {
 		s += fmt.Sprintf(" on rank %d", *f.Where.Rank)
 	}
 	if len(o.wall) > 0 && len(o.cpu) > 0 {
-		var slow, fixed, cpuSlow, cpuFixed []float64
-		for i := range o.wall {
-			slow, fixed = append(slow, o.wall[i][0]), append(fixed, o.wall[i][1])
-			cpuSlow, cpuFixed = append(cpuSlow, o.cpu[i][0]), append(cpuFixed, o.cpu[i][1])
-		}
+		slow, fixed := sides(o.wall)
+		cpuSlow, cpuFixed := sides(o.cpu)
 		s += fmt.Sprintf(" (wall %.1f → %.1f s, CPU %.1f → %.1f s)", paired.Median(slow), paired.Median(fixed), paired.Median(cpuSlow), paired.Median(cpuFixed))
 	}
 	return s

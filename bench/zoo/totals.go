@@ -8,7 +8,7 @@ import (
 
 // totals prints the scores over all outcomes and the confusion matrix of causes.
 func totals(w io.Writer, all []outcome) {
-	var named, placed, quiet, priced, decided, undecided, held, sick, places, twins, healthy, calm, failed, unknown, accounts int
+	var named, placed, quiet, priced, decided, undecided, held, intervals, sick, places, twins, healthy, calm, failed, unknown, accounts int
 	for i := range all {
 		o := &all[i]
 		switch {
@@ -19,7 +19,7 @@ func totals(w io.Writer, all []outcome) {
 			continue
 		}
 		accounts++
-		unknown += count(o.slow.unknown() <= 0.05)
+		unknown += count(o.slow[0].unknown() <= 0.05)
 		if o.expect.Cause == none {
 			healthy++
 			calm += count(o.named())
@@ -41,13 +41,14 @@ func totals(w io.Writer, all []outcome) {
 		if o.decided() {
 			decided++
 			priced += count(o.priced())
-			held += count(o.covered())
+			held += o.held()
+			intervals += len(o.slow)
 		} else {
 			undecided++
 		}
 	}
 	fmt.Fprintf(w, "\nnamed %s, placed %s, priced %s (%d undecided), intervals hold the truth in %s, quiet %s, healthy programs left alone %s, unknown within 5 %% in %s, %d failed\n",
-		of(named, sick), of(placed, places), of(priced, decided), undecided, of(held, decided), of(quiet, twins), of(calm, healthy), of(unknown, accounts), failed)
+		of(named, sick), of(placed, places), of(priced, decided), undecided, of(held, intervals), of(quiet, twins), of(calm, healthy), of(unknown, accounts), failed)
 	confusion(w, all)
 	peerTotals(w, all)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,24 +131,60 @@ func TestDrawnNamesOccur(t *testing.T) {
 
 // The scores of a known outcome.
 func TestScores(t *testing.T) {
-	e := &expect{Cause: "python", Place: Place{"slow.py", 10}}
-	doc := document{Findings: []finding{{Cause: "python", Share: 0.4}}}
-	f := &doc.Findings[0]
-	f.Where.File, f.Where.Line = "/tmp/x/amber.py", 12
-	f.Saving = &struct {
-		RunS *struct{ Low, Mid, High float64 } `json:"run_s"`
-	}{&struct{ Low, Mid, High float64 }{3, 4, 4.2}}
-	o := outcome{expect: e, file: func(string) string { return "amber.py" }, slow: doc, wall: [][2]float64{{10, 5.9}, {10.1, 6}, {9.9, 5.8}}}
-	if !o.named() || !o.placed() || !o.decided() || !o.priced() || !o.covered() {
-		t.Errorf("named %v placed %v decided %v priced %v covered %v, want all", o.named(), o.placed(), o.decided(), o.priced(), o.covered())
+	o := outcome{expect: &expect{Cause: "python", Place: Place{"slow.py", 10}}, file: func(string) string { return "amber.py" },
+		slow: []document{promising(3, 4, 4.2)}, wall: [][2]float64{{10, 5.9}, {10.1, 6}, {9.9, 5.8}}}
+	if !o.named() || !o.placed() || !o.decided() || !o.priced() || o.held() != 1 {
+		t.Errorf("named %v placed %v decided %v priced %v held %d, want all", o.named(), o.placed(), o.decided(), o.priced(), o.held())
 	}
+	f := &o.slow[0].Findings[0]
 	f.Where.Line, f.Saving.RunS.High = 13, 4.05
 	o.wall[0][1] = 2
-	if o.placed() || o.covered() || o.decided() {
-		t.Errorf("placed %v covered %v decided %v, want none", o.placed(), o.covered(), o.decided())
+	if o.placed() || o.held() != 0 || o.decided() {
+		t.Errorf("placed %v held %d decided %v, want none", o.placed(), o.held(), o.decided())
 	}
 	f.Cause = "input"
 	if o.named() {
 		t.Error("named although another cause is first")
+	}
+}
+
+// promising is a report whose one finding promises a saving.
+func promising(low, mid, high float64) document {
+	f := finding{Cause: "python", Share: 0.4, Saving: &saving{&span{low, mid, high}}}
+	f.Where.File, f.Where.Line = "/tmp/x/amber.py", 12
+	return document{Findings: []finding{f}}
+}
+
+// A price is the median of all profiles' promises: one that was spoilt does not decide it. Each profile's interval is judged alone.
+func TestPriceOfSeveralProfiles(t *testing.T) {
+	o := outcome{name: "case", expect: &expect{Cause: "python"}, slow: []document{promising(9, 10, 11), promising(3.5, 4.2, 4.6), promising(3, 4, 5)},
+		wall: [][2]float64{{10, 6}, {10.1, 6}, {9.9, 6}}}
+	if got := o.predicted(); got != (span{3.5, 4.2, 5}) {
+		t.Errorf("predicted %v, want {3.5 4.2 5}", got)
+	}
+	if !o.priced() || o.held() != 2 {
+		t.Errorf("priced %v (%.2f), held %d; want it priced and held by two", o.priced(), o.ratio(), o.held())
+	}
+	o.slow[1].Findings = nil // promises nothing
+	if got := o.predicted(); got.Mid != 4 || o.held() != 1 {
+		t.Errorf("predicted %v, held %d; want 4 and one", got, o.held())
+	}
+	var row, sums strings.Builder
+	o.write(&row)
+	totals(&sums, []outcome{o, o})
+	if !strings.Contains(row.String(), " 1/3 ") || !strings.Contains(sums.String(), "hold the truth in 2 of 6") {
+		t.Errorf("row %q, totals %q; want 1/3 and 2 of 6", row.String(), sums.String())
+	}
+}
+
+// A machine that becomes slower while a case runs changes both of a pair: the saving is known all the same.
+func TestSavingOfPairsUnderDrift(t *testing.T) {
+	o := outcome{wall: [][2]float64{{10, 6}, {13, 9.1}, {16.1, 12}}}
+	if saved, half := o.real(); saved < 3.99 || saved > 4.01 || half > 0.3 || !o.decided() {
+		t.Errorf("%.2f ± %.2f s, want 4.00 ± 0.25", saved, half)
+	}
+	o.wall = o.wall[:1]
+	if saved, half := o.real(); saved != 4 || !math.IsInf(half, 1) || o.decided() {
+		t.Errorf("%.2f ± %.2f s of one pair, want 4 without a limit", saved, half)
 	}
 }
