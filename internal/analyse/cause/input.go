@@ -32,6 +32,14 @@ type inputView struct {
 	hotPart float64 // share of the fetch in the hot unit
 	release releaseTime
 	cls     *analyse.FrameClasses
+	asleep  []chain // of the fetch's samples those that sleep, and the others
+	awake   []chain
+	mains   map[funcKey]bool // functions that only lead to the fetch
+	all     float64          // the weight of all its samples
+	asks    []model.Time     // samples of the fetch that wait in a queue or a pipe for what another thread or process makes
+	maker   otherSide        // who makes that
+	served  bool             // maker is known
+	part    analyse.PartID
 	slowest *workerView // the worker that sets the pace, where one is far slower than the others
 	quick   float64     // ns per batch of the others then
 }
@@ -39,7 +47,7 @@ type inputView struct {
 // findInput prices the waits for data and says where the fetching side spends its time.
 func findInput(c *Context) []Finding {
 	var out []Finding
-	sites := c.inputSites()
+	sites := c.inputSites(c.B.Thread)
 	for i, s := range sites {
 		v := c.input(s, slices.Delete(slices.Clone(sites), i, i+1))
 		switch {
@@ -62,7 +70,7 @@ func findInput(c *Context) []Finding {
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
 func (c *Context) input(s *inputSite, others []*inputSite) *inputView {
-	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), depth: -1,
+	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), part: analyse.PartDataWait, depth: -1,
 		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
 		v.workers = v.loader.Workers
@@ -131,106 +139,12 @@ func (v *inputView) waitsAt(t model.Time) bool {
 	return !slices.ContainsFunc(v.others, func(o *inputSite) bool { return inside(o.waits, t) })
 }
 
-// inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
-func (c *Context) inputOfSelf(v *inputView) {
-	sm := &c.P.Samples
-	v.cls = c.C
-	off, n, queued, all, native := 0, 0, 0, 0.0, 0.0
-	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
-	})
-	for _, ch := range chains {
-		i := c.B.Samples[ch.index].Index
-		n++
-		all += ch.weight
-		if sleeping(sm, i) {
-			off++
-			if c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 && !c.fetchesItself(sm.Stack[i]) {
-				queued++
-			}
-		}
-		if released(sm, i) {
-			native++
-		}
-	}
-	if n == 0 {
-		return
-	}
-	v.samples, v.blocked, v.native, v.queued = n, float64(off)/float64(n), native/float64(n), float64(queued)/float64(n)
-	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
-	inner := make([]chain, 0, len(chains))
-	for _, ch := range chains {
-		k := 0
-		for k < len(ch.frames) && c.drivers[keyOf(&ch.frames[k])] {
-			k++
-		}
-		ch.frames = ch.frames[k:]
-		inner = append(inner, ch)
-	}
-	v.hot, v.hotOK = hottest(inner, nil)
-	v.hotPart = v.hot.unit / all
-}
-
-// inputOfWorkers looks at what the workers did while they fetched.
-func (c *Context) inputOfWorkers(v *inputView) {
-	var chains []chain
-	off, all, fetches, fetchTime, native := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, w := range v.serving {
-		fetches += float64(len(w.fetches))
-		fetchTime += w.mean * float64(len(w.fetches))
-		got := chainsOf(w.cls, &w.p.Samples, w.samples, func(int, *analyse.Attributed) bool { return true })
-		chains = append(chains, got...)
-		off += w.blocked * float64(len(w.samples))
-		for k := range w.samples {
-			if released(&w.p.Samples, w.samples[k].Index) {
-				native++
-			}
-		}
-		v.samples += len(w.samples)
-		all += sum(got)
-		v.cls = w.cls
-	}
-	if fetches > 0 {
-		v.fetch = fetchTime / fetches
-	}
-	v.uneven()
-	if v.samples == 0 {
-		return
-	}
-	v.blocked, v.native = off/float64(v.samples), native/float64(v.samples)
-	if v.hot, v.hotOK = hottest(chains, workerMains(chains)); all > 0 {
-		v.hotPart = v.hot.unit / all
-	}
-}
-
-// workerMains are user functions that only lead to the fetch: a forked worker's stack begins with the frames of the program
-// that started it, and those hold no time of their own.
-func workerMains(chains []chain) map[funcKey]bool {
-	out := driversOf(chains)
-	for _, ch := range chains {
-		if n := len(ch.frames); n > 0 {
-			delete(out, keyOf(&ch.frames[n-1]))
-		}
-	}
-	return out
-}
-
 // nativeFetch is the share of native code without the interpreter's lock from which a fetch is no Python that could be written better.
 const nativeFetch = 0.7
 
 // released says that the sampled thread computes in native code without the interpreter's lock.
 func released(sm *model.Samples, i int) bool {
 	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleAttached|model.SampleInProcess) == 0
-}
-
-// fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in this process then: a queue below it is the
-// data set's own.
-func (c *Context) fetchesItself(id model.StackID) (itself bool) {
-	c.C.Walk(id, func(fr model.FrameID) bool {
-		itself = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
-		return !itself
-	})
-	return itself
 }
 
 // elsewhere says that other processes fetch, as the wait in their queue shows, and that nothing else is known of them: the agent was not
@@ -247,7 +161,9 @@ func (v *inputView) sub(c *Context) string {
 		return ""
 	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace() < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
-	case v.samples >= 10 && v.blocked >= 0.5 || v.fetchesFromDisk(c):
+	case v.served:
+		return "queue"
+	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
 	case spare && v.native >= nativeFetch:
 		return "workers" // native code already: more of it at once is what helps
@@ -268,11 +184,12 @@ func (v *inputView) startsAgain() bool {
 // after the fetch has become faster than the step counts, and cores that the workers no longer need come back.
 func (v *inputView) finding(c *Context) Finding {
 	sub := v.sub(c)
+	v.lead(sub)
 	if sub == "handover" {
 		v.release = v.releasing(c)
 	}
 	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: v.share(c),
-		claim: map[analyse.PartID]float64{analyse.PartDataWait: v.wait}}
+		claim: map[analyse.PartID]float64{v.part: v.wait}}
 	for part, t := range v.release.parts {
 		f.claim[part] = t
 	}
@@ -290,6 +207,10 @@ func (v *inputView) finding(c *Context) Finding {
 	}
 	if v.workers > 0 {
 		f.Where.Process = "DataLoader worker"
+	}
+	if sub == "queue" {
+		f.Where = v.maker.place
+		f.Where.Process = v.maker.process
 	}
 	f.Step = v.saving(c, sub)
 	if v.elsewhere() {
@@ -390,9 +311,15 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			f.Fix.Text = "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well."
 			break
 		}
+		if v.asking() {
+			v.ask(c, f)
+			break
+		}
 		f.Title = fmt.Sprintf("%s of %s waits for storage", share, c.each())
 		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
 		v.proposeWorkers(c, f)
+	case "queue":
+		v.serve(c, f)
 	case "workers":
 		f.Title = fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each())
 		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
@@ -411,8 +338,12 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."
 	}
 	v.turns(f)
-	f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
+	f.Caveat = "Savings assume that nothing else becomes the limit."
 	if strings.Contains(f.Fix.Change, "num_workers") {
+		f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
 		f.Caveat += c.roomForWorkers()
+		if f.Sub == "storage" {
+			f.Caveat += " Files and connections that are open when workers start are shared by them: let each worker open its own."
+		}
 	}
 }

@@ -12,9 +12,13 @@ func (v *inputView) fetchesFromDisk(c *Context) bool {
 	return v.samples >= 10 && v.blocked >= 0.15 && v.blocked+v.native >= 0.75 && v.hotOK && v.hotPart >= 0.5 && readCall.MatchString(c.where(v.hot).Source)
 }
 
-// stored is the share of a fetch that ends when what it reads is in memory: what sleeps, and of a fast disk's reads all but the copy.
+// stored is the share of a fetch that ends when what it reads is in memory: what sleeps or waits for an answer, and of a fast disk's reads all
+// but the copy.
 func (v *inputView) stored(c *Context) float64 {
 	gain := 0.97 * min(v.blocked, 1)
+	if v.asking() {
+		gain = max(gain, 0.97*float64(len(v.asks))/float64(v.samples))
+	}
 	if v.fetchesFromDisk(c) {
 		gain = max(gain, 0.9*v.hotPart)
 	}

@@ -37,16 +37,16 @@ type loaderPlace struct {
 	index int32
 }
 
-// inputSites are the places at whose loaders the accounted steps wait, the one with most time first; one that knows nothing where no
-// wait was measured.
-func (c *Context) inputSites() []*inputSite {
+// inputSites are the places at whose loaders a thread waits during the accounted steps, the one with most time first; one that knows nothing
+// where no wait was measured.
+func (c *Context) inputSites(thread int) []*inputSite {
 	sites := map[loaderPlace]*inputSite{}
 	ofLoader := map[int32]float64{}
 	last := map[int32]int64{}
 	ready := readyAt(c.P)
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
-		if sp.Thread != c.B.Thread || sp.Kind != model.SpanDataWait && sp.Kind != model.SpanFetch {
+		if sp.Thread != thread || sp.Kind != model.SpanDataWait && sp.Kind != model.SpanFetch {
 			continue
 		}
 		s, counts := c.siteOf(sites, sp.Loader), c.inWindows(sp.End)
@@ -145,3 +145,28 @@ func (s *inputSite) rebuilt() bool { return s.built > 2 && s.built == s.started 
 
 // singly says that iterations are begun for one batch each.
 func (s *inputSite) singly() bool { return s.started > 3 && s.started == s.seen }
+
+// readAhead is the wait of the accounted thread for another one of its process that reads a DataLoader with workers ahead of it, and
+// itself waits for them; waiting are attributed samples, wait is their time in ns.
+func (c *Context) readAhead(waiting []int, wait float64) (v *inputView, ok bool) {
+	sm := &c.P.Samples
+	times := make([]model.Time, 0, len(waiting))
+	for _, m := range waiting {
+		times = append(times, sm.Time[c.B.Samples[m].Index])
+	}
+	most := 0
+	for thread, list := range c.threadSamples(c.P, waitingAt(times)) {
+		n := 0
+		for _, a := range list {
+			n += btoi(c.C.Info(sm.Stack[a.Index]).Acts&analyse.ActLoader != 0)
+		}
+		if thread == c.B.Thread || 2*n < len(list) || 2*n < len(waiting) || n <= most {
+			continue
+		}
+		if s := c.inputSites(thread)[0]; s.loader != nil && s.loader.Workers > 0 {
+			v, most = c.input(s, nil), n
+			v.wait, v.part = wait, analyse.PartBlocked
+		}
+	}
+	return v, v != nil
+}

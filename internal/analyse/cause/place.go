@@ -98,7 +98,16 @@ func (o *otherSide) sleeps() string { return "sleep" + o.s() + " or read" + o.s(
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
 // pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.
 func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
-	inWait := c.waitingAt(waiting)
+	times := make([]model.Time, 0, len(waiting))
+	for _, m := range waiting {
+		times = append(times, c.P.Samples.Time[c.B.Samples[m].Index])
+	}
+	return c.waitedForAt(times)
+}
+
+// waitedForAt is waitedFor by the instants, in their order, at which something was seen to wait.
+func (c *Context) waitedForAt(waiting []model.Time) (best otherSide, ok bool) {
+	inWait := waitingAt(waiting)
 	together := map[Where]otherSide{}
 	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
@@ -171,12 +180,11 @@ func (o otherSide) works(best otherSide) bool {
 	return o.asleep < 0.5 && best.asleep >= 0.5 && 2*o.samples >= best.samples
 }
 
-// waitingAt gives a test whether an instant lies near a sample of the wait.
-func (c *Context) waitingAt(waiting []int) func(model.Time) bool {
+// waitingAt gives a test whether an instant lies near one of the wait.
+func waitingAt(waiting []model.Time) func(model.Time) bool {
 	times := make([]analyse.Interval, 0, len(waiting))
 	const around = 10_000_000 // ns: the distance of samples
-	for _, m := range waiting {
-		t := c.P.Samples.Time[c.B.Samples[m].Index]
+	for _, t := range waiting {
 		times = append(times, analyse.Interval{Start: t - around, End: t + around})
 	}
 	return func(t model.Time) bool { return inside(times, t) }

@@ -25,6 +25,12 @@ func (c *Context) findQueue() []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
 	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
+	if v, ok := c.readAhead(sp.members, sp.unit); ok && !c.takeLocks(sp.members) {
+		read := v.finding(c)
+		read.ask = nil // the recorded waits are the other thread's
+		read.Evidence = append(read.Evidence, Evidence{Text: fmt.Sprintf("the thread waits for another one of the process that reads ahead%s", in(f.Where))})
+		return []Finding{read}
+	}
 	if o, ok := c.waitedFor(sp.members); ok {
 		does := "work" + o.s()
 		if o.asleep >= 0.5 {

@@ -1,0 +1,181 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
+func (c *Context) inputOfSelf(v *inputView) {
+	sm := &c.P.Samples
+	v.cls = c.C
+	queued, all := 0, 0.0
+	chains := chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	})
+	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
+	inner := make([]chain, 0, len(chains))
+	for _, ch := range chains {
+		i := c.B.Samples[ch.index].Index
+		all += ch.weight
+		if !fetchesItself(c.C, sm.Stack[i]) && sleeping(sm, i) && c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 {
+			queued++
+		}
+		k := 0
+		for k < len(ch.frames) && c.drivers[keyOf(&ch.frames[k])] {
+			k++
+		}
+		ch.frames = ch.frames[k:]
+		inner = append(inner, ch)
+		v.see(c.C, sm, i, ch)
+	}
+	v.settle(inner, nil, all)
+	v.queued = float64(queued) / float64(max(v.samples, 1))
+	v.maker, v.served = c.makes(v)
+}
+
+// inputOfWorkers looks at what the workers did while they fetched.
+func (c *Context) inputOfWorkers(v *inputView) {
+	var chains []chain
+	all, fetches, fetchTime := 0.0, 0.0, 0.0
+	for _, w := range v.serving {
+		fetches += float64(len(w.fetches))
+		fetchTime += w.mean * float64(len(w.fetches))
+		got := chainsOf(w.cls, &w.p.Samples, w.samples, func(int, *analyse.Attributed) bool { return true })
+		for _, ch := range got {
+			v.see(w.cls, &w.p.Samples, w.samples[ch.index].Index, ch)
+		}
+		chains = append(chains, got...)
+		all += sum(got)
+		v.cls = w.cls
+	}
+	if fetches > 0 {
+		v.fetch = fetchTime / fetches
+	}
+	v.uneven()
+	slices.Sort(v.asks)
+	v.settle(chains, workerMains(chains), all)
+	v.maker, v.served = c.makes(v)
+}
+
+// see counts one sample of the fetch.
+func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch chain) {
+	v.samples++
+	if sleeping(sm, i) {
+		v.asleep = append(v.asleep, ch)
+	} else {
+		v.awake = append(v.awake, ch)
+	}
+	if released(sm, i) {
+		v.native++
+	}
+	if asks(cls, sm, i) {
+		v.asks = append(v.asks, sm.Time[i])
+	}
+}
+
+// settle turns the counts of samples into shares and finds the place with most of the fetch.
+func (v *inputView) settle(chains []chain, mains map[funcKey]bool, all float64) {
+	if v.samples == 0 {
+		return
+	}
+	n := float64(v.samples)
+	v.blocked, v.native, v.mains = float64(len(v.asleep))/n, v.native/n, mains
+	if v.hot, v.hotOK = hottest(chains, mains); all > 0 {
+		v.hotPart = v.hot.unit / all
+	}
+	v.all = all
+}
+
+// lead makes the place one of the stage that is blamed: where the fetch sleeps for storage, where it works for a transformation. Without
+// that a line that sleeps for somewhat less than half of the fetch would stand for one that computes.
+func (v *inputView) lead(sub string) {
+	chains := v.awake
+	switch {
+	case sub == "storage" && v.blocked >= 0.5:
+		chains = v.asleep
+	case sub != "transform":
+		return
+	}
+	if sp, ok := hottest(chains, v.mains); ok && v.all > 0 && (keyOf(&sp.frame) != keyOf(&v.hot.frame) || sp.frame.Line != v.hot.frame.Line) {
+		v.hot, v.hotPart = sp, sp.unit/v.all
+	}
+}
+
+// workerMains are user functions that only lead to the fetch: a forked worker's stack begins with the frames of the program
+// that started it, and those hold no time of their own.
+func workerMains(chains []chain) map[funcKey]bool {
+	out := driversOf(chains)
+	for _, ch := range chains {
+		if n := len(ch.frames); n > 0 {
+			delete(out, keyOf(&ch.frames[n-1]))
+		}
+	}
+	return out
+}
+
+// fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the
+// data set's own.
+func fetchesItself(cls *analyse.FrameClasses, id model.StackID) (itself bool) {
+	cls.Walk(id, func(fr model.FrameID) bool {
+		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
+		return !itself
+	})
+	return itself
+}
+
+// askCall matches source lines that wait for what another thread or process hands over.
+var askCall = regexp.MustCompile(`\.(recv\w*|get|result|wait)\s*\(`)
+
+// asks says that a sample of a fetch waits for what another thread or process makes: in a queue, a pipe or a connection.
+func asks(cls *analyse.FrameClasses, sm *model.Samples, i int) bool {
+	info := cls.Info(sm.Stack[i])
+	if !fetchesItself(cls, sm.Stack[i]) {
+		return false
+	}
+	if info.Acts&analyse.ActQueue != 0 {
+		return true
+	}
+	if !sleeping(sm, i) || !info.UserLeaf {
+		return false
+	}
+	fr := &cls.Stacks.Frames[info.User]
+	return askCall.MatchString(cls.Source(cls.Strings.Text(fr.File), int(fr.Line)))
+}
+
+// asking says that the fetch mostly waits for what another thread or process makes.
+func (v *inputView) asking() bool { return v.samples > 0 && 2*len(v.asks) >= v.samples }
+
+// makes finds who computes what the fetch waits for, in this process or one beside it. One that only sleeps or reads itself stands for
+// storage; ok is false then.
+func (c *Context) makes(v *inputView) (o otherSide, ok bool) {
+	if !v.asking() || len(v.asks) < minSamples {
+		return o, false
+	}
+	o, ok = c.waitedForAt(v.asks)
+	return o, ok && o.asleep < 0.5
+}
+
+// serve says who makes what is waited for, and where.
+func (v *inputView) serve(c *Context, f *Finding) {
+	f.Title = fmt.Sprintf("%s of %s waits for data that %s make%s", percent(f.Share), c.each(), v.maker.process, v.maker.s())
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s work%s%s (%s)", v.maker.process, v.maker.s(), in(v.maker.place), plural(v.maker.samples, "sample")), Value: float64(v.maker.samples)})
+	f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the data set waits for it. More workers of the DataLoader do not help by themselves: they would ask the same one"
+	if v.maker.own {
+		f.Fix.Text += ", and threads of this process do not run in them"
+	}
+	f.Fix.Text += "."
+}
+
+// ask says that the fetch waits for an answer of which nothing else is known.
+func (v *inputView) ask(c *Context, f *Finding) {
+	f.Title = fmt.Sprintf("%s of %s waits for data that another process or machine hands over", percent(f.Share), c.each())
+	f.Fix.Text = "Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and cost no core): each needs a connection of its own, opened in the worker."
+	v.proposeWorkers(c, f)
+	f.Fix.uncertain = true
+}
