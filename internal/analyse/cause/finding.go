@@ -72,6 +72,7 @@ type Finding struct {
 	// ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
 	ask  *replay.Change
 	cost float64 // ns per step that the fix itself takes and no replay knows
+	busy float64 // ns of cores per step that is computed under the fix; 0 where it is no more at once than before
 	// asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
 	asleep float64
 	// cold is the prices without what the rest of the step gains by the end of a wait; nil where they are without.

@@ -221,7 +221,7 @@ func (v *inputView) finding(c *Context) Finding {
 	if q, ok := v.question(c, sub); ok {
 		f.ask = &q
 		if sub == "workers" {
-			f.cost = v.firstWorkers(c)
+			f.cost, f.busy = v.firstWorkers(c), v.busy(c)
 		}
 	}
 	f.Confidence = c.basis(v.samples)
@@ -243,7 +243,7 @@ func (v *inputView) share(c *Context) float64 {
 // crowding is the finding where the step hardly waits for data because the workers that prepare it take the cores on which
 // the step itself would run: their work is the limit all the same.
 func (v *inputView) crowding(c *Context) Finding {
-	gain := 0.93 * v.hotPart
+	gain := madeFast * v.hotPart
 	relief := c.relief(v, gain)
 	wait := c.perStep(v.wait)
 	f := Finding{Cause: Input, Sub: "transform", Where: c.where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.basis(v.samples)}

@@ -19,7 +19,7 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 	case sub == "workers":
 		return replay.Change{Workers: v.suggestWorkers(c)}, true
 	case sub == "transform" && v.hotPart > 0:
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - 0.93*v.hotPart}}}, true
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - madeFast*v.hotPart}}}, true
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":
@@ -46,10 +46,7 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 		if err != nil || before <= 0 || after > before {
 			continue
 		}
-		mid := max((1-after/before)*c.B.Mean()-f.cost, 0)
-		f.Step = Range{min(f.Step.Low, 0.85*mid), mid, max(f.Step.High, mid)}
-		f.Run = c.overRun(f.Step)
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
+		f.byReplay(c, before, after)
 		changed = true
 	}
 	if changed {
@@ -58,4 +55,24 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 	c.warmer(found)
 	Rank(found)
 	return found
+}
+
+// byReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes off,
+// and what cores lose that it makes busy; the upper bound does without the second.
+func (f *Finding) byReplay(c *Context, before, after float64) {
+	mean := c.B.Mean()
+	left := after / before * mean
+	most := max(mean-left-f.cost, 0)
+	if f.busy > 0 {
+		left *= c.slower(f.busy, mean, left)
+	}
+	mid := max(mean-left-f.cost, 0)
+	f.Step = Range{min(f.Step.Low, 0.85*mid), mid, max(f.Step.High, mid)}
+	text := fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before))
+	if f.busy > 0 {
+		f.Step.High = max(most, mid)
+		text += fmt.Sprintf("; the workers' start, handing over and cores that are all busy take %s of that back", ms(mean*(1-after/before)-mid))
+	}
+	f.Run = c.overRun(f.Step)
+	f.Evidence = append(f.Evidence, Evidence{Text: text, Value: (before - after) / 1e6, Unit: "ms"})
 }

@@ -28,7 +28,7 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		rule := found[0].Step.Mid
 		found[0].Step.Mid = 1e6 // to see who sets it
 		found = PriceInput(found, c, replay.NewSession(p.S, account))
-		want := 0.93 * 60e6
+		want := madeFast * 60e6
 		if world > 1 {
 			want = 1e6
 		}
@@ -37,6 +37,44 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		}
 		if got := found[0].Step.Mid; math.Abs(got-want) > 0.05*want {
 			t.Errorf("world of %d: %.1f ms a step, want %.1f (the rule says %.1f)", world, got/1e6, want/1e6, rule/1e6)
+		}
+	}
+}
+
+// Workers for a fetch in native code save what a replay says less their start and the crossing of batches; where they and the step fill the
+// cores, each of these does less than a core whose neighbours are idle.
+func TestWorkersThatFillTheCores(t *testing.T) {
+	const steps, fetch, rest = 200, 20, 6
+	for _, c := range []struct {
+		cpus, workers int
+		after         float64 // ms a step
+	}{
+		{2, 2, (fetch + rest) / 2.0 / fullCores},
+		{16, 4, rest},
+	} {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = c.cpus, "1"
+		p.P.Loaders = []model.Loader{{ID: 3, BatchSize: 32}}
+		loop := testkit.Frame{File: "/app/train.py", Function: "train", First: 1, Line: 5}
+		p.Steps(steps, model.PhaseBaseline, testkit.Native(fetch, loop, testkit.Frame{File: "/app/data.py", Function: "unpack", First: 10, Line: 15}).In(model.SpanDataWait), testkit.Native(rest, loop))
+		for _, sp := range p.P.Spans {
+			sp.Kind = model.SpanFetch
+			p.P.Spans = append(p.P.Spans, sp)
+		}
+		account := analyse.StepBreakdown(p.S, p.P)
+		ctx := NewContext(p.S, account)
+		found := findInput(ctx)
+		if len(found) != 1 || found[0].Sub != "workers" || found[0].ask == nil || found[0].ask.Workers != c.workers {
+			t.Fatalf("%d cores: %+v, want %d workers", c.cpus, found, c.workers)
+		}
+		rule := found[0].Step
+		got := PriceInput(found, ctx, replay.NewSession(p.S, account))[0].Step
+		want := fetch + rest - c.after - crossing*fetch/min(float64(c.workers), float64(c.cpus)) - float64(c.workers)*startWorker/1e6/steps/min(float64(c.workers), float64(c.cpus))
+		if math.Abs(got.Mid/1e6-want) > 0.05*want || math.Abs(rule.Mid-got.Mid) > 0.12*got.Mid {
+			t.Errorf("%d cores: %.1f ms a step (the rule says %.1f), want %.1f", c.cpus, got.Mid/1e6, rule.Mid/1e6, want)
+		}
+		if got.Low > 0.85*got.Mid || got.High < got.Mid {
+			t.Errorf("%d cores: bounds %+v", c.cpus, got)
 		}
 	}
 }
