@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -10,97 +11,119 @@ import (
 )
 
 // measuredFor says which measured fix prices a cause that no replay can price.
-func measuredFor(f *Finding) func(fix string) bool {
+func measuredFor(f *cause.Finding) func(fix string) bool {
 	switch {
 	case f.Cause == cause.Threads, f.Cause == cause.Machine && f.Sub == "omp-default":
 		return func(fix string) bool { return strings.HasPrefix(fix, "threads=") }
 	case f.Cause == cause.Machine && f.Sub == "affinity":
 		return func(fix string) bool { return strings.HasPrefix(fix, "cores=") }
-	case f.Cause == cause.Precision:
-		return func(fix string) bool { return fix == "bf16" }
-	case f.Cause == cause.Layout:
-		return func(fix string) bool { return fix == "channels-last" }
 	}
 	return nil
 }
 
-// measured puts measured prices into the document, and into the findings that they price: the best of the fixes.
-func (b *builder) measured() {
-	m := b.opt.Measured
-	if m == nil {
+// measured puts measured prices into the document.
+func (b *builder) measured() { b.r.Measured = b.opt.Measured }
+
+// measuredPrices puts measured prices into the findings that they price: the best of the fixes. Where even that saves less than what a
+// report names, the finding was wrong.
+func (b *builder) measuredPrices() {
+	m, a := b.opt.Measured, b.res.account
+	if m == nil || !a.PerStep || a.Mean() <= 0 {
 		return
 	}
-	b.r.Measured = m
-	a := b.res.account
-	if a == nil || !a.PerStep || len(a.Windows) == 0 {
-		return
-	}
-	priced := false
-	for i := range b.r.Findings {
-		f := &b.r.Findings[i]
+	ops := a.Part(analyse.PartOps) / float64(len(a.Windows)) / 1e6
+	for i := range b.res.found.Findings {
+		f := &b.res.found.Findings[i]
 		fits := measuredFor(f)
-		if fits == nil {
+		if fits == nil || ops <= 0 {
 			continue
 		}
 		for _, p := range m.Prices { // most first
-			if fits(p.Fix) && p.SavedMs > 0 && p.OfMs > 0 {
-				b.price(f, p)
-				priced = true
-				break
+			if !fits(p.Fix) || p.OfMs <= 0 {
+				continue
 			}
+			if gain := min(p.SavedMs/p.OfMs, 1) * ops / (a.Mean() / 1e6); gain >= cause.Floor {
+				b.price(f, p, ops)
+			} else {
+				b.res.found.Largest = max(b.res.found.Largest, gain)
+				b.refute(f, p, ops)
+			}
+			break
 		}
 	}
-	if priced {
-		b.verdict() // its sentence holds the first finding's price
-	}
 }
 
-// price sets a finding's saving from a measured fix.
-func (b *builder) price(f *Finding, p MeasuredPrice) {
-	a := b.res.account
-	ops := a.Part(analyse.PartOps) / float64(len(a.Windows)) / 1e6
+// price sets a finding's saving from a measured fix; ops is the operators' time per step in ms.
+func (b *builder) price(f *cause.Finding, p MeasuredPrice, ops float64) {
 	step, outside := b.measuredStep(p, ops)
-	f.Saving = &Saving{StepMs: &step}
-	if b.res.ctx != nil {
-		run := func(ms float64) float64 { return (ms*float64(b.res.ctx.Steps) + ms/max(ops, p.OfMs)*outside) / 1e3 }
-		f.Saving.RunS = &Range{run(step.Low), run(step.Mid), run(step.High)}
+	run := func(ns float64) float64 {
+		return min(ns*float64(b.res.ctx.Steps)+ns/(ops*1e6)*outside, max(b.res.ctx.Wall, ns))
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("measured: %d recorded operators run again with %s take %s less", p.Ops, p.Fix, Percent(p.SavedMs/p.OfMs)), Value: ptr(p.SavedMs), Unit: "ms"})
+	f.Measured(step, cause.Range{Low: run(step.Low), Mid: run(step.Mid), High: run(step.High)})
+	f.Evidence = append(f.Evidence, cause.Evidence{Text: fmt.Sprintf("measured: %s run again with %s take %s less", recordedOperators(p.Ops), p.Fix, Percent(p.SavedMs/p.OfMs)), Value: p.SavedMs, Unit: "ms"})
 	f.Caveat = "Measured on each operator alone: what runs beside it in the program can take some of the gain."
-	if n, ok := strings.CutPrefix(p.Fix, "threads="); ok && b.res.ctx != nil && b.res.ctx.P.WorldSize < 2 {
-		f.Fix.Change = threadCount.ReplaceAllString(f.Fix.Change, "${1}"+n)
+	if n, ok := strings.CutPrefix(p.Fix, "threads="); ok && b.res.ctx.P.WorldSize < 2 {
+		if _, err := strconv.ParseUint(n, 10, 16); err == nil {
+			f.Fix.Change = threadCount.ReplaceAllString(f.Fix.Change, "${1}"+n)
+		}
 	}
-	f.Confidence = &Confidence{measuredLevel(p.OfMs, ops), fmt.Sprintf("measured after the program's end on %d operators, %s of %s per step", p.Ops, Milliseconds(p.OfMs), Milliseconds(ops))}
+	f.Confidence = measuredConfidence(p, ops)
 }
 
-// measuredStep is what a fix saves in ms per step, and the operators' time outside of the accounted steps in ms of which it saves the
-// same share. Another number of threads or cores changes all operators but the small ones: the middle is of all, the lower bound of
+// refute takes its price from a finding whose best fix was measured to bring nothing. Where little of the operators' time was run
+// again, the rest can gain all the same: that is left, down to nothing.
+func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
+	take := "as long"
+	if share := p.SavedMs / p.OfMs; share < -0.005 {
+		take = Percent(-share) + " longer"
+	} else if share > 0.005 {
+		take = "only " + Percent(share) + " less"
+	}
+	f.Evidence = append(f.Evidence, cause.Evidence{Text: fmt.Sprintf("measured: no gain: %s run again with %s take %s", recordedOperators(p.Ops), p.Fix, take), Value: p.SavedMs, Unit: "ms"})
+	f.Confidence = measuredConfidence(p, ops)
+	if f.Confidence.Level == cause.Low {
+		rest := 1 - min(p.OfMs/ops, 1)
+		f.Step, f.Run = cause.Range{Mid: rest * f.Step.Mid, High: rest * f.Step.High}, cause.Range{Mid: rest * f.Run.Mid, High: rest * f.Run.High}
+		f.Caveat = "What was run again gains nothing; the saving is a range from experience for the other operators."
+		return
+	}
+	f.Refuted()
+	f.Title += " (measured: no gain)"
+	f.Fix = cause.Fix{Text: "None: another number of threads or cores makes the operators no faster."}
+	f.Caveat = "Measured on each operator alone, after the program's end."
+}
+
+func recordedOperators(n int) string { return counted(n, "recorded operator") }
+
+func measuredConfidence(p MeasuredPrice, ops float64) cause.Confidence {
+	return cause.Confidence{Level: measuredLevel(p.OfMs, ops), Why: fmt.Sprintf("measured after the program's end on %s, %s of %s per step", counted(p.Ops, "operator"), Milliseconds(p.OfMs), Milliseconds(ops))}
+}
+
+// measuredStep is what a fix saves in ns per step, and the operators' time outside of the accounted steps of which it saves the same
+// share. Another number of threads or cores changes all operators but the small ones: the middle is of all, the lower bound of
 // those alone that were run again. Threads that wait for each other take another time in each run, and so did the operators
-// when they were run again: the upper bound is as far away.
-func (b *builder) measuredStep(p MeasuredPrice, ops float64) (step Range, outside float64) {
-	if !strings.HasPrefix(p.Fix, "threads=") && !strings.HasPrefix(p.Fix, "cores=") {
-		return Range{p.SavedMs, p.SavedMs, p.SavedMs * 1.1}, 0 // only the operators that it can change
-	}
-	if b.res.ctx != nil {
-		outside = b.res.ctx.OperatorsOutside() / 1e6
-	}
+// when they were run again: the upper bound is as far away. Operators that were recorded while shapes were traced can have taken longer
+// than they do in other steps.
+func (b *builder) measuredStep(p MeasuredPrice, ops float64) (step cause.Range, outside float64) {
 	if o := b.res.account.Ops; o != nil && o.Time > 0 && strings.HasPrefix(p.Fix, "cores=") {
 		ops *= 1 - min(o.SmallTime/o.Time, 1)
 	}
-	all := max(p.SavedMs/p.OfMs*ops, p.SavedMs)
+	share := min(p.SavedMs/p.OfMs, 1)
+	again := share * min(p.OfMs, ops) // of what was run again
 	varied := b.opt.Measured.repeatedByRecorded()
-	return Range{p.SavedMs * min(varied, 1), all, all * max(varied, 1.1)}, outside
+	most := max(b.res.account.Mean()/1e6, share*ops)
+	return cause.Range{Low: 1e6 * again * min(varied, 1), Mid: 1e6 * share * ops, High: 1e6 * min(share*ops*max(varied, 1.1), most)}, b.res.ctx.OperatorsOutside()
 }
 
 // measuredLevel is how far a price can be trusted that was measured on some of the operators' time and stands for all of it.
 func measuredLevel(of, all float64) string {
 	switch {
 	case of >= 0.5*all:
-		return "high"
+		return cause.High
 	case of >= 0.15*all:
-		return "medium"
+		return cause.Medium
 	}
-	return "low"
+	return cause.Low
 }
 
 // threadCount matches a number of threads where it is set.

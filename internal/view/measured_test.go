@@ -1,9 +1,11 @@
 package view
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 )
@@ -51,6 +53,92 @@ func TestMeasuredCores(t *testing.T) {
 	}
 	if run := f.Saving.RunS.Mid; run < 1.2 || run > 1.3 {
 		t.Errorf("saves %.2f s of a run of 20 steps and half a second before them, want half of 2.5 s", run)
+	}
+}
+
+// crowded is a program of which each step computes for 100 ms with sixteen threads on four cores, and runs Python for so many.
+func crowded(python int) *testkit.Program {
+	p := testkit.NewProgram()
+	work := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
+	p.S.Environment.CPUs, p.S.Environment.Affinity = 4, []int{0, 1, 2, 3}
+	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "16"}
+	p.Do(testkit.Python(20, work))
+	slow := testkit.Frame{File: "/home/u/train.py", Function: "score", First: 20, Line: 22}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work), testkit.Python(python, work, slow))
+	return p
+}
+
+// TestMeasuredRefutes: where the best of the fixes brings nothing, a guess of 40 ms a step is no finding any more; the report says why.
+func TestMeasuredRefutes(t *testing.T) {
+	for name, prices := range map[string][]MeasuredPrice{
+		"slower":       {{Fix: "threads=4", SavedMs: -5, OfMs: 80, Ops: 3}, {Fix: "threads=1", SavedMs: -60, OfMs: 80, Ops: 3}},
+		"as fast":      {{Fix: "bf16", SavedMs: 60, OfMs: 80, Ops: 3}, {Fix: "threads=4", SavedMs: 0, OfMs: 80, Ops: 3}},
+		"next to none": {{Fix: "threads=4", SavedMs: 1, OfMs: 80, Ops: 3}},
+	} {
+		r := Build(crowded(1).S, Options{Measured: &Measured{Prices: prices}})
+		f := findingOf(r, "threads")
+		if f == nil || f.Saving != nil || f.Fix.Change != "" || !strings.Contains(f.Title, "measured: no gain") {
+			t.Errorf("%s: %+v", name, f)
+			continue
+		}
+		if strings.Contains(r.Verdict.Sentence, "threads") {
+			t.Errorf("%s: the verdict says %q", name, r.Verdict.Sentence)
+		}
+	}
+}
+
+// TestMeasuredLittle: what a tenth of the operators' time shows does not refute the rest, and leaves it a guess down to nothing.
+func TestMeasuredLittle(t *testing.T) {
+	guess := findingOf(Build(crowded(1).S, Options{}), "threads")
+	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4", SavedMs: 0, OfMs: 10, Ops: 1}}}
+	f := findingOf(Build(crowded(1).S, Options{Measured: m}), "threads")
+	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 0 || f.Confidence.Level != "low" {
+		t.Fatalf("%+v", f)
+	}
+	if got, want := f.Saving.StepMs.Mid, 0.9*guess.Saving.StepMs.Mid; math.Abs(got-want) > 0.5 {
+		t.Errorf("%g ms, want %g of the guess's %g", got, want, guess.Saving.StepMs.Mid)
+	}
+}
+
+// TestMeasuredRanks: findings are ranked by what was measured, and the verdict names the first.
+func TestMeasuredRanks(t *testing.T) {
+	p := crowded(30)
+	if first := Build(p.S, Options{}).Findings[0]; first.Cause != "threads" {
+		t.Fatalf("without a measurement %s is the first", first.Cause)
+	}
+	r := Build(p.S, Options{Measured: &Measured{Prices: []MeasuredPrice{{Fix: "threads=4", SavedMs: 8, OfMs: 80, Ops: 3}}}})
+	if len(r.Findings) < 2 || r.Findings[0].Cause != "python" || r.Findings[1].Cause != "threads" {
+		t.Fatalf("%+v", r.Findings)
+	}
+	if !strings.Contains(r.Verdict.Sentence, "train.py:22") {
+		t.Errorf("the verdict says %q", r.Verdict.Sentence)
+	}
+}
+
+// TestMeasuredBounds: operators took longer while their shapes were recorded; the price is of what they take in other steps, and no
+// more than these. What a session's file says of a fix does not become a command.
+func TestMeasuredBounds(t *testing.T) {
+	repeated := 3000.0
+	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4; rm -rf x", SavedMs: 270, OfMs: 300, Ops: 3}}, Ops: []MeasuredOp{{PerStep: 1, RecordedUs: 1000, RepeatedUs: &repeated}}}
+	r := Build(crowded(1).S, Options{Measured: m})
+	f := findingOf(r, "threads")
+	if f == nil || f.Saving == nil || math.Abs(f.Saving.StepMs.Mid-90) > 1 || f.Saving.StepMs.High > 102 || f.Saving.StepMs.Low > f.Saving.StepMs.Mid {
+		t.Fatalf("%+v, %+v", f, f.Saving)
+	}
+	if f.Saving.RunS.High > 2.1 {
+		t.Errorf("saves %g s of 2.1", f.Saving.RunS.High)
+	}
+	if f.Fix.Change != "OMP_NUM_THREADS=4" {
+		t.Errorf("it says to change %q", f.Fix.Change)
+	}
+}
+
+// TestMeasuredAnother: lower precision is no price of a finding that asks for a higher one.
+func TestMeasuredAnother(t *testing.T) {
+	for _, of := range []string{cause.Precision, cause.Layout, cause.Python, cause.MemoryBound} {
+		if fits := measuredFor(&cause.Finding{Cause: of}); fits != nil && (fits("bf16") || fits("threads=4")) {
+			t.Errorf("%s is priced by another fix than its own", of)
+		}
 	}
 }
 

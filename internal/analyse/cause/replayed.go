@@ -22,6 +22,9 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 	for i := range found {
 		f := &found[i]
 		if !f.replayable(c, r, taken, &removed) {
+			if f.Step.Mid > 0 || c == nil && f.Run.Mid > 0 {
+				return // what is left once it is fixed is not known, nor what others then save
+			}
 			continue
 		}
 		change := removed
@@ -30,7 +33,7 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 		}
 		unchanged, after, err := r.Price(change)
 		if err != nil {
-			continue
+			return
 		}
 		if before < 0 {
 			before = unchanged

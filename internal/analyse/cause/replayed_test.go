@@ -35,4 +35,14 @@ func TestSavingsInOrder(t *testing.T) {
 	if found[2].InOrder != nil {
 		t.Error("a healthy statement saves nothing")
 	}
+	// Behind a finding of which no replay knows what fixing it leaves, nothing is known of what others save after it; one that happens
+	// once in a run changes no step.
+	once := Finding{Cause: Warmup, OfRun: true, Run: Range{0, 300 * ms, 400 * ms}}
+	unknown := Finding{Cause: Threads, Step: Range{0, 40 * ms, 90 * ms}, Run: Range{0, 800 * ms, 1800 * ms}}
+	slow, slower := Finding{Cause: Python, Step: Range{0, 45 * ms, 50 * ms}, claim: python(50)}, Finding{Cause: Python, Step: Range{0, 27 * ms, 30 * ms}, claim: python(30)}
+	found = []Finding{once, slow, unknown, slower}
+	InOrder(found, c, replay.NewSession(p.S, account))
+	if found[0].InOrder != nil || found[1].InOrder == nil || found[2].InOrder != nil || found[3].InOrder != nil {
+		t.Errorf("in order: %v, %v, %v, %v", found[0].InOrder, found[1].InOrder, found[2].InOrder, found[3].InOrder)
+	}
 }
