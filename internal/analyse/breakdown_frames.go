@@ -51,6 +51,7 @@ var pathActivities = []struct {
 	{"/logging/__init__.py", ActLogging}, {"/tqdm/", ActLogging}, {"/tensorboard/", ActLogging}, {"/tensorboardX/", ActLogging},
 	{"/torch/utils/tensorboard/", ActLogging}, {"/wandb/", ActLogging}, {"/mlflow/", ActLogging}, {"/rich/", ActLogging},
 	{"/http/client.py", ActNetwork}, {"/urllib/request.py", ActNetwork}, {"/urllib3/", ActNetwork}, {"/requests/", ActNetwork},
+	{"/psycopg", ActNetwork}, {"/pymongo/", ActNetwork}, {"/redis/", ActNetwork}, {"/pymysql/", ActNetwork}, {"/aiohttp/", ActNetwork}, {"/grpc/_channel.py", ActNetwork},
 	{"/socket.py", ActNetwork}, {"/ssl.py", ActNetwork}, {"/botocore/", ActNetwork}, {"/fsspec/", ActNetwork}, {"/httpx/", ActNetwork},
 	{"/shutil.py", ActFile}, {"/tempfile.py", ActFile}, {"/zipfile", ActFile}, {"/tarfile.py", ActFile}, {"/gzip.py", ActFile},
 	{"/numpy/lib/npyio.py", ActFile}, {"/numpy/lib/_npyio_impl.py", ActFile}, {"/pathlib", ActFile}, {"/sqlite3/", ActFile},
@@ -67,7 +68,9 @@ var pathActivities = []struct {
 
 // numericPackages compute in native code of their own, mostly without the interpreter's lock.
 var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/PIL/", "/cv2/", "/skimage/", "/pyarrow/", "/polars/", "/numba/",
-	"/librosa/", "/soundfile", "/xgboost/", "/lightgbm/", "/networkx/", "/shapely/", "/rasterio/"}
+	"/librosa/", "/soundfile", "/xgboost/", "/lightgbm/", "/networkx/", "/shapely/", "/rasterio/", "/tokenizers/", "/sentencepiece/", "/tiktoken/",
+	"/rdkit/", "/h5py/", "/lmdb/", "/zarr/", "/av/", "/decord/", "/imageio/", "/albumentations/", "/faiss/", "/nltk/", "/spacy/", "/mujoco/",
+	"/pygame/", "/matplotlib/", "/statsmodels/", "/msgpack/", "/zstandard/"}
 
 // libraryParts are what paths of installed code contain.
 var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/", `\lib\`, `\site-packages\`}

@@ -74,8 +74,9 @@ func (c *FrameClasses) leafLine(info StackInfo) string {
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
 
-// writeCall matches source lines that hand data to a file or change its folder, whatever else they do.
-var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(|\bos\.(replace|renames?|remove|unlink|link|symlink|makedirs?|mkdir|rmdir|removedirs|fdatasync|f?truncate|sync|pwritev?|sendfile|copy_file_range|posix_fallocate)\s*\(`)
+// writeCall matches source lines that hand data to a file, open or close one (a with statement's line closes it as well) or change its
+// folder, whatever else they do.
+var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(|\bos\.(replace|renames?|remove|unlink|link|symlink|makedirs?|mkdir|rmdir|removedirs|fdatasync|f?truncate|sync|pwritev?|sendfile|copy_file_range|posix_fallocate)\s*\(|^with\s+open\s*\(|=\s*open\s*\([^()]*\)$`)
 
 // syncCall matches source lines that wait for the device.
 var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)

@@ -42,3 +42,53 @@ func TestCompiledOnceMoreIsWarmup(t *testing.T) {
 		})
 	}
 }
+
+// What is compiled once for each of a few shapes, and then no more, is start-up as well, and stands at the line that called it; so is
+// what is compiled once without a slow first step.
+func TestCompiledOnceForEachShape(t *testing.T) {
+	compiling := testkit.Python(300, module, loop(49), torchFrame("_dynamo/convert_frame.py", "compile")).In(model.SpanCompile)
+	for _, c := range []struct {
+		name               string
+		warm, shapes, then int
+		cause              string
+	}{{"shapes, then none", 1, 5, 60, cause.Warmup}, {"shapes until the end", 1, 5, 2, cause.Compile}, {"once, late", 0, 1, 20, cause.Warmup}} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.Do(testkit.Native(50, module))
+			if c.warm > 0 {
+				p.Steps(c.warm, model.PhaseWarmup, forward, compiling)
+			} else {
+				p.Steps(1, model.PhaseWarmup, forward)
+			}
+			for range c.shapes {
+				p.Steps(1, model.PhaseBaseline, forward, compiling)
+				p.Steps(3, model.PhaseBaseline, forward)
+			}
+			p.Steps(c.then, model.PhaseBaseline, forward)
+			res, _ := find(t, p)
+			f := want(t, res, c.cause, "", 49, 0)
+			if all := 300e6 * float64(c.warm+c.shapes); c.cause == cause.Warmup && (!f.OfRun || f.Run.Mid < 0.9*all || f.Run.Mid > 1.1*all) {
+				t.Errorf("saves %.0f ms of the run, want about %.0f", f.Run.Mid/1e6, all/1e6)
+			}
+			for _, g := range res.Findings[1:] {
+				if g.Cause == cause.Compile || g.Cause == cause.Warmup && (c.cause == cause.Warmup || g.Run.Mid > 330e6) {
+					t.Errorf("counts it again: %q saves %.0f ms", g.Title, g.Run.Mid/1e6)
+				}
+			}
+		})
+	}
+}
+
+// Where the sampler saw nothing of compiling, the line that runs what was compiled is the place.
+func TestCompilingStandsWhereItRuns(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Do(testkit.Native(50, module))
+	from := p.T
+	p.Steps(1, model.PhaseWarmup, testkit.Native(800, module, loop(52)))
+	p.P.Samples = model.Samples{Stacks: p.P.Samples.Stacks}
+	p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanCompile, Start: from, End: p.T - 60_000_000, Thread: p.P.PID})
+	p.Steps(30, model.PhaseBaseline, testkit.Native(30, module, loop(49), torchFrame("_dynamo/eval_frame.py", "compile_wrapper")),
+		testkit.Native(40, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward"), torchFrame("_dynamo/eval_frame.py", "_fn")))
+	res, _ := find(t, p)
+	want(t, res, cause.Warmup, "", 49, 0)
+}

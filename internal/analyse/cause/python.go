@@ -190,6 +190,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
 	f.Caveat = "Native code of other libraries, such as NumPy's or pandas', counts as Python here."
+	c.ofLibrary(&f, sp.members)
 	c.grows(&f, sp.members)
 	return f
 }

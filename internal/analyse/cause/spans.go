@@ -87,8 +87,9 @@ func (c *Context) compiling() []analyse.Interval {
 	return merged(out)
 }
 
-// compiledLate is the time in ns of compilations after the warm-up where each place has only one, such as the first validation's: they
-// are first steps that come late. again says that some place has more.
+// compiledLate is the time in ns of compilations after the warm-up that do not come again: where each place has only one, such as the
+// first validation's, or where all of them, one for each shape that there is, end before half of the steps have run. They are first
+// steps that come late. again says that they go on.
 func (c *Context) compiledLate() (t float64, again bool) {
 	type place struct {
 		file model.Str
@@ -101,7 +102,22 @@ func (c *Context) compiledLate() (t float64, again bool) {
 		seen[at] += g.count // spans of one place have names of their own
 		again = again || seen[at] > 1
 	}
-	return t, again
+	return t, again && !c.compiledEarly()
+}
+
+// compiledEarly says that at least half of the steps after the warm-up began when the last compilation had ended.
+func (c *Context) compiledEarly() bool {
+	last, steps, later := model.Time(0), 0, 0
+	for _, iv := range c.compiling() {
+		last = max(last, iv.End)
+	}
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.Kind == c.B.Kind && st.Start >= c.afterWarmup() {
+			steps++
+			later += btoi(st.Start >= last)
+		}
+	}
+	return steps > 1 && 2*later >= steps
 }
 
 // findCompile names compilation after the warm-up that comes again.
@@ -110,7 +126,7 @@ func findCompile(c *Context) []Finding {
 	if len(groups) == 0 {
 		return nil
 	}
-	if _, again := c.compiledLate(); !again && c.slowFirstSteps() > 0 {
+	if _, again := c.compiledLate(); !again && c.B.PerStep {
 		return nil // findWarmup counts it
 	}
 	total, n := 0.0, 0

@@ -25,7 +25,7 @@ func findWarmup(c *Context) []Finding {
 	prep, n := c.preparation(begin)
 	late := c.slowFirstSteps()
 	first := late
-	if once, again := c.compiledLate(); late > 0 && !again {
+	if once, again := c.compiledLate(); !again {
 		late += once
 	}
 	sp, ok := hottest(prep, nil)
@@ -43,12 +43,15 @@ func findWarmup(c *Context) []Finding {
 		f.Fix.Text = "Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less."
 	case late > 0:
 		f.Share = late / c.Wall
-		f.Title = fmt.Sprintf("%s of this run is compiling in its first steps", percent(f.Share))
+		f.Where = c.compiledAt()
+		f.Title = fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share))
 		imports := c.compilerImports(begin)
 		f.Run = Range{0.3 * late, late, late + imports}
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(first)), Value: first / 1e6, Unit: "ms"})
+		if first > 0 {
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(first)), Value: first / 1e6, Unit: "ms"})
+		}
 		if late > first {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once in later ones (a validation, a last batch) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once in later ones (a validation, another shape) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
 		}
 		if imports > Floor*c.Wall {
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("calling torch.compile imports for %s, part of which a program without it imports as well", ms(imports)), Value: imports / 1e6, Unit: "ms"})
@@ -61,6 +64,49 @@ func findWarmup(c *Context) []Finding {
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), Value: setup / 1e6, Unit: "ms"})
 	f.Caveat = "Counts once per run, not per step."
 	return []Finding{f}
+}
+
+// compiledAt is the user's line from which most of what is compiled was called, as samples of compiling tell; where there are too few
+// of them, as those of running it do; else the longest compilation's own place, where that is the user's.
+func (c *Context) compiledAt() Where {
+	sm := &c.P.Samples
+	compiling := c.compiling()
+	var during, running []analyse.Attributed
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
+		if int(sm.Thread[i]) != c.B.Thread {
+			continue
+		}
+		a := analyse.Attributed{Index: i, Weight: 1}
+		if inside(compiling, sm.Time[i]) {
+			during = append(during, a)
+		} else if c.runsCompiled(sm.Stack[i]) && c.C.Info(sm.Stack[i]).Acts&analyse.ActBackward == 0 {
+			running = append(running, a)
+		}
+	}
+	for _, list := range [][]analyse.Attributed{during, running} {
+		chains := chainsOf(c.C, sm, list, func(int, *analyse.Attributed) bool { return true })
+		if len(chains) < minSamples {
+			continue
+		}
+		if sp, ok := hottest(upToDriver(chains, c.drivers), c.drivers); ok {
+			return c.where(sp)
+		}
+	}
+	for _, g := range c.spanGroups(model.SpanCompile, 0) {
+		if w := c.spanWhere(g); w.File != "" && analyse.ClassifyFile(w.File) == analyse.FileUser {
+			return w
+		}
+	}
+	return nowhere()
+}
+
+// runsCompiled says that a stack passes through the wrapper of compiled code.
+func (c *Context) runsCompiled(id model.StackID) (found bool) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		found = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/_dynamo/eval_frame.py")
+		return !found
+	})
+	return found
 }
 
 // StartUp is the time in ns from the start of the process to the end of its warm-up steps, and how much of it imports take; 0

@@ -1,0 +1,77 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// libraryShare is the share of a place's time from which it is said to be a library's.
+const libraryShare = 0.5
+
+// ofLibrary says in a finding about Python code whose code it is, where most of the time of its samples (indices of attributed ones)
+// is spent in one library that is called there: another cure than for code of the user's own.
+func (c *Context) ofLibrary(f *Finding, members []int) {
+	times, all := map[string]float64{}, 0.0
+	name := ""
+	for _, m := range members {
+		w := c.B.Samples[m].Weight
+		all += w
+		if lib := c.calledLibrary(c.P.Samples.Stack[c.B.Samples[m].Index]); lib != "" {
+			if times[lib] += w; name == "" || times[lib] > times[name] || times[lib] == times[name] && lib < name {
+				name = lib
+			}
+		}
+	}
+	share := times[name] / max(all, 1)
+	if name == "" || share < libraryShare {
+		return
+	}
+	f.Title = strings.Replace(f.Title, "is Python code between", "is code of "+name+", called between", 1)
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it is spent in code of %s, its native code included", percent(share), name), Value: share})
+	f.Fix.Text = fmt.Sprintf("Call %s less often (every n-th step), for more at once, or before the loop where its answers can be kept; or do the same with operators on tensors.", name)
+	f.Caveat = fmt.Sprintf("What %s does inside is not taken apart; its own threads are not counted.", name)
+}
+
+// calledLibrary is the library that a stack's innermost user frame called: the package, or the module of the standard library, of the
+// frame below it. It is empty where the user's own code runs, or PyTorch's.
+func (c *Context) calledLibrary(id model.StackID) string {
+	called := ""
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		file := c.C.Stacks.Frames[fr].File
+		switch c.C.File(file) {
+		case analyse.FileUser:
+			return false
+		case analyse.FileTorch:
+			called = ""
+		case analyse.FileLibrary:
+			called = libraryOf(c.text(file))
+		}
+		return true
+	})
+	return called
+}
+
+// libraryOf is the package or module of an installed file's path; "" where the path does not tell.
+func libraryOf(path string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	for _, dir := range []string{"-packages/", "/pythonlib/", "/lib-dynload/"} {
+		if i := strings.LastIndex(path, dir); i >= 0 {
+			return moduleName(path[i+len(dir):])
+		}
+	}
+	if i := strings.LastIndex(path, "/python"); i >= 0 { // lib/python3.13/json/encoder.py
+		if _, rest, ok := strings.Cut(path[i+1:], "/"); ok {
+			return moduleName(rest)
+		}
+	}
+	return ""
+}
+
+// moduleName is the first part of a path inside of a folder of modules.
+func moduleName(path string) string {
+	name, _, _ := strings.Cut(path, "/")
+	return strings.TrimSuffix(name, ".py")
+}

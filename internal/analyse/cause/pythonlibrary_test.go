@@ -1,0 +1,58 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// installed is a frame of an installed package or of the standard library.
+func installed(path, fn string) testkit.Frame {
+	return testkit.Frame{File: "/usr/lib/python3.13/" + path, Function: fn, First: 1, Line: 5}
+}
+
+// The user's line is the place of another library's work, native code that has let go of the lock included, and the library is named.
+func TestCodeOfALibraryIsNamed(t *testing.T) {
+	for _, c := range []struct{ path, name string }{{"site-packages/numpy/linalg/_linalg.py", "numpy"}, {"site-packages/tokenizers/implementations/base.py", "tokenizers"},
+		{"json/encoder.py", "json"}, {"", ""}} {
+		t.Run(c.path, func(t *testing.T) {
+			p := testkit.NewProgram()
+			stack := []testkit.Frame{module, loop(44), user("whiten", 10, 12)}
+			if c.path != "" {
+				stack = append(stack, installed(c.path, "work"))
+			}
+			acts := []testkit.Act{forward, testkit.Python(20, stack...)}
+			if strings.Contains(c.path, "-packages") {
+				acts = append(acts, testkit.Native(20, stack...)) // without the interpreter's lock
+			}
+			p.Steps(20, model.PhaseBaseline, append(acts, testkit.Python(4, module, loop(44), user("whiten", 10, 12)))...)
+			res, b := find(t, p)
+			f := want(t, res, cause.Python, "", 12, 0)
+			named := c.name != "" && strings.Contains(f.Title, "code of "+c.name) && strings.Contains(f.Fix.Text, c.name)
+			if named != (c.name != "") {
+				t.Errorf("%q, fix %q, want %q", f.Title, f.Fix.Text, c.name)
+			}
+			if got := b.Part(analyse.PartOps) / 20e6; got != 60 {
+				t.Errorf("operators take %.0f ms of a step, want the 60 ms of the model", got)
+			}
+		})
+	}
+}
+
+// What closes a file, at the line that opened it, writes: it is no operator of a model's.
+func TestLinesThatOpenFilesAreIO(t *testing.T) {
+	for source, io := range map[string]bool{"    with open(path, \"w\") as file:": true, "    file = open(path)": true, "    with torch.no_grad():": false, "    x = conv(images, opened(path))": false} {
+		p := testkit.NewProgram()
+		lines := make([]string, 60)
+		lines[43] = source
+		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(20, module, loop(44)))
+		if _, b := find(t, p); (b.Part(analyse.PartIO) > 0) != io {
+			t.Errorf("%q: %.0f ms of I/O in all, want some: %v", source, b.Part(analyse.PartIO)/1e6, io)
+		}
+	}
+}
