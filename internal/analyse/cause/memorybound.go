@@ -77,35 +77,56 @@ func findMemoryBound(c *Context) []Finding {
 	if c.share(time) < chainShare || o.Time < chainOp*o.Top {
 		return nil
 	}
+	// The optimizer's chain and the program's own have cures of their own: each is told and priced alone.
+	var out []Finding
+	for _, part := range []struct {
+		time      float64
+		optimizer bool
+	}{{inOptimizer, true}, {chain, false}} {
+		t := c.B.Part(analyse.PartOps) * part.time / all
+		if largest := part.time == max(inOptimizer, chain); largest || c.share(t) >= memoryBoundShare {
+			out = append(out, c.chainFinding(t, part.optimizer))
+		}
+	}
+	return out
+}
+
+// chainFinding is about so many ns of element-wise operators over the windows, the optimizer's or the program's own.
+func (c *Context) chainFinding(time float64, optimizer bool) Finding {
 	f := Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
-	c.chainPlace(&f, inOptimizer > chain)
+	c.chainPlace(&f, optimizer)
 	per := c.perStep(time)
-	f.Step = fused(o, inOptimizer/(inOptimizer+chain)).scale(per)
+	f.Step = fused(c.B.Ops, optimizer).scale(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the optimizer, %s in other element-wise operators", ms(per*inOptimizer/(inOptimizer+chain)), c.Unit(), ms(per*chain/(inOptimizer+chain))), Value: per / 1e6, Unit: "ms"}}
+	where := "in element-wise operators outside of the optimizer"
 	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp). What is the same in every step is computed once, before them."
-	if inOptimizer > chain {
+	if optimizer {
+		where = "in the optimizer, operator by operator over all parameters"
 		f.Fix.Text = "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use."
 		f.Fix.Change = fusedChange
 	}
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(per), c.Unit(), where), Value: per / 1e6, Unit: "ms"}}
 	f.Caveat = "How much fusing gains is a range from experience: what-if --measure narrows it."
-	return []Finding{f}
+	return f
 }
 
 // fusedChange is what an optimizer is built with to go over its parameters once.
 const fusedChange = "fused=True"
 
 // fused is the share of a chain that fusing saves. Measured on optimizers of one operator per step of the formula against their
-// fused form, with 0.2 to 13 million parameters: 48 to 89 % where the chain makes new tensors (Adam, weight decay), whose memory
-// is fetched anew each time, 17 to 45 % where all of it works in place (SGD with momentum). Of other chains less is known.
-func fused(o *analyse.OpAccount, optimizer float64) Range {
-	other, own := Range{0.1, 0.35, 0.7}, Range{0.1, 0.35, 0.5}
-	if o.OptimizerMakes >= makesShare {
-		own = Range{0.5, 0.8, 0.92}
+// fused form, with 0.2 to 13 million parameters: 48 to 93 % where the chain makes new tensors (Adam, weight decay), whose memory
+// is fetched anew each time and needs no fetching at all then, 17 to 45 % where all of it works in place (SGD with momentum). Of other
+// chains less is known.
+func fused(o *analyse.OpAccount, optimizer bool) Range {
+	const inPlace = 0.35
+	switch {
+	case !optimizer:
+		return Range{0.1, inPlace, 0.7}
+	case o.OptimizerMakes < makesShare:
+		return Range{0.1, inPlace, 0.5}
 	}
-	mix := func(a, b float64) float64 { return optimizer*a + (1-optimizer)*b }
-	return Range{mix(own.Low, other.Low), mix(own.Mid, other.Mid), mix(own.High, other.High)}
+	return Range{0.5, max(0.8, madeFast*o.OptimizerMakes+inPlace*(1-o.OptimizerMakes)), 0.97}
 }
 
 // chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step.

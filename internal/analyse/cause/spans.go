@@ -267,7 +267,7 @@ func ioSub(name string) string {
 // ioRange is what usually remains to be saved: a checkpoint can be written aside or rarely, logging can be batched.
 func ioRange(sub string) Range {
 	if sub == "checkpoint" {
-		return Range{0.5, 0.9, 1}
+		return Range{0.5, 0.96, 1}
 	}
 	return Range{0.6, 0.92, 1}
 }
