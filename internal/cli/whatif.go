@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,8 +76,11 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	if cmd.Flags().Changed("step") && !r.PerStep() {
+		return usage("--step: no steps were recorded: answers are about the %s", r.Basis())
+	}
 	if cmd.Flags().Changed("step") && !r.Only(o.step) {
-		return usage("--step: %d is none of the %s; they are %s", o.step, basis(r), ranges(r.StepNumbers()))
+		return usage("--step: %d is none of the %s; they are %s", o.step, r.Basis(), ranges(r.StepNumbers()))
 	}
 	change, words, err := o.change(cmd, r)
 	if err != nil {
@@ -88,15 +92,18 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 	} else if err != nil {
 		return unusable(err)
 	}
-	doc := view.BuildWhatIf(r, words, answer)
+	doc := view.BuildWhatIf(r, cmp.Or(words, "nothing changed"), answer)
 	doc.Tool = Version()
 	if o.measure {
 		python, err := interpreterFor(o.python)
 		if err != nil {
 			return err
 		}
-		if doc.Measured, err = measure(cmd.Context(), s, python, o.budget); err != nil {
+		doc.Measured, err = measure(cmd.Context(), s, python, o.budget)
+		if asked := len(words) > 0; err != nil && (!asked || cmd.Context().Err() != nil) {
 			return err
+		} else if err != nil {
+			doc.Notes = append(doc.Notes, fmt.Sprintf("nothing was measured: %v", cause(err)))
 		}
 	}
 	return o.write(a, doc)
@@ -113,18 +120,11 @@ func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	r := replay.ForQuestions(s, analyse.StepBreakdown(s, analyse.Driver(s)))
 	if r == nil {
 		return nil, nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
 	}
 	return s, r, nil
-}
-
-func basis(r *replay.Session) string {
-	if r.Unprofiled() {
-		return "unprofiled steps"
-	}
-	return "traced steps"
 }
 
 // ranges writes ascending numbers as "3, 12 to 19, 28 to 31"; of very many stretches the first and the last.
@@ -153,10 +153,10 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 	for _, cause := range o.remove {
 		one, ok := r.Removal(cause)
 		if !ok && r.Removable(cause) && cause != "straggler" {
-			return c, "", usage("--remove: %q takes no time in these %s; can be taken away: %s", cause, basis(r), strings.Join(r.Causes(), ", "))
+			return c, "", usage("--remove: %q takes no time in the %s; can be taken away: %s", cause, r.Basis(), strings.Join(r.Causes(), ", "))
 		}
 		if !ok {
-			return c, "", usage("--remove: %q cannot be taken away from %s%s; can be: %s", cause, basis(r), didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
+			return c, "", usage("--remove: %q cannot be taken away from the %s%s; can be: %s", cause, r.Basis(), didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
 		}
 		c = c.And(one)
 		said = append(said, cause+" were gone")
@@ -181,7 +181,7 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 			return c, "", usage("--workers: a trace does not hold what DataLoader workers did; record a session with: bottleneck run")
 		}
 		if !r.Fetches() {
-			return c, "", usage("--workers: these steps wait for no batch of a DataLoader whose preparation was recorded")
+			return c, "", usage("--workers: no batch that the %s waited for has its preparation by a DataLoader recorded", r.Basis())
 		}
 		if c.Workers = o.workers; o.workers == 0 {
 			c.Workers = replay.NoWorkers
@@ -190,13 +190,10 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 	}
 	if o.ranksEqual {
 		if !r.Meets() {
-			return c, "", usage("--ranks-equal: these %s do not show ranks that wait for one another; give the traces of all ranks, or a session of them", basis(r))
+			return c, "", usage("--ranks-equal: the %s do not show ranks that wait for one another; give the traces of all ranks, or a session of them", r.Basis())
 		}
 		c.RanksEqual = true
 		said = append(said, "no rank waited for a late one")
-	}
-	if len(said) == 0 {
-		said = append(said, "nothing changed")
 	}
 	return c, strings.Join(said, ", "), nil
 }

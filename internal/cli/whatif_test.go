@@ -76,8 +76,8 @@ func TestWhatIfRefuses(t *testing.T) {
 		"write NAME=FACTOR":                 {path, "--scale", "matmul"},
 		"a number from 0 to 1000":           {path, "--scale", "matmul=-1"},
 		"they are 5 to 7":                   {path, "--scale", "matmul=1", "--step", "9"},
-		`"input" takes no time in these`:    {path, "--remove", "input"},
-		`"sync" takes no time in these`:     {path, "--remove", "sync"},
+		`"input" takes no time in the`:      {path, "--remove", "input"},
+		`"sync" takes no time in the`:       {path, "--remove", "sync"},
 		"can be taken away: launch, python": {path, "--remove", "alloc"},
 		"does not hold what DataLoader":     {path, "--workers", "4"},
 		"give the traces of all ranks":      {path, "--ranks-equal"},
@@ -95,5 +95,95 @@ func TestWhatIfRefuses(t *testing.T) {
 	}
 	if code, _, stderr := here("what-if", empty, "--remove", "python"); code != exitUnusable {
 		t.Errorf("status %d for a trace without events: %s", code, stderr)
+	}
+}
+
+// answer asks and gives the document and the text of the answer.
+func answer(t *testing.T, args ...string) (doc view.WhatIf, text string) {
+	t.Helper()
+	code, stdout, stderr := here(append([]string{"what-if", "--json", "-"}, args...)...)
+	if err := json.Unmarshal([]byte(stdout), &doc); code != 0 || err != nil {
+		t.Fatalf("%v: status %d, %v, %s", args, code, err, stderr)
+	}
+	_, text, _ = here(append([]string{"what-if"}, args...)...)
+	return doc, text
+}
+
+// rankTrace writes a rank's trace of three steps of so many µs each.
+func rankTrace(t *testing.T, folder string, rank int, us int64) {
+	t.Helper()
+	tr := testkit.NewTrace().Key("distributedInfo", map[string]any{"backend": "nccl", "rank": rank, "world_size": 3})
+	for i := range int64(3) {
+		tr.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", i), 100, 1, 1000+i*us*1000, us*1000)
+		tr.Op("aten::mm", 1, 1000+i*us*1000, us*1000)
+	}
+	if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("rank%d.json", rank)), []byte(tr.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIfOfRanks(t *testing.T) {
+	folder := t.TempDir()
+	for rank, us := range []int64{500, 900, 700} {
+		rankTrace(t, folder, rank, us)
+	}
+	doc, text := answer(t, folder, "--scale", "matmul=0.5")
+	if doc.Rank == nil || *doc.Rank != 1 || doc.Ranks != 3 || doc.Unit != "step" || math.Abs(doc.Coverage-1) > 0.01 || math.Abs(doc.AfterMs-0.45) > 0.001 {
+		t.Errorf("%+v", doc)
+	}
+	expect(t, "what-if", text, "a step of rank 1 takes 450 µs instead of 900 µs", "3 traced steps of each of 3 ranks", "100 % of what was traced")
+	if doc, text := answer(t, filepath.Join(folder, "rank2.json"), "--scale", "matmul=0.5"); doc.Rank == nil || *doc.Rank != 2 || doc.Ranks != 1 || strings.Contains(text, "rank") {
+		t.Errorf("%+v, %s", doc, text)
+	}
+}
+
+// TestWhatIfWithoutSteps: an answer about all that was recorded does not speak of steps.
+func TestWhatIfWithoutSteps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.json")
+	if err := os.WriteFile(path, []byte(testkit.NewTrace().Op("aten::mm", 1, 1000, 800_000).Op("aten::sum", 1, 801_000, 200_000).String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc, text := answer(t, path, "--scale", "matmul=0.5")
+	if doc.Unit != "run" || doc.Basis != "traced run" || math.Abs(doc.AfterMs-0.6) > 0.001 || strings.Contains(text, "step") {
+		t.Errorf("%+v\n%s", doc, text)
+	}
+	expect(t, "what-if", text, "the run takes 600 µs instead of 1.00 ms: saves 400 µs (40 %)", "where the run goes")
+	if code, _, stderr := here("what-if", path, "--remove", "python", "--step", "0"); code != exitUsage || !strings.Contains(stderr, "no steps were recorded") {
+		t.Errorf("status %d, %s", code, stderr)
+	}
+}
+
+// TestWhatIfSavesNothing: what no step waits for is said to be so, with the time that it takes; a factor of 1 changes nothing.
+func TestWhatIfSavesNothing(t *testing.T) {
+	tr := testkit.NewTrace()
+	for i := range int64(3) {
+		at := 1000 + i*1_000_000
+		tr.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", i), 100, 1, at, 1_000_000)
+		tr.Op("aten::mm", 1, at, 1_000_000).Launch("gemm", 1, at+1000, 5000, at+10_000, 300_000, int(i)+1)
+	}
+	path := filepath.Join(t.TempDir(), "trace.json")
+	if err := os.WriteFile(path, []byte(tr.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc, text := answer(t, path, "--scale", "gpu compute=0.5")
+	if math.Abs(doc.NamedMs-0.3) > 0.001 || doc.SavedMs != 0 {
+		t.Errorf("%+v", doc)
+	}
+	expect(t, "what-if", text, "as before: nothing is saved", "300 µs a step are spent in what is changed, but all of it beside what the step waits for")
+	if doc, text := answer(t, path, "--scale", "aten::mm=1"); doc.AfterMs != doc.BeforeMs || strings.Contains(text, "beside") {
+		t.Errorf("%+v\n%s", doc, text)
+	}
+}
+
+// TestWhatIfMeasuresNothing: where no operator can be run again, an answer that was asked for beside is given, and says so.
+func TestWhatIfMeasuresNothing(t *testing.T) {
+	path := hostBound(t)
+	doc, text := answer(t, path, "--remove", "python", "--measure", "--python", "/no/such/python")
+	if doc.Measured != nil || math.Abs(doc.AfterMs-0.4) > 0.001 {
+		t.Errorf("%+v", doc)
+	}
+	expect(t, "what-if", text, "nothing was measured: no operator's inputs were recorded")
+	if code, stdout, stderr := here("what-if", path, "--measure", "--python", "/no/such/python"); code != exitUnusable || stdout != "" || !strings.Contains(stderr, "no operator's inputs were recorded") {
+		t.Errorf("status %d, %s", code, stderr)
 	}
 }

@@ -35,6 +35,17 @@ func (c crowd) speeds(cores float64) (step, beside float64) {
 	return step, (cores - c.step*step) / c.beside
 }
 
+// coresOf is how many cores there are for a process and its workers, 0 unknown: ranks of one machine share them.
+func coresOf(s *model.Session, p *model.Process) float64 {
+	ranks := 0
+	for _, q := range s.Processes {
+		if q.Rank >= 0 && q.Host == p.Host && trains(q) {
+			ranks++
+		}
+	}
+	return s.Environment.UsableCores() / float64(max(ranks, 1))
+}
+
 // replay runs the graph, another one where the number of workers changes. Where cores are scarce, what runs on them takes
 // longer or shorter with the number of threads that want them.
 func (r *Session) replay(c Change) (*Graph, *Times, error) {

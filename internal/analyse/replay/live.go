@@ -46,9 +46,9 @@ type fetch struct {
 const maxLiveSteps = 4000
 
 // FromSteps makes the graph of an account's steps. workers is the number of DataLoader workers to assume, 0: as recorded,
-// NoWorkers: none. nil where the account is not of steps.
+// NoWorkers: none. nil without an account. The run is one step where there are none.
 func FromSteps(s *model.Session, b *analyse.Breakdown, workers int) *Graph {
-	if b == nil || b.Process == nil || !b.PerStep || len(b.Windows) == 0 {
+	if b == nil || b.Process == nil || len(b.Windows) == 0 {
 		return nil
 	}
 	windows := b.Windows[max(0, len(b.Windows)-maxLiveSteps):]

@@ -63,3 +63,46 @@ func TestLiveRanksEqual(t *testing.T) {
 		t.Error("one rank meets others")
 	}
 }
+
+// TestLiveRanksTogether: a change is of all ranks, and the step ends when the rank that then works longest has met the others.
+func TestLiveRanksTogether(t *testing.T) {
+	half := []replay.Scale{{Name: "cpu operators", Factor: 0.5}}
+	for _, c := range []struct {
+		work   []int
+		change replay.Change
+		after  float64
+		rank   int
+	}{
+		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 0}}}, 100, 1}, // none waits less than for the last
+		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 0}}, RanksEqual: true}, 40, 0},
+		{[]int{40, 100}, replay.Change{Scale: half}, 60, 1},
+		{[]int{100, 40}, replay.Change{Scale: half}, 60, 0},
+		{[]int{40, 60, 100, 50}, replay.Change{Scale: half, RanksEqual: true}, 35, 3},
+		{[]int{40, 60, 100, 50}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 2}}}, 120, 2},
+		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 1}}}, 110, 1},
+	} {
+		s := rankSession(c.work...)
+		for _, only := range []bool{false, true} {
+			r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+			if only && !r.Only(7) {
+				t.Fatal("no step 7")
+			}
+			a, err := r.Ask(c.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(a.Before/ms-110) > 2 || math.Abs(a.After/ms-c.after) > 2 || a.Rank != c.rank || a.Ranks != len(c.work) || r.Ranks() != len(c.work) {
+				t.Errorf("%v, %+v: %.1f ms become %.1f of rank %d of %d, want %.0f of rank %d", c.work, c.change, a.Before/ms, a.After/ms, a.Rank, a.Ranks, c.after, c.rank)
+			}
+			if steps := 20; a.Steps != steps && !only || only && a.Steps != 1 {
+				t.Errorf("%d steps", a.Steps)
+			}
+		}
+		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+		for _, name := range r.Kinds() {
+			if a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: name, Factor: 1}}}); err != nil || a.After != a.Before {
+				t.Errorf("%v, %s=1: %.3f ms become %.3f (%v)", c.work, name, a.Before/ms, a.After/ms, err)
+			}
+		}
+	}
+}

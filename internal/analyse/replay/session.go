@@ -29,13 +29,22 @@ type Session struct {
 }
 
 // Answer is the reply to one question: steps of the main kind before and after, ns, as means over the steps, and what they
-// consist of (summed over Steps steps).
+// consist of (summed over Steps steps). Where no steps were recorded, the run counts as one.
 type Answer struct {
 	Steps       int
 	Before      float64
 	After       float64
 	PartsBefore []Part
 	PartsAfter  []Part
+	Rank        int // whose steps they are; model.NoRank
+	Ranks       int // that were replayed together
+	// Coverage is the share of the run that such steps last, of traced steps that of the trace that they last; 0 unknown.
+	Coverage float64
+	// Named is the time of a mean step in all that the change scales, ns, whether or not a step waits for it.
+	Named float64
+	// Longest is the longest step under the change of all ranks that were replayed, and LongestRank whose it is.
+	Longest     float64
+	LongestRank int
 }
 
 // maxTraces bounds how many ranks' traces are replayed together.
@@ -43,20 +52,25 @@ const maxTraces = 16
 
 // NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
 // replay: no steps, no usable trace.
-func NewSession(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0) }
+func NewSession(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0, false) }
+
+// ForQuestions is NewSession that answers for the whole run where the program has no steps.
+func ForQuestions(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0, true) }
 
 // reportSteps is how many steps of a trace a report's prices rest on.
 const reportSteps = 6
 
 // ForReport is NewSession for a report: of a trace it replays the last steps only.
-func ForReport(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, reportSteps) }
+func ForReport(s *model.Session, b *analyse.Breakdown) *Session {
+	return newSession(s, b, reportSteps, false)
+}
 
-func newSession(s *model.Session, b *analyse.Breakdown, last int) *Session {
+func newSession(s *model.Session, b *analyse.Breakdown, last int, run bool) *Session {
 	r := &Session{s: s}
-	if b != nil && b.PerStep {
+	if b != nil && (b.PerStep || run && len(b.Samples) > 0) {
 		if g := FromSteps(s, b, 0); g != nil {
 			r.b, r.graph = b, g
-			r.cores, r.cpu = s.Environment.UsableCores(), fetchCPU(s, b)
+			r.cores, r.cpu = coresOf(s, b.Process), fetchCPU(s, b)
 		}
 	}
 	if r.graph == nil {
@@ -158,6 +172,9 @@ func (r *Session) Slack() float64 {
 
 // Only limits answers to the step of one number; false where there is none.
 func (r *Session) Only(number int64) bool {
+	if !r.PerStep() {
+		return false
+	}
 	for i := range r.graph.windows {
 		if w := &r.graph.windows[i]; !w.lead && w.number == number {
 			r.only, r.inside = &number, nil
@@ -165,6 +182,15 @@ func (r *Session) Only(number int64) bool {
 		}
 	}
 	return false
+}
+
+// limit is Only where a number is given, else answers are about all steps.
+func (r *Session) limit(only *int64) bool {
+	if only == nil {
+		r.only, r.inside = nil, nil
+		return true
+	}
+	return r.Only(*only)
 }
 
 // StepNumbers are the numbers of the steps, in order, each once.
@@ -179,12 +205,21 @@ func (r *Session) StepNumbers() []int64 {
 	return slices.Compact(out)
 }
 
-// Price is Ask without the steps' parts, which cost as much again: the mean step before and after a change, ns.
+// Price is Ask without the steps' parts, which cost as much again: the mean step before and after a change, ns. Of ranks with
+// unprofiled steps it joins the others only where ranks are to be equal: else the price is that of this rank's own account.
 func (r *Session) Price(c Change) (before, after float64, err error) {
 	if c.RanksEqual && r.Unprofiled() {
-		of, equal := r.equalLive(c)
-		return of.Price(equal)
+		of, with, _, err := r.joined(c)
+		if err != nil {
+			return 0, 0, err
+		}
+		return of.price(with)
 	}
+	return r.price(c)
+}
+
+// price is Price of this session's graph alone.
+func (r *Session) price(c Change) (before, after float64, err error) {
 	steps, err := r.stepsUnder(c)
 	if err != nil {
 		return 0, 0, err
@@ -193,20 +228,47 @@ func (r *Session) Price(c Change) (before, after float64, err error) {
 	return mean(r.steps, trace, r.only), mean(steps, trace, r.only), nil
 }
 
-// asked is the trace that the answer to a question is about.
+// asked is the trace that the answer to a question is about: of the rank whose steps are longest, as the others wait for it, and where ranks
+// are to be equal of the one in the middle.
 func (r *Session) asked(c Change) int {
+	traces := r.askedTraces()
+	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(mean(r.steps, x, r.only), mean(r.steps, y, r.only)) })
 	if c.RanksEqual {
-		return r.middleTrace()
+		return traces[(len(traces)-1)/2]
 	}
-	return r.graph.windows[0].trace
+	return traces[len(traces)-1]
 }
 
-// Ask replays a change. It fails with *UnknownName where the session holds nothing of a name.
-func (r *Session) Ask(c Change) (*Answer, error) {
-	if c.RanksEqual && r.Unprofiled() {
-		of, equal := r.equalLive(c)
-		return of.Ask(equal)
+// askedTraces are the traces that hold steps that answers are about.
+func (r *Session) askedTraces() []int {
+	var out []int
+	for i := range r.graph.windows {
+		if w := &r.graph.windows[i]; w.asked(r.only) && !slices.Contains(out, w.trace) {
+			out = append(out, w.trace)
+		}
 	}
+	return out
+}
+
+// Ask replays a change. It fails with *UnknownName where the steps spend no time under a name.
+func (r *Session) Ask(c Change) (*Answer, error) {
+	if !r.Unprofiled() || !r.b.PerStep {
+		return r.ask(c)
+	}
+	of, with, ranks, err := r.joined(c)
+	if err != nil {
+		return nil, err
+	}
+	a, err := of.ask(with)
+	if err != nil {
+		return nil, err
+	}
+	a.Ranks, a.Named = max(a.Ranks, ranks), of.timeNamed(c, anyTrace)/float64(max(a.Steps, 1))
+	return a, nil
+}
+
+// ask is Ask of this session's graph alone.
+func (r *Session) ask(c Change) (*Answer, error) {
 	if name, ok := r.touchesNothing(c); ok {
 		return nil, &UnknownName{name}
 	}
@@ -214,13 +276,25 @@ func (r *Session) Ask(c Change) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace := r.asked(c)
-	a := &Answer{Before: mean(r.steps, trace, r.only), After: mean(g.Steps(times), trace, r.only)}
+	trace, after := r.asked(c), g.Steps(times)
+	a := &Answer{Before: mean(r.steps, trace, r.only), After: mean(after, trace, r.only), Rank: r.rankOf(trace), Ranks: 1}
+	a.Longest, a.LongestRank = a.After, a.Rank
 	for i := range r.graph.windows {
 		if w := &r.graph.windows[i]; w.trace == trace && w.asked(r.only) {
 			a.Steps++
 		}
 	}
+	if !r.Unprofiled() {
+		traces := r.askedTraces()
+		a.Ranks = len(traces)
+		for _, t := range traces {
+			if d := mean(after, t, r.only); d > a.Longest {
+				a.Longest, a.LongestRank = d, r.rankOf(t)
+			}
+		}
+	}
+	a.Named = r.timeNamed(c, trace) / float64(max(a.Steps, 1))
+	a.Coverage = r.coverage(trace)
 	a.PartsBefore, a.PartsAfter = r.graph.parts(r.unmodified(), trace, r.only), g.parts(times, trace, r.only)
 	return a, nil
 }
@@ -238,18 +312,6 @@ func mean(steps []Step, trace int, only *int64) float64 {
 		}
 	}
 	return sum / max(n, 1)
-}
-
-// middleTrace is the rank whose steps are neither the shortest nor the longest.
-func (r *Session) middleTrace() int {
-	var traces []int
-	for i := range r.graph.windows {
-		if trace := r.graph.windows[i].trace; !slices.Contains(traces, trace) {
-			traces = append(traces, trace)
-		}
-	}
-	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(mean(r.steps, x, nil), mean(r.steps, y, nil)) })
-	return traces[(len(traces)-1)/2]
 }
 
 // parts is chainParts, or for unprofiled steps the driving thread's account.

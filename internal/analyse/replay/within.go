@@ -23,7 +23,7 @@ func (r *Session) within() []bool {
 	r.inside = make([]bool, len(g.nodes))
 	for i := range g.lanes {
 		l := &g.lanes[i]
-		windows := asked[max(l.trace, 0)] // of a live session's processes the first, which is its only
+		windows := asked[max(l.trace, 0)] // a live session's processes have none, and all windows count as of the first
 		for n := l.first; n < l.end; n++ {
 			k, _ := slices.BinarySearchFunc(windows, g.nodes[n].at+1, func(w *window, at int64) int { return cmp.Compare(w.start, at) })
 			r.inside[n] = k > 0 && windows[k-1].end > g.nodes[n].at || k < len(windows) && windows[k].start < g.traced(n)
@@ -52,14 +52,31 @@ func (r *Session) eachWithin(yield func(*lane, *node) bool) (stopped bool) {
 
 // Time is what the steps spend in all that a name of Change.Scale stands for, ns over the steps and all threads, streams and workers; 0
 // where nothing takes time under it.
-func (r *Session) Time(name string) float64 {
+func (r *Session) Time(name string) float64 { return r.timeOf(name, anyTrace) }
+
+// anyTrace stands for all traces.
+const anyTrace = -1
+
+// timeOf is Time of one trace.
+func (r *Session) timeOf(name string, trace int) float64 {
 	sum, named := 0.0, r.graph.named(name)
 	r.eachWithin(func(l *lane, n *node) bool {
-		if n.dur > 0 && named(l, n) {
+		if n.dur > 0 && (trace == anyTrace || max(l.trace, 0) == trace) && named(l, n) {
 			sum += float64(n.dur)
 		}
 		return true
 	})
+	return sum
+}
+
+// timeNamed is the time in all that a change makes longer or shorter, of one trace or any.
+func (r *Session) timeNamed(c Change, trace int) float64 {
+	sum := 0.0
+	for _, s := range c.Scale {
+		if s.Factor != 1 {
+			sum += r.timeOf(s.Name, trace)
+		}
+	}
 	return sum
 }
 
