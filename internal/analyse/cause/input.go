@@ -159,7 +159,7 @@ func (v *inputView) sub(c *Context) string {
 		return "workers"
 	case v.elsewhere():
 		return ""
-	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace() < 0.6*float64(v.workers)*c.B.Mean():
+	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace()*v.perStep(c) < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.served:
 		return "queue"
@@ -253,7 +253,7 @@ func (v *inputView) crowding(c *Context) Finding {
 	f.Run = c.overRun(f.Step)
 	v.describe(c, &f)
 	f.Title = fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each())
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch/c.B.Mean(), float64(v.workers)))})
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))})
 	f.Caveat = "Estimated from the number of threads that compete for the cores, not measured."
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium

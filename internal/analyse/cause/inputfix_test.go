@@ -163,7 +163,7 @@ func TestTwoLoadersInOneStep(t *testing.T) {
 
 // A quota of less than two cores runs one worker, and many only where they sleep.
 func TestWorkersWithinTheQuota(t *testing.T) {
-	for asleep, workers := range map[int]string{0: "num_workers=2,", 90: "num_workers=6,", 150: "num_workers=8,"} {
+	for asleep, workers := range map[int]string{0: "num_workers=2,", 90: "num_workers=6,", 150: "num_workers=16,"} {
 		p := building("loader = DataLoader(rows)", model.Loader{})
 		quota := 2.6
 		p.S.Environment.CPUQuota = &quota

@@ -41,12 +41,13 @@ func (v *inputView) saving(c *Context, sub string) Range {
 		return Range{0.8 * gain * wait, gain * wait, wait}
 	}
 	rest := max(c.B.Mean()-wait, 0)
-	after := v.pace() * (1 - gain) / float64(v.workers)
+	pace := v.pace() * v.perStep(c)
+	after := pace * (1 - gain) / float64(v.workers)
 	relief := c.relief(v, gain)
 	left := max(after-(rest-relief), 0)
 	// Only as much of the wait as the workers' throughput explains ends with faster fetching; the rest is starting them, handing
 	// over and chance.
-	explained := min(wait, max(v.pace()/float64(v.workers)-rest, 0))
+	explained := min(wait, max(pace/float64(v.workers)-rest, 0))
 	sure := max(explained-left, 0)
 	return Range{0.85 * sure, sure + 0.25*(wait-explained) + sideGain*relief, wait + relief}
 }
@@ -59,8 +60,8 @@ const handoverCost = 1_000_000
 // longer where other programs hold the cores, and what the fetch itself makes the step wait.
 func (v *inputView) lighterHandover(c *Context) Range {
 	lost := c.perStep(v.wait + v.release.time)
-	others := max(v.pace()/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
-	mid := max(lost-others-handoverCost/max(c.ownCPU(), 0.25), 0)
+	others := max(v.pace()*v.perStep(c)/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
+	mid := max(lost-others-handoverCost*v.perStep(c)/max(c.ownCPU(), 0.25), 0)
 	return Range{0.6 * mid, mid, max(mid, lost)}
 }
 
@@ -98,7 +99,7 @@ func (v *inputView) moreWorkers(c *Context) Range {
 	wait, step := c.perStep(v.wait), c.B.Mean()
 	rest := max(step-wait, 0)
 	n := float64(v.suggestWorkers(c))
-	after := max(rest, v.fetch/n)
+	after := max(rest, v.fetch*v.perStep(c)/n)
 	low := 0.6
 	if c.Cores > 0 {
 		after = max(after, v.busy(c)/c.Cores)
@@ -111,9 +112,22 @@ func (v *inputView) moreWorkers(c *Context) Range {
 	return Range{low * mid, mid, max(min(step-after, wait), mid)}
 }
 
+// perStep is the number of batches that a step takes, 1 where no wait was measured: several where gradients are accumulated or the whole run
+// is the unit, less than one where a batch serves several steps.
+func (v *inputView) perStep(c *Context) float64 {
+	n := 0
+	for _, w := range v.waits {
+		n += btoi(c.inSteps(w.Start, w.End) > 0)
+	}
+	if n == 0 || len(c.B.Windows) == 0 {
+		return 1
+	}
+	return float64(n) / float64(len(c.B.Windows))
+}
+
 // busy is what the step and its fetch compute, in ns of cores per step.
 func (v *inputView) busy(c *Context) float64 {
-	return max(c.B.Mean()-c.perStep(v.wait), 0) + v.fetch*(1-v.blocked)
+	return max(c.B.Mean()-c.perStep(v.wait), 0) + v.fetch*v.perStep(c)*(1-v.blocked)
 }
 
 // fullCores is the speed of a core when all of them are busy, as a share of its speed among idle ones: cores share their caches, memory and
@@ -145,7 +159,7 @@ func (v *inputView) firstWorkers(c *Context) float64 {
 		return 0
 	}
 	n := float64(v.suggestWorkers(c))
-	return (n*startWorker/float64(max(c.Steps, 1)) + crossing*v.fetch*(1-v.blocked)) / max(min(n, c.Cores), 1)
+	return (n*startWorker/float64(max(c.Steps, 1)) + crossing*v.fetch*v.perStep(c)*(1-v.blocked)) / max(min(n, c.Cores), 1)
 }
 
 // relief is what the step's own operators gain per step when workers no longer compete with them for cores. While both
@@ -155,7 +169,7 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 	if c.Cores <= 0 || ops == 0 || c.B.Mean() == 0 {
 		return 0
 	}
-	busy := min(v.fetch/c.B.Mean(), float64(v.workers)) * (1 - v.blocked)
+	busy := min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)) * (1 - v.blocked)
 	threads := min(torchThreads(c), c.Cores)
 	before := max((threads+busy)/c.Cores, 1)
 	after := max((threads+busy*(1-gain))/c.Cores, 1)
@@ -166,7 +180,7 @@ func (c *Context) relief(v *inputView, gain float64) float64 {
 // sleep for most of the fetch only the rest needs one. The trainer shares a core with them where that is what keeps up.
 func (v *inputView) suggestWorkers(c *Context) int {
 	rest := max(c.B.Mean()-c.perStep(v.wait), 0.02*c.B.Mean(), 1)
-	need := math.Ceil(v.fetch / rest)
+	need := math.Ceil(v.fetch * v.perStep(c) / rest)
 	most := 16.0
 	if c.Cores > 0 {
 		asleep := 0.0
