@@ -52,6 +52,7 @@ var errLost = errors.New("no thread can be read any more")
 // pythonThread is what is kept of one thread between samples.
 type pythonThread struct {
 	tid      int
+	noted    int // the native id that the interpreter notes
 	os       *proc.Thread
 	stack    int32
 	waits    bool // the stack is one that waits for work
@@ -192,6 +193,9 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		t.seen = p.tick
 		p.present++
 	}
+	if s.Fault == cpython.FaultNone && s.Native != t.noted {
+		p.renumber(t, s)
+	}
 	switch {
 	case s.Fault != cpython.FaultNone:
 		p.fail()
@@ -248,11 +252,25 @@ func (p *pythonProcess) store(mono int64, t *pythonThread, stack int32, state mo
 
 // openThread finds the native thread behind a new Python thread.
 func (p *pythonProcess) openThread(t *pythonThread, s *cpython.ThreadSample) {
-	t.tid = p.ids.native(s.ID, s.Native)
+	p.number(t, s)
+	p.nameThread(t, s)
+}
+
+func (p *pythonProcess) number(t *pythonThread, s *cpython.ThreadSample) {
+	t.noted, t.tid = s.Native, p.ids.native(s.ID, s.Native)
 	if t.tid > 0 {
 		t.os, _ = proc.OpenThread(p.p.PID, t.tid)
 	}
-	p.nameThread(t, s)
+}
+
+// renumber opens the native thread of a Python thread anew: in a child that has just been forked the interpreter still notes its parent's.
+func (p *pythonProcess) renumber(t *pythonThread, s *cpython.ThreadSample) {
+	p.closeNative(t)
+	if t.os != nil {
+		t.os.Close()
+	}
+	t.os, t.c, t.stack = nil, nativeThread{stack: noStack}, noStack
+	p.number(t, s)
 }
 
 func (p *pythonProcess) fail() {
