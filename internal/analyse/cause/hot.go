@@ -34,6 +34,9 @@ type spot struct {
 	members []int   // indices of the attributed samples that the unit holds
 }
 
+// workerFile is what a DataLoader's worker runs.
+const workerFile = "/torch/utils/data/_utils/worker.py"
+
 // chainsOf makes the user frames of chosen samples.
 func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse.Attributed, keep func(k int, a *analyse.Attributed) bool) []chain {
 	var out []chain
@@ -48,6 +51,9 @@ func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse
 		if !ok {
 			cls.Walk(id, func(fr model.FrameID) bool {
 				f := cls.Stacks.Frames[fr]
+				if strings.HasSuffix(cls.Strings.Text(f.File), workerFile) {
+					return false // what is around it ran in the process that forked the worker
+				}
 				if n := len(frames); n > 0 && anonymous(cls.Strings.Text(frames[n-1].Function)) && cls.File(f.File) == analyse.FileUser {
 					frames = frames[:n-1] // the line that holds the lambda or comprehension is the place
 				}

@@ -188,30 +188,12 @@ func (v *inputView) finding(c *Context) Finding {
 	if sub == "handover" {
 		v.release = v.releasing(c)
 	}
-	f := Finding{Cause: Input, Sub: sub, Where: nowhere(), Share: v.share(c),
+	f := Finding{Cause: Input, Sub: sub, Share: v.share(c),
 		claim: map[analyse.PartID]float64{v.part: v.wait}}
 	for part, t := range v.release.parts {
 		f.claim[part] = t
 	}
-	if v.hotOK && (sub == "transform" || sub == "storage") {
-		f.Where = c.where(v.hot)
-	} else if v.loader != nil && v.loader.File != 0 {
-		f.Where.File, f.Where.Line = c.text(v.loader.File), int(v.loader.Line)
-		f.Where.Source = c.source(f.Where.File, f.Where.Line)
-	} else if v.hotOK {
-		f.Where = c.where(v.hot)
-	} else if v.elsewhere() {
-		if at, ok := hottest(chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait }), nil); ok {
-			f.Where = c.where(at)
-		}
-	}
-	if v.workers > 0 {
-		f.Where.Process = "DataLoader worker"
-	}
-	if sub == "queue" {
-		f.Where = v.maker.place
-		f.Where.Process = v.maker.process
-	}
+	f.Where = v.place(c, sub)
 	f.Step = v.saving(c, sub)
 	if v.elsewhere() {
 		f.Step.Low = 0
@@ -230,6 +212,43 @@ func (v *inputView) finding(c *Context) Finding {
 		f.Confidence.Why += "; no samples say which line"
 	}
 	return f
+}
+
+// place is the line of the stage that is blamed; else the one that builds the loader.
+func (v *inputView) place(c *Context, sub string) Where {
+	at := nowhere()
+	switch {
+	case sub == "queue":
+		at = v.maker.place
+		at.Process = v.maker.process
+		return at
+	case v.elsewhere() || v.startsAgain() && v.singly():
+		if waits, ok := v.waitingLine(c); ok {
+			return c.where(waits)
+		}
+	case v.hotOK && (sub == "transform" || sub == "storage"):
+		at = c.where(v.hot)
+		if v.workers > 0 {
+			at.Process = "DataLoader worker"
+		}
+		return at
+	}
+	switch {
+	case v.loader != nil && v.loader.File != 0:
+		at.File, at.Line = c.text(v.loader.File), int(v.loader.Line)
+		at.Source = c.source(at.File, at.Line)
+	case v.hotOK:
+		at = c.where(v.hot)
+	}
+	return at
+}
+
+// waitingLine is the program's line that waits longest for the place's data.
+func (v *inputView) waitingLine(c *Context) (spot, bool) {
+	sm := &c.P.Samples
+	return hottest(chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	}), c.drivers)
 }
 
 // share of the loop's time that waits for data; what starts workers between the steps counts where that is the reason.
@@ -342,7 +361,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	if strings.Contains(f.Fix.Change, "num_workers") {
 		f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
 		f.Caveat += c.roomForWorkers()
-		if f.Sub == "storage" {
+		if v.workers == 0 {
 			f.Caveat += " Files and connections that are open when workers start are shared by them: let each worker open its own."
 		}
 	}

@@ -117,8 +117,12 @@ func TestWorkersThatStartAgain(t *testing.T) {
 		{"a batch each, not kept", 1, 1, false, "for each batch", "Make the iterator once", ""},
 	} {
 		res, _ := find(t, restarting(c.loaders, c.batches, c.persistent))
-		f := want(t, res, cause.Input, "workers", 25, 0)
-		if !strings.Contains(f.Title, c.title) || !strings.Contains(f.Fix.Text, c.fix) || f.Fix.Old != c.was {
+		line := 25
+		if c.batches == 1 {
+			line = 38 // where the iterator is asked
+		}
+		f := want(t, res, cause.Input, "workers", line, 0)
+		if f.Where.Process != "" || !strings.Contains(f.Title, c.title) || !strings.Contains(f.Fix.Text, c.fix) || f.Fix.Old != c.was {
 			t.Errorf("%s: %q, %+v", c.name, f.Title, f.Fix)
 		}
 		if c.was != "" && !strings.HasSuffix(f.Fix.Change, "num_workers=2, persistent_workers=True)") {
@@ -127,11 +131,18 @@ func TestWorkersThatStartAgain(t *testing.T) {
 	}
 }
 
+func TestTwoLoadersInOneStep(t *testing.T) {
+	for _, line := range []int32{25, 26} { // of one line, by a function of the program's, or of two
+		waitsForTwo(t, line)
+	}
+}
+
 // Steps wait for two loaders in turn. The second one's batches are counted beside the first one's, which starts no workers; its slow
 // worker is compared with none of the other's, and only its wait can be saved.
-func TestTwoLoadersInOneStep(t *testing.T) {
+func waitsForTwo(t *testing.T, line int32) {
+	t.Helper()
 	p := building("", model.Loader{Workers: 2})
-	p.P.Loaders = append(p.P.Loaders, model.Loader{ID: 1, Workers: 2, File: p.P.Loaders[0].File, Line: 26})
+	p.P.Loaders = append(p.P.Loaders, model.Loader{ID: 1, Workers: 2, File: p.P.Loaders[0].File, Line: line})
 	for i := range 40 {
 		for loader, wait := range []int{4, 26} {
 			p.P.Queues = append(p.P.Queues, model.QueueLength{Time: p.T, Loader: int32(loader), Ready: int32(2 - 2*loader)})

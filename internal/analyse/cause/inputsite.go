@@ -18,29 +18,23 @@ type inputSite struct {
 	waits   []analyse.Interval // in the order of their starts
 	time    float64            // ns over the windows
 	longest float64
-	share   float64 // of all waits
-	batches int     // fetched or waited for in the windows
-	begins  float64 // ns over the windows in waits for the first batch of an iteration
-	firsts  int     // such waits in the windows
-	started int     // iterations in the run
-	built   int     // loaders in the run
-	seen    int     // batches in the run
-	idle    float64 // ns over the windows in waits although a batch was ready
-	fetch   float64 // ns in fetches of the driving thread's own
+	share   float64    // of all waits
+	used    model.Time // when its last loader was last asked
+	batches int        // fetched or waited for in the windows
+	begins  float64    // ns over the windows in waits for the first batch of an iteration
+	firsts  int        // such waits in the windows
+	started int        // iterations in the run
+	built   int        // loaders in the run
+	seen    int        // batches in the run
+	idle    float64    // ns over the windows in waits although a batch was ready
+	fetch   float64    // ns in fetches of the driving thread's own
 	fetches int
-}
-
-// loaderPlace is where loaders were built; of those of which that is unknown each is one by itself.
-type loaderPlace struct {
-	file  model.Str
-	line  int32
-	index int32
 }
 
 // inputSites are the places at whose loaders a thread waits during the accounted steps, the one with most time first; one that knows nothing
 // where no wait was measured.
 func (c *Context) inputSites(thread int) []*inputSite {
-	sites := map[loaderPlace]*inputSite{}
+	sites := c.sitesOf(thread)
 	ofLoader := map[int32]float64{}
 	last := map[int32]int64{}
 	ready := readyAt(c.P)
@@ -49,7 +43,7 @@ func (c *Context) inputSites(thread int) []*inputSite {
 		if sp.Thread != thread || sp.Kind != model.SpanDataWait && sp.Kind != model.SpanFetch {
 			continue
 		}
-		s, counts := c.siteOf(sites, sp.Loader), c.inWindows(sp.End)
+		s, counts := sites[c.known(sp.Loader)], c.inWindows(sp.End)
 		if sp.Kind == model.SpanFetch {
 			if counts {
 				s.fetch += float64(sp.End - sp.Start)
@@ -85,9 +79,15 @@ func (c *Context) inputSites(thread int) []*inputSite {
 }
 
 // ordered sorts places by the time that is waited at them.
-func (c *Context) ordered(sites map[loaderPlace]*inputSite) []*inputSite {
-	out := slices.Collect(maps.Values(sites))
-	slices.SortFunc(out, func(a, b *inputSite) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.index, b.index)) })
+func (c *Context) ordered(sites map[int32]*inputSite) []*inputSite {
+	var out []*inputSite
+	seen := map[*inputSite]bool{}
+	for _, index := range slices.Sorted(maps.Keys(sites)) {
+		if s := sites[index]; !seen[s] {
+			out, seen[s] = append(out, s), true
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *inputSite) int { return cmp.Compare(b.time, a.time) })
 	all := 0.0
 	for _, s := range out {
 		all += s.time
@@ -109,23 +109,62 @@ func (c *Context) ordered(sites map[loaderPlace]*inputSite) []*inputSite {
 	return out
 }
 
-// siteOf is the place that built a loader, by its index.
-func (c *Context) siteOf(sites map[loaderPlace]*inputSite, index int32) *inputSite {
-	at, id := loaderPlace{index: -1}, int32(-1)
+// known is the index of a loader; -1 where it tells none.
+func (c *Context) known(index int32) int32 {
 	if index >= 0 && int(index) < len(c.P.Loaders) {
-		l := &c.P.Loaders[index]
-		at, id = loaderPlace{file: l.File, line: l.Line}, l.ID
-		if l.File == 0 {
-			at.index = index
+		return index
+	}
+	return -1
+}
+
+// sitesOf gives each loader that a thread asks or fetches for its place. Loaders that one line builds are of one place where each is done with
+// before the next is asked: a line that builds several, or a function that it calls, is as many places.
+func (c *Context) sitesOf(thread int) map[int32]*inputSite {
+	used := map[int32]analyse.Interval{}
+	var order []int32
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if sp.Thread != thread || sp.Kind != model.SpanDataWait && sp.Kind != model.SpanFetch {
+			continue
 		}
+		index := c.known(sp.Loader)
+		u, seen := used[index]
+		if !seen {
+			order, u = append(order, index), analyse.Interval{Start: sp.Start, End: sp.End}
+		}
+		used[index] = analyse.Interval{Start: min(u.Start, sp.Start), End: max(u.End, sp.End)}
 	}
-	s := sites[at]
-	if s == nil {
-		s = &inputSite{ids: map[int32]bool{}, index: index}
-		sites[at] = s
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(used[a].Start, used[b].Start) })
+	sites := map[int32]*inputSite{}
+	of := map[builtAt][]*inputSite{}
+	for _, index := range order {
+		var s *inputSite
+		var at builtAt
+		if index >= 0 && c.P.Loaders[index].File != 0 {
+			l := &c.P.Loaders[index]
+			at = builtAt{l.File, l.Line, l.Dataset}
+			if i := slices.IndexFunc(of[at], func(o *inputSite) bool { return o.used <= used[index].Start }); i >= 0 {
+				s = of[at][i]
+			}
+		}
+		if s == nil {
+			s = &inputSite{ids: map[int32]bool{}, index: index}
+			of[at] = append(of[at], s)
+		}
+		if index >= 0 {
+			s.ids[c.P.Loaders[index].ID] = true
+		}
+		s.used = max(s.used, used[index].End)
+		sites[index] = s
 	}
-	s.ids[id] = true
-	return s
+	return sites
+}
+
+// builtAt is a line that builds loaders for data sets of one class.
+type builtAt struct {
+	file    model.Str
+	line    int32
+	dataset string
 }
 
 // serving are the workers that fetch for a place; all of them where they do not say for which.

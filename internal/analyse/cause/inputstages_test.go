@@ -119,3 +119,22 @@ func TestThePlaceIsOfTheStageThatIsBlamed(t *testing.T) {
 		want(t, res, cause.Input, c.sub, c.line, 0)
 	}
 }
+
+// Of a forked worker's stack the frames around its loop are those of the program that started it: a data set of a library's own has no line
+// of the user's.
+func TestAForkedWorkersOuterFramesDoNotFetch(t *testing.T) {
+	p := building("loader = DataLoader(rows, 32, num_workers=1)", model.Loader{Workers: 1})
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)), testkit.Blocked(80, module, loop(38), next).In(model.SpanDataWait))
+	w := p.Add(model.RoleWorker, 101)
+	work := torchFrame("utils/data/_utils/worker.py", "_worker_loop")
+	for range 20 {
+		w.Do(testkit.Python(100, module, loop(38), work, fetch, torchFrame("utils/data/dataset.py", "TensorDataset.__getitem__")).In(model.SpanFetch))
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "workers", 25, 0)
+	for _, e := range f.Evidence {
+		if strings.Contains(e.Text, "train.py:38") {
+			t.Errorf("evidence %q", e.Text)
+		}
+	}
+}
