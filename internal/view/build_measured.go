@@ -67,11 +67,11 @@ func (b *builder) price(f *cause.Finding, p MeasuredPrice, ops float64) {
 			f.Fix.Change = threadCount.ReplaceAllString(f.Fix.Change, "${1}"+n)
 		}
 	}
-	f.Confidence = measuredConfidence(p, ops)
+	f.Confidence = b.measuredConfidence(p, ops)
 }
 
-// refute takes its price from a finding whose best fix was measured to bring nothing. Where little of the operators' time was run
-// again, the rest can gain all the same: that is left, down to nothing.
+// refute takes its price from a finding whose best fix was measured to bring nothing. Where the smaller part of the operators' time was
+// run again as it was, the rest can gain all the same, such as what took longer in the program than alone: that is left, down to nothing.
 func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 	take := "as long"
 	if share := p.SavedMs / p.OfMs; share < -0.005 {
@@ -80,8 +80,9 @@ func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 		take = "only " + Percent(share) + " less"
 	}
 	f.Evidence = append(f.Evidence, cause.Evidence{Text: fmt.Sprintf("measured: no gain: %s run again with %s take %s", recordedOperators(p.Ops), p.Fix, take), Value: p.SavedMs, Unit: "ms"})
-	f.Confidence = measuredConfidence(p, ops)
-	if f.Confidence.Level == cause.Low {
+	f.Confidence = b.measuredConfidence(p, ops)
+	if f.Confidence.Level != cause.High {
+		f.Confidence.Level = cause.Low
 		rest := 1 - min(p.OfMs/ops, 1)
 		f.Step, f.Run = cause.Range{Mid: rest * f.Step.Mid, High: rest * f.Step.High}, cause.Range{Mid: rest * f.Run.Mid, High: rest * f.Run.High}
 		f.Caveat = "What was run again gains nothing; the saving is a range from experience for the other operators."
@@ -95,9 +96,19 @@ func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 
 func recordedOperators(n int) string { return counted(n, "recorded operator") }
 
-func measuredConfidence(p MeasuredPrice, ops float64) cause.Confidence {
-	return cause.Confidence{Level: measuredLevel(p.OfMs, ops), Why: fmt.Sprintf("measured after the program's end on %s, %s of %s per step", counted(p.Ops, "operator"), Milliseconds(p.OfMs), Milliseconds(ops))}
+// measuredConfidence says how far a measured price can be trusted: operators with several threads take another time where other
+// programs take cores from them.
+func (b *builder) measuredConfidence(p MeasuredPrice, ops float64) cause.Confidence {
+	c := cause.Confidence{Level: measuredLevel(p.OfMs, ops), Why: fmt.Sprintf("measured after the program's end on %s, %s of %s per step", counted(p.Ops, "operator"), Milliseconds(p.OfMs), Milliseconds(ops))}
+	if busy := b.s.Environment.OthersBusyCores; busy != nil && *busy >= crowdedCores {
+		c.Level = cause.Low
+		c.Why += fmt.Sprintf(", on a machine of which other programs took %.1f cores", *busy)
+	}
+	return c
 }
+
+// crowdedCores is from how many cores that other programs keep busy on times of several threads say little.
+const crowdedCores = 0.5
 
 // measuredStep is what a fix saves in ns per step, and the operators' time outside of the accounted steps of which it saves the same
 // share. Another number of threads or cores changes all operators but the small ones: the middle is of all, the lower bound of

@@ -48,7 +48,7 @@ func MeasuredText(m *Measured) string {
 			kept++
 		}
 	}
-	fmt.Fprintf(&b, "  %d of %d operators took as long as recorded (within a factor of %.2g); the others get no price\n", kept, kinds, m.Tolerance)
+	fmt.Fprintf(&b, "  %d of %d operators took as long as recorded (within a factor of %.3g); the others get no price\n", kept, kinds, m.Tolerance)
 	for _, p := range m.Prices {
 		verb, amount := "saves", p.SavedMs
 		if amount < 0 {
@@ -62,7 +62,9 @@ func MeasuredText(m *Measured) string {
 		if o.RepeatedUs != nil {
 			line += ", repeated " + Milliseconds(*o.RepeatedUs/1e3)
 		}
-		if !o.Reproduced {
+		if !o.Reproduced && o.RepeatedUs != nil {
+			line += ": no price"
+		} else if !o.Reproduced {
 			line += ": no price, " + printable(o.Why)
 		}
 		for _, f := range o.Fixes {

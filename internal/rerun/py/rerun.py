@@ -40,9 +40,9 @@ ALONG = ("index_select", "gather", "scatter", "scatter_add", "scatter_reduce", "
 BY_LIST = ("index", "_index_put_impl_", "_unsafe_index")
 NUMBERS = ("int", "float", "bool", "number", "complex", "SymInt", "SymFloat", "SymBool")
 SETTINGS = NUMBERS + ("str", "Device", "Layout", "MemoryFormat", "ScalarType", "Generator")
-LEAST = 3  # calls that are timed
+ROUNDS = 3  # in which an operator is repeated as it was and under each fix, so that what else the machine does meets all of them
 SECONDS_PER_VALUE = 1e-8  # to draw a random number
-COPIES = 3  # of an operator's inputs that are in memory at once: they themselves, those of a fix, and about as much that it gives
+COPIES = 4  # of an operator's inputs that are in memory at once: they themselves, those of fixes, and about as much that it gives
 PER_THREAD = 64 << 20  # bytes that a thread may take for its stack and its heap
 
 
@@ -239,7 +239,11 @@ def computes(schema):
     """Whether an operator takes and gives tensors and numbers alone. Others read and write files, take objects, or set something."""
     takes = [element(str(argument.type)) for argument in schema.arguments]
     gives = [element(str(value.type)) for value in schema.returns]
-    return "Tensor" in takes and all(kind == "Tensor" or kind in SETTINGS for kind in takes) and all(kind == "Tensor" or kind in NUMBERS for kind in gives)
+    return (
+        "Tensor" in takes
+        and all(kind == "Tensor" or kind in SETTINGS for kind in takes)
+        and all(kind == "Tensor" or kind in NUMBERS for kind in gives)
+    )
 
 
 def callable_of(op, args):
@@ -274,25 +278,34 @@ def callable_of(op, args):
     raise Skip(reason)
 
 
-def measure(call, values, seconds):
-    """Median and mean time of a call in microseconds, by the clock on the wall and on a CPU, over at least LEAST calls."""
-    start = time.perf_counter()
-    call(values)
-    once = time.perf_counter() - start
-    if once * LEAST > until() - time.perf_counter():
-        raise Skip("it would take longer than the budget")
-    walls, own = [], []
-    end = time.perf_counter() + seconds
-    while len(walls) < LEAST or time.perf_counter() < end and len(walls) < 1000:
-        wall, cpu = time.perf_counter(), time.thread_time()
-        call(values)
-        own.append(time.thread_time() - cpu)
-        walls.append(time.perf_counter() - wall)
-    return {"wall": middle(walls), "cpu": middle(own)}
+class Times:
+    """An operator's times in seconds, by the clock on the wall and on a CPU."""
 
+    def __init__(self, call, values, threads):
+        self.call, self.values, self.threads = call, values, threads
+        self.wall, self.cpu = [], []
 
-def middle(times):
-    return 1e6 * sorted(times)[len(times) // 2], 1e6 * sum(times) / len(times)
+    def sample(self, seconds):
+        """Calls the operator for so long, at least once to warm up and once more. Skips what would take longer than the budget."""
+        torch.set_num_threads(self.threads)
+        start = time.perf_counter()
+        self.call(self.values)
+        once = time.perf_counter() - start
+        if once > until() - time.perf_counter():
+            raise Skip("it would take longer than the budget")
+        end, most = time.perf_counter() + seconds, len(self.wall) + 1000
+        while True:
+            wall, cpu = time.perf_counter(), time.thread_time()
+            self.call(self.values)
+            self.cpu.append(time.thread_time() - cpu)
+            self.wall.append(time.perf_counter() - wall)
+            if time.perf_counter() >= end or len(self.wall) >= most:
+                return
+
+    def of(self, clock):
+        """Median and mean in microseconds."""
+        times = getattr(self, clock)
+        return 1e6 * sorted(times)[len(times) // 2], 1e6 * sum(times) / len(times)
 
 
 def lower(value):
@@ -327,43 +340,64 @@ def fixes(op):
 
 def needed(op):
     """The least time in seconds that repeating an operator takes, as long as it was recorded: to make its inputs, to find its overload,
-    and then once to warm up and LEAST times as it was and under each fix."""
+    and then in each round once to warm up and once more, as it was and under each fix."""
     count, size = demand(op)
     spare = REQUEST["memory_bytes"]
     if spare > 0 and COPIES * size > spare:
         raise Skip("its inputs take %.3g MB, too much for the %.3g MB of memory that are free" % (size / 1e6, spare / 1e6))
-    calls = 1 + (1 + LEAST) * (1 + len(fixes(op)))
+    calls = 1 + 2 * ROUNDS * (1 + len(fixes(op)))
     return 1e-6 * op["recorded_us"] * calls + SECONDS_PER_VALUE * count
+
+
+def variant(name, change, threads, base):
+    """An operator under a fix, None where the fix does not change it, or cannot."""
+    try:
+        changed = [change(value) for value in base.values]
+    except RuntimeError:
+        return None
+    tensors = [(one, other) for one, other in zip(base.values, changed) if isinstance(one, torch.Tensor)]
+    if change is last and all(one.stride() == other.stride() for one, other in tensors):
+        return None
+    return name, Times(base.call, changed, threads)
 
 
 def repeat(op, seconds, known):
     threads = REQUEST["threads"]
     torch.set_num_threads(threads)
     values, wanted = arguments(op), fixes(op)
-    call = callable_of(op, values)
-    share = seconds / (1 + len(wanted))
-    base = measure(call, values, share)
-    # With one thread it is time on a CPU, so that other programs do not lengthen it.
-    us, mean = base["cpu" if threads == 1 else "wall"]
-    result = {"base_us": us, "base_mean_us": mean, "fixes": []}
-    known(result)
-    if not REQUEST["low"] * op["recorded_us"] <= us <= REQUEST["high"] * op["recorded_us"]:
+    base = Times(callable_of(op, values), values, threads)
+    share = seconds / ((1 + len(wanted)) * ROUNDS)
+    clock = "cpu" if threads == 1 else "wall"  # with one thread it is time on a CPU, so that other programs do not lengthen it
+    base.sample(share)
+    known(row(base, clock, []))
+    if not REQUEST["low"] * op["recorded_us"] <= base.of(clock)[0] <= REQUEST["high"] * op["recorded_us"]:
         return
-    for name, change, n in wanted:
-        torch.set_num_threads(n)
-        try:
-            changed = [change(value) for value in values]
-            if change is last and all(one.stride() == other.stride() for one, other in zip(values, changed) if isinstance(one, torch.Tensor)):
-                continue
-            fixed = measure(call, changed, share)
-        except Exception:  # the operator does not exist in this form, or is slow in it
-            continue
-        finally:
-            torch.set_num_threads(threads)
-        clock = "cpu" if threads == 1 and n == 1 else "wall"  # one for both: other programs lengthen only what the wall shows
-        ratio, mean_ratio = (after / before for before, after in zip(base[clock], fixed[clock]))
-        result["fixes"].append({"fix": name, "us": us * ratio, "mean_us": mean * mean_ratio})
-        known(result)
+    under = [one for one in (variant(name, change, n, base) for name, change, n in wanted) if one]
+    for turn in range(ROUNDS):
+        if turn > 0:
+            try:
+                base.sample(share)
+            except Skip:
+                return  # what is known so far stands
+        for one in list(under):
+            try:
+                one[1].sample(share)
+            except Exception:  # the operator does not exist in this form, or is slow in it
+                if not one[1].wall:
+                    under.remove(one)
+        known(row(base, clock, under))
+
+
+def row(base, clock, under):
+    """What is known of an operator: its time, and under each fix the same, longer or shorter as it was by one clock. Other programs
+    lengthen only what the wall shows, which is taken for both where one of them has several threads."""
+    us, mean = base.of(clock)
+    found = []
+    for name, times in under:
+        shared = clock if times.threads == 1 else "wall"
+        (before, before_mean), (after, after_mean) = base.of(shared), times.of(shared)
+        found.append({"fix": name, "us": us * after / before, "mean_us": mean * after_mean / before_mean})
+    return {"base_us": us, "base_mean_us": mean, "fixes": found}
 
 
 def tell(**row):
