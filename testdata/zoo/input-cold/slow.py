@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-RECORDS = 2000
+RECORDS = 6400
 PIECES = 12
 PIECE = 4096
 

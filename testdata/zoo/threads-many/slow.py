@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-STEPS = 288
+STEPS = 780
 WIDTH = 640
 THREADS = 16
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-LINES = 600000
+LINES = 900000
 STEPS = 120
 
 
