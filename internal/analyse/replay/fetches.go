@@ -86,8 +86,7 @@ func (l *liveBuilder) fetchesOf(p *model.Process) []loaderFetch {
 }
 
 // matchWorker gives a worker's fetches to the waits in order: worker i of n prepares the batches i, i+n, i+2n, … of an epoch, first
-// of the one that was not over when its first fetch ended. What it began before the end of an epoch that the program left early was
-// for none of the epochs after it.
+// of the one that was not over when its first fetch ended.
 func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWait) {
 	fetches := l.fetchesOf(p)
 	if len(fetches) == 0 {
@@ -95,22 +94,32 @@ func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWa
 	}
 	list := byLoader[fetches[0].loader]
 	n := l.workersOf(fetches[0].loader)
-	over := map[int]int64{}
+	over, taken := map[int]int64{}, map[int]int64{}
 	for _, w := range list {
-		over[w.epoch] = max(over[w.epoch], w.end)
+		over[w.epoch], taken[w.epoch] = max(over[w.epoch], w.end), max(taken[w.epoch], w.batch+1)
 	}
-	k, epoch := 0, -1
+	k, begin, epoch := 0, 0, -1
 	for _, w := range list {
-		if w.epoch != epoch {
-			for epoch >= 0 && k > 0 && k < len(fetches) && fetches[k].start < over[epoch] {
-				k++
-			}
-			epoch = w.epoch
-		}
-		if over[w.epoch]+rounding < fetches[0].end || w.batch%int64(n) != int64(p.WorkerIndex) {
+		if over[w.epoch]+rounding < fetches[0].end {
 			continue
 		}
-		if k == len(fetches) {
+		if w.epoch != epoch {
+			if epoch >= 0 {
+				given, ok := l.given(w.loader, taken[epoch], p.WorkerIndex)
+				until := over[epoch]
+				if k = max(k, begin+given); !ok {
+					until = w.start // what it began between the two epochs was given to it in the one before
+				}
+				for k < len(fetches) && fetches[k].start < until {
+					k++
+				}
+			}
+			begin, epoch = k, w.epoch
+		}
+		if w.batch%int64(n) != int64(p.WorkerIndex) {
+			continue
+		}
+		if k >= len(fetches) {
 			return
 		}
 		if f := fetches[k]; f.end <= w.end+rounding && w.fetch == nil {
@@ -118,6 +127,26 @@ func (l *liveBuilder) matchWorker(p *model.Process, byLoader map[int32][]*dataWa
 		}
 		k++
 	}
+}
+
+// given is how many batches a worker prepares in an epoch of which so many are taken: those that were handed out before the program left
+// it are prepared, too. ok is false where the loader's length is not known, as then nobody knows where the data ended.
+func (l *liveBuilder) given(loader int32, taken int64, worker int) (n int, ok bool) {
+	ld := l.loaderOf(loader)
+	if ld == nil || ld.Length <= 0 {
+		return 0, false
+	}
+	workers := int64(l.workersOf(loader))
+	batches := min(taken+workers*l.prefetch(ld), ld.Length)
+	return int((batches - int64(worker) + workers - 1) / workers), true
+}
+
+// prefetch is how many batches are handed out ahead to each worker.
+func (l *liveBuilder) prefetch(ld *model.Loader) int64 {
+	if ld == nil || ld.Prefetch <= 0 {
+		return 2
+	}
+	return int64(ld.Prefetch)
 }
 
 // loaderOf is a DataLoader by the agent's number of it, nil where it is not known.

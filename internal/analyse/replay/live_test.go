@@ -63,7 +63,7 @@ func (p pipeline) session() *model.Session {
 	s := &model.Session{Strings: &model.Strings{}}
 	s.Environment.CPUs = 64
 	at := func(t float64) model.Time { return epoch + model.Time(t*ms) }
-	loader := model.Loader{ID: 3, Workers: p.workers, Prefetch: p.prefetch}
+	loader := model.Loader{ID: 3, Workers: p.workers, Prefetch: p.prefetch, Length: int64(p.batches)}
 	main := &model.Process{PID: 100, Role: model.RoleMain, Rank: model.NoRank, WorkerIndex: -1, MainThread: 100, Start: epoch, Loaders: []model.Loader{loader}}
 	s.Processes = []*model.Process{main}
 	waits, fetches := p.simulate()

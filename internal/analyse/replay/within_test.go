@@ -84,54 +84,66 @@ func TestWorkersAsRecorded(t *testing.T) {
 	}
 }
 
-// TestEpochsLeftEarly: workers that persist have begun batches when the program leaves an epoch; those are for no later wait, and with
+// TestEpochsLeftEarly: workers have begun, or been given, batches when the program leaves an epoch; those are for no later wait, and with
 // faster fetches every step is faster by the same.
 func TestEpochsLeftEarly(t *testing.T) {
-	for _, persistent := range []bool{true, false} {
-		s := (pipeline{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1}).session()
-		one := s.Processes[0]
-		// Two more epochs like the first, each left after its 31st batch: the workers have fetched more by then.
-		cut := one.Spans[31].Start
-		length := cut - epoch
-		spans, steps := one.Spans[:31], one.Steps[:31]
-		one.Spans, one.Steps = nil, nil
-		workers := s.Processes[1:]
-		s.Processes = s.Processes[:1]
-		for i := range model.Time(3) {
-			for k, sp := range spans {
-				sp.Start, sp.End = sp.Start+i*length, sp.End+i*length
-				one.Spans = append(one.Spans, sp)
-				st := steps[k]
-				st.Number, st.Start, st.End = int64(len(one.Steps)), st.Start+i*length, st.End+i*length
-				one.Steps = append(one.Steps, st)
-			}
-			for n, w := range workers {
-				v := *w
-				v.Spans = nil
-				for _, sp := range w.Spans {
-					if sp.Start < cut {
-						sp.Start, sp.End = sp.Start+i*length, min(sp.End, cut)+i*length
-						v.Spans = append(v.Spans, sp)
-					}
-				}
-				if persistent && i > 0 {
-					s.Processes[1+n].Spans = append(s.Processes[1+n].Spans, v.Spans...)
-					continue
-				}
-				v.PID += int(i) * 10
-				v.MainThread = v.PID
-				s.Processes = append(s.Processes, &v)
-			}
-		}
+	for _, c := range []struct{ persistent, known bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+		s := leftEarly(c.persistent, c.known)
 		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
 		if math.Abs(r.Error()) > maxError || r.Slack() > maxSlack {
-			t.Errorf("persistent %v: error %.2f %%, slack %.2f %%", persistent, 100*r.Error(), 100*r.Slack())
+			t.Errorf("%+v: error %.2f %%, slack %.2f %%", c, 100*r.Error(), 100*r.Slack())
 		}
 		a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: "data preparation", Factor: 0.5}}})
 		if want := 0.5 * a.Before; err != nil || math.Abs(a.After-want) > 0.1*want {
-			t.Errorf("persistent %v: %.2f ms become %.2f with fetches twice as fast, want %.2f (%v)", persistent, a.Before/ms, a.After/ms, want/ms, err)
+			t.Errorf("%+v: %.2f ms become %.2f with fetches twice as fast, want %.2f (%v)", c, a.Before/ms, a.After/ms, want/ms, err)
 		}
 	}
+}
+
+// leftEarly is a program of three epochs, each left after its 31st batch of 60. Workers finish what they have begun; those that persist
+// through all epochs and know how much there is prepare also what else they were given, before the next epoch begins.
+func leftEarly(persistent, known bool) *model.Session {
+	s := (pipeline{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1}).session()
+	if !known {
+		s.Processes[0].Loaders[0].Length = -1
+	}
+	one := s.Processes[0]
+	cut := one.Spans[31].Start
+	length := cut + 100*ms - epoch
+	spans, steps, workers := one.Spans[:31], one.Steps[:31], s.Processes[1:]
+	one.Spans, one.Steps, s.Processes = nil, nil, s.Processes[:1]
+	for i := range model.Time(3) {
+		for k, sp := range spans {
+			sp.Start, sp.End = sp.Start+i*length, sp.End+i*length
+			one.Spans = append(one.Spans, sp)
+			st := steps[k]
+			st.Number, st.Start, st.End = int64(len(one.Steps)), st.Start+i*length, st.End+i*length
+			one.Steps = append(one.Steps, st)
+		}
+		for n, w := range workers {
+			v := *w
+			v.Spans = nil
+			for k, sp := range w.Spans {
+				late := sp.Start >= cut
+				if late && (!persistent || !known || 2*k+n >= 31+4) {
+					break
+				}
+				if late { // given, not begun
+					sp.Start, sp.End = cut+50*ms, cut+60*ms
+				}
+				sp.Start, sp.End = sp.Start+i*length, min(sp.End, cut+60*ms)+i*length
+				v.Spans = append(v.Spans, sp)
+			}
+			if persistent && i > 0 {
+				s.Processes[1+n].Spans = append(s.Processes[1+n].Spans, v.Spans...)
+				continue
+			}
+			v.PID += int(i) * 10
+			v.MainThread = v.PID
+			s.Processes = append(s.Processes, &v)
+		}
+	}
+	return s
 }
 
 // TestFromAndToNoWorkers: without workers the step lasts as long as its fetch and the rest; with workers in its stead the fetches

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"slices"
 
 	"bottleneck/internal/model"
@@ -100,14 +99,11 @@ func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int
 
 // ahead is how many batches of an epoch are handed out before the first is taken.
 func (l *liveBuilder) ahead(w *dataWait) int64 {
-	workers, prefetch := l.workers, 2
-	if ld := l.loaderOf(w.loader); ld != nil {
-		if workers <= 0 {
-			workers = ld.Workers
-		}
-		prefetch = cmp.Or(max(ld.Prefetch, 0), prefetch)
+	ld, workers := l.loaderOf(w.loader), l.workers
+	if workers <= 0 && ld != nil {
+		workers = ld.Workers
 	}
-	return int64(max(workers, 1) * prefetch)
+	return int64(max(workers, 1)) * l.prefetch(ld)
 }
 
 // switching is how long a worker usually takes from the end of one batch to the start of the next that it has been given
