@@ -256,9 +256,14 @@ func (c *Context) readsBack(p *besidePlace) bool {
 		}
 	}
 	for key, s := range lines {
-		for line := s.from; line <= s.to+2 && line-s.from < 200; line++ {
-			if readBack.MatchString(c.source(c.text(key.file), int(line))) {
+		open := 0 // brackets that lines from the last seen one on leave open: the statement goes on after it
+		for line := s.from; (line <= s.to || line <= s.to+2 && open > 0) && line-s.from < 200; line++ {
+			text := c.source(c.text(key.file), int(line))
+			if readBack.MatchString(text) {
 				return true
+			}
+			if line >= s.to {
+				open += strings.Count(text, "(") + strings.Count(text, "[") - strings.Count(text, ")") - strings.Count(text, "]")
 			}
 		}
 	}

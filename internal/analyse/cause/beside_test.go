@@ -134,3 +134,23 @@ func TestValidationInEachStep(t *testing.T) {
 		t.Errorf("%q: %q", f.Title, f.Fix.Text)
 	}
 }
+
+// Only the place's own statement tells whether it reads back, its further lines included; the next statement does not.
+func TestReadsBackInItsOwnStatement(t *testing.T) {
+	for next, reads := range map[string]bool{"torch.histc(p, 32).tolist())": true, "done = float(p)": false} {
+		first := "kept.append("
+		if !reads {
+			first = "kept.append(torch.histc(p, 32))"
+		}
+		p := besideProgram(first, false)
+		p.S.Sources["/home/u/lib.py"].Lines[12] = next
+		res, _ := find(t, p)
+		found := false
+		for _, f := range res.Findings {
+			found = found || strings.Contains(f.Title, "no gradient")
+		}
+		if found != reads {
+			t.Errorf("%s %s: said to be beside the training: %v", first, next, found)
+		}
+	}
+}

@@ -77,6 +77,7 @@ func find(c *Context, all []rule) Result {
 		}
 	}
 	behindStraggler(c, claims)
+	oncePerCore(c, claims)
 	for _, f := range claims {
 		if saved := savedShare(c, &f); saved >= Floor || f.Healthy || f.Stops {
 			res.Findings = append(res.Findings, f)

@@ -62,8 +62,16 @@ func (c *Context) launchWithoutSamples(small float64) []Finding {
 func (c *Context) launchFindings(small, python float64) []Finding {
 	var out []Finding
 	for i, site := range c.launchSites(small, python) {
-		share := c.launchShareOf(site.time())
-		if i == 0 || site.kind == launchOptimizer || site.placed && 2*share >= launchShare || share >= 2*launchShare {
+		share, least := c.launchShareOf(site.time()), launchShare
+		switch site.kind {
+		case launchLoop, launchCells, launchOptimizer:
+			if !site.placed || site.kind == launchOptimizer || !c.drivers[keyOf(&site.at.frame)] {
+				least = Floor // their cure is clear, and nothing else stands on their lines
+			}
+		case launchSpread:
+			least = 2 * launchShare
+		}
+		if i == 0 || share >= least {
 			out = append(out, c.launchFinding(&site))
 		}
 	}

@@ -56,8 +56,8 @@ const (
 	launchMost = 0.5
 	// launchFaint is the share of a place's time under which one of its lines does not count as one that calls operators.
 	launchFaint = 0.05
-	// launchFused is the share of an optimizer's samples in its fused form from which nothing is left to do about it.
-	launchFused = 0.5
+	// maxLaunchPlaces is the number of places that are told besides the optimizer.
+	maxLaunchPlaces = 2
 )
 
 // launchSites splits the calling of tiny operators, small and python ns over the windows, by who calls: the optimizer, the place
@@ -178,75 +178,108 @@ func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
 	if len(chains) < minSamples || site.time() <= 0 {
 		return site, false
 	}
-	own, lists, fused := 0.0, 0.0, 0.0
+	own := 0.0
+	forms := map[string]float64{}
 	for i := range chains {
 		id := c.P.Samples.Stack[c.B.Samples[chains[i].index].Index]
-		switch name := c.optimizerForm(id); {
-		case c.C.Info(id).UserLeaf:
+		if c.C.Info(id).UserLeaf {
 			own += chains[i].weight
-		case strings.HasPrefix(name, "_multi_tensor"):
-			lists += chains[i].weight
-		case strings.HasPrefix(name, "_fused"):
-			fused += chains[i].weight
 		}
+		forms[c.optimizerForm(id)] += chains[i].weight
 	}
-	site.own, site.lists = own > launchMost*site.time(), lists > launchMost*site.time()
+	site.own = own > launchMost*site.time()
+	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
 	site.at, site.placed = hottest(chains, c.drivers)
-	return site, fused < launchFused*site.time()
+	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])
 }
 
-// optimizerForm is the function of torch.optim's that updates the parameters: its name says whether one by one, by lists, or at once.
-func (c *Context) optimizerForm(id model.StackID) (name string) {
+// optimizerForm begins the name of the function of torch.optim's that updates the parameters in a stack: it says whether one by one, by
+// lists, or at once. It is empty elsewhere in an optimizer.
+func (c *Context) optimizerForm(id model.StackID) (form string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		if c.C.File(f.File) == analyse.FileUser {
 			return false
 		}
-		if n := c.text(f.Function); strings.HasPrefix(n, "_multi_tensor") || strings.HasPrefix(n, "_fused") {
-			name = n
+		for _, start := range []string{"_single_tensor", "_multi_tensor", "_fused"} {
+			if strings.HasPrefix(c.text(f.Function), start) {
+				form = start
+			}
 		}
-		return name == ""
+		return form == ""
 	})
-	return name
+	return form
 }
 
-// otherSites are the place from which most of the remaining operators come, and where a loop is that place, what else calls them. The
-// backward pass is as long as what was called for it before.
+// otherSites are the places from which the remaining operators come, and what else calls them. The backward pass is as long as what was
+// called for it before: the sites through which one goes share it.
 func (c *Context) otherSites(first, backward []chain) []launchSite {
-	all := launchSite{kind: launchSpread, backward: len(backward) > 0, lines: lineTimes(first)}
-	all.add(c, first, 1)
-	all.add(c, backward, 1)
-	sp, ok := hottest(first, c.drivers)
-	if !ok || len(first) < minSamples || sum(first) <= 0 {
-		return []launchSite{all}
+	var out []launchSite
+	var firsts []float64 // time of each before the backward pass, 0 where none goes through it
+	left, all, without := first, sum(first), 0.0
+	for len(out) < maxLaunchPlaces {
+		site, main, rest, ok := c.launchPlace(left)
+		if !ok {
+			break
+		}
+		time := sum(main)
+		if site.kind == launchLoop && c.withoutGradient(site.at, (without+time)/max(all, 1)) {
+			without, time = without+time, 0
+		}
+		out, firsts, left = append(out, site), append(firsts, time), rest
 	}
-	main, rest := membersAndRest(first, sp)
+	if len(left) > 0 || len(out) == 0 {
+		site := launchSite{kind: launchSpread, lines: lineTimes(left)}
+		site.add(c, left, 1)
+		out, firsts = append(out, site), append(firsts, max(sum(left), 1))
+	}
+	shared := 0.0
+	for _, t := range firsts {
+		shared += t
+	}
+	for i := range out {
+		if part := firsts[i] / max(shared, 1); part > 0 && len(backward) > 0 {
+			out[i].add(c, backward, part)
+			out[i].backward = true
+		}
+	}
+	return out
+}
+
+// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out.
+func (c *Context) launchPlace(first []chain) (site launchSite, main, rest []chain, ok bool) {
+	sp, ok := hottest(first, c.drivers)
+	if !ok || len(first) < minSamples || sp.samples < minSamples || sum(first) <= 0 {
+		return site, nil, nil, false
+	}
+	main, rest = membersAndRest(first, sp)
+	calls := upToDriver(first, c.drivers)
 	if o := c.B.Ops; (o.Top-o.OptimizerTop-o.BackwardTop)*sum(main)/sum(first) < loopOpsPerLine*float64(busyLines(main)) {
 		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
-		calls := upToDriver(first, c.drivers)
-		if call, ok := hottest(calls, c.drivers); ok && !even(calls, call, c.drivers) {
-			all.kind, all.at, all.placed, all.lines = launchCall, call, true, lineTimes(calls)
+		call, ok := hottest(calls, c.drivers)
+		if !ok || even(calls, call, c.drivers) {
+			return site, nil, nil, false
 		}
-		return []launchSite{all}
+		site = launchSite{kind: launchCall, at: call, placed: true, lines: lineTimes(calls)}
+		site.add(c, first, 1)
+		return site, first, nil, true
 	}
 	if even(first, sp, c.drivers) {
-		return []launchSite{all}
+		return site, nil, nil, false
 	}
-	site := launchSite{kind: launchLoop, at: sp, placed: true, lines: lineTimes(main)}
-	if c.cells(main) {
+	site = launchSite{kind: launchLoop, at: sp, placed: true, lines: lineTimes(main)}
+	switch {
+	case c.through(main, "/torch/nn/modules/rnn.py", "Cell."):
 		site.kind = launchCells
+	case c.through(main, "/torch/nn/modules/module.py", "call_impl"):
+		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
+		site.kind = launchCall
+		if call, ok := hottest(upToDriver(main, c.drivers), c.drivers); ok {
+			site.at, site.lines = call, lineTimes(upToDriver(main, c.drivers))
+		}
 	}
 	site.add(c, main, 1)
-	other := launchSite{kind: launchSpread, lines: lineTimes(rest)}
-	other.add(c, rest, 1)
-	part := sum(main) / sum(first)
-	if c.withoutGradient(sp, part) {
-		part = 0
-	}
-	site.add(c, backward, part)
-	other.add(c, backward, 1-part)
-	site.backward, other.backward = len(backward) > 0 && part > 0, len(backward) > 0 && part < 1
-	return []launchSite{site, other}
+	return site, main, rest, true
 }
 
 // membersAndRest splits chains into those of a spot and the others.
@@ -291,13 +324,13 @@ func even(chains []chain, sp spot, drivers map[funcKey]bool) bool {
 	return sp.unit < launchMost*all && math.Exp(entropy) >= launchEven
 }
 
-// cells says that most of the time passes through cells of PyTorch's recurrent layers.
-func (c *Context) cells(chains []chain) bool {
+// through says that below the user's frame most of the time passes through a file's functions, those with a part of the name.
+func (c *Context) through(chains []chain, file, function string) bool {
 	t := 0.0
 	for i := range chains {
 		c.C.Walk(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index], func(fr model.FrameID) bool {
 			f := &c.C.Stacks.Frames[fr]
-			if strings.HasSuffix(c.text(f.File), "/torch/nn/modules/rnn.py") && strings.Contains(c.text(f.Function), "Cell.") {
+			if strings.HasSuffix(c.text(f.File), file) && strings.Contains(c.text(f.Function), function) {
 				t += chains[i].weight
 				return false
 			}
@@ -308,7 +341,8 @@ func (c *Context) cells(chains []chain) bool {
 }
 
 // withoutGradient says that no backward pass went through what a place called in traced steps: as samples there tell, or where they are
-// too few, because so few operators have a gradient that what is called elsewhere, all but a part of the calling, accounts for them.
+// too few, because so few operators have a gradient that what else is called accounts for them: all but part of the calling, its own
+// and what has no gradient already.
 func (c *Context) withoutGradient(sp spot, part float64) bool {
 	u := analyse.UntrackedWork(c.S, c.B)
 	if u == nil {

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,5 +213,34 @@ func TestCallForTooLittleWork(t *testing.T) {
 	res, _ := find(t, p)
 	if f := want(t, res, cause.Launch, "", 40, 0); !strings.Contains(f.Fix.Text, "batch") || !strings.Contains(f.Fix.Text, "torch.compile") {
 		t.Errorf("fix %q", f.Fix.Text)
+	}
+}
+
+// A model of many layers is no loop over elements, though one line calls many operators: its call is the place. What loops beside it, over
+// the parameters' gradients, has a finding of its own, and no part in the backward pass.
+func TestLayersAndALoopBesideThem(t *testing.T) {
+	p := testkit.NewProgram()
+	net := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), torchFrame("nn/modules/linear.py", "forward")}
+	clip := []testkit.Frame{module, loop(42), user("clip", 8, 11), torchFrame("nn/modules/module.py", "Module.state_dict")} // no call of the module
+	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper")}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, net...), testkit.Python(10, net...), testkit.Native(30, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
+		testkit.Native(10, clip...), testkit.Python(10, clip...), testkit.Python(11, adam...), testkit.Native(9, append(adam, torchFrame("optim/sgd.py", "_multi_tensor_sgd"))...))
+	tracedCalls(p, called{name: "aten::linear", n: 1000, us: 20, grad: true}, called{name: backwardOf, n: 1000, us: 25, grad: true}, called{name: "aten::norm", n: 1200, us: 20},
+		called{name: "step", n: 100, us: 20})
+	res, _ := find(t, p)
+	got := launches(res)
+	if len(got) != 3 {
+		t.Fatalf("findings %+v, want those of the model, the loop and the optimizer", res.Findings)
+	}
+	for line, want := range map[int]struct {
+		share float64
+		fix   string
+	}{40: {0.6, "larger batch"}, 11: {0.2, "Replace the loop"}, 43: {0.2, "in place of foreach"}} {
+		i := slices.IndexFunc(got, func(f cause.Finding) bool { return f.Where.Line == line })
+		if i < 0 {
+			t.Errorf("nothing at line %d: %+v", line, got)
+		} else if f := got[i]; math.Abs(f.Share-want.share) > 0.05 || !strings.Contains(f.Fix.Text, want.fix) {
+			t.Errorf("line %d: %q, fix %q, want a share of %.2f and %q", line, f.Title, f.Fix.Text, want.share, want.fix)
+		}
 	}
 }

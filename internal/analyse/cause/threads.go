@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -31,7 +32,8 @@ func findThreads(c *Context) []Finding {
 		busy += c.B.Part(analyse.PartComm)
 		cost = Range{0.15, 0.45, 0.8}
 	}
-	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy)}
+	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy),
+		claim: map[analyse.PartID]float64{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}} // what others claim is not slow for want of cores
 	f.Step = cost.scale(c.perStep(busy))
 	f.Run = c.overOperators(f.Step, cost)
 	f.Title = "more threads compute than there are cores to run them"
@@ -45,6 +47,32 @@ func findThreads(c *Context) []Finding {
 	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it."
 	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
 	return []Finding{f}
+}
+
+// oncePerCore sees to it that too many threads and what the machine withholds do not count the same time twice: both are about operators
+// that wait for cores. What a quota held back was measured and stays; more cores speed up what fewer threads would leave.
+func oncePerCore(c *Context, all []Finding) {
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Threads })
+	if i < 0 {
+		return
+	}
+	threads, ops := &all[i], c.perStep(c.B.Part(analyse.PartOps))
+	for k := range all {
+		f := &all[k]
+		switch {
+		case f.Cause != Machine:
+		case f.Sub == "cpu-quota" && threads.Step.Mid > 0:
+			threads.onlyPart(max(1-f.Step.Mid/threads.Step.Mid, 0), "what the quota held back is counted under machine/cpu-quota and not here again")
+		case (f.Sub == "affinity" || f.Sub == "omp-default") && ops > 0:
+			f.onlyPart(max(1-threads.Step.Mid/ops, 0), "the same operators have too many threads: this is of what is left once those are fewer")
+		}
+	}
+}
+
+// onlyPart leaves a part of a finding's saving, and says why.
+func (f *Finding) onlyPart(part float64, why string) {
+	f.Step, f.Run = f.Step.scale(part), f.Run.scale(part)
+	f.Evidence = append(f.Evidence, Evidence{Text: why})
 }
 
 // overOperators extrapolates to the run what a fix of all operators saves per step: it saves the same share of the operators that lie

@@ -114,3 +114,56 @@ func TestRanksBoundToTheirShare(t *testing.T) {
 		}
 	}
 }
+
+// Too many threads on too few cores, and the cores that the machine withholds, are one loss: their savings do not count it twice, and say so.
+func TestThreadsAndMachineAreOneLoss(t *testing.T) {
+	quota, throttled := 2.0, 0.8
+	for _, c := range []struct {
+		sub      string
+		affinity []int
+		quota    *float64
+	}{{"affinity", []int{0, 1}, nil}, {"cpu-quota", nil, &quota}} {
+		t.Run(c.sub, func(t *testing.T) {
+			p := testkit.NewProgram()
+			e := &p.S.Environment
+			e.CPUs, e.Affinity, e.CPUQuota = 8, c.affinity, c.quota
+			if c.quota != nil {
+				e.ThrottledSeconds = &throttled
+			}
+			e.Threads = map[string]string{"torch.get_num_threads": "8"}
+			p.Steps(30, model.PhaseBaseline, forward) // 60 ms of operators
+			traced(p, 3, 20, 2900)
+			res, _ := find(t, p)
+			sum, said, both := 0.0, false, map[string]bool{}
+			for _, f := range res.Findings {
+				if f.Cause == cause.Threads || f.Cause == cause.Machine {
+					sum += f.Step.Mid
+					both[f.Cause] = true
+					for _, e := range f.Evidence {
+						said = said || strings.Contains(e.Text, "not here again") || strings.Contains(e.Text, "once those are fewer")
+					}
+				}
+			}
+			if !both[cause.Machine] || sum > 60e6 || both[cause.Threads] && !said {
+				t.Errorf("%+v: they save %.0f of 60 ms, said: %v", both, sum/1e6, said)
+			}
+		})
+	}
+}
+
+// Operators that are slow for being tiny are not slow for want of cores as well; two threads on two cores want none.
+func TestTinyOperatorsAreNotOfTheThreads(t *testing.T) {
+	for threads, named := range map[string]bool{"16": false, "2": false} {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs = 2
+		p.S.Environment.Threads = map[string]string{"torch.get_num_threads": threads}
+		cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
+		traced(p, 3, 3000, 20)
+		res, _ := find(t, p)
+		want(t, res, cause.Launch, "", 23, 0)
+		if got := slices.ContainsFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads && f.Step.Mid > 5e6 }); got != named {
+			t.Errorf("%s threads: findings %+v", threads, res.Findings)
+		}
+	}
+}
