@@ -84,7 +84,7 @@ func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 	if f.Confidence.Level != cause.High {
 		f.Confidence.Level = cause.Low
 		rest := 1 - min(p.OfMs/ops, 1)
-		f.Step, f.Run = cause.Range{Mid: rest * f.Step.Mid, High: rest * f.Step.High}, cause.Range{Mid: rest * f.Run.Mid, High: rest * f.Run.High}
+		f.Price(cause.Range{Mid: rest * f.Step.Mid, High: rest * f.Step.High}, cause.Range{Mid: rest * f.Run.Mid, High: rest * f.Run.High})
 		f.Caveat = "What was run again gains nothing; the saving is a range from experience for the other operators."
 		return
 	}

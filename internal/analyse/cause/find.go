@@ -85,8 +85,9 @@ func find(c *Context, all []rule) Result {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
-	c.warmer(res.Findings)
-	Rank(res.Findings)
+	var small float64
+	res.Findings, small = c.settle(res.Findings)
+	res.Largest = max(res.Largest, small)
 	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
@@ -162,7 +163,7 @@ func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
 	if want > 0 && got < 0.98*want {
 		k := got / want
 		f.Step, f.Run, f.Share = f.Step.scale(k), f.Run.scale(k), f.Share*k
-		f.Evidence = append(f.Evidence, Evidence{Text: "part of this time is counted under another finding"})
+		f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
 	}
 }
 

@@ -75,8 +75,8 @@ type Finding struct {
 	busy float64 // ns of cores per step that is computed under the fix; 0 where it is no more at once than before
 	// asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
 	asleep float64
-	// cold is the prices without what the rest of the step gains by the end of a wait; nil where they are without.
-	cold *struct{ step, run Range }
+	// bare is the finding's own price, before settle put it beside the others; nil until then.
+	bare *struct{ step, run Range }
 	// guess marks a price that rests on the machine's limits alone, with nothing of this program measured under the fix.
 	guess bool
 }

@@ -1,10 +1,13 @@
 package cause
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
 )
 
 // madeFast is the share of a line's time that ends when it works on whole arrays instead of single elements, as the zoo's cured twins do: a few
@@ -117,7 +120,8 @@ func (v *inputView) moreWorkers(c *Context) Range {
 func (v *inputView) perStep(c *Context) float64 {
 	n := 0
 	for _, w := range v.waits {
-		n += btoi(c.inSteps(w.Start, w.End) > 0)
+		i, _ := slices.BinarySearchFunc(c.B.Windows, w.Start+1, func(s analyse.Interval, t model.Time) int { return cmp.Compare(s.End, t) })
+		n += btoi(i < len(c.B.Windows) && c.B.Windows[i].Start < w.End)
 	}
 	if n == 0 || len(c.B.Windows) == 0 {
 		return 1

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 
 	"bottleneck/internal/analyse/replay"
 )
@@ -35,25 +34,17 @@ func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
 	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > replayError {
 		return found
 	}
-	changed := false
-	cool(found)
+	unsettle(found)
 	for i := range found {
 		f := &found[i]
 		if f.ask == nil || f.Step.Mid <= 0 {
 			continue
 		}
-		before, after, err := r.Price(*f.ask)
-		if err != nil || before <= 0 || after > before {
-			continue
+		if before, after, err := r.Price(*f.ask); err == nil && before > 0 && after <= before {
+			f.byReplay(c, before, after)
 		}
-		f.byReplay(c, before, after)
-		changed = true
 	}
-	if changed {
-		found = slices.DeleteFunc(found, func(f Finding) bool { return f.ask != nil && !f.Healthy && savedShare(c, &f) < Floor })
-	}
-	c.warmer(found)
-	Rank(found)
+	found, _ = c.settle(found)
 	return found
 }
 

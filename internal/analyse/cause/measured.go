@@ -1,7 +1,13 @@
 package cause
 
+// Price sets a finding's price anew, on its own and not yet beside the others.
+func (f *Finding) Price(step, run Range) { f.Step, f.Run, f.bare = step, run, nil }
+
 // Measured sets a price that was measured: it is no guess any more.
-func (f *Finding) Measured(step, run Range) { f.Step, f.Run, f.guess, f.cold = step, run, false, nil }
+func (f *Finding) Measured(step, run Range) {
+	f.Price(step, run)
+	f.guess = false
+}
 
 // Refuted leaves a finding that a measurement has shown to save nothing as an observation: it has no price and no fix, and stands behind
 // what is slow.

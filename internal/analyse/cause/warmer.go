@@ -74,7 +74,6 @@ func (c *Context) sleepingShare(part analyse.PartID) float64 {
 // step that the wait is. Short waits gain next to nothing. The rest is what no finding saves, so that all savings together stay within the
 // step. Behind a late rank nothing is gained.
 func (c *Context) warmer(found []Finding) {
-	cool(found)
 	rest := c.B.Mean()
 	for i := range found {
 		if f := &found[i]; !f.OfRun && !f.Healthy {
@@ -89,7 +88,6 @@ func (c *Context) warmer(found []Finding) {
 		f := &found[i]
 		gone := min(f.asleep*f.Step.Mid/c.B.Mean(), 1)
 		if ns := most * gone * gone; ns > 0 && !f.OfRun && !f.Healthy {
-			f.cold = &struct{ step, run Range }{f.Step, f.Run}
 			f.Step = f.Step.warmed(ns)
 			f.Run = f.Run.warmed(ns * float64(max(c.Steps, 1)))
 		}
@@ -98,12 +96,3 @@ func (c *Context) warmer(found []Finding) {
 
 // warmed adds to the best guess; the upper bound allows for it already, the lower one does without.
 func (r Range) warmed(ns float64) Range { return Range{r.Low, r.Mid + ns, max(r.High, r.Mid+ns)} }
-
-// cool takes off what warmer has added.
-func cool(found []Finding) {
-	for i := range found {
-		if f := &found[i]; f.cold != nil {
-			f.Step, f.Run, f.cold = f.cold.step, f.cold.run, nil
-		}
-	}
-}

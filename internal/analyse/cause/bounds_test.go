@@ -1,0 +1,103 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// sums checks that findings save no more than the steps and the run together take, each within its bounds.
+func sums(t *testing.T, found []cause.Finding, b *analyse.Breakdown, wall float64) {
+	t.Helper()
+	step, run := 0.0, 0.0
+	for _, f := range found {
+		for name, r := range map[string]cause.Range{"step": f.Step, "run": f.Run} {
+			if r.Low < 0 || r.Low > r.Mid || r.Mid > r.High {
+				t.Errorf("%s/%s: bounds of the %s out of order: %+v", f.Cause, f.Sub, name, r)
+			}
+		}
+		if !f.OfRun {
+			step += f.Step.Mid
+		}
+		if run += f.Run.Mid; f.Step.High > b.Mean()*1.0001 && !f.OfRun {
+			t.Errorf("%s/%s saves up to %.1f ms of a step of %.1f", f.Cause, f.Sub, f.Step.High/1e6, b.Mean()/1e6)
+		}
+	}
+	if step > b.Mean()*1.0001 || run > wall*1.0001 {
+		t.Errorf("findings save %.1f ms of a step of %.1f, %.1f s of a run of %.1f", step/1e6, b.Mean()/1e6, run/1e9, wall/1e9)
+	}
+}
+
+// Rules that know no time of their own, such as those of threads and of cores, and those that do, see the same operators: their prices
+// together are no more than the step.
+func TestSavingsTogetherFitTheStep(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		ops, waits, slow int
+		threads          string
+		affinity         []int
+	}{
+		{"many threads", 50, 40, 0, "32", nil},
+		{"few cores", 90, 10, 0, "8", []int{0, 1}},
+		{"few cores and a wait", 30, 60, 10, "32", []int{0, 1}},
+		{"only waits", 1, 95, 4, "8", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.S.Environment.Threads["torch.get_num_threads"], p.S.Environment.Affinity = c.threads, c.affinity
+			next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
+			acts := []testkit.Act{testkit.Native(c.ops, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+				testkit.Blocked(c.waits, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait)}
+			if c.slow > 0 {
+				acts = append(acts, testkit.Python(c.slow, module, loop(44), user("count_words", 10, 12)))
+			}
+			p.Steps(40, model.PhaseBaseline, acts...)
+			res, b := find(t, p)
+			ctx := cause.NewContext(p.S, b)
+			sums(t, res.Findings, b, ctx.Wall)
+			sums(t, cause.PriceInput(res.Findings, ctx, replay.NewSession(p.S, b)), b, ctx.Wall)
+		})
+	}
+}
+
+// An optimizer's chain on too few cores by too many threads: three prices of the same operators.
+func TestThreePricesOfTheSameOperators(t *testing.T) {
+	p := chains(0, map[string]int{"aten::sqrt": 48, "aten::div": 24, "aten::addcmul_": 8})
+	p.S.Environment.Threads["torch.get_num_threads"], p.S.Environment.Affinity = "32", []int{0, 1}
+	res, b := find(t, p)
+	if len(res.Findings) < 2 {
+		t.Fatalf("findings %+v, want those that leave something of the step", res.Findings)
+	}
+	sums(t, res.Findings, b, cause.NewContext(p.S, b).Wall)
+}
+
+// A stated interval is as wide as the steps say: where they vary, their mean is not known better than by its own error, nor what is saved of it.
+func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
+	for _, long := range []int{40, 400} {
+		p := testkit.NewProgram()
+		count := func(ms int) testkit.Act { return testkit.Python(ms, module, loop(44), user("count_words", 10, 12)) }
+		n := 24
+		for i := range n {
+			ms := 40
+			if i%8 == 7 {
+				ms = long
+			}
+			p.Steps(1, model.PhaseBaseline, forward, count(ms))
+		}
+		res, b := find(t, p)
+		f := want(t, res, cause.Python, "", 12, 0)
+		sd := float64(long-40) * 1e6 * math.Sqrt(1.0/8*7/8)
+		half := 1.64 * sd / math.Sqrt(float64(n)) * math.Sqrt(f.Step.Mid/b.Mean())
+		if f.Step.Low > f.Step.Mid-half*0.97 || f.Step.High < math.Min(f.Step.Mid+half*0.97, b.Mean()) {
+			t.Errorf("steps of %d ms now and then: %+v, want at least ± %.1f ms", long, f.Step, half/1e6)
+		}
+		if r, s := f.Run, f.Step; math.Abs(r.Low/s.Low-float64(n)) > 0.1 || math.Abs(r.High/s.High-float64(n)) > 0.1 {
+			t.Errorf("the run's bounds %+v are not those of %d steps %+v", r, n, s)
+		}
+	}
+}
