@@ -105,6 +105,27 @@ func TestRemovals(t *testing.T) {
 	}
 }
 
+// TestBusyBefore: the first work of a stream that begins long after its launch waits for what was launched before the recording: that is
+// said, no slack, and no faster launching ends it.
+func TestBusyBefore(t *testing.T) {
+	tr := testkit.NewTrace()
+	for i := range 10 {
+		at := ms + int64(i)*50*us
+		tr.Op("aten::mm", 1, at, 20*us).Launch("gemm", 1, at+5*us, 5*us, 9*ms+int64(i)*101*us, 100*us, i+1)
+	}
+	r := replay.NewSession(read(t, tr), nil)
+	if math.Abs(r.Error()) > maxError || r.Slack() > maxSlack {
+		t.Errorf("error %.2f %%, slack %.2f %%", 100*r.Error(), 100*r.Slack())
+	}
+	a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: "gpu compute", Factor: 0.5}, {Name: "cpu", Factor: 0}}})
+	if want := 8.0 + 10*0.051; err != nil || math.Abs(a.After/ms-want) > 0.05*want {
+		t.Errorf("%.2f ms, want %.2f (%v)", a.After/ms, want, err)
+	}
+	if len(a.PartsAfter) == 0 || !strings.Contains(a.PartsAfter[0].Name, "before the recording") || math.Abs(a.PartsAfter[0].Time/ms-8) > 0.1 {
+		t.Errorf("%+v", a.PartsAfter)
+	}
+}
+
 func TestUnknownName(t *testing.T) {
 	r := replay.NewSession(read(t, bound(us)), nil)
 	_, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: "matmull", Factor: 1}}})

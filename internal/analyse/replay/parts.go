@@ -37,7 +37,7 @@ func (g *Graph) chainParts(t *Times, trace int, only *int64) []Part {
 	}
 	return g.partsOf(sums, func(kind Kind, cat string) [2]string {
 		if kind == Other {
-			return [2]string{cat, cat}
+			return [2]string{cat, ""}
 		}
 		return [2]string{kind.String(), cat}
 	})

@@ -160,6 +160,7 @@ func (b *builder) waitForStreams(rows []deviceRow, l *lags) {
 	ev := &b.t.Events
 	var found []crossing
 	var hops [numHops][]int64
+	var earlier []int32
 	for i := range rows {
 		r := &rows[i]
 		c := crossing{node: r.start, source: model.NoEvent, class: hopWork}
@@ -180,6 +181,9 @@ func (b *builder) waitForStreams(rows []deviceRow, l *lags) {
 			}
 		}
 		if c.source == model.NoEvent {
+			if r.prev == model.NoEvent && ev.Link[r.id] != model.NoEvent && ev.Start[r.id].Sub(release) > longLag {
+				earlier = append(earlier, r.start)
+			}
 			continue
 		}
 		found = append(found, c)
@@ -193,6 +197,25 @@ func (b *builder) waitForStreams(rows []deviceRow, l *lags) {
 	for _, c := range found {
 		b.g.wait(c.node, b.nodeOf[c.source], l.hop[c.class], false)
 	}
+	b.waitForEarlier(earlier)
+}
+
+// earlierName is the part for a device that was not yet done with, or not yet ready for, what is not recorded.
+const earlierName = "device busy since before the recording"
+
+// waitForEarlier lets the first work of streams begin no earlier than it did, where it came long after its launch though nothing recorded
+// was in its way: the device was at work that was launched before the recording, or made ready. No change of what is recorded moves that.
+func (b *builder) waitForEarlier(first []int32) {
+	if len(first) == 0 {
+		return
+	}
+	l := int32(len(b.g.lanes))
+	b.g.lanes = append(b.g.lanes, laneNode(b.index, model.NoLane, int32(len(b.g.nodes)), b.t.Rank))
+	for _, n := range first {
+		from, to := b.at(b.t.From), b.g.nodes[n].at
+		b.g.wait(n, b.g.add(node{at: min(from, to), dur: max(to-from, 0), event: model.NoEvent, prev: -1, kind: Other, cat: b.g.category(earlierName)}), 0, false)
+	}
+	b.closeLane(l)
 }
 
 // released is when a piece of work could have begun by its launch and its own stream.
