@@ -165,6 +165,8 @@ func (v *inputView) sub(c *Context) string {
 		return "queue"
 	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
+	case v.light():
+		return "transform"
 	case spare && v.native >= nativeFetch:
 		return "workers" // native code already: more of it at once is what helps
 	case v.hotOK && v.hotPart >= 0.25:
@@ -200,7 +202,7 @@ func (v *inputView) finding(c *Context) Finding {
 	}
 	f.Run = c.overRun(f.Step)
 	v.describe(c, &f)
-	if q, ok := v.question(c, sub); ok {
+	if q, ok := v.question(c, sub); ok && !v.keepsUp(c) {
 		f.ask = &q
 		if sub == "workers" {
 			f.cost, f.busy = v.firstWorkers(c), v.busy(c)
@@ -301,7 +303,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		}
 		f.Evidence = append(f.Evidence, Evidence{Text: "a batch takes " + ms(v.fetch) + " to fetch, done by " + by, Value: v.fetch / 1e6, Unit: "ms"})
 	}
-	if v.hotOK && v.samples > 0 {
+	if v.hotOK && v.hot.samples >= minSamples {
 		w := c.where(v.hot)
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the fetching time is%s (%s)", percent(v.hotPart), in(w), plural(v.hot.samples, "sample")),
 			Value: v.hotPart})
@@ -320,7 +322,10 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	case "transform":
 		f.Title = fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each())
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
-		if v.workers == 0 && (c.Cores == 0 || c.Cores >= 2) {
+		switch {
+		case v.light():
+			f.Fix.Text += " Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not help: handing a batch over takes longer than fetching it."
+		case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
 			f.Fix.Text += " Workers would hide part of it."
 			v.proposeWorkers(c, f)
 		}
@@ -349,6 +354,10 @@ func (v *inputView) describe(c *Context, f *Finding) {
 			v.startAgain(c, f)
 			break
 		}
+		if v.keepsUp(c) {
+			v.even(c, f)
+			break
+		}
 		v.proposeWorkers(c, f)
 	case "handover":
 		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
@@ -358,6 +367,9 @@ func (v *inputView) describe(c *Context, f *Finding) {
 	}
 	v.turns(f)
 	f.Caveat = "Savings assume that nothing else becomes the limit."
+	if strings.Contains(f.Fix.Change, "prefetch_factor") {
+		f.Caveat += c.roomForWorkers()
+	}
 	if strings.Contains(f.Fix.Change, "num_workers") {
 		f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
 		f.Caveat += c.roomForWorkers()

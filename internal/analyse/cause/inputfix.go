@@ -75,3 +75,22 @@ func (v *inputView) startAgain(c *Context, f *Finding) {
 	f.Title = fmt.Sprintf("%s of %s waits for data: %s", percent(f.Share), c.each(), title)
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), Value: v.restart / 1e6, Unit: "ms"})
 }
+
+// light says that the program fetches a batch in less time than it takes to hand one over: workers would only add to it.
+func (v *inputView) light() bool { return v.workers == 0 && v.fetch > 0 && v.fetch < handoverCost }
+
+// keepsUp says that the workers fetch as fast as the step goes on, if all batches took the same time.
+func (v *inputView) keepsUp(c *Context) bool {
+	return v.workers > 0 && v.sub(c) == "workers" && !v.startsAgain() && v.fetch > 0 && v.fetch*v.perStep(c) <= float64(v.workers)*max(c.B.Mean()-c.perStep(v.wait), 0)
+}
+
+// even says what helps where some batches take longer than others.
+func (v *inputView) even(c *Context, f *Finding) {
+	f.Title = fmt.Sprintf("%s of %s waits for data: the workers keep up on average, but not with each batch", percent(f.Share), c.each())
+	f.Fix.Text = "Let more batches lie ready for those that take long, or make these shorter; more workers are idle for most of the time."
+	n := 8
+	if v.loader != nil {
+		n = max(n, 4*v.loader.Prefetch)
+	}
+	v.propose(c, f, fmt.Sprintf("prefetch_factor=%d", n))
+}

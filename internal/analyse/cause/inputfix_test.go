@@ -187,3 +187,39 @@ func TestWorkersWithinTheQuota(t *testing.T) {
 		}
 	}
 }
+
+// Where a batch takes less to fetch than to hand over no workers are advised, but whole batches.
+func TestBatchesThatAreQuickToFetch(t *testing.T) {
+	p := building("loader = DataLoader(rows, 32)", model.Loader{})
+	p.Steps(200, model.PhaseBaseline, testkit.Native(2, module, loop(40)), testkit.Native(1, module, loop(38), next, fetch, torchFrame("utils/data/_utils/collate.py", "collate")).In(model.SpanDataWait))
+	for i := range p.P.Spans {
+		p.P.Spans[i].Start += 0.1e6
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "transform", 25, 0)
+	if f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "whole batches") || f.Step.Mid < 0.6e6 {
+		t.Errorf("%+v saves %.2f ms", f.Fix, f.Step.Mid/1e6)
+	}
+}
+
+// Workers that keep up on average are not too few: batches that take long are waited for, and more that lie ready help.
+func TestWorkersThatKeepUpOnAverage(t *testing.T) {
+	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2, Prefetch: 2})
+	for range 10 {
+		p.Steps(1, model.PhaseBaseline, forward, testkit.Blocked(120, module, loop(38), next).In(model.SpanDataWait))
+		p.Steps(7, model.PhaseBaseline, forward, testkit.Blocked(1, module, loop(38), next).In(model.SpanDataWait))
+	}
+	for i := range 2 {
+		w := p.Add(model.RoleWorker, 101+i)
+		for range 10 {
+			for k, ms := range []int{200, 20, 20, 20} {
+				w.Do(testkit.Native(ms, fetch, user("decode", 5, 8)).In(model.SpanFetch), testkit.Blocked(20+k))
+			}
+		}
+	}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Input, "workers", 25, 0)
+	if !strings.Contains(f.Title, "keep up") || !strings.HasSuffix(f.Fix.Change, "num_workers=2, prefetch_factor=8)") {
+		t.Errorf("%q: %+v", f.Title, f.Fix)
+	}
+}

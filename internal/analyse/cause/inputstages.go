@@ -101,6 +101,9 @@ func (v *inputView) lead(sub string) {
 		chains = v.asleep
 	case sub != "transform":
 		return
+	case v.light() && v.hotPart < 0.25:
+		v.hotOK, v.hotPart = false, 0 // the time is the loader's own: items one by one, and their collation
+		return
 	}
 	if sp, ok := hottest(chains, v.mains); ok && v.all > 0 && (keyOf(&sp.frame) != keyOf(&v.hot.frame) || sp.frame.Line != v.hot.frame.Line) {
 		v.hot, v.hotPart = sp, sp.unit/v.all
