@@ -134,7 +134,7 @@ func measure(ctx context.Context, s *model.Session, python string, budget time.D
 	if len(ops) == 0 {
 		return nil, unusable(fmt.Errorf("no operator's inputs were recorded on a CPU: shapes are needed (bottleneck run records them)"))
 	}
-	options := rerun.Options{Interpreter: python, Budget: budget, Torch: s.Environment.Torch, Threads: recordedThreads(s), Memory: collect.SpareMemory()}
+	options := rerun.Options{Interpreter: python, Budget: budget, Torch: s.Environment.Torch, Threads: recordedThreads(s), Settings: s.Environment.Threads, Memory: collect.SpareMemory()}
 	options.Cores, options.AllCores = usableCores(&s.Environment)
 	results, err := rerun.Measure(ctx, ops, options)
 	if err != nil {

@@ -143,13 +143,21 @@ func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 	if median < minRecorded || 2*g.self < int64(median)*int64(len(g.durs)) { // most of its time must be its own
 		return op, false
 	}
+	for _, id := range []model.Str{k.shapes, k.strides, k.types, k.concrete} {
+		if len(s.Strings.Text(id)) > maxList {
+			return op, false
+		}
+	}
 	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types), Concrete: list(s, k.concrete),
 		Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
 }
 
-// list is a recorded list, empty where there is none.
+// maxList bounds the text of a recorded list: those of real operators have a few hundred characters, lists of a model's tensors more.
+const maxList = 64 << 10
+
+// list is a recorded list, empty where there is none or it is too long.
 func list(s *model.Session, id model.Str) json.RawMessage {
-	if text := s.Strings.Text(id); json.Valid([]byte(text)) {
+	if text := s.Strings.Text(id); len(text) <= maxList && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	return json.RawMessage("[]")

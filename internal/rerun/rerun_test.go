@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,32 @@ not json
 	prices := Prices(results)
 	if len(prices) != 1 || prices[0].Fix != "bf16" || prices[0].SavedMs != 2 || prices[0].OfMs != 4 || prices[0].Ops != 1 {
 		t.Errorf("%+v", prices)
+	}
+}
+
+// TestEnvironment gives the process the program's settings of threads in place of the user's, and nothing else that a session says.
+func TestEnvironment(t *testing.T) {
+	user := []string{"PATH=/bin", "KMP_BLOCKTIME=200", "OMP_PROC_BIND=close", "BNECK_AGENT_CONFIG=x", "LD_PRELOAD=/user.so"}
+	recorded := map[string]string{"OMP_PROC_BIND": "spread", "LD_PRELOAD": "/session.so", "OMP_TOOL_LIBRARIES": "/session.so", "GOMP_SPINCOUNT": "1\x002", "torch.get_num_threads": "4"}
+	if got, want := environment(user, recorded), []string{"PATH=/bin", "LD_PRELOAD=/user.so", "OMP_PROC_BIND=spread"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := environment(user, nil), []string{"PATH=/bin", "KMP_BLOCKTIME=200", "OMP_PROC_BIND=close", "LD_PRELOAD=/user.so"}; !slices.Equal(got, want) {
+		t.Errorf("%q where nothing was recorded, want %q", got, want)
+	}
+}
+
+// TestLongLists takes no list that no operator has.
+func TestLongLists(t *testing.T) {
+	type rows = []struct {
+		name   string
+		us     int64
+		parent int
+		shapes string
+	}
+	long := "[[8]" + strings.Repeat(", [8]", 1<<20) + "]"
+	if got := HotOps(recordedSession(rows{{"aten::cat", 500, -1, long}}), 10); len(got) != 0 {
+		t.Errorf("an operator of a million inputs: %d bytes of shapes", len(got[0].Shapes))
 	}
 }
 

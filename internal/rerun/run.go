@@ -33,8 +33,10 @@ type Options struct {
 	Budget      time.Duration // of the repetitions
 	Torch       string        // PyTorch's version as recorded; "" unknown. Another one has other operators
 	Memory      int64         // bytes that the process may take; 0 unknown
-	Threads     int           // torch.get_num_threads() as recorded; 0 unknown: 1
-	Cores       int           // that the program may use; 0 unknown
+	// Settings are variables of the program's environment, of which the process gets those of threadSettings; empty: not known.
+	Settings map[string]string
+	Threads  int // torch.get_num_threads() as recorded; 0 unknown: 1
+	Cores    int // that the program may use; 0 unknown
 	// AllCores is how many the machine has, or grants, where it is to be measured what they would change for a program that is bound to
 	// fewer; 0: it is not. The process lets itself run on them; where the system does not let it, there is no such price.
 	AllCores int
@@ -111,7 +113,7 @@ func (o *Options) measure(ctx context.Context, ops []Op, wide bool) ([]Result, e
 		return nil, fmt.Errorf("repeat operators: %w", err)
 	}
 	cmd := exec.CommandContext(inTime, o.Interpreter, "-c", program)
-	cmd.Env, cmd.WaitDelay = environment(os.Environ()), atEnd
+	cmd.Env, cmd.WaitDelay = environment(os.Environ(), o.Settings), atEnd
 	EndWhole(cmd)
 	asked, ask, err := os.Pipe() // the process ends when nobody holds its other end
 	if err != nil {
@@ -159,9 +161,22 @@ func (o *Options) sameTorch(version string) error {
 	return nil
 }
 
-// environment is what the process gets: the user's, without what would measure it in turn.
-func environment(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") })
+// threadSettings are the variables that decide where threads run and how they wait. None of them names code to be loaded: what a session
+// says of them may be from anybody.
+var threadSettings = []string{"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC"}
+
+// environment is what the process gets: the user's, without what would measure it in turn, and with the program's settings of threads.
+func environment(env []string, settings map[string]string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") || len(settings) > 0 && slices.Contains(threadSettings, name)
+	})
+	for _, name := range threadSettings {
+		if value, ok := settings[name]; ok && !strings.ContainsRune(value, 0) {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // Prices adds up what each fix saves, most first.
