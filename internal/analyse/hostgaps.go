@@ -3,6 +3,7 @@ package analyse
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
@@ -30,6 +31,8 @@ type HostGap struct {
 type Slow struct {
 	Operators model.Dur // in operators, before a launch
 	OnCPU     model.Dur // the part of Operators in such as call nothing of the device: they compute on the CPU
+	Stalled   model.Dur // the part of Operators in such as are usually short: the thread stood still within them
+	Names     int       // of such operators
 	Launches  model.Dur // in launching calls
 	Calls     int
 	At        Where // of the name with most time
@@ -37,6 +40,8 @@ type Slow struct {
 	byName    map[model.Str]*slowName
 	last      model.EventID // the operator that was asked for its calls last
 	lastCalls bool
+	lastStall bool
+	stalls    map[model.Str]bool // names of operators in which the thread stood still
 }
 
 // slowName is the time of the slow calls of one name, and the longest of them.
@@ -140,6 +145,16 @@ func (w *deviceWork) slowOperators(g *HostGap, ops []model.EventID, from, to mod
 			g.Slow.Operators += d
 			if id != g.Slow.last { // an operator may lie in many gaps
 				g.Slow.last, g.Slow.lastCalls = id, w.callsDevice(id)
+				var in model.Str
+				if in, g.Slow.lastStall = w.stallsIn(id); g.Slow.lastStall {
+					if g.Slow.stalls == nil {
+						g.Slow.stalls = map[model.Str]bool{}
+					}
+					g.Slow.stalls[in] = true
+				}
+			}
+			if g.Slow.lastStall {
+				g.Slow.Stalled += d
 			}
 			if !g.Slow.lastCalls {
 				g.Slow.OnCPU += d
@@ -158,6 +173,67 @@ func (w *deviceWork) callsDevice(id model.EventID) bool {
 		}
 	}
 	return false
+}
+
+// Limits of stalls: an operator is usually short where so many calls before it, with the same shapes, took at most such a part of its
+// time. Only so many events before it are looked at.
+const (
+	stallPart  = 0.05
+	stallCalls = 2
+	stallReach = 20_000
+)
+
+// stallsIn finds the operator in which a slow one's time passes, and whether calls of it just before were so much shorter that what
+// it does cannot be the reason. The first calls of an operator are slow without that: they load and choose kernels.
+func (w *deviceWork) stallsIn(id model.EventID) (name model.Str, ok bool) {
+	ev := &w.trace.Events
+	lane := &w.trace.Lanes[ev.Lane[id]]
+	most := id // the innermost with nearly all of the time
+	for in, end := id+1, ev.End(id); in < lane.EndEvent && ev.Start[in] < end; in++ {
+		if k := ev.Kind[in]; (k == model.KindOp || k == model.KindRuntime) && float64(ev.Dur[in]) >= 0.8*float64(ev.Dur[most]) {
+			most = in
+		}
+	}
+	if ev.Kind[most] != model.KindOp {
+		return 0, false
+	}
+	short := 0
+	for before := most - 1; before >= max(lane.FirstEvent, most-stallReach) && short < stallCalls; before-- {
+		if ev.Kind[before] == model.KindOp && ev.Name[before] == ev.Name[most] && w.shapesOf(before) == w.shapesOf(most) &&
+			float64(ev.Dur[before]) <= stallPart*float64(ev.Dur[most]) {
+			short++
+		}
+	}
+	return ev.Name[most], short == stallCalls
+}
+
+// shapesOf are an operator's recorded input shapes, 0 without.
+func (w *deviceWork) shapesOf(op model.EventID) model.Str {
+	ev := &w.trace.Events
+	if ev.Detail[op] < 0 {
+		return 0
+	}
+	return ev.OpArgsOf(ev.Detail[op]).Shapes
+}
+
+// Captures is how often a trace begins to capture a graph of device work.
+func (work *Work) Captures() (n int) {
+	ev := &work.trace.Events
+	captures := map[model.Str]bool{}
+	for i, kind := range ev.Kind {
+		if kind != model.KindRuntime {
+			continue
+		}
+		is, known := captures[ev.Name[i]]
+		if !known {
+			is = strings.Contains(work.texts.Text(ev.Name[i]), "StreamBeginCapture")
+			captures[ev.Name[i]] = is
+		}
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // outermostOf are a thread's operators and calls that no other one encloses.
@@ -205,6 +281,7 @@ func (s *Slow) settle(w *deviceWork) {
 		}
 	}
 	s.byName = nil
+	s.Names, s.stalls = len(s.stalls), nil
 }
 
 // operatorsOf is the time in which a thread is inside an operator.

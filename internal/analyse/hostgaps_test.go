@@ -53,6 +53,11 @@ func TestKernelsThatOnlyLookLikeMatrixUnits(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	for _, name := range []string{"volta_scudnn_128x64_relu_small_nn_v1", "cudnn_infer_volta_scudnn_128x128_stridedB_splitK_medium_nn_v1", "volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc_tn_v1"} {
+		if got := ClassifyKernel(name); got != ClassConvolution {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
 	for _, name := range []string{"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int4*)", "void ours::ep::internode::dispatch<false, 8>(int4*)"} {
 		if got := ClassifyKernel(name); got != ClassCommunication {
 			t.Errorf("%s is %s", name, got)

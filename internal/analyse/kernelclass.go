@@ -44,7 +44,7 @@ var classWords = []struct {
 	{ClassLayout, []string{"nchwtonhwc", "nhwctonchw", "nchw2nhwc", "nhwc2nchw", "nhwctonhwc", "transpose_readwrite", "batched_transpose", "transposenchw", "convert_tensor"}},
 	{ClassAttention, []string{"flash", "fmha", "attention", "attn", "mha_", "paged_", "sdpa", "sage"}},
 	{ClassOptimizer, []string{"multi_tensor_apply", "fusedadam", "fused_adam", "adam", "lamb_", "sgd"}},
-	{ClassConvolution, []string{"conv", "dgrad", "wgrad", "fprop", "winograd", "im2col", "col2im", "implicit_gemm", "miopensp3asm", "cudnn_infer_ampere_scudnn"}},
+	{ClassConvolution, []string{"conv", "dgrad", "wgrad", "fprop", "winograd", "im2col", "col2im", "implicit_gemm", "miopensp3asm", "scudnn", "gcudnn", "884cudnn", "1688cudnn", "16816cudnn"}},
 	{ClassMatmul, []string{"gemm", "gemv", "cutlass", "cijk_", "nvjet", "matmul", "splitk", "_mm_", "dot_kernel", "xmma", "wgmma", "bmm", "mfma", "rocblas", "cublas"}},
 	{ClassNormalisation, []string{"norm", "bn_fw", "bn_bw", "batchnorm", "softmax", "rms"}},
 	{ClassIndexing, []string{"index", "gather", "scatter", "embedding", "masked", "nonzero", "where_kernel", "radixsort", "sort", "topk", "unique"}},

@@ -73,6 +73,14 @@ func (work *Work) Roofline() *Roofline {
 	return r
 }
 
+// Device describes the trace's first device; nil where the trace does not.
+func (work *Work) Device() *model.GPU {
+	if len(work.list) == 0 {
+		return nil
+	}
+	return deviceOf(work.trace, work.list[0].device)
+}
+
 // deviceOf is the description of a device, nil where the trace has none. ROCm numbers agents in its rows (CPUs count) and
 // devices in the header: a number that the header does not know stands for any of its devices if they are all the same.
 func deviceOf(t *model.Trace, device int32) *model.GPU {

@@ -18,6 +18,9 @@ func (b *builder) foreignFindings(gpus []analyse.GPU) {
 		return
 	}
 	b.res.traced = t
+	if len(b.r.Steps) > 0 && b.r.Steps[0].Traced != nil {
+		t.Total = max(t.Total, b.stepsNs()*float64(len(gpus)))
+	}
 	found := cause.FindTraced(t)
 	b.guard("replay", func() {
 		r := b.replay()
@@ -39,6 +42,9 @@ func (b *builder) replayed() *replay.Session {
 	return replay.ForReport(b.s, nil)
 }
 
+// smallSaving is the share of the devices' time below which a finding's saving is not the verdict where most of that time is computing.
+const smallSaving = 0.1
+
 // tracedVerdict is the first finding as a sentence; without one, what the devices do.
 func (b *builder) tracedVerdict(bound string) Verdict {
 	v := Verdict{Bound: bound, Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
@@ -49,6 +55,9 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 			v.Sentence += ", most at " + at
 		}
 		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", rangeText(f.Saving.RunS, Seconds))
+		if rest := b.computing(); rest != nil && f.Saving.RunS.Mid < smallSaving*b.res.traced.Span/1e9 {
+			v.Sentence = fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: %s", Percent(rest.Share), b.ofPeak(), lowerFirst(v.Sentence))
+		}
 		if share := b.idleUnexplained(); share > f.Share {
 			v.Sentence += fmt.Sprintf(" %s more is idle for reasons that the trace does not show.", Percent(share))
 		}
@@ -66,6 +75,15 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", Percent(top.Share))
 	}
 	return v
+}
+
+// computing is the statement that most of the devices' time is computing that no finding is about; nil where it is not made.
+func (b *builder) computing() *Finding {
+	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Cause == cause.Compute })
+	if i < 0 {
+		return nil
+	}
+	return &b.r.Findings[i]
 }
 
 // idleUnexplained is the share of the devices' time in which they idle before work whose launch is not in the trace, or which was

@@ -13,10 +13,11 @@ const memoryBoundShare = 0.15
 // tracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
 // element, so that memory is what they wait for. Kernels that a compiler fused already are left out.
 func tracedMemoryBound(t *Traced) []Finding {
-	time, n := 0.0, int64(0)
+	time, n, compiled := 0.0, int64(0), false
 	var best *analyse.Kernel
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
+		compiled = compiled || strings.HasPrefix(k.Name, "triton_") // as torch.compile names its kernels
 		if k.Class != analyse.ClassElementwise || strings.HasPrefix(k.Name, "triton_") {
 			continue
 		}
@@ -39,7 +40,11 @@ func tracedMemoryBound(t *Traced) []Finding {
 	}
 	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once; use operators that are fused already (attention, normalisation, optimizers with fused=True)."
 	f.Fix.Change = "model = torch.compile(model)"
-	f.Caveat += " How much a chain gains depends on how many operators of it become one."
+	if compiled {
+		f.Fix.Text = "torch.compile fuses a part of the program already, and these kernels lie outside of it: compile the functions that call them as well, or mend what breaks the compiled graph there (TORCH_LOGS=graph_breaks lists it)."
+		f.Fix.Change = ""
+	}
+	f.Caveat += " Its bounds are 20 to 75 % of these kernels' time, from experience: the trace does not say how many bytes they move. How much a chain gains depends on how many operators of it become one."
 	return []Finding{f}
 }
 

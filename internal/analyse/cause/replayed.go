@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -108,22 +107,3 @@ func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
 
 // faithful is how far an unmodified replay may be from the recording and still price findings.
 const faithful = 0.2
-
-// priceByReplay is false where no replay can know the finding's price. A removal may take away more than the finding is about; its
-// price is at most the finding's own time.
-func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
-	removal, ok := r.Removal(f.Cause)
-	if !ok || f.Sub != "" || f.Run.High <= 0 {
-		return false
-	}
-	before, after, err := r.Price(removal)
-	if err != nil || before <= 0 {
-		return false
-	}
-	price, own := max(1-after/before, 0)*t.Span, f.Share*t.Span
-	f.Run = f.Run.scale(min(price, own) / f.Run.High)
-	if price <= own {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
-	}
-	return true
-}

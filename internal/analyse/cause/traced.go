@@ -14,6 +14,7 @@ import (
 type Traced struct {
 	GPUs    []analyse.GPU
 	Span    float64 // ns, over all devices
+	Total   float64 // ns of the traced steps over all devices, at least Span: a device may be traced for a small part of them
 	Busy    float64 // share of the span in which a device works
 	Kernels []analyse.Kernel
 	Parts   []TracePart
@@ -24,10 +25,14 @@ type TracePart struct {
 	Gaps     analyse.HostGap
 	Roofline *analyse.Roofline // nil where the trace holds no shapes
 	Copies   []analyse.Copy
+	Device   *model.GPU // nil where the trace does not describe it
+	Captures int        // of graphs of device work
 }
 
 // PartOf analyses the device work of one trace.
-func PartOf(w *analyse.Work) TracePart { return TracePart{w.HostGaps(), w.Roofline(), w.Copies()} }
+func PartOf(w *analyse.Work) TracePart {
+	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures()}
+}
 
 // NewTraced prepares the rules; ok is false where the traces hold no device work.
 func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) (t *Traced, ok bool) {
@@ -41,6 +46,7 @@ func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) 
 		return nil, false
 	}
 	t.Busy = busy / t.Span
+	t.Total = t.Span
 	return t, true
 }
 
@@ -80,8 +86,8 @@ func FindTraced(t *Traced) Result {
 			continue
 		}
 		for _, f := range found {
-			if f.Share < Floor {
-				res.Largest = max(res.Largest, f.Share)
+			if share := f.Share * t.Span / t.Total; share < Floor {
+				res.Largest = max(res.Largest, share)
 				continue
 			}
 			res.Findings = append(res.Findings, f)
@@ -94,10 +100,10 @@ func FindTraced(t *Traced) Result {
 	return res
 }
 
-// rankTraced puts first what saves most.
+// rankTraced puts first what saves most, and last what is no defect.
 func rankTraced(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
+		return cmp.Or(cmp.Compare(btoi(a.Healthy), btoi(b.Healthy)), cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
 	})
 }
 
@@ -140,6 +146,8 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 		sum.ApartGaps += g.ApartGaps
 		sum.Slow.Operators += g.Slow.Operators
 		sum.Slow.OnCPU += g.Slow.OnCPU
+		sum.Slow.Stalled += g.Slow.Stalled
+		sum.Slow.Names = max(sum.Slow.Names, g.Slow.Names)
 		sum.Slow.Launches += g.Slow.Launches
 		sum.Slow.Calls += g.Slow.Calls
 		if g.Slow.Longest > sum.Slow.Longest {
@@ -166,15 +174,6 @@ func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int
 	f.Run = Range{0.2 * time, 0.6 * time, time}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s in %s over all devices of the trace", ms(time), plural(gaps, "gap")), Value: time / 1e6, Unit: "ms"}}
 	f.Caveat = "Tracing slows the launching side, so that idle time is overstated: the bounds are wide for that reason."
-	return f
-}
-
-// kernelFinding is a finding about kernels that could be faster by factors low … high of their time. Where the device idles, it
-// waits less for something else instead.
-func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title string, gain Range) Finding {
-	f := t.finding(id, time, at, title)
-	f.Run = Range{gain.Low * time * t.Busy, gain.Mid * time * t.Busy, gain.High * time}
-	f.Caveat = "Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less."
 	return f
 }
 
@@ -217,6 +216,7 @@ func tracedLaunch(t *Traced) []Finding {
 		f.Fix.Text = "This is compiled already: let it be launched as a whole by CUDA graphs, or use larger batches."
 		f.Fix.Change = `torch.compile(model, mode="reduce-overhead")`
 	}
+	t.atCapture(&f)
 	return []Finding{f}
 }
 
@@ -234,11 +234,38 @@ func tracedSlowCalls(t *Traced) []Finding {
 		ms(float64(s.Operators)), ms(float64(s.OnCPU)), ms(float64(s.Launches)), ms(float64(s.Longest))), Value: float64(s.Longest) / 1e6, Unit: "ms"})
 	f.Fix.Text = "Record after some warm-up steps: at the first use of an operator its kernels are loaded and chosen. Where it happens in every step, keep shapes the same."
 	f.Run = Range{0, 0.3 * time, time} // what happens once costs later steps nothing
-	if sub == "cpu-operator" {
+	switch {
+	case sub == "cpu-operator":
 		f.Run = Range{0.4 * time, 0.8 * time, time}
 		f.Fix.Text = "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's workers."
+	case float64(s.Stalled) > 0.5*time && s.Names >= stallNames:
+		f.Sub, f.Title = "stalled", fmt.Sprintf("the device idles while the launching thread stands still within operators that are usually short: %s of the devices' time", percent(f.Share))
+		f.Run = Range{0.1 * time, 0.5 * time, time}
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it in operators of %s of which earlier calls took less than a twentieth", ms(float64(s.Stalled)), plural(s.Names, "name")), Value: float64(s.Stalled) / 1e6, Unit: "ms"})
+		f.Fix.Text = "See what takes the cores from this process: other processes, more threads than cores (OMP_NUM_THREADS, affinity, a quota), Python's garbage collection, another thread that holds the GIL. `bottleneck run` tells these apart."
+		f.Caveat = "A trace does not show why a thread stands still. The profiler itself stops threads as well, when it gets new buffers."
 	}
+	t.atCapture(&f)
 	return []Finding{f}
+}
+
+// stallNames is the number of different operators from which a thread that stands still in them is stopped from outside: one alone
+// may be slow for a reason of its own, such as sizes that the trace does not hold.
+const stallNames = 3
+
+// atCapture says of a finding about launches, where graphs of device work are captured, that this is no step: it happens once.
+func (t *Traced) atCapture(f *Finding) {
+	n := 0
+	for i := range t.Parts {
+		n += t.Parts[i].Captures
+	}
+	if n == 0 {
+		return
+	}
+	f.Run.Low = 0
+	f.Confidence.Level = Low
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the trace holds %s of a graph of device work", plural(n, "capture")), Value: float64(n)})
+	f.Caveat += " Graphs are captured once and replayed in later steps, which cost the launching thread next to nothing: look at a trace of those."
 }
 
 func (t *Traced) meanKernel() (n int64, mean float64) {
@@ -272,40 +299,4 @@ func tracedComm(t *Traced) []Finding {
 	f.Fix.Text = "Overlap with the backward pass, send less (lower precision, gradient accumulation), or send less often."
 	f.Caveat = "A collective's time includes waiting for late ranks; only the traces of all ranks tell the two apart."
 	return []Finding{f}
-}
-
-// tracedCompute says what devices are bound by where nothing else was found: no defect.
-func tracedCompute(t *Traced, res *Result) (Finding, bool) {
-	if len(res.Findings) > 0 {
-		return Finding{}, false
-	}
-	time := 0.0
-	for i := range t.GPUs {
-		time += float64(t.GPUs[i].Compute)
-	}
-	if time < 0.5*t.Span {
-		return Finding{}, false
-	}
-	f := t.finding(Compute, time, analyse.Where{}, "the devices compute")
-	f.Healthy = true
-	if mfu, name, ok := t.MFU(); ok {
-		f.Title += fmt.Sprintf(", at %s of %s's peak", percent(mfu), name)
-	}
-	f.Fix.Text = "No defect: less work (smaller model, lower precision) or a faster device would help."
-	return f, true
-}
-
-// MFU is the share of the devices' peak that the counted operators reach, averaged over traces; ok is false where it is not
-// known or where what was counted covers too little of the kernels' time to say anything.
-func (t *Traced) MFU() (share float64, device string, ok bool) {
-	n := 0
-	for _, r := range t.rooflines() {
-		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < 0.2*float64(r.Kernels) {
-			continue
-		}
-		share += r.MFU
-		device = r.Peaks.Name
-		n++
-	}
-	return share / float64(max(n, 1)), device, n > 0
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
 )
 
@@ -90,6 +91,18 @@ func (r *Session) Removable(cause string) bool {
 	return ok
 }
 
+// KernelsOf is the change that scales all kernels of some classes, and only those; ok is false where the steps run none.
+func (r *Session) KernelsOf(classes []analyse.KernelClass, factor float64) (c Change, ok bool) {
+	has := r.graph.cells()
+	for _, class := range classes {
+		name := deviceWord + class.String()
+		if of := r.graph.groupOf(name); of.device && has[Compute][of.cat] {
+			c.Scale = append(c.Scale, Scale{name, factor})
+		}
+	}
+	return c, len(c.Scale) > 0
+}
+
 // And joins two changes.
 func (c Change) And(d Change) Change {
 	c.Scale = append(slices.Clone(c.Scale), d.Scale...)
@@ -153,22 +166,44 @@ func (g *Graph) scale(dur []int64, s Scale) bool {
 
 // named says of nodes whether a name of Scale stands for them.
 func (g *Graph) named(name string) func(*lane, *node) bool {
-	kinds, cat := g.kindOf(name)
-	if kinds == nil && cat < 0 {
+	of := g.groupOf(name)
+	if of.kinds == nil && of.cat < 0 {
 		return newInside(g, name).has
 	}
-	return func(_ *lane, n *node) bool { return int(n.cat) == cat || slices.Contains(kinds, n.kind) }
+	return func(_ *lane, n *node) bool { return of.has(n.kind, int(n.cat)) }
 }
 
-// kindOf is what a name of Scale stands for: kinds of nodes, or a category (-1: none); neither for operators and kernels.
-func (g *Graph) kindOf(name string) (kinds []Kind, cat int) {
-	cat = -1
+// group is what a name of Scale stands for: kinds of nodes, or a category (-1: none); neither for operators and kernels.
+type group struct {
+	kinds  []Kind
+	cat    int
+	device bool // of the category, kernels only
+}
+
+func (of *group) has(kind Kind, cat int) bool {
+	if of.device {
+		return cat == of.cat && kind == Compute
+	}
+	return cat == of.cat || slices.Contains(of.kinds, kind)
+}
+
+// deviceWord before a category leaves out the operators on the CPU, which share it with the kernels.
+const deviceWord = "gpu "
+
+func (g *Graph) groupOf(name string) group {
+	name = strings.ToLower(name)
+	of := group{kinds: kindWords[name], cat: -1}
+	class, device := strings.CutPrefix(name, deviceWord)
 	for i, c := range g.categories {
-		if c != "" && strings.EqualFold(c, name) {
-			cat = i
+		switch {
+		case c == "":
+		case strings.EqualFold(c, name):
+			of.cat = i
+		case of.kinds == nil && device && strings.EqualFold(c, class):
+			of.cat, of.device = i, true
 		}
 	}
-	return kindWords[strings.ToLower(name)], cat
+	return of
 }
 
 // factors are the factors of nodes' durations by kind and category.
@@ -184,11 +219,10 @@ func (g *Graph) factorsOf(scales []Scale) (of *factors, ok bool) {
 	}
 	has := g.cells()
 	for _, s := range scales {
-		kinds, cat := g.kindOf(s.Name)
-		found := false
+		group, found := g.groupOf(s.Name), false
 		for k := range of {
 			for c := range of[k] {
-				if c == cat || slices.Contains(kinds, Kind(k)) {
+				if group.has(Kind(k), c) {
 					of[k][c] *= s.Factor
 					found = found || has[k][c]
 				}

@@ -1,0 +1,132 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bottleneck/internal/analyse"
+)
+
+// productClasses are the classes of kernels that matrix units can speed up.
+var productClasses = []analyse.KernelClass{analyse.ClassMatmul, analyse.ClassConvolution, analyse.ClassAttention}
+
+// classesOf are the classes of kernels that a finding of a cause is about; nil where it is about none.
+func classesOf(cause string) []analyse.KernelClass {
+	switch cause {
+	case Precision:
+		return productClasses
+	case MemoryBound:
+		return []analyse.KernelClass{analyse.ClassElementwise}
+	case Layout:
+		return []analyse.KernelClass{analyse.ClassLayout}
+	}
+	return nil
+}
+
+// classTime is the time of all kernels of some classes, in ns; what runs at the same time is added.
+func (t *Traced) classTime(of []analyse.KernelClass) (sum float64) {
+	for i := range t.Kernels {
+		if slices.Contains(of, t.Kernels[i].Class) {
+			sum += float64(t.Kernels[i].Dur)
+		}
+	}
+	return sum
+}
+
+// computeTime is the time in which kernels that are no collectives run, over all devices: a union.
+func (t *Traced) computeTime() (sum float64) {
+	for i := range t.GPUs {
+		sum += float64(t.GPUs[i].Compute)
+	}
+	return sum
+}
+
+// alone is the share of the kernels' added times that remains where those that run at the same time count once, so that the
+// shares of disjoint classes of kernels never add up to more than the time in which any runs.
+func (t *Traced) alone() float64 {
+	sum := 0.0
+	for i := range t.Kernels {
+		if t.Kernels[i].Class.Compute() {
+			sum += float64(t.Kernels[i].Dur)
+		}
+	}
+	if union := t.computeTime(); union > 0 && union < sum {
+		return union / sum
+	}
+	return 1
+}
+
+// kernelFinding is a finding about kernels that could be faster by factors low … high of their time (added up, in ns). Where the device
+// idles, it waits less for something else instead; a replay knows it better (priceKernels).
+func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title string, gain Range) Finding {
+	time *= t.alone()
+	f := t.finding(id, time, at, title)
+	f.Run = Range{gain.Low * time * t.Busy, gain.Mid * time * t.Busy, gain.High * time}
+	f.Caveat = "Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less."
+	return f
+}
+
+// tracedCompute says what devices are bound by where no finding claims most of their time: no defect.
+func tracedCompute(t *Traced, res *Result) (Finding, bool) {
+	time := t.computeTime()
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Healthy {
+			return Finding{}, false
+		} else if classesOf(f.Cause) != nil {
+			time -= f.Share * t.Span
+		}
+	}
+	if time < 0.5*t.Span {
+		return Finding{}, false
+	}
+	f := t.finding(Compute, time, analyse.Where{}, "the devices compute")
+	if len(res.Findings) > 0 {
+		f.Title = fmt.Sprintf("the devices compute for %s of their time beside what other findings are about", percent(f.Share))
+	}
+	f.Healthy = true
+	if mfu, name, ok := t.MFU(); ok {
+		f.Title += fmt.Sprintf(", at %s of %s's peak", percent(mfu), name)
+	}
+	f.Evidence = t.kinds()
+	f.Fix.Text = "No defect: less work (smaller model, lower precision) or a faster device would help."
+	return f, true
+}
+
+// kinds says which classes of kernels take most of the computing.
+func (t *Traced) kinds() (out []Evidence) {
+	times := map[analyse.KernelClass]float64{}
+	sum := 0.0
+	for i := range t.Kernels {
+		if k := &t.Kernels[i]; k.Class.Compute() {
+			times[k.Class] += float64(k.Dur)
+			sum += float64(k.Dur)
+		}
+	}
+	var order []analyse.KernelClass
+	for c, d := range times {
+		if d >= Floor*sum {
+			order = append(order, c)
+		}
+	}
+	slices.SortFunc(order, func(a, b analyse.KernelClass) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
+	for _, c := range order[:min(len(order), 3)] {
+		out = append(out, Evidence{Text: fmt.Sprintf("%s of the kernels' time is of the kind %s", percent(times[c]/sum), c), Value: times[c] / sum})
+	}
+	return out
+}
+
+// MFU is the share of the devices' peak that the counted operators reach, averaged over traces; ok is false where it is not
+// known or where what was counted covers too little of the kernels' time to say anything.
+func (t *Traced) MFU() (share float64, device string, ok bool) {
+	n := 0
+	for _, r := range t.rooflines() {
+		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < 0.2*float64(r.Kernels) {
+			continue
+		}
+		share += r.MFU
+		device = r.Peaks.Name
+		n++
+	}
+	return share / float64(max(n, 1)), device, n > 0
+}

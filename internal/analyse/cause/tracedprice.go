@@ -1,0 +1,82 @@
+package cause
+
+import (
+	"fmt"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
+)
+
+// priceByReplay is false where no replay can know the finding's price. A removal may take away more than the finding is about; its
+// price is at most the finding's own time.
+func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
+	if f.Healthy || f.Sub != "" || f.Run.High <= 0 {
+		return false
+	}
+	if of := classesOf(f.Cause); of != nil {
+		return f.priceKernels(t, r, of)
+	}
+	removal, ok := r.Removal(f.Cause)
+	if !ok {
+		return false
+	}
+	before, after, err := r.Price(removal)
+	if err != nil || before <= 0 {
+		return false
+	}
+	price, own := max(1-after/before, 0)*t.replayed(r, before), f.Share*t.Span
+	f.Run = f.Run.scale(min(price, own) / f.Run.High)
+	if price <= own {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
+	}
+	return true
+}
+
+// replayed is the time that a replay's savings are a share of, ns: that of the replayed steps, which may be much longer than the
+// devices were traced for, or that of the devices, of whose steps a report replays the last ones.
+func (t *Traced) replayed(r *replay.Session, step float64) float64 {
+	return max(t.Span, step*float64(len(r.StepNumbers())*len(t.GPUs)))
+}
+
+// tracedHost is the part of its traced time in which the program that launches may run without tracing: Kineto's records lengthen the
+// calls of small operators to about twice, with stacks to more. It gives the upper bound of what faster kernels save.
+const tracedHost = 0.5
+
+// priceKernels sets a finding's price to what a replay with faster kernels of its classes saves. Where the device waits for the program
+// that launches, faster kernels only let it wait longer: a step takes at least as long as the program needs to launch it.
+func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.KernelClass) bool {
+	time := t.classTime(of) * t.alone()
+	if time <= 0 {
+		return false
+	}
+	step := 0.0
+	price := func(saved float64, with replay.Change) (ns, after float64, ok bool) { // with so many ns of the kernels saved
+		faster, ok := r.KernelsOf(of, max(1-saved/time, 0))
+		if !ok {
+			return 0, 0, false
+		}
+		recorded, before, err := r.Price(with)
+		if err != nil || recorded <= 0 {
+			return 0, 0, false
+		}
+		step = recorded
+		if _, after, err = r.Price(with.And(faster)); err != nil {
+			return 0, 0, false
+		}
+		return min(max((before-after)/recorded, 0)*t.replayed(r, recorded), saved), after, true
+	}
+	wanted := Range{f.Run.Low / t.Busy, f.Run.Mid / t.Busy, f.Run.High}
+	mid, after, ok := price(wanted.Mid, replay.Change{})
+	if !ok {
+		return false
+	}
+	low, _, _ := price(wanted.Low, replay.Change{})
+	high, _, _ := price(wanted.High, replay.Change{Scale: []replay.Scale{{Name: "cpu", Factor: tracedHost}}})
+	f.Run = Range{min(low, mid), mid, max(mid, high)}
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with these kernels shorter by %s in all, a traced step takes %s instead of %s", ms(wanted.Mid), ms(after), ms(step)), Value: (step - after) / 1e6, Unit: "ms"})
+	if mid < 0.5*wanted.Mid {
+		f.Evidence = append(f.Evidence, Evidence{Text: "the rest would be spent waiting for the program that launches, or for other work of the device"})
+		f.Caveat += " The upper bound is for a program that launches in half of its traced time, which tracing lengthens."
+	}
+	return true
+}
