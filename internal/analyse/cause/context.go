@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"math"
+
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
 )
@@ -132,6 +134,18 @@ func (c *Context) firstStep() model.Time {
 		}
 	}
 	return first
+}
+
+// lastStep is when the last step ended; the end of all time where the account is not of steps.
+func (c *Context) lastStep() model.Time {
+	if !c.B.PerStep {
+		return math.MaxInt64
+	}
+	last := model.Time(0)
+	for i := range c.P.Steps {
+		last = max(last, c.P.Steps[i].End)
+	}
+	return last
 }
 
 // warm is when the warm-up steps ended: the start of the first step that is not warm-up, 0 without one.

@@ -16,8 +16,9 @@ func findGC(c *Context) []Finding {
 	t, n, longest := 0.0, 0, 0.0
 	full := 0
 	spared := c.collectionsOfStart()
+	from, until := c.afterWarmup(), c.lastStep()
 	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; c.collection(sp) && sp.Start >= c.afterWarmup() && !spared(sp) {
+		if sp := &c.P.Spans[i]; c.collection(sp) && sp.Start >= from && sp.Start < until && !spared(sp) {
 			t += float64(sp.End - sp.Start)
 			longest = max(longest, float64(sp.End-sp.Start))
 			n++

@@ -20,7 +20,8 @@ type spanGroup struct {
 	longest            float64
 }
 
-// spanGroups sums the driving thread's spans of a kind after a time, by line, most first.
+// spanGroups sums the driving thread's spans of a kind after a time and, where there are steps, before the end of the last, by line, most first:
+// what comes later is done once, however many steps there were.
 func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup {
 	type key struct {
 		file, name model.Str
@@ -28,9 +29,10 @@ func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup 
 	}
 	index := map[key]int{}
 	var out []spanGroup
+	until := c.lastStep()
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
-		if sp.Kind != kind || sp.End <= sp.Start || sp.Start < after || sp.Thread != c.B.Thread && sp.Thread != 0 {
+		if sp.Kind != kind || sp.End <= sp.Start || sp.Start < after || sp.Start >= until || sp.Thread != c.B.Thread && sp.Thread != 0 {
 			continue
 		}
 		k := key{sp.File, sp.Name, sp.Line}
