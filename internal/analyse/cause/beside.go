@@ -14,6 +14,7 @@ import (
 // Limits of the rule on work beside the training.
 const (
 	besideShare   = 0.10 // of the step
+	besideRare    = 0.30 // of the loop's time, for validations that only few of the steps make
 	besideTracked = 0.2  // of a place's traced samples that may lie at operators that a gradient needs
 	besideTraced  = 5    // samples of a place in traced steps that are enough to tell
 	besideOps     = 0.3  // of a place's time in operators
@@ -51,11 +52,11 @@ func findBeside(c *Context) []Finding {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			c.every(members) > 1 || !c.operates(&p) || !c.readsBack(&p) {
+			!c.operates(&p) || !c.readsBack(&p) {
 			continue
 		}
 		network := c.infers(&p)
-		if network && !c.validates(&p, u) {
+		if network && !c.validates(&p, u) || c.every(members) > 1 && (!network || c.share(t) < besideRare) {
 			continue
 		}
 		out = append(out, c.besideFinding(&p, network))
@@ -288,10 +289,15 @@ func (c *Context) besideFinding(p *besidePlace, validation bool) Finding {
 	f.Fix.Text = "Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at."
 	f.Caveat = "Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay."
 	if validation {
-		f.Title = fmt.Sprintf("%s of %s tries the model without learning from it", percent(f.Share), c.each())
+		f.Title = c.shareOf(f.Share, sp.members) + " tries the model without learning from it"
 		f.Evidence = append(f.Evidence, Evidence{Text: "a network's answers are judged by a loss here, and no gradient flows through it"})
 		f.Fix.Text = "Validate every n-th step or once an epoch, or on a part of the data."
 		f.Caveat = "Whoever chooses weights by this value chooses among fewer."
+		if n := c.every(sp.members); n > 1 {
+			f.Fix.Text = fmt.Sprintf("Validate more rarely than about every %s step, or on a part of the data.", ordinal(n))
+			f.Step = Range{0.3 * t, 0.8 * t, t} // some validation stays
+			f.Run = c.overRun(f.Step)
+		}
 	}
 	c.grows(&f, sp.members)
 	return f

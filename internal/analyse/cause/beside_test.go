@@ -114,13 +114,41 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 
 // A network that is asked in each step and whose answer a loss compares with what is right is tried, not used.
 func TestValidationInEachStep(t *testing.T) {
+	f := want(t, validated(t, 1, 40), cause.Python, "", 12, 38)
+	if !strings.Contains(f.Title, "tries the model") || !strings.Contains(f.Fix.Text, "Validate") {
+		t.Errorf("%q: %q", f.Title, f.Fix.Text)
+	}
+}
+
+// A validation in every tenth step is named where it takes a large part of the loop's time, and not where it takes little.
+func TestValidationInFewSteps(t *testing.T) {
+	f := want(t, validated(t, 10, 600), cause.Python, "", 12, 48) // 60 ms of the mean step, of which some stays
+	if !strings.Contains(f.Title, "every 10th step") || !strings.Contains(f.Fix.Text, "more rarely") {
+		t.Errorf("%q: %q", f.Title, f.Fix.Text)
+	}
+	for _, f := range validated(t, 10, 60).Findings {
+		if f.Cause == cause.Python {
+			t.Errorf("a validation of a tenth of the time: %q", f.Title)
+		}
+	}
+}
+
+// validated is what is found of a program whose every nth step also tries the model, for so long.
+func validated(t *testing.T, every, ms int) cause.Result {
+	t.Helper()
 	p := testkit.NewProgram()
 	at := user("held_out", 10, 12)
 	try := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward"))
 	lines := make([]string, 20)
 	lines[11] = "return mse_loss(model(x), y).item()"
 	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), try)
+	learn := []testkit.Act{testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward"))}
+	long := try
+	long.Ms = ms
+	for range 20 {
+		p.Steps(every-1, model.PhaseBaseline, learn...)
+		p.Steps(1, model.PhaseBaseline, append(learn, long)...)
+	}
 	trainingTrace(p, 3, try, false)
 	ev := &p.S.Traces[0].Events
 	for i := range ev.Name {
@@ -129,10 +157,7 @@ func TestValidationInEachStep(t *testing.T) {
 		}
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Python, "", 12, 38)
-	if !strings.Contains(f.Title, "tries the model") || !strings.Contains(f.Fix.Text, "Validate") {
-		t.Errorf("%q: %q", f.Title, f.Fix.Text)
-	}
+	return res
 }
 
 // Only the place's own statement tells whether it reads back, its further lines included; the next statement does not.

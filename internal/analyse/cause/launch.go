@@ -130,7 +130,10 @@ func (c *Context) launchWords(f *Finding, site *launchSite) {
 		f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
 	case launchCall:
 		f.Fix.Text = "Give one call more to do (a larger batch, several requests together), or let torch.compile fuse the model's operators."
-		f.Caveat = "Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start."
+		f.Caveat = "Priced from traced steps with the tracing cost taken out; torch.compile costs time at the start."
+		if site.backward {
+			f.Caveat = "Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start."
+		}
 	case launchSpread:
 		f.Title += ", on many lines of which none stands out"
 		f.Fix.Text = "Let torch.compile fuse the operators between these lines, or work on more at once: larger batches, several sequences or environments side by side."
