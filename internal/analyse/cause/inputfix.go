@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -26,6 +27,10 @@ func (v *inputView) propose(c *Context, f *Finding, arguments ...string) {
 			" Let its __iter__ ask torch.utils.data.get_worker_info() which (sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards)."
 		f.Fix.uncertain = true
 	}
+	if v.workers == 0 && c.startsScriptAnew() {
+		f.Fix.Text += " From Python 3.14 on workers are not forked: they import the script anew, whose own work has to stand under if __name__ == \"__main__\", and get the data set by pickle."
+		f.Fix.uncertain = true
+	}
 	if v.loader.File == 0 {
 		return
 	}
@@ -43,6 +48,19 @@ func (v *inputView) propose(c *Context, f *Finding, arguments ...string) {
 		f.Fix.Text += " The line names no DataLoader: what it calls builds one, and needs to hand this on."
 		f.Fix.uncertain = true
 	}
+}
+
+// guard matches the line below which a script does what its workers must not do again.
+var guard = regexp.MustCompile(`^if\s+__name__\s*==`)
+
+// startsScriptAnew says that a worker would run the program's script once more: it is not forked, and no source has a guard against it.
+func (c *Context) startsScriptAnew() bool {
+	major, minor := 0, 0
+	if n, _ := fmt.Sscanf(c.P.Python, "%d.%d", &major, &minor); n < 2 || major < 3 || major == 3 && minor < 14 {
+		return false
+	}
+	at, _ := c.onlyLine(guard.MatchString)
+	return at.file == ""
 }
 
 // runs says that samples of the accounted process saw code of a file, by the end of its name.

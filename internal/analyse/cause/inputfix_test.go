@@ -223,3 +223,21 @@ func TestWorkersThatKeepUpOnAverage(t *testing.T) {
 		t.Errorf("%q: %+v", f.Title, f.Fix)
 	}
 }
+
+// From Python 3.14 on a worker runs the script once more: a change of the loader's line alone breaks a program without a guard.
+func TestWorkersThatAreNotForked(t *testing.T) {
+	for _, c := range []struct {
+		python, line string
+		certain      bool
+	}{{"3.13.2", "main()", true}, {"3.14.0", "main()", false}, {"3.14.0", `if __name__ == "__main__":`, true}} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+		p.P.Python = c.python
+		p.S.Sources["/home/u/train.py"].Lines[89] = c.line
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, cause.Input, "workers", 25, 0)
+		if (f.Fix.Old != "") != c.certain || strings.Contains(f.Fix.Text, "not forked") == c.certain {
+			t.Errorf("Python %s, %q: %+v", c.python, c.line, f.Fix)
+		}
+	}
+}
