@@ -15,7 +15,7 @@ const replayLimit = 0.1
 // checkReplay prints a run's step beside its unmodified replay, as what-if gives them, and asks for the two to agree.
 func checkReplay(t *testing.T, r *ran) {
 	t.Helper()
-	cmd := exec.Command(binary(t), "what-if", r.folder, "--scale", "python=1", "--json", "-")
+	cmd := exec.Command(binary(t), "what-if", r.folder, "--scale", "cpu=1", "--json", "-")
 	cmd.Dir = root(t)
 	out, err := cmd.Output()
 	if err != nil {

@@ -151,7 +151,8 @@ func ranges(numbers []int64) string {
 func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.Change, words string, err error) {
 	var said []string
 	for _, cause := range o.remove {
-		one, ok := r.Removal(cause)
+		one, _ := r.Removal(cause)
+		ok := r.TakesTime(cause)
 		if !ok && r.Removable(cause) && cause != "straggler" {
 			return c, "", usage("--remove: %q takes no time in the %s; can be taken away: %s", cause, r.Basis(), strings.Join(r.Causes(), ", "))
 		}

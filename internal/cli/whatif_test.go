@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/view"
 )
@@ -112,7 +113,7 @@ func answer(t *testing.T, args ...string) (doc view.WhatIf, text string) {
 // rankTrace writes a rank's trace of three steps of so many µs each.
 func rankTrace(t *testing.T, folder string, rank int, us int64) {
 	t.Helper()
-	tr := testkit.NewTrace().Key("distributedInfo", map[string]any{"backend": "nccl", "rank": rank, "world_size": 3})
+	tr := testkit.NewTrace().Key("distributedInfo", map[string]any{"backend": "nccl", "rank": rank, "world_size": 20})
 	for i := range int64(3) {
 		tr.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", i), 100, 1, 1000+i*us*1000, us*1000)
 		tr.Op("aten::mm", 1, 1000+i*us*1000, us*1000)
@@ -132,6 +133,12 @@ func TestWhatIfOfRanks(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	expect(t, "what-if", text, "a step of rank 1 takes 450 µs instead of 900 µs", "3 traced steps of each of 3 ranks", "100 % of what was traced")
+	for rank := 3; rank < 20; rank++ {
+		rankTrace(t, folder, rank, 300)
+	}
+	if doc, text := answer(t, folder, "--scale", "matmul=0.5"); doc.Ranks != replay.MaxTraces || !strings.Contains(text, "4 traces are not replayed") {
+		t.Errorf("%+v\n%s", doc, text)
+	}
 	if doc, text := answer(t, filepath.Join(folder, "rank2.json"), "--scale", "matmul=0.5"); doc.Rank == nil || *doc.Rank != 2 || doc.Ranks != 1 || strings.Contains(text, "rank") {
 		t.Errorf("%+v, %s", doc, text)
 	}

@@ -100,11 +100,10 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 	if a.LongestRank != a.Rank && a.Longest > (1+nothingSaved)*a.After {
 		note("a %s of rank %d then takes %s, the longest of all ranks", w.Unit, a.LongestRank, Milliseconds(a.Longest/1e6))
 	}
-	if ranks := r.Ranks(); ranks > a.Ranks {
+	if n, ranks := r.LeftOut(), r.Ranks(); n > 0 {
+		note("%s not replayed: of each rank one is, and of %d ranks at most", countedAre(n, "trace"), replay.MaxTraces)
+	} else if ranks > a.Ranks {
 		note("of %d ranks %d are in this replay: the others are not seen to wait for them, or hold no such steps", ranks, a.Ranks)
-	}
-	if n := r.LeftOut(); n > 0 {
-		note("%s not replayed: of each rank one is, and of 16 ranks at most", countedAre(n, "trace"))
 	}
 	if w.Error > 0.02 || w.Error < -0.02 || w.Slack > 0.02 {
 		note("the unmodified replay is %s off the recording and %s of the %s wait for nothing that was recorded: the answer is as uncertain",

@@ -59,7 +59,7 @@ var stepRemovals = map[string]Change{
 
 // Causes lists the causes that can be removed from what the session's answers are about.
 func (r *Session) Causes() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.removals())), func(cause string) bool { _, ok := r.Removal(cause); return !ok })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.removals())), func(cause string) bool { return !r.TakesTime(cause) })
 }
 
 func (r *Session) removals() map[string]Change {
@@ -79,10 +79,16 @@ func (r *Session) Removal(cause string) (c Change, ok bool) {
 	case c.RanksEqual:
 		return c, r.Meets()
 	case c.NoDeviceWaits:
-		return c, r.anyWithin(func(_ *lane, n *node) bool { return n.kind == Return })
+		return c, true // whose price can be nothing
 	}
 	c.Scale = slices.DeleteFunc(slices.Clone(c.Scale), func(s Scale) bool { return r.Time(s.Name) == 0 })
 	return c, len(c.Scale) > 0
+}
+
+// TakesTime says whether removing a cause changes anything in the steps.
+func (r *Session) TakesTime(cause string) bool {
+	c, ok := r.Removal(cause)
+	return ok && (!c.NoDeviceWaits || r.anyWithin(func(_ *lane, n *node) bool { return n.kind == Return }))
 }
 
 // Removable says whether a cause can be removed from such steps at all, whether or not it takes time in these.

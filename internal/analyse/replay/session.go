@@ -47,8 +47,8 @@ type Answer struct {
 	LongestRank int
 }
 
-// maxTraces bounds how many ranks' traces are replayed together.
-const maxTraces = 16
+// MaxTraces bounds how many ranks' traces are replayed together.
+const MaxTraces = 16
 
 // NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
 // replay: no steps, no usable trace.
@@ -128,7 +128,7 @@ func usable(traces []*model.Trace) []*model.Trace {
 	var out []*model.Trace
 	seen := map[int]bool{}
 	for _, t := range traces {
-		if t.Events.Len() == 0 || len(t.Lanes) > maxLanes || seen[t.Rank] || len(out) == maxTraces {
+		if t.Events.Len() == 0 || len(t.Lanes) > maxLanes || seen[t.Rank] || len(out) == MaxTraces {
 			continue
 		}
 		seen[t.Rank] = true
