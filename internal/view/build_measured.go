@@ -31,6 +31,7 @@ func (b *builder) measuredPrices() {
 	if m == nil || !a.PerStep || a.Mean() <= 0 {
 		return
 	}
+	defer b.res.found.Remeasured(b.res.ctx)
 	ops := a.Part(analyse.PartOps) / float64(len(a.Windows)) / 1e6
 	for i := range b.res.found.Findings {
 		f := &b.res.found.Findings[i]

@@ -37,7 +37,6 @@ func (b *builder) analyse() {
 	b.res.ctx = cause.NewContext(b.s, a)
 	b.res.found = cause.Find(b.res.ctx)
 	b.guard("measured prices", b.measuredPrices)
-	cause.Rank(b.res.found.Findings)
 	b.guard("savings in order", func() {
 		r := replay.NewSession(b.s, a)
 		b.res.found.Findings = cause.PriceInput(b.res.found.Findings, b.res.ctx, r)

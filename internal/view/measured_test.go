@@ -143,6 +143,27 @@ func TestMeasuredBounds(t *testing.T) {
 	}
 }
 
+// TestMeasuredTogether: fewer threads and more cores speed up the same operators. What both were measured to save, each alone, is not
+// saved twice, also where several ranks keep the steps from being replayed.
+func TestMeasuredTogether(t *testing.T) {
+	for _, ranks := range []int{1, 2} {
+		p := crowded(1)
+		p.S.Environment.CPUs, p.S.Environment.Affinity, p.P.WorldSize = 8, []int{0}, ranks
+		m := &Measured{Prices: []MeasuredPrice{{Fix: "cores=8", SavedMs: 70, OfMs: 80, Ops: 3}, {Fix: "threads=1", SavedMs: 60, OfMs: 80, Ops: 3}}}
+		r := Build(p.S, Options{Measured: m})
+		sum, n := 0.0, 0
+		for i := range r.Findings {
+			if s := r.Findings[i].Saving; s != nil && s.StepMs != nil {
+				sum += s.StepMs.Mid
+				n++
+			}
+		}
+		if n < 2 || sum > 101.5 {
+			t.Errorf("%d ranks: %d findings save %g ms of a step of 101 ms", ranks, n, sum)
+		}
+	}
+}
+
 // TestMeasuredAnother: lower precision is no price of a finding that asks for a higher one.
 func TestMeasuredAnother(t *testing.T) {
 	for _, of := range []string{cause.Precision, cause.Layout, cause.Python, cause.MemoryBound} {

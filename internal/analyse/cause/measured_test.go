@@ -1,0 +1,40 @@
+package cause
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// TestMeasuredClaims: a replay takes away as much of the operators as was measured, not as was guessed, before it says what the next
+// finding saves; what was refuted takes nothing.
+func TestMeasuredClaims(t *testing.T) {
+	p := testkit.NewProgram()
+	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
+	p.Steps(20, model.PhaseBaseline, testkit.Python(20, a), testkit.Native(80, a))
+	account := analyse.StepBreakdown(p.S, p.P)
+	c := NewContext(p.S, account)
+	const ms = 1e6
+	for _, x := range []struct {
+		measured Range
+		left     float64
+	}{{Range{50 * ms, 60 * ms, 70 * ms}, 40}, {Range{5 * ms, 10 * ms, 12 * ms}, 90}} {
+		threads := Finding{Cause: Threads, Step: Range{0, 30 * ms, 70 * ms}, Run: Range{0, 600 * ms, 1400 * ms}, claim: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}, guess: true}
+		threads.Measured(x.measured, x.measured.scale(20))
+		found := []Finding{threads}
+		InOrder(found, c, replay.NewSession(p.S, account))
+		if o := found[0].InOrder; o == nil || o.After/ms < x.left-1 || o.After/ms > x.left+1 {
+			t.Errorf("%+v are left of a step of 100 ms, want %g", o, x.left)
+		}
+	}
+	refuted := Finding{Cause: Threads, Step: Range{0, 30 * ms, 70 * ms}, claim: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}}
+	refuted.Refuted()
+	found := []Finding{{Cause: Python, Step: Range{0, 20 * ms, 20 * ms}, Run: Range{0, 400 * ms, 400 * ms}, claim: map[analyse.PartID]float64{analyse.PartPython: 400 * ms}}, refuted}
+	InOrder(found, c, replay.NewSession(p.S, account))
+	if found[0].InOrder == nil || found[1].InOrder != nil {
+		t.Errorf("in order: %v, %v", found[0].InOrder, found[1].InOrder)
+	}
+}
