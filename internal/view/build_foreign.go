@@ -55,8 +55,8 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 			v.Sentence += ", most at " + at
 		}
 		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", rangeText(f.Saving.RunS, Seconds))
-		if rest := b.computing(); rest != nil && f.Saving.RunS.Mid < smallSaving*b.res.traced.Span/1e9 {
-			v.Sentence = fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: %s", Percent(rest.Share), b.ofPeak(), lowerFirst(v.Sentence))
+		if about := b.aboutComputing(); about != "" && f.Saving.RunS.Mid < smallSaving*b.res.traced.Span/1e9 {
+			v.Sentence = about + lowerFirst(v.Sentence)
 		}
 		if share := b.idleUnexplained(); share > f.Share {
 			v.Sentence += fmt.Sprintf(" %s more is idle for reasons that the trace does not show.", Percent(share))
@@ -77,13 +77,17 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 	return v
 }
 
-// computing is the statement that most of the devices' time is computing that no finding is about; nil where it is not made.
-func (b *builder) computing() *Finding {
-	i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Cause == cause.Compute })
-	if i < 0 {
-		return nil
+// aboutComputing says, before a first finding that saves little, that the devices compute for most of their time; "" where they do not.
+func (b *builder) aboutComputing() string {
+	for i := range b.r.Findings {
+		if f := &b.r.Findings[i]; f.Cause == cause.Compute {
+			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ", Percent(f.Share), b.ofPeak())
+		}
 	}
-	return &b.r.Findings[i]
+	if top := &b.r.Breakdown[0]; top.Part == "GPU compute" && top.Share >= 0.5 {
+		return fmt.Sprintf("%s of the devices' time is computing%s, and no fix is likely to save a tenth of the whole. The first: ", Percent(top.Share), b.ofPeak())
+	}
+	return ""
 }
 
 // idleUnexplained is the share of the devices' time in which they idle before work whose launch is not in the trace, or which was

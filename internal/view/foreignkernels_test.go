@@ -90,6 +90,20 @@ func TestMostIsComputing(t *testing.T) {
 	}
 }
 
+// TestSmallSavingsOfMuchComputing: the program launches just in time for products in fp32. Neither the gaps nor the products save much.
+func TestSmallSavingsOfMuchComputing(t *testing.T) {
+	b := testkit.NewTrace()
+	for i := range 40 {
+		at := int64(1+i) * msec
+		b.Op("aten::mm", 1, at, msec-1_000)
+		b.Launch("volta_sgemm_64x64_nt", 1, at+msec-8_000, 5_000, at+msec, 900_000, i+1)
+	}
+	r := foreignReport(t, described(b, "Tesla V100-SXM2-32GB", 7).String())
+	if ofCause(r, "precision") == nil || !strings.HasPrefix(r.Verdict.Sentence, "90 % of the devices' time is computing, and no fix is likely to save a tenth of the whole. The first: the device idles") {
+		t.Error(r.Verdict.Sentence)
+	}
+}
+
 // TestCompiledAlready: who uses torch.compile is not told to do so.
 func TestCompiledAlready(t *testing.T) {
 	eager, compiled := testkit.NewTrace(), testkit.NewTrace()
