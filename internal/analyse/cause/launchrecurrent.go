@@ -41,11 +41,7 @@ func findRecurrent(c *Context) []Finding {
 		return nil
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		inside := false
-		c.C.Walk(c.P.Samples.Stack[a.Index], func(fr model.FrameID) bool {
-			inside = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/nn/modules/rnn.py")
-			return !inside
-		})
+		inside := c.passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/rnn.py", "", false)
 		return inside && (a.Part == analyse.PartOps || a.Part == analyse.PartPython)
 	})
 	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}

@@ -328,14 +328,9 @@ func even(chains []chain, sp spot, drivers map[funcKey]bool) bool {
 func (c *Context) through(chains []chain, file, function string) bool {
 	t := 0.0
 	for i := range chains {
-		c.C.Walk(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index], func(fr model.FrameID) bool {
-			f := &c.C.Stacks.Frames[fr]
-			if strings.HasSuffix(c.text(f.File), file) && strings.Contains(c.text(f.Function), function) {
-				t += chains[i].weight
-				return false
-			}
-			return c.C.File(f.File) != analyse.FileUser
-		})
+		if c.passes(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index], file, function, true) {
+			t += chains[i].weight
+		}
 	}
 	return t >= launchMost*sum(chains)
 }

@@ -119,7 +119,8 @@ func TestEvenLinesHaveNoPlace(t *testing.T) {
 		name  string
 		times [4]int // ms on four lines of the driving function
 		line  int
-	}{{"even", [4]int{25, 25, 25, 25}, 0}, {"three of four", [4]int{34, 33, 30, 3}, 0}, {"one stands out", [4]int{70, 10, 10, 10}, 40}, {"one of many", [4]int{40, 22, 20, 18}, 40}, {"two", [4]int{49, 47, 2, 2}, 40}} {
+	}{{"even", [4]int{25, 25, 25, 25}, 0}, {"three of four", [4]int{34, 33, 30, 3}, 0},
+		{"one stands out", [4]int{70, 10, 10, 10}, 40}, {"one of many", [4]int{40, 22, 20, 18}, 40}, {"two", [4]int{49, 47, 2, 2}, 40}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			var acts []testkit.Act
@@ -164,7 +165,8 @@ func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
 	for name, grad := range map[string]int{"few have one": 20, "all have one": 2000} {
 		p := testkit.NewProgram()
 		count := []testkit.Frame{module, loop(44), user("count", 20, 23)}
-		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Python(5, module, loop(40)), testkit.Native(20, count...), testkit.Python(30, count...),
+		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Python(5, module, loop(40)),
+			testkit.Native(20, count...), testkit.Python(30, count...),
 			testkit.Native(40, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
 		tracedCalls(p, called{name: "aten::mm", n: grad, us: 15, grad: true}, called{name: backwardOf, n: grad, us: 15, grad: true}, called{name: "aten::item", n: 2020 - grad, us: 15})
 		res, _ := find(t, p)
@@ -223,7 +225,8 @@ func TestLayersAndALoopBesideThem(t *testing.T) {
 	net := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), torchFrame("nn/modules/linear.py", "forward")}
 	clip := []testkit.Frame{module, loop(42), user("clip", 8, 11), torchFrame("nn/modules/module.py", "Module.state_dict")} // no call of the module
 	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper")}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(20, net...), testkit.Python(10, net...), testkit.Native(30, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, net...), testkit.Python(10, net...),
+		testkit.Native(30, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
 		testkit.Native(10, clip...), testkit.Python(10, clip...), testkit.Python(11, adam...), testkit.Native(9, append(adam, torchFrame("optim/sgd.py", "_multi_tensor_sgd"))...))
 	tracedCalls(p, called{name: "aten::linear", n: 1000, us: 20, grad: true}, called{name: backwardOf, n: 1000, us: 25, grad: true}, called{name: "aten::norm", n: 1200, us: 20},
 		called{name: "step", n: 100, us: 20})

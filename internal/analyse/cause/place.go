@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -20,6 +21,17 @@ func (c *Context) atUser(f *Finding) {
 		f.Where = c.where(sp)
 		f.Where.Rank, f.Where.Process = rank, process
 	}
+}
+
+// passes says that a stack passes through a function of a file, by the end of the file's path and a part of the function's name; below:
+// only what the user's innermost frame called counts.
+func (c *Context) passes(id model.StackID, file, function string, below bool) (found bool) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		found = strings.HasSuffix(c.text(f.File), file) && strings.Contains(c.text(f.Function), function)
+		return !found && !(below && c.C.File(f.File) == analyse.FileUser)
+	})
+	return found
 }
 
 // every says in how many of the steps samples (indices of attributed ones) lie where they lie in few: 1 for all of them, n for

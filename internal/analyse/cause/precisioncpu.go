@@ -64,14 +64,7 @@ func findFormat(c *Context) []Finding {
 func (c *Context) formatPlace(f *Finding) {
 	ops := func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps }
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		found := false
-		if ops(k, a) {
-			c.C.Walk(c.P.Samples.Stack[a.Index], func(fr model.FrameID) bool {
-				found = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/nn/modules/conv.py")
-				return !found
-			})
-		}
-		return found
+		return ops(k, a) && c.passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/conv.py", "", false)
 	})
 	if len(chains) < minSamples {
 		chains = chainsOf(c.C, &c.P.Samples, c.B.Samples, ops)

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -79,7 +78,7 @@ func (c *Context) compiledAt() Where {
 		a := analyse.Attributed{Index: i, Weight: 1}
 		if inside(compiling, sm.Time[i]) {
 			during = append(during, a)
-		} else if c.runsCompiled(sm.Stack[i]) && c.C.Info(sm.Stack[i]).Acts&analyse.ActBackward == 0 {
+		} else if c.passes(sm.Stack[i], "/torch/_dynamo/eval_frame.py", "", false) && c.C.Info(sm.Stack[i]).Acts&analyse.ActBackward == 0 {
 			running = append(running, a)
 		}
 	}
@@ -98,15 +97,6 @@ func (c *Context) compiledAt() Where {
 		}
 	}
 	return nowhere()
-}
-
-// runsCompiled says that a stack passes through the wrapper of compiled code.
-func (c *Context) runsCompiled(id model.StackID) (found bool) {
-	c.C.Walk(id, func(fr model.FrameID) bool {
-		found = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), "/torch/_dynamo/eval_frame.py")
-		return !found
-	})
-	return found
 }
 
 // StartUp is the time in ns from the start of the process to the end of its warm-up steps, and how much of it imports take; 0
@@ -205,11 +195,7 @@ func (c *Context) compilerImports(until model.Time) float64 {
 		id := sm.Stack[i]
 		found, ok := known[id]
 		if !ok && c.C.Info(id).Acts&analyse.ActImport != 0 {
-			c.C.Walk(id, func(fr model.FrameID) bool {
-				f := &c.C.Stacks.Frames[fr]
-				found = c.text(f.Function) == "compile" && strings.HasSuffix(c.text(f.File), "/torch/__init__.py")
-				return !found
-			})
+			found = c.passes(id, "/torch/__init__.py", "compile", false)
 			known[id] = found
 		}
 		return found
