@@ -179,7 +179,10 @@ func (v *inputView) sub(c *Context) string {
 
 // startsAgain says that most of the wait is for workers that start, or start over, in each iteration.
 func (v *inputView) startsAgain() bool {
-	return v.workers > 0 && v.loader != nil && v.started > 1 && (!v.loader.Persistent || v.rebuilt() || v.singly()) && v.first+v.restart*v.steps >= 0.5*(v.wait+v.restart*v.steps)
+	if v.workers == 0 || v.loader == nil || v.started < 2 || v.loader.Persistent && !v.rebuilt() && !v.singly() {
+		return false
+	}
+	return v.first+v.restart*v.steps >= 0.5*(v.wait+v.restart*v.steps)
 }
 
 // finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
