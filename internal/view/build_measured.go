@@ -61,7 +61,8 @@ func (b *builder) price(f *cause.Finding, p MeasuredPrice, ops float64) {
 		return min(ns*float64(b.res.ctx.Steps)+ns/(ops*1e6)*outside, max(b.res.ctx.Wall, ns))
 	}
 	f.Measured(step, cause.Range{Low: run(step.Low), Mid: run(step.Mid), High: run(step.High)})
-	f.Evidence = append(f.Evidence, cause.Evidence{Text: fmt.Sprintf("measured: %s run again with %s take %s less", recordedOperators(p.Ops), p.Fix, Percent(p.SavedMs/p.OfMs)), Value: p.SavedMs, Unit: "ms"})
+	text := fmt.Sprintf("measured: %s run again with %s take %s less", recordedOperators(p.Ops), p.Fix, Percent(p.SavedMs/p.OfMs))
+	f.Evidence = append(f.Evidence, cause.Evidence{Text: text, Value: p.SavedMs, Unit: "ms"})
 	f.Caveat = "Measured on each operator alone: what runs beside it in the program can take some of the gain."
 	if n, ok := strings.CutPrefix(p.Fix, "threads="); ok && b.res.ctx.P.WorldSize < 2 {
 		if _, err := strconv.ParseUint(n, 10, 16); err == nil {
@@ -80,7 +81,8 @@ func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 	} else if share > 0.005 {
 		take = "only " + Percent(share) + " less"
 	}
-	f.Evidence = append(f.Evidence, cause.Evidence{Text: fmt.Sprintf("measured: no gain: %s run again with %s take %s", recordedOperators(p.Ops), p.Fix, take), Value: p.SavedMs, Unit: "ms"})
+	text := fmt.Sprintf("measured: no gain: %s run again with %s take %s", recordedOperators(p.Ops), p.Fix, take)
+	f.Evidence = append(f.Evidence, cause.Evidence{Text: text, Value: p.SavedMs, Unit: "ms"})
 	f.Confidence = b.measuredConfidence(p, ops)
 	if f.Confidence.Level != cause.High {
 		f.Confidence.Level = cause.Low
@@ -100,7 +102,8 @@ func recordedOperators(n int) string { return counted(n, "recorded operator") }
 // measuredConfidence says how far a measured price can be trusted: operators with several threads take another time where other
 // programs take cores from them.
 func (b *builder) measuredConfidence(p MeasuredPrice, ops float64) cause.Confidence {
-	c := cause.Confidence{Level: measuredLevel(p.OfMs, ops), Why: fmt.Sprintf("measured after the program's end on %s, %s of %s per step", counted(p.Ops, "operator"), Milliseconds(p.OfMs), Milliseconds(ops))}
+	c := cause.Confidence{Level: measuredLevel(p.OfMs, ops)}
+	c.Why = fmt.Sprintf("measured after the program's end on %s, %s of %s per step", counted(p.Ops, "operator"), Milliseconds(p.OfMs), Milliseconds(ops))
 	if busy := b.s.Environment.OthersBusyCores; busy != nil && *busy >= crowdedCores {
 		c.Level = cause.Low
 		c.Why += fmt.Sprintf(", on a machine of which other programs took %.1f cores", *busy)

@@ -33,17 +33,16 @@ func (b *builder) analyse() {
 		b.foreign()
 		return
 	}
-	a := b.res.account
-	b.res.ctx = cause.NewContext(b.s, a)
+	b.res.ctx = cause.NewContext(b.s, b.res.account)
 	b.res.found = cause.Find(b.res.ctx)
 	b.guard("measured prices", b.measuredPrices)
 	b.guard("savings in order", func() {
-		r := replay.NewSession(b.s, a)
+		r := replay.NewSession(b.s, b.res.account)
 		b.res.found.Findings = cause.PriceInput(b.res.found.Findings, b.res.ctx, r)
 		cause.InOrder(b.res.found.Findings, b.res.ctx, r)
 	})
 	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)
-	b.parts(a)
+	b.parts(b.res.account)
 	for i := range b.res.found.Findings {
 		b.r.Findings = append(b.r.Findings, b.finding(&b.res.found.Findings[i]))
 	}
