@@ -20,8 +20,9 @@ def start():
     if not isinstance(settings, dict) or not os.path.isdir(settings.get("session") or ""):
         return
     core.begin(settings)
-    from . import imports, life, marks, tracebacks
+    from . import imports, life, marks, signals, tracebacks
 
+    core.hook("signals")(signals.install)()
     life.install()
     tracebacks.install()
     imports.install()

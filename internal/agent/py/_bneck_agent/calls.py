@@ -189,7 +189,7 @@ def starts(original):
     return start
 
 
-MODULES = ("_bneck_agent.ticker", "_bneck_agent.sampler")
+MODULES = ("_bneck_agent.ticker", "_bneck_agent.sampler", "_bneck_agent.signals")
 
 
 @core.hook("calls-thread")

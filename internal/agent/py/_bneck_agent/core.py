@@ -7,6 +7,8 @@ import sys
 import time
 from collections import deque
 
+from . import signals
+
 VERSION = "1"
 MAX_ROWS = 100_000  # kept in memory between two flushes; more are dropped and counted
 MAX_EVENT_BYTES = 256 << 20  # of events.jsonl.gz, compressed
@@ -42,13 +44,15 @@ class StopProgram(SystemExit):
 def hook(name):
     """Guards a function that the program's own calls lead to: it never raises, and after a failure it stays off.
 
-    The decorated function returns None when it failed; its callers must be able to go on with that.
+    The decorated function returns None when it failed; its callers must be able to go on with that. What the program's own handlers of
+    signals raise passes through it, at its end (signals.py).
     """
 
     def decorate(function):
         def guarded(*arguments):
             if name in broken:
                 return None
+            busy = True  # handlers of signals wait
             silent = here is not None
             if silent:  # both ends in this frame: code that first runs in silence has no events for the other end
                 enter(here())
@@ -59,17 +63,29 @@ def hook(name):
             except StopProgram:
                 raise
             except Exception as error:
-                failed(name, error)
+                if not signals.programs(error):
+                    failed(name, error)
+                elif name in signals.BY_C:
+                    signals.later(error, signals.BY_C[name])
+                else:
+                    raise
                 return None
             finally:
                 if silent:
                     leave(here())
+                busy = False  # noqa: F841  # signals.within reads it
+                if waiting:
+                    signals.release()
 
         guarded.__wrapped__ = function
         guarded.hook = name
         return guarded
 
     return decorate
+
+
+waiting = signals.waiting
+signals.guard = hook("")(hook).__code__
 
 
 def failed(name, error):
@@ -231,7 +247,7 @@ def replace(path, data):
     os.replace(partial, path)
 
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = signals.PACKAGE
 inner = [PACKAGE]  # folders whose frames are not the user's
 
 

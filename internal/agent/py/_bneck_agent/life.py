@@ -1,13 +1,12 @@
 """The process's own life: forks, exits, and the collector's pauses."""
 
-import _thread
 import atexit
 import functools
 import gc
 import os
 import sys
 
-from . import core, facts, marks
+from . import core, facts, marks, signals
 
 GC_ROW_NS = 200_000  # collections shorter than this are only counted
 
@@ -34,11 +33,9 @@ def install():
 @core.hook("fork-before")
 def forking():
     """In the parent: an open profiler session would record into the child's memory for ever."""
-    try:
-        for act in before_fork:
-            act()
-    except KeyboardInterrupt:
-        _thread.interrupt_main()  # exceptions end here, but this one is the program's
+    signals.prepare()
+    for act in before_fork:
+        act()
 
 
 @core.hook("fork-parent")
@@ -66,6 +63,9 @@ def leave():
     start_torch = sys.modules.get("_bneck_agent.start_torch")
     if start_torch is not None:
         start_torch.net()
+
+
+signals.by_c[leave.__code__] = "hook"
 
 
 @core.hook("end")
@@ -131,6 +131,7 @@ def watch_gc():
     """Begins timing garbage collections."""
     global watching_gc
     if not watching_gc:
+        signals.prepare()
         watching_gc = True
         gc.callbacks.append(collection)
 

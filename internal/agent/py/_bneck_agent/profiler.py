@@ -108,7 +108,7 @@ class Session:
         self.averages = os.environ.get("BNECK_DUMP_AVERAGES") == "1"
         self.metadata, self.metadata_json = settings.metadata, settings.metadata_json
         self.results = None
-        self.wall_offset_ns = 0
+        self.begun = self.ended = False
 
     def start(self):
         """Begins recording on the calling thread, which must also stop it."""
@@ -123,6 +123,7 @@ class Session:
         try:
             autograd._prepare_profiler(configuration, self.activities)
             silence(self.torch)
+            self.begun = True
             autograd._enable_profiler(configuration, self.activities)
         except BaseException:
             speak()
@@ -160,6 +161,9 @@ class Session:
             self.profile.__exit__(None, None, None)
             self.results = self.profile.kineto_results
             return
+        if (self.ended or not self.begun) and not self.torch.autograd._profiler_enabled():
+            raise RuntimeError("the program interrupted its start or its end")
+        self.ended = True
         self.flag(False)
         self.results = self.torch.autograd._disable_profiler()
 

@@ -8,10 +8,11 @@ window is open and is gone before any fork, so that no child inherits a threaded
 import _thread
 import ctypes
 import os
+from collections import deque
 
-from . import core
+from . import core, signals
 
-callback = None  # the C function; kept for as long as a call may be pending
+callback = answering = None  # C functions, of run and answer; kept for as long as a call may be pending
 target = None  # the function to call, None when nothing is wanted
 wake = None  # held while the thread has to go on
 done = None  # held while the thread lives
@@ -22,11 +23,9 @@ held = False  # the agent is in the middle of what the call would do: the call c
 
 def start(function, seconds):
     """Has function called on the main thread in `seconds`, then at that distance until stop."""
-    global target, wake, done, callback
+    global target, wake, done
     stop()
-    if callback is None:
-        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: run())
-        ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    prepare()
     target = function
     wake, done = _thread.allocate_lock(), _thread.allocate_lock()
     wake.acquire()
@@ -36,6 +35,15 @@ def start(function, seconds):
     except BaseException:  # no thread could be started: stop must not wait for one
         wake = done = None
         raise
+
+
+def prepare():
+    """Makes the C functions."""
+    global callback, answering
+    if callback is None:
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+        callback, answering = kind(run), kind(answer)
+        ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 def loop(wake, done, seconds):
@@ -49,24 +57,24 @@ def loop(wake, done, seconds):
         done.release()
 
 
-def run():
+def run(_):
     """On the main thread, between two bytecodes."""
     global running
     if target is not None and not held:
         running = True
         try:
-            tick()
-        except KeyboardInterrupt:
-            _thread.interrupt_main()  # ctypes would swallow it: the program gets it once we are gone
+            tick(target)
+        except BaseException as error:  # ctypes would print it
+            signals.later(error, "call")
         finally:
             running = False
     return 0
 
 
 @core.hook("ticker")
-def tick():
+def tick(function):
     """Passes the call on."""
-    target()
+    function()
 
 
 def stop():
@@ -75,9 +83,9 @@ def stop():
     target = None
     if wake is None:
         return
-    wake.release()
-    done.acquire()
-    wake = done = None
+    go_on, lives, wake, done = wake, done, None, None  # first: whoever comes in between finds no thread
+    go_on.release()
+    lives.acquire(True, 1.0)  # an exception that was meant for this thread may have ended it before it began
     path = "/proc/self/task/%d" % native
     until = core.now() + 20_000_000
     while os.path.exists(path) and core.now() < until:
@@ -92,23 +100,37 @@ def soon():
 
 def ask(function, seconds=2.0):
     """Has function called once on the main thread and waits for it, up to `seconds`; for callers on other threads."""
+    prepare()
     answered = _thread.allocate_lock()
     answered.acquire()
-
-    def answer(_):
-        try:
-            function()
-        finally:
-            answered.release()
-        return 0
-
-    kept.append(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(answer))
-    ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    ctypes.pythonapi.Py_AddPendingCall(kept[-1], None)
+    asked.append((function, answered))
+    ctypes.pythonapi.Py_AddPendingCall(answering, None)
     return answered.acquire(True, seconds)
 
 
-kept = []  # C functions that may still be called; one for each time another thread had to ask
+asked = deque()  # (function, lock that is released once it has been called)
+
+
+def answer(_):
+    """On the main thread, between two bytecodes."""
+    if asked:
+        function, answered = asked.popleft()
+        try:
+            fulfil(function)
+        except BaseException as error:
+            signals.later(error, "call")
+        finally:
+            answered.release()
+    return 0
+
+
+@core.hook("ticker-asked")
+def fulfil(function):
+    """Passes the call on."""
+    function()
+
+
+signals.by_c.update({run.__code__: "call", answer.__code__: "call"})
 
 
 def lost():
@@ -116,3 +138,4 @@ def lost():
     global target, wake, done, held
     target = wake = done = None
     held = False
+    asked.clear()

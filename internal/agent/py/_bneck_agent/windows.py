@@ -9,7 +9,7 @@ import os
 import threading
 import time
 
-from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, ticker, waits
+from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, signals, ticker, waits
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -208,20 +208,22 @@ class Windows:
             threads = 0 if self.ever else forks.threads()
             if session.keywords["with_stack"]:
                 modules.aside()
+            self.open = session  # first, so that nothing that comes in between leaves a session that nobody ends
             try:
                 session.start()
             finally:
                 modules.back()
-            self.open, self.ever = session, True
+            self.ever = True
             if self.settings.modules:
                 modulepaths.begin(self.torch)
             forks.ever = True
             if threads:
                 forks.own_threads = forks.threads() - threads
         except Exception as error:
-            self.over = True
-            self.failed("start", error)
-            core.emit("window", self.count, "trace", t, core.now(), core.now(), number, number, 0, None, str(error)[:500])
+            said = signals.said(error)
+            self.open, self.over = None, True
+            self.failed("start", said)
+            core.emit("window", self.count, "trace", t, core.now(), core.now(), number, number, 0, None, said[:500])
             return
         self.began = core.now()
         core.paused(t, self.began)
@@ -231,10 +233,10 @@ class Windows:
             limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
             ticker.start(self.stale, limit)
 
-    def failed(self, what, error):
+    def failed(self, what, said):
         """Says that torch refused, and in its words why."""
         then = "tracing is over" if self.over else "it is tried again without stacks"
-        core.note("profiler-failed", "torch's profiler did not %s (%s: %s): %s" % (what, type(error).__name__, error, then))
+        core.note("profiler-failed", "torch's profiler did not %s (%s): %s" % (what, said, then))
 
     def safe(self, number):
         """Whether a session may begin here: nothing that began within an earlier session still runs.
@@ -275,7 +277,6 @@ class Windows:
         session = self.open
         if session is None or core.thread_id() != self.driver or not self.changing.acquire(False):
             return False
-        self.open = None
         try:
             self.close(session, why)
         finally:
@@ -291,11 +292,11 @@ class Windows:
         try:
             session.stop()
         except Exception as problem:
-            error = "%s: %s" % (type(problem).__name__, problem)
+            error = signals.said(problem)
             self.over = not (self.settings.stack or self.settings.categories)  # without stacks it may work
             self.settings.stack = self.settings.categories = False
-            self.failed("stop", problem)
-        t1 = core.now()
+            self.failed("stop", error)
+        self.open, t1 = None, core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
         core.paused(t0, t1)
         self.edge_next = True
@@ -324,7 +325,7 @@ class Windows:
                 events = self.write(session, name)
                 memorycategories.keep(session, results, index, events)
             except Exception as problem:
-                error = "%s: %s" % (type(problem).__name__, problem)
+                error = signals.said(problem)
             del results
         del session
         t1 = core.now()
