@@ -28,7 +28,7 @@ func TestSmallSharedMemory(t *testing.T) {
 		{"collate", "shm full", 4, 1, "main", 32},
 		{"queue", "shm lost", 4, 1, "worker", 36},
 		{"bus", "shm full", 64, 1, "main", 34},
-		{"caught", "shm full", 4, 0, "main", 39},
+		{"caught", "shm full", 4, 0, "main", 41},
 	}
 	for _, generation := range generations() {
 		interpreter := python(t, generation)

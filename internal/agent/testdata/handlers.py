@@ -35,7 +35,7 @@ agent = sys.modules.get("_bneck_agent")  # absent in the run that this one is co
 
 
 def steps():
-    for row in loader:
+    for _row in loader:
         optimizer.step()
 
 
@@ -135,7 +135,7 @@ def fork():
 
 
 def few_steps():
-    for row, _ in zip(loader, range(50)):
+    for _row, _ in zip(loader, range(50)):
         optimizer.step()
 
 

@@ -31,6 +31,7 @@ def install(torch):
     life.after_fork.append(forked)
     wrap_loader(dataloader.DataLoader)
     wrap_iterator(dataloader._BaseDataLoaderIter)
+    wrap_shutdown(dataloader._MultiProcessingDataLoaderIter)
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         wrap_fetcher(getattr(fetch, name))
 
@@ -50,6 +51,9 @@ def wrap_loader(loader):
         iterating(self)
         try:
             iterator = iterate(self)
+        except Exception as error:  # a worker of this or of another DataLoader has died meanwhile
+            sharing.failed(error, described.get(ids.get(self)))
+            raise
         finally:
             not_iterating()
         iterated(self, iterator, t0)
@@ -74,13 +78,26 @@ def wrap_iterator(iterator):
                 exhausted(loop, asked)
             raise
         except Exception as error:
-            sharing.failed(error, None if loop is None else described.get(loop.loader))
+            sharing.failed(error, None if loop is None else described.get(loop.loader), "shm full", sharing.workers_of(self))
             raise
         if loop is not None:
             given(loop, t0, data)
         return data
 
     iterator.__next__ = __next__
+
+
+def wrap_shutdown(iterator):
+    """Looks how workers have ended before torch waits for them: a handler of signals tells the program of it in any line."""
+    original = iterator._shutdown_workers
+
+    @functools.wraps(original)
+    def _shutdown_workers(self):
+        loop = getattr(self, "_bneck_loop", None)
+        sharing.failed(None, None if loop is None else described.get(loop.loader), "shm full", sharing.workers_of(self))
+        original(self)
+
+    iterator._shutdown_workers = _shutdown_workers
 
 
 def wrap_fetcher(fetcher):

@@ -93,7 +93,7 @@ def own(handler):
 
 
 def within(frame):
-    """"" where a handler may run at once; "hook" where one runs, at whose end it can; else how it can run later."""
+    """Empty where a handler may run at once; "hook" where one runs, at whose end it can; else how it can run later."""
     found = ""
     while frame is not None:
         code = frame.f_code
