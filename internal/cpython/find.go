@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,9 +109,10 @@ func (f *finder) find() (*Interpreter, error) {
 }
 
 // candidates are first mappings of files that may hold the runtime: libpython before the executable, since an
-// executable that links the library holds none.
+// executable that links the library holds none. PyPy's library comes before both, wherever it is mapped: libpython beside it
+// belongs to an extension, and does not run the program.
 func candidates(maps proc.Maps, exe string) []proc.Mapping {
-	var libs, exes []proc.Mapping
+	var others, libs, exes []proc.Mapping
 	seen := map[string]bool{}
 	for _, m := range maps {
 		base := path.Base(m.Path)
@@ -119,13 +121,15 @@ func candidates(maps proc.Maps, exe string) []proc.Mapping {
 		}
 		seen[m.Path] = true
 		switch {
-		case libName.MatchString(base) || strings.HasPrefix(base, "libpypy"):
+		case strings.HasPrefix(base, "libpypy"):
+			others = append(others, m)
+		case libName.MatchString(base):
 			libs = append(libs, m)
 		case m.Path == exe || exe == "" && exeName.MatchString(base):
 			exes = append(exes, m)
 		}
 	}
-	return append(libs, exes...)
+	return slices.Concat(others, libs, exes)
 }
 
 func (f *finder) probe(m proc.Mapping) (*Interpreter, error) {
