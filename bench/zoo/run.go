@@ -250,8 +250,8 @@ func (r *runner) command(variant string) []string {
 	return append(args, r.script[variant])
 }
 
-// measurable are the causes whose prices --measure-fixes can measure; with others it would only take time.
-var measurable = map[string]bool{"threads": true, "machine": true, "precision": true, "layout": true}
+// measurable are the causes whose prices --measure-fixes can measure, by other numbers of threads and cores; with others it would only take time.
+var measurable = map[string]bool{"threads": true, "machine": true}
 
 // profileSlow profiles the slow program once more.
 func (r *runner) profileSlow(ctx context.Context, o *outcome) error {
