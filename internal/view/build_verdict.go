@@ -50,7 +50,7 @@ func (b *builder) analyse() {
 }
 
 // unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.
-const unevenSteps = 1.5
+const unevenSteps = 1.15
 
 // parts writes the account: mean shares of the accounted steps times their median.
 func (b *builder) parts(a *analyse.Breakdown) {
