@@ -86,8 +86,7 @@ func (b *builder) refute(f *cause.Finding, p MeasuredPrice, ops float64) {
 	f.Confidence = b.measuredConfidence(p, ops)
 	if f.Confidence.Level != cause.High {
 		f.Confidence.Level = cause.Low
-		rest := 1 - min(p.OfMs/ops, 1)
-		f.Price(cause.Range{Mid: rest * f.Step.Mid, High: rest * f.Step.High}, cause.Range{Mid: rest * f.Run.Mid, High: rest * f.Run.High})
+		f.Rest(1 - min(p.OfMs/ops, 1))
 		f.Caveat = "What was run again gains nothing; the saving is a range from experience for the other operators."
 		return
 	}

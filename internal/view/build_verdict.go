@@ -38,7 +38,7 @@ func (b *builder) analyse() {
 	b.guard("measured prices", b.measuredPrices)
 	b.guard("savings in order", func() {
 		r := replay.NewSession(b.s, b.res.account)
-		b.res.found.Findings = cause.PriceInput(b.res.found.Findings, b.res.ctx, r)
+		b.res.found.PriceInput(b.res.ctx, r)
 		cause.InOrder(b.res.found.Findings, b.res.ctx, r)
 	})
 	b.r.Unread = append(b.r.Unread, b.res.found.Skipped...)

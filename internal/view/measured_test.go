@@ -164,6 +164,34 @@ func TestMeasuredTogether(t *testing.T) {
 	}
 }
 
+// TestMeasuredOnceEach: more cores speed up what fewer threads leave, also where both were measured; what fewer threads were guessed to save
+// is not taken from it once that is refuted.
+func TestMeasuredOnceEach(t *testing.T) {
+	p := crowded(1)
+	p.S.Environment.CPUs, p.S.Environment.Affinity = 8, []int{0}
+	cores := func(prices ...MeasuredPrice) (float64, string) {
+		t.Helper()
+		f := findingOf(Build(p.S, Options{Measured: &Measured{Prices: prices}}), "machine")
+		if f == nil || f.Saving == nil {
+			t.Fatalf("%+v", f)
+		}
+		said := ""
+		for _, e := range f.Evidence {
+			said += e.Text + "\n"
+		}
+		return f.Saving.StepMs.Mid, said
+	}
+	measured := MeasuredPrice{Fix: "cores=8", SavedMs: 40, OfMs: 80, Ops: 3}
+	both, said := cores(measured, MeasuredPrice{Fix: "threads=1", SavedMs: 32, OfMs: 80, Ops: 3})
+	if math.Abs(both-0.6*50) > 0.5 || !strings.Contains(said, "what is left once those are fewer") {
+		t.Errorf("cores save %g ms beside fewer threads, want half of the 60 ms that these leave: %s", both, said)
+	}
+	alone, said := cores(measured, MeasuredPrice{Fix: "threads=1", SavedMs: 0, OfMs: 80, Ops: 3})
+	if math.Abs(alone-50) > 0.5 || strings.Contains(said, "what is left once those are fewer") {
+		t.Errorf("cores save %g ms where the number of threads does not matter, want 50: %s", alone, said)
+	}
+}
+
 // TestMeasuredAnother: lower precision is no price of a finding that asks for a higher one.
 func TestMeasuredAnother(t *testing.T) {
 	for _, of := range []string{cause.Precision, cause.Layout, cause.Python, cause.MemoryBound} {

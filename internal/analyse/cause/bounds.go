@@ -5,34 +5,62 @@ import (
 	"slices"
 )
 
-// settle gives prices what holds for all of them, once each is known: an interval as wide as the steps' spread says, what the rest of the
-// step gains by the end of waits, their order, and together no more than there is. What then saves less than the floor is left out; largest is
-// the largest share of that.
-func (c *Context) settle(found []Finding) (kept []Finding, largest float64) {
-	unsettle(found)
+// settle gives prices what holds for all of them, once each is known: what two of them would count twice, an interval as wide as the steps'
+// spread says, what the rest of the step gains by the end of waits, their order, and together no more than there is. small are those that then
+// save less than the floor.
+func (c *Context) settle(found []Finding) (kept, small []Finding) {
 	for i := range found {
 		f := &found[i]
-		f.bare = &struct{ step, run Range }{f.Step, f.Run}
-		c.widen(f)
+		unsettle(f)
+		f.bare = &ownPrice{step: f.Step, run: f.Run}
+	}
+	oncePerCore(c, found)
+	for i := range found {
+		c.widen(&found[i])
 	}
 	c.warmer(found)
 	Rank(found)
 	c.together(found)
-	return slices.DeleteFunc(found, func(f Finding) bool {
-		small := savedShare(c, &f) < Floor && !f.Healthy && !f.Stops
-		if small {
-			largest = max(largest, savedShare(c, &f))
+	for _, f := range found {
+		if savedShare(c, &f) < Floor && !f.Healthy && !f.Stops {
+			small = append(small, f)
+		} else {
+			kept = append(kept, f)
 		}
-		return small
-	}), largest
+	}
+	return kept, small
 }
 
-// unsettle gives findings their own prices back.
-func unsettle(found []Finding) {
-	for i := range found {
-		if f := &found[i]; f.bare != nil {
-			f.Step, f.Run, f.bare = f.bare.step, f.bare.run, nil
-		}
+// settle settles the findings and those that were too small beside them.
+func (res *Result) settle(c *Context) {
+	res.Findings, res.small = c.settle(append(res.Findings, res.small...))
+	for i := range res.small {
+		res.Largest = max(res.Largest, savedShare(c, &res.small[i]))
+	}
+}
+
+// ownPrice is a finding's price before it is put beside the others, and what was noted of it since then.
+type ownPrice struct {
+	step, run Range
+	notes     []string
+}
+
+// unsettle gives a finding its own price back.
+func unsettle(f *Finding) {
+	if f.bare == nil {
+		return
+	}
+	notes := f.bare.notes
+	f.Step, f.Run, f.bare = f.bare.step, f.bare.run, nil
+	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool { return e.Unit == "" && slices.Contains(notes, e.Text) })
+}
+
+// onlyPart leaves a part of a finding's saving beside the others, and says why.
+func (f *Finding) onlyPart(part float64, why string) {
+	f.Step, f.Run = f.Step.scale(part), f.Run.scale(part)
+	if !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Text == why }) {
+		f.Evidence = append(f.Evidence, Evidence{Text: why})
+		f.bare.notes = append(f.bare.notes, why)
 	}
 }
 
@@ -68,23 +96,28 @@ func (c *Context) meanError() float64 {
 	return math.Sqrt(sum / (n - 1) / n)
 }
 
-// together lets findings, in their order, save no more than the ones before them leave of the step: rules that claim no time of their own, such
-// as those of threads, see what others claim.
+// together lets findings, in their order, save no more than the ones before them leave of the step and of the run: rules that claim no time
+// of their own, such as those of threads or of a quota, see what others claim.
 func (c *Context) together(found []Finding) {
-	left := c.B.Mean()
+	step, run := c.B.Mean(), c.Wall
 	for i := range found {
 		f := &found[i]
-		if f.OfRun || f.Healthy || f.Step.Mid <= 0 {
+		if f.Healthy || f.Run.Mid <= 0 && f.Step.Mid <= 0 {
 			continue
 		}
-		if f.Step.Mid > left {
-			k := max(left, 0) / f.Step.Mid
-			f.Step, f.Run = f.Step.scale(k), f.Run.scale(k)
-			if !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Text == countedElsewhere }) {
-				f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
-			}
+		part := 1.0
+		if !f.OfRun && f.Step.Mid > step {
+			part = step / f.Step.Mid
 		}
-		left -= f.Step.Mid
+		if c.Wall > 0 && f.Run.Mid > run {
+			part = min(part, run/f.Run.Mid)
+		}
+		if part < 1 {
+			f.onlyPart(part, countedElsewhere)
+		}
+		if run -= f.Run.Mid; !f.OfRun {
+			step -= f.Step.Mid
+		}
 	}
 }
 

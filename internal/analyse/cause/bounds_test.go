@@ -60,7 +60,8 @@ func TestSavingsTogetherFitTheStep(t *testing.T) {
 			res, b := find(t, p)
 			ctx := cause.NewContext(p.S, b)
 			sums(t, res.Findings, b, ctx.Wall)
-			sums(t, cause.PriceInput(res.Findings, ctx, replay.NewSession(p.S, b)), b, ctx.Wall)
+			res.PriceInput(ctx, replay.NewSession(p.S, b))
+			sums(t, res.Findings, b, ctx.Wall)
 		})
 	}
 }
@@ -100,4 +101,18 @@ func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
 			t.Errorf("the run's bounds %+v are not those of %d steps %+v", r, n, s)
 		}
 	}
+}
+
+// What a quota holds back is time of the program's own lines: both together are no more than the run.
+func TestSavingsOfTheMachineFitTheRun(t *testing.T) {
+	p := testkit.NewProgram()
+	quota, throttled := 0.5, 3.9
+	p.S.Environment.Threads["torch.get_num_threads"] = "1"
+	p.Steps(40, model.PhaseBaseline, testkit.Python(95, module, loop(44), user("count_words", 10, 12)), testkit.Native(5, module, loop(40)))
+	p.S.Environment.CPUQuota, p.S.Environment.ThrottledSeconds = &quota, &throttled
+	res, b := find(t, p)
+	if len(res.Findings) < 2 {
+		t.Fatalf("findings %+v, want the lines' and the quota's", res.Findings)
+	}
+	sums(t, res.Findings, b, cause.NewContext(p.S, b).Wall)
 }

@@ -77,7 +77,6 @@ func find(c *Context, all []rule) Result {
 		}
 	}
 	behindStraggler(c, claims)
-	oncePerCore(c, claims)
 	for _, f := range claims {
 		if saved := savedShare(c, &f); saved >= Floor || f.Healthy || f.Stops {
 			res.Findings = append(res.Findings, f)
@@ -85,9 +84,7 @@ func find(c *Context, all []rule) Result {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
-	var small float64
-	res.Findings, small = c.settle(res.Findings)
-	res.Largest = max(res.Largest, small)
+	res.settle(c)
 	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}

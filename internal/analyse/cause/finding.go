@@ -76,9 +76,11 @@ type Finding struct {
 	// asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
 	asleep float64
 	// bare is the finding's own price, before settle put it beside the others; nil until then.
-	bare *struct{ step, run Range }
+	bare *ownPrice
 	// guess marks a price that rests on the machine's limits alone, with nothing of this program measured under the fix.
 	guess bool
+	// measured marks a price that comes from a measurement of this program's operators under the fix.
+	measured bool
 }
 
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.
@@ -137,4 +139,6 @@ type Result struct {
 	Largest float64
 	// Skipped names rules that failed on this session.
 	Skipped []string
+	// small are findings that save less than the floor beside the others: where these turn out to save less, they may save more.
+	small []Finding
 }

@@ -30,22 +30,21 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 // PriceInput sets the price of waits for data by replaying the recorded fetches under the fix: the queue has its depth, workers and
 // the step share the cores, and what the wait hid becomes the limit. The findings are ranked anew. Where a session has several
 // ranks, or its steps cannot be replayed, the prices stay as they are. What saves less than the floor then is left out.
-func PriceInput(found []Finding, c *Context, r *replay.Session) []Finding {
+func (res *Result) PriceInput(c *Context, r *replay.Session) {
 	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > replayError {
-		return found
+		return
 	}
-	unsettle(found)
-	for i := range found {
-		f := &found[i]
+	for i := range res.Findings {
+		f := &res.Findings[i]
 		if f.ask == nil || f.Step.Mid <= 0 {
 			continue
 		}
+		unsettle(f)
 		if before, after, err := r.Price(*f.ask); err == nil && before > 0 && after <= before {
 			f.byReplay(c, before, after)
 		}
 	}
-	found, _ = c.settle(found)
-	return found
+	res.settle(c)
 }
 
 // byReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes off,

@@ -27,7 +27,9 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		}
 		rule := found[0].Step.Mid
 		found[0].Step.Mid = 1e6 // to see who sets it
-		found = PriceInput(found, c, replay.NewSession(p.S, account))
+		res := Result{Findings: found}
+		res.PriceInput(c, replay.NewSession(p.S, account))
+		found = res.Findings
 		want := madeFast * 60e6
 		if world > 1 {
 			want = 1e6
@@ -68,7 +70,9 @@ func TestWorkersThatFillTheCores(t *testing.T) {
 			t.Fatalf("%d cores: %+v, want %d workers", c.cpus, found, c.workers)
 		}
 		rule := found[0].Step
-		got := PriceInput(found, ctx, replay.NewSession(p.S, account))[0].Step
+		res := Result{Findings: found}
+		res.PriceInput(ctx, replay.NewSession(p.S, account))
+		got := res.Findings[0].Step
 		want := fetch + rest - c.after - crossing*fetch/min(float64(c.workers), float64(c.cpus)) - float64(c.workers)*startWorker/1e6/steps/min(float64(c.workers), float64(c.cpus))
 		if math.Abs(got.Mid/1e6-want) > 0.05*want || math.Abs(rule.Mid-got.Mid) > 0.12*got.Mid {
 			t.Errorf("%d cores: %.1f ms a step (the rule says %.1f), want %.1f", c.cpus, got.Mid/1e6, rule.Mid/1e6, want)

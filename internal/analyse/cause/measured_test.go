@@ -38,3 +38,37 @@ func TestMeasuredClaims(t *testing.T) {
 		t.Errorf("in order: %v, %v", found[0].InOrder, found[1].InOrder)
 	}
 }
+
+// TestRefutedMakesRoom: what was too small to be said beside a guess is said again once a measurement refutes that.
+func TestRefutedMakesRoom(t *testing.T) {
+	p := testkit.NewProgram()
+	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
+	p.Steps(20, model.PhaseBaseline, testkit.Python(20, a), testkit.Native(80, a))
+	c := NewContext(p.S, analyse.StepBreakdown(p.S, p.P))
+	const ms = 1e6
+	price := func(mid float64) Range { return Range{0.8 * mid * ms, mid * ms, mid * ms} }
+	res := Result{Findings: []Finding{
+		{Cause: Machine, Sub: "affinity", Step: price(98), Run: price(98).scale(20), guess: true},
+		{Cause: Python, Step: price(20), Run: price(20).scale(20)},
+	}}
+	res.settle(c)
+	if len(res.Findings) != 1 || res.Largest < 0.019 || res.Largest > 0.021 {
+		t.Fatalf("%d findings, the largest other saves %g of the step; want one, and 0.02", len(res.Findings), res.Largest)
+	}
+	res.Findings[0].Refuted()
+	res.Remeasured(c)
+	if f := &res.Findings[0]; len(res.Findings) != 2 || f.Cause != Python || f.Step.Mid < 19.9*ms || f.Step.Mid > 20.1*ms || len(f.Evidence) > 0 {
+		t.Errorf("%+v, want the interpreter's 20 ms, without a word on what others claim", res.Findings)
+	}
+}
+
+// TestOnlyAPartKeepsItsOwnPrice: what is left of a guess is a part of its own price, not of what was left of it beside the others.
+func TestOnlyAPartKeepsItsOwnPrice(t *testing.T) {
+	f := Finding{Cause: Threads, Step: Range{0, 40, 80}, Run: Range{0, 400, 800}}
+	f.bare = &ownPrice{step: f.Step, run: f.Run}
+	f.onlyPart(0.5, countedElsewhere)
+	f.Rest(0.5)
+	if f.Step != (Range{0, 20, 40}) || f.Run != (Range{0, 200, 400}) || len(f.Evidence) > 0 {
+		t.Errorf("%+v", f)
+	}
+}

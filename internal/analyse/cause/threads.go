@@ -50,9 +50,10 @@ func findThreads(c *Context) []Finding {
 }
 
 // oncePerCore sees to it that too many threads and what the machine withholds do not count the same time twice: both are about operators
-// that wait for cores. What a quota held back was measured and stays; more cores speed up what fewer threads would leave.
+// that wait for cores. What was measured stays: on operators with other threads, or else by the kernel's counter of a quota. More cores speed
+// up what fewer threads would leave.
 func oncePerCore(c *Context, all []Finding) {
-	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Threads })
+	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Threads && f.Step.Mid > 0 })
 	if i < 0 {
 		return
 	}
@@ -60,19 +61,15 @@ func oncePerCore(c *Context, all []Finding) {
 	for k := range all {
 		f := &all[k]
 		switch {
-		case f.Cause != Machine:
-		case f.Sub == "cpu-quota" && threads.Step.Mid > 0:
+		case f.Cause != Machine || f.Step.Mid <= 0:
+		case f.Sub == "cpu-quota" && threads.measured:
+			f.onlyPart(max(1-threads.Step.Mid/f.Step.Mid, 0), "what fewer threads save was measured, and is not counted here again")
+		case f.Sub == "cpu-quota":
 			threads.onlyPart(max(1-f.Step.Mid/threads.Step.Mid, 0), "what the quota held back is counted under machine/cpu-quota and not here again")
 		case (f.Sub == "affinity" || f.Sub == "omp-default") && ops > 0:
 			f.onlyPart(max(1-threads.Step.Mid/ops, 0), "the same operators have too many threads: this is of what is left once those are fewer")
 		}
 	}
-}
-
-// onlyPart leaves a part of a finding's saving, and says why.
-func (f *Finding) onlyPart(part float64, why string) {
-	f.Step, f.Run = f.Step.scale(part), f.Run.scale(part)
-	f.Evidence = append(f.Evidence, Evidence{Text: why})
 }
 
 // overOperators extrapolates to the run what a fix of all operators saves per step: it saves the same share of the operators that lie
