@@ -39,20 +39,21 @@ type besidePlace struct {
 	traced int
 }
 
-// findBeside names what each training step computes beside the training: operators whose results no backward pass uses, called
-// by neither the optimizer nor the loader, and read back to Python: statistics for logs, metrics. Doing it every n-th step is
-// the cure.
+// findBeside names what each training step computes beside the training: operators whose results no backward pass uses and from which
+// the loss is not computed, called by neither the optimizer nor the loader, and read back to Python: statistics for logs, metrics. Doing
+// it every n-th step is the cure.
 func findBeside(c *Context) []Finding {
 	u := analyse.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return nil
 	}
 	var out []Finding
-	for _, p := range c.besidePlaces(u) {
+	loss := c.lossParts()
+	for _, p := range c.besidePlaces(u, loss) {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			!c.operates(&p) || !c.readsBack(&p) {
+			!c.operates(&p) || !c.readsBack(&p) && !(p.key.line > 0 && loss.readLater(&p)) {
 			continue
 		}
 		network := c.infers(&p)
@@ -86,8 +87,9 @@ func membersOf(chains []chain) []int {
 	return out
 }
 
-// besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work, most time first.
-func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
+// besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work and on which the loss does not
+// depend, most time first.
+func (c *Context) besidePlaces(u *analyse.Untracked, loss *lossParts) []besidePlace {
 	seen, apart := map[placeKey]int{}, map[placeKey]int{}
 	c.tracedChains(u, func(ch chain, at model.Time) {
 		untracked := inside(u.Runs, at)
@@ -111,7 +113,7 @@ func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
 	index := map[placeKey]int{}
 	var out []besidePlace
 	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, c.computes) {
-		depth, key, ok := c.outermost(&ch, beside)
+		depth, key, ok := c.outermost(&ch, beside, loss)
 		if !ok {
 			continue
 		}
@@ -131,13 +133,13 @@ func (c *Context) besidePlaces(u *analyse.Untracked) []besidePlace {
 // outermost is the first place on a chain, from outside, that is beside the training: a function, or a line of one that does
 // other things too. Functions that drive the loop are never the place, and of a line that only calls another function of the
 // user's, that function is.
-func (c *Context) outermost(ch *chain, beside func(placeKey) bool) (depth int, key placeKey, ok bool) {
+func (c *Context) outermost(ch *chain, beside func(placeKey) bool, loss *lossParts) (depth int, key placeKey, ok bool) {
 	for i := range ch.frames {
 		f := keyOf(&ch.frames[i])
-		if k := (placeKey{f: f}); !c.drivers[f] && beside(k) {
+		if k := (placeKey{f: f}); !c.drivers[f] && beside(k) && !loss.holds(ch.frames, i, true) {
 			return i, k, true
 		}
-		if k := (placeKey{f, ch.frames[i].Line}); i+1 == len(ch.frames) && beside(k) {
+		if k := (placeKey{f, ch.frames[i].Line}); i+1 == len(ch.frames) && beside(k) && !loss.holds(ch.frames, i, false) {
 			return i, k, true
 		}
 	}

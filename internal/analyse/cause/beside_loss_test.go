@@ -1,0 +1,138 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// lossProgram trains in train.py, whose function train begins in line 30, computes its loss in line 40, calls the backward pass in line 41,
+// and spends 40 ms of each step in operators without a gradient where the frames lie.
+func lossProgram(train, lib map[int]string, frames ...testkit.Frame) *testkit.Program {
+	p := testkit.NewProgram()
+	stack := testkit.Native(40, append([]testkit.Frame{module}, frames...)...)
+	p.S.Sources = map[string]*model.Source{}
+	for file, texts := range map[string]map[int]string{"/home/u/train.py": train, "/home/u/lib.py": lib} {
+		lines := make([]string, 90)
+		for n, text := range texts {
+			lines[n-1] = text
+		}
+		p.S.Sources[file] = &model.Source{Lines: lines}
+	}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
+	trainingTrace(p, 3, stack, false)
+	return p
+}
+
+// besideLine is the line at which a program is said to compute beside the training, 0 where it is not.
+func besideLine(t *testing.T, p *testkit.Program) int {
+	t.Helper()
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if f.Cause == cause.Python && strings.Contains(f.Title, "no gradient") {
+			return f.Where.Line
+		}
+	}
+	return 0
+}
+
+// What the loss is computed from is part of the training, also where the operators that make it have no gradient themselves.
+func TestWhatTheLossDependsOnIsNotBeside(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		train, lib map[int]string
+		frames     []testkit.Frame
+	}{
+		{"collected in a list", map[int]string{
+			30: "def train(env, policy):",
+			40: "        loss = -torch.stack(logps).sum()",
+			41: "        loss.backward()",
+			44: "        logps.append(dist.log_prob(a) * float(r))",
+		}, nil, []testkit.Frame{loop(44)}},
+		{"an argument of what is collected", map[int]string{
+			30: "def train(env, policy):",
+			40: "        loss = -torch.stack(logps).sum()",
+			41: "        loss.backward()",
+			44: "        a = int(probabilities.multinomial(1).item())",
+			46: "        logps += [logits[",
+			47: "            a]]",
+		}, nil, []testkit.Frame{loop(44)}},
+		{"what a function answers", map[int]string{
+			30: "def train(env, policy):",
+			40: "        loss = (policy(x) * advantages).mean()",
+			41: "        loss.backward()",
+			44: "        advantages, _ = gae(rewards)",
+		}, map[int]string{10: "def gae(rewards):", 12: "    kept = rewards.cumsum(0).tolist()", 13: "    return torch.tensor(kept), 1"},
+			[]testkit.Frame{loop(44), user("gae", 10, 12)}},
+		{"kept in an object", map[int]string{
+			30: "def train(env, policy):",
+			40: "        loss = -torch.stack(agent.logps).sum()",
+			41: "        loss.backward()",
+			44: "        agent.act(s)",
+		}, map[int]string{10: "    def act(self, s):", 12: "        self.logps.append(float(w) * dist.log_prob(a))"},
+			[]testkit.Frame{loop(44), user("Agent.act", 10, 12)}},
+	} {
+		if line := besideLine(t, lossProgram(tt.train, tt.lib, tt.frames...)); line != 0 {
+			t.Errorf("%s: line %d is said to be beside the training", tt.name, line)
+		}
+	}
+}
+
+// What only a log holds is beside the training, wherever it is computed.
+func TestWhatOnlyALogHoldsIsBeside(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		train, lib map[int]string
+		frames     []testkit.Frame
+		line       int
+	}{
+		{"in the training function", map[int]string{
+			30: "def train(model):",
+			33: "    for x in (bar := progress(loader)):",
+			40: "        loss = model(x).mean()",
+			41: "        loss.backward()",
+			44: "        error = (model.last - x).pow(2).mean()",
+			45: "        worst = error.max()",
+			46: `        history.append(("loss = loss + worst", worst.item()))  # loss = worst`,
+			47: "        bar.set_postfix(loss=loss.item(), error=error.item())",
+		}, nil, []testkit.Frame{loop(44)}, 44},
+		{"norms that are printed", map[int]string{
+			30: "def train(model):",
+			40: "        loss = model(x).mean()",
+			41: "        loss.backward()",
+			44: "        print(sum(p.grad.norm() for p in model.parameters()))",
+		}, nil, []testkit.Frame{loop(44)}, 44},
+		{"in the function that computes the loss", map[int]string{
+			30: "def train(model):",
+			40: "        loss = training_step(model, x)",
+			41: "        loss.backward()",
+		}, map[int]string{
+			10: "def training_step(model, x):",
+			11: "    loss = model(x).mean()",
+			12: "    log('entropy', model.last.softmax(-1).log().mean().item())",
+			13: "    return loss",
+		}, []testkit.Frame{loop(40), user("training_step", 10, 12)}, 12},
+	} {
+		if line := besideLine(t, lossProgram(tt.train, tt.lib, tt.frames...)); line != tt.line {
+			t.Errorf("%s: line %d, want %d", tt.name, line, tt.line)
+		}
+	}
+}
+
+// A value that is made here and kept as a tensor by the statements that use it is read by nobody.
+func TestKeptByItsUsersIsNotReadBack(t *testing.T) {
+	p := lossProgram(map[int]string{
+		30: "def train(model):",
+		40: "        loss = model(x).mean()",
+		41: "        loss.backward()",
+		44: "        new = torch._foreach_mul(shadow, 0.99)",
+		45: "        shadow = new",
+		46: "        losses.append(loss.item())",
+	}, nil, loop(44))
+	if line := besideLine(t, p); line != 0 {
+		t.Errorf("line %d is said to be beside the training", line)
+	}
+}
