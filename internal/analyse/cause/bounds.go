@@ -105,6 +105,9 @@ func (c *Context) together(found []Finding) {
 		if f.Healthy || f.Run.Mid <= 0 && f.Step.Mid <= 0 {
 			continue
 		}
+		if c.Wall > 0 && f.Run.Mid > c.Wall {
+			f.Run = f.Run.scale(c.Wall / f.Run.Mid) // the accounted steps are longer than the others, for which they stand
+		}
 		part := 1.0
 		if !f.OfRun && f.Step.Mid > step {
 			part = step / f.Step.Mid

@@ -189,12 +189,8 @@ func (s *inputSite) singly() bool { return s.started > 3 && s.started == s.seen 
 // itself waits for them; waiting are attributed samples, wait is their time in ns.
 func (c *Context) readAhead(waiting []int, wait float64) (v *inputView, ok bool) {
 	sm := &c.P.Samples
-	times := make([]model.Time, 0, len(waiting))
-	for _, m := range waiting {
-		times = append(times, sm.Time[c.B.Samples[m].Index])
-	}
 	most := 0
-	for thread, list := range c.threadSamples(c.P, waitingAt(times)) {
+	for thread, list := range c.threadSamples(c.P, waitingAt(c.instants(waiting))) {
 		n := 0
 		for _, a := range list {
 			n += btoi(c.C.Info(sm.Stack[a.Index]).Acts&analyse.ActLoader != 0)

@@ -35,23 +35,13 @@ func findLaunch(c *Context) []Finding {
 		others := max(c.besideTime()-c.chores, 0)
 		small = max(ops*min(o.SmallTime/o.Time, 1)-c.chores, 0) * max(1-others/max(ops-c.chores, 1), 0)
 	}
-	if len(around) == 0 && len(c.B.Samples) < 40 {
-		return c.launchWithoutSamples(small)
-	}
 	python := sum(around)
+	if len(around) == 0 && len(c.B.Samples) < 40 {
+		python = c.B.Part(analyse.PartPython) // too few samples to tell what of it calls operators
+	}
 	t := small + python
 	busy := (c.B.Part(analyse.PartPython) + ops) / 1e6 / float64(max(len(c.B.Windows), 1))
 	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
-		return nil
-	}
-	return c.launchFindings(small, python)
-}
-
-func (c *Context) launchWithoutSamples(small float64) []Finding {
-	o := c.B.Ops
-	python := c.B.Part(analyse.PartPython)
-	busy := (python + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
-	if busy <= 0 || o.Top/busy < launchOpsPerMs || c.share(small+python) < launchShare {
 		return nil
 	}
 	return c.launchFindings(small, python)

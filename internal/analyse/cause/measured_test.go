@@ -72,3 +72,18 @@ func TestOnlyAPartKeepsItsOwnPrice(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestOneFindingFitsTheRun: where the accounted steps are longer than the others of the run, what one finding saves of them is no more than
+// the run; it keeps its price per step, and shares it with no other.
+func TestOneFindingFitsTheRun(t *testing.T) {
+	p := testkit.NewProgram()
+	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
+	p.Steps(20, model.PhaseBaseline, testkit.Python(100, a))
+	c := NewContext(p.S, analyse.StepBreakdown(p.S, p.P))
+	c.Wall = 1500e6
+	res := Result{Findings: []Finding{{Cause: Python, Step: Range{50e6, 90e6, 95e6}, Run: Range{1000e6, 1800e6, 1900e6}}}}
+	res.settle(c)
+	if f := &res.Findings[0]; f.Run.Mid != c.Wall || f.Step.Mid != 90e6 || len(f.Evidence) > 0 {
+		t.Errorf("%+v saves %g of %g", f, f.Run.Mid, c.Wall)
+	}
+}

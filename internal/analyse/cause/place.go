@@ -110,11 +110,16 @@ func (o *otherSide) sleeps() string { return "sleep" + o.s() + " or read" + o.s(
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
 // pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.
 func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
-	times := make([]model.Time, 0, len(waiting))
-	for _, m := range waiting {
+	return c.waitedForAt(c.instants(waiting))
+}
+
+// instants are when attributed samples were taken.
+func (c *Context) instants(samples []int) []model.Time {
+	times := make([]model.Time, 0, len(samples))
+	for _, m := range samples {
 		times = append(times, c.P.Samples.Time[c.B.Samples[m].Index])
 	}
-	return c.waitedForAt(times)
+	return times
 }
 
 // waitedForAt is waitedFor by the instants, in their order, at which something was seen to wait.
