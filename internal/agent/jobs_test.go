@@ -114,6 +114,38 @@ func TestRanksRows(t *testing.T) {
 	}
 }
 
+// TestStartedRanks runs two ranks that a program starts itself, as torch.multiprocessing does: they are ranks though nothing told them so
+// when they started, though they have ended their group before they end, and though they are killed; their children are none.
+func TestStartedRanks(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		for _, how := range [][2]string{{"spawn", "arguments"}, {"spawn", "variables"}, {"fork", "arguments"}, {"spawn", "killed"}} {
+			t.Run(generation+"/"+how[0]+"/"+how[1], func(t *testing.T) {
+				result, dir := withAgent(t, interpreter, Config{NoTrace: how[1] == "killed"}, []string{"OMP_NUM_THREADS=1"},
+					"spawned.py", t.TempDir(), how[0], how[1])
+				if result.status != 0 {
+					t.Fatalf("%+v", result)
+				}
+				all := read(t, dir)
+				noFailures(t, all)
+				found := map[any]bool{}
+				for _, w := range role(all, "rank") {
+					found[w.process["rank"]] = true
+					if w.process["world_size"] != 2.0 {
+						t.Errorf("rank %v of %v", w.process["rank"], w.process["world_size"])
+					}
+				}
+				if ranks := len(role(all, "rank")); ranks != 2 || !found[0.0] || !found[1.0] {
+					t.Errorf("%d ranks, numbers %v", ranks, found)
+				}
+				if n := len(role(all, "main")); n != 1 {
+					t.Errorf("%d processes of role main", n)
+				}
+			})
+		}
+	}
+}
+
 // stepWindows lists the first and end steps of a rank's windows; each trace must say whose it is.
 func stepWindows(t *testing.T, w written) string {
 	t.Helper()

@@ -46,6 +46,7 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	}
 	r.devices()
 	r.samples(launchers)
+	launchersOfRanks(r.added())
 	cleanPaths(s, r.added())
 	r.environment()
 	r.run()
@@ -134,8 +135,8 @@ func (r *sessionReader) launchers(folders []string) {
 	})
 }
 
-// bySpeaker orders process folders so that the program itself and its ranks come before workers and helpers, the lowest
-// rank first: what they say of the software holds for the session.
+// bySpeaker orders process folders so that ranks, the lowest first, and the program itself come before workers and helpers: what they say
+// of the software holds for the session. A program beside ranks has only started them.
 func bySpeaker(folders []string) []string {
 	type speaker struct {
 		folder string
@@ -151,9 +152,9 @@ func bySpeaker(folders []string) []string {
 		speakers[i] = speaker{folder, 1 << 30}
 		switch {
 		case facts.Rank != nil && *facts.Rank >= 0:
-			speakers[i].order = 1 + *facts.Rank
+			speakers[i].order = *facts.Rank
 		case facts.Role == model.RoleMain:
-			speakers[i].order = 0
+			speakers[i].order = 1<<30 - 1
 		}
 	}
 	slices.SortStableFunc(speakers, func(a, b speaker) int { return cmp.Compare(a.order, b.order) })

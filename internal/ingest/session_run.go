@@ -28,6 +28,33 @@ func (r *sessionReader) added() []*model.Process {
 	return r.s.Processes[min(r.first, len(r.s.Processes)):]
 }
 
+// launchersOfRanks makes the programs launchers that have started ranks, themselves or by a helper, and take no step with them.
+func launchersOfRanks(list []*model.Process) {
+	type number struct {
+		host string
+		pid  int
+	}
+	of := map[number]*model.Process{}
+	for _, p := range list {
+		of[number{p.Host, p.PID}] = p
+	}
+	for _, p := range list {
+		if p.Role != model.RoleRank {
+			continue
+		}
+		const most = 3 // a fork server, and what starts it, stand between
+		for range most {
+			p = of[number{p.Host, p.PPID}]
+			if p == nil || p.Role != model.RoleOther {
+				break
+			}
+		}
+		if p != nil && p.Role == model.RoleMain && p.Rank == model.NoRank && len(p.Steps) == 0 {
+			p.Role = model.RoleLauncher
+		}
+	}
+}
+
 // machineEnvironment takes over what the launcher read before and after the program.
 func machineEnvironment(l *record.Launcher, e *model.Environment) {
 	m := l.Before

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +103,55 @@ func TestSessionJoinsLauncherAndAgent(t *testing.T) {
 	}
 	if len(s.Run.Notes) != 1 || s.Run.Notes[0] != "something is missing" {
 		t.Errorf("notes %q", s.Run.Notes)
+	}
+}
+
+// A program that only starts its ranks is a launcher, also where a fork server stands between them, and what the ranks say of torch
+// holds for the session. One that has steps of its own, and one whose children are no ranks, are the program.
+func TestSessionLaunchesItsRanks(t *testing.T) {
+	child := func(pid, parent int, role, rank string) string {
+		return strings.NewReplacer(`"role": "main"`, fmt.Sprintf(`"role": %q, "ppid": %d, "rank": %s, "world_size": 2`, role, parent, rank),
+			`"pid": 500`, fmt.Sprintf(`"pid": %d`, pid), `"num_threads": 8`, `"num_threads": 1`).Replace(facts)
+	}
+	step := `["step", 0, "train", "optimizer", 2, 3, "baseline", 4, 500]` + "\n"
+	for name, c := range map[string]struct {
+		server       bool
+		role, events string
+		want         model.Role
+		threads      string
+	}{
+		"ranks":             {false, "rank", "", model.RoleLauncher, "1"},
+		"by a fork server":  {true, "rank", "", model.RoleLauncher, "1"},
+		"steps of its own":  {false, "rank", step, model.RoleMain, "1"},
+		"children no ranks": {false, "other", "", model.RoleMain, "8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newSessionDir(t)
+			d.launcher(record.Launcher{Host: "far", ChildPID: 500, StartUnixNS: 1, Exit: &record.Exit{UnixNS: 9000}})
+			d.process("far-500-1", facts)
+			if c.events != "" {
+				d.write("far-500-1/events.jsonl.gz", string(inGzip(t, `["clock", 1, 1001]`+"\n"+c.events)))
+			}
+			parent := 500
+			if c.server {
+				parent = 501
+				d.process("far-501-1", child(501, 500, "other", "null"))
+			}
+			for i, rank := range []string{"0", "1"} {
+				if c.role != "rank" {
+					rank = "null"
+				}
+				pid := 510 + i
+				d.process(fmt.Sprintf("far-%d-1", pid), child(pid, parent, c.role, rank))
+			}
+			s := d.open()
+			if p := s.Processes[s.Run.TopLevel]; p.PID != 500 || p.Role != c.want {
+				t.Errorf("process %d is %s, want %s", p.PID, p.Role, c.want)
+			}
+			if got := s.Environment.Threads["torch.get_num_threads"]; got != c.threads {
+				t.Errorf("%s threads, want %s", got, c.threads)
+			}
+		})
 	}
 }
 

@@ -82,12 +82,46 @@ def rank_of():
     return None, None, 1
 
 
+told = None  # what torch.distributed said last: programs end their groups before they end themselves
+inherited = None  # in a forked child: the parent's group, which makes the child no rank
+
+
 def distributed_rank():
-    """(rank, number of ranks) as torch.distributed knows them, None before the program has set it up."""
+    """(rank, number of ranks) as torch.distributed knows or knew them, None before the program has set it up."""
+    global told
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not getattr(distributed, "is_available", bool)() or not distributed.is_initialized():
-        return None
-    return distributed.get_rank(), distributed.get_world_size()
+        return told
+    if inherited is None or group_of_all() is not inherited:
+        told = distributed.get_rank(), distributed.get_world_size()
+    return told
+
+
+def group_of_all():
+    """torch.distributed's group of all ranks, None where there is none."""
+    ranks = getattr(sys.modules.get("torch.distributed.distributed_c10d"), "GroupMember", None)
+    return getattr(ranks, "WORLD", None)
+
+
+def become_rank():
+    """Makes a process that the program started itself a rank, once torch.distributed has been told so; returns whether it did."""
+    global role
+    known = distributed_rank()
+    if role not in ("main", "other") or helper or known is None or known[1] < 2:
+        return False
+    role = "rank"
+    os.environ["BNECK_PARENT_ROLE"] = "rank:%d" % os.getpid()
+    return True
+
+
+@core.hook("rank")
+def look():
+    """Writes at once that this process is a rank: one that is killed writes no more."""
+    if become_rank():
+        write()
+
+
+core.before_flush.append(look)
 
 
 def find_role():
@@ -113,8 +147,8 @@ def find_role():
 
 def child_role():
     """The role of a process forked from this one, until more is known."""
-    global role, helper, worker_index
-    role, helper, worker_index = "other", False, None
+    global role, helper, worker_index, told, inherited
+    role, helper, worker_index, told, inherited = "other", False, None, None, group_of_all()
     os.environ["BNECK_PARENT_ROLE"] = "other:%d" % os.getpid()
 
 
@@ -136,10 +170,8 @@ def consumer():
 
 def gather():
     """All facts as a dict for JSON."""
-    global role
+    become_rank()
     rank, local, world = rank_of()
-    if role in ("main", "other") and rank is not None and world > 1 and distributed_rank() is not None:
-        role = "rank"  # started by the program itself, which has told torch its rank by now
     if role not in ("rank", "worker") or world < 2:
         rank = local = None
     facts = {

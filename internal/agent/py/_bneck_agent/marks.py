@@ -64,6 +64,7 @@ def finish(number, kind, source, t0, t1, items, tid):
     phase = windows.phase(number)
     if kind not in kinds:
         kinds.add(kind)
+        facts.look()
         phase = "warmup" if phase in ("baseline", "edge") else phase
     if keep or phase != "baseline":
         row = ("step", number, kind, source, t0, t1, phase, items or None, tid)
