@@ -222,6 +222,21 @@ func laneNode(trace int, id model.LaneID, first int32, rank int) lane {
 
 func (b *builder) closeLane(l int32) { b.g.lanes[l].end = int32(len(b.g.nodes)) }
 
+// holdBack lets nodes begin no earlier than pieces, of which each is made for one of them in a lane of its own: what no recorded event is.
+func (b *builder) holdBack(nodes []int32, piece func(k int, held int32) node) {
+	if len(nodes) == 0 {
+		return
+	}
+	l := int32(len(b.g.lanes))
+	b.g.lanes = append(b.g.lanes, laneNode(b.index, model.NoLane, int32(len(b.g.nodes)), b.t.Rank))
+	for k, held := range nodes {
+		n := piece(k, held)
+		n.event, n.prev = model.NoEvent, -1
+		b.g.wait(held, b.g.add(n), 0, false)
+	}
+	b.closeLane(l)
+}
+
 // at is an instant on the graph's clock.
 func (b *builder) at(t model.Time) int64 { return int64(t.Sub(b.g.origin)) - b.offset }
 

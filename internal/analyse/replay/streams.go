@@ -206,16 +206,10 @@ const earlierName = "device busy since before the recording"
 // waitForEarlier lets the first work of streams begin no earlier than it did, where it came long after its launch though nothing recorded
 // was in its way: the device was at work that was launched before the recording, or made ready. No change of what is recorded moves that.
 func (b *builder) waitForEarlier(first []int32) {
-	if len(first) == 0 {
-		return
-	}
-	l := int32(len(b.g.lanes))
-	b.g.lanes = append(b.g.lanes, laneNode(b.index, model.NoLane, int32(len(b.g.nodes)), b.t.Rank))
-	for _, n := range first {
-		from, to := b.at(b.t.From), b.g.nodes[n].at
-		b.g.wait(n, b.g.add(node{at: min(from, to), dur: max(to-from, 0), event: model.NoEvent, prev: -1, kind: Other, cat: b.g.category(earlierName)}), 0, false)
-	}
-	b.closeLane(l)
+	b.holdBack(first, func(_ int, held int32) node {
+		from, to := b.at(b.t.From), b.g.nodes[held].at
+		return node{at: min(from, to), dur: max(to-from, 0), kind: Other, cat: b.g.category(earlierName)}
+	})
 }
 
 // released is when a piece of work could have begun by its launch and its own stream.

@@ -257,18 +257,14 @@ func (b *builder) requests() []model.Time {
 
 // arrivals lets bursts begin no earlier than what came from outside, which no change of the program moves.
 func (b *builder) arrivals(bursts []int32) {
-	if len(bursts) == 0 {
-		return
+	begins := make([]int32, len(bursts))
+	for k, i := range bursts {
+		begins[k] = b.bursts[i].begin
 	}
-	l := int32(len(b.g.lanes))
-	b.g.lanes = append(b.g.lanes, laneNode(b.index, model.NoLane, int32(len(b.g.nodes)), b.t.Rank))
-	for _, i := range bursts {
-		u := &b.bursts[i]
-		from := b.at(u.from)
-		n := b.g.add(node{at: from, dur: b.g.nodes[u.begin].at - from, event: model.NoEvent, prev: -1, kind: Host})
-		b.g.wait(u.begin, n, 0, false)
-	}
-	b.closeLane(l)
+	b.holdBack(begins, func(k int, held int32) node {
+		from := b.at(b.bursts[bursts[k]].from)
+		return node{at: from, dur: b.g.nodes[held].at - from, kind: Host}
+	})
 }
 
 // endedBefore is the device work whose end can have woken a thread that was late by so much: a quarter of it before at most.
