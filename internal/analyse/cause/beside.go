@@ -53,7 +53,7 @@ func findBeside(c *Context) []Finding {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
 		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
-			!c.operates(&p) || !c.readsBack(&p) && !(p.key.line > 0 && loss.readLater(&p)) {
+			!c.operates(&p) || !c.readsBack(&p) && !loss.readLater(&p) {
 			continue
 		}
 		network := c.infers(&p)

@@ -115,6 +115,14 @@ func TestWhatOnlyALogHoldsIsBeside(t *testing.T) {
 			12: "    log('entropy', model.last.softmax(-1).log().mean().item())",
 			13: "    return loss",
 		}, []testkit.Frame{loop(40), user("training_step", 10, 12)}, 12},
+		{"read by the caller", map[int]string{
+			30: "def train(model):",
+			40: "        loss = model(x).mean()",
+			41: "        loss.backward()",
+			44: "        values = spread(x)",
+			45: "        log.append((loss.item(), values[0].item()))",
+		}, map[int]string{10: "def spread(x):", 12: "    return torch.linalg.svdvals(x)"},
+			[]testkit.Frame{loop(44), user("spread", 10, 12)}, 12},
 	} {
 		if line := besideLine(t, lossProgram(tt.train, tt.lib, tt.frames...)); line != tt.line {
 			t.Errorf("%s: line %d, want %d", tt.name, line, tt.line)
@@ -124,15 +132,17 @@ func TestWhatOnlyALogHoldsIsBeside(t *testing.T) {
 
 // A value that is made here and kept as a tensor by the statements that use it is read by nobody.
 func TestKeptByItsUsersIsNotReadBack(t *testing.T) {
-	p := lossProgram(map[int]string{
-		30: "def train(model):",
-		40: "        loss = model(x).mean()",
-		41: "        loss.backward()",
-		44: "        new = torch._foreach_mul(shadow, 0.99)",
-		45: "        shadow = new",
-		46: "        losses.append(loss.item())",
-	}, nil, loop(44))
-	if line := besideLine(t, p); line != 0 {
-		t.Errorf("line %d is said to be beside the training", line)
+	for _, frames := range [][]testkit.Frame{{loop(44)}, {loop(44), user("average", 10, 12)}} {
+		p := lossProgram(map[int]string{
+			30: "def train(model):",
+			40: "        loss = model(x).mean()",
+			41: "        loss.backward()",
+			44: "        new = average(shadow, 0.99)",
+			45: "        shadow = new",
+			46: "        losses.append(loss.item())",
+		}, map[int]string{10: "def average(x, decay):", 12: "    return torch._foreach_mul(x, decay)"}, frames...)
+		if line := besideLine(t, p); line != 0 {
+			t.Errorf("line %d is said to be beside the training", line)
+		}
 	}
 }

@@ -107,24 +107,36 @@ func (l *lossParts) holds(frames []model.Frame, depth int, whole bool) bool {
 	return result
 }
 
-// readLater says that a statement of a place's function reads back what the place's statements made, or what was made of that.
+// readLater says that what a place makes is read back by a later statement of its function or, where the function returns it, of those that
+// call it: what is made of it counts too.
 func (l *lossParts) readLater(p *besidePlace) bool {
-	here := func(st *statement) bool {
-		return slices.ContainsFunc(p.chains, func(ch chain) bool {
-			line := ch.frames[p.depth].Line
-			return st.from <= line && line <= st.to
-		})
+	depth, called := p.depth, false // called: the statements are calls of the place's function, which can read its result themselves
+	if p.key.line == 0 {
+		depth, called = depth-1, true
 	}
-	read := false
-	closure(l.statements(p.key.f), here, func(st *statement, d string) bool {
-		return slices.ContainsFunc(st.uses, func(u string) bool { return meets(d, u) })
-	}, func(st *statement) []string {
-		for line := st.from; line <= st.to && !read && !here(st); line++ {
-			read = readBack.MatchString(l.c.source(l.c.text(p.key.f.file), int(line)))
+	for ; depth >= 0; depth, called = depth-1, true {
+		f := keyOf(&p.chains[0].frames[depth])
+		here := func(st *statement) bool {
+			return slices.ContainsFunc(p.chains, func(ch chain) bool {
+				line := ch.frames[depth].Line
+				return keyOf(&ch.frames[depth]) == f && st.from <= line && line <= st.to
+			})
 		}
-		return st.defines
-	})
-	return read
+		read, returned := false, false
+		closure(l.statements(f), here, func(st *statement, d string) bool {
+			return slices.ContainsFunc(st.uses, func(u string) bool { return meets(d, u) })
+		}, func(st *statement) []string {
+			for line := st.from; line <= st.to && !read && (called || !here(st)); line++ {
+				read = readBack.MatchString(l.c.source(l.c.text(f.file), int(line)))
+			}
+			returned = returned || st.gives
+			return st.defines
+		})
+		if read || !returned {
+			return read
+		}
+	}
+	return false
 }
 
 // closure hands out each statement from which names are followed and each that one of the followed names reaches, once; take gives the names
