@@ -38,3 +38,34 @@ func TestHandlersOfSignals(t *testing.T) {
 		}
 	}
 }
+
+// TestHandlersOfSignalsAreNotHeldUp has signals come while hooks run that the interpreter calls from C, that hang and that take long.
+func TestHandlersOfSignalsAreNotHeldUp(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		for _, c := range []struct{ how, stdout string }{
+			{"blocked", "True\nTrue 10\n"}, {"hangs", "caught\n"}, {"tables", "done\n"}, {"interpreters", "builtin_function_or_method\n"},
+		} {
+			t.Run(generation+"/"+c.how, func(t *testing.T) {
+				if c.how == "tables" && generation == "torch-1.13" {
+					t.Skip("this PyTorch has no tables of memory")
+				}
+				t.Parallel()
+				program := []string{"handlers.py", c.how}
+				if c.how == "interpreters" {
+					program = []string{"interpreters.py"}
+				}
+				agent, dir := withAgent(t, interpreter, Config{}, nil, program...)
+				same(t, startPlain(t, interpreter, program...), agent)
+				if agent.stdout != c.stdout {
+					t.Errorf("%q", agent.stdout)
+				}
+				all := read(t, dir)
+				noHookFailed(t, all)
+				if exit := role(all, "main")[0].process["exit"]; exit == nil {
+					t.Error("its end is not said")
+				}
+			})
+		}
+	}
+}

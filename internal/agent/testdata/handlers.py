@@ -139,12 +139,106 @@ def few_steps():
         optimizer.step()
 
 
+called = []  # when the handler was
+
+
+def blocked(arm, block):
+    """Whether a handler is called at once though the program blocks as soon as the signal has come."""
+    signal.signal(signal.SIGALRM, lambda *_: called.append(time.monotonic()))
+    for _ in range(3):
+        called.clear()
+        arm()
+        if agent is None:
+            os.kill(os.getpid(), signal.SIGALRM)
+        block()
+        if not called or time.monotonic() - called[0] < 0.2:
+            return False
+    return True
+
+
+def set_anew():
+    """How often an exception has come before the handler that raises it is gone."""
+    caught = 0
+    for _ in range(10):
+        signal.signal(signal.SIGALRM, handler)
+        try:
+            gc.collect()
+            if agent is None:
+                os.kill(os.getpid(), signal.SIGALRM)
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        except Alarm:
+            caught += 1
+            continue
+        try:
+            wait(0.05)
+        except Alarm:
+            pass  # too late
+    return caught
+
+
+def send(*_):
+    os.kill(os.getpid(), signal.SIGALRM)
+
+
+def hang():
+    """What the program would never come to in a hook that hangs: a handler runs in it, and its exception passes all hooks."""
+    from _bneck_agent import core, signals
+
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+
+    def inner():
+        os.kill(os.getpid(), signal.SIGUSR1)  # this one waits
+        wait(0.01)
+        send()
+        wait(0.01)
+
+    def middle():
+        try:
+            core.hook("inner")(inner)()
+        except Exception as error:
+            signals.said(error)
+
+    signals.LIMIT_NS = 0
+    core.hook("outer")(middle)()
+
+
+def interrupted(*_):
+    """In place of torch's tables of memory, while they are worked out."""
+    os.kill(os.getpid(), signal.SIGINT)
+    wait(0.5)
+    print("it goes on")
+
+
 if HOW == "timer":
     gc.set_threshold(50)
     print(rounds(timer))
 elif HOW == "thread":
     gc.disable()  # the interpreter drops what is raised in its callbacks, with or without the agent
     print(rounds(thread))
+elif HOW == "blocked":
+    gc.disable()
+    if agent is not None:
+        from _bneck_agent import life, marks
+
+        life.after_fork_parent.append(send)
+    print(blocked(fork, lambda: time.sleep(0.3)))
+    if agent is not None:
+        life.after_fork_parent.remove(send)
+        marks.resolve = send
+    print(blocked(gc.collect, lambda: time.sleep(0.3)), set_anew())
+elif HOW == "hangs":
+    try:
+        hang() if agent is not None else handler(0, None)
+    except Alarm:
+        print("caught")
+elif HOW == "tables":
+    if agent is not None:
+        import torch.profiler._memory_profiler
+        from _bneck_agent import memorycategories
+
+        torch.profiler._memory_profiler.MemoryProfile = interrupted
+        memorycategories.kept = None, 0, 1
+    print("done")
 elif HOW == "hooks":
     if agent is not None:
         from _bneck_agent import life, marks, profiler, ticker

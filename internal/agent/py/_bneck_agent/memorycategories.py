@@ -8,7 +8,7 @@ import importlib.util
 import os
 import time
 
-from . import core, facts
+from . import core, facts, signals
 
 MAX_EVENTS = 16_000  # of the window that is kept: 3 s to 8 s at the program's end, and 50 MB of memory until then
 MODULE = "torch.profiler._memory_profiler"
@@ -51,12 +51,18 @@ def at_end():
             core.note("memory-categories", text % (too_big, MAX_EVENTS))
         return
     t0, cpu = core.now(), time.thread_time_ns()
-    write(*window[:2])
+    try:
+        write(*window[:2])
+    except BaseException as error:
+        if isinstance(error, Exception) and not signals.programs(error):
+            raise
+        core.note("memory-categories", "categories of the memory timeline are inferred: torch's were interrupted by a signal")
     core.cpu_ns += time.thread_time_ns() - cpu
     core.emit("span", "profiler", t0, core.now(), core.thread_id(), "memory categories", None, None, None, window[2])
 
 
 @core.uncollected
+@signals.takes_long
 def write(results, number):
     """Writes memory-<number>-<device>.json.gz of each device: torch's raw timeline, as it writes it."""
     from importlib import import_module

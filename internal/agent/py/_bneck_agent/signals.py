@@ -2,7 +2,8 @@
 
 The interpreter runs a handler between any two bytecodes of the main thread, a hook's too, which would be cut off in the middle and take
 the handler's exception for a failure of its own. So a handler that comes up within a hook runs at that hook's end. What C code
-calls, and drops the exceptions of, has no end that could raise; there it runs as soon as the interpreter is back in the program.
+calls, and drops the exceptions of, has no end that could raise; there the exception is raised once the interpreter is back in the
+program. What takes seconds holds no handler up: it runs there at once.
 """
 
 import _signal
@@ -20,6 +21,7 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 guard = None  # the code of the function around every hook (core.hook)
 by_c = {}  # code of other functions of the agent that C calls: the same ("call": the interpreter's next call between bytecodes)
+long = set()  # code of functions within hooks that take seconds
 waiting = deque()  # (handler, signal's number, when, process)
 main = 0  # the thread that runs handlers, once one has had to wait
 passing = None  # the exception of a handler that ran within a hook all the same
@@ -39,20 +41,21 @@ class Handler:
         where = within(sys._getframe(0).f_back)
         if not where:
             return self.own
-        if waiting and time.monotonic_ns() - waiting[0][2] > LIMIT_NS:
+        if where == "now" or waiting and time.monotonic_ns() - waiting[0][2] > LIMIT_NS:
             return self.run
+        if where == "thread":
+            return self.run_apart
         return self.wait if where == "hook" else self.wait_and_ask
 
     __call__ = property(choose)
 
     def run(self, number, frame):
         """Runs the handler within a hook."""
-        global passing
-        try:
-            return self.own(number, frame)
-        except BaseException as error:
-            passing = error
-            raise
+        passed(self.own, number, frame)
+
+    def run_apart(self, number, frame):
+        """Runs the handler where its exception would be dropped."""
+        apart(self.own, number, frame)
 
     def wait(self, number, _):
         """Leaves the handler to the end of the hook that runs."""
@@ -72,6 +75,8 @@ def install():
 
     @functools.wraps(set_handler)
     def signal(*arguments):
+        if waiting:
+            release()  # the interpreter itself first runs what has come for the handler that goes
         if len(arguments) == 2 and callable(arguments[1]):
             arguments = arguments[0], Handler(arguments[1])
         return own(set_handler(*arguments))
@@ -83,17 +88,28 @@ def install():
     _signal.signal, _signal.getsignal = signal, getsignal
     for number in range(1, _signal.NSIG):
         handler = get_handler(number)
-        if callable(handler):
-            set_handler(number, Handler(handler))
+        if callable(handler) and own(handler) is handler:
+            try:
+                set_handler(number, Handler(handler))
+            except ValueError:
+                return  # another interpreter of the process than the first, in which alone handlers are set
 
 
 def own(handler):
-    """The program's handler."""
-    return handler.own if type(handler) is Handler else handler
+    """The program's handler, which may stand behind one of the agent's in the process's first interpreter."""
+    kind = type(handler)
+    return handler.own if kind is Handler or (kind.__module__, kind.__name__) == (Handler.__module__, "Handler") else handler
+
+
+def takes_long(function):
+    """Marks a function within a hook that takes seconds: handlers run in it at once, and may end it."""
+    long.add(function.__code__)
+    return function
 
 
 def within(frame):
-    """Empty where a handler may run at once; "hook" where one runs, at whose end it can; else how it can run later."""
+    """Empty where a handler may run at once; "hook" where one runs, at whose end it can; "now" in what takes long; else how exceptions
+    reach the program."""
     found = ""
     while frame is not None:
         code = frame.f_code
@@ -102,10 +118,30 @@ def within(frame):
             if variables.get("busy"):
                 return "hook"
             found = found or BY_C.get(variables.get("name"), "")
+        elif code in long:
+            return found or "now"
         else:
             found = found or by_c.get(code, "")
         frame = frame.f_back
     return found
+
+
+def passed(function, *arguments):
+    """Calls what handlers run in within a hook, whose guard is to know their exceptions."""
+    global passing
+    try:
+        function(*arguments)
+    except Exception as error:  # no guard takes others for a failure
+        passing = error
+        raise
+
+
+def apart(function, *arguments):
+    """Calls what handlers run in where C drops exceptions; at once, for the program may block as soon as C returns."""
+    try:
+        function(*arguments)
+    except BaseException as error:
+        later(error, "thread")
 
 
 def release():
@@ -114,7 +150,11 @@ def release():
         return
     frame = sys._getframe(1)  # the guard, which the interpreter itself may have called
     where = within(frame)
-    if where:
+    if where == "thread":
+        apart(run, frame)
+    elif where == "now":
+        passed(run, frame)
+    elif where:
         ask(where)
     else:
         run(frame)
@@ -202,7 +242,9 @@ def programs(error):
     code of the program's, which a hook may call, has raised it."""
     global passing
     if error is passing:
-        passing = None
+        caller = sys._getframe(1)
+        if caller.f_code is guard and within(caller.f_back) not in ("hook", "now"):
+            passing = None  # the last hook that it passes
         return True
     entry, file = error.__traceback__, PACKAGE
     while entry is not None:
