@@ -29,7 +29,7 @@ func findSync(c *Context) []Finding {
 
 // findCompute says what a program is bound by where operators that no other finding claims (ops, ns) take most of its time.
 // It is no defect and saves nothing.
-func findCompute(c *Context, res *Result, ops float64) (Finding, bool) {
+func findCompute(c *Context, ops float64) (Finding, bool) {
 	if c.B.Total <= 0 || c.share(ops) < 0.5 {
 		return Finding{}, false
 	}

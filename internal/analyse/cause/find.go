@@ -85,7 +85,7 @@ func find(c *Context, all []rule) Result {
 		}
 	}
 	res.settle(c)
-	if f, ok := findCompute(c, &res, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
+	if f, ok := findCompute(c, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	return res
