@@ -146,3 +146,36 @@ func TestKeptByItsUsersIsNotReadBack(t *testing.T) {
 		}
 	}
 }
+
+// A chain of element-wise operators is placed where the training calls it, not at the statistics that are a finding of their own.
+func TestChainIsNotPlacedBesideTheTraining(t *testing.T) {
+	p := testkit.NewProgram()
+	stats := testkit.Native(60, module, loop(44))
+	lines := make([]string, 60)
+	lines[43] = "print(torch.histc(x, 32).tolist())"
+	p.S.Sources = map[string]*model.Source{"/home/u/train.py": {Lines: lines}}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
+	trainingTrace(p, 3, testkit.Native(40, module, loop(44)), false)
+	ev := &p.S.Traces[0].Events
+	for i := range ev.Name {
+		if p.S.Strings.Text(ev.Name[i]) == "aten::linear" {
+			ev.Name[i] = p.S.Strings.Intern("aten::mul")
+		}
+	}
+	res, _ := find(t, p)
+	found := 0
+	for _, f := range res.Findings {
+		switch {
+		case f.Cause == cause.Python && f.Where.Line == 44:
+			found++
+		case f.Cause == cause.MemoryBound:
+			found++
+			if f.Where.Line != 40 {
+				t.Errorf("the chain is placed at line %d", f.Where.Line)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("findings %+v", res.Findings)
+	}
+}

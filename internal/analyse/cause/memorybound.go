@@ -136,9 +136,9 @@ func fused(o *analyse.OpAccount, optimizer bool) Range {
 
 // chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step.
 func (c *Context) chainPlace(f *Finding, optimizer bool) {
-	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
 		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
-		return a.Part == analyse.PartOps && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
+		return a.Part == analyse.PartOps && !c.beside[k] && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
 	})
 	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
 		f.Where = c.where(sp)
