@@ -41,12 +41,12 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	for _, folder := range bySpeaker(folders) {
 		r.process(folder)
 	}
+	launchersOfRanks(r.added())
 	if err := r.traces(); err != nil {
 		return err
 	}
 	r.devices()
 	r.samples(launchers)
-	launchersOfRanks(r.added())
 	cleanPaths(s, r.added())
 	r.environment()
 	r.run()

@@ -28,7 +28,8 @@ func (r *sessionReader) added() []*model.Process {
 	return r.s.Processes[min(r.first, len(r.s.Processes)):]
 }
 
-// launchersOfRanks makes the programs launchers that have started ranks, themselves or by a helper, and take no step with them.
+// launchersOfRanks makes processes launchers that have started ranks, themselves or by others, and take no step with them: a program that
+// waits for its ranks, or a job's task, one of each host, whose number among the tasks is no rank.
 func launchersOfRanks(list []*model.Process) {
 	type number struct {
 		host string
@@ -38,19 +39,20 @@ func launchersOfRanks(list []*model.Process) {
 	for _, p := range list {
 		of[number{p.Host, p.PID}] = p
 	}
-	for _, p := range list {
-		if p.Role != model.RoleRank {
+	for _, child := range list {
+		if child.Role != model.RoleRank {
 			continue
 		}
-		const most = 3 // a fork server, and what starts it, stand between
-		for range most {
+		p := of[number{child.Host, child.PPID}]
+		const most = 3 // fork servers and launchers that may stand between
+		for i := 0; i < most && p != nil && (p.Role == model.RoleOther || p.Role == model.RoleLauncher); i++ {
 			p = of[number{p.Host, p.PPID}]
-			if p == nil || p.Role != model.RoleOther {
-				break
-			}
 		}
-		if p != nil && p.Role == model.RoleMain && p.Rank == model.NoRank && len(p.Steps) == 0 {
-			p.Role = model.RoleLauncher
+		if p == nil || len(p.Steps) > 0 {
+			continue
+		}
+		if p.Role == model.RoleMain && p.Rank == model.NoRank || p.Role == model.RoleRank && len(child.Steps) > 0 {
+			p.Role, p.Rank = model.RoleLauncher, model.NoRank
 		}
 	}
 }

@@ -114,41 +114,46 @@ func TestSessionLaunchesItsRanks(t *testing.T) {
 			`"pid": 500`, fmt.Sprintf(`"pid": %d`, pid), `"num_threads": 8`, `"num_threads": 1`).Replace(facts)
 	}
 	step := `["step", 0, "train", "optimizer", 2, 3, "baseline", 4, 500]` + "\n"
+	task := strings.Replace(facts, `"role": "main"`, `"role": "rank", "rank": 0, "world_size": 2`, 1)
 	for name, c := range map[string]struct {
-		server       bool
-		role, events string
-		want         model.Role
-		threads      string
+		parent, between, role string
+		own, theirs           string // rows of the parent and of its children
+		want                  model.Role
+		threads               string
 	}{
-		"ranks":             {false, "rank", "", model.RoleLauncher, "1"},
-		"by a fork server":  {true, "rank", "", model.RoleLauncher, "1"},
-		"steps of its own":  {false, "rank", step, model.RoleMain, "1"},
-		"children no ranks": {false, "other", "", model.RoleMain, "8"},
+		"ranks":                   {facts, "", "rank", "", "", model.RoleLauncher, "1"},
+		"by a fork server":        {facts, "other", "rank", "", "", model.RoleLauncher, "1"},
+		"by a launcher":           {facts, "launcher", "rank", "", "", model.RoleLauncher, "1"},
+		"steps of its own":        {facts, "", "rank", step, step, model.RoleMain, "1"},
+		"children no ranks":       {facts, "", "other", "", step, model.RoleMain, "8"},
+		"one task of each host":   {task, "", "rank", "", step, model.RoleLauncher, ""},
+		"a rank with a helper":    {task, "", "rank", "", "", model.RoleRank, "8"},
+		"a rank that takes steps": {task, "", "rank", step, step, model.RoleRank, "8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newSessionDir(t)
 			d.launcher(record.Launcher{Host: "far", ChildPID: 500, StartUnixNS: 1, Exit: &record.Exit{UnixNS: 9000}})
-			d.process("far-500-1", facts)
-			if c.events != "" {
-				d.write("far-500-1/events.jsonl.gz", string(inGzip(t, `["clock", 1, 1001]`+"\n"+c.events)))
+			process := func(pid int, facts, rows string) {
+				d.process(fmt.Sprintf("far-%d-1", pid), facts)
+				d.write(fmt.Sprintf("far-%d-1/events.jsonl.gz", pid), string(inGzip(t, `["clock", 1, 1001]`+"\n"+rows)))
 			}
+			process(500, c.parent, c.own)
 			parent := 500
-			if c.server {
+			if c.between != "" {
 				parent = 501
-				d.process("far-501-1", child(501, 500, "other", "null"))
+				process(parent, child(parent, 500, c.between, "null"), "")
 			}
 			for i, rank := range []string{"0", "1"} {
 				if c.role != "rank" {
 					rank = "null"
 				}
-				pid := 510 + i
-				d.process(fmt.Sprintf("far-%d-1", pid), child(pid, parent, c.role, rank))
+				process(510+i, child(510+i, parent, c.role, rank), c.theirs)
 			}
 			s := d.open()
-			if p := s.Processes[s.Run.TopLevel]; p.PID != 500 || p.Role != c.want {
-				t.Errorf("process %d is %s, want %s", p.PID, p.Role, c.want)
+			if p := s.Processes[s.Run.TopLevel]; p.PID != 500 || p.Role != c.want || (p.Rank == model.NoRank) != (p.Role != model.RoleRank) {
+				t.Errorf("process %d is %s of rank %d, want %s", p.PID, p.Role, p.Rank, c.want)
 			}
-			if got := s.Environment.Threads["torch.get_num_threads"]; got != c.threads {
+			if got := s.Environment.Threads["torch.get_num_threads"]; c.threads != "" && got != c.threads {
 				t.Errorf("%s threads, want %s", got, c.threads)
 			}
 		})
