@@ -220,7 +220,9 @@ def ask(how):
 
 def ask_now():
     """On any thread."""
-    calls.Py_AddPendingCall(address, id(call))
+    threading = sys.modules.get("threading")
+    if threading is None or threading.main_thread().is_alive():  # at the end nothing is called any more, and Python 3.8 prints that
+        calls.Py_AddPendingCall(address, id(call))
 
 
 def later(error, how):
