@@ -252,7 +252,7 @@ func (c *Context) launchPlace(first []chain) (site launchSite, main, rest []chai
 	if !ok || len(first) < minSamples || sp.samples < minSamples || sum(first) <= 0 {
 		return site, nil, nil, false
 	}
-	main, rest = membersAndRest(first, sp)
+	main, rest = c.throughSpot(first, sp)
 	calls := upToDriver(first, c.drivers)
 	if o := c.B.Ops; (o.Top-o.OptimizerTop-o.BackwardTop)*sum(main)/sum(first) < loopOpsPerLine*float64(busyLines(main)) {
 		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
@@ -280,6 +280,22 @@ func (c *Context) launchPlace(first []chain) (site launchSite, main, rest []chai
 	}
 	site.add(c, main, 1)
 	return site, main, rest, true
+}
+
+// throughSpot splits chains into those that pass through a spot's function, whoever calls it, and the others: what ends the calling there
+// ends it for a validation, too. Of a function that drives the loop only the spot itself counts.
+func (c *Context) throughSpot(chains []chain, sp spot) (main, rest []chain) {
+	if c.drivers[keyOf(&sp.frame)] {
+		return membersAndRest(chains, sp)
+	}
+	for _, ch := range chains {
+		if slices.ContainsFunc(ch.frames, func(f model.Frame) bool { return keyOf(&f) == keyOf(&sp.frame) }) {
+			main = append(main, ch)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	return main, rest
 }
 
 // membersAndRest splits chains into those of a spot and the others.

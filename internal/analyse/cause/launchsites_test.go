@@ -97,6 +97,19 @@ func TestOptimizerIsToldAlone(t *testing.T) {
 	}
 }
 
+// A function that a training step and a validation call is one place: its lines stand in no second finding.
+func TestPlaceOfTwoCallers(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Steps(20, model.PhaseBaseline, testkit.Native(30, module, loop(40), user("cell", 20, 23)), testkit.Python(20, module, loop(40), user("cell", 20, 23)),
+		testkit.Native(30, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)), testkit.Python(20, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)),
+		testkit.Native(20, module, loop(41)))
+	tracedCalls(p, called{name: "aten::add", n: 2500, us: 20}, called{name: "aten::mm", n: 1, us: 20_000})
+	res, _ := find(t, p)
+	if got := launches(res); len(got) != 1 || got[0].Where.Line != 23 || got[0].Share < 0.8 {
+		t.Errorf("findings %+v, want one of all calls", res.Findings)
+	}
+}
+
 // An optimizer that is fused already has nothing more to cure; one that works on lists can be fused.
 func TestOptimizerThatWorksOnListsAlready(t *testing.T) {
 	for form, fix := range map[string]string{"_multi_tensor_adam": "fused=True", "_fused_adam": ""} {
