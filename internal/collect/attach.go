@@ -256,7 +256,7 @@ func (p *pythonProcess) dumpThread(t *pythonThread, s *cpython.ThreadSample, o D
 	var frames []mixedFrame
 	missing := ""
 	if frames, ok = pythonOnly(s.Frames), true; n != nil {
-		frames, missing, ok = n.around(t, s, frames, o.Native)
+		frames, missing, ok = p.around(n, t, s, frames, o.Native)
 	}
 	state, flags := p.state(t, s)
 	d = DumpedThread{TID: t.tid, Name: t.name, State: record.StateWord(state), HoldsGIL: flags&model.SampleHoldsGIL != 0,

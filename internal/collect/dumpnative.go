@@ -90,13 +90,13 @@ func (n *nativeStacks) close() {
 
 // around puts native frames around a thread's Python frames. Where that cannot be, missing says why; ok is false where
 // another try may succeed.
-func (n *nativeStacks) around(t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame, mode NativeMode) (frames []mixedFrame, missing string, ok bool) {
+func (p *pythonProcess) around(n *nativeStacks, t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame, mode NativeMode) (frames []mixedFrame, missing string, ok bool) {
 	if t.os == nil || s.Fault != cpython.FaultNone {
 		return plain, "the thread's own id is not known", true
 	}
 	places, end, ok := n.blocked(t.os, monotonic())
 	if !ok {
-		if places, end, missing = n.running(t.os, mode); missing != "" {
+		if places, end, missing = n.running(t.os, mode, func() bool { return p.reader.Within(s) }); missing != "" {
 			return plain, missing, missing != movedOn
 		}
 	}
@@ -107,14 +107,17 @@ func (n *nativeStacks) around(t *pythonThread, s *cpython.ThreadSample, plain []
 	return append([]mixedFrame{}, merged...), end.String(), true
 }
 
-// running is the stack of a thread that runs: the kernel's record of it, or that of a stop.
-func (n *nativeStacks) running(t *proc.Thread, mode NativeMode) (places []native.Place, end native.End, missing string) {
+// running is the stack of a thread that runs: the kernel's record of it, or that of a stop, in which fits must hold.
+func (n *nativeStacks) running(t *proc.Thread, mode NativeMode, fits func() bool) (places []native.Place, end native.End, missing string) {
 	if mode == NativeStop {
-		places, end, err := n.stopped(t.PID, t.TID)
+		places, end, err := n.stopped(t.PID, t.TID, fits)
 		for deadline := monotonic() + dumpWait; errors.Is(err, proc.ErrLateStop) && !proc.Release(t.PID, t.TID) && monotonic() < deadline; {
 			sleepUntil(monotonic() + int64(time.Millisecond))
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errMovedOn):
+			return nil, 0, movedOn
+		case err != nil:
 			return nil, 0, err.Error()
 		}
 		return places, end, ""
@@ -138,13 +141,24 @@ func (n *nativeStacks) running(t *proc.Thread, mode NativeMode) (places []native
 	}
 }
 
-// stopped stops a thread for as long as its registers and its stack are copied.
-func (n *nativeStacks) stopped(pid, tid int) (places []native.Place, end native.End, err error) {
+// errMovedOn says that a thread was not in its Python stack any more when it stopped.
+var errMovedOn = errors.New(movedOn)
+
+// stopped stops a thread for as long as its registers and its stack are copied. Its Python stack was read while it ran: it belongs to
+// what is copied only where fits holds then.
+func (n *nativeStacks) stopped(pid, tid int, fits func() bool) (places []native.Place, end native.End, err error) {
 	var r proc.UserRegisters
 	var c native.StackCopy
+	same := false
 	err = proc.StopThread(pid, tid, func(u proc.UserRegisters) {
+		if same = fits(); !same {
+			return
+		}
 		r, c = u, native.CopyStack(n.mem, u.SP, stackBytes, n.buf)
 	})
+	if err == nil && !same {
+		err = errMovedOn
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -267,7 +267,7 @@ func (p *pythonProcess) withNative(t *pythonThread, s *cpython.ThreadSample, sta
 	case t.os == nil:
 		reason = "the thread's own id is not known"
 	case state == model.StateCPU:
-		places, end, reason = p.stoppedStack(t)
+		places, end, reason = p.stoppedStack(t, s)
 	default:
 		var ok bool
 		if places, end, ok = p.native.blocked(t.os, now); !ok {
@@ -295,16 +295,16 @@ func (n *nativeStacks) recorded(u proc.UserStack, now int64) ([]native.Place, na
 }
 
 // stoppedStack stops the thread for as long as its registers and its stack are copied.
-func (p *pythonProcess) stoppedStack(t *pythonThread) (places []native.Place, end native.End, reason string) {
+func (p *pythonProcess) stoppedStack(t *pythonThread, s *cpython.ThreadSample) (places []native.Place, end native.End, reason string) {
 	if !p.release() {
 		return nil, 0, proc.ErrLateStop.Error()
 	}
-	places, end, err := p.native.stopped(p.p.PID, t.tid)
+	places, end, err := p.native.stopped(p.p.PID, t.tid, func() bool { return p.reader.Within(s) })
 	switch {
 	case errors.Is(err, proc.ErrLateStop):
 		p.pending = t.tid
 		return nil, 0, proc.ErrLateStop.Error()
-	case errors.Is(err, proc.ErrGone):
+	case errors.Is(err, proc.ErrGone), errors.Is(err, errMovedOn):
 		return nil, 0, movedOn
 	case err != nil:
 		p.count.NativeReason = err.Error()

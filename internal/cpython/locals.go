@@ -62,10 +62,30 @@ func (r *Reader) Locals(thread uint64, frame int) ([]Local, error) {
 		out = append(out, r.describe(name, v))
 	}
 	// Objects are freed with their frame, and others made where they were.
-	if code, err := proc.U64(r.mem, t.prevA[frame]+uint64(r.l.Frame.Code)); err != nil || code&^r.l.Frame.Tag != c.addr {
+	if !r.runs(t.prevA[frame], c) {
 		return nil, fmt.Errorf("locals of %s: %w", c.Function, ErrFrameGone)
 	}
 	return out, nil
+}
+
+// runs says whether a frame of the code object is at an address.
+func (r *Reader) runs(frame uint64, c *Code) bool {
+	code, err := proc.U64(r.mem, frame+uint64(r.l.Frame.Code))
+	return err == nil && code&^r.l.Frame.Tag == c.addr
+}
+
+// Within says whether a thread is still in the function that was innermost when its stack was read: what else is read of the
+// thread, once it was stopped, belongs to that stack then. To an empty stack nothing belongs.
+func (r *Reader) Within(s *ThreadSample) bool {
+	t := r.byAddr[s.Addr]
+	if t == nil || len(t.prevA) == 0 {
+		return false
+	}
+	frame, err := proc.U64(r.mem, t.addr+uint64(r.l.Thread.Frame))
+	if err == nil && frame != 0 && r.l.Thread.CFrame != none {
+		frame, err = proc.U64(r.mem, frame+uint64(r.l.Thread.CFrame))
+	}
+	return err == nil && frame == t.prevA[0] && r.runs(frame, t.prev[0].Code)
 }
 
 // slots reads a frame's variables with the code that they belong to; again where they change meanwhile, a few times.

@@ -39,7 +39,8 @@ func TestLocalsOfOtherFrames(t *testing.T) {
 				}
 			}
 			t.Logf("%d variables, %d of another frame; %d frames were gone", right, wrong, gone)
-			if wrong*100 > right {
+			// The same function may be back in its place by the time that the reading ends: a few per cent where two take turns so fast.
+			if wrong*20 > right {
 				t.Errorf("%d variables are of another frame, %d right", wrong, right)
 			}
 			if right == 0 {

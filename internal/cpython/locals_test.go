@@ -43,3 +43,37 @@ func TestLocals(t *testing.T) {
 		})
 	}
 }
+
+// TestWithin looks whether a thread is still in the function of its stack: it is while the function sleeps, and no more once another one
+// does, whose frame lies at the same place on newer versions.
+func TestWithin(t *testing.T) {
+	for version, python := range interpreters(t) {
+		t.Run(version, func(t *testing.T) {
+			r := readerOf(t, start(t, python, "testdata/turns.py"))
+			var s cpython.Snapshot
+			deadline := time.Now().Add(10 * time.Second)
+			asleep := func() bool {
+				if err := r.Take(&s); err != nil {
+					t.Fatal(err)
+				}
+				if len(s.Threads) == 0 || s.Threads[0].Fault != cpython.FaultNone || len(s.Threads[0].Frames) == 0 {
+					return false
+				}
+				function := s.Threads[0].Frames[0].Code.Function
+				return (function == "first" || function == "second") && r.Within(&s.Threads[0])
+			}
+			for !asleep() {
+				if time.Now().After(deadline) {
+					t.Fatal("a thread that sleeps is never within its stack")
+				}
+			}
+			until := time.Now().Add(5 * time.Second)
+			for r.Within(&s.Threads[0]) && time.Now().Before(until) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if r.Within(&s.Threads[0]) {
+				t.Error("a thread is said to be in a function that it has left")
+			}
+		})
+	}
+}
