@@ -10,9 +10,6 @@ func TestHandlersOfSignals(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, c := range []struct{ how, stdout string }{{"timer", "150\n"}, {"hooks", "True True\n"}, {"thread", "150\n"}} {
 			t.Run(generation+"/"+c.how, func(t *testing.T) {
-				if c.how == "thread" && (generation == "torch-1.13" || generation == "torch-debian") {
-					t.Skip("Python before 3.12 may raise in a thread that is about to start what was meant for the one that starts it")
-				}
 				t.Parallel()
 				agent, dir := withAgent(t, interpreter, Config{}, nil, "handlers.py", c.how)
 				same(t, startPlain(t, interpreter, "handlers.py", c.how), agent)

@@ -30,8 +30,10 @@ def start(function, seconds):
     wake, done = _thread.allocate_lock(), _thread.allocate_lock()
     wake.acquire()
     done.acquire()
+    thread = loop(_thread.get_ident(), wake, done, seconds)
+    next(thread)
     try:
-        _thread.start_new_thread(loop, (wake, done, seconds))
+        _thread.start_new_thread(next, (thread, None))
     except BaseException:  # no thread could be started: stop must not wait for one
         wake = done = None
         raise
@@ -46,9 +48,21 @@ def prepare():
         ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
-def loop(wake, done, seconds):
-    """The thread: sleeps and asks; ends once wake is released."""
+def loop(owner, wake, done, seconds):
+    """The thread: sleeps and asks; ends once wake is released.
+
+    Before Python 3.12 a new thread bears the identity of the one that starts it until it runs, and an exception that another
+    thread raises in that one (PyThreadState_SetAsyncExc) then comes up here, at the thread's very first instruction. This is a
+    generator so that this instruction stands inside a try: the exception is passed on to whom it was meant for.
+    """
     global native
+    try:
+        yield
+    except GeneratorExit:  # no thread could be started
+        return
+    except BaseException as error:
+        raise_in = ctypes.pythonapi["PyThreadState_SetAsyncExc"]  # not the program's own, which may have other types
+        raise_in(ctypes.c_ulong(owner), ctypes.py_object(type(error)))
     native = core.thread_id()
     try:
         while not wake.acquire(True, seconds):
@@ -85,7 +99,7 @@ def stop():
         return
     go_on, lives, wake, done = wake, done, None, None  # first: whoever comes in between finds no thread
     go_on.release()
-    lives.acquire(True, 1.0)  # an exception that was meant for this thread may have ended it before it began
+    lives.acquire(True, 1.0)  # not for ever: whatever became of the thread, the program goes on
     path = "/proc/self/task/%d" % native
     until = core.now() + 20_000_000
     while os.path.exists(path) and core.now() < until:
