@@ -18,6 +18,7 @@ type OpAccount struct {
 	Rate      float64 // the same per ns of traced time
 	Small     float64 // those of them that consist of pieces shorter than smallOp
 	SmallTime float64 // ns per step in small operators, after correction
+	SmallLeft float64 // what of the small operators' traced time the correction leaves, 0..1
 	// OptimizerTime and OptimizerSmall are what of Time and SmallTime lies in the optimizer's step, OptimizerTop how many of Top do.
 	OptimizerTime, OptimizerSmall, OptimizerTop float64
 	// BackwardTime, BackwardSmall and BackwardTop are the same of the backward pass.
@@ -29,7 +30,7 @@ type OpAccount struct {
 	OptimizerMost float64
 	// OptimizerMakes is the share of that time in operators that make a new tensor instead of changing one in place, 0..1.
 	OptimizerMakes float64
-	// Tops are the outermost operators of a run without steps, by start, and Slices its traced stretches; nil of steps.
+	// Tops are the outermost operators, by start, and Slices the traced steps or, without steps, stretches; nil where nothing sampled them.
 	Tops   []TopOp
 	Slices []Interval
 	// Names are operators by self time per step, most first.
@@ -118,7 +119,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: !b.PerStep && b.Process.Samples.Len() > 0}
+	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
 	acc.fetches = fetchesOf(b)
 	traced := 0.0
 	for _, st := range steps {
@@ -140,8 +141,8 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 		if o.Events > 0 {
 			o.CostPer = min(max((traced/n-base)/o.Events, 0), maxEventCost)
 		}
-	case acc.keep:
-		base = o.withoutSteps(&acc, steps, traced/n)
+	case !b.PerStep && acc.keep:
+		base = o.withoutSteps(traced / n)
 	default:
 		base = traced / n
 	}
@@ -150,7 +151,10 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	o.BackwardTime, o.BackwardSmall, o.BackwardTop = acc.smallSums(n, o.CostPer, func(k topKey) bool {
 		return strings.HasPrefix(s.Strings.Text(k.name), backwardEvent)
 	})
+	_, uncorrected, _ := acc.smallSums(n, 0, func(topKey) bool { return true })
+	o.SmallLeft = o.SmallTime / max(uncorrected, 1)
 	o.Share = min(o.Time/base, 1)
+	o.oneByOne(&acc, steps)
 	acc.finish(o)
 	return o
 }
@@ -224,7 +228,7 @@ type opSums struct {
 	self              map[model.EventID]float64
 	fetches           []Interval // waits for data, whose operators belong to the fetch; sorted, disjoint
 	topEvents         float64
-	keep              bool    // outermost operators are listed
+	keep              bool    // outermost operators are listed: samples can be told by them
 	list              []TopOp // in order within each lane of a trace
 }
 
@@ -323,6 +327,9 @@ type topKey struct {
 // topSum is the outermost operators of one group.
 type topSum struct{ count, small, time, events float64 }
 
+// isSmall says that operators of a group are small as a rule.
+func (t *topSum) isSmall() bool { return t.small >= 0.8*t.count }
+
 func (t *topSum) add(u topSum) {
 	t.count += u.count
 	t.small += u.small
@@ -351,7 +358,7 @@ func (a *opSums) smallSums(steps, costPer float64, of func(topKey) bool) (all, s
 		corrected := t.corrected(steps, costPer)
 		all += corrected
 		count += t.count / steps
-		if t.small >= 0.8*t.count {
+		if t.isSmall() {
 			small += corrected
 		}
 	}

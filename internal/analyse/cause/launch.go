@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -26,25 +27,42 @@ func findLaunch(c *Context) []Finding {
 	if o == nil || o.Top < launchOpsPerStep {
 		return nil
 	}
-	keep := c.pythonSamples(true)
-	around := chainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
-	ops := c.B.Part(analyse.PartOps)
-	small := 0.0
-	if o.Time > 0 {
-		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
-		others := max(c.besideTime()-c.chores, 0)
-		small = max(ops*min(o.SmallTime/o.Time, 1)-c.chores, 0) * max(1-others/max(ops-c.chores, 1), 0)
-	}
-	python := sum(around)
-	if len(around) == 0 && len(c.B.Samples) < 40 {
-		python = c.B.Part(analyse.PartPython) // too few samples to tell what of it calls operators
-	}
+	python, small := c.callingTime()
 	t := small + python
-	busy := (c.B.Part(analyse.PartPython) + ops) / 1e6 / float64(max(len(c.B.Windows), 1))
+	busy := (c.B.Part(analyse.PartPython) + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
 	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
 		return nil
 	}
 	return c.launchFindings(small, python)
+}
+
+// callingTime is the interpreter's time around operators and the time in small ones, ns over the windows, without what is claimed already.
+func (c *Context) callingTime() (python, small float64) {
+	o, ops := c.B.Ops, c.B.Part(analyse.PartOps)
+	first, backward, optimizer := c.callings()
+	if len(c.B.Samples) < 40 || len(first)+len(backward)+len(optimizer) < minSamples { // too few to tell lines apart
+		python = sum(chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(true)))
+		if python == 0 && len(c.B.Samples) < 40 {
+			python = c.B.Part(analyse.PartPython)
+		}
+		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
+		others := max(c.besideTime()-c.chores, 0)
+		return python, max(ops*min(o.SmallTime/max(o.Time, 1), 1)-c.chores, 0) * max(1-others/max(ops-c.chores, 1), 0)
+	}
+	all := 0.0
+	for k := range c.B.Samples {
+		if a := &c.B.Samples[k]; a.Part == analyse.PartOps {
+			all += a.Weight
+		}
+	}
+	for _, ch := range slices.Concat(first, backward, optimizer) {
+		if c.B.Samples[ch.index].Part == analyse.PartOps {
+			small += ch.weight * ops / max(all, 1)
+		} else {
+			python += ch.weight
+		}
+	}
+	return python, small
 }
 
 // launchFindings names those who call tiny operators, small and python ns over the windows, each with its own part of that time: what

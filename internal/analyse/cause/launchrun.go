@@ -52,11 +52,12 @@ func (c *Context) launchOfRun() []Finding {
 		return nil
 	}
 	small, python := 0.0, 0.0
+	sizes, expected := c.sizesByLine(), launchOps{o}.smallShare(o.Time-o.OptimizerTime, o.SmallTime-o.OptimizerSmall)
 	for k := range c.B.Samples {
 		switch a := &c.B.Samples[k]; {
 		case c.beside[k] || !c.calls(a):
 		case a.Part == analyse.PartOps:
-			small += a.Weight * launchOps{o}.smallShare(o.Time-o.OptimizerTime, o.SmallTime-o.OptimizerSmall)
+			small += a.Weight * sizes[c.C.Info(c.P.Samples.Stack[a.Index]).User].share(expected)
 		case a.Part == analyse.PartPython:
 			python += a.Weight
 		}

@@ -103,72 +103,11 @@ func (c *Context) callings() (first, backward, optimizer []chain) {
 		}
 	}
 	o := launchOps{c.B.Ops}
-	c.scaleOps(optimizer, o.smallShare(o.OptimizerTime, o.OptimizerSmall))
-	c.scaleOps(backward, o.smallShare(o.BackwardTime, o.BackwardSmall))
-	c.settleSmall(first, o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall))
+	sizes := c.sizesByLine()
+	c.leaveSmall(optimizer, sizes, c.evenly(o.smallShare(o.OptimizerTime, o.OptimizerSmall)))
+	c.leaveSmall(backward, sizes, c.evenly(o.smallShare(o.BackwardTime, o.BackwardSmall)))
+	c.leaveSmall(first, sizes, c.byPython(o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
 	return first, backward, optimizer
-}
-
-// smallShare is the share of small operators in operators' time, 0..1; that of all operators where the trace does not tell these apart.
-func (o launchOps) smallShare(time, small float64) float64 {
-	if time <= 0 {
-		time, small = o.Time, o.SmallTime
-	}
-	if time <= 0 {
-		return 1
-	}
-	return min(max(small/time, 0), 1)
-}
-
-// scaleOps leaves a share of the operators' time.
-func (c *Context) scaleOps(chains []chain, share float64) {
-	for i := range chains {
-		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
-			chains[i].weight *= share
-		}
-	}
-}
-
-// settleSmall leaves of the operators' time what small ones take, a share of it, on the lines that call them: around many small
-// operators the interpreter takes about as long as they do, around a large one it takes nothing. Each line has its part in proportion
-// to the interpreter's time on it, and at most what its operators took.
-func (c *Context) settleSmall(chains []chain, share float64) {
-	type lineTime struct{ ops, python, part float64 }
-	lines := map[model.FrameID]*lineTime{}
-	frame := func(ch *chain) model.FrameID { return c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).User }
-	all := 0.0
-	for i := range chains {
-		l := lines[frame(&chains[i])]
-		if l == nil {
-			l = &lineTime{}
-			lines[frame(&chains[i])] = l
-		}
-		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
-			l.ops += chains[i].weight
-			all += chains[i].weight
-		} else {
-			l.python += chains[i].weight
-		}
-	}
-	const most, rounds = 1e3, 40
-	low, high := 0.0, most
-	for range rounds { // the factor between the interpreter's time and the operators', by halving
-		factor, got := (low+high)/2, 0.0
-		for _, l := range lines {
-			l.part = min(l.ops, factor*(l.python+0.01*l.ops))
-			got += l.part
-		}
-		if got < share*all {
-			low = factor
-		} else {
-			high = factor
-		}
-	}
-	for i := range chains {
-		if l := lines[frame(&chains[i])]; c.B.Samples[chains[i].index].Part == analyse.PartOps && l.ops > 0 {
-			chains[i].weight *= l.part / l.ops
-		}
-	}
 }
 
 // optimizerSite is the optimizer's step; false where too few samples show it, or where it is fused already.

@@ -25,6 +25,11 @@ func tracedCalls(p *testkit.Program, list ...called) { tracedStep(p, testkit.Nat
 
 // tracedStep is tracedCalls with steps of one act.
 func tracedStep(p *testkit.Program, act testkit.Act, list ...called) {
+	tracedActs(p, []testkit.Act{act}, list...)
+}
+
+// tracedActs is tracedCalls with steps of these acts.
+func tracedActs(p *testkit.Program, acts []testkit.Act, list ...called) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(at model.Time, dur int64, name string, kind model.Kind, parent model.EventID) model.EventID {
@@ -36,7 +41,7 @@ func tracedStep(p *testkit.Program, act testkit.Act, list ...called) {
 	}
 	for step := range 3 {
 		at := p.T
-		p.Steps(1, model.PhaseTrace, act)
+		p.Steps(1, model.PhaseTrace, acts...)
 		for _, c := range list {
 			length, parent, name := c.us*1000+1000, model.NoEvent, c.name
 			if name == "step" {
