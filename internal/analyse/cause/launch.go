@@ -87,18 +87,27 @@ func (c *Context) launchFindings(small, python float64) []Finding {
 }
 
 func (c *Context) launchFinding(site *launchSite) Finding {
-	o := c.B.Ops
-	f := Finding{Cause: Launch, Where: nowhere(), Share: c.launchShareOf(site.time()), Confidence: c.basis(len(c.B.Samples)),
+	o, gc := c.B.Ops, 0.0
+	if site.placed && (site.kind == launchLoop || site.kind == launchCells) {
+		at := site.at
+		at.unit = site.time()
+		gc = c.collections(at)
+	}
+	f := Finding{Cause: Launch, Where: nowhere(), Share: c.launchShareOf(site.time() + gc), Confidence: c.basis(len(c.B.Samples)),
 		claim: map[analyse.PartID]float64{analyse.PartOps: site.ops, analyse.PartPython: site.python}}
 	if site.placed {
 		f.Where = c.where(site.at)
 	}
-	per := c.perStep(site.time())
+	per := c.perStep(site.time() + gc)
 	f.Step = launchOps{o}.gone(site).scale(per)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
 		{Text: fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), Value: per / 1e6, Unit: "ms"},
+	}
+	if gc > 0 {
+		f.claim[analyse.PartGC] = gc
+		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	if site.backward {
 		f.Evidence = append(f.Evidence, Evidence{Text: "the backward pass through what is called here is part of it"})

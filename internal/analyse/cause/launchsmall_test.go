@@ -23,3 +23,21 @@ func TestLineOfSmallOperatorsHasItsWholeTime(t *testing.T) {
 		t.Errorf("share %.2f, want %.2f", f.Share, 45.0/95)
 	}
 }
+
+// Collections while a loop over small operators is on the stack end with the loop; the driving function's are the collector's own.
+func TestCollectionsOfALoopOfSmallOperators(t *testing.T) {
+	for _, c := range []struct {
+		stack []testkit.Frame
+		share float64
+	}{{[]testkit.Frame{module, loop(40), user("mine", 20, 23)}, 0.9}, {[]testkit.Frame{module, loop(40)}, 0.8}} {
+		p := testkit.NewProgram()
+		p.Steps(40, model.PhaseBaseline, testkit.Native(50, c.stack...), testkit.Python(30, c.stack...),
+			testkit.Python(10, c.stack...).In(model.SpanGC), testkit.Native(10, module, loop(41)))
+		tracedCalls(p, called{name: "aten::sub", n: 2500, us: 20}, called{name: "aten::convolution", n: 1, us: 10_000})
+		res, _ := find(t, p)
+		f := want(t, res, cause.Launch, "", c.stack[len(c.stack)-1].Line, 0)
+		if math.Abs(f.Share-c.share) > 0.03 {
+			t.Errorf("%v: share %.2f, want %.2f", c.stack, f.Share, c.share)
+		}
+	}
+}

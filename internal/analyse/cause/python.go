@@ -171,6 +171,12 @@ func (c *Context) collections(sp spot) float64 {
 	return t
 }
 
+// collectionsText says how long collections take, ns over the windows, that belong to a finding.
+func (c *Context) collectionsText(gc float64) Evidence {
+	t := c.perStep(gc)
+	return Evidence{Text: fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(t)), Value: t / 1e6, Unit: "ms"}
+}
+
 func (c *Context) pythonFinding(sp spot) Finding {
 	gc := c.collections(sp)
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples),
@@ -186,7 +192,7 @@ func (c *Context) pythonFinding(sp spot) Finding {
 	}
 	if gc > 0 {
 		f.claim[analyse.PartGC] = gc
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(c.perStep(gc))), Value: c.perStep(gc) / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
 	f.Caveat = "Native code of other libraries, such as NumPy's or pandas', counts as Python here."
