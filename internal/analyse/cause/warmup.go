@@ -112,7 +112,7 @@ func (c *Context) StartUp() (total, imports float64) {
 	return total, c.importTime(until)
 }
 
-// preparation is the samples of the main thread before the first step that are not in an import, by user line.
+// preparation is the samples of the main thread before the first step that are not in an import and wait for no one else, by user line.
 func (c *Context) preparation(until model.Time) ([]chain, int) {
 	sm := &c.P.Samples
 	var att []analyse.Attributed
@@ -135,10 +135,16 @@ func (c *Context) preparation(until model.Time) ([]chain, int) {
 	}
 	chains := chainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
 		info := c.C.Info(sm.Stack[a.Index])
-		waits := sleeping(sm, a.Index) && info.Acts&(analyse.ActQueue|analyse.ActServer) != 0
+		waits := sleeping(sm, a.Index) && (info.Acts&(analyse.ActQueue|analyse.ActServer) != 0 || waitsForRanks(info))
 		return !waits && info.Acts&(analyse.ActImport|analyse.ActLoader|analyse.ActWorkers) == 0
 	})
 	return chains, len(chains)
+}
+
+// waitsForRanks says that a stack that sleeps does so until the other ranks come: at the start of a process group or at a barrier, not
+// while it reads what torch.distributed keeps in files.
+func waitsForRanks(info analyse.StackInfo) bool {
+	return info.Acts&analyse.ActCollective != 0 && info.Acts&(analyse.ActCheckpoint|analyse.ActFile) == 0
 }
 
 // slowFirstSteps is how much longer the warm-up steps took than as many later ones, as far as compiling explains it: other
