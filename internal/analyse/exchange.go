@@ -80,3 +80,53 @@ func ExchangeOf(s *model.Session, b *Breakdown) (e Exchange) {
 	e.Bytes /= max(known, 1)
 	return e
 }
+
+// Meeting is how many of the ranks are in collectives at a time, over the accounted steps.
+type Meeting struct {
+	In []float64 // share of the time with exactly so many ranks in a collective, from none to all
+}
+
+// MeetingOf compares what the ranks of one host do at the same moments: one sampler takes the samples of all of them in one go. Unlike
+// traced steps, these have nothing of a window's start, which ranks do not reach together. ok is false for ranks of several hosts, and
+// where too few moments show all ranks.
+func MeetingOf(of []*Breakdown) (m Meeting, ok bool) {
+	if len(of) < 2 || slices.ContainsFunc(of, func(b *Breakdown) bool { return len(b.Samples) == 0 || b.Process.Host != of[0].Process.Host }) {
+		return m, false
+	}
+	period := 0.0
+	for i := range of[0].Samples {
+		period += of[0].Samples[i].Weight
+	}
+	near := model.Time(period / float64(len(of[0].Samples)) / 4)
+	counts := make([]int, len(of)+1)
+	moments := 0
+	next := make([]int, len(of))
+	for i := range of[0].Samples {
+		at, in, all := of[0].sampled(i), 0, true
+		for k, b := range of {
+			for next[k] < len(b.Samples)-1 && distance(b.sampled(next[k]+1), at) <= distance(b.sampled(next[k]), at) {
+				next[k]++
+			}
+			all = all && distance(b.sampled(next[k]), at) <= near
+			if b.Samples[next[k]].Part == PartComm {
+				in++
+			}
+		}
+		if all {
+			moments++
+			counts[in]++
+		}
+	}
+	if moments < MinRestSamples {
+		return m, false
+	}
+	for _, n := range counts {
+		m.In = append(m.In, float64(n)/float64(moments))
+	}
+	return m, true
+}
+
+// sampled is when the i-th attributed sample was taken.
+func (b *Breakdown) sampled(i int) model.Time { return b.Process.Samples.Time[b.Samples[i].Index] }
+
+func distance(a, b model.Time) model.Time { return max(a-b, b-a) }

@@ -20,17 +20,14 @@ func findComm(c *Context) []Finding {
 	t := c.B.Part(analyse.PartComm)
 	ranks := c.rankViews()
 	waits := t // what every rank waits, on average
+	late := 0.0 // what is lost by ranks that are late in turns
 	if len(ranks) > 1 {
-		var all []*model.Process
 		for _, r := range ranks {
 			waits = min(waits, r.comm*float64(len(c.B.Windows)))
-			all = append(all, r.p)
 		}
 		t = waits
-		// Ranks that are late in turns make each of them wait, without anything being sent: collectives of the same steps on all
-		// ranks tell the two apart.
-		if share, ok := analyse.TransferShare(c.S, all); ok && c.share(waits) >= Floor {
-			t *= share
+		if c.share(waits) >= Floor {
+			t, late = c.sentAndLate(ranks, waits)
 		}
 	}
 	x := analyse.Exchange{}
@@ -38,7 +35,7 @@ func findComm(c *Context) []Finding {
 		x = analyse.ExchangeOf(c.S, c.B)
 	}
 	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.perStep(t) <= smallWait*x.Calls)
-	sent := c.perStep(t)
+	sent, late := c.perStep(t), c.perStep(late)
 	if small {
 		t = waits // each of the calls is a chance to be late
 	}
@@ -50,7 +47,6 @@ func findComm(c *Context) []Finding {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	per := c.perStep(t)
 	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), Value: c.perStep(waits) / 1e6, Unit: "ms"}}
 	if c.perStep(waits) > 1.1*sent {
@@ -58,15 +54,52 @@ func findComm(c *Context) []Finding {
 	}
 	f.Confidence = c.basis(len(chains))
 	if small {
-		sendTogether(&f, x, sent, per-sent)
+		sendTogether(&f, x, sent, late)
 	} else {
-		late := c.perStep(waits) - sent
 		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
 		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every eighth step for the price given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
 		f.Caveat = "Priced for sending in every eighth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	}
 	f.Run = c.overRun(f.Step)
 	return []Finding{f}
+}
+
+// sentAndLate splits what every rank waits, in ns of the accounted steps: with all ranks in the call, and what ranks lose by being late in
+// turns, which makes each of them wait without anything being sent. Collectives of the same steps on all ranks tell the two apart; without
+// those all of it counts as sent.
+func (c *Context) sentAndLate(ranks []rankView, waits float64) (sent, late float64) {
+	var all []*model.Process
+	var accounts []*analyse.Breakdown
+	for _, r := range ranks {
+		all, accounts = append(all, r.p), append(accounts, r.b)
+	}
+	share, ok := analyse.TransferShare(c.S, all)
+	if !ok {
+		return waits, 0
+	}
+	// That the ranks hold the same collectives the traces say; how long they wait in them for each other steps that are not traced do.
+	m, ok := analyse.MeetingOf(accounts)
+	if !ok {
+		return waits * share, waits * (1 - share)
+	}
+	n := len(ranks)
+	for in := 1; in < n; in++ {
+		late += m.In[in] * c.B.Total * c.idleBeside(n-in, n)
+	}
+	if s := c.lateRank(ranks); s.found {
+		late -= (s.rank.own - s.mean) * float64(len(c.B.Windows)) // which that rank's own finding has
+	}
+	return min(m.In[n]*c.B.Total, waits), max(late, 0)
+}
+
+// idleBeside is what is lost while only computing of n ranks compute, 0..1: with its work shared out evenly a job that has a core for each
+// rank would be done with it in computing/n of the time; ranks that already share all cores are not done sooner.
+func (c *Context) idleBeside(computing, n int) float64 {
+	busy := float64(computing) / float64(n)
+	if c.Cores > 0 && localRanks(c) >= n {
+		busy = max(busy, min(1, float64(computing)*torchThreads(c)/c.Cores))
+	}
+	return 1 - busy
 }
 
 // lateTogether is the share of waiting for late ranks that ends with one call instead of many: where two ranks lose time by chance, many

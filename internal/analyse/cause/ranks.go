@@ -43,6 +43,26 @@ func (c *Context) rankViews() []rankView {
 	return out
 }
 
+// lateRank is the rank that works longest per step.
+type lateRank struct {
+	rank         rankView
+	mean, others float64 // ns per step outside of collectives, of all ranks and of the others
+	found        bool    // it is late enough to be a finding
+}
+
+func (c *Context) lateRank(ranks []rankView) lateRank {
+	l := lateRank{rank: ranks[0]}
+	for _, r := range ranks {
+		l.mean += r.own / float64(len(ranks))
+		if r.own > l.rank.own {
+			l.rank = r
+		}
+	}
+	l.others = max((l.mean*float64(len(ranks))-l.rank.own)/float64(len(ranks)-1), 0)
+	l.found = l.rank.own-l.mean >= Floor*c.B.Mean() && l.rank.own >= 1.1*l.others
+	return l
+}
+
 // findStraggler names the rank for which the others wait: in a synchronous job all steps last equally long, and the late rank
 // is the one that waits least in collectives.
 func findStraggler(c *Context) []Finding {
@@ -50,19 +70,12 @@ func findStraggler(c *Context) []Finding {
 	if len(ranks) < 2 {
 		return nil
 	}
-	late, mean := ranks[0], 0.0
-	for _, r := range ranks {
-		mean += r.own / float64(len(ranks))
-		if r.own > late.own {
-			late = r
-		}
-	}
-	saved := late.own - mean
-	others := max((mean*float64(len(ranks))-late.own)/float64(len(ranks)-1), 0)
-	if saved < Floor*c.B.Mean() || late.own < 1.1*others {
+	l := c.lateRank(ranks)
+	if !l.found {
 		return nil
 	}
-	saved = late.own - others
+	late, others := l.rank, l.others
+	saved := late.own - others
 	f := Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}
 	f.Step = Range{0.4 * saved, 0.8 * saved, saved}
 	f.Run = c.overRun(f.Step)
