@@ -30,6 +30,7 @@ type inputView struct {
 	hot     spot
 	hotOK   bool
 	hotPart float64 // share of the fetch in the hot unit
+	plain   []chain // of the fetch's samples those in which a line of the program's itself runs, not what it calls
 	release releaseTime
 	cls     *analyse.FrameClasses
 	asleep  []chain // of the fetch's samples those that sleep, and the others
@@ -267,14 +268,17 @@ func (v *inputView) share(c *Context) float64 {
 // crowding is the finding where the step hardly waits for data because the workers that prepare it take the cores on which
 // the step itself would run: their work is the limit all the same.
 func (v *inputView) crowding(c *Context) Finding {
-	gain := madeFast * v.hotPart
+	gain := v.quicker()
 	relief := c.relief(v, gain)
 	wait := c.perStep(v.wait)
 	f := Finding{Cause: Input, Sub: "transform", Where: c.where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.basis(v.samples)}
 	f.Where.Process = "DataLoader worker"
 	f.claim = map[analyse.PartID]float64{analyse.PartDataWait: v.wait, analyse.PartOps: relief * float64(len(c.B.Windows))}
-	f.Step = Range{0.3 * relief, 0.75*relief + gain*wait, relief + wait}
+	f.Step = Range{0.3 * relief, relief + gain*wait, relief + wait}
 	f.Run = c.overRun(f.Step)
+	if q, ok := v.question(c, f.Sub); ok && torchThreads(c) == 1 { // a replay takes the steps' operators for one thread
+		f.ask = &q
+	}
 	v.describe(c, &f)
 	f.Title = fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each())
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))})

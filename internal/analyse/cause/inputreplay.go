@@ -18,7 +18,7 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 	case sub == "workers":
 		return replay.Change{Workers: v.suggestWorkers(c)}, true
 	case sub == "transform" && v.hotPart > 0:
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - madeFast*v.hotPart}}}, true
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":

@@ -74,6 +74,9 @@ func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch 
 	if released(sm, i) {
 		v.native++
 	}
+	if sm.State[i] == model.StateCPU && sm.Flags[i]&model.SampleRunsPython != 0 && sm.Flags[i]&model.SampleInNative == 0 && cls.Info(sm.Stack[i]).UserLeaf {
+		v.plain = append(v.plain, ch)
+	}
 	if asks(cls, sm, i) {
 		v.asks = append(v.asks, sm.Time[i])
 	}
@@ -90,6 +93,31 @@ func (v *inputView) settle(chains []chain, mains map[funcKey]bool, all float64) 
 		v.hotPart = v.hot.unit / all
 	}
 	v.all = all
+}
+
+// freed is the share of the fetch in which what the hot function made is let go. CPython takes a function's frame off the stack before it clears
+// its variables, so that samples see this at the line that called it. In the zoo's programs it was 4 to 6 % of a fetch, and went with the function.
+func (v *inputView) freed() float64 {
+	if !v.hotOK || v.all <= 0 {
+		return 0
+	}
+	hot := keyOf(&v.hot.frame)
+	callers := map[placeKey]bool{}
+	for _, ch := range v.awake {
+		for i := 1; i < len(ch.frames); i++ {
+			if keyOf(&ch.frames[i]) == hot {
+				callers[placeKey{keyOf(&ch.frames[i-1]), ch.frames[i-1].Line}] = true
+				break
+			}
+		}
+	}
+	t := 0.0
+	for _, ch := range v.plain {
+		if n := len(ch.frames); n > 0 && keyOf(&ch.frames[n-1]) != hot && callers[placeKey{keyOf(&ch.frames[n-1]), ch.frames[n-1].Line}] {
+			t += ch.weight
+		}
+	}
+	return min(t/v.all, 1-v.hotPart)
 }
 
 // lead makes the place one of the stage that is blamed: where the fetch sleeps for storage, where it works for a transformation. Without

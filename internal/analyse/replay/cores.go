@@ -10,7 +10,8 @@ import (
 
 // Crowded is how much the step loses of what an even sharing of the cores would take from it where more threads want to run than there
 // are cores, as fitted on the zoo's cases: who has slept goes first, so that work beside the step slows it by so much of its share, not
-// by all, and that work's end gives back no more.
+// by all, and that work's end gives back no more. The prices of causes go by it as well (StepSpeed): nothing else says what shared cores cost. A session
+// holds no thread's time in the scheduler's queue, which would tell instead.
 const Crowded = 0.8
 
 // crowdTolerance is how exactly the number of threads that want cores is found, as a share.
@@ -33,6 +34,13 @@ func (c crowd) speeds(cores float64) (step, beside float64) {
 	}
 	step = 1 - Crowded*(1-even)
 	return step, (cores - c.step*step) / c.beside
+}
+
+// StepSpeed is how fast the thread that drives the steps works where threads want so many cores on average, it and what it starts (step) and those
+// that work beside it: as a share of its speed on a core of its own.
+func StepSpeed(cores, step, beside float64) float64 {
+	speed, _ := crowd{step, beside}.speeds(cores)
+	return speed
 }
 
 // coresOf is how many cores there are for a process and its workers, 0 unknown: ranks of one machine share them.
