@@ -156,6 +156,31 @@ func hottest(chains []chain, drivers map[funcKey]bool) (spot, bool) {
 	}
 }
 
+// everywhere widens a place that is a whole function to all chains that pass through it, whoever calls it: what ends its work ends it
+// for each of its callers. A line of a function that drives the loop stays what it is.
+func everywhere(sp spot, chains []chain, drivers map[funcKey]bool) spot {
+	key := keyOf(&sp.frame)
+	if drivers[key] {
+		return sp
+	}
+	lines := map[int32]float64{}
+	out := spot{frame: sp.frame}
+	for _, ch := range chains {
+		i := slices.IndexFunc(ch.frames, func(f model.Frame) bool { return keyOf(&f) == key })
+		if i < 0 {
+			continue
+		}
+		fr := ch.frames[i]
+		out.unit += ch.weight
+		out.samples++
+		out.members = append(out.members, ch.index)
+		if lines[fr.Line] += ch.weight; lines[fr.Line] > out.line {
+			out.line, out.frame = lines[fr.Line], fr
+		}
+	}
+	return out
+}
+
 // spotOf makes the place of a group: the line of the frame at depth that has most time.
 func spotOf(group []chain, depth int, unit float64) spot {
 	line := heaviestGroup(group, func(ch chain) any { return ch.frames[depth].Line })

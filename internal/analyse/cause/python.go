@@ -110,6 +110,7 @@ func findPython(c *Context) []Finding {
 		if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
 			break
 		}
+		sp = everywhere(sp, chains, c.drivers)
 		out = append(out, c.pythonFinding(sp))
 		taken := map[int]bool{}
 		for _, m := range sp.members {
@@ -194,7 +195,8 @@ func (c *Context) pythonFinding(sp spot) Finding {
 		f.claim[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
-	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, do it less often (every n-th step), or move it out of the loop."
+	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, keep its results where the same input comes again, " +
+		"do it less often (every n-th step), or move it out of the loop."
 	f.Caveat = "Native code of other libraries, such as NumPy's or pandas', counts as Python here."
 	c.ofLibrary(&f, sp.members)
 	c.grows(&f, sp.members)
@@ -225,7 +227,8 @@ func findGIL(c *Context) []Finding {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), Value: more / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(n)
-	f.Fix.Text = "Move the other thread's work into a process of its own, or make it call code that releases the lock."
+	f.Fix.Text = "Let the other thread work less often (wait between its rounds), move its work into a process of its own, " +
+		"or make it call code that releases the lock."
 	f.Caveat = "Short waits are part of any program with Python threads; torch's own threads hold the lock rarely."
 	return []Finding{f}
 }

@@ -164,20 +164,26 @@ func cut(s string, n int) string {
 	return s
 }
 
+// maxIOFindings bounds how many places of exact spans one report names for this cause.
+const maxIOFindings = 3
+
 // findIO names files and networks inside the loop: exact spans where the agent saw them, samples elsewhere.
 func findIO(c *Context) []Finding {
 	var out []Finding
 	for _, g := range c.spanGroups(model.SpanIO, c.firstStep()) {
-		if len(out) == 3 {
-			break
-		}
 		f := Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count),
 			claim: map[analyse.PartID]float64{analyse.PartIO: g.inWindows}}
 		c.ofRun(&f, g.time, ioRange(f.Sub))
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)),
 			Value: g.time / 1e6, Unit: "ms"}}
-		ioWords(c, &f)
-		out = append(out, f)
+		// A checkpoint of several files is one thing to do less often.
+		if i := slices.IndexFunc(out, func(o Finding) bool { return o.Sub == f.Sub && nearby(o.Where, f.Where) }); i >= 0 {
+			out[i].join(f)
+			ioWords(c, &out[i])
+		} else if len(out) < maxIOFindings {
+			ioWords(c, &f)
+			out = append(out, f)
+		}
 	}
 	for _, f := range c.sampledIO() {
 		if i := slices.IndexFunc(out, func(g Finding) bool { return nearby(g.Where, f.Where) }); i >= 0 {

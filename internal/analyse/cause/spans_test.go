@@ -1,0 +1,33 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// A checkpoint of several files is written by several lines of one function; it is one thing to do less often, with the time of all.
+func TestFilesOfOneCheckpointAreOneFinding(t *testing.T) {
+	p := testkit.NewProgram()
+	save := func(ms, line int) testkit.Act {
+		return testkit.Native(ms, module, loop(47), user("save_checkpoint", 60, line)).In(model.SpanIO)
+	}
+	p.Steps(30, model.PhaseBaseline, forward, save(20, 67), save(10, 66), save(8, 120))
+	res, _ := find(t, p)
+	f := want(t, res, cause.IO, "checkpoint", 67, 29)
+	if math.Abs(f.Share-30.0/98) > 0.02 {
+		t.Errorf("share %.2f, want 0.31", f.Share)
+	}
+	at := []int{}
+	for _, other := range res.Findings[1:] {
+		if !other.Healthy {
+			at = append(at, other.Where.Line)
+		}
+	}
+	if len(at) != 1 || at[0] != 120 {
+		t.Errorf("other findings at lines %v, want one at 120, which is far from the first", at)
+	}
+}
