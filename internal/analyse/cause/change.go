@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -65,10 +67,29 @@ func (c *Context) changeOnly(f *Finding, call string, args []argument) {
 
 var setThreads = regexp.MustCompile(`\bset_num_threads\(`)
 
+// setNumber matches a call that sets a number which stands there.
+var setNumber = regexp.MustCompile(`\bset_num_threads\(\s*(\d+)\s*\)`)
+
+// setsThreads says that the program has set the number of threads: it is not the environment's, and without that more than the machine has cores.
+func (c *Context) setsThreads() bool {
+	e := c.S.Environment
+	if asked, err := strconv.ParseFloat(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"]), 64); err == nil {
+		return asked != torchThreads(c)
+	}
+	return e.CPUs > 0 && torchThreads(c) > float64(e.CPUs)
+}
+
 func (c *Context) changeThreads(f *Finding) {
 	_, n, ok := strings.Cut(f.Fix.Change, "OMP_NUM_THREADS=")
+	if !ok {
+		return
+	}
 	at, found := c.onlyLine(setThreads.MatchString)
-	if !ok || !found {
+	if m := setNumber.FindStringSubmatch(at.text); !found || m != nil && m[1] != fmt.Sprint(torchThreads(c)) {
+		if c.setsThreads() {
+			f.Fix.Change = "torch.set_num_threads(" + n + ")"
+			f.Fix.Text += " The program sets the number itself, whatever OMP_NUM_THREADS is: look for the call."
+		}
 		return
 	}
 	begin := setThreads.FindStringIndex(at.text)[1]

@@ -167,3 +167,37 @@ func TestTinyOperatorsAreNotOfTheThreads(t *testing.T) {
 		}
 	}
 }
+
+// A program that asks for its number of threads itself is not helped by the environment's: the advice is where it asks, even if that source
+// is not in the session, and another number's line is not it.
+func TestThreadsThatTheProgramSets(t *testing.T) {
+	for _, c := range []struct{ name, omp, threads, line, change, where string }{
+		{"its source is not known", "", "16", "", "torch.set_num_threads(2)", ""},
+		{"against the environment", "2", "16", "", "torch.set_num_threads(2)", ""},
+		{"a line with another number", "", "16", "    torch.set_num_threads(1)", "torch.set_num_threads(2)", ""},
+		{"its line", "", "16", "    torch.set_num_threads(16)", "torch.set_num_threads(2)", "/home/u/train.py"},
+		{"the environment", "16", "16", "    torch.set_num_threads(1)", "OMP_NUM_THREADS=2", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.S.Environment.CPUs = 2
+			p.S.Environment.Threads = map[string]string{"torch.get_num_threads": c.threads}
+			if c.omp != "" {
+				p.S.Environment.Threads["OMP_NUM_THREADS"] = c.omp
+			}
+			lines := make([]string, 60)
+			lines[8] = c.line
+			p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+			p.Steps(30, model.PhaseBaseline, forward)
+			res, _ := find(t, p)
+			i := slices.IndexFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads })
+			if i < 0 {
+				t.Fatalf("findings %+v, want threads", res.Findings)
+			}
+			f := res.Findings[i]
+			if strings.TrimSpace(f.Fix.Change) != c.change || f.Where.File != c.where {
+				t.Errorf("change %q at %q, want %q at %q", f.Fix.Change, f.Where.File, c.change, c.where)
+			}
+		})
+	}
+}
