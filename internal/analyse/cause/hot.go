@@ -39,6 +39,12 @@ const workerFile = "/torch/utils/data/_utils/worker.py"
 
 // chainsOf makes the user frames of chosen samples.
 func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse.Attributed, keep func(k int, a *analyse.Attributed) bool) []chain {
+	return chainsInside(workerFile, cls, sm, attributed, keep)
+}
+
+// chainsInside makes the user frames of chosen samples that the innermost frame of a file, given by the end of its name, leads to; all
+// of them where it is not on the stack.
+func chainsInside(file string, cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse.Attributed, keep func(k int, a *analyse.Attributed) bool) []chain {
 	var out []chain
 	cache := map[model.StackID][]model.Frame{}
 	for k := range attributed {
@@ -51,8 +57,8 @@ func chainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse
 		if !ok {
 			cls.Walk(id, func(fr model.FrameID) bool {
 				f := cls.Stacks.Frames[fr]
-				if strings.HasSuffix(cls.Strings.Text(f.File), workerFile) {
-					return false // what is around it ran in the process that forked the worker
+				if strings.HasSuffix(cls.Strings.Text(f.File), file) {
+					return false // of a worker, what is around it ran in the process that forked it
 				}
 				if n := len(frames); n > 0 && anonymous(cls.Strings.Text(frames[n-1].Function)) && cls.File(f.File) == analyse.FileUser {
 					frames = frames[:n-1] // the line that holds the lambda or comprehension is the place

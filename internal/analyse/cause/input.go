@@ -43,6 +43,8 @@ type inputView struct {
 	part    analyse.PartID
 	slowest *workerView // the worker that sets the pace, where one is far slower than the others
 	quick   float64     // ns per batch of the others then
+	own     bool        // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
+	bytes   float64     // with workers: share of the wait that copies and unpickles bytes of a pipe
 }
 
 // findInput prices the waits for data and says where the fetching side spends its time.
@@ -87,6 +89,7 @@ func (c *Context) input(s *inputSite, others []*inputSite) *inputView {
 		within, between := c.startingWorkers()
 		v.restart = s.share * between
 		c.inputOfWorkers(v)
+		c.inputBesideWorkers(v)
 		v.first = min(max(0, s.begins-float64(s.firsts)*v.fetch)+s.share*within, v.wait) // workers that are kept fetch it, too
 		return v
 	}
@@ -160,6 +163,8 @@ func (v *inputView) sub(c *Context) string {
 		return "workers"
 	case v.elsewhere():
 		return ""
+	case v.own:
+		return "transform"
 	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace()*v.perStep(c) < 0.6*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.served:
@@ -234,7 +239,7 @@ func (v *inputView) place(c *Context, sub string) Where {
 		}
 	case v.hotOK && (sub == "transform" || sub == "storage"):
 		at = c.where(v.hot)
-		if v.workers > 0 {
+		if v.workers > 0 && !v.own {
 			at.Process = "DataLoader worker"
 		}
 		return at
@@ -311,9 +316,7 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Evidence = append(f.Evidence, Evidence{Text: "a batch takes " + ms(v.fetch) + " to fetch, done by " + by, Value: v.fetch / 1e6, Unit: "ms"})
 	}
 	if v.hotOK && v.hot.samples >= minSamples {
-		w := c.where(v.hot)
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of the fetching time is%s (%s)", percent(v.hotPart), in(w), plural(v.hot.samples, "sample")),
-			Value: v.hotPart})
+		f.Evidence = append(f.Evidence, v.hotEvidence(c))
 	}
 	if v.release.time > 0 {
 		t := c.perStep(v.release.time)
@@ -330,6 +333,8 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		f.Title = fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each())
 		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
 		switch {
+		case v.own:
+			f.Fix.Text = "Make this code faster or do it before the epoch: the training process runs it for each batch it asks the workers for or gets from them, so that more workers do not help."
 		case v.light():
 			f.Fix.Text += " Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not help: handing a batch over takes longer than fetching it."
 		case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
@@ -368,6 +373,10 @@ func (v *inputView) describe(c *Context, f *Finding) {
 		v.proposeWorkers(c, f)
 	case "handover":
 		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
+		if v.bytes >= 0.5 {
+			v.handsOverBytes(f)
+			break
+		}
 		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
 			"return NumPy arrays from collate_fn and make tensors of them here (they are copied through a pipe, which is slower for megabytes), or call " +
 			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."

@@ -40,7 +40,7 @@ func (v *inputView) saving(c *Context, sub string) Range {
 	if v.hotPart == 0 {
 		gain = 0.8
 	}
-	if v.workers == 0 {
+	if v.workers == 0 || v.own {
 		return Range{0.8 * gain * wait, gain * wait, wait}
 	}
 	rest := max(c.B.Mean()-wait, 0)

@@ -13,7 +13,7 @@ const replayError = 0.05
 // where no replay knows it: a slow hand-over, workers that are started anew.
 func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) {
 	switch {
-	case v.startsAgain() || v.fetch <= 0:
+	case v.startsAgain() || v.own || v.fetch <= 0:
 		return q, false
 	case sub == "workers":
 		return replay.Change{Workers: v.suggestWorkers(c)}, true

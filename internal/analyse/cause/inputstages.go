@@ -125,6 +125,8 @@ func (v *inputView) freed() float64 {
 func (v *inputView) lead(sub string) {
 	chains := v.awake
 	switch {
+	case v.own:
+		return
 	case sub == "storage" && v.blocked >= 0.5:
 		chains = v.asleep
 	case sub != "transform":

@@ -44,7 +44,7 @@ func (v *inputView) pace() float64 {
 
 // turns says of a slow worker that the others' batches lie ready while its own is waited for.
 func (v *inputView) turns(f *Finding) {
-	if v.slowest == nil || f.Sub == "handover" {
+	if v.slowest == nil || v.own || f.Sub == "handover" {
 		return
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one worker (process %d) takes %s a batch, the others %s: batches come in turn, so that its are waited for", v.slowest.p.PID, ms(v.slowest.mean), ms(v.quick)),

@@ -1,0 +1,85 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a batch.
+const loaderFile = "/torch/utils/data/dataloader.py"
+
+// inputBesideWorkers looks at what the thread that waits does itself while workers fetch: it runs code of the program's own, such as a
+// sampler, or copies and unpickles what comes through a pipe.
+func (c *Context) inputBesideWorkers(v *inputView) {
+	sm := &c.P.Samples
+	all, bytes := 0.0, 0.0
+	own := chainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		info := c.C.Info(sm.Stack[a.Index])
+		if a.Part != analyse.PartDataWait || !v.waitsAt(sm.Time[a.Index]) || info.Acts&(analyse.ActLoader|analyse.ActWorkers) != analyse.ActLoader {
+			return false
+		}
+		all += a.Weight
+		if copiesBytes(c.C, sm.Stack[a.Index]) {
+			bytes += a.Weight
+		}
+		return true
+	})
+	if all == 0 {
+		return
+	}
+	v.bytes = bytes / all
+	inner := own[:0]
+	for _, ch := range own {
+		if len(ch.frames) > 0 {
+			inner = append(inner, ch)
+		}
+	}
+	if len(inner) < minSamples || sum(inner) < 0.5*all || v.wait < 2*Floor*c.B.Total {
+		return
+	}
+	if sp, ok := hottest(inner, nil); ok {
+		v.own, v.hot, v.hotOK, v.hotPart, v.samples = true, sp, true, sp.unit/all, len(own)
+	}
+}
+
+// copiesBytes says that a stack is in a queue between processes and there copies or unpickles what came: not where it waits for something to
+// come, nor where it makes tensors of shared memory.
+func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
+	innermost := ""
+	cls.Walk(id, func(fr model.FrameID) bool {
+		f := &cls.Stacks.Frames[fr]
+		path, function := cls.Strings.Text(f.File), cls.Strings.Text(f.Function)
+		if strings.HasSuffix(path, "/torch/multiprocessing/reductions.py") {
+			return false
+		}
+		if innermost == "" {
+			innermost = function[strings.LastIndexByte(function, '.')+1:]
+		}
+		copies = strings.HasSuffix(path, "/multiprocessing/queues.py") && (innermost == "get" || innermost == "_recv")
+		return !copies
+	})
+	return copies
+}
+
+// hotEvidence says how much of the fetch the place holds, and how much its line where it is one of several.
+func (v *inputView) hotEvidence(c *Context) Evidence {
+	w, of := c.where(v.hot), "fetching time"
+	if v.own {
+		of = "wait"
+	}
+	at := in(w)
+	if v.hot.line < 0.9*v.hot.unit && v.hot.unit > 0 && w.Function != "" && w.Function != "<module>" {
+		at = fmt.Sprintf(" in %s, %s at %s", shortFunction(w.Function), percent(v.hotPart*v.hot.line/v.hot.unit), place(w))
+	}
+	return Evidence{Text: fmt.Sprintf("%s of the %s is%s (%s)", percent(v.hotPart), of, at, plural(v.hot.samples, "sample")), Value: v.hotPart}
+}
+
+// handsOverBytes advises tensors where most of the wait goes into bytes.
+func (v *inputView) handsOverBytes(f *Finding) {
+	f.Evidence = append(f.Evidence, Evidence{Text: percent(v.bytes) + " of the wait copies and unpickles what comes through a pipe", Value: v.bytes})
+	f.Fix.Text = "Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors lie in shared memory. Let collate_fn return tensors " +
+		"(torch.from_numpy, torch.tensor), few and large ones, and only what the step uses."
+}
