@@ -19,7 +19,7 @@ const (
 func findComm(c *Context) []Finding {
 	t := c.B.Part(analyse.PartComm)
 	ranks := c.rankViews()
-	waits := t // what every rank waits, on average
+	waits := t  // what every rank waits, on average
 	late := 0.0 // what is lost by ranks that are late in turns
 	if len(ranks) > 1 {
 		for _, r := range ranks {
@@ -56,6 +56,9 @@ func findComm(c *Context) []Finding {
 	if small {
 		sendTogether(&f, x, sent, late)
 	} else {
+		if late > 0.1*sent {
+			f.Title = fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share))
+		}
 		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
 		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every eighth step for the price given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
 		f.Caveat = "Priced for sending in every eighth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."

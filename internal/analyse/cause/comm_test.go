@@ -95,8 +95,12 @@ func TestRanksMeetInStepsThatAreNotTraced(t *testing.T) {
 		p.S.Environment.CPUs = c.cores
 		p.S.Environment.Threads["torch.get_num_threads"] = "1"
 		res, _ := find(t, p)
-		if f := want(t, res, cause.Comm, "", 41, 0); math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 {
+		f := want(t, res, cause.Comm, "", 41, 0)
+		if math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 {
 			t.Errorf("%+v: saves %.1f ms a step: %+v", c, f.Step.Mid/1e6, f.Evidence)
+		}
+		if late := c.stepMs > float64(c.sent)*7/8; strings.Contains(f.Title, "late in turns") != late {
+			t.Errorf("%+v: title %q, want that it names late ranks: %v, for their waits are in the price", c, f.Title, late)
 		}
 	}
 }
