@@ -3,6 +3,8 @@ package cause
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
@@ -44,7 +46,8 @@ func findComm(c *Context) []Finding {
 	}
 	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: waits}}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
-	if sp, ok := hottest(chains, c.drivers); ok {
+	sp, placed := hottest(chains, c.drivers)
+	if placed {
 		f.Where = c.where(sp)
 	}
 	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
@@ -60,6 +63,9 @@ func findComm(c *Context) []Finding {
 			f.Title = fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share))
 		}
 		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
+		if placed {
+			c.priceAround(&f, chains, keyOf(&sp.frame))
+		}
 		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every eighth step for the price given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
 		f.Caveat = "Priced for sending in every eighth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	}
@@ -103,6 +109,66 @@ func (c *Context) idleBeside(computing, n int) float64 {
 		busy = max(busy, min(1, float64(computing)*torchThreads(c)/c.Cores))
 	}
 	return 1 - busy
+}
+
+// aroundCalls is the most that a function does beside its collectives, as a share of their time and of all computing of the step, for that
+// to be taken for work on what is sent: a function that does more computes something else as well.
+const aroundCalls = 0.25
+
+// callsFile holds the functions of torch.distributed that call collectives.
+const callsFile = "/torch/distributed/distributed_c10d.py"
+
+// priceAround adds what is computed only where something is sent: within the calls, before the thread waits in them, and what the function
+// that calls them does beside them (copies into and out of what is sent, a division by the number of ranks).
+func (c *Context) priceAround(f *Finding, calls []chain, exchange funcKey) {
+	inside := func(ch chain) bool {
+		return slices.ContainsFunc(ch.frames, func(fr model.Frame) bool { return keyOf(&fr) == exchange })
+	}
+	called, beside, rest := 0.0, 0.0, 0.0
+	for _, ch := range calls {
+		if inside(ch) {
+			called += ch.weight
+		}
+	}
+	within, around := map[analyse.PartID]float64{}, map[analyse.PartID]float64{}
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm && !a.Exact }) {
+		a := &c.B.Samples[ch.index]
+		switch {
+		case c.callsCollective(c.P.Samples.Stack[a.Index]):
+			within[a.Part] += ch.weight
+			continue
+		case inside(ch):
+			beside += ch.weight
+			around[a.Part] += ch.weight
+		}
+		rest += ch.weight
+	}
+	if beside <= aroundCalls*min(called, rest) {
+		for part, t := range around {
+			within[part] += t
+		}
+	}
+	all := 0.0
+	for part, t := range within {
+		all += t
+		f.claim[part] += sentSeldom * t
+	}
+	if all == 0 {
+		return
+	}
+	per := c.perStep(all)
+	f.Step.Mid += sentSeldom * per
+	f.Step.High += per
+	f.Evidence = append(f.Evidence, Evidence{Text: ms(per) + " more in and around the calls, which only sending needs", Value: per / 1e6, Unit: "ms"})
+}
+
+// callsCollective says that a stack ends in a function that calls collectives.
+func (c *Context) callsCollective(id model.StackID) (yes bool) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		yes = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), callsFile)
+		return false
+	})
+	return yes
 }
 
 // lateTogether is the share of waiting for late ranks that ends with one call instead of many: where two ranks lose time by chance, many

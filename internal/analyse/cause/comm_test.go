@@ -105,6 +105,27 @@ func TestRanksMeetInStepsThatAreNotTraced(t *testing.T) {
 	}
 }
 
+// What the function that exchanges does beside its collectives goes with them; a function that computes the step as well is no such.
+func TestWorkOnWhatIsSentGoesWithSending(t *testing.T) {
+	exchange := user("exchange", 60, 63)
+	reduce := testkit.Blocked(60, module, loop(41), exchange, torchFrame("distributed/distributed_c10d.py", "all_reduce"))
+	for _, c := range []struct {
+		beside, within int // ms of 40 in which a rank does not wait: in the function, and in the calls themselves
+		stepMs         float64
+	}{{4, 0, 64 * 7.0 / 8}, {20, 0, 60 * 7.0 / 8}, {20, 3, 63 * 7.0 / 8}} {
+		p := testkit.NewProgram()
+		for rank, q := range []*testkit.Program{p, p.Add(model.RoleRank, 200)} {
+			q.P.Rank, q.P.WorldSize, q.P.Role = rank, 2, model.RoleRank
+			calls := testkit.Native(c.within, reduce.Stack...)
+			q.Steps(30, model.PhaseBaseline, testkit.Native(40-c.beside-c.within, module, loop(40)), calls, reduce, testkit.Native(c.beside, module, loop(41), user("exchange", 60, 64)))
+		}
+		res, _ := find(t, p)
+		if f := want(t, res, cause.Comm, "", 63, 0); math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 || f.Step.High < f.Step.Mid {
+			t.Errorf("%d ms beside the calls and %d within: saves %+v ns a step, want %.1f ms", c.beside, c.within, f.Step, c.stepMs)
+		}
+	}
+}
+
 // Samples that several hosts take do not stand for the same moments: there the traced collectives tell who waits for whom.
 func TestRanksOfSeveralHostsMeetInTheirTraces(t *testing.T) {
 	p := reducing(2, 15, "[[4000, 1000]]")
