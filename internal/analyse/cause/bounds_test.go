@@ -103,6 +103,35 @@ func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
 	}
 }
 
+// A machine that is slow for a while tells less of the mean step than one whose slow steps lie among the others: successive steps are not
+// independent. That error and the rule's own add in squares.
+func TestIntervalsKnowSlowStretches(t *testing.T) {
+	const n = 200
+	find := func(slow func(i int) bool) (cause.Range, float64) {
+		p := testkit.NewProgram()
+		for i := range n {
+			ms := 40
+			if slow(i) {
+				ms = 60
+			}
+			p.Steps(1, model.PhaseBaseline, forward, testkit.Python(ms, module, loop(44), user("count_words", 10, 12)))
+		}
+		res, b := find(t, p)
+		f := want(t, res, cause.Python, "", 12, 0)
+		return f.Step, b.Mean()
+	}
+	mixed, mean := find(func(i int) bool { return i%2 == 1 })
+	apart, _ := find(func(i int) bool { return i >= n/2 })
+	if mixed.Mid != apart.Mid {
+		t.Fatalf("best guesses %+v and %+v, want the same", mixed, apart)
+	}
+	part := math.Sqrt(mixed.Mid / mean)
+	few, many := 1.83*10e6*math.Sqrt(1/9.0)*part, 1.64*10e6/math.Sqrt(n-1)*part // of ten groups, half of them slow, and of all steps
+	if got, want := math.Pow(mixed.Mid-apart.Low, 2)-math.Pow(mixed.Mid-mixed.Low, 2), few*few-many*many; math.Abs(got-want) > 0.01*want {
+		t.Errorf("a slow half: %+v, slow steps in between: %+v, want the first to be wider by the error of ten groups' means", apart, mixed)
+	}
+}
+
 // What a quota holds back is time of the program's own lines: both together are no more than the run.
 func TestSavingsOfTheMachineFitTheRun(t *testing.T) {
 	p := testkit.NewProgram()
