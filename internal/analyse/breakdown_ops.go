@@ -59,6 +59,7 @@ const (
 	OpElementwise = "element-wise"
 	OpReduction   = "reduction"
 	OpCopy        = "copy"
+	OpRandom      = "random numbers" // drawing them is work of the core, which reads nothing
 	OpOptimizer   = "optimizer"
 	OpOther       = "other"
 )
@@ -67,12 +68,13 @@ var opKindWords = []struct {
 	kind  string
 	words []string
 }{
+	{OpRandom, []string{"bernoulli", "::normal", "::log_normal", "::uniform", "::rand", "::exponential", "multinomial", "::poisson"}},
 	{OpAttention, []string{"attention", "flash"}},
 	{OpConv, []string{"conv"}},
-	{OpMatmul, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear", "lstm", "gru"}},
+	{OpMatmul, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear", "lstm", "gru", "rnn"}},
 	{OpCopy, []string{"copy", "::to", "clone", "contiguous", "::cat", "stack", "index", "gather", "scatter", "embedding", "::pad", "fill", "zero", "empty", "repeat", "roll", "flip", "masked", "select", "where", "::ones", "arange"}},
 	{OpReduction, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std", "topk", "sort", "pool", "cross_entropy", "prod", "any", "all", "aminmax", "linalg", "item", "local_scalar"}},
-	{OpElementwise, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp", "log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "bernoulli", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical", "sin", "cos", "erf", "lerp", "rsqrt", "reciprocal", "random", "uniform", "normal"}},
+	{OpElementwise, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp", "log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical", "sin", "cos", "erf", "lerp", "rsqrt", "reciprocal"}},
 }
 
 // OpKind sorts an operator's name into the kinds of the breakdown.
@@ -399,7 +401,7 @@ func inOptimizer(ev *model.Events, id model.EventID, s *model.Strings) bool {
 // finish turns sums into means per step.
 func (a *opSums) finish(o *OpAccount) {
 	n := float64(a.steps)
-	for _, kind := range []string{OpMatmul, OpConv, OpAttention, OpElementwise, OpReduction, OpCopy, OpOptimizer, OpOther} {
+	for _, kind := range []string{OpMatmul, OpConv, OpAttention, OpElementwise, OpReduction, OpCopy, OpRandom, OpOptimizer, OpOther} {
 		if t := a.kinds[kind]; t > 0 {
 			o.Kinds = append(o.Kinds, KindTime{kind, t / n})
 		}

@@ -2,9 +2,11 @@ package cause_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -75,5 +77,26 @@ func TestTheOptimizersChainIsPricedAlone(t *testing.T) {
 	res, _ := find(t, chains(34, map[string]int{"aten::sqrt": 24, "aten::div": 12, "aten::addcmul_": 4}))
 	if len(res.Findings) < 2 || res.Findings[0].Where.Line != 42 || res.Findings[1].Where.Line != 12 || strings.Contains(res.Findings[1].Fix.Text, "fused=True") {
 		t.Errorf("findings %+v, want the optimizer's chain and the program's own, each with its cure", res.Findings)
+	}
+}
+
+// Drawing random numbers, as dropout does, is work of the core that reads nothing: a compiler that fuses chains does not end it.
+func TestRandomNumbersAreNoChain(t *testing.T) {
+	for name, bound := range map[string]bool{"aten::mul": true, "aten::bernoulli_": false, "aten::normal_": false} {
+		p := chains(60, map[string]int{"aten::add_": 2})
+		names := p.S.Traces[0].Events.Name
+		for i := range names {
+			if p.S.Strings.Text(names[i]) == "aten::mul" {
+				names[i] = p.S.Strings.Intern(name)
+			}
+		}
+		res, b := find(t, p)
+		found := slices.ContainsFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.MemoryBound })
+		if found != bound {
+			t.Errorf("%s: memory-bound is %v, want %v", name, found, bound)
+		}
+		if kind := b.Ops.Kinds[0].Kind; !bound && kind != analyse.OpRandom {
+			t.Errorf("%s is of kind %q", name, kind)
+		}
 	}
 }
