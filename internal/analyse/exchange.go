@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // TransferShare is the part of the time in collectives on CPU threads in which all ranks are in the call: before it the first ranks
@@ -49,20 +50,21 @@ func TransferShare(s *model.Session, of []*model.Process) (share float64, ok boo
 
 // Exchange is what a step sends in collectives that run on CPU threads, as the traced steps have it.
 type Exchange struct {
-	Steps int     // traced steps
-	Calls float64 // per step
-	Bytes float64 // of a call's tensors, on average; 0 where the trace knows none
+	Steps  int     // traced steps
+	Calls  float64 // per step
+	Bytes  float64 // of a call's tensors, on average; 0 where the trace knows none
+	Hidden float64 // ns per step in which other operators run meanwhile
 }
 
 // ExchangeOf counts the accounted process's collectives on CPU threads in its traced steps.
 func ExchangeOf(s *model.Session, b *Breakdown) (e Exchange) {
-	lists := map[*model.Trace][]collective{}
+	lists, computing := map[*model.Trace][]collective{}, map[*model.Trace]stats.Set{}
 	known := 0.0
 	for _, st := range tracedSteps(s, b) {
 		list, done := lists[st.trace]
 		if !done {
 			list = hostCollectives(st.trace, s.Strings)
-			lists[st.trace] = list
+			lists[st.trace], computing[st.trace] = list, hostCompute(st.trace, s.Strings)
 		}
 		e.Steps++
 		for _, call := range list {
@@ -70,6 +72,7 @@ func ExchangeOf(s *model.Session, b *Breakdown) (e Exchange) {
 				continue
 			}
 			e.Calls++
+			e.Hidden += float64(computing[st.trace].LenIn(stats.Interval{From: int64(call.start), To: int64(call.end)}))
 			if call.call.bytes >= 0 {
 				e.Bytes += float64(call.call.bytes)
 				known++
@@ -77,6 +80,7 @@ func ExchangeOf(s *model.Session, b *Breakdown) (e Exchange) {
 		}
 	}
 	e.Calls /= max(float64(e.Steps), 1)
+	e.Hidden /= max(float64(e.Steps), 1)
 	e.Bytes /= max(known, 1)
 	return e
 }

@@ -63,6 +63,9 @@ func findComm(c *Context) []Finding {
 			f.Title = fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share))
 		}
 		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
+		if c.Cores > 0 && float64(localRanks(c))*torchThreads(c) >= c.Cores {
+			f.Step.High += x.Hidden // sending beside computing takes cores from it, at most as long as it lasts
+		}
 		if placed {
 			c.priceAround(&f, chains, keyOf(&sp.frame))
 		}

@@ -126,6 +126,33 @@ func TestWorkOnWhatIsSentGoesWithSending(t *testing.T) {
 	}
 }
 
+// What is sent beside computing delays nothing where there are cores for both; where the ranks' threads have all of them, it may.
+func TestSendingBesideComputingMayTakeItsCores(t *testing.T) {
+	high := map[int]float64{}
+	for _, cores := range []int{2, 8} {
+		p := reducing(2, 0, "[[4000, 1000]]")
+		p.S.Environment.CPUs = cores
+		p.S.Environment.Threads["torch.get_num_threads"] = "1"
+		for _, tr := range p.S.Traces {
+			ev := &tr.Events
+			first := model.EventID(ev.Len())
+			for i := 0; i < int(first); i += 2 { // the first of a step's two calls, of 15 ms
+				ev.Start, ev.Dur = append(ev.Start, ev.Start[i]-10_000_000), append(ev.Dur, 16_000_000)
+				ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern("aten::mm")), append(ev.Kind, model.KindOp)
+				ev.Lane, ev.Parent = append(ev.Lane, 1), append(ev.Parent, model.NoEvent)
+				ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+			}
+			tr.Lanes = append(tr.Lanes, model.Lane{Kind: model.LaneThread, Thread: 7, FirstEvent: first, EndEvent: model.EventID(ev.Len())})
+		}
+		res, _ := find(t, p)
+		high[cores] = want(t, res, cause.Comm, "", 41, 52.5).Step.High / 1e6
+	}
+	// What few samples add to the interval widens both alike.
+	if more := high[2] / high[8]; math.Abs(more-(0.97*60+6)/(0.97*60)) > 0.01 {
+		t.Errorf("saves up to %.1f ms a step on two cores and %.1f on eight, want 6 of 58 ms between them", high[2], high[8])
+	}
+}
+
 // Samples that several hosts take do not stand for the same moments: there the traced collectives tell who waits for whom.
 func TestRanksOfSeveralHostsMeetInTheirTraces(t *testing.T) {
 	p := reducing(2, 15, "[[4000, 1000]]")
