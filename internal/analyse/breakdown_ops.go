@@ -59,7 +59,7 @@ const (
 	OpElementwise = "element-wise"
 	OpReduction   = "reduction"
 	OpCopy        = "copy"
-	OpRandom      = "random numbers" // drawing them is work of the core, which reads nothing
+	OpRandom      = "random-number" // drawing them is work of the core, which reads nothing
 	OpOptimizer   = "optimizer"
 	OpOther       = "other"
 )
