@@ -16,7 +16,7 @@ func TestMeasuredThreads(t *testing.T) {
 	p := testkit.NewProgram()
 	work := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
 	p.S.Environment.CPUs, p.S.Environment.Affinity = 4, []int{0, 1, 2, 3}
-	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "16"}
+	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "16", "OMP_NUM_THREADS": "16"}
 	p.Do(testkit.Python(20, work))
 	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work))
 	plain := Build(p.S, Options{})
@@ -61,7 +61,7 @@ func crowded(python int) *testkit.Program {
 	p := testkit.NewProgram()
 	work := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
 	p.S.Environment.CPUs, p.S.Environment.Affinity = 4, []int{0, 1, 2, 3}
-	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "16"}
+	p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "16", "OMP_NUM_THREADS": "16"}
 	p.Do(testkit.Python(20, work))
 	slow := testkit.Frame{File: "/home/u/train.py", Function: "score", First: 20, Line: 22}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work), testkit.Python(python, work, slow))

@@ -110,6 +110,17 @@ func (c *Context) callings() (first, backward, optimizer []chain) {
 	return first, backward, optimizer
 }
 
+// ownOptimizer says that an optimizer's samples are in code of the program's own.
+func (c *Context) ownOptimizer(chains []chain) bool {
+	own := 0.0
+	for i := range chains {
+		if c.C.Info(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index]).UserLeaf {
+			own += chains[i].weight
+		}
+	}
+	return own > launchMost*sum(chains)
+}
+
 // optimizerSite is the optimizer's step; false where too few samples show it, or where it is fused already.
 func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
 	site := launchSite{kind: launchOptimizer, lines: lineTimes(upToDriver(chains, c.drivers))}
@@ -117,16 +128,11 @@ func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
 	if len(chains) < minSamples || site.time() <= 0 {
 		return site, false
 	}
-	own := 0.0
 	forms := map[string]float64{}
 	for i := range chains {
-		id := c.P.Samples.Stack[c.B.Samples[chains[i].index].Index]
-		if c.C.Info(id).UserLeaf {
-			own += chains[i].weight
-		}
-		forms[c.optimizerForm(id)] += chains[i].weight
+		forms[c.optimizerForm(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index])] += chains[i].weight
 	}
-	site.own = own > launchMost*site.time()
+	site.own = c.ownOptimizer(chains)
 	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
 	site.at, site.placed = hottest(chains, c.drivers)
 	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])

@@ -99,7 +99,7 @@ func findMemoryBound(c *Context) []Finding {
 // chainFinding is about so many ns of element-wise operators over the windows, the optimizer's or the program's own.
 func (c *Context) chainFinding(time float64, optimizer bool) Finding {
 	f := Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
-	c.chainPlace(&f, optimizer)
+	own := c.chainPlace(&f, optimizer) && optimizer
 	per := c.perStep(time)
 	f.Step = fused(c.B.Ops, optimizer).scale(per)
 	f.Run = c.overRun(f.Step)
@@ -110,6 +110,10 @@ func (c *Context) chainFinding(time float64, optimizer bool) Finding {
 		where = "in the optimizer, operator by operator over all parameters"
 		f.Fix.Text = "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use."
 		f.Fix.Change = fusedChange
+	}
+	if own {
+		f.Fix.Text = "Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries."
+		f.Fix.Change = ""
 	}
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(per), c.Unit(), where), Value: per / 1e6, Unit: "ms"}}
 	f.Caveat = "How much fusing gains is a range from experience, not from a measurement of this program: try it."
@@ -134,8 +138,9 @@ func fused(o *analyse.OpAccount, optimizer bool) Range {
 	return Range{0.5, max(0.8, anew*o.OptimizerMakes+inPlace*(1-o.OptimizerMakes)), 0.97}
 }
 
-// chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step.
-func (c *Context) chainPlace(f *Finding, optimizer bool) {
+// chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step. own says that they
+// would be an optimizer of the program's own.
+func (c *Context) chainPlace(f *Finding, optimizer bool) (own bool) {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
 		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
 		return a.Part == analyse.PartOps && !c.beside[k] && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
@@ -143,4 +148,5 @@ func (c *Context) chainPlace(f *Finding, optimizer bool) {
 	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
 		f.Where = c.where(sp)
 	}
+	return c.ownOptimizer(chains)
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers one
-// step. Of the optimizer's time operators of names that do not end in "_" make new tensors.
-func chains(own int, optimizer map[string]int) *testkit.Program {
+// step. Of the optimizer's time operators of names that do not end in "_" make new tensors. inner are frames inside of the optimizer's.
+func chains(own int, optimizer map[string]int, inner ...testkit.Frame) *testkit.Program {
 	p := testkit.NewProgram()
 	at := 0
 	for _, t := range optimizer {
 		at += t
 	}
-	step := []testkit.Frame{module, loop(42), torchFrame("optim/adam.py", "step")}
+	step := append([]testkit.Frame{module, loop(42), torchFrame("optim/adam.py", "step")}, inner...)
 	acts := []testkit.Act{testkit.Native(100-own-at, module, loop(40)), testkit.Native(own, module, loop(41), user("mix", 10, 12)), testkit.Native(at, step...)}
 	p.Steps(20, model.PhaseBaseline, acts...)
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
@@ -98,5 +98,16 @@ func TestRandomNumbersAreNoChain(t *testing.T) {
 		if kind := b.Ops.Kinds[0].Kind; !bound && kind != analyse.OpRandom {
 			t.Errorf("%s is of kind %q", name, kind)
 		}
+	}
+}
+
+// An optimizer that the program writes itself takes no fused=True: the advice is one that does, and no line is changed.
+func TestAnOptimizerOfTheProgramsOwn(t *testing.T) {
+	p := chains(0, map[string]int{"aten::sqrt": 36, "aten::div": 24}, user("Own.step", 60, 66))
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"class AdamOwn(torch.optim.Optimizer):"}}
+	res, _ := find(t, p)
+	f := want(t, res, cause.MemoryBound, "", 66, 0)
+	if f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "in place of this one") {
+		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", f.Fix.Text, f.Fix.Change)
 	}
 }
