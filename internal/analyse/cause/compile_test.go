@@ -51,7 +51,8 @@ func TestCompiledOnceForEachShape(t *testing.T) {
 		name               string
 		warm, shapes, then int
 		cause              string
-	}{{"shapes, then none", 1, 5, 60, cause.Warmup}, {"shapes until the end", 1, 5, 2, cause.Compile}, {"once, late", 0, 1, 20, cause.Warmup}} {
+	}{{"shapes, then none", 1, 5, 60, cause.Warmup}, {"shapes until the end", 1, 5, 2, cause.Compile},
+		{"shapes until PyTorch gives up", 1, 8, 60, cause.Compile}, {"once, late", 0, 1, 20, cause.Warmup}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Do(testkit.Native(50, module))

@@ -91,20 +91,37 @@ func (c *Context) compiling() []analyse.Interval {
 
 // compiledLate is the time in ns of compilations after the warm-up that do not come again: where each place has only one, such as the
 // first validation's, or where all of them, one for each shape that there is, end before half of the steps have run. They are first
-// steps that come late. again says that they go on.
+// steps that come late. again says that they go on, or went on until PyTorch gave a place up.
 func (c *Context) compiledLate() (t float64, again bool) {
-	type place struct {
-		file model.Str
-		line int32
-	}
-	seen := map[place]int{}
+	seen := map[compiledPlace]int{}
 	for _, g := range c.spanGroups(model.SpanCompile, c.afterWarmup()) {
-		at := place{g.file, g.line}
+		at := compiledPlace{g.file, g.line}
 		t += g.time
 		seen[at] += g.count // spans of one place have names of their own
 		again = again || seen[at] > 1
 	}
-	return t, again && !c.compiledEarly()
+	return t, again && (!c.compiledEarly() || c.mostCompiled() >= recompileLimit)
+}
+
+// recompileLimit is how often PyTorch compiles one function before it leaves it to the interpreter (torch._dynamo.config.recompile_limit,
+// cache_size_limit before PyTorch 2.6): from there on no compilation is seen, and no gain of one either.
+const recompileLimit = 8
+
+// mostCompiled is how often the place that was compiled most often was, over the whole run.
+func (c *Context) mostCompiled() int {
+	seen, most := map[compiledPlace]int{}, 0
+	for _, g := range c.spanGroups(model.SpanCompile, 0) {
+		at := compiledPlace{g.file, g.line}
+		seen[at] += g.count
+		most = max(most, seen[at])
+	}
+	return most
+}
+
+// compiledPlace is a line that something was compiled for.
+type compiledPlace struct {
+	file model.Str
+	line int32
 }
 
 // compiledEarly says that at least half of the steps after the warm-up began when the last compilation had ended.
@@ -149,6 +166,9 @@ func findCompile(c *Context) []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s after the warm-up took %s", plural(n, "compilation"), ms(total)), Value: total / 1e6, Unit: "ms"}}
 	if d := c.text(g.detail); d != "" {
 		f.Evidence = append(f.Evidence, Evidence{Text: "reason: " + cut(d, 300)})
+	}
+	if most := c.mostCompiled(); most >= recompileLimit {
+		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one place was compiled %d times: PyTorch gives it up after %d (recompile_limit), and what it calls runs uncompiled from there on", most, recompileLimit), Value: float64(most)})
 	}
 	f.Fix.Text = "Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes."
 	f.Fix.Change = "torch.compile(..., dynamic=True)"

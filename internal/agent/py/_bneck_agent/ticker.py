@@ -23,10 +23,10 @@ held = False  # the agent is in the middle of what the call would do: the call c
 
 def start(function, seconds):
     """Has function called on the main thread in `seconds`, then at that distance until stop."""
-    global target, wake, done
+    global target, wake, done, native
     stop()
     prepare()
-    target = function
+    target, native = function, 0
     wake, done = _thread.allocate_lock(), _thread.allocate_lock()
     wake.acquire()
     done.acquire()
@@ -101,9 +101,9 @@ def stop():
     go_on.release()
     lives.acquire(True, 1.0)  # not for ever: whatever became of the thread, the program goes on
     path = "/proc/self/task/%d" % native
-    until = core.now() + 20_000_000
-    while os.path.exists(path) and core.now() < until:
-        pass
+    until = core.now() + 200_000_000  # on a busy machine even the end of a thread takes its turn
+    while native and os.path.exists(path) and core.now() < until:
+        os.sched_yield()
 
 
 def soon():
