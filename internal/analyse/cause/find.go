@@ -36,6 +36,7 @@ func rules() []rule {
 		{Python, findPython},
 		{Python, findBetween},
 		{Precision, findFormat},
+		{Precision, findDouble},
 		{MemoryBound, findMemoryBound},
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},

@@ -1,7 +1,9 @@
 package cause_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse"
@@ -210,10 +212,28 @@ func TestStragglerOnABusyMachine(t *testing.T) {
 		q.Steps(30, model.PhaseBaseline, testkit.Native(long, module, loop(40)), testkit.Blocked(1, module, loop(41), reduce))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Straggler, "", 40, 0)
+		if share := fmt.Sprintf("%.0f %%", 100*f.Share); !strings.Contains(f.Title, share) {
+			t.Errorf("title %q, share %s", f.Title, share)
+		}
 		return f.Step.Mid / 1e6 / float64(long-20)
 	}
 	if clear, unsure := saves(80), saves(26); clear < 0.45 || unsure > 0.4 {
 		t.Errorf("of the lead of a rank with four times the work %.2f is saved, want half; of one with a fifth more %.2f, want less", clear, unsure)
+	}
+}
+
+// Where other programs keep cores busy, what a queue's consumer waits for may have waited for a core: less of the wait is certain.
+func TestQueueOnABusyMachine(t *testing.T) {
+	low := func(busy float64) float64 {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs, p.S.Environment.OthersBusyCores = 2, &busy
+		get := testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}
+		p.Steps(40, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(50), get))
+		res, _ := find(t, p)
+		return want(t, res, cause.Input, "queue", 50, 0).Step.Low / 1e6
+	}
+	if idle, busy := low(0), low(1.5); busy > 0.3*idle || idle < 15 {
+		t.Errorf("at least %.1f ms on an idle machine, %.1f on a busy one", idle, busy)
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"bottleneck/internal/model"
 )
 
-// reducedTypes are the element types of less than 32 bits, as traces write them.
-var reducedTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}}
+// slowTypes are the element types that fast libraries for convolutions may not know, as traces write them.
+var slowTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {`"double"`, "float64"}}
 
 // slowConvolutions is PyTorch's own code for convolutions, which it takes where its fast library does not know the format: it
 // makes a matrix of all windows of the input and multiplies it element by element.
 const slowConvolutions = "slow_conv"
 
-// findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs.
+// findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64 for other work.
 func findFormat(c *Context) []Finding {
 	if c.B.Part(analyse.PartOps) < Floor*c.B.Total {
 		return nil
@@ -35,7 +35,7 @@ func findFormat(c *Context) []Finding {
 		slow += float64(ev.Dur[id])
 		calls++
 		op = name
-		for _, t := range reducedTypes {
+		for _, t := range slowTypes {
 			if strings.Contains(c.text(ev.OpArgsOf(ev.Detail[id]).Types), t.written) {
 				format = t.name
 			}
@@ -57,6 +57,10 @@ func findFormat(c *Context) []Finding {
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let model and inputs stay in float32 on the CPU: " + format + " saves memory there, not time."
 	f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain. Weights take twice the memory."
+	if format == "float64" {
+		f.Fix.Text = "Where float32 is precise enough, make model and inputs of it: NumPy's arrays are float64 unless something else is said."
+		f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain."
+	}
 	return []Finding{f}
 }
 

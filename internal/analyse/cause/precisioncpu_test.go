@@ -55,3 +55,21 @@ func TestConvolutionsWithoutFastCode(t *testing.T) {
 		}
 	}
 }
+
+// Operators on float64 are named where they take much of the step; one number of that type beside float32 tensors is none.
+func TestComputingInDouble(t *testing.T) {
+	res, _ := find(t, convolutionProgram("aten::addmm", `["double", "double", "double", "Scalar"]`))
+	f := want(t, res, cause.Precision, "", 12, 90*0.45)
+	if !strings.Contains(f.Title, "float64") || f.Confidence.Level == cause.High {
+		t.Errorf("%+v", f)
+	}
+	res, _ = find(t, convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`))
+	if f := want(t, res, cause.Precision, "", 12, 58*0.85); !strings.Contains(f.Title, "no fast code") {
+		t.Errorf("title %q", f.Title)
+	}
+	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`, "not recorded": ""} {
+		if res, _ := find(t, convolutionProgram("aten::addmm", types)); res.Findings[0].Cause != cause.Compute {
+			t.Errorf("%s: %+v", name, res.Findings[0])
+		}
+	}
+}

@@ -20,7 +20,7 @@ func (c *Context) findQueue() []Finding {
 		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
 	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit)
-	f.Step = Range{0.5 * t, t, t}
+	f.Step = Range{0.5 * c.ownCPU() * t, t, t} // what is waited for may itself have waited for a core that other programs had
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."

@@ -82,7 +82,6 @@ func findStraggler(c *Context) []Finding {
 	if late.p != c.P {
 		f.claim = map[analyse.PartID]float64{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
 	}
-	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each())
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), Value: saved / 1e6, Unit: "ms"})
 	for _, r := range ranks {
 		if r.p != late.p {
@@ -110,6 +109,7 @@ func findStraggler(c *Context) []Finding {
 		f.Step = Range{0.6 * even * min(mine, c.ownCPU()), even * mine, saved}
 		f.Run = c.overRun(f.Step)
 	}
+	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each())
 	lateFix(&f, late.p.Rank, placed && !shared)
 	f.Caveat = "Holds as far as the rank is late because of its work and not because of its machine."
 	return []Finding{f}

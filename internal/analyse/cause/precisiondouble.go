@@ -1,0 +1,107 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// doubleShare is the share of the step from which computing in float64 is worth a word: programs that mean it know it.
+const doubleShare = 0.20
+
+// doubleWork is what traced steps say of operators whose inputs are float64.
+type doubleWork struct {
+	time, all float64 // ns of outermost operators: with such an operator inside, and of all whose types are known
+	calls     int
+	op        model.Str // the longest of them
+	longest   model.Dur
+}
+
+// findDouble names operators on the CPU whose inputs are float64: NumPy makes arrays of it where nothing else is said, and a processor
+// multiplies half as many of them at once and moves twice the bytes.
+func findDouble(c *Context) []Finding {
+	if c.share(c.B.Part(analyse.PartOps)) < doubleShare || c.usesDevice() {
+		return nil
+	}
+	w := c.doubleWork()
+	if w.all <= 0 {
+		return nil
+	}
+	t := c.B.Part(analyse.PartOps) * w.time / w.all
+	if c.share(t) < doubleShare {
+		return nil
+	}
+	f := Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
+	ops := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps })
+	if sp, ok := hottest(ops, c.drivers); ok && sp.samples >= minSamples {
+		f.Where = c.where(sp)
+	}
+	per := c.perStep(t)
+	f.Step = Range{0.25 * per, 0.45 * per, 0.6 * per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of %s is computing in float64", percent(f.Share), c.each())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in operators on float64 (%s in traced steps, the longest is %s)", ms(per), c.Unit(), plural(w.calls, "call"), c.text(w.op)), Value: per / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Where float32 is precise enough, make model and inputs of it: .float() on the model, dtype=torch.float32 or .astype(numpy.float32) where the data become tensors. NumPy's arrays are float64 unless something else is said."
+	f.Caveat = "Not a fault where the computation needs the digits. Half of the time is what products of matrices gain; the range is not measured on this program."
+	if f.Confidence.Level == High {
+		f.Confidence.Level = Medium
+	}
+	return []Finding{f}
+}
+
+// usesDevice says that a trace holds work of a GPU: what operators take on the host is launching it.
+func (c *Context) usesDevice() bool {
+	return slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool {
+		return slices.ContainsFunc(t.Lanes, func(l model.Lane) bool { return l.Kind == model.LaneStream })
+	})
+}
+
+// doubleWork sums the operators of the traced steps that recorded types.
+func (c *Context) doubleWork() (w doubleWork) {
+	dur, typed, double, slow := 0.0, false, false, false // of the current outermost operator
+	flush := func() {
+		if typed {
+			w.all += dur
+		}
+		if double && !slow {
+			w.time += dur
+		}
+		typed, double, slow = false, false, false
+	}
+	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if outer {
+			flush()
+			dur = float64(ev.Dur[id])
+		}
+		slow = slow || strings.Contains(c.text(ev.Name[id]), slowConvolutions) // findFormat names it
+		types := c.text(ev.OpArgsOf(ev.Detail[id]).Types)
+		typed = typed || types != ""
+		if !inDouble(types) {
+			return
+		}
+		double = true
+		w.calls++
+		if ev.Dur[id] > w.longest {
+			w.longest, w.op = ev.Dur[id], ev.Name[id]
+		}
+	})
+	flush()
+	return w
+}
+
+// inDouble says that an operator's floating-point tensors, of types as traces write them, are all float64. A conversion has one of each
+// kind at most, and a number beside tensors of another kind is none.
+func inDouble(types string) bool {
+	if !strings.Contains(types, `"double"`) && types != "double" {
+		return false
+	}
+	for _, other := range []string{`"float"`, "c10::Half", "c10::BFloat16"} {
+		if strings.Contains(types, other) {
+			return false
+		}
+	}
+	return true
+}
