@@ -258,3 +258,16 @@ func has(res Result, id string) bool {
 	}
 	return false
 }
+
+// A finding that claims more than the account has of its time shrinks without a word about others; one whose time another has says so.
+func TestSettledClaims(t *testing.T) {
+	c := &Context{B: &analyse.Breakdown{Parts: []analyse.Part{{ID: analyse.PartIO, Time: 50}}}}
+	left := map[analyse.PartID]float64{analyse.PartIO: 50}
+	for _, elsewhere := range []bool{false, true} {
+		f := Finding{Step: Range{100, 100, 100}, claim: map[analyse.PartID]float64{analyse.PartIO: 100}}
+		settleClaim(c, &f, left)
+		if said := len(f.Evidence) > 0; said != elsewhere || f.Step.Mid > 50 {
+			t.Errorf("evidence %v, saving %v", f.Evidence, f.Step)
+		}
+	}
+}

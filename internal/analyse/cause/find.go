@@ -151,9 +151,10 @@ func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
 	if len(f.claim) == 0 {
 		return
 	}
-	want, got := 0.0, 0.0
+	want, got, others := 0.0, 0.0, false
 	for part, t := range f.claim {
 		g := min(t, max(left[part], 0))
+		others = others || g < t && left[part] < c.B.Part(part)
 		left[part] -= g
 		want += t
 		got += g
@@ -161,7 +162,9 @@ func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
 	if want > 0 && got < 0.98*want {
 		k := got / want
 		f.Step, f.Run, f.Share = f.Step.scale(k), f.Run.scale(k), f.Share*k
-		f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
+		if others { // else the account itself has less of this time
+			f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
+		}
 	}
 }
 
