@@ -117,6 +117,14 @@ func keepSources(a *app, dir string, s *model.Session) {
 	}
 	if err := ingest.LoadSources(dir, s); err != nil {
 		a.warn("the program's source is not in the report: %v", cause(err))
+		return
+	}
+	const rounds = 4 // of modules that import others
+	for range rounds {
+		saved, err := record.SaveSources(dir, ingest.ImportedSources(s))
+		if err != nil || saved == 0 || ingest.LoadSources(dir, s) != nil {
+			return // texts that no finding stands in
+		}
 	}
 }
 
