@@ -93,3 +93,42 @@ func TestCompilingStandsWhereItRuns(t *testing.T) {
 	res, _ := find(t, p)
 	want(t, res, cause.Warmup, "", 49, 0)
 }
+
+// What is compiled after the last step, for a validation at the end, is start-up too.
+func TestCompiledAfterTheSteps(t *testing.T) {
+	p := testkit.NewProgram()
+	compiling := testkit.Python(400, module, loop(49), torchFrame("_dynamo/convert_frame.py", "compile")).In(model.SpanCompile)
+	p.Do(testkit.Native(50, module))
+	p.Steps(1, model.PhaseWarmup, forward, compiling)
+	p.Steps(20, model.PhaseBaseline, forward)
+	p.Do(compiling, forward)
+	res, _ := find(t, p)
+	if f := want(t, res, cause.Warmup, "", 49, 0); f.Run.Mid < 0.9*800e6 || f.Run.Mid > 1.1*800e6 {
+		t.Errorf("saves %.0f ms of the run, want about 800", f.Run.Mid/1e6)
+	}
+}
+
+// torch.compile imports the compiler; the part that an optimizer imports as well is not saved where there is one.
+func TestImportsOfTheCompiler(t *testing.T) {
+	load := testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9}
+	for _, c := range []struct {
+		optimizer bool
+		want      float64 // ms
+	}{{true, 400 + 200}, {false, 400 + 200 + 300}} {
+		p := testkit.NewProgram()
+		p.Do(testkit.Native(50, module), testkit.Python(200, module, torchFrame("__init__.py", "compile"), load, torchFrame("_inductor/__init__.py", "<module>")),
+			testkit.Python(300, module, torchFrame("__init__.py", "compile"), load, torchFrame("_dynamo/__init__.py", "<module>"), load, torchFrame("_dynamo/guards.py", "<module>")))
+		compiling := testkit.Python(400, module, loop(49), torchFrame("_dynamo/convert_frame.py", "compile")).In(model.SpanCompile)
+		p.Steps(1, model.PhaseWarmup, forward, compiling)
+		acts := []testkit.Act{forward}
+		if c.optimizer {
+			acts = append(acts, testkit.Native(20, module, loop(44), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "step")))
+		}
+		p.Steps(20, model.PhaseBaseline, acts...)
+		res, _ := find(t, p)
+		f := want(t, res, cause.Warmup, "", 49, 0)
+		if f.Run.Mid < 1e6*(c.want-60) || f.Run.Mid > 1e6*(c.want+60) || f.Run.High < f.Run.Mid {
+			t.Errorf("optimizer %v: saves %.0f ms of the run (to %.0f), want about %.0f", c.optimizer, f.Run.Mid/1e6, f.Run.High/1e6, c.want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func findWarmup(c *Context) []Finding {
 	if once, again := c.compiledLate(); !again {
 		late += once
 	}
+	late += c.compiledAfterSteps()
 	sp, ok := hottest(prep, nil)
 	if !ok || sp.samples < minSamples {
 		sp, ok = spot{}, false
@@ -44,16 +45,23 @@ func findWarmup(c *Context) []Finding {
 		f.Share = late / c.Wall
 		f.Where = c.compiledAt()
 		f.Title = fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share))
-		imports := c.compilerImports(begin)
-		f.Run = Range{0.3 * late, late, late + imports}
+		own, shared := c.compilerImports(begin)
+		f.Run = Range{0.3 * late, late + own, late + own + shared}
+		if !c.optimizes() {
+			f.Run.Mid = f.Run.High
+		}
 		if first > 0 {
 			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(first)), Value: first / 1e6, Unit: "ms"})
 		}
 		if late > first {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once in later ones (a validation, another shape) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once later (a validation, another shape) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
 		}
-		if imports > Floor*c.Wall {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("calling torch.compile imports for %s, part of which a program without it imports as well", ms(imports)), Value: imports / 1e6, Unit: "ms"})
+		if imports := own + shared; imports > Floor*c.Wall {
+			text := fmt.Sprintf("calling torch.compile imports for %s", ms(imports))
+			if shared > 0 && c.optimizes() {
+				text += fmt.Sprintf(", %s of which an optimizer of torch.optim imports as well", ms(shared))
+			}
+			f.Evidence = append(f.Evidence, Evidence{Text: text, Value: imports / 1e6, Unit: "ms"})
 		}
 		f.Confidence = c.exactBasis(1)
 		f.Fix.Text = "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer."
@@ -193,17 +201,41 @@ func (c *Context) warmSteps() int {
 	return n
 }
 
-// compilerImports is the time before an instant, in ns, in which calls of torch.compile import the compiler, as samples saw it.
-func (c *Context) compilerImports(until model.Time) float64 {
-	sm := &c.P.Samples
-	known := map[model.StackID]bool{}
-	return c.sampledTime(0, until, func(i int) bool {
-		id := sm.Stack[i]
+// compilerImports is the time before an instant, in ns, in which calls of torch.compile import the compiler, as samples saw it. shared
+// is what of it goes into torch._dynamo itself, which every optimizer of torch.optim imports where nothing has before (2.1 to 2.15).
+func (c *Context) compilerImports(until model.Time) (own, shared float64) {
+	known := map[model.StackID][2]bool{}
+	during := func(i int) [2]bool {
+		id := c.P.Samples.Stack[i]
 		found, ok := known[id]
-		if !ok && c.C.Info(id).Acts&analyse.ActImport != 0 {
-			found = c.passes(id, "/torch/__init__.py", "compile", false)
-			known[id] = found
+		if !ok && c.C.Info(id).Acts&analyse.ActImport != 0 && c.passes(id, "/torch/__init__.py", "compile", false) {
+			found = [2]bool{true, c.passes(id, "/torch/_dynamo/__init__.py", "<module>", false)}
 		}
+		known[id] = found
 		return found
-	})
+	}
+	all := c.sampledTime(0, until, func(i int) bool { return during(i)[0] })
+	shared = c.sampledTime(0, until, func(i int) bool { return during(i)[1] })
+	return all - shared, shared
+}
+
+// optimizes says that an optimizer of torch.optim works in the steps.
+func (c *Context) optimizes() bool {
+	for i := range c.B.Samples {
+		if c.C.Info(c.P.Samples.Stack[c.B.Samples[i].Index]).Acts&analyse.ActOptimizer != 0 {
+			return true
+		}
+	}
+	return c.B.Ops != nil && c.B.Ops.OptimizerTop > 0
+}
+
+// compiledAfterSteps is the time of compilations that begin after the last step, in ns, such as a validation's at the end.
+func (c *Context) compiledAfterSteps() float64 {
+	t := 0.0
+	for _, iv := range c.compiling() {
+		if iv.Start >= c.lastStep() {
+			t += float64(iv.End - iv.Start)
+		}
+	}
+	return t
 }
