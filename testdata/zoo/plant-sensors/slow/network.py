@@ -7,7 +7,7 @@ from torch import nn
 class Failure(nn.Module):
     def __init__(self, settings):
         super().__init__()
-        width = settings.width // 4
+        width = settings.width // 2
         self.enter = nn.Parameter(torch.randn(settings.sensors, settings.length, width) / settings.length**0.5)
         self.blocks = nn.Parameter(torch.randn(settings.depth, settings.sensors, width, width) / width**0.5)
         self.judge = nn.Linear(settings.sensors * width, 2)
