@@ -161,8 +161,9 @@ class Session:
             self.profile.__exit__(None, None, None)
             self.results = self.profile.kineto_results
             return
-        if (self.ended or not self.begun) and not self.torch.autograd._profiler_enabled():
-            raise RuntimeError("the program interrupted its start or its end")
+        if not self.torch.autograd._profiler_enabled():  # ending what does not run warns, and gives results of nothing
+            self.flag(False)
+            raise RuntimeError("the program ended the session, or interrupted its start or its end")
         self.ended = True
         self.flag(False)
         self.results = self.torch.autograd._disable_profiler()
