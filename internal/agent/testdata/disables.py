@@ -4,7 +4,7 @@ import torch
 
 model = torch.nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(40):
+for _step in range(40):
     if torch.autograd._profiler_enabled():
         torch.autograd._disable_profiler()
     optimizer.zero_grad()
