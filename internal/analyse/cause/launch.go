@@ -27,20 +27,20 @@ func findLaunch(c *Context) []Finding {
 	if o == nil || o.Top < launchOpsPerStep {
 		return nil
 	}
-	python, small := c.callingTime()
+	calls := c.callings()
+	python, small := c.callingTime(calls)
 	t := small + python
 	busy := (c.B.Part(analyse.PartPython) + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
 	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
 		return nil
 	}
-	return c.launchFindings(small, python)
+	return c.launchFindings(calls, small, python)
 }
 
 // callingTime is the interpreter's time around operators and the time in small ones, ns over the windows, without what is claimed already.
-func (c *Context) callingTime() (python, small float64) {
+func (c *Context) callingTime(calls callings) (python, small float64) {
 	o, ops := c.B.Ops, c.B.Part(analyse.PartOps)
-	first, backward, optimizer := c.callings()
-	if len(c.B.Samples) < 40 || len(first)+len(backward)+len(optimizer) < minSamples { // too few to tell lines apart
+	if len(c.B.Samples) < 40 || calls.few() { // too few to tell lines apart
 		python = sum(chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(true)))
 		if python == 0 && len(c.B.Samples) < 40 {
 			python = c.B.Part(analyse.PartPython)
@@ -55,7 +55,7 @@ func (c *Context) callingTime() (python, small float64) {
 			all += a.Weight
 		}
 	}
-	for _, ch := range slices.Concat(first, backward, optimizer) {
+	for _, ch := range slices.Concat(calls.first, calls.backward, calls.optimizer) {
 		if c.B.Samples[ch.index].Part == analyse.PartOps {
 			small += ch.weight * ops / max(all, 1)
 		} else {
@@ -67,9 +67,9 @@ func (c *Context) callingTime() (python, small float64) {
 
 // launchFindings names those who call tiny operators, small and python ns over the windows, each with its own part of that time: what
 // ends one leaves the others.
-func (c *Context) launchFindings(small, python float64) []Finding {
+func (c *Context) launchFindings(calls callings, small, python float64) []Finding {
 	var out []Finding
-	for i, site := range c.launchSites(small, python) {
+	for i, site := range c.launchSites(calls, small, python) {
 		share, least := c.launchShareOf(site.time()), launchShare
 		switch site.kind {
 		case launchLoop, launchCells, launchOptimizer:

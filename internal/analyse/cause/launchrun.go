@@ -67,7 +67,7 @@ func (c *Context) launchOfRun() []Finding {
 	if c.launchShareOf(left*(small+python)) < launchShare {
 		return nil
 	}
-	all := c.launchFindings(left*small, left*python)
+	all := c.launchFindings(c.callings(), left*small, left*python)
 	for i := range all {
 		c.launchOverRun(&all[i], left, cost)
 	}

@@ -62,9 +62,9 @@ const (
 
 // launchSites splits the calling of tiny operators, small and python ns over the windows, by who calls: the optimizer, the place
 // from which most others come, and the rest; most first.
-func (c *Context) launchSites(small, python float64) []launchSite {
-	first, backward, optimizer := c.callings()
-	if len(first)+len(backward)+len(optimizer) < minSamples {
+func (c *Context) launchSites(calls callings, small, python float64) []launchSite {
+	first, backward, optimizer := calls.first, calls.backward, calls.optimizer
+	if calls.few() {
 		return []launchSite{{kind: launchSpread, ops: small, python: python}}
 	}
 	var out []launchSite
@@ -87,27 +87,33 @@ func (c *Context) launchSites(small, python float64) []launchSite {
 }
 
 // callings are the samples in operators and in the interpreter around them: of the backward pass, of the optimizer, and of all that
-// comes first. Of the operators' time only what small ones take counts.
-func (c *Context) callings() (first, backward, optimizer []chain) {
+// comes first.
+type callings struct{ first, backward, optimizer []chain }
+
+// few says that they are too few to tell who calls.
+func (k callings) few() bool { return len(k.first)+len(k.backward)+len(k.optimizer) < minSamples }
+
+// callings finds them. Of the operators' time only what small ones take counts.
+func (c *Context) callings() (k callings) {
 	around := c.pythonSamples(true)
-	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !c.beside[k] && (c.B.PerStep || len(c.calling) == 0 || c.calls(a)) || around(k, a)
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartOps && !c.beside[i] && (c.B.PerStep || len(c.calling) == 0 || c.calls(a)) || around(i, a)
 	}) {
 		switch acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).Acts; {
 		case acts&analyse.ActOptimizer != 0:
-			optimizer = append(optimizer, ch)
+			k.optimizer = append(k.optimizer, ch)
 		case acts&analyse.ActBackward != 0:
-			backward = append(backward, ch)
+			k.backward = append(k.backward, ch)
 		default:
-			first = append(first, ch)
+			k.first = append(k.first, ch)
 		}
 	}
 	o := launchOps{c.B.Ops}
 	sizes := c.sizesByLine()
-	c.leaveSmall(optimizer, sizes, c.evenly(o.smallShare(o.OptimizerTime, o.OptimizerSmall)))
-	c.leaveSmall(backward, sizes, c.evenly(o.smallShare(o.BackwardTime, o.BackwardSmall)))
-	c.leaveSmall(first, sizes, c.byPython(o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
-	return first, backward, optimizer
+	c.leaveSmall(k.optimizer, sizes, c.evenly(o.smallShare(o.OptimizerTime, o.OptimizerSmall)))
+	c.leaveSmall(k.backward, sizes, c.evenly(o.smallShare(o.BackwardTime, o.BackwardSmall)))
+	c.leaveSmall(k.first, sizes, c.byPython(o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
+	return k
 }
 
 // ownOptimizer says that an optimizer's samples are in code of the program's own.

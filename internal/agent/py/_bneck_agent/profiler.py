@@ -108,7 +108,6 @@ class Session:
         self.averages = os.environ.get("BNECK_DUMP_AVERAGES") == "1"
         self.metadata, self.metadata_json = settings.metadata, settings.metadata_json
         self.results = None
-        self.begun = self.ended = False
 
     def start(self):
         """Begins recording on the calling thread, which must also stop it."""
@@ -123,7 +122,6 @@ class Session:
         try:
             autograd._prepare_profiler(configuration, self.activities)
             silence(self.torch)
-            self.begun = True
             autograd._enable_profiler(configuration, self.activities)
         except BaseException:
             speak()
@@ -164,7 +162,6 @@ class Session:
         if not self.torch.autograd._profiler_enabled():  # ending what does not run warns, and gives results of nothing
             self.flag(False)
             raise RuntimeError("the program ended the session, or interrupted its start or its end")
-        self.ended = True
         self.flag(False)
         self.results = self.torch.autograd._disable_profiler()
 
