@@ -2,10 +2,12 @@ package analyse
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // OpAccount is what the traced steps say of the driving thread's operators, with the tracing cost taken out.
@@ -326,6 +328,17 @@ type topKey struct {
 	optimizer bool
 }
 
+// compare orders groups by their names, those of the optimizer behind.
+func (k topKey) compare(o topKey) int {
+	if c := cmp.Compare(k.name, o.name); c != 0 || k.optimizer == o.optimizer {
+		return c
+	}
+	if k.optimizer {
+		return 1
+	}
+	return -1
+}
+
 // topSum is the outermost operators of one group.
 type topSum struct{ count, small, time, events float64 }
 
@@ -353,7 +366,9 @@ func (t topSum) corrected(steps, costPer float64) float64 {
 // that are small as a rule: of a group of which four fifths of the calls are small, the others were interrupted, and their time is
 // the price of small operators on that machine as well.
 func (a *opSums) smallSums(steps, costPer float64, of func(topKey) bool) (all, small, count float64) {
-	for key, t := range a.tops {
+	keys := slices.SortedFunc(maps.Keys(a.tops), topKey.compare) // sums of floats depend on their order
+	for _, key := range keys {
+		t := a.tops[key]
 		if !of(key) {
 			continue
 		}
@@ -407,7 +422,7 @@ func (a *opSums) finish(o *OpAccount) {
 		}
 	}
 	all := 0.0
-	for name, t := range a.optimizer {
+	for name, t := range stats.InOrder(a.optimizer) {
 		all += t
 		if !strings.HasSuffix(a.strings.Text(name), "_") {
 			o.OptimizerMakes += t

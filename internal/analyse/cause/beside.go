@@ -9,6 +9,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // Limits of the rule on work beside the training.
@@ -71,7 +72,7 @@ func findBeside(c *Context) []Finding {
 // besideTime is the operators' time that findBeside has claimed, in ns over the windows.
 func (c *Context) besideTime() float64 {
 	t := 0.0
-	for m := range c.beside {
+	for m := range stats.InOrder(c.beside) {
 		if a := &c.B.Samples[m]; a.Part == analyse.PartOps {
 			t += a.Weight
 		}

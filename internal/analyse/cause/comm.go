@@ -8,6 +8,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // Limits of what counts as many small messages.
@@ -147,12 +148,12 @@ func (c *Context) priceAround(f *Finding, calls []chain, exchange funcKey) {
 		rest += ch.weight
 	}
 	if beside <= aroundCalls*min(called, rest) {
-		for part, t := range around {
+		for part, t := range stats.InOrder(around) {
 			within[part] += t
 		}
 	}
 	all := 0.0
-	for part, t := range within {
+	for part, t := range stats.InOrder(within) {
 		all += t
 		f.claim[part] += sentSeldom * t
 	}

@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // Floor is the share of the step (or, for what happens outside of steps, of the run) under which nothing is said.
@@ -152,7 +153,7 @@ func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
 		return
 	}
 	want, got, others := 0.0, 0.0, false
-	for part, t := range f.claim {
+	for part, t := range stats.InOrder(f.claim) {
 		g := min(t, max(left[part], 0))
 		others = others || g < t && left[part] < c.B.Part(part)
 		left[part] -= g

@@ -3,6 +3,7 @@ package cause
 import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // opSizes counts a line's samples of traced time that lie in small operators and in others.
@@ -92,13 +93,13 @@ func (c *Context) byPython(share float64) func(map[model.FrameID]*lineTime) map[
 	return func(lines map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 		const most, rounds = 1e3, 40
 		all, low, high := 0.0, 0.0, most
-		for _, l := range lines {
+		for _, l := range stats.InOrder(lines) {
 			all += l.ops
 		}
 		out := map[model.FrameID]float64{}
 		for range rounds { // the factor between the interpreter's time and the operators', by halving
 			factor, got := (low+high)/2, 0.0
-			for fr, l := range lines {
+			for fr, l := range stats.InOrder(lines) {
 				part := min(l.ops, factor*(l.python+0.01*l.ops))
 				got += part
 				out[fr] = part / max(l.ops, 1)

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/stats"
 )
 
 // InOrder says of each finding what it saves per step once all findings before it are fixed: removing one cause uncovers
@@ -53,7 +54,7 @@ func (f *Finding) replayable(c *Context, r *replay.Session, taken map[analyse.Pa
 		return ok
 	}
 	claimed := 0.0
-	for _, t := range f.claim {
+	for _, t := range stats.InOrder(f.claim) {
 		claimed += max(t, 0)
 	}
 	saved := f.Step.Mid * float64(len(c.B.Windows))

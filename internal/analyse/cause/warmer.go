@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/stats"
 )
 
 // What the rest of a step gains when a wait in it ends: a thread that sleeps finds its caches cold and its core slowed down or given away.
@@ -38,7 +39,7 @@ func (c *Context) asleep(f *Finding) float64 {
 		return 0
 	}
 	claimed, off := 0.0, 0.0
-	for part, t := range f.claim {
+	for part, t := range stats.InOrder(f.claim) {
 		if part == analyse.PartComm || t <= 0 {
 			continue
 		}
