@@ -7,8 +7,13 @@ VERSION := $(shell cat VERSION)
 LDFLAGS := -s -w -X bottleneck/internal/cli.version=$(VERSION)
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# go test's own words decide whether a run was good; RUN narrows it: make test RUN='-run TestDeps .'
+# RUN narrows the tests: make test RUN='-run TestDeps .'
 RUN     ?= ./...
+# $(call test,PACKAGES,FLAGS) is go test. Where CI runs it, up to three failed tests run once more by themselves when all others are done:
+# some thousand of them look at live processes of a machine that others share. What failed first stays in the output with its words,
+# and a test that fails twice fails.
+GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
+test = $(if $(CI),$(GOTESTSUM) --format $(if $(findstring -v,$(2)),standard-verbose,standard-quiet) --rerun-fails=1 --rerun-fails-max-failures=3 --packages='$(1)' -- $(2),$(GO) test $(2) $(1))
 export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
@@ -40,18 +45,18 @@ check-python:
 ALONE = TestExamples|TestForkServer
 unit: build
 	scripts/env.sh newest
-	BOTTLENECK_E2E=newest $(GO) test -timeout 20m -skip '^($(ALONE))' $(RUN)
+	BOTTLENECK_E2E=newest $(call test,$(RUN),-timeout 20m -skip '^($(ALONE))')
 
 examples: build ## the real programs under the real binary, on the newest PyTorch
-	BOTTLENECK_E2E=newest $(GO) test -count=1 -timeout 30m -v -run '^($(ALONE))' ./e2e/
+	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))')
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
 NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
-	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -v -run TestExamples ./e2e/; \
-	BOTTLENECK_E2E=$(GENERATION) $(GO) test -short -count=1 -timeout 20m -skip '^($(NEWEST_ONLY))' ./e2e/ ./internal/agent/
+	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
+	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/ ./internal/agent/,-short -count=1 -timeout 20m -skip '^($(NEWEST_ONLY))')
 
 test-generations: ## the same on every older PyTorch
 	@set -e; for name in torch-2.4 torch-1.13 torch-debian; do $(MAKE) test-generation GENERATION=$$name; done
