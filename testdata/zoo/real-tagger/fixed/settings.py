@@ -5,4 +5,4 @@ LENGTH = 64
 EPOCHS = 4
 WORDS = 2000
 TAGS = 12
-SCORE_EVERY = 25  # batches
+SCORE_EVERY = 100  # batches: the first of an epoch
