@@ -27,7 +27,7 @@ class Leaves(Dataset):
 
 
 def main():
-    model = nn.Sequential(nn.Linear(SIDE * SIDE, 640), nn.ReLU(), nn.Linear(640, 7))
+    model = nn.Sequential(nn.Linear(SIDE * SIDE, 1024), nn.ReLU(), nn.Linear(1024, 7))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loader = DataLoader(Leaves(), batch_size=16, shuffle=True)
     for _ in range(EPOCHS):
