@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // NativeFunction is the time of one function of a C or C++ library, from samples with native frames.
@@ -64,9 +65,9 @@ func NativeFunctions(s *model.Session, b *Breakdown) *NativeTimes {
 	}
 	w := nativeWalk{cls: NewFrameClasses(s, b.Process)}
 	sums := map[nativeKey]*nativeSum{}
-	for _, id := range slices.Sorted(maps.Keys(weights)) { // sums of floats depend on their order
+	for id, weight := range stats.InOrder(weights) {
 		w.walk(id)
-		w.add(sums, weights[id])
+		w.add(sums, weight)
 	}
 	for k, sum := range sums {
 		out.Functions = append(out.Functions, sum.function(k, s.Strings))

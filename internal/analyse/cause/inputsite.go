@@ -2,11 +2,11 @@ package cause
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // inputSite is one place of the program that builds DataLoaders: what the accounted steps wait for there. A program may wait at several
@@ -82,8 +82,8 @@ func (c *Context) inputSites(thread int) []*inputSite {
 func (c *Context) ordered(sites map[int32]*inputSite) []*inputSite {
 	var out []*inputSite
 	seen := map[*inputSite]bool{}
-	for _, index := range slices.Sorted(maps.Keys(sites)) {
-		if s := sites[index]; !seen[s] {
+	for _, s := range stats.InOrder(sites) {
+		if !seen[s] {
 			out, seen[s] = append(out, s), true
 		}
 	}

@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"maps"
+	"slices"
+
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
-	"bottleneck/internal/stats"
 )
 
 // opSizes counts a line's samples of traced time that lie in small operators and in others.
@@ -93,13 +95,15 @@ func (c *Context) byPython(share float64) func(map[model.FrameID]*lineTime) map[
 	return func(lines map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 		const most, rounds = 1e3, 40
 		all, low, high := 0.0, 0.0, most
-		for _, l := range stats.InOrder(lines) {
-			all += l.ops
+		order := slices.Sorted(maps.Keys(lines)) // sums of floats depend on their order
+		for _, fr := range order {
+			all += lines[fr].ops
 		}
 		out := map[model.FrameID]float64{}
 		for range rounds { // the factor between the interpreter's time and the operators', by halving
 			factor, got := (low+high)/2, 0.0
-			for fr, l := range stats.InOrder(lines) {
+			for _, fr := range order {
+				l := lines[fr]
 				part := min(l.ops, factor*(l.python+0.01*l.ops))
 				got += part
 				out[fr] = part / max(l.ops, 1)

@@ -1,9 +1,7 @@
 package cause
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/replay"
@@ -28,8 +26,8 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 			continue
 		}
 		change := removed
-		for _, part := range slices.Sorted(maps.Keys(taken)) {
-			change.Scale = append(change.Scale, replay.Scale{Name: partName(part), Factor: max(1-taken[part]/c.B.Part(part), 0)})
+		for part, t := range stats.InOrder(taken) {
+			change.Scale = append(change.Scale, replay.Scale{Name: partName(part), Factor: max(1-t/c.B.Part(part), 0)})
 		}
 		unchanged, after, err := r.Price(change)
 		if err != nil {
