@@ -12,23 +12,30 @@ import (
 func EachTracedOp(s *model.Session, b *Breakdown, f func(ev *model.Events, id model.EventID, outer bool)) int {
 	n := 0
 	for _, st := range tracedSteps(s, b) {
-		lane := laneOf(st.trace, b.Thread)
-		if lane < 0 {
-			continue
-		}
-		n++
-		ev, until := &st.trace.Events, model.Time(0)
-		first, end := laneEvents(st.trace, lane)
-		skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
-		for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-			if ev.Kind[i] == model.KindOp {
-				outer := ev.Start[i] >= until
-				if outer {
-					until = ev.End(model.EventID(i))
-				}
-				f(ev, model.EventID(i), outer)
-			}
+		if st.eachOp(b.Thread, f) {
+			n++
 		}
 	}
 	return n
+}
+
+// eachOp calls f for the operators of a thread that begin in the step, as EachTracedOp says; false where the trace lacks the thread.
+func (st *tracedStep) eachOp(thread int, f func(ev *model.Events, id model.EventID, outer bool)) bool {
+	lane := laneOf(st.trace, thread)
+	if lane < 0 {
+		return false
+	}
+	ev, until := &st.trace.Events, model.Time(0)
+	first, end := laneEvents(st.trace, lane)
+	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
+	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
+		if ev.Kind[i] == model.KindOp {
+			outer := ev.Start[i] >= until
+			if outer {
+				until = ev.End(model.EventID(i))
+			}
+			f(ev, model.EventID(i), outer)
+		}
+	}
+	return true
 }

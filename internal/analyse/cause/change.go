@@ -39,19 +39,26 @@ type userLine struct {
 
 // onlyLine is the line of the user's sources that a test chooses; ok is false where none or several do.
 func (c *Context) onlyLine(is func(text string) bool) (at userLine, ok bool) {
-	n := 0
+	lines := c.userLines(is)
+	if len(lines) > 0 {
+		at = lines[len(lines)-1]
+	}
+	return at, len(lines) == 1
+}
+
+// userLines are the lines of the user's sources that a test chooses, without comments.
+func (c *Context) userLines(is func(text string) bool) (out []userLine) {
 	for _, path := range slices.Sorted(maps.Keys(c.S.Sources)) {
 		if analyse.ClassifyFile(path) != analyse.FileUser || c.S.Sources[path] == nil {
 			continue
 		}
 		for i, text := range c.S.Sources[path].Lines {
 			if code := strings.TrimSpace(text); !strings.HasPrefix(code, "#") && is(code) {
-				at = userLine{path, i + 1, code}
-				n++
+				out = append(out, userLine{path, i + 1, code})
 			}
 		}
 	}
-	return at, n == 1
+	return out
 }
 
 // changeOnly changes the one call of a function that the user's sources hold; Adam and TrainingArguments stand for their relatives too.

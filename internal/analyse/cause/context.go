@@ -24,6 +24,7 @@ type Context struct {
 	calling map[model.FrameID]bool // lines of a run without steps that call one small operator after another
 	beside  map[int]bool           // attributed samples that findBeside or findChores has claimed
 	chores  float64                // ns of operators among them that findChores has claimed
+	tables  float64                // ns of the optimizer's operators that findTables has claimed
 	idle    bool                   // no request was in progress at part of the time: findNoDemand has said so
 }
 

@@ -30,6 +30,7 @@ func rules() []rule {
 		{Comm, findComm},
 		{Sync, findSync},
 		{GIL, findGIL},
+		{Python, findAnomaly},
 		{Python, findChores},
 		{Python, findBeside}, // before launch and python: it knows why their time is spent
 		{Launch, findRecurrent},
@@ -38,6 +39,7 @@ func rules() []rule {
 		{Python, findBetween},
 		{Precision, findFormat},
 		{Precision, findDouble},
+		{MemoryBound, findTables},
 		{MemoryBound, findMemoryBound},
 		{GC, findGC}, // after python: collections that a function's own objects cause end with it
 		{Threads, findThreads},

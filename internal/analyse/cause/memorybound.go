@@ -78,8 +78,9 @@ func findMemoryBound(c *Context) []Finding {
 	if all <= 0 {
 		return nil
 	}
-	time := c.B.Part(analyse.PartOps) * (inOptimizer + chain) / all
-	if c.share(time) < chainShare || o.Time < chainOp*o.Top {
+	ops := c.B.Part(analyse.PartOps)
+	inOptimizer, chain = max(ops*inOptimizer/all-c.tables, 0), ops*chain/all
+	if c.share(inOptimizer+chain) < chainShare || o.Time < chainOp*o.Top {
 		return nil
 	}
 	// The optimizer's chain and the program's own have cures of their own: each is told and priced alone.
@@ -88,9 +89,8 @@ func findMemoryBound(c *Context) []Finding {
 		time      float64
 		optimizer bool
 	}{{inOptimizer, true}, {chain, false}} {
-		t := c.B.Part(analyse.PartOps) * part.time / all
-		if largest := part.time == max(inOptimizer, chain); largest || c.share(t) >= memoryBoundShare {
-			out = append(out, c.chainFinding(t, part.optimizer))
+		if largest := part.time == max(inOptimizer, chain); largest || c.share(part.time) >= memoryBoundShare {
+			out = append(out, c.chainFinding(part.time, part.optimizer))
 		}
 	}
 	return out

@@ -1,0 +1,94 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// anomalyChecks are the operators by which autograd's anomaly detection looks for NaN in each gradient.
+var anomalyChecks = map[string]bool{"aten::isnan": true, "aten::_is_any_true": true, "aten::any": true, "aten::item": true, "aten::is_nonzero": true}
+
+// findAnomaly names autograd's anomaly detection, left on: forwards it notes the Python stack of each operator, backwards it looks for NaN in
+// each gradient.
+func findAnomaly(c *Context) []Finding {
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		switch a.Part {
+		case analyse.PartPython, analyse.PartOps, analyse.PartGC:
+			return c.passes(c.P.Samples.Stack[a.Index], "/torch/fx/traceback.py", "format_stack", true)
+		}
+		return false
+	})
+	if len(chains) < minSamples {
+		return nil
+	}
+	f := Finding{Cause: Python, Sub: "anomaly", Where: nowhere(), Confidence: c.basis(len(chains)), claim: map[analyse.PartID]float64{}}
+	for _, ch := range chains {
+		a := &c.B.Samples[ch.index]
+		f.claim[a.Part] += a.Weight
+		c.beside[ch.index] = true
+	}
+	noted := sum(chains)
+	checked := c.anomalyChecks(noted)
+	f.claim[analyse.PartOps] += checked
+	c.chores += f.claim[analyse.PartOps]
+	f.Share = c.share(noted + checked)
+	if sp, ok := hottest(chains, c.drivers); ok {
+		f.Where = c.where(sp)
+	}
+	t := c.perStep(noted + checked)
+	spread := 1.64 / math.Sqrt(float64(len(chains))) // of a count of samples, 90 %
+	f.Step = Range{max(0.9*(1-spread), 0) * t, t, (1.3 + spread) * t} // what keeps and frees the stacks shows in no sample
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of %s is autograd's anomaly detection", percent(f.Share), c.each())
+	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in noting the stack of each operator, and %s in looking for NaN in each gradient", ms(c.perStep(noted)), c.Unit(), ms(c.perStep(checked))), Value: t / 1e6, Unit: "ms"}}
+	f.Fix.Text = "Switch it on only while you look for where a NaN comes from: detect_anomaly and set_detect_anomaly are for finding errors."
+	f.Caveat = "Without it a backward pass that makes NaN goes on; a look at the loss every n-th step tells."
+	c.anomalySwitch(&f)
+	return []Finding{f}
+}
+
+// anomalyChecks is the operators' time, in ns over the windows, in which gradients are looked through. Stacks are noted inside of traced
+// operators, though samples count it as Python's: so many ns.
+func (c *Context) anomalyChecks(noted float64) float64 {
+	checks, all := 0.0, 0.0
+	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if outer {
+			all += float64(ev.Dur[id])
+		}
+		if p := ev.Parent[id]; p >= 0 && anomalyChecks[c.text(ev.Name[id])] && strings.HasPrefix(c.text(ev.Name[p]), "autograd::engine::evaluate_function") {
+			checks += float64(ev.Dur[id])
+		}
+	})
+	if all <= 0 {
+		return 0
+	}
+	return min(checks/all*(c.B.Part(analyse.PartOps)+noted), c.B.Part(analyse.PartOps))
+}
+
+var (
+	// switchesAnomaly matches a line that may switch the detection on, be it an argument of a trainer's.
+	switchesAnomaly = regexp.MustCompile(`\b(set_)?detect_anomaly\b`)
+	// anomalyOn matches the switch where its value stands there.
+	anomalyOn = regexp.MustCompile(`\b(set_detect_anomaly\(\s*|detect_anomaly\s*=\s*)True\b`)
+)
+
+// anomalySwitch makes the one line that switches the detection on the place, and changes it where its value stands there.
+func (c *Context) anomalySwitch(f *Finding) {
+	at, ok := c.onlyLine(switchesAnomaly.MatchString)
+	if !ok {
+		return
+	}
+	if f.Where.File != "" {
+		f.Evidence = append(f.Evidence, Evidence{Text: "most stacks are noted" + in(f.Where)})
+	}
+	f.Where = nowhere()
+	f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text
+	if anomalyOn.MatchString(at.text) {
+		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, anomalyOn.ReplaceAllString(at.text, "${1}False"), at.file, at.line
+	}
+}

@@ -1,0 +1,68 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// anomalies is a program with steps of 100 ms, 25 of which note stacks; a trace covers one step, in which so many ms of 40 backwards look for NaN.
+func anomalies(checks int) *testkit.Program {
+	p := testkit.NewProgram()
+	note := torchFrame("fx/traceback.py", "format_stack")
+	acts := []testkit.Act{
+		testkit.Native(35, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+		testkit.Python(25, module, loop(40), torchFrame("nn/modules/linear.py", "forward"), note, testkit.Frame{File: "/usr/lib/python3.13/traceback.py", Function: "extract_stack", First: 3, Line: 4}),
+		testkit.Native(40, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
+	}
+	p.Steps(20, model.PhaseBaseline, acts...)
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	at := p.T
+	add := func(from, ms int, name string, parent model.EventID) {
+		ev.Start, ev.Dur = append(ev.Start, at+model.Time(from)*1e6), append(ev.Dur, model.Dur(ms)*1e6)
+		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
+		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+	}
+	p.Steps(1, model.PhaseTrace, acts...)
+	add(0, 60, "aten::linear", model.NoEvent) // with the stacks
+	add(60, 40, "autograd::engine::evaluate_function: AddmmBackward0", model.NoEvent)
+	add(60, 40-checks, "AddmmBackward0", 1)
+	add(100-checks, checks, "aten::isnan", 1)
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+	return p
+}
+
+func TestAnomalyDetection(t *testing.T) {
+	p := anomalies(15)
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
+	res, _ := find(t, p)
+	f := want(t, res, cause.Python, "anomaly", 2, 40)
+	if f.Where.File != "/home/u/main.py" || f.Fix.Old == "" || f.Fix.Change != "torch.autograd.set_detect_anomaly(False)  # for now" {
+		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Old, f.Fix.Change)
+	}
+	for _, other := range res.Findings[1:] {
+		if !other.Healthy {
+			t.Errorf("claims the same again: %s: %s", other.Cause, other.Title)
+		}
+	}
+	// Where several lines or none could have switched it on, the place is where it costs, and no line is changed.
+	p = anomalies(0)
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
+	res, _ = find(t, p)
+	if f := want(t, res, cause.Python, "anomaly", 40, 25); f.Fix.Change != "" || !strings.Contains(f.Title, "25 %") {
+		t.Errorf("%s: %+v", f.Title, f.Fix)
+	}
+	p = anomalies(0)
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
+	res, _ = find(t, p)
+	if f := want(t, res, cause.Python, "anomaly", 1, 25); f.Fix.Change != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
+		t.Errorf("%+v", f.Fix)
+	}
+}

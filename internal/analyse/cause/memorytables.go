@@ -1,0 +1,106 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"bottleneck/internal/analyse"
+)
+
+// sparseRows is the share of a table's rows up to which looking up so many makes sparse gradients worth a word.
+const sparseRows = 0.125
+
+// What a table costs with a sparse gradient: for each index a multiple of what a row costs with a dense one, and ns per step for its operators.
+// Measured with Adam, Adagrad and SGD on 50,000 to 1,000,000 rows by 16 to 64 and 256 to 16,384 indices: 2 to 7 times, and 0.15 to 0.4 ms.
+const (
+	sparseCost = 4.5
+	sparseCall = 0.3e6
+)
+
+// findTables names embedding tables whose gradient holds all rows although a step looks up few of them: making it and the optimizer's
+// work grow with the table, not with the batch.
+func findTables(c *Context) []Finding {
+	if c.B.Part(analyse.PartOps) <= 0 || c.usesDevice() {
+		return nil
+	}
+	var all, most analyse.TableGradient
+	kept := 0.0
+	tables, step := analyse.TableGradients(c.S, c.B)
+	for _, t := range tables {
+		used, own := t.Lookups/float64(t.Rows), t.Backward+t.Optimizer
+		if t.Tied || used > sparseRows {
+			continue
+		}
+		if most.Rows == 0 {
+			most = t
+		}
+		all.Backward += t.Backward
+		all.Optimizer += t.Optimizer
+		kept += min(own, sparseCost*used*own+sparseCall)
+	}
+	if most.Rows == 0 || step <= 0 {
+		return nil
+	}
+	scale := c.B.Part(analyse.PartOps) / step // from ns of a traced step to ns over the windows
+	backward, optimizer := scale*all.Backward, scale*all.Optimizer
+	time := backward + optimizer
+	if c.share(time-scale*kept) < Floor {
+		return nil
+	}
+	c.tables = optimizer
+	f := Finding{Cause: MemoryBound, Sub: "tables", Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
+	c.tablesPlace(&f, optimizer >= backward)
+	per, left := c.perStep(time), c.perStep(scale*kept)
+	f.Step = Range{0.8 * max(per-2*left, 0), per - left, per}
+	f.Run = c.overRun(f.Step)
+	f.Title = fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each())
+	f.Evidence = []Evidence{
+		{Text: fmt.Sprintf("%s per %s: gradients of all rows %s, the optimizer on them %s", ms(per), c.Unit(), ms(c.perStep(backward)), ms(c.perStep(optimizer))), Value: per / 1e6, Unit: "ms"},
+		{Text: fmt.Sprintf("a %s looks up %.0f rows at most of tables of %d rows by %d, %s of them", c.Unit(), most.Lookups, most.Rows, most.Width, percent(most.Lookups/float64(most.Rows))), Value: most.Lookups},
+	}
+	f.Fix.Text = "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam."
+	f.Fix.Change = "nn.Embedding(..., sparse=True)"
+	c.builtAt(&f)
+	f.Caveat = "A row's moments then change in the steps that use it only, so that training differs a little; weight decay, momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other programs."
+	return []Finding{f}
+}
+
+// buildsTable matches a call that builds an embedding table.
+var buildsTable = regexp.MustCompile(`\bEmbedding(Bag)?\(`)
+
+// manyTables is the number of lines from which they are not listed.
+const manyTables = 5
+
+// builtAt says where the program builds tables. The change stays a description: the optimizer changes with it.
+func (c *Context) builtAt(f *Finding) {
+	f.Fix.uncertain = true
+	lines := c.userLines(func(code string) bool {
+		return buildsTable.MatchString(code) && !strings.HasPrefix(code, "class ")
+	})
+	if len(lines) == 0 || len(lines) >= manyTables {
+		return
+	}
+	f.Fix.File, f.Fix.Line = lines[0].file, lines[0].line
+	if len(lines) > 1 {
+		var at []string
+		for _, l := range lines {
+			at = append(at, place(Where{File: l.file, Line: l.line}))
+		}
+		f.Fix.Text += " Tables are built at " + strings.Join(at, ", ") + "."
+	}
+}
+
+// tablesPlace is the user's line that runs the optimizer, or else the backward pass.
+func (c *Context) tablesPlace(f *Finding, optimizer bool) {
+	act := analyse.ActBackward
+	if optimizer {
+		act = analyse.ActOptimizer
+	}
+	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartOps && !c.beside[k] && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&act != 0
+	})
+	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
+		f.Where = c.where(sp)
+	}
+}
