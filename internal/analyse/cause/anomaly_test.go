@@ -43,7 +43,7 @@ func TestAnomalyDetection(t *testing.T) {
 	p := anomalies(15)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Python, "anomaly", 2, 40)
+	f := want(t, res, cause.Python, "anomaly", 2, 46)
 	if f.Where.File != "/home/u/main.py" || f.Fix.Old == "" || f.Fix.Change != "torch.autograd.set_detect_anomaly(False)  # for now" {
 		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Old, f.Fix.Change)
 	}
@@ -56,13 +56,13 @@ func TestAnomalyDetection(t *testing.T) {
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 40, 25); f.Fix.Change != "" || !strings.Contains(f.Title, "25 %") {
+	if f := want(t, res, cause.Python, "anomaly", 40, 29); f.Fix.Change != "" || !strings.Contains(f.Title, "25 %") {
 		t.Errorf("%s: %+v", f.Title, f.Fix)
 	}
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 1, 25); f.Fix.Change != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
+	if f := want(t, res, cause.Python, "anomaly", 1, 29); f.Fix.Change != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
 		t.Errorf("%+v", f.Fix)
 	}
 }
