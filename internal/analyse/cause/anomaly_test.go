@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -37,6 +38,28 @@ func anomalies(checks int) *testkit.Program {
 	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
 	p.S.Traces = append(p.S.Traces, t)
 	return p
+}
+
+// Around the backward pass alone the detection notes nothing; hooks that look for NaN themselves are not taken for it.
+func TestAnomalyDetectionBackwards(t *testing.T) {
+	for _, source := range []string{"    with torch.autograd.detect_anomaly():", "    weight.register_hook(check)"} {
+		p := anomalies(15)
+		frames := p.P.Samples.Stacks.Frames
+		for i := range frames {
+			if p.S.Strings.Text(frames[i].Function) == "format_stack" {
+				frames[i].Function = p.S.Strings.Intern("forward")
+			}
+		}
+		p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{source}}
+		res, _ := find(t, p)
+		named := len(res.Findings) > 0 && res.Findings[0].Sub == "anomaly"
+		if named != strings.Contains(source, "anomaly") {
+			t.Errorf("%s: %+v", source, res.Findings)
+		}
+		if f := res.Findings[0]; named && (math.Abs(f.Step.Mid-1.15*75e6*0.15) > 1e5 || f.Where.Line != 1 || f.Fix.Change != "") {
+			t.Errorf("%+v", f)
+		}
+	}
 }
 
 func TestAnomalyDetection(t *testing.T) {

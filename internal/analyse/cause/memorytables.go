@@ -57,7 +57,7 @@ func findTables(c *Context) []Finding {
 	f.Title = fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each())
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%s per %s: gradients of all rows %s, the optimizer on them %s", ms(per), c.Unit(), ms(c.perStep(backward)), ms(c.perStep(optimizer))), Value: per / 1e6, Unit: "ms"},
-		{Text: fmt.Sprintf("a %s looks up %.0f rows at most of tables of %d rows by %d, %s of them", c.Unit(), most.Lookups, most.Rows, most.Width, percent(most.Lookups/float64(most.Rows))), Value: most.Lookups},
+		{Text: fmt.Sprintf("the costliest table has %d rows of %d numbers, and a %s looks up %.0f of them at most (%s)", most.Rows, most.Width, c.Unit(), most.Lookups, percent(most.Lookups/float64(most.Rows))), Value: most.Lookups},
 	}
 	f.Fix.Text = "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam."
 	f.Fix.Change = "nn.Embedding(..., sparse=True)"
