@@ -56,6 +56,18 @@ func TestConvolutionsWithoutFastCode(t *testing.T) {
 	}
 }
 
+// A number that Python hands to an operator on float32 tensors is converted inside of it: no computing in float64.
+func TestConvertingANumberIsNoComputingInDouble(t *testing.T) {
+	for shapes, double := range map[string]bool{"[[], [], []]": false, "[[64, 32], [], []]": true} {
+		p := convolutionProgram("aten::_to_copy", `["double", "Scalar", ""]`)
+		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern(shapes)
+		res, _ := find(t, p)
+		if named := res.Findings[0].Cause == cause.Precision; named != double {
+			t.Errorf("shapes %s: %+v", shapes, res.Findings[0])
+		}
+	}
+}
+
 // Operators on float64 are named where they take much of the step; one number of that type beside float32 tensors is none.
 func TestComputingInDouble(t *testing.T) {
 	res, _ := find(t, convolutionProgram("aten::addmm", `["double", "double", "double", "Scalar"]`))

@@ -77,9 +77,10 @@ func (c *Context) doubleWork() (w doubleWork) {
 			dur = float64(ev.Dur[id])
 		}
 		slow = slow || strings.Contains(c.text(ev.Name[id]), slowConvolutions) // findFormat names it
-		types := c.text(ev.OpArgsOf(ev.Detail[id]).Types)
+		args := ev.OpArgsOf(ev.Detail[id])
+		types := c.text(args.Types)
 		typed = typed || types != ""
-		if !inDouble(types) {
+		if !inDouble(types) || !anyElements(c.text(args.Shapes)) {
 			return
 		}
 		double = true
@@ -90,6 +91,12 @@ func (c *Context) doubleWork() (w doubleWork) {
 	})
 	flush()
 	return w
+}
+
+// anyElements says that shapes as traces write them have a tensor with dimensions: without any, it is a number that Python handed over,
+// which is float64 beside tensors of all types. Shapes that are not there tell nothing.
+func anyElements(shapes string) bool {
+	return shapes == "" || strings.ContainsAny(shapes, "0123456789")
 }
 
 // inDouble says that an operator's floating-point tensors, of types as traces write them, are all float64. A conversion has one of each
