@@ -91,10 +91,13 @@ func (t *tableSums) find(ev *model.Events, id model.EventID, _ bool) {
 		return
 	}
 	shape := tableShape{rows, dims[0][len(dims[0])-1]}
+	if elements(shape[:]) == 0 {
+		return
+	}
 	if t.of[shape] == nil {
 		t.of[shape] = &TableGradient{Rows: rows, Width: shape[1]}
 	}
-	t.of[shape].Lookups += float64(product(dims[at.indices]))
+	t.of[shape].Lookups += elements(dims[at.indices])
 	t.of[shape].Backward += float64(ev.Dur[id])
 }
 
@@ -151,14 +154,23 @@ func (t *tableSums) partsOf(shapes string) (out []tablePart) {
 	}
 	all := 0.0
 	for _, dims := range first {
-		all += float64(product(dims))
+		all += elements(dims)
 	}
 	for _, dims := range first {
 		if len(dims) == 2 && t.of[tableShape{dims[0], dims[1]}] != nil {
-			out = append(out, tablePart{t.of[tableShape{dims[0], dims[1]}], float64(dims[0]) * float64(dims[1]) / all})
+			out = append(out, tablePart{t.of[tableShape{dims[0], dims[1]}], elements(dims) / all})
 		}
 	}
 	return out
+}
+
+// elements is how many a tensor of these dimensions has; 0 where one of them is none.
+func elements(dims []int64) float64 {
+	n := 1.0
+	for _, d := range dims {
+		n *= float64(max(d, 0))
+	}
+	return n
 }
 
 // tie notes the tables that an operator of these inputs takes whole.

@@ -79,6 +79,7 @@ func TestTableGradients(t *testing.T) {
 		"no shapes":    {"cpu_op", tableGradient, 20, 40, "[]", thousandRows},
 		"no values":    {"cpu_op", tableGradient, 20, 40, gradientOf, "[]"},
 		"less than 0":  {"cpu_op", tableGradient, 20, 40, gradientOf, `["", "", "-5", "-1", "False"]`},
+		"no width":     {"cpu_op", tableGradient, 20, 40, `[[512, 0], [512], [], [], []]`, thousandRows},
 		"sparse":       {"cpu_op", "aten::embedding_sparse_backward", 20, 40, gradientOf, thousandRows},
 		"not recorded": {"cpu_op", tableGradient, 20, 40, "", ""},
 	} {
