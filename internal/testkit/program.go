@@ -131,3 +131,13 @@ func (p *Program) stack(frames []Frame) model.StackID {
 	}
 	return id
 }
+
+// Event adds a row to the trace that ev is of, on its first lane: start and dur in ns, detail the index of its OpDetail or -1, parent the row
+// that encloses it or model.NoEvent. It gives the row's id.
+func (p *Program) Event(ev *model.Events, start model.Time, dur model.Dur, name string, kind model.Kind, parent model.EventID, detail int32) model.EventID {
+	ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, dur)
+	ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
+	ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
+	ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, detail)
+	return model.EventID(ev.Len() - 1)
+}

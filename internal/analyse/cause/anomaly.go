@@ -33,13 +33,9 @@ func findAnomaly(c *Context) []Finding {
 		return nil
 	}
 	f := Finding{Cause: Python, Sub: "anomaly", Where: nowhere(), Confidence: c.basis(len(chains)), claim: map[analyse.PartID]float64{}}
-	for _, ch := range chains {
-		a := &c.B.Samples[ch.index]
-		f.claim[a.Part] += a.Weight
-		c.beside[ch.index] = true
-	}
+	c.takeChore(&f, membersOf(chains))
 	f.claim[analyse.PartOps] += checked
-	c.chores += f.claim[analyse.PartOps]
+	c.chores += checked
 	f.Share = c.share(noted + checked)
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)

@@ -24,10 +24,7 @@ func anomalies(checks int) *testkit.Program {
 	ev := &t.Events
 	at := p.T
 	add := func(from, ms int, name string, parent model.EventID) {
-		ev.Start, ev.Dur = append(ev.Start, at+model.Time(from)*1e6), append(ev.Dur, model.Dur(ms)*1e6)
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		p.Event(ev, at+model.Time(from)*1e6, model.Dur(ms)*1e6, name, model.KindOp, parent, -1)
 	}
 	p.Steps(1, model.PhaseTrace, acts...)
 	add(0, 60, "aten::linear", model.NoEvent) // with the stacks

@@ -16,10 +16,7 @@ func trainingTrace(p *testkit.Program, n int, stack testkit.Act, differentiated 
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(start, end model.Time, name string, sequence int64, thread int32) {
-		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, model.Dur(end-start))
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+		p.Event(ev, start, model.Dur(end-start), name, model.KindOp, model.NoEvent, int32(len(ev.OpDetails)))
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: sequence, FwdThread: thread})
 	}
 	const ms = 1_000_000

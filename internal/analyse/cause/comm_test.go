@@ -51,10 +51,7 @@ func reducingInTurns(calls, late, turns, sent int, shape string) *testkit.Progra
 				if (step+k)%2 == rank {
 					from += model.Time(late * ms / calls)
 				}
-				ev.Start, ev.Dur = append(ev.Start, from), append(ev.Dur, to.Sub(from))
-				ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern("gloo:all_reduce")), append(ev.Kind, model.KindAnnotation)
-				ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
-				ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+				p.Event(ev, from, to.Sub(from), "gloo:all_reduce", model.KindAnnotation, model.NoEvent, int32(len(ev.OpDetails)))
 				ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1})
 			}
 		}

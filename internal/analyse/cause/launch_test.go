@@ -16,11 +16,7 @@ func traced(p *testkit.Program, steps, n int, us int64) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(start model.Time, dur model.Dur, name string, parent model.EventID) model.EventID {
-		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, dur)
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
-		return model.EventID(len(ev.Start) - 1)
+		return p.Event(ev, start, dur, name, model.KindOp, parent, -1)
 	}
 	for range steps {
 		at := p.T

@@ -16,11 +16,7 @@ func tracedHandWritten(p *testkit.Program) {
 	ev := &t.Events
 	at := p.T
 	add := func(dur model.Dur, name string, kind model.Kind, parent model.EventID) model.EventID {
-		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, dur)
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
-		return model.EventID(ev.Len() - 1)
+		return p.Event(ev, at, dur, name, kind, parent, -1)
 	}
 	p.Steps(1, model.PhaseTrace, testkit.Native(100))
 	tiny := func(n int, parent model.EventID) {

@@ -17,10 +17,7 @@ func recurrentProgram(n int) *testkit.Program {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(start, end model.Time, name string, parent model.EventID) {
-		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, model.Dur(end-start))
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		p.Event(ev, start, model.Dur(end-start), name, model.KindOp, parent, -1)
 	}
 	const ms = 1_000_000
 	for range 3 {

@@ -15,10 +15,7 @@ func sliced(p *testkit.Program, us, every int64, acts ...testkit.Act) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: from, To: p.T}
 	ev := &t.Events
 	for at := from; at+model.Time(us*1000) <= p.T; at += model.Time(every * 1000) {
-		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, model.Dur(us*1000))
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern("aten::select")), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, model.NoEvent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		p.Event(ev, at, model.Dur(us*1000), "aten::select", model.KindOp, model.NoEvent, -1)
 	}
 	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
 	p.S.Traces = append(p.S.Traces, t)

@@ -33,11 +33,7 @@ func tracedActs(p *testkit.Program, acts []testkit.Act, list ...called) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(at model.Time, dur int64, name string, kind model.Kind, parent model.EventID) model.EventID {
-		ev.Start, ev.Dur = append(ev.Start, at), append(ev.Dur, model.Dur(dur))
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
-		return model.EventID(ev.Len() - 1)
+		return p.Event(ev, at, model.Dur(dur), name, kind, parent, -1)
 	}
 	for step := range 3 {
 		at := p.T

@@ -27,10 +27,7 @@ func chains(own int, optimizer map[string]int, inner ...testkit.Frame) *testkit.
 	ev := &t.Events
 	now := p.T
 	add := func(ms int, name string, kind model.Kind, parent model.EventID) model.EventID {
-		ev.Start, ev.Dur = append(ev.Start, now), append(ev.Dur, model.Dur(ms)*1e6)
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, -1)
+		p.Event(ev, now, model.Dur(ms)*1e6, name, kind, parent, -1)
 		if kind == model.KindOp {
 			now += model.Time(ms) * 1e6
 		}

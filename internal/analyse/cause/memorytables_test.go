@@ -23,10 +23,7 @@ func tables(lookups int, forward string) *testkit.Program {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T, Features: model.Features{Shapes: true}}
 	ev, now := &t.Events, p.T
 	add := func(ms int, name string, kind model.Kind, parent model.EventID, shapes, concrete string) model.EventID {
-		ev.Start, ev.Dur = append(ev.Start, now), append(ev.Dur, model.Dur(ms)*1e6)
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+		p.Event(ev, now, model.Dur(ms)*1e6, name, kind, parent, int32(len(ev.OpDetails)))
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1, Args: uint32(len(ev.OpArgs))})
 		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(shapes), Concrete: p.S.Strings.Intern(concrete)})
 		if kind == model.KindOp {

@@ -20,10 +20,7 @@ func convolutionProgram(op, types string) *testkit.Program {
 	ev.OpArgs = []model.OpArgs{{Types: p.S.Strings.Intern(types)}}
 	const ms = 1_000_000
 	add := func(start model.Time, dur int64, name string, parent model.EventID) {
-		ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, model.Dur(dur*ms))
-		ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, model.KindOp)
-		ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)
-		ev.Link, ev.Op, ev.Detail = append(ev.Link, model.NoEvent), append(ev.Op, model.NoEvent), append(ev.Detail, int32(len(ev.OpDetails)))
+		p.Event(ev, start, model.Dur(dur*ms), name, model.KindOp, parent, int32(len(ev.OpDetails)))
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1})
 	}
 	for range 3 {

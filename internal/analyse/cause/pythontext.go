@@ -57,11 +57,7 @@ func findChores(c *Context) []Finding {
 
 func (c *Context) choreFinding(ch *chore, sp spot) Finding {
 	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
-	for _, m := range sp.members {
-		f.claim[c.B.Samples[m].Part] += c.B.Samples[m].Weight
-		c.beside[m] = true
-	}
-	c.chores += f.claim[analyse.PartOps]
+	c.takeChore(&f, sp.members)
 	f.Title = fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title)
 	t := c.perStep(sp.unit)
 	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
@@ -71,6 +67,15 @@ func (c *Context) choreFinding(ch *chore, sp spot) Finding {
 	f.Fix.Text, f.Caveat = ch.fix, ch.caveat
 	c.grows(&f, sp.members)
 	return f
+}
+
+// takeChore claims samples for a finding, whose operators no later rule shall see; members are indices of attributed ones.
+func (c *Context) takeChore(f *Finding, members []int) {
+	for _, m := range members {
+		f.claim[c.B.Samples[m].Part] += c.B.Samples[m].Weight
+		c.beside[m] = true
+	}
+	c.chores += f.claim[analyse.PartOps]
 }
 
 // choreOf is the chore that a stack's frames below the user's innermost one do, -1 for none. known keeps what files are.
