@@ -82,6 +82,7 @@ func (c *Context) builtAt(f *Finding) {
 		return
 	}
 	f.Fix.File, f.Fix.Line = lines[0].file, lines[0].line
+	f.Fix.Change = "nn." + buildsTable.FindString(lines[0].text) + "..., sparse=True)"
 	if len(lines) > 1 {
 		var at []string
 		for _, l := range lines {

@@ -62,6 +62,12 @@ func TestTablesWithDenseGradients(t *testing.T) {
 			t.Errorf("the optimizer's time is claimed twice: %s", f.Title)
 		}
 	}
+	bags := tables(200, small)
+	bags.S.Sources["/home/u/train.py"].Lines[1] = "    rows = nn.EmbeddingBag(40000, 16)"
+	res, _ = find(t, bags)
+	if f := want(t, res, cause.MemoryBound, "tables", 42, 64); f.Fix.Change != "nn.EmbeddingBag(..., sparse=True)" {
+		t.Errorf("fix %+v", f.Fix)
+	}
 	// The more rows a step uses, the less a sparse gradient saves.
 	more, _ := find(t, tables(4000, small))
 	if g := want(t, more, cause.MemoryBound, "tables", 42, 0); g.Step.Mid >= f.Step.Mid || g.Step.Low >= f.Step.Low {
