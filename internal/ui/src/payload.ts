@@ -1,0 +1,223 @@
+// Made from the types of package page by its TestPayload: go test ./internal/page -run Payload -update
+
+export interface Account {
+  unit: string;
+  total_ms: number;
+  process: string;
+  rank?: number;
+  basis: string;
+  steps: number;
+  samples: number;
+  notes: string[];
+}
+
+export interface Arrow {
+  box: number;
+  lane: number;
+  start_us: number;
+  us: number;
+}
+
+export interface Card {
+  cause: string;
+  title: string;
+  share: number;
+  of: string;
+  where: Where;
+  saving?: Saving;
+  evidence: string[];
+  because?: string;
+  because_where?: Where;
+  fix: Fix;
+  caveat?: string;
+  basis?: string;
+  show: Link[];
+}
+
+export interface Column {
+  head: string;
+  unit: string;
+  texts?: string[];
+  values?: (number | null)[];
+  bar?: boolean;
+  sum?: boolean;
+  find?: boolean;
+}
+
+export interface Confidence {
+  level: string;
+  why: string;
+}
+
+export interface Fix {
+  text: string;
+  change?: string;
+  was?: string;
+  where?: Place;
+}
+
+export interface Flame {
+  title: string;
+  aside: string;
+  names: string[];
+  places: string[];
+  frame: number[];
+  parent: number[];
+  depth: number[];
+  start_us: number[];
+  total_us: number[];
+  self_us: number[];
+  small_us: number;
+}
+
+export interface Found {
+  count: number;
+  total_us: number;
+  longest: Spot[];
+}
+
+export interface Lane {
+  group: string;
+  name: string;
+  kind: string;
+  rows: number;
+}
+
+export interface Link {
+  text: string;
+  view: string;
+  find?: string;
+  file?: string;
+  line?: number;
+  from_us?: number;
+  to_us?: number;
+}
+
+export interface Mark {
+  name: string;
+  start_us: number;
+  us: number;
+}
+
+export interface Part {
+  part: string;
+  ms: number;
+  share: number;
+  basis?: string;
+  of?: Part[];
+}
+
+export interface Place {
+  file: string;
+  line: number;
+}
+
+export interface Saving {
+  low: number;
+  mid: number;
+  high: number;
+  whole_ms: number;
+  of: string;
+  text: string;
+  after?: string;
+}
+
+export interface Source {
+  path: string;
+  lines: string[];
+  own_us: number[];
+  total_us: number[];
+}
+
+export interface SourceFile {
+  path: string;
+  part: string;
+  own_us: number;
+}
+
+export interface Sources {
+  files: SourceFile[];
+}
+
+export interface Spot {
+  lane: number;
+  row: number;
+  start_us: number;
+  us: number;
+  name: string;
+}
+
+export interface Summary {
+  schema: string;
+  tool: string;
+  title: string;
+  growing: boolean;
+  verdict: Verdict;
+  account?: Account;
+  breakdown: Part[];
+  findings: Card[];
+  notes: string[];
+  next: string[];
+  views: View[];
+  command: string;
+}
+
+export interface Table {
+  name: string;
+  title: string;
+  group: string;
+  aside?: string;
+  columns: Column[];
+  rows: number;
+  sort: number;
+}
+
+export interface Tile {
+  complete: boolean;
+  names: string[];
+  lane: number[];
+  row: number[];
+  start_us: number[];
+  us: number[];
+  name: number[];
+  count: number[];
+  busy_us: number[];
+  arrows: Arrow[];
+}
+
+export interface Timeline {
+  span_us: number;
+  levels: number;
+  lanes: Lane[];
+  steps: Mark[];
+  events: number;
+}
+
+export interface Verdict {
+  bound: string;
+  sentence: string;
+  confidence: Confidence;
+}
+
+export interface View {
+  id: string;
+  kind: string;
+  title: string;
+  group: string;
+  part: string;
+  rows: number;
+}
+
+export interface Where {
+  file?: string;
+  line?: number;
+  function?: string;
+  source?: string;
+  op?: string;
+  kernel?: string;
+  module?: string;
+  rank?: number;
+  thread?: number;
+  process?: string;
+}
+
