@@ -72,18 +72,6 @@ func change(base []section, by map[string]string) []section {
 	return out
 }
 
-// sectionsOf gives the orders in which a minor version may have its words, the likeliest first. A new minor version whose
-// words kept an order works on its first day; one whose words moved fails the checks below.
-func sectionsOf(minor int) [][]section {
-	switch {
-	case minor <= 13:
-		return [][]section{sections313}
-	case minor == 14:
-		return [][]section{sections314}
-	}
-	return [][]section{sections315, sections314}
-}
-
 // offsets are the words by "section.field".
 type offsets map[string]int
 
@@ -101,7 +89,11 @@ func readOffsets(mem proc.Memory, runtime uint64) (version uint32, free bool, o 
 	if version>>24 != 3 {
 		return 0, false, nil, fmt.Errorf("debug offsets of Python %d: %w", version>>24, ErrVersion)
 	}
-	for _, list := range sectionsOf(int(version >> 16 & 0xff)) {
+	row, _ := releaseOf(int(version >> 16 & 0xff))
+	if len(row.sections) == 0 {
+		return 0, false, nil, fmt.Errorf("debug offsets of Python 3.%d: %w", row.minor, ErrVersion)
+	}
+	for _, list := range row.sections {
 		if o, err = readSections(mem, runtime, list); err == nil {
 			break
 		}
@@ -148,14 +140,15 @@ func checkOffsets(list []section, raw []byte) (offsets, error) {
 // (it only sharpens checks and names of locals) or left out.
 func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 	minor := int(version >> 16 & 0xff)
-	l := &Layout{Major: 3, Minor: minor, FreeThreaded: free, GIL: gilOf(free)}
+	row, known := releaseOf(minor)
+	l := &Layout{Major: 3, Minor: minor, FreeThreaded: free, GIL: gilOf(free), Forms: row.forms}
 	l.Runtime = RuntimeLayout{InterpHead: o["runtime.interpreters_head"], GIL: none, GCCollecting: none}
 	l.Interp = InterpLayout{Next: o["interp.next"], ID: o["interp.id"], ThreadsHead: o["interp.threads_head"],
 		GIL: o["interp.ceval_gil"], GCCollecting: o["interp.gc"] + o["gc.collecting"], Modules: o["interp.imports_modules"]}
 	l.Thread = ThreadLayout{Next: o["thread.next"], Interp: o["thread.interp"], Frame: o["thread.current_frame"],
 		CFrame: none, ID: o["thread.thread_id"], Native: o["thread.native_thread_id"], Chunk: o["thread.datastack_chunk"], State: none}
-	if free && minor <= 15 {
-		l.Thread.State = o["thread.status"] + 4*(minor-11) // each version put one word before it
+	if free && known {
+		l.Thread.State = o["thread.status"] + row.status
 	}
 	l.Thread.Size = 8 + max(l.Thread.Next, l.Thread.Interp, l.Thread.Frame, l.Thread.ID, l.Thread.Native, l.Thread.Chunk, l.Thread.State)
 	l.Frame = FrameLayout{Size: o["frame.size"], Code: o["frame.executable"], Back: o["frame.previous"],
@@ -164,13 +157,15 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 	l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = 72, 67, 64 // 3.13 does not tell
 	if free {
 		l.Frame.GenFrame, l.Frame.GenState = 88, 83
-		if minor >= 14 {
-			l.Frame.CopyIndex = o["frame.tlbc_index"]
-		}
 	}
-	if minor >= 14 {
-		l.Frame.Tag = 3 // stack references carry their kind in the low bits
+	if l.Forms.Tagged {
+		l.Frame.Tag = 3
+	}
+	if l.Forms.TellsFrames {
 		l.Frame.GenFrame, l.Frame.GenState, l.Frame.StackTop = o["gen.gi_iframe"], o["gen.gi_frame_state"], o["frame.stackpointer"]
+	}
+	if free && l.Forms.TellsFrames {
+		l.Frame.CopyIndex = o["frame.tlbc_index"]
 	}
 	f := &l.Frame
 	f.Size = max(f.Size, 8+max(f.Code, f.Back, f.Instr, f.Owner, f.CopyIndex)) // also where the words are garbage
@@ -179,10 +174,10 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 		LocalNames: o["code.localsplusnames"], LocalKinds: o["code.localspluskinds"], NLocals: none, CellVars: none,
 		FreeVars: none, Bytecode: o["code.co_code_adaptive"], Copies: none, FrameWords: none, StackSize: none, NLocalsPlus: none,
 		Lines: linesLocations}
-	if minor <= 15 { // the counts lie together
+	if known { // the counts lie together
 		l.Code.KwOnly, l.Code.NLocalsPlus, l.Code.FrameWords = l.Code.ArgCount+8, l.Code.ArgCount+20, l.Code.ArgCount+24
 	}
-	if free && minor >= 14 {
+	if free && l.Forms.TellsFrames {
 		l.Code.Copies = o["code.co_tlbc"]
 	}
 	c := &l.Code
@@ -190,7 +185,7 @@ func layoutOfOffsets(version uint32, free bool, o offsets) *Layout {
 	c.KeyTo = 8 + max(c.First, c.File, c.Name, c.Qual, c.Table)
 	c.Size = max(c.KeyTo, c.LocalNames+8, c.LocalKinds+8, c.FrameWords+4)
 	l.Object = objectsOfOffsets(o)
-	if free && minor >= 14 {
+	if free && l.Forms.TellsFrames {
 		l.Object.UniKind = 8 // interning has a byte of its own
 	}
 	return l

@@ -28,7 +28,7 @@ func (r *Reader) dictKeys(addr uint64) (dictKeys, error) {
 		return dictKeys{}, err
 	}
 	var k dictKeys
-	if r.l.Minor >= 11 { // log2 of the table, log2 of the bytes of its index, kind
+	if r.l.Forms.KeysByLog { // log2 of the table, log2 of the bytes of its index, kind
 		if head[9] > 40 {
 			return k, fmt.Errorf("dictionary with an index of 2^%d bytes: %w", head[9], errGarbage)
 		}
@@ -90,9 +90,7 @@ func (r *Reader) dictItems(dict uint64) ([]dictEntry, error) {
 	if err != nil || values == 0 {
 		return list, err
 	}
-	if r.l.Minor >= 13 {
-		values += 8 // capacity, size and flags come first
-	}
+	values += uint64(r.l.Forms.ValuesHead) // capacity, size and flags come first
 	words, err := readWords(r.mem, values, len(list))
 	if err != nil {
 		return nil, err
@@ -160,7 +158,7 @@ func (r *Reader) attribute(obj uint64, name string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.l.Minor < 11 {
+	if r.l.Forms.Attributes == attributesDict {
 		offset, err := proc.U64(r.mem, typ+typeDictOffset)
 		if err != nil || offset == 0 || offset > maxStructLen {
 			return 0, err
@@ -198,12 +196,12 @@ func (r *Reader) instance(obj, typ, flags uint64) (values, dict uint64, err erro
 	if dict, err = proc.U64(r.mem, obj-behind); err != nil {
 		return 0, 0, err
 	}
-	switch {
-	case r.l.Minor == 11:
+	switch form := r.l.Forms.Attributes; {
+	case form == attributesBehind:
 		values, err = proc.U64(r.mem, obj-valuesBehind311)
-	case r.l.Minor == 12 && dict&1 != 0:
+	case form == attributesTagged && dict&1 != 0:
 		values, dict = dict+1, 0
-	case r.l.Minor >= 13 && flags&typeInlineValues != 0:
+	case form == attributesInline && flags&typeInlineValues != 0:
 		size, err := proc.U64(r.mem, typ+typeBasicSize+r.extra())
 		if err != nil || size > maxStructLen {
 			return 0, dict, err

@@ -1,13 +1,10 @@
 package cpython
 
-import "fmt"
-
 // none is an offset that does not exist in a version.
 const none = -1
 
-// Layout holds byte offsets of the fields that are read, for one build of CPython. Offsets of the table were computed
-// from the headers of each minor version (leading fields do not move within a release series); those of 3.13 and later
-// come from the process itself.
+// Layout holds byte offsets of the fields that are read, for one build of CPython. Offsets up to 3.12 stand in this file;
+// those of 3.13 and later come from the process itself.
 type Layout struct {
 	Major, Minor int
 	// FreeThreaded is set for builds that can do without a GIL, whose objects have a larger header.
@@ -20,6 +17,7 @@ type Layout struct {
 	Frame   FrameLayout
 	Code    CodeLayout
 	Object  ObjectLayout
+	Forms   Forms
 }
 
 // RuntimeLayout is _PyRuntimeState.
@@ -115,27 +113,6 @@ const (
 	lines310                         // 3.10
 	linesLocations                   // 3.11 on
 )
-
-// table holds the layouts of versions without debug offsets. A new minor version would need one more row.
-var table = map[[2]int]func() Layout{
-	{3, 8}:  layout38,
-	{3, 9}:  layout39,
-	{3, 10}: layout310,
-	{3, 11}: layout311,
-	{3, 12}: layout312,
-}
-
-// LayoutOf returns the table's layout of a version.
-func LayoutOf(major, minor int) (*Layout, error) {
-	row, ok := table[[2]int{major, minor}]
-	if !ok {
-		return nil, fmt.Errorf("CPython %d.%d: %w", major, minor, ErrVersion)
-	}
-	l := row()
-	l.Thread.State, l.Frame.CopyIndex, l.Code.Copies = none, none, none
-	l.Major, l.Minor, l.GIL = major, minor, gilOf(false)
-	return &l, nil
-}
 
 func objects38() ObjectLayout {
 	return ObjectLayout{Header: 16, Type: 8, VarSize: 16, TypeName: 24, TypeFlags: 168, BytesData: 32, TupleItems: 24,

@@ -286,7 +286,7 @@ func (r *Reader) integer(v uint64) (*big.Int, error) {
 		return nil, err
 	}
 	n, negative := int64(word), false
-	if r.l.Minor >= 12 {
+	if r.l.Forms.LongTagged {
 		n, negative = int64(word>>3), word&3 == 2
 	} else if n < 0 {
 		n, negative = -n, true

@@ -33,7 +33,7 @@ func (r *Reader) Tasks() ([]Task, error) {
 	for _, in := range r.interp {
 		var list []uint64
 		var err error
-		if r.l.Minor >= 14 {
+		if r.l.Forms.Linked {
 			list, err = r.linkedTasks(in.addr)
 		} else {
 			list, err = w.registeredTasks(in.addr)
@@ -280,28 +280,24 @@ func (r *Reader) suspended(gen uint64) (f RawFrame, next uint64, ok bool) {
 	if err != nil {
 		return f, 0, true
 	}
-	if l.Minor >= 15 && (v[1]&^l.Frame.Tag == 0 || v[1]&3 == 3) { // no object, or a tagged number: the iterator's index
+	if l.Forms.IndexAbove && (v[1]&^l.Frame.Tag == 0 || v[1]&3 == 3) { // no object, or a tagged number: the iterator's index
 		v[1] = v[0]
 	}
 	return f, v[1] &^ l.Frame.Tag, true
 }
 
-// frameState decodes the state of a generator's frame (enum _framestate): up to 3.14 negative ones are suspended, 0 runs;
-// from 3.15 on they count up from 0, 4 runs.
+// frameState decodes the state of a generator's frame (enum _framestate).
 func (l *Layout) frameState(s int8) (running, ended bool) {
-	if l.Minor >= 15 {
-		s -= 4
-	}
-	return s == 0, s > 0
+	return s == l.Forms.RunsAt, s > l.Forms.RunsAt
 }
 
 // stackTop is the address behind the top of a suspended frame's value stack; 0 where it has none.
 func (r *Reader) stackTop(frame uint64, b []byte) uint64 {
 	l := r.l
-	switch {
-	case l.Minor <= 9 || l.Minor >= 14: // an address
+	switch l.Forms.StackTop {
+	case stackAddress:
 		return word(b, l.Frame.StackTop)
-	case l.Minor == 10: // the number of values, and the stack's address
+	case stackCount:
 		n := int32(binary.LittleEndian.Uint32(b[l.Frame.StackTop:]))
 		if n <= 0 || n > maxItems {
 			return 0
