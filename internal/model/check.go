@@ -18,6 +18,16 @@ func (s *Session) Check() error {
 			return fmt.Errorf("process %d (pid %d): %w", i, p.PID, err)
 		}
 	}
+	for i, m := range s.Snapshots {
+		if err := m.check(len(s.Inputs)); err != nil {
+			return fmt.Errorf("memory snapshot %d: %w", i, err)
+		}
+	}
+	for _, t := range s.FileTables {
+		if err := t.check(len(s.Inputs)); err != nil {
+			return err
+		}
+	}
 	for i, in := range s.Inputs {
 		if in.Format == "" {
 			return fmt.Errorf("input %d (%s) without a format", i, in.Path)

@@ -10,6 +10,8 @@ type Session struct {
 	Processes   []*Process
 	Traces      []*Trace
 	Calls       []*Calls           // exact call counts, one per cProfile file or process
+	Snapshots   []*MemorySnapshot  // of the device's allocator
+	FileTables  []*FileTable       // what other files hold
 	Sources     map[string]*Source // by path as frames name it
 	// Growing says that the program was still running when the session was read.
 	Growing bool
@@ -97,7 +99,9 @@ type Run struct {
 	TopLevel int
 	Flags    map[string]string // measuring flags that were given
 	Own      OwnCost
-	Notes    []string // what is missing from the report and why, in the user's words
+	// PeakBytes is the resident memory of the program's largest process; 0 unknown.
+	PeakBytes int64
+	Notes     []string // what is missing from the report and why, in the user's words
 }
 
 // OwnCost is what bottleneck itself cost. Zero values are not measured.
