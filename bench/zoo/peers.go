@@ -147,6 +147,6 @@ func peerTotals(w io.Writer, all []outcome) {
 		}
 	}
 	for _, name := range sortedKeys(asked) {
-		fmt.Fprintf(w, "%s's hottest place was the right one in %s\n", name, of(right[name], asked[name]))
+		fmt.Fprintf(w, "%s's hottest place was the right one in %s\n", name, of([2]int{right[name], asked[name]}))
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -172,7 +173,7 @@ func TestPriceOfSeveralProfiles(t *testing.T) {
 	var row, sums strings.Builder
 	o.write(&row)
 	totals(&sums, []outcome{o, o})
-	if !strings.Contains(row.String(), " 1/3 ") || !strings.Contains(sums.String(), "hold the truth in 2 of 6") {
+	if !strings.Contains(row.String(), " 1/3 ") || !strings.Contains(sums.String(), "2 of 6 (33 %)") {
 		t.Errorf("row %q, totals %q; want 1/3 and 2 of 6", row.String(), sums.String())
 	}
 }
@@ -186,5 +187,27 @@ func TestSavingOfPairsUnderDrift(t *testing.T) {
 	o.wall = o.wall[:1]
 	if saved, half := o.real(); saved != 4 || !math.IsInf(half, 1) || o.decided() {
 		t.Errorf("%.2f ± %.2f s of one pair, want 4 without a limit", saved, half)
+	}
+}
+
+// The half that is set apart is drawn by the cases' names: both have programs and recordings, and together they are the zoo.
+func TestHalvesOfTheZoo(t *testing.T) {
+	count := map[bool]map[bool]int{false: {}, true: {}} // by half, then recorded or not
+	all := make([]outcome, 0, 100)
+	for _, c := range allCases(t) {
+		count[apart(c.name)][c.recorded()]++
+		all = append(all, outcome{name: c.name, expect: &expect{Cause: "python"}, file: func(f string) string { return f }, slow: []document{promising(3, 4, 5)}})
+	}
+	for half, n := range count {
+		if n[false] < 15 || n[true] < 8 {
+			t.Errorf("apart %v: %d programs and %d recordings are too few to tell anything", half, n[false], n[true])
+		}
+	}
+	var w strings.Builder
+	totals(&w, all)
+	building, aside := count[false][false]+count[false][true], count[true][false]+count[true][true]
+	if want := fmt.Sprintf("named %d of %d %d of %d %d of %d", building, building, aside, aside, len(all), len(all)); !strings.Contains(
+		strings.Join(strings.Fields(strings.ReplaceAll(w.String(), "(100 %)", "")), " "), want) {
+		t.Errorf("totals %s\nwant %s", w.String(), want)
 	}
 }

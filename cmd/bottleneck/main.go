@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Run(cli.Confined(context.Background()), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

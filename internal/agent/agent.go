@@ -12,7 +12,7 @@ import (
 
 // Package names starting with "_" are left out of embedded directories, hence the two patterns.
 //
-//go:embed py/sitecustomize.py py/_bneck_agent/*.py
+//go:embed py/sitecustomize.py py/start.py py/_bneck_agent/*.py
 var files embed.FS
 
 // ConfigVariable is the environment variable that carries Config as JSON.
@@ -75,7 +75,8 @@ type Config struct {
 }
 
 // Extract writes the agent's files into dir, which is made if it is not there; files 0600, directories 0700. Files that
-// are there already with the same content stay untouched, so launchers of one job may call it side by side.
+// are there already with the same content stay untouched, so launchers of one job may call it side by side. Nobody else may be able to
+// write into dir: what lies there is run by Python.
 func Extract(dir string) error {
 	root, err := fs.Sub(files, "py")
 	if err != nil {
@@ -101,24 +102,27 @@ func Extract(dir string) error {
 	return nil
 }
 
+// temporary begins the names of files that are being written.
+const temporary = ".agent-"
+
 // writeOnce writes a file atomically, since another launcher's program may be importing it already.
 func writeOnce(path string, text []byte) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
 		return nil
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".agent-*")
+	file, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // gone already when the rename worked
-	if _, err := temporary.Write(text); err != nil {
-		temporary.Close()
+	defer os.Remove(file.Name()) // gone already when the rename worked
+	if _, err := file.Write(text); err != nil {
+		file.Close()
 		return err
 	}
-	if err := temporary.Close(); err != nil {
+	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	return os.Rename(file.Name(), path)
 }
 
 // quietMemory hides "[W… CPUAllocator…]", which profile_memory writes; with it the program's own C++ warnings, so

@@ -10,12 +10,9 @@ import (
 
 var faultTest = regexp.MustCompile("`(\\w+) ((?:Test|Fuzz)\\w+)(?: (\\w+\\.py))?`")
 
-// TestFaultsHaveTests checks that every test and program which docs/faults.md names is there.
+// TestFaultsHaveTests checks that every test and program which docs/faults.md and docs/threats.md name is there, and that each of their
+// rows names one.
 func TestFaultsHaveTests(t *testing.T) {
-	text, err := os.ReadFile("../../docs/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	sources := map[string]string{} // of the tests of each package of internal
 	paths, err := filepath.Glob("../*/*_test.go")
 	if err != nil {
@@ -24,26 +21,39 @@ func TestFaultsHaveTests(t *testing.T) {
 	for _, path := range paths {
 		sources[filepath.Base(filepath.Dir(path))] += content(t, path)
 	}
-	rows := 0
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| fault ") {
-			continue
+	for name, page := range map[string]struct {
+		head string
+		rows int // at least
+	}{"faults.md": {"| fault ", 25}, "threats.md": {"| who, ", 15}} {
+		text, err := os.ReadFile(filepath.Join("../../docs", name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		rows++
-		named := faultTest.FindAllStringSubmatch(line, -1)
-		if len(named) == 0 {
-			t.Errorf("no test shows it: %s", line)
+		rows := 0
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, page.head) {
+				rows++
+				checkRow(t, name, line, sources)
+			}
 		}
-		for _, test := range named {
-			if !strings.Contains(sources[test[1]], "func "+test[2]+"("+strings.ToLower(test[2][:1])+" *testing."+test[2][:1]+")") {
-				t.Errorf("%s is not a test of internal/%s", test[2], test[1])
-			}
-			if test[3] != "" && !strings.Contains(sources["agent"], `{program: "`+test[3]) {
-				t.Errorf("%s is not run by %s", test[3], test[2])
-			}
+		if rows < page.rows {
+			t.Errorf("%s: only %d rows", name, rows)
 		}
 	}
-	if rows < 25 {
-		t.Errorf("only %d faults are listed", rows)
+}
+
+func checkRow(t *testing.T, page, line string, sources map[string]string) {
+	t.Helper()
+	named := faultTest.FindAllStringSubmatch(line, -1)
+	if len(named) == 0 {
+		t.Errorf("%s: no test shows it: %s", page, line)
+	}
+	for _, test := range named {
+		if !strings.Contains(sources[test[1]], "func "+test[2]+"("+strings.ToLower(test[2][:1])+" *testing."+test[2][:1]+")") {
+			t.Errorf("%s: %s is not a test of internal/%s", page, test[2], test[1])
+		}
+		if test[3] != "" && !strings.Contains(sources["agent"], `{program: "`+test[3]) {
+			t.Errorf("%s: %s is not run by %s", page, test[3], test[2])
+		}
 	}
 }

@@ -56,7 +56,7 @@ type Part struct {
 
 // KindTime is the time of one kind of operator, in ns.
 type KindTime struct {
-	Kind string
+	Kind OpKind
 	Time float64
 }
 

@@ -82,10 +82,10 @@ var torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/", "/light
 // ClassifyFile tells whose code a path is.
 func ClassifyFile(path string) FileClass {
 	switch {
+	case strings.Contains(path, "/_bneck_agent/") || path == "<bottleneck>/start.py" || strings.HasSuffix(path, "/agent/sitecustomize.py"):
+		return FileAgent
 	case path == "" || strings.HasPrefix(path, "<"):
 		return FileLibrary
-	case strings.Contains(path, "/_bneck_agent/") || strings.HasSuffix(path, "/agent/sitecustomize.py"):
-		return FileAgent
 	}
 	for _, part := range libraryParts {
 		if strings.Contains(path, part) {

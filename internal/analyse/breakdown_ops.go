@@ -53,48 +53,6 @@ const smallOp = 30e3
 // programs slow down while a step is traced cannot explain all small operators away.
 const maxEventCost = 1.2e3
 
-// OpKinds are the kinds of operators in a breakdown.
-const (
-	OpMatmul      = "matmul"
-	OpConv        = "convolution"
-	OpAttention   = "attention"
-	OpElementwise = "element-wise"
-	OpReduction   = "reduction"
-	OpCopy        = "copy"
-	OpRandom      = "random-number" // drawing them is work of the core, which reads nothing
-	OpOptimizer   = "optimizer"
-	OpOther       = "other"
-)
-
-var opKindWords = []struct {
-	kind  string
-	words []string
-}{
-	{OpRandom, []string{"bernoulli", "::normal", "::log_normal", "::uniform", "::rand", "::exponential", "multinomial", "::poisson"}},
-	{OpAttention, []string{"attention", "flash"}},
-	{OpConv, []string{"conv"}},
-	{OpMatmul, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear", "lstm", "gru", "rnn"}},
-	{OpCopy, []string{"copy", "::to", "clone", "contiguous", "::cat", "stack", "index", "gather", "scatter", "embedding", "::pad", "fill", "zero", "empty", "repeat", "roll", "flip", "masked", "select", "where", "::ones", "arange"}},
-	{OpReduction, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std", "topk", "sort", "pool", "cross_entropy", "prod", "any", "all", "aminmax", "linalg", "item", "local_scalar"}},
-	{OpElementwise, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp", "log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical", "sin", "cos", "erf", "lerp", "rsqrt", "reciprocal"}},
-}
-
-// OpKind sorts an operator's name into the kinds of the breakdown.
-func OpKind(name string) string {
-	name = strings.ToLower(name)
-	if !strings.Contains(name, "::") {
-		return OpOther
-	}
-	for _, k := range opKindWords {
-		for _, w := range k.words {
-			if strings.Contains(name, w) {
-				return k.kind
-			}
-		}
-	}
-	return OpOther
-}
-
 // split divides a part's time by the kinds of the traced steps.
 func (o *OpAccount) split(time float64) []KindTime {
 	sum := 0.0
@@ -123,7 +81,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[string]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]string{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
+	acc := opSums{kinds: map[OpKind]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]OpKind{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
 	acc.fetches = fetchesOf(b)
 	traced := 0.0
 	for _, st := range steps {
@@ -220,9 +178,9 @@ type opSums struct {
 	small             float64
 	tops              map[topKey]*topSum
 	topKey            topKey // of the current outermost operator
-	kinds             map[string]float64
+	kinds             map[OpKind]float64
 	names             map[model.Str]*OpTime
-	kindOf            map[model.Str]string
+	kindOf            map[model.Str]OpKind
 	optimizer         map[model.Str]float64 // self time of operators in the optimizer
 	strings           *model.Strings
 	backwardEnd       model.Time // in this step: what an optimizer's closure ran before is no optimizer work
@@ -393,7 +351,7 @@ func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {
 	o.Count++
 	kind, ok := a.kindOf[name]
 	if !ok {
-		kind = OpKind(a.strings.Text(name))
+		kind = OpKindOf(a.strings.Text(name))
 		a.kindOf[name] = kind
 	}
 	if ev.Start[id] >= a.backwardEnd && inOptimizer(ev, id, a.strings) {
@@ -416,8 +374,8 @@ func inOptimizer(ev *model.Events, id model.EventID, s *model.Strings) bool {
 // finish turns sums into means per step.
 func (a *opSums) finish(o *OpAccount) {
 	n := float64(a.steps)
-	for _, kind := range []string{OpMatmul, OpConv, OpAttention, OpElementwise, OpReduction, OpCopy, OpRandom, OpOptimizer, OpOther} {
-		if t := a.kinds[kind]; t > 0 {
+	for kind, t := range stats.InOrder(a.kinds) {
+		if t > 0 {
 			o.Kinds = append(o.Kinds, KindTime{kind, t / n})
 		}
 	}

@@ -120,7 +120,7 @@ func (t *tableSums) add(ev *model.Events, id model.EventID, outer bool) {
 	}
 	product, ok := t.products[ev.Name[id]]
 	if !ok {
-		product = OpKind(name) == OpMatmul
+		product = OpKindOf(name) == OpMatmul
 		t.products[ev.Name[id]] = product
 	}
 	if product {

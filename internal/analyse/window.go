@@ -28,6 +28,7 @@ func Cut(s *model.Session, w Window) error {
 	for _, t := range s.Traces {
 		c.See(t)
 	}
+	c.seeSnapshots(s)
 	c.seeProcesses(s)
 	for _, t := range s.Traces {
 		c.Trace(t)()
@@ -83,6 +84,7 @@ func (c *Cutting) know(steps []stepSpan) {
 // Rest cuts what a session has besides traces. The error says why nothing would be left of all.
 func (c *Cutting) Rest(s *model.Session) error {
 	c.seeProcesses(s)
+	c.left += c.cutSnapshots(s)
 	for _, p := range s.Processes {
 		c.know(processSteps(p))
 		cutProcess(p, c.w.intervals(c.start, processSteps(p)))

@@ -170,8 +170,8 @@ func openAttached(o *attachOptions, pid int) (*session, error) {
 	dir := o.out
 	var err error
 	if dir == "" {
-		dir, err = createFresh(filepath.Join("bottleneck-out", fmt.Sprintf("attach-%d-%s", pid, now.Format("20060102-150405"))), m)
-	} else {
+		dir, err = createBelow("bottleneck-out", fmt.Sprintf("attach-%d-%s", pid, now.Format("20060102-150405")), m)
+	} else if err = collect.OwnDirectory(dir); err == nil {
 		_, err = record.Create(dir, m)
 	}
 	if err != nil {

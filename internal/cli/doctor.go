@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"bottleneck/internal/collect"
+	"bottleneck/internal/confine"
 	"bottleneck/internal/proc"
+	"bottleneck/internal/rerun"
 )
 
 // check is one finding of doctor: what was looked at, how it is, and the next step where it is not well.
@@ -70,7 +72,7 @@ func (a *app) printChecks(list []check) {
 func runChecks(ctx context.Context) []check {
 	list := []check{checkSystem(), checkChildren(), checkOthers(proc.ReadPermission(0)), checkNative(), checkPython(ctx), checkDirectory()}
 	m := collect.ReadMachine()
-	list = append(list, checkLimits(m.CPUs, m.CPUQuota), checkShared(m.SHMBytes))
+	list = append(list, checkLimits(m.CPUs, m.CPUQuota), checkShared(m.SHMBytes), checkConfined(confine.Enforced()))
 	return append(list, checkGPUs(ctx))
 }
 
@@ -159,13 +161,12 @@ func checkNative() check {
 }
 
 // pythonFacts prints what doctor says of the interpreter, without importing torch.
-const pythonFacts = `
-import sys
-from importlib import metadata
+const pythonFacts = rerun.LeaveWorkingDirectory + `
 def version(name):
     try:
+        from importlib import metadata
         return metadata.version(name)
-    except metadata.PackageNotFoundError:
+    except ImportError: # before Python 3.8, and PackageNotFoundError
         return ""
 print("%d.%d.%d" % sys.version_info[:3], version("torch") or "-", sys.implementation.name)
 `
@@ -173,7 +174,9 @@ print("%d.%d.%d" % sys.version_info[:3], version("torch") or "-", sys.implementa
 func checkPython(ctx context.Context) check {
 	c := check{name: "python"}
 	for _, name := range []string{"python3", "python"} {
-		out, err := exec.CommandContext(ctx, name, "-c", pythonFacts).Output()
+		cmd := exec.CommandContext(ctx, name, "-c", pythonFacts)
+		cmd.Env = rerun.Apart(os.Environ())
+		out, err := cmd.Output()
 		f := strings.Fields(string(out))
 		if err != nil || len(f) != 3 {
 			continue
@@ -218,6 +221,23 @@ func checkLimits(cpus int, quota *float64) check {
 			c.ok = false
 			c.next = fmt.Sprintf("threads beyond the quota are throttled: OMP_NUM_THREADS=%d, and at most that many workers", max(1, int(*quota)))
 		}
+	}
+	return c
+}
+
+// checkConfined asks what holds a report of a stranger's file back, should reading it go wrong.
+func checkConfined(e confine.Enforcement) check {
+	c := check{name: "reports confined to their files", ok: e.Files && e.Programs, text: "by Landlock and seccomp: no other file, no program, no network"}
+	switch {
+	case e.Programs && !e.Files:
+		c.text = "by seccomp only: no program, no network; the kernel has no Landlock (Linux 5.13 and later can have it)"
+	case e.Files && !e.Programs:
+		c.text = "by Landlock only: no other file; the kernel has no seccomp"
+	case !e.Files:
+		c.text = "not enforced: the system has neither Landlock nor seccomp"
+	}
+	if !c.ok {
+		c.next = "read files of strangers in a container, or as a user that owns nothing"
 	}
 	return c
 }

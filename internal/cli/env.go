@@ -50,6 +50,9 @@ func (a *app) printEnv(o *runOptions, shell string) error {
 	if err != nil {
 		return unusable(fmt.Errorf("session directory: %w", err))
 	}
+	if err := collect.OwnDirectory(dir); err != nil {
+		return usage("--out: %v", err)
+	}
 	host, _ := os.Hostname()
 	job := collect.FindJob(os.Getenv, os.Getppid(), collect.ProcessStart)
 	// Several hosts or pods may evaluate this with one DIR; they are one job.
@@ -60,7 +63,7 @@ func (a *app) printEnv(o *runOptions, shell string) error {
 		return unusable(err)
 	}
 	agentDir := filepath.Join(dir, record.AgentDir)
-	if err := agent.Extract(agentDir); err != nil {
+	if err := agent.ExtractOrVerify(agentDir); err != nil {
 		return unusable(err)
 	}
 	config := o.config

@@ -31,8 +31,9 @@ type exportOptions struct {
 func newExportCommand(a *app) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
-		Use:   "export --to FORMAT [-o FILE] PATH…",
+		Use:   "export --to FORMAT [-o FILE] [PATH…]",
 		Short: "Write sessions and traces in the formats of other tools",
+		Long:  "Writes sessions and traces in the formats of other tools. Without a path it takes the newest session here.",
 		Example: "  bottleneck export --to chrome -o trace.json.gz bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck export --to csv trace.json > operators.csv\n" +
 			"  bottleneck export --list",
@@ -79,9 +80,6 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	if err := oneOf("--to", o.to, names...); err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		return usage("export: PATH is missing")
-	}
 	format, err := export.Find(o.to)
 	if err != nil {
 		return usage("%v", err)
@@ -97,7 +95,11 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	if format.WriteDir != nil && o.output == "" {
 		return usage("export --to %s writes a directory; name it with -o", o.to)
 	}
-	paths, cleanup, err := unpackAll(cmd.Context(), args)
+	if args, err = a.orNewest("export", args); err != nil {
+		return err
+	}
+	a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output}})
+	paths, cleanup, err := a.unpackAll(cmd.Context(), args)
 	defer cleanup()
 	if err != nil {
 		return err
@@ -108,7 +110,8 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	}
 	chooseSamples(s, o.samples, format.Name)
 	opt := export.Options{Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
-		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, GroupByModule: group.build.GroupByModule, SortBy: o.sortBy, RowLimit: o.rowLimit}
+		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, GroupByModule: group.build.GroupByModule, SortBy: o.sortBy, RowLimit: o.rowLimit,
+		Version: Version(), Source: args[0]}
 	return writeExport(cmd.Context(), s, format, o.output, opt, a.stdout)
 }
 

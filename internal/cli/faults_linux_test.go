@@ -88,14 +88,53 @@ sys.exit(6)
 			if got.code != 6 || got.stdout != "ran\n" {
 				t.Fatalf("got %+v", got)
 			}
-			if lines := bottleneckLines(got.stderr); len(lines) < 1 || len(lines) > 2 {
-				t.Errorf("warnings %q, want a line or two", lines)
+			said := len(bottleneckLines(got.stderr)) + strings.Count(got.stderr, "the disk of the session is full")
+			if said < 1 || said > 2 {
+				t.Errorf("%d warnings, want one or two:\n%s", said, got.stderr)
 			}
 			if strings.Contains(got.stderr, "panic") || strings.Contains(got.stderr, "Traceback") {
 				t.Errorf("standard error:\n%s", got.stderr)
 			}
 		})
 	}
+}
+
+// What was sampled until the disk was full is in the report, and how the program ended, too.
+func TestDiskFillsInMidRun(t *testing.T) {
+	b := newBench(t)
+	disk := filepath.Join(b.dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skipf("cannot mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	b.file("s.py", `import os, sys, time
+def compute(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: sum(range(1000))
+compute(0.5)
+try:
+    with open(os.path.join(sys.argv[1], "filler"), "wb", buffering=0) as f:
+        while True: f.write(bytes(4096))
+except OSError: print('full')
+compute(2.5)
+sys.exit(6)
+`)
+	got := b.run("", "run", "--json", "report.json", "--out", filepath.Join(disk, "s"), "s.py", disk)
+	if got.code != 6 || got.stdout != "full\n" || len(bottleneckLines(got.stderr)) > 0 {
+		t.Fatalf("got %+v", got)
+	}
+	expect(t, "the report", got.stderr, "exit code 6", "compute", "the disk of the session is full")
+	launchers, _, err := record.Folders(filepath.Join(disk, "s"))
+	if err != nil || len(launchers) != 1 {
+		t.Fatal(launchers, err)
+	}
+	if l, err := record.ReadLauncher(launchers[0]); err != nil || l.Exit == nil || l.Exit.Code != 6 {
+		t.Errorf("the end is noted as %+v (%v)", l, err)
+	}
+	b.mustNotExist(filepath.Join(launchers[0], record.RoomName))
 }
 
 // A directory that holds another run's session is refused before the program starts; the same job joins.

@@ -20,13 +20,16 @@ const asBottleneck = "BNECK_TEST_AS_BOTTLENECK"
 func TestMain(m *testing.M) {
 	if os.Getenv(asBottleneck) != "" {
 		os.Unsetenv(asBottleneck)
-		os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(Run(Confined(context.Background()), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
 
 // python is the interpreter that tests run, free of version managers' wrappers.
 var python = func() string {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		return "" // as bottleneck, or what that starts of itself, it asks no interpreter unless it is told to
+	}
 	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
 		return ""
@@ -131,6 +134,14 @@ func (b *bench) session() string {
 		b.t.Fatalf("sessions: %v (%v), want one", found, err)
 	}
 	return filepath.Dir(found[0])
+}
+
+// mustNotExist fails the test if something is there.
+func (b *bench) mustNotExist(path string) {
+	b.t.Helper()
+	if _, err := os.Lstat(path); err == nil {
+		b.t.Errorf("%s is there", path)
+	}
 }
 
 // expect fails the test unless text holds every part.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,7 +71,7 @@ func savedMeasured(a *app, dir string) *view.Measured {
 		return nil
 	}
 	file := measuredFile{}
-	err := record.ReadJSON(filepath.Join(dir, record.MeasuredName), &file)
+	err := record.ReadJSON(dir, record.MeasuredName, &file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -113,8 +112,7 @@ func interpreterThatRan(dir, host string) string {
 			Role, Executable string
 			Torch            *struct{}
 		}
-		text, err := os.ReadFile(filepath.Join(folder, record.ProcessName))
-		if err != nil || !strings.HasPrefix(filepath.Base(folder), record.HostPrefix(host)) || json.Unmarshal(text, &process) != nil || process.Torch == nil {
+		if !strings.HasPrefix(filepath.Base(folder), record.HostPrefix(host)) || record.ReadJSONIn(folder, record.ProcessName, &process) != nil || process.Torch == nil {
 			continue
 		}
 		if filepath.IsAbs(process.Executable) {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"bottleneck/internal/collect"
 	"bottleneck/internal/record"
+	"bottleneck/internal/view"
 )
 
 func newPackCommand(a *app) *cobra.Command {
@@ -18,9 +20,10 @@ func newPackCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack [--redact] DIR",
 		Short: "Make one file of a session, to send it",
-		Long: "Makes one file of a session directory, which `bottleneck report` opens. With --redact, paths, host names, the command\n" +
-			"line and values of environment variables are replaced, the same text always by the same name, and program texts\n" +
-			"are left out. Names of functions, modules and operators stay.",
+		Long: "Makes one file of a session directory, which `bottleneck report` opens. With --redact, only what says nothing about\n" +
+			"anybody stays: numbers, and names of PyTorch, of the standard library and of published packages. Every other text (paths,\n" +
+			"hosts, command lines, names of the program's own functions, modules and regions, notes, metadata) is replaced, the same\n" +
+			"text always by the same name. Program texts, exact calls and files that a session does not have are left out.",
 		Example: "  bottleneck pack --redact bottleneck-out/train-20260131-120000",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -32,7 +35,7 @@ func newPackCommand(a *app) *cobra.Command {
 			return a.pack(cmd.Context(), args[0], output, redact)
 		},
 	}
-	cmd.Flags().BoolVar(&redact, "redact", false, "replace paths, host names, the command line and environment values")
+	cmd.Flags().BoolVar(&redact, "redact", false, "keep numbers and public names only; replace every other text")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write (default: DIR"+record.PackSuffix+")")
 	return cmd
 }
@@ -48,19 +51,17 @@ func (a *app) pack(ctx context.Context, dir, output string, redact bool) error {
 			output = "session" + record.PackSuffix
 		}
 	}
+	a.confine(ctx, needs{inputs: []string{dir}, outputs: []string{output}, scratch: redact})
 	var redactor *record.Redactor
-	var err error
 	if redact {
-		if redactor, err = record.NewRedactor(dir); err != nil {
-			return unusable(err)
-		}
+		redactor = record.NewRedactor()
 	}
 	f, err := os.CreateTemp(filepath.Dir(output), ".bottleneck-pack-*")
 	if err != nil {
 		return unusable(fmt.Errorf("pack: %w", err))
 	}
 	defer os.Remove(f.Name()) // gone already when all went well
-	err = record.Pack(ctx, f, dir, redactor)
+	left, err := record.Pack(ctx, f, dir, redactor)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -71,34 +72,21 @@ func (a *app) pack(ctx context.Context, dir, output string, redact bool) error {
 		return unusable(err)
 	}
 	if info, err := os.Stat(output); err == nil {
-		fmt.Fprintf(a.stdout, "%s (%s)\n", output, collect.FormatBytes(info.Size()))
+		fmt.Fprintf(a.stdout, "%s (%s)\n", view.Printable(output), collect.FormatBytes(info.Size()))
+	}
+	if len(left) > 0 {
+		a.warn("left out of %s: %s", output, someOf(left))
 	}
 	return nil
 }
 
-// unpackAll replaces packed sessions among paths by directories that cleanup removes.
-func unpackAll(ctx context.Context, paths []string) (out []string, cleanup func(), err error) {
-	var made []string
-	cleanup = func() {
-		for _, dir := range made {
-			_ = os.RemoveAll(dir)
-		}
+// maxListed is how many names a message lists.
+const maxListed = 8
+
+// someOf joins names, the first ones of very many.
+func someOf(names []string) string {
+	if n := len(names) - maxListed; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), n)
 	}
-	for _, path := range paths {
-		if !record.IsPacked(path) {
-			out = append(out, path)
-			continue
-		}
-		dir, err := os.MkdirTemp("", "bottleneck-unpacked-*")
-		if err != nil {
-			return nil, cleanup, unusable(fmt.Errorf("unpack %s: %w", path, err))
-		}
-		made = append(made, dir)
-		session, err := record.Unpack(ctx, path, dir)
-		if err != nil {
-			return nil, cleanup, unusable(err)
-		}
-		out = append(out, session)
-	}
-	return out, cleanup, nil
+	return strings.Join(names, ", ")
 }

@@ -28,8 +28,12 @@ type reported struct {
 	Calls       []struct{}
 	Lines       []struct{}
 	Tables      []struct{ Rows []struct{} }
-	Breakdown   []struct{ Share float64 }
-	Unread      []string
+	Contents    []struct {
+		Table struct{ Rows []struct{} }
+	}
+	Snapshots []struct{} `json:"memory_snapshots"`
+	Breakdown []struct{ Share float64 }
+	Unread    []string
 }
 
 // Every real file is reported by the command: traces and profiles with tables, the rest by a sentence that says what it is,
@@ -89,6 +93,10 @@ func reportRealFile(t *testing.T, path string) {
 	for _, t := range r.Tables {
 		tables += len(t.Rows)
 	}
+	for _, c := range r.Contents {
+		tables += len(c.Table.Rows)
+	}
+	tables += len(r.Snapshots)
 	if tables == 0 || strings.HasPrefix(r.Verdict.Sentence, "nothing to judge") {
 		t.Errorf("a %s without tables: %s", r.Inputs[0].Format, r.Verdict.Sentence)
 	}

@@ -3,11 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,22 +21,20 @@ import (
 func newReportCommand(a *app) *cobra.Command {
 	o := &reportOptions{}
 	cmd := &cobra.Command{
-		Use:   "report [flags] PATH…",
+		Use:   "report [flags] [PATH…]",
 		Short: "Print the report of sessions or of traces that others recorded",
 		Long: "Reads session directories (also growing ones), files that `pack` made, traces of torch.profiler, and directories of them\n" +
-			"(every rank in one report); - reads standard input.",
-		Example: "  bottleneck report bottleneck-out/train-20260131-120000\n" +
+			"(every rank in one report); - reads standard input. Without a path it takes the newest session here.",
+		Example: "  bottleneck report\n" +
+			"  bottleneck report bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report trace.json.gz --events --json - | head\n" +
 			"  bottleneck report --source train.py bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck report traces/ --rank 0-7 --json report.json\n" +
 			"  bottleneck report trace.json.gz --step 12 --section gpu,kernels\n" +
 			"  bottleneck report trace.json.gz --style torch --sort-by self_cpu_time_total --row-limit 20",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && o.json != "" {
-				return usage("report: PATH is missing: --json took %s for the file to write; for standard output: bottleneck report --json - %[1]s", o.json)
-			}
 			if len(args) == 0 {
-				return usage("report: PATH is missing: a session directory or a trace; sessions are in bottleneck-out/")
+				return overwritten("report", "--json", o.json)
 			}
 			return nil
 		},
@@ -44,6 +42,11 @@ func newReportCommand(a *app) *cobra.Command {
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			args, err := a.orNewest("report", args)
+			if err != nil {
+				return err
+			}
+			a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output, o.json, o.reportDir}, anything: o.samples.source != ""})
 			if o.events {
 				return o.printEvents(cmd.Context(), a, args)
 			}
@@ -51,6 +54,7 @@ func newReportCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
+	o.gpu.addTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.events, "events", false, "write the raw events behind the operator table to --json, one object a line")
 	o.samples.addSourceTo(cmd.Flags())
 	o.window.addTo(cmd.Flags())
@@ -65,7 +69,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if err != nil {
 		return err
 	}
-	paths, cleanup, err := unpackAll(ctx, paths)
+	paths, cleanup, err := a.unpackAll(ctx, paths)
 	defer cleanup()
 	if err != nil {
 		return err
@@ -82,7 +86,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 	if o.json == "" {
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
-	if o.style == "report" && o.samples.source == "" && manyRanks(opt.Survey) && !(window.Timed() && slices.Contains(paths, "-")) {
+	if o.style == "report" && o.samples.source == "" && !o.gpu.any() && manyRanks(opt.Survey) && !(window.Timed() && opt.Survey.Stream) {
 		merge := view.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, window, merge)
 		if err != nil {
@@ -146,8 +150,17 @@ func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Rep
 func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view.Report) error {
 	text := o.text
 	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose
+	safe := view.Safe(w, text.Color && o.style == "report" && o.samples.source == "")
+	return errors.Join(o.writeStyle(safe, s, r, text), safe.Close())
+}
+
+// writeStyle writes to what keeps names of the program from steering a terminal.
+func (o *reportOptions) writeStyle(w io.Writer, s *model.Session, r *view.Report, text view.TextOptions) error {
 	if o.samples.source != "" {
 		return o.writeSource(w, s, text)
+	}
+	if o.gpu.any() {
+		return o.gpu.write(w, s, text)
 	}
 	switch o.style {
 	case "torch":
@@ -178,8 +191,10 @@ func (o *reportOptions) toFile(a *app, path string, write func(io.Writer) error)
 			return unusable(fmt.Errorf("write report: %w", err))
 		}
 		defer f.Close()
-		_, err = f.Write(text.Bytes())
-		return err
+		if _, err = f.Write(text.Bytes()); err != nil {
+			return unusable(fmt.Errorf("write report: %w", err))
+		}
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return unusable(fmt.Errorf("write report: %w", err))

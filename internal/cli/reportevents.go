@@ -23,7 +23,7 @@ func (o *reportOptions) printEvents(ctx context.Context, a *app, paths []string)
 	if err != nil {
 		return err
 	}
-	paths, cleanup, err := unpackAll(ctx, paths)
+	paths, cleanup, err := a.unpackAll(ctx, paths)
 	defer cleanup()
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type reportOptions struct {
 	reportDir, filename string
 	topLevelOnly        bool
 	samples             sampleOptions
+	gpu                 gpuOptions
 	fixes               fixOptions
 	window              windowOptions
 	build               view.Options

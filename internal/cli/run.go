@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bottleneck/internal/collect"
+	"bottleneck/internal/early"
 	"bottleneck/internal/record"
 )
 
@@ -31,6 +32,10 @@ func newRunCommand(a *app) *cobra.Command {
 			"  bottleneck run --out before/ -- torchrun --nproc-per-node 2 train.py",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if why := collect.TooTight(); why != "" {
+				return a.runUnmeasured(cmd, o, args, why)
+			}
+			early.Release()
 			if err := o.check(cmd); err != nil {
 				return err
 			}
@@ -83,8 +88,9 @@ func (l *launch) run(ctx context.Context) error {
 	if os.Getenv(collect.EnvSession) == "" { // else the outer run measures this program too
 		l.session, err = openSession(l.app, l.opt, l.target, l.command)
 		var other *record.OtherJobError
-		if errors.As(err, &other) {
-			return usage("--out: %v", other)
+		var others *othersError
+		if errors.As(err, &other) || errors.As(err, &others) {
+			return usage("--out: %v", err)
 		}
 		if err != nil {
 			l.warn("nothing is measured, the program runs all the same: %v", err)
@@ -95,12 +101,30 @@ func (l *launch) run(ctx context.Context) error {
 		Stderr: l.stderr, Grace: grace, OnGrace: l.interim})
 	if err != nil {
 		l.session.abandon()
+		if collect.Lacking(err) {
+			l.warn("nothing is measured, the program runs all the same: %v beside bottleneck", err)
+			err = l.command.Become(os.Environ())
+		}
 		return startFailure(err)
 	}
 	l.session.started(ctx, l.opt, l.program)
 	outcome := l.program.Wait(ctx)
 	l.finish(ctx, outcome)
 	return l.endAs(outcome)
+}
+
+// runUnmeasured makes this process the program where a limit leaves no room for a launcher beside it.
+func (a *app) runUnmeasured(cmd *cobra.Command, o *runOptions, args []string, why string) error {
+	target, err := o.target(cmd, args)
+	if err != nil {
+		return err
+	}
+	command, err := target.Plain()
+	if err != nil {
+		return startFailure(err)
+	}
+	a.warn("nothing is measured, the program runs all the same: %s", why)
+	return startFailure(command.Become(os.Environ()))
 }
 
 // finish completes the session and prints the report. Ctrl-C ends it early; nothing in it changes the program's status, so signals

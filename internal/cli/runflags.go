@@ -11,6 +11,7 @@ import (
 
 	"bottleneck/internal/agent"
 	"bottleneck/internal/collect"
+	"bottleneck/internal/record"
 )
 
 // runOptions are the flags of run that do not concern the report.
@@ -74,7 +75,7 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 // check completes the agent's configuration from the texts of the flags.
 func (o *runOptions) check(cmd *cobra.Command) error {
 	o.given = map[string]string{}
-	cmd.Flags().Visit(func(f *pflag.Flag) { o.given[f.Name] = f.Value.String() })
+	cmd.Flags().Visit(func(f *pflag.Flag) { o.given[f.Name] = record.RedactText(f.Value.String()) })
 	var err error
 	if o.maxBytes, err = parseSize(o.maxSize); err != nil {
 		return usage("--max-size: %v", err)

@@ -18,9 +18,10 @@ import (
 // session is the session directory of a run while the launcher writes it. A nil session is one that could not be made:
 // its methods do nothing.
 type session struct {
-	dir      string // absolute
-	shown    string // as the user would type it
-	folder   string // the launcher's own
+	dir      string               // absolute
+	shown    string               // as the user would type it
+	folder   string               // the launcher's own
+	agent    *collect.AgentFolder // nil where its code has no place: the program is watched from outside
 	launcher *record.Launcher
 	tidier   *collect.Tidier
 	watcher  *watcher
@@ -46,14 +47,50 @@ func openSession(a *app, o *runOptions, target collect.Target, command collect.C
 	if err := os.MkdirAll(s.folder, record.DirMode); err != nil {
 		return nil, fmt.Errorf("session directory: %w", err)
 	}
-	if err := agent.Extract(filepath.Join(s.dir, record.AgentDir)); err != nil {
-		return nil, err
-	}
 	cwd, _ := os.Getwd()
 	s.launcher = &record.Launcher{Host: host, PID: os.Getpid(), Version: Version(), Job: job.ID, Rank: job.Rank,
 		Command: record.RedactArguments(command.Argv), Target: string(target.Kind), Interpreter: command.Interpreter, CWD: cwd,
 		Flags: o.given, StartUnixNS: now.UnixNano(), Before: collect.ReadMachine()}
-	return s, s.launcher.Write(s.folder)
+	s.placeAgent(command)
+	if err := s.launcher.Write(s.folder); err != nil {
+		s.agent.Remove()
+		return nil, err
+	}
+	s.keepRoom()
+	return s, nil
+}
+
+// placeAgent puts the agent's code where the program will find it, or says why not.
+func (s *session) placeAgent(command collect.Command) {
+	const absent, lost = "agent-absent", "the agent was not loaded, so steps, waits and operators are missing: "
+	if printsImports(command.Argv, os.Environ()) {
+		s.launcher.AddNote(absent, lost+"Python prints every import (-X importtime), and would print the agent's")
+		return
+	}
+	var err error
+	if s.agent, err = collect.MakeAgentFolder(s.dir, s.launcher.Host); err != nil {
+		s.launcher.AddNote(absent, lost+err.Error())
+	}
+}
+
+// room is what is kept of the disk for launcher.json as it is at the end.
+const room = 128 << 10
+
+// keepRoom makes a file that takes room on the disk until the session ends: the program may fill the disk meanwhile.
+func (s *session) keepRoom() {
+	if f, err := os.OpenFile(filepath.Join(s.folder, record.RoomName), os.O_CREATE|os.O_WRONLY, record.FileMode); err == nil {
+		record.KeepRoom(f, 0, room)
+		_ = f.Close()
+	}
+}
+
+// noteFullDisk gives that room back, and says so where there is no other: what could not be written is missing from the report.
+func (s *session) noteFullDisk() {
+	if left, ok := record.Room(s.folder); ok && left < room {
+		s.launcher.AddNote("disk-full", "the disk of the session is full: what the program's processes would have written since it is "+
+			"(steps, waits, traces, their ends) is missing; choose a disk with more room by --out, or a bound by --max-size")
+	}
+	_ = os.Remove(filepath.Join(s.folder, record.RoomName))
 }
 
 // defaultName is <name>-<time>, or <name>-<job> where other launchers must find the same.
@@ -69,19 +106,32 @@ func defaultName(target collect.Target, job collect.Job, now time.Time) string {
 // where that cannot be written, below the directory for temporary files.
 func makeDirectory(a *app, out, name string, m record.Manifest) (string, error) {
 	if out != "" {
+		if err := collect.OwnDirectory(out); err != nil {
+			return "", &othersError{err}
+		}
 		return out, createOrJoin(out, m)
 	}
-	dir, err := createFresh(filepath.Join("bottleneck-out", name), m)
+	dir, err := createBelow("bottleneck-out", name, m)
 	if err == nil {
 		return dir, nil
 	}
-	fallback := filepath.Join(os.TempDir(), fmt.Sprintf("bottleneck-out-%d", os.Getuid()), name)
-	other, ferr := createFresh(fallback, m)
+	other, ferr := createBelow(filepath.Join(os.TempDir(), fmt.Sprintf("bottleneck-out-%d", os.Getuid())), name, m)
 	if ferr != nil {
 		return "", err
 	}
 	a.warn("cannot write here (%v); the session is %s", cause(err), other)
 	return other, nil
+}
+
+// othersError says that others could change what is written into the directory that was asked for.
+type othersError struct{ error }
+
+// createBelow is createFresh below a directory that is this user's alone.
+func createBelow(parent, name string, m record.Manifest) (string, error) {
+	if err := collect.OwnDirectory(parent); err != nil {
+		return "", err
+	}
+	return createFresh(filepath.Join(parent, name), m)
 }
 
 // lateJoiner is how long after the first launcher the last one of a job may start.
@@ -125,9 +175,11 @@ func (s *session) environ(env []string, o *runOptions) []string {
 	if s == nil {
 		return env
 	}
-	config := o.config
-	config.Session = s.dir
-	env = agent.Environ(env, filepath.Join(s.dir, record.AgentDir), config)
+	if s.agent != nil {
+		config := o.config
+		config.Session = s.dir
+		env = agent.Environ(env, s.agent.Dir(), config)
+	}
 	return append(env, collect.EnvSession+"="+s.dir, collect.EnvJob+"="+s.launcher.Job)
 }
 
@@ -138,7 +190,7 @@ func (s *session) abandon() {
 		return
 	}
 	_ = os.RemoveAll(s.folder)
-	_ = os.RemoveAll(filepath.Join(s.dir, record.AgentDir))
+	s.agent.Remove()
 	if launchers, processes, err := record.Folders(s.dir); err == nil && len(launchers)+len(processes) == 0 {
 		_ = os.Remove(filepath.Join(s.dir, record.ManifestName))
 		_ = os.Remove(s.dir)
@@ -168,6 +220,7 @@ func (s *session) started(ctx context.Context, o *runOptions, p *collect.Program
 // ended writes how the program and the machine fared. An error means that the session has gone.
 func (s *session) ended(ctx context.Context, outcome collect.Outcome) error {
 	awaitRest(s.dir, s.launcher.Host, restTime)
+	s.noteFullDisk()
 	s.watcher.stop(s.launcher)
 	s.tidier.Stop()
 	s.ready.stop(s.launcher)
@@ -230,7 +283,8 @@ func (s *session) othersDone() bool {
 	return true
 }
 
-// close compresses the last traces, after the report.
+// close compresses the last traces, after the report, and takes the agent's code away.
 func (s *session) close(ctx context.Context) {
+	s.agent.Remove()
 	s.tidier.CompressAll(ctx)
 }

@@ -135,7 +135,7 @@ func (w *watcher) python() []collect.SampledProcess {
 // noteMissing says what the report lacks because the agent was not loaded, and how to get it.
 func (s *session) noteMissing() {
 	_, folders, err := record.Folders(s.dir)
-	if err != nil || len(folders) > 0 {
+	if err != nil || len(folders) > 0 || s.agent == nil { // then it is said why
 		return
 	}
 	const lost = ": steps, waits and operators are missing, Python lines are known from outside only; "
@@ -151,34 +151,10 @@ func (s *session) noteMissing() {
 		l.AddNote("no-python", "no Python process was seen in this command: only its time and exit status are known")
 	case l.Target == string(collect.TargetCommand):
 		l.AddNote("agent-absent", "the agent was not loaded, because something between bottleneck and Python drops the environment"+lost+
-			"pass PYTHONPATH and BNECK_AGENT_CONFIG on (docker run -e, sudo --preserve-env, ssh SendEnv), or put `bottleneck run` directly before Python")
+			"pass PYTHONPATH and BNECK_AGENT_CONFIG on (docker run -e, sudo --preserve-env, ssh SendEnv), put `bottleneck run` directly before Python, "+
+			"or, for containers and other hosts, take the variables of `bottleneck env`")
 	default:
 		l.AddNote("agent-absent", "the agent was not loaded: this interpreter does not import sitecustomize, or could not write to the session"+lost+
 			"look at `"+filepath.Base(l.Interpreter)+" -c 'import sitecustomize'`")
 	}
-}
-
-// isolated says whether an interpreter's own flags (those before the script) hold -I, -E or -S.
-func isolated(argv []string) bool {
-	if len(argv) == 0 || !strings.Contains(filepath.Base(argv[0]), "python") {
-		return false
-	}
-	for i := 1; i < len(argv) && strings.HasPrefix(argv[i], "-") && !strings.HasPrefix(argv[i], "--"); i++ {
-		flags, valued, program := argv[i][1:], false, false
-		if end := strings.IndexAny(flags, "cmWX"); end >= 0 { // these take a value, joined or as the next argument
-			program = flags[end] == 'c' || flags[end] == 'm'
-			valued = end == len(flags)-1
-			flags = flags[:end]
-		}
-		if strings.ContainsAny(flags, "IES") {
-			return true
-		}
-		if program {
-			return false
-		}
-		if valued {
-			i++
-		}
-	}
-	return false
 }

@@ -146,8 +146,8 @@ func TestPackRedactHidesTheProgram(t *testing.T) {
 	if doc.Environment.Host == host || doc.Environment.Host == "" {
 		t.Errorf("host %q", doc.Environment.Host)
 	}
-	if doc.Python == nil || len(doc.Python.Functions) == 0 || doc.Python.Functions[0].Function != "work" {
-		t.Errorf("the function is not there any more: %+v", doc.Python)
+	if doc.Python == nil || len(doc.Python.Functions) == 0 || !strings.HasPrefix(doc.Python.Functions[0].Function, "function") {
+		t.Errorf("want the program's function first, under another name: %+v", doc.Python)
 	}
 }
 

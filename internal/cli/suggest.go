@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -86,5 +87,12 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // unknownCommand is the error for a first word that is no command.
 func unknownCommand(root *cobra.Command, word string) error {
+	if _, err := os.Stat(word); err == nil || strings.HasSuffix(word, ".py") {
+		command := "report"
+		if strings.HasSuffix(word, ".py") {
+			command = "run"
+		}
+		return usage("%q is no command; did you mean `bottleneck %s %s`?", word, command, word)
+	}
 	return usage("unknown command %q%s", word, didYouMean(word, commandNames(root)))
 }

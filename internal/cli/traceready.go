@@ -100,7 +100,7 @@ func (r *readyRunner) look(ctx context.Context, last bool) {
 	}
 	for _, path := range paths {
 		var trace readyTrace
-		if r.seen[path] || record.ReadJSON(path, &trace) != nil {
+		if r.seen[path] || record.ReadJSONIn(filepath.Dir(path), filepath.Base(path), &trace) != nil {
 			continue
 		}
 		file := filepath.Join(filepath.Dir(path), filepath.Base(trace.File))

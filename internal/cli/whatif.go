@@ -34,21 +34,29 @@ type whatIfOptions struct {
 func newWhatIfCommand(a *app) *cobra.Command {
 	o := &whatIfOptions{}
 	cmd := &cobra.Command{
-		Use:   "what-if [flags] PATH…",
+		Use:   "what-if [flags] [PATH…]",
 		Short: "Say how long a step would take if something were removed, faster or slower",
 		Long: "Replays the recorded steps on the graph of what waits for what (threads, launches, streams, calls that wait for the device, DataLoader\n" +
-			"workers and their queue, collectives across ranks) with the change, and prints where the step goes before and after.",
-		Example: "  bottleneck what-if bottleneck-out/train-20260131-120000 --remove input\n" +
+			"workers and their queue, collectives across ranks) with the change, and prints where the step goes before and after. Without a\n" +
+			"path it takes the newest session here.",
+		Example: "  bottleneck what-if --remove input\n" +
 			"  bottleneck what-if trace.json.gz --remove sync --scale matmul=0.5 --scale aten::cat=0\n" +
 			"  bottleneck what-if bottleneck-out/train-20260131-120000 --workers 8\n" +
 			"  bottleneck what-if ranks/ --ranks-equal",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("what-if: PATH is missing: a session directory or a trace; sessions are in bottleneck-out/")
+				return overwritten("what-if", "--json", o.json)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, a, args) },
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			defer func() {
+				if broken := recover(); broken != nil { // as a report leaves out a table that fails, this leaves out its answer
+					err = unusable(fmt.Errorf("what-if: %s cannot be replayed: internal error: %v", someOf(args), broken))
+				}
+			}()
+			return o.run(cmd, a, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -71,6 +79,13 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	if o.budget <= 0 || o.budget > time.Hour {
 		return usage("--bench-budget: %v is not between 0 and an hour", o.budget)
+	}
+	args, err := a.orNewest("what-if", args)
+	if err != nil {
+		return err
+	}
+	if !o.measure { // which starts Python
+		a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output, o.json}})
 	}
 	s, r, err := a.replayOf(cmd.Context(), args)
 	if err != nil {
@@ -111,7 +126,7 @@ func (o *whatIfOptions) run(cmd *cobra.Command, a *app, args []string) error {
 
 // replayOf reads paths and prepares their replay.
 func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *replay.Session, error) {
-	paths, cleanup, err := unpackAll(ctx, paths)
+	paths, cleanup, err := a.unpackAll(ctx, paths)
 	defer cleanup()
 	if err != nil {
 		return nil, nil, err
@@ -216,7 +231,11 @@ func (o *whatIfOptions) write(a *app, doc *view.WhatIf) error {
 			return err
 		}
 	}
-	text := func(w io.Writer) error { _, err := io.WriteString(w, view.WhatIfText(doc)); return err }
+	text := func(w io.Writer) error {
+		safe := view.Safe(w, false)
+		_, err := io.WriteString(safe, view.WhatIfText(doc))
+		return errors.Join(err, safe.Close())
+	}
 	if o.output != "" {
 		return out.toFile(a, o.output, text)
 	}

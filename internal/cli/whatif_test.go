@@ -30,6 +30,21 @@ func hostBound(t *testing.T) string {
 	return path
 }
 
+// TestWhatIfOfNothingThatLasts asks about traces with an operator of no length, with and without a kernel: an answer or a clear line, never a panic.
+func TestWhatIfOfNothingThatLasts(t *testing.T) {
+	op := `{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 0}`
+	for kernel, code := range map[string]int{"": 3, `,{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 5, "args": {"device": 0, "stream": 7}}`: 0} {
+		path := filepath.Join(t.TempDir(), "trace.json")
+		if err := os.WriteFile(path, []byte(`{"traceEvents": [`+op+kernel+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, stdout, stderr := here("what-if", path, "--scale", "matmul=0")
+		if got != code || strings.Contains(stderr, "internal error") || code == 3 && !strings.Contains(stderr, "holds neither steps nor a complete trace") {
+			t.Errorf("status %d, want %d: %s%s", got, code, stdout, stderr)
+		}
+	}
+}
+
 func TestWhatIf(t *testing.T) {
 	path := hostBound(t)
 	for _, c := range []struct {
@@ -82,7 +97,7 @@ func TestWhatIfRefuses(t *testing.T) {
 		"can be taken away: launch, python": {path, "--remove", "alloc"},
 		"does not hold what DataLoader":     {path, "--workers", "4"},
 		"give the traces of all ranks":      {path, "--ranks-equal"},
-		"PATH is missing":                   {"--remove", "python"},
+		"no session was found":              {"--remove", "python"},
 		"not between 0 and an hour":         {path, "--measure", "--bench-budget", "-1s"},
 	} {
 		code, stdout, stderr := here(append([]string{"what-if"}, args...)...)

@@ -23,6 +23,7 @@ const (
 type StartError struct {
 	Status int
 	Text   string
+	errno  syscall.Errno // the system's reason, where it refused to start what was found
 }
 
 func (e *StartError) Error() string { return e.Text }
@@ -52,19 +53,24 @@ type Command struct {
 	Interpreter string   // of a script or module, "" for a command
 }
 
-// Resolve finds the executable of a target. Errors are *StartError.
+// Resolve finds the executable of a target, and looks whether Python can run a script. Errors are *StartError.
 func (t Target) Resolve() (Command, error) {
+	if t.Kind == TargetScript {
+		if err := checkScript(t.Name); err != nil {
+			return Command{}, err
+		}
+	}
+	return t.Plain()
+}
+
+// Plain is Resolve without opening a file: what cannot be run is refused by whoever runs it.
+func (t Target) Plain() (Command, error) {
 	if t.Kind == TargetCommand {
 		path, err := lookPath(t.Name)
 		if err != nil {
 			return Command{}, err
 		}
 		return Command{Path: path, Argv: append([]string{t.Name}, t.Args...)}, nil
-	}
-	if t.Kind == TargetScript {
-		if err := checkScript(t.Name); err != nil {
-			return Command{}, err
-		}
 	}
 	name, path, err := findPython(t.Python)
 	if err != nil {
@@ -106,7 +112,7 @@ func findPython(wanted string) (name, path string, err error) {
 			return name, path, nil
 		}
 	}
-	return "", "", &StartError{StatusNotFound, "no python3 and no python on PATH; name one with --python"}
+	return "", "", &StartError{Status: StatusNotFound, Text: "no python3 and no python on PATH; name one with --python"}
 }
 
 // lookPath is exec.LookPath with a shell's distinction between missing and not executable.
@@ -116,15 +122,15 @@ func lookPath(name string) (string, error) {
 		return path, nil
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return "", &StartError{StatusNotExecutable, fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
+		return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
 	}
 	if info, serr := os.Stat(name); serr == nil && strings.ContainsRune(name, filepath.Separator) {
 		if info.IsDir() {
-			return "", &StartError{StatusNotExecutable, fmt.Sprintf("cannot run %s: a directory", name)}
+			return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: a directory", name)}
 		}
-		return "", &StartError{StatusNotExecutable, fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
+		return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
 	}
-	return "", &StartError{StatusNotFound, fmt.Sprintf("cannot run %s: no such command", name)}
+	return "", &StartError{Status: StatusNotFound, Text: fmt.Sprintf("cannot run %s: no such command", name)}
 }
 
 // checkScript makes sure that name is something that Python can run: Python's own message for the rest (syntax errors
@@ -144,15 +150,15 @@ func checkScript(name string) error {
 		if _, lerr := exec.LookPath(name); lerr == nil {
 			text += fmt.Sprintf("; to run a command, put -- before it: bottleneck run -- %s …", name)
 		}
-		return &StartError{StatusNotFound, text}
+		return &StartError{Status: StatusNotFound, Text: text}
 	case err != nil:
-		return &StartError{StatusNotExecutable, fmt.Sprintf("cannot read %s: %v", name, errors.Unwrap(err))}
+		return &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot read %s: %v", name, errors.Unwrap(err))}
 	}
 	defer f.Close()
 	head := make([]byte, 128)
 	n, _ := io.ReadFull(f, head)
 	if other := notPython(head[:n]); other != "" {
-		return &StartError{StatusNotExecutable, fmt.Sprintf("%s is %s, not a Python script; run it as: bottleneck run -- %s …", name, other, dotted(name))}
+		return &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("%s is %s, not a Python script; run it as: bottleneck run -- %s …", name, other, dotted(name))}
 	}
 	return nil
 }
@@ -189,12 +195,12 @@ func dotted(name string) string {
 // startError explains why the system refused to start path.
 func startError(path string, err error) *StartError {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &StartError{StatusNotFound, fmt.Sprintf("cannot start %s: it or the interpreter in its first line does not exist", path)}
+		return &StartError{Status: StatusNotFound, Text: fmt.Sprintf("cannot start %s: it or the interpreter in its first line does not exist", path)}
 	}
 	reason := err
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		reason = errno
 	}
-	return &StartError{StatusNotExecutable, fmt.Sprintf("cannot start %s: %v", path, reason)}
+	return &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot start %s: %v", path, reason), errno: errno}
 }

@@ -65,6 +65,7 @@ func (p *Program) PID() int { return p.cmd.Process.Pid }
 func (p *Program) Wait(ctx context.Context) Outcome {
 	done := make(chan struct{})
 	go func() {
+		awaitEnd(p.PID())
 		_ = p.cmd.Wait() // the state says more than the error
 		close(done)
 	}()

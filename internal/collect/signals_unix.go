@@ -104,19 +104,16 @@ func SignalName(number int) string {
 // that is impossible (process 1 of a container). Signals that the Go runtime turns into crashes of its own are raised by a
 // shell that takes this process's place.
 func EndBySignal(number int) {
+	if os.Getpid() == 1 {
+		return // the kernel keeps the signal away, but Go's own handler may see it, and would end the process with status 2
+	}
 	sig := unix.Signal(number)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	signal.Reset(sig)
 	switch sig {
 	case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGKILL:
 		_ = unix.Kill(unix.Getpid(), sig)
-		// Delivery may lag behind the call by a moment.
-		if os.Getpid() != 1 {
-			time.Sleep(time.Second)
-		}
-		return
-	}
-	if os.Getpid() == 1 {
+		time.Sleep(time.Second) // delivery may lag behind the call by a moment
 		return
 	}
 	if shell, err := exec.LookPath("/bin/sh"); err == nil {

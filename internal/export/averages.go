@@ -88,7 +88,7 @@ type averageColumn = struct {
 }
 
 func textColumn(name string, get func(*view.TorchRow) string) averageColumn {
-	return averageColumn{name, get, func(b []byte, r *view.TorchRow) []byte { return appendString(b, get(r)) }}
+	return averageColumn{name, func(r *view.TorchRow) string { return noFormula(get(r)) }, func(b []byte, r *view.TorchRow) []byte { return appendString(b, get(r)) }}
 }
 
 func intColumn(name string, get func(*view.TorchRow) int64) averageColumn {
@@ -108,8 +108,16 @@ func timeColumn(name string, get func(*view.TorchRow) float64) averageColumn {
 	}
 }
 
-// writeCSV writes the operator table with one header row. Names that a spreadsheet would take for a formula are kept as
-// they are: they are data of the program, and the file is read by scripts.
+// noFormula puts an apostrophe before a text that a spreadsheet would take for a formula: names are the program's, and a formula may start
+// programs or send cells away. Spreadsheets do not show the apostrophe.
+func noFormula(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r\n|%＝＋－＠", []rune(s)[0]) {
+		return "'" + s
+	}
+	return s
+}
+
+// writeCSV writes the operator table with one header row.
 func writeCSV(_ context.Context, s *model.Session, w io.Writer, opt Options) error {
 	rows, err := averages(s, opt, "csv")
 	if err != nil {

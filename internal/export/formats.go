@@ -45,6 +45,8 @@ type Options struct {
 	SortBy string
 	// RowLimit cuts key averages; 0 or less writes all.
 	RowLimit int
+	// Version is of bottleneck; Source is how the user named what is exported. A page shows both.
+	Version, Source string
 }
 
 // UnavailableError says that a session holds nothing for a format, and how to record what it needs.

@@ -12,10 +12,14 @@ import (
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/record"
 )
 
 // formatAgent is the Input.Format of events.jsonl.gz.
 const formatAgent = "agent"
+
+// eventsName is the file of what the agent saw, in a process's folder.
+const eventsName = "events.jsonl.gz"
 
 // What one process's files may ask for. The agent stops writing at 256 MiB.
 const (
@@ -23,6 +27,10 @@ const (
 	maxAgentBytes   = 320 << 20
 	maxAgentRows    = 20_000_000
 	maxAgentLine    = 1 << 20
+	// A row holds times that differ from all others, so that it takes some bytes when compressed. Files that hold more rows are not the
+	// agent's; so many are read of them however small they are.
+	fewAgentRows  = 200_000
+	agentRowBytes = 3
 )
 
 // processFacts is process.json (docs/session.md).
@@ -75,14 +83,14 @@ type processFacts struct {
 // an Input of format "agent"; only a folder without a usable process.json is an error. What it says of the machine goes
 // into s.Environment where nothing stands yet. The process is returned, not appended to s.Processes.
 func readProcess(dir string, s *model.Session) (*model.Process, error) {
-	facts, err := readFacts(filepath.Join(dir, "process.json"))
+	facts, err := readFacts(dir)
 	if err != nil {
 		return nil, err
 	}
 	p := facts.process()
 	facts.environment(&s.Environment)
-	path := filepath.Join(dir, "events.jsonl.gz")
-	file, err := os.Open(path)
+	path := filepath.Join(dir, eventsName)
+	file, err := record.OpenIn(dir, eventsName)
 	if errors.Is(err, os.ErrNotExist) {
 		if p.Torch != "" { // the agent wrote the one before the other
 			s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Rank: p.Rank, Counts: map[string]int64{}, Diagnostics: []model.Diagnostic{
@@ -99,12 +107,17 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	rows := newAgentRows(s.Strings, p)
+	rows.limit = min(maxAgentRows, fewAgentRows+int64(len(data))/agentRowBytes)
 	damage := eachMember(data, rows.line)
 	rows.finish(facts)
 	input := model.Input{Path: path, Format: formatAgent, Bytes: int64(len(data)), Events: rows.rows, Rank: p.Rank, Counts: rows.counts}
 	if damage.members > 0 {
 		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "truncated", Count: damage.members, FirstOffset: damage.first,
 			Text: "compressed chunks of the agent's events are damaged or cut off; the others were read"})
+	}
+	if rows.full || damage.bomb {
+		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "too-many-rows", Count: 1, FirstOffset: -1,
+			Text: fmt.Sprintf("it holds more rows or text than a file of %d bytes can hold of a real run; only the first %d rows were read", len(data), rows.rows)})
 	}
 	if rows.bad > 0 {
 		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "bad-line", Count: rows.bad, FirstOffset: -1,
@@ -114,15 +127,15 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	return p, nil
 }
 
-func readFacts(path string) (*processFacts, error) {
-	file, err := os.Open(path)
+func readFacts(folder string) (*processFacts, error) {
+	file, err := record.OpenIn(folder, record.ProcessName)
 	if err != nil {
 		return nil, fmt.Errorf("read process folder: %w", err)
 	}
 	defer file.Close()
 	var facts processFacts
 	if err := json.NewDecoder(io.LimitReader(file, maxProcessFacts)).Decode(&facts); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", record.ProcessName, err)
 	}
 	return &facts, nil
 }

@@ -25,6 +25,9 @@ type agentRows struct {
 	counts  map[string]int64
 	rows    int64
 	bad     int64
+	seen    int64 // lines
+	limit   int64 // of seen; 0 none
+	full    bool  // limit was reached
 }
 
 type stackKey struct {
@@ -87,9 +90,13 @@ func (r row) times(i int) (model.Time, model.Time, bool) {
 // line takes one line; false ends the reading.
 func (a *agentRows) line(text []byte) bool {
 	var r row
+	if a.seen++; a.limit > 0 && a.seen > a.limit {
+		a.full = true
+		return false
+	}
 	if err := json.Unmarshal(text, &r); err != nil || len(r) == 0 {
 		a.bad++
-		return a.bad < maxAgentRows
+		return true
 	}
 	kind := r.text(0)
 	read, known := agentReaders[kind]
@@ -98,11 +105,11 @@ func (a *agentRows) line(text []byte) bool {
 	}
 	if !read(a, r) {
 		a.bad++
-		return a.bad < maxAgentRows
+		return true
 	}
 	a.rows++
 	a.counts[kind]++
-	return a.rows < maxAgentRows
+	return true
 }
 
 // agentReaders read one kind of row each; false: it makes no sense.

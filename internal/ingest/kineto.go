@@ -84,6 +84,12 @@ func (b *builder) read(name string) error {
 		}
 	}
 	b.open = nil
+	b.finish()
+	return nil
+}
+
+// finish puts in order and links what was read.
+func (b *builder) finish() {
 	b.trace.Events.OpArgs, b.trace.Events.DeviceArgs = b.opArgs.rows, b.deviceArgs.rows
 	b.oneClock()
 	b.settle(b.trace)
@@ -91,7 +97,6 @@ func (b *builder) read(name string) error {
 	b.shift()
 	b.link()
 	b.features()
-	return nil
 }
 
 func reasonFor(err error) string {

@@ -67,11 +67,12 @@ type Survey struct {
 	Files    int      // in directories and zip archives, or named; a tar archive is one
 	Bytes    int64    // as stored
 	Sessions []string // the session directories among them
+	Stream   bool     // something among them can be read once only
 	sources  []source
 }
 
-// SurveyOf looks at paths without reading more than each file's first bytes. Standard input counts as nothing: it can be
-// read once only. The error is that of Open.
+// SurveyOf looks at paths without reading more than each file's first bytes. Standard input and pipes count as nothing: they
+// can be read once only. The error is that of Open.
 func SurveyOf(paths []string) (*Survey, error) {
 	sources, err := expand(paths)
 	if err != nil {
@@ -80,6 +81,7 @@ func SurveyOf(paths []string) (*Survey, error) {
 	v := &Survey{sources: sources}
 	for _, src := range sources {
 		if src.input {
+			v.Stream = true
 			continue
 		}
 		v.Files++
@@ -117,7 +119,7 @@ func (o *opening) run(paths []string) error {
 	sources := slices.Clone(survey.sources)
 	for i := range sources {
 		sources[i].number = i
-		if sources[i].input {
+		if sources[i].open == nil {
 			sources[i].open = o.standardInput
 		}
 		o.total += sources[i].size

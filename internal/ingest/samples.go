@@ -3,8 +3,6 @@ package ingest
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sort"
 
 	"bottleneck/internal/model"
@@ -14,10 +12,16 @@ import (
 // maxSamples bounds the samples of a session: a file may claim runs of any length.
 const maxSamples = 1 << 28
 
+// Samples that a file can hold: a thread that sleeps is a run, which takes some 30 bytes for some thousand samples.
+const (
+	smallSamples   = 1 << 22
+	samplesPerByte = 256
+)
+
 // readSamples adds the samples of a launcher's folder to the processes of the session, which it extends by those that
 // only the sampler saw. Of a damaged file everything before the damage is used; the error says where it is.
 func readSamples(folder string, s *model.Session) error {
-	f, err := os.Open(filepath.Join(folder, record.SamplesName))
+	f, err := record.OpenIn(folder, record.SamplesName)
 	if err != nil {
 		return fmt.Errorf("read samples: %w", err)
 	}
@@ -84,8 +88,8 @@ func (in *sampleReader) batch(b *record.SampleBatch) error {
 		if st.Name != "" {
 			p.to.Threads[st.Thread] = in.s.Strings.Intern(st.Name)
 		}
-		if in.total += max(st.N, int64(len(st.Times))); in.total > maxSamples {
-			return fmt.Errorf("more than %d samples: %w", maxSamples, record.ErrSamplesDamaged)
+		if in.total += max(st.N, int64(len(st.Times))); in.total > min(maxSamples, smallSamples+samplesPerByte*b.Stored) {
+			return fmt.Errorf("more samples than a file of its size can hold: %w", record.ErrSamplesDamaged)
 		}
 		st.EachTime(func(ns int64) { p.add(ns, st, stacks[st.Stack]) })
 	}

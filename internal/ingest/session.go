@@ -68,6 +68,25 @@ type sessionReader struct {
 	lastWrite time.Time
 }
 
+// open opens a file of the session, which is given by its full path.
+func (r *sessionReader) open(path string) (*os.File, error) {
+	return record.Open(r.dir, r.inside(path))
+}
+
+// stat describes a file that open would open.
+func (r *sessionReader) stat(path string) (fs.FileInfo, error) {
+	return record.Stat(r.dir, r.inside(path))
+}
+
+// inside is a full path relative to the session directory.
+func (r *sessionReader) inside(path string) string {
+	name, err := filepath.Rel(r.dir, path)
+	if err != nil {
+		return path // outside, which is not opened
+	}
+	return name
+}
+
 // input adds a file to the session's inputs, named relative to the session directory.
 func (r *sessionReader) input(path, format string) *model.Input {
 	name, err := filepath.Rel(r.dir, path)
@@ -75,7 +94,7 @@ func (r *sessionReader) input(path, format string) *model.Input {
 		name = path
 	}
 	in := model.Input{Path: filepath.ToSlash(name), Format: format, Counts: map[string]int64{}, Rank: model.NoRank}
-	if info, err := os.Stat(path); err == nil {
+	if info, err := r.stat(path); err == nil {
 		in.Bytes = info.Size()
 		if info.ModTime().After(r.lastWrite) {
 			r.lastWrite = info.ModTime()
@@ -90,7 +109,7 @@ func (r *sessionReader) input(path, format string) *model.Input {
 func (r *sessionReader) relative(first int) {
 	for i := first; i < len(r.s.Inputs); i++ {
 		in := &r.s.Inputs[i]
-		if info, err := os.Stat(in.Path); err == nil && info.ModTime().After(r.lastWrite) {
+		if info, err := r.stat(in.Path); err == nil && info.ModTime().After(r.lastWrite) {
 			r.lastWrite = info.ModTime()
 		}
 		if name, err := filepath.Rel(r.dir, in.Path); err == nil && filepath.IsLocal(name) {
@@ -148,7 +167,7 @@ func bySpeaker(folders []string) []string {
 			Role model.Role `json:"role"`
 			Rank *int       `json:"rank"`
 		}
-		_ = record.ReadJSON(filepath.Join(folder, record.ProcessName), &facts) // damage is diagnosed by readProcess
+		_ = record.ReadJSONIn(folder, record.ProcessName, &facts) // damage is diagnosed by readProcess
 		speakers[i] = speaker{folder, 1 << 30}
 		switch {
 		case facts.Rank != nil && *facts.Rank >= 0:
@@ -167,8 +186,8 @@ func bySpeaker(folders []string) []string {
 
 // process adds one process folder.
 func (r *sessionReader) process(folder string) {
-	if _, err := os.Stat(filepath.Join(folder, record.ProcessName)); errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(folder, "events.jsonl.gz")); err != nil {
+	if _, err := record.StatIn(folder, record.ProcessName); errors.Is(err, fs.ErrNotExist) {
+		if _, err := record.StatIn(folder, eventsName); err != nil {
 			return // not a process's, or one that had no time to write anything
 		}
 	}
@@ -190,7 +209,7 @@ func (r *sessionReader) process(folder string) {
 func (r *sessionReader) samples(folders []string) {
 	for _, folder := range folders {
 		path := filepath.Join(folder, record.SamplesName)
-		if _, err := os.Stat(path); err != nil {
+		if _, err := r.stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue // the program ran without a sampler
 		}
 		before := r.sampleCount()

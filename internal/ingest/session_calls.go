@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"bottleneck/internal/model"
@@ -13,8 +12,8 @@ import (
 // calls adds the exact calls that the agent counted in the process of a folder, which has just been added.
 func (r *sessionReader) calls(folder string) {
 	path := filepath.Join(folder, record.CallsName)
-	f, err := os.Open(path)
-	if info, serr := os.Stat(path); errors.Is(err, fs.ErrNotExist) || serr == nil && info.Size() == 0 {
+	f, err := r.open(path)
+	if info, serr := r.stat(path); errors.Is(err, fs.ErrNotExist) || serr == nil && info.Size() == 0 {
 		_ = f.Close()
 		return // without --calls, or from a session that was packed without names
 	}

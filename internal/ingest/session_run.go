@@ -143,7 +143,7 @@ func (r *sessionReader) launcherRun(run *model.Run, l *record.Launcher) {
 	}
 	switch {
 	case l.Exit != nil:
-		run.End, run.ExitCode, run.Signal = model.Time(l.Exit.UnixNS), l.Exit.Code, l.Exit.Signal
+		run.End, run.ExitCode, run.Signal, run.PeakBytes = model.Time(l.Exit.UnixNS), l.Exit.Code, l.Exit.Signal, l.Exit.MaxRSSBytes
 		if run.TopLevel >= 0 {
 			p := r.s.Processes[run.TopLevel]
 			p.ExitStatus = &l.Exit.Code

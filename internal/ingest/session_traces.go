@@ -33,7 +33,7 @@ func (r *sessionReader) traces() error {
 			}
 			path := filepath.Join(folder, file.name)
 			if file.own {
-				if info, err := os.Stat(path); err == nil {
+				if info, err := r.stat(path); err == nil {
 					own += info.Size()
 				}
 				if own > maxOwnTraces {
@@ -90,7 +90,7 @@ func traceFiles(folder string) []traceFile {
 
 // trace reads one trace of the process with that index.
 func (r *sessionReader) trace(path string, file traceFile, process int) {
-	f, err := openTrace(path)
+	f, err := r.openTrace(path)
 	if err != nil {
 		r.diagnose(path, "trace", 1, plain(err))
 		return
@@ -114,7 +114,7 @@ func (r *sessionReader) trace(path string, file traceFile, process int) {
 		return
 	}
 	if t.Input >= 0 && t.Input < len(r.s.Inputs) {
-		r.s.Inputs[t.Input].Bytes = plainSize(path)
+		r.s.Inputs[t.Input].Bytes = r.plainSize(path)
 	}
 	p := r.s.Processes[process]
 	t.Process, t.Window = process, -1
@@ -132,12 +132,12 @@ func (r *sessionReader) trace(path string, file traceFile, process int) {
 }
 
 // openTrace opens path, or, where the launcher has just compressed it, path + ".gz".
-func openTrace(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+func (r *sessionReader) openTrace(path string) (io.ReadCloser, error) {
+	f, err := r.open(path)
 	if err == nil {
 		return f, nil
 	}
-	if packed, perr := os.Open(path + ".gz"); perr == nil {
+	if packed, perr := r.open(path + ".gz"); perr == nil {
 		return packed, nil
 	}
 	return nil, err
@@ -156,12 +156,12 @@ func windowIndex(p *model.Process, number int) int {
 
 // plainSize is the uncompressed size of a trace: its own, or what the compressed file's last four bytes say (modulo 4 GiB,
 // which the launcher's limits keep traces below).
-func plainSize(path string) int64 {
-	info, err := os.Stat(path)
+func (r *sessionReader) plainSize(path string) int64 {
+	info, err := r.stat(path)
 	if err == nil && filepath.Ext(path) != ".gz" {
 		return info.Size()
 	}
-	f, err := os.Open(trimGzip(path) + ".gz")
+	f, err := r.open(trimGzip(path) + ".gz")
 	if err != nil {
 		return 0
 	}

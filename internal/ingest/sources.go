@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -24,7 +23,7 @@ type source struct {
 	open      func() (io.ReadCloser, error)
 	packed    bool // what open gives was compressed
 	found     bool // in a directory or archive: the user did not name it
-	input     bool // standard input
+	input     bool // a stream, which can be read once; without open it is standard input
 	directory func(ctx context.Context, dir string, opt Options, s *model.Session) error
 }
 
@@ -66,8 +65,13 @@ func expandOne(path string) ([]source, error) {
 	if err != nil {
 		return nil, &UnusableError{Path: path, Reason: plainReason(err), err: err}
 	}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		return walk(path)
+	case !info.Mode().IsRegular() && (path == "/dev/stdin" || path == "/dev/fd/0"):
+		return []source{{path: path, input: true}}, nil
+	case !info.Mode().IsRegular(): // a pipe, such as <(zcat trace.json.gz), is opened and read once
+		return []source{{path: path, input: true, open: openFile(path)}}, nil
 	}
 	return fileSources(path, info.Size(), false)
 }
@@ -172,55 +176,10 @@ func fileSources(path string, size int64, found bool) ([]source, error) {
 	return []source{{path: path, size: size, open: openFile(path), found: found}}, nil
 }
 
-func zipSources(path string) ([]source, error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, &UnusableError{Path: path, Reason: "a zip archive that cannot be read: " + err.Error(), err: err}
-	}
-	defer z.Close()
-	var list []source
-	for i, member := range z.File {
-		if !wanted(member.Name, member.Mode()) || len(list) >= maxFiles {
-			continue
-		}
-		list = append(list, source{path: path + "/" + member.Name, size: int64(member.CompressedSize64), found: true,
-			open: func() (io.ReadCloser, error) { return openMember(path, i) }})
-	}
-	if len(list) == 0 {
-		return nil, &UnusableError{Path: path, Reason: "a zip archive without files"}
-	}
-	return list, nil
-}
-
 // wanted leaves out what is no file or only an operating system's note about one.
 func wanted(name string, mode fs.FileMode) bool {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	return mode.IsRegular() && base != "" && !strings.HasPrefix(base, ".") && !strings.HasPrefix(name, "__MACOSX/")
-}
-
-type zipMember struct {
-	io.Reader
-	inner io.Closer
-	z     *zip.ReadCloser
-}
-
-func (m zipMember) Close() error { return errors.Join(m.inner.Close(), m.z.Close()) }
-
-func openMember(path string, i int) (io.ReadCloser, error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, err
-	}
-	if i >= len(z.File) {
-		z.Close()
-		return nil, fmt.Errorf("member %d is gone", i)
-	}
-	r, err := z.File[i].Open()
-	if err != nil {
-		z.Close()
-		return nil, err
-	}
-	return zipMember{&bombGuard{r: r, in: &counter{n: int64(z.File[i].CompressedSize64)}}, r, z}, nil
 }
 
 // isTar recognises a tar archive by its first header.

@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"bottleneck/internal/record"
 )
 
 // A text that unpacks to more than this many times its size is a bomb, once it is larger than bombFloor: DEFLATE cannot
@@ -19,8 +20,6 @@ const (
 	bombRatio = 400
 	bombFloor = 512 << 20
 )
-
-var errBomb = errors.New("it unpacks to more than 400 times its size: a decompression bomb, or no trace")
 
 // unpack finds out how r is packed (gzip, zstd, UTF-16, plain) and returns the plain text, read ahead on a goroutine of
 // its own. Close ends that goroutine.
@@ -34,7 +33,12 @@ func unpack(r io.Reader) (io.ReadCloser, error) {
 
 // unpackHere is unpack without the goroutine.
 func unpackHere(r io.Reader) (plain io.Reader, packed bool, err error) {
-	counted := &counter{r: r}
+	return unpackGuarded(r, bombFloor, bombRatio)
+}
+
+// unpackGuarded is unpackHere with bounds of its own.
+func unpackGuarded(r io.Reader, floor, ratio int64) (plain io.Reader, packed bool, err error) {
+	counted := &record.Counter{R: r}
 	in := bufio.NewReaderSize(counted, 64<<10)
 	for range 3 { // .gz of .gz exists
 		head, err := in.Peek(4)
@@ -47,13 +51,13 @@ func unpackHere(r io.Reader) (plain io.Reader, packed bool, err error) {
 			if err != nil {
 				return nil, packed, err
 			}
-			in, packed = bufio.NewReaderSize(&bombGuard{r: z, in: counted}, 64<<10), true
+			in, packed = bufio.NewReaderSize(&record.Guard{Plain: z, Stored: counted, Floor: floor, Ratio: ratio}, 64<<10), true
 		case bytes.HasPrefix(head, []byte{0x28, 0xB5, 0x2F, 0xFD}):
 			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 			if err != nil {
 				return nil, packed, err
 			}
-			in, packed = bufio.NewReaderSize(&bombGuard{r: z, in: counted}, 64<<10), true
+			in, packed = bufio.NewReaderSize(&record.Guard{Plain: z, Stored: counted, Floor: floor, Ratio: ratio}, 64<<10), true
 		case bytes.HasPrefix(head, []byte{0xFF, 0xFE}), bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 			return &utf16Reader{r: in, big: head[0] == 0xFE}, true, nil
 		default:
@@ -61,33 +65,6 @@ func unpackHere(r io.Reader) (plain io.Reader, packed bool, err error) {
 		}
 	}
 	return in, packed, nil
-}
-
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// bombGuard stops a text that grows out of all proportion.
-type bombGuard struct {
-	r   io.Reader
-	in  *counter
-	out int64
-}
-
-func (g *bombGuard) Read(p []byte) (int, error) {
-	n, err := g.r.Read(p)
-	g.out += int64(n)
-	if g.out > bombFloor && g.out/bombRatio > g.in.n {
-		return n, errBomb
-	}
-	return n, err
 }
 
 // utf16Reader turns UTF-16 with a byte-order mark into UTF-8.

@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 )
@@ -40,19 +39,24 @@ func WriteJSON(path string, v any) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// ReadJSON decodes at most MaxJSONBytes of the file at path into v. The error of a missing file satisfies fs.ErrNotExist.
-func ReadJSON(path string, v any) error {
-	f, err := os.Open(path)
+// ReadJSON decodes the file name of the session directory dir, of at most MaxJSONBytes, into v; Open says which files are read. The error of
+// a missing file satisfies fs.ErrNotExist.
+func ReadJSON(dir, name string, v any) error {
+	f, err := Open(dir, name)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", filepath.Join(dir, name), err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxJSONBytes))
+	data, err := readAll(f, MaxJSONBytes)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", filepath.Join(dir, name), err)
 	}
 	return nil
+}
+
+// ReadJSONIn is ReadJSON of a file in a launcher's or process's folder, which is given by its full path.
+func ReadJSONIn(folder, name string, v any) error {
+	return ReadJSON(filepath.Dir(folder), filepath.Join(filepath.Base(folder), name), v)
 }

@@ -93,7 +93,7 @@ func (l *Launcher) Write(folder string) error {
 // ReadLauncher reads launcher.json of a launcher's folder.
 func ReadLauncher(folder string) (*Launcher, error) {
 	l := &Launcher{}
-	if err := ReadJSON(filepath.Join(folder, LauncherName), l); err != nil {
+	if err := ReadJSONIn(folder, LauncherName, l); err != nil {
 		return nil, err
 	}
 	return l, nil

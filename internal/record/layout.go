@@ -18,6 +18,7 @@ const (
 	// ActionCallsName is the file of the functions within a trainer's actions, with --calls.
 	ActionCallsName = "calls-actions.json.gz"
 	AgentDir        = "agent"
+	RoomName        = ".room" // of a launcher's folder: keeps room on the disk for what is written at the end
 	SourceDir       = "source"
 	// LauncherPrefix begins the name of every launcher's folder.
 	LauncherPrefix = "launcher-"
@@ -54,7 +55,7 @@ func SafeName(s string) string { return safeName(s) }
 
 // IsSession says whether dir holds a session: a manifest, or a launcher's or process's folder of one that lost it.
 func IsSession(dir string) bool {
-	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
+	if _, err := Stat(dir, ManifestName); err == nil {
 		return true
 	}
 	entries, err := os.ReadDir(dir)
@@ -66,7 +67,7 @@ func IsSession(dir string) bool {
 			continue
 		}
 		for _, name := range []string{LauncherName, ProcessName} {
-			if _, err := os.Stat(filepath.Join(dir, e.Name(), name)); err == nil {
+			if _, err := Stat(dir, filepath.Join(e.Name(), name)); err == nil {
 				return true
 			}
 		}

@@ -110,7 +110,7 @@ func checkForeign(dir string) error {
 		if name == ManifestName {
 			return nil
 		}
-		if name != AgentDir && !strings.HasPrefix(name, "."+ManifestName) && !strings.HasPrefix(name, LauncherPrefix) {
+		if !strings.HasPrefix(name, "."+ManifestName) && !strings.HasPrefix(name, LauncherPrefix) {
 			foreign = true
 		}
 	}
@@ -142,6 +142,6 @@ func Over(dir string, before time.Time) bool {
 // ReadManifest reads a session's manifest.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
-	err := ReadJSON(filepath.Join(dir, ManifestName), &m)
+	err := ReadJSON(dir, ManifestName, &m)
 	return m, err
 }

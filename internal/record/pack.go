@@ -26,27 +26,28 @@ const (
 	maxPackedBytes = 64 << 30
 )
 
-// Pack writes the session directory dir as one archive to w. redact, when not nil, replaces names in every file and file
-// name; program texts are then left out. The agent's own files and half-written ones are never packed.
-func Pack(ctx context.Context, w io.Writer, dir string, redact *Redactor) error {
-	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err != nil {
-		return fmt.Errorf("pack %s: no session: %w", dir, err)
+// Pack writes the session directory dir as one archive to w and returns the files that it left out, by their names in the session. redact,
+// when not nil, keeps of every file and file name only what says nothing about anybody (FileName says which files go as a whole). The
+// agent's own files and half-written ones are never packed, nor anything that Open would not open.
+func Pack(ctx context.Context, w io.Writer, dir string, redact *Redactor) (left []string, err error) {
+	if _, err := Stat(dir, ManifestName); err != nil {
+		return nil, fmt.Errorf("pack %s: no session: %w", dir, err)
 	}
 	inside, err := filepath.EvalSymlinks(dir) // a link is not walked
 	if err != nil {
-		return fmt.Errorf("pack %s: %w", dir, err)
+		return nil, fmt.Errorf("pack %s: %w", dir, err)
 	}
 	zip, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(4<<20))
 	if err != nil {
-		return fmt.Errorf("pack %s: %w", dir, err)
+		return nil, fmt.Errorf("pack %s: %w", dir, err)
 	}
 	p := &packer{ctx: ctx, dir: inside, out: tar.NewWriter(zip), redact: redact, root: packRoot(dir, redact)}
 	err = p.all()
 	err = errors.Join(err, p.out.Close(), zip.Close())
 	if err != nil {
-		return fmt.Errorf("pack %s: %w", dir, err)
+		return nil, fmt.Errorf("pack %s: %w", dir, err)
 	}
-	return nil
+	return p.left, nil
 }
 
 func packRoot(dir string, redact *Redactor) string {
@@ -66,6 +67,7 @@ type packer struct {
 	root   string
 	out    *tar.Writer
 	redact *Redactor
+	left   []string
 }
 
 // all packs the manifest, by which a packed session is recognised, and then the rest in order of name.
@@ -85,38 +87,59 @@ func (p *packer) all() error {
 			return err
 		}
 		skipDir := name == AgentDir || p.redact != nil && name == SourceDir
-		if d.IsDir() && skipDir {
+		switch {
+		case d.IsDir() && skipDir:
 			return fs.SkipDir
-		}
-		if !d.Type().IsRegular() || name == ManifestName || strings.HasPrefix(d.Name(), ".") {
+		case d.IsDir(), name == ManifestName, strings.HasPrefix(d.Name(), "."):
 			return nil
 		}
 		return p.file(name)
 	})
 }
 
-// file packs one file. Redacted content is made in a temporary file first, because an archive states sizes up front.
+// file packs one file, or notes that it is left out. Redacted content is made in a temporary file first, because an archive states sizes
+// up front.
 func (p *packer) file(name string) error {
-	in, err := os.Open(filepath.Join(p.dir, name))
-	if err != nil {
+	inside := filepath.ToSlash(name)
+	entry := inside
+	if p.redact != nil {
+		entry = p.redact.FileName(inside)
+	}
+	if entry == "" {
+		p.left = append(p.left, inside)
+		return nil
+	}
+	in, err := Open(p.dir, name)
+	switch {
+	case errors.Is(err, ErrNotRegular) && name != ManifestName:
+		p.left = append(p.left, inside)
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && name != ManifestName:
+		return nil // gone meanwhile
+	case err != nil:
 		return err
 	}
 	defer in.Close()
-	entry := path.Join(p.root, filepath.ToSlash(name))
 	if p.redact != nil {
-		redacted, err := p.redact.file(in, name)
+		redacted, err := p.redact.file(&contextReader{p.ctx, in}, name)
 		if err != nil {
 			return fmt.Errorf("redact %s: %w", name, err)
 		}
 		defer os.Remove(redacted.Name())
 		defer redacted.Close()
-		in, entry = redacted, path.Join(p.root, p.redact.FileName(filepath.ToSlash(name)))
+		in = redacted
 	}
+	return p.entry(path.Join(p.root, entry), in)
+}
+
+// entry writes one entry of the archive.
+func (p *packer) entry(name string, in *os.File) error {
 	info, err := in.Stat()
 	if err != nil {
 		return err
 	}
-	if err := p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: entry, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime(), Format: tar.FormatPAX}); err != nil {
+	header := tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime(), Format: tar.FormatPAX}
+	if err := p.out.WriteHeader(&header); err != nil {
 		return err
 	}
 	// A file that grows while it is packed contributes what it held before.
@@ -128,7 +151,11 @@ func (p *packer) file(name string) error {
 
 // openArchive opens a tar archive, plain or compressed with zstd or gzip.
 func openArchive(r io.Reader) (*tar.Reader, func(), error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	stored := &Counter{R: r}
+	guard := func(plain io.Reader) *tar.Reader {
+		return tar.NewReader(&Guard{Plain: plain, Stored: stored, Floor: packFloor, Ratio: packRatio})
+	}
+	in := bufio.NewReaderSize(stored, 1<<16)
 	magic, _ := in.Peek(4)
 	switch {
 	case string(magic) == "\x28\xb5\x2f\xfd":
@@ -136,13 +163,13 @@ func openArchive(r io.Reader) (*tar.Reader, func(), error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return tar.NewReader(z), z.Close, nil
+		return guard(z), z.Close, nil
 	case len(magic) > 2 && magic[0] == 0x1f && magic[1] == 0x8b:
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, nil, err
 		}
-		return tar.NewReader(z), func() { _ = z.Close() }, nil
+		return guard(z), func() { _ = z.Close() }, nil
 	}
 	return tar.NewReader(in), func() {}, nil
 }
@@ -194,7 +221,7 @@ func Unpack(ctx context.Context, file, dir string) (string, error) {
 			err = ctx.Err()
 		}
 		if err != nil {
-			if root != "" && ctx.Err() == nil {
+			if root != "" && ctx.Err() == nil && !errors.Is(err, ErrBomb) {
 				break // cut off: what came before is a session all the same
 			}
 			return "", fmt.Errorf("unpack %s: %w", file, err)

@@ -72,7 +72,7 @@ func pack(t *testing.T, dir string, r *Redactor) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Pack(context.Background(), f, dir, r); err != nil {
+	if _, err := Pack(context.Background(), f, dir, r); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -112,11 +112,7 @@ func TestPackRoundTrip(t *testing.T) {
 
 func TestPackRedacted(t *testing.T) {
 	dir := makeSession(t)
-	r, err := NewRedactor(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := Unpack(context.Background(), pack(t, dir, r), t.TempDir())
+	out, err := Unpack(context.Background(), pack(t, dir, NewRedactor()), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +122,7 @@ func TestPackRedacted(t *testing.T) {
 			t.Errorf("%q is still there:\n%s", secret, all)
 		}
 	}
-	for _, kept := range []string{"aten::add", "site-packages/torch/nn/modules/module.py(5): forward", `"OMP_NUM_THREADS": "4"`, `a\/b`, "(12): step"} {
+	for _, kept := range []string{"aten::add", "site-packages/torch/nn/modules/module.py(5): forward", `"OMP_NUM_THREADS": "4"`, "(12): step"} {
 		if !strings.Contains(all, kept) {
 			t.Errorf("%q is gone:\n%s", kept, all)
 		}

@@ -1,75 +1,30 @@
 package record
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// Redactor replaces what tells about people and places in a session: host names, directories and file names outside of
-// libraries, command lines, and values of environment variables. The same text becomes the same replacement everywhere
-// in one session, so that the report still joins what belongs together. Names of functions and operators stay.
+// Redactor makes a session that tells nothing about people, places and the program's own names. It knows what may stay, field by field
+// (redact_rules.go): numbers, names of PyTorch, of the standard library and of published packages, and words of our own. Every other text
+// becomes a kind and a number, the same text the same replacement everywhere, so that the report still joins what belongs together.
 type Redactor struct {
-	hosts  *strings.Replacer
 	names  map[string]string // replacements by kind and text
 	counts map[string]int
 }
 
-// NewRedactor learns a session's host names and users.
-func NewRedactor(dir string) (*Redactor, error) {
-	launchers, processes, err := Folders(dir)
-	if err != nil {
-		return nil, err
-	}
-	r := &Redactor{names: map[string]string{}, counts: map[string]int{}}
-	hosts := map[string]bool{}
-	if m, err := ReadManifest(dir); err == nil {
-		hosts[m.Host] = true
-	}
-	for _, folder := range slices.Concat(launchers, processes) {
-		var known struct {
-			Host string `json:"host"`
-		}
-		for _, name := range []string{LauncherName, ProcessName} {
-			if ReadJSON(filepath.Join(folder, name), &known) == nil {
-				hosts[known.Host] = true
-			}
-		}
-	}
-	r.learnHosts(hosts)
-	return r, nil
-}
-
-// learnHosts prepares the replacement of host names inside of longer texts, longest first.
-func (r *Redactor) learnHosts(hosts map[string]bool) {
-	var list []string
-	for host := range hosts {
-		if host != "" {
-			list = append(list, host)
-		}
-	}
-	slices.SortFunc(list, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	var pairs []string
-	for _, host := range list {
-		if len(host) > 3 { // shorter ones would hit words; whole values are replaced by key
-			pairs = append(pairs, host, r.name("host", host))
-		}
-	}
-	r.hosts = strings.NewReplacer(pairs...)
+// NewRedactor makes a redactor for one session.
+func NewRedactor() *Redactor {
+	return &Redactor{names: map[string]string{}, counts: map[string]int{}}
 }
 
 // name is the replacement of a text: kind and a number.
 func (r *Redactor) name(kind, text string) string {
+	if text == "" {
+		return ""
+	}
 	key := kind + "\x00" + text
 	if have, ok := r.names[key]; ok {
 		return have
@@ -80,155 +35,172 @@ func (r *Redactor) name(kind, text string) string {
 	return out
 }
 
-// pathToken matches an absolute path, or a relative name of a Python file, after the beginning or a separator (group 1).
-var pathToken = regexp.MustCompile(`(^|[\s"'<>|;:,(){}\[\]=])((?:[A-Za-z]:\\|/)[^\s"'<>|;:,(){}\[\]=]+|[^\s"'<>|;:,(){}\[\]=/\\]+(?:[/\\][^\s"'<>|;:,(){}\[\]=/\\]+)*\.pyx?\b)`)
-
-// Text replaces hosts and paths inside of a text.
-func (r *Redactor) Text(s string) string {
-	if strings.ContainsAny(s, `/\`) || strings.Contains(s, ".py") {
-		s = pathToken.ReplaceAllStringFunc(s, func(token string) string {
-			at := pathToken.FindStringSubmatchIndex(token)
-			return token[:at[4]] + r.path(token[at[4]:])
-		})
-	}
-	return r.hosts.Replace(s)
+// named makes a rule that replaces a whole text.
+func named(kind string) func(*Redactor, string) string {
+	return func(r *Redactor, s string) string { return r.name(kind, s) }
 }
 
-// public are directory names that say nothing about anybody.
-var public = map[string]bool{"": true, "usr": true, "lib": true, "lib64": true, "bin": true, "local": true, "opt": true, "tmp": true,
-	"home": true, "root": true, "dev": true, "shm": true, "proc": true, "sys": true, "self": true, "var": true, "etc": true, ".": true, "..": true}
-
-// libraryRoot matches where the public part of a library's path begins.
-var libraryRoot = regexp.MustCompile(`[/\\](?:site-packages|dist-packages|lib[/\\]python\d[^/\\]*)[/\\]`)
-
-// path replaces each directory of a path, and its file name but for the ending. What lies in a library keeps its name from
-// the library's own root on, since that is the same everywhere.
-func (r *Redactor) path(p string) string {
-	tail := ""
-	if at := libraryRoot.FindStringIndex(p); at != nil {
-		p, tail = p[:at[0]], p[at[0]:]
-	}
-	sep := "/"
-	if strings.Contains(p, `\`) {
-		sep = `\`
-	}
-	parts := strings.Split(p, sep)
-	for i, part := range parts {
-		last := i == len(parts)-1 && tail == ""
-		switch {
-		case public[part], strings.HasSuffix(part, ":"):
-		case last && filepath.Ext(part) != "" && len(filepath.Ext(part)) <= 6:
-			ext := filepath.Ext(part)
-			if base := strings.TrimSuffix(part, ext); base != "__init__" && base != "__main__" {
-				parts[i] = r.name("file", base) + ext
-			}
-		case strings.HasPrefix(part, "python"):
-		default:
-			parts[i] = r.name("dir", part)
+// matching makes a rule that keeps a text of a form; any other is replaced.
+func matching(form, otherwise string) func(*Redactor, string) string {
+	re := regexp.MustCompile(`^(?:` + form + `)$`)
+	return func(r *Redactor, s string) string {
+		if re.MatchString(s) {
+			return s
 		}
+		return r.name(otherwise, s)
 	}
-	return strings.Join(parts, sep) + tail
 }
 
-// argument replaces one argument of a command line. Interpreters, flags' names and numbers stay.
+// oneOf makes a rule that keeps some words.
+func oneOf(list, otherwise string) func(*Redactor, string) string {
+	known := words(list)
+	return func(r *Redactor, s string) string {
+		if known[s] {
+			return s
+		}
+		return r.name(otherwise, s)
+	}
+}
+
+var (
+	interpreter  = regexp.MustCompile(`^python(\d(\.\d+)?t?)?$`)
+	publicOption = words("-m -c -u -O -OO -I -E -s -S -B -X -W - torchrun accelerate deepspeed srun mpirun " +
+		"torch.distributed.run torch.distributed.launch")
+)
+
+// argument replaces one argument of a command line. Interpreters, their own flags and launchers stay.
 func (r *Redactor) argument(arg string) string {
-	base := filepath.Base(arg)
-	if strings.HasPrefix(base, "python") || base == "torchrun" || base == "accelerate" {
+	base := arg[strings.LastIndexAny(arg, `/\`)+1:]
+	switch {
+	case interpreter.MatchString(base), publicOption[base]:
 		return base
-	}
-	if _, err := strconv.ParseFloat(arg, 64); err == nil {
-		return arg
-	}
-	if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
-		return name + "=" + r.argument(value)
-	}
-	if strings.HasPrefix(arg, "-") && !strings.ContainsAny(arg, "/ ") {
-		return arg
-	}
-	if strings.HasSuffix(arg, ".py") {
-		return r.path(arg)
+	case strings.HasSuffix(arg, ".py"):
+		file, _ := r.path(arg)
+		return file
 	}
 	return r.name("argument", arg)
 }
 
-// keyed are JSON keys whose values are replaced as a whole, with the kind of replacement; "argument" is for lists of
-// arguments, "value" for maps of environment variables.
-var keyed = map[string]string{
-	"host": "host", "hostname": "host", "nodename": "host", "Host": "host",
-	"command": "argument", "argv": "argument", "arguments": "argument", "program": "argument",
-	"thread_settings": "setting", "threads_env": "setting", "flags": "setting", "metadata": "setting",
-	"job": "job",
-}
+var (
+	packageRoot = regexp.MustCompile(`[/\\](?:site-packages|dist-packages)[/\\]`)
+	libraryRoot = regexp.MustCompile(`[/\\]lib(?:64)?[/\\]python\d(?:\.\d+)?t?[/\\]`)
+	ownCode     = regexp.MustCompile(`[/\\](agent[/\\]sitecustomize\.py|_bneck_agent[/\\]\w+\.py)$`)
+	versioned   = regexp.MustCompile(`^(python\d(\.\d+)?t?|[A-Za-z]:)$`)
+	plainPart   = regexp.MustCompile(`^[\w.+-]{1,80}$`)
+	noFile      = regexp.MustCompile(`^<(string|stdin|unknown|frozen [a-z_.]+|__array_function__ internals|eval_with_key)>(\.\d+)?$|^<bottleneck>/(_bneck_agent/)?\w+\.py$`)
+	libraryName = regexp.MustCompile(`^([A-Za-z0-9_+-]+?)(-[0-9.]+)?((\.so|\.abi3|\.cpython-\d+[\w-]*|\.\d+)*)$`)
+)
 
-// document redacts a whole JSON document (manifest, launcher, process).
-func (r *Redactor) document(text []byte) ([]byte, error) {
-	var doc map[string]any
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.UseNumber()
-	if err := decoder.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	out, _ := r.value("", doc).(map[string]any)
-	if _, isManifest := out["job"]; isManifest {
-		out["redacted"] = true
-	}
-	return json.MarshalIndent(out, "", " ")
-}
-
-// value redacts one value of a document, by the key that it stands under.
-func (r *Redactor) value(kind string, v any) any {
-	switch x := v.(type) {
-	case string:
-		return r.byKind(kind, x)
-	case []any:
-		for i := range x {
-			x[i] = r.value(kind, x[i])
-		}
-	case map[string]any:
-		for key, inner := range x {
-			k := kind
-			if own, ok := keyed[key]; ok {
-				k = own
-			}
-			x[key] = r.value(k, inner)
-		}
-	}
-	return v
-}
-
-func (r *Redactor) byKind(kind, s string) string {
+// path replaces a file's name and says whether the file is public: of PyTorch, of the standard library or of a published package, which are
+// the same everywhere and keep their names from the library's own root on.
+func (r *Redactor) path(p string) (string, bool) {
 	switch {
-	case s == "":
-		return s
-	case kind == "host", kind == "job":
-		return r.name(kind, s)
-	case kind == "argument":
-		return r.argument(s)
-	case kind == "setting":
-		if _, err := strconv.ParseFloat(s, 64); err == nil || s == "true" || s == "false" {
-			return s // numbers of threads are what the report is about
+	case p == "" || p == "~" || p == "[vdso]" || p == "??":
+		return p, true
+	case strings.HasPrefix(p, "<"):
+		if noFile.MatchString(p) {
+			return p, strings.HasPrefix(p, "<frozen ") || strings.HasPrefix(p, "<bottleneck>")
 		}
-		return r.name("value", s)
+		return "<" + r.name("text", p) + ">", false
 	}
-	return r.Text(s)
+	if at := ownCode.FindStringIndex(p); at != nil {
+		return "/" + r.folders(p[:at[0]], "/") + filepath.ToSlash(p[at[0]:]), true
+	}
+	roots := packageRoot.FindAllStringIndex(p, -1)
+	if roots == nil {
+		roots = libraryRoot.FindAllStringIndex(p, -1)
+	}
+	if roots != nil {
+		root := roots[len(roots)-1]
+		tail, known := r.library(p[root[1]:])
+		return r.folders(p[:root[0]], p) + p[root[0]:root[1]] + tail, known
+	}
+	if top, _, nested := strings.Cut(p, "/"); publicPackages[top] || publicStandard[strings.TrimSuffix(p, ".py")] {
+		if tail, known := r.library(p); known {
+			return tail, true
+		}
+	} else if !nested && publicModules[strings.TrimSuffix(p, ".py")] {
+		return p, false // a file alone may be the user's, of the same name
+	}
+	return r.ownPath(p), publicLibrary(p)
 }
 
-// FileName redacts the name of a file inside a session: folders are named after hosts.
+// library replaces the part of a path that follows a library's root.
+func (r *Redactor) library(p string) (string, bool) {
+	parts := strings.FieldsFunc(p, func(c rune) bool { return c == '/' || c == '\\' })
+	if len(parts) == 0 {
+		return "", false
+	}
+	known := publicModules[strings.TrimSuffix(parts[0], ".py")] || publicModules[strings.TrimSuffix(parts[0], ".libs")]
+	for _, part := range parts {
+		known = known && plainPart.MatchString(part)
+	}
+	if !known {
+		return r.ownPath(p), publicLibrary(p)
+	}
+	return strings.Join(parts, "/"), true
+}
+
+// publicLibrary says whether a path ends in a program or shared library that everybody has.
+func publicLibrary(p string) bool {
+	m := libraryName.FindStringSubmatch(p[strings.LastIndexAny(p, `/\`)+1:])
+	return m != nil && (publicLibraries[m[1]] || interpreter.MatchString(m[0]))
+}
+
+// folders replaces the directories of a path that is not public, with the separators of whole.
+func (r *Redactor) folders(p, whole string) string {
+	sep := "/"
+	if strings.Contains(whole, `\`) && !strings.Contains(whole, "/") {
+		sep = `\`
+	}
+	parts := strings.FieldsFunc(p, func(c rune) bool { return c == '/' || c == '\\' })
+	for i, part := range parts {
+		if !publicFolders[part] && !versioned.MatchString(part) {
+			parts[i] = r.name("dir", part)
+		}
+	}
+	out := strings.Join(parts, sep)
+	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) {
+		out = sep + out
+	}
+	return out
+}
+
+// ownPath replaces every part of a path, and its file's name but for the ending.
+func (r *Redactor) ownPath(p string) string {
+	cut := strings.LastIndexAny(p, `/\`) + 1
+	base := p[cut:]
+	if !publicLibrary(p) {
+		ending := filepath.Ext(base)
+		stem := strings.TrimSuffix(base, ending)
+		if !publicEndings[ending] {
+			stem, ending = base, ""
+		}
+		if stem != "__init__" && stem != "__main__" {
+			base = r.name("file", stem) + ending
+		}
+	}
+	if cut == 0 {
+		return base
+	}
+	return strings.TrimRight(r.folders(p[:cut], p), `/\`) + p[cut-1:cut] + base
+}
+
+var packedFolder = regexp.MustCompile(`^(` + LauncherPrefix + `)?(.+)-(\d+-\d+)$`)
+
+// FileName is the name of a session's file in a redacted one, "" for a file that is left out: program texts, exact calls (whose format
+// mixes names and numbers), and everything that a session does not have. Folders are named after hosts.
 func (r *Redactor) FileName(name string) string {
-	folder, rest, nested := strings.Cut(name, "/")
+	folder, base, nested := strings.Cut(name, "/")
 	if !nested {
+		if ruleOf(name, true) == nil {
+			return ""
+		}
 		return name
 	}
-	prefix := ""
-	if strings.HasPrefix(folder, LauncherPrefix) {
-		prefix, folder = LauncherPrefix, strings.TrimPrefix(folder, LauncherPrefix)
+	m := packedFolder.FindStringSubmatch(folder)
+	if m == nil || strings.Contains(base, "/") || ruleOf(base, false) == nil && base != SamplesName {
+		return ""
 	}
-	if parts := strings.Split(folder, "-"); len(parts) >= 3 {
-		host := strings.Join(parts[:len(parts)-2], "-")
-		folder = r.name("host", host) + "-" + strings.Join(parts[len(parts)-2:], "-")
-	}
-	return prefix + folder + "/" + rest
+	return m[1] + r.name("host", m[2]) + "-" + m[3] + "/" + base
 }
-
-// temporary makes the file that redacted content is collected in; the caller removes it.
-func temporary() (*os.File, error) { return os.CreateTemp("", "bottleneck-redact-*") }

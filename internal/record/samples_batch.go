@@ -70,6 +70,9 @@ func (d *dictionary) profile(out *SampleBatch, b []byte) error {
 	return fields(b, func(x field) error {
 		switch x.num {
 		case profileSamples:
+			if len(out.Samples) >= maxSampleRows {
+				return ErrSamplesDamaged
+			}
 			return d.sample(out, x.body)
 		case profileTime:
 			out.Counts.FromNS = int64(x.u)

@@ -283,3 +283,32 @@ func (e *encoder) function(f SampleFrame) int32 {
 	}
 	return i
 }
+
+// chunk makes a batch that was read ready to be written again.
+func (b *SampleBatch) chunk() *SampleChunk {
+	table := NewStackTable()
+	stacks := make([]int32, len(b.Stacks))
+	for i, frames := range b.Stacks {
+		stacks[i] = -1
+		for k := len(frames) - 1; k >= 0; k-- {
+			if at := frames[k]; at > 0 && int(at) < len(b.Locations) { // 0 is the empty one
+				stacks[i] = table.Push(stacks[i], table.Frame(b.Locations[at]))
+			}
+		}
+	}
+	p := &ProcessSamples{Process: b.Process, Counts: b.Counts, threads: map[int32]*threadRun{}}
+	for i := range b.Samples {
+		s := &b.Samples[i]
+		g := sampleGroup{groupKey: groupKey{s.Thread, stacks[s.Stack], s.State, s.Flags}}
+		if s.N > 0 {
+			g.runs = []run{{s.Times[0], s.Times[1], s.N}}
+		} else {
+			g.times = s.Times
+		}
+		p.groups = append(p.groups, g)
+		if s.Name != "" {
+			p.threads[s.Thread] = &threadRun{name: s.Name}
+		}
+	}
+	return &SampleChunk{stacks: *table, procs: []*ProcessSamples{p}, unix: b.Unix, mono: b.Mono}
+}

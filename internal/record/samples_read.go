@@ -18,6 +18,9 @@ const (
 	maxSampleChunk   = 64 << 20  // bytes of a chunk as stored
 	maxSampleMessage = 256 << 20 // and decompressed
 	maxSampleRun     = 1 << 24   // samples that one run stands for
+	maxSampleRows    = 1 << 22   // entries of all tables of a chunk, and samples of a batch: the empty ones cost more memory than text
+	// maxSampleResources bounds the processes of a chunk, each of which refers to its tables.
+	maxSampleResources = 1 << 16
 )
 
 // ErrSamplesDamaged says that a sample file ends in a chunk that cannot be read; what came before was.
@@ -32,6 +35,7 @@ type SampleBatch struct {
 	Stacks       [][]int32
 	Samples      []StoredSample
 	InconsistIDs int64 // references to entries that do not exist
+	Stored       int64 // bytes of the file up to here
 }
 
 // StoredSample are samples of one thread in one place. A run's N samples are spread evenly from the first to the last
@@ -54,7 +58,7 @@ func ReadSamples(r io.Reader, visit func(*SampleBatch) error) error {
 		return fmt.Errorf("read samples: %w", err)
 	}
 	defer zip.Close()
-	var offset int64
+	var offset, unpacked int64
 	var head [4]byte
 	var stored, raw []byte
 	for {
@@ -72,10 +76,13 @@ func ReadSamples(r io.Reader, visit func(*SampleBatch) error) error {
 		if raw, err = zip.DecodeAll(stored, raw[:0]); err != nil {
 			return fmt.Errorf("chunk at byte %d: %w (%w)", offset, ErrSamplesDamaged, err)
 		}
-		if err := decodeSamples(raw, visit); err != nil {
-			return fmt.Errorf("chunk at byte %d: %w", offset, err)
-		}
 		offset += 4 + int64(size)
+		if unpacked += int64(len(raw)); unpacked > GuardFloor && unpacked/GuardRatio > offset {
+			return fmt.Errorf("chunk at byte %d: %w (%w)", offset-4-int64(size), ErrSamplesDamaged, ErrBomb)
+		}
+		if err := decodeSamples(raw, offset, visit); err != nil {
+			return fmt.Errorf("chunk that ends at byte %d: %w", offset, err)
+		}
 	}
 }
 
@@ -181,6 +188,7 @@ type dictionary struct {
 	stacks     [][]int32
 	attributes []attribute
 	bad        int64
+	rows       int // of all tables
 }
 
 func (d *dictionary) str(i int64) string {
@@ -193,12 +201,15 @@ func (d *dictionary) str(i int64) string {
 
 // decodeSamples decodes one ProfilesData. The dictionary comes after what refers to it, so the message is gone
 // through twice.
-func decodeSamples(raw []byte, visit func(*SampleBatch) error) error {
+func decodeSamples(raw []byte, stored int64, visit func(*SampleBatch) error) error {
 	d := &dictionary{}
 	var resources [][]byte
 	err := fields(raw, func(x field) error {
 		switch x.num {
 		case dataResources:
+			if len(resources) >= maxSampleResources {
+				return ErrSamplesDamaged
+			}
 			resources = append(resources, x.body)
 		case dataDictionary:
 			return d.decode(x.body)
@@ -213,6 +224,7 @@ func decodeSamples(raw []byte, visit func(*SampleBatch) error) error {
 		if err != nil {
 			return err
 		}
+		b.Stored = stored
 		if err := visit(b); err != nil {
 			return err
 		}
@@ -223,6 +235,9 @@ func decodeSamples(raw []byte, visit func(*SampleBatch) error) error {
 func (d *dictionary) decode(b []byte) error {
 	var functions, locations, attributes [][]byte
 	err := fields(b, func(x field) error {
+		if d.rows++; d.rows > maxSampleRows {
+			return fmt.Errorf("more than %d entries: %w", maxSampleRows, ErrSamplesDamaged)
+		}
 		switch x.num {
 		case dictStrings:
 			d.strings = append(d.strings, string(x.body))

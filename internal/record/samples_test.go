@@ -139,7 +139,7 @@ func FuzzSamples(f *testing.F) {
 	p.Add(1, 1, w.Stacks.Push(-1, w.Stacks.Frame(SampleFrame{Function: "f"})), model.StateIdle, 0)
 	f.Add(w.Cut(10).encode(nil))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_ = decodeSamples(raw, func(b *SampleBatch) error {
+		_ = decodeSamples(raw, int64(len(raw)), func(b *SampleBatch) error {
 			for i := range b.Samples {
 				s := &b.Samples[i]
 				for _, l := range b.Stacks[s.Stack] {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -165,9 +166,18 @@ type SampleFile struct {
 	zip *zstd.Encoder
 	raw []byte
 	out []byte
+	// waiting are whole chunks that could not be written yet: the disk may have room again.
+	waiting []byte
 	// Bytes is what was written so far.
 	Bytes int64
 }
+
+const (
+	// reserve is the room on the disk that is kept for the chunks to come: a program may fill the disk at any moment.
+	reserve = 256 << 10
+	// maxWaiting bounds the chunks that wait in memory.
+	maxWaiting = 8 << 20
+)
 
 // CreateSampleFile makes the file at path, for its owner only.
 func CreateSampleFile(path string) (*SampleFile, error) {
@@ -181,6 +191,7 @@ func CreateSampleFile(path string) (*SampleFile, error) {
 		f.Close()
 		return nil, fmt.Errorf("create samples: %w", err)
 	}
+	KeepRoom(f, 0, reserve)
 	return &SampleFile{f: f, zip: zip}, nil
 }
 
@@ -189,18 +200,35 @@ func (s *SampleFile) Write(c *SampleChunk) error {
 	s.raw = c.encode(s.raw[:0])
 	s.out = s.zip.EncodeAll(s.raw, append(s.out[:0], 0, 0, 0, 0))
 	binary.LittleEndian.PutUint32(s.out, uint32(len(s.out)-4))
-	n, err := s.f.Write(s.out)
-	s.Bytes += int64(n)
-	if err != nil {
-		return fmt.Errorf("write samples: %w", err)
+	if len(s.waiting)+len(s.out) > maxWaiting {
+		return fmt.Errorf("write samples: the disk has had no room for %d bytes", len(s.waiting))
 	}
+	s.waiting = append(s.waiting, s.out...)
+	_ = s.flush() // what waits is tried again with the next chunk and at the end
 	return nil
 }
 
-// Close closes the file.
+// flush writes what waits, whole or not at all.
+func (s *SampleFile) flush() error {
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	if _, err := s.f.Write(s.waiting); err != nil {
+		_ = s.f.Truncate(s.Bytes)
+		return fmt.Errorf("write samples: %w", err)
+	}
+	s.Bytes += int64(len(s.waiting))
+	s.waiting = s.waiting[:0]
+	KeepRoom(s.f, s.Bytes, reserve)
+	return nil
+}
+
+// Close writes what waits, gives the room back that was kept, and closes the file.
 func (s *SampleFile) Close() error {
+	err := s.flush()
 	_ = s.zip.Close()
-	return s.f.Close()
+	_ = s.f.Truncate(s.Bytes)
+	return errors.Join(err, s.f.Close())
 }
 
 var _ io.Closer = (*SampleFile)(nil)

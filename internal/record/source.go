@@ -3,8 +3,10 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -57,14 +59,11 @@ func SaveSources(dir string, paths []string) (saved int, err error) {
 // ReadSourceIndex reads the index of kept program texts; an empty one where there is none.
 func ReadSourceIndex(dir string) (SourceIndex, error) {
 	index := SourceIndex{}
-	path := filepath.Join(dir, SourceDir, "index.json")
-	if _, err := os.Stat(path); err != nil {
-		return index, nil
+	err := ReadJSON(dir, filepath.Join(SourceDir, "index.json"), &index)
+	if errors.Is(err, fs.ErrNotExist) {
+		return SourceIndex{}, nil
 	}
-	if err := ReadJSON(path, &index); err != nil {
-		return SourceIndex{}, err
-	}
-	return index, nil
+	return index, err
 }
 
 // ReadSource reads one kept text by its name in the index; a name that is not a plain SHA-256 is refused.
@@ -72,10 +71,14 @@ func ReadSource(dir, name string) ([]byte, error) {
 	if b, err := hex.DecodeString(name); err != nil || len(b) != sha256.Size {
 		return nil, fmt.Errorf("read source: bad name %q", name)
 	}
-	return readBounded(filepath.Join(dir, SourceDir, name), MaxSourceBytes)
+	f, err := Open(dir, filepath.Join(SourceDir, name))
+	if err != nil {
+		return nil, fmt.Errorf("read source: %w", err)
+	}
+	return readAll(f, MaxSourceBytes)
 }
 
-// readBounded reads a regular file of at most limit bytes.
+// readBounded reads a program's text: a regular file of at most limit bytes.
 func readBounded(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -167,7 +167,7 @@ var threadSettings = []string{"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", 
 
 // environment is what the process gets: the user's, without what would measure it in turn, and with the program's settings of threads.
 func environment(env []string, settings map[string]string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+	env = slices.DeleteFunc(Apart(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") || len(settings) > 0 && slices.Contains(threadSettings, name)
 	})

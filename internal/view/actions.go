@@ -116,31 +116,32 @@ func (p *printer) actions() {
 	}
 	several := slices.ContainsFunc(p.r.Actions, func(a ActionRow) bool { return a.Rank != nil && *a.Rank > 0 })
 	p.heading("Actions", "of the trainer, and regions that were named; over the whole run, at the mean of calls that the profiler did not distort")
-	cols := []column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "mean", right: true}}
-	if several {
-		cols = append(cols, column{head: "rank", right: true})
+	cols := slices.Clone(actionColumns)
+	if !several {
+		cols = slices.DeleteFunc(cols, func(c column[ActionRow]) bool { return c.head == "rank" })
 	}
-	cols = append(cols, column{head: "action or region", wide: true})
-	var rows [][]string
-	distorted := false
-	for i := range p.r.Actions[:p.rows(len(p.r.Actions), 10)] {
-		a := &p.r.Actions[i]
-		mean := Milliseconds(a.MeanMs)
-		if a.Undistorted != nil && *a.Undistorted == 0 {
-			mean, distorted = "* "+mean, true
-		}
-		row := []string{Seconds(a.SelfS), Seconds(a.TotalS), Count(a.Count), mean}
-		if several {
-			rank := "-"
-			if a.Rank != nil {
-				rank = Count(int64(*a.Rank))
-			}
-			row = append(row, rank)
-		}
-		rows = append(rows, append(row, a.Name))
-	}
-	p.table(cols, rows)
-	if distorted {
+	rows := p.r.Actions[:p.rows(len(p.r.Actions), 10)]
+	writeTable(p, cols, rows)
+	if slices.ContainsFunc(rows, ActionRow.distorted) {
 		p.wrap("  ", "  ", "* every call met the profiler: of all calls, its cost included")
 	}
+}
+
+var actionColumns = []column[ActionRow]{
+	{"own", func(a *ActionRow) string { return Seconds(a.SelfS) }, number},
+	{"total", func(a *ActionRow) string { return Seconds(a.TotalS) }, number},
+	{"calls", func(a *ActionRow) string { return Count(a.Count) }, number},
+	{"mean", actionMean, number},
+	{"rank", func(a *ActionRow) string { return rankText(a.Rank) }, number},
+	{"action or region", func(a *ActionRow) string { return a.Name }, rest},
+}
+
+// distorted says that every call met the profiler.
+func (a ActionRow) distorted() bool { return a.Undistorted != nil && *a.Undistorted == 0 }
+
+func actionMean(a *ActionRow) string {
+	if a.distorted() {
+		return "* " + Milliseconds(a.MeanMs)
+	}
+	return Milliseconds(a.MeanMs)
 }

@@ -60,6 +60,8 @@ func build(s *model.Session, opt Options, merged *Merge) *Report {
 	b.guard("ranks", b.ranks)
 	wait()
 	b.guard("rank clocks", b.rankClocks)
+	b.guard("memory snapshot", b.onlySnapshots)
+	b.guard("contents", b.onlyContents)
 	b.guard("next commands", b.next)
 	b.r.sanitise()
 	return b.r
@@ -116,7 +118,7 @@ func emptyReport() *Report {
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{}, Bandwidth: []BandwidthRow{},
 		Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
-		Actions: []ActionRow{}, Memory: []MemoryRow{}, Tables: []Table{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
+		Actions: []ActionRow{}, Memory: []MemoryRow{}, Snapshots: []SnapshotRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
 	}
 }
 
@@ -166,7 +168,7 @@ func (b *builder) environment() {
 	e := &b.s.Environment
 	out := Environment{Python: e.Python, Torch: e.Torch, CUDA: e.CUDA, HIP: e.HIP, OS: e.OS, Host: e.Host, CPUs: e.CPUs, CPUModel: e.CPUModel,
 		CPUQuota: e.CPUQuota, ThrottledSeconds: e.ThrottledSeconds, Affinity: orEmpty(e.Affinity), Threads: e.Threads, SHMBytes: e.SHMBytes,
-		MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, GPUs: []GPU{}, Packages: []Package{}, Missing: orEmpty(e.Missing)}
+		MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, OthersBusyCores: e.OthersBusyCores, GPUs: []GPU{}, Packages: []Package{}, Missing: orEmpty(e.Missing)}
 	if out.Threads == nil {
 		out.Threads = map[string]string{}
 	}

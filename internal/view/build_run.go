@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 func (b *builder) run() {
@@ -115,7 +116,7 @@ func (b *builder) steps() {
 func stepKind(name string, steps []*model.Step) StepKind {
 	k := StepKind{Kind: name, Source: string(steps[0].Source)}
 	var base, traced []float64
-	items, itemTime := 0.0, 0.0
+	items, itemTime, batches := 0.0, 0.0, 0.0
 	for _, st := range steps {
 		d := float64(st.End-st.Start) / 1e6
 		k.TotalS += d / 1e3
@@ -126,6 +127,7 @@ func stepKind(name string, steps []*model.Step) StepKind {
 			if st.Items > 0 {
 				items += float64(st.Items)
 				itemTime += d / 1e3
+				batches++
 			}
 		case model.PhaseTrace, model.PhaseDetail:
 			traced = append(traced, d)
@@ -136,17 +138,18 @@ func stepKind(name string, steps []*model.Step) StepKind {
 		k.Distortion = ptr(k.Traced.MedianMs / k.Baseline.MedianMs)
 	}
 	if itemTime > 0 {
-		k.ItemsPerSec = ptr(items / itemTime)
+		k.ItemsPerSec, k.Items = ptr(items/itemTime), ptr(items/batches)
 	}
 	return k
 }
 
-// quantiles of step times in ms; nil of none. Percentiles need enough steps to mean something.
+// quantiles of step times in ms, in the order in which they ran; nil of none. It sorts them. Percentiles need enough steps to mean something.
 func quantiles(ms []float64) *Quantiles {
 	n := len(ms)
 	if n == 0 {
 		return nil
 	}
+	batchError, effective, batches := stats.BatchError(ms, median)
 	slices.Sort(ms)
 	sum := 0.0
 	for _, v := range ms {
@@ -159,7 +162,14 @@ func quantiles(ms []float64) *Quantiles {
 	if n >= 50 {
 		q.P99Ms = ptr(analyse.Quantile(ms, 0.99))
 	}
+	if batches {
+		q.ErrorMs, q.Effective = ptr(batchError), ptr(effective)
+	}
 	return q
+}
+
+func median(values []float64) float64 {
+	return stats.Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
 // traceSteps takes the steps of traces from elsewhere; they ran under the profiler, so that there is no baseline.

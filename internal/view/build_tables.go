@@ -30,7 +30,13 @@ const manyEvents = 4 << 20
 // tables starts filling what traces give, on all cores, and returns what waits for the end.
 func (b *builder) tables() (wait func()) {
 	traces := b.s.Traces
-	list := []table{{"calls", b.callRows, []string{"calls"}}, {"actions", b.actions, nil}}
+	list := []table{{"calls", b.callRows, []string{"calls"}}, {"actions", b.actions, nil}, {"counts", b.counts, []string{SectionCounts}}}
+	if len(b.s.FileTables) > 0 {
+		list = append(list, table{"contents", b.fileTables, nil})
+	}
+	if len(b.s.Snapshots) > 0 {
+		list = append(list, table{"memory snapshots", b.snapshots, nil})
+	}
 	if len(traces) > 0 {
 		list = append([]table{{"key averages", func() { b.largest(traces) }, nil}}, list...)
 		list = append(list, []table{

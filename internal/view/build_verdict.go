@@ -16,7 +16,7 @@ import (
 // results are what the analyses gave and several parts of the report use.
 type results struct {
 	account *analyse.Breakdown
-	ctx     *cause.Context
+	ctx     *cause.Facts
 	found   cause.Result
 	traced  *cause.Traced // traces from elsewhere with device work
 }
@@ -33,7 +33,7 @@ func (b *builder) analyse() {
 		b.foreign()
 		return
 	}
-	b.res.ctx = cause.NewContext(b.s, b.res.account)
+	b.res.ctx = cause.NewFacts(b.s, b.res.account)
 	b.res.found = cause.Find(b.res.ctx)
 	b.guard("measured prices", b.measuredPrices)
 	b.guard("savings in order", func() {
@@ -82,7 +82,7 @@ func (b *builder) parts(a *analyse.Breakdown) {
 		row := Part{Part: part.ID.String(), Share: share, Ms: share * acc.TotalMs, Basis: string(part.Basis)}
 		for _, k := range part.Kinds {
 			s := k.Time / a.Total
-			row.Of = append(row.Of, Part{Part: k.Kind, Share: s, Ms: s * acc.TotalMs})
+			row.Of = append(row.Of, Part{Part: string(k.Kind), Share: s, Ms: s * acc.TotalMs})
 		}
 		b.r.Breakdown = append(b.r.Breakdown, row)
 	}

@@ -197,7 +197,7 @@ func TestArithmeticAndPathOfEightRanks(t *testing.T) {
 			t.Errorf("rank %d: clock %+v", rank.Rank, rank.Clock)
 		}
 	}
-	for _, part := range []string{"MFU 9.3 % – 9.9 % (8 traces)", "\nRoofline", "by rank: 0 "} {
+	for _, part := range []string{"MFU 9.3–9.9 % (8 traces)", "\nRoofline", "by rank: 0 "} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text lacks %q", part)
 		}
@@ -356,7 +356,7 @@ func TestEndsTell(t *testing.T) {
 	if ends[0] || !ends[1] || ends[2] {
 		t.Errorf("only the second column's texts differ behind the cut: %v", ends)
 	}
-	if got := generalRow(table, &table.Rows[0], ends); !strings.HasSuffix(got[2], "add") || textWidth(got[2]) != besideText(table) {
+	if got := generalColumns(table)[2].cell(&table.Rows[0]); !strings.HasSuffix(got, "add") || textWidth(got) != besideText(table) {
 		t.Errorf("%q", got)
 	}
 }

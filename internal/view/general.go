@@ -18,6 +18,13 @@ type Table struct {
 	Rows    []TableRow    `json:"rows"`
 }
 
+// Contents is a table of another tool's file, as it stands there.
+type Contents struct {
+	File     string `json:"file"`
+	Sentence string `json:"sentence"`
+	Table    Table  `json:"table"`
+}
+
 // TableColumn is a column of a Table; unit: text, count, us, share (0..1), bytes or number.
 type TableColumn struct {
 	Name string `json:"name"`
@@ -136,22 +143,12 @@ func (p *printer) general(a *analyse.TableAnalysis) {
 		if t.Name != a.Name || len(t.Rows) == 0 {
 			continue
 		}
-		ends := endsTell(t)
-		var rows [][]string
-		for k := range t.Rows {
-			if row := &t.Rows[k]; p.rankShown(row.Rank) && len(rows) < p.rows(len(t.Rows), 12) {
-				rows = append(rows, generalRow(t, row, ends))
-			}
-		}
+		rows := shownRows(p, t.Rows, 12, func(row *TableRow) bool { return p.rankShown(row.Rank) })
 		if len(rows) == 0 {
 			return
 		}
 		p.heading(t.Title, a.Aside)
-		cols := []column{{head: "rank"}}
-		for k, c := range t.Columns {
-			cols = append(cols, column{head: c.Name, right: c.Unit != "text", wide: k == 0})
-		}
-		p.knownTable(cols, rows)
+		writeKnown(p, generalColumns(t), rows)
 	}
 }
 
@@ -189,30 +186,46 @@ func endsTell(t *Table) []bool {
 	return out
 }
 
-func generalRow(t *Table, row *TableRow, ends []bool) []string {
-	out, width := []string{rankText(row.Rank)}, besideText(t)
-	for i, c := range row.Cells {
-		text := "-"
-		switch {
-		case c.Text != "" && i == 0:
-			text = c.Text
-		case strings.Contains(c.Text, "/") || c.Text != "" && ends[i]:
-			text = clipLeft(c.Text, width)
-		case c.Text != "":
-			text = clip(c.Text, width)
-		case c.Value == nil:
-		case t.Columns[i].Unit == "count":
-			text = Count(int64(*c.Value))
-		case t.Columns[i].Unit == "us":
-			text = Milliseconds(*c.Value / 1e3)
-		case t.Columns[i].Unit == "share":
-			text = Percent(*c.Value)
-		case t.Columns[i].Unit == "bytes":
-			text = Bytes(*c.Value)
-		default:
-			text = fmt.Sprintf("%.4g", *c.Value)
+// generalColumns are the columns of a table that an analysis made, behind the rank.
+func generalColumns(t *Table) []column[TableRow] {
+	ends, width := endsTell(t), besideText(t)
+	cols := []column[TableRow]{{"rank", func(r *TableRow) string { return rankText(r.Rank) }, 0}}
+	for i, c := range t.Columns {
+		as := layout(0)
+		if c.Unit != "text" {
+			as |= number
 		}
-		out = append(out, text)
+		if i == 0 {
+			as |= rest
+		}
+		cols = append(cols, column[TableRow]{c.Name, func(r *TableRow) string {
+			switch {
+			case i >= len(r.Cells):
+				return unknown
+			case r.Cells[i].Text == "":
+				return known(r.Cells[i].Value, generalUnit(c.Unit))
+			case i == 0:
+				return r.Cells[i].Text
+			case ends[i] || strings.Contains(r.Cells[i].Text, "/"):
+				return clipLeft(r.Cells[i].Text, width)
+			}
+			return clip(r.Cells[i].Text, width)
+		}, as})
 	}
-	return out
+	return cols
+}
+
+// generalUnit writes values of a table's unit.
+func generalUnit(unit string) func(float64) string {
+	switch unit {
+	case "count":
+		return func(v float64) string { return Count(int64(v)) }
+	case "us":
+		return func(v float64) string { return Milliseconds(v / 1e3) }
+	case "share":
+		return Percent
+	case "bytes":
+		return Bytes
+	}
+	return func(v float64) string { return fmt.Sprintf("%.4g", v) }
 }

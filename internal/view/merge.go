@@ -29,6 +29,7 @@ type Merge struct {
 	parts   []cause.TracePart
 	cpu     [][]analyse.StepParts
 	calls   []*analyse.RankCalls
+	counts  stepCounts
 	r       *Report // tables by rank
 
 	mu   sync.Mutex
@@ -52,6 +53,7 @@ type rankParts struct {
 	part    cause.TracePart
 	cpu     []analyse.StepParts
 	calls   *analyse.RankCalls
+	counts  stepCounts
 	r       *Report
 }
 
@@ -73,6 +75,7 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 		{"kernels", func() { p.kernels = b.kernels() }, nil},
 		{"findings", func() { p.part = b.traceParts()[0] }, nil},
 		{"communication", func() { p.calls = analyse.CallsOf(t, s.Strings) }, nil},
+		{"counts", func() { p.counts.add(one, t) }, []string{SectionCounts}},
 	}
 	list = append(list, b.ownTables(one.Traces)...)
 	if t.Features.Device && m.first(number) {
@@ -126,6 +129,7 @@ func (m *Merge) fold(p *rankParts) {
 		keepTexts(rows, m.keep)
 	}
 	p.calls.Keep(m.keep)
+	m.counts.merge(&p.counts, m.keep)
 	m.traces, m.gpus, m.parts = append(m.traces, p.trace), append(m.gpus, p.gpus), append(m.parts, p.part)
 	m.cpu, m.calls = append(m.cpu, p.cpu), append(m.calls, p.calls)
 	m.addOperators(p.ops)

@@ -60,21 +60,30 @@ func (p *printer) native() {
 	}
 	n := py.Native
 	p.heading("Top native functions", fmt.Sprintf("%s: native frames in %s of %s samples; share: of the total, 95 %% interval", py.Scope, Count(int64(n.Read)), Count(int64(n.Samples))))
-	var rows [][]string
-	for i := range n.Functions[:p.rows(len(n.Functions), 8)] {
-		f := &n.Functions[i]
-		library, caller := "-", "-"
-		if f.Library != "" {
-			library = clip(shortLibrary(f.Library), libraryText)
-		}
-		if f.Caller != nil {
-			caller = clipLeft(fileLine(base(f.Caller.File), f.Caller.Line), callerText)
-		}
-		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100),
-			shortNative(f.Function), library, caller})
+	writeKnown(p, nativeColumns, n.Functions[:p.rows(len(n.Functions), 8)])
+}
+
+var nativeColumns = []column[NativeRow]{
+	{"own", func(f *NativeRow) string { return Seconds(f.SelfS) }, number},
+	{"total", func(f *NativeRow) string { return Seconds(f.TotalS) }, number},
+	{"share", func(f *NativeRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
+	{"function", func(f *NativeRow) string { return shortNative(f.Function) }, rest | tail},
+	{"library", nativeLibrary, 0},
+	{"called at", nativeCaller, 0},
+}
+
+func nativeLibrary(f *NativeRow) string {
+	if f.Library == "" {
+		return unknown
 	}
-	p.knownTable([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true},
-		{head: "function", wide: true, left: true}, {head: "library"}, {head: "called at"}}, rows)
+	return clip(shortLibrary(f.Library), libraryText)
+}
+
+func nativeCaller(f *NativeRow) string {
+	if f.Caller == nil {
+		return unknown
+	}
+	return clipLeft(fileLine(base(f.Caller.File), f.Caller.Line), callerText)
 }
 
 // shortNative is a C++ name without arguments of templates and calls and without unnamed namespaces.

@@ -36,9 +36,12 @@ type Report struct {
 	Lines         []CallRow       `json:"lines"`
 	Actions       []ActionRow     `json:"actions"`
 	Memory        []MemoryRow     `json:"memory"`
+	Snapshots     []SnapshotRow   `json:"memory_snapshots"`
 	Tables        []Table         `json:"tables"` // of analyses that give one table each
+	Contents      []Contents      `json:"contents"`
 	Ranks         []Rank          `json:"ranks"`
 	Files         map[string]File `json:"files"`
+	Counts        *Counts         `json:"counts,omitempty"`
 	Measured      *Measured       `json:"measured,omitempty"`
 	Next          []string        `json:"next"` // commands to look further
 	// Unread names parts of the report that could not be made, each with the reason.
@@ -81,7 +84,8 @@ type Environment struct {
 	Threads          map[string]string `json:"threads"`
 	SHMBytes         *int64            `json:"shm_bytes,omitempty"`
 	MemoryBytes      *int64            `json:"memory_bytes,omitempty"`
-	LoadBefore       *float64          `json:"load_before,omitempty"` // runnable tasks per core
+	LoadBefore       *float64          `json:"load_before,omitempty"`       // runnable tasks per core
+	OthersBusyCores  *float64          `json:"others_busy_cores,omitempty"` // by other programs during the run, on average
 	GPUs             []GPU             `json:"gpus"`
 	Packages         []Package         `json:"packages"`
 	Missing          []string          `json:"missing"`
@@ -146,6 +150,7 @@ type StepKind struct {
 	Traced      *Quantiles `json:"traced,omitempty"`
 	Distortion  *float64   `json:"distortion,omitempty"`
 	ItemsPerSec *float64   `json:"samples_per_s,omitempty"`
+	Items       *float64   `json:"samples,omitempty"` // in a step's batch, mean
 }
 
 // Quantiles are step times in milliseconds.
@@ -156,6 +161,10 @@ type Quantiles struct {
 	P10Ms    *float64 `json:"p10_ms,omitempty"`
 	P90Ms    *float64 `json:"p90_ms,omitempty"`
 	P99Ms    *float64 `json:"p99_ms,omitempty"`
+	// ErrorMs is the standard error of the median, from the medians of consecutive stretches of steps; absent of few steps. Effective is
+	// how many independent steps would leave as large an error: neighbours are alike.
+	ErrorMs   *float64 `json:"error_ms,omitempty"`
+	Effective *float64 `json:"effective,omitempty"`
 }
 
 // Part is one part of where the step (or the run) goes.

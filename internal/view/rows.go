@@ -238,3 +238,25 @@ type File struct {
 	// Paths are the first few.
 	Paths []string `json:"paths"`
 }
+
+// Counts are numbers that do not depend on how fast anything ran. What the input cannot tell has no row.
+type Counts struct {
+	Per   string     `json:"per"`   // "step", or "recording" where no steps were found
+	Steps int        `json:"steps"` // traced ones, of all ranks, or recordings
+	Rows  []CountRow `json:"rows"`
+}
+
+// CountRow is something that is counted.
+type CountRow struct {
+	Kind  string  `json:"kind"` // see countWords; "op" and "call" are of one operator
+	Name  string  `json:"name,omitempty"`
+	Where *Where  `json:"where,omitempty"` // of a call
+	Per   string  `json:"per"`             // "step", "recording" or "run"
+	Unit  string  `json:"unit"`            // "calls", "bytes" or "times"
+	Value float64 `json:"value"`           // median over the steps
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Exact bool    `json:"exact"` // the same program counts the same each time
+	// Under are the operators and annotations around most calls of an "op", the outermost first.
+	Under []string `json:"under,omitempty"`
+}

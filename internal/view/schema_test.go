@@ -57,34 +57,63 @@ func structSchema(t reflect.Type, defs map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": props, "required": required, "additionalProperties": false}
 }
 
-// TestSchemaMatchesTypes keeps docs/report.schema.json in step with Report; -update rewrites it.
+// enums are the fields that hold one of a few words, by the types that they are of.
+var enums = map[string]map[string][]string{
+	"Confidence": {"level": {"high", "medium", "low"}},
+	"Diff":       {"verdict": {Slower, Faster, Equal, Undecided, Unlike}, "per": {"step", "item", "token", "run"}},
+	"Gate":       {"result": {GatePassed, GateWorse, GateUndecided}},
+	"GateRule":   {"result": {GatePassed, GateBetter, GateWorse, GateUndecided, GateSkipped}},
+}
+
+// TestSchemaMatchesTypes keeps the schemas of docs in step with the documents; -update rewrites them.
 func TestSchemaMatchesTypes(t *testing.T) {
-	defs := map[string]any{}
-	schemaOf(reflect.TypeFor[Report](), defs)
-	share := map[string]any{"type": "number", "minimum": 0, "maximum": 1}
-	defs["Part"].(map[string]any)["properties"].(map[string]any)["share"] = share
-	root := defs["Report"].(map[string]any)
-	delete(defs, "Report")
-	root["properties"].(map[string]any)["schema"] = map[string]any{"const": Schema}
-	defs["Confidence"].(map[string]any)["properties"].(map[string]any)["level"] = map[string]any{"enum": []string{"high", "medium", "low"}}
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["title"] = "Report document of bottleneck, version 1"
-	root["$defs"] = defs
-	want, err := json.MarshalIndent(root, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want = append(want, '\n')
-	if *update {
-		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+	for _, d := range []struct {
+		file, title, schema string
+		of                  reflect.Type
+	}{
+		{schemaFile, "Report document of bottleneck, version 1", Schema, reflect.TypeFor[Report]()},
+		{"../../docs/diff.schema.json", "Comparison document of bottleneck, version 1", DiffSchema, reflect.TypeFor[Diff]()},
+		{"../../docs/gate.schema.json", "Gate document of bottleneck, version 1", GateSchema, reflect.TypeFor[Gate]()},
+	} {
+		want := documentSchema(t, d.of, d.schema, d.title)
+		if *update {
+			if err := os.WriteFile(d.file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(d.file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s does not describe %s; run go test ./internal/view -run Schema -update", d.file, d.of)
+		}
 	}
-	got, err := os.ReadFile(schemaFile)
+}
+
+func documentSchema(t *testing.T, of reflect.Type, schema, title string) []byte {
+	t.Helper()
+	defs := map[string]any{}
+	schemaOf(of, defs)
+	for name, fields := range enums {
+		if def, ok := defs[name].(map[string]any); ok {
+			for field, words := range fields {
+				def["properties"].(map[string]any)[field] = map[string]any{"enum": words}
+			}
+		}
+	}
+	if part, ok := defs["Part"].(map[string]any); ok {
+		part["properties"].(map[string]any)["share"] = map[string]any{"type": "number", "minimum": 0, "maximum": 1}
+	}
+	root := defs[of.Name()].(map[string]any)
+	delete(defs, of.Name())
+	root["properties"].(map[string]any)["schema"] = map[string]any{"const": schema}
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = title
+	root["$defs"] = defs
+	text, err := json.MarshalIndent(root, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s does not describe view.Report; run go test ./internal/view -run Schema -update", schemaFile)
-	}
+	return append(text, '\n')
 }

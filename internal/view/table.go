@@ -5,92 +5,116 @@ import (
 	"strings"
 )
 
-// column is one column of a text table.
-type column struct {
-	head  string
-	right bool // numbers
-	wide  bool // takes the width that is left; at most one
-	left  bool // cut at the left (paths)
+// column is one column of a table whose rows are values of R: what stands over it, what it shows of a row, and how it is laid out.
+type column[R any] struct {
+	head string
+	cell func(r *R) string // unknown ("-") where the row has no such value
+	as   layout
 }
 
-// table writes rows under their headings; the wide column takes what the others leave of the width.
-func (p *printer) table(cols []column, rows [][]string) { p.tableWith(cols, rows, nil) }
+// layout says how a column is laid out; the zero value is text, cut at its end.
+type layout uint8
 
-// tableWith is table with a line of more below each row that has one.
-func (p *printer) tableWith(cols []column, rows [][]string, below []string) {
-	widths := make([]int, len(cols))
+const (
+	number layout = 1 << iota // stands at the right
+	rest                      // takes the width that the others leave; at most one column
+	tail                      // cut at the left: of paths the end matters
+)
+
+// unknown is shown for a value that the data do not have.
+const unknown = "-"
+
+// known shows a value in its unit, unknown without one.
+func known(v *float64, unit func(float64) string) string {
+	if v == nil {
+		return unknown
+	}
+	return unit(*v)
+}
+
+// writeTable writes rows under their columns' heads.
+func writeTable[R any](p *printer, cols []column[R], rows []R) { writeTableWith(p, cols, rows, nil) }
+
+// writeTableWith is writeTable with a line of more below each row for which below gives one; below may be nil.
+func writeTableWith[R any](p *printer, cols []column[R], rows []R, below func(*R) string) {
+	heads, layouts, cells := make([]string, len(cols)), make([]layout, len(cols)), make([][]string, len(rows))
 	for i, c := range cols {
-		widths[i] = textWidth(c.head)
-		for _, r := range rows {
-			widths[i] = max(widths[i], textWidth(r[i]))
+		heads[i], layouts[i] = c.head, c.as
+	}
+	for n := range rows {
+		cells[n] = make([]string, len(cols))
+		for i, c := range cols {
+			cells[n][i] = c.cell(&rows[n])
 		}
 	}
+	widths := p.columnWidths(layouts, append([][]string{heads}, cells...))
+	p.out.WriteString(p.paint(dim, p.tableLine(layouts, widths, heads)) + "\n")
+	for n := range rows {
+		p.line("%s", p.tableLine(layouts, widths, cells[n]))
+		if below == nil {
+			continue
+		}
+		if more := below(&rows[n]); more != "" {
+			p.wrap("      ", "        ", more)
+		}
+	}
+}
+
+// writeKnown is writeTable without the columns that hold unknown in every row.
+func writeKnown[R any](p *printer, cols []column[R], rows []R) { writeKnownWith(p, cols, rows, nil) }
+
+// writeKnownWith is writeTableWith without the columns that hold unknown in every row.
+func writeKnownWith[R any](p *printer, cols []column[R], rows []R, below func(*R) string) {
+	var kept []column[R]
+	for _, c := range cols {
+		if slices.ContainsFunc(rows, func(r R) bool { return c.cell(&r) != unknown }) {
+			kept = append(kept, c)
+		}
+	}
+	writeTableWith(p, kept, rows, below)
+}
+
+// columnWidths gives each column what its lines need; where that is more than there is, one long name leaves room for the column that
+// takes the rest, and then that column is cut.
+func (p *printer) columnWidths(layouts []layout, lines [][]string) []int {
+	widths := make([]int, len(layouts))
 	total := 2
-	for i := range cols {
+	for i := range layouts {
+		for _, cells := range lines {
+			widths[i] = max(widths[i], textWidth(cells[i]))
+		}
 		total += widths[i] + 2
 	}
-	for i, c := range cols { // one long name leaves room for the wide column
-		if most := max(p.width*2/5, 24); !c.wide && !c.right && total > p.width+2 && widths[i] > most {
+	for i, l := range layouts {
+		if most := max(p.width*2/5, 24); l&(rest|number) == 0 && total > p.width+2 && widths[i] > most {
 			total -= widths[i] - most
 			widths[i] = most
 		}
 	}
-	for i, c := range cols {
-		if c.wide && total > p.width+2 {
+	for i, l := range layouts {
+		if l&rest != 0 && total > p.width+2 {
 			widths[i] = max(widths[i]-(total-p.width-2), 16)
 		}
 	}
-	head := make([]string, len(cols))
-	for i, c := range cols {
-		head[i] = c.head
-	}
-	p.out.WriteString(p.paint(dim, p.tableLine(cols, widths, head)) + "\n")
-	for i, r := range rows {
-		p.line("%s", p.tableLine(cols, widths, r))
-		if i < len(below) && below[i] != "" {
-			p.wrap("      ", "        ", below[i])
-		}
-	}
+	return widths
 }
 
-func (p *printer) tableLine(cols []column, widths []int, cells []string) string {
+func (p *printer) tableLine(layouts []layout, widths []int, cells []string) string {
 	var b strings.Builder
-	for i, c := range cols {
+	for i, l := range layouts {
 		b.WriteString("  ")
 		cell := clip(cells[i], widths[i])
-		if c.left {
+		if l&tail != 0 {
 			cell = clipLeft(cells[i], widths[i])
 		}
-		if c.right {
+		if l&number != 0 {
 			b.WriteString(strings.Repeat(" ", max(widths[i]-textWidth(cell), 0)))
 			b.WriteString(cell)
-		} else if i == len(cols)-1 {
+		} else if i == len(layouts)-1 {
 			b.WriteString(cell)
 		} else {
 			b.WriteString(pad(cell, widths[i]))
 		}
 	}
 	return strings.TrimRight(clip(b.String(), p.width), " ")
-}
-
-// knownTable is table without the columns that hold "-" in every row.
-func (p *printer) knownTable(cols []column, rows [][]string) {
-	var keep []int
-	for i := range cols {
-		if slices.ContainsFunc(rows, func(r []string) bool { return r[i] != "-" }) {
-			keep = append(keep, i)
-		}
-	}
-	kept := make([]column, len(keep))
-	for j, i := range keep {
-		kept[j] = cols[i]
-	}
-	short := make([][]string, len(rows))
-	for n, r := range rows {
-		short[n] = make([]string, len(keep))
-		for j, i := range keep {
-			short[n][j] = r[i]
-		}
-	}
-	p.table(kept, short)
 }

@@ -27,39 +27,42 @@ type TextOptions struct {
 type Section struct {
 	Name, Description string
 	write             func(*printer)
-	extra             bool   // only when asked for, or with All
-	needs             string // what an input must hold for it; "" where the description says it
+	lead              bool                  // in full in the default report of a program too
+	best              func(*printer) string // its best row, for which alone that report has room; "" without one
+	extra             bool                  // only when asked for, or with All
+	needs             string                // what an input must hold for it; "" where the description says it
 }
 
 // Sections are the parts of the text report in their usual order.
 func Sections() []Section {
 	sections := []Section{
-		{Name: "verdict", Description: "the answer in one sentence, with place and saving", write: (*printer).verdict},
-		{Name: "environment", Description: "machine, software and limits", write: (*printer).environment},
-		{Name: "breakdown", Description: "where the step goes", write: (*printer).breakdown},
-		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", write: (*printer).findings},
-		{Name: "measured", Description: "fixes measured after the program's end", write: (*printer).measured, needs: "measured fixes (run --measure-fixes)"},
-		{Name: "gpu", Description: "what each GPU did", write: (*printer).gpu, needs: "work of a device"},
+		{Name: "verdict", Description: "the answer in one sentence, with place and saving", lead: true, write: (*printer).verdict},
+		{Name: "environment", Description: "machine, software and limits", lead: true, write: (*printer).environment},
+		{Name: "breakdown", Description: "where the step goes", lead: true, write: (*printer).breakdown},
+		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", lead: true, write: (*printer).findings},
+		{Name: "measured", Description: "fixes measured after the program's end", lead: true, write: (*printer).measured, needs: "measured fixes (run --measure-fixes)"},
+		{Name: "gpu", Description: "what each GPU did", best: bestGPU, write: (*printer).gpu, needs: "work of a device"},
 		{Name: "roofline", Description: "arithmetic against the device's rates, MFU", write: (*printer).roofline, extra: true, needs: "input shapes (record_shapes=True) of operators with device work"},
 		{Name: "copies", Description: "copies by kind, and their bandwidth", write: (*printer).copies, extra: true, needs: "copies of a device"},
 		{Name: "streams", Description: "device streams, their gaps and queues", write: (*printer).streams, extra: true, needs: "work of a device"},
 		{Name: "sequences", Description: "kernel sequences that recur", write: (*printer).sequences, extra: true, needs: "series of kernels that an operator launched more than once"},
 		{Name: "step-parts", Description: "traced steps in exclusive parts", write: (*printer).stepParts, extra: true, needs: "a trace with device work"},
-		{Name: "critical-path", Description: "what each stretch of one traced step waited for", write: (*printer).criticalPath, needs: "a trace with device work"},
-		{Name: "operators", Description: "top operators", write: (*printer).operators, needs: "traced operators"},
-		{Name: "kernels", Description: "top device kernels", write: (*printer).kernels, needs: "work of a device"},
-		{Name: "python", Description: "top Python lines and functions", write: (*printer).python, needs: "stack samples"},
-		{Name: "native", Description: "top functions of C and C++ libraries, and the Python lines that called them", write: (*printer).native, needs: "native frames (run --native)"},
-		{Name: "calls", Description: "exact call counts, where they were recorded", write: (*printer).calls, needs: "exact call counts"},
-		{Name: "actions", Description: "what a trainer's actions and named regions took", write: (*printer).actions, needs: "actions of a trainer or named regions"},
-		{Name: "workers", Description: "DataLoaders and their workers", write: (*printer).workers, needs: "DataLoaders"},
-		{Name: "steps", Description: "step times by kind, and the phases of the run", write: (*printer).steps},
-		{Name: "ranks", Description: "ranks and who waits for whom", write: (*printer).ranks, needs: "several ranks"},
-		{Name: "communication", Description: "collectives", write: (*printer).communication, needs: "collectives"},
-		{Name: "memory", Description: "memory peaks", write: (*printer).memory, needs: "allocations (profile_memory=True)"},
-		{Name: "cost", Description: "what bottleneck itself cost", write: (*printer).cost, needs: "a run of bottleneck"},
-		{Name: "files", Description: "files read, and what is wrong with them", write: (*printer).files},
-		{Name: "next", Description: "commands to look further", write: (*printer).next},
+		{Name: "critical-path", Description: "what each stretch of one traced step waited for", best: bestPath, write: (*printer).criticalPath, needs: "a trace with device work"},
+		{Name: "operators", Description: "top operators", best: bestOperator, write: (*printer).operators, needs: "traced operators"},
+		{Name: "kernels", Description: "top device kernels", best: bestKernel, write: (*printer).kernels, needs: "work of a device"},
+		{Name: "python", Description: "top Python lines and functions", best: bestLine, write: (*printer).python, needs: "stack samples"},
+		{Name: "native", Description: "top functions of C and C++ libraries, and the Python lines that called them", lead: true, write: (*printer).native, needs: "native frames (run --native)"},
+		{Name: "calls", Description: "exact call counts, where they were recorded", lead: true, write: (*printer).calls, needs: "exact call counts"},
+		{Name: "actions", Description: "what a trainer's actions and named regions took", best: bestAction, write: (*printer).actions, needs: "actions of a trainer or named regions"},
+		{Name: "workers", Description: "DataLoaders and their workers", best: bestLoader, write: (*printer).workers, needs: "DataLoaders"},
+		{Name: "steps", Description: "step times by kind, and the phases of the run", best: bestStep, write: (*printer).steps},
+		{Name: "ranks", Description: "ranks and who waits for whom", best: bestRank, write: (*printer).ranks, needs: "several ranks"},
+		{Name: "communication", Description: "collectives", best: bestCollective, write: (*printer).communication, needs: "collectives"},
+		{Name: "memory", Description: "memory peaks", lead: true, write: (*printer).memory, needs: "allocations (profile_memory=True) or a memory snapshot"},
+		{Name: "contents", Description: "tables that other tools wrote, as they stand", lead: true, write: (*printer).contents, needs: "a table of another tool's file"},
+		{Name: "cost", Description: "what bottleneck itself cost", lead: true, write: (*printer).cost, needs: "a run of bottleneck"},
+		{Name: "files", Description: "files read, and what is wrong with them", lead: true, write: (*printer).files},
+		{Name: "next", Description: "commands to look further", lead: true, write: (*printer).next},
 		{Name: "packages", Description: "versions of the packages that matter", write: (*printer).packages, extra: true},
 	}
 	at := slices.IndexFunc(sections, func(s Section) bool { return s.Name == "cost" })
@@ -80,6 +83,9 @@ func WriteText(w io.Writer, r *Report, opt TextOptions) error {
 	}
 	p := newPrinter(printableCopy(r), opt)
 	for _, s := range chosen {
+		if p.brief() && !s.lead {
+			continue
+		}
 		p.section = s.Name
 		before := p.out.Len()
 		s.write(p)

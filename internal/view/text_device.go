@@ -25,21 +25,23 @@ func (p *printer) gpuNotes() {
 		return
 	}
 	p.idlePlaces()
-	var rows [][]string
-	for i := range p.r.GPU {
-		g := &p.r.GPU[i]
-		l := g.Launches
-		if l == nil || !p.rankShown(g.Rank) || len(rows) >= p.rows(len(p.r.GPU), 16) {
-			continue
-		}
-		rows = append(rows, []string{rankText(g.Rank), fmt.Sprint(g.Device), Count(l.Count), Milliseconds(l.MedianDelayUs / 1e3), Milliseconds(l.P90DelayUs / 1e3), Percent(valueOr(l.QueueEmptyShare, 0)), Count(l.Short), Count(l.SlowCalls)})
-	}
+	rows := shownRows(p, p.r.GPU, 16, func(g *GPURow) bool { return g.Launches != nil && p.rankShown(g.Rank) })
 	if len(rows) == 0 {
 		return
 	}
 	p.wrap("  ", "  ", "Launches; delay = from the call's end to the work's start:")
-	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "launches", right: true}, {head: "median delay", right: true}, {head: "p90", right: true}, {head: "device was idle", right: true},
-		{head: "longer than their work", right: true}, {head: "over 50 µs", right: true}}, rows)
+	writeKnown(p, launchColumns, rows)
+}
+
+var launchColumns = []column[GPURow]{
+	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
+	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
+	{"launches", func(g *GPURow) string { return Count(g.Launches.Count) }, number},
+	{"median delay", func(g *GPURow) string { return Milliseconds(g.Launches.MedianDelayUs / 1e3) }, number},
+	{"p90", func(g *GPURow) string { return Milliseconds(g.Launches.P90DelayUs / 1e3) }, number},
+	{"device was idle", func(g *GPURow) string { return Percent(valueOr(g.Launches.QueueEmptyShare, 0)) }, number},
+	{"longer than their work", func(g *GPURow) string { return Count(g.Launches.Short) }, number},
+	{"over 50 µs", func(g *GPURow) string { return Count(g.Launches.SlowCalls) }, number},
 }
 
 // useText says how far kernels fill the devices, over the shown ranks.
@@ -64,11 +66,7 @@ func (p *printer) useText() string {
 		if n == 0 {
 			continue
 		}
-		text := Percent(low)
-		if Percent(high) != text {
-			text += " – " + Percent(high)
-		}
-		parts = append(parts, fmt.Sprintf(use.text, text))
+		parts = append(parts, fmt.Sprintf(use.text, rangeText(&Range{Low: low, High: high}, Percent)))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -83,32 +81,44 @@ func matrixUnits(g *GPURow) *float64 {
 
 // idlePlaces are the causes of idle time with the line or operator that each arose at.
 func (p *printer) idlePlaces() {
-	type place struct {
-		g *GPURow
-		c *IdleRow
-	}
-	var all []place
+	var all []idlePlace
 	for i := range p.r.GPU {
 		if g := &p.r.GPU[i]; p.rankShown(g.Rank) {
 			for k := range g.IdleByCause {
-				all = append(all, place{g, &g.IdleByCause[k]})
+				all = append(all, idlePlace{g, &g.IdleByCause[k]})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(y.c.Us, x.c.Us) })
-	var rows [][]string
-	for _, at := range all[:p.rows(len(all), 12)] {
-		text := atPlace(at.c.Where)
-		if at.c.Where.Op != "" && at.c.Where.File != "" {
-			text += " in " + at.c.Where.Op
-		}
-		rows = append(rows, []string{rankText(at.g.Rank), fmt.Sprint(at.g.Device), at.c.Cause, Milliseconds(at.c.Us / 1e3), Percent(at.c.Us / max(at.g.SpanUs, 1e-9)), Count(at.c.Gaps), cmp.Or(text, "-")})
-	}
-	if len(rows) == 0 {
+	if len(all) == 0 {
 		return
 	}
+	slices.SortStableFunc(all, func(x, y idlePlace) int { return cmp.Compare(y.idle.Us, x.idle.Us) })
 	p.wrap("  ", "  ", "Idle by cause and place:")
-	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "because of"}, {head: "idle", right: true}, {head: "of span", right: true}, {head: "gaps", right: true}, {head: "at", wide: true}}, rows)
+	writeKnown(p, idleColumns, all[:p.rows(len(all), 12)])
+}
+
+// idlePlace is idle time of a device with one cause and one place.
+type idlePlace struct {
+	gpu  *GPURow
+	idle *IdleRow
+}
+
+func (at *idlePlace) text() string {
+	text := atPlace(at.idle.Where)
+	if at.idle.Where.Op != "" && at.idle.Where.File != "" {
+		text += " in " + at.idle.Where.Op
+	}
+	return cmp.Or(text, unknown)
+}
+
+var idleColumns = []column[idlePlace]{
+	{"rank", func(at *idlePlace) string { return rankText(at.gpu.Rank) }, 0},
+	{"device", func(at *idlePlace) string { return fmt.Sprint(at.gpu.Device) }, 0},
+	{"because of", func(at *idlePlace) string { return at.idle.Cause }, 0},
+	{"idle", func(at *idlePlace) string { return Milliseconds(at.idle.Us / 1e3) }, number},
+	{"of span", func(at *idlePlace) string { return Percent(at.idle.Us / max(at.gpu.SpanUs, 1e-9)) }, number},
+	{"gaps", func(at *idlePlace) string { return Count(at.idle.Gaps) }, number},
+	{"at", (*idlePlace).text, rest},
 }
 
 func rankPrefix(r *int) string {
@@ -140,10 +150,7 @@ func (p *printer) mfuText() string {
 	if n == 0 {
 		return ""
 	}
-	text := "MFU " + Percent(low)
-	if Percent(low) != Percent(high) {
-		text += " – " + Percent(high)
-	}
+	text := "MFU " + rangeText(&Range{Low: low, High: high}, Percent)
 	if n > 1 {
 		text += fmt.Sprintf(" (%d traces)", n)
 	}
@@ -191,74 +198,12 @@ func (p *printer) copiesText() string {
 	return text
 }
 
-func (p *printer) roofline() {
-	shown := 0
-	for i := range p.r.Roofline {
-		r := &p.r.Roofline[i]
-		if !p.rankShown(r.Rank) || shown >= p.rows(len(p.r.Roofline), 1) {
-			continue
-		}
-		if shown++; shown == 1 {
-			p.heading("Roofline", "arithmetic of matrix products, convolutions and attention against the device's rates")
-		}
-		p.wrap("  ", "    ", rooflineText(r))
-		p.rooflineTable(r)
-	}
-}
-
-func rooflineText(r *Roofline) string {
-	text := rankPrefix(r.Rank) + flopsText(r.Flops) + " in " + Milliseconds(r.SpanUs/1e3)
-	switch {
-	case r.MFU != nil:
-		text += fmt.Sprintf(" = MFU %s of %s (flops ÷ (peak rate of their format × span))", Percent(*r.MFU), r.Device)
-	default:
-		text += "; the peak rates of this device are not known"
-	}
-	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted", Percent(r.CoveredShare), Milliseconds(r.KernelUs/1e3))
-}
-
-func flopsText(n int64) string {
-	if n >= 1e11 {
-		return digits(float64(n)/1e12) + " TFLOP"
-	}
-	return digits(float64(n)/1e9) + " GFLOP"
-}
-
-func (p *printer) rooflineTable(r *Roofline) {
-	var rows [][]string
-	for i := range r.Ops[:p.rows(len(r.Ops), 10)] {
-		op := &r.Ops[i]
-		row := []string{strings.TrimPrefix(op.Name, "aten::") + " " + shapesText(op.Shapes), op.Format, Count(op.Count), Milliseconds(op.DeviceUs / 1e3), Percent(op.DeviceUs / max(r.KernelUs, 1e-9)), rateText(op.TFLOPs), "-", "-", "-"}
-		if op.Attainable != nil && op.Peak != nil {
-			row[6], row[7], row[8] = digits(*op.Attainable), Percent(valueOr(op.Efficiency, 0)), "compute"
-			if *op.Attainable < *op.Peak {
-				row[8] = "memory"
-			}
-		}
-		rows = append(rows, row)
-	}
-	cols := []column{{head: "operator", wide: true}, {head: "format"}, {head: "calls", right: true}, {head: "time", right: true}, {head: "share", right: true},
-		{head: "TFLOP/s", right: true}, {head: "possible", right: true}, {head: "reached", right: true}, {head: "limit"}}
-	p.knownTable(cols, rows)
-}
-
-// shapesText writes "[[8, 2], [2, 4], []]" as "8×2 2×4".
-func shapesText(shapes string) string {
-	var out []string
-	for _, part := range strings.Split(strings.Trim(shapes, "[]"), "]") {
-		if part = strings.Trim(part, ", [\""); part != "" {
-			out = append(out, strings.ReplaceAll(part, ", ", "×"))
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 // rateText is a bandwidth in GB/s.
 func rateText(gbs float64) string {
 	if gbs > 0 && gbs < 0.01 {
 		return "<0.01"
 	}
-	return digits(gbs)
+	return Digits(gbs)
 }
 
 func (p *printer) copies() {
@@ -267,23 +212,7 @@ func (p *printer) copies() {
 		return
 	}
 	p.heading("Copies", "exposed = nothing else runs on the device; host waits = in calls that return at the end")
-	var cells [][]string
-	for i := range rows[:p.rows(len(rows), 12)] {
-		c := &rows[i]
-		size, rate, waits := "-", "-", "-"
-		if c.HostWaitUs > 0 {
-			waits = Milliseconds(c.HostWaitUs / 1e3)
-		}
-		if c.Bytes != nil {
-			size = Bytes(float64(*c.Bytes))
-		}
-		if c.GBs != nil {
-			rate = rateText(*c.GBs)
-		}
-		cells = append(cells, []string{rankText(c.Rank), fmt.Sprint(c.Device), copyName(c.Name), Count(c.Count), Milliseconds(c.Us / 1e3), Milliseconds(c.ExposedUs / 1e3), waits, size, rate, clip(placeText(c.Where), 24)})
-	}
-	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "copy", wide: true}, {head: "runs", right: true}, {head: "time", right: true}, {head: "exposed", right: true},
-		{head: "host waits", right: true}, {head: "bytes", right: true}, {head: "GB/s", right: true}, {head: "at"}}, cells)
+	writeKnown(p, copyColumns, rows[:p.rows(len(rows), 12)])
 	var parts []string
 	for i := range p.r.Bandwidth {
 		if w := &p.r.Bandwidth[i]; p.rankShown(w.Rank) && w.MaxGBs >= 0.01 && len(parts) < p.rows(len(p.r.Bandwidth), 8) {
@@ -293,6 +222,33 @@ func (p *printer) copies() {
 	if len(parts) > 0 {
 		p.wrap("  GB/s while they run: ", "    ", strings.Join(parts, " · "))
 	}
+}
+
+var copyColumns = []column[CopyRow]{
+	{"rank", func(c *CopyRow) string { return rankText(c.Rank) }, 0},
+	{"device", func(c *CopyRow) string { return fmt.Sprint(c.Device) }, 0},
+	{"copy", func(c *CopyRow) string { return copyName(c.Name) }, rest},
+	{"runs", func(c *CopyRow) string { return Count(c.Count) }, number},
+	{"time", func(c *CopyRow) string { return Milliseconds(c.Us / 1e3) }, number},
+	{"exposed", func(c *CopyRow) string { return Milliseconds(c.ExposedUs / 1e3) }, number},
+	{"host waits", hostWait, number},
+	{"bytes", copiedBytes, number},
+	{"GB/s", func(c *CopyRow) string { return known(c.GBs, rateText) }, number},
+	{"at", func(c *CopyRow) string { return clip(placeText(c.Where), 24) }, 0},
+}
+
+func hostWait(c *CopyRow) string {
+	if c.HostWaitUs <= 0 {
+		return unknown
+	}
+	return Milliseconds(c.HostWaitUs / 1e3)
+}
+
+func copiedBytes(c *CopyRow) string {
+	if c.Bytes == nil {
+		return unknown
+	}
+	return Bytes(float64(*c.Bytes))
 }
 
 // copyName is a copy's name with what tells copies apart: "HtoD (Pageable -> Device)".
@@ -312,14 +268,21 @@ func (p *printer) streams() {
 		return
 	}
 	p.heading("Streams", "host = gaps before work not yet launched; kernel, other = launched (below 30 µs, longer)")
-	var cells [][]string
-	for i := range rows[:p.rows(len(rows), 16)] {
-		s := &rows[i]
-		cells = append(cells, []string{rankText(s.Rank), fmt.Sprint(s.Device), fmt.Sprint(s.Stream), Count(s.Count), Milliseconds(s.BusyUs / 1e3), Milliseconds(s.HostWaitUs / 1e3), Milliseconds(s.KernelWaitUs / 1e3),
-			Milliseconds(s.OtherWaitUs / 1e3), fmt.Sprintf("%.1f", s.QueueMean), Count(int64(s.QueueMax)), Milliseconds(s.QueueFullUs / 1e3)})
-	}
-	p.knownTable([]column{{head: "rank"}, {head: "device"}, {head: "stream", right: true}, {head: "work", right: true}, {head: "busy", right: true}, {head: "host", right: true}, {head: "kernel", right: true},
-		{head: "other", right: true}, {head: "mean queue", right: true}, {head: "most", right: true}, {head: "full", right: true}}, cells)
+	writeKnown(p, streamColumns, rows[:p.rows(len(rows), 16)])
+}
+
+var streamColumns = []column[StreamRow]{
+	{"rank", func(s *StreamRow) string { return rankText(s.Rank) }, 0},
+	{"device", func(s *StreamRow) string { return fmt.Sprint(s.Device) }, 0},
+	{"stream", func(s *StreamRow) string { return fmt.Sprint(s.Stream) }, number},
+	{"work", func(s *StreamRow) string { return Count(s.Count) }, number},
+	{"busy", func(s *StreamRow) string { return Milliseconds(s.BusyUs / 1e3) }, number},
+	{"host", func(s *StreamRow) string { return Milliseconds(s.HostWaitUs / 1e3) }, number},
+	{"kernel", func(s *StreamRow) string { return Milliseconds(s.KernelWaitUs / 1e3) }, number},
+	{"other", func(s *StreamRow) string { return Milliseconds(s.OtherWaitUs / 1e3) }, number},
+	{"mean queue", func(s *StreamRow) string { return fmt.Sprintf("%.1f", s.QueueMean) }, number},
+	{"most", func(s *StreamRow) string { return Count(int64(s.QueueMax)) }, number},
+	{"full", func(s *StreamRow) string { return Milliseconds(s.QueueFullUs / 1e3) }, number},
 }
 
 func (p *printer) sequences() {
@@ -328,16 +291,25 @@ func (p *printer) sequences() {
 		return
 	}
 	p.heading("Kernel sequences", "one operator launches them in the same order again: fuse, compile, capture")
-	var cells [][]string
-	for i := range rows[:p.rows(len(rows), 8)] {
-		s := &rows[i]
-		names := make([]string, len(s.Kernels))
-		for k := range s.Kernels {
-			names[k] = ShortKernel(s.Kernels[k])
-		}
-		cells = append(cells, []string{rankText(s.Rank), clip(s.Op, 32), Count(int64(s.Length)), Count(s.Count), Milliseconds(s.DeviceUs / 1e3), Milliseconds(s.CPUUs / 1e3), strings.Join(names, " → ")})
+	writeKnown(p, sequenceColumns, rows[:p.rows(len(rows), 8)])
+}
+
+var sequenceColumns = []column[SequenceRow]{
+	{"rank", func(s *SequenceRow) string { return rankText(s.Rank) }, 0},
+	{"operator", func(s *SequenceRow) string { return clip(s.Op, 32) }, 0},
+	{"kernels", func(s *SequenceRow) string { return Count(int64(s.Length)) }, number},
+	{"times", func(s *SequenceRow) string { return Count(s.Count) }, number},
+	{"on device", func(s *SequenceRow) string { return Milliseconds(s.DeviceUs / 1e3) }, number},
+	{"on CPU", func(s *SequenceRow) string { return Milliseconds(s.CPUUs / 1e3) }, number},
+	{"which", sequenceNames, rest},
+}
+
+func sequenceNames(s *SequenceRow) string {
+	names := make([]string, len(s.Kernels))
+	for i := range s.Kernels {
+		names[i] = ShortKernel(s.Kernels[i])
 	}
-	p.knownTable([]column{{head: "rank"}, {head: "operator"}, {head: "kernels", right: true}, {head: "times", right: true}, {head: "on device", right: true}, {head: "on CPU", right: true}, {head: "which", wide: true}}, cells)
+	return strings.Join(names, " → ")
 }
 
 func (p *printer) stepParts() {
@@ -346,25 +318,37 @@ func (p *printer) stepParts() {
 		return
 	}
 	p.heading("Parts of traced steps", "an instant belongs to the leftmost part that applies, as in TensorBoard")
-	var cells [][]string
-	for i := range rows[:p.rows(len(rows), 12)] {
-		s := &rows[i]
-		of := func(v float64) string { return Percent(v / max(s.Us, 1e-9)) }
-		name := fmt.Sprint(s.Step)
-		if s.Step < 0 {
-			name = "all"
-		}
-		cells = append(cells, []string{rankText(s.Rank), name, Milliseconds(s.Us / 1e3), of(s.KernelUs), of(s.MemcpyUs), of(s.MemsetUs), of(s.CommunicationUs), of(s.RuntimeUs),
-			of(s.DataLoaderUs), of(s.CPUOpUs), of(s.OtherUs), Percent(s.Utilisation)})
+	writeKnown(p, stepPartColumns, rows[:p.rows(len(rows), 12)])
+}
+
+var stepPartColumns = []column[StepPartsRow]{
+	{"rank", func(s *StepPartsRow) string { return rankText(s.Rank) }, 0},
+	{"step", stepName, number},
+	{"time", func(s *StepPartsRow) string { return Milliseconds(s.Us / 1e3) }, number},
+	{"kernel", func(s *StepPartsRow) string { return s.share(s.KernelUs) }, number},
+	{"memcpy", func(s *StepPartsRow) string { return s.share(s.MemcpyUs) }, number},
+	{"memset", func(s *StepPartsRow) string { return s.share(s.MemsetUs) }, number},
+	{"comm.", func(s *StepPartsRow) string { return s.share(s.CommunicationUs) }, number},
+	{"runtime", func(s *StepPartsRow) string { return s.share(s.RuntimeUs) }, number},
+	{"loader", func(s *StepPartsRow) string { return s.share(s.DataLoaderUs) }, number},
+	{"CPU op", func(s *StepPartsRow) string { return s.share(s.CPUOpUs) }, number},
+	{"other", func(s *StepPartsRow) string { return s.share(s.OtherUs) }, number},
+	{"GPU busy", func(s *StepPartsRow) string { return Percent(s.Utilisation) }, number},
+}
+
+// share is a part of the step, in percent.
+func (s *StepPartsRow) share(us float64) string { return Percent(us / max(s.Us, 1e-9)) }
+
+// stepName is a step's number, "all" for their sum.
+func stepName(s *StepPartsRow) string {
+	if s.Step < 0 {
+		return "all"
 	}
-	cols := []column{{head: "rank"}, {head: "step", right: true}}
-	for _, h := range []string{"time", "kernel", "memcpy", "memset", "comm.", "runtime", "loader", "CPU op", "other", "GPU busy"} {
-		cols = append(cols, column{head: h, right: true})
-	}
-	p.knownTable(cols, cells)
+	return fmt.Sprint(s.Step)
 }
 
 func (p *printer) memory() {
+	p.snapshots()
 	rows := slices.DeleteFunc(slices.Clone(p.r.Memory), func(m MemoryRow) bool { return !p.rankShown(m.Rank) })
 	if len(rows) == 0 {
 		return
@@ -377,12 +361,14 @@ func (p *printer) memory() {
 		if !p.opt.All && !p.asked() || m.PeakBytes < minHeld {
 			continue
 		}
-		var cells [][]string
-		for _, h := range m.Holders[:p.rows(len(m.Holders), 8)] {
-			cells = append(cells, []string{cmp.Or(h.Op, "outside operators"), h.Phase, Bytes(float64(h.Bytes)), Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)), Count(h.Blocks)})
-		}
-		if len(cells) > 0 {
-			p.knownTable([]column{{head: "alive at the peak, allocated by", wide: true}, {head: "phase"}, {head: "bytes", right: true}, {head: "share", right: true}, {head: "blocks", right: true}}, cells)
+		if len(m.Holders) > 0 {
+			writeKnown(p, []column[HolderRow]{
+				{"alive at the peak, allocated by", func(h *HolderRow) string { return cmp.Or(h.Op, "outside operators") }, rest},
+				{"phase", func(h *HolderRow) string { return h.Phase }, 0},
+				{"bytes", func(h *HolderRow) string { return Bytes(float64(h.Bytes)) }, number},
+				{"share", func(h *HolderRow) string { return Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)) }, number},
+				{"blocks", func(h *HolderRow) string { return Count(h.Blocks) }, number},
+			}, m.Holders[:p.rows(len(m.Holders), 8)])
 		}
 	}
 }

@@ -12,17 +12,7 @@ func (p *printer) workers() {
 		return
 	}
 	p.heading("DataLoaders", "per batch, over the whole run")
-	var rows [][]string
-	for i := range p.r.Loaders[:p.rows(len(p.r.Loaders), 6)] {
-		l := &p.r.Loaders[i]
-		depth := "-"
-		if l.QueueDepth != nil {
-			depth = fmt.Sprintf("%.1f", *l.QueueDepth)
-		}
-		rows = append(rows, []string{l.Dataset, fmt.Sprint(l.Workers), fmt.Sprint(l.BatchSize), Count(int64(l.Batches)), Milliseconds(l.WaitMs), Milliseconds(l.FetchMs), depth, fmt.Sprintf("%s:%d", base(l.File), l.Line)})
-	}
-	p.table([]column{{head: "data set", wide: true}, {head: "workers", right: true}, {head: "batch", right: true}, {head: "batches", right: true}, {head: "wait", right: true},
-		{head: "fetch", right: true}, {head: "ready", right: true}, {head: "built at"}}, rows)
+	writeTable(p, loaderColumns, p.r.Loaders[:p.rows(len(p.r.Loaders), 6)])
 	for i := range p.r.Workers[:p.rows(len(p.r.Workers), 4)] {
 		w := &p.r.Workers[i]
 		busy := ""
@@ -38,38 +28,62 @@ func (p *printer) workers() {
 	}
 }
 
+var loaderColumns = []column[Loader]{
+	{"data set", func(l *Loader) string { return l.Dataset }, rest},
+	{"workers", func(l *Loader) string { return fmt.Sprint(l.Workers) }, number},
+	{"batch", func(l *Loader) string { return fmt.Sprint(l.BatchSize) }, number},
+	{"batches", func(l *Loader) string { return Count(int64(l.Batches)) }, number},
+	{"wait", func(l *Loader) string { return Milliseconds(l.WaitMs) }, number},
+	{"fetch", func(l *Loader) string { return Milliseconds(l.FetchMs) }, number},
+	{"ready", func(l *Loader) string {
+		return known(l.QueueDepth, func(v float64) string { return fmt.Sprintf("%.1f", v) })
+	}, number},
+	{"built at", func(l *Loader) string { return fmt.Sprintf("%s:%d", base(l.File), l.Line) }, 0},
+}
+
 func (p *printer) steps() {
 	if len(p.r.Steps) == 0 {
 		return
 	}
 	p.heading("Steps", "distortion = traced ÷ unprofiled; start-up is set apart below")
-	var rows [][]string
-	opt := func(v *float64, unit func(float64) string) string {
-		if v == nil {
-			return "-"
-		}
-		return unit(*v)
-	}
-	for i := range p.r.Steps[:p.rows(len(p.r.Steps), 6)] {
-		s := &p.r.Steps[i]
-		q := s.Baseline
-		name := s.Kind
-		if q == nil {
-			if q = s.Traced; q == nil {
-				q = &Quantiles{}
-			} else {
-				name += " (traced)"
-			}
-		}
-		rows = append(rows, []string{name, Count(int64(s.Count)), Count(int64(q.Count)), Milliseconds(q.MedianMs), opt(q.P10Ms, Milliseconds), opt(q.P90Ms, Milliseconds), opt(q.P99Ms, Milliseconds),
-			opt(s.Distortion, func(v float64) string { return fmt.Sprintf("%.2f ×", v) }), opt(s.ItemsPerSec, digits), s.Source})
-	}
-	p.table([]column{{head: "kind"}, {head: "count", right: true}, {head: "timed", right: true}, {head: "median", right: true}, {head: "p10", right: true}, {head: "p90", right: true},
-		{head: "p99", right: true}, {head: "distortion", right: true}, {head: "items/s", right: true}, {head: "found by"}}, rows)
+	writeTable(p, stepColumns, p.r.Steps[:p.rows(len(p.r.Steps), 6)])
 	if p.r.Run == nil || len(p.r.Run.Phases) == 0 {
 		return
 	}
 	p.wrap("  phases: ", "          ", strings.Join(p.phases(), " · "))
+}
+
+var stepColumns = []column[StepKind]{
+	{"kind", stepKindName, 0},
+	{"count", func(s *StepKind) string { return Count(int64(s.Count)) }, number},
+	{"timed", func(s *StepKind) string { return Count(int64(s.timed().Count)) }, number},
+	{"median", func(s *StepKind) string { return Milliseconds(s.timed().MedianMs) }, number},
+	{"p10", func(s *StepKind) string { return known(s.timed().P10Ms, Milliseconds) }, number},
+	{"p90", func(s *StepKind) string { return known(s.timed().P90Ms, Milliseconds) }, number},
+	{"p99", func(s *StepKind) string { return known(s.timed().P99Ms, Milliseconds) }, number},
+	{"distortion", func(s *StepKind) string {
+		return known(s.Distortion, func(v float64) string { return fmt.Sprintf("%.2f ×", v) })
+	}, number},
+	{"items/s", func(s *StepKind) string { return known(s.ItemsPerSec, Digits) }, number},
+	{"found by", func(s *StepKind) string { return s.Source }, 0},
+}
+
+// timed are the times that stand for a kind of steps: unprofiled ones, else traced ones.
+func (s *StepKind) timed() *Quantiles {
+	switch {
+	case s.Baseline != nil:
+		return s.Baseline
+	case s.Traced != nil:
+		return s.Traced
+	}
+	return &Quantiles{}
+}
+
+func stepKindName(s *StepKind) string {
+	if s.Baseline == nil && s.Traced != nil {
+		return s.Kind + " (traced)"
+	}
+	return s.Kind
 }
 
 // phases sums the stretches of the run by what was measured in them, in the order in which they first occur; with All each
@@ -101,26 +115,31 @@ func (p *printer) ranks() {
 		return
 	}
 	p.heading("Ranks", "per step; late = works longer than the mean rank before it reaches the others")
-	var rows [][]string
-	opt := func(v *float64) string {
-		if v == nil {
-			return "-"
-		}
-		return Milliseconds(*v)
+	writeKnown(p, rankColumns, p.r.Ranks[:p.rows(len(p.r.Ranks), 16)])
+}
+
+var rankColumns = []column[Rank]{
+	{"rank", func(r *Rank) string { return fmt.Sprint(r.Rank) }, number},
+	{"host", func(r *Rank) string { return cmp.Or(r.Host, unknown) }, rest},
+	{"steps", func(r *Rank) string { return Count(int64(r.Steps)) }, number},
+	{"median", rankMedian, number},
+	{"waits", func(r *Rank) string { return known(r.WaitsMs, Milliseconds) }, number},
+	{"late", func(r *Rank) string { return known(r.LateMs, Milliseconds) }, number},
+	{"clock", rankClock, number},
+}
+
+func rankMedian(r *Rank) string {
+	if r.Steps == 0 {
+		return unknown
 	}
-	for i := range p.r.Ranks[:p.rows(len(p.r.Ranks), 16)] {
-		r := &p.r.Ranks[i]
-		median, clock := "-", "-"
-		if r.Steps > 0 {
-			median = Milliseconds(r.MedianMs)
-		}
-		if r.Clock != nil {
-			clock = fmt.Sprintf("%s ± %s", Milliseconds(r.Clock.OffsetUs/1e3), Milliseconds(r.Clock.ErrorUs/1e3))
-		}
-		rows = append(rows, []string{fmt.Sprint(r.Rank), cmp.Or(r.Host, "-"), Count(int64(r.Steps)), median, opt(r.WaitsMs), opt(r.LateMs), clock})
+	return Milliseconds(r.MedianMs)
+}
+
+func rankClock(r *Rank) string {
+	if r.Clock == nil {
+		return unknown
 	}
-	p.knownTable([]column{{head: "rank", right: true}, {head: "host", wide: true}, {head: "steps", right: true}, {head: "median", right: true}, {head: "waits", right: true}, {head: "late", right: true},
-		{head: "clock", right: true}}, rows)
+	return fmt.Sprintf("%s ± %s", Milliseconds(r.Clock.OffsetUs/1e3), Milliseconds(r.Clock.ErrorUs/1e3))
 }
 
 func (p *printer) communication() {
@@ -128,30 +147,27 @@ func (p *printer) communication() {
 		return
 	}
 	p.heading("Communication", "")
-	var rows [][]string
-	opt := func(v *float64) string {
-		if v == nil {
-			return "-"
-		}
-		return digits(*v)
+	writeTable(p, commColumns, shownRows(p, p.r.Communication, 12, func(c *CommRow) bool { return p.rankShown(c.Rank) }))
+}
+
+var commColumns = []column[CommRow]{
+	{"rank", func(c *CommRow) string { return rankText(c.Rank) }, 0},
+	{"collective", func(c *CommRow) string { return c.Op }, rest},
+	{"calls", func(c *CommRow) string { return Count(c.Count) }, number},
+	{"time", func(c *CommRow) string { return Milliseconds(c.DeviceUs / 1e3) }, number},
+	{"exposed", func(c *CommRow) string {
+		return known(c.ExposedUs, func(us float64) string { return Milliseconds(us / 1e3) })
+	}, number},
+	{"bytes", sentBytes, number},
+	{"bus GB/s", func(c *CommRow) string { return known(c.BusBW, Digits) }, number},
+	{"late rank", func(c *CommRow) string { return rankText(c.LateRank) }, number},
+}
+
+func sentBytes(c *CommRow) string {
+	if c.Bytes <= 0 {
+		return unknown
 	}
-	for i := range p.r.Communication {
-		c := &p.r.Communication[i]
-		if !p.rankShown(c.Rank) || len(rows) >= p.rows(len(p.r.Communication), 12) {
-			continue
-		}
-		exposed := "-"
-		if c.ExposedUs != nil {
-			exposed = Milliseconds(*c.ExposedUs / 1e3)
-		}
-		bytes := "-"
-		if c.Bytes > 0 {
-			bytes = Bytes(float64(c.Bytes))
-		}
-		rows = append(rows, []string{rankText(c.Rank), c.Op, Count(c.Count), Milliseconds(c.DeviceUs / 1e3), exposed, bytes, opt(c.BusBW), rankText(c.LateRank)})
-	}
-	p.table([]column{{head: "rank"}, {head: "collective", wide: true}, {head: "calls", right: true}, {head: "time", right: true}, {head: "exposed", right: true}, {head: "bytes", right: true},
-		{head: "bus GB/s", right: true}, {head: "late rank", right: true}}, rows)
+	return Bytes(float64(c.Bytes))
 }
 
 func (p *printer) cost() {
@@ -179,6 +195,9 @@ func (p *printer) cost() {
 		return
 	}
 	p.heading("What bottleneck itself cost", "")
+	if p.brief() {
+		parts = parts[:1]
+	}
 	p.wrap("  ", "  ", strings.Join(parts, " · "))
 }
 
@@ -188,12 +207,9 @@ func (p *printer) files() {
 		return
 	}
 	p.heading("Files", "")
-	var rows [][]string
-	for i := range p.r.Inputs[:p.rows(len(p.r.Inputs), 8)] {
-		in := &p.r.Inputs[i]
-		rows = append(rows, []string{in.Path, in.Format, Bytes(float64(in.Bytes)), Count(in.Events), rankText(in.Rank)})
+	if !p.brief() {
+		writeTable(p, inputColumns, p.r.Inputs[:p.rows(len(p.r.Inputs), 8)])
 	}
-	p.table([]column{{head: "file", wide: true, left: true}, {head: "format"}, {head: "size", right: true}, {head: "events", right: true}, {head: "rank", right: true}}, rows)
 	for _, in := range p.r.Inputs {
 		if in.Note != "" && len(p.r.Inputs) > 1 { // of one file the first line says it
 			p.wrap("  ! ", "    ", fmt.Sprintf("%s is %s", base(in.Path), in.Note))
@@ -208,6 +224,14 @@ func (p *printer) files() {
 	for _, u := range p.r.Unread {
 		p.wrap("  ! ", "    ", "not in this report: "+u)
 	}
+}
+
+var inputColumns = []column[Input]{
+	{"file", func(in *Input) string { return in.Path }, rest | tail},
+	{"format", func(in *Input) string { return in.Format }, 0},
+	{"size", func(in *Input) string { return Bytes(float64(in.Bytes)) }, number},
+	{"events", func(in *Input) string { return Count(in.Events) }, number},
+	{"rank", func(in *Input) string { return rankText(in.Rank) }, number},
 }
 
 // damage lists what is wrong with the inputs; files of one name in which the same is wrong, as of several processes, are one line.
@@ -251,6 +275,10 @@ func firstAt(d Diagnostic) string {
 }
 
 func (p *printer) next() {
+	if p.brief() {
+		p.further(p.leftOut())
+		return
+	}
 	if len(p.r.Next) == 0 {
 		return
 	}

@@ -16,18 +16,30 @@ func (p *printer) gpu() {
 		return
 	}
 	p.heading("GPU", "of each device's time from its first to its last work")
-	var rows [][]string
-	for i := range p.r.GPU {
-		g := &p.r.GPU[i]
-		if g.SpanUs <= 0 || !p.rankShown(g.Rank) || len(rows) >= p.rows(len(p.r.GPU), 16) {
-			continue
-		}
-		of := func(us float64) string { return Percent(us / g.SpanUs) }
-		rows = append(rows, []string{rankText(g.Rank), fmt.Sprint(g.Device), Milliseconds(g.SpanUs / 1e3), of(g.ComputeUs), of(g.CommunicationUs), of(g.CopyUs), of(g.IdleUs), idleText(g)})
-	}
-	p.table([]column{{head: "rank"}, {head: "device"}, {head: "span", right: true}, {head: "compute", right: true}, {head: "comm.", right: true},
-		{head: "copy", right: true}, {head: "idle", right: true}, {head: "idle because of", wide: true}}, rows)
+	writeTable(p, gpuColumns, shownRows(p, p.r.GPU, 16, func(g *GPURow) bool { return g.SpanUs > 0 && p.rankShown(g.Rank) }))
 	p.gpuNotes()
+}
+
+var gpuColumns = []column[GPURow]{
+	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
+	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
+	{"span", func(g *GPURow) string { return Milliseconds(g.SpanUs / 1e3) }, number},
+	{"compute", func(g *GPURow) string { return Percent(g.ComputeUs / g.SpanUs) }, number},
+	{"comm.", func(g *GPURow) string { return Percent(g.CommunicationUs / g.SpanUs) }, number},
+	{"copy", func(g *GPURow) string { return Percent(g.CopyUs / g.SpanUs) }, number},
+	{"idle", func(g *GPURow) string { return Percent(g.IdleUs / g.SpanUs) }, number},
+	{"idle because of", idleText, rest},
+}
+
+// shownRows are the rows that a table shows of all: those that pass, at most as many as usual for all of them.
+func shownRows[R any](p *printer, all []R, usual int, pass func(*R) bool) []R {
+	var out []R
+	for i := range all {
+		if pass(&all[i]) && len(out) < p.rows(len(all), usual) {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 func idleText(g *GPURow) string {
@@ -55,20 +67,7 @@ func (p *printer) criticalPath() {
 		return
 	}
 	p.heading("Critical path", "of one traced step: its length would change with these")
-	var rows [][]string
-	for i := range p.r.CriticalPath[:p.rows(len(p.r.CriticalPath), 8)] {
-		c := &p.r.CriticalPath[i]
-		name, at := "", ""
-		if len(c.Spans) > 0 {
-			sp := &c.Spans[0]
-			name, at = ShortKernel(sp.Name), Milliseconds(sp.Us/1e3)
-			if sp.Rank != nil {
-				name += fmt.Sprintf(" (rank %d)", *sp.Rank)
-			}
-		}
-		rows = append(rows, []string{c.Kind, Milliseconds(c.Us / 1e3), Percent(c.Share), at, strings.TrimSpace(name)})
-	}
-	p.table([]column{{head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "longest", right: true}, {head: "which", wide: true}}, rows)
+	writeTable(p, pathColumns, p.r.CriticalPath[:p.rows(len(p.r.CriticalPath), 8)])
 	var parts []string
 	for _, r := range p.r.CriticalRanks[:p.rows(len(p.r.CriticalRanks), 8)] {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Rank, Percent(r.Share)))
@@ -76,6 +75,32 @@ func (p *printer) criticalPath() {
 	if len(parts) > 0 {
 		p.wrap("  by rank: ", "    ", strings.Join(parts, " · "))
 	}
+}
+
+var pathColumns = []column[CriticalRow]{
+	{"kind", func(c *CriticalRow) string { return c.Kind }, 0},
+	{"time", func(c *CriticalRow) string { return Milliseconds(c.Us / 1e3) }, number},
+	{"share", func(c *CriticalRow) string { return Percent(c.Share) }, number},
+	{"longest", longestSpan, number},
+	{"which", longestName, rest},
+}
+
+func longestSpan(c *CriticalRow) string {
+	if len(c.Spans) == 0 {
+		return ""
+	}
+	return Milliseconds(c.Spans[0].Us / 1e3)
+}
+
+func longestName(c *CriticalRow) string {
+	if len(c.Spans) == 0 {
+		return ""
+	}
+	name := ShortKernel(c.Spans[0].Name)
+	if rank := c.Spans[0].Rank; rank != nil {
+		name += fmt.Sprintf(" (rank %d)", *rank)
+	}
+	return strings.TrimSpace(name)
 }
 
 func rankText(r *int) string {
@@ -104,22 +129,28 @@ var operatorKeys = map[string]func(*OpRow) float64{
 	"flops":                    func(o *OpRow) float64 { return float64(o.Flops) },
 }
 
-func (p *printer) operators() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool {
+// sortedOperators are the operators that a report lists, in the order that was asked for, with what they are sorted by; device says that
+// some have device work.
+func (p *printer) sortedOperators() (rows []OpRow, key func(*OpRow) float64, device bool) {
+	rows = slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool {
 		return p.opt.SortBy == "" && (o.IsUserAnnotation || o.DeviceType != "cpu")
 	})
-	if len(rows) == 0 {
-		return
-	}
-	device := slices.ContainsFunc(rows, func(o OpRow) bool { return o.SelfDeviceUs > 0 })
-	key := operatorKeys[p.opt.SortBy]
-	if key == nil {
+	device = slices.ContainsFunc(rows, func(o OpRow) bool { return o.SelfDeviceUs > 0 })
+	if key = operatorKeys[p.opt.SortBy]; key == nil {
 		key = operatorKeys["self_cpu_time_total"]
 		if device {
 			key = operatorKeys["self_device_time_total"]
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y OpRow) int { return cmp.Compare(key(&y), key(&x)) })
+	return rows, key, device
+}
+
+func (p *printer) operators() {
+	rows, _, device := p.sortedOperators()
+	if len(rows) == 0 {
+		return
+	}
 	selfCPU := 0.0
 	for i := range rows {
 		selfCPU += rows[i].SelfCPUUs
@@ -129,33 +160,36 @@ func (p *printer) operators() {
 		aside = "CPU times of device operators are the time to launch them; " + aside
 	}
 	p.heading("Top operators", aside)
-	us := func(v float64) string { return Milliseconds(v / 1e3) }
-	var cells [][]string
-	for i := range rows[:p.rows(len(rows), 10)] {
-		o := &rows[i]
-		name := o.Name
-		if o.InputShapes != "" {
-			name += " " + o.InputShapes
-		}
-		c := []string{name}
-		if p.r.byModule() {
-			c = append(c, clipLeft(cmp.Or(o.Module, "-"), moduleText))
-		}
-		c = append(c, us(o.SelfCPUUs), Percent(o.SelfCPUUs/max(selfCPU, 1e-9)), us(o.CPUUs))
-		if device {
-			c = append(c, us(o.SelfDeviceUs), us(o.DeviceUs))
-		}
-		cells = append(cells, append(c, Count(o.Count)))
+	cols := []column[OpRow]{
+		{"operator", opName, rest},
+		{"module", func(o *OpRow) string { return clipLeft(cmp.Or(o.Module, unknown), moduleText) }, 0},
+		{"self CPU", func(o *OpRow) string { return Milliseconds(o.SelfCPUUs / 1e3) }, number},
+		{"share", func(o *OpRow) string { return Percent(o.SelfCPUUs / max(selfCPU, 1e-9)) }, number},
+		{"total CPU", func(o *OpRow) string { return Milliseconds(o.CPUUs / 1e3) }, number},
+		{"self device", func(o *OpRow) string { return deviceTime(device, o.SelfDeviceUs) }, number},
+		{"total device", func(o *OpRow) string { return deviceTime(device, o.DeviceUs) }, number},
+		{"calls", func(o *OpRow) string { return Count(o.Count) }, number},
 	}
-	cols := []column{{head: "operator", wide: true}}
-	if p.r.byModule() {
-		cols = append(cols, column{head: "module"})
+	if !p.r.byModule() {
+		cols = slices.DeleteFunc(cols, func(c column[OpRow]) bool { return c.head == "module" })
 	}
-	cols = append(cols, column{head: "self CPU", right: true}, column{head: "share", right: true}, column{head: "total CPU", right: true})
-	if device {
-		cols = append(cols, column{head: "self device", right: true}, column{head: "total device", right: true})
+	writeKnown(p, cols, rows[:p.rows(len(rows), 10)])
+}
+
+// opName is an operator with the shapes that tell it apart.
+func opName(o *OpRow) string {
+	if o.InputShapes == "" {
+		return o.Name
 	}
-	p.table(append(cols, column{head: "calls", right: true}), cells)
+	return o.Name + " " + o.InputShapes
+}
+
+// deviceTime is unknown in every row of a program without a device.
+func deviceTime(device bool, us float64) string {
+	if !device {
+		return unknown
+	}
+	return Milliseconds(us / 1e3)
 }
 
 // moduleText is how wide a module's path is beside an operator's name; its end tells most.
@@ -176,17 +210,19 @@ func (p *printer) kernels() {
 	}
 	p.heading("Top kernels", fmt.Sprintf("%d names, %s of device work", len(p.r.Kernels), Milliseconds(total/1e3)))
 	p.kernelKinds(total)
-	var rows [][]string
-	var below []string
-	for i := range p.r.Kernels[:p.rows(len(p.r.Kernels), 8)] {
-		k := &p.r.Kernels[i]
-		rows = append(rows, []string{ShortKernel(k.Name), k.Category, Milliseconds(k.DeviceUs / 1e3), Percent(k.DeviceUs / max(total, 1e-9)), Milliseconds(k.MeanUs / 1e3), Count(k.Count), clip(k.Launcher.Op, 24)})
-		if p.opt.All || p.asked() {
-			below = append(below, kernelPlace(k))
-		}
+	below := kernelPlace
+	if !p.opt.All && !p.asked() {
+		below = nil
 	}
-	p.tableWith([]column{{head: "kernel", wide: true}, {head: "kind"}, {head: "time", right: true}, {head: "share", right: true}, {head: "mean", right: true},
-		{head: "runs", right: true}, {head: "launched by"}}, rows, below)
+	writeTableWith(p, []column[KernelRow]{
+		{"kernel", func(k *KernelRow) string { return ShortKernel(k.Name) }, rest},
+		{"kind", func(k *KernelRow) string { return k.Category }, 0},
+		{"time", func(k *KernelRow) string { return Milliseconds(k.DeviceUs / 1e3) }, number},
+		{"share", func(k *KernelRow) string { return Percent(k.DeviceUs / max(total, 1e-9)) }, number},
+		{"mean", func(k *KernelRow) string { return Milliseconds(k.MeanUs / 1e3) }, number},
+		{"runs", func(k *KernelRow) string { return Count(k.Count) }, number},
+		{"launched by", func(k *KernelRow) string { return clip(k.Launcher.Op, 24) }, 0},
+	}, p.r.Kernels[:p.rows(len(p.r.Kernels), 8)], below)
 }
 
 // kernelPlace says where the longest run of a kernel was launched, and what more is known of its runs.
@@ -233,25 +269,29 @@ func (p *printer) python() {
 		title = "Top lines" // another profiler's file, of a program in another language
 	}
 	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, Seconds(py.ScopeS)))
-	var rows [][]string
-	for i := range py.Lines[:p.rows(len(py.Lines), 8)] {
-		l := &py.Lines[i]
-		rows = append(rows, []string{Seconds(l.SelfS), Percent(l.SelfS / max(py.ScopeS, 1e-9)), Seconds(l.TotalS), fmt.Sprintf("%s:%d", base(l.File), l.Line), l.Source})
-	}
-	p.table([]column{{head: "own", right: true}, {head: "share", right: true}, {head: "total", right: true}, {head: "line"}, {head: "source", wide: true}}, rows)
+	writeTable(p, []column[LineRow]{
+		{"own", func(l *LineRow) string { return Seconds(l.SelfS) }, number},
+		{"share", func(l *LineRow) string { return Percent(l.SelfS / max(py.ScopeS, 1e-9)) }, number},
+		{"total", func(l *LineRow) string { return Seconds(l.TotalS) }, number},
+		{"line", func(l *LineRow) string { return fmt.Sprintf("%s:%d", base(l.File), l.Line) }, 0},
+		{"source", func(l *LineRow) string { return l.Source }, rest},
+	}, py.Lines[:p.rows(len(py.Lines), 8)])
 	p.heading("Top functions", "95 % interval of the total's share")
-	rows = nil
-	for i := range py.Functions[:p.rows(len(py.Functions), 8)] {
-		f := &py.Functions[i]
-		rows = append(rows, []string{Seconds(f.SelfS), Seconds(f.TotalS), fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100), f.Function, fileLine(f.File, f.Line)})
-	}
-	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "share", right: true}, {head: "function", left: true}, {head: "file", wide: true, left: true}}, rows)
+	writeTable(p, functionColumns, py.Functions[:p.rows(len(py.Functions), 8)])
 	if p.opt.Verbose || p.opt.All {
 		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, Count(int64(py.Samples)), Count(py.Late), Count(py.Failed))
 		for _, q := range py.Processes {
 			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, rankText(q.Rank), Count(int64(q.Samples)), Percent(q.CPUPart), q.Command)
 		}
 	}
+}
+
+var functionColumns = []column[FuncRow]{
+	{"own", func(f *FuncRow) string { return Seconds(f.SelfS) }, number},
+	{"total", func(f *FuncRow) string { return Seconds(f.TotalS) }, number},
+	{"share", func(f *FuncRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
+	{"function", func(f *FuncRow) string { return f.Function }, tail},
+	{"file", func(f *FuncRow) string { return fileLine(f.File, f.Line) }, rest | tail},
 }
 
 // fileLine is a place as editors open it; files of other profilers do not tell every line.
@@ -268,12 +308,15 @@ func (p *printer) calls() {
 		return
 	}
 	p.heading("Calls", "exact counts; times include what counting cost")
-	var rows [][]string
-	for i := range p.r.Calls[:p.rows(len(p.r.Calls), 12)] {
-		c := &p.r.Calls[i]
-		rows = append(rows, []string{Seconds(c.SelfS), Seconds(c.TotalS), Count(c.Hits), c.Function, fmt.Sprintf("%s:%d", c.File, c.Line)})
-	}
-	p.table([]column{{head: "own", right: true}, {head: "total", right: true}, {head: "calls", right: true}, {head: "function", left: true}, {head: "file", wide: true, left: true}}, rows)
+	writeTable(p, callColumns, p.r.Calls[:p.rows(len(p.r.Calls), 12)])
+}
+
+var callColumns = []column[CallRow]{
+	{"own", func(c *CallRow) string { return Seconds(c.SelfS) }, number},
+	{"total", func(c *CallRow) string { return Seconds(c.TotalS) }, number},
+	{"calls", func(c *CallRow) string { return Count(c.Hits) }, number},
+	{"function", func(c *CallRow) string { return c.Function }, tail},
+	{"file", func(c *CallRow) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }, rest | tail},
 }
 
 // lineTimes are exact times by line.
@@ -286,10 +329,12 @@ func (p *printer) lineTimes() {
 		total += p.r.Lines[i].SelfS
 	}
 	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", Seconds(total)))
-	var rows [][]string
-	for i := range p.r.Lines[:p.rows(len(p.r.Lines), 12)] {
-		l := &p.r.Lines[i]
-		rows = append(rows, []string{Seconds(l.SelfS), Percent(l.SelfS / max(total, 1e-9)), Count(l.Hits), Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))), l.Function, fmt.Sprintf("%s:%d", l.File, l.Line)})
-	}
-	p.table([]column{{head: "time", right: true}, {head: "share", right: true}, {head: "hits", right: true}, {head: "per hit", right: true}, {head: "function"}, {head: "line", wide: true, left: true}}, rows)
+	writeTable(p, []column[CallRow]{
+		{"time", func(l *CallRow) string { return Seconds(l.SelfS) }, number},
+		{"share", func(l *CallRow) string { return Percent(l.SelfS / max(total, 1e-9)) }, number},
+		{"hits", func(l *CallRow) string { return Count(l.Hits) }, number},
+		{"per hit", func(l *CallRow) string { return Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
+		{"function", func(l *CallRow) string { return l.Function }, 0},
+		{"line", func(l *CallRow) string { return fmt.Sprintf("%s:%d", l.File, l.Line) }, rest | tail},
+	}, p.r.Lines[:p.rows(len(p.r.Lines), 12)])
 }

@@ -16,7 +16,7 @@ func (p *printer) verdict() {
 	if i < 0 {
 		colour = green
 	}
-	p.wrapStyled(colour, "  ", "  ", upperFirst(r.Verdict.Sentence))
+	p.wrapStyled(colour, "  ", "  ", UpperFirst(r.Verdict.Sentence))
 	if i >= 0 {
 		f := &r.Findings[i]
 		if f.Where.File != "" && f.Where.Source != "" {
@@ -33,32 +33,39 @@ func (p *printer) verdict() {
 	}
 }
 
-// title is the command (or what was read), how long it ran and how it ended.
+// title is the report's title within the width that is left beside the tool's name.
 func (p *printer) title() string {
-	r := p.r
-	var s string
+	name, ending := p.r.titleParts()
+	return clip(name, p.width-12-textWidth(ending)) + ending
+}
+
+// Title is the command (or what was read), how long it ran and how it ended.
+func (r *Report) Title() string {
+	name, ending := r.titleParts()
+	return name + ending
+}
+
+func (r *Report) titleParts() (name, ending string) {
 	switch {
 	case r.Run != nil:
-		s = commandText(r.Run.Command)
-		tail := ""
 		if r.Run.WallS > 0 {
-			tail = ", " + Seconds(r.Run.WallS)
+			ending = ", " + Seconds(r.Run.WallS)
 		}
 		switch {
 		case r.Growing:
-			tail += ", still running"
+			ending += ", still running"
 		case r.Run.Signal != nil:
-			tail += ", ended by " + *r.Run.Signal
+			ending += ", ended by " + *r.Run.Signal
 		case r.Run.ExitCode != 0:
-			tail += fmt.Sprintf(", exit code %d", r.Run.ExitCode)
+			ending += fmt.Sprintf(", exit code %d", r.Run.ExitCode)
 		}
-		return clip(s, p.width-12-textWidth(tail)) + tail
+		return commandText(r.Run.Command), ending
 	case len(r.Inputs) == 1:
-		s = base(r.Inputs[0].Path)
+		return base(r.Inputs[0].Path), ""
 	case len(r.Inputs) > 1:
-		s = fmt.Sprintf("%d files, the first %s", len(r.Inputs), base(r.Inputs[0].Path))
+		return fmt.Sprintf("%d files, the first %s", len(r.Inputs), base(r.Inputs[0].Path)), ""
 	}
-	return clip(s, p.width-12)
+	return "", ""
 }
 
 // commandText is a command as its user thinks of it: without the interpreter and its path.
@@ -75,7 +82,8 @@ func commandText(command []string) string {
 	return strings.Join(append([]string{base(command[0])}, command[1:]...), " ")
 }
 
-func upperFirst(s string) string {
+// UpperFirst begins a sentence with a capital.
+func UpperFirst(s string) string {
 	r := []rune(s)
 	if len(r) > 0 && r[0] >= 'a' && r[0] <= 'z' {
 		r[0] -= 'a' - 'A'
@@ -107,6 +115,9 @@ func (p *printer) environment() {
 		return
 	}
 	p.heading("Environment", "")
+	if p.brief() {
+		soft, mach = p.briefEnvironment(), nil
+	}
 	if len(soft) > 0 {
 		p.wrap("  ", "  ", strings.Join(soft, " · "))
 	}
@@ -114,7 +125,7 @@ func (p *printer) environment() {
 		p.wrap("  ", "  ", strings.Join(mach, " · "))
 	}
 	for _, g := range e.GPUs {
-		p.wrap("  ", "    ", gpuLine(&g))
+		p.wrap("  ", "    ", fmt.Sprintf("GPU %d: %s", g.Index, GPUText(&g)))
 	}
 	for _, m := range e.Missing {
 		p.wrap("  ! ", "    ", m)
@@ -159,8 +170,9 @@ func (p *printer) machine(out *[]string) {
 	}
 }
 
-func gpuLine(g *GPU) string {
-	s := fmt.Sprintf("GPU %d: %s", g.Index, cmp.Or(g.Name, "name not recorded"))
+// GPUText describes a device.
+func GPUText(g *GPU) string {
+	s := cmp.Or(g.Name, "name not recorded")
 	if g.MemoryBytes > 0 {
 		s += ", " + Bytes(float64(g.MemoryBytes))
 	}
@@ -214,7 +226,7 @@ func (p *printer) breakdown() {
 		}
 		p.bar("  ", part)
 		for i, sub := range part.Of {
-			if sub.Share < 0.01 || i >= 6 && !p.opt.All {
+			if sub.Share < 0.01 || i >= 6 && !p.opt.All || p.brief() && (i >= 4 || sub.Share < 0.02) {
 				continue
 			}
 			p.bar("    ", sub)
@@ -261,6 +273,10 @@ func (p *printer) findings() {
 		return
 	}
 	p.heading("Findings", "savings are estimates; the first fix can change the others")
+	if p.brief() {
+		p.briefFindings()
+		return
+	}
 	for i := range p.r.Findings {
 		if i >= p.rows(len(p.r.Findings), 8) {
 			p.line("  %d more with --all", len(p.r.Findings)-i)
@@ -270,18 +286,47 @@ func (p *printer) findings() {
 	}
 }
 
+// briefFindings writes the first finding in full, the others as long as the report fits its length, and of the rest a line each.
+func (p *printer) briefFindings() {
+	most := mostLines - p.reserve()
+	for i := range p.r.Findings {
+		f := &p.r.Findings[i]
+		rest := len(p.r.Findings) - i - 1
+		full := &printer{r: p.r, opt: p.opt, width: p.width}
+		full.finding(i+1, f)
+		switch {
+		case i == 0 || p.lines()+full.lines()+2*rest <= most:
+			p.out.WriteString(full.out.String())
+		case p.lines()+2*rest+2 <= most || rest == 0:
+			p.shortFinding(i+1, f)
+		default:
+			p.line("  %d more with --section findings", rest+1)
+			return
+		}
+	}
+}
+
+// shortFinding is a finding in a line or two: what, where, and what it saves.
+func (p *printer) shortFinding(n int, f *Finding) {
+	text := UpperFirst(f.Title) + at(f.Where)
+	if f.Saving != nil {
+		text += fmt.Sprintf("; saves %s of this run", rangeText(f.Saving.RunS, Seconds))
+	}
+	p.wrap(fmt.Sprintf("%2d. ", n), "    ", text)
+}
+
 func (p *printer) finding(n int, f *Finding) {
 	name := f.Cause
 	if f.Sub != "" {
 		name += "/" + f.Sub
 	}
 	lead := fmt.Sprintf("%2d. ", n)
-	p.wrapStyled(bold, lead, "    ", upperFirst(f.Title)+"  ["+name+"]")
+	p.wrapStyled(bold, lead, "    ", UpperFirst(f.Title)+"  ["+name+"]")
 	p.place(f.Where)
 	if s := f.Saving; s != nil {
-		p.wrap("      saves     ", "                ", p.saving(s))
+		p.wrap("      saves     ", "                ", SavingText(s))
 		if n > 1 && s.InOrderMs != nil {
-			p.wrap("                ", "                ", inOrderText(s))
+			p.wrap("                ", "                ", InOrderText(s))
 		}
 	}
 	for _, e := range f.Evidence {
@@ -319,15 +364,16 @@ func at(w Where) string {
 	return ""
 }
 
-func (p *printer) saving(s *Saving) string {
+// SavingText says what a fix saves, with its range.
+func SavingText(s *Saving) string {
 	if s.StepMs != nil {
 		return fmt.Sprintf("%s a step (best guess %s); %s of this run", rangeText(s.StepMs, Milliseconds), Milliseconds(s.StepMs.Mid), rangeText(s.RunS, Seconds))
 	}
 	return fmt.Sprintf("%s of this run (best guess %s)", rangeText(s.RunS, Seconds), Seconds(s.RunS.Mid))
 }
 
-// inOrderText says what is left to save once the findings above are fixed.
-func inOrderText(s *Saving) string {
+// InOrderText says what is left to save once the findings above are fixed.
+func InOrderText(s *Saving) string {
 	if *s.InOrderMs <= 0 {
 		return "after the fixes above: nothing more"
 	}

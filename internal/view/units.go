@@ -1,9 +1,9 @@
 package view
 
 import (
-	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Milliseconds writes a time given in ms with three significant digits and the unit that reads best.
@@ -13,22 +13,22 @@ func Milliseconds(ms float64) string {
 	case a == 0:
 		return "0"
 	case a < 1:
-		return digits(ms*1000) + " µs"
+		return Digits(ms*1000) + " µs"
 	case a < 1000:
-		return digits(ms) + " ms"
+		return Digits(ms) + " ms"
 	case a < 120e3:
-		return digits(ms/1000) + " s"
+		return Digits(ms/1000) + " s"
 	case a < 7200e3:
-		return digits(ms/60e3) + " min"
+		return Digits(ms/60e3) + " min"
 	}
-	return digits(ms/3600e3) + " h"
+	return Digits(ms/3600e3) + " h"
 }
 
 // Seconds writes a time given in seconds likewise.
 func Seconds(s float64) string { return Milliseconds(s * 1000) }
 
-// digits writes three significant digits without an exponent.
-func digits(v float64) string {
+// Digits writes three significant digits without an exponent.
+func Digits(v float64) string {
 	a := math.Abs(v)
 	switch {
 	case a >= 99.95:
@@ -62,7 +62,7 @@ func Bytes(n float64) string {
 	if i == 0 {
 		return strconv.FormatFloat(n, 'f', 0, 64) + " B"
 	}
-	return digits(n) + " " + units[i]
+	return Digits(n) + " " + units[i]
 }
 
 // Count writes a whole number with thin groups of three.
@@ -74,11 +74,21 @@ func Count(n int64) string {
 	return s
 }
 
-// rangeText writes low–high in one unit.
+// rangeText writes low–high in the unit of the high end: "52–118 ms", "0.028–1.4 s".
 func rangeText(r *Range, unit func(float64) string) string {
 	low, high := unit(r.Low), unit(r.High)
 	if low == high {
 		return high
 	}
-	return fmt.Sprintf("%s – %s", low, high)
+	from, lowOf, _ := strings.Cut(low, " ")
+	number, of, _ := strings.Cut(high, " ")
+	scaled, err := strconv.ParseFloat(number, 64)
+	switch ratio := r.Low / r.High; {
+	case lowOf == of || r.Low == 0:
+	case err == nil && ratio >= 0.001 && ratio < 1:
+		from = strconv.FormatFloat(ratio*scaled, 'g', 2, 64)
+	default:
+		return low + " – " + high
+	}
+	return strings.TrimRight(from+"–"+number+" "+of, " ")
 }

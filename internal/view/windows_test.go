@@ -27,8 +27,7 @@ func TestCollectivesOfTracedStretchesStandOnce(t *testing.T) {
 // One long name does not take the room of the column beside it.
 func TestALongNameLeavesRoomForTheFile(t *testing.T) {
 	p := newPrinter(&Report{}, TextOptions{Width: 80})
-	p.table([]column{{head: "own", right: true}, {head: "function", left: true}, {head: "file", wide: true, left: true}},
-		[][]string{{"1 s", strings.Repeat("Outer.<locals>.", 8) + "wrapper", "/home/u/package/optimizer.py:135"}})
+	writeTable(p, functionColumns, []FuncRow{{SelfS: 1, Function: strings.Repeat("Outer.<locals>.", 8) + "wrapper", File: "/home/u/package/optimizer.py", Line: 135}})
 	if text := p.out.String(); !strings.Contains(text, "locals>.wrapper") || !strings.Contains(text, "optimizer.py:135") {
 		t.Errorf("the table hides the function's end or its place:\n%s", text)
 	}

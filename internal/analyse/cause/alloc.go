@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // findAlloc names devices that stand still because memory is asked of the driver or given back, each of which waits for the
 // device. PyTorch's own cache does so only while it grows, after an empty_cache(), or when it is fragmented.
-func findAlloc(t *Traced) []Finding {
+func findAlloc(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleAlloc)
 	f := t.idleFinding(Alloc, time, at, gaps, "the device idles while the driver allocates or frees memory")
-	f.Run = Range{0.5 * time, 0.85 * time, time} // the driver's calls are long beside what tracing adds
+	f.Run = f.by(price.TracedAlloc).Times(time)
 	f.Fix.Text = "Do not call torch.cuda.empty_cache() in the loop, keep shapes the same from step to step, and let PyTorch's allocator use expandable segments."
 	f.Fix.Change = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("longest place: %s", nonEmpty(at.Op, "outside of operators"))})
 	f.Caveat = "In the first steps the cache grows as a matter of course: a trace of those shows this in every program."
-	return []Finding{f}
+	return []Draft{f}
 }

@@ -2,11 +2,11 @@ package cause
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -15,7 +15,7 @@ var anomalyChecks = map[string]bool{"aten::isnan": true, "aten::_is_any_true": t
 
 // findAnomaly names autograd's anomaly detection, left on: forwards it notes the Python stack of each operator, backwards it looks for NaN in
 // each gradient.
-func findAnomaly(c *Context) []Finding {
+func findAnomaly(c *Facts, _ Ledger) []Draft {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		switch a.Part {
 		case analyse.PartPython, analyse.PartOps, analyse.PartGC:
@@ -32,18 +32,16 @@ func findAnomaly(c *Context) []Finding {
 	if few && c.share(checked) < Floor {
 		return nil
 	}
-	f := Finding{Cause: Python, Sub: "anomaly", Where: nowhere(), Confidence: c.basis(len(chains)), claim: map[analyse.PartID]float64{}}
-	c.takeChore(&f, membersOf(chains))
-	f.claim[analyse.PartOps] += checked
-	c.chores += checked
+	f := draft(Finding{Cause: Python, Sub: "anomaly", Where: nowhere(), Confidence: c.basis(len(chains))}, nil)
+	f.Claim = c.chores(membersOf(chains))
+	f.Claim.Parts[analyse.PartOps] += checked
+	f.Claim.Small += checked
 	f.Share = c.share(noted + checked)
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
 	t := c.perStep(noted + checked)
-	spread := 1.64 / math.Sqrt(float64(max(len(chains), minSamples))) // of a count of samples, 90 %
-	// Keeping and freeing the stacks shows in no sample: measured on 2.4 and 2.15, 15 to 50 % more.
-	f.Step = Range{max(0.9*(1-spread), 0) * t, 1.25 * t, (1.5 + spread) * t}
+	f.Step = f.by(price.Anomaly).Sampled(max(len(chains), minSamples)).Scale(t)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is autograd's anomaly detection", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in looking for NaN in each gradient", ms(c.perStep(checked)), c.Unit()), Value: c.perStep(checked) / 1e6, Unit: "ms"}}
@@ -55,12 +53,12 @@ func findAnomaly(c *Context) []Finding {
 	if len(switches) == 1 {
 		f.anomalySwitch(switches[0])
 	}
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // anomalyChecks is the operators' time, in ns over the windows, in which gradients are looked through. Stacks are noted inside of traced
 // operators, though samples count it as Python's: so many ns.
-func (c *Context) anomalyChecks(noted float64) float64 {
+func (c *Facts) anomalyChecks(noted float64) float64 {
 	checks, all := 0.0, 0.0
 	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {

@@ -2,29 +2,19 @@ package cause
 
 import (
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
-	"bottleneck/internal/stats"
 )
 
 // Limits of the rule on work beside the training.
 const (
-	besideShare   = 0.10 // of the step
-	besideRare    = 0.30 // of the loop's time, for validations that only few of the steps make
-	besideTracked = 0.2  // of a place's traced samples that may lie at operators that a gradient needs
-	besideTraced  = 5    // samples of a place in traced steps that are enough to tell
-	besideOps     = 0.3  // of a place's time in operators
-	besideLines   = 4    // lines of one function that lie so close belong together
-	besideNetwork = 0.15 // of a place's time in calls of modules from which it runs a network
+	besideTraced = 5 // samples of a place in traced steps that are enough to tell
+	besideLines  = 4 // lines of one function that lie so close belong together
 )
-
-// readBack matches source lines that turn tensors into Python's own values, or hand them to a log.
-var readBack = regexp.MustCompile(`\.(item|tolist|numpy|cpu)\s*\(|(?:^|[^.\w])(float|print)\s*\(|\.add_(histogram|scalar|scalars|image)\s*\(|\.log(_dict|_metrics)?\s*\(`)
 
 // placeKey is a function, or one line of it.
 type placeKey struct {
@@ -43,41 +33,27 @@ type besidePlace struct {
 // findBeside names what each training step computes beside the training: operators whose results no backward pass uses and from which
 // the loss is not computed, called by neither the optimizer nor the loader, and read back to Python: statistics for logs, metrics. Doing
 // it every n-th step is the cure.
-func findBeside(c *Context) []Finding {
+func findBeside(c *Facts, l Ledger) []Draft {
 	u := analyse.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return nil
 	}
-	var out []Finding
+	var out []Draft
 	loss := c.lossParts()
-	for _, p := range c.besidePlaces(u, loss) {
+	for _, p := range c.besidePlaces(l, u, loss) {
 		t := sum(p.chains)
 		members := membersOf(p.chains)
-		if len(out) == maxPythonFindings || c.share(t) < besideShare || p.traced < besideTraced || len(members) < minSamples ||
+		if len(out) == maxPythonFindings || c.share(t) < price.BesideShare || p.traced < besideTraced || len(members) < minSamples ||
 			!c.operates(&p) || !c.readsBack(&p) && !loss.readLater(&p) {
 			continue
 		}
 		network := c.infers(&p)
-		if network && !c.validates(&p, u) || c.every(members) > 1 && (!network || c.share(t) < besideRare) {
+		if network && !c.validates(&p, u) || c.every(members) > 1 && (!network || c.share(t) < price.BesideRare) {
 			continue
 		}
 		out = append(out, c.besideFinding(&p, network))
-		for _, m := range members {
-			c.beside[m] = true
-		}
 	}
 	return out
-}
-
-// besideTime is the operators' time that findBeside has claimed, in ns over the windows.
-func (c *Context) besideTime() float64 {
-	t := 0.0
-	for m := range stats.InOrder(c.beside) {
-		if a := &c.B.Samples[m]; a.Part == analyse.PartOps {
-			t += a.Weight
-		}
-	}
-	return t
 }
 
 func membersOf(chains []chain) []int {
@@ -90,7 +66,7 @@ func membersOf(chains []chain) []int {
 
 // besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work and on which the loss does not
 // depend, most time first.
-func (c *Context) besidePlaces(u *analyse.Untracked, loss *lossParts) []besidePlace {
+func (c *Facts) besidePlaces(l Ledger, u *analyse.Untracked, loss *lossParts) []besidePlace {
 	seen, apart := map[placeKey]int{}, map[placeKey]int{}
 	c.tracedChains(u, func(ch chain, at model.Time) {
 		untracked := inside(u.Runs, at)
@@ -109,11 +85,11 @@ func (c *Context) besidePlaces(u *analyse.Untracked, loss *lossParts) []besidePl
 		}
 	})
 	beside := func(k placeKey) bool {
-		return seen[k] > 0 && float64(seen[k]-apart[k]) <= besideTracked*float64(seen[k])
+		return seen[k] > 0 && float64(seen[k]-apart[k]) <= price.BesideTracked*float64(seen[k])
 	}
 	index := map[placeKey]int{}
 	var out []besidePlace
-	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, c.computes) {
+	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool { return !l.Taken(k) && c.computes(a) }) {
 		depth, key, ok := c.outermost(&ch, beside, loss)
 		if !ok {
 			continue
@@ -134,7 +110,7 @@ func (c *Context) besidePlaces(u *analyse.Untracked, loss *lossParts) []besidePl
 // outermost is the first place on a chain, from outside, that is beside the training: a function, or a line of one that does
 // other things too. Functions that drive the loop are never the place, and of a line that only calls another function of the
 // user's, that function is.
-func (c *Context) outermost(ch *chain, beside func(placeKey) bool, loss *lossParts) (depth int, key placeKey, ok bool) {
+func (c *Facts) outermost(ch *chain, beside func(placeKey) bool, loss *lossParts) (depth int, key placeKey, ok bool) {
 	for i := range ch.frames {
 		f := keyOf(&ch.frames[i])
 		if k := (placeKey{f: f}); !c.drivers[f] && beside(k) && !loss.holds(ch.frames, i, true) {
@@ -177,13 +153,13 @@ func joinNear(all []besidePlace) []besidePlace {
 }
 
 // computes chooses samples in operators or in the interpreter that are neither in a backward pass nor in an optimizer.
-func (c *Context) computes(k int, a *analyse.Attributed) bool {
-	return !c.beside[k] && (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
+func (c *Facts) computes(a *analyse.Attributed) bool {
+	return (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
 		c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(analyse.ActBackward|analyse.ActOptimizer|analyse.ActLoader) == 0
 }
 
 // tracedChains hands out the driving thread's samples in traced steps, with their times.
-func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, at model.Time)) {
+func (c *Facts) tracedChains(u *analyse.Untracked, f func(ch chain, at model.Time)) {
 	sm := &c.P.Samples
 	var list []analyse.Attributed
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
@@ -197,19 +173,19 @@ func (c *Context) tracedChains(u *analyse.Untracked, f func(ch chain, at model.T
 }
 
 // operates says that a place's time goes into calling operators as well: Python alone is another finding.
-func (c *Context) operates(p *besidePlace) bool {
+func (c *Facts) operates(p *besidePlace) bool {
 	t := 0.0
 	for _, ch := range p.chains {
 		if c.B.Samples[ch.index].Part != analyse.PartPython {
 			t += ch.weight
 		}
 	}
-	return t >= besideOps*sum(p.chains)
+	return t >= price.BesideOps*sum(p.chains)
 }
 
 // infers says that a place runs a network: what that predicts steers what comes next (the actions of an environment, the words of
 // a decoder, a teacher's answers), so that leaving it out would change the program.
-func (c *Context) infers(p *besidePlace) bool {
+func (c *Facts) infers(p *besidePlace) bool {
 	t := 0.0
 	for _, ch := range p.chains {
 		c.C.Walk(c.P.Samples.Stack[c.B.Samples[ch.index].Index], func(fr model.FrameID) bool {
@@ -221,12 +197,12 @@ func (c *Context) infers(p *besidePlace) bool {
 			return !called && keyOf(frame) != p.key.f // what calls the place does not matter
 		})
 	}
-	return t >= besideNetwork*sum(p.chains)
+	return t >= price.BesideNetwork*sum(p.chains)
 }
 
 // validates says that a place that runs a network computes a loss of what that answers, which no gradient flows through: it tries the
 // model. An answer that steers what comes next is not judged where it is made.
-func (c *Context) validates(p *besidePlace, u *analyse.Untracked) bool {
+func (c *Facts) validates(p *besidePlace, u *analyse.Untracked) bool {
 	all, judged := 0, 0
 	c.tracedChains(u, func(ch chain, at model.Time) {
 		here := slices.ContainsFunc(ch.frames, func(f model.Frame) bool {
@@ -241,7 +217,7 @@ func (c *Context) validates(p *besidePlace, u *analyse.Untracked) bool {
 }
 
 // readsBack says that the source of a place, or of what it calls, turns tensors into Python's values.
-func (c *Context) readsBack(p *besidePlace) bool {
+func (c *Facts) readsBack(p *besidePlace) bool {
 	type stretch struct{ from, to int32 }
 	lines := map[funcKey]*stretch{}
 	for _, ch := range p.chains {
@@ -263,7 +239,7 @@ func (c *Context) readsBack(p *besidePlace) bool {
 		open := 0 // brackets that lines from the last seen one on leave open: the statement goes on after it
 		for line := s.from; (line <= s.to || line <= s.to+2 && open > 0) && line-s.from < 200; line++ {
 			text := c.source(c.text(key.file), int(line))
-			if readBack.MatchString(text) {
+			if readsBack(text) {
 				return true
 			}
 			if line >= s.to {
@@ -274,15 +250,15 @@ func (c *Context) readsBack(p *besidePlace) bool {
 	return false
 }
 
-func (c *Context) besideFinding(p *besidePlace, validation bool) Finding {
+func (c *Facts) besideFinding(p *besidePlace, validation bool) Draft {
 	sp := spotOf(p.chains, p.depth, sum(p.chains))
-	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
+	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)}, Parts{})
+	f.Claim.Samples = sp.members
 	for _, ch := range p.chains {
-		f.claim[c.B.Samples[ch.index].Part] += ch.weight
+		f.Claim.Parts[c.B.Samples[ch.index].Part] += ch.weight
 	}
 	t := c.perStep(sp.unit)
-	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
-	f.Step = Range{max(0.95*(1-spread), 0) * t, t, (1 + spread) * t}
+	f.Step = f.by(price.Beside).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each())
 	f.Evidence = []Evidence{
@@ -298,10 +274,10 @@ func (c *Context) besideFinding(p *besidePlace, validation bool) Finding {
 		f.Caveat = "Whoever chooses weights by this value chooses among fewer."
 		if n := c.every(sp.members); n > 1 {
 			f.Fix.Text = fmt.Sprintf("Validate more rarely than about every %s step, or on a part of the data.", ordinal(n))
-			f.Step = Range{0.3 * t, 0.8 * t, t} // some validation stays
+			f.Step = f.by(price.BesideRarely).Times(t)
 			f.Run = c.overRun(f.Step)
 		}
 	}
-	c.grows(&f, sp.members)
+	c.grows(&f.Finding, sp.members)
 	return f
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findBetween names what the interpreter works at between the steps, after the first one: data that is read anew for each training,
 // metrics at the end of an epoch. Steps do not show it, the run pays for it.
-func findBetween(c *Context) []Finding {
+func findBetween(c *Facts, _ Ledger) []Draft {
 	if !c.B.PerStep || c.Wall <= 0 {
 		return nil
 	}
@@ -18,22 +19,22 @@ func findBetween(c *Context) []Finding {
 	if !ok || sp.samples < minSamples || sp.unit < Floor*c.Wall {
 		return nil
 	}
-	f := Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}
+	f := draft(Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}, nil)
 	f.Confidence.Why = plural(sp.samples, "sample") + " between steps"
 	f.Title = fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share))
-	f.Run = Range{0.5 * sp.unit, sp.unit, sp.unit}
+	f.Run = f.by(price.PythonBetween).Times(sp.unit)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), Value: sp.unit / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
 	}
 	f.Fix.Text = "Do it once and keep the result, do it less often, or make this code faster: work on whole arrays instead of single elements."
 	f.Caveat = "Counts as often as the program leaves its loop, not per step."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // betweenSteps are the samples of the driving thread between the first and the last step in which the interpreter works outside of
 // all steps, for code that calls no operators; each stands for the time since the one before.
-func (c *Context) betweenSteps() []chain {
+func (c *Facts) betweenSteps() []chain {
 	const longest = 100_000_000 // ns: beyond it samples were lost
 	busy := c.stepsAndPauses()
 	if len(busy) == 0 {
@@ -66,12 +67,12 @@ func (c *Context) betweenSteps() []chain {
 	}
 	return chainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
 		key := keyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User])
-		return a.Part == analyse.PartPython && ops[key] < tensorShare*all[key]
+		return a.Part == analyse.PartPython && ops[key] < price.TensorShare*all[key]
 	})
 }
 
 // stepsAndPauses are the stretches that are steps, compilation, imports or the profiler's own pauses, sorted and disjoint.
-func (c *Context) stepsAndPauses() []analyse.Interval {
+func (c *Facts) stepsAndPauses() []analyse.Interval {
 	var list []analyse.Interval
 	for i := range c.P.Steps {
 		if st := &c.P.Steps[i]; st.End > st.Start {

@@ -3,12 +3,14 @@ package cause
 import (
 	"math"
 	"slices"
+
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // settle gives prices what holds for all of them, once each is known: what two of them would count twice, an interval as wide as the steps'
 // spread says, what the rest of the step gains by the end of waits, their order, and together no more than there is. small are those that then
 // save less than the floor.
-func (c *Context) settle(found []Finding) (kept, small []Finding) {
+func (c *Facts) settle(found []Finding) (kept, small []Finding) {
 	for i := range found {
 		f := &found[i]
 		unsettle(f)
@@ -32,7 +34,7 @@ func (c *Context) settle(found []Finding) (kept, small []Finding) {
 }
 
 // settle settles the findings and those that were too small beside them.
-func (res *Result) settle(c *Context) {
+func (res *Result) settle(c *Facts) {
 	res.Findings, res.small = c.settle(append(res.Findings, res.small...))
 	for i := range res.small {
 		res.Largest = max(res.Largest, savedShare(c, &res.small[i]))
@@ -57,7 +59,7 @@ func unsettle(f *Finding) {
 
 // onlyPart leaves a part of a finding's saving beside the others, and says why.
 func (f *Finding) onlyPart(part float64, why string) {
-	f.Step, f.Run = f.Step.scale(part), f.Run.scale(part)
+	f.Step, f.Run = f.Step.Scale(part), f.Run.Scale(part)
 	if !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Text == why }) {
 		f.Evidence = append(f.Evidence, Evidence{Text: why})
 		f.bare.notes = append(f.bare.notes, why)
@@ -67,21 +69,19 @@ func (f *Finding) onlyPart(part float64, why string) {
 // Half widths of an interval that holds a mean nine times of ten, in its standard errors: one that many values tell, and one that so many
 // groups of them tell (Student's).
 const (
-	ninety        = 1.64
-	groups        = 10
-	ninetyOfGroup = 1.83
+	groups = 10
 )
 
 // widen makes a finding's interval as wide as its rule and the steps say together: the mean of the accounted steps is uncertain as well, by the
 // part of their variance that is the finding's, which is taken to be its part of their time. Both are independent, so that their squares add.
-func (c *Context) widen(f *Finding) {
+func (c *Facts) widen(f *Finding) {
 	mean := c.B.Mean()
 	if f.OfRun || f.Healthy || f.Step.Mid <= 0 || !c.B.PerStep || mean <= 0 {
 		return
 	}
 	half := c.meanHalf() * math.Sqrt(min(f.Step.Mid/mean, 1))
 	wide := func(r Range, half, most float64) Range {
-		return Range{max(r.Mid-math.Hypot(r.Mid-r.Low, half), 0), r.Mid, max(r.High, min(r.Mid+math.Hypot(r.High-r.Mid, half), most))}
+		return bounds(max(r.Mid-math.Hypot(r.Mid-r.Low, half), 0), r.Mid, max(r.High, min(r.Mid+math.Hypot(r.High-r.Mid, half), most)))
 	}
 	f.Step = wide(f.Step, half, mean)
 	f.Run = wide(f.Run, half*float64(max(c.Steps, 1)), c.Wall)
@@ -90,12 +90,12 @@ func (c *Context) widen(f *Finding) {
 // meanHalf is how far in ns the mean accounted step may be from what it would be the next time; 0 of fewer than two. A machine is slow or fast for
 // longer than a step: in 24 sessions of the zoo groups of successive steps told an error that was 0.9 to 4.5 times, in most 2 to 4 times, that
 // of steps which know nothing of one another. The larger one counts.
-func (c *Context) meanHalf() float64 {
-	return max(ninety*c.meanError(1), ninetyOfGroup*c.meanError(len(c.B.Windows)/groups))
+func (c *Facts) meanHalf() float64 {
+	return max(price.Ninety*c.meanError(1), price.NinetyOfGroup*c.meanError(len(c.B.Windows)/groups))
 }
 
 // meanError is the standard error of the mean accounted step in ns, as groups of so many successive steps tell it; 0 of fewer than two groups.
-func (c *Context) meanError(size int) float64 {
+func (c *Facts) meanError(size int) float64 {
 	if size < 1 {
 		return 0
 	}
@@ -120,7 +120,7 @@ func (c *Context) meanError(size int) float64 {
 
 // together lets findings, in their order, save no more than the ones before them leave of the step and of the run: rules that claim no time
 // of their own, such as those of threads or of a quota, see what others claim.
-func (c *Context) together(found []Finding) {
+func (c *Facts) together(found []Finding) {
 	step, run := c.B.Mean(), c.Wall
 	for i := range found {
 		f := &found[i]
@@ -128,7 +128,7 @@ func (c *Context) together(found []Finding) {
 			continue
 		}
 		if c.Wall > 0 && f.Run.Mid > c.Wall {
-			f.Run = f.Run.scale(c.Wall / f.Run.Mid) // the accounted steps are longer than the others, for which they stand
+			f.Run = f.Run.Scale(c.Wall / f.Run.Mid) // the accounted steps are longer than the others, for which they stand
 		}
 		part := 1.0
 		if !f.OfRun && f.Step.Mid > step {

@@ -58,7 +58,7 @@ func TestSavingsTogetherFitTheStep(t *testing.T) {
 			}
 			p.Steps(40, model.PhaseBaseline, acts...)
 			res, b := find(t, p)
-			ctx := cause.NewContext(p.S, b)
+			ctx := cause.NewFacts(p.S, b)
 			sums(t, res.Findings, b, ctx.Wall)
 			res.PriceInput(ctx, replay.NewSession(p.S, b))
 			sums(t, res.Findings, b, ctx.Wall)
@@ -74,7 +74,7 @@ func TestThreePricesOfTheSameOperators(t *testing.T) {
 	if len(res.Findings) < 2 {
 		t.Fatalf("findings %+v, want those that leave something of the step", res.Findings)
 	}
-	sums(t, res.Findings, b, cause.NewContext(p.S, b).Wall)
+	sums(t, res.Findings, b, cause.NewFacts(p.S, b).Wall)
 }
 
 // A stated interval is as wide as the steps say: where they vary, their mean is not known better than by its own error, nor what is saved of it.
@@ -143,5 +143,5 @@ func TestSavingsOfTheMachineFitTheRun(t *testing.T) {
 	if len(res.Findings) < 2 {
 		t.Fatalf("findings %+v, want the lines' and the quota's", res.Findings)
 	}
-	sums(t, res.Findings, b, cause.NewContext(p.S, b).Wall)
+	sums(t, res.Findings, b, cause.NewFacts(p.S, b).Wall)
 }

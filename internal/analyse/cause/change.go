@@ -12,7 +12,7 @@ import (
 )
 
 // certain turns a finding's change into a change of the user's own line where there is no doubt which line it is.
-func (c *Context) certain(f *Finding) {
+func (c *Facts) certain(f *Finding) {
 	switch {
 	case f.Fix.uncertain:
 	case strings.HasPrefix(f.Fix.Change, "TrainingArguments(..."):
@@ -38,7 +38,7 @@ type userLine struct {
 }
 
 // onlyLine is the line of the user's sources that a test chooses; ok is false where none or several do.
-func (c *Context) onlyLine(is func(text string) bool) (at userLine, ok bool) {
+func (c *Facts) onlyLine(is func(text string) bool) (at userLine, ok bool) {
 	lines := c.userLines(is)
 	if len(lines) > 0 {
 		at = lines[len(lines)-1]
@@ -47,7 +47,7 @@ func (c *Context) onlyLine(is func(text string) bool) (at userLine, ok bool) {
 }
 
 // userLines are the lines of the user's sources that a test chooses, without comments.
-func (c *Context) userLines(is func(text string) bool) (out []userLine) {
+func (c *Facts) userLines(is func(text string) bool) (out []userLine) {
 	for _, path := range slices.Sorted(maps.Keys(c.S.Sources)) {
 		if analyse.ClassifyFile(path) != analyse.FileUser || c.S.Sources[path] == nil {
 			continue
@@ -62,7 +62,7 @@ func (c *Context) userLines(is func(text string) bool) (out []userLine) {
 }
 
 // changeOnly changes the one call of a function that the user's sources hold; Adam and TrainingArguments stand for their relatives too.
-func (c *Context) changeOnly(f *Finding, call string, args []argument) {
+func (c *Facts) changeOnly(f *Finding, call string, args []argument) {
 	named := regexp.MustCompile(`\b(Seq2Seq)?` + regexp.QuoteMeta(call) + `\w*\(`)
 	at, ok := c.onlyLine(named.MatchString)
 	if !ok {
@@ -78,7 +78,7 @@ var setThreads = regexp.MustCompile(`\bset_num_threads\(`)
 var setNumber = regexp.MustCompile(`\bset_num_threads\(\s*(\d+)\s*\)`)
 
 // setsThreads says that the program has set the number of threads: it is not the environment's, and without that more than the machine has cores.
-func (c *Context) setsThreads() bool {
+func (c *Facts) setsThreads() bool {
 	e := c.S.Environment
 	if asked, err := strconv.ParseFloat(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"]), 64); err == nil {
 		return asked != torchThreads(c)
@@ -86,7 +86,7 @@ func (c *Context) setsThreads() bool {
 	return e.CPUs > 0 && torchThreads(c) > float64(e.CPUs)
 }
 
-func (c *Context) changeThreads(f *Finding) {
+func (c *Facts) changeThreads(f *Finding) {
 	_, n, ok := strings.Cut(f.Fix.Change, "OMP_NUM_THREADS=")
 	if !ok {
 		return
@@ -111,7 +111,7 @@ func (c *Context) changeThreads(f *Finding) {
 // itemSum matches a line that adds a tensor's value to a sum.
 var itemSum = regexp.MustCompile(`^([\w.]+ \+= [\w.]+)\.item\(\)`)
 
-func (c *Context) changeSum(f *Finding) {
+func (c *Facts) changeSum(f *Finding) {
 	if old := f.Where.Source; itemSum.MatchString(old) {
 		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = old, itemSum.ReplaceAllString(old, "$1.detach()"), f.Where.File, f.Where.Line
 	}

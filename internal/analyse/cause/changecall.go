@@ -28,7 +28,7 @@ var positional = map[string]int{"num_workers": 5}
 const callLines = 60
 
 // changeCall sets arguments of the call that begins in a line, where one line of it is all that changes.
-func (c *Context) changeCall(f *Finding, file string, line int, call string, args []argument) {
+func (c *Facts) changeCall(f *Finding, file string, line int, call string, args []argument) {
 	src := c.S.Sources[file]
 	if src == nil || line < 1 || line > len(src.Lines) {
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 )
@@ -15,11 +16,10 @@ import (
 const (
 	smallCalls   = 8       // collectives per step
 	smallMessage = 256_000 // bytes of one, on average: at a few hundred µs for a call its transfer matters less than the call
-	smallWait    = 1e6     // ns of waiting for one where its size is not known
 )
 
 // findComm names communication that nothing hides and that no late rank explains.
-func findComm(c *Context) []Finding {
+func findComm(c *Facts, _ Ledger) []Draft {
 	t := c.B.Part(analyse.PartComm)
 	ranks := c.rankViews()
 	waits := t  // what every rank waits, on average
@@ -37,7 +37,7 @@ func findComm(c *Context) []Finding {
 	if c.share(waits) >= Floor {
 		x = analyse.ExchangeOf(c.S, c.B)
 	}
-	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.perStep(t) <= smallWait*x.Calls)
+	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.perStep(t) <= price.SmallWait*x.Calls)
 	sent, late := c.perStep(t), c.perStep(late)
 	if small {
 		t = waits // each of the calls is a chance to be late
@@ -45,7 +45,7 @@ func findComm(c *Context) []Finding {
 	if c.share(t) < Floor {
 		return nil
 	}
-	f := Finding{Cause: Comm, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartComm: waits}}
+	f := draft(Finding{Cause: Comm, Where: nowhere(), Share: c.share(t)}, Parts{analyse.PartComm: waits})
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
 	sp, placed := hottest(chains, c.drivers)
 	if placed {
@@ -53,34 +53,36 @@ func findComm(c *Context) []Finding {
 	}
 	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), Value: c.perStep(waits) / 1e6, Unit: "ms"}}
-	if c.perStep(waits) > 1.1*sent {
+	if c.perStep(waits) > price.SentClearly*sent {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(sent)), Value: sent / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(len(chains))
 	if small {
 		sendTogether(&f, x, sent, late)
 	} else {
-		if late > 0.1*sent {
+		if late > price.LateClearly*sent {
 			f.Title = fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share))
 		}
-		f.Step = Range{0.3 * sent, sentSeldom*sent + lateSeldom*late, 0.97 * (sent + late)}
+		f.Step = f.by(price.SentSeldom).Times(sent)
+		f.Step.Mid += lateSeldom * late
+		f.Step.High = price.SentSeldom.Bounds().High * (sent + late)
 		if c.Cores > 0 && float64(localRanks(c))*torchThreads(c) >= c.Cores {
 			f.Step.High += x.Hidden // sending beside computing takes cores from it, at most as long as it lasts
 		}
 		if placed {
 			c.priceAround(&f, chains, keyOf(&sp.frame))
 		}
-		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every eighth step for the price given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
-		f.Caveat = "Priced for sending in every eighth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
+		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every fourth step for the best guess given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
+		f.Caveat = "The best guess is for sending in every fourth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
 	}
 	f.Run = c.overRun(f.Step)
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // sentAndLate splits what every rank waits, in ns of the accounted steps: with all ranks in the call, and what ranks lose by being late in
 // turns, which makes each of them wait without anything being sent. Collectives of the same steps on all ranks tell the two apart; without
 // those all of it counts as sent.
-func (c *Context) sentAndLate(ranks []rankView, waits float64) (sent, late float64) {
+func (c *Facts) sentAndLate(ranks []rankView, waits float64) (sent, late float64) {
 	var all []*model.Process
 	var accounts []*analyse.Breakdown
 	for _, r := range ranks {
@@ -107,7 +109,7 @@ func (c *Context) sentAndLate(ranks []rankView, waits float64) (sent, late float
 
 // idleBeside is what is lost while only computing of n ranks compute, 0..1: with its work shared out evenly a job that has a core for each
 // rank would be done with it in computing/n of the time; ranks that already share all cores are not done sooner.
-func (c *Context) idleBeside(computing, n int) float64 {
+func (c *Facts) idleBeside(computing, n int) float64 {
 	busy := float64(computing) / float64(n)
 	if c.Cores > 0 && localRanks(c) >= n {
 		busy = max(busy, min(1, float64(computing)*torchThreads(c)/c.Cores))
@@ -115,16 +117,12 @@ func (c *Context) idleBeside(computing, n int) float64 {
 	return 1 - busy
 }
 
-// aroundCalls is the most that a function does beside its collectives, as a share of their time and of all computing of the step, for that
-// to be taken for work on what is sent: a function that does more computes something else as well.
-const aroundCalls = 0.25
-
 // callsFile holds the functions of torch.distributed that call collectives.
 const callsFile = "/torch/distributed/distributed_c10d.py"
 
 // priceAround adds what is computed only where something is sent: within the calls, before the thread waits in them, and what the function
 // that calls them does beside them (copies into and out of what is sent, a division by the number of ranks).
-func (c *Context) priceAround(f *Finding, calls []chain, exchange funcKey) {
+func (c *Facts) priceAround(f *Draft, calls []chain, exchange funcKey) {
 	inside := func(ch chain) bool {
 		return slices.ContainsFunc(ch.frames, func(fr model.Frame) bool { return keyOf(&fr) == exchange })
 	}
@@ -147,7 +145,7 @@ func (c *Context) priceAround(f *Finding, calls []chain, exchange funcKey) {
 		}
 		rest += ch.weight
 	}
-	if beside <= aroundCalls*min(called, rest) {
+	if beside <= price.AroundCalls*min(called, rest) {
 		for part, t := range stats.InOrder(around) {
 			within[part] += t
 		}
@@ -155,19 +153,19 @@ func (c *Context) priceAround(f *Finding, calls []chain, exchange funcKey) {
 	all := 0.0
 	for part, t := range stats.InOrder(within) {
 		all += t
-		f.claim[part] += sentSeldom * t
+		f.Claim.Parts[part] += price.SentSeldom.Mid * t
 	}
 	if all == 0 {
 		return
 	}
 	per := c.perStep(all)
-	f.Step.Mid += sentSeldom * per
+	f.Step.Mid += price.SentSeldom.Mid * per
 	f.Step.High += per
 	f.Evidence = append(f.Evidence, Evidence{Text: ms(per) + " more in and around the calls, which only sending needs", Value: per / 1e6, Unit: "ms"})
 }
 
 // callsCollective says that a stack ends in a function that calls collectives.
-func (c *Context) callsCollective(id model.StackID) (yes bool) {
+func (c *Facts) callsCollective(id model.StackID) (yes bool) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		yes = strings.HasSuffix(c.text(c.C.Stacks.Frames[fr].File), callsFile)
 		return false
@@ -175,25 +173,16 @@ func (c *Context) callsCollective(id model.StackID) (yes bool) {
 	return yes
 }
 
-// lateTogether is the share of waiting for late ranks that ends with one call instead of many: where two ranks lose time by chance, many
-// calls make each wait for what either loses, one call only for what one loses more.
-const lateTogether = 0.5
-
-// seldom is the number of steps after which gradients are sent, for the price of sending less often.
-const seldom = 8
-
-// sentSeldom is the share of sending that ends with that.
-const sentSeldom = 1 - 1.0/seldom
-
 // lateSeldom is the share of waiting for late ranks that ends with it: what ranks lose by chance in n steps evens out to about 1/√n of what
 // it comes to step by step.
-var lateSeldom = 1 - 1/math.Sqrt(seldom)
+var lateSeldom = 1 - 1/math.Sqrt(price.Seldom)
 
 // sendTogether words and prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
 // and for late ones: what is left is one call, and the copies into and out of its tensor.
-func sendTogether(f *Finding, x analyse.Exchange, sent, late float64) {
+func sendTogether(f *Draft, x analyse.Exchange, sent, late float64) {
 	gone := 1 - 1/x.Calls
-	f.Step = Range{0.5 * gone * sent, gone * (0.9*sent + lateTogether*late), gone * (sent + late)}
+	together := f.by(price.SentTogether).Bounds()
+	f.Step = bounds(together.Low*gone*sent, gone*(together.Mid*sent+price.LateTogether.Mid*late), gone*(sent+late))
 	f.Title += ": many small ones"
 	text := fmt.Sprintf("%.0f collectives per step", x.Calls)
 	if x.Bytes > 0 {

@@ -69,24 +69,24 @@ func TestLargeMessagesAreSentSeldom(t *testing.T) {
 	if strings.Contains(f.Fix.Text, "together") {
 		t.Errorf("two messages of 16 MB a step are to be sent together: %s", f.Fix.Text)
 	}
-	if got := f.Step.Mid / 1e6; math.Abs(got-60*7.0/8) > 0.1 || !strings.Contains(f.Fix.Text, "every eighth step") {
-		t.Errorf("saves %.1f ms a step by %q, want seven eighths of 60 for sending in every eighth step", got, f.Fix.Text)
+	if got := f.Step.Mid / 1e6; math.Abs(got-60*3.0/4) > 0.1 || !strings.Contains(f.Fix.Text, "every fourth step") {
+		t.Errorf("saves %.1f ms a step by %q, want three quarters of 60 for sending in every fourth step", got, f.Fix.Text)
 	}
 }
 
 // How long ranks wait for each other is told by the samples of all of them, taken together in steps that are not traced: ranks do not begin
 // to trace at the same time, and the first collectives of traced steps wait for that.
 func TestRanksMeetInStepsThatAreNotTraced(t *testing.T) {
-	evens := 1 - 1/math.Sqrt(8) // of the wait for late ranks that ends where they meet in every eighth step
+	evens := 1 - 1/math.Sqrt(4) // of the wait for late ranks that ends where they meet in every fourth step
 	for _, c := range []struct {
 		traced, turns, sent, cores int
 		stepMs                     float64
 	}{
-		{29, 0, 60, 8, 60 * 7.0 / 8},
-		{0, 40, 60, 8, 60*7.0/8 + 20*evens}, // with its work shared out evenly a step has 20 ms less
-		{0, 40, 60, 2, 60*7.0/8 + 20*evens},
-		{0, 60, 10, 8, 10*7.0/8 + 30*evens}, // little is sent
-		{0, 40, 60, 1, 60 * 7.0 / 8},        // a rank that computes alone has the core that both would share
+		{29, 0, 60, 8, 60 * 3.0 / 4},
+		{0, 40, 60, 8, 60*3.0/4 + 20*evens}, // with its work shared out evenly a step has 20 ms less
+		{0, 40, 60, 2, 60*3.0/4 + 20*evens},
+		{0, 60, 10, 8, 10*3.0/4 + 30*evens}, // little is sent
+		{0, 40, 60, 1, 60 * 3.0 / 4},        // a rank that computes alone has the core that both would share
 	} {
 		p := reducingInTurns(2, c.traced, c.turns, c.sent, "[[4000, 1000]]")
 		p.S.Environment.CPUs = c.cores
@@ -96,7 +96,7 @@ func TestRanksMeetInStepsThatAreNotTraced(t *testing.T) {
 		if math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 {
 			t.Errorf("%+v: saves %.1f ms a step: %+v", c, f.Step.Mid/1e6, f.Evidence)
 		}
-		if late := c.stepMs > float64(c.sent)*7/8; strings.Contains(f.Title, "late in turns") != late {
+		if late := c.stepMs > float64(c.sent)*3/4; strings.Contains(f.Title, "late in turns") != late {
 			t.Errorf("%+v: title %q, want that it names late ranks: %v, for their waits are in the price", c, f.Title, late)
 		}
 	}
@@ -109,7 +109,7 @@ func TestWorkOnWhatIsSentGoesWithSending(t *testing.T) {
 	for _, c := range []struct {
 		beside, within int // ms of 40 in which a rank does not wait: in the function, and in the calls themselves
 		stepMs         float64
-	}{{4, 0, 64 * 7.0 / 8}, {20, 0, 60 * 7.0 / 8}, {20, 3, 63 * 7.0 / 8}} {
+	}{{4, 0, 64 * 3.0 / 4}, {20, 0, 60 * 3.0 / 4}, {20, 3, 63 * 3.0 / 4}} {
 		p := testkit.NewProgram()
 		for rank, q := range []*testkit.Program{p, p.Add(model.RoleRank, 200)} {
 			q.P.Rank, q.P.WorldSize, q.P.Role = rank, 2, model.RoleRank
@@ -142,7 +142,7 @@ func TestSendingBesideComputingMayTakeItsCores(t *testing.T) {
 			tr.Lanes = append(tr.Lanes, model.Lane{Kind: model.LaneThread, Thread: 7, FirstEvent: first, EndEvent: model.EventID(ev.Len())})
 		}
 		res, _ := find(t, p)
-		high[cores] = want(t, res, cause.Comm, "", 41, 52.5).Step.High / 1e6
+		high[cores] = want(t, res, cause.Comm, "", 41, 45).Step.High / 1e6
 	}
 	// What few samples add to the interval widens both alike.
 	if more := high[2] / high[8]; math.Abs(more-(0.97*60+6)/(0.97*60)) > 0.01 {
@@ -156,7 +156,7 @@ func TestRanksOfSeveralHostsMeetInTheirTraces(t *testing.T) {
 	p.S.Processes[1].Host = "other"
 	res, _ := find(t, p)
 	sent := 60 * 2.0 / 3 // one rank waits for half of its call, the other for nothing
-	if f := want(t, res, cause.Comm, "", 41, 0); math.Abs(f.Step.Mid/1e6-(sent*7/8+(60-sent)*(1-1/math.Sqrt(8)))) > 0.5 {
+	if f := want(t, res, cause.Comm, "", 41, 0); math.Abs(f.Step.Mid/1e6-(sent*3/4+(60-sent)*(1-1/math.Sqrt(4)))) > 0.5 {
 		t.Errorf("saves %.1f ms a step: %+v", f.Step.Mid/1e6, f.Evidence)
 	}
 }
@@ -174,7 +174,7 @@ func TestManySmallMessagesAreSentTogether(t *testing.T) {
 		}
 	}
 	res, _ := find(t, reducing(4, 0, "[[32, 32]]"))
-	if f := want(t, res, cause.Comm, "", 41, 52.5); strings.Contains(f.Fix.Text, "together") {
+	if f := want(t, res, cause.Comm, "", 41, 45); strings.Contains(f.Fix.Text, "together") {
 		t.Errorf("four messages are many: %s", f.Fix.Text)
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // findCopy names copies between host and device that run while nothing computes.
-func findCopy(t *Traced) []Finding {
+func findCopy(t *Traced, _ Ledger) []Draft {
 	var best analyse.Copy
 	time, pageable := 0.0, 0.0
 	for i := range t.Parts {
@@ -25,7 +26,7 @@ func findCopy(t *Traced) []Finding {
 		}
 	}
 	f := t.finding(Copy, time, best.Where, "copies between host and device run while nothing computes")
-	f.Run = Range{0.4 * time, 0.8 * time, time}
+	f.Run = f.by(price.TracedCopy).Times(time)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), Value: best.GBs(), Unit: "GB/s"}}
 	f.Fix.Text = "Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less."
 	if pageable > 0.5*time {
@@ -33,5 +34,5 @@ func findCopy(t *Traced) []Finding {
 		f.Fix.Change = "DataLoader(..., pin_memory=True) and x.to(device, non_blocking=True)"
 	}
 	f.Caveat = "What a copy waits for before it starts is not counted here."
-	return []Finding{f}
+	return []Draft{f}
 }

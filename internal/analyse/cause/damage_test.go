@@ -34,7 +34,7 @@ func findings(t *testing.T, s *model.Session) Result {
 	if b.Process == nil || len(b.Windows) == 0 {
 		return Result{}
 	}
-	res := Find(NewContext(s, b))
+	res := Find(NewFacts(s, b))
 	for _, f := range res.Findings {
 		for _, v := range []float64{f.Share, f.Step.Low, f.Step.Mid, f.Step.High, f.Run.Low, f.Run.Mid, f.Run.High} {
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
@@ -54,9 +54,11 @@ func findings(t *testing.T, s *model.Session) Result {
 // A rule that fails is named and costs no other finding.
 func TestFailingRuleIsSkipped(t *testing.T) {
 	p := sick()
-	c := NewContext(p.S, analyse.StepBreakdown(p.S, analyse.Driver(p.S)))
-	broken := rule{"broken", func(c *Context) []Finding { return []Finding{{Share: c.share(float64(c.B.Windows[1<<20].Start))}} }}
-	res := find(c, append([]rule{broken}, rules()...))
+	c := NewFacts(p.S, analyse.StepBreakdown(p.S, analyse.Driver(p.S)))
+	broken := rule[*Facts]{"broken", func(c *Facts, _ Ledger) []Draft {
+		return []Draft{{Finding: Finding{Share: c.share(float64(c.B.Windows[1<<20].Start))}}}
+	}}
+	res := find(c, append([]rule[*Facts]{broken}, rules()...))
 	if len(res.Skipped) != 1 || !strings.Contains(res.Skipped[0], "broken") {
 		t.Errorf("skipped rules are %q, want the broken one", res.Skipped)
 	}
@@ -261,11 +263,10 @@ func has(res Result, id string) bool {
 
 // A finding that claims more than the account has of its time shrinks without a word about others; one whose time another has says so.
 func TestSettledClaims(t *testing.T) {
-	c := &Context{B: &analyse.Breakdown{Parts: []analyse.Part{{ID: analyse.PartIO, Time: 50}}}}
-	left := map[analyse.PartID]float64{analyse.PartIO: 50}
+	l := newBook(&analyse.Breakdown{Parts: []analyse.Part{{ID: analyse.PartIO, Time: 50}}})
 	for _, elsewhere := range []bool{false, true} {
-		f := Finding{Step: Range{100, 100, 100}, claim: map[analyse.PartID]float64{analyse.PartIO: 100}}
-		settleClaim(c, &f, left)
+		f := Finding{Step: bounds(100, 100, 100), claim: Parts{analyse.PartIO: 100}}
+		l.settle(&f)
 		if said := len(f.Evidence) > 0; said != elsewhere || f.Step.Mid > 50 {
 			t.Errorf("evidence %v, saving %v", f.Evidence, f.Step)
 		}

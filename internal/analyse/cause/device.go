@@ -4,32 +4,34 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // findSync names waits for the device inside the step.
-func findSync(c *Context) []Finding {
+func findSync(c *Facts, _ Ledger) []Draft {
 	t := c.B.Part(analyse.PartSync)
 	if c.share(t) < Floor {
 		return nil
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartSync })
-	f := Finding{Cause: Sync, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartSync: t}, Confidence: c.basis(len(chains))}
+	f := draft(Finding{Cause: Sync, Where: nowhere(), Share: c.share(t), Confidence: c.basis(len(chains))},
+		Parts{analyse.PartSync: t})
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
 	per := c.perStep(t)
-	f.Step = Range{0, 0.4 * per, 0.9 * per}
+	f.Step = f.by(price.Sync).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("the program stops for %s of %s to wait for the device", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in calls that return only when the device is done", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step."
 	f.Caveat = "A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // findCompute says what a program is bound by where operators that no other finding claims (ops, ns) take most of its time.
 // It is no defect and saves nothing.
-func findCompute(c *Context, ops float64) (Finding, bool) {
+func findCompute(c *Facts, ops float64) (Finding, bool) {
 	if c.B.Total <= 0 || c.share(ops) < 0.5 {
 		return Finding{}, false
 	}

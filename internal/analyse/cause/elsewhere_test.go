@@ -58,7 +58,7 @@ func TestStepsOfAnotherClock(t *testing.T) {
 			t.Errorf("claims %+v", f)
 		}
 	}
-	if total, _ := cause.NewContext(p.S, b).StartUp(); total > float64(p.S.Run.End-p.S.Run.Start) {
+	if total, _ := cause.NewFacts(p.S, b).StartUp(); total > float64(p.S.Run.End-p.S.Run.Start) {
 		t.Errorf("start-up of %v ns in a run of %v", total, p.S.Run.End-p.S.Run.Start)
 	}
 }

@@ -1,27 +1,20 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
-	"bottleneck/internal/stats"
 )
 
 // Floor is the share of the step (or, for what happens outside of steps, of the run) under which nothing is said.
-const Floor = 0.03
-
-// rule is one cause's rule.
-type rule struct {
-	id   string
-	find func(*Context) []Finding
-}
+const Floor = price.Floor
 
 // rules are listed in the order in which they claim time when two rules see the same: exact knowledge before samples, the machine and
 // other ranks before the program.
-func rules() []rule {
-	return []rule{
+func rules() []rule[*Facts] {
+	return []rule[*Facts]{
 		{Compile, findCompile},
 		{NoDemand, findNoDemand},
 		{Input, findInput},
@@ -53,33 +46,25 @@ func rules() []rule {
 // Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what
 // stays below the floor. A rule that panics on hostile input is skipped and named. A session without findings gets the
 // statement of what it is bound by.
-func Find(c *Context) Result { return find(c, rules()) }
+func Find(c *Facts) Result { return find(c, rules()) }
 
-func find(c *Context, all []rule) Result {
+func find(c *Facts, all []rule[*Facts]) Result {
 	var res Result
 	if c.P.Role == model.RoleLauncher {
 		return res // a launcher only waits for its children
 	}
 	var claims []Finding
-	left := map[analyse.PartID]float64{}
-	for _, p := range c.B.Parts {
-		left[p.ID] = p.Time
-	}
-	for _, r := range all {
-		found, err := guarded(r, c)
-		if err != nil {
-			res.Skipped = append(res.Skipped, err.Error())
-			continue
-		}
-		for _, f := range found {
-			c.atUser(&f)
-			c.certain(&f)
-			c.beyond(&f)
-			f.asleep = c.asleep(&f)
-			settleClaim(c, &f, left)
-			claims = append(claims, f)
-		}
-	}
+	l := newBook(c.B)
+	res.Skipped = run(all, c, l, func(d *Draft) {
+		f := d.Finding
+		f.claim = d.Claim.Parts
+		c.atUser(&f)
+		c.certain(&f)
+		c.beyond(&f)
+		f.asleep = c.asleep(&f)
+		l.settle(&f)
+		claims = append(claims, f)
+	})
 	behindStraggler(c, claims)
 	for _, f := range claims {
 		if saved := savedShare(c, &f); saved >= Floor || f.Healthy || f.Stops {
@@ -89,7 +74,7 @@ func find(c *Context, all []rule) Result {
 		}
 	}
 	res.settle(c)
-	if f, ok := findCompute(c, left[analyse.PartOps]+left[analyse.PartGPUCompute]); ok {
+	if f, ok := findCompute(c, l.left[analyse.PartOps]+l.left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	return res
@@ -98,7 +83,7 @@ func find(c *Context, all []rule) Result {
 // behindStraggler takes the time that the accounted rank waits for a late one off its own findings: as long as it has to wait
 // anyway, working faster saves nothing. What slows the late rank is the straggler finding's own reason. Where the accounted rank is
 // the late one, its findings about what makes it late are that reason, and keep what they would save beyond it.
-func behindStraggler(c *Context, all []Finding) {
+func behindStraggler(c *Facts, all []Finding) {
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Straggler })
 	if i < 0 {
 		return
@@ -126,8 +111,8 @@ func behindStraggler(c *Context, all []Finding) {
 }
 
 // less takes ns per step off a finding's saving.
-func (c *Context) less(f *Finding, ns float64) {
-	f.Step = Range{max(f.Step.Low-ns, 0), max(f.Step.Mid-ns, 0), max(f.Step.High-ns, 0)}
+func (c *Facts) less(f *Finding, ns float64) {
+	f.Step = bounds(max(f.Step.Low-ns, 0), max(f.Step.Mid-ns, 0), max(f.Step.High-ns, 0))
 	f.Run = c.overRun(f.Step)
 }
 
@@ -139,40 +124,8 @@ func sameReason(late, f *Finding) bool {
 	return f.Where.File != "" && f.Where.File == late.Where.File && f.Where.Function == late.Where.Function
 }
 
-func guarded(r rule, c *Context) (found []Finding, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			found, err = nil, fmt.Errorf("rule %s: internal error: %v", r.id, e)
-		}
-	}()
-	return r.find(c), nil
-}
-
-// settleClaim takes a finding's time out of what is left of the account; where another finding has claimed part of it
-// already, its saving shrinks in proportion.
-func settleClaim(c *Context, f *Finding, left map[analyse.PartID]float64) {
-	if len(f.claim) == 0 {
-		return
-	}
-	want, got, others := 0.0, 0.0, false
-	for part, t := range stats.InOrder(f.claim) {
-		g := min(t, max(left[part], 0))
-		others = others || g < t && left[part] < c.B.Part(part)
-		left[part] -= g
-		want += t
-		got += g
-	}
-	if want > 0 && got < 0.98*want {
-		k := got / want
-		f.Step, f.Run, f.Share = f.Step.scale(k), f.Run.scale(k), f.Share*k
-		if others { // else the account itself has less of this time
-			f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
-		}
-	}
-}
-
 // savedShare is the part of the whole that a finding would save: of the steady run for what happens in steps, else of the run.
-func savedShare(c *Context, f *Finding) float64 {
+func savedShare(c *Facts, f *Finding) float64 {
 	if f.OfRun || c.B.Total <= 0 {
 		if c.Wall <= 0 {
 			return 0

@@ -40,7 +40,7 @@ func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 	if math.Abs(sum-b.Total) > 1 {
 		t.Errorf("parts sum to %v ns of %v", sum, b.Total)
 	}
-	res := cause.Find(cause.NewContext(p.S, b))
+	res := cause.Find(cause.NewFacts(p.S, b))
 	saved := 0.0
 	for _, f := range res.Findings {
 		if f.Run.Low > f.Run.Mid || f.Run.Mid > f.Run.High {

@@ -3,7 +3,7 @@ package cause
 import (
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
@@ -66,9 +66,8 @@ type Finding struct {
 	Stops bool
 	// Healthy marks the statement that nothing is wrong; it has no saving.
 	Healthy bool
-	// claim is the time that the finding explains, by part of the account (ns over the accounted windows), used to see to
-	// it that two findings never claim the same time.
-	claim map[analyse.PartID]float64
+	// claim is the time that was booked for the finding, by part of the account (ns over the accounted windows).
+	claim Parts
 	// ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
 	ask  *replay.Change
 	cost float64 // ns per step that the fix itself takes and no replay knows
@@ -86,13 +85,12 @@ type Finding struct {
 // Ordered is a saving that counts the fixes before it: ns per step, and the step that is then left.
 type Ordered struct{ Step, After float64 }
 
-// Range is an estimate with its bounds. A saving's middle is the cause gone altogether, as a replay without it would give it, except
-// where the fix cannot but leave a part (a checkpoint written rarely, one compilation); what fixes usually leave is in its lower bound.
-type Range struct{ Low, Mid, High float64 }
+// Range is an estimate with its bounds.
+type Range = price.Range
 
-func (r Range) scale(f float64) Range { return Range{r.Low * f, r.Mid * f, r.High * f} }
+func bounds(low, mid, high float64) Range { return Range{Low: low, Mid: mid, High: high} }
 
-// Where is the place of a finding. Zero values do not apply; Rank and PID are -1 where they do not apply.
+// Where is the place of a finding. Zero values do not apply; Rank is -1 where it does not apply.
 type Where struct {
 	File, Function string
 	Line           int

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findGC names the garbage collector, as far as it runs in steady work: collections while modules are imported or code is compiled are
 // part of the start, wherever in the run they come, and nothing that freezes objects later would spare them.
-func findGC(c *Context) []Finding {
+func findGC(c *Facts, _ Ledger) []Draft {
 	t, n, longest := 0.0, 0, 0.0
 	full := 0
 	spared := c.collectionsOfStart()
@@ -30,8 +30,9 @@ func findGC(c *Context) []Finding {
 	if t == 0 {
 		return nil
 	}
-	f := Finding{Cause: GC, Where: nowhere(), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartGC: min(c.B.Part(analyse.PartGC), t)}}
-	c.ofRun(&f, t, Range{0.7, 1, 1})
+	f := draft(Finding{Cause: GC, Where: nowhere(), Confidence: c.exactBasis(n)},
+		Parts{analyse.PartGC: min(c.B.Part(analyse.PartGC), t)})
+	c.ofRun(&f, t, price.GC)
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		return a.Part == analyse.PartGC && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActImport == 0
 	})
@@ -44,21 +45,21 @@ func findGC(c *Context) []Finding {
 	}
 	f.Fix.Text = "Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects)."
 	f.Fix.Change = "gc.collect(); gc.freeze()"
-	if strings.Contains(f.Where.Source, "collect(") {
+	if collectsGarbage(f.Where.Source) {
 		f.Fix = Fix{Text: "This line asks for each of them: leave collecting to Python, or ask every few hundred steps."}
 	}
 	f.Caveat = "Without any collection, objects in reference cycles stay alive: watch the memory."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // collection says that a span is a garbage collection of the driving thread.
-func (c *Context) collection(sp *model.Span) bool {
+func (c *Facts) collection(sp *model.Span) bool {
 	return sp.Kind == model.SpanGC && sp.Thread == c.B.Thread && sp.End > sp.Start
 }
 
 // collectionsOfStart gives a test whether a collection belongs to a compilation or an import: by the spans of both, and by the
 // driving thread's sample next to it, for modules that others import are no spans.
-func (c *Context) collectionsOfStart() func(*model.Span) bool {
+func (c *Facts) collectionsOfStart() func(*model.Span) bool {
 	compiling, importing := c.compiling(), c.importing()
 	samples := c.importSamples()
 	return func(sp *model.Span) bool {
@@ -84,7 +85,7 @@ type importSample struct {
 }
 
 // importSamples are the driving thread's samples, in order; none where no collection would ask for them.
-func (c *Context) importSamples() []importSample {
+func (c *Facts) importSamples() []importSample {
 	if !slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool { return c.collection(&sp) }) {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (c *Context) importSamples() []importSample {
 }
 
 // importing is the time in which modules are imported, sorted and disjoint.
-func (c *Context) importing() []analyse.Interval {
+func (c *Facts) importing() []analyse.Interval {
 	var out []analyse.Interval
 	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
 		for i := range list {

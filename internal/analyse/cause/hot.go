@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -83,10 +84,10 @@ func anonymous(name string) bool {
 
 // driverShare is the share of all samples from which a function counts as one that drives the loop: its other lines are other
 // parts of the step, so that only a line of it, never the whole function, is a finding's unit.
-const driverShare = 0.97
+const driverShare = price.DriverShare
 
 // findDrivers finds the functions that are on the stack for nearly all of the accounted time.
-func (c *Context) findDrivers() map[funcKey]bool {
+func (c *Facts) findDrivers() map[funcKey]bool {
 	all := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *analyse.Attributed) bool { return true })
 	out := driversOf(all)
 	if c.B.PerStep {
@@ -224,7 +225,7 @@ func sum(chains []chain) float64 {
 }
 
 // where makes the place of a spot.
-func (c *Context) where(sp spot) Where {
+func (c *Facts) where(sp spot) Where {
 	w := nowhere()
 	w.File, w.Line, w.Function = c.text(sp.frame.File), int(sp.frame.Line), c.text(sp.frame.Function)
 	w.Source = c.source(w.File, w.Line)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -48,8 +49,8 @@ type inputView struct {
 }
 
 // findInput prices the waits for data and says where the fetching side spends its time.
-func findInput(c *Context) []Finding {
-	var out []Finding
+func findInput(c *Facts, l Ledger) []Draft {
+	var out []Draft
 	sites := c.inputSites(c.B.Thread)
 	for i, s := range sites {
 		v := c.input(s, slices.Delete(slices.Clone(sites), i, i+1))
@@ -68,11 +69,11 @@ func findInput(c *Context) []Finding {
 			out[i].ask = nil // a replay changes the fetches of all loaders
 		}
 	}
-	return append(out, c.findQueue()...)
+	return append(out, c.findQueue(l)...)
 }
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
-func (c *Context) input(s *inputSite, others []*inputSite) *inputView {
+func (c *Facts) input(s *inputSite, others []*inputSite) *inputView {
 	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), part: analyse.PartDataWait, depth: -1,
 		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
@@ -104,7 +105,7 @@ func (c *Context) input(s *inputSite, others []*inputSite) *inputView {
 
 // startingWorkers is the time in which the driving thread starts or ends workers: in accounted steps outside of measured waits, in ns over
 // the windows, and between the steps after the warm-up, in ns over the run.
-func (c *Context) startingWorkers() (within, between float64) {
+func (c *Facts) startingWorkers() (within, between float64) {
 	sm := &c.P.Samples
 	starts := func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 }
 	for _, a := range c.B.Samples {
@@ -122,7 +123,7 @@ func (c *Context) startingWorkers() (within, between float64) {
 
 // sampledTime is the driving thread's time in ns from an instant until another at samples (given by their index) that hold: each
 // stands for the time since the one before.
-func (c *Context) sampledTime(from, until model.Time, holds func(int) bool) float64 {
+func (c *Facts) sampledTime(from, until model.Time, holds func(int) bool) float64 {
 	const longest = 100_000_000 // ns: beyond it samples were lost
 	sm := &c.P.Samples
 	t, last := 0.0, model.Time(0)
@@ -143,9 +144,6 @@ func (v *inputView) waitsAt(t model.Time) bool {
 	return !slices.ContainsFunc(v.others, func(o *inputSite) bool { return inside(o.waits, t) })
 }
 
-// nativeFetch is the share of native code without the interpreter's lock from which a fetch is no Python that could be written better.
-const nativeFetch = 0.7
-
 // released says that the sampled thread computes in native code without the interpreter's lock.
 func released(sm *model.Samples, i int) bool {
 	return sm.State[i] == model.StateCPU && sm.Flags[i]&(model.SampleHoldsGIL|model.SampleAttached|model.SampleInProcess) == 0
@@ -156,7 +154,7 @@ func released(sm *model.Samples, i int) bool {
 func (v *inputView) elsewhere() bool { return v.workers == 0 && v.queued >= 0.5 }
 
 // sub tells what slows the fetching side; "" where it is not known.
-func (v *inputView) sub(c *Context) string {
+func (v *inputView) sub(c *Facts) string {
 	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
 	switch {
 	case v.startsAgain():
@@ -165,7 +163,7 @@ func (v *inputView) sub(c *Context) string {
 		return ""
 	case v.own:
 		return "transform"
-	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace()*v.perStep(c) < 0.6*float64(v.workers)*c.B.Mean():
+	case v.workers > 0 && v.idle >= 0.5*v.wait && v.pace()*v.perStep(c) < price.WorkersPace*float64(v.workers)*c.B.Mean():
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.served:
 		return "queue"
@@ -173,9 +171,9 @@ func (v *inputView) sub(c *Context) string {
 		return "storage"
 	case v.light():
 		return "transform"
-	case spare && v.native >= nativeFetch:
+	case spare && v.native >= price.NativeFetch:
 		return "workers" // native code already: more of it at once is what helps
-	case v.hotOK && v.hotPart >= 0.25:
+	case v.hotOK && v.hotPart >= price.HotFetch:
 		return "transform"
 	case spare:
 		return "workers"
@@ -193,24 +191,25 @@ func (v *inputView) startsAgain() bool {
 
 // finding prices the wait. Without workers the whole fetch stands in the step; with workers only the wait that is left
 // after the fetch has become faster than the step counts, and cores that the workers no longer need come back.
-func (v *inputView) finding(c *Context) Finding {
+func (v *inputView) finding(c *Facts) Draft {
 	sub := v.sub(c)
 	v.lead(sub)
 	if sub == "handover" {
 		v.release = v.releasing(c)
 	}
-	f := Finding{Cause: Input, Sub: sub, Share: v.share(c),
-		claim: map[analyse.PartID]float64{v.part: v.wait}}
+	f := draft(Finding{Cause: Input, Sub: sub, Share: v.share(c)}, Parts{v.part: v.wait})
 	for part, t := range v.release.parts {
-		f.claim[part] = t
+		f.Claim.Parts[part] = t
 	}
 	f.Where = v.place(c, sub)
-	f.Step = v.saving(c, sub)
+	saving, row := v.saving(c, sub)
+	f.by(row)
+	f.Step = saving
 	if v.elsewhere() {
 		f.Step.Low = 0
 	}
 	f.Run = c.overRun(f.Step)
-	v.describe(c, &f)
+	v.describe(c, &f.Finding)
 	if q, ok := v.question(c, sub); ok && !v.keepsUp(c) {
 		f.ask = &q
 		if sub == "workers" {
@@ -226,7 +225,7 @@ func (v *inputView) finding(c *Context) Finding {
 }
 
 // place is the line of the stage that is blamed; else the one that builds the loader.
-func (v *inputView) place(c *Context, sub string) Where {
+func (v *inputView) place(c *Facts, sub string) Where {
 	at := nowhere()
 	switch {
 	case sub == "queue":
@@ -255,7 +254,7 @@ func (v *inputView) place(c *Context, sub string) Where {
 }
 
 // waitingLine is the program's line that waits longest for the place's data.
-func (v *inputView) waitingLine(c *Context) (spot, bool) {
+func (v *inputView) waitingLine(c *Facts) (spot, bool) {
 	sm := &c.P.Samples
 	return hottest(chainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
@@ -263,7 +262,7 @@ func (v *inputView) waitingLine(c *Context) (spot, bool) {
 }
 
 // share of the loop's time that waits for data; what starts workers between the steps counts where that is the reason.
-func (v *inputView) share(c *Context) float64 {
+func (v *inputView) share(c *Facts) float64 {
 	if !v.startsAgain() {
 		return c.share(v.wait + v.release.time)
 	}
@@ -272,19 +271,19 @@ func (v *inputView) share(c *Context) float64 {
 
 // crowding is the finding where the step hardly waits for data because the workers that prepare it take the cores on which
 // the step itself would run: their work is the limit all the same.
-func (v *inputView) crowding(c *Context) Finding {
+func (v *inputView) crowding(c *Facts) Draft {
 	gain := v.quicker()
 	relief := c.relief(v, gain)
 	wait := c.perStep(v.wait)
-	f := Finding{Cause: Input, Sub: "transform", Where: c.where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.basis(v.samples)}
+	f := draft(Finding{Cause: Input, Sub: "transform", Where: c.where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.basis(v.samples)}, nil)
 	f.Where.Process = "DataLoader worker"
-	f.claim = map[analyse.PartID]float64{analyse.PartDataWait: v.wait, analyse.PartOps: relief * float64(len(c.B.Windows))}
-	f.Step = Range{0.3 * relief, relief + gain*wait, relief + wait}
+	f.Claim.Parts = Parts{analyse.PartDataWait: v.wait, analyse.PartOps: relief * float64(len(c.B.Windows))}
+	f.Step = bounds(price.Crowding.Bounds().Low*relief, relief+gain*wait, relief+wait)
 	f.Run = c.overRun(f.Step)
 	if q, ok := v.question(c, f.Sub); ok && torchThreads(c) == 1 { // a replay takes the steps' operators for one thread
 		f.ask = &q
 	}
-	v.describe(c, &f)
+	v.describe(c, &f.Finding)
 	f.Title = fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each())
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))})
 	f.Caveat = "Estimated from the number of threads that compete for the cores, not measured."
@@ -295,7 +294,7 @@ func (v *inputView) crowding(c *Context) Finding {
 }
 
 // ownCPU is the share of the machine that other programs left, 0..1.
-func (c *Context) ownCPU() float64 {
+func (c *Facts) ownCPU() float64 {
 	busy := c.S.Environment.OthersBusyCores
 	if busy == nil || c.Cores <= 0 {
 		return 1
@@ -304,7 +303,7 @@ func (c *Context) ownCPU() float64 {
 }
 
 // describe writes title, evidence and fix.
-func (v *inputView) describe(c *Context, f *Finding) {
+func (v *inputView) describe(c *Facts, f *Finding) {
 	share := percent(f.Share)
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
 		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})

@@ -36,8 +36,8 @@ func TestInputOfSeveralBatchesPerStep(t *testing.T) {
 					w.Do(c.line.In(model.SpanFetch))
 				}
 			}
-			ctx := NewContext(p.S, analyse.StepBreakdown(p.S, p.P))
-			found := findInput(ctx)
+			ctx := NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
+			found := inputFindings(ctx)
 			if len(found) != 1 || found[0].Sub != c.sub {
 				t.Fatalf("findings %+v, want input/%s", found, c.sub)
 			}

@@ -4,20 +4,22 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // trainerFile is where Hugging Face's Trainer builds its DataLoaders; their workers are options of the Trainer's.
 const trainerFile = "/transformers/trainer.py"
 
 // proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
-func (v *inputView) proposeWorkers(c *Context, f *Finding) {
+func (v *inputView) proposeWorkers(c *Facts, f *Finding) {
 	if n := v.suggestWorkers(c); n > v.workers {
 		v.propose(c, f, fmt.Sprintf("num_workers=%d", n), "persistent_workers=True")
 	}
 }
 
 // propose proposes arguments of the DataLoader, at the line that builds it. The change is certain where nothing else has to change with it.
-func (v *inputView) propose(c *Context, f *Finding, arguments ...string) {
+func (v *inputView) propose(c *Facts, f *Finding, arguments ...string) {
 	f.Fix.Change = "DataLoader(..., " + strings.Join(arguments, ", ") + ")"
 	if v.loader == nil {
 		return
@@ -54,17 +56,20 @@ func (v *inputView) propose(c *Context, f *Finding, arguments ...string) {
 var guard = regexp.MustCompile(`^if\s+__name__\s*==`)
 
 // startsScriptAnew says that a worker would run the program's script once more: it is not forked, and no source has a guard against it.
-func (c *Context) startsScriptAnew() bool {
-	major, minor := 0, 0
-	if n, _ := fmt.Sscanf(c.P.Python, "%d.%d", &major, &minor); n < 2 || major < 3 || major == 3 && minor < 14 {
-		return false
-	}
+func (c *Facts) startsScriptAnew() bool {
 	at, _ := c.onlyLine(guard.MatchString)
-	return at.file == ""
+	return at.file == "" && !c.forksWorkers()
+}
+
+// forksWorkers says that a worker is a copy of the program's process: so it is on Linux where the program asks for nothing else, until Python 3.13.
+func (c *Facts) forksWorkers() bool {
+	major, minor := 0, 0
+	n, _ := fmt.Sscanf(c.P.Python, "%d.%d", &major, &minor)
+	return n < 2 || major < 3 || major == 3 && minor < 14
 }
 
 // runs says that samples of the accounted process saw code of a file, by the end of its name.
-func (c *Context) runs(file string) bool {
+func (c *Facts) runs(file string) bool {
 	frames := c.P.Samples.Stacks.Frames
 	for i := range frames {
 		if strings.HasSuffix(c.text(frames[i].File), file) {
@@ -75,7 +80,7 @@ func (c *Context) runs(file string) bool {
 }
 
 // startAgain says how workers, or a loader with them, are started once.
-func (v *inputView) startAgain(c *Context, f *Finding) {
+func (v *inputView) startAgain(c *Facts, f *Finding) {
 	title := "workers are started anew in each epoch"
 	switch {
 	case v.rebuilt() && !v.singly():
@@ -95,15 +100,17 @@ func (v *inputView) startAgain(c *Context, f *Finding) {
 }
 
 // light says that the program fetches a batch in less time than it takes to hand one over: workers would only add to it.
-func (v *inputView) light() bool { return v.workers == 0 && v.fetch > 0 && v.fetch < handoverCost }
+func (v *inputView) light() bool {
+	return v.workers == 0 && v.fetch > 0 && v.fetch < price.Handover.Mid
+}
 
 // keepsUp says that the workers fetch as fast as the step goes on, if all batches took the same time.
-func (v *inputView) keepsUp(c *Context) bool {
+func (v *inputView) keepsUp(c *Facts) bool {
 	return v.workers > 0 && v.sub(c) == "workers" && !v.startsAgain() && v.fetch > 0 && v.fetch*v.perStep(c) <= float64(v.workers)*max(c.B.Mean()-c.perStep(v.wait), 0)
 }
 
 // even says what helps where some batches take longer than others.
-func (v *inputView) even(c *Context, f *Finding) {
+func (v *inputView) even(c *Facts, f *Finding) {
 	f.Title = fmt.Sprintf("%s of %s waits for data: the workers keep up on average, but not with each batch", percent(f.Share), c.each())
 	f.Fix.Text = "Let more batches lie ready for those that take long, or make these shorter; more workers are idle for most of the time."
 	n := 8

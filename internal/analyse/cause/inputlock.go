@@ -6,7 +6,7 @@ import "regexp"
 var lockCall = regexp.MustCompile(`\b(flock|lockf|acquire|FileLock|InterProcessLock)\s*\(|\bwith\s+[\w.\[\]]*(?i:lock|mutex|semaphore)\w*\s*(\(|:)`)
 
 // locked says that the workers sleep at a line that takes a lock: they fetch one after the other, however many they are.
-func (v *inputView) locked(c *Context) bool {
+func (v *inputView) locked(c *Facts) bool {
 	return v.workers > 1 && v.blocked >= 0.5 && v.hotOK && v.hotPart >= 0.5 && lockCall.MatchString(c.where(v.hot).Source)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -13,7 +14,7 @@ const loaderFile = "/torch/utils/data/dataloader.py"
 
 // inputBesideWorkers looks at what the thread that waits does itself while workers fetch: it runs code of the program's own, such as a
 // sampler, or copies and unpickles what comes through a pipe.
-func (c *Context) inputBesideWorkers(v *inputView) {
+func (c *Facts) inputBesideWorkers(v *inputView) {
 	sm := &c.P.Samples
 	all, bytes := 0.0, 0.0
 	own := chainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
@@ -65,13 +66,13 @@ func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
 }
 
 // hotEvidence says how much of the fetch the place holds, and how much its line where it is one of several.
-func (v *inputView) hotEvidence(c *Context) Evidence {
+func (v *inputView) hotEvidence(c *Facts) Evidence {
 	w, of := c.where(v.hot), "fetching time"
 	if v.own {
 		of = "wait"
 	}
 	at := in(w)
-	if v.hot.line < 0.9*v.hot.unit && v.hot.unit > 0 && w.Function != "" && w.Function != "<module>" {
+	if v.hot.line < price.HotLine*v.hot.unit && v.hot.unit > 0 && w.Function != "" && w.Function != "<module>" {
 		at = fmt.Sprintf(" in %s, %s at %s", shortFunction(w.Function), percent(v.hotPart*v.hot.line/v.hot.unit), place(w))
 	}
 	return Evidence{Text: fmt.Sprintf("%s of the %s is%s (%s)", percent(v.hotPart), of, at, plural(v.hot.samples, "sample")), Value: v.hotPart}

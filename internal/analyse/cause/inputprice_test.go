@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -37,14 +38,24 @@ func besideSteps(wait int) *testkit.Program {
 	return p
 }
 
+// inputFindings are the waits for data that the rule drafts, before anything is settled.
+func inputFindings(c *Facts) []Finding {
+	var out []Finding
+	for _, d := range findInput(c, newBook(c.B)) {
+		d.claim = d.Claim.Parts
+		out = append(out, d.Finding)
+	}
+	return out
+}
+
 // The cores that workers take from the step are priced alike by the rule and by a replay, whether the step waits for them or is only slowed: as
 // the threads that want to run share the cores, of which the driving one is none while it waits.
 func TestWorkersThatSlowTheStep(t *testing.T) {
 	for _, wait := range []int{1, 20} {
 		p := besideSteps(wait)
 		account := analyse.StepBreakdown(p.S, p.P)
-		c := NewContext(p.S, account)
-		found := findInput(c)
+		c := NewFacts(p.S, account)
+		found := inputFindings(c)
 		if len(found) != 1 || found[0].Sub != "transform" || found[0].ask == nil {
 			t.Fatalf("a wait of %d ms: findings %+v, want one that asks a replay", wait, found)
 		}
@@ -77,15 +88,15 @@ func TestLettingGoCountsForTheFunction(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Steps(40, model.PhaseBaseline, testkit.Python(hot, loopFrame, itemFrame, hotFrame).In(model.SpanDataWait), c.act.In(model.SpanDataWait), testkit.Native(rest, loopFrame))
 			account := analyse.StepBreakdown(p.S, p.P)
-			ctx := NewContext(p.S, account)
-			res := Result{Findings: findInput(ctx)}
+			ctx := NewFacts(p.S, account)
+			res := Result{Findings: inputFindings(ctx)}
 			if len(res.Findings) != 1 || res.Findings[0].ask == nil {
 				t.Fatalf("findings %+v, want one that asks a replay", res.Findings)
 			}
 			rule := res.Findings[0].Step.Mid
 			res.PriceInput(ctx, replay.NewSession(p.S, account))
 			for _, got := range []float64{rule, res.Findings[0].Step.Mid} {
-				if want := madeFast * c.gone * 1e6; math.Abs(got-want) > 0.02*want {
+				if want := price.MadeFast.Mid * c.gone * 1e6; math.Abs(got-want) > 0.02*want {
 					t.Errorf("%.1f ms a step, want %.1f", got/1e6, want/1e6)
 				}
 			}

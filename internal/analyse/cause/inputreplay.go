@@ -3,15 +3,13 @@ package cause
 import (
 	"fmt"
 
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 )
 
-// replayError is how far, as a share, the unmodified replay may be from the recorded steps for its answers to be prices.
-const replayError = 0.05
-
 // question is what a replay is asked for the price of a wait for data: the fix as a change of the recorded fetches. ok is false
 // where no replay knows it: a slow hand-over, workers that are started anew.
-func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) {
+func (v *inputView) question(c *Facts, sub string) (q replay.Change, ok bool) {
 	switch {
 	case v.startsAgain() || v.own || v.fetch <= 0:
 		return q, false
@@ -30,8 +28,8 @@ func (v *inputView) question(c *Context, sub string) (q replay.Change, ok bool) 
 // PriceInput sets the price of waits for data by replaying the recorded fetches under the fix: the queue has its depth, workers and
 // the step share the cores, and what the wait hid becomes the limit. The findings are ranked anew. Where a session has several
 // ranks, or its steps cannot be replayed, the prices stay as they are. What saves less than the floor then is left out.
-func (res *Result) PriceInput(c *Context, r *replay.Session) {
-	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > replayError {
+func (res *Result) PriceInput(c *Facts, r *replay.Session) {
+	if r == nil || c == nil || !r.Unprofiled() || c.P.WorldSize > 1 || r.Error() > price.ReplayError {
 		return
 	}
 	for i := range res.Findings {
@@ -49,7 +47,7 @@ func (res *Result) PriceInput(c *Context, r *replay.Session) {
 
 // byReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes off,
 // and what cores lose that it makes busy; the upper bound does without the second.
-func (f *Finding) byReplay(c *Context, before, after float64) {
+func (f *Finding) byReplay(c *Facts, before, after float64) {
 	mean := c.B.Mean()
 	left := after / before * mean
 	most := max(mean-left-f.cost, 0)
@@ -57,7 +55,7 @@ func (f *Finding) byReplay(c *Context, before, after float64) {
 		left *= c.slower(f.busy, mean, left)
 	}
 	mid := max(mean-left-f.cost, 0)
-	f.Step = Range{min(f.Step.Low, 0.85*mid), mid, max(f.Step.High, mid)}
+	f.Step = bounds(min(f.Step.Low, price.Replayed.Bounds().Low*mid), mid, max(f.Step.High, mid))
 	text := fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before))
 	if f.busy > 0 {
 		f.Step.High = max(most, mid)

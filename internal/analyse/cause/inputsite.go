@@ -33,7 +33,7 @@ type inputSite struct {
 
 // inputSites are the places at whose loaders a thread waits during the accounted steps, the one with most time first; one that knows nothing
 // where no wait was measured.
-func (c *Context) inputSites(thread int) []*inputSite {
+func (c *Facts) inputSites(thread int) []*inputSite {
 	sites := c.sitesOf(thread)
 	ofLoader := map[int32]float64{}
 	last := map[int32]int64{}
@@ -79,7 +79,7 @@ func (c *Context) inputSites(thread int) []*inputSite {
 }
 
 // ordered sorts places by the time that is waited at them.
-func (c *Context) ordered(sites map[int32]*inputSite) []*inputSite {
+func (c *Facts) ordered(sites map[int32]*inputSite) []*inputSite {
 	var out []*inputSite
 	seen := map[*inputSite]bool{}
 	for _, s := range stats.InOrder(sites) {
@@ -110,7 +110,7 @@ func (c *Context) ordered(sites map[int32]*inputSite) []*inputSite {
 }
 
 // known is the index of a loader; -1 where it tells none.
-func (c *Context) known(index int32) int32 {
+func (c *Facts) known(index int32) int32 {
 	if index >= 0 && int(index) < len(c.P.Loaders) {
 		return index
 	}
@@ -119,7 +119,7 @@ func (c *Context) known(index int32) int32 {
 
 // sitesOf gives each loader that a thread asks or fetches for its place. Loaders that one line builds are of one place where each is done with
 // before the next is asked: a line that builds several, or a function that it calls, is as many places.
-func (c *Context) sitesOf(thread int) map[int32]*inputSite {
+func (c *Facts) sitesOf(thread int) map[int32]*inputSite {
 	used := map[int32]analyse.Interval{}
 	var order []int32
 	for i := range c.P.Spans {
@@ -168,7 +168,7 @@ type builtAt struct {
 }
 
 // serving are the workers that fetch for a place; all of them where they do not say for which.
-func (c *Context) serving(s *inputSite) []*workerView {
+func (c *Facts) serving(s *inputSite) []*workerView {
 	var out []*workerView
 	for _, w := range c.workers {
 		if w.loader >= 0 && s.loader != nil && !s.ids[w.loader] {
@@ -187,7 +187,7 @@ func (s *inputSite) singly() bool { return s.started > 3 && s.started == s.seen 
 
 // readAhead is the wait of the accounted thread for another one of its process that reads a DataLoader with workers ahead of it, and
 // itself waits for them; waiting are attributed samples, wait is their time in ns.
-func (c *Context) readAhead(waiting []int, wait float64) (v *inputView, ok bool) {
+func (c *Facts) readAhead(waiting []int, wait float64) (v *inputView, ok bool) {
 	sm := &c.P.Samples
 	most := 0
 	for thread, list := range c.threadSamples(c.P, waitingAt(c.instants(waiting))) {

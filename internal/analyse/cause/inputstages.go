@@ -2,16 +2,16 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
-func (c *Context) inputOfSelf(v *inputView) {
+func (c *Facts) inputOfSelf(v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
 	queued, all := 0, 0.0
@@ -40,7 +40,7 @@ func (c *Context) inputOfSelf(v *inputView) {
 }
 
 // inputOfWorkers looks at what the workers did while they fetched.
-func (c *Context) inputOfWorkers(v *inputView) {
+func (c *Facts) inputOfWorkers(v *inputView) {
 	var chains []chain
 	all, fetches, fetchTime := 0.0, 0.0, 0.0
 	for _, w := range v.serving {
@@ -131,7 +131,7 @@ func (v *inputView) lead(sub string) {
 		chains = v.asleep
 	case sub != "transform":
 		return
-	case v.light() && v.hotPart < 0.25:
+	case v.light() && v.hotPart < price.HotFetch:
 		v.hotOK, v.hotPart = false, 0 // the time is the loader's own: items one by one, and their collation
 		return
 	}
@@ -162,9 +162,6 @@ func fetchesItself(cls *analyse.FrameClasses, id model.StackID) (itself bool) {
 	return itself
 }
 
-// askCall matches source lines that wait for what another thread or process hands over.
-var askCall = regexp.MustCompile(`\.(recv\w*|get|result|wait)\s*\(`)
-
 // asks says that a sample of a fetch waits for what another thread or process makes: in a queue, a pipe or a connection.
 func asks(cls *analyse.FrameClasses, sm *model.Samples, i int) bool {
 	info := cls.Info(sm.Stack[i])
@@ -178,7 +175,7 @@ func asks(cls *analyse.FrameClasses, sm *model.Samples, i int) bool {
 		return false
 	}
 	fr := &cls.Stacks.Frames[info.User]
-	return askCall.MatchString(cls.Source(cls.Strings.Text(fr.File), int(fr.Line)))
+	return asksFor(cls.Source(cls.Strings.Text(fr.File), int(fr.Line)))
 }
 
 // asking says that the fetch mostly waits for what another thread or process makes.
@@ -186,7 +183,7 @@ func (v *inputView) asking() bool { return v.samples > 0 && 2*len(v.asks) >= v.s
 
 // makes finds who computes what the fetch waits for, in this process or one beside it. One that only sleeps or reads itself stands for
 // storage; ok is false then.
-func (c *Context) makes(v *inputView) (o otherSide, ok bool) {
+func (c *Facts) makes(v *inputView) (o otherSide, ok bool) {
 	if !v.asking() || len(v.asks) < minSamples {
 		return o, false
 	}
@@ -195,7 +192,7 @@ func (c *Context) makes(v *inputView) (o otherSide, ok bool) {
 }
 
 // serve says who makes what is waited for, and where.
-func (v *inputView) serve(c *Context, f *Finding) {
+func (v *inputView) serve(c *Facts, f *Finding) {
 	f.Title = fmt.Sprintf("%s of %s waits for data that %s make%s", percent(f.Share), c.each(), v.maker.process, v.maker.s())
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s work%s%s (%s)", v.maker.process, v.maker.s(), in(v.maker.place), plural(v.maker.samples, "sample")), Value: float64(v.maker.samples)})
 	f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the data set waits for it. More workers of the DataLoader do not help by themselves: they would ask the same one"
@@ -206,7 +203,7 @@ func (v *inputView) serve(c *Context, f *Finding) {
 }
 
 // ask says that the fetch waits for an answer of which nothing else is known.
-func (v *inputView) ask(c *Context, f *Finding) {
+func (v *inputView) ask(c *Facts, f *Finding) {
 	f.Title = fmt.Sprintf("%s of %s waits for data that another process or machine hands over", percent(f.Share), c.each())
 	f.Fix.Text = "Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and cost no core): each needs a connection of its own, opened in the worker."
 	v.proposeWorkers(c, f)

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-)
 
-// Limits of the rule on a worker that is slower than the others.
-const (
-	unevenFetch = 1.5 // its batch ÷ the mean of all
-	unevenBusy  = 0.6 // of the time between its first and last fetch in fetches
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // uneven finds the worker for whose batches all wait: batches are handed over in turn, one of each worker, so that the slowest worker sets
@@ -20,7 +16,7 @@ func (v *inputView) uneven() {
 	}
 	w := slices.MaxFunc(v.serving, func(a, b *workerView) int { return cmp.Compare(a.mean, b.mean) })
 	life := float64(w.fetches[len(w.fetches)-1].End - w.fetches[0].Start)
-	if len(w.fetches) < minSamples || w.mean < unevenFetch*v.fetch || life <= 0 || w.mean*float64(len(w.fetches)) < unevenBusy*life {
+	if len(w.fetches) < minSamples || w.mean < price.UnevenFetch*v.fetch || life <= 0 || w.mean*float64(len(w.fetches)) < price.UnevenBusy*life {
 		return
 	}
 	v.slowest = w

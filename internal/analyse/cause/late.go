@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -18,14 +19,14 @@ type lateTimes map[lateKey]float64
 
 // lateView compares the late rank with the others.
 type lateView struct {
-	c            *Context
+	c            *Facts
 	chains       []chain // of the late rank, outside of collectives
 	steps        float64
 	mine, others lateTimes
 	own          float64 // ns per step of the others outside of collectives
 }
 
-func (c *Context) lateView(late rankView, ranks []rankView) *lateView {
+func (c *Facts) lateView(late rankView, ranks []rankView) *lateView {
 	v := &lateView{c: c, mine: lateTimes{}, others: lateTimes{}}
 	for _, r := range ranks {
 		cls := analyse.NewFrameClasses(c.S, r.p)
@@ -59,14 +60,16 @@ func (v *lateView) key(f *model.Frame) lateKey {
 }
 
 // alone says that the others spend less than a tenth of the late rank's time there, and little of their own.
-func (v *lateView) alone(k lateKey) bool { return v.others[k] < min(0.1*v.mine[k], 0.2*v.own) }
+func (v *lateView) alone(k lateKey) bool {
+	return v.others[k] < min(price.LateOthers*v.mine[k], price.LateOwn*v.own)
+}
 
 // lateLine is the user's line at which the late rank spends most more per step than the mean of the others: of what it alone does,
 // the innermost line in functions that the others do not run; else the innermost line with the largest difference, and shared
 // says that the others run it too.
-func (c *Context) lateLine(late rankView, ranks []rankView) (place spot, shared, ok bool) {
+func (c *Facts) lateLine(late rankView, ranks []rankView) (place spot, shared, ok bool) {
 	v := c.lateView(late, ranks)
-	least := 0.2 * (late.own - minOwn(ranks))
+	least := price.LateOwn * (late.own - minOwn(ranks))
 	if sp, found := v.apart(); found && sp.line >= least {
 		return sp, false, true
 	}
@@ -88,7 +91,7 @@ func (c *Context) lateLine(late rankView, ranks []rankView) (place spot, shared,
 		if d := mine - other[v.key(&sp.frame)]; d > most {
 			sp.line = d
 			best, most, ok = sp, d, true
-			shared = d < 0.9*mine
+			shared = d < price.LateSame*mine
 		}
 	}
 	return best, shared, ok

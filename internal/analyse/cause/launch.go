@@ -6,48 +6,48 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // Thresholds of launch: below them operators are few or large enough that calling them does not matter.
 const (
 	launchOpsPerStep = 20
 	launchOpsPerMs   = 15 // outermost operators per ms of operator and interpreter time; PyTorch manages 50 to 200 of the smallest
-	launchShare      = 0.10
 )
 
 // launchOps is the account of operators as this rule looks at it.
 type launchOps struct{ *analyse.OpAccount }
 
 // findLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
-func findLaunch(c *Context) []Finding {
+func findLaunch(c *Facts, l Ledger) []Draft {
 	o := c.B.Ops
 	if o != nil && !c.B.PerStep && len(c.calling) > 0 {
-		return c.launchOfRun()
+		return c.launchOfRun(l)
 	}
 	if o == nil || o.Top < launchOpsPerStep {
 		return nil
 	}
-	calls := c.callings()
-	python, small := c.callingTime(calls)
+	calls := c.callings(l)
+	python, small := c.callingTime(l, calls)
 	t := small + python
 	busy := (c.B.Part(analyse.PartPython) + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
-	if c.share(t) < launchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
+	if c.share(t) < price.LaunchShare || busy <= 0 || o.Top/busy < launchOpsPerMs {
 		return nil
 	}
 	return c.launchFindings(calls, small, python)
 }
 
 // callingTime is the interpreter's time around operators and the time in small ones, ns over the windows, without what is claimed already.
-func (c *Context) callingTime(calls callings) (python, small float64) {
+func (c *Facts) callingTime(l Ledger, calls callings) (python, small float64) {
 	o, ops := c.B.Ops, c.B.Part(analyse.PartOps)
 	if len(c.B.Samples) < 40 || calls.few() { // too few to tell lines apart
-		python = sum(chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(true)))
+		python = sum(chainsOf(c.C, &c.P.Samples, c.B.Samples, c.pythonSamples(l, true)))
 		if python == 0 && len(c.B.Samples) < 40 {
 			python = c.B.Part(analyse.PartPython)
 		}
 		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
-		others := max(c.besideTime()-c.chores, 0)
-		return python, max(ops*min(o.SmallTime/max(o.Time, 1), 1)-c.chores, 0) * max(1-others/max(ops-c.chores, 1), 0)
+		others := max(l.SampledOps()-l.SmallOps(), 0)
+		return python, max(ops*min(o.SmallTime/max(o.Time, 1), 1)-l.SmallOps(), 0) * max(1-others/max(ops-l.SmallOps(), 1), 0)
 	}
 	all := 0.0
 	for k := range c.B.Samples {
@@ -67,17 +67,17 @@ func (c *Context) callingTime(calls callings) (python, small float64) {
 
 // launchFindings names those who call tiny operators, small and python ns over the windows, each with its own part of that time: what
 // ends one leaves the others.
-func (c *Context) launchFindings(calls callings, small, python float64) []Finding {
-	var out []Finding
+func (c *Facts) launchFindings(calls callings, small, python float64) []Draft {
+	var out []Draft
 	for i, site := range c.launchSites(calls, small, python) {
-		share, least := c.launchShareOf(site.time()), launchShare
+		share, least := c.launchShareOf(site.time()), price.LaunchShare
 		switch site.kind {
 		case launchLoop, launchCells, launchOptimizer:
 			if !site.placed || site.kind == launchOptimizer || !c.drivers[keyOf(&site.at.frame)] {
 				least = Floor // their cure is clear, and nothing else stands on their lines
 			}
 		case launchSpread:
-			least = 2 * launchShare
+			least = 2 * price.LaunchShare
 		}
 		if i == 0 || share >= least {
 			out = append(out, c.launchFinding(&site))
@@ -86,27 +86,27 @@ func (c *Context) launchFindings(calls callings, small, python float64) []Findin
 	return out
 }
 
-func (c *Context) launchFinding(site *launchSite) Finding {
+func (c *Facts) launchFinding(site *launchSite) Draft {
 	o, gc := c.B.Ops, 0.0
 	if site.placed && (site.kind == launchLoop || site.kind == launchCells) {
 		at := site.at
 		at.unit = site.time()
 		gc = c.collections(at)
 	}
-	f := Finding{Cause: Launch, Where: nowhere(), Share: c.launchShareOf(site.time() + gc), Confidence: c.basis(len(c.B.Samples)),
-		claim: map[analyse.PartID]float64{analyse.PartOps: site.ops, analyse.PartPython: site.python}}
+	f := draft(Finding{Cause: Launch, Where: nowhere(), Share: c.launchShareOf(site.time() + gc), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: site.ops, analyse.PartPython: site.python})
 	if site.placed {
 		f.Where = c.where(site.at)
 	}
 	per := c.perStep(site.time() + gc)
-	f.Step = launchOps{o}.gone(site).scale(per)
+	f.Step = f.by(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
 		{Text: fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), Value: per / 1e6, Unit: "ms"},
 	}
 	if gc > 0 {
-		f.claim[analyse.PartGC] = gc
+		f.Claim.Parts[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	if site.backward {
@@ -115,24 +115,26 @@ func (c *Context) launchFinding(site *launchSite) Finding {
 	if text := c.launchLines(site); text != "" {
 		f.Evidence = append(f.Evidence, Evidence{Text: text})
 	}
-	c.launchWords(&f, site)
+	c.launchWords(&f.Finding, site)
 	return f
 }
 
 // gone is the share of a site's calling that its cure ends.
-func (o launchOps) gone(site *launchSite) Range {
+func (o launchOps) gone(site *launchSite) price.Row {
 	switch {
 	case site.kind == launchOptimizer:
-		return Range{0.45, 0.75, 1} // one call per kind of operator is left, and the lists of parameters
+		return price.CallsOptimizer
 	case site.kind == launchSpread || site.kind == launchCall && site.backward:
-		return Range{0.2, 0.5, 0.9} // fusing leaves guards and larger operators; larger batches are not for every training
+		return price.CallsSpread
 	}
 	gone := o.batched()
-	return Range{0.6 * gone, gone, 1}
+	row := price.CallsBatched
+	row.Low, row.Mid = row.Low*gone, gone
+	return row
 }
 
 // launchWords says what is called too often and what would end it.
-func (c *Context) launchWords(f *Finding, site *launchSite) {
+func (c *Facts) launchWords(f *Finding, site *launchSite) {
 	each := c.each()
 	if !c.B.PerStep {
 		each += ", tracing left out,"
@@ -170,7 +172,7 @@ func (c *Context) launchWords(f *Finding, site *launchSite) {
 }
 
 // launchLines says in words which lines share the calling, where more than one has much of it.
-func (c *Context) launchLines(site *launchSite) string {
+func (c *Facts) launchLines(site *launchSite) string {
 	all := 0.0
 	for i := range site.lines {
 		all += site.lines[i].line
@@ -190,7 +192,7 @@ func (c *Context) launchLines(site *launchSite) string {
 // batched is the share of the calling that goes away when what is done one by one is done at once: each of the different
 // operators is still called, and reads and writes what all of them did before.
 func (o launchOps) batched() float64 {
-	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), 0.04), 0.15)
+	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), price.CallsStayLeast), price.CallsStayMost)
 }
 
 // upToDriver cuts chains below the innermost function that drives the loop.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -16,7 +17,7 @@ var recurrentOps = map[string]bool{"aten::lstm": true, "aten::gru": true, "aten:
 
 // findRecurrent names recurrent layers that a loop of the program's own feeds one element of a sequence after the other. Their
 // operators are too long to count as tiny, but most of each is preparing what one call for the whole sequence prepares once.
-func findRecurrent(c *Context) []Finding {
+func findRecurrent(c *Facts, _ Ledger) []Draft {
 	calls, time, all := 0.0, 0.0, 0.0
 	n := analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		name, d := c.text(ev.Name[id]), float64(ev.Dur[id])
@@ -37,25 +38,24 @@ func findRecurrent(c *Context) []Finding {
 		return nil
 	}
 	t := c.B.Part(analyse.PartOps) * min(time/all, 1)
-	if c.share(t) < launchShare {
+	if c.share(t) < price.LaunchShare {
 		return nil
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		inside := c.passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/rnn.py", "", false)
 		return inside && (a.Part == analyse.PartOps || a.Part == analyse.PartPython)
 	})
-	f := Finding{Cause: Launch, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
+	f := draft(Finding{Cause: Launch, Where: nowhere(), Share: c.share(t), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: t})
 	if sp, ok := hottest(chains, c.drivers); ok && sp.samples >= minSamples {
 		f.Where = c.where(sp)
 	}
 	per := c.perStep(t)
-	// Measured with one call for all elements against one for each, forward and backward: 54 to 96 % of layers of 64 to 256 units,
-	// 24 to 64 elements and batches of 1 to 64, median 73 %.
-	f.Step = Range{0.5 * per, 0.73 * per, 0.96 * per}
+	f.Step = f.by(price.Recurrent).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s calls a recurrent layer for one element of a sequence after the other", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the layer's operators, forward and backward, called %.0f times", ms(per), c.Unit(), calls/float64(n)), Value: per / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the elements itself. What follows it can take all of its outputs at once, too."
 	f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
-	return []Finding{f}
+	return []Draft{f}
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findCalling finds the user's lines, in a run without steps, at which the interpreter calls one small operator after another: where
 // most of a line's samples in traced stretches lie in a small operator or in the short gap between two. Untraced samples of such
 // a line are the same work. Nil with steps, whose lines tensorFuncs and tensorLine tell.
-func (c *Context) findCalling() map[model.FrameID]bool {
+func (c *Facts) findCalling() map[model.FrameID]bool {
 	o := c.B.Ops
 	if c.B.PerStep || o == nil || len(o.Tops) < launchOpsPerStep {
 		return nil
@@ -40,13 +41,13 @@ func (c *Context) findCalling() map[model.FrameID]bool {
 }
 
 // calls says that an attributed sample lies on a line that calls one small operator after another.
-func (c *Context) calls(a *analyse.Attributed) bool {
+func (c *Facts) calls(a *analyse.Attributed) bool {
 	return c.calling[c.C.Info(c.P.Samples.Stack[a.Index]).User]
 }
 
 // launchOfRun names many small operators in a run without steps, priced over the run: what its calling lines take, traced or not,
 // without what recording the operators costs.
-func (c *Context) launchOfRun() []Finding {
+func (c *Facts) launchOfRun(l Ledger) []Draft {
 	o := c.B.Ops
 	if len(c.calling) == 0 {
 		return nil
@@ -55,19 +56,19 @@ func (c *Context) launchOfRun() []Finding {
 	sizes, expected := c.sizesByLine(), launchOps{o}.smallShare(o.Time-o.OptimizerTime, o.SmallTime-o.OptimizerSmall)
 	for k := range c.B.Samples {
 		switch a := &c.B.Samples[k]; {
-		case c.beside[k] || !c.calls(a):
+		case l.Taken(k) || !c.calls(a):
 		case a.Part == analyse.PartOps:
 			small += a.Weight * sizes[c.C.Info(c.P.Samples.Stack[a.Index]).User].share(expected)
 		case a.Part == analyse.PartPython:
 			python += a.Weight
 		}
 	}
-	cost := min(o.CostPer*o.Events*float64(o.Steps), 0.5*(small+python))
+	cost := min(o.CostPer*o.Events*float64(o.Steps), price.RecordingCost.Mid*(small+python))
 	left := 1 - cost/max(small+python, 1) // at least a half
-	if c.launchShareOf(left*(small+python)) < launchShare {
+	if c.launchShareOf(left*(small+python)) < price.LaunchShare {
 		return nil
 	}
-	all := c.launchFindings(c.callings(), left*small, left*python)
+	all := c.launchFindings(c.callings(l), left*small, left*python)
 	for i := range all {
 		c.launchOverRun(&all[i], left, cost)
 	}
@@ -75,7 +76,7 @@ func (c *Context) launchOfRun() []Finding {
 }
 
 // launchShareOf is a time's share of the steps, or of a run without the profiler's part of it.
-func (c *Context) launchShareOf(t float64) float64 {
+func (c *Facts) launchShareOf(t float64) float64 {
 	if c.B.PerStep {
 		return c.share(t)
 	}
@@ -83,10 +84,10 @@ func (c *Context) launchShareOf(t float64) float64 {
 }
 
 // launchOverRun puts a finding of a run without steps in terms of that run: left is the share of the calling that is not recording's cost.
-func (c *Context) launchOverRun(f *Finding, left, cost float64) {
+func (c *Facts) launchOverRun(f *Draft, left, cost float64) {
 	o := c.B.Ops
 	for part := range f.claim {
-		f.claim[part] /= left
+		f.Claim.Parts[part] /= left
 	}
 	f.Evidence[0] = Evidence{Text: fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
 		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), Value: o.Top * float64(o.Steps)}

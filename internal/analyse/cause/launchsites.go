@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -36,7 +37,7 @@ type launchSite struct {
 func (s *launchSite) time() float64 { return s.ops + s.python }
 
 // add counts samples of calling as the site's, or a part of them.
-func (s *launchSite) add(c *Context, chains []chain, part float64) {
+func (s *launchSite) add(c *Facts, chains []chain, part float64) {
 	for i := range chains {
 		if c.B.Samples[chains[i].index].Part == analyse.PartOps {
 			s.ops += part * chains[i].weight
@@ -50,19 +51,13 @@ func (s *launchSite) add(c *Context, chains []chain, part float64) {
 const (
 	// loopOpsPerLine is the number of operators per step and line from which a loop around that line must be at work.
 	loopOpsPerLine = 40
-	// launchEven is the number of equally busy lines that a distribution is as even as (e to its entropy) from which no line stands
-	// out, unless one place has launchMost of all.
-	launchEven = 2.5
-	launchMost = 0.5
-	// launchFaint is the share of a place's time under which one of its lines does not count as one that calls operators.
-	launchFaint = 0.05
 	// maxLaunchPlaces is the number of places that are told besides the optimizer.
 	maxLaunchPlaces = 2
 )
 
 // launchSites splits the calling of tiny operators, small and python ns over the windows, by who calls: the optimizer, the place
 // from which most others come, and the rest; most first.
-func (c *Context) launchSites(calls callings, small, python float64) []launchSite {
+func (c *Facts) launchSites(calls callings, small, python float64) []launchSite {
 	first, backward, optimizer := calls.first, calls.backward, calls.optimizer
 	if calls.few() {
 		return []launchSite{{kind: launchSpread, ops: small, python: python}}
@@ -94,10 +89,10 @@ type callings struct{ first, backward, optimizer []chain }
 func (k callings) few() bool { return len(k.first)+len(k.backward)+len(k.optimizer) < minSamples }
 
 // callings finds them. Of the operators' time only what small ones take counts.
-func (c *Context) callings() (k callings) {
-	around := c.pythonSamples(true)
+func (c *Facts) callings(l Ledger) (k callings) {
+	around := c.pythonSamples(l, true)
 	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !c.beside[i] && (c.B.PerStep || len(c.calling) == 0 || c.calls(a)) || around(i, a)
+		return a.Part == analyse.PartOps && !l.Taken(i) && (c.B.PerStep || len(c.calling) == 0 || c.calls(a)) || around(i, a)
 	}) {
 		switch acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).Acts; {
 		case acts&analyse.ActOptimizer != 0:
@@ -117,18 +112,18 @@ func (c *Context) callings() (k callings) {
 }
 
 // ownOptimizer says that an optimizer's samples are in code of the program's own.
-func (c *Context) ownOptimizer(chains []chain) bool {
+func (c *Facts) ownOptimizer(chains []chain) bool {
 	own := 0.0
 	for i := range chains {
 		if c.C.Info(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index]).UserLeaf {
 			own += chains[i].weight
 		}
 	}
-	return own > launchMost*sum(chains)
+	return own > price.LaunchMost*sum(chains)
 }
 
 // optimizerSite is the optimizer's step; false where too few samples show it, or where it is fused already.
-func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
+func (c *Facts) optimizerSite(chains []chain) (launchSite, bool) {
 	site := launchSite{kind: launchOptimizer, lines: lineTimes(upToDriver(chains, c.drivers))}
 	site.add(c, chains, 1)
 	if len(chains) < minSamples || site.time() <= 0 {
@@ -146,7 +141,7 @@ func (c *Context) optimizerSite(chains []chain) (launchSite, bool) {
 
 // optimizerForm begins the name of the function of torch.optim's that updates the parameters in a stack: it says whether one by one, by
 // lists, or at once. It is empty elsewhere in an optimizer.
-func (c *Context) optimizerForm(id model.StackID) (form string) {
+func (c *Facts) optimizerForm(id model.StackID) (form string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		if c.C.File(f.File) == analyse.FileUser {
@@ -164,7 +159,7 @@ func (c *Context) optimizerForm(id model.StackID) (form string) {
 
 // otherSites are the places from which the remaining operators come, and what else calls them. The backward pass is as long as what was
 // called for it before: the sites through which one goes share it.
-func (c *Context) otherSites(first, backward []chain) []launchSite {
+func (c *Facts) otherSites(first, backward []chain) []launchSite {
 	var out []launchSite
 	var firsts []float64 // time of each before the backward pass, 0 where none goes through it
 	left, all, without := first, sum(first), 0.0
@@ -198,7 +193,7 @@ func (c *Context) otherSites(first, backward []chain) []launchSite {
 }
 
 // launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out.
-func (c *Context) launchPlace(first []chain) (site launchSite, main, rest []chain, ok bool) {
+func (c *Facts) launchPlace(first []chain) (site launchSite, main, rest []chain, ok bool) {
 	sp, ok := hottest(first, c.drivers)
 	if !ok || len(first) < minSamples || sp.samples < minSamples || sum(first) <= 0 {
 		return site, nil, nil, false
@@ -235,7 +230,7 @@ func (c *Context) launchPlace(first []chain) (site launchSite, main, rest []chai
 
 // throughSpot splits chains into those that pass through a spot's function, whoever calls it, and the others: what ends the calling there
 // ends it for a validation, too. Of a function that drives the loop only the spot itself counts.
-func (c *Context) throughSpot(chains []chain, sp spot) (main, rest []chain) {
+func (c *Facts) throughSpot(chains []chain, sp spot) (main, rest []chain) {
 	if c.drivers[keyOf(&sp.frame)] {
 		return membersAndRest(chains, sp)
 	}
@@ -269,7 +264,7 @@ func membersAndRest(chains []chain, sp spot) (main, rest []chain) {
 func busyLines(chains []chain) int {
 	n, all := 0, sum(chains)
 	for _, line := range lineTimes(chains) {
-		n += btoi(line.line >= launchFaint*all)
+		n += btoi(line.line >= price.LaunchFaint*all)
 	}
 	return max(n, 1)
 }
@@ -288,24 +283,24 @@ func even(chains []chain, sp spot, drivers map[funcKey]bool) bool {
 			entropy -= p * math.Log(p)
 		}
 	}
-	return sp.unit < launchMost*all && math.Exp(entropy) >= launchEven
+	return sp.unit < price.LaunchMost*all && math.Exp(entropy) >= price.LaunchEven
 }
 
 // through says that below the user's frame most of the time passes through a file's functions, those with a part of the name.
-func (c *Context) through(chains []chain, file, function string) bool {
+func (c *Facts) through(chains []chain, file, function string) bool {
 	t := 0.0
 	for i := range chains {
 		if c.passes(c.P.Samples.Stack[c.B.Samples[chains[i].index].Index], file, function, true) {
 			t += chains[i].weight
 		}
 	}
-	return t >= launchMost*sum(chains)
+	return t >= price.LaunchMost*sum(chains)
 }
 
 // withoutGradient says that no backward pass went through what a place called in traced steps: as samples there tell, or where they are
 // too few, because so few operators have a gradient that what else is called accounts for them: all but part of the calling, its own
 // and what has no gradient already.
-func (c *Context) withoutGradient(sp spot, part float64) bool {
+func (c *Facts) withoutGradient(sp spot, part float64) bool {
 	u := analyse.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return false
@@ -320,7 +315,7 @@ func (c *Context) withoutGradient(sp spot, part float64) bool {
 		}
 	})
 	if seen >= besideTraced {
-		return float64(seen-apart) <= besideTracked*float64(seen)
+		return float64(seen-apart) <= price.BesideTracked*float64(seen)
 	}
 	return float64(u.Tracked) <= (1-part)*float64(u.Tracked+u.Apart)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -13,7 +14,7 @@ type opSizes struct{ small, large float64 }
 
 // sizesByLine tells the user's lines by what operators they call: what the driving thread's samples in traced steps lie in. The time
 // that tracing adds to small operators does not count.
-func (c *Context) sizesByLine() map[model.FrameID]opSizes {
+func (c *Facts) sizesByLine() map[model.FrameID]opSizes {
 	out := map[model.FrameID]opSizes{}
 	sm, o := &c.P.Samples, c.B.Ops
 	if len(o.Tops) == 0 {
@@ -52,7 +53,7 @@ func (s opSizes) share(expected float64) float64 {
 
 // leaveSmall leaves of the operators' time what small ones take: on each line the share that its samples in traced steps tell, the nearer
 // to what is expected of the line the fewer they are.
-func (c *Context) leaveSmall(chains []chain, sizes map[model.FrameID]opSizes, expect func(map[model.FrameID]*lineTime) map[model.FrameID]float64) {
+func (c *Facts) leaveSmall(chains []chain, sizes map[model.FrameID]opSizes, expect func(map[model.FrameID]*lineTime) map[model.FrameID]float64) {
 	lines := map[model.FrameID]*lineTime{}
 	frame := func(ch *chain) model.FrameID { return c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.index].Index]).User }
 	for i := range chains {
@@ -78,7 +79,7 @@ func (c *Context) leaveSmall(chains []chain, sizes map[model.FrameID]opSizes, ex
 }
 
 // evenly expects the same share of small operators on every line.
-func (c *Context) evenly(share float64) func(map[model.FrameID]*lineTime) map[model.FrameID]float64 {
+func (c *Facts) evenly(share float64) func(map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 	return func(lines map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 		out := map[model.FrameID]float64{}
 		for fr := range lines {
@@ -91,7 +92,7 @@ func (c *Context) evenly(share float64) func(map[model.FrameID]*lineTime) map[mo
 // byPython expects a share of small operators over all lines, on those that call them: around many small operators the interpreter takes
 // about as long as they do, around a large one it takes nothing. Each line has its part in proportion to the interpreter's time on it,
 // and at most what its operators took.
-func (c *Context) byPython(share float64) func(map[model.FrameID]*lineTime) map[model.FrameID]float64 {
+func (c *Facts) byPython(share float64) func(map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 	return func(lines map[model.FrameID]*lineTime) map[model.FrameID]float64 {
 		const most, rounds = 1e3, 40
 		all, low, high := 0.0, 0.0, most
@@ -104,7 +105,7 @@ func (c *Context) byPython(share float64) func(map[model.FrameID]*lineTime) map[
 			factor, got := (low+high)/2, 0.0
 			for _, fr := range order {
 				l := lines[fr]
-				part := min(l.ops, factor*(l.python+0.01*l.ops))
+				part := min(l.ops, factor*(l.python+price.LaunchLeast*l.ops))
 				got += part
 				out[fr] = part / max(l.ops, 1)
 			}

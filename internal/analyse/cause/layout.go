@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // findLayout names conversions between memory layouts around convolutions.
-func findLayout(t *Traced) []Finding {
+func findLayout(t *Traced, _ Ledger) []Draft {
 	time, n := 0.0, int64(0)
 	var best *analyse.Kernel
 	for i := range t.Kernels {
@@ -24,7 +25,7 @@ func findLayout(t *Traced) []Finding {
 	if best == nil {
 		return nil
 	}
-	f := t.kernelFinding(Layout, time, best.Where, "tensors are converted between memory layouts", Range{0.5, 0.9, 1})
+	f := t.kernelFinding(Layout, time, best.Where, "tensors are converted between memory layouts", price.Layout)
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
@@ -32,5 +33,5 @@ func findLayout(t *Traced) []Finding {
 	f.Fix.Text = "Keep the model and its input in one layout: channels_last, which the convolutions of the device prefer."
 	f.Fix.Change = "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)"
 	f.Caveat += " Operators without a channels-last form convert back."
-	return []Finding{f}
+	return []Draft{f}
 }

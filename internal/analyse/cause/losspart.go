@@ -11,7 +11,7 @@ import (
 // from the lines that call a backward pass, by the names that statements use and define. It also sees what operators cannot tell: a value
 // that has no gradient itself (an advantage, an index, a mask) but that the loss is computed from.
 type lossParts struct {
-	c          *Context
+	c          *Facts
 	calls      map[funcKey]map[int32]bool // lines from which backward passes are called
 	attributes map[string]bool            // under which other functions may leave parts of the loss
 	read       map[funcKey][]statement
@@ -23,7 +23,7 @@ type sliceKey struct {
 	result bool
 }
 
-func (c *Context) lossParts() *lossParts {
+func (c *Facts) lossParts() *lossParts {
 	l := &lossParts{c, map[funcKey]map[int32]bool{}, map[string]bool{}, map[funcKey][]statement{}, map[sliceKey][]statement{}}
 	for _, ch := range chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActBackward != 0
@@ -127,7 +127,7 @@ func (l *lossParts) readLater(p *besidePlace) bool {
 			return slices.ContainsFunc(st.uses, func(u string) bool { return meets(d, u) })
 		}, func(st *statement) []string {
 			for line := st.from; line <= st.to && !read && (called || !here(st)); line++ {
-				read = readBack.MatchString(l.c.source(l.c.text(f.file), int(line)))
+				read = readsBack(l.c.source(l.c.text(f.file), int(line)))
 			}
 			returned = returned || st.gives
 			return st.defines

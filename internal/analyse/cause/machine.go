@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // torchThreads is the number of intra-op threads that the program uses; the number of usable cores where that is unknown.
-func torchThreads(c *Context) float64 {
+func torchThreads(c *Facts) float64 {
 	for _, key := range []string{"torch.get_num_threads", "torch.num_threads", "num_threads", "OMP_NUM_THREADS", "MKL_NUM_THREADS"} {
 		if n, err := strconv.ParseFloat(strings.TrimSpace(c.S.Environment.Threads[key]), 64); err == nil && n >= 1 {
 			return n
@@ -21,7 +22,7 @@ func torchThreads(c *Context) float64 {
 }
 
 // localRanks is the number of training processes on the accounted process's host.
-func localRanks(c *Context) int {
+func localRanks(c *Facts) int {
 	n := 0
 	for _, p := range c.S.Processes {
 		if p.Host == c.P.Host && (p == c.P || p.Role == model.RoleRank) {
@@ -32,8 +33,8 @@ func localRanks(c *Context) int {
 }
 
 // findMachine names what the machine withholds.
-func findMachine(c *Context) []Finding {
-	var out []Finding
+func findMachine(c *Facts, _ Ledger) []Draft {
+	var out []Draft
 	if f, ok := findQuota(c); ok {
 		out = append(out, f)
 	}
@@ -46,21 +47,22 @@ func findMachine(c *Context) []Finding {
 }
 
 // findQuota: the container's CPU quota stopped the program.
-func findQuota(c *Context) (Finding, bool) {
+func findQuota(c *Facts) (Draft, bool) {
 	e := &c.S.Environment
 	if e.ThrottledSeconds == nil || e.CPUQuota == nil || *e.ThrottledSeconds <= 0 || c.Wall <= 0 {
-		return Finding{}, false
+		return Draft{}, false
 	}
 	// The kernel counts the throttled time of every core's queue; the program stands still for at most that, and for at most the run.
 	throttled := min(*e.ThrottledSeconds*1e9, c.Wall)
 	spread := max(min(torchThreads(c), float64(max(e.CPUs, 1))), 1)
-	f := Finding{Cause: Machine, Sub: "cpu-quota", Where: nowhere(), OfRun: true, Share: throttled / c.Wall}
+	f := draft(Finding{Cause: Machine, Sub: "cpu-quota", Where: nowhere(), OfRun: true, Share: throttled / c.Wall}, nil)
 	most, likely := c.withoutQuota(*e.CPUQuota, spread)
-	f.Run = Range{throttled / spread * 0.3, throttled / spread * 0.8, throttled}
+	f.Run = f.by(price.Quota).Times(throttled / spread)
+	f.Run.High = throttled
 	f.Run.High = min(f.Run.High, most*c.Wall)
 	f.Run.Mid = min(f.Run.Mid, likely*c.Wall, f.Run.High)
 	f.Run.Low = min(f.Run.Low, f.Run.Mid)
-	f.Step = f.Run.scale(1 / float64(max(c.Steps, 1)))
+	f.Step = f.Run.Scale(1 / float64(max(c.Steps, 1)))
 	f.Title = fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), Value: throttled / 1e9, Unit: "s"}}
 	f.Fix.Text = "Ask for more CPU: all threads stop when the quota is used up."
@@ -77,8 +79,13 @@ func findQuota(c *Context) (Finding, bool) {
 // 1/(q/n) times as long, so that 1 − q/n goes at most. likely is by the threads that compute, most by all cores that the program may use:
 // code of other libraries has threads of its own. Where the threads want no more than the quota, something else in the container does, and
 // only the second bound is known.
-func (c *Context) withoutQuota(quota, threads float64) (most, likely float64) {
-	gone := func(wanted float64) float64 { return max(1-quota/max(wanted, 1e-9), 0) }
+func (c *Facts) withoutQuota(quota, threads float64) (most, likely float64) {
+	gone := func(wanted float64) float64 {
+		if wanted <= quota {
+			return 0
+		}
+		return 1 - quota/wanted
+	}
 	e := &c.S.Environment
 	cores := float64(e.CPUs)
 	if n := len(e.Affinity); n > 0 {
@@ -101,10 +108,10 @@ func (c *Context) withoutQuota(quota, threads float64) (most, likely float64) {
 }
 
 // findOMPDefault: torchrun sets one thread per rank although there are more cores.
-func findOMPDefault(c *Context) (Finding, bool) {
+func findOMPDefault(c *Facts) (Draft, bool) {
 	ranks := float64(localRanks(c))
 	if strings.TrimSpace(c.S.Environment.Threads["OMP_NUM_THREADS"]) != "1" || c.P.WorldSize < 2 || c.Cores < 2*ranks {
-		return Finding{}, false
+		return Draft{}, false
 	}
 	f := c.fewThreads("omp-default", 1, c.Cores/ranks)
 	f.Title = "the launcher gives each rank one thread"
@@ -113,11 +120,11 @@ func findOMPDefault(c *Context) (Finding, bool) {
 }
 
 // findAffinity: the process may use only a few of the machine's cores. Ranks that are bound to their share of them lack none.
-func findAffinity(c *Context) (Finding, bool) {
+func findAffinity(c *Facts) (Draft, bool) {
 	e := &c.S.Environment
 	have, share := len(e.Affinity), e.CPUs/localRanks(c)
 	if have == 0 || have*2 > share {
-		return Finding{}, false
+		return Draft{}, false
 	}
 	f := c.fewThreads("affinity", float64(have), float64(share))
 	f.Title = fmt.Sprintf("the program is bound to %d of the machine's %d cores", have, e.CPUs)
@@ -128,19 +135,12 @@ func findAffinity(c *Context) (Finding, bool) {
 	return f, true
 }
 
-// What more threads leave of the time that is not small operators, at best and as a rule: matrix products and convolutions
-// share their work nearly evenly, other operators wait for memory, which cores share.
-const (
-	denseGain = 0.9
-	otherGain = 0.5
-)
-
 // fewThreads prices operators on more threads: by what kinds of operators there are, within wide bounds.
-func (c *Context) fewThreads(sub string, have, could float64) Finding {
+func (c *Facts) fewThreads(sub string, have, could float64) Draft {
 	ops := c.perStep(c.B.Part(analyse.PartOps))
-	gain := c.threadGain().scale(1 - have/could)
-	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps)), guess: true}
-	f.Step = gain.scale(ops)
+	gain := c.threadGain().Scale(1 - have/could)
+	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps)), guess: true}, nil)
+	f.Step = gain.Scale(ops)
 	f.Run = c.overOperators(f.Step, gain)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Let the operators use the cores that are free."
@@ -150,8 +150,8 @@ func (c *Context) fewThreads(sub string, have, could float64) Finding {
 }
 
 // threadGain is the share of the ideal gain from more threads that the operators can have: none of small ones.
-func (c *Context) threadGain() Range {
-	dense, small := 0.5, 0.1
+func (c *Facts) threadGain() Range {
+	dense, small := price.DenseUnknown.Mid, price.SmallUnknown.Mid
 	if o := c.B.Ops; o != nil && o.Time > 0 {
 		all := 0.0
 		dense = 0
@@ -164,6 +164,6 @@ func (c *Context) threadGain() Range {
 		small = min(o.SmallTime/o.Time, 1)
 		dense = min(dense/max(all, 1), 1-small)
 	}
-	mid := denseGain*dense + otherGain*(1-dense-small)
-	return Range{0.25 * mid, mid, 1 - small}
+	mid := price.DenseThreads.Mid*dense + price.OtherThreads.Mid*(1-dense-small)
+	return bounds(price.MoreThreads.Bounds().Low*mid, mid, 1-small)
 }

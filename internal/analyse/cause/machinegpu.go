@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
-// otherUsers is the share of a device's time from which other programs' use of it is named.
-const otherUsers = 0.10
-
 // findGPUMachine names devices that other programs use as well. Their clock is read before and after the run only, when
 // they rest, and says nothing.
-func findGPUMachine(c *Context) []Finding {
-	var out []Finding
+func findGPUMachine(c *Facts, _ Ledger) []Draft {
+	var out []Draft
 	if !slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 }) {
 		return nil // the program does not use it
 	}
@@ -27,8 +24,8 @@ func findGPUMachine(c *Context) []Finding {
 	device = min(device, c.B.Total)
 	for i := range c.S.Environment.GPUs {
 		g := &c.S.Environment.GPUs[i]
-		if g.UtilisationByOthersPart != nil && *g.UtilisationByOthersPart >= otherUsers {
-			out = append(out, c.gpuFinding("gpu-shared", device, *g.UtilisationByOthersPart, Range{0.2, 0.7, 1},
+		if g.UtilisationByOthersPart != nil && *g.UtilisationByOthersPart >= price.OtherUsers {
+			out = append(out, c.gpuFinding("gpu-shared", device, *g.UtilisationByOthersPart, price.SharedGPU,
 				fmt.Sprintf("other programs used %s for %s of the time before the run", g.Name, percent(*g.UtilisationByOthersPart)),
 				"Run on a device of your own, or when the others are done (nvidia-smi lists them).",
 				"Looked at before the run: what the others did meanwhile is not known."))
@@ -39,13 +36,12 @@ func findGPUMachine(c *Context) []Finding {
 }
 
 // gpuFinding prices a part of the device's time, in ns over the accounted steps.
-func (c *Context) gpuFinding(sub string, device, part float64, left Range, title, fix, caveat string) Finding {
-	f := Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: title, Caveat: caveat,
-		Confidence: Confidence{Low, "the driver's numbers, not a run on another device"}}
-	f.Step = left.scale(c.perStep(device * part))
+func (c *Facts) gpuFinding(sub string, device, part float64, row price.Row, title, fix, caveat string) Draft {
+	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: title, Caveat: caveat,
+		Confidence: Confidence{Low, "the driver's numbers, not a run on another device"}}, nil)
+	f.Step = f.by(row).Times(c.perStep(device * part))
 	f.Run = c.overRun(f.Step)
 	f.Fix.Text = fix
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the device works for %s per %s, by its own events", ms(c.perStep(device)), c.Unit()), Value: c.perStep(device) / 1e6, Unit: "ms"}}
-	f.claim = map[analyse.PartID]float64{}
 	return f
 }

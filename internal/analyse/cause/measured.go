@@ -29,7 +29,7 @@ func (f *Finding) Measured(step, run Range) {
 }
 
 // Remeasured settles findings of which some have got measured prices.
-func (res *Result) Remeasured(c *Context) { res.settle(c) }
+func (res *Result) Remeasured(c *Facts) { res.settle(c) }
 
 // Refuted leaves a finding that a measurement has shown to save nothing as an observation: it has no price and no fix, and stands behind
 // what is slow.

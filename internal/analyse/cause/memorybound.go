@@ -5,14 +5,12 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
-
-// memoryBoundShare is the share of the devices' or the step's time from which element-wise work is worth fusing.
-const memoryBoundShare = 0.15
 
 // tracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
 // element, so that memory is what they wait for. Kernels that a compiler fused already are left out.
-func tracedMemoryBound(t *Traced) []Finding {
+func tracedMemoryBound(t *Traced, _ Ledger) []Draft {
 	time, n, compiled := 0.0, int64(0), false
 	var best *analyse.Kernel
 	for i := range t.Kernels {
@@ -27,10 +25,10 @@ func tracedMemoryBound(t *Traced) []Finding {
 			best = k
 		}
 	}
-	if best == nil || time < memoryBoundShare*t.Span {
+	if best == nil || time < price.MemoryBoundShare*t.Span {
 		return nil
 	}
-	f := t.kernelFinding(MemoryBound, time, best.Where, "element-wise kernels move data and compute little", Range{0.2, 0.5, 0.75})
+	f := t.kernelFinding(MemoryBound, time, best.Where, "element-wise kernels move data and compute little", price.Elementwise)
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
@@ -44,21 +42,16 @@ func tracedMemoryBound(t *Traced) []Finding {
 		f.Fix.Text = "torch.compile fuses a part of the program already, and these kernels lie outside of it: compile the functions that call them as well, or mend what breaks the compiled graph there (TORCH_LOGS=graph_breaks lists it)."
 		f.Fix.Change = ""
 	}
-	f.Caveat += " Its bounds are 20 to 75 % of these kernels' time, from experience: the trace does not say how many bytes they move. How much a chain gains depends on how many operators of it become one."
-	return []Finding{f}
+	b := price.Elementwise.Bounds()
+	f.Caveat += fmt.Sprintf(" Its bounds are %.0f to %.0f %% of these kernels' time, from experience: the trace does not say how many bytes they move."+
+		" How much a chain gains depends on how many operators of it become one.", 100*b.Low, 100*b.High)
+	return []Draft{f}
 }
 
-// Limits of the rule on CPU operators: chains of few and large element-wise operators. Small ones are the cause launch.
-const (
-	chainShare = 0.35 // of the step
-	chainOp    = 50e3 // ns of an operator, on average
-	makesShare = 0.15 // of the optimizer's time in operators that make new tensors
-	singleOp   = 0.75 // of the optimizer's time in one operator, from which there is nothing to fuse (plain or fused already)
-)
-
 // findMemoryBound names steps on the CPU of which element-wise operators take a large part: an optimizer's chain over all
-// parameters, or the program's own. Each reads and writes its whole operands.
-func findMemoryBound(c *Context) []Finding {
+// parameters, or the program's own. Each reads and writes its whole operands. Small operators are the
+// cause launch.
+func findMemoryBound(c *Facts, l Ledger) []Draft {
 	o := c.B.Ops
 	if o == nil || c.B.Total <= 0 {
 		return nil
@@ -68,7 +61,7 @@ func findMemoryBound(c *Context) []Finding {
 		all += k.Time
 		switch k.Kind {
 		case analyse.OpOptimizer:
-			if o.OptimizerMost < singleOp {
+			if o.OptimizerMost < price.SingleOp {
 				inOptimizer = k.Time
 			}
 		case analyse.OpElementwise:
@@ -79,29 +72,30 @@ func findMemoryBound(c *Context) []Finding {
 		return nil
 	}
 	ops := c.B.Part(analyse.PartOps)
-	inOptimizer, chain = max(ops*inOptimizer/all-c.tables, 0), ops*chain/all
-	if c.share(inOptimizer+chain) < chainShare || o.Time < chainOp*o.Top {
+	inOptimizer, chain = max(ops*inOptimizer/all-l.OptimizerOps(), 0), ops*chain/all
+	if c.share(inOptimizer+chain) < price.ChainShare || o.Time < price.ChainOp*o.Top {
 		return nil
 	}
 	// The optimizer's chain and the program's own have cures of their own: each is told and priced alone.
-	var out []Finding
+	var out []Draft
 	for _, part := range []struct {
 		time      float64
 		optimizer bool
 	}{{inOptimizer, true}, {chain, false}} {
-		if largest := part.time == max(inOptimizer, chain); largest || c.share(part.time) >= memoryBoundShare {
-			out = append(out, c.chainFinding(part.time, part.optimizer))
+		if largest := part.time == max(inOptimizer, chain); largest || c.share(part.time) >= price.MemoryBoundShare {
+			out = append(out, c.chainFinding(l, part.time, part.optimizer))
 		}
 	}
 	return out
 }
 
 // chainFinding is about so many ns of element-wise operators over the windows, the optimizer's or the program's own.
-func (c *Context) chainFinding(time float64, optimizer bool) Finding {
-	f := Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
-	own := c.chainPlace(&f, optimizer) && optimizer
+func (c *Facts) chainFinding(l Ledger, time float64, optimizer bool) Draft {
+	f := draft(Finding{Cause: MemoryBound, Where: nowhere(), Share: c.share(time), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: time})
+	own := c.chainPlace(l, &f.Finding, optimizer) && optimizer
 	per := c.perStep(time)
-	f.Step = fused(c.B.Ops, optimizer).scale(per)
+	f.Step = f.by(fused(c.B.Ops, optimizer)).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each())
 	where := "in element-wise operators outside of the optimizer"
@@ -123,27 +117,27 @@ func (c *Context) chainFinding(time float64, optimizer bool) Finding {
 // fusedChange is what an optimizer is built with to go over its parameters once.
 const fusedChange = "fused=True"
 
-// fused is the share of a chain that fusing saves. Measured on optimizers of one operator per step of the formula against their
-// fused form, with 0.2 to 13 million parameters: 48 to 93 % where the chain makes new tensors (Adam, weight decay), whose memory
-// is fetched anew each time and needs no fetching at all then, 17 to 45 % where all of it works in place (SGD with momentum). Of other
-// chains less is known.
-func fused(o *analyse.OpAccount, optimizer bool) Range {
-	const inPlace, anew = 0.35, 0.96
+// fused is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose memory is
+// fetched anew each time and needs no fetching at all then, less where all of it works in place (SGD with momentum). Of other chains less is
+// known.
+func fused(o *analyse.OpAccount, optimizer bool) price.Row {
 	switch {
 	case !optimizer:
-		return Range{0.1, inPlace, 0.7}
-	case o.OptimizerMakes < makesShare:
-		return Range{0.1, inPlace, 0.5}
+		return price.FusedChain
+	case o.OptimizerMakes < price.MakesShare:
+		return price.FusedInPlace
 	}
-	return Range{0.5, max(0.8, anew*o.OptimizerMakes+inPlace*(1-o.OptimizerMakes)), 0.97}
+	anew := price.FusedAnew
+	anew.Mid = max(anew.Mid, price.FusedNew.Mid*o.OptimizerMakes+price.FusedInPlace.Mid*(1-o.OptimizerMakes))
+	return anew
 }
 
 // chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step. own says that they
 // would be an optimizer of the program's own.
-func (c *Context) chainPlace(f *Finding, optimizer bool) (own bool) {
+func (c *Facts) chainPlace(l Ledger, f *Finding, optimizer bool) (own bool) {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
 		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
-		return a.Part == analyse.PartOps && !c.beside[k] && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
+		return a.Part == analyse.PartOps && !l.Taken(k) && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
 	})
 	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
 		f.Where = c.where(sp)

@@ -6,21 +6,12 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
-)
-
-// sparseRows is the share of a table's rows up to which looking up so many makes sparse gradients worth a word.
-const sparseRows = 0.125
-
-// What a table costs with a sparse gradient: for each index a multiple of what a row costs with a dense one, and ns per step for its operators.
-// Measured with Adam, Adagrad and SGD on 50,000 to 1,000,000 rows by 16 to 64 and 256 to 16,384 indices: 2 to 7 times, and 0.15 to 0.4 ms.
-const (
-	sparseCost = 4.5
-	sparseCall = 0.3e6
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // findTables names embedding tables whose gradient holds all rows although a step looks up few of them: making it and the optimizer's
 // work grow with the table, not with the batch.
-func findTables(c *Context) []Finding {
+func findTables(c *Facts, l Ledger) []Draft {
 	if c.B.Part(analyse.PartOps) <= 0 || c.usesDevice() {
 		return nil
 	}
@@ -29,7 +20,7 @@ func findTables(c *Context) []Finding {
 	tables, step := analyse.TableGradients(c.S, c.B)
 	for _, t := range tables {
 		used, own := t.Lookups/float64(t.Rows), t.Backward+t.Optimizer
-		if t.Tied || used > sparseRows {
+		if t.Tied || used > price.SparseRows {
 			continue
 		}
 		if most.Rows == 0 {
@@ -37,7 +28,7 @@ func findTables(c *Context) []Finding {
 		}
 		all.Backward += t.Backward
 		all.Optimizer += t.Optimizer
-		kept += min(own, sparseCost*used*own+sparseCall)
+		kept += min(own, price.SparseRow.Mid*used*own+price.SparseCall.Mid)
 	}
 	if most.Rows == 0 || step <= 0 {
 		return nil
@@ -48,11 +39,12 @@ func findTables(c *Context) []Finding {
 	if c.share(time-scale*kept) < Floor {
 		return nil
 	}
-	c.tables = optimizer
-	f := Finding{Cause: MemoryBound, Sub: "tables", Where: nowhere(), Share: c.share(time), claim: map[analyse.PartID]float64{analyse.PartOps: time}, Confidence: c.basis(len(c.B.Samples))}
-	c.tablesPlace(&f, optimizer >= backward)
+	f := draft(Finding{Cause: MemoryBound, Sub: "tables", Where: nowhere(), Share: c.share(time), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: time})
+	f.Claim.Optimizer = optimizer
+	c.tablesPlace(l, &f.Finding, optimizer >= backward)
 	per, left := c.perStep(time), c.perStep(scale*kept)
-	f.Step = Range{0.8 * max(per-2*left, 0), per - left, per}
+	f.Step = bounds(price.SparseTable.Bounds().Low*max(per-2*left, 0), per-left, per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each())
 	f.Evidence = []Evidence{
@@ -61,9 +53,9 @@ func findTables(c *Context) []Finding {
 	}
 	f.Fix.Text = "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam."
 	f.Fix.Change = "nn.Embedding(..., sparse=True)"
-	c.builtAt(&f)
+	c.builtAt(&f.Finding)
 	f.Caveat = "A row's moments then change in the steps that use it only, so that training differs a little; weight decay, momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other programs."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // buildsTable matches a call that builds an embedding table.
@@ -73,7 +65,7 @@ var buildsTable = regexp.MustCompile(`\bEmbedding(Bag)?\(`)
 const manyTables = 5
 
 // builtAt says where the program builds tables. The change stays a description: the optimizer changes with it.
-func (c *Context) builtAt(f *Finding) {
+func (c *Facts) builtAt(f *Finding) {
 	f.Fix.uncertain = true
 	lines := c.userLines(func(code string) bool {
 		return buildsTable.MatchString(code) && !strings.HasPrefix(code, "class ")
@@ -93,13 +85,13 @@ func (c *Context) builtAt(f *Finding) {
 }
 
 // tablesPlace is the user's line that runs the optimizer, or else the backward pass.
-func (c *Context) tablesPlace(f *Finding, optimizer bool) {
+func (c *Facts) tablesPlace(l Ledger, f *Finding, optimizer bool) {
 	act := analyse.ActBackward
 	if optimizer {
 		act = analyse.ActOptimizer
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !c.beside[k] && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&act != 0
+		return a.Part == analyse.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&act != 0
 	})
 	if sp, ok := hottest(chains, c.drivers); ok && len(chains) >= minSamples {
 		f.Where = c.where(sp)

@@ -2,16 +2,12 @@ package cause
 
 import (
 	"fmt"
-	"regexp"
 
 	"bottleneck/internal/analyse"
 )
 
-// acceptCall matches source lines that wait for somebody to ask for something.
-var acceptCall = regexp.MustCompile(`\.accept\s*\(|serve_forever\s*\(|run_forever\s*\(|\binput\s*\(|stdin`)
-
 // asksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
-func (c *Context) asksForWork(a *analyse.Attributed) bool {
+func (c *Facts) asksForWork(a *analyse.Attributed) bool {
 	if a.Part != analyse.PartBlocked {
 		return false
 	}
@@ -23,12 +19,12 @@ func (c *Context) asksForWork(a *analyse.Attributed) bool {
 		return false
 	}
 	fr := c.C.Stacks.Frames[info.User]
-	return acceptCall.MatchString(c.source(c.text(fr.File), int(fr.Line)))
+	return accepts(c.source(c.text(fr.File), int(fr.Line)))
 }
 
 // findNoDemand says that a server stands idle because nothing is asked of it. It is no defect and saves nothing. Where another
 // thread or process of the run works meanwhile, that one is waited for instead (input/queue).
-func findNoDemand(c *Context) []Finding {
+func findNoDemand(c *Facts, _ Ledger) []Draft {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return c.asksForWork(a) })
 	t := sum(chains)
 	if c.share(t) < Floor || len(chains) < minSamples {
@@ -42,9 +38,8 @@ func findNoDemand(c *Context) []Finding {
 	if ok && o.busy >= 0.5 && o.asleep < 0.5 {
 		return nil
 	}
-	c.idle = true
-	f := Finding{Cause: NoDemand, Where: nowhere(), Share: c.share(t), Healthy: true, Confidence: c.basis(len(chains)),
-		claim: map[analyse.PartID]float64{analyse.PartBlocked: t}}
+	f := draft(Finding{Cause: NoDemand, Where: nowhere(), Share: c.share(t), Healthy: true, Confidence: c.basis(len(chains))},
+		Parts{analyse.PartBlocked: t})
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
@@ -53,14 +48,14 @@ func findNoDemand(c *Context) []Finding {
 	f.Fix.Text = "No defect: look at the requests that are answered, or measure under load."
 	f.Caveat = "A client that waits for its last answer before it asks again looks the same from here."
 	if ok && o.own {
-		c.requestsSleep(&f, o)
+		c.requestsSleep(&f.Finding, o)
 	}
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // requestsSleep says of a server whose loop waits that other threads of it stand in the program's own code all the while, asleep:
 // requests that hang there are in progress, so that no lack of demand can be told from the loop alone.
-func (c *Context) requestsSleep(f *Finding, o otherSide) {
+func (c *Facts) requestsSleep(f *Finding, o otherSide) {
 	f.Where = o.place
 	f.Title = fmt.Sprintf("%s of %s waits for requests in this thread, while %s %s%s", percent(f.Share), c.each(), o.process, o.sleeps(), in(o.place))
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, o.sleeps(), in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)}}

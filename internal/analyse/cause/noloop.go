@@ -5,7 +5,7 @@ const loopFix = "This call holds up the event loop, and with it every other requ
 
 // holdsLoop says that an event loop runs the code in which most of the members' samples (indices of attributed ones) sleep: no other
 // coroutine can run meanwhile.
-func (c *Context) holdsLoop(members []int) bool {
+func (c *Facts) holdsLoop(members []int) bool {
 	n := 0
 	for _, m := range members {
 		if c.C.InEventLoop(c.P.Samples.Stack[c.B.Samples[m].Index]) {
@@ -16,7 +16,7 @@ func (c *Context) holdsLoop(members []int) bool {
 }
 
 // atLoop rewrites a finding about a call that sleeps, where it holds up an event loop.
-func (c *Context) atLoop(f *Finding, members []int) {
+func (c *Facts) atLoop(f *Finding, members []int) {
 	if !c.holdsLoop(members) {
 		return
 	}

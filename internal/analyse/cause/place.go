@@ -11,7 +11,7 @@ import (
 
 // atUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
 // of its time was called, where samples of that time know one.
-func (c *Context) atUser(f *Finding) {
+func (c *Facts) atUser(f *Finding) {
 	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser {
 		return
 	}
@@ -25,7 +25,7 @@ func (c *Context) atUser(f *Finding) {
 
 // passes says that a stack passes through a function of a file, by the end of the file's path and a part of the function's name; below:
 // only what the user's innermost frame called counts.
-func (c *Context) passes(id model.StackID, file, function string, below bool) (found bool) {
+func (c *Facts) passes(id model.StackID, file, function string, below bool) (found bool) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		found = strings.HasSuffix(c.text(f.File), file) && strings.Contains(c.text(f.Function), function)
@@ -36,7 +36,7 @@ func (c *Context) passes(id model.StackID, file, function string, below bool) (f
 
 // every says in how many of the steps samples (indices of attributed ones) lie where they lie in few: 1 for all of them, n for
 // about every n-th. What every step does leaves its samples in as many steps as chance has it.
-func (c *Context) every(members []int) int {
+func (c *Facts) every(members []int) int {
 	windows := len(c.B.Windows)
 	if !c.B.PerStep || windows < 10 || len(members) < minSamples {
 		return 1
@@ -60,7 +60,7 @@ func (c *Context) every(members []int) int {
 }
 
 // shareOf writes what a share is of: each step, or the loop's time where few steps hold it.
-func (c *Context) shareOf(share float64, members []int) string {
+func (c *Facts) shareOf(share float64, members []int) string {
 	if n := c.every(members); n > 1 {
 		return fmt.Sprintf("%s of the loop's time (about every %s step)", percent(share), ordinal(n))
 	}
@@ -109,12 +109,12 @@ func (o *otherSide) sleeps() string { return "sleep" + o.s() + " or read" + o.s(
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
 // pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.
-func (c *Context) waitedFor(waiting []int) (best otherSide, ok bool) {
+func (c *Facts) waitedFor(waiting []int) (best otherSide, ok bool) {
 	return c.waitedForAt(c.instants(waiting))
 }
 
 // instants are when attributed samples were taken.
-func (c *Context) instants(samples []int) []model.Time {
+func (c *Facts) instants(samples []int) []model.Time {
 	times := make([]model.Time, 0, len(samples))
 	for _, m := range samples {
 		times = append(times, c.P.Samples.Time[c.B.Samples[m].Index])
@@ -123,7 +123,7 @@ func (c *Context) instants(samples []int) []model.Time {
 }
 
 // waitedForAt is waitedFor by the instants, in their order, at which something was seen to wait.
-func (c *Context) waitedForAt(waiting []model.Time) (best otherSide, ok bool) {
+func (c *Facts) waitedForAt(waiting []model.Time) (best otherSide, ok bool) {
 	inWait := waitingAt(waiting)
 	together := map[Where]otherSide{}
 	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
@@ -208,7 +208,7 @@ func waitingAt(waiting []model.Time) func(model.Time) bool {
 }
 
 // threadSamples are the samples of a process's threads at instants of interest.
-func (c *Context) threadSamples(p *model.Process, at func(model.Time) bool) map[int][]analyse.Attributed {
+func (c *Facts) threadSamples(p *model.Process, at func(model.Time) bool) map[int][]analyse.Attributed {
 	out := map[int][]analyse.Attributed{}
 	sm := &p.Samples
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
@@ -220,7 +220,7 @@ func (c *Context) threadSamples(p *model.Process, at func(model.Time) bool) map[
 }
 
 // side describes what a thread does besides waiting in a queue, a pipe or a lock, on the CPU for a moment or not; found is false where too few samples say so.
-func (c *Context) side(p *model.Process, cls *analyse.FrameClasses, list []analyse.Attributed) (o otherSide, found bool) {
+func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse.Attributed) (o otherSide, found bool) {
 	sm := &p.Samples
 	chains := chainsOf(cls, sm, list, func(_ int, a *analyse.Attributed) bool {
 		info := cls.Info(sm.Stack[a.Index])

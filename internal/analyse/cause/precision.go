@@ -7,15 +7,12 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
-// tensorCoreGain is how much of the peak rates' ratio programs see when matrix units come into play: the rest of each kernel
-// is memory traffic.
-const tensorCoreGain = 0.5
-
 // findPrecision names matrix products and convolutions in fp32 on a device whose matrix units would be several times faster.
-func findPrecision(t *Traced) []Finding {
+func findPrecision(t *Traced, _ Ledger) []Draft {
 	w := plainWork{}
 	if t.shapesKnown() {
 		w = t.plainOperators()
@@ -28,9 +25,11 @@ func findPrecision(t *Traced) []Finding {
 	mid := w.gain / w.time
 	// An operator's kernels may be of other kinds as well, such as conversions of its inputs, which are not its own to claim.
 	w.time = min(w.time, t.classTime(productClasses))
-	f := t.kernelFinding(Precision, w.time, w.at, "matrix products and convolutions run in fp32 without matrix units", Range{0.4 * mid, mid, min(1.3*mid, 0.95)})
+	row := price.MatrixUnits
+	row.Range = bounds(row.Low*mid, mid, min(row.High*mid, price.UnitsMost))
+	f := t.kernelFinding(Precision, w.time, w.at, "matrix products and convolutions run in fp32 without matrix units", row)
 	f.Evidence = append([]Evidence{{Text: fmt.Sprintf("%s in fp32 %s on %s; most in %s", ms(w.time), w.what, w.peaks.Name, w.most), Value: w.time / 1e6, Unit: "ms"}}, w.more...)
-	tf32 := w.peaks.Rates[analyse.TF32] >= 1.8*w.peaks.Rates[analyse.FP32]
+	tf32 := w.peaks.Rates[analyse.TF32] >= price.WorthUnits*w.peaks.Rates[analyse.FP32]
 	switch {
 	case tf32:
 		f.Fix.Text = "Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast."
@@ -43,7 +42,7 @@ func findPrecision(t *Traced) []Finding {
 		f.Fix.Change = `with torch.autocast("cuda", torch.bfloat16):`
 	}
 	f.Caveat += " Results change in the last digits: check the loss."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // plainWork is what products and convolutions in fp32 take without matrix units.
@@ -59,18 +58,15 @@ type plainWork struct {
 // add counts kernel time on a device with such peaks; it is left out where matrix units are not much faster.
 func (w *plainWork) add(time float64, peaks *analyse.PeakRates, device *model.GPU) bool {
 	ratio := unitsRatio(peaks)
-	if ratio < worthUnits {
+	if ratio < price.WorthUnits {
 		return false
 	}
 	w.time += time
-	w.gain += time * (1 - 1/max(ratio*tensorCoreGain, 1.2))
+	w.gain += time * (1 - 1/max(ratio*price.UnitsReached.Mid, price.UnitsLeast))
 	w.peaks = peaks
 	w.before8 = w.before8 || device != nil && device.ComputeMajor > 0 && device.ComputeMajor < 8
 	return true
 }
-
-// worthUnits is the ratio of the rate in matrix units to that of fp32 from which they are worth a change.
-const worthUnits = 1.8
 
 // unitsRatio is by how much a device's matrix units are faster than its fp32; 0 unknown.
 func unitsRatio(p *analyse.PeakRates) float64 {
@@ -87,7 +83,7 @@ func (t *Traced) shapesKnown() bool {
 		covered += float64(r.Covered)
 		all += float64(r.Kernels)
 	}
-	return covered > 0.2*all
+	return covered > price.RatesKnown*all
 }
 
 // plainOperators adds up operators whose recorded inputs are in fp32.

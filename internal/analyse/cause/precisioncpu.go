@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -16,7 +17,7 @@ var slowTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10
 const slowConvolutions = "slow_conv"
 
 // findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64 for other work.
-func findFormat(c *Context) []Finding {
+func findFormat(c *Facts, _ Ledger) []Draft {
 	if c.B.Part(analyse.PartOps) < Floor*c.B.Total {
 		return nil
 	}
@@ -48,10 +49,11 @@ func findFormat(c *Context) []Finding {
 	if c.share(t) < Floor {
 		return nil
 	}
-	f := Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
-	c.formatPlace(&f)
+	f := draft(Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: t})
+	c.formatPlace(&f.Finding)
 	per := c.perStep(t)
-	f.Step = Range{0.6 * per, 0.85 * per, 0.97 * per}
+	f.Step = f.by(price.NoFastCode).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is convolutions in %s, for which this CPU has no fast code", percent(f.Share), c.each(), format)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), Value: per / 1e6, Unit: "ms"}}
@@ -61,11 +63,11 @@ func findFormat(c *Context) []Finding {
 		f.Fix.Text = "Where float32 is precise enough, make model and inputs of it: NumPy's arrays are float64 unless something else is said."
 		f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain."
 	}
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // formatPlace is the user's line below which the convolutions run; without samples of their module, the one that computes most.
-func (c *Context) formatPlace(f *Finding) {
+func (c *Facts) formatPlace(f *Finding) {
 	ops := func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps }
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
 		return ops(k, a) && c.passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/conv.py", "", false)

@@ -6,11 +6,9 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
-
-// doubleShare is the share of the step from which computing in float64 is worth a word: programs that mean it know it.
-const doubleShare = 0.20
 
 // doubleWork is what traced steps say of operators whose inputs are float64.
 type doubleWork struct {
@@ -22,8 +20,8 @@ type doubleWork struct {
 
 // findDouble names operators on the CPU whose inputs are float64: NumPy makes arrays of it where nothing else is said, and a processor
 // multiplies half as many of them at once and moves twice the bytes.
-func findDouble(c *Context) []Finding {
-	if c.share(c.B.Part(analyse.PartOps)) < doubleShare || c.usesDevice() {
+func findDouble(c *Facts, _ Ledger) []Draft {
+	if c.share(c.B.Part(analyse.PartOps)) < price.DoubleShare || c.usesDevice() {
 		return nil
 	}
 	w := c.doubleWork()
@@ -31,16 +29,17 @@ func findDouble(c *Context) []Finding {
 		return nil
 	}
 	t := c.B.Part(analyse.PartOps) * w.time / w.all
-	if c.share(t) < doubleShare {
+	if c.share(t) < price.DoubleShare {
 		return nil
 	}
-	f := Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartOps: t}, Confidence: c.basis(len(c.B.Samples))}
+	f := draft(Finding{Cause: Precision, Where: nowhere(), Share: c.share(t), Confidence: c.basis(len(c.B.Samples))},
+		Parts{analyse.PartOps: t})
 	ops := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps })
 	if sp, ok := hottest(ops, c.drivers); ok && sp.samples >= minSamples {
 		f.Where = c.where(sp)
 	}
 	per := c.perStep(t)
-	f.Step = Range{0.35 * per, 0.55 * per, 0.75 * per} // measured: 52 % of linear layers forwards and backwards, 75 % of an LSTM's
+	f.Step = f.by(price.Float64).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = fmt.Sprintf("%s of %s is computing in float64", percent(f.Share), c.each())
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in operators on float64 (%s in traced steps, the longest is %s)", ms(per), c.Unit(), plural(w.calls, "call"), c.text(w.op)), Value: per / 1e6, Unit: "ms"}}
@@ -49,18 +48,18 @@ func findDouble(c *Context) []Finding {
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // usesDevice says that a trace holds work of a GPU: what operators take on the host is launching it.
-func (c *Context) usesDevice() bool {
+func (c *Facts) usesDevice() bool {
 	return slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool {
 		return slices.ContainsFunc(t.Lanes, func(l model.Lane) bool { return l.Kind == model.LaneStream })
 	})
 }
 
 // doubleWork sums the operators of the traced steps that recorded types.
-func (c *Context) doubleWork() (w doubleWork) {
+func (c *Facts) doubleWork() (w doubleWork) {
 	dur, typed, double, slow := 0.0, false, false, false // of the current outermost operator
 	flush := func() {
 		if typed {

@@ -2,10 +2,10 @@ package cause
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -13,10 +13,10 @@ import (
 // interpreter time is then the price of calling operators (cause launch), not Python work of its own. Native code of other libraries
 // calls none; where a function spends more in it than in what looks like operators, those are the library's as well (an array's
 // indexing has no frame of its own).
-const tensorShare = 0.12
+const tensorShare = price.TensorShare
 
 // tensorFuncs finds the innermost user functions that mostly call operators.
-func (c *Context) tensorFuncs() map[funcKey]bool {
+func (c *Facts) tensorFuncs() map[funcKey]bool {
 	ops, all, others := map[funcKey]float64{}, map[funcKey]float64{}, map[funcKey]float64{}
 	for k := range c.B.Samples {
 		a := &c.B.Samples[k]
@@ -45,15 +45,15 @@ func (c *Context) tensorFuncs() map[funcKey]bool {
 	return out
 }
 
-// lineOps is the share of operators in the samples of each innermost user line of functions that drive the loop: there the
-// function as a whole says nothing about one line.
-func (c *Context) tensorLine(ops, all map[model.FrameID]float64, fr model.FrameID) bool {
+// tensorLine says that a line mostly calls operators, by the weight of its samples in operators and of all of them. It is asked of functions
+// that drive the loop: there the function as a whole says nothing about one line.
+func (c *Facts) tensorLine(ops, all map[model.FrameID]float64, fr model.FrameID) bool {
 	return all[fr] > 0 && ops[fr] >= tensorShare*all[fr]
 }
 
 // pythonSamples are the samples in which the interpreter (or native code that holds its lock, such as NumPy's small calls)
 // works for the user's own code; forOps turns the choice round: interpreter time around operators.
-func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool {
+func (c *Facts) pythonSamples(l Ledger, forOps bool) func(int, *analyse.Attributed) bool {
 	tensor := c.tensorFuncs()
 	ops, all := map[model.FrameID]float64{}, map[model.FrameID]float64{}
 	frameOf := func(a *analyse.Attributed) model.FrameID { return c.C.Info(c.P.Samples.Stack[a.Index]).User }
@@ -67,7 +67,7 @@ func (c *Context) pythonSamples(forOps bool) func(int, *analyse.Attributed) bool
 		}
 	}
 	return func(k int, a *analyse.Attributed) bool {
-		if a.Part != analyse.PartPython || c.beside[k] {
+		if a.Part != analyse.PartPython || l.Taken(k) {
 			return false
 		}
 		info := c.C.Info(c.P.Samples.Stack[a.Index])
@@ -97,14 +97,14 @@ const minSamples = 8
 const maxPythonFindings = 3
 
 // findPython names the functions in which the interpreter works between operators.
-func findPython(c *Context) []Finding {
-	keep := c.pythonSamples(false)
-	if around := c.heavyCalls(); around != nil {
+func findPython(c *Facts, l Ledger) []Draft {
+	keep := c.pythonSamples(l, false)
+	if around := c.heavyCalls(l); around != nil {
 		own := keep
 		keep = func(k int, a *analyse.Attributed) bool { return own(k, a) || around(k, a) }
 	}
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
-	var out []Finding
+	var out []Draft
 	for len(out) < maxPythonFindings {
 		sp, ok := hottest(chains, c.drivers)
 		if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
@@ -129,16 +129,16 @@ func findPython(c *Context) []Finding {
 
 // maxCallGap is the interpreter's time per operator beyond which it is not the price of calling operators: Python code or a
 // conversion such as torch.tensor(list) stands on the same line.
-const maxCallGap = 60e3
+const maxCallGap = price.CallGap
 
 // heavyCalls chooses interpreter time on the user's lines that call operators where it is far more than calling costs; nil
 // where it is not, or where no trace tells the number of operators.
-func (c *Context) heavyCalls() func(int, *analyse.Attributed) bool {
+func (c *Facts) heavyCalls(l Ledger) func(int, *analyse.Attributed) bool {
 	o := c.B.Ops
 	if o == nil || o.Rate <= 0 {
 		return nil
 	}
-	around := c.pythonSamples(true)
+	around := c.pythonSamples(l, true)
 	keep := func(k int, a *analyse.Attributed) bool {
 		return around(k, a) && c.C.Info(c.P.Samples.Stack[a.Index]).UserLeaf
 	}
@@ -148,7 +148,7 @@ func (c *Context) heavyCalls() func(int, *analyse.Attributed) bool {
 			t += a.Weight
 		}
 	}
-	if t < max(maxCallGap*o.Rate, 0.1)*c.B.Total {
+	if t < max(maxCallGap*o.Rate, price.CallGapLeast)*c.B.Total {
 		return nil
 	}
 	return keep
@@ -156,7 +156,7 @@ func (c *Context) heavyCalls() func(int, *analyse.Attributed) bool {
 
 // collections is the garbage collector's time while a function is on the stack: the objects that the function makes cause it.
 // It counts as the function's as long as it is the smaller part; else the collector itself is what is wrong.
-func (c *Context) collections(sp spot) float64 {
+func (c *Facts) collections(sp spot) float64 {
 	if c.drivers[keyOf(&sp.frame)] {
 		return 0
 	}
@@ -173,68 +173,67 @@ func (c *Context) collections(sp spot) float64 {
 }
 
 // collectionsText says how long collections take, ns over the windows, that belong to a finding.
-func (c *Context) collectionsText(gc float64) Evidence {
+func (c *Facts) collectionsText(gc float64) Evidence {
 	t := c.perStep(gc)
 	return Evidence{Text: fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(t)), Value: t / 1e6, Unit: "ms"}
 }
 
-func (c *Context) pythonFinding(sp spot) Finding {
+func (c *Facts) pythonFinding(sp spot) Draft {
 	gc := c.collections(sp)
-	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples),
-		claim: map[analyse.PartID]float64{analyse.PartPython: sp.unit}}
+	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples)},
+		Parts{analyse.PartPython: sp.unit})
 	f.Title = fmt.Sprintf("%s is Python code between operators", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit + gc)
-	spread := 1.64 / math.Sqrt(float64(sp.samples))                            // of a count of samples, 90 %
-	f.Step = Range{max(min(0.6, 0.93*(1-spread)), 0) * t, t, (1 + spread) * t} // the work gone: what a fix leaves of it is in the lower bound
+	f.Step = f.by(price.PythonCode).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{
 		{Text: fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
 		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
 	}
 	if gc > 0 {
-		f.claim[analyse.PartGC] = gc
+		f.Claim.Parts[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	f.Fix.Text = "Do it on whole tensors or arrays instead of element by element, keep its results where the same input comes again, " +
 		"do it less often (every n-th step), or move it out of the loop."
 	f.Caveat = "Native code of other libraries, such as NumPy's or pandas', counts as Python here."
-	c.ofLibrary(&f, sp.members)
-	c.grows(&f, sp.members)
+	c.ofLibrary(&f.Finding, sp.members)
+	c.grows(&f.Finding, sp.members)
 	return f
 }
 
 // findGIL names waiting for the interpreter's lock.
-func findGIL(c *Context) []Finding {
+func findGIL(c *Facts, _ Ledger) []Draft {
 	t := c.B.Part(analyse.PartGILWait)
 	if c.share(t) < Floor {
 		return nil
 	}
-	f := Finding{Cause: GIL, Where: nowhere(), Share: c.share(t), claim: map[analyse.PartID]float64{analyse.PartGILWait: t}}
+	f := draft(Finding{Cause: GIL, Where: nowhere(), Share: c.share(t)}, Parts{analyse.PartGILWait: t})
 	holders, n := c.gilHolders()
 	if sp, ok := hottest(holders, nil); ok {
 		f.Where = c.where(sp)
 	}
 	f.Title = fmt.Sprintf("%s of %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.each())
 	per := c.perStep(t)
-	f.Step = Range{0.6 * per, per, 1.2 * per} // all of it ends; without a rival for cores and caches the rest becomes faster too
+	f.Step = f.by(price.GIL).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), Value: per / 1e6, Unit: "ms"})
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
 		more := max(early-per*float64(c.warmSteps()), 0)
-		f.Run = Range{f.Run.Low + 0.6*more, f.Run.Mid + more, f.Run.High + 1.2*more}
+		f.Run = f.Run.Add(price.GIL.Times(more))
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), Value: more / 1e6, Unit: "ms"})
 	}
 	f.Confidence = c.basis(n)
 	f.Fix.Text = "Let the other thread work less often (wait between its rounds), move its work into a process of its own, " +
 		"or make it call code that releases the lock."
 	f.Caveat = "Short waits are part of any program with Python threads; torch's own threads hold the lock rarely."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // gilHolders are the samples of other threads that hold the lock during the accounted steps.
-func (c *Context) gilHolders() ([]chain, int) {
+func (c *Facts) gilHolders() ([]chain, int) {
 	sm := &c.P.Samples
 	var others []analyse.Attributed
 	for i := range sm.Len() {

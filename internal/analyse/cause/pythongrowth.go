@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -13,13 +14,12 @@ import (
 // standard deviations of the counts of samples.
 const (
 	growthFactor = 2
-	growthSure   = 3.5
 	growthSteps  = 30
 )
 
 // grows adds to a finding that its time becomes more from step to step, where its samples (indices of attributed ones) say so: what
 // it works on, all that was seen so far, grows with the run.
-func (c *Context) grows(f *Finding, members []int) {
+func (c *Facts) grows(f *Finding, members []int) {
 	first, last, ok := c.growth(members)
 	if !ok {
 		return
@@ -30,7 +30,7 @@ func (c *Context) grows(f *Finding, members []int) {
 
 // growth compares a place's time per step, in ns, in the first and in the last third of the accounted steps. ok is true where it
 // becomes longer throughout: more in each third than in the one before.
-func (c *Context) growth(members []int) (first, last float64, ok bool) {
+func (c *Facts) growth(members []int) (first, last float64, ok bool) {
 	w := c.B.Windows
 	if !c.B.PerStep || len(w) < growthSteps || c.every(members) > 1 {
 		return 0, 0, false
@@ -44,8 +44,8 @@ func (c *Context) growth(members []int) (first, last float64, ok bool) {
 		}
 	}
 	each := float64(len(w)) / 3
-	sure := growthSure * math.Sqrt(count[0]+count[2])
-	rising := time[1] >= 1.2*time[0] && time[2] >= 1.2*time[1]
+	sure := price.GrowthSure * math.Sqrt(count[0]+count[2])
+	rising := time[1] >= price.GrowthRises*time[0] && time[2] >= price.GrowthRises*time[1]
 	return time[0] / each, time[2] / each, rising && time[2] >= growthFactor*time[0] && count[2]-count[0] >= sure
 }
 

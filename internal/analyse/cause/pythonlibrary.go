@@ -5,15 +5,13 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
-// libraryShare is the share of a place's time from which it is said to be a library's.
-const libraryShare = 0.5
-
 // ofLibrary says in a finding about Python code whose code it is, where most of the time of its samples (indices of attributed ones)
 // is spent in one library that is called there: another cure than for code of the user's own.
-func (c *Context) ofLibrary(f *Finding, members []int) {
+func (c *Facts) ofLibrary(f *Finding, members []int) {
 	times, all := map[string]float64{}, 0.0
 	name := ""
 	for _, m := range members {
@@ -26,7 +24,7 @@ func (c *Context) ofLibrary(f *Finding, members []int) {
 		}
 	}
 	share := times[name] / max(all, 1)
-	if name == "" || share < libraryShare {
+	if name == "" || share < price.LibraryShare {
 		return
 	}
 	f.Title = strings.Replace(f.Title, "is Python code between", "is code of "+name+", called between", 1)
@@ -37,7 +35,7 @@ func (c *Context) ofLibrary(f *Finding, members []int) {
 
 // calledLibrary is the library that a stack's innermost user frame called: the package, or the module of the standard library, of the
 // frame below it. It is empty where the user's own code runs, or PyTorch's.
-func (c *Context) calledLibrary(id model.StackID) string {
+func (c *Facts) calledLibrary(id model.StackID) string {
 	called := ""
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		file := c.C.Stacks.Frames[fr].File

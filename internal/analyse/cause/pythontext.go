@@ -2,10 +2,10 @@ package cause
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -36,9 +36,9 @@ var chores = []chore{
 
 // findChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
 // before launch and python, which would see many small operators or a busy interpreter there.
-func findChores(c *Context) []Finding {
+func findChores(c *Facts, _ Ledger) []Draft {
 	known := map[model.Str]int{}
-	var out []Finding
+	var out []Draft
 	for i := range chores {
 		chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 			switch a.Part {
@@ -55,31 +55,31 @@ func findChores(c *Context) []Finding {
 	return out
 }
 
-func (c *Context) choreFinding(ch *chore, sp spot) Finding {
-	f := Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples), claim: map[analyse.PartID]float64{}}
-	c.takeChore(&f, sp.members)
+func (c *Facts) choreFinding(ch *chore, sp spot) Draft {
+	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)}, nil)
+	f.Claim = c.chores(sp.members)
 	f.Title = fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title)
 	t := c.perStep(sp.unit)
-	spread := 1.64 / math.Sqrt(float64(sp.samples)) // of a count of samples, 90 %
-	f.Step = Range{max(min(0.8, 0.93*(1-spread)), 0) * t, t, (1 + spread) * t}
+	f.Step = f.by(price.PythonChore).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(t), c.Unit(), ch.evidence), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text, f.Caveat = ch.fix, ch.caveat
-	c.grows(&f, sp.members)
+	c.grows(&f.Finding, sp.members)
 	return f
 }
 
-// takeChore claims samples for a finding, whose operators no later rule shall see; members are indices of attributed ones.
-func (c *Context) takeChore(f *Finding, members []int) {
+// chores is a claim to samples (indices of attributed ones) whose operators are all small, and which no later rule shall see.
+func (c *Facts) chores(members []int) Claim {
+	claim := Claim{Parts: Parts{}, Samples: members}
 	for _, m := range members {
-		f.claim[c.B.Samples[m].Part] += c.B.Samples[m].Weight
-		c.beside[m] = true
+		claim.Parts[c.B.Samples[m].Part] += c.B.Samples[m].Weight
 	}
-	c.chores += f.claim[analyse.PartOps]
+	claim.Small = claim.Parts[analyse.PartOps]
+	return claim
 }
 
 // choreOf is the chore that a stack's frames below the user's innermost one do, -1 for none. known keeps what files are.
-func (c *Context) choreOf(id model.StackID, known map[model.Str]int) int {
+func (c *Facts) choreOf(id model.StackID, known map[model.Str]int) int {
 	found := -1
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		file := c.C.Stacks.Frames[fr].File

@@ -4,23 +4,25 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own.
-func (c *Context) findQueue() []Finding {
+func (c *Facts) findQueue(l Ledger) []Draft {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartBlocked && !(c.idle && c.asksForWork(a))
+		return a.Part == analyse.PartBlocked && !(l.Found(NoDemand) && c.asksForWork(a))
 	})
 	sp, ok := hottest(chains, c.drivers)
 	if !ok || c.share(sp.unit) < Floor || sp.samples < minSamples {
 		return nil
 	}
-	f := Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
-		claim: map[analyse.PartID]float64{analyse.PartBlocked: sp.unit}}
+	f := draft(Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)},
+		Parts{analyse.PartBlocked: sp.unit})
 	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
 	t := c.perStep(sp.unit)
-	f.Step = Range{0.5 * c.ownCPU() * t, t, t} // what is waited for may itself have waited for a core that other programs had
+	f.Step = f.by(price.Queue).Times(t)
+	f.Step.Low *= c.ownCPU()
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
@@ -29,7 +31,7 @@ func (c *Context) findQueue() []Finding {
 		read := v.finding(c)
 		read.ask = nil // the recorded waits are the other thread's
 		read.Evidence = append(read.Evidence, Evidence{Text: fmt.Sprintf("the thread waits for another one of the process that reads ahead%s", in(f.Where))})
-		return []Finding{read}
+		return []Draft{read}
 	}
 	if o, ok := c.waitedFor(sp.members); ok {
 		does := "work" + o.s()
@@ -47,12 +49,12 @@ func (c *Context) findQueue() []Finding {
 		f.Title = fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members))
 		f.Fix.Text = "Hold the lock for less work, or give each thread an object of its own, so that none has to wait."
 	}
-	c.atLoop(&f, sp.members)
-	return []Finding{f}
+	c.atLoop(&f.Finding, sp.members)
+	return []Draft{f}
 }
 
 // takeLocks says that most of a wait's samples stand at lines that take a lock.
-func (c *Context) takeLocks(members []int) bool {
+func (c *Facts) takeLocks(members []int) bool {
 	n := 0
 	for _, m := range members {
 		if c.C.TakesLock(c.P.Samples.Stack[c.B.Samples[m].Index]) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -29,7 +30,7 @@ func Ranks(s *model.Session) []*analyse.Breakdown {
 	return out
 }
 
-func (c *Context) rankViews() []rankView {
+func (c *Facts) rankViews() []rankView {
 	if c.P.Rank < 0 {
 		return nil
 	}
@@ -50,7 +51,7 @@ type lateRank struct {
 	found        bool    // it is late enough to be a finding
 }
 
-func (c *Context) lateRank(ranks []rankView) lateRank {
+func (c *Facts) lateRank(ranks []rankView) lateRank {
 	l := lateRank{rank: ranks[0]}
 	for _, r := range ranks {
 		l.mean += r.own / float64(len(ranks))
@@ -59,28 +60,28 @@ func (c *Context) lateRank(ranks []rankView) lateRank {
 		}
 	}
 	l.others = max((l.mean*float64(len(ranks))-l.rank.own)/float64(len(ranks)-1), 0)
-	l.found = l.rank.own-l.mean >= Floor*c.B.Mean() && l.rank.own >= 1.1*l.others
+	l.found = l.rank.own-l.mean >= Floor*c.B.Mean() && l.rank.own >= price.LateLead*l.others
 	return l
 }
 
 // findStraggler names the rank for which the others wait: in a synchronous job all steps last equally long, and the late rank
 // is the one that waits least in collectives.
-func findStraggler(c *Context) []Finding {
+func findStraggler(c *Facts, l Ledger) []Draft {
 	ranks := c.rankViews()
 	if len(ranks) < 2 {
 		return nil
 	}
-	l := c.lateRank(ranks)
-	if !l.found {
+	lead := c.lateRank(ranks)
+	if !lead.found {
 		return nil
 	}
-	late, others := l.rank, l.others
+	late, others := lead.rank, lead.others
 	saved := late.own - others
-	f := Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}
-	f.Step = Range{0.4 * saved, 0.8 * saved, saved}
+	f := draft(Finding{Cause: Straggler, Where: nowhere(), Share: saved / c.B.Mean(), Confidence: c.basis(len(late.b.Samples))}, nil)
+	f.Step = f.by(price.Late).Times(saved)
 	f.Run = c.overRun(f.Step)
 	if late.p != c.P {
-		f.claim = map[analyse.PartID]float64{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
+		f.Claim.Parts = Parts{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), Value: saved / 1e6, Unit: "ms"})
 	for _, r := range ranks {
@@ -92,27 +93,27 @@ func findStraggler(c *Context) []Finding {
 		}
 	}
 	f.Where.Rank = late.p.Rank
-	placed, shared := c.whyLate(&f, late, ranks)
+	placed, shared := c.whyLate(l, &f.Finding, late, ranks)
 	switch {
 	case placed && !shared:
-		f.Step = Range{0.7 * saved, 0.95 * saved, saved} // it alone does this: without it, or done rarely, the ranks are level
+		f.Step = f.by(price.LateAlone).Times(saved)
 		f.Run = c.overRun(f.Step)
 	case shared:
 		// The others do the same work, only less of it: work can be shared out anew, it cannot be removed.
 		even := saved * float64(len(ranks)-1) / float64(len(ranks))
 		// On a busy machine the same work lasts longer here by chance, and that cannot be saved; a reason of its own is no chance.
-		mine := 1.0
+		mine := float64(1)
 		if f.Because == nil {
 			mine = c.notByChance(late.own / others)
 		}
 		f.Share *= mine
-		f.Step = Range{0.6 * even * min(mine, c.ownCPU()), even * mine, saved}
+		f.Step = bounds(price.LateShared.Bounds().Low*even*min(mine, c.ownCPU()), even*mine, saved)
 		f.Run = c.overRun(f.Step)
 	}
 	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each())
-	lateFix(&f, late.p.Rank, placed && !shared)
+	lateFix(&f.Finding, late.p.Rank, placed && !shared)
 	f.Caveat = "Holds as far as the rank is late because of its work and not because of its machine."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // lateFix says what helps: where the rank alone does what makes it late, that, else sharing the work out anew.
@@ -131,9 +132,9 @@ func lateFix(f *Finding, rank int, alone bool) {
 // notByChance is the share of the late rank's lead in work, ratio times the others', that a busy machine does not explain, 0..1. At
 // the worst other programs take cores from that rank alone, which makes its work longer by the inverse of what they left: what goes
 // beyond that is more work.
-func (c *Context) notByChance(ratio float64) float64 {
+func (c *Facts) notByChance(ratio float64) float64 {
 	left := c.ownCPU()
-	worst := 1 / max(left, 0.1)
+	worst := 1 / max(left, price.LeastCores)
 	if worst <= 1 || ratio >= worst {
 		return 1
 	}
@@ -143,10 +144,10 @@ func (c *Context) notByChance(ratio float64) float64 {
 // whyLate runs the rules on the late rank alone and takes the first finding of its own as the reason; where the late rank does
 // the same as the others, only more of it, the line with the largest difference is the place.
 // It reports whether a line was found, and whether the others run it as well.
-func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) (placed, shared bool) {
-	sub := c
+func (c *Facts) whyLate(l Ledger, f *Finding, late rankView, ranks []rankView) (placed, shared bool) {
+	sub, booked := c, l.Clone()
 	if late.p != c.P {
-		sub = NewContext(c.S, late.b)
+		sub, booked = NewFacts(c.S, late.b), newBook(late.b)
 	}
 	if best, also, ok := sub.lateLine(late, ranks); ok {
 		placed, shared = true, also
@@ -154,19 +155,12 @@ func (c *Context) whyLate(f *Finding, late rankView, ranks []rankView) (placed, 
 		f.Where.Rank = late.p.Rank
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the difference arises%s", in(f.Where)), Value: best.line / 1e6, Unit: "ms"})
 	}
-	own := *sub
-	var found []Finding
-	for _, r := range rules() {
-		if r.id == Straggler || r.id == Comm || r.id == Warmup || r.id == Machine || r.id == Threads {
-			continue
-		}
-		got, err := guarded(r, &own)
-		if err == nil {
-			found = append(found, got...)
-		}
-	}
+	var found []Draft
+	run(slices.DeleteFunc(rules(), func(r rule[*Facts]) bool {
+		return r.id == Straggler || r.id == Comm || r.id == Warmup || r.id == Machine || r.id == Threads
+	}), sub, booked, func(d *Draft) { found = append(found, *d) })
 	for i := range found {
-		if b := &found[i]; savedShare(sub, b) >= Floor && b.Step.Mid >= 0.5*f.Step.Mid && (f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
+		if b := &found[i].Finding; savedShare(sub, b) >= Floor && b.Step.Mid >= 0.5*f.Step.Mid && (f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
 			b.Where.Rank = late.p.Rank
 			f.Because = b
 		}

@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/stats"
 )
 
 // InOrder says of each finding what it saves per step once all findings before it are fixed: removing one cause uncovers
 // another that stood behind it, or leaves less for it to save. r replays what the findings are about; nil leaves them as they are.
-func InOrder(found []Finding, c *Context, r *replay.Session) {
+func InOrder(found []Finding, c *Facts, r *replay.Session) {
 	if r == nil {
 		return
 	}
@@ -43,7 +44,7 @@ func InOrder(found []Finding, c *Context, r *replay.Session) {
 
 // replayable adds what removing a finding's cause means, as far as its fix does: time taken from parts of the account or, for
 // traced steps, a removal. False where no replay can know.
-func (f *Finding) replayable(c *Context, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
+func (f *Finding) replayable(c *Facts, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
 	if c == nil {
 		removal, ok := r.Removal(f.Cause)
 		if ok = ok && !f.Healthy && f.Sub == ""; ok {
@@ -105,4 +106,4 @@ func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
 }
 
 // faithful is how far an unmodified replay may be from the recording and still price findings.
-const faithful = 0.2
+const faithful = price.ReplayFaithful

@@ -17,12 +17,12 @@ func TestSavingsInOrder(t *testing.T) {
 	b := testkit.Frame{File: "/app/train.py", Function: "slower", First: 10, Line: 15}
 	p.Steps(20, model.PhaseBaseline, testkit.Python(30, a), testkit.Python(50, b), testkit.Native(20, a))
 	account := analyse.StepBreakdown(p.S, p.P)
-	c := NewContext(p.S, account)
+	c := NewFacts(p.S, account)
 	const ms = 1e6
 	python := func(each float64) map[analyse.PartID]float64 {
 		return map[analyse.PartID]float64{analyse.PartPython: each * 20 * ms}
 	}
-	found := []Finding{{Cause: Python, Step: Range{0, 45 * ms, 50 * ms}, claim: python(50)}, {Cause: Python, Step: Range{0, 27 * ms, 30 * ms}, claim: python(30)}, {Cause: Compute, Healthy: true}}
+	found := []Finding{{Cause: Python, Step: bounds(0, 45*ms, 50*ms), claim: python(50)}, {Cause: Python, Step: bounds(0, 27*ms, 30*ms), claim: python(30)}, {Cause: Compute, Healthy: true}}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	for i, want := range []float64{45, 27} {
 		if found[i].InOrder == nil || math.Abs(found[i].InOrder.Step/ms-want) > 1 {
@@ -37,9 +37,9 @@ func TestSavingsInOrder(t *testing.T) {
 	}
 	// Behind a finding of which no replay knows what fixing it leaves, nothing is known of what others save after it; one that happens
 	// once in a run changes no step.
-	once := Finding{Cause: Warmup, OfRun: true, Run: Range{0, 300 * ms, 400 * ms}}
-	unknown := Finding{Cause: Threads, Step: Range{0, 40 * ms, 90 * ms}, Run: Range{0, 800 * ms, 1800 * ms}}
-	slow, slower := Finding{Cause: Python, Step: Range{0, 45 * ms, 50 * ms}, claim: python(50)}, Finding{Cause: Python, Step: Range{0, 27 * ms, 30 * ms}, claim: python(30)}
+	once := Finding{Cause: Warmup, OfRun: true, Run: bounds(0, 300*ms, 400*ms)}
+	unknown := Finding{Cause: Threads, Step: bounds(0, 40*ms, 90*ms), Run: bounds(0, 800*ms, 1800*ms)}
+	slow, slower := Finding{Cause: Python, Step: bounds(0, 45*ms, 50*ms), claim: python(50)}, Finding{Cause: Python, Step: bounds(0, 27*ms, 30*ms), claim: python(30)}
 	found = []Finding{once, slow, unknown, slower}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	if found[0].InOrder != nil || found[1].InOrder == nil || found[2].InOrder != nil || found[3].InOrder != nil {

@@ -23,13 +23,13 @@ const moreSHM = "docker run --shm-size=8g (or --ipc=host), in Kubernetes an empt
 
 // findSHM names shared memory that was too small for what processes hand to one another. Nothing gets slower by it: the program ends,
 // or waits for a batch that is lost.
-func findSHM(c *Context) []Finding {
+func findSHM(c *Facts, _ Ledger) []Draft {
 	p, sp := c.shmSpan()
 	if sp == nil {
 		return nil
 	}
 	lost := c.text(sp.Name) == shmLost
-	f := Finding{Cause: Machine, Sub: "shm", Where: nowhere(), Stops: true, OfRun: true}
+	f := draft(Finding{Cause: Machine, Sub: "shm", Where: nowhere(), Stops: true, OfRun: true}, nil)
 	f.Where.Rank = p.Rank
 	size := "the shared memory"
 	if n := max(sp.Value, 0); n > 0 {
@@ -57,11 +57,11 @@ func findSHM(c *Context) []Finding {
 	f.Fix.Text = "Make it larger: " + moreSHM + ". Without that, let less be in it at once: small types (bytes that become floats in the training process), " +
 		"smaller batches, prefetch_factor=1, fewer workers; or none (num_workers=0)."
 	f.Caveat = "Files that killed programs have left in /dev/shm, and other programs' there, take the same room: ls -l /dev/shm."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // shmSpan is the first event of full shared memory in a process of the run; nil where there is none.
-func (c *Context) shmSpan() (in *model.Process, at *model.Span) {
+func (c *Facts) shmSpan() (in *model.Process, at *model.Span) {
 	for _, p := range c.S.Processes {
 		for i := range p.Spans {
 			sp := &p.Spans[i]
@@ -74,7 +74,7 @@ func (c *Context) shmSpan() (in *model.Process, at *model.Span) {
 }
 
 // inFlight says how many batches of the DataLoader that a span of process p names can be in shared memory at once.
-func (c *Context) inFlight(p *model.Process, sp *model.Span) []Evidence {
+func (c *Facts) inFlight(p *model.Process, sp *model.Span) []Evidence {
 	for _, of := range []*model.Process{p, c.P} {
 		for i := range of.Loaders {
 			l := &of.Loaders[i]
@@ -97,7 +97,7 @@ func batches(n int) string {
 }
 
 // roomForWorkers warns where more workers are advised and shared memory is small; "" where it is not, or its size is unknown.
-func (c *Context) roomForWorkers() string {
+func (c *Facts) roomForWorkers() string {
 	size := c.S.Environment.SHMBytes
 	if size == nil || *size >= smallSHM {
 		return ""

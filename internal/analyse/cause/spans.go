@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -22,7 +23,7 @@ type spanGroup struct {
 
 // spanGroups sums the driving thread's spans of a kind after a time and, where there are steps, before the end of the last, by line, most first:
 // what comes later is done once, however many steps there were.
-func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup {
+func (c *Facts) spanGroups(kind model.SpanKind, after model.Time) []spanGroup {
 	type key struct {
 		file, name model.Str
 		line       int32
@@ -61,15 +62,15 @@ func (c *Context) spanGroups(kind model.SpanKind, after model.Time) []spanGroup 
 }
 
 // ofRun makes the numbers of a finding whose exact spans may lie between steps as well: over the run, and spread over its steps.
-func (c *Context) ofRun(f *Finding, t float64, left Range) {
-	f.Run = left.scale(t)
-	f.Step = f.Run.scale(1 / float64(max(c.Steps, 1)))
+func (c *Facts) ofRun(f *Draft, t float64, row price.Row) {
+	f.Run = f.by(row).Times(t)
+	f.Step = f.Run.Scale(1 / float64(max(c.Steps, 1)))
 	if c.Steady > 0 {
 		f.Share = t / c.Steady
 	}
 }
 
-func (c *Context) spanWhere(g spanGroup) Where {
+func (c *Facts) spanWhere(g spanGroup) Where {
 	w := nowhere()
 	if g.file != 0 {
 		w.File, w.Line = c.text(g.file), int(g.line)
@@ -79,7 +80,7 @@ func (c *Context) spanWhere(g spanGroup) Where {
 }
 
 // compiling is the time in which torch.compile works, sorted.
-func (c *Context) compiling() []analyse.Interval {
+func (c *Facts) compiling() []analyse.Interval {
 	var out []analyse.Interval
 	for i := range c.P.Spans {
 		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start {
@@ -92,7 +93,7 @@ func (c *Context) compiling() []analyse.Interval {
 // compiledLate is the time in ns of compilations after the warm-up that do not come again: where each place has only one, such as the
 // first validation's, or where all of them, one for each shape that there is, end before half of the steps have run. They are first
 // steps that come late. again says that they go on, or went on until PyTorch gave a place up.
-func (c *Context) compiledLate() (t float64, again bool) {
+func (c *Facts) compiledLate() (t float64, again bool) {
 	seen := map[compiledPlace]int{}
 	for _, g := range c.spanGroups(model.SpanCompile, c.afterWarmup()) {
 		at := compiledPlace{g.file, g.line}
@@ -108,7 +109,7 @@ func (c *Context) compiledLate() (t float64, again bool) {
 const recompileLimit = 8
 
 // mostCompiled is how often the place that was compiled most often was, over the whole run.
-func (c *Context) mostCompiled() int {
+func (c *Facts) mostCompiled() int {
 	seen, most := map[compiledPlace]int{}, 0
 	for _, g := range c.spanGroups(model.SpanCompile, 0) {
 		at := compiledPlace{g.file, g.line}
@@ -125,7 +126,7 @@ type compiledPlace struct {
 }
 
 // compiledEarly says that at least half of the steps after the warm-up began when the last compilation had ended.
-func (c *Context) compiledEarly() bool {
+func (c *Facts) compiledEarly() bool {
 	last, steps, later := model.Time(0), 0, 0
 	for _, iv := range c.compiling() {
 		last = max(last, iv.End)
@@ -140,7 +141,7 @@ func (c *Context) compiledEarly() bool {
 }
 
 // findCompile names compilation after the warm-up that comes again.
-func findCompile(c *Context) []Finding {
+func findCompile(c *Facts, _ Ledger) []Draft {
 	groups := c.spanGroups(model.SpanCompile, c.afterWarmup())
 	if len(groups) == 0 {
 		return nil
@@ -154,8 +155,9 @@ func findCompile(c *Context) []Finding {
 		n += g.count
 	}
 	g := groups[0]
-	f := Finding{Cause: Compile, Where: c.spanWhere(g), Confidence: c.exactBasis(n), claim: map[analyse.PartID]float64{analyse.PartCompile: c.B.Part(analyse.PartCompile)}}
-	c.ofRun(&f, total, Range{0.6, 0.95, 1})
+	f := draft(Finding{Cause: Compile, Where: c.spanWhere(g), Confidence: c.exactBasis(n)},
+		Parts{analyse.PartCompile: c.B.Part(analyse.PartCompile)})
+	c.ofRun(&f, total, price.Recompile)
 	if f.Where.File == "" {
 		chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartCompile })
 		if sp, ok := hottest(chains, c.drivers); ok {
@@ -173,7 +175,7 @@ func findCompile(c *Context) []Finding {
 	f.Fix.Text = "Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes."
 	f.Fix.Change = "torch.compile(..., dynamic=True)"
 	f.Caveat = "Dynamic shapes can make the compiled code a little slower."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 func cut(s string, n int) string {
@@ -188,27 +190,27 @@ func cut(s string, n int) string {
 const maxIOFindings = 3
 
 // findIO names files and networks inside the loop: exact spans where the agent saw them, samples elsewhere.
-func findIO(c *Context) []Finding {
-	var out []Finding
+func findIO(c *Facts, _ Ledger) []Draft {
+	var out []Draft
 	for _, g := range c.spanGroups(model.SpanIO, c.firstStep()) {
-		f := Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count),
-			claim: map[analyse.PartID]float64{analyse.PartIO: g.inWindows}}
-		c.ofRun(&f, g.time, ioRange(f.Sub))
+		f := draft(Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count)},
+			Parts{analyse.PartIO: g.inWindows})
+		c.ofRun(&f, g.time, ioPrice(f.Sub))
 		f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)),
 			Value: g.time / 1e6, Unit: "ms"}}
 		// A checkpoint of several files is one thing to do less often.
-		if i := slices.IndexFunc(out, func(o Finding) bool { return o.Sub == f.Sub && nearby(o.Where, f.Where) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o Draft) bool { return o.Sub == f.Sub && nearby(o.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
-			ioWords(c, &out[i])
+			ioWords(c, &out[i].Finding)
 		} else if len(out) < maxIOFindings {
-			ioWords(c, &f)
+			ioWords(c, &f.Finding)
 			out = append(out, f)
 		}
 	}
 	for _, f := range c.sampledIO() {
-		if i := slices.IndexFunc(out, func(g Finding) bool { return nearby(g.Where, f.Where) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(g Draft) bool { return nearby(g.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
-			ioWords(c, &out[i])
+			ioWords(c, &out[i].Finding)
 			continue
 		}
 		out = append(out, f)
@@ -223,13 +225,12 @@ func nearby(a, b Where) bool {
 }
 
 // join adds another finding of the same thing, such as the fsync after a torch.save.
-func (f *Finding) join(g Finding) {
-	add := func(a, b Range) Range { return Range{a.Low + b.Low, a.Mid + b.Mid, a.High + b.High} }
+func (f *Draft) join(g Draft) {
 	f.Share += g.Share
-	f.Step, f.Run = add(f.Step, g.Step), add(f.Run, g.Run)
+	f.Step, f.Run = f.Step.Add(g.Step), f.Run.Add(g.Run)
 	f.Evidence = append(f.Evidence, Evidence{Text: g.Evidence[0].Text + " (" + place(g.Where) + ")", Value: g.Evidence[0].Value, Unit: g.Evidence[0].Unit})
-	for part, t := range g.claim {
-		f.claim[part] += t
+	for part, t := range g.Claim.Parts {
+		f.Claim.Parts[part] += t
 	}
 }
 
@@ -242,7 +243,7 @@ func nonEmpty(s, otherwise string) string {
 
 // sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
 // hold the long calls only, a line that writes thousands of short ones shows in samples.
-func (c *Context) sampledIO() []Finding {
+func (c *Facts) sampledIO() []Draft {
 	chains := chainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO && !a.Exact })
 	sp, ok := hottest(chains, c.drivers)
 	if !ok || c.share(sp.unit) < Floor/3 || sp.samples < minSamples {
@@ -252,17 +253,17 @@ func (c *Context) sampledIO() []Finding {
 	for _, m := range sp.members {
 		acts |= c.C.Info(c.P.Samples.Stack[c.B.Samples[m].Index]).Acts
 	}
-	f := Finding{Cause: IO, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples),
-		claim: map[analyse.PartID]float64{analyse.PartIO: sp.unit}}
+	f := draft(Finding{Cause: IO, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)},
+		Parts{analyse.PartIO: sp.unit})
 	f.Sub = sampledSub(acts, f.Where.Source)
 	t := c.perStep(sp.unit)
-	f.Step = ioRange(f.Sub).scale(t)
+	f.Step = f.by(ioPrice(f.Sub)).Times(t)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
-	ioWords(c, &f)
-	c.grows(&f, sp.members)
-	c.atLoop(&f, sp.members)
-	return []Finding{f}
+	ioWords(c, &f.Finding)
+	c.grows(&f.Finding, sp.members)
+	c.atLoop(&f.Finding, sp.members)
+	return []Draft{f}
 }
 
 func sampledSub(acts analyse.Activity, source string) string {
@@ -271,9 +272,7 @@ func sampledSub(acts analyse.Activity, source string) string {
 		return "checkpoint"
 	case acts&analyse.ActNetwork != 0:
 		return "network"
-	case acts&analyse.ActLogging != 0 || strings.Contains(source, "log") || strings.Contains(source, "print("):
-		return "logging"
-	case strings.Contains(source, "write") || strings.Contains(source, "flush") || strings.Contains(source, "fsync"):
+	case acts&analyse.ActLogging != 0 || does(source, func(c call) bool { return c.writes() || c.ofLog() }):
 		return "logging"
 	}
 	return "read"
@@ -292,15 +291,15 @@ func ioSub(name string) string {
 	return "read"
 }
 
-// ioRange is what usually remains to be saved: a checkpoint can be written aside or rarely, logging can be batched.
-func ioRange(sub string) Range {
+// ioPrice is what usually remains to be saved: a checkpoint can be written aside or rarely, logging can be batched.
+func ioPrice(sub string) price.Row {
 	if sub == "checkpoint" {
-		return Range{0.5, 0.96, 1}
+		return price.Checkpoint
 	}
-	return Range{0.6, 0.92, 1}
+	return price.Files
 }
 
-func ioWords(c *Context, f *Finding) {
+func ioWords(c *Facts, f *Finding) {
 	what := map[string]string{"checkpoint": "writing checkpoints", "logging": "writing logs or other output", "read": "reading files", "network": "the network"}[f.Sub]
 	f.Title = fmt.Sprintf("%s of the time inside the loop goes into %s", percent(f.Share), what)
 	f.Fix.Text = map[string]string{

@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findThreads names more intra-op threads than cores.
-func findThreads(c *Context) []Finding {
+func findThreads(c *Facts, _ Ledger) []Draft {
 	if c.Cores <= 0 {
 		return nil
 	}
 	ranks := float64(localRanks(c))
 	threads := torchThreads(c)
 	factor := threads * ranks / c.Cores
-	if factor < 1.9 {
+	if factor < price.ManyThreads {
 		return nil
 	}
 	busy := c.B.Part(analyse.PartOps)
@@ -25,16 +26,18 @@ func findThreads(c *Context) []Finding {
 		return nil // nothing computes: a program that hangs has no threads to spare
 	}
 	// Between nothing (few long matrix products) and nearly all (many short operators, which wait for a thread that is not running).
-	cost := Range{0, 0.4 * min((factor-1)/2, 1), 0.9}
+	row := price.Oversubscribed
+	row.Mid *= min((factor-1)/2, 1)
 	if ranks > 1 && threads > 1 && threads <= c.Cores {
 		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
 		// for a core, and so do those of a collective.
 		busy += c.B.Part(analyse.PartComm)
-		cost = Range{0.15, 0.45, 0.8}
+		row = price.RanksSpin
 	}
-	f := Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy),
-		claim: map[analyse.PartID]float64{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}} // what others claim is not slow for want of cores
-	f.Step = cost.scale(c.perStep(busy))
+	cost := row.Bounds()
+	f := draft(Finding{Cause: Threads, Where: nowhere(), Share: c.share(busy)},
+		Parts{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}) // what others claim is not slow for want of cores
+	f.Step = cost.Scale(c.perStep(busy))
 	f.Run = c.overOperators(f.Step, cost)
 	f.Title = "more threads compute than there are cores to run them"
 	where := "one process"
@@ -46,13 +49,13 @@ func findThreads(c *Context) []Finding {
 	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
 	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it."
 	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // oncePerCore sees to it that too many threads and what the machine withholds do not count the same time twice: both are about operators
 // that wait for cores. What was measured stays: on operators with other threads, or else by the kernel's counter of a quota. More cores speed
 // up what fewer threads would leave.
-func oncePerCore(c *Context, all []Finding) {
+func oncePerCore(c *Facts, all []Finding) {
 	i := slices.IndexFunc(all, func(f Finding) bool { return f.Cause == Threads && f.Step.Mid > 0 })
 	if i < 0 {
 		return
@@ -74,14 +77,14 @@ func oncePerCore(c *Context, all []Finding) {
 
 // overOperators extrapolates to the run what a fix of all operators saves per step: it saves the same share of the operators that lie
 // outside of the accounted kind of steps, such as preparation, the first steps or a validation.
-func (c *Context) overOperators(perStep, share Range) Range {
+func (c *Facts) overOperators(perStep, share Range) Range {
 	run, more := c.overRun(perStep), c.OperatorsOutside()
-	return Range{run.Low + share.Low*more, run.Mid + share.Mid*more, run.High + share.High*more}
+	return bounds(run.Low+share.Low*more, run.Mid+share.Mid*more, run.High+share.High*more)
 }
 
 // OperatorsOutside is the driving thread's time in operators, in ns, outside of the steps that the account stands for: before them,
 // between them, and in the first steps as far as they take longer. It is as samples saw it, without what traced steps take longer.
-func (c *Context) OperatorsOutside() float64 {
+func (c *Facts) OperatorsOutside() float64 {
 	if !c.B.PerStep {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
@@ -61,14 +62,8 @@ func (t *Traced) rooflines() []*analyse.Roofline {
 	return out
 }
 
-// tracedRule is one cause's rule on traced devices.
-type tracedRule struct {
-	id   string
-	find func(*Traced) []Finding
-}
-
-func tracedRules() []tracedRule {
-	return []tracedRule{
+func tracedRules() []rule[*Traced] {
+	return []rule[*Traced]{
 		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Launch, tracedSlowCalls}, {Python, tracedPython}, {Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
 		{Precision, findPrecision}, {Layout, findLayout}, {MemoryBound, tracedMemoryBound},
 	}
@@ -79,20 +74,13 @@ func tracedRules() []tracedRule {
 // time, by disjoint classes of kernels. Savings are of the traced time. A rule that panics is skipped and named.
 func FindTraced(t *Traced) Result {
 	var res Result
-	for _, r := range tracedRules() {
-		found, err := guardedTraced(r, t)
-		if err != nil {
-			res.Skipped = append(res.Skipped, err.Error())
-			continue
+	res.Skipped = run(tracedRules(), t, newBook(nil), func(d *Draft) {
+		if share := d.Share * t.Span / t.Total; share < Floor {
+			res.Largest = max(res.Largest, share)
+			return
 		}
-		for _, f := range found {
-			if share := f.Share * t.Span / t.Total; share < Floor {
-				res.Largest = max(res.Largest, share)
-				continue
-			}
-			res.Findings = append(res.Findings, f)
-		}
-	}
+		res.Findings = append(res.Findings, d.Finding)
+	})
 	if f, ok := tracedCompute(t, &res); ok {
 		res.Findings = append(res.Findings, f)
 	}
@@ -105,15 +93,6 @@ func rankTraced(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(btoi(a.Healthy), btoi(b.Healthy)), cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
 	})
-}
-
-func guardedTraced(r tracedRule, t *Traced) (found []Finding, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			found, err = nil, fmt.Errorf("rule %s: internal error: %v", r.id, e)
-		}
-	}()
-	return r.find(t), nil
 }
 
 // idle is the devices' idle time of one of analyse's idle causes, and its largest place.
@@ -161,17 +140,17 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 }
 
 // finding starts a finding about so much of the devices' time, in ns.
-func (t *Traced) finding(id string, time float64, at analyse.Where, title string) Finding {
-	f := Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}
+func (t *Traced) finding(id string, time float64, at analyse.Where, title string) Draft {
+	f := draft(Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}, nil)
 	f.Title = fmt.Sprintf("%s: %s of the devices' time", title, percent(f.Share))
 	f.Confidence = Confidence{Medium, "a trace without an unprofiled baseline: its price is of traced time"}
 	return f
 }
 
 // idleFinding is a finding about idle time. Tracing slows the launching side, which makes gaps longer.
-func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int, title string) Finding {
+func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int, title string) Draft {
 	f := t.finding(id, time, at, title)
-	f.Run = Range{0.2 * time, 0.6 * time, time}
+	f.Run = f.by(price.TracedIdle).Times(time)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s in %s over all devices of the trace", ms(time), plural(gaps, "gap")), Value: time / 1e6, Unit: "ms"}}
 	f.Caveat = "Tracing slows the launching side, so that idle time is overstated: the bounds are wide for that reason."
 	return f
@@ -181,23 +160,23 @@ func tracedWhere(w analyse.Where) Where {
 	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op, Rank: model.NoRank}
 }
 
-func tracedInput(t *Traced) []Finding {
+func tracedInput(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleInput)
 	f := t.idleFinding(Input, time, at, gaps, "the device idles while the program waits for data")
-	f.Run = Range{0.5 * time, 0.9 * time, time} // no operators are traced meanwhile
+	f.Run = f.by(price.TracedInput).Times(time)
 	f.Fix.Text = "More DataLoader workers, or a faster data set."
-	return []Finding{f}
+	return []Draft{f}
 }
 
-func tracedSync(t *Traced) []Finding {
+func tracedSync(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleSync)
 	f := t.idleFinding(Sync, time, at, gaps, "the device idles because the program waited for it")
 	f.Fix.Text = "Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // tracedLaunch: the device waits for launches: calls under way, operators that prepare them, Python around those.
-func tracedLaunch(t *Traced) []Finding {
+func tracedLaunch(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleLaunch)
 	g := t.gaps()
 	time = max(time-float64(g.Slow.Launches), 0)
@@ -216,12 +195,12 @@ func tracedLaunch(t *Traced) []Finding {
 		f.Fix.Text = "This is compiled already: let it be launched as a whole by CUDA graphs, or use larger batches."
 		f.Fix.Change = `torch.compile(model, mode="reduce-overhead")`
 	}
-	t.atCapture(&f)
-	return []Finding{f}
+	t.atCapture(&f.Finding)
+	return []Draft{f}
 }
 
 // tracedSlowCalls: the device waits for single calls on the CPU, which batching and fusing do not help.
-func tracedSlowCalls(t *Traced) []Finding {
+func tracedSlowCalls(t *Traced, _ Ledger) []Draft {
 	s := t.gaps().Slow
 	time := float64(s.Operators + s.Launches)
 	title, sub := "the device idles while single calls take a millisecond or more", "first-use"
@@ -233,20 +212,20 @@ func tracedSlowCalls(t *Traced) []Finding {
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s in operators, %s of that in such as use no device, and %s in calls that launch, each of 1 ms or more; the longest takes %s",
 		ms(float64(s.Operators)), ms(float64(s.OnCPU)), ms(float64(s.Launches)), ms(float64(s.Longest))), Value: float64(s.Longest) / 1e6, Unit: "ms"})
 	f.Fix.Text = "Record after some warm-up steps: at the first use of an operator its kernels are loaded and chosen. Where it happens in every step, keep shapes the same."
-	f.Run = Range{0, 0.3 * time, time} // what happens once costs later steps nothing
+	f.Run = f.by(price.FirstUse).Times(time)
 	switch {
 	case sub == "cpu-operator":
-		f.Run = Range{0.4 * time, 0.8 * time, time}
+		f.Run = f.by(price.OnCPU).Times(time)
 		f.Fix.Text = "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's workers."
 	case float64(s.Stalled) > 0.5*time && s.Names >= stallNames:
 		f.Sub, f.Title = "stalled", fmt.Sprintf("the device idles while the launching thread stands still within operators that are usually short: %s of the devices' time", percent(f.Share))
-		f.Run = Range{0.1 * time, 0.5 * time, time}
+		f.Run = f.by(price.Stalled).Times(time)
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it in operators of %s of which earlier calls took less than a twentieth", ms(float64(s.Stalled)), plural(s.Names, "name")), Value: float64(s.Stalled) / 1e6, Unit: "ms"})
 		f.Fix.Text = "See what takes the cores from this process: other processes, more threads than cores (OMP_NUM_THREADS, affinity, a quota), Python's garbage collection, another thread that holds the GIL. `bottleneck run` tells these apart."
 		f.Caveat = "A trace does not show why a thread stands still. The profiler itself stops threads as well, when it gets new buffers."
 	}
-	t.atCapture(&f)
-	return []Finding{f}
+	t.atCapture(&f.Finding)
+	return []Draft{f}
 }
 
 // stallNames is the number of different operators from which a thread that stands still in them is stopped from outside: one alone
@@ -280,23 +259,23 @@ func (t *Traced) meanKernel() (n int64, mean float64) {
 }
 
 // tracedPython: the launching thread does something that is neither an operator nor the calling of one.
-func tracedPython(t *Traced) []Finding {
+func tracedPython(t *Traced, _ Ledger) []Draft {
 	g := t.gaps()
 	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.ApartGaps, "the device idles while the launching thread runs no operator")
 	f.Fix.Text = "Take this code out of the loop or do it less often; recorded stacks (with_stack=True) or a run under bottleneck show its line."
-	return []Finding{f}
+	return []Draft{f}
 }
 
-func tracedComm(t *Traced) []Finding {
+func tracedComm(t *Traced, _ Ledger) []Draft {
 	time, share := 0.0, 0.0
 	for i := range t.GPUs {
 		time += float64(t.GPUs[i].ExposedCommunication)
 		share += float64(t.GPUs[i].Communication)
 	}
 	f := t.finding(Comm, time, analyse.Where{}, "collectives run while nothing computes")
-	f.Run = Range{0.1 * time, 0.5 * time, 0.9 * time}
+	f.Run = f.by(price.TracedComm).Times(time)
 	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s in collectives are not hidden behind kernels", ms(time), ms(share)), Value: time / 1e6, Unit: "ms"}}
 	f.Fix.Text = "Overlap with the backward pass, send less (lower precision, gradient accumulation), or send less often."
 	f.Caveat = "A collective's time includes waiting for late ranks; only the traces of all ranks tell the two apart."
-	return []Finding{f}
+	return []Draft{f}
 }

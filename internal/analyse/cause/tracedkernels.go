@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // productClasses are the classes of kernels that matrix units can speed up.
@@ -59,10 +60,11 @@ func (t *Traced) alone() float64 {
 
 // kernelFinding is a finding about kernels that could be faster by factors low … high of their time (added up, in ns). Where the device
 // idles, it waits less for something else instead; a replay knows it better (priceKernels).
-func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title string, gain Range) Finding {
+func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title string, row price.Row) Draft {
 	time *= t.alone()
 	f := t.finding(id, time, at, title)
-	f.Run = Range{gain.Low * time * t.Busy, gain.Mid * time * t.Busy, gain.High * time}
+	gain := f.by(row).Bounds()
+	f.Run = bounds(gain.Low*time*t.Busy, gain.Mid*time*t.Busy, gain.High*time)
 	f.Caveat = "Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less."
 	return f
 }
@@ -80,7 +82,7 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 	if time < 0.5*t.Span {
 		return Finding{}, false
 	}
-	f := t.finding(Compute, time, analyse.Where{}, "the devices compute")
+	f := t.finding(Compute, time, analyse.Where{}, "the devices compute").Finding
 	if len(res.Findings) > 0 {
 		f.Title = fmt.Sprintf("the devices compute for %s of their time beside what other findings are about", percent(f.Share))
 	}
@@ -121,7 +123,7 @@ func (t *Traced) kinds() (out []Evidence) {
 func (t *Traced) MFU() (share float64, device string, ok bool) {
 	n := 0
 	for _, r := range t.rooflines() {
-		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < 0.2*float64(r.Kernels) {
+		if r.Peaks == nil || r.MFU < 0 || r.Kernels == 0 || float64(r.Covered) < price.RatesKnown*float64(r.Kernels) {
 			continue
 		}
 		share += r.MFU

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 )
 
@@ -25,7 +26,12 @@ func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
 		return false
 	}
 	price, own := max(1-after/before, 0)*t.replayed(r, before), f.Share*t.Span
-	f.Run = f.Run.scale(min(price, own) / f.Run.High)
+	if own <= 0 {
+		return false
+	}
+	gone := min(price, own)
+	f.Run = f.Run.Scale(gone / own)
+	f.Run.High = max(f.Run.High, gone) // at best the fix ends all that the removal does
 	if price <= own {
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
 	}
@@ -38,10 +44,6 @@ func (t *Traced) replayed(r *replay.Session, step float64) float64 {
 	return max(t.Span, step*float64(len(r.StepNumbers())*len(t.GPUs)))
 }
 
-// tracedHost is the part of its traced time in which the program that launches may run without tracing: Kineto's records lengthen the
-// calls of small operators to about twice, with stacks to more. It gives the upper bound of what faster kernels save.
-const tracedHost = 0.5
-
 // priceKernels sets a finding's price to what a replay with faster kernels of its classes saves. Where the device waits for the program
 // that launches, faster kernels only let it wait longer: a step takes at least as long as the program needs to launch it.
 func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.KernelClass) bool {
@@ -50,7 +52,7 @@ func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.Kernel
 		return false
 	}
 	step := 0.0
-	price := func(saved float64, with replay.Change) (ns, after float64, ok bool) { // with so many ns of the kernels saved
+	saving := func(saved float64, with replay.Change) (ns, after float64, ok bool) { // with so many ns of the kernels saved
 		faster, ok := r.KernelsOf(of, max(1-saved/time, 0))
 		if !ok {
 			return 0, 0, false
@@ -65,14 +67,14 @@ func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.Kernel
 		}
 		return min(max((before-after)/recorded, 0)*t.replayed(r, recorded), saved), after, true
 	}
-	wanted := Range{f.Run.Low / t.Busy, f.Run.Mid / t.Busy, f.Run.High}
-	mid, after, ok := price(wanted.Mid, replay.Change{})
+	wanted := bounds(f.Run.Low/t.Busy, f.Run.Mid/t.Busy, f.Run.High)
+	mid, after, ok := saving(wanted.Mid, replay.Change{})
 	if !ok {
 		return false
 	}
-	low, _, _ := price(wanted.Low, replay.Change{})
-	high, _, _ := price(wanted.High, replay.Change{Scale: []replay.Scale{{Name: "cpu", Factor: tracedHost}}})
-	f.Run = Range{min(low, mid), mid, max(mid, high)}
+	low, _, _ := saving(wanted.Low, replay.Change{})
+	high, _, _ := saving(wanted.High, replay.Change{Scale: []replay.Scale{{Name: "cpu", Factor: price.TracedHost.Mid}}})
+	f.Run = bounds(min(low, mid), mid, max(mid, high))
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with these kernels shorter by %s in all, a traced step takes %s instead of %s", ms(wanted.Mid), ms(after), ms(step)), Value: (step - after) / 1e6, Unit: "ms"})
 	if mid < 0.5*wanted.Mid {
 		f.Evidence = append(f.Evidence, Evidence{Text: "the rest would be spent waiting for the program that launches, or for other work of the device"})

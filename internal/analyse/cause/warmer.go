@@ -4,27 +4,17 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/stats"
 )
 
-// What the rest of a step gains when a wait in it ends: a thread that sleeps finds its caches cold and its core slowed down or given away.
-// Both are fitted to the zoo's waits (for data, in sleeps, for files), whose prices were 0.65 to 0.85 of what was measured without them.
-const (
-	warmShare = 0.35      // of the rest of the step, where nearly all of it was the wait
-	warmMost  = 3_000_000 // ns per step: warming up takes no longer, however long the rest is
-)
-
-// moreThanSeen is by how much a fix can save more than the time that was seen at its place: what runs beside it finds warmer caches and
-// less to collect, and a run's length varies by as much.
-const moreThanSeen = 0.12
-
-// beyond widens a finding's upper bound by that, within the step and the run. What the machine withholds is bounded by what it has.
-func (c *Context) beyond(f *Finding) {
+// beyond widens a finding's upper bound, within the step and the run: a fix can save more than the time that was seen at its place. What the machine withholds is bounded by what it has.
+func (c *Facts) beyond(f *Finding) {
 	if f.Cause == Machine {
 		return
 	}
 	wide := func(r *Range, most float64) {
-		r.High = max(min((1+moreThanSeen)*r.High, most), r.High)
+		r.High = max(min((1+price.MoreThanSeen.Mid)*r.High, most), r.High)
 	}
 	if !f.OfRun {
 		wide(&f.Step, c.B.Mean())
@@ -34,7 +24,7 @@ func (c *Context) beyond(f *Finding) {
 
 // asleep is the share of a finding's claim in which the driving thread sleeps, as samples saw it in the parts that it claims. What a thread
 // waits for in collectives is sent by threads of its own process, which keep the caches from staying warm: they do not count.
-func (c *Context) asleep(f *Finding) float64 {
+func (c *Facts) asleep(f *Finding) float64 {
 	if f.OfRun || f.Cause == Comm || f.Cause == Straggler {
 		return 0
 	}
@@ -53,7 +43,7 @@ func (c *Context) asleep(f *Finding) float64 {
 }
 
 // sleepingShare is the share of a part of the account in which the driving thread sleeps; 0 where no samples tell.
-func (c *Context) sleepingShare(part analyse.PartID) float64 {
+func (c *Facts) sleepingShare(part analyse.PartID) float64 {
 	all, off := 0.0, 0.0
 	for i := range c.B.Samples {
 		a := &c.B.Samples[i]
@@ -71,10 +61,10 @@ func (c *Context) sleepingShare(part analyse.PartID) float64 {
 	return off / all
 }
 
-// warmer adds to the prices of waits what the rest of the step gains by their end: of that rest warmShare, in the square of the part of the
-// step that the wait is. Short waits gain next to nothing. The rest is what no finding saves, so that all savings together stay within the
+// warmer adds to the prices of waits what the rest of the step gains by their end, for a thread that sleeps finds its caches cold and its core
+// slowed down or given away: a share of that rest, in the square of the part of the step that the wait is. Short waits gain next to nothing. The rest is what no finding saves, so that all savings together stay within the
 // step. Behind a late rank nothing is gained.
-func (c *Context) warmer(found []Finding) {
+func (c *Facts) warmer(found []Finding) {
 	rest := c.B.Mean()
 	for i := range found {
 		if f := &found[i]; !f.OfRun && !f.Healthy {
@@ -84,16 +74,16 @@ func (c *Context) warmer(found []Finding) {
 	if rest <= 0 || !c.B.PerStep || slices.ContainsFunc(found, func(f Finding) bool { return f.Cause == Straggler }) {
 		return
 	}
-	most := min(warmMost, warmShare*rest)
+	most := min(price.WarmerMost.Mid, price.Warmer.Mid*rest)
 	for i := range found {
 		f := &found[i]
 		gone := min(f.asleep*f.Step.Mid/c.B.Mean(), 1)
 		if ns := most * gone * gone; ns > 0 && !f.OfRun && !f.Healthy {
-			f.Step = f.Step.warmed(ns)
-			f.Run = f.Run.warmed(ns * float64(max(c.Steps, 1)))
+			f.Step = warmed(f.Step, ns)
+			f.Run = warmed(f.Run, ns*float64(max(c.Steps, 1)))
 		}
 	}
 }
 
 // warmed adds to the best guess; the upper bound allows for it already, the lower one does without.
-func (r Range) warmed(ns float64) Range { return Range{r.Low, r.Mid + ns, max(r.High, r.Mid+ns)} }
+func warmed(r Range, ns float64) Range { return bounds(r.Low, r.Mid+ns, max(r.High, r.Mid+ns)) }

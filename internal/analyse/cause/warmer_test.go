@@ -54,7 +54,7 @@ func TestTheRestGetsWarmerOnce(t *testing.T) {
 	disk := testkit.Act{Ms: 90, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 7)}}
 	p.Steps(30, model.PhaseBaseline, disk.In(model.SpanDataWait), forward)
 	res, b := find(t, p)
-	c := cause.NewContext(p.S, b)
+	c := cause.NewFacts(p.S, b)
 	r := replay.NewSession(p.S, b)
 	for range 2 {
 		res.PriceInput(c, r)

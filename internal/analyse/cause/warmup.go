@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 )
 
 // findWarmup names start-up that dominates a short run: imports, preparation before the first step, slow first steps. What
 // can be saved is the user's own preparation and compilation; importing PyTorch itself cannot.
-func findWarmup(c *Context) []Finding {
+func findWarmup(c *Facts, _ Ledger) []Draft {
 	if !c.B.PerStep || c.Wall <= 0 || c.P.Start <= 0 {
 		return nil
 	}
@@ -32,13 +33,13 @@ func findWarmup(c *Context) []Finding {
 	if !ok || sp.samples < minSamples {
 		sp, ok = spot{}, false
 	}
-	f := Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Confidence: c.basis(n)}
+	f := draft(Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Confidence: c.basis(n)}, nil)
 	switch {
 	case ok && sp.unit >= late:
 		f.Where = c.where(sp)
 		f.Share = sp.unit / c.Wall
 		f.Title = fmt.Sprintf("%s of this run prepares the first step", percent(f.Share))
-		f.Run = Range{0.5 * sp.unit, 0.9 * sp.unit, sp.unit}
+		f.Run = f.by(price.Preparation).Times(sp.unit)
 		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), Value: sp.unit / 1e6, Unit: "ms"})
 		f.Fix.Text = "Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less."
 	case late > 0:
@@ -46,7 +47,7 @@ func findWarmup(c *Context) []Finding {
 		f.Where = c.compiledAt()
 		f.Title = fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share))
 		own, shared := c.compilerImports(begin)
-		f.Run = Range{0.3 * late, late + own, late + own + shared}
+		f.Run = bounds(price.FirstSteps.Bounds().Low*late, late+own, late+own+shared)
 		if !c.optimizes() {
 			f.Run.Mid = f.Run.High
 		}
@@ -70,12 +71,12 @@ func findWarmup(c *Context) []Finding {
 	}
 	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), Value: setup / 1e6, Unit: "ms"})
 	f.Caveat = "Counts once per run, not per step."
-	return []Finding{f}
+	return []Draft{f}
 }
 
 // compiledAt is the user's line from which most of what is compiled was called, as samples of compiling tell; where there are too few
 // of them, as those of running it do; else the longest compilation's own place, where that is the user's.
-func (c *Context) compiledAt() Where {
+func (c *Facts) compiledAt() Where {
 	sm := &c.P.Samples
 	compiling := c.compiling()
 	var during, running []analyse.Attributed
@@ -109,7 +110,7 @@ func (c *Context) compiledAt() Where {
 
 // StartUp is the time in ns from the start of the process to the end of its warm-up steps, and how much of it imports take; 0
 // where the account is not of steps.
-func (c *Context) StartUp() (total, imports float64) {
+func (c *Facts) StartUp() (total, imports float64) {
 	until := c.afterWarmup()
 	if !c.B.PerStep || c.P.Start <= 0 || until <= c.P.Start {
 		return 0, 0
@@ -121,7 +122,7 @@ func (c *Context) StartUp() (total, imports float64) {
 }
 
 // preparation is the samples of the main thread before the first step that are not in an import and wait for no one else, by user line.
-func (c *Context) preparation(until model.Time) ([]chain, int) {
+func (c *Facts) preparation(until model.Time) ([]chain, int) {
 	sm := &c.P.Samples
 	var att []analyse.Attributed
 	var first model.Time
@@ -157,7 +158,7 @@ func waitsForRanks(info analyse.StackInfo) bool {
 
 // slowFirstSteps is how much longer the warm-up steps took than as many later ones, as far as compiling explains it: other
 // first-time costs (memory, thread pools, caches) cannot be saved.
-func (c *Context) slowFirstSteps() float64 {
+func (c *Facts) slowFirstSteps() float64 {
 	if c.B.Phase != model.PhaseBaseline {
 		return 0
 	}
@@ -178,7 +179,7 @@ func (c *Context) slowFirstSteps() float64 {
 }
 
 // importTime is the time in imports before an instant.
-func (c *Context) importTime(until model.Time) float64 {
+func (c *Facts) importTime(until model.Time) float64 {
 	var in []analyse.Interval
 	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
 		for i := range list {
@@ -191,7 +192,7 @@ func (c *Context) importTime(until model.Time) float64 {
 }
 
 // warmSteps is the number of warm-up steps of the accounted kind.
-func (c *Context) warmSteps() int {
+func (c *Facts) warmSteps() int {
 	n := 0
 	for i := range c.P.Steps {
 		if st := &c.P.Steps[i]; st.Phase == model.PhaseWarmup && st.Kind == c.B.Kind {
@@ -203,7 +204,7 @@ func (c *Context) warmSteps() int {
 
 // compilerImports is the time before an instant, in ns, in which calls of torch.compile import the compiler, as samples saw it. shared
 // is what of it goes into torch._dynamo itself, which every optimizer of torch.optim imports where nothing has before (2.1 to 2.15).
-func (c *Context) compilerImports(until model.Time) (own, shared float64) {
+func (c *Facts) compilerImports(until model.Time) (own, shared float64) {
 	known := map[model.StackID][2]bool{}
 	during := func(i int) [2]bool {
 		id := c.P.Samples.Stack[i]
@@ -220,7 +221,7 @@ func (c *Context) compilerImports(until model.Time) (own, shared float64) {
 }
 
 // optimizes says that an optimizer of torch.optim works in the steps.
-func (c *Context) optimizes() bool {
+func (c *Facts) optimizes() bool {
 	for i := range c.B.Samples {
 		if c.C.Info(c.P.Samples.Stack[c.B.Samples[i].Index]).Acts&analyse.ActOptimizer != 0 {
 			return true
@@ -230,7 +231,7 @@ func (c *Context) optimizes() bool {
 }
 
 // compiledAfterSteps is the time of compilations that begin after the last step, in ns, such as a validation's at the end.
-func (c *Context) compiledAfterSteps() float64 {
+func (c *Facts) compiledAfterSteps() float64 {
 	t := 0.0
 	for _, iv := range c.compiling() {
 		if iv.Start >= c.lastStep() {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // plural writes a count with its noun.
@@ -45,7 +47,7 @@ func shortFunction(name string) string {
 }
 
 func percent(share float64) string {
-	if share < 0.0995 {
+	if share < price.PercentDigit {
 		return fmt.Sprintf("%.1f %%", share*100)
 	}
 	return fmt.Sprintf("%.0f %%", share*100)

@@ -20,7 +20,7 @@ type workerView struct {
 }
 
 // findWorkers collects the workers of the accounted process that fetched batches while its steps were accounted.
-func (c *Context) findWorkers() []*workerView {
+func (c *Facts) findWorkers() []*workerView {
 	var out []*workerView
 	for _, p := range c.S.Processes {
 		if p.Role != model.RoleWorker || p.PPID != c.P.PID || p.Host != c.P.Host {
@@ -33,7 +33,7 @@ func (c *Context) findWorkers() []*workerView {
 	return out
 }
 
-func (c *Context) viewWorker(p *model.Process) *workerView {
+func (c *Facts) viewWorker(p *model.Process) *workerView {
 	w := &workerView{p: p, cls: analyse.NewFrameClasses(c.S, p), loader: -1}
 	thread := p.MainThread
 	total := 0.0
@@ -104,7 +104,7 @@ type Stage struct {
 }
 
 // WorkerStages describes the workers that fetched for the accounted process, with their costliest lines.
-func (c *Context) WorkerStages() []WorkerStages {
+func (c *Facts) WorkerStages() []WorkerStages {
 	var out []WorkerStages
 	for _, v := range c.workers {
 		row := WorkerStages{Process: v.p, Batches: len(v.fetches), FetchNs: v.mean}

@@ -260,8 +260,8 @@ func (b *builder) hostKind(id model.EventID) (Kind, uint8) {
 // window makes one window of each step, or of the whole trace where it has none. A step lasts until the device work that was
 // launched in it has ended, and begins no earlier than the one before it ended.
 func (b *builder) window() {
-	if b.main == model.NoLane {
-		b.deviceWindow()
+	if b.main == model.NoLane || b.laneAt[b.main] < 0 || b.g.lanes[b.laneAt[b.main]].first == b.g.lanes[b.laneAt[b.main]].end {
+		b.deviceWindow() // no thread, or none in which anything lasts
 		return
 	}
 	l, before := b.g.lanes[b.laneAt[b.main]], len(b.g.windows)
@@ -281,13 +281,20 @@ func (b *builder) window() {
 
 // deviceWindow is for traces without threads: from the first to the last device work.
 func (b *builder) deviceWindow() {
-	last := int32(-1)
-	for i := range b.g.nodes {
-		if last < 0 || b.g.traced(int32(i)) > b.g.traced(last) {
-			last = int32(i)
+	first, last := int32(-1), int32(-1)
+	for _, l := range b.g.lanes {
+		for i := l.first; i < l.end && l.trace == b.index; i++ {
+			if first < 0 || b.g.nodes[i].at < b.g.nodes[first].at {
+				first = i
+			}
+			if last < 0 || b.g.traced(i) > b.g.traced(last) {
+				last = i
+			}
 		}
 	}
-	b.addWindow(0, -1, b.g.nodes[0].at, last, b.g.traced(last))
+	if last >= 0 {
+		b.addWindow(0, -1, b.g.nodes[first].at, last, b.g.traced(last))
+	}
 }
 
 func (b *builder) addWindow(number int64, from int32, fromAt int64, to int32, toAt int64) {
@@ -358,7 +365,7 @@ func (g *Graph) category(name string) uint8 {
 
 func (n *nameTable) op(name model.Str) uint8 {
 	if n.ops[name] == 0 {
-		n.ops[name] = n.g.category(analyse.OpKind(n.s.Text(name))) + 1
+		n.ops[name] = n.g.category(string(analyse.OpKindOf(n.s.Text(name)))) + 1
 	}
 	return n.ops[name] - 1
 }

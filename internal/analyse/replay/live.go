@@ -108,7 +108,7 @@ func (l *liveBuilder) split() {
 			add(Host, "", p.Time)
 		case analyse.PartOps:
 			for _, k := range p.Kinds {
-				add(Op, k.Kind, k.Time)
+				add(Op, string(k.Kind), k.Time)
 			}
 			if len(p.Kinds) == 0 {
 				add(Op, "", p.Time)

@@ -1,4 +1,4 @@
-"""Two ranks learn a wide table and exchange all of it in every eighth step."""
+"""Two ranks learn a wide table and exchange all of it once in several steps."""
 
 import torch
 import torch.distributed as dist

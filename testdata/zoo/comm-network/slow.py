@@ -6,7 +6,6 @@ from torch import nn
 
 STEPS = 200
 WIDTH = 1500
-EVERY = 1
 
 
 def exchange(parameters):
@@ -20,13 +19,12 @@ def main():
     torch.manual_seed(7)
     model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 4))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(STEPS):
+    for _ in range(STEPS):
         x, y = torch.rand(8, WIDTH), torch.randint(4, (8,))
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(x), y)
         loss.backward()
-        if step % EVERY == 0:
-            exchange(list(model.parameters()))
+        exchange(list(model.parameters()))
         optimizer.step()
     dist.destroy_process_group()
     print(f"loss {loss.item():.3f}")

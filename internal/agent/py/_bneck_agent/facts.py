@@ -6,13 +6,12 @@ import re
 import sys
 import time
 
-from . import core, devices
+from . import core, devices, secrets
 
 PACKAGES = (
     "torch numpy pandas torchvision torchaudio torchdata lightning pytorch_lightning transformers accelerate datasets "
     "deepspeed triton scipy sklearn PIL cv2 tensordict timm xformers flash_attn bitsandbytes apex"
 ).split()
-SECRET = re.compile(r"(?i)(token|secret|passw|api[-_]?key|credential|auth)")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME"
 ).split()
@@ -36,20 +35,6 @@ def command_line():
             return [part.decode("utf-8", "replace") for part in file.read(1 << 16).split(b"\0")[:-1]]
     except OSError:
         return list(getattr(sys, "orig_argv", None) or getattr(sys, "argv", []))
-
-
-def redacted(arguments):
-    """The arguments without values that look like secrets."""
-    result, hide = [], False
-    for argument in arguments:
-        name, equals, _ = argument.partition("=")
-        if hide and not argument.startswith("-"):
-            argument = "***"
-        elif equals and SECRET.search(name):
-            argument = name + "=***"
-        hide = argument.startswith("-") and not equals and bool(SECRET.search(argument))
-        result.append(argument)
-    return result
 
 
 def number(name):
@@ -187,7 +172,7 @@ def gather():
         "world_size": world if rank is not None else None,
         "worker_index": worker_index,
         "consumer": consumer() if role == "worker" else None,
-        "argv": redacted(command_line()),
+        "argv": secrets.arguments(command_line()),
         "executable": sys.executable,
         "python": "%d.%d.%d" % sys.version_info[:3],
         "main_thread": os.getpid() if sys.platform.startswith("linux") else None,

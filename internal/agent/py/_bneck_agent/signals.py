@@ -17,7 +17,7 @@ from collections import deque
 LIMIT_NS = 5_000_000_000  # a handler that has waited so long waits no more: the hook may hang
 # Hooks that the interpreter calls from C, where exceptions end: how handlers run after them ("hook": another one follows).
 BY_C = {"fork-before": "hook", "fork-parent": "thread", "fork-child": "thread", "gc": "thread"}
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = sys._getframe().f_code.co_filename.rpartition(os.sep)[0] + os.sep  # how the agent's frames name its files
 
 guard = None  # the code of the function around every hook (core.hook)
 by_c = {}  # code of other functions of the agent that C calls: the same ("call": the interpreter's next call between bytecodes)

@@ -1,4 +1,4 @@
-package cli
+package collect
 
 import (
 	"fmt"
@@ -57,8 +57,8 @@ func TestAnyRuns(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, record.ProcessName), fmt.Appendf(nil, `{"pid":%d%s}`, c.pid, c.fields), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := anyRuns(dir, "here"); got != c.want {
-			t.Errorf("%s: anyRuns = %v, want %v", name, got, c.want)
+		if got := AnyRuns(dir, "here"); got != c.want {
+			t.Errorf("%s: AnyRuns = %v, want %v", name, got, c.want)
 		}
 	}
 }

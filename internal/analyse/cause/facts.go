@@ -7,8 +7,8 @@ import (
 	"bottleneck/internal/model"
 )
 
-// Context is what rules read. It is made once per report.
-type Context struct {
+// Facts are what rules on a run of ours read. They are made once per report, and no rule changes them.
+type Facts struct {
 	S *model.Session
 	P *model.Process // whose steps are accounted; never nil
 	B *analyse.Breakdown
@@ -22,15 +22,11 @@ type Context struct {
 	workers []*workerView
 	drivers map[funcKey]bool
 	calling map[model.FrameID]bool // lines of a run without steps that call one small operator after another
-	beside  map[int]bool           // attributed samples that findBeside or findChores has claimed
-	chores  float64                // ns of operators among them that findChores has claimed
-	tables  float64                // ns of the optimizer's operators that findTables has claimed
-	idle    bool                   // no request was in progress at part of the time: findNoDemand has said so
 }
 
-// NewContext prepares the rules' view of a session. b must have a process.
-func NewContext(s *model.Session, b *analyse.Breakdown) *Context {
-	c := &Context{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process), beside: map[int]bool{}}
+// NewFacts prepares the rules' view of a session. b must have a process.
+func NewFacts(s *model.Session, b *analyse.Breakdown) *Facts {
+	c := &Facts{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process)}
 	c.Cores = s.Environment.UsableCores()
 	c.Wall = wallTime(s, b.Process)
 	var first, last model.Time
@@ -66,7 +62,7 @@ func wallTime(s *model.Session, p *model.Process) float64 {
 }
 
 // perStep turns ns over the accounted windows into ns per step.
-func (c *Context) perStep(ns float64) float64 {
+func (c *Facts) perStep(ns float64) float64 {
 	if n := len(c.B.Windows); n > 0 {
 		return ns / float64(n)
 	}
@@ -74,10 +70,10 @@ func (c *Context) perStep(ns float64) float64 {
 }
 
 // overRun extrapolates ns per step to the run.
-func (c *Context) overRun(perStep Range) Range { return perStep.scale(float64(max(c.Steps, 1))) }
+func (c *Facts) overRun(perStep Range) Range { return perStep.Scale(float64(max(c.Steps, 1))) }
 
 // share of the accounted time.
-func (c *Context) share(ns float64) float64 {
+func (c *Facts) share(ns float64) float64 {
 	if c.B.Total <= 0 {
 		return 0
 	}
@@ -85,7 +81,7 @@ func (c *Context) share(ns float64) float64 {
 }
 
 // Unit is what a share is of, in words.
-func (c *Context) Unit() string {
+func (c *Facts) Unit() string {
 	if c.B.PerStep {
 		return "step"
 	}
@@ -93,7 +89,7 @@ func (c *Context) Unit() string {
 }
 
 // each is what a share is of, as a sentence says it: "each step" or "the run".
-func (c *Context) each() string {
+func (c *Facts) each() string {
 	if c.B.PerStep {
 		return "each step"
 	}
@@ -101,15 +97,15 @@ func (c *Context) each() string {
 }
 
 // text gives an interned string.
-func (c *Context) text(id model.Str) string { return c.S.Strings.Text(id) }
+func (c *Facts) text(id model.Str) string { return c.S.Strings.Text(id) }
 
 // source is the text of a line of the kept sources.
-func (c *Context) source(file string, line int) string {
+func (c *Facts) source(file string, line int) string {
 	return analyse.SourceLine(c.S.Sources, file, line)
 }
 
 // inSteps gives how much of an interval lies in accounted steps, in ns.
-func (c *Context) inSteps(from, to model.Time) float64 {
+func (c *Facts) inSteps(from, to model.Time) float64 {
 	t := 0.0
 	for _, w := range c.B.Windows {
 		if w.Start >= to {
@@ -121,13 +117,13 @@ func (c *Context) inSteps(from, to model.Time) float64 {
 }
 
 // inWindows says that an instant lies between the first and the last accounted step.
-func (c *Context) inWindows(t model.Time) bool {
+func (c *Facts) inWindows(t model.Time) bool {
 	w := c.B.Windows
 	return len(w) > 0 && t >= w[0].Start && t < w[len(w)-1].End
 }
 
 // firstStep is when the first step began, or 0 without steps.
-func (c *Context) firstStep() model.Time {
+func (c *Facts) firstStep() model.Time {
 	first := model.Time(0)
 	for i := range c.P.Steps {
 		if t := c.P.Steps[i].Start; first == 0 || t < first {
@@ -138,7 +134,7 @@ func (c *Context) firstStep() model.Time {
 }
 
 // lastStep is when the last step ended; the end of all time where the account is not of steps.
-func (c *Context) lastStep() model.Time {
+func (c *Facts) lastStep() model.Time {
 	if !c.B.PerStep {
 		return math.MaxInt64
 	}
@@ -150,7 +146,7 @@ func (c *Context) lastStep() model.Time {
 }
 
 // warm is when the warm-up steps ended: the start of the first step that is not warm-up, 0 without one.
-func (c *Context) warm() model.Time {
+func (c *Facts) warm() model.Time {
 	warm := model.Time(0)
 	for i := range c.P.Steps {
 		st := &c.P.Steps[i]
@@ -162,7 +158,7 @@ func (c *Context) warm() model.Time {
 }
 
 // afterWarmup is when steady work begins: after the warm-up steps, else with the first step.
-func (c *Context) afterWarmup() model.Time {
+func (c *Facts) afterWarmup() model.Time {
 	if t := c.warm(); t > 0 {
 		return t
 	}
@@ -170,7 +166,7 @@ func (c *Context) afterWarmup() model.Time {
 }
 
 // basis says what the numbers of a sample-based finding rest on.
-func (c *Context) basis(samples int) Confidence {
+func (c *Facts) basis(samples int) Confidence {
 	steps := len(c.B.Windows)
 	why := plural(samples, "sample") + " in " + plural(steps, "step")
 	if !c.B.PerStep {
@@ -186,7 +182,7 @@ func (c *Context) basis(samples int) Confidence {
 }
 
 // exactBasis says what the numbers of a finding from exact spans rest on.
-func (c *Context) exactBasis(spans int) Confidence {
+func (c *Facts) exactBasis(spans int) Confidence {
 	steps := len(c.B.Windows)
 	why := plural(spans, "measured interval") + " in " + plural(steps, c.Unit())
 	switch {

@@ -1,0 +1,79 @@
+package price
+
+// Limits from which rules speak, and numbers of statistics. The first word after each says where it comes from: a guess was chosen by
+// looking at programs when the rule was written.
+const (
+	Floor = 0.03 // guess: share of the step or the run under which nothing is said
+
+	Ninety        = 1.64 // mathematics: half width of 90 % of a normal distribution, in its standard deviations
+	NinetyOfGroup = 1.83 // mathematics: the same of Student's, for ten groups
+
+	WiderFitted = 0.05 // guess: of a row's middle by which its interval is wider where the row was fitted
+	WiderGuess  = 0.10 // guess: the same where it is a guess
+	NearlyAll   = 0.9  // guess: share from which a saving counts as the time itself
+
+	Settled = 0.98 // guess: of a claim that is left it from which its price stays
+
+	DriverShare  = 0.97 // guess: of samples from which a function drives the loop
+	TensorShare  = 0.12 // guess: of native time without the interpreter's lock from which a function is tensor code
+	CallGap      = 60e3 // guess: ns of the interpreter per operator beyond which it is no price of calling it
+	CallGapLeast = 0.1  // guess: of the run's time in that
+	LibraryShare = 0.5  // guess: of a place's time from which it is said to be a library's
+	GrowthSure   = 3.5  // mathematics: standard deviations of the counts of samples, of hundreds of places one by chance in ten runs
+	GrowthRises  = 1.2  // guess: each third of the steps over the one before
+
+	BesideShare   = 0.10 // guess: of the step
+	BesideRare    = 0.30 // guess: of the loop's time, for validations that only few of the steps make
+	BesideTracked = 0.2  // guess: of a place's traced samples that may lie at operators that a gradient needs
+	BesideOps     = 0.3  // guess: of a place's time in operators
+	BesideNetwork = 0.15 // guess: of a place's time in calls of modules from which it runs a network
+
+	SmallWait   = 1e6  // guess: ns of waiting for a small message where its size is not known
+	AroundCalls = 0.25 // guess: of collectives' time and of computing that a function may do beside them for that to be work on what is sent
+	SentClearly = 1.1  // guess: of what is sent, from which waits are told apart from it
+	LateClearly = 0.1  // guess: of what is sent, from which waits for late ranks are told
+	LateLead    = 1.1  // guess: of the others' work from which a rank is late
+	LateOthers  = 0.1  // guess: of the late rank's time that others may spend where it is alone
+	LateOwn     = 0.2  // guess: of the others' own time, likewise; and of a rank's lead, the least that a line explains
+	LateSame    = 0.9  // guess: of a line's time that only the late rank spends, from which the others do not run it
+	LeastCores  = 0.1  // guess: of the machine that other programs leave at the worst
+	SlowestHand = 0.25 // guess: of the machine that other programs leave at the worst while a batch is handed over
+
+	NativeFetch    = 0.7  // guess: of a fetch in native code from which it is no Python that could be written better
+	WorkersPace    = 0.6  // guess: of the workers' throughput, under which they are not what is waited for
+	HotFetch       = 0.25 // guess: of a fetch from which a line stands out
+	HotLine        = 0.9  // guess: of a function's time from which its line is told alone
+	ShortestRest   = 0.02 // guess: of the step that is left where a wait is all of it
+	MostWorkers    = 16.0 // guess: workers that are advised where the cores are not known
+	LeastAwake     = 0.01 // guess: of a worker that sleeps
+	DiskAsleep     = 0.15 // guess: of the samples in reads of a fast disk
+	DiskNative     = 0.75 // guess: of them asleep or without the interpreter's lock
+	UnevenFetch    = 1.5  // guess: a slow worker's batch ÷ the mean of all
+	UnevenBusy     = 0.6  // guess: of the time between its first and last fetch in fetches
+	ReplayError    = 0.05 // guess: as a share, how far an unmodified replay may be from the steps to price waits
+	ReplayFaithful = 0.2  // guess: the same to price findings on traces
+
+	LaunchShare    = 0.10 // guess: of the step
+	LaunchEven     = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
+	LaunchMost     = 0.5  // guess: of all calling, from which one place stands out all the same
+	LaunchFaint    = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
+	CallsStayLeast = 0.04 // fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
+	CallsStayMost  = 0.15 // fitted: the same at most
+	LaunchLeast    = 0.01 // guess: of a line's operators, the interpreter's time that any line is taken to have
+
+	MemoryBoundShare = 0.15  // guess: of the devices' or the step's time from which element-wise work is worth fusing
+	ChainShare       = 0.35  // guess: of the step
+	ChainOp          = 50e3  // guess: ns of an operator, on average
+	MakesShare       = 0.15  // guess: of the optimizer's time in operators that make new tensors
+	SingleOp         = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
+	SparseRows       = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
+	DoubleShare      = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
+
+	WorthUnits   = 1.8    // guess: matrix units' rate ÷ fp32's from which they are worth a change
+	UnitsLeast   = 1.2    // guess: what programs see of it at least
+	UnitsMost    = 0.95   // guess: of a kernel's time that they can end
+	RatesKnown   = 0.2    // guess: of the kernels' time that operators of known shapes must have launched
+	OtherUsers   = 0.10   // guess: of a device's time from which other programs' use of it is named
+	ManyThreads  = 1.9    // guess: threads ÷ cores from which they are too many
+	PercentDigit = 0.0995 // arithmetic: from here on a share rounds to 10 %
+)

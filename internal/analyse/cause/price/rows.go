@@ -1,0 +1,15 @@
+package price
+
+// Rows are all prices, in the order of the book.
+func Rows() []Row {
+	return []Row{
+		MadeFast, FetchUnknown, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
+		FullCores, StartWorker, Crossing, Handover, LighterHandover, Cached, CachedDisk, Replayed, Queue, PythonCode, PythonChore,
+		PythonBetween, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsSpread, CallsBatched, Recurrent,
+		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
+		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
+		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, Oversubscribed, RanksSpin, Warmer,
+		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
+		Elementwise, MatrixUnits, UnitsReached, Sync, TracedHost,
+	}
+}

@@ -1,0 +1,321 @@
+package price
+
+// share is the unit of most rows.
+const share = "share"
+
+// ns is the unit of times.
+const ns = "ns"
+
+// The interpreter.
+var (
+	PythonCode = Row{ID: "python/code", Range: Range{0.6, 1, 1}, Unit: share, Sure: 0.93,
+		Of: "samples at the place, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is the work gone; what a fix leaves is in the lower bound",
+			Repeat: `make zoo CASES="python-* plant-*"`,
+		}}
+	PythonChore = Row{ID: "python/chore", Range: Range{0.8, 1, 1}, Unit: share, Sure: 0.93,
+		Of: "samples in the library's code, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "leaving it out ends nearly all of it",
+		}}
+	PythonBetween = Row{ID: "python/between", Range: Range{0.5, 1, 1}, Unit: share,
+		Of: "samples between steps, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "the middle is the work gone",
+		}}
+	// Beside is of values that no gradient needs.
+	Beside = Row{ID: "python/beside", Range: Range{0.95, 1, 1}, Unit: share, Sure: 0.95,
+		Of: "samples at the place, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "computing them every n-th step leaves next to nothing",
+			Repeat: "make zoo CASES=plant-counts",
+		}}
+	// BesideRarely is of a validation that few steps make already.
+	BesideRarely = Row{ID: "python/validation", Range: Range{0.3, 0.8, 1}, Unit: share,
+		Of: "samples at the place, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "some validation stays",
+		}}
+	Anomaly = Row{ID: "python/anomaly", Range: Range{0.9, 1.25, 1.5}, Unit: share, Sure: 0.9,
+		Of: "samples in noting stacks and operators that look for NaN, ns per step",
+		Origin: Origin{Kind: Measured, Points: 5,
+			On: "networks with the detection on and off: keeping and freeing the stacks, which no sample shows, " +
+				"takes 15 to 50 % more",
+			Span: "PyTorch 2.4 and 2.15", Repeat: "make zoo CASES=python-anomaly",
+		}}
+	GIL = Row{ID: "gil", Range: Range{0.6, 1, 1.2}, Unit: share,
+		Of: "waits for the lock, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "all of it ends; without a rival for cores and caches the rest becomes faster too",
+			Repeat: "make zoo CASES=gil-thread",
+		}}
+	GC = Row{ID: "gc", Range: Range{0.7, 1, 1}, Unit: share,
+		Of: "collections in steady work, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is the cause gone",
+			Repeat: "make zoo CASES=gc-objects",
+		}}
+)
+
+// Launching operators.
+var (
+	// CallsOptimizer is of an optimizer that goes over its parameters one by one.
+	CallsOptimizer = Row{ID: "launch/optimizer", Range: Range{0.45, 0.75, 1}, Unit: share,
+		Of: "small operators of the optimizer and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "one call per kind of operator is left, and the lists of parameters",
+		}}
+	// CallsSpread is of calls that only fusing or larger batches end.
+	CallsSpread = Row{ID: "launch/spread", Range: Range{0.2, 0.5, 0.9}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "fusing leaves guards and larger operators; larger batches are not for every training",
+		}}
+	// CallsBatched is of a loop over elements that becomes operators on all of them.
+	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,
+		Of: "small operators and the interpreter around them without what stays, ns per step; the upper bound with it",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic: each of the different operators is still called",
+			Repeat: `make zoo CASES="launch-*"`,
+		}}
+	Recurrent = Row{ID: "launch/recurrent", Range: Range{0.5, 0.73, 0.96}, Unit: share,
+		Of: "operators of recurrent layers, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "one call for all elements against one for each, forward and backward: 54 to 96 %, median 73",
+			Span: "layers of 64 to 256 units, 24 to 64 elements, batches of 1 to 64",
+		}}
+	// RecordingCost is the most of calling operators that recording them is taken to have cost.
+	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
+		Of: "the calling in a run without steps",
+		Origin: Origin{Kind: Guess,
+			On: "beyond that the calibration is not of this program",
+		}}
+)
+
+// Compiling, files and start-up.
+var (
+	Recompile = Row{ID: "compile", Range: Range{0.6, 0.95, 1}, Unit: share,
+		Of: "compilations after the warm-up, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On:     "one compilation for all sizes is left",
+			Repeat: "make zoo CASES=compile-again",
+		}}
+	Checkpoint = Row{ID: "io/checkpoint", Range: Range{0.5, 0.96, 1}, Unit: share,
+		Of: "writing, ns of the run or per step",
+		Origin: Origin{Kind: Fitted,
+			On:     "the zoo's twins that write rarely",
+			Repeat: `make zoo CASES="io-checkpoint plant-checkpoint"`,
+		}}
+	Files = Row{ID: "io", Range: Range{0.6, 0.92, 1}, Unit: share,
+		Of: "reading, writing and sending, ns of the run or per step",
+		Origin: Origin{Kind: Guess,
+			On:     "what is batched is still written",
+			Repeat: `make zoo CASES="io-logging plant-journal"`,
+		}}
+	Preparation = Row{ID: "warmup/preparation", Range: Range{0.5, 0.9, 1}, Unit: share,
+		Of: "samples before the first step, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On:     "reading the kept result is left",
+			Repeat: "make zoo CASES=warmup-prepare",
+		}}
+	FirstSteps = Row{ID: "warmup/compiling", Range: Range{0.3, 1, 1}, Unit: share,
+		Of: "compilations that come once, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On:     "caches of compiled code leave loading it",
+			Repeat: "make zoo CASES=plant-first-steps",
+		}}
+)
+
+// Ranks.
+var (
+	Late = Row{ID: "straggler", Range: Range{0.4, 0.8, 1}, Unit: share,
+		Of: "the late rank's lead, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "it may be late by its machine",
+		}}
+	LateAlone = Row{ID: "straggler/alone", Range: Range{0.7, 0.95, 1}, Unit: share,
+		Of: "the late rank's lead, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "it alone does this: without it, or done rarely, the ranks are level",
+			Repeat: "make zoo CASES=straggler-work",
+		}}
+	LateShared = Row{ID: "straggler/uneven", Range: Range{0.6, 1, 1}, Unit: share,
+		Of: "what sharing the work out evenly saves, ns per step; the upper bound is the lead",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic",
+			Repeat: "make zoo CASES=plant-lengths",
+		}}
+	// SentSeldom is of exchanging gradients less often. Every k-th step leaves 1/k, and which k is the user's choice: the lower bound is for
+	// every second step, the upper one for never, and the middle for Seldom, half way between.
+	SentSeldom = Row{ID: "comm/seldom", Range: Range{1 - 1.0/2, 1 - 1.0/Seldom, 1}, Unit: share,
+		Of: "collectives with all ranks in them, ns per step; the upper bound also of waits for late ranks",
+		Origin: Origin{Kind: Guess,
+			On:     "arithmetic for every second step, every fourth, and never; how often is the user's choice",
+			Repeat: "make zoo CASES=comm-network",
+		}}
+	// SentTogether is of many small messages that are sent in one call.
+	SentTogether = Row{ID: "comm/together", Range: Range{0.5, 0.9, 1}, Unit: share,
+		Of: "the calls that fall away, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "copies into and out of one tensor are left",
+			Repeat: "make zoo CASES=plant-ranks",
+		}}
+	// LateTogether is of waits for late ranks when one call takes the place of many.
+	LateTogether = Row{ID: "comm/late-together", Range: exactly(0.5), Unit: share,
+		Of: "waits for ranks that are late in turns",
+		Origin: Origin{Kind: Guess,
+			On: "of two ranks that lose time by chance, one call waits only for what one loses more",
+		}}
+)
+
+// Seldom is the number of steps after which gradients are sent, for the price of sending less often.
+const Seldom = 4
+
+// Operators on the CPU.
+var (
+	// FusedInPlace is of an optimizer's chain whose operators work in place.
+	FusedInPlace = Row{ID: "memory-bound/in-place", Range: Range{0.1, 0.35, 0.5}, Unit: share,
+		Of: "the optimizer's operators, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "SGD with momentum against its fused form: 17 to 45 %",
+			Span: "0.2 to 13 million parameters",
+		}}
+	// FusedAnew is of one whose operators make new tensors.
+	FusedAnew = Row{ID: "memory-bound/anew", Range: Range{0.5, 0.8, 0.97}, Unit: share,
+		Of: "the optimizer's operators, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam and weight decay against their fused form: 48 to 93 %",
+			Span: "0.2 to 13 million parameters", Repeat: "make zoo CASES=memory-optimizer",
+		}}
+	// FusedNew is the part that operators which make new tensors lose; in-place ones lose FusedInPlace's middle.
+	FusedNew = Row{ID: "memory-bound/new-tensors", Range: exactly(0.96), Unit: share,
+		Of: "operators that make new tensors",
+		Origin: Origin{Kind: Fitted,
+			On:   "the same measurements",
+			Span: "0.2 to 13 million parameters",
+		}}
+	// FusedChain is of the program's own chains.
+	FusedChain = Row{ID: "memory-bound/chain", Range: Range{0.1, 0.35, 0.7}, Unit: share,
+		Of: "element-wise operators, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "as an optimizer's in place; how much of a chain fuses is not known",
+		}}
+	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
+		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
+			"it, the lower one with twice that",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic",
+			Repeat: "make zoo CASES=memory-tables",
+		}}
+	// SparseRow is what a row in use costs with a sparse gradient.
+	SparseRow = Row{ID: "memory-bound/sparse-row", Range: Range{2, 4.5, 7}, Unit: "times a row with a dense one",
+		Of: "rows that a step looks up",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam, Adagrad and SGD",
+			Span: "50,000 to 1,000,000 rows by 16 to 64 numbers, 256 to 16,384 indices",
+		}}
+	// SparseCall is what its operators cost beside that: 9 (SGD) to 32 (SparseAdam) that nothing encloses. The run's own small operators are
+	// no measure of them: dense tables leave cold caches, in which they take several times as long.
+	SparseCall = Row{ID: "memory-bound/sparse-call", Range: Range{0.15e6, 0.3e6, 0.4e6}, Unit: ns,
+		Of: "each table and step",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam, Adagrad and SGD, on two cores",
+			Span: "the rows and indices of memory-bound/sparse-row",
+		}}
+	NoFastCode = Row{ID: "precision/no-fast-code", Range: Range{0.6, 0.85, 0.97}, Unit: share,
+		Of: "convolutions in PyTorch's own fallback, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "one network took twelve times as long in float16 as in float32",
+		}}
+	Float64 = Row{ID: "precision/float64", Range: Range{0.35, 0.55, 0.75}, Unit: share,
+		Of: "operators on float64, ns per step",
+		Origin: Origin{Kind: Measured, Points: 2,
+			On: "52 % of linear layers forwards and backwards, 75 % of an LSTM's",
+		}}
+)
+
+// The machine.
+var (
+	Quota = Row{ID: "machine/cpu-quota", Range: Range{0.3, 0.8, 1}, Unit: share,
+		Of: "throttled time by the threads that it stops, ns of the run; the upper bound is all of it",
+		Origin: Origin{Kind: Guess,
+			On:     "the kernel counts each core's queue",
+			Repeat: "make zoo CASES=machine-quota",
+		}}
+	// DenseThreads and OtherThreads are what more threads can have of the ideal gain.
+	DenseThreads = Row{ID: "machine/dense", Range: exactly(0.9), Unit: "share of the ideal gain",
+		Of: "matrix products and convolutions, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "they share their work nearly evenly",
+			Repeat: "bottleneck run --measure-fixes",
+		}}
+	OtherThreads = Row{ID: "machine/other", Range: exactly(0.5), Unit: "share of the ideal gain",
+		Of: "operators that are neither dense nor small, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "they wait for memory, which cores share",
+			Repeat: "bottleneck run --measure-fixes",
+		}}
+	MoreThreads = Row{ID: "machine/threads", Range: Range{0.25, 1, 1}, Unit: share,
+		Of: "the gain by kinds of operators; the upper bound is of all that are not small",
+		Origin: Origin{Kind: Guess,
+			On:     "cores of a virtual machine can be halves of one",
+			Repeat: "make zoo CASES=machine-affinity",
+		}}
+	// DenseUnknown and SmallUnknown are what shares of dense and of small operators are taken to be where no trace tells.
+	DenseUnknown = Row{ID: "machine/dense-unknown", Range: exactly(0.5), Unit: share,
+		Of: "operators' time",
+		Origin: Origin{Kind: Guess,
+			On: "no trace tells",
+		}}
+	SmallUnknown = Row{ID: "machine/small-unknown", Range: exactly(0.1), Unit: share,
+		Of: "operators' time",
+		Origin: Origin{Kind: Guess,
+			On: "no trace tells",
+		}}
+	SharedGPU = Row{ID: "machine/gpu-shared", Range: Range{0.2, 0.7, 1}, Unit: share,
+		Of: "the device's time by the share that others had of it before the run, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "what the others did meanwhile is not known",
+		}}
+	// Oversubscribed is of one process with more threads than cores: the middle with three times as many.
+	Oversubscribed = Row{ID: "threads", Range: Range{0, 0.4, 0.9}, Unit: share,
+		Of: "operators, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "between few long matrix products, which lose nothing, and many short operators, which lose nearly all",
+			Repeat: "make zoo CASES=threads-many",
+		}}
+	// RanksSpin is of ranks that each take all cores for their own.
+	RanksSpin = Row{ID: "threads/ranks", Range: Range{0.15, 0.45, 0.8}, Unit: share,
+		Of: "operators and collectives, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "their threads spin at the end of each parallel region",
+			Repeat: "make zoo CASES=threads-ranks",
+		}}
+)
+
+// All prices.
+var (
+	// Warmer is what the rest of a step gains by the end of a wait that nearly all of the step was.
+	Warmer = Row{ID: "all/warmer", Range: exactly(0.35), Unit: share,
+		Of: "the rest of the step, by the square of the wait's share",
+		Origin: Origin{Kind: Fitted,
+			On: "the zoo's waits for data, in sleeps and for files, whose prices were 0.65 to 0.85 of what was " +
+				"measured without it",
+			Span: "2 cores", Repeat: `make zoo CASES="input-* io-*"`,
+		}}
+	// WarmerMost is the most of that.
+	WarmerMost = Row{ID: "all/warmer-most", Range: exactly(3e6), Unit: ns,
+		Of: "each step",
+		Origin: Origin{Kind: Fitted,
+			On:   "the same waits",
+			Span: "2 cores", Repeat: `make zoo CASES="input-* io-*"`,
+		}}
+	// MoreThanSeen is by how much a fix can save more than the time that was seen at its place.
+	MoreThanSeen = Row{ID: "all/beyond", Range: exactly(0.12), Unit: share,
+		Of: "a saving's upper bound",
+		Origin: Origin{Kind: Fitted,
+			On:   "the zoo: what runs beside finds warmer caches and less to collect, and a run's length varies by as much",
+			Span: "2 cores", Repeat: "make zoo",
+		}}
+)

@@ -1,0 +1,123 @@
+package price
+
+// Waits for data.
+var (
+	// MadeFast is what of a slow line in a fetch ends.
+	MadeFast = Row{ID: "input/made-fast", Range: exactly(0.96), Unit: share,
+		Of: "the slow line's time in a fetch",
+		Origin: Origin{Kind: Fitted,
+			On:     "cured twins of the zoo, which work on whole arrays: a few per cent are left",
+			Repeat: `make zoo CASES="input-transform plant-*"`,
+		}}
+	// FetchUnknown is what of a fetch ends that no sample places.
+	FetchUnknown = Row{ID: "input/unknown-line", Range: exactly(0.8), Unit: share,
+		Of: "the fetch",
+		Origin: Origin{Kind: Guess,
+			On: "nothing is known of what takes the time",
+		}}
+	// FetchAlone is of fetches that stand in the step themselves.
+	FetchAlone = Row{ID: "input/no-workers", Range: Range{0.8, 1, 1}, Unit: share,
+		Of: "what the faster fetch saves; the upper bound is of the wait",
+		Origin: Origin{Kind: Guess,
+			On: "the middle is arithmetic: the fetch is part of the step",
+		}}
+	// FetchByWorkers is of a wait as far as the workers' throughput explains it.
+	FetchByWorkers = Row{ID: "input/workers-faster", Range: Range{0.85, 1, 1}, Unit: share,
+		Of: "the wait that throughput explains, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "the middle is arithmetic: the step lasts as long as its slowest stage",
+		}}
+	// FetchByChance is what of the rest of such a wait ends with faster fetches.
+	FetchByChance = Row{ID: "input/wait-by-chance", Range: exactly(0.25), Unit: share,
+		Of: "the wait that throughput does not explain",
+		Origin: Origin{Kind: Guess,
+			On: "some of it are batches that come late by turns",
+		}}
+	// Restart is of workers that are started anew in each epoch.
+	Restart = Row{ID: "input/restart", Range: Range{0.5, 0.9, 1}, Unit: share,
+		Of: "waits for first batches and for workers that start, ns per step; the upper bound is of all waits",
+		Origin: Origin{Kind: Guess,
+			On:     "workers that are kept start once",
+			Repeat: "make zoo CASES=input-restart",
+		}}
+	// Crowding is of a step whose cores the workers take.
+	Crowding = Row{ID: "input/crowding", Range: Range{0.3, 1, 1}, Unit: share,
+		Of: "what the step gains by the replay's rule of sharing cores, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "the middle is the rule's; that threads compete is not measured",
+		}}
+	// MoreWorkers is of as many workers as keep up.
+	MoreWorkers = Row{ID: "input/workers", Range: Range{0.6, 1, 1}, Unit: share,
+		Of: "step without the wait that more workers leave, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic: throughput of workers, cores and the step",
+			Repeat: "make zoo CASES=input-workers",
+		}}
+	// MoreWorkersThanCores is its lower bound where the step competes with its workers.
+	MoreWorkersThanCores = Row{ID: "input/workers-crowded", Range: exactly(0.3), Unit: share,
+		Of: "the same",
+		Origin: Origin{Kind: Guess,
+			On: "whatever else wants a core takes it from a worker or the step",
+		}}
+	// FullCores is the speed of a core when all are busy.
+	FullCores = Row{ID: "input/full-cores", Range: exactly(0.78), Unit: "share of the speed among idle cores",
+		Of: "computing of a step and its workers, ns of cores",
+		Origin: Origin{Kind: Fitted,
+			On:   "what second workers really saved on two cores of one virtual machine: 0.5 to 0.7 of what whole cores would",
+			Span: "2 cores", Repeat: "make zoo CASES=input-workers",
+		}}
+	// StartWorker is what starting and ending a forked worker costs.
+	StartWorker = Row{ID: "input/start-worker", Range: exactly(60e6), Unit: ns,
+		Of: "each worker that is forked",
+		Origin: Origin{Kind: Measured,
+			On:   "CPU time of all processes, with workers and without",
+			Span: "2 cores, PyTorch 2.15",
+		}}
+	// Crossing is what a batch costs that comes from another process.
+	Crossing = Row{ID: "input/crossing", Range: exactly(0.1), Unit: share,
+		Of: "the computing of a fetch, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "CPU time of all processes, with workers and without",
+			Span: "2 cores, PyTorch 2.15",
+		}}
+	// Handover is what remains of a hand-over of a few large tensors.
+	Handover = Row{ID: "input/handover-cost", Range: exactly(1e6), Unit: ns,
+		Of: "each batch",
+		Origin: Origin{Kind: Guess,
+			On: "a message through a queue and the mapping of its memory, seen on two cores",
+		}}
+	// LighterHandover is of a hand-over of many objects.
+	LighterHandover = Row{ID: "input/handover", Range: Range{0.6, 1, 1}, Unit: share,
+		Of: "wait and release of batches without Handover and what the fetch makes the step wait, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic",
+			Repeat: "make zoo CASES=input-handover",
+		}}
+	// Cached is what of a fetch's sleep ends when the data are in memory.
+	Cached = Row{ID: "input/storage", Range: exactly(0.97), Unit: share,
+		Of: "the part of a fetch that sleeps or waits for an answer",
+		Origin: Origin{Kind: Guess,
+			On:     "a copy from memory is left",
+			Repeat: "make zoo CASES=input-storage",
+		}}
+	// CachedDisk is the same of a fast disk, whose reads are seldom seen asleep.
+	CachedDisk = Row{ID: "input/disk", Range: exactly(0.9), Unit: share,
+		Of: "the reading line's part of a fetch",
+		Origin: Origin{Kind: Guess,
+			On:     "the copy is a tenth or so",
+			Repeat: "make zoo CASES=input-cold",
+		}}
+	// Replayed is of what a replay with the fix saves.
+	Replayed = Row{ID: "input/replayed", Range: Range{0.85, 1, 1}, Unit: share,
+		Of: "the replayed steps' difference, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "the middle is the replay's",
+		}}
+	// Queue is of a wait for another thread or process.
+	Queue = Row{ID: "input/queue", Range: Range{0.5, 1, 1}, Unit: share,
+		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",
+		Origin: Origin{Kind: Guess,
+			On:     "what is waited for may itself have waited for a core",
+			Repeat: "make zoo CASES=input-queue",
+		}}
+)

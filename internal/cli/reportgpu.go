@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
+)
+
+// gpuOptions are the flags that print nvprof's tables instead of the report.
+type gpuOptions struct{ trace, gpuSummary, apiSummary bool }
+
+func (o *gpuOptions) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&o.trace, "gpu-trace", false, "print one row for each kernel and copy, as nvprof --print-gpu-trace does, instead of the report")
+	f.BoolVar(&o.gpuSummary, "gpu-summary", false, "print kernels and copies by name, as nvprof --print-gpu-summary does, instead of the report")
+	f.BoolVar(&o.apiSummary, "api-summary", false, "print calls of the device's runtime by name, as nvprof --print-api-summary does, instead of the report")
+}
+
+func (o *gpuOptions) any() bool { return o.trace || o.gpuSummary || o.apiSummary }
+
+// write prints the tables that were asked for, each with the rows that the options let through.
+func (o *gpuOptions) write(w io.Writer, s *model.Session, text view.TextOptions) error {
+	for _, table := range []struct {
+		wanted bool
+		write  func(io.Writer, *model.Session, view.TextOptions) error
+	}{{o.trace, view.GPUTrace}, {o.gpuSummary, view.GPUSummary}, {o.apiSummary, view.APISummary}} {
+		if !table.wanted {
+			continue
+		}
+		if err := table.write(w, s, text); err != nil {
+			return unusable(err)
+		}
+	}
+	return nil
+}

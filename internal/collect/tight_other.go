@@ -1,0 +1,6 @@
+//go:build !linux
+
+package collect
+
+// TooTight knows of no limit.
+func TooTight() string { return "" }

@@ -1,0 +1,127 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"bottleneck/internal/stats"
+	"bottleneck/internal/view"
+)
+
+// The level of the tests. A difference is one if an interval without it is missing at both: of the rank sum test, which assumes nothing
+// about how times are distributed, at rankLevel, for which four runs a side are enough; and of Welch's, at meanLevel. The first alone
+// would call every twentieth pair of equal sides different, the second alone trusts outliers.
+const (
+	rankLevel = 0.05
+	meanLevel = 0.01
+	rowLevel  = 0.01 // of a family of rows, after Holm's correction
+)
+
+// FewestRuns is how many runs a side must have for times to be judged.
+const FewestRuns = 4
+
+// reference is the difference that users ask for: equal sides are equal within it, and how many runs would show it is said.
+const reference = 0.02
+
+// shift is the difference of the medians of two sides of at least FewestRuns runs, with the hull of both intervals.
+func shift(a, b []float64) (s stats.Shift, enough bool) {
+	s = stats.Shift{Mid: medianValue(b) - medianValue(a)}
+	if len(a) < FewestRuns || len(b) < FewestRuns {
+		return s, false
+	}
+	rank, mean := stats.RankShift(a, b, rankLevel), stats.MeanShift(a, b, meanLevel)
+	s.Low, s.High = min(rank.Low, mean.Low, s.Mid), max(rank.High, mean.High, s.Mid)
+	return s, true
+}
+
+func differs(s stats.Shift) bool { return s.Low > 0 || s.High < 0 }
+
+// judge fills verdict, interval and what could have been shown.
+func judge(d *view.Diff, before, after []timed) {
+	a, b := times(before), times(after)
+	s, enough := shift(a, b)
+	d.Step = view.DiffStep{BeforeMs: medianValue(a), AfterMs: medianValue(b), DifferenceMs: s.Mid}
+	d.NoiseCovered = enough
+	d.Verdict = view.Undecided
+	if !enough {
+		inside(d, before, after)
+		more := max(FewestRuns-min(len(a), len(b)), 1)
+		d.MoreRuns = &more
+		return
+	}
+	d.Step.LowMs, d.Step.HighMs = &s.Low, &s.High
+	half := stats.MeanShift(a, b, meanLevel)
+	smallest := (half.High - half.Low) / 2
+	d.SmallestMs = &smallest
+	scale := d.Step.BeforeMs
+	switch {
+	case s.Low > 0:
+		d.Verdict = view.Slower
+	case s.High < 0:
+		d.Verdict = view.Faster
+	case max(-s.Low, s.High) <= reference*scale:
+		d.Verdict = view.Equal
+	}
+	if more, ok := moreRuns(a, b, reference*scale); ok && d.Verdict == view.Undecided {
+		d.MoreRuns = &more
+	}
+}
+
+// inside is what the steps of single runs alone could have shown.
+func inside(d *view.Diff, before, after []timed) {
+	variance := 0.0
+	for _, side := range [][]timed{before, after} {
+		of := 0.0
+		for i := range side {
+			if side[i].ErrorMs == nil {
+				return
+			}
+			of += *side[i].ErrorMs * *side[i].ErrorMs
+		}
+		variance += of / float64(len(side)*len(side))
+	}
+	smallest := -normal(meanLevel/2) * math.Sqrt(variance)
+	d.SmallestMs = &smallest
+}
+
+// normal is a quantile of the normal distribution.
+func normal(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+
+// mostRuns bounds how many runs are asked for: beyond them another way to measure is needed.
+const mostRuns = 1000
+
+// moreRuns is how many more runs a side would show a difference, going by the spread of these.
+func moreRuns(a, b []float64, difference float64) (int, bool) {
+	_, va := stats.MeanVariance(a)
+	_, vb := stats.MeanVariance(b)
+	have := min(len(a), len(b))
+	for n := have; n <= mostRuns; n++ {
+		se := math.Sqrt((va + vb) / float64(n))
+		if stats.StudentQuantile(1-meanLevel/2, max(n-1, 1))*se <= difference {
+			return n - have, n > have
+		}
+	}
+	return mostRuns, true
+}
+
+// judgeRows tests the rows of one kind, all together.
+func judgeRows(rows []row) {
+	var tested []int
+	var p []float64
+	for i := range rows {
+		r := &rows[i]
+		s, enough := shift(r.runsBefore, r.runsAfter)
+		if !enough || r.name == unexplained {
+			continue
+		}
+		r.low, r.high = &s.Low, &s.High
+		tested = append(tested, i)
+		p = append(p, stats.RankSum(r.runsBefore, r.runsAfter))
+	}
+	for at, corrected := range stats.Holm(p) {
+		r := &rows[tested[at]]
+		r.different = corrected <= rowLevel && (*r.low > 0 || *r.high < 0)
+	}
+}
+
+func sortFloats(v []float64) { slices.Sort(v) }

@@ -1,0 +1,53 @@
+package page
+
+import (
+	"sync"
+
+	"bottleneck/internal/model"
+)
+
+// invertedSuffix stands behind the name of a flame graph for the same with every stack turned round.
+const invertedSuffix = "-inverted"
+
+// flameViews are the flame graphs, in the order of the page's list.
+var flameViews = []struct{ name, title, aside string }{
+	{"python", "Python flame graph", "time of all processes and threads that did not wait for work, by samples"},
+	{"native", "Native flame graph", "the same samples with the frames of C and C++ libraries"},
+	{"operators", "Call flame graph", "CPU time of the traced calls, tracing cost included"},
+	{"device", "Device flame graph", "the device's work below the operators that launched it"},
+}
+
+// flamesOf gives each flame graph by name, made when it is first asked for; nil where nothing was recorded for it.
+func flamesOf(s *model.Session) map[string]func() *Flame {
+	native := false
+	for _, p := range s.Processes {
+		native = native || p.Samples.Native != nil
+	}
+	events := sync.OnceValues(func() (cpu, device *tree) { return eventTrees(s) })
+	trees := map[string]func() *tree{
+		"python":    sync.OnceValue(func() *tree { return sampleTree(s, false) }),
+		"operators": func() *tree { cpu, _ := events(); return cpu },
+		"device":    func() *tree { _, device := events(); return device },
+		"native": sync.OnceValue(func() *tree {
+			if !native {
+				return nil
+			}
+			return sampleTree(s, true)
+		}),
+	}
+	out := map[string]func() *Flame{}
+	for _, f := range flameViews {
+		made := func(turn func(*tree) *tree) func() *Flame {
+			return sync.OnceValue(func() *Flame {
+				t := trees[f.name]()
+				if t == nil || t.nodes[0].total <= 0 {
+					return nil
+				}
+				return turn(t).layout(f.title, f.aside)
+			})
+		}
+		out[f.name] = made(func(t *tree) *tree { return t })
+		out[f.name+invertedSuffix] = made((*tree).inverted)
+	}
+	return out
+}

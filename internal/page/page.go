@@ -1,0 +1,111 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
+)
+
+// Schema is the name and version of the parts; the page refuses others.
+const Schema = "bottleneck.page/1"
+
+// Page makes the parts of one session. Its methods may be called by many at a time.
+type Page struct {
+	session *model.Session
+	report  *view.Report
+	tables  []Table
+	// What takes a while is made when it is first asked for.
+	lineTimes func() map[string][]view.LineTime
+	flames    map[string]func() *Flame
+	listed    func() []View
+	timeline  *timeline
+}
+
+// MaxRows is how many rows the Python tables of a page's report may have: the page draws only those in sight.
+const MaxRows = 5000
+
+// ErrNoPart is what Part returns, wrapped with the name, where the session has no such part.
+var ErrNoPart = errors.New("no such part")
+
+// New prepares the page of a session with its report.
+func New(s *model.Session, r *view.Report) *Page {
+	p := &Page{session: s, report: r, tables: tablesOf(r)}
+	p.lineTimes = sync.OnceValue(func() map[string][]view.LineTime { return view.LineTimes(s, view.SampleChoice{}) })
+	p.flames = flamesOf(s)
+	p.timeline = newTimeline(s)
+	p.listed = sync.OnceValue(p.allViews)
+	p.listed() // before anybody waits for the first view
+	return p
+}
+
+// Part makes one part by its name: "summary", or a kind and a name with a slash between them, as Summary.Views lists them.
+func (p *Page) Part(name string) (any, error) {
+	kind, rest, _ := strings.Cut(name, "/")
+	switch kind {
+	case "summary":
+		if rest == "" {
+			return p.Summary(), nil
+		}
+	case "flame":
+		if make := p.flames[rest]; make != nil {
+			if f := make(); f != nil {
+				return f, nil
+			}
+		}
+	case "timeline", "tile", "find":
+		if part := p.overTime(kind, rest); part != nil {
+			return part, nil
+		}
+	case "sources":
+		return &Sources{p.sourceFiles()}, nil
+	case "source":
+		if src := p.source(rest); src != nil {
+			return src, nil
+		}
+	case "table":
+		for i := range p.tables {
+			if p.tables[i].Name == rest {
+				return &p.tables[i], nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrNoPart, name)
+}
+
+// overTime makes the parts of the timeline; nil where there is none of that name.
+func (p *Page) overTime(kind, rest string) any {
+	switch t := p.timeline; {
+	case t == nil:
+	case kind == "find":
+		return t.find(rest)
+	case kind == "timeline" && rest == "":
+		return t.part()
+	case kind == "tile":
+		if level, index, ok := tileNumber(rest); ok && level < t.levels() {
+			return t.tile(level, index)
+		}
+	}
+	return nil
+}
+
+// Embedded names the parts that a file of the page holds, the summary first.
+func (p *Page) Embedded() []string {
+	names := []string{"summary"}
+	for _, v := range p.listed() {
+		names = append(names, v.Part)
+		if v.Kind == "flame" {
+			names = append(names, v.Part+invertedSuffix)
+		}
+	}
+	for _, f := range p.sourceFiles() {
+		names = append(names, f.Part)
+	}
+	if p.timeline != nil {
+		names = append(names, p.timeline.fileTiles()...)
+	}
+	return names
+}

@@ -1,0 +1,199 @@
+package page
+
+import (
+	"bottleneck/internal/view"
+)
+
+// Summary is what the page opens with, and the list of the views that there are.
+type Summary struct {
+	Schema    string        `json:"schema"`
+	Tool      string        `json:"tool"`
+	Title     string        `json:"title"`
+	Growing   bool          `json:"growing"`
+	Verdict   view.Verdict  `json:"verdict"`
+	Account   *view.Account `json:"account,omitempty"`
+	Breakdown []view.Part   `json:"breakdown"`
+	Findings  []Card        `json:"findings"`
+	Notes     []string      `json:"notes"` // what is missing or could not be made
+	Next      []string      `json:"next"`  // commands to look further
+	Views     []View        `json:"views"`
+	Command   string        `json:"command"` // serves this page with all of its data
+}
+
+// View is a view that this session has something for. The page shows no other.
+type View struct {
+	ID    string `json:"id"`   // in the page's address
+	Kind  string `json:"kind"` // table, flame, timeline, source
+	Title string `json:"title"`
+	Group string `json:"group"`
+	Part  string `json:"part"` // the part that it shows
+	Rows  int    `json:"rows"` // of a table
+}
+
+// Card is a finding.
+type Card struct {
+	Cause    string      `json:"cause"` // cause, or cause/sub
+	Title    string      `json:"title"`
+	Share    float64     `json:"share"` // 0..1
+	Of       string      `json:"of"`    // "step" or "run"
+	Where    view.Where  `json:"where"`
+	Saving   *Saving     `json:"saving,omitempty"`
+	Evidence []string    `json:"evidence"`
+	Because  string      `json:"because,omitempty"`
+	Place    *view.Where `json:"because_where,omitempty"`
+	Fix      view.Fix    `json:"fix"`
+	Caveat   string      `json:"caveat,omitempty"`
+	Basis    string      `json:"basis,omitempty"`
+	Show     []Link      `json:"show"`
+}
+
+// Saving is what a fix would save, in milliseconds per step or of the run.
+type Saving struct {
+	view.Range
+	Whole float64 `json:"whole_ms"` // the step or the run that it is saved from; 0 unknown
+	Of    string  `json:"of"`       // "step" or "run"
+	Text  string  `json:"text"`
+	After string  `json:"after,omitempty"` // what is left to save once the findings above are fixed
+}
+
+// Link leads to a place in a view.
+type Link struct {
+	Text string   `json:"text"`
+	View string   `json:"view"`
+	Find string   `json:"find,omitempty"` // what to look for there
+	File string   `json:"file,omitempty"`
+	Line int      `json:"line,omitempty"`
+	From *float64 `json:"from_us,omitempty"` // a stretch of the timeline, microseconds from its start
+	To   *float64 `json:"to_us,omitempty"`
+}
+
+// Summary makes the first part.
+func (p *Page) Summary() *Summary {
+	r := p.report
+	out := &Summary{Schema: Schema, Tool: r.Tool, Title: r.Title(), Growing: r.Growing, Verdict: r.Verdict, Account: r.Account,
+		Breakdown: r.Breakdown,
+		Findings:  []Card{}, Notes: p.notes(), Next: r.Next, Views: p.listed(), Command: viewCommand(r)}
+	for i := range r.Findings {
+		out.Findings = append(out.Findings, p.card(i))
+	}
+	return out
+}
+
+func viewCommand(r *view.Report) string {
+	if len(r.Inputs) == 0 {
+		return "bottleneck view PATH"
+	}
+	return "bottleneck view " + shellQuote(r.Inputs[0].Path)
+}
+
+func (p *Page) notes() []string {
+	r := p.report
+	out := append([]string{}, r.Environment.Missing...)
+	if r.Run != nil {
+		out = append(out, r.Run.Notes...)
+	}
+	for _, in := range r.Inputs {
+		if in.Note != "" {
+			out = append(out, in.Path+": "+in.Note)
+		}
+	}
+	return append(out, r.Unread...)
+}
+
+// allViews lists what there is to see: pictures first, then tables.
+func (p *Page) allViews() []View {
+	out := []View{}
+	if p.timeline != nil {
+		out = append(out, View{ID: "timeline", Kind: "timeline", Title: "Timeline", Group: groupPictures, Part: "timeline"})
+	}
+	for _, f := range flameViews {
+		if make := p.flames[f.name]; make() != nil {
+			out = append(out, View{ID: "flame-" + f.name, Kind: "flame", Title: f.title, Group: groupPictures, Part: "flame/" + f.name})
+		}
+	}
+	if files := p.sourceFiles(); len(files) > 0 {
+		out = append(out, View{ID: "source", Kind: "source", Title: "Source", Group: groupPictures, Part: "sources"})
+	}
+	for i := range p.tables {
+		t := &p.tables[i]
+		out = append(out, View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows})
+	}
+	return out
+}
+
+func (p *Page) card(i int) Card {
+	f := &p.report.Findings[i]
+	c := Card{Cause: f.Cause, Title: view.UpperFirst(f.Title), Share: f.Share, Of: f.Of, Where: f.Where, Evidence: []string{},
+		Fix: f.Fix, Caveat: f.Caveat, Show: p.links(f)}
+	if f.Sub != "" {
+		c.Cause += "/" + f.Sub
+	}
+	for _, e := range f.Evidence {
+		c.Evidence = append(c.Evidence, e.Text)
+	}
+	if f.Because != nil {
+		c.Because, c.Place = f.Because.Title, &f.Because.Where
+	}
+	if f.Confidence != nil && f.Confidence.Level != "" {
+		c.Basis = f.Confidence.Level + " confidence: " + f.Confidence.Why
+	}
+	c.Saving = p.saving(f, i > 0)
+	return c
+}
+
+func (p *Page) saving(f *view.Finding, after bool) *Saving {
+	s := f.Saving
+	if s == nil || s.StepMs == nil && s.RunS == nil {
+		return nil
+	}
+	out := &Saving{Text: view.SavingText(s)}
+	if s.StepMs != nil {
+		out.Range, out.Of = *s.StepMs, "step"
+	} else {
+		out.Range, out.Of = view.Range{Low: s.RunS.Low * 1e3, Mid: s.RunS.Mid * 1e3, High: s.RunS.High * 1e3}, "run"
+	}
+	if a := p.report.Account; a != nil && a.Unit == out.Of {
+		out.Whole = a.TotalMs
+	} else if out.Of == "run" && p.report.Run != nil {
+		out.Whole = p.report.Run.WallS * 1e3
+	}
+	if after && s.InOrderMs != nil {
+		out.After = view.InOrderText(s)
+	}
+	return out
+}
+
+// links lead from a finding to its place in the views that there are.
+func (p *Page) links(f *view.Finding) []Link {
+	links := []Link{}
+	add := func(l Link) {
+		for i := range p.tables {
+			if p.tables[i].Name == l.View && p.tables[i].holds(l.Find) {
+				links = append(links, l)
+				return
+			}
+		}
+	}
+	if f.Where.File != "" && p.session.Sources[f.Where.File] != nil {
+		links = append(links, Link{Text: "its source with the time of each line", View: "source", File: f.Where.File, Line: f.Where.Line})
+	}
+	if f.Where.Function != "" && p.flames["python"]() != nil {
+		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-python", Find: f.Where.Function})
+	}
+	if f.Where.Op != "" && p.timeline != nil {
+		links = append(links, Link{Text: "its calls in the timeline", View: "timeline", Find: f.Where.Op})
+	}
+	if f.Where.Op != "" && p.flames["operators"]() != nil {
+		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-operators", Find: f.Where.Op})
+	}
+	if f.Where.Op != "" {
+		add(Link{Text: "its row in Operators", View: "operators", Find: f.Where.Op})
+	}
+	if f.Where.Kernel != "" {
+		add(Link{Text: "its row in Kernels", View: "kernels", Find: f.Where.Kernel})
+	}
+	if f.Where.Function != "" {
+		add(Link{Text: "its row in Functions", View: "functions", Find: f.Where.Function})
+	}
+	return links
+}

@@ -1,0 +1,237 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bottleneck/internal/view"
+)
+
+func runTables(r *view.Report) []Table {
+	return []Table{stepTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r)}
+}
+
+func stepTable(r *view.Report) Table {
+	// Unprofiled times where there are some, else the traced ones.
+	times := func(s *view.StepKind) *view.Quantiles {
+		for _, q := range []*view.Quantiles{s.Baseline, s.Traced} {
+			if q != nil {
+				return q
+			}
+		}
+		return &view.Quantiles{}
+	}
+	us := func(get func(*view.Quantiles) *float64) func(*view.StepKind) *float64 {
+		return func(s *view.StepKind) *float64 { return scaled(get(times(s)), 1e3) }
+	}
+	return tableOf("steps", "Steps", groupRun, "times are of unprofiled steps where there are some; distortion is traced ÷ unprofiled", r.Steps,
+		text("kind", func(s *view.StepKind) string { return s.Kind }),
+		count("count", func(s *view.StepKind) int64 { return int64(s.Count) }),
+		count("timed", func(s *view.StepKind) int64 { return int64(times(s).Count) }),
+		text("timed while", func(s *view.StepKind) string {
+			switch {
+			case s.Baseline != nil:
+				return "unprofiled"
+			case s.Traced != nil:
+				return "traced"
+			}
+			return ""
+		}),
+		bar(number("median", unitTime, func(s *view.StepKind) float64 { return times(s).MedianMs * 1e3 })),
+		perhaps("mean", unitTime, us(func(q *view.Quantiles) *float64 { return q.MeanMs })),
+		perhaps("p10", unitTime, us(func(q *view.Quantiles) *float64 { return q.P10Ms })),
+		perhaps("p90", unitTime, us(func(q *view.Quantiles) *float64 { return q.P90Ms })),
+		perhaps("p99", unitTime, us(func(q *view.Quantiles) *float64 { return q.P99Ms })),
+		number("total", unitTime, func(s *view.StepKind) float64 { return s.TotalS * 1e6 }),
+		perhaps("distortion", unitNumber, func(s *view.StepKind) *float64 { return s.Distortion }),
+		perhaps("items a second", unitNumber, func(s *view.StepKind) *float64 { return s.ItemsPerSec }),
+		text("found by", func(s *view.StepKind) string { return s.Source }))
+}
+
+func phaseTable(r *view.Report) Table {
+	if r.Run == nil {
+		return Table{}
+	}
+	return tableOf("phases", "Phases", groupRun, "what was measured while the program ran", r.Run.Phases,
+		text("phase", func(p *view.Phase) string { return p.Name }),
+		number("from", unitTime, func(p *view.Phase) float64 { return p.FromS * 1e6 }),
+		number("to", unitTime, func(p *view.Phase) float64 { return p.ToS * 1e6 }),
+		sum(number("length", unitTime, func(p *view.Phase) float64 { return (p.ToS - p.FromS) * 1e6 })),
+		count("steps", func(p *view.Phase) int64 { return int64(p.Steps) }))
+}
+
+func loaderTable(r *view.Report) Table {
+	return tableOf("loaders", "DataLoaders", groupRun, "per batch, over the whole run", r.Loaders,
+		text("data set", func(l *view.Loader) string { return l.Dataset }),
+		text("process", func(l *view.Loader) string { return l.Process }),
+		rank(func(l *view.Loader) *int { return l.Rank }),
+		number("workers", unitNumber, func(l *view.Loader) float64 { return float64(l.Workers) }),
+		count("batch size", func(l *view.Loader) int64 { return int64(l.BatchSize) }),
+		sum(count("batches", func(l *view.Loader) int64 { return int64(l.Batches) })),
+		bar(number("wait", unitTime, func(l *view.Loader) float64 { return l.WaitMs * 1e3 })),
+		number("fetch", unitTime, func(l *view.Loader) float64 { return l.FetchMs * 1e3 }),
+		perhaps("batches ready, mean", unitNumber, func(l *view.Loader) *float64 { return l.QueueDepth }),
+		place("built at", func(l *view.Loader) (string, int) { return l.File, l.Line }))
+}
+
+func workerTable(r *view.Report) Table {
+	return tableOf("workers", "Workers", groupRun, "DataLoader workers", r.Workers,
+		number("loader", unitNumber, func(w *view.Worker) float64 { return float64(w.Loader) }),
+		text("worker", func(w *view.Worker) string { return strconv.Itoa(w.Index) }),
+		number("pid", unitNumber, func(w *view.Worker) float64 { return float64(w.PID) }),
+		sum(count("batches", func(w *view.Worker) int64 { return int64(w.Batches) })),
+		bar(number("fetch, mean", unitTime, func(w *view.Worker) float64 { return w.FetchMs * 1e3 })),
+		perhaps("busy", unitShare, func(w *view.Worker) *float64 { return w.BusyShare }),
+		perhaps("batches ready, mean", unitNumber, func(w *view.Worker) *float64 { return w.QueueDepth }))
+}
+
+// stageOf is a part of a worker's batch.
+type stageOf struct {
+	worker *view.Worker
+	view.StageRow
+}
+
+func stageTable(r *view.Report) Table {
+	var rows []stageOf
+	for i := range r.Workers {
+		for _, s := range r.Workers[i].Stages {
+			rows = append(rows, stageOf{&r.Workers[i], s})
+		}
+	}
+	return tableOf("stages", "Workers' stages", groupRun, "where a batch's time goes, by your lines", rows,
+		text("worker", func(s *stageOf) string { return strconv.Itoa(s.worker.Index) }),
+		text("stage", func(s *stageOf) string { return s.Name }),
+		bar(number("per batch", unitTime, func(s *stageOf) float64 { return s.Ms * 1e3 })),
+		perhaps("share", unitShare, func(s *stageOf) *float64 { return ratio(s.Ms, s.worker.FetchMs) }),
+		place("at", func(s *stageOf) (string, int) { return s.File, s.Line }))
+}
+
+func rankTable(r *view.Report) Table {
+	clock := func(get func(*view.Clock) float64) func(*view.Rank) *float64 {
+		return func(k *view.Rank) *float64 {
+			if k.Clock == nil {
+				return nil
+			}
+			v := get(k.Clock)
+			return &v
+		}
+	}
+	return tableOf("ranks", "Ranks", groupRun, "waiting and being late are per step", r.Ranks,
+		number("rank", unitNumber, func(k *view.Rank) float64 { return float64(k.Rank) }),
+		text("host", func(k *view.Rank) string { return k.Host }),
+		count("steps", func(k *view.Rank) int64 { return int64(k.Steps) }),
+		bar(number("median step", unitTime, func(k *view.Rank) float64 { return k.MedianMs * 1e3 })),
+		perhaps("waits for others", unitTime, func(k *view.Rank) *float64 { return scaled(k.WaitsMs, 1e3) }),
+		perhaps("behind the mean", unitTime, func(k *view.Rank) *float64 { return scaled(k.LateMs, 1e3) }),
+		perhaps("clock off by", unitTime, clock(func(c *view.Clock) float64 { return c.OffsetUs })),
+		perhaps("to within", unitTime, clock(func(c *view.Clock) float64 { return c.ErrorUs })))
+}
+
+// fact is a row of a table of two texts.
+type fact struct{ what, value string }
+
+func inputTables(r *view.Report) []Table {
+	return []Table{
+		tableOf("environment", "Environment", groupRun, "", facts(r),
+			text("what", func(f *fact) string { return f.what }), text("value", func(f *fact) string { return f.value })),
+		tableOf("packages", "Packages", groupRun, "", r.Environment.Packages,
+			text("package", func(p *view.Package) string { return p.Name }), text("version", func(p *view.Package) string { return p.Version })),
+		tableOf("files", "Files", groupRun, "what was read", r.Inputs,
+			text("file", func(i *view.Input) string { return i.Path }),
+			text("format", func(i *view.Input) string { return i.Format }),
+			rank(func(i *view.Input) *int { return i.Rank }),
+			sum(bar(number("size", unitBytes, func(i *view.Input) float64 { return float64(i.Bytes) }))),
+			sum(count("events", func(i *view.Input) int64 { return i.Events })),
+			text("note", func(i *view.Input) string { return i.Note })),
+		diagnosticTable(r),
+	}
+}
+
+// diagnosticOf is something odd about one input.
+type diagnosticOf struct {
+	input *view.Input
+	view.Diagnostic
+}
+
+func diagnosticTable(r *view.Report) Table {
+	var rows []diagnosticOf
+	for i := range r.Inputs {
+		for _, d := range r.Inputs[i].Diagnostics {
+			rows = append(rows, diagnosticOf{&r.Inputs[i], d})
+		}
+	}
+	return tableOf("diagnostics", "Diagnostics", groupRun, "what is damaged or odd about the files", rows,
+		text("what", func(d *diagnosticOf) string { return d.Text }),
+		text("kind", func(d *diagnosticOf) string { return d.Kind }),
+		bar(count("times", func(d *diagnosticOf) int64 { return d.Count })),
+		perhaps("first at byte", unitNumber, func(d *diagnosticOf) *float64 { return fromInt64(d.FirstOffset) }),
+		text("file", func(d *diagnosticOf) string { return d.input.Path }))
+}
+
+// facts are the machine, the software and the run.
+func facts(r *view.Report) []fact {
+	e := &r.Environment
+	var out []fact
+	add := func(what, value string) {
+		if value != "" {
+			out = append(out, fact{what, value})
+		}
+	}
+	if r.Run != nil {
+		add("command", strings.Join(r.Run.Command, " "))
+		add("run", view.Seconds(r.Run.WallS))
+	}
+	add("PyTorch", e.Torch)
+	add("Python", e.Python)
+	add("CUDA", e.CUDA)
+	add("HIP", e.HIP)
+	add("system", e.OS)
+	add("host", e.Host)
+	if e.CPUs > 0 {
+		add("cores", strconv.Itoa(e.CPUs))
+	}
+	add("processor", e.CPUModel)
+	if n := len(e.Affinity); n > 0 && n < e.CPUs {
+		add("bound to cores", strings.Trim(fmt.Sprint(e.Affinity), "[]"))
+	}
+	if e.CPUQuota != nil {
+		add("quota of cores", fmt.Sprintf("%.3g", *e.CPUQuota))
+	}
+	for _, size := range []struct {
+		what  string
+		bytes *int64
+	}{{"memory", e.MemoryBytes}, {"/dev/shm", e.SHMBytes}} {
+		if size.bytes != nil {
+			add(size.what, view.Bytes(float64(*size.bytes)))
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(e.Threads)) {
+		add(what, e.Threads[what])
+	}
+	for i := range e.GPUs {
+		add(fmt.Sprintf("GPU %d", e.GPUs[i].Index), view.GPUText(&e.GPUs[i]))
+	}
+	return append(out, costs(r)...)
+}
+
+// costs are what measuring cost.
+func costs(r *view.Report) []fact {
+	if r.Run == nil {
+		return nil
+	}
+	var out []fact
+	own := &r.Run.Own
+	if own.LongestPauseMs != nil {
+		out = append(out, fact{"longest pause by measuring", view.Milliseconds(*own.LongestPauseMs)})
+	}
+	if own.AgentCPUS != nil {
+		out = append(out, fact{"CPU time of measuring in the program", view.Seconds(*own.AgentCPUS)})
+	}
+	if own.SamplerCPUS != nil {
+		out = append(out, fact{"CPU time of sampling", view.Seconds(*own.SamplerCPUS)})
+	}
+	return out
+}

@@ -1,0 +1,26 @@
+"""A small network that learns from random numbers. The programs beside it differ from it by one planted line."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def learn(inputs, targets):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def draw():
+    return torch.randn(256, 64), torch.randint(10, (256,))
+
+
+for _ in range(400):
+    inputs, targets = draw()
+    loss = learn(inputs, targets)
