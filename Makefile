@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export wheel release pgo clean
+.PHONY: build demo attack test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export bench-diff wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -52,7 +52,7 @@ examples: build ## the real programs under the real binary, on the newest PyTorc
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests
+NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
@@ -73,13 +73,16 @@ test-builds: ## Python from outside on free-threaded and musl builds of CPython,
 test-faults: ## every hook of the agent made to raise, one by one, on the newest PyTorch
 	BOTTLENECK_FAULTS=all $(GO) test -count=1 -timeout 30m -run TestNoHookCanHarm ./internal/agent/
 
+attack: build ## hostile use of the real binary: MINUTES=60 (2), SEED, FAMILIES="traces kills", CASE=17 of one family, KEEP=DIR for the files of bad cases
+	$(GO) run ./bench/attack
+
 cross: ## compiles for every platform
 	@set -e; for platform in $(PLATFORMS); do echo $$platform; \
 	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -pgo=off -o /dev/null ./cmd/bottleneck; done
 
 bench: build ## what measuring, sampling, reading and exporting cost, every number beside its goal and the peers'; PARTS="wall tail …" runs only those of bench/run/doc.go
 	@status=0; $(GO) run ./bench/run || status=1; [ -n "$(PARTS)" ] || { bench/parity/run.sh --tables || status=1; \
-	  for part in sampler engine export; do $(MAKE) --no-print-directory bench-$$part || status=1; done; }; exit $$status
+	  for part in sampler engine export diff; do $(MAKE) --no-print-directory bench-$$part || status=1; done; }; exit $$status
 
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
@@ -96,6 +99,9 @@ replay: build ## traced, replayed and slack of every real trace, and unprofiled,
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
 
+bench-diff: ## what diff promises, every number beside its goal; RUNS of a small program, TORCH_RUNS of one with PyTorch, PAIRS that are compared
+	$(GO) run ./bench/diff -runs $(or $(RUNS),48) -torch $(or $(TORCH_RUNS),24) -pairs $(or $(PAIRS),300) $(or $(TRACES),../shared/traces) $$(scripts/env.sh newest)
+
 pgo: ## cmd/bottleneck/default.pgo, by which the compiler inlines: recorded anew from reading traces, after changes to the reader
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
 	$(GO) test -o $$dir/test -run '^$$' -bench 'Columns$$' -cpu 1 -benchtime 40x -cpuprofile $$dir/cpu ./internal/ingest && \
@@ -107,6 +113,9 @@ bench-export: build ## what exporting costs in every form; TRACES is a folder
 
 bench-sampler: build ## what reading stacks costs and how right it is, beside py-spy and austin; ROWS and ROUNDS choose
 	$(GO) run ./bench/sampler -rounds $(or $(ROUNDS),3) $(ROWS)
+
+ui: ## internal/ui/dist, the page's files in the binary, of internal/ui/src (needs node and npm)
+	GO="$(GO)" scripts/ui.sh
 
 wheel: ## dist/*.whl for every platform
 	python3 scripts/package.py wheel $(PLATFORMS)
