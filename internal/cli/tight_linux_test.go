@@ -10,11 +10,12 @@ import (
 )
 
 // Where a limit leaves no room for a launcher, the program runs in its place, as it would alone: its output, its end, its process.
+// Of less than five threads the Go runtime may want one more than it gets before any package starts, so that is not asked.
 func TestTightLimits(t *testing.T) {
 	b := newBench(t)
 	self := b.anybodys()
 	program := `echo "ran $(readlink /proc/$$/exe)"; test $$ = $1 && ulimit -n; exit 6`
-	for _, limit := range []string{"-n 15", "-n 9", "-n 8", "-n 7", "-n 6", "-n 5", "-v 900000", "-v 1000000", "-d 200000", "-u 31", "-u 12", "-u 9", "-u 7", "-u 5", "-u 4"} {
+	for _, limit := range []string{"-n 15", "-n 9", "-n 8", "-n 7", "-n 6", "-n 5", "-v 900000", "-v 1000000", "-d 200000", "-u 31", "-u 12", "-u 9", "-u 7", "-u 5"} {
 		line := func(before string) result {
 			cmd := b.exec("setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups", "bash", "-c",
 				fmt.Sprintf(`ulimit %s; exec %s bash -c '%s' x $$`, limit, before, program))

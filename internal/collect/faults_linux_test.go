@@ -208,6 +208,7 @@ func TestNativeUntilTheEnd(t *testing.T) {
 			if text := p.line(t); text != "done" {
 				t.Errorf("the program said %q", text)
 			}
+			awaitEnd(p.cmd.Process.Pid)
 			if err := p.cmd.Wait(); err != nil {
 				t.Errorf("the program ended with %v", err)
 			}

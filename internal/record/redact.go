@@ -2,7 +2,6 @@ package record
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -42,9 +41,9 @@ func named(kind string) func(*Redactor, string) string {
 
 // matching makes a rule that keeps a text of a form; any other is replaced.
 func matching(form, otherwise string) func(*Redactor, string) string {
-	re := regexp.MustCompile(`^(?:` + form + `)$`)
+	re := lazy(`^(?:` + form + `)$`)
 	return func(r *Redactor, s string) string {
-		if re.MatchString(s) {
+		if re().MatchString(s) {
 			return s
 		}
 		return r.name(otherwise, s)
@@ -63,7 +62,7 @@ func oneOf(list, otherwise string) func(*Redactor, string) string {
 }
 
 var (
-	interpreter  = regexp.MustCompile(`^python(\d(\.\d+)?t?)?$`)
+	interpreter  = lazy(`^python(\d(\.\d+)?t?)?$`)
 	publicOption = words("-m -c -u -O -OO -I -E -s -S -B -X -W - torchrun accelerate deepspeed srun mpirun " +
 		"torch.distributed.run torch.distributed.launch")
 )
@@ -72,7 +71,7 @@ var (
 func (r *Redactor) argument(arg string) string {
 	base := arg[strings.LastIndexAny(arg, `/\`)+1:]
 	switch {
-	case interpreter.MatchString(base), publicOption[base]:
+	case interpreter().MatchString(base), publicOption[base]:
 		return base
 	case strings.HasSuffix(arg, ".py"):
 		file, _ := r.path(arg)
@@ -82,13 +81,13 @@ func (r *Redactor) argument(arg string) string {
 }
 
 var (
-	packageRoot = regexp.MustCompile(`[/\\](?:site-packages|dist-packages)[/\\]`)
-	libraryRoot = regexp.MustCompile(`[/\\]lib(?:64)?[/\\]python\d(?:\.\d+)?t?[/\\]`)
-	ownCode     = regexp.MustCompile(`[/\\](agent[/\\]sitecustomize\.py|_bneck_agent[/\\]\w+\.py)$`)
-	versioned   = regexp.MustCompile(`^(python\d(\.\d+)?t?|[A-Za-z]:)$`)
-	plainPart   = regexp.MustCompile(`^[\w.+-]{1,80}$`)
-	noFile      = regexp.MustCompile(`^<(string|stdin|unknown|frozen [a-z_.]+|__array_function__ internals|eval_with_key)>(\.\d+)?$|^<bottleneck>/(_bneck_agent/)?\w+\.py$`)
-	libraryName = regexp.MustCompile(`^([A-Za-z0-9_+-]+?)(-[0-9.]+)?((\.so|\.abi3|\.cpython-\d+[\w-]*|\.\d+)*)$`)
+	packageRoot = lazy(`[/\\](?:site-packages|dist-packages)[/\\]`)
+	libraryRoot = lazy(`[/\\]lib(?:64)?[/\\]python\d(?:\.\d+)?t?[/\\]`)
+	ownCode     = lazy(`[/\\](agent[/\\]sitecustomize\.py|_bneck_agent[/\\]\w+\.py)$`)
+	versioned   = lazy(`^(python\d(\.\d+)?t?|[A-Za-z]:)$`)
+	plainPart   = lazy(`^[\w.+-]{1,80}$`)
+	noFile      = lazy(`^<(string|stdin|unknown|frozen [a-z_.]+|__array_function__ internals|eval_with_key)>(\.\d+)?$|^<bottleneck>/(_bneck_agent/)?\w+\.py$`)
+	libraryName = lazy(`^([A-Za-z0-9_+-]+?)(-[0-9.]+)?((\.so|\.abi3|\.cpython-\d+[\w-]*|\.\d+)*)$`)
 )
 
 // path replaces a file's name and says whether the file is public: of PyTorch, of the standard library or of a published package, which are
@@ -98,17 +97,17 @@ func (r *Redactor) path(p string) (string, bool) {
 	case p == "" || p == "~" || p == "[vdso]" || p == "??":
 		return p, true
 	case strings.HasPrefix(p, "<"):
-		if noFile.MatchString(p) {
+		if noFile().MatchString(p) {
 			return p, strings.HasPrefix(p, "<frozen ") || strings.HasPrefix(p, "<bottleneck>")
 		}
 		return "<" + r.name("text", p) + ">", false
 	}
-	if at := ownCode.FindStringIndex(p); at != nil {
+	if at := ownCode().FindStringIndex(p); at != nil {
 		return "/" + r.folders(p[:at[0]], "/") + filepath.ToSlash(p[at[0]:]), true
 	}
-	roots := packageRoot.FindAllStringIndex(p, -1)
+	roots := packageRoot().FindAllStringIndex(p, -1)
 	if roots == nil {
-		roots = libraryRoot.FindAllStringIndex(p, -1)
+		roots = libraryRoot().FindAllStringIndex(p, -1)
 	}
 	if roots != nil {
 		root := roots[len(roots)-1]
@@ -133,7 +132,7 @@ func (r *Redactor) library(p string) (string, bool) {
 	}
 	known := publicModules[strings.TrimSuffix(parts[0], ".py")] || publicModules[strings.TrimSuffix(parts[0], ".libs")]
 	for _, part := range parts {
-		known = known && plainPart.MatchString(part)
+		known = known && plainPart().MatchString(part)
 	}
 	if !known {
 		return r.ownPath(p), publicLibrary(p)
@@ -143,8 +142,8 @@ func (r *Redactor) library(p string) (string, bool) {
 
 // publicLibrary says whether a path ends in a program or shared library that everybody has.
 func publicLibrary(p string) bool {
-	m := libraryName.FindStringSubmatch(p[strings.LastIndexAny(p, `/\`)+1:])
-	return m != nil && (publicLibraries[m[1]] || interpreter.MatchString(m[0]))
+	m := libraryName().FindStringSubmatch(p[strings.LastIndexAny(p, `/\`)+1:])
+	return m != nil && (publicLibraries[m[1]] || interpreter().MatchString(m[0]))
 }
 
 // folders replaces the directories of a path that is not public, with the separators of whole.
@@ -155,7 +154,7 @@ func (r *Redactor) folders(p, whole string) string {
 	}
 	parts := strings.FieldsFunc(p, func(c rune) bool { return c == '/' || c == '\\' })
 	for i, part := range parts {
-		if !publicFolders[part] && !versioned.MatchString(part) {
+		if !publicFolders[part] && !versioned().MatchString(part) {
 			parts[i] = r.name("dir", part)
 		}
 	}
@@ -186,7 +185,7 @@ func (r *Redactor) ownPath(p string) string {
 	return strings.TrimRight(r.folders(p[:cut], p), `/\`) + p[cut-1:cut] + base
 }
 
-var packedFolder = regexp.MustCompile(`^(` + LauncherPrefix + `)?(.+)-(\d+-\d+)$`)
+var packedFolder = lazy(`^(` + LauncherPrefix + `)?(.+)-(\d+-\d+)$`)
 
 // FileName is the name of a session's file in a redacted one, "" for a file that is left out: program texts, exact calls (whose format
 // mixes names and numbers), and everything that a session does not have. Folders are named after hosts.
@@ -198,7 +197,7 @@ func (r *Redactor) FileName(name string) string {
 		}
 		return name
 	}
-	m := packedFolder.FindStringSubmatch(folder)
+	m := packedFolder().FindStringSubmatch(folder)
 	if m == nil || strings.Contains(base, "/") || ruleOf(base, false) == nil && base != SamplesName {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -119,7 +118,7 @@ func (c *jsonCopier) text() (string, error) {
 }
 
 var (
-	jsonNumber  = regexp.MustCompile(`^-?\d{1,40}(\.\d{1,60})?([eE][+-]?\d{1,4})?$`)
+	jsonNumber  = lazy(`^-?\d{1,40}(\.\d{1,60})?([eE][+-]?\d{1,4})?$`)
 	jsonLiteral = map[string]bool{"true": true, "false": true, "null": true}
 )
 
@@ -138,7 +137,7 @@ func (c *jsonCopier) scalar(b byte, u *rule) error {
 	case s == "null" || jsonLiteral[s] && u != nil && u.number:
 	case jsonLiteral[s]:
 		text = []byte("null")
-	case !jsonNumber.MatchString(s):
+	case !jsonNumber().MatchString(s):
 		return errNotJSON
 	case u == nil || !u.number:
 		text = []byte("0")

@@ -1,13 +1,12 @@
 package record
 
 import (
-	"regexp"
 	"strings"
 )
 
 // function replaces a function's name, part by part where it is qualified. In a public file all names are public.
 func (r *Redactor) function(name string, public bool) string {
-	if public && printableName.MatchString(name) {
+	if public && printableName().MatchString(name) {
 		return name
 	}
 	if strings.HasPrefix(name, "<built-in ") || strings.HasPrefix(name, "<method ") {
@@ -23,35 +22,35 @@ func (r *Redactor) function(name string, public bool) string {
 }
 
 var (
-	printableName = regexp.MustCompile(`^[\x20-\x7e]{0,500}$`)
-	identifier    = regexp.MustCompile(`0x[0-9a-f]+|[\pL\pN_$]+`)
-	smallNumber   = regexp.MustCompile(`^\d{1,3}$|^0x[0-9a-f]+$`)
-	notName       = regexp.MustCompile(`[^\x20-\x7e]+`)
+	printableName = lazy(`^[\x20-\x7e]{0,500}$`)
+	identifier    = lazy(`0x[0-9a-f]+|[\pL\pN_$]+`)
+	smallNumber   = lazy(`^\d{1,3}$|^0x[0-9a-f]+$`)
+	notName       = lazy(`[^\x20-\x7e]+`)
 )
 
 // identifiers replaces each word of a text that is not public; marks and small numbers between them stay.
 func (r *Redactor) identifiers(s string) string {
-	out := identifier.ReplaceAllStringFunc(s, func(word string) string {
-		if publicNames[word] || publicModules[word] || smallNumber.MatchString(word) {
+	out := identifier().ReplaceAllStringFunc(s, func(word string) string {
+		if publicNames[word] || publicModules[word] || smallNumber().MatchString(word) {
 			return word
 		}
 		return r.name("name", word)
 	})
-	return notName.ReplaceAllString(out, "?")
+	return notName().ReplaceAllString(out, "?")
 }
 
 var (
-	frameForm = regexp.MustCompile(`(?s)^(.*)\((\d+)\): (.*)$`)
-	colonForm = regexp.MustCompile(`(?s)^(.*\.py):(\d+)(?: (.*))?$`)
+	frameForm = lazy(`(?s)^(.*)\((\d+)\): (.*)$`)
+	colonForm = lazy(`(?s)^(.*\.py):(\d+)(?: (.*))?$`)
 )
 
 // frame replaces one frame of a call stack: "file(line): function".
 func (r *Redactor) frame(s string) string {
-	if m := frameForm.FindStringSubmatch(s); m != nil {
+	if m := frameForm().FindStringSubmatch(s); m != nil {
 		file, public := r.path(m[1])
 		return file + "(" + m[2] + "): " + r.function(m[3], public)
 	}
-	if m := colonForm.FindStringSubmatch(s); m != nil {
+	if m := colonForm().FindStringSubmatch(s); m != nil {
 		file, public := r.path(m[1])
 		return strings.TrimSpace(file + ":" + m[2] + " " + r.function(m[3], public))
 	}
@@ -69,7 +68,7 @@ func (r *Redactor) stack(s string) string {
 
 // publicEvent matches whole names that PyTorch, Kineto and the vendors' libraries give: operators, calls of a device's runtime, copies, and
 // kernels in the libraries' own namespaces.
-var publicEvent = regexp.MustCompile(`^(?:` + strings.Join([]string{
+var publicEvent = lazy(`^(?:` + strings.Join([]string{
 	`(?:aten|prim|prims|prims_impl|debugprims|_?c10d(?:_functional)?|torch|inductor|quantized|mkldnn|onednn|fsdp|record_function|profiler)::[\w.]+`,
 	`(?:nccl|gloo|mpi|ucc|xccl):[a-z_]+`,
 	`struct torch::autograd::\w+|torch::autograd::\w+|torch::jit::\w+`,
@@ -89,14 +88,14 @@ var publicEvent = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`\w{0,300}(?:\([\x20-\x7e]{0,200}\))?`,
 }, "|") + `)$`)
 
-var optimizerForm = regexp.MustCompile(`^(Optimizer\.[a-z_]+)#([^.]*)\.([a-z_]+)$`)
+var optimizerForm = lazy(`^(Optimizer\.[a-z_]+)#([^.]*)\.([a-z_]+)$`)
 
 // event replaces the name of a trace's event.
 func (r *Redactor) event(s string) string {
 	switch {
-	case s == "" || publicEvent.MatchString(s) || publicNames[s]:
+	case s == "" || publicEvent().MatchString(s) || publicNames[s]:
 		return s
-	case frameForm.MatchString(s):
+	case frameForm().MatchString(s):
 		return r.frame(s)
 	}
 	for _, prefix := range []string{"autograd::engine::evaluate_function: ", "nn.Module: "} {
@@ -106,7 +105,7 @@ func (r *Redactor) event(s string) string {
 			return prefix + r.event(rest)
 		}
 	}
-	if m := optimizerForm.FindStringSubmatch(s); m != nil {
+	if m := optimizerForm().FindStringSubmatch(s); m != nil {
 		return m[1] + "#" + r.identifiers(m[2]) + "." + m[3]
 	}
 	if strings.HasPrefix(s, "<built-in ") {
@@ -121,11 +120,11 @@ func (r *Redactor) event(s string) string {
 	return r.hinted("name", s, kernelHints)
 }
 
-var numberedClass = regexp.MustCompile(`^(.*)_(\d+)$`)
+var numberedClass = lazy(`^(.*)_(\d+)$`)
 
 // module replaces the class of a module's call, "Linear_3".
 func (r *Redactor) module(s string) string {
-	if m := numberedClass.FindStringSubmatch(s); m != nil {
+	if m := numberedClass().FindStringSubmatch(s); m != nil {
 		return r.identifiers(m[1]) + "_" + m[2]
 	}
 	return r.identifiers(s)
@@ -147,22 +146,22 @@ func (r *Redactor) hinted(kind, s string, hints []string) string {
 func (r *Redactor) triton(s string) string {
 	parts := strings.Split(s, "_")
 	for i, part := range parts {
-		if part != "" && !publicOperators[part] && !smallNumber.MatchString(part) {
+		if part != "" && !publicOperators[part] && !smallNumber().MatchString(part) {
 			parts[i] = r.name("x", part)
 		}
 	}
 	return strings.Join(parts, "_")
 }
 
-var threadForm = regexp.MustCompile(`^((?:Thread|Dummy|ThreadPoolExecutor|asyncio|pt_autograd|pt_data_pin|thread)[-_ ]?[0-9_ -]*|` +
+var threadForm = lazy(`^((?:Thread|Dummy|ThreadPoolExecutor|asyncio|pt_autograd|pt_data_pin|thread)[-_ ]?[0-9_ -]*|` +
 	`python(?:\d(?:\.\d+)?t?)?|CPU|GPU \d+|stream \d+ ?)(?: ?\((.*)\))?$`)
 
 // thread replaces the name of a thread or process; Python's and torch's own stay, without the function that they may name.
 func (r *Redactor) thread(s string) string {
-	switch m := threadForm.FindStringSubmatch(s); {
+	switch m := threadForm().FindStringSubmatch(s); {
 	case publicNames[s]:
 		return s
-	case m != nil && m[2] != "" && !interpreter.MatchString(m[2]):
+	case m != nil && m[2] != "" && !interpreter().MatchString(m[2]):
 		return strings.TrimRight(m[1], " ") + " (" + r.function(m[2], false) + ")"
 	case m != nil:
 		return s
@@ -172,7 +171,7 @@ func (r *Redactor) thread(s string) string {
 
 // setting keeps values that bound threads and placement: numbers, and words of OpenMP.
 func (r *Redactor) setting(s string) string {
-	if settingForm.MatchString(s) {
+	if settingForm().MatchString(s) {
 		return s
 	}
 	if strings.Contains(s, ".so") { // LD_PRELOAD
@@ -185,7 +184,7 @@ func (r *Redactor) setting(s string) string {
 	return r.name("value", s)
 }
 
-var settingForm = regexp.MustCompile(`^(?i:(?:true|false|yes|no|on|off|auto|always|never|none|disabled|close|spread|master|primary|compact|` +
+var settingForm = lazy(`^(?i:(?:true|false|yes|no|on|off|auto|always|never|none|disabled|close|spread|master|primary|compact|` +
 	`scatter|balanced|active|passive|` +
 	`cores|threads|sockets|granularity|fine|core|verbose|noverbose|respect|explicit|physical|logical|malloc|pymalloc|debug|default|` +
 	`torch|report|lightning|classic|cpu|cuda|xpu|nvtx|itt|python|native|stop|[0-9.]+(?:ns|us|µs|ms|s|m|h|[kmgt]i?b?)?)?[,=:{}() -]?)*$`)

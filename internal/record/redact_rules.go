@@ -231,14 +231,14 @@ func flagMembers() members {
 
 // system keeps the kernel's name, number and architecture; what follows the number may be somebody's own.
 func (r *Redactor) system(s string) string {
-	m := systemForm.FindStringSubmatch(s)
+	m := systemForm().FindStringSubmatch(s)
 	if m == nil {
 		return r.name("system", s)
 	}
 	return m[1] + m[2]
 }
 
-var systemForm = regexp.MustCompile(`^((?:Linux|Darwin|Windows|FreeBSD)(?: \d+(?:\.\d+){0,3})?|(?:linux|darwin|windows|freebsd)/\w{1,12})` +
+var systemForm = lazy(`^((?:Linux|Darwin|Windows|FreeBSD)(?: \d+(?:\.\d+){0,3})?|(?:linux|darwin|windows|freebsd)/\w{1,12})` +
 	`\S*( x86_64| aarch64| arm64)?$`)
 
 func (r *Redactor) functionAnywhere(s string) string { return r.function(s, false) }
