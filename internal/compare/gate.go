@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/stats"
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -198,7 +199,7 @@ func (g *gating) count(out *view.GateRule, rule Rule, before, after *view.CountR
 
 func amountText(v float64, unit string) string {
 	if unit == "bytes" {
-		return view.Bytes(v)
+		return units.Bytes(v)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
@@ -260,12 +261,12 @@ func (g *gating) judgeStep(rule Rule, basis string) view.GateRule {
 	s, enough := shift(a, b)
 	allowed := rule.More + rule.Share*before
 	out.Before, out.After, out.Difference, out.Allowed = &before, &after, &s.Mid, &allowed
-	text := fmt.Sprintf("%s, was %s", view.Milliseconds(after), view.Milliseconds(before))
+	text := fmt.Sprintf("%s, was %s", units.Milliseconds(after), units.Milliseconds(before))
 	if !enough {
 		return cannot("%s; %s against %s of the baseline say nothing: %d a side are needed", text, runs(len(b)), runs(len(a)), FewestRuns)
 	}
 	out.Low, out.High = &s.Low, &s.High
-	out.Message = fmt.Sprintf("%s: %s to %s", text, view.Percent(s.Low/before), view.Percent(s.High/before))
+	out.Message = fmt.Sprintf("%s: %s to %s", text, units.Percent(s.Low/before), units.Percent(s.High/before))
 	switch {
 	case s.Low > allowed:
 		out.Result = view.GateWorse
@@ -297,7 +298,7 @@ func (g *gating) slowestLine(out *view.GateRule) {
 		}
 	}
 	if out.Where != nil {
-		out.Message += fmt.Sprintf("; %s:%d takes %s more", path.Base(out.Where.File), out.Where.Line, view.Milliseconds(worst))
+		out.Message += fmt.Sprintf("; %s:%d takes %s more", path.Base(out.Where.File), out.Where.Line, units.Milliseconds(worst))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -26,12 +27,12 @@ func unlikeSentence(d *view.Diff) string {
 // sentence is the answer.
 func sentence(d *view.Diff) string {
 	s := &d.Step
-	share := func(ms float64) string { return view.Percent(math.Abs(ms) / s.BeforeMs) }
+	share := func(ms float64) string { return units.Percent(math.Abs(ms) / s.BeforeMs) }
 	switch d.Verdict {
 	case view.Slower, view.Faster:
 		low, high := math.Abs(*s.LowMs), math.Abs(*s.HighMs)
-		text := fmt.Sprintf("%s by %s a %s (%s – %s, %s)", d.Verdict, view.Milliseconds(math.Abs(s.DifferenceMs)), d.Per,
-			view.Milliseconds(min(low, high)), view.Milliseconds(max(low, high)), share(s.DifferenceMs))
+		text := fmt.Sprintf("%s by %s a %s (%s – %s, %s)", d.Verdict, units.Milliseconds(math.Abs(s.DifferenceMs)), d.Per,
+			units.Milliseconds(min(low, high)), units.Milliseconds(max(low, high)), share(s.DifferenceMs))
 		if why := because(d, s.DifferenceMs); why != "" {
 			text += ", because " + why
 		}
@@ -106,7 +107,7 @@ func rowText(r *view.DiffRow) string {
 	if r.Text != "" {
 		name = fmt.Sprintf("%s (%s)", r.Text, r.Name)
 	}
-	return name + " " + fmt.Sprintf(verb, view.Milliseconds(math.Abs(r.DifferenceMs)))
+	return name + " " + fmt.Sprintf(verb, units.Milliseconds(math.Abs(r.DifferenceMs)))
 }
 
 // topCounter is the decided counter to name first: one that goes the way of the difference (any way if that is 0), with a line before one
@@ -156,12 +157,12 @@ func counterText(c *view.DiffCount) string {
 	if what == "" {
 		what = strings.ReplaceAll(c.Kind, "-", " ")
 	}
-	amount := view.Count(int64(math.Round(math.Abs(c.Difference))))
+	amount := units.Count(int64(math.Round(math.Abs(c.Difference))))
 	if amount == "1" && c.Name == "" {
 		what = strings.TrimSuffix(what, "s")
 	}
 	if c.Unit == "bytes" {
-		amount = view.Bytes(math.Abs(c.Difference))
+		amount = units.Bytes(math.Abs(c.Difference))
 		word = strings.Replace(word, "fewer", "less", 1)
 	}
 	text := fmt.Sprintf("%s %s %s a %s", amount, word, what, c.Per)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bottleneck/internal/view"
+	"bottleneck/internal/units"
 )
 
 // Flame is a tree of stacks, laid out: each node is a box that begins at Start, is Total wide and stands Depth rows below the root.
@@ -144,7 +144,7 @@ func (l *layouter) place(node int32, parent, depth int, start float64) {
 		start += total
 	}
 	if small > 0 {
-		l.box(frame{name: fmt.Sprintf("(%s smaller)", view.Count(int64(smaller)))}, at, depth+1, start, small, small)
+		l.box(frame{name: fmt.Sprintf("(%s smaller)", units.Count(int64(smaller)))}, at, depth+1, start, small, small)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -132,7 +133,7 @@ func TestEventTrees(t *testing.T) {
 			for k := f.Parent[i]; k > 0; k = f.Parent[k] {
 				path = f.Names[f.Frame[k]] + ";" + path
 			}
-			out = append(out, path+" "+view.Milliseconds(f.Total[i]/1e3)+" "+view.Milliseconds(f.Self[i]/1e3))
+			out = append(out, path+" "+units.Milliseconds(f.Total[i]/1e3)+" "+units.Milliseconds(f.Self[i]/1e3))
 		}
 		return out
 	}

@@ -135,7 +135,7 @@ func (p *Page) card(i int) Card {
 		c.Because, c.Place = f.Because.Title, &f.Because.Where
 	}
 	if f.Confidence != nil && f.Confidence.Level != "" {
-		c.Basis = f.Confidence.Level + " confidence: " + f.Confidence.Why
+		c.Basis = f.Confidence.Text()
 	}
 	c.Saving = p.saving(f, i > 0)
 	return c

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -182,7 +183,7 @@ func facts(r *view.Report) []fact {
 	}
 	if r.Run != nil {
 		add("command", strings.Join(r.Run.Command, " "))
-		add("run", view.Seconds(r.Run.WallS))
+		add("run", units.Seconds(r.Run.WallS))
 	}
 	add("PyTorch", e.Torch)
 	add("Python", e.Python)
@@ -205,7 +206,7 @@ func facts(r *view.Report) []fact {
 		bytes *int64
 	}{{"memory", e.MemoryBytes}, {"/dev/shm", e.SHMBytes}} {
 		if size.bytes != nil {
-			add(size.what, view.Bytes(float64(*size.bytes)))
+			add(size.what, units.Bytes(float64(*size.bytes)))
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(e.Threads)) {
@@ -225,13 +226,13 @@ func costs(r *view.Report) []fact {
 	var out []fact
 	own := &r.Run.Own
 	if own.LongestPauseMs != nil {
-		out = append(out, fact{"longest pause by measuring", view.Milliseconds(*own.LongestPauseMs)})
+		out = append(out, fact{"longest pause by measuring", units.Milliseconds(*own.LongestPauseMs)})
 	}
 	if own.AgentCPUS != nil {
-		out = append(out, fact{"CPU time of measuring in the program", view.Seconds(*own.AgentCPUS)})
+		out = append(out, fact{"CPU time of measuring in the program", units.Seconds(*own.AgentCPUS)})
 	}
 	if own.SamplerCPUS != nil {
-		out = append(out, fact{"CPU time of sampling", view.Seconds(*own.SamplerCPUS)})
+		out = append(out, fact{"CPU time of sampling", units.Seconds(*own.SamplerCPUS)})
 	}
 	return out
 }

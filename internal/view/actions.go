@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // actions sums regions and trainers' actions by name and rank: counts of actions are the agent's exact ones, totals are what all
@@ -128,9 +129,9 @@ func (p *printer) actions() {
 }
 
 var actionColumns = []column[ActionRow]{
-	{"own", func(a *ActionRow) string { return Seconds(a.SelfS) }, number},
-	{"total", func(a *ActionRow) string { return Seconds(a.TotalS) }, number},
-	{"calls", func(a *ActionRow) string { return Count(a.Count) }, number},
+	{"own", func(a *ActionRow) string { return units.Seconds(a.SelfS) }, number},
+	{"total", func(a *ActionRow) string { return units.Seconds(a.TotalS) }, number},
+	{"calls", func(a *ActionRow) string { return units.Count(a.Count) }, number},
 	{"mean", actionMean, number},
 	{"rank", func(a *ActionRow) string { return rankText(a.Rank) }, number},
 	{"action or region", func(a *ActionRow) string { return a.Name }, rest},
@@ -141,7 +142,7 @@ func (a ActionRow) distorted() bool { return a.Undistorted != nil && *a.Undistor
 
 func actionMean(a *ActionRow) string {
 	if a.distorted() {
-		return "* " + Milliseconds(a.MeanMs)
+		return "* " + units.Milliseconds(a.MeanMs)
 	}
-	return Milliseconds(a.MeanMs)
+	return units.Milliseconds(a.MeanMs)
 }

@@ -113,7 +113,7 @@ func guarded(name string, f func()) (broken string) {
 func emptyReport() *Report {
 	return &Report{
 		Schema:  Schema,
-		Verdict: Verdict{Bound: "unknown", Sentence: "nothing could be judged.", Confidence: Confidence{"low", "no data"}},
+		Verdict: Verdict{Bound: "unknown", Sentence: "nothing could be judged.", Confidence: Confidence{Level: "low", Why: "no data"}},
 		Inputs:  []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{}, Bandwidth: []BandwidthRow{},

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
@@ -47,32 +48,32 @@ const smallSaving = 0.1
 
 // tracedVerdict is the first finding as a sentence; without one, what the devices do.
 func (b *builder) tracedVerdict(bound string) Verdict {
-	v := Verdict{Bound: bound, Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+	v := Verdict{Bound: bound, Confidence: Confidence{Level: "medium", Why: "a trace without an unprofiled baseline"}}
 	if i := slices.IndexFunc(b.r.Findings, func(f Finding) bool { return f.Saving != nil }); i >= 0 {
 		f := &b.r.Findings[i]
 		v.Sentence = f.Title
 		if at := atPlace(f.Where); at != "" {
 			v.Sentence += ", most at " + at
 		}
-		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", rangeText(f.Saving.RunS, Seconds))
+		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", units.Range(f.Saving.RunS.Low, f.Saving.RunS.High, units.Seconds))
 		if about := b.aboutComputing(); about != "" && f.Saving.RunS.Mid < smallSaving*b.res.traced.Span/1e9 {
 			v.Sentence = about + lowerFirst(v.Sentence)
 		}
 		if share := b.idleUnexplained(); share > f.Share {
-			v.Sentence += fmt.Sprintf(" %s more is idle for reasons that the trace does not show.", Percent(share))
+			v.Sentence += fmt.Sprintf(" %s more is idle for reasons that the trace does not show.", units.Percent(share))
 		}
 		return v
 	}
-	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", Percent(b.r.Breakdown[0].Share), b.r.Breakdown[0].Part,
-		Percent(max(cause.Floor, b.res.found.Largest)))
+	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", units.Percent(b.r.Breakdown[0].Share), b.r.Breakdown[0].Part,
+		units.Percent(max(cause.Floor, b.res.found.Largest)))
 	if b.res.traced != nil {
 		if mfu, device, ok := b.res.traced.MFU(); ok {
-			v.Sentence = fmt.Sprintf("%s of the devices' time is %s, at %s of %s's peak; nothing above %s to save was found.", Percent(b.r.Breakdown[0].Share),
-				b.r.Breakdown[0].Part, Percent(mfu), device, Percent(max(cause.Floor, b.res.found.Largest)))
+			v.Sentence = fmt.Sprintf("%s of the devices' time is %s, at %s of %s's peak; nothing above %s to save was found.", units.Percent(b.r.Breakdown[0].Share),
+				b.r.Breakdown[0].Part, units.Percent(mfu), device, units.Percent(max(cause.Floor, b.res.found.Largest)))
 		}
 	}
 	if top := &b.r.Breakdown[0]; top.Part == "GPU idle" && b.idleUnexplained() > 0.5*top.Share {
-		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", Percent(top.Share))
+		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", units.Percent(top.Share))
 	}
 	return v
 }
@@ -81,11 +82,11 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 func (b *builder) aboutComputing() string {
 	for i := range b.r.Findings {
 		if f := &b.r.Findings[i]; f.Cause == cause.Compute {
-			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ", Percent(f.Share), b.ofPeak())
+			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ", units.Percent(f.Share), b.ofPeak())
 		}
 	}
 	if top := &b.r.Breakdown[0]; top.Part == "GPU compute" && top.Share >= 0.5 {
-		return fmt.Sprintf("%s of the devices' time is computing%s, and no fix is likely to save a tenth of the whole. The first: ", Percent(top.Share), b.ofPeak())
+		return fmt.Sprintf("%s of the devices' time is computing%s, and no fix is likely to save a tenth of the whole. The first: ", units.Percent(top.Share), b.ofPeak())
 	}
 	return ""
 }
@@ -113,7 +114,7 @@ func (b *builder) ofPeak() string {
 	}
 	if t, ok := cause.NewTraced(gpus, b.kernels(), b.traceParts()); ok {
 		if mfu, device, ok := t.MFU(); ok {
-			return fmt.Sprintf(", at %s of %s's peak", Percent(mfu), device)
+			return fmt.Sprintf(", at %s of %s's peak", units.Percent(mfu), device)
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // foreignProfile accounts for the samples of another profiler's file. They say where time goes; what a thread waited for
@@ -31,8 +32,8 @@ func (b *builder) foreignProfile(p *model.Process) {
 		b.nothing()
 		return
 	}
-	b.r.Verdict = Verdict{Bound: "unknown", Sentence: fmt.Sprintf("%s of the sampled time is in %s; samples alone price no fix.", Percent(share), text),
-		Confidence: Confidence{"medium", fmt.Sprintf("%d samples of another profiler", len(a.Samples))}}
+	b.r.Verdict = Verdict{Bound: "unknown", Sentence: fmt.Sprintf("%s of the sampled time is in %s; samples alone price no fix.", units.Percent(share), text),
+		Confidence: Confidence{Level: "medium", Why: fmt.Sprintf("%d samples of another profiler", len(a.Samples))}}
 }
 
 // pythonProfile says whether the sampled frames are Python's: of other languages only functions can be told.
@@ -101,13 +102,13 @@ func (b *builder) foreignLines() {
 		return
 	}
 	b.r.Verdict = Verdict{Bound: "python", Sentence: fmt.Sprintf("%s of the time of the measured functions is in line %d of %s, in %s (%s); a line's time holds what it calls, and prices no fix.",
-		Percent(float64(most.Time)/float64(total)), most.Line, base(most.File), most.Function, Seconds(most.Time.Seconds())),
-		Confidence: Confidence{"medium", "times per line of line_profiler, its cost included"}}
+		units.Percent(float64(most.Time)/float64(total)), most.Line, base(most.File), most.Function, units.Seconds(most.Time.Seconds())),
+		Confidence: Confidence{Level: "medium", Why: "times per line of line_profiler, its cost included"}}
 }
 
 // nothing says what the inputs are where they hold nothing to judge.
 func (b *builder) nothing() {
-	v := Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{"low", "no data"}}
+	v := Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{Level: "low", Why: "no data"}}
 	for _, in := range b.s.Inputs {
 		if in.Note != "" {
 			v.Sentence = fmt.Sprintf("nothing to judge: %s is %s.", base(in.Path), in.Note)

@@ -8,6 +8,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // maxOwners bounds the owners of memory in the document.
@@ -52,7 +53,7 @@ func snapshotRow(u *analyse.SnapshotUse, points int) SnapshotRow {
 	row.Recorded = rec
 	if u.Unexplained != 0 {
 		row.Warnings = append(row.Warnings, fmt.Sprintf("the recorded events add up to %s other than the snapshot holds: some of them are missing",
-			Bytes(math.Abs(float64(u.Unexplained)))))
+			units.Bytes(math.Abs(float64(u.Unexplained)))))
 	}
 	return row
 }
@@ -82,7 +83,7 @@ func (b *builder) deviceSize(row *SnapshotRow, u *analyse.SnapshotUse) {
 	row.DeviceBytes = ptr(g.MemoryBytes)
 	if most := max(u.Reserved, u.PeakReserved); most > g.MemoryBytes {
 		row.Warnings = append(row.Warnings, fmt.Sprintf("%s were reserved, and %s has %s: the driver lent memory of the host, which is many times slower, or the files are of different runs",
-			Bytes(float64(most)), cmp.Or(g.Name, "the device"), Bytes(float64(g.MemoryBytes))))
+			units.Bytes(float64(most)), cmp.Or(g.Name, "the device"), units.Bytes(float64(g.MemoryBytes))))
 	}
 }
 
@@ -97,23 +98,23 @@ func (b *builder) onlySnapshots() {
 			row = r
 		}
 	}
-	text := fmt.Sprintf("device %d: %s of %s reserved were in use at the snapshot", row.Device, Bytes(float64(row.ActiveBytes)), Bytes(float64(row.ReservedBytes)))
+	text := fmt.Sprintf("device %d: %s of %s reserved were in use at the snapshot", row.Device, units.Bytes(float64(row.ActiveBytes)), units.Bytes(float64(row.ReservedBytes)))
 	list, of := row.Live, row.ActiveBytes
 	if rec := row.Recorded; rec != nil {
 		list, of = rec.AtPeak, rec.PeakBytes
-		text = fmt.Sprintf("device %d: the peak was %s", row.Device, Bytes(float64(rec.PeakBytes)))
+		text = fmt.Sprintf("device %d: the peak was %s", row.Device, units.Bytes(float64(rec.PeakBytes)))
 		if len(rec.OOMs) > 0 {
 			oom := &rec.OOMs[0]
 			list, of = oom.Holders, oom.ActiveBytes
-			text = fmt.Sprintf("device %d ran out of memory: %s were asked for%s while %s were in use and %s reserved", row.Device, Bytes(float64(oom.AskedBytes)),
-				atOwner(oom.Where), Bytes(float64(oom.ActiveBytes)), Bytes(float64(oom.ReservedBytes)))
+			text = fmt.Sprintf("device %d ran out of memory: %s were asked for%s while %s were in use and %s reserved", row.Device, units.Bytes(float64(oom.AskedBytes)),
+				atOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
 		}
 	}
 	if len(list) > 0 && of > 0 {
-		text += fmt.Sprintf("; %s of it %s", Percent(float64(list[0].Bytes)/float64(of)), ownerText(&list[0]))
+		text += fmt.Sprintf("; %s of it %s", units.Percent(float64(list[0].Bytes)/float64(of)), ownerText(&list[0]))
 	}
 	b.r.Verdict = Verdict{Bound: "unknown", Sentence: text + ". A memory snapshot holds no times of work, and prices no fix.",
-		Confidence: Confidence{"high", "the allocator's own account"}}
+		Confidence: Confidence{Level: "high", Why: "the allocator's own account"}}
 }
 
 func atOwner(w Where) string {

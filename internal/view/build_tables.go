@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // maxOpRows bounds the operator and kernel tables of the document; a session by input shapes can have very many.
@@ -284,7 +285,7 @@ func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 	}
 	l := &t.Lanes[id]
 	if l.Kind == model.LaneStream {
-		return "device " + Count(int64(l.Device)) + " stream " + Count(l.Stream)
+		return "device " + units.Count(int64(l.Device)) + " stream " + units.Count(l.Stream)
 	}
 	if name := s.Strings.Text(l.Name); name != "" {
 		return name
@@ -297,7 +298,7 @@ func deviceName(kind, index int8) string {
 	case kind == 0:
 		return "CPU"
 	case index >= 0:
-		return "device " + Count(int64(index))
+		return "device " + units.Count(int64(index))
 	}
 	return "device"
 }

@@ -11,6 +11,8 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
+	"bottleneck/internal/wording"
 )
 
 // results are what the analyses gave and several parts of the report use.
@@ -35,7 +37,11 @@ func (b *builder) analyse() {
 	}
 	b.res.ctx = cause.NewFacts(b.s, b.res.account)
 	b.res.found = cause.Find(b.res.ctx)
-	b.guard("measured prices", b.measuredPrices)
+	b.guard("measured prices", func() {
+		if m := b.opt.Measured; m != nil {
+			b.res.found.Measure(b.res.ctx, m.fixes(), m.repeatedByRecorded())
+		}
+	})
 	b.guard("savings in order", func() {
 		r := replay.NewSession(b.s, b.res.account)
 		b.res.found.PriceInput(b.res.ctx, r)
@@ -63,7 +69,7 @@ func (b *builder) parts(a *analyse.Breakdown) {
 			acc.TotalMs = b.r.Steps[0].Baseline.MedianMs
 		}
 		if mean := a.Mean() / 1e6; acc.TotalMs > 0 && mean > unevenSteps*acc.TotalMs {
-			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: savings a step are of the mean", Milliseconds(acc.TotalMs), Milliseconds(mean)))
+			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: savings a step are of the mean", units.Milliseconds(acc.TotalMs), units.Milliseconds(mean)))
 		}
 	}
 	acc.Basis = fmt.Sprintf("%s, %s", counted(a.Steps(), a.Phase.String()+" step"), counted(len(a.Samples), "sample"))
@@ -103,13 +109,10 @@ func nonEmptyRole(r model.Role) model.Role {
 }
 
 func (b *builder) finding(f *cause.Finding) Finding {
-	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
-		Fix: Fix{Text: f.Fix.Text, Change: f.Fix.Change, Was: f.Fix.Old}, Caveat: f.Caveat, Confidence: &Confidence{f.Confidence.Level, f.Confidence.Why}, Stops: f.Stops}
+	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title.String(), Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
+		Fix: fix(&f.Fix), Caveat: wording.Sentences(f.Caveat), Confidence: confidence(f), Stops: f.Stops}
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
-	}
-	if f.Fix.File != "" {
-		out.Fix.Where = &Place{cleanPath(f.Fix.File), f.Fix.Line}
 	}
 	if f.Run.High > 0 {
 		out.Saving = &Saving{RunS: timeRange(f.Run, 1e9)}
@@ -121,14 +124,64 @@ func (b *builder) finding(f *cause.Finding) Finding {
 		}
 	}
 	for _, e := range f.Evidence {
-		ev := Evidence{Text: e.Text, Unit: e.Unit}
-		if e.Value != 0 || e.Unit != "" {
-			ev.Value = ptr(e.Value)
-		}
-		out.Evidence = append(out.Evidence, ev)
+		out.Evidence = append(out.Evidence, evidence(e))
 	}
 	if f.Because != nil {
 		out.Because = ptr(b.finding(f.Because))
+	}
+	return out
+}
+
+// evidence is a text with the number that it is about, and all of its facts.
+func evidence(t wording.Text) Evidence {
+	out := Evidence{Text: t.String(), ID: t.ID, Facts: facts(t)}
+	switch main := t.Main(); {
+	case main == nil:
+	case main.Unit == wording.Nanoseconds:
+		out.Value, out.Unit = ptr(main.Value/1e6), "ms"
+	case main.Unit == wording.Bytes:
+		out.Value, out.Unit = ptr(main.Value), "bytes"
+	default:
+		out.Value = ptr(main.Value)
+	}
+	return out
+}
+
+func facts(t wording.Text) (out []Fact) {
+	for i := range t.Facts {
+		switch f := &t.Facts[i]; f.Unit {
+		case wording.Name:
+			out = append(out, Fact{ID: f.ID, Name: f.Name})
+		case wording.Part:
+			out = append(out, facts(*f.Of)...)
+		default:
+			out = append(out, Fact{ID: f.ID, Value: ptr(f.Value), Unit: string(f.Unit)})
+		}
+	}
+	return out
+}
+
+func fix(f *cause.Fix) Fix {
+	a := &f.Action
+	out := Fix{Text: wording.Sentences(f.Advice), Change: a.Change(), Was: a.Old}
+	if a.File != "" {
+		out.Where = &Place{cleanPath(a.File), a.Line}
+	}
+	if a.Kind == cause.Advice {
+		return out
+	}
+	out.Action = &Action{Kind: string(a.Kind), Call: a.Call, Variable: a.Variable, Value: a.Value, Line: a.Code + a.New}
+	for _, g := range a.Arguments {
+		out.Action.Arguments = append(out.Action.Arguments, Argument(g))
+	}
+	return out
+}
+
+// confidence is that in a finding's cause and that in its saving.
+func confidence(f *cause.Finding) *Confidence {
+	out := &Confidence{Level: f.Confidence.Level, Why: wording.Parts(f.Confidence.Why)}
+	if s := f.SavingConfidence(); s.Level != "" {
+		out.Saving = &Confidence{Level: s.Level, Why: wording.Parts(s.Why)}
 	}
 	return out
 }
@@ -211,9 +264,9 @@ func savingText(s *Saving) string {
 	case s == nil:
 		return "no saving known"
 	case s.StepMs != nil:
-		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", rangeText(s.StepMs, Milliseconds), Seconds(s.RunS.Mid))
+		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds), units.Seconds(s.RunS.Mid))
 	}
-	return fmt.Sprintf("fixing it saves %s of this run", rangeText(s.RunS, Seconds))
+	return fmt.Sprintf("fixing it saves %s of this run", units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
 }
 
 // mostlyStartUp says of a run whose steps are the smaller part of it what the larger one is: a healthy step is no news to somebody
@@ -227,7 +280,7 @@ func (b *builder) mostlyStartUp() string {
 	if wall <= 0 || total < 0.5*wall {
 		return ""
 	}
-	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ", Percent(min(total/wall, 1)), Percent(min(imports/total, 1)))
+	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ", units.Percent(min(total/wall, 1)), units.Percent(min(imports/total, 1)))
 }
 
 // healthy says that nothing is wrong, and down to which share that is known.
@@ -242,25 +295,25 @@ func (b *builder) healthy() string {
 				why = strings.Replace(why, " are ", " is ", 1)
 			}
 		}
-		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (%s).", unit, Percent(p/a.Total), why)
+		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (%s).", unit, units.Percent(p/a.Total), why)
 	}
 	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
 	floor := max(cause.Floor, b.res.found.Largest)
 	if i := slices.IndexFunc(b.res.found.Findings, func(f cause.Finding) bool { return f.Cause == cause.NoDemand && f.Share >= 0.3 }); i >= 0 {
-		return b.res.found.Findings[i].Title + fmt.Sprintf("; nothing above %s to save was found.", Percent(floor))
+		return b.res.found.Findings[i].Title.String() + fmt.Sprintf("; nothing above %s to save was found.", units.Percent(floor))
 	}
 	if compute < 0.5 {
 		top := ""
 		if len(a.Parts) > 0 {
-			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, Percent(a.Parts[0].Time/a.Total))
+			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, units.Percent(a.Parts[0].Time/a.Total))
 		}
 		if len(a.Parts) > 1 && a.Parts[0].ID == analyse.PartProfiler {
 			top = fmt.Sprintf("; %s of it is tracing itself (a longer run or --no-trace shows more), then %s (%s)",
-				Percent(a.Parts[0].Time/a.Total), a.Parts[1].ID, Percent(a.Parts[1].Time/a.Total))
+				units.Percent(a.Parts[0].Time/a.Total), a.Parts[1].ID, units.Percent(a.Parts[1].Time/a.Total))
 		}
-		return fmt.Sprintf("no single cause above %s of the %s was found%s.", Percent(floor), unit, top)
+		return fmt.Sprintf("no single cause above %s of the %s was found%s.", units.Percent(floor), unit, top)
 	}
-	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", Percent(compute), unit, b.ofPeak(), Percent(floor))
+	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit, b.ofPeak(), units.Percent(floor))
 }
 
 func (b *builder) accountConfidence() Confidence {
@@ -273,11 +326,11 @@ func (b *builder) accountConfidence() Confidence {
 	}
 	switch {
 	case len(a.Samples) >= 200 && (a.Steps() >= 10 || !a.PerStep):
-		return Confidence{"high", why}
+		return Confidence{Level: "high", Why: why}
 	case len(a.Samples) >= 40:
-		return Confidence{"medium", why}
+		return Confidence{Level: "medium", Why: why}
 	}
-	return Confidence{"low", why}
+	return Confidence{Level: "low", Why: why}
 }
 
 // bound is what most of the time goes to, in one word.
@@ -388,7 +441,7 @@ func (b *builder) mostlyAside(span float64) string {
 	if span >= 0.8*b.stepsNs() {
 		return ""
 	}
-	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", Seconds(span/1e9), Seconds(b.stepsNs()/1e9))
+	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", units.Seconds(span/1e9), units.Seconds(b.stepsNs()/1e9))
 }
 
 // stepsNs is how long the steps of one trace took together, in nanoseconds; there are steps.
@@ -455,17 +508,17 @@ func (b *builder) foreignCPU() {
 	b.closeParts(total.ms)
 	end := "; the trace alone prices no fix."
 	if n := b.blindLaunches(); n > 0 {
-		b.r.Account.Notes = append(b.r.Account.Notes, fmt.Sprintf("GPU not observed: %s launches of kernels, and the trace holds none of their work", Count(n)))
+		b.r.Account.Notes = append(b.r.Account.Notes, fmt.Sprintf("GPU not observed: %s launches of kernels, and the trace holds none of their work", units.Count(n)))
 		end = "; the GPU was not observed, and the trace alone prices no fix."
 	}
 	text := "the trace shows no operator"
 	if top := b.r.Breakdown[0]; top.Part != "unknown" {
-		text = fmt.Sprintf("%s of the traced time is %s", Percent(top.Share), top.Part)
+		text = fmt.Sprintf("%s of the traced time is %s", units.Percent(top.Share), top.Part)
 		if rest := b.r.Breakdown[len(b.r.Breakdown)-1]; rest.Share > top.Share {
-			text = fmt.Sprintf("the trace shows no operator for %s of its time; %s is %s", Percent(rest.Share), Percent(top.Share), top.Part)
+			text = fmt.Sprintf("the trace shows no operator for %s of its time; %s is %s", units.Percent(rest.Share), units.Percent(top.Share), top.Part)
 		}
 	}
-	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{"medium", "a trace without an unprofiled baseline"}}
+	b.r.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{Level: "medium", Why: "a trace without an unprofiled baseline"}}
 }
 
 // blindLaunches counts calls that launch kernels, for traces without device work.
@@ -495,5 +548,5 @@ func (b *builder) foreignCalls() {
 		at = fmt.Sprintf("%s at %s:%d", f.Name, base(f.File), f.Line)
 	}
 	b.r.Verdict = Verdict{Bound: "python", Sentence: fmt.Sprintf("%s of the recorded time is in %s itself (%s); a profile of calls prices no fix.",
-		Percent(float64(f.Own)/float64(calls.Total())), at, Seconds(f.Own.Seconds())), Confidence: Confidence{"medium", "call counts and sums without times"}}
+		units.Percent(float64(f.Own)/float64(calls.Total())), at, units.Seconds(f.Own.Seconds())), Confidence: Confidence{Level: "medium", Why: "call counts and sums without times"}}
 }

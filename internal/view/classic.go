@@ -9,6 +9,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // classicRows is how many rows each table of the classic report has.
@@ -105,10 +106,10 @@ func classicJudgement(r *Report, onDevice, operators, calls bool) []string {
 	}
 	switch {
 	case span > 0 && busy/span >= deviceBusyEnough:
-		lines = append(lines, fmt.Sprintf("GPU-bound: the device was busy for %s of the traced time; look at the operators in device mode.", Percent(busy/span)))
+		lines = append(lines, fmt.Sprintf("GPU-bound: the device was busy for %s of the traced time; look at the operators in device mode.", units.Percent(busy/span)))
 	case span > 0:
 		lines = append(lines, fmt.Sprintf("CPU-bound: the device was busy for %s of the traced time and waited for the CPU otherwise; look at %s.",
-			Percent(busy/span), classicCPUTable(r, operators, calls)))
+			units.Percent(busy/span), classicCPUTable(r, operators, calls)))
 	default:
 		lines = append(lines, "CPU-bound: no work of a device was recorded; look at "+classicCPUTable(r, operators, calls)+".")
 	}
@@ -116,7 +117,7 @@ func classicJudgement(r *Report, onDevice, operators, calls bool) []string {
 		lines = append(lines, "Times of cudaLaunchKernel and its like are what launching took on the CPU, not what the kernels took.")
 	}
 	if r.Run != nil && len(r.Run.Phases) > 0 && r.Run.Phases[0].Name == "start-up" {
-		lines = append(lines, fmt.Sprintf("Start-up took %s (imports, and the start of the device); it is part of the cProfile output and of no operator table.", Seconds(r.Run.Phases[0].ToS)))
+		lines = append(lines, fmt.Sprintf("Start-up took %s (imports, and the start of the device); it is part of the cProfile output and of no operator table.", units.Seconds(r.Run.Phases[0].ToS)))
 	}
 	if calls {
 		lines = append(lines, "Counting calls slows Python down, so that the cProfile output gives its own time too much weight; operators in C++ run as fast as ever.")

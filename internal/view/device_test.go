@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/ingest"
+	"bottleneck/internal/units"
 )
 
 // tracesFolder holds the collection of real traces beside the repository.
@@ -122,7 +123,7 @@ func TestCopiesAndStreamsOfARealTrace(t *testing.T) {
 		}
 	}
 	for _, s := range r.Streams {
-		if want := streams[Count(s.Stream)]; s.Count != want.n || !near(s.BusyUs, want.us) {
+		if want := streams[units.Count(s.Stream)]; s.Count != want.n || !near(s.BusyUs, want.us) {
 			t.Errorf("%+v, the file has %+v", s, want)
 		}
 	}

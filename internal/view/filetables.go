@@ -40,7 +40,7 @@ func (b *builder) onlyContents() {
 	if len(b.r.Contents) == 0 || len(b.s.Traces)+len(b.s.Processes)+len(b.s.Calls)+len(b.s.Snapshots) > 0 {
 		return
 	}
-	b.r.Verdict = Verdict{Bound: "unknown", Sentence: b.r.Contents[0].Sentence, Confidence: Confidence{"medium", "what another tool wrote, as it stands"}}
+	b.r.Verdict = Verdict{Bound: "unknown", Sentence: b.r.Contents[0].Sentence, Confidence: Confidence{Level: "medium", Why: "what another tool wrote, as it stands"}}
 }
 
 // contents writes the tables of other tools' files.

@@ -8,6 +8,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // Table is the result of an analysis that gives one table.
@@ -219,13 +220,13 @@ func generalColumns(t *Table) []column[TableRow] {
 func generalUnit(unit string) func(float64) string {
 	switch unit {
 	case "count":
-		return func(v float64) string { return Count(int64(v)) }
+		return func(v float64) string { return units.Count(int64(v)) }
 	case "us":
-		return func(v float64) string { return Milliseconds(v / 1e3) }
+		return func(v float64) string { return units.Milliseconds(v / 1e3) }
 	case "share":
-		return Percent
+		return units.Percent
 	case "bytes":
-		return Bytes
+		return units.Bytes
 	}
 	return func(v float64) string { return fmt.Sprintf("%.4g", v) }
 }

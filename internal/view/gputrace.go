@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // ErrNoDeviceWork says that no trace holds kernels, copies or sets.
@@ -44,7 +45,7 @@ func GPUTrace(w io.Writer, s *model.Session, opt TextOptions) error {
 	p := newPrinter(&Report{}, TextOptions{Width: wholeNames})
 	writeKnown(p, []column[deviceRow]{
 		{"start", func(r *deviceRow) string { return fmt.Sprintf("%.4f ms", r.start.Sub(begin).Ms()) }, number},
-		{"duration", func(r *deviceRow) string { return Milliseconds(r.dur().Ms()) }, number},
+		{"duration", func(r *deviceRow) string { return units.Milliseconds(r.dur().Ms()) }, number},
 		{"grid", func(r *deviceRow) string {
 			return r.ofKernel(func(a *model.DeviceArgs) string { return triple(a.Grid) })
 		}, number},
@@ -55,7 +56,7 @@ func GPUTrace(w io.Writer, s *model.Session, opt TextOptions) error {
 			return r.ofKernel(func(a *model.DeviceArgs) string { return fmt.Sprint(a.Registers) })
 		}, number},
 		{"shared", func(r *deviceRow) string {
-			return r.ofKernel(func(a *model.DeviceArgs) string { return Bytes(float64(a.SharedBytes)) })
+			return r.ofKernel(func(a *model.DeviceArgs) string { return units.Bytes(float64(a.SharedBytes)) })
 		}, number},
 		{"size", (*deviceRow).size, number},
 		{"throughput", (*deviceRow).rate, number},
@@ -65,7 +66,7 @@ func GPUTrace(w io.Writer, s *model.Session, opt TextOptions) error {
 		{"name", func(r *deviceRow) string { return wholeName(s.Strings.Text(r.trace.Events.Name[r.id]), opt) }, 0},
 	}, shown)
 	if more := len(rows) - len(shown); more > 0 {
-		p.line("  … and %s more", Count(int64(more)))
+		p.line("  … and %s more", units.Count(int64(more)))
 	}
 	return p.flush(w)
 }
@@ -82,14 +83,14 @@ func (r *deviceRow) size() string {
 	if r.args().Bytes < 0 {
 		return unknown
 	}
-	return Bytes(float64(r.args().Bytes))
+	return units.Bytes(float64(r.args().Bytes))
 }
 
 func (r *deviceRow) rate() string {
 	if r.args().Bytes < 0 || r.dur() <= 0 {
 		return unknown
 	}
-	return Bytes(float64(r.args().Bytes)/r.dur().Seconds()) + "/s"
+	return units.Bytes(float64(r.args().Bytes)/r.dur().Seconds()) + "/s"
 }
 
 func (r *deviceRow) rank() string {
@@ -176,18 +177,18 @@ func summary(w io.Writer, s *model.Session, title string, wanted func(model.Kind
 	}
 	shown := sums[:rowLimit(len(sums), opt)]
 	p := newPrinter(&Report{}, TextOptions{Width: wholeNames})
-	p.heading(title, fmt.Sprintf("%s in %d names", Milliseconds(total.Ms()), len(sums)))
+	p.heading(title, fmt.Sprintf("%s in %d names", units.Milliseconds(total.Ms()), len(sums)))
 	writeTable(p, []column[callSum]{
-		{"time(%)", func(c *callSum) string { return Percent(float64(c.total) / max(float64(total), 1)) }, number},
-		{"time", func(c *callSum) string { return Milliseconds(c.total.Ms()) }, number},
-		{"calls", func(c *callSum) string { return Count(c.calls) }, number},
-		{"avg", func(c *callSum) string { return Milliseconds(c.total.Ms() / float64(c.calls)) }, number},
-		{"min", func(c *callSum) string { return Milliseconds(c.min.Ms()) }, number},
-		{"max", func(c *callSum) string { return Milliseconds(c.max.Ms()) }, number},
+		{"time(%)", func(c *callSum) string { return units.Percent(float64(c.total) / max(float64(total), 1)) }, number},
+		{"time", func(c *callSum) string { return units.Milliseconds(c.total.Ms()) }, number},
+		{"calls", func(c *callSum) string { return units.Count(c.calls) }, number},
+		{"avg", func(c *callSum) string { return units.Milliseconds(c.total.Ms() / float64(c.calls)) }, number},
+		{"min", func(c *callSum) string { return units.Milliseconds(c.min.Ms()) }, number},
+		{"max", func(c *callSum) string { return units.Milliseconds(c.max.Ms()) }, number},
 		{"name", func(c *callSum) string { return wholeName(c.name, opt) }, 0},
 	}, shown)
 	if more := len(sums) - len(shown); more > 0 {
-		p.line("  … and %s more names", Count(int64(more)))
+		p.line("  … and %s more names", units.Count(int64(more)))
 	}
 	return p.flush(w)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // lightningCallRows is how many functions of an action are shown unless another limit is asked for.
@@ -30,7 +31,7 @@ func LightningNote(w io.Writer, actions []LightningAction) error {
 		return nil
 	}
 	slices.Sort(none)
-	text := fmt.Sprintf("Means are of the %s of %s calls outside of the profiler's windows, totals are means times all calls", Count(undistorted), Count(calls))
+	text := fmt.Sprintf("Means are of the %s of %s calls outside of the profiler's windows, totals are means times all calls", units.Count(undistorted), units.Count(calls))
 	if len(none) > 0 {
 		text += "; no call lay outside, and all count, for: " + strings.Join(none, ", ")
 	}

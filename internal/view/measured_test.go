@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 )
@@ -189,15 +188,6 @@ func TestMeasuredOnceEach(t *testing.T) {
 	alone, said := cores(measured, MeasuredPrice{Fix: "threads=1", SavedMs: 0, OfMs: 80, Ops: 3})
 	if math.Abs(alone-50) > 0.5 || strings.Contains(said, "what is left once those are fewer") {
 		t.Errorf("cores save %g ms where the number of threads does not matter, want 50: %s", alone, said)
-	}
-}
-
-// TestMeasuredAnother: lower precision is no price of a finding that asks for a higher one.
-func TestMeasuredAnother(t *testing.T) {
-	for _, of := range []string{cause.Precision, cause.Layout, cause.Python, cause.MemoryBound} {
-		if fits := measuredFor(&cause.Finding{Cause: of}); fits != nil && (fits("bf16") || fits("threads=4")) {
-			t.Errorf("%s is priced by another fix than its own", of)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/units"
 )
 
 // Native is what samples with native frames say of the functions of C and C++ libraries.
@@ -59,13 +60,13 @@ func (p *printer) native() {
 		return
 	}
 	n := py.Native
-	p.heading("Top native functions", fmt.Sprintf("%s: native frames in %s of %s samples; share: of the total, 95 %% interval", py.Scope, Count(int64(n.Read)), Count(int64(n.Samples))))
+	p.heading("Top native functions", fmt.Sprintf("%s: native frames in %s of %s samples; share: of the total, 95 %% interval", py.Scope, units.Count(int64(n.Read)), units.Count(int64(n.Samples))))
 	writeKnown(p, nativeColumns, n.Functions[:p.rows(len(n.Functions), 8)])
 }
 
 var nativeColumns = []column[NativeRow]{
-	{"own", func(f *NativeRow) string { return Seconds(f.SelfS) }, number},
-	{"total", func(f *NativeRow) string { return Seconds(f.TotalS) }, number},
+	{"own", func(f *NativeRow) string { return units.Seconds(f.SelfS) }, number},
+	{"total", func(f *NativeRow) string { return units.Seconds(f.TotalS) }, number},
 	{"share", func(f *NativeRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
 	{"function", func(f *NativeRow) string { return shortNative(f.Function) }, rest | tail},
 	{"library", nativeLibrary, 0},

@@ -199,6 +199,20 @@ type Verdict struct {
 type Confidence struct {
 	Level string `json:"level"` // high, medium, low
 	Why   string `json:"why"`
+	// Saving is how far a finding's saving can be trusted, where Level is of its cause.
+	Saving *Confidence `json:"saving,omitempty"`
+}
+
+// Text is the confidence as a line says it, of a finding that of its cause and that of its saving.
+func (c *Confidence) Text() string {
+	if c.Saving == nil {
+		return c.Level + " (" + c.Why + ")"
+	}
+	text := "cause " + c.Level + " (" + c.Why + "); saving " + c.Saving.Level
+	if c.Saving.Why != "" {
+		text += " (" + c.Saving.Why + ")"
+	}
+	return text
 }
 
 // Finding is one cause of lost time (or, without a saving, the statement that there is none).
@@ -258,6 +272,16 @@ type Evidence struct {
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"`
 	Span  *Span    `json:"span,omitempty"`
+	ID    string   `json:"id,omitempty"` // of the text
+	Facts []Fact   `json:"facts,omitempty"`
+}
+
+// Fact is one number or name of a text: in ns, bytes, 0..1 (ratio), counted, or without a unit (number, ordinal).
+type Fact struct {
+	ID    string   `json:"id"`
+	Value *float64 `json:"value,omitempty"`
+	Unit  string   `json:"unit,omitempty"`
+	Name  string   `json:"name,omitempty"`
 }
 
 // Span is an interval of the run, microseconds from its start.
@@ -272,6 +296,24 @@ type Fix struct {
 	Change string `json:"change,omitempty"` // the changed line or call
 	Was    string `json:"was,omitempty"`    // the line at Where that becomes Change, where that is certain
 	Where  *Place `json:"where,omitempty"`
+	// Action is the change for a program to carry out; absent where it is advice only.
+	Action *Action `json:"action,omitempty"`
+}
+
+// Action is a fix as a program can apply it to a copy of the sources.
+type Action struct {
+	Kind      string     `json:"kind"`                // set-argument, set-environment, edit-line, insert-line
+	Call      string     `json:"call,omitempty"`      // set-argument: what is called
+	Arguments []Argument `json:"arguments,omitempty"` // set-argument
+	Variable  string     `json:"variable,omitempty"`  // set-environment
+	Value     string     `json:"value,omitempty"`     // set-environment
+	Line      string     `json:"line,omitempty"`      // insert-line: the line; edit-line and set-argument: what Fix.Was becomes, where that is certain
+}
+
+// Argument is one argument of a call; one without a name is the only one.
+type Argument struct {
+	Name  string `json:"name,omitempty"`
+	Value string `json:"value"`
 }
 
 // Place is a line of a file.

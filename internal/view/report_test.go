@@ -12,6 +12,7 @@ import (
 
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 )
 
 // slowProgram waits for data, counts words in Python and saves a checkpoint in each step.
@@ -173,9 +174,9 @@ func TestDocumentIsValid(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Milliseconds(0), "0"}, {Milliseconds(0.0123), "12.3 µs"}, {Milliseconds(1.5), "1.50 ms"}, {Milliseconds(41.26), "41.3 ms"}, {Milliseconds(999), "999 ms"},
-		{Seconds(2.5), "2.50 s"}, {Seconds(840), "14.0 min"}, {Percent(0.384), "38 %"}, {Percent(0.0512), "5.1 %"}, {Percent(0.0001), "<0.1 %"}, {Percent(0), "0.0 %"},
-		{Bytes(512), "512 B"}, {Bytes(3 << 20), "3.00 MiB"}, {Count(1234567), "1,234,567"}, {Count(-1234), "-1,234"}, {Count(12), "12"},
+		{units.Milliseconds(0), "0"}, {units.Milliseconds(0.0123), "12.3 µs"}, {units.Milliseconds(1.5), "1.50 ms"}, {units.Milliseconds(41.26), "41.3 ms"}, {units.Milliseconds(999), "999 ms"},
+		{units.Seconds(2.5), "2.50 s"}, {units.Seconds(840), "14.0 min"}, {units.Percent(0.384), "38 %"}, {units.Percent(0.0512), "5.1 %"}, {units.Percent(0.0001), "<0.1 %"}, {units.Percent(0), "0.0 %"},
+		{units.Bytes(512), "512 B"}, {units.Bytes(3 << 20), "3.00 MiB"}, {units.Count(1234567), "1,234,567"}, {units.Count(-1234), "-1,234"}, {units.Count(12), "12"},
 		{ShortKernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"), "vectorized_elementwise_kernel"},
 		{ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {ShortKernel("broken<a(b"), "broken<a(b"}, {ShortKernel(""), ""},
 		{ShortKernel("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)"), "softmax_warp_forward"},

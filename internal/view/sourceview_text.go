@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // barColumns is the width of a line's bar, which is full at all of the chosen samples.
@@ -32,7 +33,7 @@ func WriteSource(w io.Writer, s *model.Session, file string, choice SampleChoice
 		}
 	}
 	p.heading(clipLeft(file, p.width), "")
-	p.wrap("", "", fmt.Sprintf("%s of %s below or in this file (%s); %s", Milliseconds(inFile/1e6), Milliseconds(sums.all/1e6), Percent(share(inFile, sums.all)),
+	p.wrap("", "", fmt.Sprintf("%s of %s below or in this file (%s); %s", units.Milliseconds(inFile/1e6), units.Milliseconds(sums.all/1e6), units.Percent(share(inFile, sums.all)),
 		choice.describe(sums)))
 	var lines []string
 	if src := s.Sources[file]; src != nil {
@@ -68,9 +69,9 @@ func (p *printer) sourceLine(number int, text string, t ownTotal, all float64) {
 	}
 	own := "-"
 	if t.own > 0 {
-		own = Milliseconds(t.own / 1e6)
+		own = units.Milliseconds(t.own / 1e6)
 	}
-	row := fmt.Sprintf("%8s %8s %7s %s %5d  %s", own, Milliseconds(t.total/1e6), Percent(share(t.total, all)), bar(share(t.own, all), share(t.total, all)), number,
+	row := fmt.Sprintf("%8s %8s %7s %s %5d  %s", own, units.Milliseconds(t.total/1e6), units.Percent(share(t.total, all)), bar(share(t.own, all), share(t.total, all)), number,
 		printable(text))
 	row = clip(row, p.width)
 	if t.own > 0 {
@@ -120,7 +121,7 @@ func counted(n int, word string) string {
 	default:
 		word += "s"
 	}
-	return Count(int64(n)) + " " + word
+	return units.Count(int64(n)) + " " + word
 }
 
 // usualSampleRows is how many rows a table of WriteSamples has without options.
@@ -152,14 +153,14 @@ func WriteSamples(w io.Writer, s *model.Session, choice SampleChoice, opt TextOp
 		t := sums.functions[key]
 		own := "-"
 		if t.own > 0 {
-			own = Milliseconds(t.own / 1e6)
+			own = units.Milliseconds(t.own / 1e6)
 		}
 		place := fmt.Sprintf("%s:%d", s.Strings.Text(key.file), key.first)
-		p.line("%8s %8s %7s %s  %s (%s)", own, Milliseconds(t.total/1e6), Percent(share(t.total, sums.all)), bar(share(t.own, sums.all), share(t.total, sums.all)),
+		p.line("%8s %8s %7s %s  %s (%s)", own, units.Milliseconds(t.total/1e6), units.Percent(share(t.total, sums.all)), bar(share(t.own, sums.all), share(t.total, sums.all)),
 			printable(s.Strings.Text(key.function)), clipLeft(place, max(20, p.width-44-textWidth(s.Strings.Text(key.function)))))
 	}
 	if shown < len(keys) {
-		p.line("… %s more; --row-limit -1 shows all", Count(int64(len(keys)-shown)))
+		p.line("… %s more; --row-limit -1 shows all", units.Count(int64(len(keys)-shown)))
 	}
 	_, err := io.WriteString(w, p.out.String())
 	return err

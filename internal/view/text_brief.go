@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func bestGPU(p *printer) string {
 	if g == nil || g.SpanUs <= 0 {
 		return ""
 	}
-	text := fmt.Sprintf("device %d computes %s of %s", g.Device, Percent(g.ComputeUs/g.SpanUs), Milliseconds(g.SpanUs/1e3))
+	text := fmt.Sprintf("device %d computes %s of %s", g.Device, units.Percent(g.ComputeUs/g.SpanUs), units.Milliseconds(g.SpanUs/1e3))
 	if why := idleText(g); why != "" {
 		text += ", idle because of " + why
 	}
@@ -120,7 +121,7 @@ func bestPath(p *printer) string {
 		return ""
 	}
 	c := &p.r.CriticalPath[0]
-	return fmt.Sprintf("%s, %s of one traced step", c.Kind, Percent(c.Share))
+	return fmt.Sprintf("%s, %s of one traced step", c.Kind, units.Percent(c.Share))
 }
 
 func bestOperator(p *printer) string {
@@ -132,7 +133,7 @@ func bestOperator(p *printer) string {
 	for i := range rows {
 		all += key(&rows[i])
 	}
-	return fmt.Sprintf("%s %s, %s of %d names", opName(&rows[0]), Milliseconds(key(&rows[0])/1e3), Percent(key(&rows[0])/max(all, 1e-9)), len(rows))
+	return fmt.Sprintf("%s %s, %s of %d names", opName(&rows[0]), units.Milliseconds(key(&rows[0])/1e3), units.Percent(key(&rows[0])/max(all, 1e-9)), len(rows))
 }
 
 func bestKernel(p *printer) string {
@@ -144,7 +145,7 @@ func bestKernel(p *printer) string {
 		all += p.r.Kernels[i].DeviceUs
 	}
 	k := &p.r.Kernels[0]
-	return fmt.Sprintf("%s %s, %s of %d names", ShortKernel(k.Name), Milliseconds(k.DeviceUs/1e3), Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
+	return fmt.Sprintf("%s %s, %s of %d names", ShortKernel(k.Name), units.Milliseconds(k.DeviceUs/1e3), units.Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
 }
 
 func bestLine(p *printer) string {
@@ -153,7 +154,7 @@ func bestLine(p *printer) string {
 		return ""
 	}
 	l := &py.Lines[0]
-	return fmt.Sprintf("%s:%d %s, %s: %s", base(l.File), l.Line, Seconds(l.SelfS), Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
+	return fmt.Sprintf("%s:%d %s, %s: %s", base(l.File), l.Line, units.Seconds(l.SelfS), units.Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
 }
 
 func bestAction(p *printer) string {
@@ -161,7 +162,7 @@ func bestAction(p *printer) string {
 		return ""
 	}
 	a := &p.r.Actions[0]
-	return fmt.Sprintf("%s %s in %s calls", a.Name, Seconds(a.SelfS), Count(a.Count))
+	return fmt.Sprintf("%s %s in %s calls", a.Name, units.Seconds(a.SelfS), units.Count(a.Count))
 }
 
 func bestLoader(p *printer) string {
@@ -169,7 +170,7 @@ func bestLoader(p *printer) string {
 		return ""
 	}
 	l := &p.r.Loaders[0]
-	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, counted(l.Workers, "worker"), Milliseconds(l.FetchMs), Milliseconds(l.WaitMs))
+	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, counted(l.Workers, "worker"), units.Milliseconds(l.FetchMs), units.Milliseconds(l.WaitMs))
 }
 
 func bestStep(p *printer) string {
@@ -178,9 +179,9 @@ func bestStep(p *printer) string {
 	}
 	s := &p.r.Steps[0]
 	q := s.timed()
-	text := fmt.Sprintf("%s %s, median %s", Count(int64(s.Count)), stepKindName(s), Milliseconds(q.MedianMs))
+	text := fmt.Sprintf("%s %s, median %s", units.Count(int64(s.Count)), stepKindName(s), units.Milliseconds(q.MedianMs))
 	if q.P10Ms != nil && q.P90Ms != nil {
-		text += fmt.Sprintf(" (%s for the middle 80 %%)", rangeText(&Range{Low: *q.P10Ms, High: *q.P90Ms}, Milliseconds))
+		text += fmt.Sprintf(" (%s for the middle 80 %%)", units.Range(*q.P10Ms, *q.P90Ms, units.Milliseconds))
 	}
 	return text
 }
@@ -198,7 +199,7 @@ func bestRank(p *printer) string {
 	if valueOr(late.LateMs, 0) <= 0 {
 		return counted(len(p.r.Ranks), "rank")
 	}
-	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", counted(len(p.r.Ranks), "rank"), late.Rank, Milliseconds(*late.LateMs))
+	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", counted(len(p.r.Ranks), "rank"), late.Rank, units.Milliseconds(*late.LateMs))
 }
 
 func bestCollective(p *printer) string {
@@ -206,5 +207,5 @@ func bestCollective(p *printer) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s in %s calls", c.Op, Milliseconds(c.DeviceUs/1e3), Count(c.Count))
+	return fmt.Sprintf("%s %s in %s calls", c.Op, units.Milliseconds(c.DeviceUs/1e3), units.Count(c.Count))
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"slices"
@@ -36,12 +37,12 @@ func (p *printer) gpuNotes() {
 var launchColumns = []column[GPURow]{
 	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
 	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
-	{"launches", func(g *GPURow) string { return Count(g.Launches.Count) }, number},
-	{"median delay", func(g *GPURow) string { return Milliseconds(g.Launches.MedianDelayUs / 1e3) }, number},
-	{"p90", func(g *GPURow) string { return Milliseconds(g.Launches.P90DelayUs / 1e3) }, number},
-	{"device was idle", func(g *GPURow) string { return Percent(valueOr(g.Launches.QueueEmptyShare, 0)) }, number},
-	{"longer than their work", func(g *GPURow) string { return Count(g.Launches.Short) }, number},
-	{"over 50 µs", func(g *GPURow) string { return Count(g.Launches.SlowCalls) }, number},
+	{"launches", func(g *GPURow) string { return units.Count(g.Launches.Count) }, number},
+	{"median delay", func(g *GPURow) string { return units.Milliseconds(g.Launches.MedianDelayUs / 1e3) }, number},
+	{"p90", func(g *GPURow) string { return units.Milliseconds(g.Launches.P90DelayUs / 1e3) }, number},
+	{"device was idle", func(g *GPURow) string { return units.Percent(valueOr(g.Launches.QueueEmptyShare, 0)) }, number},
+	{"longer than their work", func(g *GPURow) string { return units.Count(g.Launches.Short) }, number},
+	{"over 50 µs", func(g *GPURow) string { return units.Count(g.Launches.SlowCalls) }, number},
 }
 
 // useText says how far kernels fill the devices, over the shown ranks.
@@ -66,7 +67,7 @@ func (p *printer) useText() string {
 		if n == 0 {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf(use.text, rangeText(&Range{Low: low, High: high}, Percent)))
+		parts = append(parts, fmt.Sprintf(use.text, units.Range(low, high, units.Percent)))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -115,9 +116,9 @@ var idleColumns = []column[idlePlace]{
 	{"rank", func(at *idlePlace) string { return rankText(at.gpu.Rank) }, 0},
 	{"device", func(at *idlePlace) string { return fmt.Sprint(at.gpu.Device) }, 0},
 	{"because of", func(at *idlePlace) string { return at.idle.Cause }, 0},
-	{"idle", func(at *idlePlace) string { return Milliseconds(at.idle.Us / 1e3) }, number},
-	{"of span", func(at *idlePlace) string { return Percent(at.idle.Us / max(at.gpu.SpanUs, 1e-9)) }, number},
-	{"gaps", func(at *idlePlace) string { return Count(at.idle.Gaps) }, number},
+	{"idle", func(at *idlePlace) string { return units.Milliseconds(at.idle.Us / 1e3) }, number},
+	{"of span", func(at *idlePlace) string { return units.Percent(at.idle.Us / max(at.gpu.SpanUs, 1e-9)) }, number},
+	{"gaps", func(at *idlePlace) string { return units.Count(at.idle.Gaps) }, number},
 	{"at", (*idlePlace).text, rest},
 }
 
@@ -150,11 +151,11 @@ func (p *printer) mfuText() string {
 	if n == 0 {
 		return ""
 	}
-	text := "MFU " + rangeText(&Range{Low: low, High: high}, Percent)
+	text := "MFU " + units.Range(low, high, units.Percent)
 	if n > 1 {
 		text += fmt.Sprintf(" (%d traces)", n)
 	}
-	return text + fmt.Sprintf(": flops ÷ (%s's peak for their format × span); the operators counted take %s of kernel time", device, Percent(covered/float64(n)))
+	return text + fmt.Sprintf(": flops ÷ (%s's peak for their format × span); the operators counted take %s of kernel time", device, units.Percent(covered/float64(n)))
 }
 
 // copiesText names the copies that cost most, "" where none matter.
@@ -184,12 +185,12 @@ func (p *printer) copiesText() string {
 	if most == nil || span <= 0 || max(exposed, pageable, waited) < matters*span {
 		return ""
 	}
-	text := fmt.Sprintf("Copies: %s while nothing computes (%s)", Milliseconds(exposed/1e3), Percent(exposed/span))
+	text := fmt.Sprintf("Copies: %s while nothing computes (%s)", units.Milliseconds(exposed/1e3), units.Percent(exposed/span))
 	if pageable > 0 {
-		text += fmt.Sprintf("; %s of copies use pageable host memory", Milliseconds(pageable/1e3))
+		text += fmt.Sprintf("; %s of copies use pageable host memory", units.Milliseconds(pageable/1e3))
 	}
 	if waited > 0 {
-		text += fmt.Sprintf(", the host waited %s for them", Milliseconds(waited/1e3))
+		text += fmt.Sprintf(", the host waited %s for them", units.Milliseconds(waited/1e3))
 	}
 	text += "; most: " + copyName(most.Name)
 	if at := atPlace(most.Where); at != "" {
@@ -203,7 +204,7 @@ func rateText(gbs float64) string {
 	if gbs > 0 && gbs < 0.01 {
 		return "<0.01"
 	}
-	return Digits(gbs)
+	return units.Digits(gbs)
 }
 
 func (p *printer) copies() {
@@ -228,9 +229,9 @@ var copyColumns = []column[CopyRow]{
 	{"rank", func(c *CopyRow) string { return rankText(c.Rank) }, 0},
 	{"device", func(c *CopyRow) string { return fmt.Sprint(c.Device) }, 0},
 	{"copy", func(c *CopyRow) string { return copyName(c.Name) }, rest},
-	{"runs", func(c *CopyRow) string { return Count(c.Count) }, number},
-	{"time", func(c *CopyRow) string { return Milliseconds(c.Us / 1e3) }, number},
-	{"exposed", func(c *CopyRow) string { return Milliseconds(c.ExposedUs / 1e3) }, number},
+	{"runs", func(c *CopyRow) string { return units.Count(c.Count) }, number},
+	{"time", func(c *CopyRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
+	{"exposed", func(c *CopyRow) string { return units.Milliseconds(c.ExposedUs / 1e3) }, number},
 	{"host waits", hostWait, number},
 	{"bytes", copiedBytes, number},
 	{"GB/s", func(c *CopyRow) string { return known(c.GBs, rateText) }, number},
@@ -241,14 +242,14 @@ func hostWait(c *CopyRow) string {
 	if c.HostWaitUs <= 0 {
 		return unknown
 	}
-	return Milliseconds(c.HostWaitUs / 1e3)
+	return units.Milliseconds(c.HostWaitUs / 1e3)
 }
 
 func copiedBytes(c *CopyRow) string {
 	if c.Bytes == nil {
 		return unknown
 	}
-	return Bytes(float64(*c.Bytes))
+	return units.Bytes(float64(*c.Bytes))
 }
 
 // copyName is a copy's name with what tells copies apart: "HtoD (Pageable -> Device)".
@@ -275,14 +276,14 @@ var streamColumns = []column[StreamRow]{
 	{"rank", func(s *StreamRow) string { return rankText(s.Rank) }, 0},
 	{"device", func(s *StreamRow) string { return fmt.Sprint(s.Device) }, 0},
 	{"stream", func(s *StreamRow) string { return fmt.Sprint(s.Stream) }, number},
-	{"work", func(s *StreamRow) string { return Count(s.Count) }, number},
-	{"busy", func(s *StreamRow) string { return Milliseconds(s.BusyUs / 1e3) }, number},
-	{"host", func(s *StreamRow) string { return Milliseconds(s.HostWaitUs / 1e3) }, number},
-	{"kernel", func(s *StreamRow) string { return Milliseconds(s.KernelWaitUs / 1e3) }, number},
-	{"other", func(s *StreamRow) string { return Milliseconds(s.OtherWaitUs / 1e3) }, number},
+	{"work", func(s *StreamRow) string { return units.Count(s.Count) }, number},
+	{"busy", func(s *StreamRow) string { return units.Milliseconds(s.BusyUs / 1e3) }, number},
+	{"host", func(s *StreamRow) string { return units.Milliseconds(s.HostWaitUs / 1e3) }, number},
+	{"kernel", func(s *StreamRow) string { return units.Milliseconds(s.KernelWaitUs / 1e3) }, number},
+	{"other", func(s *StreamRow) string { return units.Milliseconds(s.OtherWaitUs / 1e3) }, number},
 	{"mean queue", func(s *StreamRow) string { return fmt.Sprintf("%.1f", s.QueueMean) }, number},
-	{"most", func(s *StreamRow) string { return Count(int64(s.QueueMax)) }, number},
-	{"full", func(s *StreamRow) string { return Milliseconds(s.QueueFullUs / 1e3) }, number},
+	{"most", func(s *StreamRow) string { return units.Count(int64(s.QueueMax)) }, number},
+	{"full", func(s *StreamRow) string { return units.Milliseconds(s.QueueFullUs / 1e3) }, number},
 }
 
 func (p *printer) sequences() {
@@ -297,10 +298,10 @@ func (p *printer) sequences() {
 var sequenceColumns = []column[SequenceRow]{
 	{"rank", func(s *SequenceRow) string { return rankText(s.Rank) }, 0},
 	{"operator", func(s *SequenceRow) string { return clip(s.Op, 32) }, 0},
-	{"kernels", func(s *SequenceRow) string { return Count(int64(s.Length)) }, number},
-	{"times", func(s *SequenceRow) string { return Count(s.Count) }, number},
-	{"on device", func(s *SequenceRow) string { return Milliseconds(s.DeviceUs / 1e3) }, number},
-	{"on CPU", func(s *SequenceRow) string { return Milliseconds(s.CPUUs / 1e3) }, number},
+	{"kernels", func(s *SequenceRow) string { return units.Count(int64(s.Length)) }, number},
+	{"times", func(s *SequenceRow) string { return units.Count(s.Count) }, number},
+	{"on device", func(s *SequenceRow) string { return units.Milliseconds(s.DeviceUs / 1e3) }, number},
+	{"on CPU", func(s *SequenceRow) string { return units.Milliseconds(s.CPUUs / 1e3) }, number},
 	{"which", sequenceNames, rest},
 }
 
@@ -324,7 +325,7 @@ func (p *printer) stepParts() {
 var stepPartColumns = []column[StepPartsRow]{
 	{"rank", func(s *StepPartsRow) string { return rankText(s.Rank) }, 0},
 	{"step", stepName, number},
-	{"time", func(s *StepPartsRow) string { return Milliseconds(s.Us / 1e3) }, number},
+	{"time", func(s *StepPartsRow) string { return units.Milliseconds(s.Us / 1e3) }, number},
 	{"kernel", func(s *StepPartsRow) string { return s.share(s.KernelUs) }, number},
 	{"memcpy", func(s *StepPartsRow) string { return s.share(s.MemcpyUs) }, number},
 	{"memset", func(s *StepPartsRow) string { return s.share(s.MemsetUs) }, number},
@@ -333,11 +334,11 @@ var stepPartColumns = []column[StepPartsRow]{
 	{"loader", func(s *StepPartsRow) string { return s.share(s.DataLoaderUs) }, number},
 	{"CPU op", func(s *StepPartsRow) string { return s.share(s.CPUOpUs) }, number},
 	{"other", func(s *StepPartsRow) string { return s.share(s.OtherUs) }, number},
-	{"GPU busy", func(s *StepPartsRow) string { return Percent(s.Utilisation) }, number},
+	{"GPU busy", func(s *StepPartsRow) string { return units.Percent(s.Utilisation) }, number},
 }
 
 // share is a part of the step, in percent.
-func (s *StepPartsRow) share(us float64) string { return Percent(us / max(s.Us, 1e-9)) }
+func (s *StepPartsRow) share(us float64) string { return units.Percent(us / max(s.Us, 1e-9)) }
 
 // stepName is a step's number, "all" for their sum.
 func stepName(s *StepPartsRow) string {
@@ -365,9 +366,9 @@ func (p *printer) memory() {
 			writeKnown(p, []column[HolderRow]{
 				{"alive at the peak, allocated by", func(h *HolderRow) string { return cmp.Or(h.Op, "outside operators") }, rest},
 				{"phase", func(h *HolderRow) string { return h.Phase }, 0},
-				{"bytes", func(h *HolderRow) string { return Bytes(float64(h.Bytes)) }, number},
-				{"share", func(h *HolderRow) string { return Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)) }, number},
-				{"blocks", func(h *HolderRow) string { return Count(h.Blocks) }, number},
+				{"bytes", func(h *HolderRow) string { return units.Bytes(float64(h.Bytes)) }, number},
+				{"share", func(h *HolderRow) string { return units.Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)) }, number},
+				{"blocks", func(h *HolderRow) string { return units.Count(h.Blocks) }, number},
 			}, m.Holders[:p.rows(len(m.Holders), 8)])
 		}
 	}
@@ -377,12 +378,12 @@ func (p *printer) memory() {
 const minHeld = 1 << 20
 
 func memoryText(m *MemoryRow) string {
-	text := fmt.Sprintf("%s%s: peak %s", rankPrefix(m.Rank), m.Device, Bytes(float64(m.PeakBytes)))
+	text := fmt.Sprintf("%s%s: peak %s", rankPrefix(m.Rank), m.Device, units.Bytes(float64(m.PeakBytes)))
 	if !m.Absolute {
 		text += " above the trace's start"
 	}
 	if m.PeakReserved != nil {
-		text += fmt.Sprintf(" (%s reserved)", Bytes(float64(*m.PeakReserved)))
+		text += fmt.Sprintf(" (%s reserved)", units.Bytes(float64(*m.PeakReserved)))
 	}
 	if m.PeakOp != "" {
 		text += " in " + m.PeakOp
@@ -390,9 +391,9 @@ func memoryText(m *MemoryRow) string {
 	if m.PeakPhase != "" {
 		text += " (" + m.PeakPhase + ")"
 	}
-	text += fmt.Sprintf(" after %s; %s allocations of %s in all", Milliseconds(m.PeakAtUs/1e3), Count(m.Allocations), Bytes(float64(m.AllocatedBytes)))
+	text += fmt.Sprintf(" after %s; %s allocations of %s in all", units.Milliseconds(m.PeakAtUs/1e3), units.Count(m.Allocations), units.Bytes(float64(m.AllocatedBytes)))
 	if m.UnfreedBytes != nil {
-		text += fmt.Sprintf(", %s not freed in the trace", Bytes(float64(*m.UnfreedBytes)))
+		text += fmt.Sprintf(", %s not freed in the trace", units.Bytes(float64(*m.UnfreedBytes)))
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"bufio"
 	"cmp"
 	"fmt"
@@ -87,11 +88,11 @@ func (p *printer) diffSides(d *Diff) {
 				effective += *r.Effective
 			}
 		}
-		text := fmt.Sprintf("%s a %s, %s, %s", Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), s.side.Basis)
+		text := fmt.Sprintf("%s a %s, %s, %s", units.Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), s.side.Basis)
 		if d.Per != "run" {
-			text = fmt.Sprintf("%s a %s, %s, %s %s", Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), Count(int64(steps)), s.side.Basis)
+			text = fmt.Sprintf("%s a %s, %s, %s %s", units.Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), units.Count(int64(steps)), s.side.Basis)
 			if known && int(effective) < steps/2 {
-				text += fmt.Sprintf(" (worth %s independent ones)", Count(int64(effective)))
+				text += fmt.Sprintf(" (worth %s independent ones)", units.Count(int64(effective)))
 			}
 		}
 		p.line("  %-6s  %s", s.name, p.paint(dim, text+": ")+s.side.Path)
@@ -166,12 +167,12 @@ func counterLine(c *DiffCount) string {
 
 func amount(v float64, unit string) string {
 	if unit == "bytes" {
-		return Bytes(v)
+		return units.Bytes(v)
 	}
 	if v != math.Trunc(v) {
-		return Digits(v)
+		return units.Digits(v)
 	}
-	return Count(int64(v))
+	return units.Count(int64(v))
 }
 
 func signedAmount(v float64, unit string) string {
@@ -186,9 +187,9 @@ func signedMs(ms float64) string {
 		return "0"
 	}
 	if ms > 0 {
-		return "+" + Milliseconds(ms)
+		return "+" + units.Milliseconds(ms)
 	}
-	return Milliseconds(ms)
+	return units.Milliseconds(ms)
 }
 
 // diffRows is the account of one kind. Rows of little are summed up, so that what is shown adds up as well.
@@ -243,7 +244,7 @@ func (r *shownDiffRow) side(ms float64) string {
 	if !r.sided {
 		return unknown
 	}
-	return Milliseconds(ms)
+	return units.Milliseconds(ms)
 }
 
 func diffInterval(r *shownDiffRow) string {
@@ -285,8 +286,8 @@ func (p *printer) diffMemory(d *Diff) {
 
 var diffMemoryColumns = []column[DiffBytes]{
 	{"difference", func(m *DiffBytes) string { return signedAmount(float64(m.Difference), "bytes") }, number},
-	{"before", func(m *DiffBytes) string { return Bytes(float64(m.Before)) }, number},
-	{"after", func(m *DiffBytes) string { return Bytes(float64(m.After)) }, number},
+	{"before", func(m *DiffBytes) string { return units.Bytes(float64(m.Before)) }, number},
+	{"after", func(m *DiffBytes) string { return units.Bytes(float64(m.After)) }, number},
 	{"device", func(m *DiffBytes) string { return m.Device }, 0},
 	{"held by", func(m *DiffBytes) string { return m.Name }, rest},
 }
@@ -338,7 +339,7 @@ func findingPrice(x *DiffFinding, v *float64) string {
 	case v == nil:
 		return "-"
 	case x.Of == "run":
-		return Seconds(*v) + " a run"
+		return units.Seconds(*v) + " a run"
 	}
-	return Milliseconds(*v) + " a step"
+	return units.Milliseconds(*v) + " a step"
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"fmt"
 	"strings"
 )
@@ -21,21 +22,21 @@ func (p *printer) roofline() {
 }
 
 func rooflineText(r *Roofline) string {
-	text := rankPrefix(r.Rank) + flopsText(r.Flops) + " in " + Milliseconds(r.SpanUs/1e3)
+	text := rankPrefix(r.Rank) + flopsText(r.Flops) + " in " + units.Milliseconds(r.SpanUs/1e3)
 	switch {
 	case r.MFU != nil:
-		text += fmt.Sprintf(" = MFU %s of %s (flops ÷ (peak rate of their format × span))", Percent(*r.MFU), r.Device)
+		text += fmt.Sprintf(" = MFU %s of %s (flops ÷ (peak rate of their format × span))", units.Percent(*r.MFU), r.Device)
 	default:
 		text += "; the peak rates of this device are not known"
 	}
-	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted", Percent(r.CoveredShare), Milliseconds(r.KernelUs/1e3))
+	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted", units.Percent(r.CoveredShare), units.Milliseconds(r.KernelUs/1e3))
 }
 
 func flopsText(n int64) string {
 	if n >= 1e11 {
-		return Digits(float64(n)/1e12) + " TFLOP"
+		return units.Digits(float64(n)/1e12) + " TFLOP"
 	}
-	return Digits(float64(n)/1e9) + " GFLOP"
+	return units.Digits(float64(n)/1e9) + " GFLOP"
 }
 
 func (p *printer) rooflineTable(r *Roofline) {
@@ -44,12 +45,12 @@ func (p *printer) rooflineTable(r *Roofline) {
 			return strings.TrimPrefix(op.Name, "aten::") + " " + shapesText(op.Shapes)
 		}, rest},
 		{"format", func(op *RooflineRow) string { return op.Format }, 0},
-		{"calls", func(op *RooflineRow) string { return Count(op.Count) }, number},
-		{"time", func(op *RooflineRow) string { return Milliseconds(op.DeviceUs / 1e3) }, number},
-		{"share", func(op *RooflineRow) string { return Percent(op.DeviceUs / max(r.KernelUs, 1e-9)) }, number},
+		{"calls", func(op *RooflineRow) string { return units.Count(op.Count) }, number},
+		{"time", func(op *RooflineRow) string { return units.Milliseconds(op.DeviceUs / 1e3) }, number},
+		{"share", func(op *RooflineRow) string { return units.Percent(op.DeviceUs / max(r.KernelUs, 1e-9)) }, number},
 		{"TFLOP/s", func(op *RooflineRow) string { return rateText(op.TFLOPs) }, number},
-		{"possible", func(op *RooflineRow) string { return ofRates(op, Digits(valueOr(op.Attainable, 0))) }, number},
-		{"reached", func(op *RooflineRow) string { return ofRates(op, Percent(valueOr(op.Efficiency, 0))) }, number},
+		{"possible", func(op *RooflineRow) string { return ofRates(op, units.Digits(valueOr(op.Attainable, 0))) }, number},
+		{"reached", func(op *RooflineRow) string { return ofRates(op, units.Percent(valueOr(op.Efficiency, 0))) }, number},
 		{"limit", func(op *RooflineRow) string { return ofRates(op, limitText(op)) }, 0},
 	}, r.Ops[:p.rows(len(r.Ops), 10)])
 }

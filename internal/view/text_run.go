@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"slices"
@@ -17,12 +18,12 @@ func (p *printer) workers() {
 		w := &p.r.Workers[i]
 		busy := ""
 		if w.BusyShare != nil {
-			busy = ", busy " + Percent(*w.BusyShare)
+			busy = ", busy " + units.Percent(*w.BusyShare)
 		}
-		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, Count(int64(w.Batches)), Milliseconds(w.FetchMs), busy)
+		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, units.Count(int64(w.Batches)), units.Milliseconds(w.FetchMs), busy)
 		for k, st := range w.Stages {
 			if k < 3 || p.opt.All {
-				p.line("    %9s  %s  %s:%d", Milliseconds(st.Ms), st.Name, base(st.File), st.Line)
+				p.line("    %9s  %s  %s:%d", units.Milliseconds(st.Ms), st.Name, base(st.File), st.Line)
 			}
 		}
 	}
@@ -32,9 +33,9 @@ var loaderColumns = []column[Loader]{
 	{"data set", func(l *Loader) string { return l.Dataset }, rest},
 	{"workers", func(l *Loader) string { return fmt.Sprint(l.Workers) }, number},
 	{"batch", func(l *Loader) string { return fmt.Sprint(l.BatchSize) }, number},
-	{"batches", func(l *Loader) string { return Count(int64(l.Batches)) }, number},
-	{"wait", func(l *Loader) string { return Milliseconds(l.WaitMs) }, number},
-	{"fetch", func(l *Loader) string { return Milliseconds(l.FetchMs) }, number},
+	{"batches", func(l *Loader) string { return units.Count(int64(l.Batches)) }, number},
+	{"wait", func(l *Loader) string { return units.Milliseconds(l.WaitMs) }, number},
+	{"fetch", func(l *Loader) string { return units.Milliseconds(l.FetchMs) }, number},
 	{"ready", func(l *Loader) string {
 		return known(l.QueueDepth, func(v float64) string { return fmt.Sprintf("%.1f", v) })
 	}, number},
@@ -55,16 +56,16 @@ func (p *printer) steps() {
 
 var stepColumns = []column[StepKind]{
 	{"kind", stepKindName, 0},
-	{"count", func(s *StepKind) string { return Count(int64(s.Count)) }, number},
-	{"timed", func(s *StepKind) string { return Count(int64(s.timed().Count)) }, number},
-	{"median", func(s *StepKind) string { return Milliseconds(s.timed().MedianMs) }, number},
-	{"p10", func(s *StepKind) string { return known(s.timed().P10Ms, Milliseconds) }, number},
-	{"p90", func(s *StepKind) string { return known(s.timed().P90Ms, Milliseconds) }, number},
-	{"p99", func(s *StepKind) string { return known(s.timed().P99Ms, Milliseconds) }, number},
+	{"count", func(s *StepKind) string { return units.Count(int64(s.Count)) }, number},
+	{"timed", func(s *StepKind) string { return units.Count(int64(s.timed().Count)) }, number},
+	{"median", func(s *StepKind) string { return units.Milliseconds(s.timed().MedianMs) }, number},
+	{"p10", func(s *StepKind) string { return known(s.timed().P10Ms, units.Milliseconds) }, number},
+	{"p90", func(s *StepKind) string { return known(s.timed().P90Ms, units.Milliseconds) }, number},
+	{"p99", func(s *StepKind) string { return known(s.timed().P99Ms, units.Milliseconds) }, number},
 	{"distortion", func(s *StepKind) string {
 		return known(s.Distortion, func(v float64) string { return fmt.Sprintf("%.2f ×", v) })
 	}, number},
-	{"items/s", func(s *StepKind) string { return known(s.ItemsPerSec, Digits) }, number},
+	{"items/s", func(s *StepKind) string { return known(s.ItemsPerSec, units.Digits) }, number},
 	{"found by", func(s *StepKind) string { return s.Source }, 0},
 }
 
@@ -101,7 +102,7 @@ func (p *printer) phases() []string {
 	}
 	var parts []string
 	for _, ph := range sums {
-		s := ph.Name + " " + Seconds(ph.ToS)
+		s := ph.Name + " " + units.Seconds(ph.ToS)
 		if ph.Steps > 0 {
 			s += " (" + counted(ph.Steps, "step") + ")"
 		}
@@ -121,10 +122,10 @@ func (p *printer) ranks() {
 var rankColumns = []column[Rank]{
 	{"rank", func(r *Rank) string { return fmt.Sprint(r.Rank) }, number},
 	{"host", func(r *Rank) string { return cmp.Or(r.Host, unknown) }, rest},
-	{"steps", func(r *Rank) string { return Count(int64(r.Steps)) }, number},
+	{"steps", func(r *Rank) string { return units.Count(int64(r.Steps)) }, number},
 	{"median", rankMedian, number},
-	{"waits", func(r *Rank) string { return known(r.WaitsMs, Milliseconds) }, number},
-	{"late", func(r *Rank) string { return known(r.LateMs, Milliseconds) }, number},
+	{"waits", func(r *Rank) string { return known(r.WaitsMs, units.Milliseconds) }, number},
+	{"late", func(r *Rank) string { return known(r.LateMs, units.Milliseconds) }, number},
 	{"clock", rankClock, number},
 }
 
@@ -132,14 +133,14 @@ func rankMedian(r *Rank) string {
 	if r.Steps == 0 {
 		return unknown
 	}
-	return Milliseconds(r.MedianMs)
+	return units.Milliseconds(r.MedianMs)
 }
 
 func rankClock(r *Rank) string {
 	if r.Clock == nil {
 		return unknown
 	}
-	return fmt.Sprintf("%s ± %s", Milliseconds(r.Clock.OffsetUs/1e3), Milliseconds(r.Clock.ErrorUs/1e3))
+	return fmt.Sprintf("%s ± %s", units.Milliseconds(r.Clock.OffsetUs/1e3), units.Milliseconds(r.Clock.ErrorUs/1e3))
 }
 
 func (p *printer) communication() {
@@ -153,13 +154,13 @@ func (p *printer) communication() {
 var commColumns = []column[CommRow]{
 	{"rank", func(c *CommRow) string { return rankText(c.Rank) }, 0},
 	{"collective", func(c *CommRow) string { return c.Op }, rest},
-	{"calls", func(c *CommRow) string { return Count(c.Count) }, number},
-	{"time", func(c *CommRow) string { return Milliseconds(c.DeviceUs / 1e3) }, number},
+	{"calls", func(c *CommRow) string { return units.Count(c.Count) }, number},
+	{"time", func(c *CommRow) string { return units.Milliseconds(c.DeviceUs / 1e3) }, number},
 	{"exposed", func(c *CommRow) string {
-		return known(c.ExposedUs, func(us float64) string { return Milliseconds(us / 1e3) })
+		return known(c.ExposedUs, func(us float64) string { return units.Milliseconds(us / 1e3) })
 	}, number},
 	{"bytes", sentBytes, number},
-	{"bus GB/s", func(c *CommRow) string { return known(c.BusBW, Digits) }, number},
+	{"bus GB/s", func(c *CommRow) string { return known(c.BusBW, units.Digits) }, number},
 	{"late rank", func(c *CommRow) string { return rankText(c.LateRank) }, number},
 }
 
@@ -167,7 +168,7 @@ func sentBytes(c *CommRow) string {
 	if c.Bytes <= 0 {
 		return unknown
 	}
-	return Bytes(float64(c.Bytes))
+	return units.Bytes(float64(c.Bytes))
 }
 
 func (p *printer) cost() {
@@ -177,19 +178,19 @@ func (p *printer) cost() {
 	}
 	var parts []string
 	if r.Own.LongestPauseMs != nil {
-		parts = append(parts, "longest pause of the program "+Milliseconds(*r.Own.LongestPauseMs))
+		parts = append(parts, "longest pause of the program "+units.Milliseconds(*r.Own.LongestPauseMs))
 	}
 	if r.Own.AgentCPUS != nil {
-		parts = append(parts, Seconds(*r.Own.AgentCPUS)+" of CPU in the program")
+		parts = append(parts, units.Seconds(*r.Own.AgentCPUS)+" of CPU in the program")
 	}
 	if r.Own.SamplerCPUS != nil {
-		parts = append(parts, Seconds(*r.Own.SamplerCPUS)+" of CPU for sampling beside it")
+		parts = append(parts, units.Seconds(*r.Own.SamplerCPUS)+" of CPU for sampling beside it")
 	}
 	if r.Own.LauncherBytes != nil {
-		parts = append(parts, Bytes(float64(*r.Own.LauncherBytes))+" of memory beside it")
+		parts = append(parts, units.Bytes(float64(*r.Own.LauncherBytes))+" of memory beside it")
 	}
 	if r.Own.AgentBytes != nil {
-		parts = append(parts, Bytes(float64(*r.Own.AgentBytes))+" more memory in it")
+		parts = append(parts, units.Bytes(float64(*r.Own.AgentBytes))+" more memory in it")
 	}
 	if len(parts) == 0 {
 		return
@@ -229,8 +230,8 @@ func (p *printer) files() {
 var inputColumns = []column[Input]{
 	{"file", func(in *Input) string { return in.Path }, rest | tail},
 	{"format", func(in *Input) string { return in.Format }, 0},
-	{"size", func(in *Input) string { return Bytes(float64(in.Bytes)) }, number},
-	{"events", func(in *Input) string { return Count(in.Events) }, number},
+	{"size", func(in *Input) string { return units.Bytes(float64(in.Bytes)) }, number},
+	{"events", func(in *Input) string { return units.Count(in.Events) }, number},
 	{"rank", func(in *Input) string { return rankText(in.Rank) }, number},
 }
 
@@ -271,7 +272,7 @@ func firstAt(d Diagnostic) string {
 	if d.FirstOffset == nil {
 		return ""
 	}
-	return ", first at byte " + Count(*d.FirstOffset)
+	return ", first at byte " + units.Count(*d.FirstOffset)
 }
 
 func (p *printer) next() {

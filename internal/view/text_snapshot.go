@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 )
@@ -28,7 +29,7 @@ func (p *printer) snapshots() {
 }
 
 func snapshotText(row *SnapshotRow) string {
-	size := func(n int64) string { return Bytes(float64(n)) }
+	size := func(n int64) string { return units.Bytes(float64(n)) }
 	text := fmt.Sprintf("%s reserved: %s in use, %s free within segments that hold others (fragmentation), %s in segments that are wholly free (empty_cache() returns them)",
 		size(row.ReservedBytes), size(row.ActiveBytes), size(row.FragmentedBytes), size(row.CachedBytes))
 	if row.PendingBytes > 0 {
@@ -56,36 +57,36 @@ func (p *printer) segmentTable(row *SnapshotRow) {
 
 var segmentColumns = []column[SegmentRow]{
 	{"segments", func(s *SegmentRow) string { return s.Kind }, rest},
-	{"count", func(s *SegmentRow) string { return Count(s.Segments) }, number},
-	{"reserved", func(s *SegmentRow) string { return Bytes(float64(s.ReservedBytes)) }, number},
-	{"in use", func(s *SegmentRow) string { return Bytes(float64(s.ActiveBytes)) }, number},
-	{"fragmented", func(s *SegmentRow) string { return Bytes(float64(s.FragmentedBytes)) }, number},
-	{"wholly free", func(s *SegmentRow) string { return Bytes(float64(s.CachedBytes)) }, number},
+	{"count", func(s *SegmentRow) string { return units.Count(s.Segments) }, number},
+	{"reserved", func(s *SegmentRow) string { return units.Bytes(float64(s.ReservedBytes)) }, number},
+	{"in use", func(s *SegmentRow) string { return units.Bytes(float64(s.ActiveBytes)) }, number},
+	{"fragmented", func(s *SegmentRow) string { return units.Bytes(float64(s.FragmentedBytes)) }, number},
+	{"wholly free", func(s *SegmentRow) string { return units.Bytes(float64(s.CachedBytes)) }, number},
 }
 
 func (p *printer) recordedMemory(rec *SnapshotEvents) {
-	text := fmt.Sprintf("recorded: %s events, %s allocations", Count(rec.Events), Count(rec.Allocations))
+	text := fmt.Sprintf("recorded: %s events, %s allocations", units.Count(rec.Events), units.Count(rec.Allocations))
 	if rec.LengthUs > 0 {
-		text += " in " + Milliseconds(rec.LengthUs/1e3)
+		text += " in " + units.Milliseconds(rec.LengthUs/1e3)
 	}
-	text += fmt.Sprintf("; %s in use at its beginning, peak %s", Bytes(float64(rec.BeforeBytes)), Bytes(float64(rec.PeakBytes)))
+	text += fmt.Sprintf("; %s in use at its beginning, peak %s", units.Bytes(float64(rec.BeforeBytes)), units.Bytes(float64(rec.PeakBytes)))
 	if rec.LengthUs > 0 {
-		text += " after " + Milliseconds(rec.PeakAtUs/1e3)
+		text += " after " + units.Milliseconds(rec.PeakAtUs/1e3)
 	}
-	text += fmt.Sprintf(", at most %s reserved", Bytes(float64(rec.PeakReserved)))
+	text += fmt.Sprintf(", at most %s reserved", units.Bytes(float64(rec.PeakReserved)))
 	p.wrap("  ", "    ", text)
 	for i := range rec.OOMs {
 		oom := &rec.OOMs[i]
-		text := fmt.Sprintf("out of memory after %s: %s were asked for%s, %s were in use and %s reserved", Milliseconds(oom.AtUs/1e3), Bytes(float64(oom.AskedBytes)),
-			atOwner(oom.Where), Bytes(float64(oom.ActiveBytes)), Bytes(float64(oom.ReservedBytes)))
+		text := fmt.Sprintf("out of memory after %s: %s were asked for%s, %s were in use and %s reserved", units.Milliseconds(oom.AtUs/1e3), units.Bytes(float64(oom.AskedBytes)),
+			atOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
 		if oom.FreeOnDevice > 0 {
-			text += fmt.Sprintf(", the device had %s free", Bytes(float64(oom.FreeOnDevice)))
+			text += fmt.Sprintf(", the device had %s free", units.Bytes(float64(oom.FreeOnDevice)))
 		}
 		p.wrap("  ! ", "    ", text)
 		p.owners("alive at that moment, allocated by", oom.Holders, oom.ActiveBytes)
 	}
 	if more := rec.OOMCount - int64(len(rec.OOMs)); more > 0 {
-		p.wrap("  ! ", "    ", fmt.Sprintf("out of memory %s more times", Count(more)))
+		p.wrap("  ! ", "    ", fmt.Sprintf("out of memory %s more times", units.Count(more)))
 	}
 	p.owners("alive at the peak, allocated by", rec.AtPeak, rec.PeakBytes)
 }
@@ -98,9 +99,9 @@ func (p *printer) owners(title string, list []OwnerRow, of int64) {
 	writeKnown(p, []column[OwnerRow]{
 		{title, ownerPlace, rest | tail},
 		{"operator", func(o *OwnerRow) string { return clip(o.Where.Op, 28) }, 0},
-		{"bytes", func(o *OwnerRow) string { return Bytes(float64(o.Bytes)) }, number},
-		{"share", func(o *OwnerRow) string { return Percent(float64(o.Bytes) / max(float64(of), 1)) }, number},
-		{"blocks", func(o *OwnerRow) string { return Count(o.Blocks) }, number},
+		{"bytes", func(o *OwnerRow) string { return units.Bytes(float64(o.Bytes)) }, number},
+		{"share", func(o *OwnerRow) string { return units.Percent(float64(o.Bytes) / max(float64(of), 1)) }, number},
+		{"blocks", func(o *OwnerRow) string { return units.Count(o.Blocks) }, number},
 	}, list[:p.rows(len(list), 8)])
 }
 

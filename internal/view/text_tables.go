@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"slices"
@@ -23,11 +24,11 @@ func (p *printer) gpu() {
 var gpuColumns = []column[GPURow]{
 	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
 	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
-	{"span", func(g *GPURow) string { return Milliseconds(g.SpanUs / 1e3) }, number},
-	{"compute", func(g *GPURow) string { return Percent(g.ComputeUs / g.SpanUs) }, number},
-	{"comm.", func(g *GPURow) string { return Percent(g.CommunicationUs / g.SpanUs) }, number},
-	{"copy", func(g *GPURow) string { return Percent(g.CopyUs / g.SpanUs) }, number},
-	{"idle", func(g *GPURow) string { return Percent(g.IdleUs / g.SpanUs) }, number},
+	{"span", func(g *GPURow) string { return units.Milliseconds(g.SpanUs / 1e3) }, number},
+	{"compute", func(g *GPURow) string { return units.Percent(g.ComputeUs / g.SpanUs) }, number},
+	{"comm.", func(g *GPURow) string { return units.Percent(g.CommunicationUs / g.SpanUs) }, number},
+	{"copy", func(g *GPURow) string { return units.Percent(g.CopyUs / g.SpanUs) }, number},
+	{"idle", func(g *GPURow) string { return units.Percent(g.IdleUs / g.SpanUs) }, number},
 	{"idle because of", idleText, rest},
 }
 
@@ -56,7 +57,7 @@ func idleText(g *GPURow) string {
 	var out []string
 	for _, c := range sums {
 		if c.Us >= 0.02*g.SpanUs && len(out) < 3 {
-			out = append(out, fmt.Sprintf("%s %s", c.Cause, Percent(c.Us/g.SpanUs)))
+			out = append(out, fmt.Sprintf("%s %s", c.Cause, units.Percent(c.Us/g.SpanUs)))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -70,7 +71,7 @@ func (p *printer) criticalPath() {
 	writeTable(p, pathColumns, p.r.CriticalPath[:p.rows(len(p.r.CriticalPath), 8)])
 	var parts []string
 	for _, r := range p.r.CriticalRanks[:p.rows(len(p.r.CriticalRanks), 8)] {
-		parts = append(parts, fmt.Sprintf("%d %s", r.Rank, Percent(r.Share)))
+		parts = append(parts, fmt.Sprintf("%d %s", r.Rank, units.Percent(r.Share)))
 	}
 	if len(parts) > 0 {
 		p.wrap("  by rank: ", "    ", strings.Join(parts, " · "))
@@ -79,8 +80,8 @@ func (p *printer) criticalPath() {
 
 var pathColumns = []column[CriticalRow]{
 	{"kind", func(c *CriticalRow) string { return c.Kind }, 0},
-	{"time", func(c *CriticalRow) string { return Milliseconds(c.Us / 1e3) }, number},
-	{"share", func(c *CriticalRow) string { return Percent(c.Share) }, number},
+	{"time", func(c *CriticalRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
+	{"share", func(c *CriticalRow) string { return units.Percent(c.Share) }, number},
 	{"longest", longestSpan, number},
 	{"which", longestName, rest},
 }
@@ -89,7 +90,7 @@ func longestSpan(c *CriticalRow) string {
 	if len(c.Spans) == 0 {
 		return ""
 	}
-	return Milliseconds(c.Spans[0].Us / 1e3)
+	return units.Milliseconds(c.Spans[0].Us / 1e3)
 }
 
 func longestName(c *CriticalRow) string {
@@ -163,12 +164,12 @@ func (p *printer) operators() {
 	cols := []column[OpRow]{
 		{"operator", opName, rest},
 		{"module", func(o *OpRow) string { return clipLeft(cmp.Or(o.Module, unknown), moduleText) }, 0},
-		{"self CPU", func(o *OpRow) string { return Milliseconds(o.SelfCPUUs / 1e3) }, number},
-		{"share", func(o *OpRow) string { return Percent(o.SelfCPUUs / max(selfCPU, 1e-9)) }, number},
-		{"total CPU", func(o *OpRow) string { return Milliseconds(o.CPUUs / 1e3) }, number},
+		{"self CPU", func(o *OpRow) string { return units.Milliseconds(o.SelfCPUUs / 1e3) }, number},
+		{"share", func(o *OpRow) string { return units.Percent(o.SelfCPUUs / max(selfCPU, 1e-9)) }, number},
+		{"total CPU", func(o *OpRow) string { return units.Milliseconds(o.CPUUs / 1e3) }, number},
 		{"self device", func(o *OpRow) string { return deviceTime(device, o.SelfDeviceUs) }, number},
 		{"total device", func(o *OpRow) string { return deviceTime(device, o.DeviceUs) }, number},
-		{"calls", func(o *OpRow) string { return Count(o.Count) }, number},
+		{"calls", func(o *OpRow) string { return units.Count(o.Count) }, number},
 	}
 	if !p.r.byModule() {
 		cols = slices.DeleteFunc(cols, func(c column[OpRow]) bool { return c.head == "module" })
@@ -189,7 +190,7 @@ func deviceTime(device bool, us float64) string {
 	if !device {
 		return unknown
 	}
-	return Milliseconds(us / 1e3)
+	return units.Milliseconds(us / 1e3)
 }
 
 // moduleText is how wide a module's path is beside an operator's name; its end tells most.
@@ -208,7 +209,7 @@ func (p *printer) kernels() {
 	for i := range p.r.Kernels {
 		total += p.r.Kernels[i].DeviceUs
 	}
-	p.heading("Top kernels", fmt.Sprintf("%d names, %s of device work", len(p.r.Kernels), Milliseconds(total/1e3)))
+	p.heading("Top kernels", fmt.Sprintf("%d names, %s of device work", len(p.r.Kernels), units.Milliseconds(total/1e3)))
 	p.kernelKinds(total)
 	below := kernelPlace
 	if !p.opt.All && !p.asked() {
@@ -217,10 +218,10 @@ func (p *printer) kernels() {
 	writeTableWith(p, []column[KernelRow]{
 		{"kernel", func(k *KernelRow) string { return ShortKernel(k.Name) }, rest},
 		{"kind", func(k *KernelRow) string { return k.Category }, 0},
-		{"time", func(k *KernelRow) string { return Milliseconds(k.DeviceUs / 1e3) }, number},
-		{"share", func(k *KernelRow) string { return Percent(k.DeviceUs / max(total, 1e-9)) }, number},
-		{"mean", func(k *KernelRow) string { return Milliseconds(k.MeanUs / 1e3) }, number},
-		{"runs", func(k *KernelRow) string { return Count(k.Count) }, number},
+		{"time", func(k *KernelRow) string { return units.Milliseconds(k.DeviceUs / 1e3) }, number},
+		{"share", func(k *KernelRow) string { return units.Percent(k.DeviceUs / max(total, 1e-9)) }, number},
+		{"mean", func(k *KernelRow) string { return units.Milliseconds(k.MeanUs / 1e3) }, number},
+		{"runs", func(k *KernelRow) string { return units.Count(k.Count) }, number},
 		{"launched by", func(k *KernelRow) string { return clip(k.Launcher.Op, 24) }, 0},
 	}, p.r.Kernels[:p.rows(len(p.r.Kernels), 8)], below)
 }
@@ -235,7 +236,7 @@ func kernelPlace(k *KernelRow) string {
 		parts = append(parts, "module "+k.Launcher.Module)
 	}
 	if len(parts) > 0 && k.Count > 1 && k.MaxUs > 2*k.MeanUs {
-		parts = append(parts, "longest run "+Milliseconds(k.MaxUs/1e3))
+		parts = append(parts, "longest run "+units.Milliseconds(k.MaxUs/1e3))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -251,7 +252,7 @@ func (p *printer) kernelKinds(total float64) {
 	var parts []string
 	for _, kind := range kinds {
 		if share := sums[kind] / max(total, 1e-9); share >= 0.0005 {
-			parts = append(parts, kind+" "+Percent(share))
+			parts = append(parts, kind+" "+units.Percent(share))
 		}
 	}
 	if len(parts) > 1 {
@@ -268,27 +269,27 @@ func (p *printer) python() {
 	if !slices.ContainsFunc(py.Lines, func(l LineRow) bool { return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<") }) {
 		title = "Top lines" // another profiler's file, of a program in another language
 	}
-	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, Seconds(py.ScopeS)))
+	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, units.Seconds(py.ScopeS)))
 	writeTable(p, []column[LineRow]{
-		{"own", func(l *LineRow) string { return Seconds(l.SelfS) }, number},
-		{"share", func(l *LineRow) string { return Percent(l.SelfS / max(py.ScopeS, 1e-9)) }, number},
-		{"total", func(l *LineRow) string { return Seconds(l.TotalS) }, number},
+		{"own", func(l *LineRow) string { return units.Seconds(l.SelfS) }, number},
+		{"share", func(l *LineRow) string { return units.Percent(l.SelfS / max(py.ScopeS, 1e-9)) }, number},
+		{"total", func(l *LineRow) string { return units.Seconds(l.TotalS) }, number},
 		{"line", func(l *LineRow) string { return fmt.Sprintf("%s:%d", base(l.File), l.Line) }, 0},
 		{"source", func(l *LineRow) string { return l.Source }, rest},
 	}, py.Lines[:p.rows(len(py.Lines), 8)])
 	p.heading("Top functions", "95 % interval of the total's share")
 	writeTable(p, functionColumns, py.Functions[:p.rows(len(py.Functions), 8)])
 	if p.opt.Verbose || p.opt.All {
-		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, Count(int64(py.Samples)), Count(py.Late), Count(py.Failed))
+		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, units.Count(int64(py.Samples)), units.Count(py.Late), units.Count(py.Failed))
 		for _, q := range py.Processes {
-			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, rankText(q.Rank), Count(int64(q.Samples)), Percent(q.CPUPart), q.Command)
+			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, rankText(q.Rank), units.Count(int64(q.Samples)), units.Percent(q.CPUPart), q.Command)
 		}
 	}
 }
 
 var functionColumns = []column[FuncRow]{
-	{"own", func(f *FuncRow) string { return Seconds(f.SelfS) }, number},
-	{"total", func(f *FuncRow) string { return Seconds(f.TotalS) }, number},
+	{"own", func(f *FuncRow) string { return units.Seconds(f.SelfS) }, number},
+	{"total", func(f *FuncRow) string { return units.Seconds(f.TotalS) }, number},
 	{"share", func(f *FuncRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
 	{"function", func(f *FuncRow) string { return f.Function }, tail},
 	{"file", func(f *FuncRow) string { return fileLine(f.File, f.Line) }, rest | tail},
@@ -312,9 +313,9 @@ func (p *printer) calls() {
 }
 
 var callColumns = []column[CallRow]{
-	{"own", func(c *CallRow) string { return Seconds(c.SelfS) }, number},
-	{"total", func(c *CallRow) string { return Seconds(c.TotalS) }, number},
-	{"calls", func(c *CallRow) string { return Count(c.Hits) }, number},
+	{"own", func(c *CallRow) string { return units.Seconds(c.SelfS) }, number},
+	{"total", func(c *CallRow) string { return units.Seconds(c.TotalS) }, number},
+	{"calls", func(c *CallRow) string { return units.Count(c.Hits) }, number},
 	{"function", func(c *CallRow) string { return c.Function }, tail},
 	{"file", func(c *CallRow) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }, rest | tail},
 }
@@ -328,12 +329,12 @@ func (p *printer) lineTimes() {
 	for i := range p.r.Lines {
 		total += p.r.Lines[i].SelfS
 	}
-	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", Seconds(total)))
+	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", units.Seconds(total)))
 	writeTable(p, []column[CallRow]{
-		{"time", func(l *CallRow) string { return Seconds(l.SelfS) }, number},
-		{"share", func(l *CallRow) string { return Percent(l.SelfS / max(total, 1e-9)) }, number},
-		{"hits", func(l *CallRow) string { return Count(l.Hits) }, number},
-		{"per hit", func(l *CallRow) string { return Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
+		{"time", func(l *CallRow) string { return units.Seconds(l.SelfS) }, number},
+		{"share", func(l *CallRow) string { return units.Percent(l.SelfS / max(total, 1e-9)) }, number},
+		{"hits", func(l *CallRow) string { return units.Count(l.Hits) }, number},
+		{"per hit", func(l *CallRow) string { return units.Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
 		{"function", func(l *CallRow) string { return l.Function }, 0},
 		{"line", func(l *CallRow) string { return fmt.Sprintf("%s:%d", l.File, l.Line) }, rest | tail},
 	}, p.r.Lines[:p.rows(len(p.r.Lines), 12)])

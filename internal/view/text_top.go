@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ func (p *printer) verdict() {
 		p.wrap("  Fix: ", "       ", clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
 	}
 	if c := r.Verdict.Confidence; c.Level != "" {
-		p.wrap("  Confidence: ", "              ", c.Level+" ("+c.Why+")")
+		p.wrap("  Confidence: ", "              ", c.Text())
 	}
 	if len(r.Next) > 0 {
 		p.wrap("  Next: ", "        ", r.Next[0])
@@ -49,7 +50,7 @@ func (r *Report) titleParts() (name, ending string) {
 	switch {
 	case r.Run != nil:
 		if r.Run.WallS > 0 {
-			ending = ", " + Seconds(r.Run.WallS)
+			ending = ", " + units.Seconds(r.Run.WallS)
 		}
 		switch {
 		case r.Growing:
@@ -154,13 +155,13 @@ func (p *printer) machine(out *[]string) {
 		add("%s", e.CPUModel)
 	}
 	if e.ThrottledSeconds != nil && *e.ThrottledSeconds > 0 {
-		add("throttled for %s", Seconds(*e.ThrottledSeconds))
+		add("throttled for %s", units.Seconds(*e.ThrottledSeconds))
 	}
 	if e.MemoryBytes != nil {
-		add("memory %s", Bytes(float64(*e.MemoryBytes)))
+		add("memory %s", units.Bytes(float64(*e.MemoryBytes)))
 	}
 	if e.SHMBytes != nil {
-		add("/dev/shm %s", Bytes(float64(*e.SHMBytes)))
+		add("/dev/shm %s", units.Bytes(float64(*e.SHMBytes)))
 	}
 	for _, k := range sortedKeys(e.Threads) {
 		add("%s=%s", k, e.Threads[k])
@@ -174,7 +175,7 @@ func (p *printer) machine(out *[]string) {
 func GPUText(g *GPU) string {
 	s := cmp.Or(g.Name, "name not recorded")
 	if g.MemoryBytes > 0 {
-		s += ", " + Bytes(float64(g.MemoryBytes))
+		s += ", " + units.Bytes(float64(g.MemoryBytes))
 	}
 	if g.ComputeCapability != "" {
 		s += ", compute capability " + g.ComputeCapability
@@ -183,7 +184,7 @@ func GPUText(g *GPU) string {
 		s += fmt.Sprintf(", clock %.0f of %.0f MHz", *g.ClockMHz, *g.MaxClockMHz)
 	}
 	if g.UsedByOthers != nil && *g.UsedByOthers > 0.01 {
-		s += ", used by others " + Percent(*g.UsedByOthers)
+		s += ", used by others " + units.Percent(*g.UsedByOthers)
 	}
 	return s
 }
@@ -219,7 +220,7 @@ func (p *printer) breakdown() {
 	if a.Unit != "step" {
 		what = "Where the run goes"
 	}
-	p.heading(what, fmt.Sprintf("%s, %s; %s", Milliseconds(a.TotalMs), a.Process, a.Basis))
+	p.heading(what, fmt.Sprintf("%s, %s; %s", units.Milliseconds(a.TotalMs), a.Process, a.Basis))
 	for _, part := range p.r.Breakdown {
 		if part.Share < 0.0005 && part.Part != "unknown" {
 			continue
@@ -256,7 +257,7 @@ func (p *printer) bar(indent string, part Part) {
 	if part.Share < 5e-6 {
 		part.Share, part.Ms, n = 0, 0, 0
 	}
-	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(clip(part.Part, name-len(indent)+1), name-len(indent)+2), Milliseconds(part.Ms), Percent(part.Share))
+	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(clip(part.Part, name-len(indent)+1), name-len(indent)+2), units.Milliseconds(part.Ms), units.Percent(part.Share))
 	p.out.WriteString(line + p.paint(colour, strings.Repeat("█", n)))
 	if p.opt.Verbose && part.Basis != "" {
 		p.out.WriteString(strings.Repeat(" ", width-n+1) + p.paint(dim, part.Basis))
@@ -310,7 +311,7 @@ func (p *printer) briefFindings() {
 func (p *printer) shortFinding(n int, f *Finding) {
 	text := UpperFirst(f.Title) + at(f.Where)
 	if f.Saving != nil {
-		text += fmt.Sprintf("; saves %s of this run", rangeText(f.Saving.RunS, Seconds))
+		text += fmt.Sprintf("; saves %s of this run", units.Range(f.Saving.RunS.Low, f.Saving.RunS.High, units.Seconds))
 	}
 	p.wrap(fmt.Sprintf("%2d. ", n), "    ", text)
 }
@@ -353,7 +354,7 @@ func (p *printer) finding(n int, f *Finding) {
 		p.wrap("      but       ", "                ", f.Caveat)
 	}
 	if f.Confidence != nil && f.Confidence.Level != "" {
-		p.wrap("      basis     ", "                ", f.Confidence.Level+" confidence: "+f.Confidence.Why)
+		p.wrap("      basis     ", "                ", f.Confidence.Text())
 	}
 }
 
@@ -367,9 +368,9 @@ func at(w Where) string {
 // SavingText says what a fix saves, with its range.
 func SavingText(s *Saving) string {
 	if s.StepMs != nil {
-		return fmt.Sprintf("%s a step (best guess %s); %s of this run", rangeText(s.StepMs, Milliseconds), Milliseconds(s.StepMs.Mid), rangeText(s.RunS, Seconds))
+		return fmt.Sprintf("%s a step (best guess %s); %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds), units.Milliseconds(s.StepMs.Mid), units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
 	}
-	return fmt.Sprintf("%s of this run (best guess %s)", rangeText(s.RunS, Seconds), Seconds(s.RunS.Mid))
+	return fmt.Sprintf("%s of this run (best guess %s)", units.Range(s.RunS.Low, s.RunS.High, units.Seconds), units.Seconds(s.RunS.Mid))
 }
 
 // InOrderText says what is left to save once the findings above are fixed.
@@ -377,7 +378,7 @@ func InOrderText(s *Saving) string {
 	if *s.InOrderMs <= 0 {
 		return "after the fixes above: nothing more"
 	}
-	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", Milliseconds(*s.InOrderMs), Milliseconds(*s.LeftMs))
+	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", units.Milliseconds(*s.InOrderMs), units.Milliseconds(*s.LeftMs))
 }
 
 func (p *printer) place(w Where) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/units"
 )
 
 // WhatIfSchema is the name and version of the answer's document.
@@ -95,10 +96,10 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 		note("times are of the %s: tracing slows the launching side", w.Basis)
 	}
 	if w.NamedMs > 0 && w.SavedShare < nothingSaved && w.SavedShare > -nothingSaved {
-		note("%s a %s are spent in what is changed, but all of it beside what the %s waits for", Milliseconds(w.NamedMs), w.Unit, w.Unit)
+		note("%s a %s are spent in what is changed, but all of it beside what the %s waits for", units.Milliseconds(w.NamedMs), w.Unit, w.Unit)
 	}
 	if a.LongestRank != a.Rank && a.Longest > (1+nothingSaved)*a.After {
-		note("a %s of rank %d then takes %s, the longest of all ranks", w.Unit, a.LongestRank, Milliseconds(a.Longest/1e6))
+		note("a %s of rank %d then takes %s, the longest of all ranks", w.Unit, a.LongestRank, units.Milliseconds(a.Longest/1e6))
 	}
 	if n, ranks := r.LeftOut(), r.Ranks(); n > 0 {
 		note("%s not replayed: of each rank one is, and of %d ranks at most", countedAre(n, "trace"), replay.MaxTraces)
@@ -107,7 +108,7 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 	}
 	if w.Error > 0.02 || w.Error < -0.02 || w.Slack > 0.02 {
 		note("the unmodified replay is %s off the recording and %s of the %s wait for nothing that was recorded: the answer is as uncertain",
-			Percent(max(w.Error, -w.Error)), Percent(w.Slack), w.Basis)
+			units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Basis)
 	}
 }
 
@@ -149,11 +150,11 @@ func WhatIfText(w *WhatIf) string {
 		verb, amount, share = "costs", -amount, -share
 	}
 	if share < nothingSaved {
-		fmt.Fprintf(&b, "  %s takes %s as before: nothing is saved\n", what, Milliseconds(w.AfterMs))
+		fmt.Fprintf(&b, "  %s takes %s as before: nothing is saved\n", what, units.Milliseconds(w.AfterMs))
 	} else {
-		fmt.Fprintf(&b, "  %s takes %s instead of %s: %s %s%s (%s)\n", what, Milliseconds(w.AfterMs), Milliseconds(w.BeforeMs), verb, Milliseconds(amount), each, Percent(share))
+		fmt.Fprintf(&b, "  %s takes %s instead of %s: %s %s%s (%s)\n", what, units.Milliseconds(w.AfterMs), units.Milliseconds(w.BeforeMs), verb, units.Milliseconds(amount), each, units.Percent(share))
 	}
-	fmt.Fprintf(&b, "  replay of %s; unmodified it is %s off the recording, and %s of the %s is slack\n\n", w.replayed(), Percent(max(w.Error, -w.Error)), Percent(w.Slack), w.Unit)
+	fmt.Fprintf(&b, "  replay of %s; unmodified it is %s off the recording, and %s of the %s is slack\n\n", w.replayed(), units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Unit)
 	fmt.Fprintf(&b, "  %-44s %11s %11s\n", "where the "+w.Unit+" goes", "before", "after")
 	for _, p := range w.Parts {
 		if max(p.BeforeMs, p.AfterMs) < minWhatIfPart*w.BeforeMs {
@@ -163,7 +164,7 @@ func WhatIfText(w *WhatIf) string {
 		if p.Of != "" {
 			name += ", " + p.Of
 		}
-		fmt.Fprintf(&b, "  %-44s %11s %11s\n", clip(name, 44), Milliseconds(p.BeforeMs), Milliseconds(p.AfterMs))
+		fmt.Fprintf(&b, "  %-44s %11s %11s\n", clip(name, 44), units.Milliseconds(p.BeforeMs), units.Milliseconds(p.AfterMs))
 	}
 	for _, n := range w.Notes {
 		fmt.Fprintf(&b, "  ! %s\n", n)
@@ -189,9 +190,9 @@ func (w *WhatIf) replayed() string {
 	switch {
 	case w.Coverage <= 0:
 	case strings.HasPrefix(w.Basis, "traced"):
-		text += fmt.Sprintf(", %s of what was traced", Percent(w.Coverage))
+		text += fmt.Sprintf(", %s of what was traced", units.Percent(w.Coverage))
 	case w.Unit == "step":
-		text += fmt.Sprintf(", which stand for %s of the run", Percent(w.Coverage))
+		text += fmt.Sprintf(", which stand for %s of the run", units.Percent(w.Coverage))
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"fmt"
 	"strings"
 )
@@ -54,13 +55,13 @@ func MeasuredText(m *Measured) string {
 		if amount < 0 {
 			verb, amount = "costs", -amount
 		}
-		fmt.Fprintf(&b, "  %-14s %s %s a step, of %s in %d operators\n", p.Fix, verb, Milliseconds(amount), Milliseconds(p.OfMs), p.Ops)
+		fmt.Fprintf(&b, "  %-14s %s %s a step, of %s in %d operators\n", p.Fix, verb, units.Milliseconds(amount), units.Milliseconds(p.OfMs), p.Ops)
 	}
 	for i := range m.Ops {
 		o := &m.Ops[i]
-		line := fmt.Sprintf("  %-28s recorded %s", clip(o.Op, 28), Milliseconds(o.RecordedUs/1e3))
+		line := fmt.Sprintf("  %-28s recorded %s", clip(o.Op, 28), units.Milliseconds(o.RecordedUs/1e3))
 		if o.RepeatedUs != nil {
-			line += ", repeated " + Milliseconds(*o.RepeatedUs/1e3)
+			line += ", repeated " + units.Milliseconds(*o.RepeatedUs/1e3)
 		}
 		if !o.Reproduced && o.RepeatedUs != nil {
 			line += ": no price"
@@ -68,7 +69,7 @@ func MeasuredText(m *Measured) string {
 			line += ": no price, " + printable(o.Why)
 		}
 		for _, f := range o.Fixes {
-			line += fmt.Sprintf(", %s %s", f.Fix, Milliseconds(f.Us/1e3))
+			line += fmt.Sprintf(", %s %s", f.Fix, units.Milliseconds(f.Us/1e3))
 		}
 		fmt.Fprintf(&b, "%s  %s\n", line, clip(o.Shapes, 60))
 	}

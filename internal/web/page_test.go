@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"bottleneck/internal/page"
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -27,7 +28,7 @@ func TestOpensAtTheVerdict(t *testing.T) {
 			}
 			b.open(address, "")
 			text := eval[string](b, `document.querySelector("main").innerText`)
-			for _, want := range []string{view.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why, view.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
+			for _, want := range []string{view.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why, units.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page does not say %q; it says %s", want, text)
 				}
@@ -97,17 +98,17 @@ func rowText(table *page.Table, i int) []string {
 		case v == nil:
 			out = append(out, "-")
 		case c.Unit == "us":
-			out = append(out, view.Milliseconds(*v/1e3))
+			out = append(out, units.Milliseconds(*v/1e3))
 		case c.Unit == "bytes":
-			out = append(out, view.Bytes(*v))
+			out = append(out, units.Bytes(*v))
 		case c.Unit == "share":
-			out = append(out, view.Percent(*v))
+			out = append(out, units.Percent(*v))
 		case c.Unit == "count":
-			out = append(out, view.Count(int64(*v)))
+			out = append(out, units.Count(int64(*v)))
 		case *v == float64(int64(*v)):
 			out = append(out, fmt.Sprint(int64(*v)))
 		default:
-			out = append(out, view.Digits(*v))
+			out = append(out, units.Digits(*v))
 		}
 	}
 	return out
@@ -125,7 +126,7 @@ func TestOperatorsAreTheReports(t *testing.T) {
 	var want [][3]string
 	for _, o := range r.KeyAverages {
 		if strings.Contains(o.Name, "aten::add") && o.DeviceType == "cpu" && !o.IsUserAnnotation {
-			want = append(want, [3]string{o.Name, view.Count(o.Count), view.Milliseconds(o.SelfCPUUs / 1e3)})
+			want = append(want, [3]string{o.Name, units.Count(o.Count), units.Milliseconds(o.SelfCPUUs / 1e3)})
 		}
 	}
 	slices.SortFunc(want, func(a, b [3]string) int { return strings.Compare(a[0], b[0]) })

@@ -13,6 +13,7 @@ import (
 
 	"bottleneck/internal/page"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
@@ -73,8 +74,8 @@ func TestTimeline(t *testing.T) {
 			b.js(`location.hash = "#/timeline?find=addmm"`)
 			b.until(`document.querySelector(".chosen-box").innerText.includes("addmm")`)
 			text := eval[string](b, `document.querySelector(".chosen-box").innerText`)
-			if !strings.Contains(text, view.Milliseconds(longest.Us/1e3)) {
-				t.Errorf("the longest match takes %s; chosen is %q", view.Milliseconds(longest.Us/1e3), text)
+			if !strings.Contains(text, units.Milliseconds(longest.Us/1e3)) {
+				t.Errorf("the longest match takes %s; chosen is %q", units.Milliseconds(longest.Us/1e3), text)
 			}
 			b.press("m")
 			b.until(`document.querySelector(".sums-table")?.innerText.includes("addmm")`)
@@ -107,7 +108,7 @@ func TestFlame(t *testing.T) {
 	}
 	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.startsWith(%q)`, flame.Names[flame.Frame[at]]))
 	text := eval[string](b, `document.querySelector(".chosen-box").innerText`)
-	if want := fmt.Sprintf("total %s (%s)", view.Milliseconds(flame.Total[at]/1e3), view.Percent(flame.Total[at]/flame.Total[0])); !strings.Contains(text, want) {
+	if want := fmt.Sprintf("total %s (%s)", units.Milliseconds(flame.Total[at]/1e3), units.Percent(flame.Total[at]/flame.Total[0])); !strings.Contains(text, want) {
 		t.Errorf("%q does not say %q", text, want)
 	}
 	b.press("s")

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // anomalyChecks are the operators by which autograd's anomaly detection looks for NaN in each gradient.
@@ -43,13 +44,13 @@ func findAnomaly(c *Facts, _ Ledger) []Draft {
 	t := c.perStep(noted + checked)
 	f.Step = f.by(price.Anomaly).Sampled(max(len(chains), minSamples)).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s is autograd's anomaly detection", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in looking for NaN in each gradient", ms(c.perStep(checked)), c.Unit()), Value: c.perStep(checked) / 1e6, Unit: "ms"}}
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s is autograd's anomaly detection", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in looking for NaN in each gradient", ms(c.perStep(checked)), c.Unit()), wording.RawFact(c.perStep(checked)/1e6, "ms"))}
 	if noted > 0 {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s per %s in noting the stack of each operator", ms(c.perStep(noted)), c.Unit()), Value: c.perStep(noted) / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s per %s in noting the stack of each operator", ms(c.perStep(noted)), c.Unit()), wording.RawFact(c.perStep(noted)/1e6, "ms")))
 	}
-	f.Fix.Text = "Switch it on only while you look for where a NaN comes from: detect_anomaly and set_detect_anomaly are for finding errors."
-	f.Caveat = "Without it a backward pass that makes NaN goes on; a look at the loss every n-th step tells."
+	f.Fix.Advice = []wording.Text{wording.Raw("Switch it on only while you look for where a NaN comes from: detect_anomaly and set_detect_anomaly are for finding errors.")}
+	f.Caveat = []wording.Text{wording.Raw("Without it a backward pass that makes NaN goes on; a look at the loss every n-th step tells.")}
 	if len(switches) == 1 {
 		f.anomalySwitch(switches[0])
 	}
@@ -84,11 +85,11 @@ var (
 // anomalySwitch makes the line that switches the detection on the place, and changes it where its value stands there.
 func (f *Finding) anomalySwitch(at userLine) {
 	if f.Where.File != "" {
-		f.Evidence = append(f.Evidence, Evidence{Text: "most stacks are noted" + in(f.Where)})
+		f.Evidence = append(f.Evidence, wording.Raw("most stacks are noted"+in(f.Where)))
 	}
 	f.Where = nowhere()
 	f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text
 	if anomalyOn.MatchString(at.text) {
-		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, anomalyOn.ReplaceAllString(at.text, "${1}False"), at.file, at.line
+		f.Fix.Action.edit(at, anomalyOn.ReplaceAllString(at.text, "${1}False"))
 	}
 }

@@ -53,7 +53,7 @@ func TestAnomalyDetectionBackwards(t *testing.T) {
 		if named != strings.Contains(source, "anomaly") {
 			t.Errorf("%s: %+v", source, res.Findings)
 		}
-		if f := res.Findings[0]; named && (math.Abs(f.Step.Mid-1.25*75e6*0.15) > 1e5 || f.Where.Line != 1 || f.Fix.Change != "") {
+		if f := res.Findings[0]; named && (math.Abs(f.Step.Mid-1.25*75e6*0.15) > 1e5 || f.Where.Line != 1 || f.Fix.Action.Change() != "") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -64,8 +64,8 @@ func TestAnomalyDetection(t *testing.T) {
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Python, "anomaly", 2, 50)
-	if f.Where.File != "/home/u/main.py" || f.Fix.Old == "" || f.Fix.Change != "torch.autograd.set_detect_anomaly(False)  # for now" {
-		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Old, f.Fix.Change)
+	if f.Where.File != "/home/u/main.py" || f.Fix.Action.Old == "" || f.Fix.Action.Change() != "torch.autograd.set_detect_anomaly(False)  # for now" {
+		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Action.Old, f.Fix.Action.Change())
 	}
 	for _, other := range res.Findings[1:] {
 		if !other.Healthy {
@@ -76,13 +76,13 @@ func TestAnomalyDetection(t *testing.T) {
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 40, 31); f.Fix.Change != "" || !strings.Contains(f.Title, "25 %") {
+	if f := want(t, res, cause.Python, "anomaly", 40, 31); f.Fix.Action.Change() != "" || !strings.Contains(f.Title.String(), "25 %") {
 		t.Errorf("%s: %+v", f.Title, f.Fix)
 	}
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 1, 31); f.Fix.Change != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
+	if f := want(t, res, cause.Python, "anomaly", 1, 31); f.Fix.Action.Change() != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
 		t.Errorf("%+v", f.Fix)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Limits of the rule on work beside the training.
@@ -260,20 +261,20 @@ func (c *Facts) besideFinding(p *besidePlace, validation bool) Draft {
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.Beside).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each())
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s per %s in operators called here, and in the interpreter around them", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"},
-		{Text: fmt.Sprintf("in the traced steps no backward pass used their results (%s)", plural(p.traced, "sample"))},
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%s per %s in operators called here, and in the interpreter around them", ms(t), c.Unit()), wording.RawFact(t/1e6, "ms")),
+		wording.Raw(fmt.Sprintf("in the traced steps no backward pass used their results (%s)", plural(p.traced, "sample"))),
 	}
-	f.Fix.Text = "Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at."
-	f.Caveat = "Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay."
+	f.Fix.Advice = []wording.Text{wording.Raw("Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at.")}
+	f.Caveat = []wording.Text{wording.Raw("Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay.")}
 	if validation {
-		f.Title = c.shareOf(f.Share, sp.members) + " tries the model without learning from it"
-		f.Evidence = append(f.Evidence, Evidence{Text: "a network's answers are judged by a loss here, and no gradient flows through it"})
-		f.Fix.Text = "Validate every n-th step or once an epoch, or on a part of the data."
-		f.Caveat = "Whoever chooses weights by this value chooses among fewer."
+		f.Title = wording.Raw(c.shareOf(f.Share, sp.members) + " tries the model without learning from it")
+		f.Evidence = append(f.Evidence, wording.Raw("a network's answers are judged by a loss here, and no gradient flows through it"))
+		f.Fix.Advice = []wording.Text{wording.Raw("Validate every n-th step or once an epoch, or on a part of the data.")}
+		f.Caveat = []wording.Text{wording.Raw("Whoever chooses weights by this value chooses among fewer.")}
 		if n := c.every(sp.members); n > 1 {
-			f.Fix.Text = fmt.Sprintf("Validate more rarely than about every %s step, or on a part of the data.", ordinal(n))
+			f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Validate more rarely than about every %s step, or on a part of the data.", ordinal(n)))}
 			f.Step = f.by(price.BesideRarely).Times(t)
 			f.Run = c.overRun(f.Step)
 		}

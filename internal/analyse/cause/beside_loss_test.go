@@ -32,7 +32,7 @@ func besideLine(t *testing.T, p *testkit.Program) int {
 	t.Helper()
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
-		if f.Cause == cause.Python && strings.Contains(f.Title, "no gradient") {
+		if f.Cause == cause.Python && strings.Contains(f.Title.String(), "no gradient") {
 			return f.Where.Line
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // trainingTrace adds n traced steps: 40 ms of a layer that a backward pass goes through, the pass itself, and 40 ms of stack,
@@ -54,7 +55,7 @@ func besideProgram(source string, differentiated bool) *testkit.Program {
 func TestWorkBesideTheTraining(t *testing.T) {
 	res, _ := find(t, besideProgram("kept[name] = torch.histc(p, 32).tolist()", false))
 	f := want(t, res, cause.Python, "", 12, 38)
-	if !strings.Contains(f.Title, "no gradient") {
+	if !strings.Contains(f.Title.String(), "no gradient") {
 		t.Errorf("title %q", f.Title)
 	}
 }
@@ -112,16 +113,16 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 // A network that is asked in each step and whose answer a loss compares with what is right is tried, not used.
 func TestValidationInEachStep(t *testing.T) {
 	f := want(t, validated(t, 1, 40), cause.Python, "", 12, 38)
-	if !strings.Contains(f.Title, "tries the model") || !strings.Contains(f.Fix.Text, "Validate") {
-		t.Errorf("%q: %q", f.Title, f.Fix.Text)
+	if !strings.Contains(f.Title.String(), "tries the model") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Validate") {
+		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
 }
 
 // A validation in every tenth step is named where it takes a large part of the loop's time, and not where it takes little.
 func TestValidationInFewSteps(t *testing.T) {
 	f := want(t, validated(t, 10, 600), cause.Python, "", 12, 48) // 60 ms of the mean step, of which some stays
-	if !strings.Contains(f.Title, "every 10th step") || !strings.Contains(f.Fix.Text, "more rarely") {
-		t.Errorf("%q: %q", f.Title, f.Fix.Text)
+	if !strings.Contains(f.Title.String(), "every 10th step") || !strings.Contains(wording.Sentences(f.Fix.Advice), "more rarely") {
+		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
 	for _, f := range validated(t, 10, 60).Findings {
 		if f.Cause == cause.Python {
@@ -169,7 +170,7 @@ func TestReadsBackInItsOwnStatement(t *testing.T) {
 		res, _ := find(t, p)
 		found := false
 		for _, f := range res.Findings {
-			found = found || strings.Contains(f.Title, "no gradient")
+			found = found || strings.Contains(f.Title.String(), "no gradient")
 		}
 		if found != reads {
 			t.Errorf("%s %s: said to be beside the training: %v", first, next, found)

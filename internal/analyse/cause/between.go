@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findBetween names what the interpreter works at between the steps, after the first one: data that is read anew for each training,
@@ -20,15 +21,15 @@ func findBetween(c *Facts, _ Ledger) []Draft {
 		return nil
 	}
 	f := draft(Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}, nil)
-	f.Confidence.Why = plural(sp.samples, "sample") + " between steps"
-	f.Title = fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share))
+	f.Confidence.Why = []wording.Text{wording.Raw(plural(sp.samples, "sample") + " between steps")}
+	f.Title = wording.Raw(fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share)))
 	f.Run = f.by(price.PythonBetween).Times(sp.unit)
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), Value: sp.unit / 1e6, Unit: "ms"},
-		{Text: fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), Value: sp.line / sp.unit},
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), wording.RawFact(sp.unit/1e6, "ms")),
+		wording.Raw(fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), wording.RawFact(sp.line/sp.unit, "")),
 	}
-	f.Fix.Text = "Do it once and keep the result, do it less often, or make this code faster: work on whole arrays instead of single elements."
-	f.Caveat = "Counts as often as the program leaves its loop, not per step."
+	f.Fix.Advice = []wording.Text{wording.Raw("Do it once and keep the result, do it less often, or make this code faster: work on whole arrays instead of single elements.")}
+	f.Caveat = []wording.Text{wording.Raw("Counts as often as the program leaves its loop, not per step.")}
 	return []Draft{f}
 }
 

@@ -104,8 +104,8 @@ func TestWorkersShareLock(t *testing.T) {
 		}
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "storage", 7, 0)
-		if said := strings.Contains(f.Title, "lock"); said != lock || lock == (f.Fix.Change != "") {
-			t.Errorf("%q: %q, change %q", source, f.Title, f.Fix.Change)
+		if said := strings.Contains(f.Title.String(), "lock"); said != lock || lock == (f.Fix.Action.Change() != "") {
+			t.Errorf("%q: %q, change %q", source, f.Title, f.Fix.Action.Change())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // settle gives prices what holds for all of them, once each is known: what two of them would count twice, an interval as wide as the steps'
@@ -44,7 +45,7 @@ func (res *Result) settle(c *Facts) {
 // ownPrice is a finding's price before it is put beside the others, and what was noted of it since then.
 type ownPrice struct {
 	step, run Range
-	notes     []string
+	notes     []string // ids of texts
 }
 
 // unsettle gives a finding its own price back.
@@ -54,15 +55,15 @@ func unsettle(f *Finding) {
 	}
 	notes := f.bare.notes
 	f.Step, f.Run, f.bare = f.bare.step, f.bare.run, nil
-	f.Evidence = slices.DeleteFunc(f.Evidence, func(e Evidence) bool { return e.Unit == "" && slices.Contains(notes, e.Text) })
+	f.Evidence = slices.DeleteFunc(f.Evidence, func(e wording.Text) bool { return slices.Contains(notes, e.ID) })
 }
 
 // onlyPart leaves a part of a finding's saving beside the others, and says why.
-func (f *Finding) onlyPart(part float64, why string) {
+func (f *Finding) onlyPart(part float64, why wording.Text) {
 	f.Step, f.Run = f.Step.Scale(part), f.Run.Scale(part)
-	if !slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Text == why }) {
-		f.Evidence = append(f.Evidence, Evidence{Text: why})
-		f.bare.notes = append(f.bare.notes, why)
+	if !slices.ContainsFunc(f.Evidence, func(e wording.Text) bool { return e.ID == why.ID }) {
+		f.Evidence = append(f.Evidence, why)
+		f.bare.notes = append(f.bare.notes, why.ID)
 	}
 }
 
@@ -147,4 +148,4 @@ func (c *Facts) together(found []Finding) {
 }
 
 // countedElsewhere says that a saving shrank since others have claimed its time.
-const countedElsewhere = "part of this time is counted under another finding"
+var countedElsewhere = wording.Say("counted-elsewhere")

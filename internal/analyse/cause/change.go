@@ -9,26 +9,29 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/wording"
 )
 
 // certain turns a finding's change into a change of the user's own line where there is no doubt which line it is.
 func (c *Facts) certain(f *Finding) {
+	a := &f.Fix.Action
 	switch {
-	case f.Fix.uncertain:
-	case strings.HasPrefix(f.Fix.Change, "TrainingArguments(..."):
-		c.changeOnly(f, "TrainingArguments", argumentsOf(f.Fix.Change))
-	case f.Fix.File != "" && strings.HasPrefix(f.Fix.Change, "DataLoader(..."):
-		c.changeCall(f, f.Fix.File, f.Fix.Line, "DataLoader", argumentsOf(f.Fix.Change))
-	case f.Cause == Compile && f.Fix.Change != "":
-		c.changeOnly(f, "torch.compile", argumentsOf(f.Fix.Change))
-	case f.Cause == MemoryBound && f.Fix.Change == fusedChange:
-		c.changeOnly(f, "Adam", argumentsOf("("+fusedChange+")"))
+	case a.uncertain:
+	case a.Call == trainingArguments, a.Call == compileCall:
+		c.changeOnly(a, a.Call)
+	case a.Call == "DataLoader" && a.File != "":
+		c.changeCall(a, a.File, a.Line, a.Call)
+	case a.Kind == SetArgument && a.sets(fused):
+		c.changeOnly(a, "Adam")
 	case f.Cause == Threads:
 		c.changeThreads(f)
 	case f.Cause == Sync:
 		c.changeSum(f)
 	}
 }
+
+// compileCall is how a program compiles.
+const compileCall = "torch.compile"
 
 // userLine is a line of the user's kept sources.
 type userLine struct {
@@ -62,17 +65,34 @@ func (c *Facts) userLines(is func(text string) bool) (out []userLine) {
 }
 
 // changeOnly changes the one call of a function that the user's sources hold; Adam and TrainingArguments stand for their relatives too.
-func (c *Facts) changeOnly(f *Finding, call string, args []argument) {
+func (c *Facts) changeOnly(a *Action, call string) {
 	named := regexp.MustCompile(`\b(Seq2Seq)?` + regexp.QuoteMeta(call) + `\w*\(`)
 	at, ok := c.onlyLine(named.MatchString)
 	if !ok {
 		return
 	}
 	name := strings.TrimSuffix(named.FindString(at.text), "(")
-	c.changeCall(f, at.file, at.line, name, args)
+	c.changeCall(a, at.file, at.line, name)
 }
 
-var setThreads = regexp.MustCompile(`\bset_num_threads\(`)
+var setsThreadCount = regexp.MustCompile(`\bset_num_threads\(`)
+
+// ompThreads is the variable that sets how many threads an operator computes with.
+const ompThreads = "OMP_NUM_THREADS"
+
+func setThreads(n int) Action { return setEnvironment(ompThreads, strconv.Itoa(n)) }
+
+// anotherCount changes an action that sets a number of threads to set another one.
+func anotherCount(a *Action, n int) {
+	switch {
+	case a.Kind == SetArgument && len(a.Arguments) == 1:
+		a.Arguments[0].Value = strconv.Itoa(n)
+	case a.Kind == SetEnvironment && a.Variable == ompThreads:
+		a.Value = strconv.Itoa(n)
+	case a.Kind == EditLine && setNumber.MatchString(a.New):
+		a.New = setNumber.ReplaceAllString(a.New, "set_num_threads("+strconv.Itoa(n)+")")
+	}
+}
 
 // setNumber matches a call that sets a number which stands there.
 var setNumber = regexp.MustCompile(`\bset_num_threads\(\s*(\d+)\s*\)`)
@@ -87,21 +107,22 @@ func (c *Facts) setsThreads() bool {
 }
 
 func (c *Facts) changeThreads(f *Finding) {
-	_, n, ok := strings.Cut(f.Fix.Change, "OMP_NUM_THREADS=")
-	if !ok {
+	a := &f.Fix.Action
+	if a.Kind != SetEnvironment {
 		return
 	}
-	at, found := c.onlyLine(setThreads.MatchString)
+	n := a.Value
+	at, found := c.onlyLine(setsThreadCount.MatchString)
 	if m := setNumber.FindStringSubmatch(at.text); !found || m != nil && m[1] != fmt.Sprint(torchThreads(c)) {
 		if c.setsThreads() {
-			f.Fix.Change = "torch.set_num_threads(" + n + ")"
-			f.Fix.Text += " The program sets the number itself, whatever OMP_NUM_THREADS is: look for the call."
+			*a = setArguments("torch.set_num_threads", Argument{Value: n})
+			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The program sets the number itself, whatever OMP_NUM_THREADS is: look for the call."))
 		}
 		return
 	}
-	begin := setThreads.FindStringIndex(at.text)[1]
+	begin := setsThreadCount.FindStringIndex(at.text)[1]
 	if given, ok := givenArguments(at.text, begin); ok && len(given) == 1 {
-		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = at.text, at.text[:begin]+n+at.text[given[0].to:], at.file, at.line
+		a.edit(at, at.text[:begin]+n+at.text[given[0].to:])
 	}
 	if f.Where.File == "" { // the program asks for them itself
 		f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text
@@ -113,6 +134,6 @@ var itemSum = regexp.MustCompile(`^([\w.]+ \+= [\w.]+)\.item\(\)`)
 
 func (c *Facts) changeSum(f *Finding) {
 	if old := f.Where.Source; itemSum.MatchString(old) {
-		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = old, itemSum.ReplaceAllString(old, "$1.detach()"), f.Where.File, f.Where.Line
+		f.Fix.Action.edit(userLine{f.Where.File, f.Where.Line, old}, itemSum.ReplaceAllString(old, "$1.detach()"))
 	}
 }

@@ -7,20 +7,6 @@ import (
 	"strings"
 )
 
-// argument is a keyword argument that a fix sets.
-type argument struct{ name, value string }
-
-var keyword = regexp.MustCompile(`\b([a-z_]+)=([^,()]+)`)
-
-// argumentsOf are the keyword arguments of a call that a fix was written as.
-func argumentsOf(call string) []argument {
-	var out []argument
-	for _, m := range keyword.FindAllStringSubmatch(call, -1) {
-		out = append(out, argument{m[1], strings.TrimSpace(m[2])})
-	}
-	return out
-}
-
 // positional is the index at which an argument that a fix sets can stand without its name.
 var positional = map[string]int{"num_workers": 5}
 
@@ -28,21 +14,21 @@ var positional = map[string]int{"num_workers": 5}
 const callLines = 60
 
 // changeCall sets arguments of the call that begins in a line, where one line of it is all that changes.
-func (c *Facts) changeCall(f *Finding, file string, line int, call string, args []argument) {
+func (c *Facts) changeCall(a *Action, file string, line int, call string) {
 	src := c.S.Sources[file]
 	if src == nil || line < 1 || line > len(src.Lines) {
 		return
 	}
 	lines := src.Lines[line-1 : min(line-1+callLines, len(src.Lines))]
-	if at, text, ok := withArguments(lines, call, args); ok {
-		f.Fix.Old, f.Fix.Change, f.Fix.File, f.Fix.Line = strings.TrimSpace(lines[at]), strings.TrimSpace(text), file, line+at
+	if at, text, ok := withArguments(lines, call, a.Arguments); ok {
+		a.edit(userLine{file, line + at, strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
 	}
 }
 
 // withArguments sets keyword arguments of the call in the first of some lines of Python: the line at an index becomes changed. ok is
 // false where the lines do not tell how: they hold no such call, several, or not its end; arguments that are passed on (*rest, **options)
 // may hold those that are set; more than one line would change, or none.
-func withArguments(lines []string, call string, args []argument) (at int, changed string, ok bool) {
+func withArguments(lines []string, call string, args []Argument) (at int, changed string, ok bool) {
 	text := strings.Join(lines, "\n")
 	begin := callIn(text, call)
 	if begin < 0 {
@@ -77,7 +63,7 @@ type edit struct {
 
 // editsFor are the edits, in the order of their places, that set arguments of a call whose own begin at an index: the value of one that is
 // given changes; those that are not follow the last one, or the changed one where that stands in another line.
-func editsFor(text string, given []givenArgument, begin int, args []argument) ([]edit, bool) {
+func editsFor(text string, given []givenArgument, begin int, args []Argument) ([]edit, bool) {
 	var edits []edit
 	var missing []string
 	end := begin
@@ -86,12 +72,12 @@ func editsFor(text string, given []givenArgument, begin int, args []argument) ([
 	}
 	last := end
 	for _, a := range args {
-		i := slices.IndexFunc(given, func(g givenArgument) bool { return g.name == a.name })
+		i := slices.IndexFunc(given, func(g givenArgument) bool { return g.name == a.Name })
 		if i < 0 {
-			missing = append(missing, a.name+"="+a.value)
+			missing = append(missing, a.Name+"="+a.Value)
 			continue
 		}
-		edits = append(edits, edit{given[i].value, given[i].to, a.value})
+		edits = append(edits, edit{given[i].value, given[i].to, a.Value})
 		if given[i].named && strings.Contains(text[given[i].to:end], "\n") {
 			last = given[i].to
 		}

@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
+	"bottleneck/internal/wording"
 )
 
 // Limits of what counts as many small messages.
@@ -51,17 +52,17 @@ func findComm(c *Facts, _ Ledger) []Draft {
 	if placed {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), Value: c.perStep(waits) / 1e6, Unit: "ms"}}
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), wording.RawFact(c.perStep(waits)/1e6, "ms"))}
 	if c.perStep(waits) > price.SentClearly*sent {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(sent)), Value: sent / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(sent)), wording.RawFact(sent/1e6, "ms")))
 	}
 	f.Confidence = c.basis(len(chains))
 	if small {
 		sendTogether(&f, x, sent, late)
 	} else {
 		if late > price.LateClearly*sent {
-			f.Title = fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share))
+			f.Title = wording.Raw(fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share)))
 		}
 		f.Step = f.by(price.SentSeldom).Times(sent)
 		f.Step.Mid += lateSeldom * late
@@ -72,8 +73,8 @@ func findComm(c *Facts, _ Ledger) []Draft {
 		if placed {
 			c.priceAround(&f, chains, keyOf(&sp.frame))
 		}
-		f.Fix.Text = "Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every fourth step for the best guess given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets)."
-		f.Caveat = "The best guess is for sending in every fourth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile."
+		f.Fix.Advice = []wording.Text{wording.Raw("Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every fourth step for the best guess given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets).")}
+		f.Caveat = []wording.Text{wording.Raw("The best guess is for sending in every fourth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile.")}
 	}
 	f.Run = c.overRun(f.Step)
 	return []Draft{f}
@@ -161,7 +162,7 @@ func (c *Facts) priceAround(f *Draft, calls []chain, exchange funcKey) {
 	per := c.perStep(all)
 	f.Step.Mid += price.SentSeldom.Mid * per
 	f.Step.High += per
-	f.Evidence = append(f.Evidence, Evidence{Text: ms(per) + " more in and around the calls, which only sending needs", Value: per / 1e6, Unit: "ms"})
+	f.Evidence = append(f.Evidence, wording.Raw(ms(per)+" more in and around the calls, which only sending needs", wording.RawFact(per/1e6, "ms")))
 }
 
 // callsCollective says that a stack ends in a function that calls collectives.
@@ -183,12 +184,12 @@ func sendTogether(f *Draft, x analyse.Exchange, sent, late float64) {
 	gone := 1 - 1/x.Calls
 	together := f.by(price.SentTogether).Bounds()
 	f.Step = bounds(together.Low*gone*sent, gone*(together.Mid*sent+price.LateTogether.Mid*late), gone*(sent+late))
-	f.Title += ": many small ones"
+	f.Title = wording.Raw(f.Title.String() + ": many small ones")
 	text := fmt.Sprintf("%.0f collectives per step", x.Calls)
 	if x.Bytes > 0 {
 		text += fmt.Sprintf(" of %.3g kB on average", x.Bytes/1e3)
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: text, Value: x.Calls})
-	f.Fix.Text = "Send them together: copy the tensors into one flat tensor (torch.cat of them flattened), call the collective once, and copy the parts back; DistributedDataParallel does so in buckets, beside the backward pass."
-	f.Caveat = "Counts for calls of which each waits for all ranks; how long one of them takes depends on the network and on how busy the machines are."
+	f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact(x.Calls, "")))
+	f.Fix.Advice = []wording.Text{wording.Raw("Send them together: copy the tensors into one flat tensor (torch.cat of them flattened), call the collective once, and copy the parts back; DistributedDataParallel does so in buckets, beside the backward pass.")}
+	f.Caveat = []wording.Text{wording.Raw("Counts for calls of which each waits for all ranks; how long one of them takes depends on the network and on how busy the machines are.")}
 }

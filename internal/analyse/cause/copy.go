@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // findCopy names copies between host and device that run while nothing computes.
@@ -27,12 +28,13 @@ func findCopy(t *Traced, _ Ledger) []Draft {
 	}
 	f := t.finding(Copy, time, best.Where, "copies between host and device run while nothing computes")
 	f.Run = f.by(price.TracedCopy).Times(time)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), Value: best.GBs(), Unit: "GB/s"}}
-	f.Fix.Text = "Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less."
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), wording.RawFact(best.GBs(), "GB/s"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less.")}
 	if pageable > 0.5*time {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("of the %s that nothing hides, %s are from or to pageable memory, which the device cannot reach by itself", ms(time), ms(pageable)), Value: pageable / 1e6, Unit: "ms"})
-		f.Fix.Change = "DataLoader(..., pin_memory=True) and x.to(device, non_blocking=True)"
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("of the %s that nothing hides, %s are from or to pageable memory, which the device cannot reach by itself", ms(time), ms(pageable)), wording.RawFact(pageable/1e6, "ms")))
+		f.Fix.Action = setArguments("DataLoader", Argument{"pin_memory", "True"})
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("copy.fix-both"))
 	}
-	f.Caveat = "What a copy waits for before it starts is not counted here."
+	f.Caveat = []wording.Text{wording.Raw("What a copy waits for before it starts is not counted here.")}
 	return []Draft{f}
 }

@@ -41,7 +41,7 @@ func findings(t *testing.T, s *model.Session) Result {
 				t.Errorf("%s has the number %v", f.Cause, v)
 			}
 		}
-		if f.Confidence.Why == "" {
+		if len(f.Confidence.Why) == 0 {
 			t.Errorf("%s does not say what it rests on", f.Cause)
 		}
 	}
@@ -152,11 +152,11 @@ func TestEveryTenthStep(t *testing.T) {
 		p.Steps(1, model.PhaseBaseline, computes, testkit.Python(200, top, work, metric))
 	}
 	res := findings(t, p.S)
-	if len(res.Findings) == 0 || !strings.Contains(res.Findings[0].Title, "every 10th step") {
+	if len(res.Findings) == 0 || !strings.Contains(res.Findings[0].Title.String(), "every 10th step") {
 		t.Errorf("found %v, want a title with every 10th step", res.Findings)
 	}
 	every := findings(t, sick().S)
-	if len(every.Findings) == 0 || !strings.Contains(every.Findings[0].Title, "of each step") {
+	if len(every.Findings) == 0 || !strings.Contains(every.Findings[0].Title.String(), "of each step") {
 		t.Errorf("found %v, want a title with each step", every.Findings)
 	}
 }
@@ -187,8 +187,8 @@ func TestWaitForOtherProcess(t *testing.T) {
 			if f.Where.File != c.file {
 				t.Errorf("stands at %s:%d, want %s", f.Where.File, f.Where.Line, c.file)
 			}
-			if c.says != "" && !strings.Contains(f.Evidence[1].Text, c.says) {
-				t.Errorf("evidence %q does not say that it %s", f.Evidence[1].Text, c.says)
+			if c.says != "" && !strings.Contains(f.Evidence[1].String(), c.says) {
+				t.Errorf("evidence %q does not say that it %s", f.Evidence[1].String(), c.says)
 			}
 		})
 	}
@@ -212,8 +212,8 @@ func TestWaitForPool(t *testing.T) {
 		if len(res.Findings) == 0 || res.Findings[0].Sub != "queue" || res.Findings[0].Where.File != want {
 			t.Fatalf("%d %% busy: found %v, want input/queue at %s", busy, res.Findings, want)
 		}
-		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].Text, "3 processes work ")) {
-			t.Errorf("says %q of %q", f.Evidence[1].Text, f.Where.Process)
+		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].String(), "3 processes work ")) {
+			t.Errorf("says %q of %q", f.Evidence[1].String(), f.Where.Process)
 		}
 	}
 }

@@ -17,12 +17,12 @@ func TestFetchedElsewhere(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(38), next, queue))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "", 38, 0)
-	if !strings.Contains(f.Title, "waits for data that other processes fetch") || f.Step.Low != 0 || f.Step.High < 39e6 {
+	if !strings.Contains(f.Title.String(), "waits for data that other processes fetch") || f.Step.Low != 0 || f.Step.High < 39e6 {
 		t.Errorf("%+v", f)
 	}
 	for _, e := range f.Evidence {
-		if strings.Contains(e.Text, "no workers") {
-			t.Errorf("evidence %q", e.Text)
+		if strings.Contains(e.String(), "no workers") {
+			t.Errorf("evidence %q", e.String())
 		}
 	}
 }

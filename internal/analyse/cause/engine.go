@@ -18,9 +18,6 @@ func run[Facts any](rules []rule[Facts], facts Facts, l *book, found func(*Draft
 			continue
 		}
 		for i := range drafts {
-			if d := &drafts[i]; d.basis != "" {
-				d.Confidence.Why += "; " + d.basis
-			}
 			l.note(&drafts[i])
 			found(&drafts[i])
 		}

@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Facts are what rules on a run of ours read. They are made once per report, and no rule changes them.
@@ -88,6 +89,9 @@ func (c *Facts) Unit() string {
 	return "run"
 }
 
+// unit is the same as a fact, which {each} and {unit} of a text want.
+func (c *Facts) unit() wording.Fact { return wording.Named("unit", c.Unit()) }
+
 // each is what a share is of, as a sentence says it: "each step" or "the run".
 func (c *Facts) each() string {
 	if c.B.PerStep {
@@ -168,28 +172,31 @@ func (c *Facts) afterWarmup() model.Time {
 // basis says what the numbers of a sample-based finding rest on.
 func (c *Facts) basis(samples int) Confidence {
 	steps := len(c.B.Windows)
-	why := plural(samples, "sample") + " in " + plural(steps, "step")
+	why := wording.Say("basis.samples", wording.Count("samples", samples), wording.Count("steps", steps))
 	if !c.B.PerStep {
-		why = plural(samples, "sample") + " of the run"
+		why = wording.Say("basis.samples-of-run", wording.Count("samples", samples))
 	}
 	switch {
 	case samples >= 200 && (steps >= 10 || !c.B.PerStep):
-		return Confidence{High, why}
+		return Confidence{High, []wording.Text{why}}
 	case samples >= 40:
-		return Confidence{Medium, why}
+		return Confidence{Medium, []wording.Text{why}}
 	}
-	return Confidence{Low, why + "; 200 samples and 10 steps would be enough"}
+	return Confidence{Low, []wording.Text{why, wording.Say("basis.few-samples")}}
 }
 
 // exactBasis says what the numbers of a finding from exact spans rest on.
 func (c *Facts) exactBasis(spans int) Confidence {
 	steps := len(c.B.Windows)
-	why := plural(spans, "measured interval") + " in " + plural(steps, c.Unit())
+	why := wording.Say("basis.intervals", wording.Count("intervals", spans), wording.Count("steps", steps))
+	if !c.B.PerStep {
+		why = wording.Say("basis.intervals-run", wording.Count("intervals", spans))
+	}
 	switch {
 	case steps >= 10 || !c.B.PerStep:
-		return Confidence{High, why}
+		return Confidence{High, []wording.Text{why}}
 	case steps >= 3:
-		return Confidence{Medium, why}
+		return Confidence{Medium, []wording.Text{why}}
 	}
-	return Confidence{Low, why + "; 10 steps would be enough"}
+	return Confidence{Low, []wording.Text{why, wording.Say("basis.few-steps")}}
 }

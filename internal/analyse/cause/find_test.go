@@ -119,8 +119,8 @@ func TestInputWithoutWorkers(t *testing.T) {
 		testkit.Python(10, module, loop(38), fetch, user("__getitem__", 5, 9)).In(model.SpanDataWait))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 57, 46)
-	if f.Fix.Line != 25 {
-		t.Errorf("the change belongs to line %d, want where the DataLoader is built (25)", f.Fix.Line)
+	if f.Fix.Action.Line != 25 {
+		t.Errorf("the change belongs to line %d, want where the DataLoader is built (25)", f.Fix.Action.Line)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestStragglerOnABusyMachine(t *testing.T) {
 		q.Steps(30, model.PhaseBaseline, testkit.Native(long, module, loop(40)), testkit.Blocked(1, module, loop(41), reduce))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Straggler, "", 40, 0)
-		if share := fmt.Sprintf("%.0f %%", 100*f.Share); !strings.Contains(f.Title, share) {
+		if share := fmt.Sprintf("%.0f %%", 100*f.Share); !strings.Contains(f.Title.String(), share) {
 			t.Errorf("title %q, share %s", f.Title, share)
 		}
 		return f.Step.Mid / 1e6 / float64(long-20)

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Stable names of causes; docs/causes has a page for each. A new cause's may stand in its own file.
@@ -49,15 +50,15 @@ func IDs() []string {
 // Finding is one cause with its place, its evidence and what removing it would save.
 type Finding struct {
 	Cause, Sub string
-	Title      string // a sentence without place and saving
+	Title      wording.Text // a sentence without place and saving
 	Share      float64
 	OfRun      bool // Share is of the run, not of the step
 	Where      Where
 	Step       Range // ns per step of the main kind, averaged; all 0 where the saving is not per step
 	Run        Range // ns of this run's wall-clock time
-	Evidence   []Evidence
+	Evidence   []wording.Text
 	Fix        Fix
-	Caveat     string
+	Caveat     []wording.Text // sentences
 	Confidence Confidence
 	Because    *Finding
 	// InOrder is what the finding saves once all before it are fixed; nil where no replay knows.
@@ -75,7 +76,8 @@ type Finding struct {
 	// asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
 	asleep float64
 	// bare is the finding's own price, before settle put it beside the others; nil until then.
-	bare *ownPrice
+	bare  *ownPrice
+	rests price.Kind // what the numbers of the price book come from by which it is priced
 	// guess marks a price that rests on the machine's limits alone, with nothing of this program measured under the fix.
 	guess bool
 	// measured marks a price that comes from a measurement of this program's operators under the fix.
@@ -102,26 +104,17 @@ type Where struct {
 
 func nowhere() Where { return Where{Rank: model.NoRank} }
 
-// Evidence is one observation. Unit "" means that the text says it all.
-type Evidence struct {
-	Text  string
-	Value float64
-	Unit  string
-}
-
 // Fix says what to change.
 type Fix struct {
-	Text   string
-	Change string // the changed line or call, where the rule is certain
-	Old    string // the user's line at File and Line that becomes Change; "" where Change is not that line
-	File   string
-	Line   int
-	// uncertain marks a change that needs more than its line, so that it stays a description.
-	uncertain bool
+	Advice []wording.Text // sentences
+	Action Action
 }
 
-// Confidence says how far a finding can be trusted, and why.
-type Confidence struct{ Level, Why string }
+// Confidence says how far it can be trusted that a finding is the cause, and why. How far its saving can be is SavingConfidence's.
+type Confidence struct {
+	Level string
+	Why   []wording.Text // parts of a sentence
+}
 
 // Levels of confidence.
 const (

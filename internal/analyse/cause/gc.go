@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findGC names the garbage collector, as far as it runs in steady work: collections while modules are imported or code is compiled are
@@ -39,16 +40,16 @@ func findGC(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of the time goes into Python's garbage collector", percent(f.Share))
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s took %s in all, the longest %s; %d were of the oldest generation", plural(n, "collection"), ms(t), ms(longest), full), Value: t / 1e6, Unit: "ms"},
+	f.Title = wording.Raw(fmt.Sprintf("%s of the time goes into Python's garbage collector", percent(f.Share)))
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%s took %s in all, the longest %s; %d were of the oldest generation", plural(n, "collection"), ms(t), ms(longest), full), wording.RawFact(t/1e6, "ms")),
 	}
-	f.Fix.Text = "Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects)."
-	f.Fix.Change = "gc.collect(); gc.freeze()"
+	f.Fix.Advice = []wording.Text{wording.Raw("Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects).")}
+	f.Fix.Action = insertLine("gc.collect(); gc.freeze()")
 	if collectsGarbage(f.Where.Source) {
-		f.Fix = Fix{Text: "This line asks for each of them: leave collecting to Python, or ask every few hundred steps."}
+		f.Fix = Fix{Advice: []wording.Text{wording.Raw("This line asks for each of them: leave collecting to Python, or ask every few hundred steps.")}}
 	}
-	f.Caveat = "Without any collection, objects in reference cycles stay alive: watch the memory."
+	f.Caveat = []wording.Text{wording.Raw("Without any collection, objects in reference cycles stay alive: watch the memory.")}
 	return []Draft{f}
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // inputView is what is known about the wait of the accounted steps for the data of one place.
@@ -219,7 +219,7 @@ func (v *inputView) finding(c *Facts) Draft {
 	f.Confidence = c.basis(v.samples)
 	if v.samples == 0 {
 		f.Confidence = c.exactBasis(v.batches)
-		f.Confidence.Why += "; no samples say which line"
+		f.Confidence.Why = append(f.Confidence.Why, wording.Raw("; no samples say which line"))
 	}
 	return f
 }
@@ -284,9 +284,9 @@ func (v *inputView) crowding(c *Facts) Draft {
 		f.ask = &q
 	}
 	v.describe(c, &f.Finding)
-	f.Title = fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each())
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))})
-	f.Caveat = "Estimated from the number of threads that compete for the cores, not measured."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each()))
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))))
+	f.Caveat = []wording.Text{wording.Raw("Estimated from the number of threads that compete for the cores, not measured.")}
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}
@@ -305,61 +305,60 @@ func (c *Facts) ownCPU() float64 {
 // describe writes title, evidence and fix.
 func (v *inputView) describe(c *Facts, f *Finding) {
 	share := percent(f.Share)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()),
-		Value: c.perStep(v.wait) / 1e6, Unit: "ms"})
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()), wording.RawFact(c.perStep(v.wait)/1e6, "ms")))
 	if v.fetch > 0 && !v.elsewhere() {
 		by := "the program itself (no workers)"
 		if v.workers > 0 {
 			by = plural(v.workers, "worker")
 		}
-		f.Evidence = append(f.Evidence, Evidence{Text: "a batch takes " + ms(v.fetch) + " to fetch, done by " + by, Value: v.fetch / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw("a batch takes "+ms(v.fetch)+" to fetch, done by "+by, wording.RawFact(v.fetch/1e6, "ms")))
 	}
 	if v.hotOK && v.hot.samples >= minSamples {
 		f.Evidence = append(f.Evidence, v.hotEvidence(c))
 	}
 	if v.release.time > 0 {
 		t := c.perStep(v.release.time)
-		f.Evidence = append(f.Evidence, Evidence{Text: ms(t) + " more per " + c.Unit() + " goes into letting go of the batch before", Value: t / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw(ms(t)+" more per "+c.Unit()+" goes into letting go of the batch before", wording.RawFact(t/1e6, "ms")))
 	}
 	if v.depth >= 0 {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), Value: v.depth})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), wording.RawFact(v.depth, "")))
 	}
 	switch f.Sub {
 	case "":
-		f.Title = fmt.Sprintf("%s of %s waits for data that other processes fetch", share, c.each())
-		f.Fix.Text = "Measure the fetches: bottleneck's agent, which times them in the workers, left nothing here (an interpreter with -I, -E or -S, an environment that is not passed on, lost files)."
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that other processes fetch", share, c.each()))
+		f.Fix.Advice = []wording.Text{wording.Raw("Measure the fetches: bottleneck's agent, which times them in the workers, left nothing here (an interpreter with -I, -E or -S, an environment that is not passed on, lost files).")}
 	case "transform":
-		f.Title = fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each())
-		f.Fix.Text = "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code."
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each()))
+		f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code.")}
 		switch {
 		case v.own:
-			f.Fix.Text = "Make this code faster or do it before the epoch: the training process runs it for each batch it asks the workers for or gets from them, so that more workers do not help."
+			f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster or do it before the epoch: the training process runs it for each batch it asks the workers for or gets from them, so that more workers do not help.")}
 		case v.light():
-			f.Fix.Text += " Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not help: handing a batch over takes longer than fetching it."
+			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not help: handing a batch over takes longer than fetching it."))
 		case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
-			f.Fix.Text += " Workers would hide part of it."
+			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Workers would hide part of it."))
 			v.proposeWorkers(c, f)
 		}
 	case "storage":
 		if v.locked(c) {
-			f.Title = fmt.Sprintf("%s of %s waits for data: the workers wait for a lock that they share", share, c.each())
-			f.Fix.Text = "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well."
+			f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: the workers wait for a lock that they share", share, c.each()))
+			f.Fix.Advice = []wording.Text{wording.Raw("Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well.")}
 			break
 		}
 		if v.asking() {
 			v.ask(c, f)
 			break
 		}
-		f.Title = fmt.Sprintf("%s of %s waits for storage", share, c.each())
-		f.Fix.Text = "Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core)."
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for storage", share, c.each()))
+		f.Fix.Advice = []wording.Text{wording.Raw("Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core).")}
 		v.proposeWorkers(c, f)
 	case "queue":
 		v.serve(c, f)
 	case "workers":
-		f.Title = fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each())
-		f.Fix.Text = "Let more processes fetch while the step runs; there are cores to spare."
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each()))
+		f.Fix.Advice = []wording.Text{wording.Raw("Let more processes fetch while the step runs; there are cores to spare.")}
 		if c.Cores == 0 {
-			f.Fix.Text = "Let more processes fetch while the step runs, if there are cores to spare: how many the machine has was not recorded."
+			f.Fix.Advice = []wording.Text{wording.Raw("Let more processes fetch while the step runs, if there are cores to spare: how many the machine has was not recorded.")}
 		}
 		if v.startsAgain() {
 			v.startAgain(c, f)
@@ -371,25 +370,25 @@ func (v *inputView) describe(c *Facts, f *Finding) {
 		}
 		v.proposeWorkers(c, f)
 	case "handover":
-		f.Title = fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each())
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each()))
 		if v.bytes >= 0.5 {
 			v.handsOverBytes(f)
 			break
 		}
-		f.Fix.Text = "Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
+		f.Fix.Advice = []wording.Text{wording.Raw("Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
 			"return NumPy arrays from collate_fn and make tensors of them here (they are copied through a pipe, which is slower for megabytes), or call " +
-			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm)."
+			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).")}
 	}
 	v.turns(f)
-	f.Caveat = "Savings assume that nothing else becomes the limit."
-	if strings.Contains(f.Fix.Change, "prefetch_factor") {
-		f.Caveat += c.roomForWorkers()
+	f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit.")}
+	if f.Fix.Action.sets(prefetchFactor) {
+		f.Caveat = append(f.Caveat, wording.Raw(c.roomForWorkers()))
 	}
-	if strings.Contains(f.Fix.Change, "num_workers") {
-		f.Caveat = "Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers."
-		f.Caveat += c.roomForWorkers()
+	if f.Fix.Action.sets(numWorkers) {
+		f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers.")}
+		f.Caveat = append(f.Caveat, wording.Raw(c.roomForWorkers()))
 		if v.workers == 0 {
-			f.Caveat += " Files and connections that are open when workers start are shared by them: let each worker open its own."
+			f.Caveat = append(f.Caveat, wording.Raw(" Files and connections that are open when workers start are shared by them: let each worker open its own."))
 		}
 	}
 }

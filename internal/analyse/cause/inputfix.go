@@ -3,52 +3,66 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // trainerFile is where Hugging Face's Trainer builds its DataLoaders; their workers are options of the Trainer's.
-const trainerFile = "/transformers/trainer.py"
+const (
+	trainerFile       = "/transformers/trainer.py"
+	trainingArguments = "TrainingArguments"
+)
+
+// Arguments of a DataLoader.
+const (
+	numWorkers     = "num_workers"
+	prefetchFactor = "prefetch_factor"
+)
+
+// keepWorkers keeps workers between epochs.
+var keepWorkers = Argument{"persistent_workers", "True"}
 
 // proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
 func (v *inputView) proposeWorkers(c *Facts, f *Finding) {
 	if n := v.suggestWorkers(c); n > v.workers {
-		v.propose(c, f, fmt.Sprintf("num_workers=%d", n), "persistent_workers=True")
+		v.propose(c, f, Argument{numWorkers, strconv.Itoa(n)}, keepWorkers)
 	}
 }
 
 // propose proposes arguments of the DataLoader, at the line that builds it. The change is certain where nothing else has to change with it.
-func (v *inputView) propose(c *Facts, f *Finding, arguments ...string) {
-	f.Fix.Change = "DataLoader(..., " + strings.Join(arguments, ", ") + ")"
+func (v *inputView) propose(c *Facts, f *Finding, arguments ...Argument) {
+	f.Fix.Action = setArguments("DataLoader", arguments...)
 	if v.loader == nil {
 		return
 	}
-	if v.loader.Iterable && v.workers < 2 && strings.Contains(f.Fix.Change, "num_workers") {
-		f.Fix.Text += " The data set is iterated: each worker goes through all of it, so that the program learns from copies, unless the set gives each a part of its own." +
-			" Let its __iter__ ask torch.utils.data.get_worker_info() which (sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards)."
-		f.Fix.uncertain = true
+	if v.loader.Iterable && v.workers < 2 && f.Fix.Action.sets(numWorkers) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The data set is iterated: each worker goes through all of it, so that the program learns from copies, unless the set gives each a part of its own."+
+			" Let its __iter__ ask torch.utils.data.get_worker_info() which (sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards)."))
+		f.Fix.Action.uncertain = true
 	}
 	if v.workers == 0 && c.startsScriptAnew() {
-		f.Fix.Text += " From Python 3.14 on workers are not forked: they import the script anew, whose own work has to stand under if __name__ == \"__main__\", and get the data set by pickle."
-		f.Fix.uncertain = true
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" From Python 3.14 on workers are not forked: they import the script anew, whose own work has to stand under if __name__ == \"__main__\", and get the data set by pickle."))
+		f.Fix.Action.uncertain = true
 	}
 	if v.loader.File == 0 {
 		return
 	}
-	f.Fix.File, f.Fix.Line = c.text(v.loader.File), int(v.loader.Line)
-	switch line := c.source(f.Fix.File, f.Fix.Line); {
+	file, at := c.text(v.loader.File), int(v.loader.Line)
+	f.Fix.Action.File, f.Fix.Action.Line = file, at
+	switch line := c.source(file, at); {
 	case line == "" || strings.Contains(line, "DataLoader"):
 	case c.runs(trainerFile):
 		for i := range arguments {
-			arguments[i] = "dataloader_" + arguments[i]
+			arguments[i].Name = "dataloader_" + arguments[i].Name
 		}
-		f.Fix.Change = "TrainingArguments(..., " + strings.Join(arguments, ", ") + ")"
-		f.Fix.Text += " The Trainer builds the DataLoader: these are its options."
-		f.Fix.File, f.Fix.Line = "", 0
+		f.Fix.Action = setArguments(trainingArguments, arguments...)
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The Trainer builds the DataLoader: these are its options."))
 	default:
-		f.Fix.Text += " The line names no DataLoader: what it calls builds one, and needs to hand this on."
-		f.Fix.uncertain = true
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The line names no DataLoader: what it calls builds one, and needs to hand this on."))
+		f.Fix.Action.uncertain = true
 	}
 }
 
@@ -85,18 +99,18 @@ func (v *inputView) startAgain(c *Facts, f *Finding) {
 	switch {
 	case v.rebuilt() && !v.singly():
 		title = "a DataLoader is built, and its workers started, again and again"
-		f.Fix.Text = "Build the DataLoader once, before the loop, with persistent_workers=True: workers are kept only as long as it is."
-		v.propose(c, f, "persistent_workers=True")
-		f.Fix.uncertain = true
+		f.Fix.Advice = []wording.Text{wording.Raw("Build the DataLoader once, before the loop, with persistent_workers=True: workers are kept only as long as it is.")}
+		v.propose(c, f, keepWorkers)
+		f.Fix.Action.uncertain = true
 	case v.singly():
 		title = "an iterator is made anew for each batch"
-		f.Fix.Text = "Make the iterator once, before the loop, and ask it for one batch after another: for each iter() of a DataLoader its workers start, or start over, and fetch several batches, of which one is taken."
+		f.Fix.Advice = []wording.Text{wording.Raw("Make the iterator once, before the loop, and ask it for one batch after another: for each iter() of a DataLoader its workers start, or start over, and fetch several batches, of which one is taken.")}
 	default:
-		f.Fix.Text = "Keep the workers between epochs."
-		v.propose(c, f, "persistent_workers=True")
+		f.Fix.Advice = []wording.Text{wording.Raw("Keep the workers between epochs.")}
+		v.propose(c, f, keepWorkers)
 	}
-	f.Title = fmt.Sprintf("%s of %s waits for data: %s", percent(f.Share), c.each(), title)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), Value: v.restart / 1e6, Unit: "ms"})
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: %s", percent(f.Share), c.each(), title))
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), wording.RawFact(v.restart/1e6, "ms")))
 }
 
 // light says that the program fetches a batch in less time than it takes to hand one over: workers would only add to it.
@@ -111,11 +125,11 @@ func (v *inputView) keepsUp(c *Facts) bool {
 
 // even says what helps where some batches take longer than others.
 func (v *inputView) even(c *Facts, f *Finding) {
-	f.Title = fmt.Sprintf("%s of %s waits for data: the workers keep up on average, but not with each batch", percent(f.Share), c.each())
-	f.Fix.Text = "Let more batches lie ready for those that take long, or make these shorter; more workers are idle for most of the time."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: the workers keep up on average, but not with each batch", percent(f.Share), c.each()))
+	f.Fix.Advice = []wording.Text{wording.Raw("Let more batches lie ready for those that take long, or make these shorter; more workers are idle for most of the time.")}
 	n := 8
 	if v.loader != nil {
 		n = max(n, 4*v.loader.Prefetch)
 	}
-	v.propose(c, f, fmt.Sprintf("prefetch_factor=%d", n))
+	v.propose(c, f, Argument{prefetchFactor, strconv.Itoa(n)})
 }

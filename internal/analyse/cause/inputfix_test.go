@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 var next = torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
@@ -29,11 +30,11 @@ func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__iter__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "workers", 25, 0)
-		if f.Fix.Old != was || !strings.Contains(f.Fix.Change, "num_workers=") || f.Fix.Line != 25 {
+		if f.Fix.Action.Old != was || !strings.Contains(f.Fix.Action.Change(), "num_workers=") || f.Fix.Action.Line != 25 {
 			t.Errorf("iterable %v: change %+v, want of %q", iterable, f.Fix, was)
 		}
-		if strings.Contains(f.Fix.Text, "get_worker_info") != iterable {
-			t.Errorf("iterable %v: %s", iterable, f.Fix.Text)
+		if strings.Contains(wording.Sentences(f.Fix.Advice), "get_worker_info") != iterable {
+			t.Errorf("iterable %v: %s", iterable, wording.Sentences(f.Fix.Advice))
 		}
 	}
 }
@@ -46,7 +47,7 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward, slow)
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "workers", 25, 0)
-	if f.Fix.Old != "" || !strings.Contains(f.Fix.Text, "names no DataLoader") {
+	if f.Fix.Action.Old != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "names no DataLoader") {
 		t.Errorf("%+v", f.Fix)
 	}
 	p = building("trainer.train()", model.Loader{})
@@ -55,8 +56,8 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), trainer), slow)
 	res, _ = find(t, p)
 	f = want(t, res, cause.Input, "workers", 25, 0)
-	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Change != want || f.Fix.Line != 12 {
-		t.Errorf("line %d becomes %q, want %q", f.Fix.Line, f.Fix.Change, want)
+	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Action.Change() != want || f.Fix.Action.Line != 12 {
+		t.Errorf("line %d becomes %q, want %q", f.Fix.Action.Line, f.Fix.Action.Change(), want)
 	}
 }
 
@@ -76,8 +77,8 @@ func TestWorkersForStorage(t *testing.T) {
 		}
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "storage", 8, 0)
-		if change == "" && f.Fix.Change != "" || !strings.Contains(f.Fix.Change, change) {
-			t.Errorf("with %d workers: %q, want %q", have, f.Fix.Change, change)
+		if change == "" && f.Fix.Action.Change() != "" || !strings.Contains(f.Fix.Action.Change(), change) {
+			t.Errorf("with %d workers: %q, want %q", have, f.Fix.Action.Change(), change)
 		}
 	}
 }
@@ -122,11 +123,11 @@ func TestWorkersThatStartAgain(t *testing.T) {
 			line = 38 // where the iterator is asked
 		}
 		f := want(t, res, cause.Input, "workers", line, 0)
-		if f.Where.Process != "" || !strings.Contains(f.Title, c.title) || !strings.Contains(f.Fix.Text, c.fix) || f.Fix.Old != c.was {
+		if f.Where.Process != "" || !strings.Contains(f.Title.String(), c.title) || !strings.Contains(wording.Sentences(f.Fix.Advice), c.fix) || f.Fix.Action.Old != c.was {
 			t.Errorf("%s: %q, %+v", c.name, f.Title, f.Fix)
 		}
-		if c.was != "" && !strings.HasSuffix(f.Fix.Change, "num_workers=2, persistent_workers=True)") {
-			t.Errorf("%s: %q", c.name, f.Fix.Change)
+		if c.was != "" && !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, persistent_workers=True)") {
+			t.Errorf("%s: %q", c.name, f.Fix.Action.Change())
 		}
 	}
 }
@@ -166,8 +167,8 @@ func waitsForTwo(t *testing.T, line int32) {
 		t.Errorf("saves %.1f ms a step, want most of the 26 that the second loader is waited for", f.Step.Mid/1e6)
 	}
 	for _, e := range f.Evidence {
-		if strings.Contains(e.Text, "one worker") || strings.Contains(e.Text, "takes") && !strings.Contains(e.Text, "96 ms") {
-			t.Errorf("evidence %q", e.Text)
+		if strings.Contains(e.String(), "one worker") || strings.Contains(e.String(), "takes") && !strings.Contains(e.String(), "96 ms") {
+			t.Errorf("evidence %q", e.String())
 		}
 	}
 }
@@ -182,8 +183,8 @@ func TestWorkersWithinTheQuota(t *testing.T) {
 		wait := model.SpanDataWait
 		p.Steps(20, model.PhaseBaseline, testkit.Native(10, module, loop(40)), testkit.Blocked(asleep, line...).In(wait), testkit.Native(155-asleep, line...).In(wait))
 		res, _ := find(t, p)
-		if f := res.Findings[0]; !strings.Contains(f.Fix.Change, workers) {
-			t.Errorf("asleep for %d ms of 155: %q, want %s", asleep, f.Fix.Change, workers)
+		if f := res.Findings[0]; !strings.Contains(f.Fix.Action.Change(), workers) {
+			t.Errorf("asleep for %d ms of 155: %q, want %s", asleep, f.Fix.Action.Change(), workers)
 		}
 	}
 }
@@ -197,7 +198,7 @@ func TestBatchesThatAreQuickToFetch(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 25, 0)
-	if f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "whole batches") || f.Step.Mid < 0.6e6 {
+	if f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "whole batches") || f.Step.Mid < 0.6e6 {
 		t.Errorf("%+v saves %.2f ms", f.Fix, f.Step.Mid/1e6)
 	}
 }
@@ -219,7 +220,7 @@ func TestWorkersThatKeepUpOnAverage(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "workers", 25, 0)
-	if !strings.Contains(f.Title, "keep up") || !strings.HasSuffix(f.Fix.Change, "num_workers=2, prefetch_factor=8)") {
+	if !strings.Contains(f.Title.String(), "keep up") || !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, prefetch_factor=8)") {
 		t.Errorf("%q: %+v", f.Title, f.Fix)
 	}
 }
@@ -236,7 +237,7 @@ func TestWorkersThatAreNotForked(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "workers", 25, 0)
-		if (f.Fix.Old != "") != c.certain || strings.Contains(f.Fix.Text, "not forked") == c.certain {
+		if (f.Fix.Action.Old != "") != c.certain || strings.Contains(wording.Sentences(f.Fix.Advice), "not forked") == c.certain {
 			t.Errorf("Python %s, %q: %+v", c.python, c.line, f.Fix)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a batch.
@@ -66,7 +67,7 @@ func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
 }
 
 // hotEvidence says how much of the fetch the place holds, and how much its line where it is one of several.
-func (v *inputView) hotEvidence(c *Facts) Evidence {
+func (v *inputView) hotEvidence(c *Facts) wording.Text {
 	w, of := c.where(v.hot), "fetching time"
 	if v.own {
 		of = "wait"
@@ -75,12 +76,12 @@ func (v *inputView) hotEvidence(c *Facts) Evidence {
 	if v.hot.line < price.HotLine*v.hot.unit && v.hot.unit > 0 && w.Function != "" && w.Function != "<module>" {
 		at = fmt.Sprintf(" in %s, %s at %s", shortFunction(w.Function), percent(v.hotPart*v.hot.line/v.hot.unit), place(w))
 	}
-	return Evidence{Text: fmt.Sprintf("%s of the %s is%s (%s)", percent(v.hotPart), of, at, plural(v.hot.samples, "sample")), Value: v.hotPart}
+	return wording.Raw(fmt.Sprintf("%s of the %s is%s (%s)", percent(v.hotPart), of, at, plural(v.hot.samples, "sample")), wording.RawFact(v.hotPart, ""))
 }
 
 // handsOverBytes advises tensors where most of the wait goes into bytes.
 func (v *inputView) handsOverBytes(f *Finding) {
-	f.Evidence = append(f.Evidence, Evidence{Text: percent(v.bytes) + " of the wait copies and unpickles what comes through a pipe", Value: v.bytes})
-	f.Fix.Text = "Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors lie in shared memory. Let collate_fn return tensors " +
-		"(torch.from_numpy, torch.tensor), few and large ones, and only what the step uses."
+	f.Evidence = append(f.Evidence, wording.Raw(percent(v.bytes)+" of the wait copies and unpickles what comes through a pipe", wording.RawFact(v.bytes, "")))
+	f.Fix.Advice = []wording.Text{wording.Raw("Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors lie in shared memory. Let collate_fn return tensors " +
+		"(torch.from_numpy, torch.tensor), few and large ones, and only what the step uses.")}
 }

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // besideWorkers builds steps that wait 30 ms for a batch that is ready, as given, and compute for 20 ms; two workers fetch in 4 ms.
@@ -39,15 +40,15 @@ func TestSlowSamplerBesideWorkers(t *testing.T) {
 	rank := append(append([]testkit.Frame{}, sampler...), testkit.Frame{File: "/home/u/lib.py", Function: "Buckets.__iter__.<locals>.<lambda>", First: 24, Line: 24})
 	res, _ := find(t, besideWorkers(testkit.Python(8, sampler...), testkit.Python(18, rank...), testkit.Blocked(4, next[:3]...)))
 	f := want(t, res, cause.Input, "transform", 24, 0.96*26)
-	if f.Where.Process != "" || strings.Contains(f.Fix.Change, "num_workers") {
-		t.Errorf("process %q, change %q, want the training process and no workers", f.Where.Process, f.Fix.Change)
+	if f.Where.Process != "" || strings.Contains(f.Fix.Action.Change(), "num_workers") {
+		t.Errorf("process %q, change %q, want the training process and no workers", f.Where.Process, f.Fix.Action.Change())
 	}
-	if !strings.Contains(f.Fix.Text, "training process") {
-		t.Errorf("fix %q, want that the training process does it", f.Fix.Text)
+	if !strings.Contains(wording.Sentences(f.Fix.Advice), "training process") {
+		t.Errorf("fix %q, want that the training process does it", wording.Sentences(f.Fix.Advice))
 	}
 	for _, e := range f.Evidence {
-		if strings.Contains(e.Text, "of the fetching time is in Buckets") {
-			t.Errorf("evidence %q: a sampler is not part of the fetch", e.Text)
+		if strings.Contains(e.String(), "of the fetching time is in Buckets") {
+			t.Errorf("evidence %q: a sampler is not part of the fetch", e.String())
 		}
 	}
 }
@@ -81,11 +82,11 @@ func TestHandoverOfBytes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, besideWorkers(c.waits...))
 			f := want(t, res, cause.Input, "handover", 31, 29)
-			if got := strings.Contains(f.Fix.Text, "return NumPy arrays"); got == c.bytes {
-				t.Errorf("fix %q advises arrays: %v", f.Fix.Text, got)
+			if got := strings.Contains(wording.Sentences(f.Fix.Advice), "return NumPy arrays"); got == c.bytes {
+				t.Errorf("fix %q advises arrays: %v", wording.Sentences(f.Fix.Advice), got)
 			}
-			if got := strings.Contains(f.Fix.Text, "return tensors"); got != c.bytes {
-				t.Errorf("fix %q advises tensors: %v", f.Fix.Text, got)
+			if got := strings.Contains(wording.Sentences(f.Fix.Advice), "return tensors"); got != c.bytes {
+				t.Errorf("fix %q advises tensors: %v", wording.Sentences(f.Fix.Advice), got)
 			}
 		})
 	}
@@ -102,8 +103,8 @@ func TestFetchingTimeOfAFunctionOfSeveralLines(t *testing.T) {
 	f := want(t, res, cause.Input, "transform", 8, 0)
 	said := ""
 	for _, e := range f.Evidence {
-		if strings.Contains(e.Text, "fetching time") {
-			said = e.Text
+		if strings.Contains(e.String(), "fetching time") {
+			said = e.String()
 		}
 	}
 	if !strings.Contains(said, "100 % of the fetching time is in collate(), 55 % at lib.py:8") {

@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/wording"
 )
 
 // question is what a replay is asked for the price of a wait for data: the fix as a change of the recorded fetches. ok is false
@@ -62,5 +63,5 @@ func (f *Finding) byReplay(c *Facts, before, after float64) {
 		text += fmt.Sprintf("; the workers' start, handing over and cores that are all busy take %s of that back", ms(mean*(1-after/before)-mid))
 	}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = append(f.Evidence, Evidence{Text: text, Value: (before - after) / 1e6, Unit: "ms"})
+	f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact((before-after)/1e6, "ms")))
 }

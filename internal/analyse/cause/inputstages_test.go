@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 var (
@@ -49,7 +50,7 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 		beside(p, 201, c.does)
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, c.sub, c.line, 0)
-		if f.Fix.Old != "" || strings.Contains(f.Fix.Text, "storage") || c.sub == "queue" && (f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "do not run in them")) {
+		if f.Fix.Action.Old != "" || strings.Contains(wording.Sentences(f.Fix.Advice), "storage") || c.sub == "queue" && (f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "do not run in them")) {
 			t.Errorf("%s: %+v", c.name, f.Fix)
 		}
 	}
@@ -69,7 +70,7 @@ func TestDataThatAProcessMakesForWorkers(t *testing.T) {
 	server.Do(testkit.Python(1600, user("serve", 30, 34)))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "queue", 34, 0)
-	if f.Where.Process != "process 110" || f.Fix.Change != "" {
+	if f.Where.Process != "process 110" || f.Fix.Action.Change() != "" {
 		t.Errorf("%+v, %+v", f.Where, f.Fix)
 	}
 }
@@ -91,7 +92,7 @@ func TestAThreadThatReadsWorkersAhead(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 57, 20)
-	if f.Where.Process != "DataLoader worker" || !strings.Contains(f.Evidence[len(f.Evidence)-1].Text, "train.py:38") {
+	if f.Where.Process != "DataLoader worker" || !strings.Contains(f.Evidence[len(f.Evidence)-1].String(), "train.py:38") {
 		t.Errorf("%+v: %+v", f.Where, f.Evidence)
 	}
 }
@@ -133,8 +134,8 @@ func TestAForkedWorkersOuterFramesDoNotFetch(t *testing.T) {
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "workers", 25, 0)
 	for _, e := range f.Evidence {
-		if strings.Contains(e.Text, "train.py:38") {
-			t.Errorf("evidence %q", e.Text)
+		if strings.Contains(e.String(), "train.py:38") {
+			t.Errorf("evidence %q", e.String())
 		}
 	}
 }

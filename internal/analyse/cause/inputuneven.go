@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // uneven finds the worker for whose batches all wait: batches are handed over in turn, one of each worker, so that the slowest worker sets
@@ -43,7 +44,6 @@ func (v *inputView) turns(f *Finding) {
 	if v.slowest == nil || v.own || f.Sub == "handover" {
 		return
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one worker (process %d) takes %s a batch, the others %s: batches come in turn, so that its are waited for", v.slowest.p.PID, ms(v.slowest.mean), ms(v.quick)),
-		Value: v.slowest.mean / 1e6, Unit: "ms"})
-	f.Fix.Text += " Or share the data out anew, so that no worker has more to do than the others."
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("one worker (process %d) takes %s a batch, the others %s: batches come in turn, so that its are waited for", v.slowest.p.PID, ms(v.slowest.mean), ms(v.quick)), wording.RawFact(v.slowest.mean/1e6, "ms")))
+	f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Or share the data out anew, so that no worker has more to do than the others."))
 }

@@ -28,7 +28,7 @@ func TestOneSlowWorkerSetsThePace(t *testing.T) {
 	f := want(t, res, cause.Input, "transform", 8, 28)
 	said := false
 	for _, e := range f.Evidence {
-		said = said || strings.Contains(e.Text, "one worker (process 101) takes 100 ms a batch, the others 4 ms")
+		said = said || strings.Contains(e.String(), "one worker (process 101) takes 100 ms a batch, the others 4 ms")
 	}
 	if !said {
 		t.Errorf("evidence %+v, want the slow worker", f.Evidence)
@@ -53,7 +53,7 @@ func TestTheLocksLineIsThePlace(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "queue", 12, 0)
-	if last := f.Evidence[len(f.Evidence)-1].Text; !strings.Contains(f.Title, "lock") || !strings.Contains(last, "forward() at lib.py:22") {
+	if last := f.Evidence[len(f.Evidence)-1].String(); !strings.Contains(f.Title.String(), "lock") || !strings.Contains(last, "forward() at lib.py:22") {
 		t.Errorf("title %q, evidence %q, want the lock and who holds it", f.Title, last)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // The late rank also validates, which runs the model that all ranks run: the place is what it alone does, not the model's line.
@@ -40,8 +41,8 @@ func TestTheLateRanksReasonIsNoSecondFinding(t *testing.T) {
 	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Blocked(65, module, loop(41), reduce))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Straggler, "", 47, 57)
-	if f.Because == nil || f.Because.Cause != cause.IO || !strings.Contains(f.Fix.Text, "Only rank 0") || !strings.Contains(f.Fix.Text, "Save less often") {
-		t.Errorf("because %+v, fix %q, want rank 0's checkpoint and what helps against it", f.Because, f.Fix.Text)
+	if f.Because == nil || f.Because.Cause != cause.IO || !strings.Contains(wording.Sentences(f.Fix.Advice), "Only rank 0") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Save less often") {
+		t.Errorf("because %+v, fix %q, want rank 0's checkpoint and what helps against it", f.Because, wording.Sentences(f.Fix.Advice))
 	}
 	if n := len(res.Findings); n < 2 || res.Findings[1].Cause != cause.Python || res.Findings[1].Step.Mid < 28e6 {
 		t.Errorf("findings after the first: %+v, want the Python code of both ranks", res.Findings[1:])

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // Thresholds of launch: below them operators are few or large enough that calling them does not matter.
@@ -101,19 +102,19 @@ func (c *Facts) launchFinding(site *launchSite) Draft {
 	per := c.perStep(site.time() + gc)
 	f.Step = f.by(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), Value: o.Top},
-		{Text: fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), Value: per / 1e6, Unit: "ms"},
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), wording.RawFact(o.Top, "")),
+		wording.Raw(fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), wording.RawFact(per/1e6, "ms")),
 	}
 	if gc > 0 {
 		f.Claim.Parts[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	if site.backward {
-		f.Evidence = append(f.Evidence, Evidence{Text: "the backward pass through what is called here is part of it"})
+		f.Evidence = append(f.Evidence, wording.Raw("the backward pass through what is called here is part of it"))
 	}
 	if text := c.launchLines(site); text != "" {
-		f.Evidence = append(f.Evidence, Evidence{Text: text})
+		f.Evidence = append(f.Evidence, wording.Raw(text))
 	}
 	c.launchWords(&f.Finding, site)
 	return f
@@ -139,35 +140,35 @@ func (c *Facts) launchWords(f *Finding, site *launchSite) {
 	if !c.B.PerStep {
 		each += ", tracing left out,"
 	}
-	f.Title = fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), each)
-	f.Caveat = "Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), each))
+	f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes.")}
 	switch site.kind {
 	case launchLoop:
-		f.Fix.Text = "Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region."
+		f.Fix.Advice = []wording.Text{wording.Raw("Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region.")}
 	case launchCells:
-		f.Fix.Text = "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of one element after the other to a cell: it takes the cell's weights and goes over the elements itself."
-		f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
+		f.Fix.Advice = []wording.Text{wording.Raw("Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of one element after the other to a cell: it takes the cell's weights and goes over the elements itself.")}
+		f.Caveat = []wording.Text{wording.Raw("Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words.")}
 	case launchCall:
-		f.Fix.Text = "Give one call more to do (a larger batch, several requests together), or let torch.compile fuse the model's operators."
-		f.Caveat = "Priced from traced steps with the tracing cost taken out; torch.compile costs time at the start."
+		f.Fix.Advice = []wording.Text{wording.Raw("Give one call more to do (a larger batch, several requests together), or let torch.compile fuse the model's operators.")}
+		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; torch.compile costs time at the start.")}
 		if site.backward {
-			f.Caveat = "Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start."
+			f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start.")}
 		}
 	case launchSpread:
-		f.Title += ", on many lines of which none stands out"
-		f.Fix.Text = "Let torch.compile fuse the operators between these lines, or work on more at once: larger batches, several sequences or environments side by side."
-		f.Caveat = "Priced from traced steps with the tracing cost taken out; what fusing leaves depends on where the compiled code has to stop."
+		f.Title = wording.Raw(f.Title.String() + ", on many lines of which none stands out")
+		f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the operators between these lines, or work on more at once: larger batches, several sequences or environments side by side.")}
+		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; what fusing leaves depends on where the compiled code has to stop.")}
 	case launchOptimizer:
-		f.Title = fmt.Sprintf("%s of %s is the optimizer calling tiny operators, one parameter after the other", percent(f.Share), each)
-		f.Fix.Text = "Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built."
+		f.Title = wording.Raw(fmt.Sprintf("%s of %s is the optimizer calling tiny operators, one parameter after the other", percent(f.Share), each))
+		f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built.")}
 		switch {
 		case site.own:
-			f.Fix.Text = "Update all parameters at once: an optimizer of torch.optim with foreach=True or fused=True, or torch._foreach_ operators on lists of tensors here."
+			f.Fix.Advice = []wording.Text{wording.Raw("Update all parameters at once: an optimizer of torch.optim with foreach=True or fused=True, or torch._foreach_ operators on lists of tensors here.")}
 		case site.lists:
-			f.Title = fmt.Sprintf("%s of %s is the optimizer calling tiny operators on lists of parameters", percent(f.Share), each)
-			f.Fix.Text = "Let the optimizer update all parameters in one call: fused=True where it is built, in place of foreach."
+			f.Title = wording.Raw(fmt.Sprintf("%s of %s is the optimizer calling tiny operators on lists of parameters", percent(f.Share), each))
+			f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer update all parameters in one call: fused=True where it is built, in place of foreach.")}
 		}
-		f.Caveat = "Priced from traced steps with the tracing cost taken out; not every optimizer has both forms for every device."
+		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; not every optimizer has both forms for every device.")}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // tracedHandWritten adds a step of 100 ms that a trace covers: five large operators of 9 ms, 500 tiny ones, and then 1,500 tiny ones
@@ -53,7 +54,7 @@ func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
 	if f.Step.High > 46e6 {
 		t.Errorf("at most %.1f ms are promised where the optimizer takes 40", f.Step.High/1e6)
 	}
-	if !strings.Contains(f.Fix.Text, "torch._foreach_") {
-		t.Errorf("a fix for the user's own optimizer: %q", f.Fix.Text)
+	if !strings.Contains(wording.Sentences(f.Fix.Advice), "torch._foreach_") {
+		t.Errorf("a fix for the user's own optimizer: %q", wording.Sentences(f.Fix.Advice))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // recurrentCalls is the number of calls of recurrent layers per step from which a loop around one must be at work: models are not that deep.
@@ -53,9 +54,9 @@ func findRecurrent(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.Recurrent).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s calls a recurrent layer for one element of a sequence after the other", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in the layer's operators, forward and backward, called %.0f times", ms(per), c.Unit(), calls/float64(n)), Value: per / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the elements itself. What follows it can take all of its outputs at once, too."
-	f.Caveat = "Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s calls a recurrent layer for one element of a sequence after the other", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in the layer's operators, forward and backward, called %.0f times", ms(per), c.Unit(), calls/float64(n)), wording.RawFact(per/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the elements itself. What follows it can take all of its outputs at once, too.")}
+	f.Caveat = []wording.Text{wording.Raw("Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words.")}
 	return []Draft{f}
 }

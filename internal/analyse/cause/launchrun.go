@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findCalling finds the user's lines, in a run without steps, at which the interpreter calls one small operator after another: where
@@ -89,10 +90,10 @@ func (c *Facts) launchOverRun(f *Draft, left, cost float64) {
 	for part := range f.claim {
 		f.Claim.Parts[part] /= left
 	}
-	f.Evidence[0] = Evidence{Text: fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
-		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), Value: o.Top * float64(o.Steps)}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what recording them is known to cost, %s, is taken out", ms(cost)), Value: cost / 1e6, Unit: "ms"})
-	f.Caveat = "There are no steps to compare traced ones with; how much remains depends on the form the batched code takes."
+	f.Evidence[0] = wording.Raw(fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
+		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), wording.RawFact(o.Top*float64(o.Steps), ""))
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("what recording them is known to cost, %s, is taken out", ms(cost)), wording.RawFact(cost/1e6, "ms")))
+	f.Caveat = []wording.Text{wording.Raw("There are no steps to compare traced ones with; how much remains depends on the form the batched code takes.")}
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}

@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // called is a number of operators of a step, one after the other, in a part of it.
@@ -92,8 +93,8 @@ func TestOptimizerIsToldAlone(t *testing.T) {
 		fix   string
 	}{{23, 0.4, "loop"}, {43, 0.45, "foreach=True"}} {
 		f := got[i]
-		if f.Where.Line != want.line || math.Abs(f.Share-want.share) > 0.03 || !strings.Contains(f.Fix.Text, want.fix) {
-			t.Errorf("%q at line %d, share %.2f, fix %q; want line %d, %.2f, %q", f.Title, f.Where.Line, f.Share, f.Fix.Text, want.line, want.share, want.fix)
+		if f.Where.Line != want.line || math.Abs(f.Share-want.share) > 0.03 || !strings.Contains(wording.Sentences(f.Fix.Advice), want.fix) {
+			t.Errorf("%q at line %d, share %.2f, fix %q; want line %d, %.2f, %q", f.Title, f.Where.Line, f.Share, wording.Sentences(f.Fix.Advice), want.line, want.share, want.fix)
 		}
 	}
 }
@@ -121,7 +122,7 @@ func TestOptimizerThatWorksOnListsAlready(t *testing.T) {
 		res, _ := find(t, p)
 		got := launches(res)
 		named := len(got) > 0 && got[0].Where.Line == 43
-		if named != (fix != "") || named && (!strings.Contains(got[0].Fix.Text, fix) || strings.Contains(got[0].Fix.Text, "foreach=True")) {
+		if named != (fix != "") || named && (!strings.Contains(wording.Sentences(got[0].Fix.Advice), fix) || strings.Contains(wording.Sentences(got[0].Fix.Advice), "foreach=True")) {
 			t.Errorf("%s: findings %+v, want %q", form, res.Findings, fix)
 		}
 	}
@@ -147,12 +148,12 @@ func TestEvenLinesHaveNoPlace(t *testing.T) {
 			f := want(t, res, cause.Launch, "", c.line, 0)
 			text := ""
 			for _, e := range f.Evidence {
-				text += e.Text + "\n"
+				text += e.String() + "\n"
 			}
 			if told := strings.Contains(text, "train.py:41"); c.line == 0 && !told {
 				t.Errorf("the lines are not told: %s", text)
 			}
-			if spread := strings.Contains(f.Title, "none stands out"); spread != (c.line == 0) {
+			if spread := strings.Contains(f.Title.String(), "none stands out"); spread != (c.line == 0) {
 				t.Errorf("title %q", f.Title)
 			}
 		})
@@ -211,8 +212,8 @@ func TestRecurrentCells(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(70, read...), testkit.Python(30, read...))
 	tracedCalls(p, called{name: "aten::lstm_cell", n: 3000, us: 25})
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Launch, "", 23, 0); !strings.Contains(f.Fix.Text, "nn.LSTM") {
-		t.Errorf("fix %q", f.Fix.Text)
+	if f := want(t, res, cause.Launch, "", 23, 0); !strings.Contains(wording.Sentences(f.Fix.Advice), "nn.LSTM") {
+		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
 	}
 }
 
@@ -227,8 +228,8 @@ func TestCallForTooLittleWork(t *testing.T) {
 	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(41)))...)
 	tracedStep(p, testkit.Native(9), called{name: "aten::linear", n: 150, us: 25})
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Launch, "", 40, 0); !strings.Contains(f.Fix.Text, "batch") || !strings.Contains(f.Fix.Text, "torch.compile") {
-		t.Errorf("fix %q", f.Fix.Text)
+	if f := want(t, res, cause.Launch, "", 40, 0); !strings.Contains(wording.Sentences(f.Fix.Advice), "batch") || !strings.Contains(wording.Sentences(f.Fix.Advice), "torch.compile") {
+		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
 	}
 }
 
@@ -256,8 +257,8 @@ func TestLayersAndALoopBesideThem(t *testing.T) {
 		i := slices.IndexFunc(got, func(f cause.Finding) bool { return f.Where.Line == line })
 		if i < 0 {
 			t.Errorf("nothing at line %d: %+v", line, got)
-		} else if f := got[i]; math.Abs(f.Share-want.share) > 0.05 || !strings.Contains(f.Fix.Text, want.fix) {
-			t.Errorf("line %d: %q, fix %q, want a share of %.2f and %q", line, f.Title, f.Fix.Text, want.share, want.fix)
+		} else if f := got[i]; math.Abs(f.Share-want.share) > 0.05 || !strings.Contains(wording.Sentences(f.Fix.Advice), want.fix) {
+			t.Errorf("line %d: %q, fix %q, want a share of %.2f and %q", line, f.Title, wording.Sentences(f.Fix.Advice), want.share, want.fix)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // findLayout names conversions between memory layouts around convolutions.
@@ -29,9 +30,9 @@ func findLayout(t *Traced, _ Ledger) []Draft {
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s in %d conversions, most in %s", ms(time), n, cut(best.Name, 60)), Value: time / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Keep the model and its input in one layout: channels_last, which the convolutions of the device prefer."
-	f.Fix.Change = "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)"
-	f.Caveat += " Operators without a channels-last form convert back."
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s in %d conversions, most in %s", ms(time), n, cut(best.Name, 60)), wording.RawFact(time/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Keep the model and its input in one layout: channels_last, which the convolutions of the device prefer.")}
+	f.Fix.Action = insertLine("model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)")
+	f.Caveat = append(f.Caveat, wording.Raw(" Operators without a channels-last form convert back."))
 	return []Draft{f}
 }

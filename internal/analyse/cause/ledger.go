@@ -24,16 +24,13 @@ type Claim struct {
 type Draft struct {
 	Finding
 	Claim Claim
-	basis string // what the price rests on, where it was not measured
 }
 
 func draft(f Finding, claimed Parts) Draft { return Draft{Finding: f, Claim: Claim{Parts: claimed}} }
 
 // by prices by a row of the price book, and remembers what that rests on.
 func (d *Draft) by(r price.Row) price.Row {
-	if basis := r.Basis(); basis != "" {
-		d.basis = basis
-	}
+	d.rests = max(d.rests, r.Rests())
 	return r
 }
 
@@ -126,7 +123,7 @@ func (l *book) settle(f *Finding) {
 	if part, others := l.take(f.claim); part < price.Settled {
 		f.Step, f.Run, f.Share = f.Step.Scale(part), f.Run.Scale(part), f.Share*part
 		if others {
-			f.Evidence = append(f.Evidence, Evidence{Text: countedElsewhere})
+			f.Evidence = append(f.Evidence, countedElsewhere)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // torchThreads is the number of intra-op threads that the program uses; the number of usable cores where that is unknown.
@@ -63,15 +64,15 @@ func findQuota(c *Facts) (Draft, bool) {
 	f.Run.Mid = min(f.Run.Mid, likely*c.Wall, f.Run.High)
 	f.Run.Low = min(f.Run.Low, f.Run.Mid)
 	f.Step = f.Run.Scale(1 / float64(max(c.Steps, 1)))
-	f.Title = fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), Value: throttled / 1e9, Unit: "s"}}
-	f.Fix.Text = "Ask for more CPU: all threads stop when the quota is used up."
+	f.Title = wording.Raw(fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), wording.RawFact(throttled/1e9, "s"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Ask for more CPU: all threads stop when the quota is used up.")}
 	if threads, grants := torchThreads(c), math.Max(math.Floor(*e.CPUQuota), 1); threads > grants {
-		f.Fix.Text = fmt.Sprintf("Ask for more CPU, or use no more threads than the quota grants: all threads stop when it is used up (%.0f threads now).", threads)
-		f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%.0f", grants)
+		f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Ask for more CPU, or use no more threads than the quota grants: all threads stop when it is used up (%.0f threads now).", threads))}
+		f.Fix.Action = setThreads(int(grants))
 	}
-	f.Caveat = "The counter is the cgroup's: other processes in the container count too."
-	f.Confidence = Confidence{Medium, "the cgroup's throttling counter before and after the run"}
+	f.Caveat = []wording.Text{wording.Raw("The counter is the cgroup's: other processes in the container count too.")}
+	f.Confidence = Confidence{Medium, []wording.Text{wording.Raw("the cgroup's throttling counter before and after the run")}}
 	return f, true
 }
 
@@ -114,8 +115,8 @@ func findOMPDefault(c *Facts) (Draft, bool) {
 		return Draft{}, false
 	}
 	f := c.fewThreads("omp-default", 1, c.Cores/ranks)
-	f.Title = "the launcher gives each rank one thread"
-	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d torchrun ...", int(c.Cores/ranks))
+	f.Title = wording.Raw("the launcher gives each rank one thread")
+	f.Fix.Action = setThreads(int(c.Cores / ranks))
 	return f, true
 }
 
@@ -127,10 +128,10 @@ func findAffinity(c *Facts) (Draft, bool) {
 		return Draft{}, false
 	}
 	f := c.fewThreads("affinity", float64(have), float64(share))
-	f.Title = fmt.Sprintf("the program is bound to %d of the machine's %d cores", have, e.CPUs)
-	f.Fix.Text = "Ask the scheduler or the launcher for more cores (taskset, --cpus-per-task, the container's cpuset)."
+	f.Title = wording.Raw(fmt.Sprintf("the program is bound to %d of the machine's %d cores", have, e.CPUs))
+	f.Fix.Advice = []wording.Text{wording.Raw("Ask the scheduler or the launcher for more cores (taskset, --cpus-per-task, the container's cpuset).")}
 	if n, err := strconv.Atoi(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"])); err == nil && n <= have {
-		f.Fix.Text += fmt.Sprintf(" OMP_NUM_THREADS=%d is set as well: more cores help only with more threads.", n)
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(fmt.Sprintf(" OMP_NUM_THREADS=%d is set as well: more cores help only with more threads.", n)))
 	}
 	return f, true
 }
@@ -142,10 +143,10 @@ func (c *Facts) fewThreads(sub string, have, could float64) Draft {
 	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps)), guess: true}, nil)
 	f.Step = gain.Scale(ops)
 	f.Run = c.overOperators(f.Step, gain)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), Value: ops / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Let the operators use the cores that are free."
-	f.Caveat = "Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement (run --measure-fixes makes one)."
-	f.Confidence = Confidence{Low, "priced by the number of cores and the kinds of operators; not measured with another count"}
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), wording.RawFact(ops/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Let the operators use the cores that are free.")}
+	f.Caveat = []wording.Text{wording.Raw("Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement (run --measure-fixes makes one).")}
+	f.Confidence = Confidence{Low, []wording.Text{wording.Raw("priced by the number of cores and the kinds of operators; not measured with another count")}}
 	return f
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findGPUMachine names devices that other programs use as well. Their clock is read before and after the run only, when
@@ -37,11 +38,11 @@ func findGPUMachine(c *Facts, _ Ledger) []Draft {
 
 // gpuFinding prices a part of the device's time, in ns over the accounted steps.
 func (c *Facts) gpuFinding(sub string, device, part float64, row price.Row, title, fix, caveat string) Draft {
-	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: title, Caveat: caveat,
-		Confidence: Confidence{Low, "the driver's numbers, not a run on another device"}}, nil)
+	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: wording.Raw(title), Caveat: []wording.Text{wording.Raw(caveat)},
+		Confidence: Confidence{Low, []wording.Text{wording.Raw("the driver's numbers, not a run on another device")}}}, nil)
 	f.Step = f.by(row).Times(c.perStep(device * part))
 	f.Run = c.overRun(f.Step)
-	f.Fix.Text = fix
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the device works for %s per %s, by its own events", ms(c.perStep(device)), c.Unit()), Value: c.perStep(device) / 1e6, Unit: "ms"}}
+	f.Fix.Advice = []wording.Text{wording.Raw(fix)}
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the device works for %s per %s, by its own events", ms(c.perStep(device)), c.Unit()), wording.RawFact(c.perStep(device)/1e6, "ms"))}
 	return f
 }

@@ -23,7 +23,7 @@ func TestMeasuredClaims(t *testing.T) {
 		left     float64
 	}{{bounds(50*ms, 60*ms, 70*ms), 40}, {bounds(5*ms, 10*ms, 12*ms), 90}} {
 		threads := Finding{Cause: Threads, Step: bounds(0, 30*ms, 70*ms), Run: bounds(0, 600*ms, 1400*ms), claim: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}, guess: true}
-		threads.Measured(x.measured, x.measured.Scale(20))
+		threads.measure(x.measured, x.measured.Scale(20))
 		found := []Finding{threads}
 		InOrder(found, c, replay.NewSession(p.S, account))
 		if o := found[0].InOrder; o == nil || o.After/ms < x.left-1 || o.After/ms > x.left+1 {
@@ -31,7 +31,7 @@ func TestMeasuredClaims(t *testing.T) {
 		}
 	}
 	refuted := Finding{Cause: Threads, Step: bounds(0, 30*ms, 70*ms), claim: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}}
-	refuted.Refuted()
+	refuted.refuted()
 	found := []Finding{{Cause: Python, Step: bounds(0, 20*ms, 20*ms), Run: bounds(0, 400*ms, 400*ms), claim: map[analyse.PartID]float64{analyse.PartPython: 400 * ms}}, refuted}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	if found[0].InOrder == nil || found[1].InOrder != nil {
@@ -55,8 +55,8 @@ func TestRefutedMakesRoom(t *testing.T) {
 	if len(res.Findings) != 1 || res.Largest < 0.019 || res.Largest > 0.021 {
 		t.Fatalf("%d findings, the largest other saves %g of the step; want one, and 0.02", len(res.Findings), res.Largest)
 	}
-	res.Findings[0].Refuted()
-	res.Remeasured(c)
+	res.Findings[0].refuted()
+	res.settle(c)
 	if f := &res.Findings[0]; len(res.Findings) != 2 || f.Cause != Python || f.Step.Mid < 19.9*ms || f.Step.Mid > 20.1*ms || len(f.Evidence) > 0 {
 		t.Errorf("%+v, want the interpreter's 20 ms, without a word on what others claim", res.Findings)
 	}
@@ -67,7 +67,7 @@ func TestOnlyAPartKeepsItsOwnPrice(t *testing.T) {
 	f := Finding{Cause: Threads, Step: bounds(0, 40, 80), Run: bounds(0, 400, 800)}
 	f.bare = &ownPrice{step: f.Step, run: f.Run}
 	f.onlyPart(0.5, countedElsewhere)
-	f.Rest(0.5)
+	f.rest(0.5)
 	if f.Step != (bounds(0, 20, 40)) || f.Run != (bounds(0, 200, 400)) || len(f.Evidence) > 0 {
 		t.Errorf("%+v", f)
 	}
@@ -85,5 +85,14 @@ func TestOneFindingFitsTheRun(t *testing.T) {
 	res.settle(c)
 	if f := &res.Findings[0]; f.Run.Mid != c.Wall || f.Step.Mid != 90e6 || len(f.Evidence) > 0 {
 		t.Errorf("%+v saves %g of %g", f, f.Run.Mid, c.Wall)
+	}
+}
+
+// TestMeasuredAnother: lower precision is no price of a finding that asks for a higher one.
+func TestMeasuredAnother(t *testing.T) {
+	for _, of := range []string{Precision, Layout, Python, MemoryBound} {
+		if fits := fixFor(&Finding{Cause: of}); fits != nil && (fits("bf16") || fits("threads=4")) {
+			t.Errorf("%s is priced by another fix than its own", of)
+		}
 	}
 }

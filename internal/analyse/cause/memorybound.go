@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // tracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
@@ -32,19 +33,19 @@ func tracedMemoryBound(t *Traced, _ Ledger) []Draft {
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s in %d element-wise kernels of %s on average", ms(time), n, ms(time/float64(n))), Value: time / 1e6, Unit: "ms"},
-		{Text: fmt.Sprintf("most in %s, called by %s", cut(best.Name, 60), nonEmpty(best.Launcher, "no operator"))},
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%s in %d element-wise kernels of %s on average", ms(time), n, ms(time/float64(n))), wording.RawFact(time/1e6, "ms")),
+		wording.Raw(fmt.Sprintf("most in %s, called by %s", cut(best.Name, 60), nonEmpty(best.Launcher, "no operator"))),
 	}
-	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once; use operators that are fused already (attention, normalisation, optimizers with fused=True)."
-	f.Fix.Change = "model = torch.compile(model)"
+	f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the chain, so that the data moves once; use operators that are fused already (attention, normalisation, optimizers with fused=True).")}
+	f.Fix.Action = insertLine("model = torch.compile(model)")
 	if compiled {
-		f.Fix.Text = "torch.compile fuses a part of the program already, and these kernels lie outside of it: compile the functions that call them as well, or mend what breaks the compiled graph there (TORCH_LOGS=graph_breaks lists it)."
-		f.Fix.Change = ""
+		f.Fix.Advice = []wording.Text{wording.Raw("torch.compile fuses a part of the program already, and these kernels lie outside of it: compile the functions that call them as well, or mend what breaks the compiled graph there (TORCH_LOGS=graph_breaks lists it).")}
+		f.Fix.Action = Action{}
 	}
 	b := price.Elementwise.Bounds()
-	f.Caveat += fmt.Sprintf(" Its bounds are %.0f to %.0f %% of these kernels' time, from experience: the trace does not say how many bytes they move."+
-		" How much a chain gains depends on how many operators of it become one.", 100*b.Low, 100*b.High)
+	f.Caveat = append(f.Caveat, wording.Raw(fmt.Sprintf(" Its bounds are %.0f to %.0f %% of these kernels' time, from experience: the trace does not say how many bytes they move."+
+		" How much a chain gains depends on how many operators of it become one.", 100*b.Low, 100*b.High)))
 	return []Draft{f}
 }
 
@@ -95,32 +96,32 @@ func (c *Facts) chainFinding(l Ledger, time float64, optimizer bool) Draft {
 		Parts{analyse.PartOps: time})
 	own := c.chainPlace(l, &f.Finding, optimizer) && optimizer
 	per := c.perStep(time)
-	f.Step = f.by(fused(c.B.Ops, optimizer)).Times(per)
+	f.Step = f.by(fusedChain(c.B.Ops, optimizer)).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each())
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each()))
 	where := "in element-wise operators outside of the optimizer"
-	f.Fix.Text = "Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp). What is the same in every step is computed once, before them."
+	f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp). What is the same in every step is computed once, before them.")}
 	if optimizer {
 		where = "in the optimizer, operator by operator over all parameters"
-		f.Fix.Text = "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use."
-		f.Fix.Change = fusedChange
+		f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use.")}
+		f.Fix.Action = setArguments("", Argument{fused, "True"})
 	}
 	if own {
-		f.Fix.Text = "Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries."
-		f.Fix.Change = ""
+		f.Fix.Advice = []wording.Text{wording.Raw("Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries.")}
+		f.Fix.Action = Action{}
 	}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(per), c.Unit(), where), Value: per / 1e6, Unit: "ms"}}
-	f.Caveat = "How much fusing gains is a range from experience, not from a measurement of this program: try it."
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s %s", ms(per), c.Unit(), where), wording.RawFact(per/1e6, "ms"))}
+	f.Caveat = []wording.Text{wording.Raw("How much fusing gains is a range from experience, not from a measurement of this program: try it.")}
 	return f
 }
 
-// fusedChange is what an optimizer is built with to go over its parameters once.
-const fusedChange = "fused=True"
+// fused is the argument by which an optimizer goes over its parameters once.
+const fused = "fused"
 
-// fused is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose memory is
+// fusedChain is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose memory is
 // fetched anew each time and needs no fetching at all then, less where all of it works in place (SGD with momentum). Of other chains less is
 // known.
-func fused(o *analyse.OpAccount, optimizer bool) price.Row {
+func fusedChain(o *analyse.OpAccount, optimizer bool) price.Row {
 	switch {
 	case !optimizer:
 		return price.FusedChain

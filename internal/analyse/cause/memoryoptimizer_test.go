@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers one
@@ -63,8 +64,8 @@ func TestTheOptimizersChainIsPricedAlone(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, chains(c.own, c.optimizer))
 			f := want(t, res, cause.MemoryBound, "", 42, 0)
-			if got := f.Step.Mid / 1e6; math.Abs(got-c.stepMs) > 0.5 || f.Fix.Change != "fused=True" {
-				t.Errorf("saves %.1f ms by %q, want %.1f", got, f.Fix.Change, c.stepMs)
+			if got := f.Step.Mid / 1e6; math.Abs(got-c.stepMs) > 0.5 || f.Fix.Action.Change() != "fused=True" {
+				t.Errorf("saves %.1f ms by %q, want %.1f", got, f.Fix.Action.Change(), c.stepMs)
 			}
 			if n := len(res.Findings); n != 1 && res.Findings[1].Cause == cause.MemoryBound {
 				t.Errorf("%d findings; the program's own chain is too small for one", n)
@@ -72,7 +73,7 @@ func TestTheOptimizersChainIsPricedAlone(t *testing.T) {
 		})
 	}
 	res, _ := find(t, chains(34, map[string]int{"aten::sqrt": 24, "aten::div": 12, "aten::addcmul_": 4}))
-	if len(res.Findings) < 2 || res.Findings[0].Where.Line != 42 || res.Findings[1].Where.Line != 12 || strings.Contains(res.Findings[1].Fix.Text, "fused=True") {
+	if len(res.Findings) < 2 || res.Findings[0].Where.Line != 42 || res.Findings[1].Where.Line != 12 || strings.Contains(wording.Sentences(res.Findings[1].Fix.Advice), "fused=True") {
 		t.Errorf("findings %+v, want the optimizer's chain and the program's own, each with its cure", res.Findings)
 	}
 }
@@ -104,7 +105,7 @@ func TestAnOptimizerOfTheProgramsOwn(t *testing.T) {
 	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"class AdamOwn(torch.optim.Optimizer):"}}
 	res, _ := find(t, p)
 	f := want(t, res, cause.MemoryBound, "", 66, 0)
-	if f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "in place of this one") {
-		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", f.Fix.Text, f.Fix.Change)
+	if f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "in place of this one") {
+		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", wording.Sentences(f.Fix.Advice), f.Fix.Action.Change())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // findTables names embedding tables whose gradient holds all rows although a step looks up few of them: making it and the optimizer's
@@ -46,15 +47,15 @@ func findTables(c *Facts, l Ledger) []Draft {
 	per, left := c.perStep(time), c.perStep(scale*kept)
 	f.Step = bounds(price.SparseTable.Bounds().Low*max(per-2*left, 0), per-left, per)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each())
-	f.Evidence = []Evidence{
-		{Text: fmt.Sprintf("%s per %s: gradients of all rows %s, the optimizer on them %s", ms(per), c.Unit(), ms(c.perStep(backward)), ms(c.perStep(optimizer))), Value: per / 1e6, Unit: "ms"},
-		{Text: fmt.Sprintf("the costliest table has %d rows of %d numbers, and a %s looks up %.0f of them at most (%s)", most.Rows, most.Width, c.Unit(), most.Lookups, percent(most.Lookups/float64(most.Rows))), Value: most.Lookups},
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{
+		wording.Raw(fmt.Sprintf("%s per %s: gradients of all rows %s, the optimizer on them %s", ms(per), c.Unit(), ms(c.perStep(backward)), ms(c.perStep(optimizer))), wording.RawFact(per/1e6, "ms")),
+		wording.Raw(fmt.Sprintf("the costliest table has %d rows of %d numbers, and a %s looks up %.0f of them at most (%s)", most.Rows, most.Width, c.Unit(), most.Lookups, percent(most.Lookups/float64(most.Rows))), wording.RawFact(most.Lookups, "")),
 	}
-	f.Fix.Text = "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam."
-	f.Fix.Change = "nn.Embedding(..., sparse=True)"
+	f.Fix.Advice = []wording.Text{wording.Raw("Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam.")}
+	f.Fix.Action = setArguments("nn.Embedding", Argument{"sparse", "True"})
 	c.builtAt(&f.Finding)
-	f.Caveat = "A row's moments then change in the steps that use it only, so that training differs a little; weight decay, momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other programs."
+	f.Caveat = []wording.Text{wording.Raw("A row's moments then change in the steps that use it only, so that training differs a little; weight decay, momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other programs.")}
 	return []Draft{f}
 }
 
@@ -66,21 +67,21 @@ const manyTables = 5
 
 // builtAt says where the program builds tables. The change stays a description: the optimizer changes with it.
 func (c *Facts) builtAt(f *Finding) {
-	f.Fix.uncertain = true
+	f.Fix.Action.uncertain = true
 	lines := c.userLines(func(code string) bool {
 		return buildsTable.MatchString(code) && !strings.HasPrefix(code, "class ")
 	})
 	if len(lines) == 0 || len(lines) >= manyTables {
 		return
 	}
-	f.Fix.File, f.Fix.Line = lines[0].file, lines[0].line
-	f.Fix.Change = "nn." + buildsTable.FindString(lines[0].text) + "..., sparse=True)"
+	f.Fix.Action.File, f.Fix.Action.Line = lines[0].file, lines[0].line
+	f.Fix.Action.Call = "nn." + strings.TrimSuffix(buildsTable.FindString(lines[0].text), "(")
 	if len(lines) > 1 {
 		var at []string
 		for _, l := range lines {
 			at = append(at, place(Where{File: l.file, Line: l.line}))
 		}
-		f.Fix.Text += " Tables are built at " + strings.Join(at, ", ") + "."
+		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Tables are built at "+strings.Join(at, ", ")+"."))
 	}
 }
 

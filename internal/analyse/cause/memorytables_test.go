@@ -51,10 +51,10 @@ const small = "[[64, 16], [16, 64]]"
 func TestTablesWithDenseGradients(t *testing.T) {
 	res, _ := find(t, tables(200, small))
 	f := want(t, res, cause.MemoryBound, "tables", 42, 64)
-	if f.Step.High > 80e6 || f.Step.Low < 40e6 || !strings.Contains(f.Title, "64 %") {
+	if f.Step.High > 80e6 || f.Step.Low < 40e6 || !strings.Contains(f.Title.String(), "64 %") {
 		t.Errorf("%s saves %+v", f.Title, f.Step)
 	}
-	if f.Fix.Change != "nn.Embedding(..., sparse=True)" || f.Fix.Line != 2 || f.Fix.Old != "" {
+	if f.Fix.Action.Change() != "nn.Embedding(..., sparse=True)" || f.Fix.Action.Line != 2 || f.Fix.Action.Old != "" {
 		t.Errorf("fix %+v", f.Fix)
 	}
 	for _, f := range res.Findings[1:] {
@@ -65,7 +65,7 @@ func TestTablesWithDenseGradients(t *testing.T) {
 	bags := tables(200, small)
 	bags.S.Sources["/home/u/train.py"].Lines[1] = "    rows = nn.EmbeddingBag(40000, 16)"
 	res, _ = find(t, bags)
-	if f := want(t, res, cause.MemoryBound, "tables", 42, 64); f.Fix.Change != "nn.EmbeddingBag(..., sparse=True)" {
+	if f := want(t, res, cause.MemoryBound, "tables", 42, 64); f.Fix.Action.Change() != "nn.EmbeddingBag(..., sparse=True)" {
 		t.Errorf("fix %+v", f.Fix)
 	}
 	// The more rows a step uses, the less a sparse gradient saves.

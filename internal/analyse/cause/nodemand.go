@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/wording"
 )
 
 // asksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
@@ -43,10 +44,10 @@ func findNoDemand(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = fmt.Sprintf("%s of %s waits for requests: nothing is asked of the program", percent(f.Share), c.each())
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), Value: c.perStep(t) / 1e6, Unit: "ms"}}
-	f.Fix.Text = "No defect: look at the requests that are answered, or measure under load."
-	f.Caveat = "A client that waits for its last answer before it asks again looks the same from here."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for requests: nothing is asked of the program", percent(f.Share), c.each()))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), wording.RawFact(c.perStep(t)/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("No defect: look at the requests that are answered, or measure under load.")}
+	f.Caveat = []wording.Text{wording.Raw("A client that waits for its last answer before it asks again looks the same from here.")}
 	if ok && o.own {
 		c.requestsSleep(&f.Finding, o)
 	}
@@ -57,8 +58,8 @@ func findNoDemand(c *Facts, _ Ledger) []Draft {
 // requests that hang there are in progress, so that no lack of demand can be told from the loop alone.
 func (c *Facts) requestsSleep(f *Finding, o otherSide) {
 	f.Where = o.place
-	f.Title = fmt.Sprintf("%s of %s waits for requests in this thread, while %s %s%s", percent(f.Share), c.each(), o.process, o.sleeps(), in(o.place))
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, o.sleeps(), in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)}}
-	f.Fix.Text = "See what is waited for there: a request that hangs is not answered. `bottleneck dump PID --locals` shows each thread with its variables."
-	f.Caveat = "A background thread that sleeps between its turns looks the same, and is no defect."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for requests in this thread, while %s %s%s", percent(f.Share), c.each(), o.process, o.sleeps(), in(o.place)))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, o.sleeps(), in(o.place), plural(o.samples, "sample")), wording.RawFact(float64(o.samples), ""))}
+	f.Fix.Advice = []wording.Text{wording.Raw("See what is waited for there: a request that hangs is not answered. `bottleneck dump PID --locals` shows each thread with its variables.")}
+	f.Caveat = []wording.Text{wording.Raw("A background thread that sleeps between its turns looks the same, and is no defect.")}
 }

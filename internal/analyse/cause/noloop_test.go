@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // A call that sleeps in a coroutine holds up the event loop; the same call in a thread of the program's own does not.
@@ -35,8 +36,8 @@ func TestACallThatHoldsUpTheEventLoop(t *testing.T) {
 			p.Steps(30, model.PhaseBaseline, testkit.Native(40, at(14)...), testkit.Blocked(60, at(12, c.inner)...))
 			res, _ := find(t, p)
 			f := want(t, res, c.cause, c.sub, 12, 0)
-			if strings.Contains(f.Fix.Text, "event loop") != c.loop {
-				t.Errorf("fix %q, want the event loop in it: %v", f.Fix.Text, c.loop)
+			if strings.Contains(wording.Sentences(f.Fix.Advice), "event loop") != c.loop {
+				t.Errorf("fix %q, want the event loop in it: %v", wording.Sentences(f.Fix.Advice), c.loop)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findPrecision names matrix products and convolutions in fp32 on a device whose matrix units would be several times faster.
@@ -28,20 +29,20 @@ func findPrecision(t *Traced, _ Ledger) []Draft {
 	row := price.MatrixUnits
 	row.Range = bounds(row.Low*mid, mid, min(row.High*mid, price.UnitsMost))
 	f := t.kernelFinding(Precision, w.time, w.at, "matrix products and convolutions run in fp32 without matrix units", row)
-	f.Evidence = append([]Evidence{{Text: fmt.Sprintf("%s in fp32 %s on %s; most in %s", ms(w.time), w.what, w.peaks.Name, w.most), Value: w.time / 1e6, Unit: "ms"}}, w.more...)
+	f.Evidence = append([]wording.Text{wording.Raw(fmt.Sprintf("%s in fp32 %s on %s; most in %s", ms(w.time), w.what, w.peaks.Name, w.most), wording.RawFact(w.time/1e6, "ms"))}, w.more...)
 	tf32 := w.peaks.Rates[analyse.TF32] >= price.WorthUnits*w.peaks.Rates[analyse.FP32]
 	switch {
 	case tf32:
-		f.Fix.Text = "Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast."
-		f.Fix.Change = `torch.set_float32_matmul_precision("high")`
+		f.Fix.Advice = []wording.Text{wording.Raw("Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast.")}
+		f.Fix.Action = insertLine(`torch.set_float32_matmul_precision("high")`)
 	case w.before8:
-		f.Fix.Text = "Run the forward pass in float16 under autocast, in training with a GradScaler: this device's matrix units take neither bfloat16 nor 32-bit inputs."
-		f.Fix.Change = `with torch.autocast("cuda", torch.float16):`
+		f.Fix.Advice = []wording.Text{wording.Raw("Run the forward pass in float16 under autocast, in training with a GradScaler: this device's matrix units take neither bfloat16 nor 32-bit inputs.")}
+		f.Fix.Action = insertLine(`with torch.autocast("cuda", torch.float16):`)
 	default:
-		f.Fix.Text = "Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit inputs."
-		f.Fix.Change = `with torch.autocast("cuda", torch.bfloat16):`
+		f.Fix.Advice = []wording.Text{wording.Raw("Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit inputs.")}
+		f.Fix.Action = insertLine(`with torch.autocast("cuda", torch.bfloat16):`)
 	}
-	f.Caveat += " Results change in the last digits: check the loss."
+	f.Caveat = append(f.Caveat, wording.Raw(" Results change in the last digits: check the loss."))
 	return []Draft{f}
 }
 
@@ -52,7 +53,7 @@ type plainWork struct {
 	before8    bool // a CUDA device of a compute capability below 8: no matrix unit takes bfloat16
 	at         analyse.Where
 	what, most string
-	more       []Evidence
+	more       []wording.Text
 }
 
 // add counts kernel time on a device with such peaks; it is left out where matrix units are not much faster.
@@ -108,7 +109,7 @@ func (t *Traced) plainOperators() (w plainWork) {
 	}
 	w.at, w.what, w.most = analyse.Where{Op: best.Name}, "operators", best.Name+" of "+cut(best.Shapes, 80)
 	if best.TFLOPs > 0 {
-		w.more = []Evidence{{Text: fmt.Sprintf("%s reaches %.3g TFLOP/s of %.3g possible in fp32", best.Name, best.TFLOPs, best.Peak), Value: best.TFLOPs, Unit: "TFLOP/s"}}
+		w.more = []wording.Text{wording.Raw(fmt.Sprintf("%s reaches %.3g TFLOP/s of %.3g possible in fp32", best.Name, best.TFLOPs, best.Peak), wording.RawFact(best.TFLOPs, "TFLOP/s"))}
 	}
 	return w
 }
@@ -140,7 +141,7 @@ func (t *Traced) plainKernels() (w plainWork) {
 		if w.at.Op == "" {
 			w.at.Op = best.Launcher
 		}
-		w.more = []Evidence{{Text: fmt.Sprintf("%d such kernels; the trace does not show their shapes", n), Value: float64(n)}}
+		w.more = []wording.Text{wording.Raw(fmt.Sprintf("%d such kernels; the trace does not show their shapes", n), wording.RawFact(float64(n), ""))}
 	}
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // slowTypes are the element types that fast libraries for convolutions may not know, as traces write them.
@@ -55,13 +56,13 @@ func findFormat(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.NoFastCode).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = fmt.Sprintf("%s of %s is convolutions in %s, for which this CPU has no fast code", percent(f.Share), c.each(), format)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), Value: per / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Let model and inputs stay in float32 on the CPU: " + format + " saves memory there, not time."
-	f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain. Weights take twice the memory."
+	f.Title = wording.Raw(fmt.Sprintf("%s of %s is convolutions in %s, for which this CPU has no fast code", percent(f.Share), c.each(), format))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), wording.RawFact(per/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Let model and inputs stay in float32 on the CPU: " + format + " saves memory there, not time.")}
+	f.Caveat = []wording.Text{wording.Raw("How much faster float32 is was not measured: the range is what convolutions of usual sizes gain. Weights take twice the memory.")}
 	if format == "float64" {
-		f.Fix.Text = "Where float32 is precise enough, make model and inputs of it: NumPy's arrays are float64 unless something else is said."
-		f.Caveat = "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain."
+		f.Fix.Advice = []wording.Text{wording.Raw("Where float32 is precise enough, make model and inputs of it: NumPy's arrays are float64 unless something else is said.")}
+		f.Caveat = []wording.Text{wording.Raw("How much faster float32 is was not measured: the range is what convolutions of usual sizes gain.")}
 	}
 	return []Draft{f}
 }

@@ -39,7 +39,7 @@ func convolutionProgram(op, types string) *testkit.Program {
 func TestConvolutionsWithoutFastCode(t *testing.T) {
 	res, _ := find(t, convolutionProgram("aten::_slow_conv2d_forward", `["c10::Half", "c10::Half"]`))
 	f := want(t, res, cause.Precision, "", 12, 58*0.85)
-	if !strings.Contains(f.Title, "float16") {
+	if !strings.Contains(f.Title.String(), "float16") {
 		t.Errorf("title %q", f.Title)
 	}
 	for name, p := range map[string]*testkit.Program{
@@ -69,11 +69,11 @@ func TestConvertingANumberIsNoComputingInDouble(t *testing.T) {
 func TestComputingInDouble(t *testing.T) {
 	res, _ := find(t, convolutionProgram("aten::addmm", `["double", "double", "double", "Scalar"]`))
 	f := want(t, res, cause.Precision, "", 12, 90*0.55)
-	if !strings.Contains(f.Title, "float64") || f.Confidence.Level == cause.High {
+	if !strings.Contains(f.Title.String(), "float64") || f.Confidence.Level == cause.High {
 		t.Errorf("%+v", f)
 	}
 	res, _ = find(t, convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`))
-	if f := want(t, res, cause.Precision, "", 12, 58*0.85); !strings.Contains(f.Title, "no fast code") {
+	if f := want(t, res, cause.Precision, "", 12, 58*0.85); !strings.Contains(f.Title.String(), "no fast code") {
 		t.Errorf("title %q", f.Title)
 	}
 	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`, "not recorded": ""} {

@@ -23,7 +23,7 @@ func TestFunctionOfSeveralCallersIsOneFinding(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Python, "", 23, 27)
-	if !strings.HasPrefix(f.Title, "47 % of each step") {
+	if !strings.HasPrefix(f.Title.String(), "47 % of each step") {
 		t.Errorf("title %q", f.Title)
 	}
 	for _, other := range res.Findings[1:] {

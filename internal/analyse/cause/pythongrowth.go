@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Limits of growth: how often a place's time must at least double, from the first third of the steps to the last, and by how many
@@ -24,8 +25,8 @@ func (c *Facts) grows(f *Finding, members []int) {
 	if !ok {
 		return
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("it grows with the run: %s per step in the first third of the steps, %s in the last", ms(first), ms(last)), Value: last / max(first, 1)})
-	f.Fix.Text = "Its time grows with each step: let it work on what is new, and keep sums or counts of what was before. " + f.Fix.Text
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("it grows with the run: %s per step in the first third of the steps, %s in the last", ms(first), ms(last)), wording.RawFact(last/max(first, 1), "")))
+	f.Fix.Advice = append([]wording.Text{wording.Say("growth.fix")}, f.Fix.Advice...)
 }
 
 // growth compares a place's time per step, in ns, in the first and in the last third of the accounted steps. ok is true where it

@@ -37,7 +37,7 @@ func TestTimeThatGrows(t *testing.T) {
 		}
 		said := false
 		for _, e := range res.Findings[0].Evidence {
-			said = said || strings.Contains(e.Text, "grows")
+			said = said || strings.Contains(e.String(), "grows")
 		}
 		if said != c.grows {
 			t.Errorf("time that grows %s: said so is %v: %+v", c.name, said, res.Findings[0].Evidence)

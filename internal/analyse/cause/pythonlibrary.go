@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // ofLibrary says in a finding about Python code whose code it is, where most of the time of its samples (indices of attributed ones)
@@ -27,10 +28,10 @@ func (c *Facts) ofLibrary(f *Finding, members []int) {
 	if name == "" || share < price.LibraryShare {
 		return
 	}
-	f.Title = strings.Replace(f.Title, "is Python code between", "is code of "+name+", called between", 1)
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s of it is spent in code of %s, its native code included", percent(share), name), Value: share})
-	f.Fix.Text = fmt.Sprintf("Call %s less often (every n-th step), for more at once, or before the loop where its answers can be kept; or do the same with operators on tensors.", name)
-	f.Caveat = fmt.Sprintf("What %s does inside is not taken apart; its own threads are not counted.", name)
+	f.Title = wording.Raw(strings.Replace(f.Title.String(), "is Python code between", "is code of "+name+", called between", 1))
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of it is spent in code of %s, its native code included", percent(share), name), wording.RawFact(share, "")))
+	f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Call %s less often (every n-th step), for more at once, or before the loop where its answers can be kept; or do the same with operators on tensors.", name))}
+	f.Caveat = []wording.Text{wording.Raw(fmt.Sprintf("What %s does inside is not taken apart; its own threads are not counted.", name))}
 }
 
 // calledLibrary is the library that a stack's innermost user frame called: the package, or the module of the standard library, of the

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // installed is a frame of an installed package or of the standard library.
@@ -32,9 +33,9 @@ func TestCodeOfALibraryIsNamed(t *testing.T) {
 			p.Steps(20, model.PhaseBaseline, append(acts, testkit.Python(4, module, loop(44), user("whiten", 10, 12)))...)
 			res, b := find(t, p)
 			f := want(t, res, cause.Python, "", 12, 0)
-			named := c.name != "" && strings.Contains(f.Title, "code of "+c.name) && strings.Contains(f.Fix.Text, c.name)
+			named := c.name != "" && strings.Contains(f.Title.String(), "code of "+c.name) && strings.Contains(wording.Sentences(f.Fix.Advice), c.name)
 			if named != (c.name != "") {
-				t.Errorf("%q, fix %q, want %q", f.Title, f.Fix.Text, c.name)
+				t.Errorf("%q, fix %q, want %q", f.Title, wording.Sentences(f.Fix.Advice), c.name)
 			}
 			if got := b.Part(analyse.PartOps) / 20e6; got != 60 {
 				t.Errorf("operators take %.0f ms of a step, want the 60 ms of the model", got)

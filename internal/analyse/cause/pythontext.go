@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // chore is work of a library that is one thing to the user, whichever operators it calls on its way and however long the
@@ -58,12 +59,12 @@ func findChores(c *Facts, _ Ledger) []Draft {
 func (c *Facts) choreFinding(ch *chore, sp spot) Draft {
 	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)}, nil)
 	f.Claim = c.chores(sp.members)
-	f.Title = fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title)
+	f.Title = wording.Raw(fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title))
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.PythonChore).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s per %s %s", ms(t), c.Unit(), ch.evidence), Value: t / 1e6, Unit: "ms"}}
-	f.Fix.Text, f.Caveat = ch.fix, ch.caveat
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s %s", ms(t), c.Unit(), ch.evidence), wording.RawFact(t/1e6, "ms"))}
+	f.Fix.Advice, f.Caveat = []wording.Text{wording.Raw(ch.fix)}, []wording.Text{wording.Raw(ch.caveat)}
 	c.grows(&f.Finding, sp.members)
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own.
@@ -19,18 +20,18 @@ func (c *Facts) findQueue(l Ledger) []Draft {
 	}
 	f := draft(Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)},
 		Parts{analyse.PartBlocked: sp.unit})
-	f.Title = fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members))
+	f.Title = wording.Raw(fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members)))
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.Queue).Times(t)
 	f.Step.Low *= c.ownCPU()
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), Value: t / 1e6, Unit: "ms"}}
-	f.Fix.Text = "Start what is waited for earlier, let it run beside the step, or wait for less."
-	f.Caveat = "What the other side does meanwhile is not known unless it is a Python process of this run."
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), wording.RawFact(t/1e6, "ms"))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Start what is waited for earlier, let it run beside the step, or wait for less.")}
+	f.Caveat = []wording.Text{wording.Raw("What the other side does meanwhile is not known unless it is a Python process of this run.")}
 	if v, ok := c.readAhead(sp.members, sp.unit); ok && !c.takeLocks(sp.members) {
 		read := v.finding(c)
 		read.ask = nil // the recorded waits are the other thread's
-		read.Evidence = append(read.Evidence, Evidence{Text: fmt.Sprintf("the thread waits for another one of the process that reads ahead%s", in(f.Where))})
+		read.Evidence = append(read.Evidence, wording.Raw(fmt.Sprintf("the thread waits for another one of the process that reads ahead%s", in(f.Where))))
 		return []Draft{read}
 	}
 	if o, ok := c.waitedFor(sp.members); ok {
@@ -40,14 +41,14 @@ func (c *Facts) findQueue(l Ledger) []Draft {
 		}
 		f.Where = o.place
 		f.Where.Process = o.process
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), Value: float64(o.samples)})
-		f.Fix.Text = "Make this code faster, let several processes do it, or start it earlier: the step waits for it."
-		f.Caveat = "The saving assumes that what is waited for becomes faster than the step."
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), wording.RawFact(float64(o.samples), "")))
+		f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster, let several processes do it, or start it earlier: the step waits for it.")}
+		f.Caveat = []wording.Text{wording.Raw("The saving assumes that what is waited for becomes faster than the step.")}
 	}
 	if c.takeLocks(sp.members) {
 		f.Where = c.where(sp) // what the lock is held for is told there
-		f.Title = fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members))
-		f.Fix.Text = "Hold the lock for less work, or give each thread an object of its own, so that none has to wait."
+		f.Title = wording.Raw(fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members)))
+		f.Fix.Advice = []wording.Text{wording.Raw("Hold the lock for less work, or give each thread an object of its own, so that none has to wait.")}
 	}
 	c.atLoop(&f.Finding, sp.members)
 	return []Draft{f}

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // rankView is one rank's account.
@@ -83,10 +84,10 @@ func findStraggler(c *Facts, l Ledger) []Draft {
 	if late.p != c.P {
 		f.Claim.Parts = Parts{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), Value: saved / 1e6, Unit: "ms"})
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), wording.RawFact(saved/1e6, "ms")))
 	for _, r := range ranks {
 		if r.p != late.p {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("rank %d waits %s per %s in collectives", r.p.Rank, ms(r.comm), c.Unit()), Value: r.comm / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("rank %d waits %s per %s in collectives", r.p.Rank, ms(r.comm), c.Unit()), wording.RawFact(r.comm/1e6, "ms")))
 		}
 		if len(f.Evidence) > 4 {
 			break
@@ -110,9 +111,9 @@ func findStraggler(c *Facts, l Ledger) []Draft {
 		f.Step = bounds(price.LateShared.Bounds().Low*even*min(mine, c.ownCPU()), even*mine, saved)
 		f.Run = c.overRun(f.Step)
 	}
-	f.Title = fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each())
+	f.Title = wording.Raw(fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each()))
 	lateFix(&f.Finding, late.p.Rank, placed && !shared)
-	f.Caveat = "Holds as far as the rank is late because of its work and not because of its machine."
+	f.Caveat = []wording.Text{wording.Raw("Holds as far as the rank is late because of its work and not because of its machine.")}
 	return []Draft{f}
 }
 
@@ -121,11 +122,11 @@ func lateFix(f *Finding, rank int, alone bool) {
 	switch {
 	case alone && f.Because != nil:
 		f.Fix = f.Because.Fix
-		f.Fix.Text = fmt.Sprintf("Only rank %d does this, and all of them wait for it. %s", rank, f.Fix.Text)
+		f.Fix.Advice = append([]wording.Text{wording.Say("straggler.fix-because", wording.Count("rank", rank))}, f.Fix.Advice...)
 	case alone:
-		f.Fix.Text = fmt.Sprintf("Only rank %d does this, and all of them wait for it: do it less often, beside the steps (another thread or process), or let the ranks take turns.", rank)
+		f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Only rank %d does this, and all of them wait for it: do it less often, beside the steps (another thread or process), or let the ranks take turns.", rank))}
 	default:
-		f.Fix.Text = "Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step."
+		f.Fix.Advice = []wording.Text{wording.Raw("Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step.")}
 	}
 }
 
@@ -153,7 +154,7 @@ func (c *Facts) whyLate(l Ledger, f *Finding, late rankView, ranks []rankView) (
 		placed, shared = true, also
 		f.Where = sub.where(best)
 		f.Where.Rank = late.p.Rank
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the difference arises%s", in(f.Where)), Value: best.line / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the difference arises%s", in(f.Where)), wording.RawFact(best.line/1e6, "ms")))
 	}
 	var found []Draft
 	run(slices.DeleteFunc(rules(), func(r rule[*Facts]) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // smallSHM is the size of shared memory in bytes under which batches of DataLoader workers easily do not fit; a container has
@@ -41,22 +42,22 @@ func findSHM(c *Facts, _ Ledger) []Draft {
 		f.Where.File, f.Where.Line = c.text(sp.File), int(sp.Line)
 		f.Where.Source = c.source(f.Where.File, f.Where.Line)
 	}
-	f.Title = size + " is too small for " + what
-	f.Confidence = Confidence{High, "the error that the program got"}
+	f.Title = wording.Raw(size + " is too small for " + what)
+	f.Confidence = Confidence{High, []wording.Text{wording.Raw("the error that the program got")}}
 	if strings.Contains(c.text(sp.Detail), "Bus error") {
-		f.Title = "a worker died of a bus error, most likely because " + f.Title
-		f.Confidence = Confidence{Medium, "what PyTorch says of a worker that a bus error ends; any other mapped file without room on its disk does the same"}
+		f.Title = wording.Raw("a worker died of a bus error, most likely because " + f.Title.String())
+		f.Confidence = Confidence{Medium, []wording.Text{wording.Raw("what PyTorch says of a worker that a bus error ends; any other mapped file without room on its disk does the same")}}
 	}
 	switch run := c.S.Run; {
 	case lost:
-		f.Title += ": one is lost, and the program waits for it without end"
+		f.Title = wording.Raw(f.Title.String() + ": one is lost, and the program waits for it without end")
 	case run != nil && (run.ExitCode != 0 || run.Signal != ""):
-		f.Title += ", which ended the program"
+		f.Title = wording.Raw(f.Title.String() + ", which ended the program")
 	}
-	f.Evidence = append([]Evidence{{Text: c.text(sp.Detail)}}, c.inFlight(p, sp)...)
-	f.Fix.Text = "Make it larger: " + moreSHM + ". Without that, let less be in it at once: small types (bytes that become floats in the training process), " +
-		"smaller batches, prefetch_factor=1, fewer workers; or none (num_workers=0)."
-	f.Caveat = "Files that killed programs have left in /dev/shm, and other programs' there, take the same room: ls -l /dev/shm."
+	f.Evidence = append([]wording.Text{wording.Raw(c.text(sp.Detail))}, c.inFlight(p, sp)...)
+	f.Fix.Advice = []wording.Text{wording.Raw("Make it larger: " + moreSHM + ". Without that, let less be in it at once: small types (bytes that become floats in the training process), " +
+		"smaller batches, prefetch_factor=1, fewer workers; or none (num_workers=0).")}
+	f.Caveat = []wording.Text{wording.Raw("Files that killed programs have left in /dev/shm, and other programs' there, take the same room: ls -l /dev/shm.")}
 	return []Draft{f}
 }
 
@@ -74,7 +75,7 @@ func (c *Facts) shmSpan() (in *model.Process, at *model.Span) {
 }
 
 // inFlight says how many batches of the DataLoader that a span of process p names can be in shared memory at once.
-func (c *Facts) inFlight(p *model.Process, sp *model.Span) []Evidence {
+func (c *Facts) inFlight(p *model.Process, sp *model.Span) []wording.Text {
 	for _, of := range []*model.Process{p, c.P} {
 		for i := range of.Loaders {
 			l := &of.Loaders[i]
@@ -82,8 +83,8 @@ func (c *Facts) inFlight(p *model.Process, sp *model.Span) []Evidence {
 				continue
 			}
 			n := l.Workers * max(l.Prefetch, 1)
-			return []Evidence{{Text: fmt.Sprintf("%s × prefetch_factor %d: %s can be in it at once, and those that the program still holds", plural(l.Workers, "worker"), max(l.Prefetch, 1),
-				batches(n)), Value: float64(n)}}
+			return []wording.Text{wording.Raw(fmt.Sprintf("%s × prefetch_factor %d: %s can be in it at once, and those that the program still holds", plural(l.Workers, "worker"), max(l.Prefetch, 1),
+				batches(n)), wording.RawFact(float64(n), ""))}
 		}
 	}
 	return nil

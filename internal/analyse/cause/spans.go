@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // spanGroup is the spans of one kind that one line caused.
@@ -164,17 +165,17 @@ func findCompile(c *Facts, _ Ledger) []Draft {
 			f.Where = c.where(sp)
 		}
 	}
-	f.Title = fmt.Sprintf("%s of the time goes into compiling again while the loop runs", percent(f.Share))
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%s after the warm-up took %s", plural(n, "compilation"), ms(total)), Value: total / 1e6, Unit: "ms"}}
+	f.Title = wording.Raw(fmt.Sprintf("%s of the time goes into compiling again while the loop runs", percent(f.Share)))
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s after the warm-up took %s", plural(n, "compilation"), ms(total)), wording.RawFact(total/1e6, "ms"))}
 	if d := c.text(g.detail); d != "" {
-		f.Evidence = append(f.Evidence, Evidence{Text: "reason: " + cut(d, 300)})
+		f.Evidence = append(f.Evidence, wording.Raw("reason: "+cut(d, 300)))
 	}
 	if most := c.mostCompiled(); most >= recompileLimit {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("one place was compiled %d times: PyTorch gives it up after %d (recompile_limit), and what it calls runs uncompiled from there on", most, recompileLimit), Value: float64(most)})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("one place was compiled %d times: PyTorch gives it up after %d (recompile_limit), and what it calls runs uncompiled from there on", most, recompileLimit), wording.RawFact(float64(most), "")))
 	}
-	f.Fix.Text = "Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes."
-	f.Fix.Change = "torch.compile(..., dynamic=True)"
-	f.Caveat = "Dynamic shapes can make the compiled code a little slower."
+	f.Fix.Advice = []wording.Text{wording.Raw("Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes.")}
+	f.Fix.Action = setArguments("torch.compile", Argument{"dynamic", "True"})
+	f.Caveat = []wording.Text{wording.Raw("Dynamic shapes can make the compiled code a little slower.")}
 	return []Draft{f}
 }
 
@@ -196,8 +197,7 @@ func findIO(c *Facts, _ Ledger) []Draft {
 		f := draft(Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count)},
 			Parts{analyse.PartIO: g.inWindows})
 		c.ofRun(&f, g.time, ioPrice(f.Sub))
-		f.Evidence = []Evidence{{Text: fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)),
-			Value: g.time / 1e6, Unit: "ms"}}
+		f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)), wording.RawFact(g.time/1e6, "ms"))}
 		// A checkpoint of several files is one thing to do less often.
 		if i := slices.IndexFunc(out, func(o Draft) bool { return o.Sub == f.Sub && nearby(o.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
@@ -228,7 +228,7 @@ func nearby(a, b Where) bool {
 func (f *Draft) join(g Draft) {
 	f.Share += g.Share
 	f.Step, f.Run = f.Step.Add(g.Step), f.Run.Add(g.Run)
-	f.Evidence = append(f.Evidence, Evidence{Text: g.Evidence[0].Text + " (" + place(g.Where) + ")", Value: g.Evidence[0].Value, Unit: g.Evidence[0].Unit})
+	f.Evidence = append(f.Evidence, wording.Say("io.also", wording.With("what", g.Evidence[0]), wording.Named("at", place(g.Where))))
 	for part, t := range g.Claim.Parts {
 		f.Claim.Parts[part] += t
 	}
@@ -259,7 +259,7 @@ func (c *Facts) sampledIO() []Draft {
 	t := c.perStep(sp.unit)
 	f.Step = f.by(ioPrice(f.Sub)).Times(t)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), Value: t / 1e6, Unit: "ms"}}
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), wording.RawFact(t/1e6, "ms"))}
 	ioWords(c, &f.Finding)
 	c.grows(&f.Finding, sp.members)
 	c.atLoop(&f.Finding, sp.members)
@@ -301,12 +301,12 @@ func ioPrice(sub string) price.Row {
 
 func ioWords(c *Facts, f *Finding) {
 	what := map[string]string{"checkpoint": "writing checkpoints", "logging": "writing logs or other output", "read": "reading files", "network": "the network"}[f.Sub]
-	f.Title = fmt.Sprintf("%s of the time inside the loop goes into %s", percent(f.Share), what)
-	f.Fix.Text = map[string]string{
+	f.Title = wording.Raw(fmt.Sprintf("%s of the time inside the loop goes into %s", percent(f.Share), what))
+	f.Fix.Advice = []wording.Text{wording.Raw(map[string]string{
 		"checkpoint": "Save less often, save only what is needed to go on, or copy the tensors and write them in another process.",
 		"logging":    "Collect and write every n-th step, leave flushing to the file object, or hand the text to another thread.",
 		"read":       "Read once before the loop, keep it in memory, or read ahead in another process.",
 		"network":    "Send or fetch in the background, or batch the calls.",
-	}[f.Sub]
-	f.Caveat = "How long a write takes depends on the state of the page cache and on who else uses the disk."
+	}[f.Sub])}
+	f.Caveat = []wording.Text{wording.Raw("How long a write takes depends on the state of the page cache and on who else uses the disk.")}
 }

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findThreads names more intra-op threads than cores.
@@ -39,16 +40,16 @@ func findThreads(c *Facts, _ Ledger) []Draft {
 		Parts{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}) // what others claim is not slow for want of cores
 	f.Step = cost.Scale(c.perStep(busy))
 	f.Run = c.overOperators(f.Step, cost)
-	f.Title = "more threads compute than there are cores to run them"
+	f.Title = wording.Raw("more threads compute than there are cores to run them")
 	where := "one process"
 	if ranks > 1 {
 		where = fmt.Sprintf("each of %.0f processes", ranks)
 	}
-	f.Evidence = []Evidence{{Text: fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), Value: factor}}
-	f.Fix.Text = "Give each process its share of the cores."
-	f.Fix.Change = fmt.Sprintf("OMP_NUM_THREADS=%d", int(max(c.Cores/ranks, 1)))
-	f.Caveat = "The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it."
-	f.Confidence = Confidence{Low, "thread count against cores; not measured with another count"}
+	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), wording.RawFact(factor, ""))}
+	f.Fix.Advice = []wording.Text{wording.Raw("Give each process its share of the cores.")}
+	f.Fix.Action = setThreads(int(max(c.Cores/ranks, 1)))
+	f.Caveat = []wording.Text{wording.Raw("The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it.")}
+	f.Confidence = Confidence{Low, []wording.Text{wording.Raw("thread count against cores; not measured with another count")}}
 	return []Draft{f}
 }
 
@@ -66,11 +67,11 @@ func oncePerCore(c *Facts, all []Finding) {
 		switch {
 		case f.Cause != Machine || f.Step.Mid <= 0:
 		case f.Sub == "cpu-quota" && threads.measured:
-			f.onlyPart(max(1-threads.Step.Mid/f.Step.Mid, 0), "what fewer threads save was measured, and is not counted here again")
+			f.onlyPart(max(1-threads.Step.Mid/f.Step.Mid, 0), wording.Say("machine.threads-measured"))
 		case f.Sub == "cpu-quota":
-			threads.onlyPart(max(1-f.Step.Mid/threads.Step.Mid, 0), "what the quota held back is counted under machine/cpu-quota and not here again")
+			threads.onlyPart(max(1-f.Step.Mid/threads.Step.Mid, 0), wording.Say("threads.quota-counted"))
 		case (f.Sub == "affinity" || f.Sub == "omp-default") && ops > 0:
-			f.onlyPart(max(1-threads.Step.Mid/ops, 0), "the same operators have too many threads: this is of what is left once those are fewer")
+			f.onlyPart(max(1-threads.Step.Mid/ops, 0), wording.Say("threads.fewer-first"))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // Two ranks that each take all cores for their own lose more than one process with as many threads as there are cores, which loses
@@ -41,8 +42,8 @@ func TestRanksThatEachTakeAllCores(t *testing.T) {
 				return
 			}
 			f := want(t, res, cause.Threads, "", 9, 0.45*60)
-			if want := "    torch.set_num_threads(2)"; f.Fix.Change != want && "    "+f.Fix.Change != want {
-				t.Errorf("change %q, want %q", f.Fix.Change, want)
+			if want := "    torch.set_num_threads(2)"; f.Fix.Action.Change() != want && "    "+f.Fix.Action.Change() != want {
+				t.Errorf("change %q, want %q", f.Fix.Action.Change(), want)
 			}
 		})
 	}
@@ -109,8 +110,8 @@ func TestRanksBoundToTheirShare(t *testing.T) {
 		if got != named {
 			t.Errorf("%d ranks: findings %+v, want affinity: %v", ranks, res.Findings, named)
 		}
-		if got && !strings.Contains(res.Findings[0].Fix.Text, "OMP_NUM_THREADS=2") {
-			t.Errorf("says nothing of the threads that are set: %s", res.Findings[0].Fix.Text)
+		if got && !strings.Contains(wording.Sentences(res.Findings[0].Fix.Advice), "OMP_NUM_THREADS=2") {
+			t.Errorf("says nothing of the threads that are set: %s", wording.Sentences(res.Findings[0].Fix.Advice))
 		}
 	}
 }
@@ -140,7 +141,7 @@ func TestThreadsAndMachineAreOneLoss(t *testing.T) {
 					sum += f.Step.Mid
 					both[f.Cause] = true
 					for _, e := range f.Evidence {
-						said = said || strings.Contains(e.Text, "not here again") || strings.Contains(e.Text, "once those are fewer")
+						said = said || strings.Contains(e.String(), "not here again") || strings.Contains(e.String(), "once those are fewer")
 					}
 				}
 			}
@@ -195,8 +196,8 @@ func TestThreadsThatTheProgramSets(t *testing.T) {
 				t.Fatalf("findings %+v, want threads", res.Findings)
 			}
 			f := res.Findings[i]
-			if strings.TrimSpace(f.Fix.Change) != c.change || f.Where.File != c.where {
-				t.Errorf("change %q at %q, want %q at %q", f.Fix.Change, f.Where.File, c.change, c.where)
+			if strings.TrimSpace(f.Fix.Action.Change()) != c.change || f.Where.File != c.where {
+				t.Errorf("change %q at %q, want %q at %q", f.Fix.Action.Change(), f.Where.File, c.change, c.where)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
 )
 
 // productClasses are the classes of kernels that matrix units can speed up.
@@ -65,7 +66,7 @@ func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title 
 	f := t.finding(id, time, at, title)
 	gain := f.by(row).Bounds()
 	f.Run = bounds(gain.Low*time*t.Busy, gain.Mid*time*t.Busy, gain.High*time)
-	f.Caveat = "Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less."
+	f.Caveat = []wording.Text{wording.Raw("Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less.")}
 	return f
 }
 
@@ -84,19 +85,19 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 	}
 	f := t.finding(Compute, time, analyse.Where{}, "the devices compute").Finding
 	if len(res.Findings) > 0 {
-		f.Title = fmt.Sprintf("the devices compute for %s of their time beside what other findings are about", percent(f.Share))
+		f.Title = wording.Raw(fmt.Sprintf("the devices compute for %s of their time beside what other findings are about", percent(f.Share)))
 	}
 	f.Healthy = true
 	if mfu, name, ok := t.MFU(); ok {
-		f.Title += fmt.Sprintf(", at %s of %s's peak", percent(mfu), name)
+		f.Title = wording.Raw(f.Title.String() + fmt.Sprintf(", at %s of %s's peak", percent(mfu), name))
 	}
 	f.Evidence = t.kinds()
-	f.Fix.Text = "No defect: less work (smaller model, lower precision) or a faster device would help."
+	f.Fix.Advice = []wording.Text{wording.Raw("No defect: less work (smaller model, lower precision) or a faster device would help.")}
 	return f, true
 }
 
 // kinds says which classes of kernels take most of the computing.
-func (t *Traced) kinds() (out []Evidence) {
+func (t *Traced) kinds() (out []wording.Text) {
 	times := map[analyse.KernelClass]float64{}
 	sum := 0.0
 	for i := range t.Kernels {
@@ -113,7 +114,7 @@ func (t *Traced) kinds() (out []Evidence) {
 	}
 	slices.SortFunc(order, func(a, b analyse.KernelClass) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
 	for _, c := range order[:min(len(order), 3)] {
-		out = append(out, Evidence{Text: fmt.Sprintf("%s of the kernels' time is of the kind %s", percent(times[c]/sum), c), Value: times[c] / sum})
+		out = append(out, wording.Raw(fmt.Sprintf("%s of the kernels' time is of the kind %s", percent(times[c]/sum), c), wording.RawFact(times[c]/sum, "")))
 	}
 	return out
 }

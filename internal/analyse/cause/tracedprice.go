@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/wording"
 )
 
 // priceByReplay is false where no replay can know the finding's price. A removal may take away more than the finding is about; its
@@ -33,7 +34,7 @@ func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
 	f.Run = f.Run.Scale(gone / own)
 	f.Run.High = max(f.Run.High, gone) // at best the fix ends all that the removal does
 	if price <= own {
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), Value: (before - after) / 1e6, Unit: "ms"})
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), wording.RawFact((before-after)/1e6, "ms")))
 	}
 	return true
 }
@@ -75,10 +76,10 @@ func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.Kernel
 	low, _, _ := saving(wanted.Low, replay.Change{})
 	high, _, _ := saving(wanted.High, replay.Change{Scale: []replay.Scale{{Name: "cpu", Factor: price.TracedHost.Mid}}})
 	f.Run = bounds(min(low, mid), mid, max(mid, high))
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("replayed with these kernels shorter by %s in all, a traced step takes %s instead of %s", ms(wanted.Mid), ms(after), ms(step)), Value: (step - after) / 1e6, Unit: "ms"})
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("replayed with these kernels shorter by %s in all, a traced step takes %s instead of %s", ms(wanted.Mid), ms(after), ms(step)), wording.RawFact((step-after)/1e6, "ms")))
 	if mid < 0.5*wanted.Mid {
-		f.Evidence = append(f.Evidence, Evidence{Text: "the rest would be spent waiting for the program that launches, or for other work of the device"})
-		f.Caveat += " The upper bound is for a program that launches in half of its traced time, which tracing lengthens."
+		f.Evidence = append(f.Evidence, wording.Raw("the rest would be spent waiting for the program that launches, or for other work of the device"))
+		f.Caveat = append(f.Caveat, wording.Raw(" The upper bound is for a program that launches in half of its traced time, which tracing lengthens."))
 	}
 	return true
 }

@@ -47,7 +47,7 @@ func TestAThreadThatSleepsInALockIsNotWaitedFor(t *testing.T) {
 		if f.Cause != cause.Input || f.Sub != "queue" {
 			continue
 		}
-		if f.Where.Line != 22 || !strings.Contains(f.Evidence[len(f.Evidence)-1].Text, "works") {
+		if f.Where.Line != 22 || !strings.Contains(f.Evidence[len(f.Evidence)-1].String(), "works") {
 			t.Errorf("waits for line %d: %+v, want the thread that computes at line 22", f.Where.Line, f.Evidence)
 		}
 		return
@@ -120,7 +120,7 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 		t.Fatal("nothing is found")
 	}
 	f := &found.Findings[0]
-	if f.Where.Line != 26 || strings.Contains(f.Title, "nothing is asked") || !strings.Contains(f.Title, "another thread of the same process sleeps") {
+	if f.Where.Line != 26 || strings.Contains(f.Title.String(), "nothing is asked") || !strings.Contains(f.Title.String(), "another thread of the same process sleeps") {
 		t.Errorf("%q at line %d, want the thread that hangs at line 26", f.Title, f.Where.Line)
 	}
 }

@@ -64,7 +64,7 @@ func TestAWaitForALockIsCalledThat(t *testing.T) {
 		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, loop(44), user("answer", 10, 12)))
 		found, _ := find(t, p)
-		if len(found.Findings) == 0 || !strings.Contains(found.Findings[0].Title, want) {
+		if len(found.Findings) == 0 || !strings.Contains(found.Findings[0].Title.String(), want) {
 			t.Errorf("%q: %+v, want %q", text, found.Findings, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // findWarmup names start-up that dominates a short run: imports, preparation before the first step, slow first steps. What
@@ -38,39 +39,39 @@ func findWarmup(c *Facts, _ Ledger) []Draft {
 	case ok && sp.unit >= late:
 		f.Where = c.where(sp)
 		f.Share = sp.unit / c.Wall
-		f.Title = fmt.Sprintf("%s of this run prepares the first step", percent(f.Share))
+		f.Title = wording.Raw(fmt.Sprintf("%s of this run prepares the first step", percent(f.Share)))
 		f.Run = f.by(price.Preparation).Times(sp.unit)
-		f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), Value: sp.unit / 1e6, Unit: "ms"})
-		f.Fix.Text = "Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less."
+		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), wording.RawFact(sp.unit/1e6, "ms")))
+		f.Fix.Advice = []wording.Text{wording.Raw("Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less.")}
 	case late > 0:
 		f.Share = late / c.Wall
 		f.Where = c.compiledAt()
-		f.Title = fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share))
+		f.Title = wording.Raw(fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share)))
 		own, shared := c.compilerImports(begin)
 		f.Run = bounds(price.FirstSteps.Bounds().Low*late, late+own, late+own+shared)
 		if !c.optimizes() {
 			f.Run.Mid = f.Run.High
 		}
 		if first > 0 {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("the first steps take %s more than later ones", ms(first)), Value: first / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the first steps take %s more than later ones", ms(first)), wording.RawFact(first/1e6, "ms")))
 		}
 		if late > first {
-			f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("what is compiled once later (a validation, another shape) takes %s", ms(late-first)), Value: (late - first) / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("what is compiled once later (a validation, another shape) takes %s", ms(late-first)), wording.RawFact((late-first)/1e6, "ms")))
 		}
 		if imports := own + shared; imports > Floor*c.Wall {
 			text := fmt.Sprintf("calling torch.compile imports for %s", ms(imports))
 			if shared > 0 && c.optimizes() {
 				text += fmt.Sprintf(", %s of which an optimizer of torch.optim imports as well", ms(shared))
 			}
-			f.Evidence = append(f.Evidence, Evidence{Text: text, Value: imports / 1e6, Unit: "ms"})
+			f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact(imports/1e6, "ms")))
 		}
 		f.Confidence = c.exactBasis(1)
-		f.Fix.Text = "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer."
+		f.Fix.Advice = []wording.Text{wording.Raw("Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer.")}
 	default:
 		return nil
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), Value: setup / 1e6, Unit: "ms"})
-	f.Caveat = "Counts once per run, not per step."
+	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), wording.RawFact(setup/1e6, "ms")))
+	f.Caveat = []wording.Text{wording.Raw("Counts once per run, not per step.")}
 	return []Draft{f}
 }
 

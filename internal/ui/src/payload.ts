@@ -11,6 +11,20 @@ export interface Account {
   notes: string[];
 }
 
+export interface Action {
+  kind: string;
+  call?: string;
+  arguments?: Argument[];
+  variable?: string;
+  value?: string;
+  line?: string;
+}
+
+export interface Argument {
+  name?: string;
+  value: string;
+}
+
 export interface Arrow {
   box: number;
   lane: number;
@@ -47,6 +61,7 @@ export interface Column {
 export interface Confidence {
   level: string;
   why: string;
+  saving?: Confidence;
 }
 
 export interface Fix {
@@ -54,6 +69,7 @@ export interface Fix {
   change?: string;
   was?: string;
   where?: Place;
+  action?: Action;
 }
 
 export interface Flame {

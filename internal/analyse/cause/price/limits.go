@@ -12,6 +12,15 @@ const (
 	WiderGuess  = 0.10 // guess: the same where it is a guess
 	NearlyAll   = 0.9  // guess: share from which a saving counts as the time itself
 
+	NoGain         = 0.005 // guess: of operators' time that a fix saves or costs in a measurement up to which they take as long
+	MeasuredMost   = 0.5   // guess: of the operators' time that was run again, from which the price is trusted
+	MeasuredSome   = 0.15  // guess: the same, halfway
+	MeasuredSpread = 1.1   // guess: of a measured saving's middle, its upper bound at the least
+	CrowdedCores   = 0.5   // guess: cores that other programs keep busy, from which times of several threads say little
+
+	SureSaving  = 1.5 // guess: upper bound of a saving over its lower one up to which it is trusted
+	RoughSaving = 3   // guess: the same up to which it is trusted halfway
+
 	Settled = 0.98 // guess: of a claim that is left it from which its price stays
 
 	DriverShare  = 0.97 // guess: of samples from which a function drives the loop

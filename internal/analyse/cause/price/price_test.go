@@ -119,15 +119,15 @@ func TestGuessesWiden(t *testing.T) {
 	if measured != row.High-row.Low || fitted <= measured || guess <= fitted {
 		t.Errorf("intervals are %.2f wide where measured, %.2f fitted, %.2f a guess", measured, fitted, guess)
 	}
-	if row.Basis() == "" {
+	if row.Rests() != price.Guess {
 		t.Error("a guess is not said")
 	}
-	if row.Kind = price.Measured; row.Basis() != "" {
-		t.Errorf("measured: %s", row.Basis())
+	if row.Kind = price.Measured; row.Rests() != price.Measured {
+		t.Errorf("measured: %s", row.Rests())
 	}
 	row.Kind, row.Range = price.Guess, price.Range{Low: 0.05, Mid: 1, High: 1}
-	if b := row.Bounds(); b.Low != 0 || b.High != 1 || row.Basis() != "" {
-		t.Errorf("of the time itself: %+v, %q", b, row.Basis())
+	if b := row.Bounds(); b.Low != 0 || b.High != 1 || row.Rests() != price.Measured {
+		t.Errorf("of the time itself: %+v, %q", b, row.Rests())
 	}
 }
 

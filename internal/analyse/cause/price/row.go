@@ -60,15 +60,13 @@ func (r Row) Sampled(samples int) Range {
 	return Range{max(min(b.Low, (r.Sure-(r.Low-b.Low))*(1-spread)), 0), r.Mid, b.High + spread}
 }
 
-// Basis says in words what a price by the row rests on; "" where its middle was measured, or is the time itself but for a tenth at most.
-func (r Row) Basis() string {
-	switch {
-	case r.Kind == Measured || r.Mid >= NearlyAll && r.Mid <= 1:
-		return ""
-	case r.Kind == Fitted:
-		return "the share that a fix saves is fitted to other programs"
+// Rests says how far a price by the row can be trusted: as what was measured where its middle was, or is the time itself but for a tenth
+// at most.
+func (r Row) Rests() Kind {
+	if r.Mid >= NearlyAll && r.Mid <= 1 {
+		return Measured
 	}
-	return "the share that a fix saves is a guess"
+	return r.Kind
 }
 
 // exactly is a number without bounds.

@@ -1,4 +1,4 @@
-package view
+package units
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestRangeHasOneUnit(t *testing.T) {
 		{0.001, 90e3, Milliseconds, "1.00 µs – 90.0 s"},
 		{0.093, 0.31, Percent, "9.3–31 %"},
 	} {
-		if got := rangeText(&Range{Low: c.low, High: c.high}, c.unit); got != c.want {
+		if got := Range(c.low, c.high, c.unit); got != c.want {
 			t.Errorf("%v to %v: %q, want %q", c.low, c.high, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package view
+package units
 
 import (
 	"math"
@@ -74,21 +74,30 @@ func Count(n int64) string {
 	return s
 }
 
-// rangeText writes low–high in the unit of the high end: "52–118 ms", "0.028–1.4 s".
-func rangeText(r *Range, unit func(float64) string) string {
-	low, high := unit(r.Low), unit(r.High)
-	if low == high {
-		return high
+// Number writes up to three significant digits, without an exponent and without zeros behind the point.
+func Number(v float64) string {
+	text := Digits(v)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	from, lowOf, _ := strings.Cut(low, " ")
-	number, of, _ := strings.Cut(high, " ")
+	return text
+}
+
+// Range writes low–high in the unit of the high end: "52–118 ms", "0.028–1.4 s". unit writes one number.
+func Range(low, high float64, unit func(float64) string) string {
+	from, to := unit(low), unit(high)
+	if from == to {
+		return to
+	}
+	first, firstOf, _ := strings.Cut(from, " ")
+	number, of, _ := strings.Cut(to, " ")
 	scaled, err := strconv.ParseFloat(number, 64)
-	switch ratio := r.Low / r.High; {
-	case lowOf == of || r.Low == 0:
+	switch ratio := low / high; {
+	case firstOf == of || low == 0:
 	case err == nil && ratio >= 0.001 && ratio < 1:
-		from = strconv.FormatFloat(ratio*scaled, 'g', 2, 64)
+		first = strconv.FormatFloat(ratio*scaled, 'g', 2, 64)
 	default:
-		return low + " – " + high
+		return from + " – " + to
 	}
-	return strings.TrimRight(from+"–"+number+" "+of, " ")
+	return strings.TrimRight(first+"–"+number+" "+of, " ")
 }

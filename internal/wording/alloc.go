@@ -1,0 +1,4 @@
+package wording
+
+// allocTexts are about allocations.
+var allocTexts = table{}

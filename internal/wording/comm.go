@@ -1,0 +1,4 @@
+package wording
+
+// commTexts are about communication.
+var commTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// compileTexts are about compiling again.
+var compileTexts = table{}

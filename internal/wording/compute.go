@@ -1,0 +1,4 @@
+package wording
+
+// computeTexts are about computing.
+var computeTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// copyTexts are about copies.
+var copyTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// gcTexts are about garbage collections.
+var gcTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// gilTexts are about the interpreter's lock.
+var gilTexts = table{}

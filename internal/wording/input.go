@@ -1,0 +1,4 @@
+package wording
+
+// inputTexts are about waits for data.
+var inputTexts = table{}

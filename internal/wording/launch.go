@@ -1,0 +1,4 @@
+package wording
+
+// launchTexts are about calls of tiny operators.
+var launchTexts = table{}

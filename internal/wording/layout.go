@@ -1,0 +1,4 @@
+package wording
+
+// layoutTexts are about memory layouts.
+var layoutTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// machineTexts are about what the machine withholds.
+var machineTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// memoryTexts are about operators that move data.
+var memoryTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// nodemandTexts are about a device without work.
+var nodemandTexts = table{}

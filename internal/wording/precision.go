@@ -1,0 +1,4 @@
+package wording
+
+// precisionTexts are about number formats.
+var precisionTexts = table{}

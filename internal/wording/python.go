@@ -1,0 +1,4 @@
+package wording
+
+// pythonTexts are about the interpreter.
+var pythonTexts = table{}

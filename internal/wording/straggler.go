@@ -1,0 +1,4 @@
+package wording
+
+// stragglerTexts are about a late rank.
+var stragglerTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// syncTexts are about waits for a device.
+var syncTexts = table{}

@@ -1,0 +1,21 @@
+package wording
+
+import "maps"
+
+// table is texts by id: the cause, a point, and the text's own name.
+type table map[string]string
+
+// all are the texts of all tables.
+var all = func() table {
+	out := table{}
+	for _, t := range []table{
+		common, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, inputTexts, ioTexts, launchTexts, layoutTexts,
+		machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts, threadsTexts, tracedTexts, warmupTexts,
+	} {
+		maps.Copy(out, t)
+	}
+	return out
+}()
+
+// Templates gives all texts by their ids, for tests that ask whether each is used and well formed.
+func Templates() map[string]string { return maps.Clone(all) }

@@ -1,0 +1,4 @@
+package wording
+
+// threadsTexts are about too many threads.
+var threadsTexts = table{}

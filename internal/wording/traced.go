@@ -1,0 +1,4 @@
+package wording
+
+// tracedTexts are about traces from elsewhere.
+var tracedTexts = table{}

@@ -1,0 +1,4 @@
+package wording
+
+// warmupTexts are about first steps.
+var warmupTexts = table{}
