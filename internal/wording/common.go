@@ -31,4 +31,6 @@ var common = table{
 	"copy.fix-both":            "A copy from pinned memory waits for nothing where the call says so: x.to(device, non_blocking=True).",
 	"io.also":                  "{what} ({at})",
 	"counted-elsewhere":        "part of this time is counted under another finding",
+	"common.share-every":       "{share} of the loop's time (about every {nth} step)",
+	"common.share":             "{share} of {each}",
 }

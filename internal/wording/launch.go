@@ -1,4 +1,44 @@
 package wording
 
 // launchTexts are about calls of tiny operators.
-var launchTexts = table{}
+var launchTexts = table{
+	"launch.share-run":       "{share} of the run (tracing left out)",
+	"launch.title":           "{share} is spent calling tiny operators",
+	"launch.title-spread":    "{share} is spent calling tiny operators, spread over many lines",
+	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
+	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
+	"launch.title-recurrent": "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
+	"launch.count":           "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
+	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
+		"operators are not counted",
+	"launch.time":      "{time} per {unit}: {ops} in tiny operators, {python} in the interpreter around them",
+	"launch.backward":  "the backward pass through what is called here is counted in",
+	"launch.lines":     "lines that share it: {lines}",
+	"launch.line":      "{at} ({share})",
+	"launch.line-next": "{lines}, {at} ({share})",
+	"launch.recording": "{cost} is taken out: the known cost of recording the operators",
+	"launch.recurrent": "{time} per {unit} in the layer's operators, forward and backward, in {calls call}",
+	"launch.fix-loop": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum), " +
+		"or let torch.compile fuse it.",
+	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
+		"each element. The layer takes the cell's weights and goes over the elements itself.",
+	"launch.fix-recurrent": "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the " +
+		"elements itself. What follows it can take all of its outputs at once, too.",
+	"launch.fix-call": "Give one call more to do (a larger batch, several requests together), or let torch.compile " +
+		"fuse the model's operators.",
+	"launch.fix-spread": "Let torch.compile fuse the operators on these lines, or work on more at once: larger batches, " +
+		"several sequences or environments side by side.",
+	"launch.fix-optimizer": "Let the optimizer update all parameters at once: build it with foreach=True or fused=True.",
+	"launch.fix-own-optimizer": "Update all parameters at once: use an optimizer of torch.optim with foreach=True or " +
+		"fused=True, or torch._foreach_ operators on lists of tensors here.",
+	"launch.fix-lists":             "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",
+	"launch.caveat-traced":         "The saving is estimated from traced steps, with the cost of tracing taken out.",
+	"launch.caveat-no-steps":       "The run has no steps, so traced and untraced ones cannot be compared.",
+	"launch.caveat-form":           "How much time remains depends on how the batched code is written.",
+	"launch.caveat-graph-breaks":   "How much time remains after fusing depends on where the compiled code has to stop.",
+	"launch.caveat-compile":        "torch.compile costs time at the start.",
+	"launch.caveat-larger-batches": "Larger batches change how a model learns.",
+	"launch.caveat-optimizers":     "Not every optimizer has a foreach and a fused form for every device.",
+	"launch.caveat-generating": "While generating, the loop must stay where the next element depends on the answer to the one " +
+		"before, as in a decoder that reads its own words. While learning from known words it need not.",
+}

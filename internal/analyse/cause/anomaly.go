@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -44,13 +43,13 @@ func findAnomaly(c *Facts, _ Ledger) []Draft {
 	t := c.perStep(noted + checked)
 	f.Step = f.by(price.Anomaly).Sampled(max(len(chains), minSamples)).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is autograd's anomaly detection", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in looking for NaN in each gradient", ms(c.perStep(checked)), c.Unit()), wording.RawFact(c.perStep(checked)/1e6, "ms"))}
+	f.Title = wording.Say("python.title-anomaly", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("python.anomaly-checks", wording.Time("time", c.perStep(checked)), c.unit())}
 	if noted > 0 {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s per %s in noting the stack of each operator", ms(c.perStep(noted)), c.Unit()), wording.RawFact(c.perStep(noted)/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("python.anomaly-stacks", wording.Time("time", c.perStep(noted)), c.unit()))
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Switch it on only while you look for where a NaN comes from: detect_anomaly and set_detect_anomaly are for finding errors.")}
-	f.Caveat = []wording.Text{wording.Raw("Without it a backward pass that makes NaN goes on; a look at the loss every n-th step tells.")}
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix-anomaly")}
+	f.Caveat = []wording.Text{wording.Say("python.caveat-anomaly")}
 	if len(switches) == 1 {
 		f.anomalySwitch(switches[0])
 	}
@@ -85,7 +84,7 @@ var (
 // anomalySwitch makes the line that switches the detection on the place, and changes it where its value stands there.
 func (f *Finding) anomalySwitch(at userLine) {
 	if f.Where.File != "" {
-		f.Evidence = append(f.Evidence, wording.Raw("most stacks are noted"+in(f.Where)))
+		f.Evidence = append(f.Evidence, wording.Say("python.anomaly-where", wording.Named("where", in(f.Where))))
 	}
 	f.Where = nowhere()
 	f.Where.File, f.Where.Line, f.Where.Source = at.file, at.line, at.text

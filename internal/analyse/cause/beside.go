@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -261,20 +260,20 @@ func (c *Facts) besideFinding(p *besidePlace, validation bool) Draft {
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.Beside).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s computes values beside the training: no gradient needs them", percent(f.Share), c.each()))
+	f.Title = wording.Say("python.title-beside", wording.Share("share", f.Share), c.unit())
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%s per %s in operators called here, and in the interpreter around them", ms(t), c.Unit()), wording.RawFact(t/1e6, "ms")),
-		wording.Raw(fmt.Sprintf("in the traced steps no backward pass used their results (%s)", plural(p.traced, "sample"))),
+		wording.Say("python.beside", wording.Time("time", t), c.unit()),
+		wording.Say("python.beside-traced", wording.Count("samples", p.traced)),
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at.")}
-	f.Caveat = []wording.Text{wording.Raw("Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay.")}
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix-beside")}
+	f.Caveat = []wording.Text{wording.Say("python.caveat-beside")}
 	if validation {
-		f.Title = wording.Raw(c.shareOf(f.Share, sp.members) + " tries the model without learning from it")
-		f.Evidence = append(f.Evidence, wording.Raw("a network's answers are judged by a loss here, and no gradient flows through it"))
-		f.Fix.Advice = []wording.Text{wording.Raw("Validate every n-th step or once an epoch, or on a part of the data.")}
-		f.Caveat = []wording.Text{wording.Raw("Whoever chooses weights by this value chooses among fewer.")}
+		f.Title = wording.Say("python.title-validation", wording.With("share", c.shareOf(f.Share, sp.members)))
+		f.Evidence = append(f.Evidence, wording.Say("python.validation"))
+		f.Fix.Advice = []wording.Text{wording.Say("python.fix-validation")}
+		f.Caveat = []wording.Text{wording.Say("python.caveat-validation")}
 		if n := c.every(sp.members); n > 1 {
-			f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Validate more rarely than about every %s step, or on a part of the data.", ordinal(n)))}
+			f.Fix.Advice = []wording.Text{wording.Say("python.fix-validation-rarer", wording.Nth("nth", n))}
 			f.Step = f.by(price.BesideRarely).Times(t)
 			f.Run = c.overRun(f.Step)
 		}

@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -32,7 +31,7 @@ func besideLine(t *testing.T, p *testkit.Program) int {
 	t.Helper()
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
-		if f.Cause == cause.Python && strings.Contains(f.Title.String(), "no gradient") {
+		if f.Cause == cause.Python && f.Title.ID == "python.title-beside" {
 			return f.Where.Line
 		}
 	}

@@ -55,7 +55,7 @@ func besideProgram(source string, differentiated bool) *testkit.Program {
 func TestWorkBesideTheTraining(t *testing.T) {
 	res, _ := find(t, besideProgram("kept[name] = torch.histc(p, 32).tolist()", false))
 	f := want(t, res, cause.Python, "", 12, 38)
-	if !strings.Contains(f.Title.String(), "no gradient") {
+	if f.Title.ID != "python.title-beside" {
 		t.Errorf("title %q", f.Title)
 	}
 }
@@ -113,7 +113,7 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 // A network that is asked in each step and whose answer a loss compares with what is right is tried, not used.
 func TestValidationInEachStep(t *testing.T) {
 	f := want(t, validated(t, 1, 40), cause.Python, "", 12, 38)
-	if !strings.Contains(f.Title.String(), "tries the model") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Validate") {
+	if f.Title.ID != "python.title-validation" || f.Fix.Advice[0].ID != "python.fix-validation" {
 		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
 }
@@ -121,7 +121,7 @@ func TestValidationInEachStep(t *testing.T) {
 // A validation in every tenth step is named where it takes a large part of the loop's time, and not where it takes little.
 func TestValidationInFewSteps(t *testing.T) {
 	f := want(t, validated(t, 10, 600), cause.Python, "", 12, 48) // 60 ms of the mean step, of which some stays
-	if !strings.Contains(f.Title.String(), "every 10th step") || !strings.Contains(wording.Sentences(f.Fix.Advice), "more rarely") {
+	if !strings.Contains(f.Title.String(), "every 10th step") || f.Fix.Advice[0].ID != "python.fix-validation-rarer" {
 		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
 	for _, f := range validated(t, 10, 60).Findings {
@@ -170,7 +170,7 @@ func TestReadsBackInItsOwnStatement(t *testing.T) {
 		res, _ := find(t, p)
 		found := false
 		for _, f := range res.Findings {
-			found = found || strings.Contains(f.Title.String(), "no gradient")
+			found = found || f.Title.ID == "python.title-beside"
 		}
 		if found != reads {
 			t.Errorf("%s %s: said to be beside the training: %v", first, next, found)

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
@@ -21,15 +19,15 @@ func findBetween(c *Facts, _ Ledger) []Draft {
 		return nil
 	}
 	f := draft(Finding{Cause: Python, OfRun: true, Where: c.where(sp), Share: sp.unit / c.Wall, Confidence: c.basis(sp.samples)}, nil)
-	f.Confidence.Why = []wording.Text{wording.Raw(plural(sp.samples, "sample") + " between steps")}
-	f.Title = wording.Raw(fmt.Sprintf("%s of this run is Python code between the steps", percent(f.Share)))
+	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.samples))}
+	f.Title = wording.Say("python.title-between", wording.Share("share", f.Share))
 	f.Run = f.by(price.PythonBetween).Times(sp.unit)
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%s pass here after the first step and outside of all steps", ms(sp.unit)), wording.RawFact(sp.unit/1e6, "ms")),
-		wording.Raw(fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), wording.RawFact(sp.line/sp.unit, "")),
+		wording.Say("python.between", wording.Time("time", sp.unit)),
+		wording.Say("python.hottest", wording.Share("share", sp.line/sp.unit)),
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Do it once and keep the result, do it less often, or make this code faster: work on whole arrays instead of single elements.")}
-	f.Caveat = []wording.Text{wording.Raw("Counts as often as the program leaves its loop, not per step.")}
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix-between")}
+	f.Caveat = []wording.Text{wording.Say("python.caveat-between")}
 	return []Draft{f}
 }
 

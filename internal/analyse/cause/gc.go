@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -40,16 +39,16 @@ func findGC(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of the time goes into Python's garbage collector", percent(f.Share)))
+	f.Title = wording.Say("gc.title", wording.Share("share", f.Share))
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%s took %s in all, the longest %s; %d were of the oldest generation", plural(n, "collection"), ms(t), ms(longest), full), wording.RawFact(t/1e6, "ms")),
+		wording.Say("gc.collections", wording.Time("time", t), wording.Count("n", n), wording.Time("longest", longest), wording.Count("full", full)),
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Call gc.freeze() once the model and the data are built, and collect by hand every few hundred steps; or keep fewer long-lived Python objects (arrays instead of lists of objects).")}
+	f.Fix.Advice = []wording.Text{wording.Say("gc.fix")}
 	f.Fix.Action = insertLine("gc.collect(); gc.freeze()")
 	if collectsGarbage(f.Where.Source) {
-		f.Fix = Fix{Advice: []wording.Text{wording.Raw("This line asks for each of them: leave collecting to Python, or ask every few hundred steps.")}}
+		f.Fix = Fix{Advice: []wording.Text{wording.Say("gc.fix-line")}}
 	}
-	f.Caveat = []wording.Text{wording.Raw("Without any collection, objects in reference cycles stay alive: watch the memory.")}
+	f.Caveat = []wording.Text{wording.Say("gc.caveat")}
 	return []Draft{f}
 }
 

@@ -1,9 +1,8 @@
 package cause
 
 import (
-	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
@@ -103,19 +102,17 @@ func (c *Facts) launchFinding(site *launchSite) Draft {
 	f.Step = f.by(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%.0f operators per %s that nothing encloses, %.0f of them shorter than 30 µs", o.Top, c.Unit(), o.Small), wording.RawFact(o.Top, "")),
-		wording.Raw(fmt.Sprintf("%s per %s in short operators here, %s in the interpreter around them", ms(c.perStep(site.ops)), c.Unit(), ms(c.perStep(site.python))), wording.RawFact(per/1e6, "ms")),
+		c.launchCount(),
+		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.perStep(site.ops)), wording.Time("python", c.perStep(site.python)), c.unit()),
 	}
 	if gc > 0 {
 		f.Claim.Parts[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
 	if site.backward {
-		f.Evidence = append(f.Evidence, wording.Raw("the backward pass through what is called here is part of it"))
+		f.Evidence = append(f.Evidence, wording.Say("launch.backward"))
 	}
-	if text := c.launchLines(site); text != "" {
-		f.Evidence = append(f.Evidence, wording.Raw(text))
-	}
+	f.Evidence = append(f.Evidence, c.launchLines(site)...)
 	c.launchWords(&f.Finding, site)
 	return f
 }
@@ -134,60 +131,86 @@ func (o launchOps) gone(site *launchSite) price.Row {
 	return row
 }
 
-// launchWords says what is called too often and what would end it.
-func (c *Facts) launchWords(f *Finding, site *launchSite) {
-	each := c.each()
-	if !c.B.PerStep {
-		each += ", tracing left out,"
+// launchCount says how many operators there are.
+func (c *Facts) launchCount() wording.Text {
+	o := c.B.Ops
+	if !c.B.PerStep && len(c.calling) > 0 {
+		return wording.Say("launch.count-run", wording.Count("ops", math.Round(o.Top*float64(o.Steps))),
+			wording.Time("traced", analyse.UnionTime(o.Slices)), wording.Share("share", o.Small/max(o.Top, 1)))
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is the price of calling many tiny operators", percent(f.Share), each))
-	f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; how much remains depends on the form the batched code takes.")}
+	return wording.Say("launch.count", wording.Count("ops", math.Round(o.Top)), wording.Count("small", math.Round(o.Small)), c.unit())
+}
+
+// launchTexts are the texts about one kind of site, by their ids.
+type launchTexts struct {
+	title, fix string
+	caveats    []string
+}
+
+func textsOf(site *launchSite) launchTexts {
 	switch site.kind {
-	case launchLoop:
-		f.Fix.Advice = []wording.Text{wording.Raw("Replace the loop over small tensors by operators on one large tensor (stack, batch, einsum), or let torch.compile fuse the region.")}
 	case launchCells:
-		f.Fix.Advice = []wording.Text{wording.Raw("Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of one element after the other to a cell: it takes the cell's weights and goes over the elements itself.")}
-		f.Caveat = []wording.Text{wording.Raw("Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words.")}
+		return launchTexts{"launch.title", "launch.fix-cells", []string{"launch.caveat-generating"}}
 	case launchCall:
-		f.Fix.Advice = []wording.Text{wording.Raw("Give one call more to do (a larger batch, several requests together), or let torch.compile fuse the model's operators.")}
-		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; torch.compile costs time at the start.")}
+		out := launchTexts{"launch.title", "launch.fix-call", []string{"launch.caveat-traced"}}
 		if site.backward {
-			f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; larger batches change how a model learns, and torch.compile costs time at the start.")}
+			out.caveats = append(out.caveats, "launch.caveat-larger-batches")
 		}
+		out.caveats = append(out.caveats, "launch.caveat-compile")
+		return out
 	case launchSpread:
-		f.Title = wording.Raw(f.Title.String() + ", on many lines of which none stands out")
-		f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the operators between these lines, or work on more at once: larger batches, several sequences or environments side by side.")}
-		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; what fusing leaves depends on where the compiled code has to stop.")}
+		return launchTexts{"launch.title-spread", "launch.fix-spread", []string{"launch.caveat-traced", "launch.caveat-graph-breaks"}}
 	case launchOptimizer:
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s is the optimizer calling tiny operators, one parameter after the other", percent(f.Share), each))
-		f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer work on all parameters at once: foreach=True or fused=True where it is built.")}
+		out := launchTexts{"launch.title-optimizer", "launch.fix-optimizer", []string{"launch.caveat-traced", "launch.caveat-optimizers"}}
 		switch {
 		case site.own:
-			f.Fix.Advice = []wording.Text{wording.Raw("Update all parameters at once: an optimizer of torch.optim with foreach=True or fused=True, or torch._foreach_ operators on lists of tensors here.")}
+			out.fix = "launch.fix-own-optimizer"
 		case site.lists:
-			f.Title = wording.Raw(fmt.Sprintf("%s of %s is the optimizer calling tiny operators on lists of parameters", percent(f.Share), each))
-			f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer update all parameters in one call: fused=True where it is built, in place of foreach.")}
+			out.title, out.fix = "launch.title-lists", "launch.fix-lists"
 		}
-		f.Caveat = []wording.Text{wording.Raw("Priced from traced steps with the tracing cost taken out; not every optimizer has both forms for every device.")}
+		return out
+	}
+	return launchTexts{"launch.title", "launch.fix-loop", []string{"launch.caveat-traced", "launch.caveat-form"}}
+}
+
+// launchWords says what is called too often and what would end it.
+func (c *Facts) launchWords(f *Finding, site *launchSite) {
+	share := wording.Say("common.share", wording.Share("share", f.Share), c.unit())
+	if !c.B.PerStep {
+		share = wording.Say("launch.share-run", wording.Share("share", f.Share))
+	}
+	texts := textsOf(site)
+	f.Title = wording.Say(texts.title, wording.With("share", share))
+	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	f.Caveat = nil
+	for _, id := range texts.caveats {
+		f.Caveat = append(f.Caveat, wording.Say(id))
 	}
 }
 
-// launchLines says in words which lines share the calling, where more than one has much of it.
-func (c *Facts) launchLines(site *launchSite) string {
+// launchLines says which lines share the calling, where more than one has much of it.
+func (c *Facts) launchLines(site *launchSite) []wording.Text {
 	all := 0.0
 	for i := range site.lines {
 		all += site.lines[i].line
 	}
-	var names []string
+	var list wording.Text
+	n := 0
 	for _, line := range site.lines {
-		if share := line.line / max(all, 1); 3*line.line >= site.lines[0].line && len(names) < 4 {
-			names = append(names, fmt.Sprintf("%s (%s)", place(c.where(line)), percent(share)))
+		if 3*line.line < site.lines[0].line || n == 4 {
+			continue
+		}
+		share, at := wording.Share("share", line.line/max(all, 1)), wording.Named("at", place(c.where(line)))
+		if n++; n == 1 {
+			list = wording.Say("launch.line", share, at)
+		} else {
+			list = wording.Say("launch.line-next", wording.With("lines", list), share, at)
 		}
 	}
-	if len(names) < 2 {
-		return ""
+	if n < 2 {
+		return nil
 	}
-	return "lines that share it: " + strings.Join(names, ", ")
+	return []wording.Text{wording.Say("launch.lines", wording.With("lines", list))}
 }
 
 // batched is the share of the calling that goes away when what is done one by one is done at once: each of the different

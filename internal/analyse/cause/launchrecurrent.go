@@ -1,7 +1,7 @@
 package cause
 
 import (
-	"fmt"
+	"math"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -54,9 +54,9 @@ func findRecurrent(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.Recurrent).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s calls a recurrent layer for one element of a sequence after the other", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in the layer's operators, forward and backward, called %.0f times", ms(per), c.Unit(), calls/float64(n)), wording.RawFact(per/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the elements itself. What follows it can take all of its outputs at once, too.")}
-	f.Caveat = []wording.Text{wording.Raw("Where the next element depends on the answer to the one before, as in a decoder that reads its own words, the loop must stay while generating; not while learning from known words.")}
+	f.Title = wording.Say("launch.title-recurrent", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("launch.recurrent", wording.Time("time", per), wording.Count("calls", math.Round(calls/float64(n))), c.unit())}
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-recurrent")}
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-generating")}
 	return []Draft{f}
 }

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
@@ -86,14 +84,11 @@ func (c *Facts) launchShareOf(t float64) float64 {
 
 // launchOverRun puts a finding of a run without steps in terms of that run: left is the share of the calling that is not recording's cost.
 func (c *Facts) launchOverRun(f *Draft, left, cost float64) {
-	o := c.B.Ops
 	for part := range f.claim {
 		f.Claim.Parts[part] /= left
 	}
-	f.Evidence[0] = wording.Raw(fmt.Sprintf("%.0f operators that nothing encloses in %s of tracing, %s of them shorter than 30 µs",
-		o.Top*float64(o.Steps), ms(analyse.UnionTime(o.Slices)), percent(o.Small/max(o.Top, 1))), wording.RawFact(o.Top*float64(o.Steps), ""))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("what recording them is known to cost, %s, is taken out", ms(cost)), wording.RawFact(cost/1e6, "ms")))
-	f.Caveat = []wording.Text{wording.Raw("There are no steps to compare traced ones with; how much remains depends on the form the batched code takes.")}
+	f.Evidence = append(f.Evidence, wording.Say("launch.recording", wording.Time("cost", cost)))
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-no-steps"), wording.Say("launch.caveat-form")}
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}

@@ -54,6 +54,9 @@ func TestTinyOperatorsWithoutSteps(t *testing.T) {
 			if c.cause == cause.Launch && (f.Run.Mid < 720e6 || f.Run.Mid > 800e6 || f.Share < 0.6 || f.Share > 0.75) {
 				t.Errorf("saves %+v, a share of %.2f: the line takes 800 of 1100 ms, recording a little of it", f.Run, f.Share)
 			}
+			if c.cause == cause.Launch && (f.Evidence[0].ID != "launch.count-run" || f.Caveat[0].ID != "launch.caveat-no-steps") {
+				t.Errorf("evidence %v, caveat %v, want that they are of a run without steps", f.Evidence, f.Caveat)
+			}
 		})
 	}
 }

@@ -2,9 +2,6 @@ package cause
 
 import "bottleneck/internal/wording"
 
-// loopFix says what helps where a call sleeps in a coroutine.
-const loopFix = "This call holds up the event loop, and with it every other request: await an asynchronous client, or let a thread make the call (await asyncio.to_thread(...))."
-
 // holdsLoop says that an event loop runs the code in which most of the members' samples (indices of attributed ones) sleep: no other
 // coroutine can run meanwhile.
 func (c *Facts) holdsLoop(members []int) bool {
@@ -22,7 +19,7 @@ func (c *Facts) atLoop(f *Finding, members []int) {
 	if !c.holdsLoop(members) {
 		return
 	}
-	f.Evidence = append(f.Evidence, wording.Raw("an event loop runs this code: no other coroutine goes on meanwhile"))
-	f.Fix = Fix{Advice: []wording.Text{wording.Raw(loopFix)}}
-	f.Caveat = []wording.Text{wording.Raw("The saving assumes that there are other requests to answer meanwhile.")}
+	f.Evidence = append(f.Evidence, wording.Say("event-loop.runs"))
+	f.Fix = Fix{Advice: []wording.Text{wording.Say("event-loop.fix")}}
+	f.Caveat = []wording.Text{wording.Say("event-loop.caveat")}
 }

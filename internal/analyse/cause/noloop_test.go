@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -36,7 +35,7 @@ func TestACallThatHoldsUpTheEventLoop(t *testing.T) {
 			p.Steps(30, model.PhaseBaseline, testkit.Native(40, at(14)...), testkit.Blocked(60, at(12, c.inner)...))
 			res, _ := find(t, p)
 			f := want(t, res, c.cause, c.sub, 12, 0)
-			if strings.Contains(wording.Sentences(f.Fix.Advice), "event loop") != c.loop {
+			if (f.Fix.Advice[0].ID == "event-loop.fix") != c.loop {
 				t.Errorf("fix %q, want the event loop in it: %v", wording.Sentences(f.Fix.Advice), c.loop)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // atUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
@@ -60,11 +61,11 @@ func (c *Facts) every(members []int) int {
 }
 
 // shareOf writes what a share is of: each step, or the loop's time where few steps hold it.
-func (c *Facts) shareOf(share float64, members []int) string {
+func (c *Facts) shareOf(share float64, members []int) wording.Text {
 	if n := c.every(members); n > 1 {
-		return fmt.Sprintf("%s of the loop's time (about every %s step)", percent(share), ordinal(n))
+		return wording.Say("common.share-every", wording.Share("share", share), wording.Nth("nth", n))
 	}
-	return fmt.Sprintf("%s of %s", percent(share), c.each())
+	return wording.Say("common.share", wording.Share("share", share), c.unit())
 }
 
 func ordinal(n int) string {

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -175,29 +174,27 @@ func (c *Facts) collections(sp spot) float64 {
 
 // collectionsText says how long collections take, ns over the windows, that belong to a finding.
 func (c *Facts) collectionsText(gc float64) wording.Text {
-	t := c.perStep(gc)
-	return wording.Raw(fmt.Sprintf("%s of it are garbage collections that its objects cause", ms(t)), wording.RawFact(t/1e6, "ms"))
+	return wording.Say("python.collections", wording.Time("time", c.perStep(gc)))
 }
 
 func (c *Facts) pythonFinding(sp spot) Draft {
 	gc := c.collections(sp)
 	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit + gc), Confidence: c.basis(sp.samples)},
 		Parts{analyse.PartPython: sp.unit})
-	f.Title = wording.Raw(fmt.Sprintf("%s is Python code between operators", c.shareOf(f.Share, sp.members)))
+	f.Title = wording.Say("python.title", wording.With("share", c.shareOf(f.Share, sp.members)))
 	t := c.perStep(sp.unit + gc)
 	f.Step = f.by(price.PythonCode).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("the interpreter is busy here for %s per %s while no operator runs", ms(t), c.Unit()), wording.RawFact(t/1e6, "ms")),
-		wording.Raw(fmt.Sprintf("the hottest line holds %s of it", percent(sp.line/sp.unit)), wording.RawFact(sp.line/sp.unit, "")),
+		wording.Say("python.busy", wording.Time("time", t), c.unit()),
+		wording.Say("python.hottest", wording.Share("share", sp.line/sp.unit)),
 	}
 	if gc > 0 {
 		f.Claim.Parts[analyse.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.collectionsText(gc))
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Do it on whole tensors or arrays instead of element by element, keep its results where the same input comes again, " +
-		"do it less often (every n-th step), or move it out of the loop.")}
-	f.Caveat = []wording.Text{wording.Raw("Native code of other libraries, such as NumPy's or pandas', counts as Python here.")}
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix")}
+	f.Caveat = []wording.Text{wording.Say("python.caveat")}
 	c.ofLibrary(&f.Finding, sp.members)
 	c.grows(&f.Finding, sp.members)
 	return f
@@ -214,22 +211,21 @@ func findGIL(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(holders, nil); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.each()))
+	f.Title = wording.Say("gil.title", wording.Share("share", f.Share), c.unit())
 	per := c.perStep(t)
 	f.Step = f.by(price.GIL).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), wording.RawFact(per/1e6, "ms")))
+	f.Evidence = append(f.Evidence, wording.Say("gil.wait", wording.Time("time", per), c.unit()))
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
 		more := max(early-per*float64(c.warmSteps()), 0)
 		f.Run = f.Run.Add(price.GIL.Times(more))
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), wording.RawFact(more/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("gil.wait-early", wording.Time("time", more)))
 	}
 	f.Confidence = c.basis(n)
-	f.Fix.Advice = []wording.Text{wording.Raw("Let the other thread work less often (wait between its rounds), move its work into a process of its own, " +
-		"or make it call code that releases the lock.")}
-	f.Caveat = []wording.Text{wording.Raw("Short waits are part of any program with Python threads; torch's own threads hold the lock rarely.")}
+	f.Fix.Advice = []wording.Text{wording.Say("gil.fix")}
+	f.Caveat = []wording.Text{wording.Say("gil.caveat")}
 	return []Draft{f}
 }
 

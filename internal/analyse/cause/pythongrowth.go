@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -25,7 +24,7 @@ func (c *Facts) grows(f *Finding, members []int) {
 	if !ok {
 		return
 	}
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("it grows with the run: %s per step in the first third of the steps, %s in the last", ms(first), ms(last)), wording.RawFact(last/max(first, 1), "")))
+	f.Evidence = append(f.Evidence, wording.Say("growth.thirds", wording.Value("factor", last/max(first, 1)), wording.Time("first", first), wording.Time("last", last)))
 	f.Fix.Advice = append([]wording.Text{wording.Say("growth.fix")}, f.Fix.Advice...)
 }
 

@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -37,7 +36,7 @@ func TestTimeThatGrows(t *testing.T) {
 		}
 		said := false
 		for _, e := range res.Findings[0].Evidence {
-			said = said || strings.Contains(e.String(), "grows")
+			said = said || e.ID == "growth.thirds"
 		}
 		if said != c.grows {
 			t.Errorf("time that grows %s: said so is %v: %+v", c.name, said, res.Findings[0].Evidence)

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -28,10 +27,11 @@ func (c *Facts) ofLibrary(f *Finding, members []int) {
 	if name == "" || share < price.LibraryShare {
 		return
 	}
-	f.Title = wording.Raw(strings.Replace(f.Title.String(), "is Python code between", "is code of "+name+", called between", 1))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of it is spent in code of %s, its native code included", percent(share), name), wording.RawFact(share, "")))
-	f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Call %s less often (every n-th step), for more at once, or before the loop where its answers can be kept; or do the same with operators on tensors.", name))}
-	f.Caveat = []wording.Text{wording.Raw(fmt.Sprintf("What %s does inside is not taken apart; its own threads are not counted.", name))}
+	library := wording.Named("library", name)
+	f.Title = wording.Say("python.title-library", wording.With("share", c.shareOf(f.Share, members)), library)
+	f.Evidence = append(f.Evidence, wording.Say("python.of-library", wording.Share("share", share), library))
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix-library", library)}
+	f.Caveat = []wording.Text{wording.Say("python.caveat-library", library)}
 }
 
 // calledLibrary is the library that a stack's innermost user frame called: the package, or the module of the standard library, of the

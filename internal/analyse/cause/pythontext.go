@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -13,26 +12,17 @@ import (
 // chore is work of a library that is one thing to the user, whichever operators it calls on its way and however long the
 // interpreter takes for it.
 type chore struct {
-	files       []string // parts of paths; with "*" the end of the path of a module of the standard library
-	title       string
-	evidence    string
-	fix, caveat string
+	files []string // parts of paths; with "*" the end of the path of a module of the standard library
+	// ids of texts
+	title, evidence, fix, caveat string
 }
 
 // chores are looked for in this order; a sample is of the first whose files lie below the user's code.
 var chores = []chore{
 	{files: []string{"/torch/_tensor_str.py", "/numpy/_core/arrayprint.py", "/numpy/core/arrayprint.py", "/pandas/io/formats/"},
-		title:    "writes tensors or arrays as text",
-		evidence: "in the code that makes text of them, and in the operators that it calls",
-		fix: "Write them every n-th step, or a number that sums them up. In a call of logging leave the formatting to it, " +
-			`log.debug("%s", x) instead of an f-string: it then happens only where the level asks for the line.`,
-		caveat: "The elements are fetched and compared one after the other to choose their format, which costs far more than what is printed in the end."},
+		title: "python.title-text", evidence: "python.text", fix: "python.fix-text", caveat: "python.caveat-text"},
 	{files: []string{"*/copy.py"},
-		title:    "makes deep copies of objects",
-		evidence: "in copy.deepcopy or copy.copy, and in the operators that it calls",
-		fix: "Keep one copy and renew its values in place, all tensors at once (torch._foreach_copy_, torch._foreach_lerp_, load_state_dict), " +
-			"or copy only the values that are needed and when they are needed.",
-		caveat: "A copy goes through each object, parameter and buffer one by one; where the original changes before the copy is used, some copy must stay."},
+		title: "python.title-copies", evidence: "python.copies", fix: "python.fix-copies", caveat: "python.caveat-copies"},
 }
 
 // findChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
@@ -59,12 +49,12 @@ func findChores(c *Facts, _ Ledger) []Draft {
 func (c *Facts) choreFinding(ch *chore, sp spot) Draft {
 	f := draft(Finding{Cause: Python, Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)}, nil)
 	f.Claim = c.chores(sp.members)
-	f.Title = wording.Raw(fmt.Sprintf("%s %s", c.shareOf(f.Share, sp.members), ch.title))
+	f.Title = wording.Say(ch.title, wording.With("share", c.shareOf(f.Share, sp.members)))
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.PythonChore).Sampled(sp.samples).Scale(t)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s %s", ms(t), c.Unit(), ch.evidence), wording.RawFact(t/1e6, "ms"))}
-	f.Fix.Advice, f.Caveat = []wording.Text{wording.Raw(ch.fix)}, []wording.Text{wording.Raw(ch.caveat)}
+	f.Evidence = []wording.Text{wording.Say(ch.evidence, wording.Time("time", t), c.unit())}
+	f.Fix.Advice, f.Caveat = []wording.Text{wording.Say(ch.fix)}, []wording.Text{wording.Say(ch.caveat)}
 	c.grows(&f.Finding, sp.members)
 	return f
 }
