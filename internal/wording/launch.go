@@ -12,7 +12,7 @@ var launchTexts = table{
 	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
 		"operators are not counted",
 	"launch.time":      "{time} per {unit}: {ops} in tiny operators, {python} in the interpreter around them",
-	"launch.backward":  "the backward pass through what is called here is counted in",
+	"launch.backward":  "the backward pass through what is called here is included",
 	"launch.lines":     "lines that share it: {lines}",
 	"launch.line":      "{at} ({share})",
 	"launch.line-next": "{lines}, {at} ({share})",

@@ -47,7 +47,7 @@ var pythonTexts = table{
 	"python.anomaly-checks": "{time} per {unit} looking for NaN in each gradient",
 	"python.anomaly-stacks": "{time} per {unit} recording the stack of each operator",
 	"python.anomaly-where":  "most stacks are recorded{where}",
-	"python.fix-anomaly": "Switch it on only while you look for where a NaN comes from: detect_anomaly and " +
+	"python.fix-anomaly": "Switch it off, except while you look for where a NaN comes from: detect_anomaly and " +
 		"set_detect_anomaly are for finding errors.",
 	"python.caveat-anomaly": "Without it, a backward pass that makes NaN goes on. Look at the loss every n-th step to notice.",
 	"growth.thirds":         "it grows with the run: {first} per step in the first third of the steps, {last} in the last",

@@ -41,7 +41,8 @@ func findGC(c *Facts, _ Ledger) []Draft {
 	}
 	f.Title = wording.Say("gc.title", wording.Share("share", f.Share))
 	f.Evidence = []wording.Text{
-		wording.Say("gc.collections", wording.Time("time", t), wording.Count("n", n), wording.Time("longest", longest), wording.Count("full", full)),
+		wording.Say("gc.collections", wording.Time("time", t), wording.Count("n", n), wording.Time("longest", longest),
+			wording.Count("full", full)),
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("gc.fix")}
 	f.Fix.Action = insertLine("gc.collect(); gc.freeze()")

@@ -103,7 +103,8 @@ func (c *Facts) launchFinding(site *launchSite) Draft {
 	f.Run = c.overRun(f.Step)
 	f.Evidence = []wording.Text{
 		c.launchCount(),
-		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.perStep(site.ops)), wording.Time("python", c.perStep(site.python)), c.unit()),
+		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.perStep(site.ops)),
+			wording.Time("python", c.perStep(site.python)), c.unit()),
 	}
 	if gc > 0 {
 		f.Claim.Parts[analyse.PartGC] = gc
@@ -147,6 +148,7 @@ type launchTexts struct {
 	caveats    []string
 }
 
+// textsOf chooses the texts by what calls and what would end it.
 func textsOf(site *launchSite) launchTexts {
 	switch site.kind {
 	case launchCells:

@@ -55,7 +55,9 @@ func findRecurrent(c *Facts, _ Ledger) []Draft {
 	f.Step = f.by(price.Recurrent).Times(per)
 	f.Run = c.overRun(f.Step)
 	f.Title = wording.Say("launch.title-recurrent", wording.Share("share", f.Share), c.unit())
-	f.Evidence = []wording.Text{wording.Say("launch.recurrent", wording.Time("time", per), wording.Count("calls", math.Round(calls/float64(n))), c.unit())}
+	f.Evidence = []wording.Text{
+		wording.Say("launch.recurrent", wording.Time("time", per), wording.Count("calls", math.Round(calls/float64(n))), c.unit()),
+	}
 	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-recurrent")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-generating")}
 	return []Draft{f}

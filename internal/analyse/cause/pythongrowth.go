@@ -24,7 +24,8 @@ func (c *Facts) grows(f *Finding, members []int) {
 	if !ok {
 		return
 	}
-	f.Evidence = append(f.Evidence, wording.Say("growth.thirds", wording.Value("factor", last/max(first, 1)), wording.Time("first", first), wording.Time("last", last)))
+	f.Evidence = append(f.Evidence, wording.Say("growth.thirds", wording.Value("factor", last/max(first, 1)),
+		wording.Time("first", first), wording.Time("last", last)))
 	f.Fix.Advice = append([]wording.Text{wording.Say("growth.fix")}, f.Fix.Advice...)
 }
 
