@@ -214,22 +214,21 @@ func findGIL(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(holders, nil); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for another Python thread to let go of the interpreter's lock", percent(f.Share), c.each()))
+	f.Title = wording.Say("gil.title", wording.Share("share", f.Share), c.unit())
 	per := c.perStep(t)
 	f.Step = f.by(price.GIL).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the step's thread is ready to run but waits for the lock for %s per %s", ms(per), c.Unit()), wording.RawFact(per/1e6, "ms")))
+	f.Evidence = append(f.Evidence, wording.Say("gil.wait", wording.Time("t", per), c.unit()))
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
 		more := max(early-per*float64(c.warmSteps()), 0)
 		f.Run = f.Run.Add(price.GIL.Times(more))
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s more of the same before the steps are steady", ms(more)), wording.RawFact(more/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("gil.before", wording.Time("t", more)))
 	}
 	f.Confidence = c.basis(n)
-	f.Fix.Advice = []wording.Text{wording.Raw("Let the other thread work less often (wait between its rounds), move its work into a process of its own, " +
-		"or make it call code that releases the lock.")}
-	f.Caveat = []wording.Text{wording.Raw("Short waits are part of any program with Python threads; torch's own threads hold the lock rarely.")}
+	f.Fix.Advice = []wording.Text{wording.Say("gil.fix")}
+	f.Caveat = []wording.Text{wording.Say("gil.caveat")}
 	return []Draft{f}
 }
 
