@@ -20,13 +20,13 @@ func TestMeasuredThreads(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work))
 	plain := Build(p.S, Options{})
 	f := findingOf(plain, "threads")
-	if f == nil || f.Saving == nil || f.Fix.Change != "OMP_NUM_THREADS=4" || !strings.Contains(f.Caveat, "not from a measurement") {
+	if f == nil || f.Saving == nil || f.Fix.Change != "OMP_NUM_THREADS=4" || !strings.Contains(f.Caveat, "not measured on this program") {
 		t.Fatalf("without a measurement: %+v", f)
 	}
 	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=1", SavedMs: 40, OfMs: 80, Ops: 3}}}
 	r := Build(p.S, Options{Measured: m})
 	f = findingOf(r, "threads")
-	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Fix.Change != "OMP_NUM_THREADS=1" || strings.Contains(f.Caveat, "not from a measurement") {
+	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Fix.Change != "OMP_NUM_THREADS=1" || strings.Contains(f.Caveat, "not measured on this program") {
 		t.Fatalf("with a measurement: %+v", f)
 	}
 	if want := savingText(f.Saving); !strings.Contains(r.Verdict.Sentence, want) || r.Verdict.Confidence.Level != "high" {
@@ -176,17 +176,17 @@ func TestMeasuredOnceEach(t *testing.T) {
 		}
 		said := ""
 		for _, e := range f.Evidence {
-			said += e.Text + "\n"
+			said += e.ID + "\n"
 		}
 		return f.Saving.StepMs.Mid, said
 	}
 	measured := MeasuredPrice{Fix: "cores=8", SavedMs: 40, OfMs: 80, Ops: 3}
 	both, said := cores(measured, MeasuredPrice{Fix: "threads=1", SavedMs: 32, OfMs: 80, Ops: 3})
-	if math.Abs(both-0.6*50) > 0.5 || !strings.Contains(said, "what is left once those are fewer") {
+	if math.Abs(both-0.6*50) > 0.5 || !strings.Contains(said, "threads.fewer-first") {
 		t.Errorf("cores save %g ms beside fewer threads, want half of the 60 ms that these leave: %s", both, said)
 	}
 	alone, said := cores(measured, MeasuredPrice{Fix: "threads=1", SavedMs: 0, OfMs: 80, Ops: 3})
-	if math.Abs(alone-50) > 0.5 || strings.Contains(said, "what is left once those are fewer") {
+	if math.Abs(alone-50) > 0.5 || strings.Contains(said, "threads.fewer-first") {
 		t.Errorf("cores save %g ms where the number of threads does not matter, want 50: %s", alone, said)
 	}
 }

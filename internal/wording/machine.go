@@ -1,4 +1,52 @@
 package wording
 
 // machineTexts are about what the machine withholds.
-var machineTexts = table{}
+var machineTexts = table{
+	"machine.title-quota": "the container's CPU quota of {quota core} stopped the program",
+	"machine.throttled":   "the kernel held the container's threads back for {throttled} of a run of {run}",
+	"machine.fix-quota":   "Ask for more CPU: all threads stop when the quota is used up.",
+	"machine.fix-quota-threads": "Ask for more CPU, or use no more threads than the quota grants (now {threads}): all threads stop " +
+		"when it is used up.",
+	"machine.caveat-quota": "The counter is the cgroup's: other processes in the container count too.",
+	"machine.basis-quota":  "the cgroup's throttling counter before and after the run",
+
+	"machine.title-omp":        "the launcher gives each rank one thread",
+	"machine.title-affinity":   "the program is bound to {have} of the machine's {cores core}",
+	"machine.operators":        "{t} per {unit} in CPU operators on {have} of {could core}",
+	"machine.fix-cores":        "Let the operators use the cores that are free.",
+	"machine.fix-affinity":     "Ask the scheduler or the launcher for more cores (taskset, --cpus-per-task, the container's cpuset).",
+	"machine.fix-affinity-omp": "Raise OMP_NUM_THREADS (now {n}) as well: more cores help only with more threads.",
+	"machine.caveat-cores":     "Small operators gain little from threads, and two cores of a virtual machine can be halves of one.",
+	"machine.caveat-measure":   "The saving is a range, not measured: bottleneck run --measure-fixes measures it.",
+	"machine.basis-cores":      "priced by the number of cores and the kinds of operators, not measured",
+	"machine.threads-measured": "what fewer threads save was measured, and is not counted again here",
+
+	"machine.title-gpu-shared":  "other programs used {gpu} for {share} of the time before the run",
+	"machine.device":            "the device works for {t} per {unit}, by its own events",
+	"machine.fix-gpu-shared":    "Run on a device of your own, or when the others are done (nvidia-smi lists them).",
+	"machine.caveat-gpu-shared": "This was seen before the run: what the others did meanwhile is not known.",
+	"machine.basis-gpu-shared":  "the driver's numbers, not a run on another device",
+
+	"machine.title-shm":       "{room} is too small for {what}",
+	"machine.title-shm-bus":   "a worker died of a bus error, most likely because {title}",
+	"machine.title-shm-lost":  "{title}: one is lost, and the program waits for it forever",
+	"machine.title-shm-ended": "{title}, which ended the program",
+	"machine.shm":             "/dev/shm ({size})",
+	"machine.shm-unsized":     "the shared memory",
+	"machine.shm-batches":     "the batches that DataLoader workers hand over",
+	"machine.shm-objects":     "what processes hand to one another",
+	"machine.shm-error":       "{error}",
+	"machine.shm-in-flight": "{workers worker} × prefetch_factor {prefetch}: {batches batch|batches} can be in it at once, " +
+		"beside those that the program still holds",
+	"machine.shm-larger": "docker run --shm-size=8g (or --ipc=host), in Kubernetes an emptyDir with medium: Memory at /dev/shm, " +
+		"elsewhere mount -o remount,size=8g /dev/shm",
+	"machine.fix-shm": "Make /dev/shm larger: {how}.",
+	"machine.fix-shm-less": "Or keep less in it at once: small types (bytes that become floats in the training process), smaller batches, " +
+		"prefetch_factor=1, fewer workers or none (num_workers=0).",
+	"machine.caveat-shm": "Files of other programs, and those that killed programs have left, take room in /dev/shm too: ls -l /dev/shm.",
+	"machine.caveat-room": "/dev/shm holds only {size} here: more batches of workers may not fit, and the program would end. " +
+		"Make it larger first: {how}.",
+	"machine.basis-shm":           "the error that the program got",
+	"machine.basis-shm-bus":       "what PyTorch says of a worker that a bus error ends",
+	"machine.basis-shm-bus-other": "any other mapped file without room on its disk does the same",
+}

@@ -55,10 +55,4 @@ var pythonTexts = table{
 	"event-loop.fix": "Await an asynchronous client, or let a thread make the call (await asyncio.to_thread(...)): " +
 		"the call holds up the event loop, and with it every other request.",
 	"event-loop.caveat": "The saving assumes that there are other requests to answer meanwhile.",
-	"gil.title":         "{share} of {each} is spent waiting for another Python thread to release the interpreter's lock",
-	"gil.wait":          "{time} per {unit} in which the step's thread is ready to run but waits for the lock",
-	"gil.wait-early":    "{time} more of the same before the steps are steady",
-	"gil.fix": "Let the other thread work less often (wait between its rounds), move its work into a process " +
-		"of its own, or make it call code that releases the lock.",
-	"gil.caveat": "Short waits are part of any program with Python threads. PyTorch's own threads rarely hold the lock.",
 }

@@ -1,4 +1,18 @@
 package wording
 
-// warmupTexts are about first steps.
-var warmupTexts = table{}
+// warmupTexts are about what happens once, before steps are steady.
+var warmupTexts = table{
+	"warmup.title-prepare": "{share} of this run prepares the first step",
+	"warmup.title-compile": "{share} of this run compiles code for its steps",
+	"warmup.prepare":       "{t} before the first step are spent{in}",
+	"warmup.first-steps":   "the first steps take {t} longer than later ones",
+	"warmup.later":         "{t} for what is compiled once later (a validation, another shape)",
+	"warmup.imports":       "{t} for modules that calling torch.compile imports",
+	"warmup.imports-shared": "{t} for modules that calling torch.compile imports; an optimizer of torch.optim imports {shared} of " +
+		"them as well",
+	"warmup.start":       "{t} from the start of the process to the first step, {imports} for importing modules",
+	"warmup.fix-prepare": "Prepare once and keep the result on disk, prepare lazily, or make this code faster.",
+	"warmup.fix-longer":  "Or run longer: it then matters less.",
+	"warmup.fix-compile": "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer.",
+	"warmup.caveat":      "This counts once per run, not per step.",
+}

@@ -116,7 +116,7 @@ func (c *Facts) changeThreads(f *Finding) {
 	if m := setNumber.FindStringSubmatch(at.text); !found || m != nil && m[1] != fmt.Sprint(torchThreads(c)) {
 		if c.setsThreads() {
 			*a = setArguments("torch.set_num_threads", Argument{Value: n})
-			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The program sets the number itself, whatever OMP_NUM_THREADS is: look for the call."))
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("threads.fix-call"))
 		}
 		return
 	}

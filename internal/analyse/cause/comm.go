@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -52,17 +51,18 @@ func findComm(c *Facts, _ Ledger) []Draft {
 	if placed {
 		f.Where = c.where(sp)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for collectives that nothing hides", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("every rank waits at least %s per %s in communication", ms(c.perStep(waits)), c.Unit()), wording.RawFact(c.perStep(waits)/1e6, "ms"))}
+	f.Title = wording.Say("comm.title", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("comm.waits", wording.Time("t", c.perStep(waits)), c.unit())}
 	if c.perStep(waits) > price.SentClearly*sent {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of it with all ranks in the call; the rest is for ranks that are late in turns", ms(sent)), wording.RawFact(sent/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("comm.sent", wording.Time("t", sent)))
 	}
 	f.Confidence = c.basis(len(chains))
 	if small {
+		f.Title = wording.Say("comm.title-small", wording.Share("share", f.Share), c.unit())
 		sendTogether(&f, x, sent, late)
 	} else {
 		if late > price.LateClearly*sent {
-			f.Title = wording.Raw(fmt.Sprintf("%s of %s is communication that nothing hides and %s waits for ranks that are late in turns", percent(f.Share), c.each(), percent(c.share(waits)-f.Share)))
+			f.Title = wording.Say("comm.title-late", wording.Share("share", f.Share), wording.Share("late", c.share(waits)-f.Share), c.unit())
 		}
 		f.Step = f.by(price.SentSeldom).Times(sent)
 		f.Step.Mid += lateSeldom * late
@@ -73,8 +73,8 @@ func findComm(c *Facts, _ Ledger) []Draft {
 		if placed {
 			c.priceAround(&f, chains, keyOf(&sp.frame))
 		}
-		f.Fix.Advice = []wording.Text{wording.Raw("Send less often (accumulate gradients over several steps, in DistributedDataParallel under no_sync; in every fourth step for the best guess given here), send less (lower precision), or overlap it with the backward pass (DistributedDataParallel's buckets).")}
-		f.Caveat = []wording.Text{wording.Raw("The best guess is for sending in every fourth step, which makes the batch between two updates larger; how much can be hidden instead depends on the network and on what there is to compute meanwhile.")}
+		f.Fix.Advice = []wording.Text{wording.Say("comm.fix-seldom"), wording.Say("comm.fix-overlap")}
+		f.Caveat = []wording.Text{wording.Say("comm.caveat-seldom", wording.Nth("nth", price.Seldom)), wording.Say("comm.caveat-overlap")}
 	}
 	f.Run = c.overRun(f.Step)
 	return []Draft{f}
@@ -162,7 +162,7 @@ func (c *Facts) priceAround(f *Draft, calls []chain, exchange funcKey) {
 	per := c.perStep(all)
 	f.Step.Mid += price.SentSeldom.Mid * per
 	f.Step.High += per
-	f.Evidence = append(f.Evidence, wording.Raw(ms(per)+" more in and around the calls, which only sending needs", wording.RawFact(per/1e6, "ms")))
+	f.Evidence = append(f.Evidence, wording.Say("comm.around", wording.Time("t", per)))
 }
 
 // callsCollective says that a stack ends in a function that calls collectives.
@@ -178,18 +178,17 @@ func (c *Facts) callsCollective(id model.StackID) (yes bool) {
 // it comes to step by step.
 var lateSeldom = 1 - 1/math.Sqrt(price.Seldom)
 
-// sendTogether words and prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
+// sendTogether prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
 // and for late ones: what is left is one call, and the copies into and out of its tensor.
 func sendTogether(f *Draft, x analyse.Exchange, sent, late float64) {
 	gone := 1 - 1/x.Calls
 	together := f.by(price.SentTogether).Bounds()
 	f.Step = bounds(together.Low*gone*sent, gone*(together.Mid*sent+price.LateTogether.Mid*late), gone*(sent+late))
-	f.Title = wording.Raw(f.Title.String() + ": many small ones")
-	text := fmt.Sprintf("%.0f collectives per step", x.Calls)
+	calls := wording.Say("comm.calls", wording.Value("calls", x.Calls))
 	if x.Bytes > 0 {
-		text += fmt.Sprintf(" of %.3g kB on average", x.Bytes/1e3)
+		calls = wording.Say("comm.calls-sized", wording.Value("calls", x.Calls), wording.Size("size", x.Bytes))
 	}
-	f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact(x.Calls, "")))
-	f.Fix.Advice = []wording.Text{wording.Raw("Send them together: copy the tensors into one flat tensor (torch.cat of them flattened), call the collective once, and copy the parts back; DistributedDataParallel does so in buckets, beside the backward pass.")}
-	f.Caveat = []wording.Text{wording.Raw("Counts for calls of which each waits for all ranks; how long one of them takes depends on the network and on how busy the machines are.")}
+	f.Evidence = append(f.Evidence, calls)
+	f.Fix.Advice = []wording.Text{wording.Say("comm.fix-together")}
+	f.Caveat = []wording.Text{wording.Say("comm.caveat-together")}
 }

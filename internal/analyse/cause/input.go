@@ -382,11 +382,11 @@ func (v *inputView) describe(c *Facts, f *Finding) {
 	v.turns(f)
 	f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit.")}
 	if f.Fix.Action.sets(prefetchFactor) {
-		f.Caveat = append(f.Caveat, wording.Raw(c.roomForWorkers()))
+		f.Caveat = append(f.Caveat, c.roomForWorkers()...)
 	}
 	if f.Fix.Action.sets(numWorkers) {
 		f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers.")}
-		f.Caveat = append(f.Caveat, wording.Raw(c.roomForWorkers()))
+		f.Caveat = append(f.Caveat, c.roomForWorkers()...)
 		if v.workers == 0 {
 			f.Caveat = append(f.Caveat, wording.Raw(" Files and connections that are open when workers start are shared by them: let each worker open its own."))
 		}

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -64,15 +63,15 @@ func findQuota(c *Facts) (Draft, bool) {
 	f.Run.Mid = min(f.Run.Mid, likely*c.Wall, f.Run.High)
 	f.Run.Low = min(f.Run.Low, f.Run.Mid)
 	f.Step = f.Run.Scale(1 / float64(max(c.Steps, 1)))
-	f.Title = wording.Raw(fmt.Sprintf("the container's quota of %.3g cores stopped the program", *e.CPUQuota))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the kernel held its threads back for %s of a run of %s", ms(throttled), ms(c.Wall)), wording.RawFact(throttled/1e9, "s"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Ask for more CPU: all threads stop when the quota is used up.")}
+	f.Title = wording.Say("machine.title-quota", wording.Value("quota", *e.CPUQuota))
+	f.Evidence = []wording.Text{wording.Say("machine.throttled", wording.Time("throttled", throttled), wording.Time("run", c.Wall))}
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-quota")}
 	if threads, grants := torchThreads(c), math.Max(math.Floor(*e.CPUQuota), 1); threads > grants {
-		f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Ask for more CPU, or use no more threads than the quota grants: all threads stop when it is used up (%.0f threads now).", threads))}
+		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-quota-threads", wording.Count("threads", threads))}
 		f.Fix.Action = setThreads(int(grants))
 	}
-	f.Caveat = []wording.Text{wording.Raw("The counter is the cgroup's: other processes in the container count too.")}
-	f.Confidence = Confidence{Medium, []wording.Text{wording.Raw("the cgroup's throttling counter before and after the run")}}
+	f.Caveat = []wording.Text{wording.Say("machine.caveat-quota")}
+	f.Confidence = Confidence{Medium, []wording.Text{wording.Say("machine.basis-quota")}}
 	return f, true
 }
 
@@ -115,7 +114,7 @@ func findOMPDefault(c *Facts) (Draft, bool) {
 		return Draft{}, false
 	}
 	f := c.fewThreads("omp-default", 1, c.Cores/ranks)
-	f.Title = wording.Raw("the launcher gives each rank one thread")
+	f.Title = wording.Say("machine.title-omp")
 	f.Fix.Action = setThreads(int(c.Cores / ranks))
 	return f, true
 }
@@ -128,10 +127,10 @@ func findAffinity(c *Facts) (Draft, bool) {
 		return Draft{}, false
 	}
 	f := c.fewThreads("affinity", float64(have), float64(share))
-	f.Title = wording.Raw(fmt.Sprintf("the program is bound to %d of the machine's %d cores", have, e.CPUs))
-	f.Fix.Advice = []wording.Text{wording.Raw("Ask the scheduler or the launcher for more cores (taskset, --cpus-per-task, the container's cpuset).")}
+	f.Title = wording.Say("machine.title-affinity", wording.Count("have", have), wording.Count("cores", e.CPUs))
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-affinity")}
 	if n, err := strconv.Atoi(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"])); err == nil && n <= have {
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(fmt.Sprintf(" OMP_NUM_THREADS=%d is set as well: more cores help only with more threads.", n)))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("machine.fix-affinity-omp", wording.Count("n", n)))
 	}
 	return f, true
 }
@@ -143,10 +142,11 @@ func (c *Facts) fewThreads(sub string, have, could float64) Draft {
 	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(c.B.Part(analyse.PartOps)), guess: true}, nil)
 	f.Step = gain.Scale(ops)
 	f.Run = c.overOperators(f.Step, gain)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in CPU operators on %.0f of %.0f cores", ms(ops), c.Unit(), have, could), wording.RawFact(ops/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Let the operators use the cores that are free.")}
-	f.Caveat = []wording.Text{wording.Raw("Small operators gain little from threads, and two cores of a virtual machine can be halves of one; the saving is a range, not a measurement (run --measure-fixes makes one).")}
-	f.Confidence = Confidence{Low, []wording.Text{wording.Raw("priced by the number of cores and the kinds of operators; not measured with another count")}}
+	f.Evidence = []wording.Text{wording.Say("machine.operators", wording.Time("t", ops), c.unit(), wording.Value("have", have),
+		wording.Value("could", could))}
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-cores")}
+	f.Caveat = []wording.Text{wording.Say("machine.caveat-cores"), wording.Say("machine.caveat-measure")}
+	f.Confidence = Confidence{Low, []wording.Text{wording.Say("machine.basis-cores")}}
 	return f
 }
 

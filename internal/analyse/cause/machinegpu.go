@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse/cause/price"
@@ -26,23 +25,22 @@ func findGPUMachine(c *Facts, _ Ledger) []Draft {
 	for i := range c.S.Environment.GPUs {
 		g := &c.S.Environment.GPUs[i]
 		if g.UtilisationByOthersPart != nil && *g.UtilisationByOthersPart >= price.OtherUsers {
-			out = append(out, c.gpuFinding("gpu-shared", device, *g.UtilisationByOthersPart, price.SharedGPU,
-				fmt.Sprintf("other programs used %s for %s of the time before the run", g.Name, percent(*g.UtilisationByOthersPart)),
-				"Run on a device of your own, or when the others are done (nvidia-smi lists them).",
-				"Looked at before the run: what the others did meanwhile is not known."))
+			out = append(out, c.gpuShared(device, g.Name, *g.UtilisationByOthersPart))
 			break
 		}
 	}
 	return out
 }
 
-// gpuFinding prices a part of the device's time, in ns over the accounted steps.
-func (c *Facts) gpuFinding(sub string, device, part float64, row price.Row, title, fix, caveat string) Draft {
-	f := draft(Finding{Cause: Machine, Sub: sub, Where: nowhere(), Share: c.share(device * part), Title: wording.Raw(title), Caveat: []wording.Text{wording.Raw(caveat)},
-		Confidence: Confidence{Low, []wording.Text{wording.Raw("the driver's numbers, not a run on another device")}}}, nil)
-	f.Step = f.by(row).Times(c.perStep(device * part))
+// gpuShared prices the part of the device's time, in ns over the accounted steps, that other programs took before the run.
+func (c *Facts) gpuShared(device float64, name string, part float64) Draft {
+	f := draft(Finding{Cause: Machine, Sub: "gpu-shared", Where: nowhere(), Share: c.share(device * part)}, nil)
+	f.Title = wording.Say("machine.title-gpu-shared", wording.Share("share", part), wording.Named("gpu", name))
+	f.Step = f.by(price.SharedGPU).Times(c.perStep(device * part))
 	f.Run = c.overRun(f.Step)
-	f.Fix.Advice = []wording.Text{wording.Raw(fix)}
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the device works for %s per %s, by its own events", ms(c.perStep(device)), c.Unit()), wording.RawFact(c.perStep(device)/1e6, "ms"))}
+	f.Evidence = []wording.Text{wording.Say("machine.device", wording.Time("t", c.perStep(device)), c.unit())}
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-gpu-shared")}
+	f.Caveat = []wording.Text{wording.Say("machine.caveat-gpu-shared")}
+	f.Confidence = Confidence{Low, []wording.Text{wording.Say("machine.basis-gpu-shared")}}
 	return f
 }

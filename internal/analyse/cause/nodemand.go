@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/wording"
 )
@@ -44,10 +42,10 @@ func findNoDemand(c *Facts, _ Ledger) []Draft {
 	if sp, ok := hottest(chains, c.drivers); ok {
 		f.Where = c.where(sp)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for requests: nothing is asked of the program", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in a call that accepts work from outside, while no other process of the run works", ms(c.perStep(t)), c.Unit()), wording.RawFact(c.perStep(t)/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("No defect: look at the requests that are answered, or measure under load.")}
-	f.Caveat = []wording.Text{wording.Raw("A client that waits for its last answer before it asks again looks the same from here.")}
+	f.Title = wording.Say("nodemand.title", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("nodemand.accepts", wording.Time("t", c.perStep(t)), c.unit())}
+	f.Fix.Advice = []wording.Text{wording.Say("nodemand.fix")}
+	f.Caveat = []wording.Text{wording.Say("nodemand.caveat")}
 	if ok && o.own {
 		c.requestsSleep(&f.Finding, o)
 	}
@@ -58,8 +56,13 @@ func findNoDemand(c *Facts, _ Ledger) []Draft {
 // requests that hang there are in progress, so that no lack of demand can be told from the loop alone.
 func (c *Facts) requestsSleep(f *Finding, o otherSide) {
 	f.Where = o.place
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for requests in this thread, while %s %s%s", percent(f.Share), c.each(), o.process, o.sleeps(), in(o.place)))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, o.sleeps(), in(o.place), plural(o.samples, "sample")), wording.RawFact(float64(o.samples), ""))}
-	f.Fix.Advice = []wording.Text{wording.Raw("See what is waited for there: a request that hangs is not answered. `bottleneck dump PID --locals` shows each thread with its variables.")}
-	f.Caveat = []wording.Text{wording.Raw("A background thread that sleeps between its turns looks the same, and is no defect.")}
+	id := "nodemand.thread"
+	if o.several {
+		id = "nodemand.threads"
+	}
+	other := wording.With("other", wording.Say(id, wording.Named("in", in(o.place))))
+	f.Title = wording.Say("nodemand.title-asleep", wording.Share("share", f.Share), c.unit(), other)
+	f.Evidence = []wording.Text{wording.Say("nodemand.meanwhile", wording.Count("samples", o.samples), other)}
+	f.Fix.Advice = []wording.Text{wording.Say("nodemand.fix-asleep"), wording.Say("nodemand.fix-dump")}
+	f.Caveat = []wording.Text{wording.Say("nodemand.caveat-asleep")}
 }

@@ -215,13 +215,13 @@ func findGIL(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.GIL).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = append(f.Evidence, wording.Say("gil.wait", wording.Time("time", per), c.unit()))
+	f.Evidence = append(f.Evidence, wording.Say("gil.wait", wording.Time("t", per), c.unit()))
 	sm := &c.P.Samples
 	if early := c.sampledTime(0, c.afterWarmup(), func(i int) bool { return sm.State[i] == model.StateGILWait }); c.B.PerStep && early > 0 {
 		// The first steps run far more of the interpreter than later ones, with the same rival.
 		more := max(early-per*float64(c.warmSteps()), 0)
 		f.Run = f.Run.Add(price.GIL.Times(more))
-		f.Evidence = append(f.Evidence, wording.Say("gil.wait-early", wording.Time("time", more)))
+		f.Evidence = append(f.Evidence, wording.Say("gil.before", wording.Time("t", more)))
 	}
 	f.Confidence = c.basis(n)
 	f.Fix.Advice = []wording.Text{wording.Say("gil.fix")}

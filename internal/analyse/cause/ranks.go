@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -84,10 +83,11 @@ func findStraggler(c *Facts, l Ledger) []Draft {
 	if late.p != c.P {
 		f.Claim.Parts = Parts{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
 	}
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("rank %d takes %s per %s before it reaches the others, they take %s on average", late.p.Rank, ms(late.own), c.Unit(), ms(others)), wording.RawFact(saved/1e6, "ms")))
+	f.Evidence = append(f.Evidence, wording.Say("straggler.lead", wording.Time("longer", saved), wording.Count("rank", late.p.Rank),
+		wording.Time("own", late.own), wording.Time("others", others), c.unit()))
 	for _, r := range ranks {
 		if r.p != late.p {
-			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("rank %d waits %s per %s in collectives", r.p.Rank, ms(r.comm), c.Unit()), wording.RawFact(r.comm/1e6, "ms")))
+			f.Evidence = append(f.Evidence, wording.Say("straggler.waits", wording.Time("t", r.comm), wording.Count("rank", r.p.Rank), c.unit()))
 		}
 		if len(f.Evidence) > 4 {
 			break
@@ -111,23 +111,23 @@ func findStraggler(c *Facts, l Ledger) []Draft {
 		f.Step = bounds(price.LateShared.Bounds().Low*even*min(mine, c.ownCPU()), even*mine, saved)
 		f.Run = c.overRun(f.Step)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("the ranks wait for rank %d: %s of %s", late.p.Rank, percent(f.Share), c.each()))
+	f.Title = wording.Say("straggler.title", wording.Share("share", f.Share), wording.Count("rank", late.p.Rank), c.unit())
 	lateFix(&f.Finding, late.p.Rank, placed && !shared)
-	f.Caveat = []wording.Text{wording.Raw("Holds as far as the rank is late because of its work and not because of its machine.")}
+	f.Caveat = []wording.Text{wording.Say("straggler.caveat")}
 	return []Draft{f}
 }
 
 // lateFix says what helps: where the rank alone does what makes it late, that, else sharing the work out anew.
 func lateFix(f *Finding, rank int, alone bool) {
-	switch {
-	case alone && f.Because != nil:
-		f.Fix = f.Because.Fix
-		f.Fix.Advice = append([]wording.Text{wording.Say("straggler.fix-because", wording.Count("rank", rank))}, f.Fix.Advice...)
-	case alone:
-		f.Fix.Advice = []wording.Text{wording.Raw(fmt.Sprintf("Only rank %d does this, and all of them wait for it: do it less often, beside the steps (another thread or process), or let the ranks take turns.", rank))}
-	default:
-		f.Fix.Advice = []wording.Text{wording.Raw("Give every rank the same work per step (equal batches and sequence lengths, the same side jobs), or take this work off the late rank's step.")}
+	if !alone {
+		f.Fix.Advice = []wording.Text{wording.Say("straggler.fix-even")}
+		return
 	}
+	f.Fix.Advice = []wording.Text{wording.Say("straggler.fix-alone")}
+	if f.Because != nil {
+		f.Fix = f.Because.Fix
+	}
+	f.Fix.Advice = append([]wording.Text{wording.Say("straggler.fix-because", wording.Count("rank", rank))}, f.Fix.Advice...)
 }
 
 // notByChance is the share of the late rank's lead in work, ratio times the others', that a busy machine does not explain, 0..1. At
@@ -154,7 +154,7 @@ func (c *Facts) whyLate(l Ledger, f *Finding, late rankView, ranks []rankView) (
 		placed, shared = true, also
 		f.Where = sub.where(best)
 		f.Where.Rank = late.p.Rank
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the difference arises%s", in(f.Where)), wording.RawFact(best.line/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("straggler.at", wording.Time("t", best.line), wording.Named("in", in(f.Where))))
 	}
 	var found []Draft
 	run(slices.DeleteFunc(rules(), func(r rule[*Facts]) bool {

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -19,9 +18,6 @@ const (
 	shmLost = "shm lost"
 )
 
-// moreSHM is how a program gets more shared memory.
-const moreSHM = "docker run --shm-size=8g (or --ipc=host), in Kubernetes an emptyDir with medium: Memory at /dev/shm, elsewhere mount -o remount,size=8g /dev/shm"
-
 // findSHM names shared memory that was too small for what processes hand to one another. Nothing gets slower by it: the program ends,
 // or waits for a batch that is lost.
 func findSHM(c *Facts, _ Ledger) []Draft {
@@ -32,33 +28,37 @@ func findSHM(c *Facts, _ Ledger) []Draft {
 	lost := c.text(sp.Name) == shmLost
 	f := draft(Finding{Cause: Machine, Sub: "shm", Where: nowhere(), Stops: true, OfRun: true}, nil)
 	f.Where.Rank = p.Rank
-	size := "the shared memory"
-	if n := max(sp.Value, 0); n > 0 {
-		size = fmt.Sprintf("/dev/shm (%s)", mib(n))
-	}
-	what := "what processes hand to one another"
 	if sp.File != 0 {
-		what = "the batches that DataLoader workers hand over"
 		f.Where.File, f.Where.Line = c.text(sp.File), int(sp.Line)
 		f.Where.Source = c.source(f.Where.File, f.Where.Line)
 	}
-	f.Title = wording.Raw(size + " is too small for " + what)
-	f.Confidence = Confidence{High, []wording.Text{wording.Raw("the error that the program got")}}
+	f.Title, f.Confidence = shmTitle(sp), Confidence{High, []wording.Text{wording.Say("machine.basis-shm")}}
 	if strings.Contains(c.text(sp.Detail), "Bus error") {
-		f.Title = wording.Raw("a worker died of a bus error, most likely because " + f.Title.String())
-		f.Confidence = Confidence{Medium, []wording.Text{wording.Raw("what PyTorch says of a worker that a bus error ends; any other mapped file without room on its disk does the same")}}
+		f.Title = wording.Say("machine.title-shm-bus", wording.With("title", f.Title))
+		f.Confidence = Confidence{Medium, []wording.Text{wording.Say("machine.basis-shm-bus"), wording.Say("machine.basis-shm-bus-other")}}
 	}
 	switch run := c.S.Run; {
 	case lost:
-		f.Title = wording.Raw(f.Title.String() + ": one is lost, and the program waits for it without end")
+		f.Title = wording.Say("machine.title-shm-lost", wording.With("title", f.Title))
 	case run != nil && (run.ExitCode != 0 || run.Signal != ""):
-		f.Title = wording.Raw(f.Title.String() + ", which ended the program")
+		f.Title = wording.Say("machine.title-shm-ended", wording.With("title", f.Title))
 	}
-	f.Evidence = append([]wording.Text{wording.Raw(c.text(sp.Detail))}, c.inFlight(p, sp)...)
-	f.Fix.Advice = []wording.Text{wording.Raw("Make it larger: " + moreSHM + ". Without that, let less be in it at once: small types (bytes that become floats in the training process), " +
-		"smaller batches, prefetch_factor=1, fewer workers; or none (num_workers=0).")}
-	f.Caveat = []wording.Text{wording.Raw("Files that killed programs have left in /dev/shm, and other programs' there, take the same room: ls -l /dev/shm.")}
+	f.Evidence = append([]wording.Text{wording.Say("machine.shm-error", wording.Named("error", c.text(sp.Detail)))}, c.inFlight(p, sp)...)
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-shm", moreSHM), wording.Say("machine.fix-shm-less")}
+	f.Caveat = []wording.Text{wording.Say("machine.caveat-shm")}
 	return []Draft{f}
+}
+
+// shmTitle says what did not fit into which memory.
+func shmTitle(sp *model.Span) wording.Text {
+	room, what := wording.Say("machine.shm-unsized"), wording.Say("machine.shm-objects")
+	if n := max(sp.Value, 0); n > 0 {
+		room = wording.Say("machine.shm", wording.Size("size", float64(n)))
+	}
+	if sp.File != 0 {
+		what = wording.Say("machine.shm-batches")
+	}
+	return wording.Say("machine.title-shm", wording.With("room", room), wording.With("what", what))
 }
 
 // shmSpan is the first event of full shared memory in a process of the run; nil where there is none.
@@ -82,26 +82,22 @@ func (c *Facts) inFlight(p *model.Process, sp *model.Span) []wording.Text {
 			if l.File == 0 || l.File != sp.File || l.Line != sp.Line || l.Workers < 1 {
 				continue
 			}
-			n := l.Workers * max(l.Prefetch, 1)
-			return []wording.Text{wording.Raw(fmt.Sprintf("%s × prefetch_factor %d: %s can be in it at once, and those that the program still holds", plural(l.Workers, "worker"), max(l.Prefetch, 1),
-				batches(n)), wording.RawFact(float64(n), ""))}
+			ahead := max(l.Prefetch, 1)
+			return []wording.Text{wording.Say("machine.shm-in-flight", wording.Count("batches", l.Workers*ahead),
+				wording.Count("workers", l.Workers), wording.Count("prefetch", ahead))}
 		}
 	}
 	return nil
 }
 
-func batches(n int) string {
-	if n == 1 {
-		return "1 batch"
-	}
-	return fmt.Sprintf("%d batches", n)
-}
+// moreSHM is how a program gets more shared memory.
+var moreSHM = wording.With("how", wording.Say("machine.shm-larger"))
 
-// roomForWorkers warns where more workers are advised and shared memory is small; "" where it is not, or its size is unknown.
-func (c *Facts) roomForWorkers() string {
+// roomForWorkers warns where more workers are advised and shared memory is small; nothing where it is not, or its size is unknown.
+func (c *Facts) roomForWorkers() []wording.Text {
 	size := c.S.Environment.SHMBytes
 	if size == nil || *size >= smallSHM {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf(" /dev/shm holds only %s here: more batches of workers may not fit, and the program would end; make it larger first: %s.", mib(*size), moreSHM)
+	return []wording.Text{wording.Say("machine.caveat-room", wording.Size("size", float64(*size)), moreSHM)}
 }

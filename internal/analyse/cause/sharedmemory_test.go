@@ -28,9 +28,9 @@ func TestSharedMemoryIsFull(t *testing.T) {
 		exit  int
 		title string
 	}{
-		{"shm full", 1, "/dev/shm (64 MiB) is too small for the batches that DataLoader workers hand over, which ended the program"},
-		{"shm full", 0, "/dev/shm (64 MiB) is too small for the batches that DataLoader workers hand over"},
-		{"shm lost", 130, "/dev/shm (64 MiB) is too small for the batches that DataLoader workers hand over: one is lost, and the program waits for it without end"},
+		{"shm full", 1, "/dev/shm (64.0 MiB) is too small for the batches that DataLoader workers hand over, which ended the program"},
+		{"shm full", 0, "/dev/shm (64.0 MiB) is too small for the batches that DataLoader workers hand over"},
+		{"shm lost", 130, "/dev/shm (64.0 MiB) is too small for the batches that DataLoader workers hand over: one is lost, and the program waits for it forever"},
 	} {
 		p := shmProgram(c.name, c.exit)
 		res, _ := find(t, p)
@@ -60,7 +60,7 @@ func TestSharedMemoryUnknown(t *testing.T) {
 	p = shmProgram("shm full", 1)
 	p.P.Spans[len(p.P.Spans)-1].Detail = p.S.Strings.Intern("DataLoader worker (pid 7) is killed by signal: Bus error. It is possible that …")
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Machine, "shm", 25, 0); !strings.HasPrefix(f.Title.String(), "a worker died of a bus error, most likely because /dev/shm (64 MiB)") || f.Confidence.Level != cause.Medium {
+	if f := want(t, res, cause.Machine, "shm", 25, 0); !strings.HasPrefix(f.Title.String(), "a worker died of a bus error, most likely because /dev/shm (64.0 MiB)") || f.Confidence.Level != cause.Medium {
 		t.Errorf("%+v", f)
 	}
 	p = shmProgram("shm full", 1)
@@ -82,7 +82,7 @@ func TestWorkersNeedSharedMemory(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "transform", 57, 0)
-		if !strings.Contains(f.Fix.Action.Change(), "num_workers") || strings.Contains(wording.Sentences(f.Caveat), "/dev/shm holds only 64 MiB here") != says {
+		if !strings.Contains(f.Fix.Action.Change(), "num_workers") || strings.Contains(wording.Sentences(f.Caveat), "/dev/shm holds only 64.0 MiB here") != says {
 			t.Errorf("%d bytes: %q, %q", size, f.Fix.Action.Change(), f.Caveat)
 		}
 	}

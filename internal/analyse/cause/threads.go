@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -40,16 +39,17 @@ func findThreads(c *Facts, _ Ledger) []Draft {
 		Parts{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}) // what others claim is not slow for want of cores
 	f.Step = cost.Scale(c.perStep(busy))
 	f.Run = c.overOperators(f.Step, cost)
-	f.Title = wording.Raw("more threads compute than there are cores to run them")
-	where := "one process"
+	f.Title = wording.Say("threads.title")
+	id := "threads.alone"
 	if ranks > 1 {
-		where = fmt.Sprintf("each of %.0f processes", ranks)
+		id = "threads.ranks"
 	}
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%.0f threads in %s on %.3g cores", threads, where, c.Cores), wording.RawFact(factor, ""))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Give each process its share of the cores.")}
+	f.Evidence = []wording.Text{wording.Say(id, wording.Value("factor", factor), wording.Count("threads", threads),
+		wording.Count("ranks", ranks), wording.Value("cores", c.Cores))}
+	f.Fix.Advice = []wording.Text{wording.Say("threads.fix")}
 	f.Fix.Action = setThreads(int(max(c.Cores/ranks, 1)))
-	f.Caveat = []wording.Text{wording.Raw("The saving is a range from experience, not from a measurement of this program: try it, or let run --measure-fixes measure it.")}
-	f.Confidence = Confidence{Low, []wording.Text{wording.Raw("thread count against cores; not measured with another count")}}
+	f.Caveat = []wording.Text{wording.Say("threads.caveat")}
+	f.Confidence = Confidence{Low, []wording.Text{wording.Say("threads.basis")}}
 	return []Draft{f}
 }
 

@@ -110,7 +110,7 @@ func TestRanksBoundToTheirShare(t *testing.T) {
 		if got != named {
 			t.Errorf("%d ranks: findings %+v, want affinity: %v", ranks, res.Findings, named)
 		}
-		if got && !strings.Contains(wording.Sentences(res.Findings[0].Fix.Advice), "OMP_NUM_THREADS=2") {
+		if got && !strings.Contains(wording.Sentences(res.Findings[0].Fix.Advice), "OMP_NUM_THREADS (now 2)") {
 			t.Errorf("says nothing of the threads that are set: %s", wording.Sentences(res.Findings[0].Fix.Advice))
 		}
 	}
@@ -141,7 +141,7 @@ func TestThreadsAndMachineAreOneLoss(t *testing.T) {
 					sum += f.Step.Mid
 					both[f.Cause] = true
 					for _, e := range f.Evidence {
-						said = said || strings.Contains(e.String(), "not here again") || strings.Contains(e.String(), "once those are fewer")
+						said = said || e.ID == "threads.quota-counted" || e.ID == "threads.fewer-first"
 					}
 				}
 			}

@@ -120,7 +120,7 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 		t.Fatal("nothing is found")
 	}
 	f := &found.Findings[0]
-	if f.Where.Line != 26 || strings.Contains(f.Title.String(), "nothing is asked") || !strings.Contains(f.Title.String(), "another thread of the same process sleeps") {
+	if f.Where.Line != 26 || f.Title.ID != "nodemand.title-asleep" || !strings.Contains(f.Title.String(), "another thread of the same process sleeps") {
 		t.Errorf("%q at line %d, want the thread that hangs at line 26", f.Title, f.Where.Line)
 	}
 }

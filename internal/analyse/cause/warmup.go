@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
@@ -37,42 +35,52 @@ func findWarmup(c *Facts, _ Ledger) []Draft {
 	f := draft(Finding{Cause: Warmup, OfRun: true, Where: nowhere(), Confidence: c.basis(n)}, nil)
 	switch {
 	case ok && sp.unit >= late:
-		f.Where = c.where(sp)
-		f.Share = sp.unit / c.Wall
-		f.Title = wording.Raw(fmt.Sprintf("%s of this run prepares the first step", percent(f.Share)))
-		f.Run = f.by(price.Preparation).Times(sp.unit)
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s before the first step are spent%s", ms(sp.unit), in(f.Where)), wording.RawFact(sp.unit/1e6, "ms")))
-		f.Fix.Advice = []wording.Text{wording.Raw("Prepare once and keep the result on disk, prepare lazily, or make this code faster; a longer run makes it matter less.")}
+		c.prepares(&f, sp)
 	case late > 0:
-		f.Share = late / c.Wall
-		f.Where = c.compiledAt()
-		f.Title = wording.Raw(fmt.Sprintf("%s of this run is compiling code for its steps", percent(f.Share)))
-		own, shared := c.compilerImports(begin)
-		f.Run = bounds(price.FirstSteps.Bounds().Low*late, late+own, late+own+shared)
-		if !c.optimizes() {
-			f.Run.Mid = f.Run.High
-		}
-		if first > 0 {
-			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the first steps take %s more than later ones", ms(first)), wording.RawFact(first/1e6, "ms")))
-		}
-		if late > first {
-			f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("what is compiled once later (a validation, another shape) takes %s", ms(late-first)), wording.RawFact((late-first)/1e6, "ms")))
-		}
-		if imports := own + shared; imports > Floor*c.Wall {
-			text := fmt.Sprintf("calling torch.compile imports for %s", ms(imports))
-			if shared > 0 && c.optimizes() {
-				text += fmt.Sprintf(", %s of which an optimizer of torch.optim imports as well", ms(shared))
-			}
-			f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact(imports/1e6, "ms")))
-		}
-		f.Confidence = c.exactBasis(1)
-		f.Fix.Advice = []wording.Text{wording.Raw("Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer.")}
+		c.compilesFirst(&f, begin, first, late)
 	default:
 		return nil
 	}
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s from the start of the process to the first step, %s for importing modules", ms(setup), ms(c.importTime(begin))), wording.RawFact(setup/1e6, "ms")))
-	f.Caveat = []wording.Text{wording.Raw("Counts once per run, not per step.")}
+	f.Evidence = append(f.Evidence, wording.Say("warmup.start", wording.Time("t", setup), wording.Time("imports", c.importTime(begin))))
+	f.Caveat = []wording.Text{wording.Say("warmup.caveat")}
 	return []Draft{f}
+}
+
+// prepares is about the user's own preparation.
+func (c *Facts) prepares(f *Draft, sp spot) {
+	f.Where = c.where(sp)
+	f.Share = sp.unit / c.Wall
+	f.Title = wording.Say("warmup.title-prepare", wording.Share("share", f.Share))
+	f.Run = f.by(price.Preparation).Times(sp.unit)
+	f.Evidence = []wording.Text{wording.Say("warmup.prepare", wording.Time("t", sp.unit), wording.Named("in", in(f.Where)))}
+	f.Fix.Advice = []wording.Text{wording.Say("warmup.fix-prepare"), wording.Say("warmup.fix-longer")}
+}
+
+// compilesFirst is about compilation, late ns of the run, of which first are in the first steps; begin is when those begin.
+func (c *Facts) compilesFirst(f *Draft, begin model.Time, first, late float64) {
+	f.Share = late / c.Wall
+	f.Where = c.compiledAt()
+	f.Title = wording.Say("warmup.title-compile", wording.Share("share", f.Share))
+	own, shared := c.compilerImports(begin)
+	f.Run = bounds(price.FirstSteps.Bounds().Low*late, late+own, late+own+shared)
+	if !c.optimizes() {
+		f.Run.Mid = f.Run.High
+	}
+	if first > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("warmup.first-steps", wording.Time("t", first)))
+	}
+	if late > first {
+		f.Evidence = append(f.Evidence, wording.Say("warmup.later", wording.Time("t", late-first)))
+	}
+	if imports := own + shared; imports > Floor*c.Wall {
+		id := "warmup.imports"
+		if shared > 0 && c.optimizes() {
+			id = "warmup.imports-shared"
+		}
+		f.Evidence = append(f.Evidence, wording.Say(id, wording.Time("t", imports), wording.Time("shared", shared)))
+	}
+	f.Confidence = c.exactBasis(1)
+	f.Fix.Advice = []wording.Text{wording.Say("warmup.fix-compile")}
 }
 
 // compiledAt is the user's line from which most of what is compiled was called, as samples of compiling tell; where there are too few

@@ -53,14 +53,6 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f %%", share*100)
 }
 
-// mib writes bytes as mebibytes or gibibytes.
-func mib(bytes int64) string {
-	if v := float64(bytes) / (1 << 20); v < 1024 {
-		return fmt.Sprintf("%.3g MiB", v)
-	}
-	return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
-}
-
 // ms writes ns as milliseconds with three digits.
 func ms(ns float64) string {
 	v := ns / 1e6
