@@ -1,4 +1,35 @@
 package wording
 
 // memoryTexts are about operators that move data.
-var memoryTexts = table{}
+var memoryTexts = table{
+	"memory.traced":              "{share} of the devices' time is spent in element-wise kernels that move data and compute little",
+	"memory.kernels":             "{time} in {n element-wise kernel} of {mean} on average",
+	"memory.most-called-by":      "most in {kernel}, called by {op}",
+	"memory.most-called-by-none": "most in {kernel}, called by no operator",
+	"memory.fix-compile": "Let torch.compile fuse the chain: the data then moves once. Use operators that are fused already (attention, " +
+		"normalisation, optimizers with fused=True).",
+	"memory.fix-compile-rest": "Compile the functions that call these kernels as well, or mend what breaks the compiled graph there " +
+		"(TORCH_LOGS=graph_breaks lists it). torch.compile already fuses other parts of the program.",
+	"memory.caveat-bytes": "The saving's bounds are {low} to {high} of these kernels' time, from experience: the trace does not say how " +
+		"many bytes they move. How much a chain gains depends on how many operators of it become one.",
+	"memory.chain":             "{share} of {each} is element-wise work that moves data and computes little",
+	"memory.outside-optimizer": "{time} per {unit} in element-wise operators outside of the optimizer",
+	"memory.in-optimizer":      "{time} per {unit} in the optimizer, operator by operator over all parameters",
+	"memory.fix-fuse": "Let torch.compile fuse the chain: the data then moves once. Or write it with fewer temporaries (in place, addcmul, " +
+		"lerp). Compute what is the same in every step once, before them.",
+	"memory.fix-fused-optimizer": "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are " +
+		"zero (embeddings), sparse gradients with SparseAdam touch only the rows in use.",
+	"memory.fix-own-optimizer": "Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or " +
+		"torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries.",
+	"memory.caveat-experience": "How much fusing gains is a range from experience, not from a measurement of this program: try it.",
+	"memory.tables":            "{share} of {each} is spent on whole embedding tables of which few rows are used",
+	"memory.table-time":        "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
+	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
+		"{lookups} of them at most ({share})",
+	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD " +
+		"and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam.",
+	"memory.fix-built-at": "Tables are built at {places}.",
+	"memory.caveat-tables": "A row's moments then change only in the steps that use it: training differs a little. Weight decay, momentum " +
+		"and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other " +
+		"programs.",
+}

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
@@ -12,11 +10,15 @@ import (
 // device. PyTorch's own cache does so only while it grows, after an empty_cache(), or when it is fragmented.
 func findAlloc(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleAlloc)
-	f := t.idleFinding(Alloc, time, at, gaps, "the device idles while the driver allocates or frees memory")
+	f := t.idleFinding(Alloc, time, at, gaps, "alloc.driver")
 	f.Run = f.by(price.TracedAlloc).Times(time)
-	f.Fix.Advice = []wording.Text{wording.Raw("Do not call torch.cuda.empty_cache() in the loop, keep shapes the same from step to step, and let PyTorch's allocator use expandable segments.")}
+	f.Fix.Advice = []wording.Text{wording.Say("alloc.fix-keep")}
 	f.Fix.Action = setEnvironment("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("longest place: %s", nonEmpty(at.Op, "outside of operators"))))
-	f.Caveat = []wording.Text{wording.Raw("In the first steps the cache grows as a matter of course: a trace of those shows this in every program.")}
+	longest := wording.Say("alloc.longest-outside")
+	if at.Op != "" {
+		longest = wording.Say("alloc.longest-in", wording.Named("op", at.Op))
+	}
+	f.Evidence = append(f.Evidence, longest)
+	f.Caveat = []wording.Text{wording.Say("alloc.caveat-growth")}
 	return []Draft{f}
 }

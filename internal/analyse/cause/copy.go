@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
@@ -26,15 +24,16 @@ func findCopy(t *Traced, _ Ledger) []Draft {
 			}
 		}
 	}
-	f := t.finding(Copy, time, best.Where, "copies between host and device run while nothing computes")
+	f := t.finding(Copy, time, best.Where, "copy.exposed")
 	f.Run = f.by(price.TracedCopy).Times(time)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%d × %s: %s, %.3g GB/s", best.Count, best.Name, ms(float64(best.Dur)), best.GBs()), wording.RawFact(best.GBs(), "GB/s"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Copy while the device computes: pinned host memory and non_blocking=True, a batch ahead; or copy less.")}
+	f.Evidence = []wording.Text{wording.Say("copy.most", wording.Value("rate", best.GBs()), wording.Count("count", best.Count),
+		wording.Named("name", best.Name), wording.Time("time", float64(best.Dur)))}
+	f.Fix.Advice = []wording.Text{wording.Say("copy.fix-ahead")}
 	if pageable > 0.5*time {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("of the %s that nothing hides, %s are from or to pageable memory, which the device cannot reach by itself", ms(time), ms(pageable)), wording.RawFact(pageable/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("copy.pageable", wording.Time("pageable", pageable), wording.Time("time", time)))
 		f.Fix.Action = setArguments("DataLoader", Argument{"pin_memory", "True"})
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("copy.fix-both"))
 	}
-	f.Caveat = []wording.Text{wording.Raw("What a copy waits for before it starts is not counted here.")}
+	f.Caveat = []wording.Text{wording.Say("copy.caveat-before")}
 	return []Draft{f}
 }

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
@@ -23,10 +21,10 @@ func findSync(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.Sync).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("the program stops for %s of %s to wait for the device", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in calls that return only when the device is done", ms(per), c.Unit()), wording.RawFact(per/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step.")}
-	f.Caveat = []wording.Text{wording.Raw("A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0.")}
+	f.Title = wording.Say("sync.waits", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("sync.calls", wording.Time("time", per), c.unit())}
+	f.Fix.Advice = []wording.Text{wording.Say("sync.fix-keep")}
+	f.Caveat = []wording.Text{wording.Say("sync.caveat-gap")}
 	return []Draft{f}
 }
 
@@ -37,7 +35,7 @@ func findCompute(c *Facts, ops float64) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{Cause: Compute, Where: nowhere(), Share: c.share(ops), Healthy: true, Confidence: c.basis(len(c.B.Samples))}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is computing", percent(f.Share), c.each()))
+	f.Title = wording.Say("compute.computing", wording.Share("share", f.Share), c.unit())
 	for i := range c.B.Parts {
 		p := &c.B.Parts[i]
 		if p.ID != analyse.PartOps {
@@ -45,10 +43,11 @@ func findCompute(c *Facts, ops float64) (Finding, bool) {
 		}
 		for k, kind := range p.Kinds {
 			if k < 3 && c.share(kind.Time) >= Floor {
-				f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of %s in %s operators", percent(c.share(kind.Time)), c.each(), kind.Kind), wording.RawFact(c.share(kind.Time), "")))
+				f.Evidence = append(f.Evidence, wording.Say("compute.operators", wording.Share("share", c.share(kind.Time)), c.unit(),
+					wording.Named("kind", string(kind.Kind))))
 			}
 		}
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("No defect: less work (smaller model, lower precision), torch.compile, or a faster machine would help.")}
+	f.Fix.Advice = []wording.Text{wording.Say("compute.fix-less")}
 	return f, true
 }

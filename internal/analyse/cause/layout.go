@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
@@ -26,13 +24,14 @@ func findLayout(t *Traced, _ Ledger) []Draft {
 	if best == nil {
 		return nil
 	}
-	f := t.kernelFinding(Layout, time, best.Where, "tensors are converted between memory layouts", price.Layout)
+	f := t.kernelFinding(Layout, time, best.Where, "layout.converts", price.Layout)
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s in %d conversions, most in %s", ms(time), n, cut(best.Name, 60)), wording.RawFact(time/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Keep the model and its input in one layout: channels_last, which the convolutions of the device prefer.")}
+	f.Evidence = []wording.Text{wording.Say("layout.conversions", wording.Time("time", time), wording.Count("n", n),
+		wording.Named("kernel", cut(best.Name, 60)))}
+	f.Fix.Advice = []wording.Text{wording.Say("layout.fix-one")}
 	f.Fix.Action = insertLine("model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)")
-	f.Caveat = append(f.Caveat, wording.Raw(" Operators without a channels-last form convert back."))
+	f.Caveat = append(f.Caveat, wording.Say("layout.caveat-back"))
 	return []Draft{f}
 }

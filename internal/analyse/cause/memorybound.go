@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -29,23 +28,25 @@ func tracedMemoryBound(t *Traced, _ Ledger) []Draft {
 	if best == nil || time < price.MemoryBoundShare*t.Span {
 		return nil
 	}
-	f := t.kernelFinding(MemoryBound, time, best.Where, "element-wise kernels move data and compute little", price.Elementwise)
+	f := t.kernelFinding(MemoryBound, time, best.Where, "memory.traced", price.Elementwise)
 	if f.Where.Op == "" {
 		f.Where.Op = best.Launcher
 	}
-	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%s in %d element-wise kernels of %s on average", ms(time), n, ms(time/float64(n))), wording.RawFact(time/1e6, "ms")),
-		wording.Raw(fmt.Sprintf("most in %s, called by %s", cut(best.Name, 60), nonEmpty(best.Launcher, "no operator"))),
+	most := wording.Say("memory.most-called-by-none", wording.Named("kernel", cut(best.Name, 60)))
+	if best.Launcher != "" {
+		most = wording.Say("memory.most-called-by", wording.Named("kernel", cut(best.Name, 60)), wording.Named("op", best.Launcher))
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the chain, so that the data moves once; use operators that are fused already (attention, normalisation, optimizers with fused=True).")}
+	f.Evidence = []wording.Text{
+		wording.Say("memory.kernels", wording.Time("time", time), wording.Count("n", n), wording.Time("mean", time/float64(n))), most,
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-compile")}
 	f.Fix.Action = insertLine("model = torch.compile(model)")
 	if compiled {
-		f.Fix.Advice = []wording.Text{wording.Raw("torch.compile fuses a part of the program already, and these kernels lie outside of it: compile the functions that call them as well, or mend what breaks the compiled graph there (TORCH_LOGS=graph_breaks lists it).")}
+		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-compile-rest")}
 		f.Fix.Action = Action{}
 	}
 	b := price.Elementwise.Bounds()
-	f.Caveat = append(f.Caveat, wording.Raw(fmt.Sprintf(" Its bounds are %.0f to %.0f %% of these kernels' time, from experience: the trace does not say how many bytes they move."+
-		" How much a chain gains depends on how many operators of it become one.", 100*b.Low, 100*b.High)))
+	f.Caveat = append(f.Caveat, wording.Say("memory.caveat-bytes", wording.Share("low", b.Low), wording.Share("high", b.High)))
 	return []Draft{f}
 }
 
@@ -98,29 +99,29 @@ func (c *Facts) chainFinding(l Ledger, time float64, optimizer bool) Draft {
 	per := c.perStep(time)
 	f.Step = f.by(fusedChain(c.B.Ops, optimizer)).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is element-wise work that moves data and computes little", percent(f.Share), c.each()))
-	where := "in element-wise operators outside of the optimizer"
-	f.Fix.Advice = []wording.Text{wording.Raw("Let torch.compile fuse the chain, so that the data moves once, or write it with fewer temporaries (in place, addcmul, lerp). What is the same in every step is computed once, before them.")}
+	f.Title = wording.Say("memory.chain", wording.Share("share", f.Share), c.unit())
+	where := "memory.outside-optimizer"
+	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-fuse")}
 	if optimizer {
-		where = "in the optimizer, operator by operator over all parameters"
-		f.Fix.Advice = []wording.Text{wording.Raw("Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are zero (embeddings), sparse gradients with SparseAdam touch only the rows in use.")}
+		where = "memory.in-optimizer"
+		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-fused-optimizer")}
 		f.Fix.Action = setArguments("", Argument{fused, "True"})
 	}
 	if own {
-		f.Fix.Advice = []wording.Text{wording.Raw("Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries.")}
+		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-own-optimizer")}
 		f.Fix.Action = Action{}
 	}
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s %s", ms(per), c.Unit(), where), wording.RawFact(per/1e6, "ms"))}
-	f.Caveat = []wording.Text{wording.Raw("How much fusing gains is a range from experience, not from a measurement of this program: try it.")}
+	f.Evidence = []wording.Text{wording.Say(where, wording.Time("time", per), c.unit())}
+	f.Caveat = []wording.Text{wording.Say("memory.caveat-experience")}
 	return f
 }
 
 // fused is the argument by which an optimizer goes over its parameters once.
 const fused = "fused"
 
-// fusedChain is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose memory is
-// fetched anew each time and needs no fetching at all then, less where all of it works in place (SGD with momentum). Of other chains less is
-// known.
+// fusedChain is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose
+// memory is fetched anew each time and needs no fetching at all then, less where all of it works in place (SGD with momentum). Of other
+// chains less is known.
 func fusedChain(o *analyse.OpAccount, optimizer bool) price.Row {
 	switch {
 	case !optimizer:

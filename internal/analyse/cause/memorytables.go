@@ -1,7 +1,7 @@
 package cause
 
 import (
-	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -47,15 +47,17 @@ func findTables(c *Facts, l Ledger) []Draft {
 	per, left := c.perStep(time), c.perStep(scale*kept)
 	f.Step = bounds(price.SparseTable.Bounds().Low*max(per-2*left, 0), per-left, per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s goes over whole embedding tables of which it uses few rows", percent(f.Share), c.each()))
+	f.Title = wording.Say("memory.tables", wording.Share("share", f.Share), c.unit())
 	f.Evidence = []wording.Text{
-		wording.Raw(fmt.Sprintf("%s per %s: gradients of all rows %s, the optimizer on them %s", ms(per), c.Unit(), ms(c.perStep(backward)), ms(c.perStep(optimizer))), wording.RawFact(per/1e6, "ms")),
-		wording.Raw(fmt.Sprintf("the costliest table has %d rows of %d numbers, and a %s looks up %.0f of them at most (%s)", most.Rows, most.Width, c.Unit(), most.Lookups, percent(most.Lookups/float64(most.Rows))), wording.RawFact(most.Lookups, "")),
+		wording.Say("memory.table-time", wording.Time("time", per), c.unit(), wording.Time("backward", c.perStep(backward)),
+			wording.Time("optimizer", c.perStep(optimizer))),
+		wording.Say("memory.table-rows", wording.Count("lookups", math.Round(most.Lookups)), wording.Count("rows", most.Rows),
+			wording.Count("width", most.Width), c.unit(), wording.Share("share", most.Lookups/float64(most.Rows))),
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam.")}
+	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-sparse")}
 	f.Fix.Action = setArguments("nn.Embedding", Argument{"sparse", "True"})
 	c.builtAt(&f.Finding)
-	f.Caveat = []wording.Text{wording.Raw("A row's moments then change in the steps that use it only, so that training differs a little; weight decay, momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other programs.")}
+	f.Caveat = []wording.Text{wording.Say("memory.caveat-tables")}
 	return []Draft{f}
 }
 
@@ -81,7 +83,7 @@ func (c *Facts) builtAt(f *Finding) {
 		for _, l := range lines {
 			at = append(at, place(Where{File: l.file, Line: l.line}))
 		}
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Tables are built at "+strings.Join(at, ", ")+"."))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("memory.fix-built-at", wording.Named("places", strings.Join(at, ", "))))
 	}
 }
 

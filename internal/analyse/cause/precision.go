@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,21 +27,22 @@ func findPrecision(t *Traced, _ Ledger) []Draft {
 	w.time = min(w.time, t.classTime(productClasses))
 	row := price.MatrixUnits
 	row.Range = bounds(row.Low*mid, mid, min(row.High*mid, price.UnitsMost))
-	f := t.kernelFinding(Precision, w.time, w.at, "matrix products and convolutions run in fp32 without matrix units", row)
-	f.Evidence = append([]wording.Text{wording.Raw(fmt.Sprintf("%s in fp32 %s on %s; most in %s", ms(w.time), w.what, w.peaks.Name, w.most), wording.RawFact(w.time/1e6, "ms"))}, w.more...)
+	f := t.kernelFinding(Precision, w.time, w.at, "precision.plain", row)
+	facts := append([]wording.Fact{wording.Time("time", w.time), wording.Named("device", w.peaks.Name)}, w.most...)
+	f.Evidence = append([]wording.Text{wording.Say(w.said, facts...)}, w.more...)
 	tf32 := w.peaks.Rates[analyse.TF32] >= price.WorthUnits*w.peaks.Rates[analyse.FP32]
 	switch {
 	case tf32:
-		f.Fix.Advice = []wording.Text{wording.Raw("Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast.")}
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-tf32")}
 		f.Fix.Action = insertLine(`torch.set_float32_matmul_precision("high")`)
 	case w.before8:
-		f.Fix.Advice = []wording.Text{wording.Raw("Run the forward pass in float16 under autocast, in training with a GradScaler: this device's matrix units take neither bfloat16 nor 32-bit inputs.")}
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float16")}
 		f.Fix.Action = insertLine(`with torch.autocast("cuda", torch.float16):`)
 	default:
-		f.Fix.Advice = []wording.Text{wording.Raw("Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit inputs.")}
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-half")}
 		f.Fix.Action = insertLine(`with torch.autocast("cuda", torch.bfloat16):`)
 	}
-	f.Caveat = append(f.Caveat, wording.Raw(" Results change in the last digits: check the loss."))
+	f.Caveat = append(f.Caveat, wording.Say("precision.caveat-digits"))
 	return []Draft{f}
 }
 
@@ -52,7 +52,8 @@ type plainWork struct {
 	peaks      *analyse.PeakRates
 	before8    bool // a CUDA device of a compute capability below 8: no matrix unit takes bfloat16
 	at         analyse.Where
-	what, most string
+	said       string         // the text of the evidence
+	most       []wording.Fact // what takes most of the time, by name
 	more       []wording.Text
 }
 
@@ -107,9 +108,11 @@ func (t *Traced) plainOperators() (w plainWork) {
 			}
 		}
 	}
-	w.at, w.what, w.most = analyse.Where{Op: best.Name}, "operators", best.Name+" of "+cut(best.Shapes, 80)
+	w.at, w.said = analyse.Where{Op: best.Name}, "precision.operators"
+	w.most = []wording.Fact{wording.Named("op", best.Name), wording.Named("shapes", cut(best.Shapes, 80))}
 	if best.TFLOPs > 0 {
-		w.more = []wording.Text{wording.Raw(fmt.Sprintf("%s reaches %.3g TFLOP/s of %.3g possible in fp32", best.Name, best.TFLOPs, best.Peak), wording.RawFact(best.TFLOPs, "TFLOP/s"))}
+		w.more = []wording.Text{wording.Say("precision.rate", wording.Value("rate", best.TFLOPs), wording.Value("peak", best.Peak),
+			wording.Named("op", best.Name))}
 	}
 	return w
 }
@@ -137,11 +140,11 @@ func (t *Traced) plainKernels() (w plainWork) {
 		}
 	}
 	if best != nil {
-		w.at, w.what, w.most = best.Where, "kernels, as their names say,", cut(best.Name, 60)
+		w.at, w.said, w.most = best.Where, "precision.kernels", []wording.Fact{wording.Named("kernel", cut(best.Name, 60))}
 		if w.at.Op == "" {
 			w.at.Op = best.Launcher
 		}
-		w.more = []wording.Text{wording.Raw(fmt.Sprintf("%d such kernels; the trace does not show their shapes", n), wording.RawFact(float64(n), ""))}
+		w.more = []wording.Text{wording.Say("precision.no-shapes", wording.Count("n", n))}
 	}
 	return w
 }

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -17,7 +16,8 @@ var slowTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10
 // makes a matrix of all windows of the input and multiplies it element by element.
 const slowConvolutions = "slow_conv"
 
-// findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64 for other work.
+// findFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64
+// for other work.
 func findFormat(c *Facts, _ Ledger) []Draft {
 	if c.B.Part(analyse.PartOps) < Floor*c.B.Total {
 		return nil
@@ -56,13 +56,18 @@ func findFormat(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.NoFastCode).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is convolutions in %s, for which this CPU has no fast code", percent(f.Share), c.each(), format))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in %s, which PyTorch takes where its fast library does not know the format (%s in %s)", ms(per), c.Unit(), op, plural(calls, "call"), plural(steps, "traced "+c.Unit())), wording.RawFact(per/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Let model and inputs stay in float32 on the CPU: " + format + " saves memory there, not time.")}
-	f.Caveat = []wording.Text{wording.Raw("How much faster float32 is was not measured: the range is what convolutions of usual sizes gain. Weights take twice the memory.")}
-	if format == "float64" {
-		f.Fix.Advice = []wording.Text{wording.Raw("Where float32 is precise enough, make model and inputs of it: NumPy's arrays are float64 unless something else is said.")}
-		f.Caveat = []wording.Text{wording.Raw("How much faster float32 is was not measured: the range is what convolutions of usual sizes gain.")}
+	f.Title = wording.Say("precision.no-fast-code", wording.Share("share", f.Share), c.unit(), wording.Named("format", format))
+	slowOp := "precision.slow-op"
+	if !c.B.PerStep {
+		slowOp = "precision.slow-op-of-run"
+	}
+	f.Evidence = []wording.Text{wording.Say(slowOp, wording.Time("time", per), c.unit(), wording.Named("op", op),
+		wording.Count("calls", calls), wording.Count("steps", steps))}
+	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
+	f.Caveat = []wording.Text{wording.Say("precision.caveat-not-measured")}
+	if format != "float64" {
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", format))}
+		f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
 	}
 	return []Draft{f}
 }

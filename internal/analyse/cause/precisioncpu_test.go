@@ -73,7 +73,7 @@ func TestComputingInDouble(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	res, _ = find(t, convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`))
-	if f := want(t, res, cause.Precision, "", 12, 58*0.85); !strings.Contains(f.Title.String(), "no fast code") {
+	if f := want(t, res, cause.Precision, "", 12, 58*0.85); f.Title.ID != "precision.no-fast-code" {
 		t.Errorf("title %q", f.Title)
 	}
 	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`, "not recorded": ""} {

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -42,10 +41,11 @@ func findDouble(c *Facts, _ Ledger) []Draft {
 	per := c.perStep(t)
 	f.Step = f.by(price.Float64).Times(per)
 	f.Run = c.overRun(f.Step)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is computing in float64", percent(f.Share), c.each()))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s per %s in operators on float64 (%s in traced steps, the longest is %s)", ms(per), c.Unit(), plural(w.calls, "call"), c.text(w.op)), wording.RawFact(per/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Where float32 is precise enough, make model and inputs of it: .float() on the model, dtype=torch.float32 or .astype(numpy.float32) where the data become tensors. NumPy's arrays are float64 unless something else is said.")}
-	f.Caveat = []wording.Text{wording.Raw("Not a fault where the computation needs the digits. Half of the time is what products of matrices gain, recurrent layers more; the range is not measured on this program.")}
+	f.Title = wording.Say("precision.double", wording.Share("share", f.Share), c.unit())
+	f.Evidence = []wording.Text{wording.Say("precision.double-operators", wording.Time("time", per), c.unit(), wording.Count("calls", w.calls),
+		wording.Named("op", c.text(w.op)))}
+	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-double")}
+	f.Caveat = []wording.Text{wording.Say("precision.caveat-double")}
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}

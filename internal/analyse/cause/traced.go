@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,7 +64,8 @@ func (t *Traced) rooflines() []*analyse.Roofline {
 
 func tracedRules() []rule[*Traced] {
 	return []rule[*Traced]{
-		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Launch, tracedSlowCalls}, {Python, tracedPython}, {Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
+		{Input, tracedInput}, {Sync, tracedSync}, {Launch, tracedLaunch}, {Launch, tracedSlowCalls}, {Python, tracedPython},
+		{Alloc, findAlloc}, {Comm, tracedComm}, {Copy, findCopy},
 		{Precision, findPrecision}, {Layout, findLayout}, {MemoryBound, tracedMemoryBound},
 	}
 }
@@ -140,11 +140,11 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 	return sum
 }
 
-// finding starts a finding about so much of the devices' time, in ns.
+// finding starts a finding about so much of the devices' time, in ns; title is its text's id.
 func (t *Traced) finding(id string, time float64, at analyse.Where, title string) Draft {
 	f := draft(Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}, nil)
-	f.Title = wording.Raw(fmt.Sprintf("%s: %s of the devices' time", title, percent(f.Share)))
-	f.Confidence = Confidence{Medium, []wording.Text{wording.Raw("a trace without an unprofiled baseline: its price is of traced time")}}
+	f.Title = wording.Say(title, wording.Share("share", f.Share))
+	f.Confidence = Confidence{Medium, []wording.Text{wording.Say("traced.basis")}}
 	return f
 }
 
@@ -152,8 +152,8 @@ func (t *Traced) finding(id string, time float64, at analyse.Where, title string
 func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int, title string) Draft {
 	f := t.finding(id, time, at, title)
 	f.Run = f.by(price.TracedIdle).Times(time)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s in %s over all devices of the trace", ms(time), plural(gaps, "gap")), wording.RawFact(time/1e6, "ms"))}
-	f.Caveat = []wording.Text{wording.Raw("Tracing slows the launching side, so that idle time is overstated: the bounds are wide for that reason.")}
+	f.Evidence = []wording.Text{wording.Say("traced.gaps", wording.Time("time", time), wording.Count("gaps", gaps))}
+	f.Caveat = []wording.Text{wording.Say("traced.caveat-slowed")}
 	return f
 }
 
@@ -163,16 +163,16 @@ func tracedWhere(w analyse.Where) Where {
 
 func tracedInput(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleInput)
-	f := t.idleFinding(Input, time, at, gaps, "the device idles while the program waits for data")
+	f := t.idleFinding(Input, time, at, gaps, "traced.input")
 	f.Run = f.by(price.TracedInput).Times(time)
-	f.Fix.Advice = []wording.Text{wording.Raw("More DataLoader workers, or a faster data set.")}
+	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-input")}
 	return []Draft{f}
 }
 
 func tracedSync(t *Traced, _ Ledger) []Draft {
 	time, at, gaps := t.idle(analyse.IdleSync)
-	f := t.idleFinding(Sync, time, at, gaps, "the device idles because the program waited for it")
-	f.Fix.Advice = []wording.Text{wording.Raw("Keep values on the device until they are needed (loss.detach() instead of loss.item()), and copy them every n-th step.")}
+	f := t.idleFinding(Sync, time, at, gaps, "sync.traced")
+	f.Fix.Advice = []wording.Text{wording.Say("sync.fix-keep")}
 	return []Draft{f}
 }
 
@@ -186,14 +186,15 @@ func tracedLaunch(t *Traced, _ Ledger) []Draft {
 	if host > time {
 		at = g.Where
 	}
-	f := t.idleFinding(Launch, time+host, at, gaps+g.Gaps, "the device idles because work reaches it too slowly")
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("in the gaps the launching thread spends %s in operators, %s between two of them and %s in launches", ms(ops), ms(float64(g.Between)), ms(time))))
+	f := t.idleFinding(Launch, time+host, at, gaps+g.Gaps, "traced.launch")
+	f.Evidence = append(f.Evidence, wording.Say("traced.launching", wording.Time("operators", ops),
+		wording.Time("between", float64(g.Between)), wording.Time("launches", time)))
 	if n, mean := t.meanKernel(); n > 0 {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%d kernels of %s on average", n, ms(mean)), wording.RawFact(mean/1e3, "µs")))
+		f.Evidence = append(f.Evidence, wording.Say("traced.mean-kernel", wording.Time("mean", mean), wording.Count("n", n)))
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Fewer, larger operators: larger batches, fused optimizers, torch.compile, CUDA graphs.")}
+	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-launch")}
 	if strings.HasPrefix(at.Op, "Torch-Compiled Region") || strings.HasPrefix(at.Op, "CompiledFunction") {
-		f.Fix.Advice = []wording.Text{wording.Raw("This is compiled already: let it be launched as a whole by CUDA graphs, or use larger batches.")}
+		f.Fix.Advice = []wording.Text{wording.Say("traced.fix-launch-compiled")}
 		f.Fix.Action = setArguments("torch.compile", Argument{"mode", `"reduce-overhead"`})
 	}
 	t.atCapture(&f.Finding)
@@ -204,26 +205,27 @@ func tracedLaunch(t *Traced, _ Ledger) []Draft {
 func tracedSlowCalls(t *Traced, _ Ledger) []Draft {
 	s := t.gaps().Slow
 	time := float64(s.Operators + s.Launches)
-	title, sub := "the device idles while single calls take a millisecond or more", "first-use"
+	title, sub := "traced.first-use", "first-use"
 	if float64(s.OnCPU) > 0.5*time {
-		title, sub = "the device idles while operators compute on the CPU", "cpu-operator"
+		title, sub = "traced.cpu-operator", "cpu-operator"
 	}
 	f := t.idleFinding(Launch, time, s.At, s.Calls, title)
 	f.Sub = sub
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s in operators, %s of that in such as use no device, and %s in calls that launch, each of 1 ms or more; the longest takes %s",
-		ms(float64(s.Operators)), ms(float64(s.OnCPU)), ms(float64(s.Launches)), ms(float64(s.Longest))), wording.RawFact(float64(s.Longest)/1e6, "ms")))
-	f.Fix.Advice = []wording.Text{wording.Raw("Record after some warm-up steps: at the first use of an operator its kernels are loaded and chosen. Where it happens in every step, keep shapes the same.")}
+	f.Evidence = append(f.Evidence, wording.Say("traced.slow-calls", wording.Time("longest", float64(s.Longest)),
+		wording.Time("operators", float64(s.Operators)), wording.Time("cpu", float64(s.OnCPU)), wording.Time("launches", float64(s.Launches))))
+	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-first-use")}
 	f.Run = f.by(price.FirstUse).Times(time)
 	switch {
 	case sub == "cpu-operator":
 		f.Run = f.by(price.OnCPU).Times(time)
-		f.Fix.Advice = []wording.Text{wording.Raw("Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's workers.")}
+		f.Fix.Advice = []wording.Text{wording.Say("traced.fix-cpu-operator")}
 	case float64(s.Stalled) > 0.5*time && s.Names >= stallNames:
-		f.Sub, f.Title = "stalled", wording.Raw(fmt.Sprintf("the device idles while the launching thread stands still within operators that are usually short: %s of the devices' time", percent(f.Share)))
+		f.Sub, f.Title = "stalled", wording.Say("traced.stalled", wording.Share("share", f.Share))
 		f.Run = f.by(price.Stalled).Times(time)
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of it in operators of %s of which earlier calls took less than a twentieth", ms(float64(s.Stalled)), plural(s.Names, "name")), wording.RawFact(float64(s.Stalled)/1e6, "ms")))
-		f.Fix.Advice = []wording.Text{wording.Raw("See what takes the cores from this process: other processes, more threads than cores (OMP_NUM_THREADS, affinity, a quota), Python's garbage collection, another thread that holds the GIL. `bottleneck run` tells these apart.")}
-		f.Caveat = []wording.Text{wording.Raw("A trace does not show why a thread stands still. The profiler itself stops threads as well, when it gets new buffers.")}
+		f.Evidence = append(f.Evidence, wording.Say("traced.stalled-in", wording.Time("stalled", float64(s.Stalled)),
+			wording.Count("names", s.Names)))
+		f.Fix.Advice = []wording.Text{wording.Say("traced.fix-stalled")}
+		f.Caveat = []wording.Text{wording.Say("traced.caveat-stalled")}
 	}
 	t.atCapture(&f.Finding)
 	return []Draft{f}
@@ -244,8 +246,8 @@ func (t *Traced) atCapture(f *Finding) {
 	}
 	f.Run.Low = 0
 	f.Confidence.Level = Low
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("the trace holds %s of a graph of device work", plural(n, "capture")), wording.RawFact(float64(n), "")))
-	f.Caveat = append(f.Caveat, wording.Raw(" Graphs are captured once and replayed in later steps, which cost the launching thread next to nothing: look at a trace of those."))
+	f.Evidence = append(f.Evidence, wording.Say("traced.captures", wording.Count("n", n)))
+	f.Caveat = append(f.Caveat, wording.Say("traced.caveat-captures"))
 }
 
 func (t *Traced) meanKernel() (n int64, mean float64) {
@@ -262,21 +264,21 @@ func (t *Traced) meanKernel() (n int64, mean float64) {
 // tracedPython: the launching thread does something that is neither an operator nor the calling of one.
 func tracedPython(t *Traced, _ Ledger) []Draft {
 	g := t.gaps()
-	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.ApartGaps, "the device idles while the launching thread runs no operator")
-	f.Fix.Advice = []wording.Text{wording.Raw("Take this code out of the loop or do it less often; recorded stacks (with_stack=True) or a run under bottleneck show its line.")}
+	f := t.idleFinding(Python, float64(g.Apart), g.ApartAt, g.ApartGaps, "traced.python")
+	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-python")}
 	return []Draft{f}
 }
 
 func tracedComm(t *Traced, _ Ledger) []Draft {
-	time, share := 0.0, 0.0
+	time, all := 0.0, 0.0
 	for i := range t.GPUs {
 		time += float64(t.GPUs[i].ExposedCommunication)
-		share += float64(t.GPUs[i].Communication)
+		all += float64(t.GPUs[i].Communication)
 	}
-	f := t.finding(Comm, time, analyse.Where{}, "collectives run while nothing computes")
+	f := t.finding(Comm, time, analyse.Where{}, "traced.comm")
 	f.Run = f.by(price.TracedComm).Times(time)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s of %s in collectives are not hidden behind kernels", ms(time), ms(share)), wording.RawFact(time/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Overlap with the backward pass, send less (lower precision, gradient accumulation), or send less often.")}
-	f.Caveat = []wording.Text{wording.Raw("A collective's time includes waiting for late ranks; only the traces of all ranks tell the two apart.")}
+	f.Evidence = []wording.Text{wording.Say("traced.comm-exposed", wording.Time("time", time), wording.Time("all", all))}
+	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-comm")}
+	f.Caveat = []wording.Text{wording.Say("traced.caveat-comm")}
 	return []Draft{f}
 }

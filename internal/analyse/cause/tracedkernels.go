@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"bottleneck/internal/analyse"
@@ -66,7 +65,7 @@ func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title 
 	f := t.finding(id, time, at, title)
 	gain := f.by(row).Bounds()
 	f.Run = bounds(gain.Low*time*t.Busy, gain.Mid*time*t.Busy, gain.High*time)
-	f.Caveat = []wording.Text{wording.Raw("Kernel times are the trace's; where the device is idle for other reasons, faster kernels save less.")}
+	f.Caveat = []wording.Text{wording.Say("traced.caveat-kernels")}
 	return f
 }
 
@@ -83,16 +82,16 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 	if time < 0.5*t.Span {
 		return Finding{}, false
 	}
-	f := t.finding(Compute, time, analyse.Where{}, "the devices compute").Finding
+	f := t.finding(Compute, time, analyse.Where{}, "compute.traced").Finding
 	if len(res.Findings) > 0 {
-		f.Title = wording.Raw(fmt.Sprintf("the devices compute for %s of their time beside what other findings are about", percent(f.Share)))
+		f.Title = wording.Say("compute.traced-beside", wording.Share("share", f.Share))
 	}
 	f.Healthy = true
 	if mfu, name, ok := t.MFU(); ok {
-		f.Title = wording.Raw(f.Title.String() + fmt.Sprintf(", at %s of %s's peak", percent(mfu), name))
+		f.Title = wording.Say("compute.of-peak", wording.With("title", f.Title), wording.Share("mfu", mfu), wording.Named("device", name))
 	}
 	f.Evidence = t.kinds()
-	f.Fix.Advice = []wording.Text{wording.Raw("No defect: less work (smaller model, lower precision) or a faster device would help.")}
+	f.Fix.Advice = []wording.Text{wording.Say("compute.fix-less-traced")}
 	return f, true
 }
 
@@ -114,7 +113,7 @@ func (t *Traced) kinds() (out []wording.Text) {
 	}
 	slices.SortFunc(order, func(a, b analyse.KernelClass) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
 	for _, c := range order[:min(len(order), 3)] {
-		out = append(out, wording.Raw(fmt.Sprintf("%s of the kernels' time is of the kind %s", percent(times[c]/sum), c), wording.RawFact(times[c]/sum, "")))
+		out = append(out, wording.Say("compute.kernels", wording.Share("share", times[c]/sum), wording.Named("kind", c.String())))
 	}
 	return out
 }

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
@@ -34,7 +32,8 @@ func (f *Finding) priceByReplay(t *Traced, r *replay.Session) bool {
 	f.Run = f.Run.Scale(gone / own)
 	f.Run.High = max(f.Run.High, gone) // at best the fix ends all that the removal does
 	if price <= own {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("replayed without it, a traced step takes %s instead of %s", ms(after), ms(before)), wording.RawFact((before-after)/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("traced.replayed-without", wording.Time("saved", before-after),
+			wording.Time("after", after), wording.Time("before", before)))
 	}
 	return true
 }
@@ -76,10 +75,11 @@ func (f *Finding) priceKernels(t *Traced, r *replay.Session, of []analyse.Kernel
 	low, _, _ := saving(wanted.Low, replay.Change{})
 	high, _, _ := saving(wanted.High, replay.Change{Scale: []replay.Scale{{Name: "cpu", Factor: price.TracedHost.Mid}}})
 	f.Run = bounds(min(low, mid), mid, max(mid, high))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("replayed with these kernels shorter by %s in all, a traced step takes %s instead of %s", ms(wanted.Mid), ms(after), ms(step)), wording.RawFact((step-after)/1e6, "ms")))
+	f.Evidence = append(f.Evidence, wording.Say("traced.replayed-shorter", wording.Time("saved", step-after),
+		wording.Time("shorter", wanted.Mid), wording.Time("after", after), wording.Time("before", step)))
 	if mid < 0.5*wanted.Mid {
-		f.Evidence = append(f.Evidence, wording.Raw("the rest would be spent waiting for the program that launches, or for other work of the device"))
-		f.Caveat = append(f.Caveat, wording.Raw(" The upper bound is for a program that launches in half of its traced time, which tracing lengthens."))
+		f.Evidence = append(f.Evidence, wording.Say("traced.rest-waits"))
+		f.Caveat = append(f.Caveat, wording.Say("traced.caveat-launches"))
 	}
 	return true
 }
