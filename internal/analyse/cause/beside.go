@@ -269,7 +269,7 @@ func (c *Facts) besideFinding(p *besidePlace, validation bool) Draft {
 	f.Fix.Advice = []wording.Text{wording.Raw("Do it every n-th step (if step % 100 == 0:), or for the few values that are looked at.")}
 	f.Caveat = []wording.Text{wording.Raw("Counts as beside the training what no gradient flows through and what is read back: a value that steers the next step, such as an action, must stay.")}
 	if validation {
-		f.Title = wording.Raw(c.shareOf(f.Share, sp.members) + " tries the model without learning from it")
+		f.Title = wording.Raw(c.shareOf(f.Share, sp.members).String() + " tries the model without learning from it")
 		f.Evidence = append(f.Evidence, wording.Raw("a network's answers are judged by a loss here, and no gradient flows through it"))
 		f.Fix.Advice = []wording.Text{wording.Raw("Validate every n-th step or once an epoch, or on a part of the data.")}
 		f.Caveat = []wording.Text{wording.Raw("Whoever chooses weights by this value chooses among fewer.")}

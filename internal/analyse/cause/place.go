@@ -3,10 +3,12 @@ package cause
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // atUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
@@ -59,12 +61,12 @@ func (c *Facts) every(members []int) int {
 	return max(int(math.Round(float64(windows)/float64(hit))), 1)
 }
 
-// shareOf writes what a share is of: each step, or the loop's time where few steps hold it.
-func (c *Facts) shareOf(share float64, members []int) string {
+// shareOf says what a share is of: each step, or the loop's time where few steps hold it.
+func (c *Facts) shareOf(share float64, members []int) wording.Text {
 	if n := c.every(members); n > 1 {
-		return fmt.Sprintf("%s of the loop's time (about every %s step)", percent(share), ordinal(n))
+		return wording.Say("share-of.loop", wording.Share("share", share), wording.Nth("nth", n))
 	}
-	return fmt.Sprintf("%s of %s", percent(share), c.each())
+	return wording.Say("share-of.each", wording.Share("share", share), c.unit())
 }
 
 func ordinal(n int) string {
@@ -154,7 +156,7 @@ func (c *Facts) waitedForAt(waiting []model.Time) (best otherSide, ok bool) {
 		}
 	}
 	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.before(best) || o.works(best)) {
-		o.process, o.several = "other threads of the same process", true
+		o.process, o.several = wording.Say("side.threads").String(), true
 		return o, true
 	}
 	if ok {
@@ -180,7 +182,7 @@ func gather(together map[Where]otherSide, o otherSide) {
 	all.samples += o.samples
 	all.busy += o.busy
 	all.members++
-	all.process = fmt.Sprintf("%d processes", all.members)
+	all.process = wording.Say("side.processes", wording.Count("n", all.members)).String()
 	if all.members == 1 {
 		all.process = o.process
 	}
@@ -233,9 +235,10 @@ func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse
 	if !ok {
 		return o, false
 	}
-	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: fmt.Sprintf("process %d", p.PID)}
+	side := wording.Say("side.process", wording.Named("pid", strconv.Itoa(p.PID)))
+	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: side.String()}
 	if p == c.P {
-		o.process, o.own = "another thread of the same process", true
+		o.process, o.own = wording.Say("side.thread").String(), true
 	}
 	off := 0
 	for _, m := range sp.members {

@@ -98,10 +98,10 @@ func batches(n int) string {
 }
 
 // roomForWorkers warns where more workers are advised and shared memory is small; "" where it is not, or its size is unknown.
-func (c *Facts) roomForWorkers() string {
+func (c *Facts) roomForWorkers() wording.Text {
 	size := c.S.Environment.SHMBytes
 	if size == nil || *size >= smallSHM {
-		return ""
+		return wording.Text{}
 	}
-	return fmt.Sprintf(" /dev/shm holds only %s here: more batches of workers may not fit, and the program would end; make it larger first: %s.", mib(*size), moreSHM)
+	return wording.Raw(fmt.Sprintf("/dev/shm holds only %s here: more batches of workers may not fit, and the program would end; make it larger first: %s.", mib(*size), moreSHM))
 }
