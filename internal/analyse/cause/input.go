@@ -354,8 +354,8 @@ func (v *inputView) warn(c *Facts, f *Finding) {
 	if v.proposes(numWorkers) {
 		f.Caveat = append(f.Caveat, wording.Say("input.caveat-workers"))
 	}
-	if room := c.roomForWorkers(); !room.None() && (v.proposes(numWorkers) || v.proposes(prefetchFactor)) {
-		f.Caveat = append(f.Caveat, room)
+	if v.proposes(numWorkers) || v.proposes(prefetchFactor) {
+		f.Caveat = append(f.Caveat, c.roomForWorkers()...)
 	}
 	if v.proposes(numWorkers) && v.workers == 0 {
 		f.Caveat = append(f.Caveat, wording.Say("input.caveat-open"))

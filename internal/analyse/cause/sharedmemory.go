@@ -97,11 +97,11 @@ func batches(n int) string {
 	return fmt.Sprintf("%d batches", n)
 }
 
-// roomForWorkers warns where more workers are advised and shared memory is small; "" where it is not, or its size is unknown.
-func (c *Facts) roomForWorkers() wording.Text {
+// roomForWorkers warns where more workers are advised and shared memory is small; nothing where it is not, or its size is unknown.
+func (c *Facts) roomForWorkers() []wording.Text {
 	size := c.S.Environment.SHMBytes
 	if size == nil || *size >= smallSHM {
-		return wording.Text{}
+		return nil
 	}
-	return wording.Raw(fmt.Sprintf("/dev/shm holds only %s here: more batches of workers may not fit, and the program would end; make it larger first: %s.", mib(*size), moreSHM))
+	return []wording.Text{wording.Raw(fmt.Sprintf("/dev/shm holds only %s here: more batches of workers may not fit, and the program would end; make it larger first: %s.", mib(*size), moreSHM))}
 }
