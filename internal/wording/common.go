@@ -27,6 +27,12 @@ var common = table{
 	"copy.fix-both":         "A copy from pinned memory waits for nothing where the call says so: x.to(device, non_blocking=True).",
 	"io.also":               "{what} ({at})",
 	"counted-elsewhere":     "part of this time is counted under another finding",
-	"common.share-every":    "{share} of the loop's time (about every {nth} step)",
-	"common.share":          "{share} of {each}",
+
+	// What a share is of, and who is waited for.
+	"share-of.each":  "{share} of {each}",
+	"share-of.loop":  "{share} of the loop's time (about every {nth} step)",
+	"side.thread":    "another thread of the same process",
+	"side.threads":   "other threads of the same process",
+	"side.process":   "process {pid}",
+	"side.processes": "{n process|processes}",
 }

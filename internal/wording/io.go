@@ -1,4 +1,18 @@
 package wording
 
 // ioTexts are about files and networks inside the loop.
-var ioTexts = table{}
+var ioTexts = table{
+	"io.title-checkpoint": "{share} of the time inside the loop goes into writing checkpoints",
+	"io.title-logging":    "{share} of the time inside the loop goes into writing logs or other output",
+	"io.title-read":       "{share} of the time inside the loop goes into reading files",
+	"io.title-network":    "{share} of the time inside the loop goes into the network",
+	"io.calls":            "{time} in {n call} of {name}, the longest {longest}",
+	"io.accesses":         "{time} in {n file access|file accesses}, the longest {longest}",
+	"io.sampled":          "{time} per {unit} go into reading or writing here, in the step's own thread",
+	"io.fix-checkpoint":   "Save less often, save only what is needed to go on, or copy the tensors and write them in another process.",
+	"io.fix-logging":      "Collect it and write every n-th step, leave flushing to the file object, or hand the text to another thread.",
+	"io.fix-read":         "Read once before the loop, keep it in memory, or read ahead in another process.",
+	"io.fix-network":      "Send or fetch in the background, or batch the calls.",
+	"io.caveat-disk":      "How long a read or write takes depends on the state of the page cache and on who else uses the disk.",
+	"io.caveat-network":   "How long a call takes depends on the network and on who answers.",
+}

@@ -5,13 +5,15 @@ import "maps"
 // table is texts by id: the cause, a point, and the text's own name.
 type table map[string]string
 
+var tables = []table{
+	common, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, inputTexts, ioTexts, launchTexts, layoutTexts,
+	machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts, threadsTexts, tracedTexts, warmupTexts,
+}
+
 // all are the texts of all tables.
 var all = func() table {
 	out := table{}
-	for _, t := range []table{
-		common, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, inputTexts, ioTexts, launchTexts, layoutTexts,
-		machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts, threadsTexts, tracedTexts, warmupTexts,
-	} {
+	for _, t := range tables {
 		maps.Copy(out, t)
 	}
 	return out

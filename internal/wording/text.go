@@ -11,7 +11,6 @@ import (
 type Text struct {
 	ID    string
 	Facts []Fact // the first number among them is what the text is about
-	raw   string
 }
 
 // Fact is one number or name of a text.
@@ -69,9 +68,6 @@ func With(id string, t Text) Fact { return Fact{ID: id, Unit: Part, Of: &t} }
 
 // String writes the text. An id that no table has, or a place without its fact, stays visible.
 func (t Text) String() string {
-	if t.raw != "" {
-		return t.raw
-	}
 	template, ok := all[t.ID]
 	if !ok {
 		return t.ID
@@ -187,7 +183,7 @@ func (t Text) Main() *Fact {
 }
 
 // None says that there is no text.
-func (t Text) None() bool { return t.ID == "" && t.raw == "" }
+func (t Text) None() bool { return t.ID == "" }
 
 // Sentences joins texts, each of which is a sentence or more.
 func Sentences(texts []Text) string { return join(texts, " ") }
@@ -203,15 +199,4 @@ func join(texts []Text, between string) string {
 		}
 	}
 	return strings.Join(out, between)
-}
-
-// Raw is a text that is no table's yet.
-func Raw(text string, facts ...Fact) Text { return Text{raw: text, Facts: facts} }
-
-// RawFact is the number of one.
-func RawFact(v float64, unit string) Fact {
-	if unit == "ms" {
-		return Time("value", v*1e6)
-	}
-	return Value("value", v)
 }

@@ -171,8 +171,8 @@ func TestWaitForOtherProcess(t *testing.T) {
 		file string
 		says string
 	}{
-		{"works", testkit.Python(3000, top, produce), "/home/u/make.py", "works"},
-		{"sleeps", testkit.Blocked(3000, top, produce), "/home/u/make.py", "sleeps"},
+		{"works", testkit.Python(3000, top, produce), "/home/u/make.py", "input.side-works"},
+		{"sleeps", testkit.Blocked(3000, top, produce), "/home/u/make.py", "input.side-sleeps"},
 		{"waits itself", testkit.Blocked(3000, top, produce, get), "/home/u/main.py", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestWaitForOtherProcess(t *testing.T) {
 			if f.Where.File != c.file {
 				t.Errorf("stands at %s:%d, want %s", f.Where.File, f.Where.Line, c.file)
 			}
-			if c.says != "" && !strings.Contains(f.Evidence[1].String(), c.says) {
-				t.Errorf("evidence %q does not say that it %s", f.Evidence[1].String(), c.says)
+			if c.says != "" && f.Evidence[1].ID != c.says {
+				t.Errorf("evidence %q, want %s", f.Evidence[1].String(), c.says)
 			}
 		})
 	}
@@ -212,7 +212,7 @@ func TestWaitForPool(t *testing.T) {
 		if len(res.Findings) == 0 || res.Findings[0].Sub != "queue" || res.Findings[0].Where.File != want {
 			t.Fatalf("%d %% busy: found %v, want input/queue at %s", busy, res.Findings, want)
 		}
-		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].String(), "3 processes work ")) {
+		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].String(), "3 processes at work ")) {
 			t.Errorf("says %q of %q", f.Evidence[1].String(), f.Where.Process)
 		}
 	}

@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause"
@@ -17,13 +16,11 @@ func TestFetchedElsewhere(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(38), next, queue))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "", 38, 0)
-	if !strings.Contains(f.Title.String(), "waits for data that other processes fetch") || f.Step.Low != 0 || f.Step.High < 39e6 {
+	if f.Title.ID != "input.title-elsewhere" || f.Step.Low != 0 || f.Step.High < 39e6 {
 		t.Errorf("%+v", f)
 	}
-	for _, e := range f.Evidence {
-		if strings.Contains(e.String(), "no workers") {
-			t.Errorf("evidence %q", e.String())
-		}
+	if e := textOf(f.Evidence, "input.fetch-alone"); e != "" {
+		t.Errorf("evidence %q", e)
 	}
 }
 

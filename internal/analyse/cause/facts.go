@@ -92,14 +92,6 @@ func (c *Facts) Unit() string {
 // unit is the same as a fact, which {each} and {unit} of a text want.
 func (c *Facts) unit() wording.Fact { return wording.Named("unit", c.Unit()) }
 
-// each is what a share is of, as a sentence says it: "each step" or "the run".
-func (c *Facts) each() string {
-	if c.B.PerStep {
-		return "each step"
-	}
-	return "the run"
-}
-
 // text gives an interned string.
 func (c *Facts) text(id model.Str) string { return c.S.Strings.Text(id) }
 

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -46,6 +45,7 @@ type inputView struct {
 	quick   float64     // ns per batch of the others then
 	own     bool        // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
 	bytes   float64     // with workers: share of the wait that copies and unpickles bytes of a pipe
+	sets    []Argument  // of the DataLoader, as the fix proposes them
 }
 
 // findInput prices the waits for data and says where the fetching side spends its time.
@@ -219,7 +219,7 @@ func (v *inputView) finding(c *Facts) Draft {
 	f.Confidence = c.basis(v.samples)
 	if v.samples == 0 {
 		f.Confidence = c.exactBasis(v.batches)
-		f.Confidence.Why = append(f.Confidence.Why, wording.Raw("; no samples say which line"))
+		f.Confidence.Why = append(f.Confidence.Why, wording.Say("input.basis-no-line"))
 	}
 	return f
 }
@@ -284,9 +284,11 @@ func (v *inputView) crowding(c *Facts) Draft {
 		f.ask = &q
 	}
 	v.describe(c, &f.Finding)
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s is lost because the workers that prepare data take the cores that it needs", percent(f.Share), c.each()))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%.3g cores for %.0f computing threads and %.1f busy workers", c.Cores, torchThreads(c), min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers)))))
-	f.Caveat = []wording.Text{wording.Raw("Estimated from the number of threads that compete for the cores, not measured.")}
+	f.Title = wording.Say("input.title-crowding", wording.Share("share", f.Share), c.unit())
+	busy := min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers))
+	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.Cores), wording.Count("threads", torchThreads(c)),
+		wording.Value("workers", busy)))
+	f.Caveat = []wording.Text{wording.Say("input.caveat-crowding")}
 	if f.Confidence.Level == High {
 		f.Confidence.Level = Medium
 	}
@@ -304,91 +306,58 @@ func (c *Facts) ownCPU() float64 {
 
 // describe writes title, evidence and fix.
 func (v *inputView) describe(c *Facts, f *Finding) {
-	share := percent(f.Share)
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%s of %s per %s, on average, are spent waiting for the next batch", ms(c.perStep(v.wait)), ms(c.B.Mean()), c.Unit()), wording.RawFact(c.perStep(v.wait)/1e6, "ms")))
-	if v.fetch > 0 && !v.elsewhere() {
-		by := "the program itself (no workers)"
-		if v.workers > 0 {
-			by = plural(v.workers, "worker")
-		}
-		f.Evidence = append(f.Evidence, wording.Raw("a batch takes "+ms(v.fetch)+" to fetch, done by "+by, wording.RawFact(v.fetch/1e6, "ms")))
+	v.evidence(c, f)
+	switch f.Sub {
+	case "":
+		f.Title = wording.Say("input.title-elsewhere", wording.Share("share", f.Share), c.unit())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-elsewhere")}
+	case "transform":
+		v.fetchFaster(c, f)
+	case "storage":
+		v.readEarlier(c, f)
+	case "queue":
+		v.serve(c, f)
+	case "workers":
+		v.fetchAtOnce(c, f)
+	case "handover":
+		v.handOverLess(c, f)
+	}
+	v.turns(f)
+	v.warn(c, f)
+}
+
+// evidence says how long the wait is, and what is known of the fetch and the queue.
+func (v *inputView) evidence(c *Facts, f *Finding) {
+	wait, mean := wording.Time("wait", c.perStep(v.wait)), wording.Time("mean", c.B.Mean())
+	f.Evidence = append(f.Evidence, wording.Say("input.wait", wait, mean, c.unit()))
+	switch {
+	case v.fetch <= 0 || v.elsewhere():
+	case v.workers > 0:
+		f.Evidence = append(f.Evidence, wording.Say("input.fetch-workers", wording.Time("fetch", v.fetch), wording.Count("workers", v.workers)))
+	default:
+		f.Evidence = append(f.Evidence, wording.Say("input.fetch-alone", wording.Time("fetch", v.fetch)))
 	}
 	if v.hotOK && v.hot.samples >= minSamples {
 		f.Evidence = append(f.Evidence, v.hotEvidence(c))
 	}
 	if v.release.time > 0 {
-		t := c.perStep(v.release.time)
-		f.Evidence = append(f.Evidence, wording.Raw(ms(t)+" more per "+c.Unit()+" goes into letting go of the batch before", wording.RawFact(t/1e6, "ms")))
+		f.Evidence = append(f.Evidence, wording.Say("input.release", wording.Time("release", c.perStep(v.release.time)), c.unit()))
 	}
 	if v.depth >= 0 {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("%.1f batches were ready on average when the next one was asked for", v.depth), wording.RawFact(v.depth, "")))
+		f.Evidence = append(f.Evidence, wording.Say("input.ready", wording.Value("ready", v.depth)))
 	}
-	switch f.Sub {
-	case "":
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that other processes fetch", share, c.each()))
-		f.Fix.Advice = []wording.Text{wording.Raw("Measure the fetches: bottleneck's agent, which times them in the workers, left nothing here (an interpreter with -I, -E or -S, an environment that is not passed on, lost files).")}
-	case "transform":
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that is prepared too slowly", share, c.each()))
-		f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not change between epochs, or use a library that does it in native code.")}
-		switch {
-		case v.own:
-			f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster or do it before the epoch: the training process runs it for each batch it asks the workers for or gets from them, so that more workers do not help.")}
-		case v.light():
-			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not help: handing a batch over takes longer than fetching it."))
-		case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
-			f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Workers would hide part of it."))
-			v.proposeWorkers(c, f)
-		}
-	case "storage":
-		if v.locked(c) {
-			f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: the workers wait for a lock that they share", share, c.each()))
-			f.Fix.Advice = []wording.Text{wording.Raw("Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice at once; more workers would wait as well.")}
-			break
-		}
-		if v.asking() {
-			v.ask(c, f)
-			break
-		}
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for storage", share, c.each()))
-		f.Fix.Advice = []wording.Text{wording.Raw("Read less or read earlier: larger files read in sequence, a local copy or cache, more workers (they sleep while they wait and cost no core).")}
-		v.proposeWorkers(c, f)
-	case "queue":
-		v.serve(c, f)
-	case "workers":
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: too few workers fetch it", share, c.each()))
-		f.Fix.Advice = []wording.Text{wording.Raw("Let more processes fetch while the step runs; there are cores to spare.")}
-		if c.Cores == 0 {
-			f.Fix.Advice = []wording.Text{wording.Raw("Let more processes fetch while the step runs, if there are cores to spare: how many the machine has was not recorded.")}
-		}
-		if v.startsAgain() {
-			v.startAgain(c, f)
-			break
-		}
-		if v.keepsUp(c) {
-			v.even(c, f)
-			break
-		}
-		v.proposeWorkers(c, f)
-	case "handover":
-		f.Title = wording.Raw(fmt.Sprintf("%s of %s waits although batches are ready: handing them over is slow", share, c.each()))
-		if v.bytes >= 0.5 {
-			v.handsOverBytes(f)
-			break
-		}
-		f.Fix.Advice = []wording.Text{wording.Raw("Hand over less: fewer and larger tensors per batch, no Python objects. Each tensor costs a file descriptor and a connection to its worker: " +
-			"return NumPy arrays from collate_fn and make tensors of them here (they are copied through a pipe, which is slower for megabytes), or call " +
-			"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).")}
+}
+
+// warn says what the fix costs and what its price assumes.
+func (v *inputView) warn(c *Facts, f *Finding) {
+	f.Caveat = []wording.Text{wording.Say("input.caveat-limit")}
+	if v.proposes(numWorkers) {
+		f.Caveat = append(f.Caveat, wording.Say("input.caveat-workers"))
 	}
-	v.turns(f)
-	f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit.")}
-	if f.Fix.Action.sets(prefetchFactor) {
+	if v.proposes(numWorkers) || v.proposes(prefetchFactor) {
 		f.Caveat = append(f.Caveat, c.roomForWorkers()...)
 	}
-	if f.Fix.Action.sets(numWorkers) {
-		f.Caveat = []wording.Text{wording.Raw("Savings assume that nothing else becomes the limit; workers cost memory and change the order of random numbers.")}
-		f.Caveat = append(f.Caveat, c.roomForWorkers()...)
-		if v.workers == 0 {
-			f.Caveat = append(f.Caveat, wording.Raw(" Files and connections that are open when workers start are shared by them: let each worker open its own."))
-		}
+	if v.proposes(numWorkers) && v.workers == 0 {
+		f.Caveat = append(f.Caveat, wording.Say("input.caveat-open"))
 	}
 }

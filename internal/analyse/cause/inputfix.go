@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,61 @@ const (
 // keepWorkers keeps workers between epochs.
 var keepWorkers = Argument{"persistent_workers", "True"}
 
+// fetchFaster says how the code that prepares a batch becomes faster, or less in the way.
+func (v *inputView) fetchFaster(c *Facts, f *Finding) {
+	f.Title = wording.Say("input.title-slow", wording.Share("share", f.Share), c.unit())
+	if v.own {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-own")}
+		return
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
+	switch {
+	case v.light():
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
+	case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hide"))
+		v.proposeWorkers(c, f)
+	}
+}
+
+// readEarlier says what helps where the fetch sleeps: for storage, for a lock or for another's answer.
+func (v *inputView) readEarlier(c *Facts, f *Finding) {
+	switch {
+	case v.locked(c):
+		f.Title = wording.Say("input.title-lock", wording.Share("share", f.Share), c.unit())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-lock")}
+	case v.asking():
+		v.ask(c, f)
+	default:
+		f.Title = wording.Say("input.title-storage", wording.Share("share", f.Share), c.unit())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-storage")}
+		v.proposeWorkers(c, f)
+	}
+}
+
+// fetchAtOnce says how more is fetched while the step runs: by more workers, by workers that are kept, or with more batches ready.
+func (v *inputView) fetchAtOnce(c *Facts, f *Finding) {
+	switch {
+	case v.startsAgain():
+		v.startAgain(c, f)
+		return
+	case v.keepsUp(c):
+		v.even(c, f)
+		return
+	}
+	f.Title = wording.Say("input.title-few", wording.Share("share", f.Share), c.unit())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-workers")}
+	if c.Cores == 0 {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-workers-cores-unknown")}
+	}
+	v.proposeWorkers(c, f)
+}
+
+// proposes says that the fix sets an argument of the DataLoader.
+func (v *inputView) proposes(argument string) bool {
+	return slices.ContainsFunc(v.sets, func(g Argument) bool { return g.Name == argument })
+}
+
 // proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
 func (v *inputView) proposeWorkers(c *Facts, f *Finding) {
 	if n := v.suggestWorkers(c); n > v.workers {
@@ -34,17 +90,17 @@ func (v *inputView) proposeWorkers(c *Facts, f *Finding) {
 
 // propose proposes arguments of the DataLoader, at the line that builds it. The change is certain where nothing else has to change with it.
 func (v *inputView) propose(c *Facts, f *Finding, arguments ...Argument) {
+	v.sets = slices.Clone(arguments)
 	f.Fix.Action = setArguments("DataLoader", arguments...)
 	if v.loader == nil {
 		return
 	}
-	if v.loader.Iterable && v.workers < 2 && f.Fix.Action.sets(numWorkers) {
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The data set is iterated: each worker goes through all of it, so that the program learns from copies, unless the set gives each a part of its own."+
-			" Let its __iter__ ask torch.utils.data.get_worker_info() which (sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards)."))
+	if v.loader.Iterable && v.workers < 2 && v.proposes(numWorkers) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-iterable"))
 		f.Fix.Action.uncertain = true
 	}
 	if v.workers == 0 && c.startsScriptAnew() {
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" From Python 3.14 on workers are not forked: they import the script anew, whose own work has to stand under if __name__ == \"__main__\", and get the data set by pickle."))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-script"))
 		f.Fix.Action.uncertain = true
 	}
 	if v.loader.File == 0 {
@@ -59,9 +115,9 @@ func (v *inputView) propose(c *Facts, f *Finding, arguments ...Argument) {
 			arguments[i].Name = "dataloader_" + arguments[i].Name
 		}
 		f.Fix.Action = setArguments(trainingArguments, arguments...)
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The Trainer builds the DataLoader: these are its options."))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-trainer"))
 	default:
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" The line names no DataLoader: what it calls builds one, and needs to hand this on."))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hand-on"))
 		f.Fix.Action.uncertain = true
 	}
 }
@@ -95,22 +151,27 @@ func (c *Facts) runs(file string) bool {
 
 // startAgain says how workers, or a loader with them, are started once.
 func (v *inputView) startAgain(c *Facts, f *Finding) {
-	title := "workers are started anew in each epoch"
+	title := "input.title-anew"
 	switch {
 	case v.rebuilt() && !v.singly():
-		title = "a DataLoader is built, and its workers started, again and again"
-		f.Fix.Advice = []wording.Text{wording.Raw("Build the DataLoader once, before the loop, with persistent_workers=True: workers are kept only as long as it is.")}
+		title = "input.title-rebuilt"
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-rebuilt")}
 		v.propose(c, f, keepWorkers)
 		f.Fix.Action.uncertain = true
 	case v.singly():
-		title = "an iterator is made anew for each batch"
-		f.Fix.Advice = []wording.Text{wording.Raw("Make the iterator once, before the loop, and ask it for one batch after another: for each iter() of a DataLoader its workers start, or start over, and fetch several batches, of which one is taken.")}
+		title = "input.title-singly"
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-singly")}
 	default:
-		f.Fix.Advice = []wording.Text{wording.Raw("Keep the workers between epochs.")}
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-keep")}
 		v.propose(c, f, keepWorkers)
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: %s", percent(f.Share), c.each(), title))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("starting and ending workers takes %s of this run between steps, and the first batch of an epoch %s of the waits in them", ms(v.restart), percent(v.first/max(v.wait, 1))), wording.RawFact(v.restart/1e6, "ms")))
+	f.Title = wording.Say(title, wording.Share("share", f.Share), c.unit())
+	first := wording.Share("first", v.first/max(v.wait, 1))
+	if v.restart > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("input.restart", wording.Time("restart", v.restart), first))
+		return
+	}
+	f.Evidence = append(f.Evidence, wording.Say("input.first", first))
 }
 
 // light says that the program fetches a batch in less time than it takes to hand one over: workers would only add to it.
@@ -125,8 +186,8 @@ func (v *inputView) keepsUp(c *Facts) bool {
 
 // even says what helps where some batches take longer than others.
 func (v *inputView) even(c *Facts, f *Finding) {
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data: the workers keep up on average, but not with each batch", percent(f.Share), c.each()))
-	f.Fix.Advice = []wording.Text{wording.Raw("Let more batches lie ready for those that take long, or make these shorter; more workers are idle for most of the time.")}
+	f.Title = wording.Say("input.title-uneven", wording.Share("share", f.Share), c.unit())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-uneven")}
 	n := 8
 	if v.loader != nil {
 		n = max(n, 4*v.loader.Prefetch)

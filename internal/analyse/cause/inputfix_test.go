@@ -33,7 +33,7 @@ func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
 		if f.Fix.Action.Old != was || !strings.Contains(f.Fix.Action.Change(), "num_workers=") || f.Fix.Action.Line != 25 {
 			t.Errorf("iterable %v: change %+v, want of %q", iterable, f.Fix, was)
 		}
-		if strings.Contains(wording.Sentences(f.Fix.Advice), "get_worker_info") != iterable {
+		if (textOf(f.Fix.Advice, "input.fix-iterable") != "") != iterable {
 			t.Errorf("iterable %v: %s", iterable, wording.Sentences(f.Fix.Advice))
 		}
 	}
@@ -47,7 +47,7 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward, slow)
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "workers", 25, 0)
-	if f.Fix.Action.Old != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "names no DataLoader") {
+	if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-hand-on") == "" {
 		t.Errorf("%+v", f.Fix)
 	}
 	p = building("trainer.train()", model.Loader{})
@@ -58,6 +58,9 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	f = want(t, res, cause.Input, "workers", 25, 0)
 	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Action.Change() != want || f.Fix.Action.Line != 12 {
 		t.Errorf("line %d becomes %q, want %q", f.Fix.Action.Line, f.Fix.Action.Change(), want)
+	}
+	if textOf(f.Caveat, "input.caveat-workers") == "" || textOf(f.Caveat, "input.caveat-open") == "" {
+		t.Errorf("caveats %q, want what workers cost, whoever builds the loader", f.Caveat)
 	}
 }
 
@@ -81,6 +84,16 @@ func TestWorkersForStorage(t *testing.T) {
 			t.Errorf("with %d workers: %q, want %q", have, f.Fix.Action.Change(), change)
 		}
 	}
+}
+
+// textOf is the text of an id among others as it is written; "" where it is not among them.
+func textOf(texts []wording.Text, id string) string {
+	for _, t := range texts {
+		if t.ID == id {
+			return t.String()
+		}
+	}
+	return ""
 }
 
 // restarting is a program whose first batch of each iteration waits for workers that start.
@@ -112,10 +125,10 @@ func TestWorkersThatStartAgain(t *testing.T) {
 		persistent       bool
 		title, fix, was  string
 	}{
-		{"each epoch", 1, 5, false, "in each epoch", "Keep the workers", "loader = DataLoader(rows, 32, num_workers=2)"},
-		{"a loader each epoch", 8, 5, true, "a DataLoader is built", "Build the DataLoader once", ""},
-		{"a batch each", 1, 1, true, "for each batch", "Make the iterator once", ""},
-		{"a batch each, not kept", 1, 1, false, "for each batch", "Make the iterator once", ""},
+		{"each epoch", 1, 5, false, "input.title-anew", "input.fix-keep", "loader = DataLoader(rows, 32, num_workers=2)"},
+		{"a loader each epoch", 8, 5, true, "input.title-rebuilt", "input.fix-rebuilt", ""},
+		{"a batch each", 1, 1, true, "input.title-singly", "input.fix-singly", ""},
+		{"a batch each, not kept", 1, 1, false, "input.title-singly", "input.fix-singly", ""},
 	} {
 		res, _ := find(t, restarting(c.loaders, c.batches, c.persistent))
 		line := 25
@@ -123,7 +136,7 @@ func TestWorkersThatStartAgain(t *testing.T) {
 			line = 38 // where the iterator is asked
 		}
 		f := want(t, res, cause.Input, "workers", line, 0)
-		if f.Where.Process != "" || !strings.Contains(f.Title.String(), c.title) || !strings.Contains(wording.Sentences(f.Fix.Advice), c.fix) || f.Fix.Action.Old != c.was {
+		if f.Where.Process != "" || f.Title.ID != c.title || textOf(f.Fix.Advice, c.fix) == "" || f.Fix.Action.Old != c.was {
 			t.Errorf("%s: %q, %+v", c.name, f.Title, f.Fix)
 		}
 		if c.was != "" && !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, persistent_workers=True)") {
@@ -166,10 +179,11 @@ func waitsForTwo(t *testing.T, line int32) {
 	if f.Step.Mid > 27e6 || f.Step.Mid < 18e6 {
 		t.Errorf("saves %.1f ms a step, want most of the 26 that the second loader is waited for", f.Step.Mid/1e6)
 	}
-	for _, e := range f.Evidence {
-		if strings.Contains(e.String(), "one worker") || strings.Contains(e.String(), "takes") && !strings.Contains(e.String(), "96 ms") {
-			t.Errorf("evidence %q", e.String())
-		}
+	if e := textOf(f.Evidence, "input.slow-worker"); e != "" {
+		t.Errorf("evidence %q", e)
+	}
+	if e := textOf(f.Evidence, "input.fetch-workers"); !strings.HasPrefix(e, "96.0 ms to fetch a batch") {
+		t.Errorf("evidence %q, want the second loader's batch", e)
 	}
 }
 
@@ -198,7 +212,7 @@ func TestBatchesThatAreQuickToFetch(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 25, 0)
-	if f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "whole batches") || f.Step.Mid < 0.6e6 {
+	if f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-light") == "" || f.Step.Mid < 0.6e6 {
 		t.Errorf("%+v saves %.2f ms", f.Fix, f.Step.Mid/1e6)
 	}
 }
@@ -220,7 +234,7 @@ func TestWorkersThatKeepUpOnAverage(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "workers", 25, 0)
-	if !strings.Contains(f.Title.String(), "keep up") || !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, prefetch_factor=8)") {
+	if f.Title.ID != "input.title-uneven" || !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, prefetch_factor=8)") {
 		t.Errorf("%q: %+v", f.Title, f.Fix)
 	}
 }
@@ -237,7 +251,7 @@ func TestWorkersThatAreNotForked(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, "workers", 25, 0)
-		if (f.Fix.Action.Old != "") != c.certain || strings.Contains(wording.Sentences(f.Fix.Advice), "not forked") == c.certain {
+		if (f.Fix.Action.Old != "") != c.certain || (textOf(f.Fix.Advice, "input.fix-script") != "") == c.certain {
 			t.Errorf("Python %s, %q: %+v", c.python, c.line, f.Fix)
 		}
 	}

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -68,20 +67,24 @@ func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
 
 // hotEvidence says how much of the fetch the place holds, and how much its line where it is one of several.
 func (v *inputView) hotEvidence(c *Facts) wording.Text {
-	w, of := c.where(v.hot), "fetching time"
+	w, of := c.where(v.hot), wording.Say("input.of-fetch")
 	if v.own {
-		of = "wait"
+		of = wording.Say("input.of-wait")
 	}
-	at := in(w)
+	share, samples := wording.Share("share", v.hotPart), wording.Count("samples", v.hot.samples)
 	if v.hot.line < price.HotLine*v.hot.unit && v.hot.unit > 0 && w.Function != "" && w.Function != "<module>" {
-		at = fmt.Sprintf(" in %s, %s at %s", shortFunction(w.Function), percent(v.hotPart*v.hot.line/v.hot.unit), place(w))
+		return wording.Say("input.hot-line", share, wording.With("of", of), wording.Named("function", shortFunction(w.Function)),
+			wording.Share("line", v.hotPart*v.hot.line/v.hot.unit), wording.Named("at", place(w)), samples)
 	}
-	return wording.Raw(fmt.Sprintf("%s of the %s is%s (%s)", percent(v.hotPart), of, at, plural(v.hot.samples, "sample")), wording.RawFact(v.hotPart, ""))
+	return wording.Say("input.hot", share, wording.With("of", of), wording.Named("in", in(w)), samples)
 }
 
-// handsOverBytes advises tensors where most of the wait goes into bytes.
-func (v *inputView) handsOverBytes(f *Finding) {
-	f.Evidence = append(f.Evidence, wording.Raw(percent(v.bytes)+" of the wait copies and unpickles what comes through a pipe", wording.RawFact(v.bytes, "")))
-	f.Fix.Advice = []wording.Text{wording.Raw("Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors lie in shared memory. Let collate_fn return tensors " +
-		"(torch.from_numpy, torch.tensor), few and large ones, and only what the step uses.")}
+// handOverLess says how a batch gets from its worker to the step faster.
+func (v *inputView) handOverLess(c *Facts, f *Finding) {
+	f.Title = wording.Say("input.title-handover", wording.Share("share", f.Share), c.unit())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-handover")}
+	if v.bytes >= 0.5 {
+		f.Evidence = append(f.Evidence, wording.Say("input.bytes", wording.Share("bytes", v.bytes)))
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-bytes")}
+	}
 }

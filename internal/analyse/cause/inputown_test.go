@@ -43,13 +43,11 @@ func TestSlowSamplerBesideWorkers(t *testing.T) {
 	if f.Where.Process != "" || strings.Contains(f.Fix.Action.Change(), "num_workers") {
 		t.Errorf("process %q, change %q, want the training process and no workers", f.Where.Process, f.Fix.Action.Change())
 	}
-	if !strings.Contains(wording.Sentences(f.Fix.Advice), "training process") {
+	if textOf(f.Fix.Advice, "input.fix-own") == "" {
 		t.Errorf("fix %q, want that the training process does it", wording.Sentences(f.Fix.Advice))
 	}
-	for _, e := range f.Evidence {
-		if strings.Contains(e.String(), "of the fetching time is in Buckets") {
-			t.Errorf("evidence %q: a sampler is not part of the fetch", e.String())
-		}
+	if e := textOf(f.Evidence, "input.hot"); !strings.Contains(e, "of the wait is spent in ") {
+		t.Errorf("evidence %q: a sampler is not part of the fetch", e)
 	}
 }
 
@@ -82,10 +80,10 @@ func TestHandoverOfBytes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, besideWorkers(c.waits...))
 			f := want(t, res, cause.Input, "handover", 31, 29)
-			if got := strings.Contains(wording.Sentences(f.Fix.Advice), "return NumPy arrays"); got == c.bytes {
+			if got := textOf(f.Fix.Advice, "input.fix-handover") != ""; got == c.bytes {
 				t.Errorf("fix %q advises arrays: %v", wording.Sentences(f.Fix.Advice), got)
 			}
-			if got := strings.Contains(wording.Sentences(f.Fix.Advice), "return tensors"); got != c.bytes {
+			if got := textOf(f.Fix.Advice, "input.fix-bytes") != ""; got != c.bytes {
 				t.Errorf("fix %q advises tensors: %v", wording.Sentences(f.Fix.Advice), got)
 			}
 		})
@@ -101,13 +99,8 @@ func TestFetchingTimeOfAFunctionOfSeveralLines(t *testing.T) {
 		testkit.Python(18, module, loop(38), next, user("collate", 5, 9)).In(model.SpanDataWait))
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 8, 0)
-	said := ""
-	for _, e := range f.Evidence {
-		if strings.Contains(e.String(), "fetching time") {
-			said = e.String()
-		}
-	}
-	if !strings.Contains(said, "100 % of the fetching time is in collate(), 55 % at lib.py:8") {
+	said := textOf(f.Evidence, "input.hot-line")
+	if !strings.Contains(said, "100 % of the fetching time is spent in collate(), 55 % at lib.py:8") {
 		t.Errorf("evidence %q, want the function's share and the line's", said)
 	}
 }

@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/wording"
@@ -57,11 +55,12 @@ func (f *Finding) byReplay(c *Facts, before, after float64) {
 	}
 	mid := max(mean-left-f.cost, 0)
 	f.Step = bounds(min(f.Step.Low, price.Replayed.Bounds().Low*mid), mid, max(f.Step.High, mid))
-	text := fmt.Sprintf("replayed with that, a step takes %s instead of %s", ms(after), ms(before))
+	saved := []wording.Fact{wording.Time("saved", before-after), wording.Time("after", after), wording.Time("before", before)}
+	text := wording.Say("input.replayed", saved...)
 	if f.busy > 0 {
 		f.Step.High = max(most, mid)
-		text += fmt.Sprintf("; the workers' start, handing over and cores that are all busy take %s of that back", ms(mean*(1-after/before)-mid))
+		text = wording.Say("input.replayed-costs", append(saved, wording.Time("back", mean*(1-after/before)-mid))...)
 	}
 	f.Run = c.overRun(f.Step)
-	f.Evidence = append(f.Evidence, wording.Raw(text, wording.RawFact((before-after)/1e6, "ms")))
+	f.Evidence = append(f.Evidence, text)
 }

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -194,19 +193,19 @@ func (c *Facts) makes(v *inputView) (o otherSide, ok bool) {
 
 // serve says who makes what is waited for, and where.
 func (v *inputView) serve(c *Facts, f *Finding) {
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that %s make%s", percent(f.Share), c.each(), v.maker.process, v.maker.s()))
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("meanwhile %s work%s%s (%s)", v.maker.process, v.maker.s(), in(v.maker.place), plural(v.maker.samples, "sample")), wording.RawFact(float64(v.maker.samples), "")))
-	f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster, let several processes do it, or start it earlier: the data set waits for it. More workers of the DataLoader do not help by themselves: they would ask the same one")}
+	f.Title = wording.Say("input.title-maker", wording.Share("share", f.Share), c.unit(), wording.Named("side", v.maker.process))
+	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.samples), wording.Named("side", v.maker.process),
+		wording.Named("in", in(v.maker.place))))
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-maker"), wording.Say("input.fix-maker-workers")}
 	if v.maker.own {
-		f.Fix.Advice = append(f.Fix.Advice, wording.Raw(", and threads of this process do not run in them"))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-maker-own"))
 	}
-	f.Fix.Advice = append(f.Fix.Advice, wording.Raw("."))
 }
 
 // ask says that the fetch waits for an answer of which nothing else is known.
 func (v *inputView) ask(c *Facts, f *Finding) {
-	f.Title = wording.Raw(fmt.Sprintf("%s of %s waits for data that another process or machine hands over", percent(f.Share), c.each()))
-	f.Fix.Advice = []wording.Text{wording.Raw("Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and cost no core): each needs a connection of its own, opened in the worker.")}
+	f.Title = wording.Say("input.title-ask", wording.Share("share", f.Share), c.unit())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-ask")}
 	v.proposeWorkers(c, f)
 	f.Fix.Action.uncertain = true
 }

@@ -7,7 +7,6 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"bottleneck/internal/wording"
 )
 
 var (
@@ -50,7 +49,7 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 		beside(p, 201, c.does)
 		res, _ := find(t, p)
 		f := want(t, res, cause.Input, c.sub, c.line, 0)
-		if f.Fix.Action.Old != "" || strings.Contains(wording.Sentences(f.Fix.Advice), "storage") || c.sub == "queue" && (f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "do not run in them")) {
+		if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-storage") != "" || c.sub == "queue" && (f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-maker-own") == "") {
 			t.Errorf("%s: %+v", c.name, f.Fix)
 		}
 	}
@@ -92,7 +91,7 @@ func TestAThreadThatReadsWorkersAhead(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 57, 20)
-	if f.Where.Process != "DataLoader worker" || !strings.Contains(f.Evidence[len(f.Evidence)-1].String(), "train.py:38") {
+	if f.Where.Process != "DataLoader worker" || !strings.Contains(textOf(f.Evidence, "input.read-ahead"), "train.py:38") {
 		t.Errorf("%+v: %+v", f.Where, f.Evidence)
 	}
 }

@@ -2,8 +2,8 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
@@ -44,6 +44,7 @@ func (v *inputView) turns(f *Finding) {
 	if v.slowest == nil || v.own || f.Sub == "handover" {
 		return
 	}
-	f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("one worker (process %d) takes %s a batch, the others %s: batches come in turn, so that its are waited for", v.slowest.p.PID, ms(v.slowest.mean), ms(v.quick)), wording.RawFact(v.slowest.mean/1e6, "ms")))
-	f.Fix.Advice = append(f.Fix.Advice, wording.Raw(" Or share the data out anew, so that no worker has more to do than the others."))
+	f.Evidence = append(f.Evidence, wording.Say("input.slow-worker", wording.Time("slowest", v.slowest.mean),
+		wording.Named("pid", strconv.Itoa(v.slowest.p.PID)), wording.Time("others", v.quick)))
+	f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-share-out"))
 }

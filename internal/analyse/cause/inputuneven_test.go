@@ -26,11 +26,7 @@ func TestOneSlowWorkerSetsThePace(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "transform", 8, 28)
-	said := false
-	for _, e := range f.Evidence {
-		said = said || strings.Contains(e.String(), "one worker (process 101) takes 100 ms a batch, the others 4 ms")
-	}
-	if !said {
+	if !strings.Contains(textOf(f.Evidence, "input.slow-worker"), "100 ms per batch in one worker (process 101), 4.00 ms in the others") {
 		t.Errorf("evidence %+v, want the slow worker", f.Evidence)
 	}
 }
@@ -53,7 +49,7 @@ func TestTheLocksLineIsThePlace(t *testing.T) {
 	}
 	res, _ := find(t, p)
 	f := want(t, res, cause.Input, "queue", 12, 0)
-	if last := f.Evidence[len(f.Evidence)-1].String(); !strings.Contains(f.Title.String(), "lock") || !strings.Contains(last, "forward() at lib.py:22") {
-		t.Errorf("title %q, evidence %q, want the lock and who holds it", f.Title, last)
+	if held := textOf(f.Evidence, "input.side-works"); f.Title.ID != "input.title-lock-held" || !strings.Contains(held, "forward() at lib.py:22") {
+		t.Errorf("title %q, evidence %q, want the lock and who holds it", f.Title, held)
 	}
 }

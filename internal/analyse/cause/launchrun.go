@@ -84,7 +84,7 @@ func (c *Facts) launchShareOf(t float64) float64 {
 
 // launchOverRun puts a finding of a run without steps in terms of that run: left is the share of the calling that is not recording's cost.
 func (c *Facts) launchOverRun(f *Draft, left, cost float64) {
-	for part := range f.claim {
+	for part := range f.Claim.Parts {
 		f.Claim.Parts[part] /= left
 	}
 	f.Evidence = append(f.Evidence, wording.Say("launch.recording", wording.Time("cost", cost)))

@@ -1,8 +1,8 @@
 package cause
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse"
@@ -60,27 +60,12 @@ func (c *Facts) every(members []int) int {
 	return max(int(math.Round(float64(windows)/float64(hit))), 1)
 }
 
-// shareOf writes what a share is of: each step, or the loop's time where few steps hold it.
+// shareOf says what a share is of: each step, or the loop's time where few steps hold it.
 func (c *Facts) shareOf(share float64, members []int) wording.Text {
 	if n := c.every(members); n > 1 {
-		return wording.Say("common.share-every", wording.Share("share", share), wording.Nth("nth", n))
+		return wording.Say("share-of.loop", wording.Share("share", share), wording.Nth("nth", n))
 	}
-	return wording.Say("common.share", wording.Share("share", share), c.unit())
-}
-
-func ordinal(n int) string {
-	end := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			end = "st"
-		case 2:
-			end = "nd"
-		case 3:
-			end = "rd"
-		}
-	}
-	return fmt.Sprintf("%d%s", n, end)
+	return wording.Say("share-of.each", wording.Share("share", share), c.unit())
 }
 
 // otherSide is what another thread or process of the run does while the accounted thread waits for it.
@@ -95,17 +80,6 @@ type otherSide struct {
 	own     bool // threads of the accounted process
 	several bool // more than one of its threads
 }
-
-// s is the ending of a verb of which the side is the subject.
-func (o *otherSide) s() string {
-	if o.several || o.members > 1 {
-		return ""
-	}
-	return "s"
-}
-
-// sleeps says in words that the other side does not compute.
-func (o *otherSide) sleeps() string { return "sleep" + o.s() + " or read" + o.s() }
 
 // waitedFor finds who works while the accounted thread is blocked: of the other threads of its process and of the Python
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
@@ -155,7 +129,7 @@ func (c *Facts) waitedForAt(waiting []model.Time) (best otherSide, ok bool) {
 		}
 	}
 	if o, found := c.side(c.P, c.C, short); found && 2*o.samples >= len(waiting) && (!ok || o.before(best) || o.works(best)) {
-		o.process, o.several = "other threads of the same process", true
+		o.process, o.several = wording.Say("side.threads").String(), true
 		return o, true
 	}
 	if ok {
@@ -181,7 +155,7 @@ func gather(together map[Where]otherSide, o otherSide) {
 	all.samples += o.samples
 	all.busy += o.busy
 	all.members++
-	all.process = fmt.Sprintf("%d processes", all.members)
+	all.process = wording.Say("side.processes", wording.Count("n", all.members)).String()
 	if all.members == 1 {
 		all.process = o.process
 	}
@@ -234,9 +208,10 @@ func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse
 	if !ok {
 		return o, false
 	}
-	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: fmt.Sprintf("process %d", p.PID)}
+	side := wording.Say("side.process", wording.Named("pid", strconv.Itoa(p.PID)))
+	o = otherSide{place: c.where(sp), samples: sp.samples, busy: float64(len(chains)) / float64(len(list)), process: side.String()}
 	if p == c.P {
-		o.process, o.own = "another thread of the same process", true
+		o.process, o.own = wording.Say("side.thread").String(), true
 	}
 	off := 0
 	for _, m := range sp.members {

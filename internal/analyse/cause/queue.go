@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"fmt"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
@@ -20,35 +18,36 @@ func (c *Facts) findQueue(l Ledger) []Draft {
 	}
 	f := draft(Finding{Cause: Input, Sub: "queue", Where: c.where(sp), Share: c.share(sp.unit), Confidence: c.basis(sp.samples)},
 		Parts{analyse.PartBlocked: sp.unit})
-	f.Title = wording.Raw(fmt.Sprintf("%s sleeps in a call that waits for something else", c.shareOf(f.Share, sp.members)))
+	f.Title = wording.Say("input.title-sleeps", wording.With("share", c.shareOf(f.Share, sp.members)))
 	t := c.perStep(sp.unit)
 	f.Step = f.by(price.Queue).Times(t)
 	f.Step.Low *= c.ownCPU()
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the thread is off the CPU for %s per %s%s", ms(t), c.Unit(), in(f.Where)), wording.RawFact(t/1e6, "ms"))}
-	f.Fix.Advice = []wording.Text{wording.Raw("Start what is waited for earlier, let it run beside the step, or wait for less.")}
-	f.Caveat = []wording.Text{wording.Raw("What the other side does meanwhile is not known unless it is a Python process of this run.")}
+	f.Evidence = []wording.Text{wording.Say("input.off", wording.Time("off", t), c.unit(), wording.Named("in", in(f.Where)))}
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-wait-less")}
+	f.Caveat = []wording.Text{wording.Say("input.caveat-other-side")}
 	if v, ok := c.readAhead(sp.members, sp.unit); ok && !c.takeLocks(sp.members) {
 		read := v.finding(c)
 		read.ask = nil // the recorded waits are the other thread's
-		read.Evidence = append(read.Evidence, wording.Raw(fmt.Sprintf("the thread waits for another one of the process that reads ahead%s", in(f.Where))))
+		read.Evidence = append(read.Evidence, wording.Say("input.read-ahead", wording.Named("in", in(f.Where))))
 		return []Draft{read}
 	}
 	if o, ok := c.waitedFor(sp.members); ok {
-		does := "work" + o.s()
+		does := "input.side-works"
 		if o.asleep >= 0.5 {
-			does = o.sleeps()
+			does = "input.side-sleeps"
 		}
 		f.Where = o.place
 		f.Where.Process = o.process
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("meanwhile %s %s%s (%s)", o.process, does, in(o.place), plural(o.samples, "sample")), wording.RawFact(float64(o.samples), "")))
-		f.Fix.Advice = []wording.Text{wording.Raw("Make this code faster, let several processes do it, or start it earlier: the step waits for it.")}
-		f.Caveat = []wording.Text{wording.Raw("The saving assumes that what is waited for becomes faster than the step.")}
+		f.Evidence = append(f.Evidence, wording.Say(does, wording.Count("samples", o.samples), wording.Named("side", o.process),
+			wording.Named("in", in(o.place))))
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-side")}
+		f.Caveat = []wording.Text{wording.Say("input.caveat-faster")}
 	}
 	if c.takeLocks(sp.members) {
 		f.Where = c.where(sp) // what the lock is held for is told there
-		f.Title = wording.Raw(fmt.Sprintf("%s waits for a lock that another thread holds", c.shareOf(f.Share, sp.members)))
-		f.Fix.Advice = []wording.Text{wording.Raw("Hold the lock for less work, or give each thread an object of its own, so that none has to wait.")}
+		f.Title = wording.Say("input.title-lock-held", wording.With("share", c.shareOf(f.Share, sp.members)))
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-hold")}
 	}
 	c.atLoop(&f.Finding, sp.members)
 	return []Draft{f}

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -165,17 +164,17 @@ func findCompile(c *Facts, _ Ledger) []Draft {
 			f.Where = c.where(sp)
 		}
 	}
-	f.Title = wording.Raw(fmt.Sprintf("%s of the time goes into compiling again while the loop runs", percent(f.Share)))
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s after the warm-up took %s", plural(n, "compilation"), ms(total)), wording.RawFact(total/1e6, "ms"))}
+	f.Title = wording.Say("compile.title", wording.Share("share", f.Share))
+	f.Evidence = []wording.Text{wording.Say("compile.took", wording.Time("time", total), wording.Count("n", n))}
 	if d := c.text(g.detail); d != "" {
-		f.Evidence = append(f.Evidence, wording.Raw("reason: "+cut(d, 300)))
+		f.Evidence = append(f.Evidence, wording.Say("compile.reason", wording.Named("reason", cut(d, 300))))
 	}
 	if most := c.mostCompiled(); most >= recompileLimit {
-		f.Evidence = append(f.Evidence, wording.Raw(fmt.Sprintf("one place was compiled %d times: PyTorch gives it up after %d (recompile_limit), and what it calls runs uncompiled from there on", most, recompileLimit), wording.RawFact(float64(most), "")))
+		f.Evidence = append(f.Evidence, wording.Say("compile.gave-up", wording.Count("n", most), wording.Count("limit", recompileLimit)))
 	}
-	f.Fix.Advice = []wording.Text{wording.Raw("Give the compiled code inputs that do not change in shape, type or Python value (pad, bucket), or compile it once for all sizes.")}
+	f.Fix.Advice = []wording.Text{wording.Say("compile.fix-inputs")}
 	f.Fix.Action = setArguments("torch.compile", Argument{"dynamic", "True"})
-	f.Caveat = []wording.Text{wording.Raw("Dynamic shapes can make the compiled code a little slower.")}
+	f.Caveat = []wording.Text{wording.Say("compile.caveat-dynamic")}
 	return []Draft{f}
 }
 
@@ -197,25 +196,34 @@ func findIO(c *Facts, _ Ledger) []Draft {
 		f := draft(Finding{Cause: IO, Sub: ioSub(c.text(g.name)), Where: c.spanWhere(g), Confidence: c.exactBasis(g.count)},
 			Parts{analyse.PartIO: g.inWindows})
 		c.ofRun(&f, g.time, ioPrice(f.Sub))
-		f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("%s of %s took %s, the longest %s", plural(g.count, "call"), nonEmpty(c.text(g.name), "file access"), ms(g.time), ms(g.longest)), wording.RawFact(g.time/1e6, "ms"))}
+		f.Evidence = []wording.Text{c.ioCalls(g)}
 		// A checkpoint of several files is one thing to do less often.
 		if i := slices.IndexFunc(out, func(o Draft) bool { return o.Sub == f.Sub && nearby(o.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
-			ioWords(c, &out[i].Finding)
+			ioWords(&out[i].Finding)
 		} else if len(out) < maxIOFindings {
-			ioWords(c, &f.Finding)
+			ioWords(&f.Finding)
 			out = append(out, f)
 		}
 	}
 	for _, f := range c.sampledIO() {
 		if i := slices.IndexFunc(out, func(g Draft) bool { return nearby(g.Where, f.Where) }); i >= 0 {
 			out[i].join(f)
-			ioWords(c, &out[i].Finding)
+			ioWords(&out[i].Finding)
 			continue
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// ioCalls says how long the calls of a group took.
+func (c *Facts) ioCalls(g spanGroup) wording.Text {
+	facts := []wording.Fact{wording.Time("time", g.time), wording.Count("n", g.count), wording.Time("longest", g.longest)}
+	if name := c.text(g.name); name != "" {
+		return wording.Say("io.calls", append(facts, wording.Named("name", name))...)
+	}
+	return wording.Say("io.accesses", facts...)
 }
 
 // nearby says that two places belong to the same few lines of one file.
@@ -232,13 +240,6 @@ func (f *Draft) join(g Draft) {
 	for part, t := range g.Claim.Parts {
 		f.Claim.Parts[part] += t
 	}
-}
-
-func nonEmpty(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
@@ -259,8 +260,8 @@ func (c *Facts) sampledIO() []Draft {
 	t := c.perStep(sp.unit)
 	f.Step = f.by(ioPrice(f.Sub)).Times(t)
 	f.Run = c.overRun(f.Step)
-	f.Evidence = []wording.Text{wording.Raw(fmt.Sprintf("the step's thread reads or writes here for %s per %s", ms(t), c.Unit()), wording.RawFact(t/1e6, "ms"))}
-	ioWords(c, &f.Finding)
+	f.Evidence = []wording.Text{wording.Say("io.sampled", wording.Time("time", t), c.unit())}
+	ioWords(&f.Finding)
 	c.grows(&f.Finding, sp.members)
 	c.atLoop(&f.Finding, sp.members)
 	return []Draft{f}
@@ -299,14 +300,20 @@ func ioPrice(sub string) price.Row {
 	return price.Files
 }
 
-func ioWords(c *Facts, f *Finding) {
-	what := map[string]string{"checkpoint": "writing checkpoints", "logging": "writing logs or other output", "read": "reading files", "network": "the network"}[f.Sub]
-	f.Title = wording.Raw(fmt.Sprintf("%s of the time inside the loop goes into %s", percent(f.Share), what))
-	f.Fix.Advice = []wording.Text{wording.Raw(map[string]string{
-		"checkpoint": "Save less often, save only what is needed to go on, or copy the tensors and write them in another process.",
-		"logging":    "Collect and write every n-th step, leave flushing to the file object, or hand the text to another thread.",
-		"read":       "Read once before the loop, keep it in memory, or read ahead in another process.",
-		"network":    "Send or fetch in the background, or batch the calls.",
-	}[f.Sub])}
-	f.Caveat = []wording.Text{wording.Raw("How long a write takes depends on the state of the page cache and on who else uses the disk.")}
+// ioTexts are title and fix of what reads or writes, by sub.
+var ioTexts = map[string]struct{ title, fix string }{
+	"checkpoint": {"io.title-checkpoint", "io.fix-checkpoint"},
+	"logging":    {"io.title-logging", "io.fix-logging"},
+	"read":       {"io.title-read", "io.fix-read"},
+	"network":    {"io.title-network", "io.fix-network"},
+}
+
+func ioWords(f *Finding) {
+	texts := ioTexts[f.Sub]
+	f.Title = wording.Say(texts.title, wording.Share("share", f.Share))
+	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	f.Caveat = []wording.Text{wording.Say("io.caveat-disk")}
+	if f.Sub == "network" {
+		f.Caveat = []wording.Text{wording.Say("io.caveat-network")}
+	}
 }

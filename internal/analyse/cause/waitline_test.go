@@ -2,7 +2,6 @@ package cause_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse"
@@ -57,14 +56,14 @@ func TestWhatASleepingThreadWaitsFor(t *testing.T) {
 
 // A wait for a lock is called that.
 func TestAWaitForALockIsCalledThat(t *testing.T) {
-	for text, want := range map[string]string{"    with self.lock:": "waits for a lock", "    lock.acquire()": "waits for a lock", "    time.sleep(1)": "sleeps in a call"} {
+	for text, want := range map[string]string{"    with self.lock:": "input.title-lock-held", "    lock.acquire()": "input.title-lock-held", "    time.sleep(1)": "input.title-sleeps"} {
 		p := testkit.NewProgram()
 		lines := make([]string, 20)
 		lines[11] = text
 		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(40, loop(44), user("answer", 10, 12)))
 		found, _ := find(t, p)
-		if len(found.Findings) == 0 || !strings.Contains(found.Findings[0].Title.String(), want) {
+		if len(found.Findings) == 0 || found.Findings[0].Title.ID != want {
 			t.Errorf("%q: %+v, want %q", text, found.Findings, want)
 		}
 	}

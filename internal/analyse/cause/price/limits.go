@@ -78,11 +78,10 @@ const (
 	SparseRows       = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
 	DoubleShare      = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
-	WorthUnits   = 1.8    // guess: matrix units' rate ÷ fp32's from which they are worth a change
-	UnitsLeast   = 1.2    // guess: what programs see of it at least
-	UnitsMost    = 0.95   // guess: of a kernel's time that they can end
-	RatesKnown   = 0.2    // guess: of the kernels' time that operators of known shapes must have launched
-	OtherUsers   = 0.10   // guess: of a device's time from which other programs' use of it is named
-	ManyThreads  = 1.9    // guess: threads ÷ cores from which they are too many
-	PercentDigit = 0.0995 // arithmetic: from here on a share rounds to 10 %
+	WorthUnits  = 1.8  // guess: matrix units' rate ÷ fp32's from which they are worth a change
+	UnitsLeast  = 1.2  // guess: what programs see of it at least
+	UnitsMost   = 0.95 // guess: of a kernel's time that they can end
+	RatesKnown  = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
+	OtherUsers  = 0.10 // guess: of a device's time from which other programs' use of it is named
+	ManyThreads = 1.9  // guess: threads ÷ cores from which they are too many
 )
