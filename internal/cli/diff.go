@@ -39,7 +39,6 @@ func newDiffCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output, o.json}, scratch: true})
 			return o.run(cmd.Context(), a, sides)
 		},
 	}
