@@ -19,7 +19,7 @@ func rules() []rule[*Facts] {
 		{NoDemand, findNoDemand},
 		{Input, findInput},
 		{IO, findIO},
-		{Straggler, findStraggler},
+		{Straggler, stragglers(tryRules)},
 		{Comm, findComm},
 		{Sync, findSync},
 		{GIL, findGIL},
@@ -41,6 +41,19 @@ func rules() []rule[*Facts] {
 		{Machine, findGPUMachine},
 		{Warmup, findWarmup},
 	}
+}
+
+// tryRules runs the rules about the program itself, on a copy of the ledger where the facts are those that it is of.
+func tryRules(c *Facts, l Ledger) (found []Draft) {
+	booked := newBook(c.B)
+	if b, ok := l.(*book); ok && b.account == c.B {
+		booked = b.clone()
+	}
+	tried := slices.DeleteFunc(rules(), func(r rule[*Facts]) bool {
+		return slices.Contains([]string{Straggler, Comm, Warmup, Machine, Threads}, r.id)
+	})
+	run(tried, c, booked, func(d *Draft) { found = append(found, *d) })
+	return found
 }
 
 // Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what

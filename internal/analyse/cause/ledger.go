@@ -45,8 +45,6 @@ type Ledger interface {
 	// SmallOps and OptimizerOps are what findings have claimed as Claim's Small and Optimizer.
 	SmallOps() float64
 	OptimizerOps() float64
-	// Clone is a copy in which a trial of rules can be booked.
-	Clone() *book
 }
 
 // book is the ledger that the engine keeps. Time is booked apart from the rest, by settle: a trial has none to share out.
@@ -85,7 +83,8 @@ func (l *book) SampledOps() float64 {
 	return t
 }
 
-func (l *book) Clone() *book {
+// clone is a copy in which a trial of rules can be booked.
+func (l *book) clone() *book {
 	out := *l
 	out.causes, out.samples, out.left = maps.Clone(l.causes), maps.Clone(l.samples), maps.Clone(l.left)
 	return &out

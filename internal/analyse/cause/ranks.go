@@ -64,9 +64,17 @@ func (c *Facts) lateRank(ranks []rankView) lateRank {
 	return l
 }
 
+// Trial gives what the rules about the program find on other facts, of which nothing is booked.
+type Trial func(c *Facts, l Ledger) []Draft
+
+// stragglers is the rule on late ranks, which tries the others on the late one.
+func stragglers(trial Trial) func(*Facts, Ledger) []Draft {
+	return func(c *Facts, l Ledger) []Draft { return c.findStraggler(trial, l) }
+}
+
 // findStraggler names the rank for which the others wait: in a synchronous job all steps last equally long, and the late rank
 // is the one that waits least in collectives.
-func findStraggler(c *Facts, l Ledger) []Draft {
+func (c *Facts) findStraggler(trial Trial, l Ledger) []Draft {
 	ranks := c.rankViews()
 	if len(ranks) < 2 {
 		return nil
@@ -94,7 +102,7 @@ func findStraggler(c *Facts, l Ledger) []Draft {
 		}
 	}
 	f.Where.Rank = late.p.Rank
-	placed, shared := c.whyLate(l, &f.Finding, late, ranks)
+	placed, shared := c.whyLate(trial, l, &f.Finding, late, ranks)
 	switch {
 	case placed && !shared:
 		f.Step = f.by(price.LateAlone).Times(saved)
@@ -145,10 +153,10 @@ func (c *Facts) notByChance(ratio float64) float64 {
 // whyLate runs the rules on the late rank alone and takes the first finding of its own as the reason; where the late rank does
 // the same as the others, only more of it, the line with the largest difference is the place.
 // It reports whether a line was found, and whether the others run it as well.
-func (c *Facts) whyLate(l Ledger, f *Finding, late rankView, ranks []rankView) (placed, shared bool) {
-	sub, booked := c, l.Clone()
+func (c *Facts) whyLate(trial Trial, l Ledger, f *Finding, late rankView, ranks []rankView) (placed, shared bool) {
+	sub := c
 	if late.p != c.P {
-		sub, booked = NewFacts(c.S, late.b), newBook(late.b)
+		sub = NewFacts(c.S, late.b)
 	}
 	if best, also, ok := sub.lateLine(late, ranks); ok {
 		placed, shared = true, also
@@ -156,10 +164,7 @@ func (c *Facts) whyLate(l Ledger, f *Finding, late rankView, ranks []rankView) (
 		f.Where.Rank = late.p.Rank
 		f.Evidence = append(f.Evidence, wording.Say("straggler.at", wording.Time("t", best.line), wording.Named("in", in(f.Where))))
 	}
-	var found []Draft
-	run(slices.DeleteFunc(rules(), func(r rule[*Facts]) bool {
-		return r.id == Straggler || r.id == Comm || r.id == Warmup || r.id == Machine || r.id == Threads
-	}), sub, booked, func(d *Draft) { found = append(found, *d) })
+	found := trial(sub, l)
 	for i := range found {
 		if b := &found[i].Finding; savedShare(sub, b) >= Floor && b.Step.Mid >= 0.5*f.Step.Mid && (f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
 			b.Where.Rank = late.p.Rank

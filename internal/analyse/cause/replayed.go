@@ -99,7 +99,7 @@ func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
 		}
 	}
 	res.Findings = kept
-	if f, ok := tracedCompute(t, res); ok {
+	if f, ok := tracedCompute(t, res.Findings); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	rankTraced(res.Findings)

@@ -33,7 +33,7 @@ func TestWhatALineDoes(t *testing.T) {
 		yes  []string
 		no   []string
 	}{
-		{"logs", func(s string) bool { return sampledSub(0, s) == "logging" },
+		{"logs", func(s string) bool { return does(s, func(c call) bool { return c.writes() || c.ofLog() }) },
 			[]string{`logger.info("step %d", i)`, "print(loss)", `self.log("loss", loss)`, "wandb.log({'loss': x})", "out.write(text)", "writer.writerow(row)", "log_metrics(step)", "os.fsync(f)", "self.train_log.info(x)"},
 			[]string{"x = torch.log(load(path))", "dialog = read_dialog(path)", "catalog = open(path)", `names = read(path)  # the log`, `rows = read("write.txt")`, "x = table.read().log()", "topology = load(p)"}},
 		{"waits for a request", accepts,

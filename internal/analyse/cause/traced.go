@@ -82,7 +82,7 @@ func FindTraced(t *Traced) Result {
 		}
 		res.Findings = append(res.Findings, d.Finding)
 	})
-	if f, ok := tracedCompute(t, &res); ok {
+	if f, ok := tracedCompute(t, res.Findings); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	rankTraced(res.Findings)

@@ -70,10 +70,10 @@ func (t *Traced) kernelFinding(id string, time float64, at analyse.Where, title 
 }
 
 // tracedCompute says what devices are bound by where no finding claims most of their time: no defect.
-func tracedCompute(t *Traced, res *Result) (Finding, bool) {
+func tracedCompute(t *Traced, found []Finding) (Finding, bool) {
 	time := t.computeTime()
-	for i := range res.Findings {
-		if f := &res.Findings[i]; f.Healthy {
+	for i := range found {
+		if f := &found[i]; f.Healthy {
 			return Finding{}, false
 		} else if classesOf(f.Cause) != nil {
 			time -= f.Share * t.Span
@@ -83,7 +83,7 @@ func tracedCompute(t *Traced, res *Result) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := t.finding(Compute, time, analyse.Where{}, "compute.traced").Finding
-	if len(res.Findings) > 0 {
+	if len(found) > 0 {
 		f.Title = wording.Say("compute.traced-beside", wording.Share("share", f.Share))
 	}
 	f.Healthy = true
