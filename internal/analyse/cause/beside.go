@@ -72,7 +72,7 @@ func (c *Facts) besidePlaces(l Ledger, u *analyse.Untracked, loss *lossParts) []
 		untracked := inside(u.Runs, at)
 		done := map[placeKey]bool{}
 		for i := range ch.frames {
-			for _, k := range []placeKey{{f: keyOf(&ch.frames[i])}, {keyOf(&ch.frames[i]), ch.frames[i].Line}} {
+			for _, k := range []placeKey{{f: keyOf(&ch.frames[i])}, {f: keyOf(&ch.frames[i]), line: ch.frames[i].Line}} {
 				if done[k] {
 					continue
 				}
@@ -116,7 +116,7 @@ func (c *Facts) outermost(ch *chain, beside func(placeKey) bool, loss *lossParts
 		if k := (placeKey{f: f}); !c.drivers[f] && beside(k) && !loss.holds(ch.frames, i, true) {
 			return i, k, true
 		}
-		if k := (placeKey{f, ch.frames[i].Line}); i+1 == len(ch.frames) && beside(k) && !loss.holds(ch.frames, i, false) {
+		if k := (placeKey{f: f, line: ch.frames[i].Line}); i+1 == len(ch.frames) && beside(k) && !loss.holds(ch.frames, i, false) {
 			return i, k, true
 		}
 	}

@@ -57,7 +57,7 @@ func (c *Facts) userLines(is func(text string) bool) (out []userLine) {
 		}
 		for i, text := range c.S.Sources[path].Lines {
 			if code := strings.TrimSpace(text); !strings.HasPrefix(code, "#") && is(code) {
-				out = append(out, userLine{path, i + 1, code})
+				out = append(out, userLine{file: path, line: i + 1, text: code})
 			}
 		}
 	}
@@ -134,6 +134,6 @@ var itemSum = regexp.MustCompile(`^([\w.]+ \+= [\w.]+)\.item\(\)`)
 
 func (c *Facts) changeSum(f *Finding) {
 	if old := f.Where.Source; itemSum.MatchString(old) {
-		f.Fix.Action.edit(userLine{f.Where.File, f.Where.Line, old}, itemSum.ReplaceAllString(old, "$1.detach()"))
+		f.Fix.Action.edit(userLine{file: f.Where.File, line: f.Where.Line, text: old}, itemSum.ReplaceAllString(old, "$1.detach()"))
 	}
 }

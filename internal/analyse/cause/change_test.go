@@ -3,7 +3,7 @@ package cause
 import "testing"
 
 func TestArgumentsAreSetInTheCall(t *testing.T) {
-	args := []Argument{{numWorkers, "4"}, keepWorkers}
+	args := []Argument{{Name: numWorkers, Value: "4"}, keepWorkers}
 	for _, c := range []struct{ line, want string }{
 		{"loader = DataLoader(data, batch_size=8)", "loader = DataLoader(data, batch_size=8, num_workers=4, persistent_workers=True)"},
 		{"loader = DataLoader(data, num_workers=0, shuffle=True)  # (x)", "loader = DataLoader(data, num_workers=4, shuffle=True, persistent_workers=True)  # (x)"},

@@ -21,7 +21,7 @@ func (c *Facts) changeCall(a *Action, file string, line int, call string) {
 	}
 	lines := src.Lines[line-1 : min(line-1+callLines, len(src.Lines))]
 	if at, text, ok := withArguments(lines, call, a.Arguments); ok {
-		a.edit(userLine{file, line + at, strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
+		a.edit(userLine{file: file, line: line + at, text: strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
 	}
 }
 

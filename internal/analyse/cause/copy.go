@@ -31,7 +31,7 @@ func findCopy(t *Traced, _ Ledger) []Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("copy.fix-ahead")}
 	if pageable > 0.5*time {
 		f.Evidence = append(f.Evidence, wording.Say("copy.pageable", wording.Time("pageable", pageable), wording.Time("time", time)))
-		f.Fix.Action = setArguments("DataLoader", Argument{"pin_memory", "True"})
+		f.Fix.Action = setArguments("DataLoader", Argument{Name: "pin_memory", Value: "True"})
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("copy.fix-both"))
 	}
 	f.Caveat = []wording.Text{wording.Say("copy.caveat-before")}

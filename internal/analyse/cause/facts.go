@@ -170,11 +170,11 @@ func (c *Facts) basis(samples int) Confidence {
 	}
 	switch {
 	case samples >= 200 && (steps >= 10 || !c.B.PerStep):
-		return Confidence{High, []wording.Text{why}}
+		return Confidence{Level: High, Why: []wording.Text{why}}
 	case samples >= 40:
-		return Confidence{Medium, []wording.Text{why}}
+		return Confidence{Level: Medium, Why: []wording.Text{why}}
 	}
-	return Confidence{Low, []wording.Text{why, wording.Say("basis.few-samples")}}
+	return Confidence{Level: Low, Why: []wording.Text{why, wording.Say("basis.few-samples")}}
 }
 
 // exactBasis says what the numbers of a finding from exact spans rest on.
@@ -186,9 +186,9 @@ func (c *Facts) exactBasis(spans int) Confidence {
 	}
 	switch {
 	case steps >= 10 || !c.B.PerStep:
-		return Confidence{High, []wording.Text{why}}
+		return Confidence{Level: High, Why: []wording.Text{why}}
 	case steps >= 3:
-		return Confidence{Medium, []wording.Text{why}}
+		return Confidence{Level: Medium, Why: []wording.Text{why}}
 	}
-	return Confidence{Low, []wording.Text{why, wording.Say("basis.few-steps")}}
+	return Confidence{Level: Low, Why: []wording.Text{why, wording.Say("basis.few-steps")}}
 }

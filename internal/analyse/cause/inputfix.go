@@ -24,7 +24,7 @@ const (
 )
 
 // keepWorkers keeps workers between epochs.
-var keepWorkers = Argument{"persistent_workers", "True"}
+var keepWorkers = Argument{Name: "persistent_workers", Value: "True"}
 
 // fetchFaster says how the code that prepares a batch becomes faster, or less in the way.
 func (v *inputView) fetchFaster(c *Facts, f *Finding) {
@@ -84,7 +84,7 @@ func (v *inputView) proposes(argument string) bool {
 // proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
 func (v *inputView) proposeWorkers(c *Facts, f *Finding) {
 	if n := v.suggestWorkers(c); n > v.workers {
-		v.propose(c, f, Argument{numWorkers, strconv.Itoa(n)}, keepWorkers)
+		v.propose(c, f, Argument{Name: numWorkers, Value: strconv.Itoa(n)}, keepWorkers)
 	}
 }
 
@@ -192,5 +192,5 @@ func (v *inputView) even(c *Facts, f *Finding) {
 	if v.loader != nil {
 		n = max(n, 4*v.loader.Prefetch)
 	}
-	v.propose(c, f, Argument{prefetchFactor, strconv.Itoa(n)})
+	v.propose(c, f, Argument{Name: prefetchFactor, Value: strconv.Itoa(n)})
 }

@@ -106,14 +106,14 @@ func (v *inputView) freed() float64 {
 	for _, ch := range v.awake {
 		for i := 1; i < len(ch.frames); i++ {
 			if keyOf(&ch.frames[i]) == hot {
-				callers[placeKey{keyOf(&ch.frames[i-1]), ch.frames[i-1].Line}] = true
+				callers[placeKey{f: keyOf(&ch.frames[i-1]), line: ch.frames[i-1].Line}] = true
 				break
 			}
 		}
 	}
 	t := 0.0
 	for _, ch := range v.plain {
-		if n := len(ch.frames); n > 0 && keyOf(&ch.frames[n-1]) != hot && callers[placeKey{keyOf(&ch.frames[n-1]), ch.frames[n-1].Line}] {
+		if n := len(ch.frames); n > 0 && keyOf(&ch.frames[n-1]) != hot && callers[placeKey{f: keyOf(&ch.frames[n-1]), line: ch.frames[n-1].Line}] {
 			t += ch.weight
 		}
 	}

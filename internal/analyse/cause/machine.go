@@ -71,7 +71,7 @@ func findQuota(c *Facts) (Draft, bool) {
 		f.Fix.Action = setThreads(int(grants))
 	}
 	f.Caveat = []wording.Text{wording.Say("machine.caveat-quota")}
-	f.Confidence = Confidence{Medium, []wording.Text{wording.Say("machine.basis-quota")}}
+	f.Confidence = Confidence{Level: Medium, Why: []wording.Text{wording.Say("machine.basis-quota")}}
 	return f, true
 }
 
@@ -146,7 +146,7 @@ func (c *Facts) fewThreads(sub string, have, could float64) Draft {
 		wording.Value("could", could))}
 	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-cores")}
 	f.Caveat = []wording.Text{wording.Say("machine.caveat-cores"), wording.Say("machine.caveat-measure")}
-	f.Confidence = Confidence{Low, []wording.Text{wording.Say("machine.basis-cores")}}
+	f.Confidence = Confidence{Level: Low, Why: []wording.Text{wording.Say("machine.basis-cores")}}
 	return f
 }
 

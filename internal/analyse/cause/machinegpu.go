@@ -41,6 +41,6 @@ func (c *Facts) gpuShared(device float64, name string, part float64) Draft {
 	f.Evidence = []wording.Text{wording.Say("machine.device", wording.Time("t", c.perStep(device)), c.unit())}
 	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-gpu-shared")}
 	f.Caveat = []wording.Text{wording.Say("machine.caveat-gpu-shared")}
-	f.Confidence = Confidence{Low, []wording.Text{wording.Say("machine.basis-gpu-shared")}}
+	f.Confidence = Confidence{Level: Low, Why: []wording.Text{wording.Say("machine.basis-gpu-shared")}}
 	return f
 }

@@ -105,7 +105,7 @@ func (c *Facts) chainFinding(l Ledger, time float64, optimizer bool) Draft {
 	if optimizer {
 		where = "memory.in-optimizer"
 		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-fused-optimizer")}
-		f.Fix.Action = setArguments("", Argument{fused, "True"})
+		f.Fix.Action = setArguments("", Argument{Name: fused, Value: "True"})
 	}
 	if own {
 		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-own-optimizer")}

@@ -55,7 +55,7 @@ func findTables(c *Facts, l Ledger) []Draft {
 			wording.Count("width", most.Width), c.unit(), wording.Share("share", most.Lookups/float64(most.Rows))),
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-sparse")}
-	f.Fix.Action = setArguments("nn.Embedding", Argument{"sparse", "True"})
+	f.Fix.Action = setArguments("nn.Embedding", Argument{Name: "sparse", Value: "True"})
 	c.builtAt(&f.Finding)
 	f.Caveat = []wording.Text{wording.Say("memory.caveat-tables")}
 	return []Draft{f}

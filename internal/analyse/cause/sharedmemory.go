@@ -32,10 +32,10 @@ func findSHM(c *Facts, _ Ledger) []Draft {
 		f.Where.File, f.Where.Line = c.text(sp.File), int(sp.Line)
 		f.Where.Source = c.source(f.Where.File, f.Where.Line)
 	}
-	f.Title, f.Confidence = shmTitle(sp), Confidence{High, []wording.Text{wording.Say("machine.basis-shm")}}
+	f.Title, f.Confidence = shmTitle(sp), Confidence{Level: High, Why: []wording.Text{wording.Say("machine.basis-shm")}}
 	if strings.Contains(c.text(sp.Detail), "Bus error") {
 		f.Title = wording.Say("machine.title-shm-bus", wording.With("title", f.Title))
-		f.Confidence = Confidence{Medium, []wording.Text{wording.Say("machine.basis-shm-bus"), wording.Say("machine.basis-shm-bus-other")}}
+		f.Confidence = Confidence{Level: Medium, Why: []wording.Text{wording.Say("machine.basis-shm-bus"), wording.Say("machine.basis-shm-bus-other")}}
 	}
 	switch run := c.S.Run; {
 	case lost:

@@ -173,7 +173,7 @@ func findCompile(c *Facts, _ Ledger) []Draft {
 		f.Evidence = append(f.Evidence, wording.Say("compile.gave-up", wording.Count("n", most), wording.Count("limit", recompileLimit)))
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("compile.fix-inputs")}
-	f.Fix.Action = setArguments("torch.compile", Argument{"dynamic", "True"})
+	f.Fix.Action = setArguments("torch.compile", Argument{Name: "dynamic", Value: "True"})
 	f.Caveat = []wording.Text{wording.Say("compile.caveat-dynamic")}
 	return []Draft{f}
 }

@@ -49,7 +49,7 @@ func findThreads(c *Facts, _ Ledger) []Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("threads.fix")}
 	f.Fix.Action = setThreads(int(max(c.Cores/ranks, 1)))
 	f.Caveat = []wording.Text{wording.Say("threads.caveat")}
-	f.Confidence = Confidence{Low, []wording.Text{wording.Say("threads.basis")}}
+	f.Confidence = Confidence{Level: Low, Why: []wording.Text{wording.Say("threads.basis")}}
 	return []Draft{f}
 }
 

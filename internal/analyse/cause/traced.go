@@ -144,7 +144,7 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 func (t *Traced) finding(id string, time float64, at analyse.Where, title string) Draft {
 	f := draft(Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}, nil)
 	f.Title = wording.Say(title, wording.Share("share", f.Share))
-	f.Confidence = Confidence{Medium, []wording.Text{wording.Say("traced.basis")}}
+	f.Confidence = Confidence{Level: Medium, Why: []wording.Text{wording.Say("traced.basis")}}
 	return f
 }
 
@@ -195,7 +195,7 @@ func tracedLaunch(t *Traced, _ Ledger) []Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-launch")}
 	if strings.HasPrefix(at.Op, "Torch-Compiled Region") || strings.HasPrefix(at.Op, "CompiledFunction") {
 		f.Fix.Advice = []wording.Text{wording.Say("traced.fix-launch-compiled")}
-		f.Fix.Action = setArguments("torch.compile", Argument{"mode", `"reduce-overhead"`})
+		f.Fix.Action = setArguments("torch.compile", Argument{Name: "mode", Value: `"reduce-overhead"`})
 	}
 	t.atCapture(&f.Finding)
 	return []Draft{f}
