@@ -134,7 +134,7 @@ func (b *builder) finding(f *cause.Finding) Finding {
 
 // evidence is a text with the number that it is about, and all of its facts.
 func evidence(t wording.Text) Evidence {
-	out := Evidence{Text: t.String(), ID: t.ID, Facts: facts(t)}
+	out := Evidence{Text: t.String(), ID: t.ID, Facts: factsOf(t)}
 	switch main := t.Main(); {
 	case main == nil:
 	case main.Unit == wording.Nanoseconds:
@@ -147,13 +147,13 @@ func evidence(t wording.Text) Evidence {
 	return out
 }
 
-func facts(t wording.Text) (out []Fact) {
+func factsOf(t wording.Text) (out []Fact) {
 	for i := range t.Facts {
 		switch f := &t.Facts[i]; f.Unit {
 		case wording.Name:
 			out = append(out, Fact{ID: f.ID, Name: f.Name})
 		case wording.Part:
-			out = append(out, facts(*f.Of)...)
+			out = append(out, factsOf(*f.Of)...)
 		default:
 			out = append(out, Fact{ID: f.ID, Value: ptr(f.Value), Unit: string(f.Unit)})
 		}
