@@ -1,13 +1,12 @@
 package view
 
 import (
-	"fmt"
-	"sync"
-
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
+	"fmt"
+	"sync"
 )
 
 // Options says what a report should hold.
@@ -85,11 +84,11 @@ type builder struct {
 // devices is what was found out about the devices of each trace.
 type devices struct {
 	gpus  [][]analyse.GPU
-	parts []cause.TracePart
+	parts []traced.TracePart
 }
 
-func (b *builder) gpus() [][]analyse.GPU         { return b.devices().gpus }
-func (b *builder) traceParts() []cause.TracePart { return b.devices().parts }
+func (b *builder) gpus() [][]analyse.GPU          { return b.devices().gpus }
+func (b *builder) traceParts() []traced.TracePart { return b.devices().parts }
 
 // guard runs one part; a part that panics on hostile input is left out and named, the rest stands.
 func (b *builder) guard(name string, f func()) {

@@ -1,20 +1,21 @@
 package view
 
 import (
-	"fmt"
-	"slices"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
+	"fmt"
+	"slices"
 )
 
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
 // of the traced time.
 func (b *builder) foreignFindings(gpus []analyse.GPU) {
-	t, ok := cause.NewTraced(gpus, b.kernels(), b.traceParts())
+	t, ok := traced.NewTraced(gpus, b.kernels(), b.traceParts())
 	if !ok {
 		return
 	}
@@ -65,11 +66,11 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 		return v
 	}
 	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", units.Percent(b.r.Breakdown[0].Share), b.r.Breakdown[0].Part,
-		units.Percent(max(cause.Floor, b.res.found.Largest)))
+		units.Percent(max(finding.Floor, b.res.found.Largest)))
 	if b.res.traced != nil {
 		if mfu, device, ok := b.res.traced.MFU(); ok {
 			v.Sentence = fmt.Sprintf("%s of the devices' time is %s, at %s of %s's peak; nothing above %s to save was found.", units.Percent(b.r.Breakdown[0].Share),
-				b.r.Breakdown[0].Part, units.Percent(mfu), device, units.Percent(max(cause.Floor, b.res.found.Largest)))
+				b.r.Breakdown[0].Part, units.Percent(mfu), device, units.Percent(max(finding.Floor, b.res.found.Largest)))
 		}
 	}
 	if top := &b.r.Breakdown[0]; top.Part == "GPU idle" && b.idleUnexplained() > 0.5*top.Share {
@@ -81,7 +82,7 @@ func (b *builder) tracedVerdict(bound string) Verdict {
 // aboutComputing says, before a first finding that saves little, that the devices compute for most of their time; "" where they do not.
 func (b *builder) aboutComputing() string {
 	for i := range b.r.Findings {
-		if f := &b.r.Findings[i]; f.Cause == cause.Compute {
+		if f := &b.r.Findings[i]; f.Cause == finding.Compute {
 			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ", units.Percent(f.Share), b.ofPeak())
 		}
 	}
@@ -112,7 +113,7 @@ func (b *builder) ofPeak() string {
 	for _, of := range b.gpus() {
 		gpus = append(gpus, of...)
 	}
-	if t, ok := cause.NewTraced(gpus, b.kernels(), b.traceParts()); ok {
+	if t, ok := traced.NewTraced(gpus, b.kernels(), b.traceParts()); ok {
 		if mfu, device, ok := t.MFU(); ok {
 			return fmt.Sprintf(", at %s of %s's peak", units.Percent(mfu), device)
 		}

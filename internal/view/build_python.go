@@ -1,14 +1,14 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/input"
+	"bottleneck/internal/analyse/cause/ranks"
+	"bottleneck/internal/model"
 	"cmp"
 	"math"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
 )
 
 // python makes the tables of functions and lines from the samples of the driving thread in the accounted time.
@@ -199,7 +199,7 @@ func (b *builder) loaderRow(p *model.Process, l *model.Loader, index int) Loader
 	if fetched > 0 {
 		row.FetchMs = fetch / float64(fetched) / 1e6
 	}
-	if d, ok := cause.QueueDepth(p, index); ok {
+	if d, ok := input.QueueDepth(p, index); ok {
 		row.QueueDepth = ptr(d)
 	}
 	return row
@@ -207,7 +207,7 @@ func (b *builder) loaderRow(p *model.Process, l *model.Loader, index int) Loader
 
 // ranks compares the ranks' steps and their waiting for each other.
 func (b *builder) ranks() {
-	all := cause.Ranks(b.s)
+	all := ranks.Ranks(b.s)
 	if len(all) == 0 {
 		return
 	}

@@ -1,17 +1,16 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 	"cmp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
 )
 
 // maxOpRows bounds the operator and kernel tables of the document; a session by input shapes can have very many.
@@ -100,10 +99,10 @@ func (b *builder) allDevices() *devices {
 		return &devices{b.merged.gpus, b.merged.parts}
 	}
 	n := len(b.s.Traces)
-	out := &devices{make([][]analyse.GPU, n), make([]cause.TracePart, n)}
+	out := &devices{make([][]analyse.GPU, n), make([]traced.TracePart, n)}
 	beside(n, b.workers(), func(i int) {
 		w := analyse.NewWork(b.s.Traces[i], b.s.Strings)
-		out.gpus[i], out.parts[i] = w.GPUs(), cause.PartOf(w)
+		out.gpus[i], out.parts[i] = w.GPUs(), traced.PartOf(w)
 	})
 	return out
 }

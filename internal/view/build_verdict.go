@@ -1,26 +1,29 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/timed"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"bottleneck/internal/units"
+	"bottleneck/internal/wording"
 	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/analyse/replay"
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
-	"bottleneck/internal/wording"
 )
 
 // results are what the analyses gave and several parts of the report use.
 type results struct {
 	account *analyse.Breakdown
-	ctx     *cause.Facts
+	ctx     *facts.Facts
 	found   cause.Result
-	traced  *cause.Traced // traces from elsewhere with device work
+	traced  *traced.Traced // traces from elsewhere with device work
 }
 
 // analyse accounts for the step, finds the causes and says the verdict.
@@ -35,7 +38,7 @@ func (b *builder) analyse() {
 		b.foreign()
 		return
 	}
-	b.res.ctx = cause.NewFacts(b.s, b.res.account)
+	b.res.ctx = facts.NewFacts(b.s, b.res.account)
 	b.res.found = cause.Find(b.res.ctx)
 	b.guard("measured prices", func() {
 		if m := b.opt.Measured; m != nil {
@@ -108,7 +111,7 @@ func nonEmptyRole(r model.Role) model.Role {
 	return r
 }
 
-func (b *builder) finding(f *cause.Finding) Finding {
+func (b *builder) finding(f *finding.Finding) Finding {
 	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title.String(), Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
 		Fix: fix(&f.Fix), Caveat: wording.Sentences(f.Caveat), Confidence: confidence(f), Stops: f.Stops}
 	if !f.OfRun && b.res.ctx != nil {
@@ -161,13 +164,13 @@ func factsOf(t wording.Text) (out []Fact) {
 	return out
 }
 
-func fix(f *cause.Fix) Fix {
+func fix(f *finding.Fix) Fix {
 	a := &f.Action
 	out := Fix{Text: wording.Sentences(f.Advice), Change: a.Change(), Was: a.Old}
 	if a.File != "" {
 		out.Where = &Place{cleanPath(a.File), a.Line}
 	}
-	if a.Kind == cause.Advice {
+	if a.Kind == finding.Advice {
 		return out
 	}
 	out.Action = &Action{Kind: string(a.Kind), Call: a.Call, Variable: a.Variable, Value: a.Value, Line: a.Code + a.New}
@@ -178,7 +181,7 @@ func fix(f *cause.Fix) Fix {
 }
 
 // confidence is that in a finding's cause and that in its saving.
-func confidence(f *cause.Finding) *Confidence {
+func confidence(f *finding.Finding) *Confidence {
 	out := &Confidence{Level: f.Confidence.Level, Why: wording.Parts(f.Confidence.Why)}
 	if s := f.SavingConfidence(); s.Level != "" {
 		out.Saving = &Confidence{Level: s.Level, Why: wording.Parts(s.Why)}
@@ -186,11 +189,11 @@ func confidence(f *cause.Finding) *Confidence {
 	return out
 }
 
-func timeRange(r cause.Range, unit float64) *Range {
+func timeRange(r finding.Range, unit float64) *Range {
 	return &Range{r.Low / unit, r.Mid / unit, r.High / unit}
 }
 
-func where(w cause.Where) Where {
+func where(w finding.Where) Where {
 	return Where{File: cleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: rankPtr(w.Rank), Process: w.Process}
 }
 
@@ -275,7 +278,7 @@ func (b *builder) mostlyStartUp() string {
 	if b.res.ctx == nil {
 		return ""
 	}
-	total, imports := b.res.ctx.StartUp()
+	total, imports := timed.StartUp(b.res.ctx)
 	wall := b.res.ctx.Wall
 	if wall <= 0 || total < 0.5*wall {
 		return ""
@@ -298,8 +301,8 @@ func (b *builder) healthy() string {
 		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (%s).", unit, units.Percent(p/a.Total), why)
 	}
 	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
-	floor := max(cause.Floor, b.res.found.Largest)
-	if i := slices.IndexFunc(b.res.found.Findings, func(f cause.Finding) bool { return f.Cause == cause.NoDemand && f.Share >= 0.3 }); i >= 0 {
+	floor := max(finding.Floor, b.res.found.Largest)
+	if i := slices.IndexFunc(b.res.found.Findings, func(f finding.Finding) bool { return f.Cause == finding.NoDemand && f.Share >= 0.3 }); i >= 0 {
 		return b.res.found.Findings[i].Title.String() + fmt.Sprintf("; nothing above %s to save was found.", units.Percent(floor))
 	}
 	if compute < 0.5 {

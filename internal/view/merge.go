@@ -1,15 +1,14 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/model"
 	"cmp"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
 )
 
 // Merge makes the report of more ranks than fit into memory: each trace is reduced to rows and to its collectives, and the
@@ -26,7 +25,7 @@ type Merge struct {
 	longest []model.Dur // by row of byName: the most that one rank spent in it
 	traces  []*model.Trace
 	gpus    [][]analyse.GPU
-	parts   []cause.TracePart
+	parts   []traced.TracePart
 	cpu     [][]analyse.StepParts
 	calls   []*analyse.RankCalls
 	counts  stepCounts
@@ -50,7 +49,7 @@ type rankParts struct {
 	ops     []analyse.KeyAverage
 	kernels []analyse.Kernel
 	gpus    []analyse.GPU
-	part    cause.TracePart
+	part    traced.TracePart
 	cpu     []analyse.StepParts
 	calls   *analyse.RankCalls
 	counts  stepCounts

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // A checkpoint of 5 s after the last of 40 steps, or before the first, takes nothing in any step: it is neither a share of each nor saved once
@@ -33,9 +32,9 @@ func TestWorkOutsideOfTheStepsIsNotOfEach(t *testing.T) {
 			p.Do(save(c.after))
 		}
 		res, b := find(t, p)
-		got := cause.Finding{}
+		got := finding.Finding{}
 		for _, f := range res.Findings {
-			if f.Cause == cause.IO {
+			if f.Cause == finding.IO {
 				got = f
 			}
 		}
@@ -54,7 +53,7 @@ func TestCollectionsAfterTheSteps(t *testing.T) {
 			p.Do(testkit.Python(after, module, loop(99)).In(model.SpanGC))
 		}
 		res, _ := find(t, p)
-		if f := res.Findings[0]; f.Cause != cause.GC || math.Abs(f.Run.Mid/1e6-want) > 1 {
+		if f := res.Findings[0]; f.Cause != finding.GC || math.Abs(f.Run.Mid/1e6-want) > 1 {
 			t.Errorf("with %d ms of collecting at the end: %s saves %.0f ms of the run, want %.0f", after, f.Cause, f.Run.Mid/1e6, want)
 		}
 	}

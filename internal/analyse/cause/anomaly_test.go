@@ -1,13 +1,12 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 	"math"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 // anomalies is a program with steps of 100 ms, 25 of which note stacks; a trace covers one step, in which so many ms of 40 backwards look for NaN.
@@ -63,7 +62,7 @@ func TestAnomalyDetection(t *testing.T) {
 	p := anomalies(15)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Python, "anomaly", 2, 50)
+	f := want(t, res, finding.Python, "anomaly", 2, 50)
 	if f.Where.File != "/home/u/main.py" || f.Fix.Action.Old == "" || f.Fix.Action.Change() != "torch.autograd.set_detect_anomaly(False)  # for now" {
 		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Action.Old, f.Fix.Action.Change())
 	}
@@ -76,13 +75,13 @@ func TestAnomalyDetection(t *testing.T) {
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 40, 31); f.Fix.Action.Change() != "" || !strings.Contains(f.Title.String(), "25 %") {
+	if f := want(t, res, finding.Python, "anomaly", 40, 31); f.Fix.Action.Change() != "" || !strings.Contains(f.Title.String(), "25 %") {
 		t.Errorf("%s: %+v", f.Title, f.Fix)
 	}
 	p = anomalies(0)
 	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Python, "anomaly", 1, 31); f.Fix.Action.Change() != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
+	if f := want(t, res, finding.Python, "anomaly", 1, 31); f.Fix.Action.Change() != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
 		t.Errorf("%+v", f.Fix)
 	}
 }

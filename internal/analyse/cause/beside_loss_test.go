@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // lossProgram trains in train.py, whose function train begins in line 30, computes its loss in line 40, calls the backward pass in line 41,
@@ -31,7 +30,7 @@ func besideLine(t *testing.T, p *testkit.Program) int {
 	t.Helper()
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
-		if f.Cause == cause.Python && f.Title.ID == "python.title-beside" {
+		if f.Cause == finding.Python && f.Title.ID == "python.title-beside" {
 			return f.Where.Line
 		}
 	}
@@ -165,9 +164,9 @@ func TestChainIsNotPlacedBesideTheTraining(t *testing.T) {
 	found := 0
 	for _, f := range res.Findings {
 		switch {
-		case f.Cause == cause.Python && f.Where.Line == 44:
+		case f.Cause == finding.Python && f.Where.Line == 44:
 			found++
-		case f.Cause == cause.MemoryBound:
+		case f.Cause == finding.MemoryBound:
 			found++
 			if f.Where.Line != 40 {
 				t.Errorf("the chain is placed at line %d", f.Where.Line)

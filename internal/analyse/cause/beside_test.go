@@ -1,13 +1,13 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 // trainingTrace adds n traced steps: 40 ms of a layer that a backward pass goes through, the pass itself, and 40 ms of stack,
@@ -54,7 +54,7 @@ func besideProgram(source string, differentiated bool) *testkit.Program {
 
 func TestWorkBesideTheTraining(t *testing.T) {
 	res, _ := find(t, besideProgram("kept[name] = torch.histc(p, 32).tolist()", false))
-	f := want(t, res, cause.Python, "", 12, 38)
+	f := want(t, res, finding.Python, "", 12, 38)
 	if f.Title.ID != "python.title-beside" {
 		t.Errorf("title %q", f.Title)
 	}
@@ -66,7 +66,7 @@ func TestNeededWorkIsLeftAlone(t *testing.T) {
 		"differentiated": besideProgram("penalty = float(weights.norm())", true),
 		"stays a tensor": besideProgram("features = frozen(x)", false),
 	} {
-		if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+		if res, _ := find(t, p); res.Findings[0].Cause != finding.Compute {
 			t.Errorf("%s: %+v", name, res.Findings[0])
 		}
 	}
@@ -77,7 +77,7 @@ func TestNeededWorkIsLeftAlone(t *testing.T) {
 			ev.Name[i] = p.S.Strings.Intern("aten::relu")
 		}
 	}
-	if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+	if res, _ := find(t, p); res.Findings[0].Cause != finding.Compute {
 		t.Errorf("inference: %+v", res.Findings[0])
 	}
 }
@@ -86,7 +86,7 @@ func TestNeededWorkIsLeftAlone(t *testing.T) {
 func TestKeptAsTensorsIsNotReadBack(t *testing.T) {
 	res, _ := find(t, besideProgram("self.shadow[k] = self.decay * self.shadow[k] + (1 - self.decay) * v.detach().float()", false))
 	for _, f := range res.Findings {
-		if f.Cause == cause.Python {
+		if f.Cause == finding.Python {
 			t.Errorf("claims %q at line %d", f.Title, f.Where.Line)
 		}
 	}
@@ -104,7 +104,7 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 	trainingTrace(p, 3, act, false)
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
-		if f.Cause == cause.Python {
+		if f.Cause == finding.Python {
 			t.Errorf("claims %q at line %d", f.Title, f.Where.Line)
 		}
 	}
@@ -112,7 +112,7 @@ func TestInferenceInTheStepIsNeeded(t *testing.T) {
 
 // A network that is asked in each step and whose answer a loss compares with what is right is tried, not used.
 func TestValidationInEachStep(t *testing.T) {
-	f := want(t, validated(t, 1, 40), cause.Python, "", 12, 38)
+	f := want(t, validated(t, 1, 40), finding.Python, "", 12, 38)
 	if f.Title.ID != "python.title-validation" || f.Fix.Advice[0].ID != "python.fix-validation" {
 		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
@@ -120,12 +120,12 @@ func TestValidationInEachStep(t *testing.T) {
 
 // A validation in every tenth step is named where it takes a large part of the loop's time, and not where it takes little.
 func TestValidationInFewSteps(t *testing.T) {
-	f := want(t, validated(t, 10, 600), cause.Python, "", 12, 48) // 60 ms of the mean step, of which some stays
+	f := want(t, validated(t, 10, 600), finding.Python, "", 12, 48) // 60 ms of the mean step, of which some stays
 	if !strings.Contains(f.Title.String(), "every 10th step") || f.Fix.Advice[0].ID != "python.fix-validation-rarer" {
 		t.Errorf("%q: %q", f.Title, wording.Sentences(f.Fix.Advice))
 	}
 	for _, f := range validated(t, 10, 60).Findings {
-		if f.Cause == cause.Python {
+		if f.Cause == finding.Python {
 			t.Errorf("a validation of a tenth of the time: %q", f.Title)
 		}
 	}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 // Between two loops the program prepares data anew: no step shows it, the run pays for it.
@@ -35,7 +34,7 @@ func TestWorkBetweenTheSteps(t *testing.T) {
 		res, _ := find(t, p)
 		got := false
 		for _, f := range res.Findings {
-			got = got || f.Cause == cause.Python && f.OfRun && f.Where.Line == 64
+			got = got || f.Cause == finding.Python && f.OfRun && f.Where.Line == 64
 		}
 		if got != c.want {
 			t.Errorf("%s: %+v", name, res.Findings)
@@ -49,7 +48,7 @@ func TestOtherLibrariesAreNoOperators(t *testing.T) {
 	eigenvalues := testkit.Frame{File: "/venv/lib/python3.13/site-packages/numpy/linalg/_linalg.py", Function: "eigvals", First: 1100, Line: 1181}
 	p.Steps(30, model.PhaseBaseline, testkit.Native(60, module, loop(40)), testkit.Native(40, module, loop(41), user("distance", 10, 14), eigenvalues))
 	res, _ := find(t, p)
-	want(t, res, cause.Python, "", 14, 37)
+	want(t, res, finding.Python, "", 14, 37)
 }
 
 // The cells of a notebook and other texts that the program runs are the user's code as soon as their body was seen to run.
@@ -60,7 +59,7 @@ func TestTextsThatRun(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40), cell), testkit.Python(60, module, loop(40), cell, body, generated))
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Python, "", 5, 55); f.Where.File != "<cell 3>" || f.Where.Function != "accuracy" {
+	if f := want(t, res, finding.Python, "", 5, 55); f.Where.File != "<cell 3>" || f.Where.Function != "accuracy" {
 		t.Errorf("stands at %+v", f.Where)
 	}
 }
@@ -73,7 +72,7 @@ func TestTinyOperatorsBesideLargeOnes(t *testing.T) {
 	traced(p, 3, 3000, 8)
 	large(p)
 	res, _ := find(t, p)
-	want(t, res, cause.Launch, "", 23, 0)
+	want(t, res, finding.Launch, "", 23, 0)
 }
 
 // large makes every tenth outermost operator of the program's trace, under another name, longer than a small one.
@@ -103,7 +102,7 @@ func TestWorkersShareLock(t *testing.T) {
 			}
 		}
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, "storage", 7, 0)
+		f := want(t, res, finding.Input, "storage", 7, 0)
 		if said := strings.Contains(f.Title.String(), "lock"); said != lock || lock == (f.Fix.Action.Change() != "") {
 			t.Errorf("%q: %q, change %q", source, f.Title, f.Fix.Action.Change())
 		}

@@ -1,22 +1,22 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // sums checks that findings save no more than the steps and the run together take, each within its bounds.
-func sums(t *testing.T, found []cause.Finding, b *analyse.Breakdown, wall float64) {
+func sums(t *testing.T, found []finding.Finding, b *analyse.Breakdown, wall float64) {
 	t.Helper()
 	step, run := 0.0, 0.0
 	for _, f := range found {
-		for name, r := range map[string]cause.Range{"step": f.Step, "run": f.Run} {
+		for name, r := range map[string]finding.Range{"step": f.Step, "run": f.Run} {
 			if r.Low < 0 || r.Low > r.Mid || r.Mid > r.High {
 				t.Errorf("%s/%s: bounds of the %s out of order: %+v", f.Cause, f.Sub, name, r)
 			}
@@ -58,7 +58,7 @@ func TestSavingsTogetherFitTheStep(t *testing.T) {
 			}
 			p.Steps(40, model.PhaseBaseline, acts...)
 			res, b := find(t, p)
-			ctx := cause.NewFacts(p.S, b)
+			ctx := facts.NewFacts(p.S, b)
 			sums(t, res.Findings, b, ctx.Wall)
 			res.PriceInput(ctx, replay.NewSession(p.S, b))
 			sums(t, res.Findings, b, ctx.Wall)
@@ -74,7 +74,7 @@ func TestThreePricesOfTheSameOperators(t *testing.T) {
 	if len(res.Findings) < 2 {
 		t.Fatalf("findings %+v, want those that leave something of the step", res.Findings)
 	}
-	sums(t, res.Findings, b, cause.NewFacts(p.S, b).Wall)
+	sums(t, res.Findings, b, facts.NewFacts(p.S, b).Wall)
 }
 
 // A stated interval is as wide as the steps say: where they vary, their mean is not known better than by its own error, nor what is saved of it.
@@ -91,7 +91,7 @@ func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
 			p.Steps(1, model.PhaseBaseline, forward, count(ms))
 		}
 		res, b := find(t, p)
-		f := want(t, res, cause.Python, "", 12, 0)
+		f := want(t, res, finding.Python, "", 12, 0)
 		sd := float64(long-40) * 1e6 * math.Sqrt(1.0/8*7/8)
 		half := 1.64 * sd / math.Sqrt(float64(n)) * math.Sqrt(f.Step.Mid/b.Mean())
 		if f.Step.Low > f.Step.Mid-half*0.97 || f.Step.High < math.Min(f.Step.Mid+half*0.97, b.Mean()) {
@@ -107,7 +107,7 @@ func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
 // independent. That error and the rule's own add in squares.
 func TestIntervalsKnowSlowStretches(t *testing.T) {
 	const n = 200
-	find := func(slow func(i int) bool) (cause.Range, float64) {
+	find := func(slow func(i int) bool) (finding.Range, float64) {
 		p := testkit.NewProgram()
 		for i := range n {
 			ms := 40
@@ -117,7 +117,7 @@ func TestIntervalsKnowSlowStretches(t *testing.T) {
 			p.Steps(1, model.PhaseBaseline, forward, testkit.Python(ms, module, loop(44), user("count_words", 10, 12)))
 		}
 		res, b := find(t, p)
-		f := want(t, res, cause.Python, "", 12, 0)
+		f := want(t, res, finding.Python, "", 12, 0)
 		return f.Step, b.Mean()
 	}
 	mixed, mean := find(func(i int) bool { return i%2 == 1 })
@@ -143,5 +143,5 @@ func TestSavingsOfTheMachineFitTheRun(t *testing.T) {
 	if len(res.Findings) < 2 {
 		t.Fatalf("findings %+v, want the lines' and the quota's", res.Findings)
 	}
-	sums(t, res.Findings, b, cause.NewFacts(p.S, b).Wall)
+	sums(t, res.Findings, b, facts.NewFacts(p.S, b).Wall)
 }

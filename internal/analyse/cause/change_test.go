@@ -1,9 +1,13 @@
 package cause
 
-import "testing"
+import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/input"
+	"testing"
+)
 
 func TestArgumentsAreSetInTheCall(t *testing.T) {
-	args := []Argument{{Name: numWorkers, Value: "4"}, keepWorkers}
+	args := []finding.Argument{{Name: input.NumWorkers, Value: "4"}, input.KeepWorkers}
 	for _, c := range []struct{ line, want string }{
 		{"loader = DataLoader(data, batch_size=8)", "loader = DataLoader(data, batch_size=8, num_workers=4, persistent_workers=True)"},
 		{"loader = DataLoader(data, num_workers=0, shuffle=True)  # (x)", "loader = DataLoader(data, num_workers=4, shuffle=True, persistent_workers=True)  # (x)"},

@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"cmp"
 	"regexp"
 	"slices"
@@ -14,21 +16,21 @@ var positional = map[string]int{"num_workers": 5}
 const callLines = 60
 
 // changeCall sets arguments of the call that begins in a line, where one line of it is all that changes.
-func (c *Facts) changeCall(a *Action, file string, line int, call string) {
+func changeCall(c *facts.Facts, a *finding.Action, file string, line int, call string) {
 	src := c.S.Sources[file]
 	if src == nil || line < 1 || line > len(src.Lines) {
 		return
 	}
 	lines := src.Lines[line-1 : min(line-1+callLines, len(src.Lines))]
 	if at, text, ok := withArguments(lines, call, a.Arguments); ok {
-		a.edit(userLine{file: file, line: line + at, text: strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
+		a.Edit(finding.UserLine{File: file, Line: line + at, Text: strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
 	}
 }
 
 // withArguments sets keyword arguments of the call in the first of some lines of Python: the line at an index becomes changed. ok is
 // false where the lines do not tell how: they hold no such call, several, or not its end; arguments that are passed on (*rest, **options)
 // may hold those that are set; more than one line would change, or none.
-func withArguments(lines []string, call string, args []Argument) (at int, changed string, ok bool) {
+func withArguments(lines []string, call string, args []finding.Argument) (at int, changed string, ok bool) {
 	text := strings.Join(lines, "\n")
 	begin := callIn(text, call)
 	if begin < 0 {
@@ -63,7 +65,7 @@ type edit struct {
 
 // editsFor are the edits, in the order of their places, that set arguments of a call whose own begin at an index: the value of one that is
 // given changes; those that are not follow the last one, or the changed one where that stands in another line.
-func editsFor(text string, given []givenArgument, begin int, args []Argument) ([]edit, bool) {
+func editsFor(text string, given []givenArgument, begin int, args []finding.Argument) ([]edit, bool) {
 	var edits []edit
 	var missing []string
 	end := begin

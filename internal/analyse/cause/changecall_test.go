@@ -1,13 +1,15 @@
 package cause
 
 import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/input"
 	"strings"
 	"testing"
 )
 
 // A call is changed where one line of it says how; its arguments may be calls, strings and comments themselves.
 func TestArgumentsOfACallInItsLine(t *testing.T) {
-	args := []Argument{{Name: numWorkers, Value: "4"}, keepWorkers}
+	args := []finding.Argument{{Name: input.NumWorkers, Value: "4"}, input.KeepWorkers}
 	for _, c := range []struct{ name, text, want string }{
 		{"a call as value", "DataLoader(data, num_workers=min(2, os.cpu_count()))", "0 DataLoader(data, num_workers=4, persistent_workers=True)"},
 		{"an inner call's argument", "DataLoader(Rows(num_workers=2), 8)", "0 DataLoader(Rows(num_workers=2), 8, num_workers=4, persistent_workers=True)"},
@@ -29,7 +31,7 @@ func TestArgumentsOfACallInItsLine(t *testing.T) {
 
 // What a line does not tell for certain stays as it is.
 func TestCallsThatStayAsTheyAre(t *testing.T) {
-	args := []Argument{{Name: numWorkers, Value: "4"}, keepWorkers}
+	args := []finding.Argument{{Name: input.NumWorkers, Value: "4"}, input.KeepWorkers}
 	for name, text := range map[string]string{
 		"passed on":             "DataLoader(data, **options)",
 		"positions passed on":   "DataLoader(*arguments)",

@@ -1,14 +1,13 @@
 package cause_test
 
 import (
-	"math"
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"math"
+	"strings"
+	"testing"
 )
 
 var waitsInReduce = testkit.Blocked(60, module, loop(41), torchFrame("distributed/distributed_c10d.py", "all_reduce"))
@@ -66,7 +65,7 @@ func reducingInTurns(calls, late, turns, sent int, shape string) *testkit.Progra
 // Large messages that all ranks send together are the network's: fewer of them save their time.
 func TestLargeMessagesAreSentSeldom(t *testing.T) {
 	res, _ := find(t, reducing(2, 0, "[[4000, 1000]]"))
-	f := want(t, res, cause.Comm, "", 41, 0)
+	f := want(t, res, finding.Comm, "", 41, 0)
 	if f.Fix.Advice[0].ID != "comm.fix-seldom" {
 		t.Errorf("two messages of 16 MB a step are to be sent together: %s", wording.Sentences(f.Fix.Advice))
 	}
@@ -93,7 +92,7 @@ func TestRanksMeetInStepsThatAreNotTraced(t *testing.T) {
 		p.S.Environment.CPUs = c.cores
 		p.S.Environment.Threads["torch.get_num_threads"] = "1"
 		res, _ := find(t, p)
-		f := want(t, res, cause.Comm, "", 41, 0)
+		f := want(t, res, finding.Comm, "", 41, 0)
 		if math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 {
 			t.Errorf("%+v: saves %.1f ms a step: %+v", c, f.Step.Mid/1e6, f.Evidence)
 		}
@@ -118,7 +117,7 @@ func TestWorkOnWhatIsSentGoesWithSending(t *testing.T) {
 			q.Steps(30, model.PhaseBaseline, testkit.Native(40-c.beside-c.within, module, loop(40)), calls, reduce, testkit.Native(c.beside, module, loop(41), user("exchange", 60, 64)))
 		}
 		res, _ := find(t, p)
-		if f := want(t, res, cause.Comm, "", 63, 0); math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 || f.Step.High < f.Step.Mid {
+		if f := want(t, res, finding.Comm, "", 63, 0); math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 || f.Step.High < f.Step.Mid {
 			t.Errorf("%d ms beside the calls and %d within: saves %+v ns a step, want %.1f ms", c.beside, c.within, f.Step, c.stepMs)
 		}
 	}
@@ -143,7 +142,7 @@ func TestSendingBesideComputingMayTakeItsCores(t *testing.T) {
 			tr.Lanes = append(tr.Lanes, model.Lane{Kind: model.LaneThread, Thread: 7, FirstEvent: first, EndEvent: model.EventID(ev.Len())})
 		}
 		res, _ := find(t, p)
-		high[cores] = want(t, res, cause.Comm, "", 41, 45).Step.High / 1e6
+		high[cores] = want(t, res, finding.Comm, "", 41, 45).Step.High / 1e6
 	}
 	// What few samples add to the interval widens both alike.
 	if more := high[2] / high[8]; math.Abs(more-(0.97*60+6)/(0.97*60)) > 0.01 {
@@ -157,7 +156,7 @@ func TestRanksOfSeveralHostsMeetInTheirTraces(t *testing.T) {
 	p.S.Processes[1].Host = "other"
 	res, _ := find(t, p)
 	sent := 60 * 2.0 / 3 // one rank waits for half of its call, the other for nothing
-	if f := want(t, res, cause.Comm, "", 41, 0); math.Abs(f.Step.Mid/1e6-(sent*3/4+(60-sent)*(1-1/math.Sqrt(4)))) > 0.5 {
+	if f := want(t, res, finding.Comm, "", 41, 0); math.Abs(f.Step.Mid/1e6-(sent*3/4+(60-sent)*(1-1/math.Sqrt(4)))) > 0.5 {
 		t.Errorf("saves %.1f ms a step: %+v", f.Step.Mid/1e6, f.Evidence)
 	}
 }
@@ -169,13 +168,13 @@ func TestManySmallMessagesAreSentTogether(t *testing.T) {
 		stepMs      float64
 	}{{0, 60, 52}, {60, 10, 23.2}} { // each call is a chance to be late, of which one has some as well
 		res, _ := find(t, reducingInTurns(30, 0, c.turns, c.sent, "[[32, 32]]"))
-		f := want(t, res, cause.Comm, "", 41, c.stepMs)
+		f := want(t, res, finding.Comm, "", 41, c.stepMs)
 		if f.Fix.Advice[0].ID != "comm.fix-together" || f.Evidence[len(f.Evidence)-1].String() != "30 collectives per step of 4.00 KiB on average" {
 			t.Errorf("fix %q, evidence %+v, want that 30 small messages are sent together", wording.Sentences(f.Fix.Advice), f.Evidence)
 		}
 	}
 	res, _ := find(t, reducing(4, 0, "[[32, 32]]"))
-	if f := want(t, res, cause.Comm, "", 41, 45); f.Fix.Advice[0].ID != "comm.fix-seldom" {
+	if f := want(t, res, finding.Comm, "", 41, 45); f.Fix.Advice[0].ID != "comm.fix-seldom" {
 		t.Errorf("four messages are many: %s", wording.Sentences(f.Fix.Advice))
 	}
 }

@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // A model that is compiled once more after the warm-up, for its first validation, is a first step that comes late; one that is
@@ -15,7 +14,7 @@ func TestCompiledOnceMoreIsWarmup(t *testing.T) {
 		name  string
 		times int
 		want  string
-	}{{"once", 1, cause.Warmup}, {"again", 6, cause.Compile}} {
+	}{{"once", 1, finding.Warmup}, {"again", 6, finding.Compile}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Do(testkit.Native(100, module))
@@ -33,7 +32,7 @@ func TestCompiledOnceMoreIsWarmup(t *testing.T) {
 			}
 			saved := res.Findings[0].Run.Mid / 1e6
 			want := 1200.0
-			if c.want == cause.Compile {
+			if c.want == finding.Compile {
 				want = 0.95 * 2400
 			}
 			if saved < 0.9*want || saved > 1.1*want {
@@ -51,8 +50,8 @@ func TestCompiledOnceForEachShape(t *testing.T) {
 		name               string
 		warm, shapes, then int
 		cause              string
-	}{{"shapes, then none", 1, 5, 60, cause.Warmup}, {"shapes until the end", 1, 5, 2, cause.Compile},
-		{"shapes until PyTorch gives up", 1, 8, 60, cause.Compile}, {"once, late", 0, 1, 20, cause.Warmup}} {
+	}{{"shapes, then none", 1, 5, 60, finding.Warmup}, {"shapes until the end", 1, 5, 2, finding.Compile},
+		{"shapes until PyTorch gives up", 1, 8, 60, finding.Compile}, {"once, late", 0, 1, 20, finding.Warmup}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Do(testkit.Native(50, module))
@@ -68,11 +67,11 @@ func TestCompiledOnceForEachShape(t *testing.T) {
 			p.Steps(c.then, model.PhaseBaseline, forward)
 			res, _ := find(t, p)
 			f := want(t, res, c.cause, "", 49, 0)
-			if all := 300e6 * float64(c.warm+c.shapes); c.cause == cause.Warmup && (!f.OfRun || f.Run.Mid < 0.9*all || f.Run.Mid > 1.1*all) {
+			if all := 300e6 * float64(c.warm+c.shapes); c.cause == finding.Warmup && (!f.OfRun || f.Run.Mid < 0.9*all || f.Run.Mid > 1.1*all) {
 				t.Errorf("saves %.0f ms of the run, want about %.0f", f.Run.Mid/1e6, all/1e6)
 			}
 			for _, g := range res.Findings[1:] {
-				if g.Cause == cause.Compile || g.Cause == cause.Warmup && (c.cause == cause.Warmup || g.Run.Mid > 330e6) {
+				if g.Cause == finding.Compile || g.Cause == finding.Warmup && (c.cause == finding.Warmup || g.Run.Mid > 330e6) {
 					t.Errorf("counts it again: %q saves %.0f ms", g.Title, g.Run.Mid/1e6)
 				}
 			}
@@ -91,7 +90,7 @@ func TestCompilingStandsWhereItRuns(t *testing.T) {
 	p.Steps(30, model.PhaseBaseline, testkit.Native(30, module, loop(49), torchFrame("_dynamo/eval_frame.py", "compile_wrapper")),
 		testkit.Native(40, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward"), torchFrame("_dynamo/eval_frame.py", "_fn")))
 	res, _ := find(t, p)
-	want(t, res, cause.Warmup, "", 49, 0)
+	want(t, res, finding.Warmup, "", 49, 0)
 }
 
 // What is compiled after the last step, for a validation at the end, is start-up too.
@@ -103,7 +102,7 @@ func TestCompiledAfterTheSteps(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward)
 	p.Do(compiling, forward)
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Warmup, "", 49, 0); f.Run.Mid < 0.9*800e6 || f.Run.Mid > 1.1*800e6 {
+	if f := want(t, res, finding.Warmup, "", 49, 0); f.Run.Mid < 0.9*800e6 || f.Run.Mid > 1.1*800e6 {
 		t.Errorf("saves %.0f ms of the run, want about 800", f.Run.Mid/1e6)
 	}
 }
@@ -126,7 +125,7 @@ func TestImportsOfTheCompiler(t *testing.T) {
 		}
 		p.Steps(20, model.PhaseBaseline, acts...)
 		res, _ := find(t, p)
-		f := want(t, res, cause.Warmup, "", 49, 0)
+		f := want(t, res, finding.Warmup, "", 49, 0)
 		if f.Run.Mid < 1e6*(c.want-60) || f.Run.Mid > 1e6*(c.want+60) || f.Run.High < f.Run.Mid {
 			t.Errorf("optimizer %v: saves %.0f ms of the run (to %.0f), want about %.0f", c.optimizer, f.Run.Mid/1e6, f.Run.High/1e6, c.want)
 		}

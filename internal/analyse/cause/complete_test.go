@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"bottleneck/internal/analyse/cause/finding"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -38,7 +39,7 @@ func TestEveryCauseIsComplete(t *testing.T) {
 		if !strings.Contains(string(list), "[`"+id+"`]("+id+".md)") {
 			t.Errorf("docs/causes/README.md does not list %s", id)
 		}
-		if id != Compute && !slices.Contains(cases, id) {
+		if id != finding.Compute && !slices.Contains(cases, id) {
 			t.Errorf("no case of testdata/zoo expects %s", id)
 		}
 		if len(files[id]) == 0 {
@@ -83,22 +84,34 @@ func zooCauses(t *testing.T) []string {
 	return out
 }
 
+// ruleSources are the files of this package and of those beneath it that are no tests and no prices.
+func ruleSources(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			if !strings.HasSuffix(p, "_test.go") && filepath.Dir(p) != "price" {
+				paths = append(paths, p)
+			}
+		}
+	}
+	return paths
+}
+
 // ruleFiles are the files in which a cause's constant stands in a finding: as the field Cause of a literal, or as the first
 // argument of a function that starts one.
 func ruleFiles(t *testing.T) map[string][]string {
 	t.Helper()
-	paths, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]*ast.File{}
-	for _, p := range paths {
-		if strings.HasSuffix(p, "_test.go") {
-			continue
-		}
-		if files[p], err = parser.ParseFile(token.NewFileSet(), p, nil, 0); err != nil {
+	for _, p := range ruleSources(t) {
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
+		if err != nil {
 			t.Fatal(err)
 		}
+		files[p] = file
 	}
 	names := constants(files)
 	out := map[string][]string{}
@@ -114,6 +127,9 @@ func ruleFiles(t *testing.T) map[string][]string {
 				if f, ok := n.Fun.(*ast.SelectorExpr); ok && strings.HasSuffix(strings.ToLower(f.Sel.Name), "finding") && len(n.Args) > 0 {
 					value = n.Args[0]
 				}
+			}
+			if of, ok := value.(*ast.SelectorExpr); ok {
+				value = of.Sel
 			}
 			if id, ok := value.(*ast.Ident); ok && names[id.Name] != "" {
 				out[names[id.Name]] = append(out[names[id.Name]], p)

@@ -1,13 +1,14 @@
 package cause
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 	"math"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 var (
@@ -34,7 +35,7 @@ func findings(t *testing.T, s *model.Session) Result {
 	if b.Process == nil || len(b.Windows) == 0 {
 		return Result{}
 	}
-	res := Find(NewFacts(s, b))
+	res := Find(facts.NewFacts(s, b))
 	for _, f := range res.Findings {
 		for _, v := range []float64{f.Share, f.Step.Low, f.Step.Mid, f.Step.High, f.Run.Low, f.Run.Mid, f.Run.High} {
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
@@ -54,15 +55,15 @@ func findings(t *testing.T, s *model.Session) Result {
 // A rule that fails is named and costs no other finding.
 func TestFailingRuleIsSkipped(t *testing.T) {
 	p := sick()
-	c := NewFacts(p.S, analyse.StepBreakdown(p.S, analyse.Driver(p.S)))
-	broken := rule[*Facts]{"broken", func(c *Facts, _ Ledger) []Draft {
-		return []Draft{{Finding: Finding{Share: c.share(float64(c.B.Windows[1<<20].Start))}}}
+	c := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, analyse.Driver(p.S)))
+	broken := rule[*facts.Facts]{"broken", func(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+		return []finding.Draft{{Finding: finding.Finding{Share: c.Share(float64(c.B.Windows[1<<20].Start))}}}
 	}}
-	res := find(c, append([]rule[*Facts]{broken}, rules()...))
+	res := find(c, append([]rule[*facts.Facts]{broken}, rules()...))
 	if len(res.Skipped) != 1 || !strings.Contains(res.Skipped[0], "broken") {
 		t.Errorf("skipped rules are %q, want the broken one", res.Skipped)
 	}
-	if len(res.Findings) == 0 || res.Findings[0].Cause != Python {
+	if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Python {
 		t.Errorf("the other rules found %v, want python", res.Findings)
 	}
 }
@@ -88,21 +89,21 @@ func TestMissingInput(t *testing.T) {
 		found bool   // python is still found
 		level string // its confidence at most
 	}{
-		{"whole", func(*model.Process) {}, true, High},
-		{"no baseline", phases(model.PhaseWarmup, model.PhaseTrace), true, Medium},
-		{"warm-up only", phases(model.PhaseWarmup), true, Medium},
-		{"one step", func(p *model.Process) { p.Steps = p.Steps[:1] }, true, Low},
-		{"no steps", func(p *model.Process) { p.Steps = nil }, true, High},
+		{"whole", func(*model.Process) {}, true, finding.High},
+		{"no baseline", phases(model.PhaseWarmup, model.PhaseTrace), true, finding.Medium},
+		{"warm-up only", phases(model.PhaseWarmup), true, finding.Medium},
+		{"one step", func(p *model.Process) { p.Steps = p.Steps[:1] }, true, finding.Low},
+		{"no steps", func(p *model.Process) { p.Steps = nil }, true, finding.High},
 		{"no samples", func(p *model.Process) { p.Samples = model.Samples{} }, false, ""},
-		{"only samples", func(p *model.Process) { p.Steps, p.Spans, p.Loaders, p.Start, p.End = nil, nil, nil, 0, 0 }, true, High},
+		{"only samples", func(p *model.Process) { p.Steps, p.Spans, p.Loaders, p.Start, p.End = nil, nil, nil, 0, 0 }, true, finding.High},
 		{"few samples", func(p *model.Process) { thin(&p.Samples, 150) }, false, ""},
-		{"columns cut", func(p *model.Process) { p.Samples.State = p.Samples.State[:700] }, true, High},
+		{"columns cut", func(p *model.Process) { p.Samples.State = p.Samples.State[:700] }, true, finding.High},
 		{"samples of another clock", func(p *model.Process) { shift(&p.Samples, 3600e9) }, false, ""},
 		{"steps that end before they start", func(p *model.Process) {
 			for i := range p.Steps {
 				p.Steps[i].Start, p.Steps[i].End = p.Steps[i].End, p.Steps[i].Start
 			}
-		}, true, High}, // then the account is of the run
+		}, true, finding.High}, // then the account is of the run
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,10 +118,10 @@ func TestMissingInput(t *testing.T) {
 				}
 				return
 			}
-			if len(res.Findings) == 0 || res.Findings[0].Cause != Python {
+			if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Python {
 				t.Fatalf("found %v, want python", res.Findings)
 			}
-			order := map[string]int{Low: 0, Medium: 1, High: 2}
+			order := map[string]int{finding.Low: 0, finding.Medium: 1, finding.High: 2}
 			if got := res.Findings[0].Confidence; order[got.Level] > order[c.level] {
 				t.Errorf("confidence is %s (%s), want %s at most", got.Level, got.Why, c.level)
 			}
@@ -180,7 +181,7 @@ func TestWaitForOtherProcess(t *testing.T) {
 			p.Add(model.RoleOther, 200).Do(c.act)
 			p.Steps(20, model.PhaseBaseline, computes, testkit.Blocked(40, top, work, get))
 			res := findings(t, p.S)
-			if len(res.Findings) == 0 || res.Findings[0].Cause != Input || res.Findings[0].Sub != "queue" {
+			if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != "queue" {
 				t.Fatalf("found %v, want input/queue", res.Findings)
 			}
 			f := res.Findings[0]
@@ -225,13 +226,13 @@ func TestNoDemand(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Do(testkit.Blocked(3000, top, loop, poll), testkit.Native(300, top, work))
 	res := findings(t, p.S)
-	if len(res.Findings) != 1 || res.Findings[0].Cause != NoDemand || res.Findings[0].Run.High != 0 {
+	if len(res.Findings) != 1 || res.Findings[0].Cause != finding.NoDemand || res.Findings[0].Run.High != 0 {
 		t.Errorf("found %v, want no-demand alone, without a saving", res.Findings)
 	}
 	q := testkit.NewProgram()
 	q.Add(model.RoleOther, 200).Do(testkit.Python(3300, top, metric))
 	q.Do(testkit.Blocked(3000, top, loop, poll), testkit.Native(300, top, work))
-	if res := findings(t, q.S); len(res.Findings) == 0 || res.Findings[0].Cause != Input {
+	if res := findings(t, q.S); len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input {
 		t.Errorf("found %v, want a wait for the other process", res.Findings)
 	}
 }
@@ -241,13 +242,13 @@ func TestSharedDevice(t *testing.T) {
 	half := 0.5
 	p := sick()
 	p.S.Environment.GPUs = []model.GPU{{Name: "Accelerator", UtilisationByOthersPart: &half}}
-	if res := findings(t, p.S); has(res, Machine) {
+	if res := findings(t, p.S); has(res, finding.Machine) {
 		t.Errorf("claims a shared device for a program that uses none")
 	}
 	for i := range p.P.Steps {
 		p.P.Steps[i].DeviceDur = 50e6
 	}
-	if res := findings(t, p.S); !has(res, Machine) {
+	if res := findings(t, p.S); !has(res, finding.Machine) {
 		t.Errorf("found %v, want machine/gpu-shared", res.Findings)
 	}
 }
@@ -265,7 +266,7 @@ func has(res Result, id string) bool {
 func TestSettledClaims(t *testing.T) {
 	l := newBook(&analyse.Breakdown{Parts: []analyse.Part{{ID: analyse.PartIO, Time: 50}}})
 	for _, elsewhere := range []bool{false, true} {
-		f := Finding{Step: bounds(100, 100, 100), claim: Parts{analyse.PartIO: 100}}
+		f := finding.Finding{Step: finding.Bounds(100, 100, 100), Booked: finding.Parts{analyse.PartIO: 100}}
 		l.settle(&f)
 		if said := len(f.Evidence) > 0; said != elsewhere || f.Step.Mid > 50 {
 			t.Errorf("evidence %v, saving %v", f.Evidence, f.Step)

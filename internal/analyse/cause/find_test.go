@@ -1,15 +1,16 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 var (
@@ -40,7 +41,7 @@ func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 	if math.Abs(sum-b.Total) > 1 {
 		t.Errorf("parts sum to %v ns of %v", sum, b.Total)
 	}
-	res := cause.Find(cause.NewFacts(p.S, b))
+	res := cause.Find(facts.NewFacts(p.S, b))
 	saved := 0.0
 	for _, f := range res.Findings {
 		if f.Run.Low > f.Run.Mid || f.Run.Mid > f.Run.High {
@@ -60,7 +61,7 @@ func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 }
 
 // want checks the first finding.
-func want(t *testing.T, res cause.Result, id, sub string, line int, stepMs float64) cause.Finding {
+func want(t *testing.T, res cause.Result, id, sub string, line int, stepMs float64) finding.Finding {
 	t.Helper()
 	if len(res.Findings) == 0 || res.Findings[0].Healthy {
 		t.Fatalf("no finding, want %s", id)
@@ -81,7 +82,7 @@ func TestPythonBetweenOperators(t *testing.T) {
 		testkit.Python(30, module, loop(44), user("count_words", 10, 12)),
 		testkit.Python(10, module, loop(44), user("count_words", 10, 13), testkit.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
 	res, b := find(t, p)
-	want(t, res, cause.Python, "", 12, 37)
+	want(t, res, finding.Python, "", 12, 37)
 	if got := b.Part(analyse.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
 		t.Errorf("operators have %.2f of the step, want 0.6", got)
 	}
@@ -94,7 +95,7 @@ func TestPythonInHelper(t *testing.T) {
 		testkit.Python(30, module, loop(44), user("metric", 10, 12), user("normalise", 20, 22)),
 		testkit.Python(10, module, loop(44), user("metric", 10, 13)))
 	res, _ := find(t, p)
-	want(t, res, cause.Python, "", 22, 28)
+	want(t, res, finding.Python, "", 22, 28)
 }
 
 // The interpreter's time around operators is not Python work of the user's.
@@ -118,7 +119,7 @@ func TestInputWithoutWorkers(t *testing.T) {
 		testkit.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait),
 		testkit.Python(10, module, loop(38), fetch, user("__getitem__", 5, 9)).In(model.SpanDataWait))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 57, 46)
+	f := want(t, res, finding.Input, "transform", 57, 46)
 	if f.Fix.Action.Line != 25 {
 		t.Errorf("the change belongs to line %d, want where the DataLoader is built (25)", f.Fix.Action.Line)
 	}
@@ -137,7 +138,7 @@ func TestInputWithWorkers(t *testing.T) {
 		}
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 57, 20)
+	f := want(t, res, finding.Input, "transform", 57, 20)
 	if f.Step.High/1e6 > 22.5 { // what runs beside it gains a little
 		t.Errorf("with cores to spare the fix can save no more than the wait, not %.1f ms", f.Step.High/1e6)
 	}
@@ -154,7 +155,7 @@ func TestStorage(t *testing.T) {
 			testkit.Python(15, user("__getitem__", 5, 8)))
 	}
 	res, _ := find(t, p)
-	want(t, res, cause.Input, "storage", 7, 0)
+	want(t, res, finding.Input, "storage", 7, 0)
 }
 
 func TestCheckpointGCAndSleep(t *testing.T) {
@@ -164,11 +165,11 @@ func TestCheckpointGCAndSleep(t *testing.T) {
 		act              testkit.Act
 		stepMs           float64
 	}{
-		{"checkpoint", cause.IO, "checkpoint", 47, testkit.Native(40, module, loop(47)).In(model.SpanIO), 34},
-		{"collections", cause.GC, "", 48, testkit.Python(40, module, loop(48)).In(model.SpanGC), 38},
-		{"compilation", cause.Compile, "", 49, testkit.Python(40, module, loop(49)).In(model.SpanCompile), 38},
-		{"a queue", cause.Input, "queue", 50, testkit.Blocked(40, module, loop(50), testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
-		{"the lock", cause.GIL, "", 0, testkit.Act{Ms: 40, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(51)}}, 36},
+		{"checkpoint", finding.IO, "checkpoint", 47, testkit.Native(40, module, loop(47)).In(model.SpanIO), 34},
+		{"collections", finding.GC, "", 48, testkit.Python(40, module, loop(48)).In(model.SpanGC), 38},
+		{"compilation", finding.Compile, "", 49, testkit.Python(40, module, loop(49)).In(model.SpanCompile), 38},
+		{"a queue", finding.Input, "queue", 50, testkit.Blocked(40, module, loop(50), testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
+		{"the lock", finding.GIL, "", 0, testkit.Act{Ms: 40, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(51)}}, 36},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
@@ -190,8 +191,8 @@ func TestStraggler(t *testing.T) {
 	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Python(55, module, loop(43), user("features", 10, 14)),
 		testkit.Blocked(5, module, loop(41), reduce))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Straggler, "", 14, 0)
-	if f.Where.Rank != 1 || f.Because == nil || f.Because.Cause != cause.Python {
+	f := want(t, res, finding.Straggler, "", 14, 0)
+	if f.Where.Rank != 1 || f.Because == nil || f.Because.Cause != finding.Python {
 		t.Errorf("late rank %d because %+v, want rank 1 because of python", f.Where.Rank, f.Because)
 	}
 }
@@ -211,7 +212,7 @@ func TestStragglerOnABusyMachine(t *testing.T) {
 		q.P.Rank, q.P.WorldSize = 1, 2
 		q.Steps(30, model.PhaseBaseline, testkit.Native(long, module, loop(40)), testkit.Blocked(1, module, loop(41), reduce))
 		res, _ := find(t, p)
-		f := want(t, res, cause.Straggler, "", 40, 0)
+		f := want(t, res, finding.Straggler, "", 40, 0)
 		if share := fmt.Sprintf("%.0f %%", 100*f.Share); !strings.Contains(f.Title.String(), share) {
 			t.Errorf("title %q, share %s", f.Title, share)
 		}
@@ -230,7 +231,7 @@ func TestQueueOnABusyMachine(t *testing.T) {
 		get := testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}
 		p.Steps(40, model.PhaseBaseline, forward, testkit.Blocked(40, module, loop(50), get))
 		res, _ := find(t, p)
-		return want(t, res, cause.Input, "queue", 50, 0).Step.Low / 1e6
+		return want(t, res, finding.Input, "queue", 50, 0).Step.Low / 1e6
 	}
 	if idle, busy := low(0), low(1.5); busy > 0.3*idle || idle < 15 {
 		t.Errorf("at least %.1f ms on an idle machine, %.1f on a busy one", idle, busy)
@@ -241,7 +242,7 @@ func TestHealthy(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Steps(50, model.PhaseBaseline, testkit.Native(98, module, loop(40)), testkit.Python(2, module, loop(42)))
 	res, _ := find(t, p)
-	if len(res.Findings) != 1 || !res.Findings[0].Healthy || res.Findings[0].Cause != cause.Compute {
+	if len(res.Findings) != 1 || !res.Findings[0].Healthy || res.Findings[0].Cause != finding.Compute {
 		t.Errorf("findings on a healthy program: %+v", res.Findings)
 	}
 }
@@ -272,10 +273,10 @@ func TestSparseSessions(t *testing.T) {
 			}
 			res, _ := find(t, p)
 			if name == "only samples" {
-				want(t, res, cause.Python, "", 12, 0)
+				want(t, res, finding.Python, "", 12, 0)
 			}
 			if name == "no samples" {
-				want(t, res, cause.Input, "workers", 0, 0)
+				want(t, res, finding.Input, "workers", 0, 0)
 			}
 		})
 	}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"testing"
-
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // Collections while a module is imported are part of the start, also where a first step imports it: freezing objects later spares none
@@ -24,7 +23,7 @@ func TestCollectionsOfImports(t *testing.T) {
 			res, _ := find(t, p)
 			named := false
 			for _, f := range res.Findings {
-				named = named || f.Cause == cause.GC
+				named = named || f.Cause == finding.GC
 			}
 			if named != c.named {
 				t.Errorf("findings %+v, want the collector named: %v", res.Findings, c.named)
@@ -39,13 +38,13 @@ func TestCollectionsInImportSpans(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward)
 	begin := p.T
 	p.Steps(1, model.PhaseBaseline, testkit.Blocked(5, module, loop(41)), testkit.Python(200, module, loop(42)).In(model.SpanGC), forward)
-	if res, _ := find(t, p); len(res.Findings) == 0 || res.Findings[0].Cause != cause.GC {
+	if res, _ := find(t, p); len(res.Findings) == 0 || res.Findings[0].Cause != finding.GC {
 		t.Fatalf("findings %+v, want the collector's", res.Findings)
 	}
 	p.P.Imports = append(p.P.Imports, model.Span{Kind: model.SpanImport, Start: begin, End: p.T, Thread: p.P.PID}, model.Span{Kind: model.SpanImport, Start: begin + 1, End: begin + 2, Thread: p.P.PID})
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
-		if f.Cause == cause.GC {
+		if f.Cause == finding.GC {
 			t.Errorf("names %s though it is within an import", f.Title)
 		}
 	}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // handover builds steps of 40 ms that wait for a batch that is ready, then let go of the one before on the loop's own line.
@@ -47,9 +46,9 @@ func TestHandover(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, handover(c.wait, c.release, c.head))
-			var got *cause.Finding
+			var got *finding.Finding
 			for i := range res.Findings {
-				if res.Findings[i].Cause == cause.Input {
+				if res.Findings[i].Cause == finding.Input {
 					got = &res.Findings[i]
 				}
 			}
@@ -67,7 +66,7 @@ func TestHandover(t *testing.T) {
 func TestUsualHandover(t *testing.T) {
 	res, _ := find(t, handover(1, 0, "    for x, y in loader:"))
 	for _, f := range res.Findings {
-		if f.Cause == cause.Input {
+		if f.Cause == finding.Input {
 			t.Errorf("claims %.2f ms a step for %s/%s on a usual hand-over", f.Step.Mid/1e6, f.Cause, f.Sub)
 		}
 	}
@@ -82,5 +81,5 @@ func TestShortWritesBesideLongOnes(t *testing.T) {
 		p.Steps(3, model.PhaseBaseline, forward, testkit.Python(60, module, loop(47), emit))
 	}
 	res, _ := find(t, p)
-	want(t, res, cause.IO, "logging", 47, 0.92*60)
+	want(t, res, finding.IO, "logging", 47, 0.92*60)
 }

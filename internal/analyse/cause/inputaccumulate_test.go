@@ -1,12 +1,12 @@
 package cause
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // A step of gradient accumulation takes four batches: the workers' pace, the number that would keep up and the price are those of all four.
@@ -36,7 +36,7 @@ func TestInputOfSeveralBatchesPerStep(t *testing.T) {
 					w.Do(c.line.In(model.SpanFetch))
 				}
 			}
-			ctx := NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
+			ctx := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
 			found := inputFindings(ctx)
 			if len(found) != 1 || found[0].Sub != c.sub {
 				t.Fatalf("findings %+v, want input/%s", found, c.sub)
@@ -45,8 +45,8 @@ func TestInputOfSeveralBatchesPerStep(t *testing.T) {
 			if got := f.Step.Mid / 1e6; math.Abs(got-c.stepMs) > c.within || math.Abs(f.Run.Mid-c.run*f.Step.Mid) > 1 {
 				t.Errorf("saves %.1f ms a step, %.0f ms of the run, want about %.0f a step", got, f.Run.Mid/1e6, c.stepMs)
 			}
-			if c.suggested > 0 && f.ask.Workers != c.suggested {
-				t.Errorf("%d workers, want %d: four batches of 60 ms in a step of 40", f.ask.Workers, c.suggested)
+			if c.suggested > 0 && f.Ask.Workers != c.suggested {
+				t.Errorf("%d workers, want %d: four batches of 60 ms in a step of 40", f.Ask.Workers, c.suggested)
 			}
 		})
 	}

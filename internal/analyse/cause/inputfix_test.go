@@ -1,13 +1,12 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 var next = torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
@@ -29,7 +28,7 @@ func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
 		p := building("loader = DataLoader(rows, 32)", model.Loader{Iterable: iterable})
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__iter__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, "workers", 25, 0)
+		f := want(t, res, finding.Input, "workers", 25, 0)
 		if f.Fix.Action.Old != was || !strings.Contains(f.Fix.Action.Change(), "num_workers=") || f.Fix.Action.Line != 25 {
 			t.Errorf("iterable %v: change %+v, want of %q", iterable, f.Fix, was)
 		}
@@ -46,7 +45,7 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	slow := testkit.Native(50, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait)
 	p.Steps(20, model.PhaseBaseline, forward, slow)
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "workers", 25, 0)
+	f := want(t, res, finding.Input, "workers", 25, 0)
 	if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-hand-on") == "" {
 		t.Errorf("%+v", f.Fix)
 	}
@@ -55,7 +54,7 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	trainer := testkit.Frame{File: "/usr/lib/python3.13/site-packages/transformers/trainer.py", Function: "Trainer.train", First: 1, Line: 5}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), trainer), slow)
 	res, _ = find(t, p)
-	f = want(t, res, cause.Input, "workers", 25, 0)
+	f = want(t, res, finding.Input, "workers", 25, 0)
 	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Action.Change() != want || f.Fix.Action.Line != 12 {
 		t.Errorf("line %d becomes %q, want %q", f.Fix.Action.Line, f.Fix.Action.Change(), want)
 	}
@@ -79,7 +78,7 @@ func TestWorkersForStorage(t *testing.T) {
 			}
 		}
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, "storage", 8, 0)
+		f := want(t, res, finding.Input, "storage", 8, 0)
 		if change == "" && f.Fix.Action.Change() != "" || !strings.Contains(f.Fix.Action.Change(), change) {
 			t.Errorf("with %d workers: %q, want %q", have, f.Fix.Action.Change(), change)
 		}
@@ -135,7 +134,7 @@ func TestWorkersThatStartAgain(t *testing.T) {
 		if c.batches == 1 {
 			line = 38 // where the iterator is asked
 		}
-		f := want(t, res, cause.Input, "workers", line, 0)
+		f := want(t, res, finding.Input, "workers", line, 0)
 		if f.Where.Process != "" || f.Title.ID != c.title || textOf(f.Fix.Advice, c.fix) == "" || f.Fix.Action.Old != c.was {
 			t.Errorf("%s: %q, %+v", c.name, f.Title, f.Fix)
 		}
@@ -175,7 +174,7 @@ func waitsForTwo(t *testing.T, line int32) {
 		}
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 18, 0)
+	f := want(t, res, finding.Input, "transform", 18, 0)
 	if f.Step.Mid > 27e6 || f.Step.Mid < 18e6 {
 		t.Errorf("saves %.1f ms a step, want most of the 26 that the second loader is waited for", f.Step.Mid/1e6)
 	}
@@ -211,7 +210,7 @@ func TestBatchesThatAreQuickToFetch(t *testing.T) {
 		p.P.Spans[i].Start += 0.1e6
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 25, 0)
+	f := want(t, res, finding.Input, "transform", 25, 0)
 	if f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-light") == "" || f.Step.Mid < 0.6e6 {
 		t.Errorf("%+v saves %.2f ms", f.Fix, f.Step.Mid/1e6)
 	}
@@ -233,7 +232,7 @@ func TestWorkersThatKeepUpOnAverage(t *testing.T) {
 		}
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "workers", 25, 0)
+	f := want(t, res, finding.Input, "workers", 25, 0)
 	if f.Title.ID != "input.title-uneven" || !strings.HasSuffix(f.Fix.Action.Change(), "num_workers=2, prefetch_factor=8)") {
 		t.Errorf("%q: %+v", f.Title, f.Fix)
 	}
@@ -250,7 +249,7 @@ func TestWorkersThatAreNotForked(t *testing.T) {
 		p.S.Sources["/home/u/train.py"].Lines[89] = c.line
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, "workers", 25, 0)
+		f := want(t, res, finding.Input, "workers", 25, 0)
 		if (f.Fix.Action.Old != "") != c.certain || (textOf(f.Fix.Advice, "input.fix-script") != "") == c.certain {
 			t.Errorf("Python %s, %q: %+v", c.python, c.line, f.Fix)
 		}

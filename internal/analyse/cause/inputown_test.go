@@ -1,13 +1,12 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 // besideWorkers builds steps that wait 30 ms for a batch that is ready, as given, and compute for 20 ms; two workers fetch in 4 ms.
@@ -39,7 +38,7 @@ func TestSlowSamplerBesideWorkers(t *testing.T) {
 	sampler := append(append([]testkit.Frame{}, next...), user("Buckets.__iter__", 20, 24))
 	rank := append(append([]testkit.Frame{}, sampler...), testkit.Frame{File: "/home/u/lib.py", Function: "Buckets.__iter__.<locals>.<lambda>", First: 24, Line: 24})
 	res, _ := find(t, besideWorkers(testkit.Python(8, sampler...), testkit.Python(18, rank...), testkit.Blocked(4, next[:3]...)))
-	f := want(t, res, cause.Input, "transform", 24, 0.96*26)
+	f := want(t, res, finding.Input, "transform", 24, 0.96*26)
 	if f.Where.Process != "" || strings.Contains(f.Fix.Action.Change(), "num_workers") {
 		t.Errorf("process %q, change %q, want the training process and no workers", f.Where.Process, f.Fix.Action.Change())
 	}
@@ -56,7 +55,7 @@ func TestQuickSamplerBesideSlowHandover(t *testing.T) {
 	next := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")}
 	sampler := append(append([]testkit.Frame{}, next...), user("Buckets.__iter__", 20, 24))
 	res, _ := find(t, besideWorkers(testkit.Python(10, sampler...), testkit.Blocked(20, next...)))
-	want(t, res, cause.Input, "handover", 31, 29)
+	want(t, res, finding.Input, "handover", 31, 29)
 }
 
 // Arrays and lists are copied through a pipe: to advise arrays there, because tensors cost a descriptor each, would be wrong. Tensors are what
@@ -79,7 +78,7 @@ func TestHandoverOfBytes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, besideWorkers(c.waits...))
-			f := want(t, res, cause.Input, "handover", 31, 29)
+			f := want(t, res, finding.Input, "handover", 31, 29)
 			if got := textOf(f.Fix.Advice, "input.fix-handover") != ""; got == c.bytes {
 				t.Errorf("fix %q advises arrays: %v", wording.Sentences(f.Fix.Advice), got)
 			}
@@ -98,7 +97,7 @@ func TestFetchingTimeOfAFunctionOfSeveralLines(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, forward, testkit.Python(22, module, loop(38), next, user("collate", 5, 8)).In(model.SpanDataWait),
 		testkit.Python(18, module, loop(38), next, user("collate", 5, 9)).In(model.SpanDataWait))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 8, 0)
+	f := want(t, res, finding.Input, "transform", 8, 0)
 	said := textOf(f.Evidence, "input.hot-line")
 	if !strings.Contains(said, "100 % of the fetching time is spent in collate(), 55 % at lib.py:8") {
 		t.Errorf("evidence %q, want the function's share and the line's", said)

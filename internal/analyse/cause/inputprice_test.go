@@ -1,14 +1,16 @@
 package cause
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/input"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 var (
@@ -25,7 +27,7 @@ func besideSteps(wait int) *testkit.Program {
 	p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "1"
 	loader := model.Loader{ID: 3, BatchSize: 16, Workers: workers, Prefetch: 2}
 	p.P.Loaders = []model.Loader{loader}
-	p.Do(testkit.Blocked(workers*step+1-btoi(wait > 1)*wait, loopFrame)) // a batch is ready when it is asked for, or 1 ms before the wait for it ends
+	p.Do(testkit.Blocked(workers*step+1-finding.Btoi(wait > 1)*wait, loopFrame)) // a batch is ready when it is asked for, or 1 ms before the wait for it ends
 	p.Steps(steps, model.PhaseBaseline, testkit.Blocked(wait, loopFrame).In(model.SpanDataWait), testkit.Native(step-wait, loopFrame))
 	for i := range workers {
 		w := p.Add(model.RoleWorker, 200+i)
@@ -39,10 +41,10 @@ func besideSteps(wait int) *testkit.Program {
 }
 
 // inputFindings are the waits for data that the rule drafts, before anything is settled.
-func inputFindings(c *Facts) []Finding {
-	var out []Finding
-	for _, d := range findInput(c, nobody{}) {
-		d.claim = d.Claim.Parts
+func inputFindings(c *facts.Facts) []finding.Finding {
+	var out []finding.Finding
+	for _, d := range input.FindInput(c, nobody{}) {
+		d.Booked = d.Claim.Parts
 		out = append(out, d.Finding)
 	}
 	return out
@@ -54,9 +56,9 @@ func TestWorkersThatSlowTheStep(t *testing.T) {
 	for _, wait := range []int{1, 20} {
 		p := besideSteps(wait)
 		account := analyse.StepBreakdown(p.S, p.P)
-		c := NewFacts(p.S, account)
+		c := facts.NewFacts(p.S, account)
 		found := inputFindings(c)
-		if len(found) != 1 || found[0].Sub != "transform" || found[0].ask == nil {
+		if len(found) != 1 || found[0].Sub != "transform" || found[0].Ask == nil {
 			t.Fatalf("a wait of %d ms: findings %+v, want one that asks a replay", wait, found)
 		}
 		rule := found[0].Step
@@ -88,9 +90,9 @@ func TestLettingGoCountsForTheFunction(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Steps(40, model.PhaseBaseline, testkit.Python(hot, loopFrame, itemFrame, hotFrame).In(model.SpanDataWait), c.act.In(model.SpanDataWait), testkit.Native(rest, loopFrame))
 			account := analyse.StepBreakdown(p.S, p.P)
-			ctx := NewFacts(p.S, account)
+			ctx := facts.NewFacts(p.S, account)
 			res := Result{Findings: inputFindings(ctx)}
-			if len(res.Findings) != 1 || res.Findings[0].ask == nil {
+			if len(res.Findings) != 1 || res.Findings[0].Ask == nil {
 				t.Fatalf("findings %+v, want one that asks a replay", res.Findings)
 			}
 			rule := res.Findings[0].Step.Mid
@@ -105,6 +107,6 @@ func TestLettingGoCountsForTheFunction(t *testing.T) {
 }
 
 // nobody has booked anything.
-type nobody struct{ Ledger }
+type nobody struct{ finding.Ledger }
 
 func (nobody) Found(string) bool { return false }

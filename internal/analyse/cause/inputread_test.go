@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // Reads that a fast disk answers are seen asleep now and then only; the same line on files in memory is never seen asleep, and a line
@@ -32,7 +31,7 @@ func TestFastDiskIsStorage(t *testing.T) {
 			}
 			p.Steps(20, model.PhaseBaseline, acts...)
 			res, _ := find(t, p)
-			if len(res.Findings) == 0 || res.Findings[0].Cause != cause.Input || res.Findings[0].Sub != c.sub {
+			if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != c.sub {
 				t.Fatalf("findings %+v, want input/%s", res.Findings, c.sub)
 			}
 			if f := res.Findings[0]; c.sub == "storage" && (f.Step.Mid < 50e6 || f.Step.Mid > 58e6) {

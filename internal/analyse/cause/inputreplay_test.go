@@ -1,14 +1,14 @@
 package cause
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // A fetch in the step's own process is priced by a replay in which the hot function's time has gone; a session of several ranks
@@ -21,9 +21,9 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		augment := testkit.Frame{File: "/app/data.py", Function: "augment", First: 10, Line: 15}
 		p.Steps(20, model.PhaseBaseline, testkit.Python(60, loop, augment).In(model.SpanDataWait), testkit.Native(40, loop))
 		account := analyse.StepBreakdown(p.S, p.P)
-		c := NewFacts(p.S, account)
+		c := facts.NewFacts(p.S, account)
 		found := inputFindings(c)
-		if len(found) != 1 || found[0].ask == nil {
+		if len(found) != 1 || found[0].Ask == nil {
 			t.Fatalf("findings %+v, want one that asks a replay", found)
 		}
 		rule := found[0].Step.Mid
@@ -65,9 +65,9 @@ func TestWorkersThatFillTheCores(t *testing.T) {
 			p.P.Spans = append(p.P.Spans, sp)
 		}
 		account := analyse.StepBreakdown(p.S, p.P)
-		ctx := NewFacts(p.S, account)
+		ctx := facts.NewFacts(p.S, account)
 		found := inputFindings(ctx)
-		if len(found) != 1 || found[0].Sub != "workers" || found[0].ask == nil || found[0].ask.Workers != c.workers {
+		if len(found) != 1 || found[0].Sub != "workers" || found[0].Ask == nil || found[0].Ask.Workers != c.workers {
 			t.Fatalf("%d cores: %+v, want %d workers", c.cpus, found, c.workers)
 		}
 		rule := found[0].Step
@@ -102,7 +102,7 @@ func TestWorkersThatImportAnewCostTheImports(t *testing.T) {
 			sp.Kind = model.SpanFetch
 			p.P.Spans = append(p.P.Spans, sp)
 		}
-		found := inputFindings(NewFacts(p.S, analyse.StepBreakdown(p.S, p.P)))
+		found := inputFindings(facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P)))
 		if len(found) != 1 || found[0].Sub != "workers" {
 			t.Fatalf("findings %+v, want input/workers", found)
 		}

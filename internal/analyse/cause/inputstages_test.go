@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 var (
@@ -48,7 +47,7 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, forward, waits.In(model.SpanDataWait))
 		beside(p, 201, c.does)
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, c.sub, c.line, 0)
+		f := want(t, res, finding.Input, c.sub, c.line, 0)
 		if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-storage") != "" || c.sub == "queue" && (f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-maker-own") == "") {
 			t.Errorf("%s: %+v", c.name, f.Fix)
 		}
@@ -68,7 +67,7 @@ func TestDataThatAProcessMakesForWorkers(t *testing.T) {
 	server := p.Add(model.RoleOther, 110)
 	server.Do(testkit.Python(1600, user("serve", 30, 34)))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "queue", 34, 0)
+	f := want(t, res, finding.Input, "queue", 34, 0)
 	if f.Where.Process != "process 110" || f.Fix.Action.Change() != "" {
 		t.Errorf("%+v, %+v", f.Where, f.Fix)
 	}
@@ -90,7 +89,7 @@ func TestAThreadThatReadsWorkersAhead(t *testing.T) {
 		}
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 57, 20)
+	f := want(t, res, finding.Input, "transform", 57, 20)
 	if f.Where.Process != "DataLoader worker" || !strings.Contains(textOf(f.Evidence, "input.read-ahead"), "train.py:38") {
 		t.Errorf("%+v: %+v", f.Where, f.Evidence)
 	}
@@ -116,7 +115,7 @@ func TestThePlaceIsOfTheStageThatIsBlamed(t *testing.T) {
 			w.P.Spans = append(w.P.Spans, model.Span{Kind: model.SpanFetch, Start: start, End: w.T, Thread: 101, Loader: -1})
 		}
 		res, _ := find(t, p)
-		want(t, res, cause.Input, c.sub, c.line, 0)
+		want(t, res, finding.Input, c.sub, c.line, 0)
 	}
 }
 
@@ -131,7 +130,7 @@ func TestAForkedWorkersOuterFramesDoNotFetch(t *testing.T) {
 		w.Do(testkit.Python(100, module, loop(38), work, fetch, torchFrame("utils/data/dataset.py", "TensorDataset.__getitem__")).In(model.SpanFetch))
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "workers", 25, 0)
+	f := want(t, res, finding.Input, "workers", 25, 0)
 	for _, e := range f.Evidence {
 		if strings.Contains(e.String(), "train.py:38") {
 			t.Errorf("evidence %q", e.String())

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 // Of two workers one takes 100 ms a batch and the other 4: its batches are waited for, while those of the other lie ready. That is no
@@ -25,7 +24,7 @@ func TestOneSlowWorkerSetsThePace(t *testing.T) {
 		quick.Do(testkit.Python(4, user("read", 20, 22)).In(model.SpanFetch), testkit.Blocked(96))
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "transform", 8, 28)
+	f := want(t, res, finding.Input, "transform", 8, 28)
 	if !strings.Contains(textOf(f.Evidence, "input.slow-worker"), "100 ms per batch in one worker (process 101), 4.00 ms in the others") {
 		t.Errorf("evidence %+v, want the slow worker", f.Evidence)
 	}
@@ -48,7 +47,7 @@ func TestTheLocksLineIsThePlace(t *testing.T) {
 		sm.State, sm.Flags = append(sm.State, only.State[i], model.StateCPU), append(sm.Flags, only.Flags[i], 0)
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Input, "queue", 12, 0)
+	f := want(t, res, finding.Input, "queue", 12, 0)
 	if held := textOf(f.Evidence, "input.side-works"); f.Title.ID != "input.title-lock-held" || !strings.Contains(held, "forward() at lib.py:22") {
 		t.Errorf("title %q, evidence %q, want the lock and who holds it", f.Title, held)
 	}

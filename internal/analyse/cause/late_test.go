@@ -1,13 +1,12 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 // The late rank also validates, which runs the model that all ranks run: the place is what it alone does, not the model's line.
@@ -22,7 +21,7 @@ func TestLateRankIsPlacedAtWhatItAloneDoes(t *testing.T) {
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Steps(30, model.PhaseBaseline, own, testkit.Blocked(60, module, loop(41), reduce))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Straggler, "", 14, 52)
+	f := want(t, res, finding.Straggler, "", 14, 52)
 	if f.Where.Rank != 0 {
 		t.Errorf("late rank %d, want 0", f.Where.Rank)
 	}
@@ -40,15 +39,15 @@ func TestTheLateRanksReasonIsNoSecondFinding(t *testing.T) {
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Blocked(65, module, loop(41), reduce))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Straggler, "", 47, 57)
-	if f.Because == nil || f.Because.Cause != cause.IO || !strings.Contains(wording.Sentences(f.Fix.Advice), "Only rank 0") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Save less often") {
+	f := want(t, res, finding.Straggler, "", 47, 57)
+	if f.Because == nil || f.Because.Cause != finding.IO || !strings.Contains(wording.Sentences(f.Fix.Advice), "Only rank 0") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Save less often") {
 		t.Errorf("because %+v, fix %q, want rank 0's checkpoint and what helps against it", f.Because, wording.Sentences(f.Fix.Advice))
 	}
-	if n := len(res.Findings); n < 2 || res.Findings[1].Cause != cause.Python || res.Findings[1].Step.Mid < 28e6 {
+	if n := len(res.Findings); n < 2 || res.Findings[1].Cause != finding.Python || res.Findings[1].Step.Mid < 28e6 {
 		t.Errorf("findings after the first: %+v, want the Python code of both ranks", res.Findings[1:])
 	}
 	for i := range res.Findings[1:] {
-		if res.Findings[1+i].Cause == cause.IO {
+		if res.Findings[1+i].Cause == finding.IO {
 			t.Errorf("the checkpoint is a finding of its own as well: %+v", res.Findings[1+i].Step)
 		}
 	}
@@ -64,7 +63,7 @@ func TestFewSamplesTellOfTheLock(t *testing.T) {
 	if len(b.Samples) >= 60 {
 		t.Fatalf("%d samples are not few", len(b.Samples))
 	}
-	if f := want(t, res, cause.GIL, "", 0, 0); f.Share < 0.6 || f.Share > 0.7 {
+	if f := want(t, res, finding.GIL, "", 0, 0); f.Share < 0.6 || f.Share > 0.7 {
 		t.Errorf("%.2f of the step waits for the lock, want two thirds", f.Share)
 	}
 }
@@ -80,11 +79,11 @@ func TestAHangingRankIsNamedWithoutSteps(t *testing.T) {
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Do(testkit.Blocked(900, module, loop(44), user("hang", 50, 54)))
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Straggler, "", 54, 0); f.Where.Rank != 1 {
+	if f := want(t, res, finding.Straggler, "", 54, 0); f.Where.Rank != 1 {
 		t.Errorf("late rank %d, want 1", f.Where.Rank)
 	}
 	for i := range res.Findings {
-		if c := res.Findings[i].Cause; c == cause.Comm || c == cause.Threads {
+		if c := res.Findings[i].Cause; c == finding.Comm || c == finding.Threads {
 			t.Errorf("%s is blamed for a rank that hangs: %s", c, res.Findings[i].Title)
 		}
 	}

@@ -1,13 +1,12 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // traced adds steps that a trace covers, each with n outermost operators of the given length (µs), each of which encloses one
@@ -42,7 +41,7 @@ func TestTinyOperators(t *testing.T) {
 	if b.Ops == nil || b.Ops.Top != 3000 || b.Ops.Steps != 3 {
 		t.Fatalf("operators of the traced steps: %+v", b.Ops)
 	}
-	f := want(t, res, cause.Launch, "", 23, 0)
+	f := want(t, res, finding.Launch, "", 23, 0)
 	if f.Share < 0.9 {
 		t.Errorf("launch explains %.2f of a step of nothing else", f.Share)
 	}
@@ -91,7 +90,7 @@ func TestQuota(t *testing.T) {
 	p.S.Environment.CPUQuota, p.S.Environment.ThrottledSeconds = &quota, &throttled
 	p.S.Environment.Threads["torch.get_num_threads"] = "2"
 	res, _ := find(t, p)
-	want(t, res, cause.Machine, "cpu-quota", 0, 0)
+	want(t, res, finding.Machine, "cpu-quota", 0, 0)
 }
 
 // torchrun gives each rank one thread although there are four cores for each.
@@ -104,7 +103,7 @@ func TestOneThreadPerRank(t *testing.T) {
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
-	want(t, res, cause.Machine, "omp-default", 0, 0)
+	want(t, res, finding.Machine, "omp-default", 0, 0)
 }
 
 func TestStartUp(t *testing.T) {
@@ -113,7 +112,7 @@ func TestStartUp(t *testing.T) {
 	p.Steps(2, model.PhaseWarmup, forward)
 	p.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
-	f := want(t, res, cause.Warmup, "", 66, 0)
+	f := want(t, res, finding.Warmup, "", 66, 0)
 	if !f.OfRun || math.Abs(f.Run.Mid/1e9-2.7) > 0.1 {
 		t.Errorf("start-up saves %.2f s of the run, want 0.9 of 3 s", f.Run.Mid/1e9)
 	}
@@ -151,7 +150,7 @@ func TestOperatorsOfTheFetchAreNoneOfTheStep(t *testing.T) {
 		t.Fatalf("operators of the step: %+v", b.Ops)
 	}
 	for _, f := range res.Findings {
-		if f.Cause == cause.Launch {
+		if f.Cause == finding.Launch {
 			t.Errorf("claims %q", f.Title)
 		}
 	}

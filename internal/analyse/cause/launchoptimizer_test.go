@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"testing"
 )
 
 // tracedHandWritten adds a step of 100 ms that a trace covers: five large operators of 9 ms, 500 tiny ones, and then 1,500 tiny ones
@@ -49,7 +48,7 @@ func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
 	if o := b.Ops; o == nil || o.OptimizerSmall < 29e6 || o.OptimizerSmall > 31e6 || o.OptimizerTime != o.OptimizerSmall {
 		t.Fatalf("the optimizer's operators: %+v, want 30 ms, all small", o)
 	}
-	f := want(t, res, cause.Launch, "", 66, 30)
+	f := want(t, res, finding.Launch, "", 66, 30)
 	if f.Step.High > 46e6 {
 		t.Errorf("at most %.1f ms are promised where the optimizer takes 40", f.Step.High/1e6)
 	}

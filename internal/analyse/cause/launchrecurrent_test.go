@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // recurrentProgram calls a recurrent layer n times in each step of 100 ms, which is all that it does.
@@ -43,9 +42,9 @@ func recurrentProgram(n int) *testkit.Program {
 
 func TestRecurrentLayerCalledElementByElement(t *testing.T) {
 	res, _ := find(t, recurrentProgram(40))
-	want(t, res, cause.Launch, "", 12, 72)
+	want(t, res, finding.Launch, "", 12, 72)
 	res, _ = find(t, recurrentProgram(4)) // four layers, each called for a whole sequence
-	if res.Findings[0].Cause != cause.Compute {
+	if res.Findings[0].Cause != finding.Compute {
 		t.Errorf("a few calls: %+v", res.Findings[0])
 	}
 }

@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // sliced adds a traced slice of a program without steps: its acts, with an operator of the given length (µs) every so many µs.
@@ -29,7 +28,7 @@ func TestTinyOperatorsWithoutSteps(t *testing.T) {
 		name      string
 		us, every int64
 		cause     string
-	}{{"tiny ones in a row", 10, 40, cause.Launch}, {"one in a while", 10, 1000, cause.Python}, {"large ones", 900, 1000, ""}} {
+	}{{"tiny ones in a row", 10, 40, finding.Launch}, {"one in a while", 10, 1000, finding.Python}, {"large ones", 900, 1000, ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Do(testkit.Python(300, module, user("prepare", 5, 8)))
@@ -44,17 +43,17 @@ func TestTinyOperatorsWithoutSteps(t *testing.T) {
 			res, _ := find(t, p)
 			if c.cause == "" {
 				for _, f := range res.Findings {
-					if f.Cause == cause.Launch {
+					if f.Cause == finding.Launch {
 						t.Errorf("claims launch at line %d", f.Where.Line)
 					}
 				}
 				return
 			}
 			f := want(t, res, c.cause, "", 23, 0)
-			if c.cause == cause.Launch && (f.Run.Mid < 720e6 || f.Run.Mid > 800e6 || f.Share < 0.6 || f.Share > 0.75) {
+			if c.cause == finding.Launch && (f.Run.Mid < 720e6 || f.Run.Mid > 800e6 || f.Share < 0.6 || f.Share > 0.75) {
 				t.Errorf("saves %+v, a share of %.2f: the line takes 800 of 1100 ms, recording a little of it", f.Run, f.Share)
 			}
-			if c.cause == cause.Launch && (f.Evidence[0].ID != "launch.count-run" || f.Caveat[0].ID != "launch.caveat-no-steps") {
+			if c.cause == finding.Launch && (f.Evidence[0].ID != "launch.count-run" || f.Caveat[0].ID != "launch.caveat-no-steps") {
 				t.Errorf("evidence %v, caveat %v, want that they are of a run without steps", f.Evidence, f.Caveat)
 			}
 		})

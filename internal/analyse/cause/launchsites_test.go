@@ -1,15 +1,15 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/wording"
 )
 
 // called is a number of operators of a step, one after the other, in a part of it.
@@ -65,9 +65,9 @@ func tracedActs(p *testkit.Program, acts []testkit.Act, list ...called) {
 const backwardOf = "autograd::engine::evaluate_function: X"
 
 // launches are the findings of tiny operators.
-func launches(res cause.Result) (out []cause.Finding) {
+func launches(res cause.Result) (out []finding.Finding) {
 	for _, f := range res.Findings {
-		if f.Cause == cause.Launch {
+		if f.Cause == finding.Launch {
 			out = append(out, f)
 		}
 	}
@@ -145,7 +145,7 @@ func TestEvenLinesHaveNoPlace(t *testing.T) {
 			p.Steps(20, model.PhaseBaseline, acts...)
 			tracedCalls(p, called{name: "aten::add", n: 4000, us: 20})
 			res, _ := find(t, p)
-			f := want(t, res, cause.Launch, "", c.line, 0)
+			f := want(t, res, finding.Launch, "", c.line, 0)
 			text := ""
 			for _, e := range f.Evidence {
 				text += e.String() + "\n"
@@ -168,7 +168,7 @@ func TestBackwardIsOfWhatWasCalled(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(20, edges...), testkit.Python(20, edges...), back)
 	tracedCalls(p, called{name: "aten::add", n: 1500, us: 10}, called{name: backwardOf, n: 2500, us: 20})
 	res, _ := find(t, p)
-	f := want(t, res, cause.Launch, "", 23, 0)
+	f := want(t, res, finding.Launch, "", 23, 0)
 	if f.Share < 0.95 {
 		t.Errorf("a share of %.2f, want that of the loop and of the backward pass through it", f.Share)
 	}
@@ -185,7 +185,7 @@ func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
 			testkit.Native(40, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
 		tracedCalls(p, called{name: "aten::mm", n: grad, us: 15, grad: true}, called{name: backwardOf, n: grad, us: 15, grad: true}, called{name: "aten::item", n: 2020 - grad, us: 15})
 		res, _ := find(t, p)
-		f := want(t, res, cause.Launch, "", 23, 0)
+		f := want(t, res, finding.Launch, "", 23, 0)
 		if alone := f.Share < 0.6; alone != (grad == 20) {
 			t.Errorf("%s: a share of %.2f", name, f.Share)
 		}
@@ -199,7 +199,7 @@ func TestLargeOperatorsAreNotThePlace(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(12, augment...), testkit.Python(13, augment...), testkit.Native(74, module, loop(40)), testkit.Python(1, module, loop(40)))
 	tracedCalls(p, called{name: "aten::add", n: 1600, us: 8}, called{name: "aten::mm", n: 4, us: 18_000})
 	res, _ := find(t, p)
-	f := want(t, res, cause.Launch, "", 14, 0)
+	f := want(t, res, finding.Launch, "", 14, 0)
 	if f.Share < 0.2 || f.Share > 0.28 {
 		t.Errorf("a share of %.2f, want the 25 ms of 100 on the line", f.Share)
 	}
@@ -212,7 +212,7 @@ func TestRecurrentCells(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Native(70, read...), testkit.Python(30, read...))
 	tracedCalls(p, called{name: "aten::lstm_cell", n: 3000, us: 25})
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Launch, "", 23, 0); f.Fix.Advice[0].ID != "launch.fix-cells" {
+	if f := want(t, res, finding.Launch, "", 23, 0); f.Fix.Advice[0].ID != "launch.fix-cells" {
 		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
 	}
 }
@@ -228,7 +228,7 @@ func TestCallForTooLittleWork(t *testing.T) {
 	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(41)))...)
 	tracedStep(p, testkit.Native(9), called{name: "aten::linear", n: 150, us: 25})
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Launch, "", 40, 0); f.Fix.Advice[0].ID != "launch.fix-call" {
+	if f := want(t, res, finding.Launch, "", 40, 0); f.Fix.Advice[0].ID != "launch.fix-call" {
 		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
 	}
 }
@@ -254,7 +254,7 @@ func TestLayersAndALoopBesideThem(t *testing.T) {
 		share float64
 		fix   string
 	}{40: {0.6, "launch.fix-call"}, 11: {0.2, "launch.fix-loop"}, 43: {0.2, "launch.fix-lists"}} {
-		i := slices.IndexFunc(got, func(f cause.Finding) bool { return f.Where.Line == line })
+		i := slices.IndexFunc(got, func(f finding.Finding) bool { return f.Where.Line == line })
 		if i < 0 {
 			t.Errorf("nothing at line %d: %+v", line, got)
 		} else if f := got[i]; math.Abs(f.Share-want.share) > 0.05 || f.Fix.Advice[0].ID != want.fix {

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // Where traced steps ran slower than the others, what they say of small operators beside large ones is too little: a line whose samples
@@ -18,7 +17,7 @@ func TestLineOfSmallOperatorsHasItsWholeTime(t *testing.T) {
 	tracedActs(p, []testkit.Act{testkit.Native(40, mine...), testkit.Native(90, network...)},
 		called{name: "aten::sub", n: 13_000, us: 2}, called{name: "aten::convolution", n: 1, us: 85_000})
 	res, _ := find(t, p)
-	f := want(t, res, cause.Launch, "", 23, 0)
+	f := want(t, res, finding.Launch, "", 23, 0)
 	if math.Abs(f.Share-45.0/95) > 0.05 {
 		t.Errorf("share %.2f, want %.2f", f.Share, 45.0/95)
 	}
@@ -35,7 +34,7 @@ func TestCollectionsOfALoopOfSmallOperators(t *testing.T) {
 			testkit.Python(10, c.stack...).In(model.SpanGC), testkit.Native(10, module, loop(41)))
 		tracedCalls(p, called{name: "aten::sub", n: 2500, us: 20}, called{name: "aten::convolution", n: 1, us: 10_000})
 		res, _ := find(t, p)
-		f := want(t, res, cause.Launch, "", c.stack[len(c.stack)-1].Line, 0)
+		f := want(t, res, finding.Launch, "", c.stack[len(c.stack)-1].Line, 0)
 		if math.Abs(f.Share-c.share) > 0.03 {
 			t.Errorf("%v: share %.2f, want %.2f", c.stack, f.Share, c.share)
 		}

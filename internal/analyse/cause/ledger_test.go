@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // Why a rank is late is found by trying the rules on it. What the trial finds is booked nowhere: where the accounted rank is the late one,
@@ -25,11 +24,11 @@ func TestATrialOfTheLateRankBooksNothing(t *testing.T) {
 	q.Steps(20, model.PhaseBaseline, learns, stats, testkit.Blocked(65, module, loop(41), reduce))
 
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Straggler, "", 47, 0); f.Where.Rank != 0 || f.Because == nil || f.Because.Cause != cause.IO {
+	if f := want(t, res, finding.Straggler, "", 47, 0); f.Where.Rank != 0 || f.Because == nil || f.Because.Cause != finding.IO {
 		t.Fatalf("rank %d is late because of %+v, want rank 0's checkpoint", f.Where.Rank, f.Because)
 	}
 	for _, f := range res.Findings[1:] {
-		if f.Cause == cause.Python && f.Where.Line == 12 && f.Step.Mid > 30e6 {
+		if f.Cause == finding.Python && f.Where.Line == 12 && f.Step.Mid > 30e6 {
 			return
 		}
 	}

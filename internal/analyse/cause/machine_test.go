@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // A quota's price is what it held back, and at most what the cores that the program wants beyond it can make faster: the counter is the
@@ -33,7 +32,7 @@ func TestQuotaSavesNoMoreThanItsCores(t *testing.T) {
 			e.Threads["torch.get_num_threads"] = c.threads
 			p.Steps(int(c.run*10), model.PhaseBaseline, testkit.Native(100, module, loop(40), torchFrame("nn/modules/linear.py", "forward")))
 			res, _ := find(t, p)
-			var got cause.Range
+			var got finding.Range
 			for _, f := range res.Findings {
 				if f.Sub == "cpu-quota" {
 					got = f.Run

@@ -1,16 +1,15 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/wording"
 )
 
 // chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers one
@@ -63,11 +62,11 @@ func TestTheOptimizersChainIsPricedAlone(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, chains(c.own, c.optimizer))
-			f := want(t, res, cause.MemoryBound, "", 42, 0)
+			f := want(t, res, finding.MemoryBound, "", 42, 0)
 			if got := f.Step.Mid / 1e6; math.Abs(got-c.stepMs) > 0.5 || f.Fix.Action.Change() != "fused=True" {
 				t.Errorf("saves %.1f ms by %q, want %.1f", got, f.Fix.Action.Change(), c.stepMs)
 			}
-			if n := len(res.Findings); n != 1 && res.Findings[1].Cause == cause.MemoryBound {
+			if n := len(res.Findings); n != 1 && res.Findings[1].Cause == finding.MemoryBound {
 				t.Errorf("%d findings; the program's own chain is too small for one", n)
 			}
 		})
@@ -89,7 +88,7 @@ func TestRandomNumbersAreNoChain(t *testing.T) {
 			}
 		}
 		res, b := find(t, p)
-		found := slices.ContainsFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.MemoryBound })
+		found := slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.MemoryBound })
 		if found != bound {
 			t.Errorf("%s: memory-bound is %v, want %v", name, found, bound)
 		}
@@ -104,7 +103,7 @@ func TestAnOptimizerOfTheProgramsOwn(t *testing.T) {
 	p := chains(0, map[string]int{"aten::sqrt": 36, "aten::div": 24}, user("Own.step", 60, 66))
 	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"class AdamOwn(torch.optim.Optimizer):"}}
 	res, _ := find(t, p)
-	f := want(t, res, cause.MemoryBound, "", 66, 0)
+	f := want(t, res, finding.MemoryBound, "", 66, 0)
 	if f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "in place of this one") {
 		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", wording.Sentences(f.Fix.Advice), f.Fix.Action.Change())
 	}

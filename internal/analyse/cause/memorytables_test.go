@@ -1,13 +1,12 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
 	"fmt"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 // tables is a program with a step of 100 ms: 20 forwards, 30 backwards, of which 24 make the gradient of a table of 40,000 rows by 16, and 50 in the
@@ -50,7 +49,7 @@ const small = "[[64, 16], [16, 64]]"
 
 func TestTablesWithDenseGradients(t *testing.T) {
 	res, _ := find(t, tables(200, small))
-	f := want(t, res, cause.MemoryBound, "tables", 42, 64)
+	f := want(t, res, finding.MemoryBound, "tables", 42, 64)
 	if f.Step.High > 80e6 || f.Step.Low < 40e6 || !strings.Contains(f.Title.String(), "64 %") {
 		t.Errorf("%s saves %+v", f.Title, f.Step)
 	}
@@ -58,19 +57,19 @@ func TestTablesWithDenseGradients(t *testing.T) {
 		t.Errorf("fix %+v", f.Fix)
 	}
 	for _, f := range res.Findings[1:] {
-		if f.Cause == cause.MemoryBound {
+		if f.Cause == finding.MemoryBound {
 			t.Errorf("the optimizer's time is claimed twice: %s", f.Title)
 		}
 	}
 	bags := tables(200, small)
 	bags.S.Sources["/home/u/train.py"].Lines[1] = "    rows = nn.EmbeddingBag(40000, 16)"
 	res, _ = find(t, bags)
-	if f := want(t, res, cause.MemoryBound, "tables", 42, 64); f.Fix.Action.Change() != "nn.EmbeddingBag(..., sparse=True)" {
+	if f := want(t, res, finding.MemoryBound, "tables", 42, 64); f.Fix.Action.Change() != "nn.EmbeddingBag(..., sparse=True)" {
 		t.Errorf("fix %+v", f.Fix)
 	}
 	// The more rows a step uses, the less a sparse gradient saves.
 	more, _ := find(t, tables(4000, small))
-	if g := want(t, more, cause.MemoryBound, "tables", 42, 0); g.Step.Mid >= f.Step.Mid || g.Step.Low >= f.Step.Low {
+	if g := want(t, more, finding.MemoryBound, "tables", 42, 0); g.Step.Mid >= f.Step.Mid || g.Step.Low >= f.Step.Low {
 		t.Errorf("saves %+v with twenty times the rows in use, %+v before", g.Step, f.Step)
 	}
 	for name, p := range map[string]*testkit.Program{

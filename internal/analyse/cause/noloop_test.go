@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"testing"
 )
 
 // A call that sleeps in a coroutine holds up the event loop; the same call in a thread of the program's own does not.
@@ -23,9 +22,9 @@ func TestACallThatHoldsUpTheEventLoop(t *testing.T) {
 		sub   string
 		loop  bool
 	}{
-		{"a socket in a coroutine", run, std("socket.py", "readinto"), cause.IO, "network", true},
-		{"a lock in a coroutine", run, std("threading.py", "wait"), cause.Input, "queue", true},
-		{"a socket", []testkit.Frame{module}, std("socket.py", "readinto"), cause.IO, "network", false},
+		{"a socket in a coroutine", run, std("socket.py", "readinto"), finding.IO, "network", true},
+		{"a lock in a coroutine", run, std("threading.py", "wait"), finding.Input, "queue", true},
+		{"a socket", []testkit.Frame{module}, std("socket.py", "readinto"), finding.IO, "network", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()

@@ -1,30 +1,24 @@
 package cause
 
 import (
+	"bottleneck/internal/analyse/cause/finding"
 	"cmp"
 	"slices"
 )
 
 // Rank orders findings: what ends the program first, then by what they save over the run, and what is healthy last. It is the one home of
 // that order, for prices that are set anew later.
-func Rank(found []Finding) {
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(btoi(b.Stops), btoi(a.Stops)), cmp.Compare(btoi(a.Healthy), btoi(b.Healthy)), cmp.Compare(b.weight(), a.weight()))
+func Rank(found []finding.Finding) {
+	slices.SortStableFunc(found, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(finding.Btoi(b.Stops), finding.Btoi(a.Stops)), cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)), cmp.Compare(weight(&b), weight(&a)))
 	})
 }
 
 // weight is what a finding is ranked by, in ns of the run: its best guess, or of a price that nothing of this program supports the middle
 // between that and its lower bound, so that it stands behind what is known to save about as much.
-func (f *Finding) weight() float64 {
-	if f.guess {
+func weight(f *finding.Finding) float64 {
+	if f.Guess {
 		return (f.Run.Low + f.Run.Mid) / 2
 	}
 	return f.Run.Mid
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 // convolutionProgram runs convolutions for 60 of 90 ms of a step, by an operator of this name on inputs of these types.
@@ -38,7 +37,7 @@ func convolutionProgram(op, types string) *testkit.Program {
 
 func TestConvolutionsWithoutFastCode(t *testing.T) {
 	res, _ := find(t, convolutionProgram("aten::_slow_conv2d_forward", `["c10::Half", "c10::Half"]`))
-	f := want(t, res, cause.Precision, "", 12, 58*0.85)
+	f := want(t, res, finding.Precision, "", 12, 58*0.85)
 	if !strings.Contains(f.Title.String(), "float16") {
 		t.Errorf("title %q", f.Title)
 	}
@@ -47,7 +46,7 @@ func TestConvolutionsWithoutFastCode(t *testing.T) {
 		"full format":  convolutionProgram("aten::_slow_conv2d_forward", `["float", "float"]`),
 		"not recorded": convolutionProgram("aten::_slow_conv2d_forward", ""),
 	} {
-		if res, _ := find(t, p); res.Findings[0].Cause != cause.Compute {
+		if res, _ := find(t, p); res.Findings[0].Cause != finding.Compute {
 			t.Errorf("%s: %+v", name, res.Findings[0])
 		}
 	}
@@ -59,7 +58,7 @@ func TestConvertingANumberIsNoComputingInDouble(t *testing.T) {
 		p := convolutionProgram("aten::_to_copy", `["double", "Scalar", ""]`)
 		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern(shapes)
 		res, _ := find(t, p)
-		if named := res.Findings[0].Cause == cause.Precision; named != double {
+		if named := res.Findings[0].Cause == finding.Precision; named != double {
 			t.Errorf("shapes %s: %+v", shapes, res.Findings[0])
 		}
 	}
@@ -68,16 +67,16 @@ func TestConvertingANumberIsNoComputingInDouble(t *testing.T) {
 // Operators on float64 are named where they take much of the step; one number of that type beside float32 tensors is none.
 func TestComputingInDouble(t *testing.T) {
 	res, _ := find(t, convolutionProgram("aten::addmm", `["double", "double", "double", "Scalar"]`))
-	f := want(t, res, cause.Precision, "", 12, 90*0.55)
-	if !strings.Contains(f.Title.String(), "float64") || f.Confidence.Level == cause.High {
+	f := want(t, res, finding.Precision, "", 12, 90*0.55)
+	if !strings.Contains(f.Title.String(), "float64") || f.Confidence.Level == finding.High {
 		t.Errorf("%+v", f)
 	}
 	res, _ = find(t, convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`))
-	if f := want(t, res, cause.Precision, "", 12, 58*0.85); f.Title.ID != "precision.no-fast-code" {
+	if f := want(t, res, finding.Precision, "", 12, 58*0.85); f.Title.ID != "precision.no-fast-code" {
 		t.Errorf("title %q", f.Title)
 	}
 	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`, "not recorded": ""} {
-		if res, _ := find(t, convolutionProgram("aten::addmm", types)); res.Findings[0].Cause != cause.Compute {
+		if res, _ := find(t, convolutionProgram("aten::addmm", types)); res.Findings[0].Cause != finding.Compute {
 			t.Errorf("%s: %+v", name, res.Findings[0])
 		}
 	}

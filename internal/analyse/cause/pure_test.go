@@ -4,29 +4,23 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// sources are the files of this package that are no tests, by name.
+// sources are the files of ruleSources, by path.
 func sources(t *testing.T) (*token.FileSet, map[string]*ast.File) {
 	t.Helper()
 	set := token.NewFileSet()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]*ast.File{}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		if files[name], err = parser.ParseFile(set, name, nil, parser.SkipObjectResolution); err != nil {
+	for _, name := range ruleSources(t) {
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
 			t.Fatal(err)
 		}
+		files[name] = file
 	}
 	return set, files
 }
@@ -43,7 +37,11 @@ func factsOf(f *ast.FuncDecl) (names []string) {
 			if !pointer {
 				continue
 			}
-			if of, ok := star.X.(*ast.Ident); ok && (of.Name == "Facts" || of.Name == "Traced") {
+			of, ok := star.X.(*ast.Ident)
+			if from, other := star.X.(*ast.SelectorExpr); other {
+				of, ok = from.Sel, true
+			}
+			if ok && (of.Name == "Facts" || of.Name == "Traced") {
 				for _, n := range field.Names {
 					names = append(names, n.Name)
 				}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 // A function that two parts of the loop call is one place: what makes it faster does so for both callers, and one finding has all of its time.
@@ -22,7 +21,7 @@ func TestFunctionOfSeveralCallersIsOneFinding(t *testing.T) {
 			testkit.Python(9, module, choose, user("rows", 30, 33), parse))
 	}
 	res, _ := find(t, p)
-	f := want(t, res, cause.Python, "", 23, 27)
+	f := want(t, res, finding.Python, "", 23, 27)
 	if !strings.HasPrefix(f.Title.String(), "47 % of each step") {
 		t.Errorf("title %q", f.Title)
 	}
@@ -38,7 +37,7 @@ func TestLinesOfTheDriverStayApart(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Steps(30, model.PhaseBaseline, forward, testkit.Python(20, module, loop(44)), testkit.Python(15, module, loop(52)))
 	res, _ := find(t, p)
-	want(t, res, cause.Python, "", 44, 20)
+	want(t, res, finding.Python, "", 44, 20)
 	if len(res.Findings) < 2 || res.Findings[1].Where.Line != 52 {
 		t.Errorf("the second line is no finding: %+v", res.Findings)
 	}

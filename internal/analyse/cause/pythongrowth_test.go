@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // metricProgram takes a number of ms for a metric in each of its steps, as a function of the step.
@@ -30,7 +29,7 @@ func TestTimeThatGrows(t *testing.T) {
 		{"in few steps", func(i int) int { return i / 59 * 200 }, false},
 	} {
 		res, _ := find(t, metricProgram(60, c.metric))
-		if res.Findings[0].Cause != cause.Python {
+		if res.Findings[0].Cause != finding.Python {
 			t.Errorf("%s: first finding %+v", c.name, res.Findings[0])
 			continue
 		}
@@ -52,5 +51,5 @@ func TestArrayCodeCallsNoOperators(t *testing.T) {
 	p.Steps(30, model.PhaseBaseline, forward,
 		testkit.Python(10, module, loop(44), area, numpy), testkit.Native(12, module, loop(44), area, numpy), testkit.Native(6, module, loop(44), user("area", 10, 14)))
 	res, _ := find(t, p)
-	want(t, res, cause.Python, "", 12, 22)
+	want(t, res, finding.Python, "", 12, 22)
 }

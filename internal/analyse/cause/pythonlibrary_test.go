@@ -1,14 +1,13 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
 	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 // installed is a frame of an installed package or of the standard library.
@@ -32,7 +31,7 @@ func TestCodeOfALibraryIsNamed(t *testing.T) {
 			}
 			p.Steps(20, model.PhaseBaseline, append(acts, testkit.Python(4, module, loop(44), user("whiten", 10, 12)))...)
 			res, b := find(t, p)
-			f := want(t, res, cause.Python, "", 12, 0)
+			f := want(t, res, finding.Python, "", 12, 0)
 			named := c.name != "" && strings.Contains(f.Title.String(), "code of "+c.name) && strings.Contains(wording.Sentences(f.Fix.Advice), c.name)
 			if named != (c.name != "") {
 				t.Errorf("%q, fix %q, want %q", f.Title, wording.Sentences(f.Fix.Advice), c.name)

@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // Writing tensors as text calls many small operators and keeps the interpreter busy; it is one finding, at the line that asks for it.
@@ -17,7 +16,7 @@ func TestTensorsAsText(t *testing.T) {
 		testkit.Python(12, module, loop(44), note, torchFrame("_tensor.py", "Tensor.__repr__"), format),
 		testkit.Native(8, module, loop(44), note, torchFrame("_tensor.py", "Tensor.__repr__"), format))
 	res, _ := find(t, p)
-	f := want(t, res, cause.Python, "", 12, 20)
+	f := want(t, res, finding.Python, "", 12, 20)
 	if f.Title.ID != "python.title-text" {
 		t.Errorf("title %q", f.Title)
 	}
@@ -34,7 +33,7 @@ func TestUserCodeBelowTextIsItsOwn(t *testing.T) {
 	p.Steps(30, model.PhaseBaseline, forward,
 		testkit.Python(20, module, loop(44), torchFrame("_tensor_str.py", "_str"), user("count", 20, 22)))
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Python, "", 22, 20); f.Title.ID == "python.title-text" {
+	if f := want(t, res, finding.Python, "", 22, 20); f.Title.ID == "python.title-text" {
 		t.Errorf("title %q", f.Title)
 	}
 }
@@ -49,14 +48,14 @@ func TestDeepCopies(t *testing.T) {
 		testkit.Native(10, module, loop(44), renew, deep, deep, torchFrame("_tensor.py", "Tensor.__deepcopy__")),
 		testkit.Native(6, module, loop(44), user("renew", 10, 13)))
 	res, _ := find(t, p)
-	if f := want(t, res, cause.Python, "", 12, 24); f.Title.ID != "python.title-copies" {
+	if f := want(t, res, finding.Python, "", 12, 24); f.Title.ID != "python.title-copies" {
 		t.Errorf("title %q", f.Title)
 	}
 	own := testkit.NewProgram()
 	mine := testkit.Frame{File: "/home/u/copy.py", Function: "copy", First: 1, Line: 5}
 	own.Steps(30, model.PhaseBaseline, forward, testkit.Python(24, module, loop(44), mine))
 	res, _ = find(t, own)
-	if f := want(t, res, cause.Python, "", 5, 24); f.Title.ID == "python.title-copies" {
+	if f := want(t, res, finding.Python, "", 5, 24); f.Title.ID == "python.title-copies" {
 		t.Errorf("the user's own copy.py: %q", f.Title)
 	}
 }

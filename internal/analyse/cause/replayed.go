@@ -1,17 +1,19 @@
 package cause
 
 import (
-	"math"
-
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/stats"
+	"math"
 )
 
 // InOrder says of each finding what it saves per step once all findings before it are fixed: removing one cause uncovers
 // another that stood behind it, or leaves less for it to save. r replays what the findings are about; nil leaves them as they are.
-func InOrder(found []Finding, c *Facts, r *replay.Session) {
+func InOrder(found []finding.Finding, c *facts.Facts, r *replay.Session) {
 	if r == nil {
 		return
 	}
@@ -20,7 +22,7 @@ func InOrder(found []Finding, c *Facts, r *replay.Session) {
 	before := -1.0
 	for i := range found {
 		f := &found[i]
-		if !f.replayable(c, r, taken, &removed) {
+		if !replayable(f, c, r, taken, &removed) {
 			if f.Step.Mid > 0 || c == nil && f.Run.Mid > 0 {
 				return // what is left once it is fixed is not known, nor what others then save
 			}
@@ -37,14 +39,14 @@ func InOrder(found []Finding, c *Facts, r *replay.Session) {
 		if before < 0 {
 			before = unchanged
 		}
-		f.InOrder = &Ordered{Step: before - after, After: after}
+		f.InOrder = &finding.Ordered{Step: before - after, After: after}
 		before = after
 	}
 }
 
 // replayable adds what removing a finding's cause means, as far as its fix does: time taken from parts of the account or, for
 // traced steps, a removal. False where no replay can know.
-func (f *Finding) replayable(c *Facts, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
+func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
 	if c == nil {
 		removal, ok := r.Removal(f.Cause)
 		if ok = ok && !f.Healthy && f.Sub == ""; ok {
@@ -53,14 +55,14 @@ func (f *Finding) replayable(c *Facts, r *replay.Session, taken map[analyse.Part
 		return ok
 	}
 	claimed := 0.0
-	for _, t := range stats.InOrder(f.claim) {
+	for _, t := range stats.InOrder(f.Booked) {
 		claimed += max(t, 0)
 	}
 	saved := f.Step.Mid * float64(len(c.B.Windows))
 	if f.Healthy || f.OfRun || claimed <= 0 || saved <= 0 || !r.Unprofiled() {
 		return false
 	}
-	for part, t := range f.claim {
+	for part, t := range f.Booked {
 		if t > 0 && c.B.Part(part) > 0 {
 			taken[part] += min(saved*t/claimed, t)
 		}
@@ -85,21 +87,21 @@ func partName(id analyse.PartID) string {
 // overlap with other work save less than they last. What a fix usually leaves stays as the rule says. Findings are ranked anew by
 // those prices, and a wait for the device without which nothing would be faster is no finding. A replay that does not give the
 // recorded time prices nothing.
-func (res *Result) PriceByReplay(t *Traced, r *replay.Session) {
+func (res *Result) PriceByReplay(t *traced.Traced, r *replay.Session) {
 	if r == nil || math.Abs(r.Error()) > faithful {
 		return
 	}
 	kept := res.Findings[:0]
 	for i := range res.Findings {
 		f := &res.Findings[i]
-		if !f.priceByReplay(t, r) || f.Cause != Sync || f.Run.High >= Floor*t.Span {
+		if !traced.PriceByReplay(f, t, r) || f.Cause != finding.Sync || f.Run.High >= finding.Floor*t.Span {
 			kept = append(kept, *f)
 		} else {
 			res.Largest = max(res.Largest, f.Run.High/t.Span)
 		}
 	}
 	res.Findings = kept
-	if f, ok := tracedCompute(t, res.Findings); ok {
+	if f, ok := traced.TracedCompute(t, res.Findings); ok {
 		res.Findings = append(res.Findings, f)
 	}
 	rankTraced(res.Findings)

@@ -1,13 +1,14 @@
 package cause
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // TestSavingsInOrder: two findings that claim disjoint Python time save the same one after the other as each alone.
@@ -17,12 +18,12 @@ func TestSavingsInOrder(t *testing.T) {
 	b := testkit.Frame{File: "/app/train.py", Function: "slower", First: 10, Line: 15}
 	p.Steps(20, model.PhaseBaseline, testkit.Python(30, a), testkit.Python(50, b), testkit.Native(20, a))
 	account := analyse.StepBreakdown(p.S, p.P)
-	c := NewFacts(p.S, account)
+	c := facts.NewFacts(p.S, account)
 	const ms = 1e6
 	python := func(each float64) map[analyse.PartID]float64 {
 		return map[analyse.PartID]float64{analyse.PartPython: each * 20 * ms}
 	}
-	found := []Finding{{Cause: Python, Step: bounds(0, 45*ms, 50*ms), claim: python(50)}, {Cause: Python, Step: bounds(0, 27*ms, 30*ms), claim: python(30)}, {Cause: Compute, Healthy: true}}
+	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)}, {Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}, {Cause: finding.Compute, Healthy: true}}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	for i, want := range []float64{45, 27} {
 		if found[i].InOrder == nil || math.Abs(found[i].InOrder.Step/ms-want) > 1 {
@@ -37,10 +38,10 @@ func TestSavingsInOrder(t *testing.T) {
 	}
 	// Behind a finding of which no replay knows what fixing it leaves, nothing is known of what others save after it; one that happens
 	// once in a run changes no step.
-	once := Finding{Cause: Warmup, OfRun: true, Run: bounds(0, 300*ms, 400*ms)}
-	unknown := Finding{Cause: Threads, Step: bounds(0, 40*ms, 90*ms), Run: bounds(0, 800*ms, 1800*ms)}
-	slow, slower := Finding{Cause: Python, Step: bounds(0, 45*ms, 50*ms), claim: python(50)}, Finding{Cause: Python, Step: bounds(0, 27*ms, 30*ms), claim: python(30)}
-	found = []Finding{once, slow, unknown, slower}
+	once := finding.Finding{Cause: finding.Warmup, OfRun: true, Run: finding.Bounds(0, 300*ms, 400*ms)}
+	unknown := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 40*ms, 90*ms), Run: finding.Bounds(0, 800*ms, 1800*ms)}
+	slow, slower := finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)}, finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}
+	found = []finding.Finding{once, slow, unknown, slower}
 	InOrder(found, c, replay.NewSession(p.S, account))
 	if found[0].InOrder != nil || found[1].InOrder == nil || found[2].InOrder != nil || found[3].InOrder != nil {
 		t.Errorf("in order: %v, %v, %v, %v", found[0].InOrder, found[1].InOrder, found[2].InOrder, found[3].InOrder)

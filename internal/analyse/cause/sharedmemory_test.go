@@ -1,13 +1,12 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"strings"
+	"testing"
 )
 
 // shmProgram is a program with much Python between its operators, whose DataLoader's hand-over fails in its last step.
@@ -34,14 +33,14 @@ func TestSharedMemoryIsFull(t *testing.T) {
 	} {
 		p := shmProgram(c.name, c.exit)
 		res, _ := find(t, p)
-		f := want(t, res, cause.Machine, "shm", 25, 0)
-		if !f.Stops || f.Title.String() != c.title || f.Run != (cause.Range{}) {
+		f := want(t, res, finding.Machine, "shm", 25, 0)
+		if !f.Stops || f.Title.String() != c.title || f.Run != (finding.Range{}) {
 			t.Errorf("%s, exit %d: %+v", c.name, c.exit, f)
 		}
 		if len(f.Evidence) != 2 || f.Evidence[0].String() != "RuntimeError: no room" || !strings.Contains(f.Evidence[1].String(), "3 workers × prefetch_factor 2: 6 batches") {
 			t.Errorf("evidence %+v", f.Evidence)
 		}
-		if !strings.Contains(wording.Sentences(f.Fix.Advice), "--shm-size") || len(res.Findings) < 2 || res.Findings[1].Cause != cause.Python {
+		if !strings.Contains(wording.Sentences(f.Fix.Advice), "--shm-size") || len(res.Findings) < 2 || res.Findings[1].Cause != finding.Python {
 			t.Errorf("fix %q, findings %+v", wording.Sentences(f.Fix.Advice), res.Findings)
 		}
 	}
@@ -60,14 +59,14 @@ func TestSharedMemoryUnknown(t *testing.T) {
 	p = shmProgram("shm full", 1)
 	p.P.Spans[len(p.P.Spans)-1].Detail = p.S.Strings.Intern("DataLoader worker (pid 7) is killed by signal: Bus error. It is possible that …")
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Machine, "shm", 25, 0); !strings.HasPrefix(f.Title.String(), "a worker died of a bus error, most likely because /dev/shm (64.0 MiB)") || f.Confidence.Level != cause.Medium {
+	if f := want(t, res, finding.Machine, "shm", 25, 0); !strings.HasPrefix(f.Title.String(), "a worker died of a bus error, most likely because /dev/shm (64.0 MiB)") || f.Confidence.Level != finding.Medium {
 		t.Errorf("%+v", f)
 	}
 	p = shmProgram("shm full", 1)
 	sp := &p.P.Spans[len(p.P.Spans)-1]
 	sp.File, sp.Value, p.S.Run = 0, -5, nil
 	res, _ = find(t, p)
-	if f := want(t, res, cause.Machine, "shm", 0, 0); f.Title.String() != "the shared memory is too small for what processes hand to one another" || len(f.Evidence) != 1 {
+	if f := want(t, res, finding.Machine, "shm", 0, 0); f.Title.String() != "the shared memory is too small for what processes hand to one another" || len(f.Evidence) != 1 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -81,7 +80,7 @@ func TestWorkersNeedSharedMemory(t *testing.T) {
 		fetch := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Python(50, module, loop(38), fetch, user("__getitem__", 5, 8), user("augment", 50, 57)).In(model.SpanDataWait))
 		res, _ := find(t, p)
-		f := want(t, res, cause.Input, "transform", 57, 0)
+		f := want(t, res, finding.Input, "transform", 57, 0)
 		if !strings.Contains(f.Fix.Action.Change(), "num_workers") || strings.Contains(wording.Sentences(f.Caveat), "/dev/shm holds only 64.0 MiB here") != says {
 			t.Errorf("%d bytes: %q, %q", size, f.Fix.Action.Change(), f.Caveat)
 		}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // A checkpoint of several files is written by several lines of one function; it is one thing to do less often, with the time of all.
@@ -17,7 +16,7 @@ func TestFilesOfOneCheckpointAreOneFinding(t *testing.T) {
 	}
 	p.Steps(30, model.PhaseBaseline, forward, save(20, 67), save(10, 66), save(8, 120))
 	res, _ := find(t, p)
-	f := want(t, res, cause.IO, "checkpoint", 67, 29)
+	f := want(t, res, finding.IO, "checkpoint", 67, 29)
 	if math.Abs(f.Share-30.0/98) > 0.02 {
 		t.Errorf("share %.2f, want 0.31", f.Share)
 	}

@@ -1,14 +1,13 @@
 package cause_test
 
 import (
-	"slices"
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"slices"
+	"strings"
+	"testing"
 )
 
 // Two ranks that each take all cores for their own lose more than one process with as many threads as there are cores, which loses
@@ -35,13 +34,13 @@ func TestRanksThatEachTakeAllCores(t *testing.T) {
 				q.Steps(30, model.PhaseBaseline, forward)
 			}
 			res, _ := find(t, p)
-			if named := len(res.Findings) > 0 && res.Findings[0].Cause == cause.Threads; named != c.named {
+			if named := len(res.Findings) > 0 && res.Findings[0].Cause == finding.Threads; named != c.named {
 				t.Fatalf("findings %+v, want threads: %v", res.Findings, c.named)
 			}
 			if !c.named {
 				return
 			}
-			f := want(t, res, cause.Threads, "", 9, 0.45*60)
+			f := want(t, res, finding.Threads, "", 9, 0.45*60)
 			if want := "    torch.set_num_threads(2)"; f.Fix.Action.Change() != want && "    "+f.Fix.Action.Change() != want {
 				t.Errorf("change %q, want %q", f.Fix.Action.Change(), want)
 			}
@@ -57,7 +56,7 @@ func TestThreadsOutsideOfSteps(t *testing.T) {
 	p.Do(testkit.Native(600, module, user("prepare", 5, 8)), testkit.Python(200, module, user("prepare", 5, 9)))
 	p.Steps(30, model.PhaseBaseline, forward)
 	res, _ := find(t, p)
-	i := slices.IndexFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads })
+	i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Threads })
 	if i < 0 {
 		t.Fatalf("findings %+v, want one of threads", res.Findings)
 	}
@@ -77,7 +76,7 @@ func TestAffinityByKindsOfOperators(t *testing.T) {
 		traced(p, 3, n, us)
 		res, _ := find(t, p)
 		for _, f := range res.Findings {
-			if f.Cause == cause.Machine && f.Sub == "affinity" {
+			if f.Cause == finding.Machine && f.Sub == "affinity" {
 				return f.Step.Mid / 60e6
 			}
 		}
@@ -137,7 +136,7 @@ func TestThreadsAndMachineAreOneLoss(t *testing.T) {
 			res, _ := find(t, p)
 			sum, said, both := 0.0, false, map[string]bool{}
 			for _, f := range res.Findings {
-				if f.Cause == cause.Threads || f.Cause == cause.Machine {
+				if f.Cause == finding.Threads || f.Cause == finding.Machine {
 					sum += f.Step.Mid
 					both[f.Cause] = true
 					for _, e := range f.Evidence {
@@ -145,7 +144,7 @@ func TestThreadsAndMachineAreOneLoss(t *testing.T) {
 					}
 				}
 			}
-			if !both[cause.Machine] || sum > 60e6 || both[cause.Threads] && !said {
+			if !both[finding.Machine] || sum > 60e6 || both[finding.Threads] && !said {
 				t.Errorf("%+v: they save %.0f of 60 ms, said: %v", both, sum/1e6, said)
 			}
 		})
@@ -162,8 +161,8 @@ func TestTinyOperatorsAreNotOfTheThreads(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
 		traced(p, 3, 3000, 20)
 		res, _ := find(t, p)
-		want(t, res, cause.Launch, "", 23, 0)
-		if got := slices.ContainsFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads && f.Step.Mid > 5e6 }); got != named {
+		want(t, res, finding.Launch, "", 23, 0)
+		if got := slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Threads && f.Step.Mid > 5e6 }); got != named {
 			t.Errorf("%s threads: findings %+v", threads, res.Findings)
 		}
 	}
@@ -191,7 +190,7 @@ func TestThreadsThatTheProgramSets(t *testing.T) {
 			p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
 			p.Steps(30, model.PhaseBaseline, forward)
 			res, _ := find(t, p)
-			i := slices.IndexFunc(res.Findings, func(f cause.Finding) bool { return f.Cause == cause.Threads })
+			i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Threads })
 			if i < 0 {
 				t.Fatalf("findings %+v, want threads", res.Findings)
 			}

@@ -1,12 +1,11 @@
 package cause_test
 
 import (
-	"strings"
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
 )
 
 // The step waits for a thread by join; of the other threads one computes in turn in two functions, and one sleeps in a lock all
@@ -44,7 +43,7 @@ func TestAThreadThatSleepsInALockIsNotWaitedFor(t *testing.T) {
 	found, _ := find(t, p)
 	for i := range found.Findings {
 		f := &found.Findings[i]
-		if f.Cause != cause.Input || f.Sub != "queue" {
+		if f.Cause != finding.Input || f.Sub != "queue" {
 			continue
 		}
 		if f.Where.Line != 22 || textOf(f.Evidence, "input.side-works") == "" {
@@ -85,7 +84,7 @@ func TestThreadsOfAMomentAreWaitedForTogether(t *testing.T) {
 	found, _ := find(t, p)
 	for i := range found.Findings {
 		f := &found.Findings[i]
-		if f.Cause == cause.Input && f.Sub == "queue" {
+		if f.Cause == finding.Input && f.Sub == "queue" {
 			if f.Where.Line != 22 || f.Where.Process != "other threads of the same process" {
 				t.Errorf("waits for %s, line %d: %+v, want the threads that compute at line 22", f.Where.Process, f.Where.Line, f.Evidence)
 			}

@@ -1,13 +1,14 @@
 package cause_test
 
 import (
-	"math"
-	"testing"
-
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"math"
+	"testing"
 )
 
 // What a wait hid gets faster with its end, most where the wait was nearly all of the step; the end of computing leaves the rest as it was.
@@ -54,7 +55,7 @@ func TestTheRestGetsWarmerOnce(t *testing.T) {
 	disk := testkit.Act{Ms: 90, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 7)}}
 	p.Steps(30, model.PhaseBaseline, disk.In(model.SpanDataWait), forward)
 	res, b := find(t, p)
-	c := cause.NewFacts(p.S, b)
+	c := facts.NewFacts(p.S, b)
 	r := replay.NewSession(p.S, b)
 	for range 2 {
 		res.PriceInput(c, r)
@@ -68,14 +69,14 @@ func TestTheRestGetsWarmerOnce(t *testing.T) {
 
 // Findings that a replay has priced anew stand in the order in which Find puts them: what ends the program first, what is healthy last.
 func TestOneOrderOfFindings(t *testing.T) {
-	found := []cause.Finding{
-		{Cause: cause.NoDemand, Healthy: true, Run: cause.Range{Mid: 9e9}},
-		{Cause: cause.GC, Run: cause.Range{Mid: 1e9}},
-		{Cause: cause.Python, Run: cause.Range{Mid: 2e9}},
-		{Cause: cause.Machine, Stops: true},
+	found := []finding.Finding{
+		{Cause: finding.NoDemand, Healthy: true, Run: finding.Range{Mid: 9e9}},
+		{Cause: finding.GC, Run: finding.Range{Mid: 1e9}},
+		{Cause: finding.Python, Run: finding.Range{Mid: 2e9}},
+		{Cause: finding.Machine, Stops: true},
 	}
 	cause.Rank(found)
-	for i, want := range []string{cause.Machine, cause.Python, cause.GC, cause.NoDemand} {
+	for i, want := range []string{finding.Machine, finding.Python, finding.GC, finding.NoDemand} {
 		if found[i].Cause != want {
 			t.Errorf("finding %d is %s, want %s", i, found[i].Cause, want)
 		}
@@ -99,7 +100,7 @@ func TestGuessesStandBehind(t *testing.T) {
 	for _, c := range []struct {
 		python int
 		first  string
-	}{{40, cause.Python}, {6, cause.Machine}} {
+	}{{40, finding.Python}, {6, finding.Machine}} {
 		if got := order(c.python); len(got) < 2 || got[0] != c.first {
 			t.Errorf("with %d ms of Python beside 100 ms of operators on too few cores: %v, want %s first", c.python, got, c.first)
 		}

@@ -1,11 +1,10 @@
 package cause_test
 
 import (
-	"testing"
-
-	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"testing"
 )
 
 // A rank that sleeps until the other ranks have started prepares nothing that could be kept.
@@ -28,7 +27,7 @@ func TestWaitingForRanksIsNoPreparation(t *testing.T) {
 		res, _ := find(t, p)
 		got := false
 		for _, f := range res.Findings {
-			got = got || f.Cause == cause.Warmup
+			got = got || f.Cause == finding.Warmup
 		}
 		if got != c.want {
 			t.Errorf("%s: %+v", name, res.Findings)

@@ -1,0 +1,65 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+	"math"
+	"slices"
+)
+
+// Limits of growth: how often a place's time must at least double, from the first third of the steps to the last, and by how many
+// standard deviations of the counts of samples.
+const (
+	growthFactor = 2
+	growthSteps  = 30
+)
+
+// Grows adds to a finding that its time becomes more from step to step, where its samples (indices of attributed ones) say so: what
+// it works on, all that was seen so far, grows with the run.
+func (c *Facts) Grows(f *finding.Finding, members []int) {
+	first, last, ok := c.growth(members)
+	if !ok {
+		return
+	}
+	f.Evidence = append(f.Evidence, wording.Say("growth.thirds", wording.Value("factor", last/max(first, 1)),
+		wording.Time("first", first), wording.Time("last", last)))
+	f.Fix.Advice = append([]wording.Text{wording.Say("growth.fix")}, f.Fix.Advice...)
+}
+
+// growth compares a place's time per step, in ns, in the first and in the last third of the accounted steps. ok is true where it
+// becomes longer throughout: more in each third than in the one before.
+func (c *Facts) growth(members []int) (first, last float64, ok bool) {
+	w := c.B.Windows
+	if !c.B.PerStep || len(w) < growthSteps || c.Every(members) > 1 {
+		return 0, 0, false
+	}
+	var time, count [3]float64
+	for _, m := range members {
+		a := &c.B.Samples[m]
+		if at := windowOf(w, c.P.Samples.Time[a.Index]); at >= 0 {
+			time[3*at/len(w)] += a.Weight
+			count[3*at/len(w)]++
+		}
+	}
+	each := float64(len(w)) / 3
+	sure := price.GrowthSure * math.Sqrt(count[0]+count[2])
+	rising := time[1] >= price.GrowthRises*time[0] && time[2] >= price.GrowthRises*time[1]
+	return time[0] / each, time[2] / each, rising && time[2] >= growthFactor*time[0] && count[2]-count[0] >= sure
+}
+
+// windowOf is the index of the window that holds an instant, -1 where none does.
+func windowOf(w []analyse.Interval, t model.Time) int {
+	i, _ := slices.BinarySearchFunc(w, t, func(iv analyse.Interval, t model.Time) int {
+		if iv.End <= t {
+			return -1
+		}
+		return 1
+	})
+	if i < len(w) && w[i].Start <= t {
+		return i
+	}
+	return -1
+}

@@ -1,0 +1,56 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/wording"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// OnlyLine is the line of the user's sources that a test chooses; ok is false where none or several do.
+func (c *Facts) OnlyLine(is func(text string) bool) (at finding.UserLine, ok bool) {
+	lines := c.UserLines(is)
+	if len(lines) > 0 {
+		at = lines[len(lines)-1]
+	}
+	return at, len(lines) == 1
+}
+
+// UserLines are the lines of the user's sources that a test chooses, without comments.
+func (c *Facts) UserLines(is func(text string) bool) (out []finding.UserLine) {
+	for _, path := range slices.Sorted(maps.Keys(c.S.Sources)) {
+		if analyse.ClassifyFile(path) != analyse.FileUser || c.S.Sources[path] == nil {
+			continue
+		}
+		for i, text := range c.S.Sources[path].Lines {
+			if code := strings.TrimSpace(text); !strings.HasPrefix(code, "#") && is(code) {
+				out = append(out, finding.UserLine{File: path, Line: i + 1, Text: code})
+			}
+		}
+	}
+	return out
+}
+
+// holdsLoop says that an event loop runs the code in which most of the members' samples (indices of attributed ones) sleep: no other
+// coroutine can run meanwhile.
+func (c *Facts) holdsLoop(members []int) bool {
+	n := 0
+	for _, m := range members {
+		if c.C.InEventLoop(c.P.Samples.Stack[c.B.Samples[m].Index]) {
+			n++
+		}
+	}
+	return 2*n > len(members)
+}
+
+// AtLoop rewrites a finding about a call that sleeps, where it holds up an event loop.
+func (c *Facts) AtLoop(f *finding.Finding, members []int) {
+	if !c.holdsLoop(members) {
+		return
+	}
+	f.Evidence = append(f.Evidence, wording.Say("event-loop.runs"))
+	f.Fix = finding.Fix{Advice: []wording.Text{wording.Say("event-loop.fix")}}
+	f.Caveat = []wording.Text{wording.Say("event-loop.caveat")}
+}

@@ -1,0 +1,119 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/model"
+	"cmp"
+	"slices"
+)
+
+// SampledTime is the driving thread's time in ns from an instant until another at samples (given by their index) that hold: each
+// stands for the time since the one before.
+func (c *Facts) SampledTime(from, until model.Time, holds func(int) bool) float64 {
+	const longest = 100_000_000 // ns: beyond it samples were lost
+	sm := &c.P.Samples
+	t, last := 0.0, model.Time(0)
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State)) {
+		if int(sm.Thread[i]) != c.B.Thread || sm.Time[i] < from || sm.Time[i] >= until {
+			continue
+		}
+		if last > 0 && holds(i) {
+			t += float64(min(sm.Time[i]-last, longest))
+		}
+		last = sm.Time[i]
+	}
+	return t
+}
+
+// OwnCPU is the share of the machine that other programs left, 0..1.
+func (c *Facts) OwnCPU() float64 {
+	busy := c.S.Environment.OthersBusyCores
+	if busy == nil || c.Cores <= 0 {
+		return 1
+	}
+	return max(1-*busy/c.Cores, 0)
+}
+
+// OfRun makes the numbers of a finding whose exact spans may lie between steps as well: over the run, and spread over its steps.
+func (c *Facts) OfRun(f *finding.Draft, t float64, row price.Row) {
+	f.Run = f.By(row).Times(t)
+	f.Step = f.Run.Scale(1 / float64(max(c.Steps, 1)))
+	if c.Steady > 0 {
+		f.Share = t / c.Steady
+	}
+}
+
+// Compiling is the time in which torch.compile works, sorted.
+func (c *Facts) Compiling() []analyse.Interval {
+	var out []analyse.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start {
+			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	return Merged(out)
+}
+
+// ImportTime is the time in imports before an instant.
+func (c *Facts) ImportTime(until model.Time) float64 {
+	var in []analyse.Interval
+	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
+		for i := range list {
+			if sp := &list[i]; sp.Kind == model.SpanImport && sp.Start < until && sp.End > sp.Start {
+				in = append(in, analyse.Interval{Start: sp.Start, End: min(sp.End, until)})
+			}
+		}
+	}
+	return analyse.UnionTime(in)
+}
+
+// WarmSteps is the number of warm-up steps of the accounted kind.
+func (c *Facts) WarmSteps() int {
+	n := 0
+	for i := range c.P.Steps {
+		if st := &c.P.Steps[i]; st.Phase == model.PhaseWarmup && st.Kind == c.B.Kind {
+			n++
+		}
+	}
+	return n
+}
+
+// Importing is the time in which modules are imported, sorted and disjoint.
+func (c *Facts) Importing() []analyse.Interval {
+	var out []analyse.Interval
+	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
+		for i := range list {
+			if sp := &list[i]; sp.Kind == model.SpanImport && sp.End > sp.Start {
+				out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+			}
+		}
+	}
+	return Merged(out)
+}
+
+// Merged joins stretches that overlap, sorted.
+func Merged(list []analyse.Interval) []analyse.Interval {
+	slices.SortFunc(list, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	var out []analyse.Interval
+	for _, iv := range list {
+		if n := len(out); n > 0 && iv.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, iv.End)
+		} else {
+			out = append(out, iv)
+		}
+	}
+	return out
+}
+
+// SavedShare is the part of the whole that a finding would save: of the steady run for what happens in steps, else of the run.
+func SavedShare(c *Facts, f *finding.Finding) float64 {
+	if f.OfRun || c.B.Total <= 0 {
+		if c.Wall <= 0 {
+			return 0
+		}
+		return f.Run.Mid / c.Wall
+	}
+	return f.Step.Mid / c.B.Mean()
+}

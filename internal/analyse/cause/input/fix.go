@@ -1,0 +1,197 @@
+package input
+
+import (
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// trainerFile is where Hugging Face's Trainer builds its DataLoaders; their workers are options of the Trainer's.
+const (
+	trainerFile       = "/transformers/trainer.py"
+	TrainingArguments = "TrainingArguments"
+)
+
+// Arguments of a DataLoader.
+const (
+	NumWorkers     = "num_workers"
+	prefetchFactor = "prefetch_factor"
+)
+
+// KeepWorkers keeps workers between epochs.
+var KeepWorkers = finding.Argument{Name: "persistent_workers", Value: "True"}
+
+// fetchFaster says how the code that prepares a batch becomes faster, or less in the way.
+func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
+	f.Title = wording.Say("input.title-slow", wording.Share("share", f.Share), c.Said())
+	if v.own {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-own")}
+		return
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
+	switch {
+	case v.light():
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
+	case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hide"))
+		v.proposeWorkers(c, f)
+	}
+}
+
+// readEarlier says what helps where the fetch sleeps: for storage, for a lock or for another's answer.
+func (v *inputView) readEarlier(c *facts.Facts, f *finding.Finding) {
+	switch {
+	case v.locked(c):
+		f.Title = wording.Say("input.title-lock", wording.Share("share", f.Share), c.Said())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-lock")}
+	case v.asking():
+		v.ask(c, f)
+	default:
+		f.Title = wording.Say("input.title-storage", wording.Share("share", f.Share), c.Said())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-storage")}
+		v.proposeWorkers(c, f)
+	}
+}
+
+// fetchAtOnce says how more is fetched while the step runs: by more workers, by workers that are kept, or with more batches ready.
+func (v *inputView) fetchAtOnce(c *facts.Facts, f *finding.Finding) {
+	switch {
+	case v.startsAgain():
+		v.startAgain(c, f)
+		return
+	case v.keepsUp(c):
+		v.even(c, f)
+		return
+	}
+	f.Title = wording.Say("input.title-few", wording.Share("share", f.Share), c.Said())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-workers")}
+	if c.Cores == 0 {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-workers-cores-unknown")}
+	}
+	v.proposeWorkers(c, f)
+}
+
+// proposes says that the fix sets an argument of the DataLoader.
+func (v *inputView) proposes(argument string) bool {
+	return slices.ContainsFunc(v.sets, func(g finding.Argument) bool { return g.Name == argument })
+}
+
+// proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
+func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
+	if n := v.suggestWorkers(c); n > v.workers {
+		v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)
+	}
+}
+
+// propose proposes arguments of the DataLoader, at the line that builds it. The change is certain where nothing else has to change with it.
+func (v *inputView) propose(c *facts.Facts, f *finding.Finding, arguments ...finding.Argument) {
+	v.sets = slices.Clone(arguments)
+	f.Fix.Action = finding.SetArguments("DataLoader", arguments...)
+	if v.loader == nil {
+		return
+	}
+	if v.loader.Iterable && v.workers < 2 && v.proposes(NumWorkers) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-iterable"))
+		f.Fix.Action.Uncertain = true
+	}
+	if v.workers == 0 && startsScriptAnew(c) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-script"))
+		f.Fix.Action.Uncertain = true
+	}
+	if v.loader.File == 0 {
+		return
+	}
+	file, at := c.Text(v.loader.File), int(v.loader.Line)
+	f.Fix.Action.File, f.Fix.Action.Line = file, at
+	switch line := c.Source(file, at); {
+	case line == "" || strings.Contains(line, "DataLoader"):
+	case runs(c, trainerFile):
+		for i := range arguments {
+			arguments[i].Name = "dataloader_" + arguments[i].Name
+		}
+		f.Fix.Action = finding.SetArguments(TrainingArguments, arguments...)
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-trainer"))
+	default:
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hand-on"))
+		f.Fix.Action.Uncertain = true
+	}
+}
+
+// guard matches the line below which a script does what its workers must not do again.
+var guard = regexp.MustCompile(`^if\s+__name__\s*==`)
+
+// startsScriptAnew says that a worker would run the program's script once more: it is not forked, and no source has a guard against it.
+func startsScriptAnew(c *facts.Facts) bool {
+	at, _ := c.OnlyLine(guard.MatchString)
+	return at.File == "" && !forksWorkers(c)
+}
+
+// forksWorkers says that a worker is a copy of the program's process: so it is on Linux where the program asks for nothing else, until Python 3.13.
+func forksWorkers(c *facts.Facts) bool {
+	major, minor := 0, 0
+	n, _ := fmt.Sscanf(c.P.Python, "%d.%d", &major, &minor)
+	return n < 2 || major < 3 || major == 3 && minor < 14
+}
+
+// runs says that samples of the accounted process saw code of a file, by the end of its name.
+func runs(c *facts.Facts, file string) bool {
+	frames := c.P.Samples.Stacks.Frames
+	for i := range frames {
+		if strings.HasSuffix(c.Text(frames[i].File), file) {
+			return true
+		}
+	}
+	return false
+}
+
+// startAgain says how workers, or a loader with them, are started once.
+func (v *inputView) startAgain(c *facts.Facts, f *finding.Finding) {
+	title := "input.title-anew"
+	switch {
+	case v.rebuilt() && !v.singly():
+		title = "input.title-rebuilt"
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-rebuilt")}
+		v.propose(c, f, KeepWorkers)
+		f.Fix.Action.Uncertain = true
+	case v.singly():
+		title = "input.title-singly"
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-singly")}
+	default:
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-keep")}
+		v.propose(c, f, KeepWorkers)
+	}
+	f.Title = wording.Say(title, wording.Share("share", f.Share), c.Said())
+	first := wording.Share("first", v.first/max(v.wait, 1))
+	if v.restart > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("input.restart", wording.Time("restart", v.restart), first))
+		return
+	}
+	f.Evidence = append(f.Evidence, wording.Say("input.first", first))
+}
+
+// light says that the program fetches a batch in less time than it takes to hand one over: workers would only add to it.
+func (v *inputView) light() bool {
+	return v.workers == 0 && v.fetch > 0 && v.fetch < price.Handover.Mid
+}
+
+// keepsUp says that the workers fetch as fast as the step goes on, if all batches took the same time.
+func (v *inputView) keepsUp(c *facts.Facts) bool {
+	return v.workers > 0 && v.sub(c) == "workers" && !v.startsAgain() && v.fetch > 0 && v.fetch*v.perStep(c) <= float64(v.workers)*max(c.B.Mean()-c.PerStep(v.wait), 0)
+}
+
+// even says what helps where some batches take longer than others.
+func (v *inputView) even(c *facts.Facts, f *finding.Finding) {
+	f.Title = wording.Say("input.title-uneven", wording.Share("share", f.Share), c.Said())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-uneven")}
+	n := 8
+	if v.loader != nil {
+		n = max(n, 4*v.loader.Prefetch)
+	}
+	v.propose(c, f, finding.Argument{Name: prefetchFactor, Value: strconv.Itoa(n)})
+}

@@ -1,0 +1,186 @@
+package input
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+)
+
+// quicker is the share of a fetch that ends when its hot line is made fast, with what that line's function made and let go.
+func (v *inputView) quicker() float64 { return price.MadeFast.Mid * (v.hotPart + v.freed()) }
+
+// saving in ns per step, and the row on which it rests.
+func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row) {
+	wait := c.PerStep(v.wait)
+	gain, row := v.quicker(), price.MadeFast
+	if v.startsAgain() {
+		first := c.PerStep(v.first + v.restart*v.steps)
+		row := price.Restart.Bounds()
+		return finding.Bounds(row.Low*first, row.Mid*first, c.PerStep(v.wait+v.restart*v.steps)), price.Restart
+	}
+	switch sub {
+	case "workers":
+		return v.moreWorkers(c), price.FullCores
+	case "handover":
+		return v.lighterHandover(c), price.LighterHandover
+	case "storage":
+		gain, row = v.stored(c), price.Cached
+		if v.locked(c) {
+			gain = v.unlocked()
+		}
+	}
+	if v.hotPart == 0 {
+		gain, row = price.FetchUnknown.Mid, price.FetchUnknown
+	}
+	if v.workers == 0 || v.own {
+		return finding.Bounds(price.FetchAlone.Bounds().Low*gain*wait, gain*wait, wait), row
+	}
+	rest := max(c.B.Mean()-wait, 0)
+	pace := v.pace() * v.perStep(c)
+	after := pace * (1 - gain) / float64(v.workers)
+	relief := relief(c, v, gain)
+	left := max(after-(rest-relief), 0)
+	// Only as much of the wait as the workers' throughput explains ends with faster fetching; the rest is starting them, handing
+	// over and chance.
+	explained := min(wait, max(pace/float64(v.workers)-rest, 0))
+	sure := max(explained-left, 0)
+	low := price.FetchByWorkers.Bounds().Low * sure
+	return finding.Bounds(low, sure+price.FetchByChance.Mid*(wait-explained)+relief, wait+relief), row
+}
+
+// lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes
+// longer where other programs hold the cores, and what the fetch itself makes the step wait.
+func (v *inputView) lighterHandover(c *facts.Facts) finding.Range {
+	lost := c.PerStep(v.wait + v.release.time)
+	others := max(v.pace()*v.perStep(c)/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
+	mid := max(lost-others-price.Handover.Mid*v.perStep(c)/max(c.OwnCPU(), price.SlowestHand), 0)
+	return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
+}
+
+// releaseTime is the driving thread's time in letting go of the batch before: the loop's own line holds it, outside of the wait.
+type releaseTime struct {
+	time  float64 // ns over the windows
+	parts map[analyse.PartID]float64
+}
+
+// releasing finds it by samples: those of the interpreter and of its collector whose innermost line of the program is the `for` that
+// waits for batches.
+func (v *inputView) releasing(c *facts.Facts) releaseTime {
+	r := releaseTime{parts: map[analyse.PartID]float64{}}
+	waits := facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait }))
+	if len(waits) == 0 || !forLine.MatchString(c.Where(waits[0]).Source) {
+		return r
+	}
+	for _, part := range []analyse.PartID{analyse.PartPython, analyse.PartGC} {
+		for _, sp := range facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == part })) {
+			if facts.KeyOf(&sp.Frame) == facts.KeyOf(&waits[0].Frame) && sp.Frame.Line == waits[0].Frame.Line {
+				r.parts[part] += sp.Unit
+				r.time += sp.Unit
+			}
+		}
+	}
+	return r
+}
+
+// forLine matches the head of a loop that stands alone on its line.
+var forLine = regexp.MustCompile(`^\s*(async\s+)?for\b.*:\s*(#.*)?$`)
+
+// moreWorkers prices as many workers as would keep up with the step, in ns per step: a step then lasts as long as its own
+// work, the workers' share of fetching, or all that has to be computed spread over the cores, whichever is longest.
+func (v *inputView) moreWorkers(c *facts.Facts) finding.Range {
+	wait, step := c.PerStep(v.wait), c.B.Mean()
+	rest := max(step-wait, 0)
+	n := float64(v.suggestWorkers(c))
+	after := max(rest, v.fetch*v.perStep(c)/n)
+	low := price.MoreWorkers.Bounds().Low
+	if c.Cores > 0 {
+		after = max(after, v.busy(c)/c.Cores)
+		if n*(1-v.blocked)+1 > c.Cores {
+			low = price.MoreWorkersThanCores.Bounds().Low // the step competes with its workers, and whatever else wants a core takes it from one of them
+		}
+	}
+	cost := v.firstWorkers(c)
+	mid := min(max(step-slower(c, v.busy(c), step, after)*after-cost, 0), wait)
+	return finding.Bounds(low*mid, mid, max(min(step-after, wait), mid))
+}
+
+// perStep is the number of batches that a step takes, 1 where no wait was measured: several where gradients are accumulated or the whole run
+// is the unit, less than one where a batch serves several steps.
+func (v *inputView) perStep(c *facts.Facts) float64 {
+	n := 0
+	for _, w := range v.waits {
+		i, _ := slices.BinarySearchFunc(c.B.Windows, w.Start+1, func(s analyse.Interval, t model.Time) int { return cmp.Compare(s.End, t) })
+		n += finding.Btoi(i < len(c.B.Windows) && c.B.Windows[i].Start < w.End)
+	}
+	if n == 0 || len(c.B.Windows) == 0 {
+		return 1
+	}
+	return float64(n) / float64(len(c.B.Windows))
+}
+
+// busy is what the step and its fetch compute, in ns of cores per step.
+func (v *inputView) busy(c *facts.Facts) float64 {
+	return max(c.B.Mean()-c.PerStep(v.wait), 0) + v.fetch*v.perStep(c)*(1-v.blocked)
+}
+
+// slower is how many times as long work takes that does so many ns of computing in a step of after instead of before: cores slow each other
+// down from half of them busy on: they share their caches, memory and clock, and those of virtual machines are often the halves of one.
+func slower(c *facts.Facts, busy, before, after float64) float64 {
+	if c.Cores <= 1 || before <= 0 || after <= 0 {
+		return 1
+	}
+	factor := func(step float64) float64 {
+		return 1 + (1/price.FullCores.Mid-1)*max(2*min(busy/(step*c.Cores), 1)-1, 0)
+	}
+	return max(factor(after)/factor(before), 1)
+}
+
+// firstWorkers is what a program that had none pays for its first workers, in ns per step: processes that hold PyTorch start and end, and a batch
+// that crosses from process to process is copied, serialised and mapped.
+func (v *inputView) firstWorkers(c *facts.Facts) float64 {
+	if v.workers > 0 {
+		return 0
+	}
+	n := float64(v.suggestWorkers(c))
+	start := n * price.StartWorker.Mid
+	if !forksWorkers(c) {
+		start += c.ImportTime(c.FirstStep()) // the process that they are copies of imports what the script does
+	}
+	return (start/float64(max(c.Steps, 1)) + price.Crossing.Mid*v.fetch*v.perStep(c)*(1-v.blocked)) / max(min(n, c.Cores), 1)
+}
+
+// relief is what the step's own work gains per step when workers no longer compete with it for cores, by the replay's rule of sharing them. The
+// driving thread wants a core while it computes, not while it waits for data: where it counted as one that always computes, a fifth of the
+// relief was all that the zoo's programs showed.
+func relief(c *facts.Facts, v *inputView, gain float64) float64 {
+	mean, ops, python := c.B.Mean(), c.PerStep(c.B.Part(analyse.PartOps)), c.PerStep(c.B.Part(analyse.PartPython))
+	if c.Cores <= 0 || ops+python == 0 || mean == 0 {
+		return 0
+	}
+	step := (min(facts.TorchThreads(c), max(c.Cores, 1))*ops + python) / mean
+	beside := min(v.fetch*v.perStep(c)/mean, float64(v.workers)) * (1 - v.blocked)
+	return (ops + python) * (1 - replay.StepSpeed(c.Cores, step, beside)/replay.StepSpeed(c.Cores, step, beside*(1-gain)))
+}
+
+// suggestWorkers is the number of workers that would fetch as fast as the step goes on, and not more than the cores can run: of those that
+// sleep for most of the fetch only the rest needs one. The trainer shares a core with them where that is what keeps up.
+func (v *inputView) suggestWorkers(c *facts.Facts) int {
+	rest := max(c.B.Mean()-c.PerStep(v.wait), price.ShortestRest*c.B.Mean(), 1)
+	need := math.Ceil(v.fetch * v.perStep(c) / rest)
+	most := price.MostWorkers
+	if c.Cores > 0 {
+		asleep := 0.0
+		if v.blocked >= 0.5 {
+			asleep = min(v.blocked, 1)
+		}
+		most = min(most, max(math.Floor(c.Cores/max(1-asleep, price.LeastAwake)), 1))
+	}
+	return int(max(min(need, most), float64(v.workers), 1))
+}

@@ -1,0 +1,100 @@
+package input
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// findQueue names waits of the step for a queue, a lock or another process of the program's own.
+func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartBlocked && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
+	})
+	sp, ok := facts.Hottest(chains, c.Drivers)
+	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "queue", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
+		finding.Parts{analyse.PartBlocked: sp.Unit})
+	f.Title = wording.Say("input.title-sleeps", wording.With("share", c.ShareOf(f.Share, sp.Members)))
+	t := c.PerStep(sp.Unit)
+	f.Step = f.By(price.Queue).Times(t)
+	f.Step.Low *= c.OwnCPU()
+	f.Run = c.OverRun(f.Step)
+	f.Evidence = []wording.Text{wording.Say("input.off", wording.Time("off", t), c.Said(), wording.Named("in", finding.In(f.Where)))}
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-wait-less")}
+	f.Caveat = []wording.Text{wording.Say("input.caveat-other-side")}
+	if v, ok := readAhead(c, sp.Members, sp.Unit); ok && !takeLocks(c, sp.Members) {
+		read := v.finding(c)
+		read.Ask = nil // the recorded waits are the other thread's
+		read.Evidence = append(read.Evidence, wording.Say("input.read-ahead", wording.Named("in", finding.In(f.Where))))
+		return []finding.Draft{read}
+	}
+	if o, ok := c.WaitedFor(sp.Members); ok {
+		does := "input.side-works"
+		if o.Asleep >= 0.5 {
+			does = "input.side-sleeps"
+		}
+		f.Where = o.Place
+		f.Where.Process = o.Process
+		f.Evidence = append(f.Evidence, wording.Say(does, wording.Count("samples", o.Samples), wording.Named("side", o.Process),
+			wording.Named("in", finding.In(o.Place))))
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-side")}
+		f.Caveat = []wording.Text{wording.Say("input.caveat-faster")}
+	}
+	if takeLocks(c, sp.Members) {
+		f.Where = c.Where(sp) // what the lock is held for is told there
+		f.Title = wording.Say("input.title-lock-held", wording.With("share", c.ShareOf(f.Share, sp.Members)))
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-hold")}
+	}
+	c.AtLoop(&f.Finding, sp.Members)
+	return []finding.Draft{f}
+}
+
+// takeLocks says that most of a wait's samples stand at lines that take a lock.
+func takeLocks(c *facts.Facts, members []int) bool {
+	n := 0
+	for _, m := range members {
+		if c.C.TakesLock(c.P.Samples.Stack[c.B.Samples[m].Index]) {
+			n++
+		}
+	}
+	return 2*n > len(members)
+}
+
+// readyAt finds how many batches of a loader were ready when a wait for it began; -1 where that was not seen. Waits are asked for in the
+// order of their starts.
+func readyAt(p *model.Process) func(loader int32, from, to model.Time) int32 {
+	k := 0
+	return func(loader int32, from, to model.Time) int32 {
+		const before = 1_000_000 // the queue is looked at just before the wait is timed
+		for k < len(p.Queues) && p.Queues[k].Time < from-before {
+			k++
+		}
+		for i := k; i < len(p.Queues) && p.Queues[i].Time <= to; i++ {
+			if p.Queues[i].Loader == loader {
+				return p.Queues[i].Ready
+			}
+		}
+		return -1
+	}
+}
+
+// QueueDepth is the mean number of batches that were ready when a DataLoader of p was asked; ok is false where it was not seen.
+func QueueDepth(p *model.Process, loader int) (mean float64, ok bool) {
+	sum, n := 0.0, 0.0
+	for _, q := range p.Queues {
+		if int(q.Loader) == loader {
+			sum += float64(q.Ready)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / n, true
+}

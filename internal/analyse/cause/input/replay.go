@@ -1,0 +1,48 @@
+package input
+
+import (
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/wording"
+)
+
+// question is what a replay is asked for the price of a wait for data: the fix as a change of the recorded fetches. ok is false
+// where no replay knows it: a slow hand-over, workers that are started anew.
+func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bool) {
+	switch {
+	case v.startsAgain() || v.own || v.fetch <= 0:
+		return q, false
+	case sub == "workers":
+		return replay.Change{Workers: v.suggestWorkers(c)}, true
+	case sub == "transform" && v.hotPart > 0:
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
+	case sub == "storage" && v.locked(c):
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
+	case sub == "storage":
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.stored(c)}}}, true
+	}
+	return q, false
+}
+
+// ByReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes off,
+// and what cores lose that it makes busy; the upper bound does without the second.
+func ByReplay(f *finding.Finding, c *facts.Facts, before, after float64) {
+	mean := c.B.Mean()
+	left := after / before * mean
+	most := max(mean-left-f.Cost, 0)
+	if f.Busy > 0 {
+		left *= slower(c, f.Busy, mean, left)
+	}
+	mid := max(mean-left-f.Cost, 0)
+	f.Step = finding.Bounds(min(f.Step.Low, price.Replayed.Bounds().Low*mid), mid, max(f.Step.High, mid))
+	saved := []wording.Fact{wording.Time("saved", before-after), wording.Time("after", after), wording.Time("before", before)}
+	text := wording.Say("input.replayed", saved...)
+	if f.Busy > 0 {
+		f.Step.High = max(most, mid)
+		text = wording.Say("input.replayed-costs", append(saved, wording.Time("back", mean*(1-after/before)-mid))...)
+	}
+	f.Run = c.OverRun(f.Step)
+	f.Evidence = append(f.Evidence, text)
+}

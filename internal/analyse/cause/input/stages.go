@@ -1,0 +1,201 @@
+package input
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+	"slices"
+	"strings"
+)
+
+// inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
+func inputOfSelf(c *facts.Facts, v *inputView) {
+	sm := &c.P.Samples
+	v.cls = c.C
+	queued, all := 0, 0.0
+	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	})
+	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
+	inner := make([]facts.Chain, 0, len(chains))
+	for _, ch := range chains {
+		i := c.B.Samples[ch.Index].Index
+		all += ch.Weight
+		if !fetchesItself(c.C, sm.Stack[i]) && facts.Sleeping(sm, i) && c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 {
+			queued++
+		}
+		k := 0
+		for k < len(ch.Frames) && c.Drivers[facts.KeyOf(&ch.Frames[k])] {
+			k++
+		}
+		ch.Frames = ch.Frames[k:]
+		inner = append(inner, ch)
+		v.see(c.C, sm, i, ch)
+	}
+	v.settle(inner, nil, all)
+	v.queued = float64(queued) / float64(max(v.samples, 1))
+	v.maker, v.served = makes(c, v)
+}
+
+// inputOfWorkers looks at what the workers did while they fetched.
+func inputOfWorkers(c *facts.Facts, v *inputView) {
+	var chains []facts.Chain
+	all, fetches, fetchTime := 0.0, 0.0, 0.0
+	for _, w := range v.serving {
+		fetches += float64(len(w.Fetches))
+		fetchTime += w.Mean * float64(len(w.Fetches))
+		got := facts.ChainsOf(w.Cls, &w.P.Samples, w.Samples, func(int, *analyse.Attributed) bool { return true })
+		for _, ch := range got {
+			v.see(w.Cls, &w.P.Samples, w.Samples[ch.Index].Index, ch)
+		}
+		chains = append(chains, got...)
+		all += facts.Sum(got)
+		v.cls = w.Cls
+	}
+	if fetches > 0 {
+		v.fetch = fetchTime / fetches
+	}
+	v.uneven()
+	slices.Sort(v.asks)
+	v.settle(chains, facts.WorkerMains(chains), all)
+	v.maker, v.served = makes(c, v)
+}
+
+// see counts one sample of the fetch.
+func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch facts.Chain) {
+	v.samples++
+	if facts.Sleeping(sm, i) {
+		v.asleep = append(v.asleep, ch)
+	} else {
+		v.awake = append(v.awake, ch)
+	}
+	if released(sm, i) {
+		v.native++
+	}
+	if sm.State[i] == model.StateCPU && sm.Flags[i]&model.SampleRunsPython != 0 && sm.Flags[i]&model.SampleInNative == 0 && cls.Info(sm.Stack[i]).UserLeaf {
+		v.plain = append(v.plain, ch)
+	}
+	if asks(cls, sm, i) {
+		v.asks = append(v.asks, sm.Time[i])
+	}
+}
+
+// settle turns the counts of samples into shares and finds the place with most of the fetch.
+func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, all float64) {
+	if v.samples == 0 {
+		return
+	}
+	n := float64(v.samples)
+	v.blocked, v.native, v.mains = float64(len(v.asleep))/n, v.native/n, mains
+	if v.hot, v.hotOK = facts.Hottest(chains, mains); all > 0 {
+		v.hotPart = v.hot.Unit / all
+	}
+	v.all = all
+}
+
+// freed is the share of the fetch in which what the hot function made is let go. CPython takes a function's frame off the stack before it clears
+// its variables, so that samples see this at the line that called it. In the zoo's programs it was 4 to 6 % of a fetch, and went with the function.
+func (v *inputView) freed() float64 {
+	if !v.hotOK || v.all <= 0 {
+		return 0
+	}
+	hot := facts.KeyOf(&v.hot.Frame)
+	callers := map[facts.PlaceKey]bool{}
+	for _, ch := range v.awake {
+		for i := 1; i < len(ch.Frames); i++ {
+			if facts.KeyOf(&ch.Frames[i]) == hot {
+				callers[facts.PlaceKey{F: facts.KeyOf(&ch.Frames[i-1]), Line: ch.Frames[i-1].Line}] = true
+				break
+			}
+		}
+	}
+	t := 0.0
+	for _, ch := range v.plain {
+		if n := len(ch.Frames); n > 0 && facts.KeyOf(&ch.Frames[n-1]) != hot && callers[facts.PlaceKey{F: facts.KeyOf(&ch.Frames[n-1]), Line: ch.Frames[n-1].Line}] {
+			t += ch.Weight
+		}
+	}
+	return min(t/v.all, 1-v.hotPart)
+}
+
+// lead makes the place one of the stage that is blamed: where the fetch sleeps for storage, where it works for a transformation. Without
+// that a line that sleeps for somewhat less than half of the fetch would stand for one that computes.
+func (v *inputView) lead(sub string) {
+	chains := v.awake
+	switch {
+	case v.own:
+		return
+	case sub == "storage" && v.blocked >= 0.5:
+		chains = v.asleep
+	case sub != "transform":
+		return
+	case v.light() && v.hotPart < price.HotFetch:
+		v.hotOK, v.hotPart = false, 0 // the time is the loader's own: items one by one, and their collation
+		return
+	}
+	if sp, ok := facts.Hottest(chains, v.mains); ok && v.all > 0 && (facts.KeyOf(&sp.Frame) != facts.KeyOf(&v.hot.Frame) || sp.Frame.Line != v.hot.Frame.Line) {
+		v.hot, v.hotPart = sp, sp.Unit/v.all
+	}
+}
+
+// fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the
+// data set's own.
+func fetchesItself(cls *analyse.FrameClasses, id model.StackID) (itself bool) {
+	cls.Walk(id, func(fr model.FrameID) bool {
+		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
+		return !itself
+	})
+	return itself
+}
+
+// asks says that a sample of a fetch waits for what another thread or process makes: in a queue, a pipe or a connection.
+func asks(cls *analyse.FrameClasses, sm *model.Samples, i int) bool {
+	info := cls.Info(sm.Stack[i])
+	if !fetchesItself(cls, sm.Stack[i]) {
+		return false
+	}
+	if info.Acts&analyse.ActQueue != 0 {
+		return true
+	}
+	if !facts.Sleeping(sm, i) || !info.UserLeaf {
+		return false
+	}
+	fr := &cls.Stacks.Frames[info.User]
+	return pysource.AsksFor(cls.Source(cls.Strings.Text(fr.File), int(fr.Line)))
+}
+
+// asking says that the fetch mostly waits for what another thread or process makes.
+func (v *inputView) asking() bool { return v.samples > 0 && 2*len(v.asks) >= v.samples }
+
+// makes finds who computes what the fetch waits for, in this process or one beside it. One that only sleeps or reads itself stands for
+// storage; ok is false then.
+func makes(c *facts.Facts, v *inputView) (o facts.OtherSide, ok bool) {
+	if !v.asking() || len(v.asks) < facts.MinSamples {
+		return o, false
+	}
+	o, ok = c.WaitedForAt(v.asks)
+	return o, ok && o.Asleep < 0.5
+}
+
+// serve says who makes what is waited for, and where.
+func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
+	f.Title = wording.Say("input.title-maker", wording.Share("share", f.Share), c.Said(), wording.Named("side", v.maker.Process))
+	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.Samples), wording.Named("side", v.maker.Process),
+		wording.Named("in", finding.In(v.maker.Place))))
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-maker"), wording.Say("input.fix-maker-workers")}
+	if v.maker.Own {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-maker-own"))
+	}
+}
+
+// ask says that the fetch waits for an answer of which nothing else is known.
+func (v *inputView) ask(c *facts.Facts, f *finding.Finding) {
+	f.Title = wording.Say("input.title-ask", wording.Share("share", f.Share), c.Said())
+	f.Fix.Advice = []wording.Text{wording.Say("input.fix-ask")}
+	v.proposeWorkers(c, f)
+	f.Fix.Action.Uncertain = true
+}

@@ -1,0 +1,217 @@
+package launch
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
+	"math"
+	"slices"
+)
+
+// launchOps is the account of operators as this rule looks at it.
+type launchOps struct{ *analyse.OpAccount }
+
+// FindLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
+func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	o := c.B.Ops
+	if o != nil && !c.B.PerStep && len(c.Calling) > 0 {
+		return launchOfRun(c, l)
+	}
+	if o == nil || o.Top < facts.LaunchOpsPerStep {
+		return nil
+	}
+	calls := callingsOf(c, l)
+	python, small := callingTime(c, l, calls)
+	t := small + python
+	busy := (c.B.Part(analyse.PartPython) + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
+	if c.Share(t) < price.LaunchShare || busy <= 0 || o.Top/busy < facts.LaunchOpsPerMs {
+		return nil
+	}
+	return launchFindings(c, calls, small, python)
+}
+
+// callingTime is the interpreter's time around operators and the time in small ones, ns over the windows, without what is claimed already.
+func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, small float64) {
+	o, ops := c.B.Ops, c.B.Part(analyse.PartOps)
+	if len(c.B.Samples) < 40 || calls.few() { // too few to tell lines apart
+		python = facts.Sum(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, c.PythonSamples(l, true)))
+		if python == 0 && len(c.B.Samples) < 40 {
+			python = c.B.Part(analyse.PartPython)
+		}
+		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
+		others := max(l.SampledOps()-l.SmallOps(), 0)
+		return python, max(ops*min(o.SmallTime/max(o.Time, 1), 1)-l.SmallOps(), 0) * max(1-others/max(ops-l.SmallOps(), 1), 0)
+	}
+	all := 0.0
+	for k := range c.B.Samples {
+		if a := &c.B.Samples[k]; a.Part == analyse.PartOps {
+			all += a.Weight
+		}
+	}
+	for _, ch := range slices.Concat(calls.first, calls.backward, calls.optimizer) {
+		if c.B.Samples[ch.Index].Part == analyse.PartOps {
+			small += ch.Weight * ops / max(all, 1)
+		} else {
+			python += ch.Weight
+		}
+	}
+	return python, small
+}
+
+// launchFindings names those who call tiny operators, small and python ns over the windows, each with its own part of that time: what
+// ends one leaves the others.
+func launchFindings(c *facts.Facts, calls callings, small, python float64) []finding.Draft {
+	var out []finding.Draft
+	for i, site := range launchSites(c, calls, small, python) {
+		share, least := launchShareOf(c, site.time()), price.LaunchShare
+		switch site.kind {
+		case launchLoop, launchCells, launchOptimizer:
+			if !site.placed || site.kind == launchOptimizer || !c.Drivers[facts.KeyOf(&site.at.Frame)] {
+				least = finding.Floor // their cure is clear, and nothing else stands on their lines
+			}
+		case launchSpread:
+			least = 2 * price.LaunchShare
+		}
+		if i == 0 || share >= least {
+			out = append(out, launchFinding(c, &site))
+		}
+	}
+	return out
+}
+
+func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
+	o, gc := c.B.Ops, 0.0
+	if site.placed && (site.kind == launchLoop || site.kind == launchCells) {
+		at := site.at
+		at.Unit = site.time()
+		gc = c.Collections(at)
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: launchShareOf(c, site.time()+gc), Confidence: c.Basis(len(c.B.Samples))},
+		finding.Parts{analyse.PartOps: site.ops, analyse.PartPython: site.python})
+	if site.placed {
+		f.Where = c.Where(site.at)
+	}
+	per := c.PerStep(site.time() + gc)
+	f.Step = f.By(launchOps{o}.gone(site)).Times(per)
+	f.Run = c.OverRun(f.Step)
+	f.Evidence = []wording.Text{
+		launchCount(c),
+		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.PerStep(site.ops)),
+			wording.Time("python", c.PerStep(site.python)), c.Said()),
+	}
+	if gc > 0 {
+		f.Claim.Parts[analyse.PartGC] = gc
+		f.Evidence = append(f.Evidence, c.CollectionsText(gc))
+	}
+	if site.backward {
+		f.Evidence = append(f.Evidence, wording.Say("launch.backward"))
+	}
+	f.Evidence = append(f.Evidence, launchLines(c, site)...)
+	launchWords(c, &f.Finding, site)
+	return f
+}
+
+// gone is the share of a site's calling that its cure ends.
+func (o launchOps) gone(site *launchSite) price.Row {
+	switch {
+	case site.kind == launchOptimizer:
+		return price.CallsOptimizer
+	case site.kind == launchSpread || site.kind == launchCall && site.backward:
+		return price.CallsSpread
+	}
+	gone := o.batched()
+	row := price.CallsBatched
+	row.Low, row.Mid = row.Low*gone, gone
+	return row
+}
+
+// launchCount says how many operators there are.
+func launchCount(c *facts.Facts) wording.Text {
+	o := c.B.Ops
+	if !c.B.PerStep && len(c.Calling) > 0 {
+		return wording.Say("launch.count-run", wording.Count("ops", math.Round(o.Top*float64(o.Steps))),
+			wording.Time("traced", analyse.UnionTime(o.Slices)), wording.Share("share", o.Small/max(o.Top, 1)))
+	}
+	return wording.Say("launch.count", wording.Count("ops", math.Round(o.Top)), wording.Count("small", math.Round(o.Small)), c.Said())
+}
+
+// launchTexts are the texts about one kind of site, by their ids.
+type launchTexts struct {
+	title, fix string
+	caveats    []string
+}
+
+// textsOf chooses the texts by what calls and what would end it.
+func textsOf(site *launchSite) launchTexts {
+	switch site.kind {
+	case launchCells:
+		return launchTexts{"launch.title", "launch.fix-cells", []string{"launch.caveat-generating"}}
+	case launchCall:
+		out := launchTexts{"launch.title", "launch.fix-call", []string{"launch.caveat-traced"}}
+		if site.backward {
+			out.caveats = append(out.caveats, "launch.caveat-larger-batches")
+		}
+		out.caveats = append(out.caveats, "launch.caveat-compile")
+		return out
+	case launchSpread:
+		return launchTexts{"launch.title-spread", "launch.fix-spread", []string{"launch.caveat-traced", "launch.caveat-graph-breaks"}}
+	case launchOptimizer:
+		out := launchTexts{"launch.title-optimizer", "launch.fix-optimizer", []string{"launch.caveat-traced", "launch.caveat-optimizers"}}
+		switch {
+		case site.own:
+			out.fix = "launch.fix-own-optimizer"
+		case site.lists:
+			out.title, out.fix = "launch.title-lists", "launch.fix-lists"
+		}
+		return out
+	}
+	return launchTexts{"launch.title", "launch.fix-loop", []string{"launch.caveat-traced", "launch.caveat-form"}}
+}
+
+// launchWords says what is called too often and what would end it.
+func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
+	share := wording.Say("common.share", wording.Share("share", f.Share), c.Said())
+	if !c.B.PerStep {
+		share = wording.Say("launch.share-run", wording.Share("share", f.Share))
+	}
+	texts := textsOf(site)
+	f.Title = wording.Say(texts.title, wording.With("share", share))
+	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	f.Caveat = nil
+	for _, id := range texts.caveats {
+		f.Caveat = append(f.Caveat, wording.Say(id))
+	}
+}
+
+// launchLines says which lines share the calling, where more than one has much of it.
+func launchLines(c *facts.Facts, site *launchSite) []wording.Text {
+	all := 0.0
+	for i := range site.lines {
+		all += site.lines[i].Line
+	}
+	var list wording.Text
+	n := 0
+	for _, line := range site.lines {
+		if 3*line.Line < site.lines[0].Line || n == 4 {
+			continue
+		}
+		share, at := wording.Share("share", line.Line/max(all, 1)), wording.Named("at", finding.Place(c.Where(line)))
+		if n++; n == 1 {
+			list = wording.Say("launch.line", share, at)
+		} else {
+			list = wording.Say("launch.line-next", wording.With("lines", list), share, at)
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	return []wording.Text{wording.Say("launch.lines", wording.With("lines", list))}
+}
+
+// batched is the share of the calling that goes away when what is done one by one is done at once: each of the different
+// operators is still called, and reads and writes what all of them did before.
+func (o launchOps) batched() float64 {
+	return 1 - min(max(float64(len(o.Names))/max(o.Top, 1), price.CallsStayLeast), price.CallsStayMost)
+}

@@ -1,0 +1,311 @@
+package launch
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/model"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// launchKind says what calls tiny operators, which decides what would end it.
+type launchKind uint8
+
+const (
+	launchLoop      launchKind = iota // a loop of the user's own over elements
+	launchCells                       // a loop that calls a cell of a recurrent layer for each element
+	launchCall                        // a call that is made for too little work, such as a model's for one request
+	launchSpread                      // many lines, of which none stands out
+	launchOptimizer                   // the optimizer's step
+)
+
+// launchSite is one origin of tiny operators.
+type launchSite struct {
+	kind        launchKind
+	at          facts.Spot
+	placed      bool
+	ops, python float64      // ns over the windows: in small operators, and in the interpreter around them
+	own         bool         // the optimizer is the user's own
+	lists       bool         // the optimizer works on lists of parameters already
+	backward    bool         // the backward pass through what the site calls is part of it
+	lines       []facts.Spot // its lines, most first
+}
+
+func (s *launchSite) time() float64 { return s.ops + s.python }
+
+// add counts samples of calling as the site's, or a part of them.
+func (s *launchSite) add(c *facts.Facts, chains []facts.Chain, part float64) {
+	for i := range chains {
+		if c.B.Samples[chains[i].Index].Part == analyse.PartOps {
+			s.ops += part * chains[i].Weight
+		} else {
+			s.python += part * chains[i].Weight
+		}
+	}
+}
+
+// Limits on where tiny operators come from.
+const (
+	// loopOpsPerLine is the number of operators per step and line from which a loop around that line must be at work.
+	loopOpsPerLine = 40
+	// maxLaunchPlaces is the number of places that are told besides the optimizer.
+	maxLaunchPlaces = 2
+)
+
+// launchSites splits the calling of tiny operators, small and python ns over the windows, by who calls: the optimizer, the place
+// from which most others come, and the rest; most first.
+func launchSites(c *facts.Facts, calls callings, small, python float64) []launchSite {
+	first, backward, optimizer := calls.first, calls.backward, calls.optimizer
+	if calls.few() {
+		return []launchSite{{kind: launchSpread, ops: small, python: python}}
+	}
+	var out []launchSite
+	if site, ok := optimizerSite(c, optimizer); ok {
+		out = append(out, site)
+	} else {
+		backward = append(backward, optimizer...) // no place of its own
+	}
+	out = append(out, otherSites(c, first, backward)...)
+	ops, around := 0.0, 0.0
+	for i := range out {
+		ops, around = ops+out[i].ops, around+out[i].python
+	}
+	for i := range out {
+		out[i].ops *= small / max(ops, 1)
+		out[i].python *= python / max(around, 1)
+	}
+	slices.SortStableFunc(out, func(a, b launchSite) int { return cmp.Compare(b.time(), a.time()) })
+	return out
+}
+
+// callings are the samples in operators and in the interpreter around them: of the backward pass, of the optimizer, and of all that
+// comes first.
+type callings struct{ first, backward, optimizer []facts.Chain }
+
+// few says that they are too few to tell who calls.
+func (k callings) few() bool { return len(k.first)+len(k.backward)+len(k.optimizer) < facts.MinSamples }
+
+// callingsOf finds them. Of the operators' time only what small ones take counts.
+func callingsOf(c *facts.Facts, l finding.Ledger) (k callings) {
+	around := c.PythonSamples(l, true)
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *analyse.Attributed) bool {
+		return a.Part == analyse.PartOps && !l.Taken(i) && (c.B.PerStep || len(c.Calling) == 0 || c.Calls(a)) || around(i, a)
+	}) {
+		switch acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts; {
+		case acts&analyse.ActOptimizer != 0:
+			k.optimizer = append(k.optimizer, ch)
+		case acts&analyse.ActBackward != 0:
+			k.backward = append(k.backward, ch)
+		default:
+			k.first = append(k.first, ch)
+		}
+	}
+	o := launchOps{c.B.Ops}
+	sizes := sizesByLine(c)
+	leaveSmall(c, k.optimizer, sizes, evenly(c, o.smallShare(o.OptimizerTime, o.OptimizerSmall)))
+	leaveSmall(c, k.backward, sizes, evenly(c, o.smallShare(o.BackwardTime, o.BackwardSmall)))
+	leaveSmall(c, k.first, sizes, byPython(c, o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
+	return k
+}
+
+// optimizerSite is the optimizer's step; false where too few samples show it, or where it is fused already.
+func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
+	site := launchSite{kind: launchOptimizer, lines: facts.LineTimes(facts.UpToDriver(chains, c.Drivers))}
+	site.add(c, chains, 1)
+	if len(chains) < facts.MinSamples || site.time() <= 0 {
+		return site, false
+	}
+	forms := map[string]float64{}
+	for i := range chains {
+		forms[optimizerForm(c, c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index])] += chains[i].Weight
+	}
+	site.own = c.OwnOptimizer(chains)
+	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
+	site.at, site.placed = facts.Hottest(chains, c.Drivers)
+	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])
+}
+
+// optimizerForm begins the name of the function of torch.optim's that updates the parameters in a stack: it says whether one by one, by
+// lists, or at once. It is empty elsewhere in an optimizer.
+func optimizerForm(c *facts.Facts, id model.StackID) (form string) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		if c.C.File(f.File) == analyse.FileUser {
+			return false
+		}
+		for _, start := range []string{"_single_tensor", "_multi_tensor", "_fused"} {
+			if strings.HasPrefix(c.Text(f.Function), start) {
+				form = start
+			}
+		}
+		return form == ""
+	})
+	return form
+}
+
+// otherSites are the places from which the remaining operators come, and what else calls them. The backward pass is as long as what was
+// called for it before: the sites through which one goes share it.
+func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
+	var out []launchSite
+	var firsts []float64 // time of each before the backward pass, 0 where none goes through it
+	left, all, without := first, facts.Sum(first), 0.0
+	for len(out) < maxLaunchPlaces {
+		site, main, rest, ok := launchPlace(c, left)
+		if !ok {
+			break
+		}
+		time := facts.Sum(main)
+		if site.kind == launchLoop && withoutGradient(c, site.at, (without+time)/max(all, 1)) {
+			without, time = without+time, 0
+		}
+		out, firsts, left = append(out, site), append(firsts, time), rest
+	}
+	if len(left) > 0 || len(out) == 0 {
+		site := launchSite{kind: launchSpread, lines: facts.LineTimes(left)}
+		site.add(c, left, 1)
+		out, firsts = append(out, site), append(firsts, max(facts.Sum(left), 1))
+	}
+	shared := 0.0
+	for _, t := range firsts {
+		shared += t
+	}
+	for i := range out {
+		if part := firsts[i] / max(shared, 1); part > 0 && len(backward) > 0 {
+			out[i].add(c, backward, part)
+			out[i].backward = true
+		}
+	}
+	return out
+}
+
+// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out.
+func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
+	sp, ok := facts.Hottest(first, c.Drivers)
+	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
+		return site, nil, nil, false
+	}
+	main, rest = throughSpot(c, first, sp)
+	calls := facts.UpToDriver(first, c.Drivers)
+	if o := c.B.Ops; (o.Top-o.OptimizerTop-o.BackwardTop)*facts.Sum(main)/facts.Sum(first) < loopOpsPerLine*float64(busyLines(main)) {
+		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
+		call, ok := facts.Hottest(calls, c.Drivers)
+		if !ok || even(calls, call, c.Drivers) {
+			return site, nil, nil, false
+		}
+		site = launchSite{kind: launchCall, at: call, placed: true, lines: facts.LineTimes(calls)}
+		site.add(c, first, 1)
+		return site, first, nil, true
+	}
+	if even(first, sp, c.Drivers) {
+		return site, nil, nil, false
+	}
+	site = launchSite{kind: launchLoop, at: sp, placed: true, lines: facts.LineTimes(main)}
+	switch {
+	case through(c, main, "/torch/nn/modules/rnn.py", "Cell."):
+		site.kind = launchCells
+	case through(c, main, "/torch/nn/modules/module.py", "call_impl"):
+		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
+		site.kind = launchCall
+		if call, ok := facts.Hottest(facts.UpToDriver(main, c.Drivers), c.Drivers); ok {
+			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
+		}
+	}
+	site.add(c, main, 1)
+	return site, main, rest, true
+}
+
+// throughSpot splits chains into those that pass through a spot's function, whoever calls it, and the others: what ends the calling there
+// ends it for a validation, too. Of a function that drives the loop only the spot itself counts.
+func throughSpot(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest []facts.Chain) {
+	if c.Drivers[facts.KeyOf(&sp.Frame)] {
+		return membersAndRest(chains, sp)
+	}
+	for _, ch := range chains {
+		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == facts.KeyOf(&sp.Frame) }) {
+			main = append(main, ch)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	return main, rest
+}
+
+// membersAndRest splits chains into those of a spot and the others.
+func membersAndRest(chains []facts.Chain, sp facts.Spot) (main, rest []facts.Chain) {
+	taken := map[int]bool{}
+	for _, m := range sp.Members {
+		taken[m] = true
+	}
+	for _, ch := range chains {
+		if taken[ch.Index] {
+			main = append(main, ch)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	return main, rest
+}
+
+// busyLines is the number of lines that have a noticeable share of the chains' time, at least 1.
+func busyLines(chains []facts.Chain) int {
+	n, all := 0, facts.Sum(chains)
+	for _, line := range facts.LineTimes(chains) {
+		n += finding.Btoi(line.Line >= price.LaunchFaint*all)
+	}
+	return max(n, 1)
+}
+
+// even says that the chains' time is spread over so many lines that none stands out: the spot, which has most, has less than most of it
+// and not clearly more than the next one.
+func even(chains []facts.Chain, sp facts.Spot, drivers map[facts.FuncKey]bool) bool {
+	all, entropy := facts.Sum(chains), 0.0
+	if _, rest := membersAndRest(chains, sp); 3*sp.Unit >= all {
+		if next, ok := facts.Hottest(rest, drivers); !ok || 2*sp.Unit >= 3*next.Unit {
+			return false
+		}
+	}
+	for _, line := range facts.LineTimes(chains) {
+		if p := line.Line / all; p > 0 {
+			entropy -= p * math.Log(p)
+		}
+	}
+	return sp.Unit < price.LaunchMost*all && math.Exp(entropy) >= price.LaunchEven
+}
+
+// through says that below the user's frame most of the time passes through a file's functions, those with a part of the name.
+func through(c *facts.Facts, chains []facts.Chain, file, function string) bool {
+	t := 0.0
+	for i := range chains {
+		if c.Passes(c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index], file, function, true) {
+			t += chains[i].Weight
+		}
+	}
+	return t >= price.LaunchMost*facts.Sum(chains)
+}
+
+// withoutGradient says that no backward pass went through what a place called in traced steps: as samples there tell, or where they are
+// too few, because so few operators have a gradient that what else is called accounts for them: all but part of the calling, its own
+// and what has no gradient already.
+func withoutGradient(c *facts.Facts, sp facts.Spot, part float64) bool {
+	u := analyse.UntrackedWork(c.S, c.B)
+	if u == nil {
+		return false
+	}
+	seen, apart := 0, 0
+	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
+		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
+			return facts.KeyOf(&f) == facts.KeyOf(&sp.Frame) && (!c.Drivers[facts.KeyOf(&f)] || f.Line == sp.Frame.Line)
+		}) {
+			seen++
+			apart += finding.Btoi(facts.Inside(u.Runs, at))
+		}
+	})
+	if seen >= facts.BesideTraced {
+		return float64(seen-apart) <= price.BesideTracked*float64(seen)
+	}
+	return float64(u.Tracked) <= (1-part)*float64(u.Tracked+u.Apart)
+}

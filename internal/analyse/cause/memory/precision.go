@@ -1,0 +1,168 @@
+package memory
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// FindPrecision names matrix products and convolutions in fp32 on a device whose matrix units would be several times faster.
+func FindPrecision(t *traced.Traced, _ finding.Ledger) []finding.Draft {
+	w := plainWork{}
+	if shapesKnown(t) {
+		w = plainOperators(t)
+	} else {
+		w = plainKernels(t)
+	}
+	if w.time == 0 {
+		return nil
+	}
+	mid := w.gain / w.time
+	// An operator's kernels may be of other kinds as well, such as conversions of its inputs, which are not its own to claim.
+	w.time = min(w.time, t.ClassTime(traced.ProductClasses))
+	row := price.MatrixUnits
+	row.Range = finding.Bounds(row.Low*mid, mid, min(row.High*mid, price.UnitsMost))
+	f := t.KernelFinding(finding.Precision, w.time, w.at, "precision.plain", row)
+	facts := append([]wording.Fact{wording.Time("time", w.time), wording.Named("device", w.peaks.Name)}, w.most...)
+	f.Evidence = append([]wording.Text{wording.Say(w.said, facts...)}, w.more...)
+	tf32 := w.peaks.Rates[analyse.TF32] >= price.WorthUnits*w.peaks.Rates[analyse.FP32]
+	switch {
+	case tf32:
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-tf32")}
+		f.Fix.Action = finding.NewLine(`torch.set_float32_matmul_precision("high")`)
+	case w.before8:
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float16")}
+		f.Fix.Action = finding.NewLine(`with torch.autocast("cuda", torch.float16):`)
+	default:
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-half")}
+		f.Fix.Action = finding.NewLine(`with torch.autocast("cuda", torch.bfloat16):`)
+	}
+	f.Caveat = append(f.Caveat, wording.Say("precision.caveat-digits"))
+	return []finding.Draft{f}
+}
+
+// plainWork is what products and convolutions in fp32 take without matrix units.
+type plainWork struct {
+	time, gain float64 // ns of kernels, added up, and how much of it matrix units save
+	peaks      *analyse.PeakRates
+	before8    bool // a CUDA device of a compute capability below 8: no matrix unit takes bfloat16
+	at         analyse.Where
+	said       string         // the text of the evidence
+	most       []wording.Fact // what takes most of the time, by name
+	more       []wording.Text
+}
+
+// add counts kernel time on a device with such peaks; it is left out where matrix units are not much faster.
+func (w *plainWork) add(time float64, peaks *analyse.PeakRates, device *model.GPU) bool {
+	ratio := unitsRatio(peaks)
+	if ratio < price.WorthUnits {
+		return false
+	}
+	w.time += time
+	w.gain += time * (1 - 1/max(ratio*price.UnitsReached.Mid, price.UnitsLeast))
+	w.peaks = peaks
+	w.before8 = w.before8 || device != nil && device.ComputeMajor > 0 && device.ComputeMajor < 8
+	return true
+}
+
+// unitsRatio is by how much a device's matrix units are faster than its fp32; 0 unknown.
+func unitsRatio(p *analyse.PeakRates) float64 {
+	if p == nil || p.Rates[analyse.FP32] <= 0 {
+		return 0
+	}
+	return max(p.Rates[analyse.TF32], p.Rates[analyse.FP16]) / p.Rates[analyse.FP32]
+}
+
+// shapesKnown says that operators of known shapes launched enough of the kernels' time to judge by them.
+func shapesKnown(t *traced.Traced) bool {
+	covered, all := 0.0, 0.0
+	for _, r := range t.Rooflines() {
+		covered += float64(r.Covered)
+		all += float64(r.Kernels)
+	}
+	return covered > price.RatesKnown*all
+}
+
+// plainOperators adds up operators whose recorded inputs are in fp32.
+func plainOperators(t *traced.Traced) (w plainWork) {
+	if fp32InMatrixUnits(t) {
+		return w
+	}
+	var best analyse.OpWork
+	for i := range t.Parts {
+		r := t.Parts[i].Roofline
+		if r == nil {
+			continue
+		}
+		for _, op := range r.Ops {
+			if op.Format != analyse.FP32 || op.Limit > 0 && op.Limit < 0.5*op.Peak {
+				continue // bound by memory: another format of its inputs is what would help, not the units
+			}
+			if w.add(float64(op.Device), r.Peaks, t.Parts[i].Device) && op.Device > best.Device {
+				best = op
+			}
+		}
+	}
+	w.at, w.said = analyse.Where{Op: best.Name}, "precision.operators"
+	w.most = []wording.Fact{wording.Named("op", best.Name), wording.Named("shapes", finding.Cut(best.Shapes, 80))}
+	if best.TFLOPs > 0 {
+		w.more = []wording.Text{wording.Say("precision.rate", wording.Value("rate", best.TFLOPs), wording.Value("peak", best.Peak),
+			wording.Named("op", best.Name))}
+	}
+	return w
+}
+
+// plainNames mark kernels of NVIDIA's libraries for products and convolutions of fp32 in the ordinary units, by name: single-precision
+// BLAS and cuDNN kernels of a generation and cuDNN's older ones, CUTLASS's without matrix instructions, and memory-efficient attention's.
+var plainNames = regexp.MustCompile(`(maxwell|pascal|volta|turing|ampere)_s(gemm|cudnn|gcudnn)_|cutlass_\w*simt_sgemm_|_f32f32_f32f32_f32_\w*ffma|fmha_cutlass[FB]_f32_|implicit_convolve_sgemm<float, float|(dgrad|wgrad)\w*_engine<float,`)
+
+// plainKernels adds up kernels whose names tell, where the trace holds no shapes or its kernels no operators (CUDA graphs).
+func plainKernels(t *traced.Traced) (w plainWork) {
+	if len(t.Parts) == 0 || t.Parts[0].Device == nil {
+		return w
+	}
+	device := t.Parts[0].Device
+	peaks := analyse.PeaksOf(*device)
+	var best *analyse.Kernel
+	n := int64(0)
+	for i := range t.Kernels {
+		k := &t.Kernels[i]
+		if slices.Contains(traced.ProductClasses, k.Class) && plainNames.MatchString(k.Name) && w.add(float64(k.Dur), peaks, device) {
+			n += k.Count
+			if best == nil || k.Dur > best.Dur {
+				best = k
+			}
+		}
+	}
+	if best != nil {
+		w.at, w.said, w.most = best.Where, "precision.kernels", []wording.Fact{wording.Named("kernel", finding.Cut(best.Name, 60))}
+		if w.at.Op == "" {
+			w.at.Op = best.Launcher
+		}
+		w.more = []wording.Text{wording.Say("precision.no-shapes", wording.Count("n", n))}
+	}
+	return w
+}
+
+// fp32InMatrixUnits says that most time of kernels for products and convolutions is in kernels that name matrix units: TF32 is allowed
+// already, or the inputs that look like fp32 are cast inside.
+func fp32InMatrixUnits(t *traced.Traced) bool {
+	with, all := 0.0, 0.0
+	for i := range t.Kernels {
+		k := &t.Kernels[i]
+		if k.Class != analyse.ClassMatmul && k.Class != analyse.ClassConvolution {
+			continue
+		}
+		all += float64(k.Dur)
+		if k.TensorCores || strings.Contains(k.Name, "tf32") {
+			with += float64(k.Dur)
+		}
+	}
+	return all > 0 && with > 0.5*all
+}

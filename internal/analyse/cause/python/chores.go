@@ -1,0 +1,100 @@
+package python
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+	"strings"
+)
+
+// chore is work of a library that is one thing to the user, whichever operators it calls on its way and however long the
+// interpreter takes for it.
+type chore struct {
+	files []string // parts of paths; with "*" the end of the path of a module of the standard library
+	// ids of texts
+	title, evidence, fix, caveat string
+}
+
+// chores are looked for in this order; a sample is of the first whose files lie below the user's code.
+var chores = []chore{
+	{files: []string{"/torch/_tensor_str.py", "/numpy/_core/arrayprint.py", "/numpy/core/arrayprint.py", "/pandas/io/formats/"},
+		title: "python.title-text", evidence: "python.text", fix: "python.fix-text", caveat: "python.caveat-text"},
+	{files: []string{"*/copy.py"},
+		title: "python.title-copies", evidence: "python.copies", fix: "python.fix-copies", caveat: "python.caveat-copies"},
+}
+
+// FindChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
+// before launch and python, which would see many small operators or a busy interpreter there.
+func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+	known := map[model.Str]int{}
+	var out []finding.Draft
+	for i := range chores {
+		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+			switch a.Part {
+			case analyse.PartPython, analyse.PartOps, analyse.PartSync, analyse.PartGC:
+				return choreOf(c, c.P.Samples.Stack[a.Index], known) == i
+			}
+			return false
+		})
+		sp, ok := facts.Hottest(chains, c.Drivers)
+		if ok && c.Share(sp.Unit) >= finding.Floor && sp.Samples >= facts.MinSamples {
+			out = append(out, choreFinding(c, &chores[i], sp))
+		}
+	}
+	return out
+}
+
+func choreFinding(c *facts.Facts, ch *chore, sp facts.Spot) finding.Draft {
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)}, nil)
+	f.Claim = choreClaim(c, sp.Members)
+	f.Title = wording.Say(ch.title, wording.With("share", c.ShareOf(f.Share, sp.Members)))
+	t := c.PerStep(sp.Unit)
+	f.Step = f.By(price.PythonChore).Sampled(sp.Samples).Scale(t)
+	f.Run = c.OverRun(f.Step)
+	f.Evidence = []wording.Text{wording.Say(ch.evidence, wording.Time("time", t), c.Said())}
+	f.Fix.Advice, f.Caveat = []wording.Text{wording.Say(ch.fix)}, []wording.Text{wording.Say(ch.caveat)}
+	c.Grows(&f.Finding, sp.Members)
+	return f
+}
+
+// choreClaim is a claim to samples (indices of attributed ones) whose operators are all small, and which no later rule shall see.
+func choreClaim(c *facts.Facts, members []int) finding.Claim {
+	claim := finding.Claim{Parts: finding.Parts{}, Samples: members}
+	for _, m := range members {
+		claim.Parts[c.B.Samples[m].Part] += c.B.Samples[m].Weight
+	}
+	claim.Small = claim.Parts[analyse.PartOps]
+	return claim
+}
+
+// choreOf is the chore that a stack's frames below the user's innermost one do, -1 for none. known keeps what files are.
+func choreOf(c *facts.Facts, id model.StackID, known map[model.Str]int) int {
+	found := -1
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		file := c.C.Stacks.Frames[fr].File
+		i, seen := known[file]
+		if !seen {
+			i = choreFile(strings.ReplaceAll(c.Text(file), `\`, "/"))
+			known[file] = i
+		}
+		found = i
+		return i < 0 && c.C.File(file) != analyse.FileUser
+	})
+	return found
+}
+
+// choreFile is the chore that a file is of, -1 for none.
+func choreFile(path string) int {
+	for i := range chores {
+		for _, part := range chores[i].files {
+			end, standard := strings.CutPrefix(part, "*") // of the standard library
+			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) && analyse.ClassifyFile(path) == analyse.FileLibrary && !strings.Contains(path, "-packages/") {
+				return i
+			}
+		}
+	}
+	return -1
+}
