@@ -8,7 +8,7 @@ import _thread
 import os
 import sys
 
-from . import core, life
+from . import core, life, signals
 
 MAX_FRAMES = 100
 MAX_STACKS = 50_000
@@ -38,7 +38,7 @@ def start():
         done = _thread.allocate_lock()
         done.acquire()
         ending.append(done)
-        _thread.start_new_thread(run, (wake, done, 1.0 / min(1000.0, float(core.config["sample"]))))
+        signals.start_thread(run, (wake, done, 1.0 / min(1000.0, float(core.config["sample"]))))
 
 
 ending = []
