@@ -51,7 +51,7 @@ def begin(w):
     global windows, tracker, step_limit, time_limit
     windows = w
     tracker = steps.Steps(finish, w.boundary)
-    step_limit, time_limit = core.config.get("steps") or 0, (core.config.get("duration") or 0) * 1e9
+    step_limit, time_limit = core.config.steps, core.config.duration * 1e9
 
 
 def finish(number, kind, source, t0, t1, items, tid):
@@ -99,7 +99,7 @@ def bound(t):
     core.flush()  # no row follows that would carry what has gathered
     facts.measuring_over = True
     facts.write()
-    if core.config.get("stop_after"):
+    if core.config.stop_after:
         core.note("stopped", "the program was ended after %d steps, as asked" % finished)
         raise core.StopProgram(0)
 
@@ -168,8 +168,8 @@ def name_functions(config):
     if named:
         return
     named.append(True)
-    wanted.extend([("step", name) for name in config.get("step_on") or ()])
-    wanted.extend([("region", name) for name in config.get("region_on") or ()])
+    wanted.extend([("step", name) for name in config.step_on])
+    wanted.extend([("region", name) for name in config.region_on])
     watch_calls()
 
 

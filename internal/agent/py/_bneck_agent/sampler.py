@@ -20,7 +20,7 @@ wake = None
 
 def install(torch):
     """Begins if the launcher asked for it; in forked children again once they have forked."""
-    if core.config.get("sample"):
+    if core.config.sample:
         start()
         life.before_fork.append(stop)
         life.after_fork_parent.append(start)
@@ -38,7 +38,7 @@ def start():
         done = _thread.allocate_lock()
         done.acquire()
         ending.append(done)
-        signals.start_thread(run, (wake, done, 1.0 / min(1000.0, float(core.config["sample"]))))
+        signals.start_thread(run, (wake, done, 1.0 / min(1000.0, core.config.sample)))
 
 
 ending = []

@@ -83,7 +83,7 @@ def first_slice(torch):
     if facts.role in ("launcher", "compile"):
         windows.over = True
         return
-    if core.config.get("emit"):
+    if core.config.emit:
         options.emit(torch, windows)
     version = torch.version
     gpu_build = getattr(version, "cuda", None) or getattr(version, "hip", None)
@@ -110,7 +110,7 @@ def wait_for_device(torch):
 def device_started(torch):
     """The program uses its GPU from here on."""
     marks.device = marks.DeviceClock(torch)
-    if core.config.get("emit") == "nvtx":
+    if core.config.emit == "nvtx":
         options.device_started(torch)
     windows.begin_slices()
     facts.write()
