@@ -115,6 +115,8 @@ class Session:
         if self.averages:
             self.profile.__enter__()
             return
+        from . import kinetoline
+
         autograd = self.torch.autograd
         configuration = self.profile.config()
         if severity is None and find_severity(self.torch) is None:
@@ -122,6 +124,7 @@ class Session:
         try:
             autograd._prepare_profiler(configuration, self.activities)
             silence(self.torch)
+            kinetoline.keep(self.torch)
             autograd._enable_profiler(configuration, self.activities)
         except BaseException:
             speak()

@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 
-from . import core, marks, modules
+from . import core, kinetoline, marks, modules
 
 running = set()  # ids of the program's sessions
 
@@ -77,6 +77,8 @@ def starting(session):
 @core.hook("program-profiler-ended")
 def ended(session):
     """The program's profiler has ended."""
+    if id(session) in running and hasattr(session, "kineto_results"):
+        kinetoline.say(True)
     running.discard(id(session))
     marks.windows.yielded = len(running)
     if not running:
@@ -116,6 +118,7 @@ def wrap_export(kind):
         if thread in exporting:
             return original(self, path, *arguments, **keywords)
         exporting.add(thread)
+        kinetoline.say(False)
         try:
             result = original(self, path, *arguments, **keywords)
         finally:

@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, forks, life, marks, memorycategories, options, profiler, tracebacks
+from . import core, devices, facts, forks, life, marks, memorycategories, options, profiler, tracebacks
 
 windows = None
 
@@ -87,7 +87,7 @@ def first_slice(torch):
         options.emit(torch, windows)
     version = torch.version
     gpu_build = getattr(version, "cuda", None) or getattr(version, "hip", None)
-    if gpu_build and not torch.cuda.is_initialized() and any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")):
+    if gpu_build and not torch.cuda.is_initialized() and devices.there():
         wait_for_device(torch)
         return
     windows.begin_slices()
