@@ -141,20 +141,6 @@ def bound_call():
     return call
 
 
-def by_thread(name):
-    """A callable that calls the calling thread's own callback, without a line of Python: its type's __call__ is a property
-    that reads an attribute of a thread-local object."""
-    from operator import attrgetter
-
-    class Local(_thread._local):
-        def __init__(self):
-            self.callback = getattr(profiler_here(), name)
-
-        __call__ = property(attrgetter("callback"))
-
-    return Local()
-
-
 # Before 3.12: the one profile slot
 
 

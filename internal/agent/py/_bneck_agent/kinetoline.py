@@ -73,9 +73,20 @@ def said(function):
         os.close(memory)
 
 
+def ended(session):
+    """A profiler of torch's has ended; the program's, unless it is marked."""
+    if getattr(session, "kineto_results", None) is not None and not getattr(session, "_bneck_own", False):
+        say(True)
+
+
+def exported():
+    """The program exports a session."""
+    say(False)
+
+
 @core.hook("kineto-line-said")
 def say(ending):
-    """A session of the program's ends (ending) or is exported: what it would have said comes now, of this moment, process and thread."""
+    """What the program would have said when a session ends (ending) or is exported comes now, of this moment, process and thread."""
     global asked, kept
     if kept and ending != at_end:
         return

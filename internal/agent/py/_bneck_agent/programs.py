@@ -55,6 +55,7 @@ def wrap_end(kind):
             return original(self, *arguments)
         finally:
             ended(self)
+            kinetoline.ended(self)
 
     kind.__exit__ = __exit__
 
@@ -77,8 +78,6 @@ def starting(session):
 @core.hook("program-profiler-ended")
 def ended(session):
     """The program's profiler has ended."""
-    if id(session) in running and hasattr(session, "kineto_results"):
-        kinetoline.say(True)
     running.discard(id(session))
     marks.windows.yielded = len(running)
     if not running:
@@ -118,7 +117,7 @@ def wrap_export(kind):
         if thread in exporting:
             return original(self, path, *arguments, **keywords)
         exporting.add(thread)
-        kinetoline.say(False)
+        kinetoline.exported()
         try:
             result = original(self, path, *arguments, **keywords)
         finally:
