@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo attack test check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export bench-diff wheel release pgo ui clean
+.PHONY: build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export bench-diff wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -45,14 +45,34 @@ check-python:
 ALONE = TestExamples|TestForkServer
 unit: build
 	scripts/env.sh newest
-	BOTTLENECK_E2E=newest $(call test,$(RUN),-timeout 20m -skip '^($(ALONE))')
+	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,$(RUN),-timeout 20m -skip '^($(ALONE))$$')
 
-examples: build ## the real programs under the real binary, on the newest PyTorch
-	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))')
+examples: build ## a real program under the real binary, on the newest PyTorch
+	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
+
+# Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
+WIDE_TESTS = TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
+	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
+	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
+	TestProfilerRefuses TestProgramsDoNotNotice TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
+	TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
+WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
+test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
+	scripts/env.sh newest
+	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/ ./internal/agent/,-count=1 -timeout 20m -run '^($(WIDE))$$')
+	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 20m -v -run '^($(ALONE))$$')
+
+# What the inner loop wants: packages whose tests start no PyTorch and no other processes.
+QUICK = . ./internal/analyse/... ./internal/model ./internal/stats ./internal/record ./internal/kineto ./internal/pickle ./internal/sqlite \
+	./internal/view ./internal/compare ./internal/page ./internal/export ./internal/ingest ./internal/testkit
+# Of them, what starts Python all the same.
+NOT_QUICK = TestLightningTableIsWhatLightningPrints|TestCallsTableIsWhatPstatsPrints
+quick: ## the tests of a minute: reading, analysing, showing
+	$(GO) test -short -skip '^($(NOT_QUICK))$$' $(QUICK)
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds
+NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \

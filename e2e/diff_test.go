@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // planted are programs of testdata/diff that differ from another by one line, marked "# planted", and the counter that shows it.
@@ -21,6 +23,7 @@ var planted = []struct {
 
 // TestDiffFindsPlantedLines: one run a side is enough for what is counted, and the line is named.
 func TestDiffFindsPlantedLines(t *testing.T) {
+	testkit.Wide(t, true)
 	for _, generation := range generations(t) {
 		folder, path := pageFolder(t, environment(t, generation))
 		record := func(name, flags string) string {

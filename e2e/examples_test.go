@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"bottleneck/internal/testkit"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -79,7 +80,10 @@ func TestExamples(t *testing.T) {
 		t.Run(generation, func(t *testing.T) {
 			python := environment(t, generation)
 			for _, name := range programNames(t) {
-				t.Run(strings.TrimSuffix(name, ".py"), func(t *testing.T) { testExample(t, python, name) })
+				t.Run(strings.TrimSuffix(name, ".py"), func(t *testing.T) {
+					testkit.Wide(t, name != "images.py")
+					testExample(t, python, name)
+				})
 			}
 		})
 	}
@@ -124,6 +128,7 @@ func testExample(t *testing.T, python, name string) {
 
 // TestForkServer has the workers of a loader started by a fork server, as Python 3.14 does by itself: they must be joined to it.
 func TestForkServer(t *testing.T) {
+	testkit.Wide(t, true)
 	python := environment(t, generations(t)[0])
 	const begin = "if __name__ == \"__main__\":\n"
 	text := read(t, filepath.Join(root(t), "examples", "images.py"))

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // The programs that docs/from-other-tools.md runs.
@@ -196,6 +198,7 @@ var needComment = regexp.MustCompile(`\s+# (kineto|lightning|transformers)$`)
 
 // TestFromOtherToolsRuns executes the commands of docs/from-other-tools.md that run a program, on each generation in turn.
 func TestFromOtherToolsRuns(t *testing.T) {
+	testkit.Wide(t, true)
 	text := strings.ReplaceAll(strings.ReplaceAll(read(t, filepath.Join(root(t), "docs/from-other-tools.md")), "```console\n", "```\n"), "```console run\n", "```console\n")
 	page := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // shows prints what a program can see of its interpreter and of its surroundings; helper is a module that only the layout has.
@@ -38,6 +40,7 @@ func TestInterpreterLayouts(t *testing.T) {
 		"venv with sitecustomize": customLayout, "PYTHONPATH": pathLayout, "uv run": uvLayout,
 	} {
 		t.Run(name, func(t *testing.T) {
+			testkit.Wide(t, name != "venv")
 			folder, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // momentum is a program whose memory is of every category that torch has.
@@ -28,6 +30,7 @@ for step in range(20):
 // TestMemoryTimelineIsTorchs compares the memory timeline of a run with what torch's own export_memory_timeline and
 // export_memory_timeline_raw write for the same profile. PyTorch 1.13 has neither: there the categories are inferred.
 func TestMemoryTimelineIsTorchs(t *testing.T) {
+	testkit.Wide(t, true)
 	for _, generation := range generations(t) {
 		t.Run(generation, func(t *testing.T) {
 			python := environment(t, generation)

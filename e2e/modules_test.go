@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // placedModules is a program whose modules say themselves where they are: each forward marks its operators with a region of
@@ -62,6 +64,7 @@ for step in range(8):
 
 // TestModulesOfEagerOperators compares the module of every operator with what the program says.
 func TestModulesOfEagerOperators(t *testing.T) {
+	testkit.Wide(t, true)
 	for _, generation := range generations(t) {
 		t.Run(generation, func(t *testing.T) {
 			folder, path := pageFolder(t, environment(t, generation))

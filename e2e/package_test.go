@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // pack runs scripts/package.py for platforms and gives the paths that it printed.
@@ -39,6 +41,7 @@ func must(t *testing.T, cmd *exec.Cmd) string {
 
 // TestWheel installs the wheel into a new virtual environment and runs a program with what is on its PATH then.
 func TestWheel(t *testing.T) {
+	testkit.Wide(t, true)
 	if testing.Short() {
 		t.Skip("-short: builds the binary and a virtual environment")
 	}
@@ -71,6 +74,7 @@ func TestWheel(t *testing.T) {
 
 // TestArchives looks for the binary, man pages and completions in a .tar.gz and a .zip.
 func TestArchives(t *testing.T) {
+	testkit.Wide(t, true)
 	if testing.Short() {
 		t.Skip("-short: builds the binary")
 	}

@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // TestFunctionsOfActions compares the functions within a trainer's actions with those that Lightning's AdvancedProfiler counts in the
 // same program. What brackets an action (its context manager, the profiler) each sees from its own side.
 func TestFunctionsOfActions(t *testing.T) {
+	testkit.Wide(t, true)
 	bracket := func(name string) bool {
 		return strings.Contains(name, "contextlib.py:") || strings.Contains(name, "/pytorch/profilers/") || strings.HasSuffix(name, ":stop") || strings.HasSuffix(name, ":start") ||
 			strings.HasSuffix(name, "_fetch")

@@ -30,7 +30,8 @@ type Schedule struct {
 	SkipFirstWait int `json:"skip_first_wait,omitempty"`
 }
 
-// Config is what the agent is told. The zero value, with Session set, measures by default rules: phases found by event
+// Config is what the agent is told, and the one place that says so: py/_bneck_agent/settings.py is made of it. A field that is zero is not
+// sent, and the agent takes its default. The zero value, with Session set, measures by default rules: phases found by event
 // budget and step count, CPU and every accelerator that the program uses, no shapes but in the detail windows.
 type Config struct {
 	Session string `json:"session"` // absolute path of the session directory
@@ -47,8 +48,8 @@ type Config struct {
 	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
 	StopAfter bool `json:"stop_after,omitempty"`
 
-	Ranks    []int `json:"ranks,omitempty"`     // ranks whose profiler runs; empty: the first MaxRanks
-	MaxRanks int   `json:"max_ranks,omitempty"` // 0: 8
+	Ranks    []int `json:"ranks,omitempty"` // ranks whose profiler runs; empty: the first MaxRanks
+	MaxRanks int   `json:"max_ranks,omitempty" default:"8"`
 
 	StepOn   []string `json:"step_on,omitempty"`   // functions whose calls are steps: "name", "Class.method", "package.module:name"
 	RegionOn []string `json:"region_on,omitempty"` // functions whose calls are regions
@@ -67,11 +68,11 @@ type Config struct {
 	// Calls counts every call of every function, in calls.prof of each process.
 	Calls bool `json:"calls,omitempty"`
 
-	EventBudget int64   `json:"event_budget,omitempty"` // profiler events of one process over all windows; 0: 300,000
-	MaxPause    float64 `json:"max_pause,omitempty"`    // seconds that one stop of the profiler may take; 0: 0.5
-	MaxBytes    int64   `json:"max_bytes,omitempty"`    // that one process may write, uncompressed traces included; 0: 2 GiB
-	Sample      float64 `json:"sample,omitempty"`       // Hz of the in-process sampler; 0: none
-	Verbose     bool    `json:"verbose,omitempty"`      // notes carry tracebacks of failed hooks
+	EventBudget int64   `json:"event_budget,omitempty" default:"300_000"` // profiler events of one process over all windows
+	MaxPause    float64 `json:"max_pause,omitempty" default:"0.5"`        // seconds that one stop of the profiler may take
+	MaxBytes    int64   `json:"max_bytes,omitempty" default:"2 << 30"`    // that one process may write, uncompressed traces included
+	Sample      float64 `json:"sample,omitempty"`                         // Hz of the in-process sampler; 0: none
+	Verbose     bool    `json:"verbose,omitempty"`                        // notes carry tracebacks of failed hooks
 }
 
 // Extract writes the agent's files into dir, which is made if it is not there; files 0600, directories 0700. Files that

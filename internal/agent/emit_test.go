@@ -11,7 +11,7 @@ import (
 // machine may have none.
 const emitScript = `
 import types
-from _bneck_agent import core, life, marks, options
+from _bneck_agent import core, life, marks, options, settings
 asked = []
 class Range:
     def __init__(self, record_shapes=False):
@@ -24,7 +24,7 @@ started = False
 cuda = types.SimpleNamespace(is_initialized=lambda: started, profiler=types.SimpleNamespace(
     start=lambda: asked.append("cudaProfilerStart"), stop=lambda: asked.append("cudaProfilerStop")))
 torch = types.SimpleNamespace(cuda=cuda, autograd=types.SimpleNamespace(profiler=types.SimpleNamespace(emit_nvtx=Range)))
-core.config = {"emit": "nvtx", "record_shapes": True, "verbose": True}
+core.config = settings.Settings({"emit": "nvtx", "record_shapes": True, "verbose": True})
 marks.windows = types.SimpleNamespace(torch=torch, over=False)
 options.emit(torch, marks.windows)
 asked.append("program")

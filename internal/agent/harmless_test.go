@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // TestProgramsDoNotNotice runs programs that torch's profiler would kill, hang or rob if it were used without care, and
@@ -15,21 +17,21 @@ func TestProgramsDoNotNotice(t *testing.T) {
 	cases := []struct {
 		program string
 		config  Config
-		profile bool // does it profile itself?
+		narrow  bool // does make test run it on the newest generation, too?
 	}{
-		{program: "train.py 2"},
-		{program: "fork.py"},
-		{program: "program_profiles.py"},
+		{program: "train.py 2", narrow: true},
+		{program: "fork.py", narrow: true},
+		{program: "program_profiles.py", narrow: true},
 		{program: "step_raises.py"},
-		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure"}, {program: "raises.py cause"},
+		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure", narrow: true}, {program: "raises.py cause"},
 		{program: "raises.py caught"}, {program: "raises.py worker"},
 		{program: "stacks.py", config: Config{WithStack: true}},
 		{program: "children.py"},
-		{program: "abrupt.py fds"}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},
+		{program: "abrupt.py fds", narrow: true}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},
 		{program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"}, {program: "abrupt.py exit"}, {program: "abrupt.py os-exit"},
 		{program: "abrupt.py thread SIGINT"}, {program: "abrupt.py thread SIGTERM"},
-		{program: "abrupt.py atexit SIGINT"}, {program: "abrupt.py atexit SIGTERM"}, {program: "abrupt.py memory"},
-		{program: "held.py stopped"}, {program: "held.py exited"}, {program: "held.py legacy"}, {program: "held.py itt"},
+		{program: "abrupt.py atexit SIGINT", narrow: true}, {program: "abrupt.py atexit SIGTERM"}, {program: "abrupt.py memory"},
+		{program: "held.py stopped", narrow: true}, {program: "held.py exited"}, {program: "held.py legacy"}, {program: "held.py itt"},
 		{program: "held.py stopped", config: Config{WithStack: true}},
 		{program: "abrupt.py kill"}, {program: "abrupt.py term"}, {program: "abrupt.py interrupt"}, {program: "abrupt.py exec"},
 		{program: "abrupt.py exit", config: Config{WithStack: true}},
@@ -40,6 +42,7 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, c := range cases {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
+				testkit.Wide(t, !c.narrow)
 				t.Parallel()
 				arguments := strings.Fields(c.program)
 				spare := t.TempDir()
@@ -103,11 +106,19 @@ func TestNoHookCanHarm(t *testing.T) {
 		}
 		for _, name := range names {
 			t.Run(generation+"/"+name, func(t *testing.T) {
+				testkit.Wide(t, name != "*")
 				t.Parallel()
 				config := Config{RegionOn: []string{"main"}, Sample: 100}
 				agent, _ := withAgent(t, interpreter, config, []string{"BNECK_FAULT=" + name}, "everything.py")
-				same(t, plain, agent)
+				want := plain
+				if strings.HasPrefix(name, "kineto-line") { // a session of ours takes the line then
+					want.stderr, agent.stderr = kinetoLine.ReplaceAllString(want.stderr, ""), kinetoLine.ReplaceAllString(agent.stderr, "")
+				}
+				same(t, want, agent)
 			})
 		}
 	}
 }
+
+// kinetoLine is what hooks of that name keep for the program (kinetoline.py).
+var kinetoLine = regexp.MustCompile(`(?m)^.*GetDeviceCount failed.*\n`)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // TestLightningRows runs a trainer: its batches are the steps, kept apart by kind, and its actions are spans.
@@ -78,6 +80,7 @@ func TestRanksRows(t *testing.T) {
 		interpreter := python(t, generation)
 		for name, ranks := range map[string][]int{"all": nil, "the second": {1}} {
 			t.Run(generation+"/"+name, func(t *testing.T) {
+				testkit.Wide(t, name != "all")
 				if generation == "torch-debian" {
 					t.Skip("its torchrun cannot start any program")
 				}
@@ -121,6 +124,7 @@ func TestStartedRanks(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, how := range [][2]string{{"spawn", "arguments"}, {"spawn", "variables"}, {"fork", "arguments"}, {"spawn", "killed"}} {
 			t.Run(generation+"/"+how[0]+"/"+how[1], func(t *testing.T) {
+				testkit.Wide(t, how[0] != "fork")
 				result, dir := withAgent(t, interpreter, Config{NoTrace: how[1] == "killed"}, []string{"OMP_NUM_THREADS=1"},
 					"spawned.py", t.TempDir(), how[0], how[1])
 				if result.status != 0 {

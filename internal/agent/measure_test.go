@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // only gives the one process of a role.
@@ -72,6 +74,7 @@ func traces(t *testing.T, w written) (ofSteps, slices int) {
 
 // trainingWithWorkers measures epochs of training and validation whose batches two workers prepare.
 func trainingWithWorkers(t *testing.T, interpreter string) {
+	testkit.Wide(t, false)
 	t.Parallel()
 	result, dir := withAgent(t, interpreter, Config{}, nil, "train.py", "2")
 	if result.status != 0 {
@@ -112,6 +115,7 @@ func TestWhatIsMeasured(t *testing.T) {
 		interpreter := python(t, generation)
 		t.Run(generation+"/training with workers", func(t *testing.T) { trainingWithWorkers(t, interpreter) })
 		t.Run(generation+"/three steps", func(t *testing.T) {
+			testkit.Wide(t, false)
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{}, nil, "loop.py", "3")
 			w := only(t, dir, "main")
@@ -123,6 +127,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			}
 		})
 		t.Run(generation+"/no steps", func(t *testing.T) {
+			testkit.Wide(t, false)
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{}, nil, "operators.py", "40")
 			w := only(t, dir, "main")
@@ -131,6 +136,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			}
 		})
 		t.Run(generation+"/no steps, many operators", func(t *testing.T) {
+			testkit.Wide(t, true)
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{EventBudget: 20_000}, nil, "operators.py", "60000")
 			w := only(t, dir, "main")
@@ -140,6 +146,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			traces(t, w)
 		})
 		t.Run(generation+"/ended after some steps", func(t *testing.T) {
+			testkit.Wide(t, false)
 			t.Parallel()
 			result, dir := withAgent(t, interpreter, Config{Steps: 50, StopAfter: true}, nil, "loop.py", "0")
 			if result.status != 0 || result.stdout != "cleaned up\n" || result.stderr != "" {
@@ -150,6 +157,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			}
 		})
 		t.Run(generation+"/schedule", func(t *testing.T) {
+			testkit.Wide(t, true)
 			t.Parallel()
 			plan := &Schedule{Wait: 1, WarmUp: 1, Active: 2, Repeat: 2, SkipFirst: 4}
 			_, dir := withAgent(t, interpreter, Config{Schedule: plan, StepOn: []string{"train_step"}}, nil, "loop.py", "30")
@@ -165,6 +173,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			}
 		})
 		t.Run(generation+"/whole run", func(t *testing.T) {
+			testkit.Wide(t, true)
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{WholeRun: true}, nil, "loop.py", "50")
 			w := only(t, dir, "main")
@@ -174,6 +183,7 @@ func TestWhatIsMeasured(t *testing.T) {
 			traces(t, w)
 		})
 		t.Run(generation+"/torch's own table", func(t *testing.T) {
+			testkit.Wide(t, true)
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{}, []string{"BNECK_DUMP_AVERAGES=1"}, "loop.py", "30")
 			w := only(t, dir, "main")
@@ -193,6 +203,7 @@ func TestProfilerRefuses(t *testing.T) {
 		interpreter := python(t, generation)
 		for what, verb := range map[string]string{"prepare": "start", "start": "start", "stop": "stop"} {
 			t.Run(generation+"/"+what, func(t *testing.T) {
+				testkit.Wide(t, what != "stop")
 				t.Parallel()
 				plain := startPlain(t, interpreter, "refused.py", what)
 				agent, dir := withAgent(t, interpreter, Config{}, nil, "refused.py", what)

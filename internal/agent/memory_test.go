@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // use is the resident memory of a process after so many steps, in KiB; peak: since its start.
@@ -29,6 +31,7 @@ func memory(t *testing.T, result outcome) []use {
 // TestMemoryDoesNotGrowWithCycles traces 100 windows and compares the program's memory after the tenth and after the last.
 func TestMemoryDoesNotGrowWithCycles(t *testing.T) {
 	const cycles, most = 100, 4 << 10 // KiB; some 0.3 MB is seen, the rows of 90 windows and the allocator's own
+	testkit.Wide(t, true)
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {
 			interpreter := python(t, generation)
@@ -50,6 +53,7 @@ func TestMemoryDoesNotGrowWithCycles(t *testing.T) {
 // TestMemoryWithDefaultBudget compares the peaks of a program with and without the agent. Its steps make so many events that
 // the windows are as long as they get.
 func TestMemoryWithDefaultBudget(t *testing.T) {
+	testkit.Wide(t, true)
 	const most = 100 << 10 // KiB
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // modulesWritten reads the lists of modules' calls of a session's only process: the places, each with its class.
@@ -48,6 +50,7 @@ func TestModulesDoNotNotice(t *testing.T) {
 		arguments := [][]string{{"module_kinds.py"}, {"module_kinds.py", "compile"}}
 		for _, args := range arguments {
 			t.Run(generation+" "+strings.Join(args[1:], ""), func(t *testing.T) {
+				testkit.Wide(t, len(args) > 1)
 				if len(args) > 1 && start(t, interpreter, environment(), "-c", "import torch._dynamo").status != 0 {
 					t.Skip("this PyTorch has no torch.compile")
 				}

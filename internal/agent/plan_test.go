@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // TestScheduleIsTorchs compares which steps are recorded, and where cycles end, with torch.profiler.schedule.
@@ -62,6 +64,7 @@ func TestCyclesAreTraces(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, p := range plans {
 			t.Run(generation+"/"+p.name, func(t *testing.T) {
+				testkit.Wide(t, p.name != "two cycles" && p.name != "by a function that fails")
 				p.config.StepOn, p.config.OnTraceReady = []string{"train_step"}, true
 				result, dir := withAgent(t, interpreter, p.config, nil, "loop.py", "20")
 				if result.status != 0 || result.stdout != "cleaned up\n" || result.stderr != "" {

@@ -40,9 +40,8 @@ type outcome struct {
 	status         int // negative: ended by that signal
 }
 
-// once are lines that libtorch writes once per process, at the first export, whoever makes it, and when it ends with a session of
-// the program's open (2.4 says more if there was another session before).
-var once = regexp.MustCompile(`(?m)^.*(GetDeviceCount failed|Requested callback is not found).*\n`)
+// once is what libtorch 2.4 writes where a session of the program's is open at the end and there was another one before.
+var once = regexp.MustCompile(`(?m)^.*Requested callback is not found.*\n`)
 
 // changing are process ids, times and torch's own numbers of callbacks in messages of Python and Kineto.
 var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |W\d{8} [\d:.]+ +\d+ |callback handle: \d+| at 0x[0-9a-f]+`)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // withSHM starts a command in a mount namespace of its own, in which /dev/shm holds so many MiB.
@@ -34,6 +36,7 @@ func TestSmallSharedMemory(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, c := range cases {
 			t.Run(generation+"/"+c.how, func(t *testing.T) {
+				testkit.Wide(t, c.how != "queue")
 				command := withSHM(c.mib, interpreter, "sharing.py", c.how)
 				plain := start(t, "unshare", environment(), command...)
 				result, dir := withAgent(t, "unshare", Config{}, nil, command...)

@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"bottleneck/internal/testkit"
+)
 
 // TestHandlersOfSignals has exceptions raised in the middle of the agent's hooks: by handlers of signals that a timer sends, by another
 // thread, and by signals that come while each of the functions runs that start and stop the profiler, collect and fork. The program
@@ -10,6 +14,7 @@ func TestHandlersOfSignals(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, c := range []struct{ how, stdout string }{{"timer", "150\n"}, {"hooks", "True True\n"}, {"thread", "150\n"}} {
 			t.Run(generation+"/"+c.how, func(t *testing.T) {
+				testkit.Wide(t, c.how != "timer")
 				t.Parallel()
 				agent, dir := withAgent(t, interpreter, Config{}, nil, "handlers.py", c.how)
 				same(t, startPlain(t, interpreter, "handlers.py", c.how), agent)
@@ -44,6 +49,7 @@ func TestHandlersOfSignalsAreNotHeldUp(t *testing.T) {
 			{"blocked", "True\nTrue 10\n"}, {"hangs", "caught\n"}, {"tables", "done\n"}, {"interpreters", "builtin_function_or_method\n"},
 		} {
 			t.Run(generation+"/"+c.how, func(t *testing.T) {
+				testkit.Wide(t, c.how != "interpreters")
 				if c.how == "tables" && (generation == "torch-1.13" || generation == "torch-debian") {
 					t.Skip("this PyTorch has no tables of memory")
 				}

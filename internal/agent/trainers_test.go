@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/testkit"
 )
 
 // trainerCase is a program of testdata under a trainer or an engine: what it says of its own steps, and what the agent sees.
@@ -45,6 +47,7 @@ func TestTrainers(t *testing.T) {
 		interpreter := python(t, generation)
 		for _, c := range trainerCases {
 			t.Run(generation+"/"+c.command, func(t *testing.T) {
+				testkit.Wide(t, c.command != "engine.py own 2 loader")
 				if c.deps && generation != "trainers" {
 					t.Skip("BOTTLENECK_E2E=trainers has it")
 				}

@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"bottleneck/internal/testkit"
+)
 
 // TestWorkOfOtherThreads runs a model on a thread while the main thread waits for it: its operators are traced, whatever the
 // main thread waits by.
@@ -8,6 +12,7 @@ func TestWorkOfOtherThreads(t *testing.T) {
 	for _, generation := range generations() {
 		for _, how := range []string{"join", "event", "future", "poll"} {
 			t.Run(generation+"/"+how, func(t *testing.T) {
+				testkit.Wide(t, how != "join")
 				result, dir := withAgent(t, python(t, generation), Config{}, []string{"OMP_NUM_THREADS=1"}, "waiting.py", how)
 				if result.status != 0 {
 					t.Fatalf("%+v", result)

@@ -22,7 +22,7 @@ sleeper(42)
 `)
 	p.line(t)
 	var list []DumpedProcess
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		var err error
 		if list, err = Dump(p.cmd.Process.Pid, DumpOptions{Locals: true}); err != nil {
 			t.Fatal(err)

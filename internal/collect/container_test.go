@@ -26,7 +26,7 @@ below()
 // dumpStanding dumps until both threads of the program sleep.
 func dumpStanding(t *testing.T, pid int) DumpedProcess {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		list, err := Dump(pid, DumpOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func TestDumpWithoutGIL(t *testing.T) {
 // checkAttached dumps until the main thread was seen to run Python, by what such an interpreter tells.
 func checkAttached(t *testing.T, pid int, noGIL bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		list, err := Dump(pid, DumpOptions{})
 		if err != nil {
 			t.Fatal(err)

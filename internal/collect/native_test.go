@@ -44,7 +44,7 @@ func TestDumpNative(t *testing.T) {
 				t.Fatal(got)
 			}
 			byName := map[string]DumpedThread{}
-			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && len(byName) < 3; {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && len(byName) < 3; {
 				list, err := Dump(p.cmd.Process.Pid, DumpOptions{Native: NativeWatch})
 				if err != nil {
 					t.Fatal(err)

@@ -148,7 +148,7 @@ func TestShapes(t *testing.T) {
 // waitStill takes snapshots until all threads stand where they stood.
 func waitStill(t *testing.T, r *cpython.Reader, s *cpython.Snapshot) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if err := r.Take(s); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func checkShapes(t *testing.T, r *cpython.Reader, s *cpython.Snapshot, m map[str
 	}
 	// The program says "ready" just before its main thread waits: snapshots until it stands still.
 	var got []string
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
 		if err := r.Take(s); err != nil {
 			t.Fatal(err)

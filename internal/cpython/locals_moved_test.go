@@ -15,7 +15,7 @@ func TestLocalsOfOtherFrames(t *testing.T) {
 			kind := map[string]string{"numbers": "int", "texts": "str"}
 			right, wrong, gone := 0, 0, 0
 			var s cpython.Snapshot
-			for deadline := time.Now().Add(10 * time.Second); right < 1000 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(time.Minute); right < 1000 && time.Now().Before(deadline); {
 				if err := r.Take(&s); err != nil {
 					t.Fatal(err)
 				}

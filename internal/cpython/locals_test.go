@@ -20,7 +20,7 @@ func TestLocals(t *testing.T) {
 			r := readerOf(t, cmd)
 			var s cpython.Snapshot
 			got := map[string]string{}
-			for deadline := time.Now().Add(10 * time.Second); len(got) == 0 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(time.Minute); len(got) == 0 && time.Now().Before(deadline); {
 				if err := r.Take(&s); err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +51,7 @@ func TestWithin(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			r := readerOf(t, start(t, python, "testdata/turns.py"))
 			var s cpython.Snapshot
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(time.Minute)
 			asleep := func() bool {
 				if err := r.Take(&s); err != nil {
 					t.Fatal(err)
@@ -67,7 +67,7 @@ func TestWithin(t *testing.T) {
 					t.Fatal("a thread that sleeps is never within its stack")
 				}
 			}
-			until := time.Now().Add(5 * time.Second)
+			until := time.Now().Add(time.Minute)
 			for r.Within(&s.Threads[0]) && time.Now().Before(until) {
 				time.Sleep(10 * time.Millisecond)
 			}

@@ -24,7 +24,7 @@ func TestTasks(t *testing.T) {
 				fmt.Sprintf(": consume:%d produce:%d sleep", m["CONSUME"], m["PRODUCE"]),
 				fmt.Sprintf(": main:%d awaits task Task-", m["MAIN"]),
 			}
-			for deadline := time.Now().Add(10 * time.Second); ; {
+			for deadline := time.Now().Add(time.Minute); ; {
 				if err := r.Take(&s); err != nil {
 					t.Fatal(err)
 				}

@@ -6,7 +6,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "py"))
-from _bneck_agent import plan  # noqa: E402
+from _bneck_agent import plan
+from _bneck_agent.settings import Schedule  # noqa: E402
 from torch.profiler import schedule  # noqa: E402
 
 STEPS = 60
@@ -17,7 +18,7 @@ names = [name for name in values if name in known]
 combinations = differing = 0
 for chosen in itertools.product(*[values[name] for name in names]):
     settings = dict(zip(names, chosen))
-    ours, theirs = plan.Plan(plan.scheduled(settings), ""), schedule(**settings)
+    ours, theirs = plan.Plan(plan.scheduled(Schedule(settings)), ""), schedule(**settings)
     actions = [theirs(step).name for step in range(STEPS)]
     begins, ends = [], []
     for step in range(STEPS):

@@ -16,21 +16,26 @@ def start():
     text = os.environ.get("BNECK_AGENT_CONFIG")
     if not text or core.config is not None:
         return
-    settings = json.loads(text)
-    if not isinstance(settings, dict) or not os.path.isdir(settings.get("session") or ""):
+    told = json.loads(text)
+    if not isinstance(told, dict):
         return
-    core.begin(settings)
+    from .settings import Settings
+
+    config = Settings(told)
+    if not os.path.isdir(config.session):
+        return
+    core.begin(config)
     from . import imports, life, marks, signals, tracebacks
 
     core.hook("signals")(signals.install)()
     life.install()
     tracebacks.install()
     imports.install()
-    if settings.get("step_on") or settings.get("region_on"):
-        marks.begin_without_torch(settings)
+    if config.step_on or config.region_on:
+        marks.begin_without_torch(config)
         life.watch_gc()
         life.at_end.append(marks.at_end)
-    if settings.get("calls"):
+    if config.calls:
         from . import calls
 
         calls.begin()

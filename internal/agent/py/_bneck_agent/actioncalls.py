@@ -10,7 +10,7 @@ import os
 import sys
 from operator import attrgetter
 
-from . import calls, core
+from . import calls, calltable, core
 
 NAME = "calls-actions.json.gz"
 FIRST = 2  # calls of each action that are measured whatever it costs
@@ -31,7 +31,7 @@ class State:
     """What a profiler has counted at one time, in a few plain lists: thousands of objects would have the collector run, too."""
 
     def __init__(self, profiler):
-        entries = calls.entries_of(profiler)
+        entries = calltable.entries_of(profiler)
         self.places = places(map(id, map(attrgetter("code"), entries)))  # a profiler keeps its code objects
         self.columns = [list(map(number, entries)) for number in NUMBERS]
         callers = [entry for entry in entries if entry.calls and below_matters(entry.code)]
@@ -47,7 +47,7 @@ def places(keys):
 
 def below_matters(code):
     """Whether growth asks what a function has called: functions of C, and the agent's own where they are counted."""
-    return isinstance(code, str) or core.here is None and code.co_filename.startswith(calls.ROOT)
+    return isinstance(code, str) or core.here is None and code.co_filename.startswith(calltable.ROOT)
 
 
 @core.uncollected
@@ -76,7 +76,7 @@ def end(action, start):
     table = tables.setdefault(action, [0, {}])
     table[0] += 1
     reading = {key: time - within.get(key, 0) for key, time in contained.items() if time != within.get(key)}
-    for key, grown in growth(before, calls.entries_of(profiler), reading).items():
+    for key, grown in growth(before, calltable.entries_of(profiler), reading).items():
         row = table[1].setdefault(key, [0, 0, 0, 0])
         row[:] = [old + new for old, new in zip(row, grown)]
     del before
@@ -91,7 +91,7 @@ def charge(t0):
     running = set()
     frame = sys._getframe(2)
     while frame is not None:
-        running.add(calls.label(frame.f_code))
+        running.add(calltable.label(frame.f_code))
         frame = frame.f_back
     for key in running:
         contained[key] = contained.get(key, 0) + took
@@ -106,8 +106,8 @@ def growth(before, after, reading):
         place = before.places.get(id(entry.code))
         if place is not None and counts[place] == entry.callcount:
             continue
-        key = calls.label(entry.code)
-        if key[0].startswith(calls.ROOT):
+        key = calltable.label(entry.code)
+        if key[0].startswith(calltable.ROOT):
             continue
         row = grown.setdefault(key, [0, 0, 0, 0])
         add(row, 1, *[number(entry) for number in NUMBERS])
@@ -120,7 +120,7 @@ def growth(before, after, reading):
         row[3] = max(row[2], row[3] - read_below(before, entry, reading))
     if core.here is None:  # else what the agent calls for itself is not counted at all
         for entry in after:
-            if calls.label(entry.code)[0].startswith(calls.ROOT):
+            if calltable.label(entry.code)[0].startswith(calltable.ROOT):
                 without_agents_calls(grown, before, entry)
     return {key: row for key, row in grown.items() if row[1] > 0}
 
@@ -133,7 +133,7 @@ def changes(before, entry):
         place = before.edges.get(id(entry.code) << 64 | id(called.code))
         if place is not None:
             add(row, -1, *[column[place] for column in before.edge_columns])
-        yield calls.label(called.code), row
+        yield calltable.label(called.code), row
 
 
 def read_below(before, entry, reading):
@@ -144,7 +144,7 @@ def read_below(before, entry, reading):
 def without_agents_calls(grown, before, entry):
     """Takes off what one of the agent's functions called for itself."""
     for key, called in changes(before, entry):
-        if key in grown and not calls.programs(key):
+        if key in grown and not calltable.programs(key):
             grown[key][:] = [mine - its for mine, its in zip(grown[key], called)]
 
 
@@ -157,7 +157,7 @@ def add(row, sign, count, recursive, own, total):
 
 
 def take_off(table):
-    """Takes the reading off the cumulative times of calls.gathered's table, and off edges in proportion."""
+    """Takes the reading off the cumulative times of calltable.gathered's table, and off edges in proportion."""
     native = {}
     for key, time in contained.items():
         row = table.get(key)

@@ -17,7 +17,7 @@ FLUSH_NS = 1_000_000_000
 now = time.monotonic_ns
 thread_id = _thread.get_native_id
 
-config = None  # the launcher's settings, a dict; None before begin
+config = None  # the launcher's settings.Settings; None before begin
 fault = os.environ.get("BNECK_FAULT", "")  # name of a hook that has to fail, for tests; "*" is every hook
 broken = set()  # names of hooks that failed and stay off
 rows = deque()
@@ -93,7 +93,7 @@ def failed(name, error):
     broken.add(name)
     try:
         text = "%s: %s" % (type(error).__name__, error)
-        if config and config.get("verbose"):
+        if config and config.verbose:
             import traceback
 
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-4000:]
@@ -115,7 +115,7 @@ def make_folder():
     global folder, last_flush
     host = os.uname().nodename if hasattr(os, "uname") else "localhost"
     host = "".join(letter if letter.isascii() and letter.isalnum() or letter in "._-" else "_" for letter in host)[:64].strip(".")
-    path = os.path.join(config["session"], "%s-%d-%d" % (host, os.getpid(), start_unix_ns // 1_000_000))
+    path = os.path.join(config.session, "%s-%d-%d" % (host, os.getpid(), start_unix_ns // 1_000_000))
     last_flush = now()
     try:
         os.mkdir(path, 0o700)

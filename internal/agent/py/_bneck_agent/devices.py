@@ -40,3 +40,8 @@ def access(params=None, status=None, maps=None, environ=None):
         "cupti": cupti,
         "taken_by": taken,
     }
+
+
+def there():
+    """Whether this machine has a GPU, as far as its device files tell: asking a driver would start it."""
+    return any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"))

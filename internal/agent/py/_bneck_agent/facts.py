@@ -244,7 +244,7 @@ def read_torch(torch):
     cuda = getattr(torch, "cuda", None)
     if cuda is not None and cuda.is_initialized():
         result["gpus"] = [gpu(cuda, index) for index in range(cuda.device_count())]
-        asked = core.config.get("activities") or []
+        asked = core.config.activities
         if asked and "cuda" not in [name.lower() for name in asked]:
             result["gpu_profiling"] = {"asked": False}
         elif facts["cuda"]:

@@ -51,7 +51,7 @@ def begin(w):
     global windows, tracker, step_limit, time_limit
     windows = w
     tracker = steps.Steps(finish, w.boundary)
-    step_limit, time_limit = core.config.get("steps") or 0, (core.config.get("duration") or 0) * 1e9
+    step_limit, time_limit = core.config.steps, core.config.duration * 1e9
 
 
 def finish(number, kind, source, t0, t1, items, tid):
@@ -99,7 +99,7 @@ def bound(t):
     core.flush()  # no row follows that would carry what has gathered
     facts.measuring_over = True
     facts.write()
-    if core.config.get("stop_after"):
+    if core.config.stop_after:
         core.note("stopped", "the program was ended after %d steps, as asked" % finished)
         raise core.StopProgram(0)
 
@@ -168,35 +168,43 @@ def name_functions(config):
     if named:
         return
     named.append(True)
-    wanted.extend([("step", name) for name in config.get("step_on") or ()])
-    wanted.extend([("region", name) for name in config.get("region_on") or ()])
+    wanted.extend([("step", name) for name in config.step_on])
+    wanted.extend([("region", name) for name in config.region_on])
     watch_calls()
-
-
-TOOL = 4  # of sys.monitoring; debuggers, coverage and profilers have others
 
 
 @core.hook("watch-calls")
 def watch_calls():
     """From 3.12 on: looks at the first call of each function while names are missing, which costs nothing afterwards. Before, names are
     looked up when anything else is noticed."""
-    monitoring = getattr(sys, "monitoring", None)
-    if monitoring is None or not wanted or monitoring.get_tool(TOOL) is not None:
+    if not hasattr(sys, "monitoring") or not wanted:
         return
+    from . import toolids
+
     names = {name.rpartition(":")[2].rpartition(".")[2] for _, name in wanted}
 
     def begins(code, _):
         if code.co_name not in names:
-            return monitoring.DISABLE
+            return sys.monitoring.DISABLE
         resolve()
-        if not wanted:
-            monitoring.set_events(TOOL, 0)
-            monitoring.free_tool_id(TOOL)
+        if not wanted and listener is not None:
+            toolids.stop(listener)
         return None
 
-    monitoring.use_tool_id(TOOL, "bottleneck")
-    monitoring.register_callback(TOOL, monitoring.events.PY_START, begins)
-    monitoring.set_events(TOOL, monitoring.events.PY_START)
+    listener = toolids.listen({"PY_START": begins}, found_late)
+    if listener is None:
+        found_late()
+
+
+@core.hook("found-late")
+def found_late():
+    """The program has all tool ids: names are looked up when anything else is noticed."""
+    from . import toolids
+
+    missing = ", ".join(name for _, name in wanted)
+    if missing:
+        text = "the program has taken the tool ids of sys.monitoring (%s): first calls of %s may have no mark, or none at all"
+        core.note("names-late", text % (toolids.taken(), missing))
 
 
 @core.hook("resolve")

@@ -68,7 +68,7 @@ def emit(torch, windows):
     """Wraps the program in torch's emit_nvtx or emit_itt from here on, or from the start of the device on; nothing else is traced."""
     windows.over = True
     life.at_end.insert(0, emit_end)
-    if core.config["emit"] == "itt":
+    if core.config.emit == "itt":
         itt = getattr(torch.profiler, "itt", None)
         if itt is None or not itt.is_available():
             core.note("emit", "--emit itt: this PyTorch was built without ITT; no ranges were made")
@@ -90,15 +90,15 @@ def device_started(torch):
 def enter(torch):
     """Enters the context manager on the calling thread."""
     global emitting
-    kind = getattr(torch.autograd.profiler, "emit_" + core.config["emit"])
-    arguments = {"record_shapes": bool(core.config.get("record_shapes"))}
+    kind = getattr(torch.autograd.profiler, "emit_" + core.config.emit)
+    arguments = {"record_shapes": core.config.record_shapes}
     known = inspect.signature(kind.__init__).parameters
     manager = kind(**{name: value for name, value in arguments.items() if name in known})
     manager._bneck_own = True
     manager.__enter__()
     emitting = manager
     text = "each operator made an %s range, which slows operators down, as does the tool that reads them"
-    core.note("emit", text % core.config["emit"].upper())
+    core.note("emit", text % core.config.emit.upper())
 
 
 @core.hook("emit-end")
@@ -107,6 +107,6 @@ def emit_end():
     global emitting
     manager, emitting = emitting, None
     if manager is not None:
-        if core.config["emit"] == "nvtx":
+        if core.config.emit == "nvtx":
             marks.windows.torch.cuda.profiler.stop()
         manager.__exit__(None, None, None)

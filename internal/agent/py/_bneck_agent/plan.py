@@ -4,17 +4,17 @@ import json
 import os
 
 from . import core, facts
+from .settings import Schedule
 
 # torch.profiler.ProfilerAction's names
 NONE, WARMUP, RECORD, SAVE = "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE"
 ACTIONS = (NONE, WARMUP, RECORD, SAVE)
 
 
-def scheduled(settings):
-    """The function from step number to action that torch.profiler.schedule(**settings) is."""
-    wait, warmup, active = int(settings.get("wait") or 0), int(settings.get("warmup") or 0), max(1, int(settings.get("active") or 1))
-    repeat, skip = int(settings.get("repeat") or 0), int(settings.get("skip_first") or 0)
-    shift = wait if settings.get("skip_first_wait") else 0
+def scheduled(schedule):
+    """The function from step number to action that torch.profiler.schedule, so called, is."""
+    wait, warmup, active, repeat = schedule.wait, schedule.warmup, max(1, schedule.active), schedule.repeat
+    skip, shift = schedule.skip_first, wait if schedule.skip_first_wait else 0
     cycle = wait + warmup + active
 
     def action(step):
@@ -93,10 +93,10 @@ class Plan:
 
 def make(config):
     """The plan that the settings ask for; None for the agent's own. A schedule that cannot be used is said, and nothing is traced."""
-    if config.get("schedule"):
-        return Plan(scheduled(config["schedule"]), "--schedule")
-    if config.get("schedule_py"):
-        return Plan(guarded(config["schedule_py"]), "--schedule-py " + os.path.basename(config["schedule_py"]))
+    if config.schedule:
+        return Plan(scheduled(Schedule(config.schedule)), "--schedule")
+    if config.schedule_py:
+        return Plan(guarded(config.schedule_py), "--schedule-py " + os.path.basename(config.schedule_py))
     return None
 
 

@@ -36,16 +36,16 @@ class Settings:
     """What a session records; made from the launcher's configuration."""
 
     def __init__(self, config):
-        self.shapes = bool(config.get("record_shapes"))
-        self.memory = bool(config.get("profile_memory"))
-        self.stack = bool(config.get("with_stack"))
+        self.shapes = config.record_shapes
+        self.memory = config.profile_memory
+        self.stack = config.with_stack
         self.categories = self.memory and memorycategories.possible()  # detail windows record stacks, which torch tells them from
-        self.flops = bool(config.get("with_flops"))
-        self.modules = bool(config.get("with_modules"))
-        self.activities = config.get("activities") or []
-        self.metadata = config.get("metadata") or {}
-        self.metadata_json = config.get("metadata_json") or {}
-        self.experimental = config.get("experimental") or {}
+        self.flops = config.with_flops
+        self.modules = config.with_modules
+        self.activities = config.activities
+        self.metadata = config.metadata
+        self.metadata_json = config.metadata_json
+        self.experimental = config.experimental
 
     def keywords(self, detail, stacks):
         """Arguments of torch.autograd.profiler.profile; detail adds shapes (and with them FLOPs), stacks allows them where asked for."""
@@ -115,6 +115,8 @@ class Session:
         if self.averages:
             self.profile.__enter__()
             return
+        from . import kinetoline
+
         autograd = self.torch.autograd
         configuration = self.profile.config()
         if severity is None and find_severity(self.torch) is None:
@@ -122,6 +124,7 @@ class Session:
         try:
             autograd._prepare_profiler(configuration, self.activities)
             silence(self.torch)
+            kinetoline.keep(self.torch)
             autograd._enable_profiler(configuration, self.activities)
         except BaseException:
             speak()

@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 
-from . import core, marks, modules
+from . import core, kinetoline, marks, modules
 
 running = set()  # ids of the program's sessions
 
@@ -29,7 +29,7 @@ def install(torch):
     wrap_step(torch.profiler.profile)
     for kind in (getattr(torch.profiler, "_KinetoProfile", torch.profiler.profile), profile):
         wrap_export(kind)
-    if core.config.get("with_stack") or core.config.get("profile_memory"):
+    if core.config.with_stack or core.config.profile_memory:
         watch_setprofile()
 
 
@@ -55,6 +55,7 @@ def wrap_end(kind):
             return original(self, *arguments)
         finally:
             ended(self)
+            kinetoline.ended(self)
 
     kind.__exit__ = __exit__
 
@@ -116,6 +117,7 @@ def wrap_export(kind):
         if thread in exporting:
             return original(self, path, *arguments, **keywords)
         exporting.add(thread)
+        kinetoline.exported()
         try:
             result = original(self, path, *arguments, **keywords)
         finally:
@@ -170,8 +172,8 @@ def taking_slot():
 
 def watch_cprofile(module):
     """cProfile beside a session with stacks stops for good (2.4): such a session ends first. Installed when stacks are asked for."""
-    config = core.config or {}
-    if not (config.get("with_stack") or config.get("profile_memory")) or sys.version_info >= (3, 12):
+    config = core.config
+    if not (config.with_stack or config.profile_memory) or sys.version_info >= (3, 12):
         return
     from . import start_torch
 

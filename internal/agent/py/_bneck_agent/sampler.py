@@ -8,7 +8,7 @@ import _thread
 import os
 import sys
 
-from . import core, life
+from . import core, life, signals
 
 MAX_FRAMES = 100
 MAX_STACKS = 50_000
@@ -20,7 +20,7 @@ wake = None
 
 def install(torch):
     """Begins if the launcher asked for it; in forked children again once they have forked."""
-    if core.config.get("sample"):
+    if core.config.sample:
         start()
         life.before_fork.append(stop)
         life.after_fork_parent.append(start)
@@ -38,7 +38,7 @@ def start():
         done = _thread.allocate_lock()
         done.acquire()
         ending.append(done)
-        _thread.start_new_thread(run, (wake, done, 1.0 / min(1000.0, float(core.config["sample"]))))
+        signals.start_thread(run, (wake, done, 1.0 / min(1000.0, core.config.sample)))
 
 
 ending = []

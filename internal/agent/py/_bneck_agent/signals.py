@@ -16,7 +16,7 @@ from collections import deque
 
 LIMIT_NS = 5_000_000_000  # a handler that has waited so long waits no more: the hook may hang
 # Hooks that the interpreter calls from C, where exceptions end: how handlers run after them ("hook": another one follows).
-BY_C = {"fork-before": "hook", "fork-parent": "thread", "fork-child": "thread", "gc": "thread"}
+BY_C = {"fork-before": "hook", "fork-parent": "thread", "fork-child": "thread", "gc": "thread", "calls-spread": "thread"}
 PACKAGE = sys._getframe().f_code.co_filename.rpartition(os.sep)[0] + os.sep  # how the agent's frames name its files
 
 guard = None  # the code of the function around every hook (core.hook)
@@ -24,6 +24,7 @@ by_c = {}  # code of other functions of the agent that C calls: the same ("call"
 long = set()  # code of functions within hooks that take seconds
 waiting = deque()  # (handler, signal's number, when, process)
 main = 0  # the thread that runs handlers, once one has had to wait
+start_thread = _thread.start_new_thread  # for threads of the agent's own: --calls counts nothing in them (callthreads.py)
 passing = None  # the exception of a handler that ran within a hook all the same
 
 
@@ -213,7 +214,7 @@ def ask(how):
         ask_now()
     else:  # by the time that another thread runs, C has returned; a call that asks for itself again would have used up its turns
         try:
-            _thread.start_new_thread(ask_now, ())
+            start_thread(ask_now, ())
         except RuntimeError:
             pass  # no more threads; the next hook's end comes
 

@@ -2,7 +2,7 @@
 
 import os
 
-from . import core, facts, forks, life, marks, memorycategories, options, profiler, tracebacks
+from . import core, devices, facts, forks, life, marks, memorycategories, options, profiler, tracebacks
 
 windows = None
 
@@ -83,11 +83,11 @@ def first_slice(torch):
     if facts.role in ("launcher", "compile"):
         windows.over = True
         return
-    if core.config.get("emit"):
+    if core.config.emit:
         options.emit(torch, windows)
     version = torch.version
     gpu_build = getattr(version, "cuda", None) or getattr(version, "hip", None)
-    if gpu_build and not torch.cuda.is_initialized() and any(os.path.exists(path) for path in ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")):
+    if gpu_build and not torch.cuda.is_initialized() and devices.there():
         wait_for_device(torch)
         return
     windows.begin_slices()
@@ -110,7 +110,7 @@ def wait_for_device(torch):
 def device_started(torch):
     """The program uses its GPU from here on."""
     marks.device = marks.DeviceClock(torch)
-    if core.config.get("emit") == "nvtx":
+    if core.config.emit == "nvtx":
         options.device_started(torch)
     windows.begin_slices()
     facts.write()

@@ -33,7 +33,7 @@ def start(function, seconds):
     thread = loop(_thread.get_ident(), wake, done, seconds)
     next(thread)
     try:
-        _thread.start_new_thread(next, (thread, None))
+        signals.start_thread(next, (thread, None))
     except BaseException:  # no thread could be started: stop must not wait for one
         wake = done = None
         raise

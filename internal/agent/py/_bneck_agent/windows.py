@@ -33,14 +33,14 @@ class Windows:
         self.torch_folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.settings = profiler.Settings(config)
         self.schedule = plan.make(config)
-        self.whole = bool(config.get("whole_run"))
+        self.whole = config.whole_run
         self.free = bool(self.schedule or self.whole)  # no budget of events
-        self.left = int(config.get("event_budget") or 300_000)
-        self.max_pause = float(config.get("max_pause") or 0.5) * 1e9
-        self.max_bytes = int(config.get("max_bytes") or (2 << 30))
+        self.left = config.event_budget
+        self.max_pause = config.max_pause * 1e9
+        self.max_bytes = config.max_bytes
         self.world = facts.rank_of()[2]
         self.lacks = profiler.lacking(torch, profiler.NEEDED)
-        self.over = bool(config.get("no_trace") or self.lacks) or not self.rank_wanted()
+        self.over = bool(config.no_trace or self.lacks) or not self.rank_wanted()
         self.count = 0  # traces so far
         self.planned = 0  # windows of steps so far
         self.number = 0
@@ -64,8 +64,8 @@ class Windows:
         rank = facts.rank_of()[0]
         if rank is None:
             return True
-        ranks = self.config.get("ranks")
-        return rank in ranks if ranks else rank < int(self.config.get("max_ranks") or 8)
+        ranks = self.config.ranks
+        return rank in ranks if ranks else rank < self.config.max_ranks
 
     # The plan
 
@@ -338,7 +338,7 @@ class Windows:
             core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, file, error)
             if file and self.settings.modules:
                 modulepaths.save(index)
-            if file and self.config.get("on_trace_ready"):
+            if file and self.config.on_trace_ready:
                 plan.announce(file, steps, index)
             core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
             core.emit("span", "profiler", t0, t1, self.driver, "save", None, None, name, events)
