@@ -12,8 +12,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// report is a run of 200 steps of that many milliseconds.
-func report(ms float64) *view.Report {
+// steadyRun is a run of 200 steps of that many milliseconds.
+func steadyRun(ms float64) *view.Report {
 	return &view.Report{
 		Run:       &view.Run{Command: []string{"python", "train.py"}, WallS: ms / 5},
 		Steps:     []view.StepKind{{Kind: "train", Source: "optimizer", Count: 200, Baseline: &view.Quantiles{Count: 180, MedianMs: ms, ErrorMs: ptr(ms / 500)}, Items: ptr(32.0)}},
@@ -33,7 +33,7 @@ func count(kind, name string, n float64) view.CountRow {
 func runsOf(path string, ms ...float64) Side {
 	s := Side{Path: path}
 	for _, v := range ms {
-		s.Runs = append(s.Runs, Run{Report: report(v)})
+		s.Runs = append(s.Runs, Run{Report: steadyRun(v)})
 	}
 	return s
 }
@@ -162,7 +162,7 @@ func TestRowsAreJudgedTogether(t *testing.T) {
 		sides := [2]Side{{Path: "a"}, {Path: "b"}}
 		for side := range sides {
 			for range 8 {
-				rep := report(10)
+				rep := steadyRun(10)
 				for i := range 40 {
 					us := 1000 * (1 + 0.02*r.NormFloat64())
 					if side == 1 && i == 0 {

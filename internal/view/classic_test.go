@@ -18,7 +18,7 @@ func classicText(t *testing.T, r *Report, debug bool, calls *model.Calls, rows [
 
 func TestClassicHasItsSections(t *testing.T) {
 	r := emptyReport()
-	r.Environment = Environment{Torch: "9.9", Python: "3.99", CUDA: "13.2", Packages: []Package{{"numpy", "5.0"}}}
+	r.Environment = Environment{Torch: "9.9", Python: "3.99", CUDA: "13.2", Packages: []Package{{Name: "numpy", Version: "5.0"}}}
 	r.GPU = []GPURow{{SpanUs: 1000, BusyUs: 950}}
 	calls := &model.Calls{Functions: []model.CallFunction{{File: "a.py", Line: 3, Name: "f", Primitive: 2, Calls: 7, Own: 4e9, Cumulative: 5e9}}}
 	rows := []TorchRow{{Name: "aten::slow", SelfCPU: 10, CPU: 10, Count: 1}, {Name: "aten::mm", SelfCPU: 2, CPU: 2, SelfDevice: 900, Device: 900, Count: 1}}

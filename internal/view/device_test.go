@@ -351,7 +351,7 @@ func TestEndsTell(t *testing.T) {
 		return TableRow{Cells: cells}
 	}
 	long := strings.Repeat("counter_", 4)
-	table := &Table{Columns: []TableColumn{{"a", "text"}, {"b", "text"}, {"c", "text"}}, Rows: []TableRow{
+	table := &Table{Columns: []TableColumn{{Name: "a", Unit: "text"}, {Name: "b", Unit: "text"}, {Name: "c", Unit: "text"}}, Rows: []TableRow{
 		row("x", long+"add", long), row("y", long+"mul", long), row("z", "", "")}}
 	ends := endsTell(table)
 	if ends[0] || !ends[1] || ends[2] {

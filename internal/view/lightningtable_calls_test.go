@@ -78,7 +78,7 @@ func TestActionsFromUndistortedCalls(t *testing.T) {
 	if text := p.out.String(); strings.Count(text, "*") != 2 || !strings.Contains(text, "* every call met the profiler") {
 		t.Errorf("%s", text)
 	}
-	none := []LightningAction{{"a", 2, 1, 2}, {"b", 2, 1, -1}}
+	none := []LightningAction{{Name: "a", Count: 2, Total: 1, Undistorted: 2}, {Name: "b", Count: 2, Total: 1, Undistorted: -1}}
 	note.Reset()
 	if err := LightningNote(&note, none); err != nil || note.Len() != 0 {
 		t.Errorf("%q, %v", note.String(), err)

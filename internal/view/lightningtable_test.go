@@ -103,7 +103,7 @@ func TestLightningActionsSumUp(t *testing.T) {
 		{Kind: model.SpanAction, Name: step, Start: 3e9, End: 6e9},
 	}}
 	actions, elapsed := LightningActions(p, s)
-	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 2, 4, -1}) || actions[1].Total != 0.5 {
+	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{Name: "training_step", Count: 2, Total: 4, Undistorted: -1}) || actions[1].Total != 0.5 {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
@@ -117,7 +117,7 @@ func TestLightningActionsExact(t *testing.T) {
 		"action_count:log": 100, "action_ns:log": 1e6, "action_undistorted_count:log": 0, "action_undistorted_ns:log": 0, "graph_breaks": 3,
 	}
 	actions, elapsed := LightningActions(p, s)
-	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{"training_step", 5, 1.2, 4}) || actions[1] != (LightningAction{"log", 100, 0.001, 0}) {
+	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{Name: "training_step", Count: 5, Total: 1.2, Undistorted: 4}) || actions[1] != (LightningAction{Name: "log", Count: 100, Total: 0.001, Undistorted: 0}) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
