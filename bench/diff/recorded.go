@@ -3,6 +3,9 @@
 package main
 
 import (
+	"bottleneck/internal/compare"
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,10 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/compare"
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // loop computes for a fifth of a second; its argument is a share of that to sleep on top.
@@ -75,7 +74,7 @@ func (m *measurement) record(name string, command ...string) (compare.Run, error
 	if err != nil {
 		return compare.Run{}, err
 	}
-	r := &view.Report{}
+	r := &report.Report{}
 	return compare.Run{Report: r}, json.Unmarshal([]byte(text), r)
 }
 
@@ -125,7 +124,7 @@ func (m *measurement) found(equal, slower []compare.Run) {
 		for _, i := range r.Perm(len(slower))[:8] {
 			sides[0].Runs, sides[1].Runs = append(sides[0].Runs, equal[2*i]), append(sides[1].Runs, slower[i])
 		}
-		if d, err := compare.Diff(sides[0], sides[1], compare.Options{Anyway: true}); err == nil && d.Verdict == view.Slower {
+		if d, err := compare.Diff(sides[0], sides[1], compare.Options{Anyway: true}); err == nil && d.Verdict == report.Slower {
 			found++
 		}
 	}
@@ -161,7 +160,7 @@ func (m *measurement) planted() error {
 		if err != nil {
 			return err
 		}
-		var d view.Diff
+		var d report.Diff
 		if err := json.Unmarshal([]byte(text), &d); err != nil {
 			return err
 		}

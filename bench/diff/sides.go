@@ -3,14 +3,13 @@
 package main
 
 import (
+	"bottleneck/internal/compare"
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"bottleneck/internal/compare"
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // Rows of the drawn reports.
@@ -61,7 +60,7 @@ func (m *measurement) power(r *rand.Rand, words string, spread float64, measure 
 			runs[side] = v
 		}
 		d, err := compare.Diff(sideOf(runs[0]), sideOf(runs[1]), compare.Options{})
-		if err == nil && d.Verdict == view.Slower {
+		if err == nil && d.Verdict == report.Slower {
 			found++
 		}
 	}
@@ -76,7 +75,7 @@ func (m *measurement) power(r *rand.Rand, words string, spread float64, measure 
 func sideOf(times []float64) compare.Side {
 	s := compare.Side{Path: "drawn"}
 	for _, t := range times {
-		s.Runs = append(s.Runs, compare.Run{Report: &view.Report{Steps: []view.StepKind{{Kind: "train", Count: 100, Baseline: &view.Quantiles{Count: 100, MedianMs: 10 * t}}}}})
+		s.Runs = append(s.Runs, compare.Run{Report: &report.Report{Steps: []report.StepKind{{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: 10 * t}}}}})
 	}
 	return s
 }
@@ -86,24 +85,24 @@ func drawnSide(r *rand.Rand, runs int, draw func() float64, factor float64) comp
 	s := compare.Side{Path: "drawn"}
 	for range runs {
 		step := 10 * factor * draw()
-		rep := &view.Report{Steps: []view.StepKind{{Kind: "train", Count: 100, Baseline: &view.Quantiles{Count: 100, MedianMs: step}, Traced: &view.Quantiles{Count: 1}}}}
+		rep := &report.Report{Steps: []report.StepKind{{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: step}, Traced: &report.Quantiles{Count: 1}}}}
 		for i := range drawnRows {
 			us := 200 * draw() * (1 + 0.01*r.NormFloat64())
-			rep.KeyAverages = append(rep.KeyAverages, view.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
+			rep.KeyAverages = append(rep.KeyAverages, report.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
 		}
 		s.Runs = append(s.Runs, compare.Run{Report: rep})
 	}
 	return s
 }
 
-func decided(d *view.Diff) int {
-	if d.Verdict == view.Slower || d.Verdict == view.Faster {
+func decided(d *report.Diff) int {
+	if d.Verdict == report.Slower || d.Verdict == report.Faster {
 		return 1
 	}
 	return 0
 }
 
-func differentRows(d *view.Diff) (different, tested int) {
+func differentRows(d *report.Diff) (different, tested int) {
 	for i := range d.Rows {
 		if d.Rows[i].LowMs != nil {
 			tested++

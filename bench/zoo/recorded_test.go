@@ -1,13 +1,12 @@
 package main
 
 import (
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/report"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/view"
 )
 
 // Recorded traces end in the verdict that was derived by hand.
@@ -46,7 +45,7 @@ func recordedReport(t *testing.T, traces, name string) (doc document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(view.Build(s, view.Options{}))
+	text, err := json.Marshal(report.Build(s, report.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"context"
 	"fmt"
 	"io"
@@ -8,9 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"bottleneck/internal/compare"
-	"bottleneck/internal/view"
 )
 
 // diffOptions are the flags of diff.
@@ -85,16 +85,16 @@ func (o *diffOptions) run(ctx context.Context, a *app, paths [2][]string) error 
 	if err := o.write(a, d); err != nil {
 		return err
 	}
-	if d.Verdict == view.Unlike {
+	if d.Verdict == report.Unlike {
 		return &exitError{exitNo, nil}
 	}
 	return nil
 }
 
-func (o *diffOptions) write(a *app, d *view.Diff) error {
+func (o *diffOptions) write(a *app, d *report.Diff) error {
 	out := &reportOptions{}
 	if o.json != "" {
-		err := out.toFile(a, o.json, func(w io.Writer) error { return view.WriteDiffJSON(w, d) })
+		err := out.toFile(a, o.json, func(w io.Writer) error { return report.WriteDiffJSON(w, d) })
 		if err != nil || o.json == "-" && o.output == "" {
 			return err
 		}

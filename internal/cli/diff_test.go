@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,9 +12,6 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/view"
 )
 
 // looped writes a trace of steps that each call an operator so many times, of so many microseconds.
@@ -35,11 +34,11 @@ func looped(t *testing.T, name string, steps, calls int, us int64) string {
 }
 
 // diffOf runs diff and reads its document, which must be what the schema says and add up.
-func diffOf(t *testing.T, args ...string) *view.Diff {
+func diffOf(t *testing.T, args ...string) *report.Diff {
 	t.Helper()
 	code, stdout, stderr := here(append([]string{"diff", "--json", "-"}, args...)...)
-	var d view.Diff
-	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != 0 && d.Verdict != view.Unlike {
+	var d report.Diff
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != 0 && d.Verdict != report.Unlike {
 		t.Fatalf("%v: status %d, %v\n%s", args, code, err, stderr)
 	}
 	validate(t, "diff.schema.json", stdout)
@@ -78,7 +77,7 @@ func TestDiff(t *testing.T) {
 		after = append(after, looped(t, "b.json", 20, 4, int64(100+i)))
 	}
 	d := diffOf(t, append(append(before, "--"), after...)...)
-	if d.Verdict != view.Slower || len(d.Before.Runs) != 4 || math.Abs(d.Step.DifferenceMs-0.1015) > 0.002 {
+	if d.Verdict != report.Slower || len(d.Before.Runs) != 4 || math.Abs(d.Step.DifferenceMs-0.1015) > 0.002 {
 		t.Errorf("%s: %+v", d.Sentence, d.Step)
 	}
 	if !strings.Contains(d.Sentence, "because 1 more aten::mm a step") {
@@ -180,7 +179,7 @@ func TestDiffOfUnlike(t *testing.T) {
 	if code != exitNo || !strings.HasPrefix(stdout, "Not comparable: program: a.json and other.json") {
 		t.Errorf("status %d: %s", code, stdout)
 	}
-	if d := diffOf(t, "--anyway", good, other); d.Verdict == view.Unlike || len(d.Rows) == 0 {
+	if d := diffOf(t, "--anyway", good, other); d.Verdict == report.Unlike || len(d.Rows) == 0 {
 		t.Error(d.Sentence)
 	}
 }
@@ -252,7 +251,7 @@ func TestDiffOfDirectoriesOfRuns(t *testing.T) {
 			}
 		}
 	}
-	document := func(args ...string) (d view.Diff) {
+	document := func(args ...string) (d report.Diff) {
 		t.Helper()
 		got := b.run("", append([]string{"diff", "--json", "-"}, args...)...)
 		if err := json.Unmarshal([]byte(got.stdout), &d); err != nil || got.code > 1 {
@@ -271,7 +270,7 @@ func TestDiffOfDirectoriesOfRuns(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	if d := document("packed", "b"); len(d.Before.Runs) != 2 || d.NoiseCovered || d.Verdict != view.Undecided {
+	if d := document("packed", "b"); len(d.Before.Runs) != 2 || d.NoiseCovered || d.Verdict != report.Undecided {
 		t.Errorf("%s: %+v", d.Sentence, d.Before)
 	}
 	b.run("", "run", "--no-trace", "--out", "failed", "-o", "report.txt", "s.py", "7")

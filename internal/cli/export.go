@@ -1,17 +1,17 @@
 package cli
 
 import (
+	"bottleneck/internal/export"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-
-	"bottleneck/internal/export"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 // exportOptions are the flags of export.
@@ -25,7 +25,7 @@ type exportOptions struct {
 	groupBy        []string
 	sortBy         string
 	rowLimit       int
-	samples        view.SampleChoice
+	samples        report.SampleChoice
 }
 
 func newExportCommand(a *app) *cobra.Command {

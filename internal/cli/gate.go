@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"bytes"
 	"context"
 	"errors"
@@ -13,9 +16,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"bottleneck/internal/compare"
-	"bottleneck/internal/view"
 )
 
 // exitUndecided is the exit code of a gate that cannot say; a CI job can tell it from worse.
@@ -83,7 +83,7 @@ func (o *gateOptions) run(ctx context.Context, a *app, args []string) error {
 		reads = append(reads, o.baseline)
 	}
 	a.confine(ctx, needs{inputs: reads, outputs: writes, scratch: true})
-	var baseline *view.Baseline
+	var baseline *report.Baseline
 	if o.baseline != "" && !o.write {
 		if baseline, err = readBaseline(o.baseline); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (o *gateOptions) run(ctx context.Context, a *app, args []string) error {
 	if err := o.print(a, g); err != nil {
 		return err
 	}
-	if code := map[string]int{view.GateWorse: exitNo, view.GateUndecided: exitUndecided}[g.Result]; code != 0 {
+	if code := map[string]int{report.GateWorse: exitNo, report.GateUndecided: exitUndecided}[g.Result]; code != 0 {
 		return &exitError{code, nil}
 	}
 	return nil
@@ -151,7 +151,7 @@ func (o *gateOptions) check() ([]compare.Rule, error) {
 	return rules, nil
 }
 
-func readBaseline(path string) (*view.Baseline, error) {
+func readBaseline(path string) (*report.Baseline, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, unusable(fmt.Errorf("gate: there is no baseline %s; make one: bottleneck gate --baseline %[1]s --write-baseline SESSION…", path))
@@ -175,7 +175,7 @@ func (o *gateOptions) writeBaseline(a *app, side compare.Side) error {
 	if err != nil {
 		return unusable(fmt.Errorf("gate: %w", err))
 	}
-	if err := (&reportOptions{}).toFile(a, o.baseline, func(w io.Writer) error { return view.WriteBaseline(w, b) }); err != nil {
+	if err := (&reportOptions{}).toFile(a, o.baseline, func(w io.Writer) error { return report.WriteBaseline(w, b) }); err != nil {
 		return err
 	}
 	if o.baseline != "-" {
@@ -191,9 +191,9 @@ func (o *gateOptions) writeBaseline(a *app, side compare.Side) error {
 	return nil
 }
 
-func (o *gateOptions) print(a *app, g *view.Gate) error {
+func (o *gateOptions) print(a *app, g *report.Gate) error {
 	if o.json != "" {
-		err := (&reportOptions{}).toFile(a, o.json, func(w io.Writer) error { return view.WriteGateJSON(w, g) })
+		err := (&reportOptions{}).toFile(a, o.json, func(w io.Writer) error { return report.WriteGateJSON(w, g) })
 		if err != nil || o.json == "-" && o.output == "" {
 			return err
 		}
@@ -216,7 +216,7 @@ func (o *gateOptions) toOutput(a *app, write func(io.Writer) error) error {
 }
 
 // nearPaths names files from the working directory, where they lie below it: annotations need that.
-func nearPaths(g *view.Gate) {
+func nearPaths(g *report.Gate) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return

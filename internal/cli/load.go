@@ -1,6 +1,11 @@
 package cli
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/report"
 	"cmp"
 	"context"
 	"errors"
@@ -14,12 +19,6 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/record"
-	"bottleneck/internal/view"
 )
 
 // How far the heap may grow beyond what is in use while traces are read, and while they are analysed: then the columns
@@ -99,7 +98,7 @@ func oneRun(v *ingest.Survey) error {
 
 // loadEach reduces every trace to what its report needs of a window of it, and drops it. Times count from the start of the
 // earliest trace, so that for them all are read twice.
-func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, window analyse.Window, merge *view.Merge) (*model.Session, error) {
+func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, window analyse.Window, merge *report.Merge) (*model.Session, error) {
 	each := func(visit ingest.Visit) (*model.Session, error) {
 		return a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Each(ctx, paths, opt, visit) })
 	}

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,11 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/view"
 )
 
 // collectiveRank is the trace of one rank: two operators, copies, kernels that differ from rank to rank, and a collective at
@@ -50,7 +49,7 @@ func TestMergedReportEqualsWhole(t *testing.T) {
 	for _, w := range []analyse.Window{{}, {Steps: []int64{1, 3}}, {From: 150 * 1000, To: 350 * 1000}} {
 		compareMerged(t, w, dir)
 	}
-	merge := view.NewMerge(view.Options{})
+	merge := report.NewMerge(report.Options{})
 	if _, err := quietApp().loadEach(context.Background(), []string{dir}, ingest.Options{}, analyse.Window{Steps: []int64{9}}, merge); err == nil || !strings.Contains(err.Error(), "the steps 0-3") {
 		t.Errorf("a step that is not there: %v", err)
 	}
@@ -77,12 +76,12 @@ func compareMerged(t *testing.T, window analyse.Window, paths ...string) {
 	if err := analyse.Cut(whole, window); err != nil {
 		t.Fatal(err)
 	}
-	merge := view.NewMerge(view.Options{})
+	merge := report.NewMerge(report.Options{})
 	rest, err := quietApp().loadEach(context.Background(), paths, ingest.Options{}, window, merge)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := asDocument(t, view.Build(whole, view.Options{})), asDocument(t, merge.Report(rest))
+	want, got := asDocument(t, report.Build(whole, report.Options{})), asDocument(t, merge.Report(rest))
 	if rows, ok := got["critical_path"].([]any); !ok || len(rows) == 0 {
 		t.Error("the merged report has no critical path")
 	}
@@ -116,7 +115,7 @@ func byTitle(findings any) {
 
 func quietApp() *app { return &app{stdout: io.Discard, stderr: io.Discard} }
 
-func asDocument(t *testing.T, r *view.Report) map[string]any {
+func asDocument(t *testing.T, r *report.Report) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {

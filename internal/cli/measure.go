@@ -1,6 +1,11 @@
 package cli
 
 import (
+	"bottleneck/internal/collect"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/report"
+	"bottleneck/internal/rerun"
 	"cmp"
 	"context"
 	"errors"
@@ -14,12 +19,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"bottleneck/internal/collect"
-	"bottleneck/internal/model"
-	"bottleneck/internal/record"
-	"bottleneck/internal/rerun"
-	"bottleneck/internal/view"
 )
 
 // measuredOps is how many operators are run again at most.
@@ -41,7 +40,7 @@ func (o *fixOptions) addTo(f *pflag.FlagSet) {
 }
 
 // run measures for the report of a session.
-func (o *fixOptions) run(ctx context.Context, s *model.Session) (*view.Measured, error) {
+func (o *fixOptions) run(ctx context.Context, s *model.Session) (*report.Measured, error) {
 	python, err := interpreterFor(o.python)
 	if err != nil {
 		return nil, err
@@ -55,18 +54,18 @@ const measuredSchema = "bottleneck.measured/1"
 // measuredFile is measured.json of a session (docs/session.md).
 type measuredFile struct {
 	Schema string `json:"schema"`
-	view.Measured
+	report.Measured
 }
 
 // keepMeasured saves measured prices with the session, so that later reports of it have them, too.
-func keepMeasured(a *app, dir string, m *view.Measured) {
+func keepMeasured(a *app, dir string, m *report.Measured) {
 	if err := record.WriteJSON(filepath.Join(dir, record.MeasuredName), measuredFile{measuredSchema, *m}); err != nil {
 		a.warn("the measured fixes are not kept with the session: %v", cause(err))
 	}
 }
 
 // savedMeasured are the prices that were measured when a session was recorded, nil where none were.
-func savedMeasured(a *app, dir string) *view.Measured {
+func savedMeasured(a *app, dir string) *report.Measured {
 	if !record.IsSession(dir) {
 		return nil
 	}
@@ -124,7 +123,7 @@ func interpreterThatRan(dir, host string) string {
 
 // measure runs a session's hot operators again, in a process of its own. Another machine takes other times, and its cores and memory
 // are not those that a fix is for.
-func measure(ctx context.Context, s *model.Session, python string, budget time.Duration) (*view.Measured, error) {
+func measure(ctx context.Context, s *model.Session, python string, budget time.Duration) (*report.Measured, error) {
 	if here, err := os.Hostname(); err == nil && s.Environment.Host != "" && here != s.Environment.Host {
 		return nil, unusable(fmt.Errorf("the session was recorded on %s, and this is %s: run what-if --measure there", s.Environment.Host, here))
 	}
@@ -168,17 +167,17 @@ func recordedThreads(s *model.Session) int {
 	return 0
 }
 
-func measuredRows(results []rerun.Result) *view.Measured {
-	m := &view.Measured{Tolerance: rerun.Tolerance, Prices: []view.MeasuredPrice{}, Ops: []view.MeasuredOp{}}
+func measuredRows(results []rerun.Result) *report.Measured {
+	m := &report.Measured{Tolerance: rerun.Tolerance, Prices: []report.MeasuredPrice{}, Ops: []report.MeasuredOp{}}
 	for _, p := range rerun.Prices(results) {
-		m.Prices = append(m.Prices, view.MeasuredPrice{Fix: p.Fix, SavedMs: p.SavedMs, OfMs: p.OfMs, Ops: p.Ops})
+		m.Prices = append(m.Prices, report.MeasuredPrice{Fix: p.Fix, SavedMs: p.SavedMs, OfMs: p.OfMs, Ops: p.Ops})
 	}
 	for i := range results {
 		r := &results[i]
-		op := view.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs, RepeatedUs: r.BaseUs,
-			Reproduced: r.Reproduced, Why: r.Error, Fixes: []view.MeasuredFix{}}
+		op := report.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs, RepeatedUs: r.BaseUs,
+			Reproduced: r.Reproduced, Why: r.Error, Fixes: []report.MeasuredFix{}}
 		for _, f := range r.Fixes {
-			op.Fixes = append(op.Fixes, view.MeasuredFix{Fix: f.Fix, Us: f.Us})
+			op.Fixes = append(op.Fixes, report.MeasuredFix{Fix: f.Fix, Us: f.Us})
 		}
 		m.Ops = append(m.Ops, op)
 	}

@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"bottleneck/internal/report"
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/view"
 )
 
 // A recording with --native has the functions of libraries in its report, with the line that calls them. A sleeping thread's
@@ -20,7 +19,7 @@ func TestRunNative(t *testing.T) {
 	if l := b.launcher(); hasNote(l, "not-sampled") {
 		t.Skipf("programs cannot be sampled from outside here: %+v", l.Notes)
 	}
-	var r view.Report
+	var r report.Report
 	if err := json.Unmarshal([]byte(b.run("", "report", "--json", "-", b.session()).stdout), &r); err != nil {
 		t.Fatal(err)
 	}

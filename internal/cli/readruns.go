@@ -1,6 +1,12 @@
 package cli
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/compare"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/report"
 	"cmp"
 	"context"
 	"os"
@@ -8,17 +14,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/compare"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/record"
-	"bottleneck/internal/view"
 )
 
 // comparedSections are the tables that comparisons read.
-var comparedSections = []string{"operators", "kernels", "communication", "ranks", "memory", "calls", "modules", "gpu", view.SectionCounts}
+var comparedSections = []string{"operators", "kernels", "communication", "ranks", "memory", "calls", "modules", "gpu", report.SectionCounts}
 
 // readSide reads the runs of one side, one after the other: no more than one is in memory besides the reports.
 func (a *app) readSide(ctx context.Context, paths []string) (compare.Side, error) {
@@ -112,9 +111,9 @@ func (a *app) readRun(ctx context.Context, run runPaths) (compare.Run, error) {
 			return compare.Run{}, err
 		}
 	}
-	build := view.Options{Version: Version(), Path: shown, Sections: comparedSections, GroupByInputShape: true, Measured: savedMeasured(a, paths[0])}
+	build := report.Options{Version: Version(), Path: shown, Sections: comparedSections, GroupByInputShape: true, Measured: savedMeasured(a, paths[0])}
 	if manyRanks(opt.Survey) {
-		merge := view.NewMerge(build)
+		merge := report.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, analyse.Window{}, merge)
 		if err != nil {
 			return compare.Run{}, err
@@ -125,7 +124,7 @@ func (a *app) readRun(ctx context.Context, run runPaths) (compare.Run, error) {
 	if err != nil {
 		return compare.Run{}, err
 	}
-	return compare.Run{Report: view.Build(s, build), Sources: texts(s)}, nil
+	return compare.Run{Report: report.Build(s, build), Sources: texts(s)}, nil
 }
 
 // texts are the program texts that a session keeps.

@@ -1,6 +1,12 @@
 package cli
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"bytes"
 	"context"
 	"errors"
@@ -10,12 +16,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/record"
-	"bottleneck/internal/view"
 )
 
 func newReportCommand(a *app) *cobra.Command {
@@ -87,7 +87,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 		build.Sections = o.text.Shown() // the document always holds every table
 	}
 	if o.style == "report" && o.samples.source == "" && !o.gpu.any() && manyRanks(opt.Survey) && !(window.Timed() && opt.Survey.Stream) {
-		merge := view.NewMerge(build)
+		merge := report.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, window, merge)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (o *reportOptions) print(ctx context.Context, a *app, w io.Writer, paths []
 			keepMeasured(a, paths[0], build.Measured)
 		}
 	}
-	return o.write(a, w, s, view.Build(s, build))
+	return o.write(a, w, s, report.Build(s, build))
 }
 
 // keepSources saves the program texts and lets this report use the same that later ones will.
@@ -133,9 +133,9 @@ func keepSources(a *app, dir string, s *model.Session) {
 }
 
 // write sends the report where the flags say.
-func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Report) error {
+func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *report.Report) error {
 	if o.json != "" {
-		err := o.toFile(a, o.json, func(w io.Writer) error { return view.WriteJSON(w, r) })
+		err := o.toFile(a, o.json, func(w io.Writer) error { return report.WriteJSON(w, r) })
 		if err != nil || o.json == "-" && o.output == "" {
 			return err
 		}
@@ -147,7 +147,7 @@ func (o *reportOptions) write(a *app, w io.Writer, s *model.Session, r *view.Rep
 }
 
 // writeText writes the report in the chosen style, or the one file that was asked for.
-func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view.Report) error {
+func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *report.Report) error {
 	text := o.text
 	text.Width, text.Color, text.Verbose = width(w), a.useColor(w), a.verbose
 	safe := view.Safe(w, text.Color && o.style == "report" && o.samples.source == "")
@@ -155,7 +155,7 @@ func (o *reportOptions) writeText(a *app, w io.Writer, s *model.Session, r *view
 }
 
 // writeStyle writes to what keeps names of the program from steering a terminal.
-func (o *reportOptions) writeStyle(w io.Writer, s *model.Session, r *view.Report, text view.TextOptions) error {
+func (o *reportOptions) writeStyle(w io.Writer, s *model.Session, r *report.Report, text view.TextOptions) error {
 	if o.samples.source != "" {
 		return o.writeSource(w, s, text)
 	}

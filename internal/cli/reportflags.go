@@ -1,14 +1,14 @@
 package cli
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"bottleneck/internal/view"
 )
 
 // reportOptions are the flags of everything that prints a report.
@@ -31,7 +31,7 @@ type reportOptions struct {
 	gpu                 gpuOptions
 	fixes               fixOptions
 	window              windowOptions
-	build               view.Options
+	build               report.Options
 	text                view.TextOptions
 }
 

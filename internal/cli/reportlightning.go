@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"errors"
 	"fmt"
 	"io"
@@ -8,9 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 // writeLightning prints the trainer's actions of each process that has some as Lightning's SimpleProfiler does, and the
@@ -18,7 +18,7 @@ import (
 func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
 	found := false
 	for i, p := range s.Processes {
-		actions, _ := view.LightningActions(p, s.Strings)
+		actions, _ := report.LightningActions(p, s.Strings)
 		if len(actions) == 0 || len(o.text.Ranks) > 0 && !slices.Contains(o.text.Ranks, p.Rank) {
 			continue
 		}
@@ -42,7 +42,7 @@ func (o *reportOptions) writeLightning(w io.Writer, s *model.Session) error {
 // lightningTables writes what there is of one process.
 func (o *reportOptions) lightningTables(w io.Writer, s *model.Session, process int) error {
 	p := s.Processes[process]
-	actions, elapsed := view.LightningActions(p, s.Strings)
+	actions, elapsed := report.LightningActions(p, s.Strings)
 	stage := view.LightningStage(actions)
 	functions, err := view.LightningFunctions(s, process, view.CallsTableOptions{SortBy: o.sortBy, RowLimit: o.rowLimit})
 	if err != nil {
@@ -61,7 +61,7 @@ func (o *reportOptions) lightningTables(w io.Writer, s *model.Session, process i
 // <stage>-<filename>[-<rank>].txt, the rank where there are several.
 func (o *reportOptions) lightningFile(s *model.Session, process int) error {
 	p := s.Processes[process]
-	actions, _ := view.LightningActions(p, s.Strings)
+	actions, _ := report.LightningActions(p, s.Strings)
 	stage := view.LightningStage(actions)
 	name := strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|", "_").Replace(o.filename)
 	if stage != "" {

@@ -1,22 +1,22 @@
 package cli
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/record"
-	"bottleneck/internal/view"
 )
 
 // sampleOptions are the flags that look at samples of every thread, apart from the report's tables.
 type sampleOptions struct {
 	source string
-	choice view.SampleChoice
+	choice report.SampleChoice
 }
 
 func (o *sampleOptions) addTo(f *pflag.FlagSet) {
@@ -110,7 +110,7 @@ func readSource(s *model.Session, file string) {
 
 // chooseSamples leaves in a session only the samples that an export is to hold. Formats of plain stacks leave out
 // threads that wait for work; idle lets those count as blocked. The others tell the states apart and hold all.
-func chooseSamples(s *model.Session, choice view.SampleChoice, format string) {
+func chooseSamples(s *model.Session, choice report.SampleChoice, format string) {
 	plain := format == "folded" || format == "speedscope"
 	for _, p := range s.Processes {
 		sm := &p.Samples

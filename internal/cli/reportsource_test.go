@@ -1,16 +1,15 @@
 package cli
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"bufio"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/view"
 )
 
 // threadsProgram keeps one thread at work, one asleep in its own function and one in a pool that waits for work, and
@@ -148,11 +147,11 @@ func TestChooseSamples(t *testing.T) {
 		return p.S
 	}
 	for _, c := range []struct {
-		choice        view.SampleChoice
+		choice        report.SampleChoice
 		format        string
 		samples, idle int
-	}{{view.SampleChoice{}, "folded", 9, 4}, {view.SampleChoice{GIL: true}, "folded", 3, 0}, {view.SampleChoice{Idle: true}, "folded", 9, 0},
-		{view.SampleChoice{Idle: true}, "pprof", 9, 4}} {
+	}{{report.SampleChoice{}, "folded", 9, 4}, {report.SampleChoice{GIL: true}, "folded", 3, 0}, {report.SampleChoice{Idle: true}, "folded", 9, 0},
+		{report.SampleChoice{Idle: true}, "pprof", 9, 4}} {
 		s := made()
 		chooseSamples(s, c.choice, c.format)
 		sm, idle := &s.Processes[0].Samples, 0

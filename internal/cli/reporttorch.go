@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"slices"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/export"
 	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"bottleneck/internal/view"
+	"fmt"
+	"io"
+	"slices"
 )
 
 // writeTorch prints the operator table as torch.profiler's key_averages().table() does: of one trace digit by digit, of
@@ -55,7 +55,7 @@ func (o *reportOptions) torchTable(s *model.Session) ([]view.TorchRow, view.Torc
 }
 
 // writeClassic prints the four sections of the old torch.utils.bottleneck; calls of all processes are added up.
-func (o *reportOptions) writeClassic(w io.Writer, s *model.Session, r *view.Report) error {
+func (o *reportOptions) writeClassic(w io.Writer, s *model.Session, r *report.Report) error {
 	var calls *model.Calls
 	if len(s.Calls) > 0 {
 		calls = export.MergeCalls(s.Calls)

@@ -1,6 +1,11 @@
 package cli
 
 import (
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/web"
 	"context"
 	"fmt"
 	"net"
@@ -10,12 +15,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/page"
-	"bottleneck/internal/view"
-	"bottleneck/internal/web"
 )
 
 // viewPort is tried first where the user names none: the same address every time, as far as it is free.
@@ -93,12 +92,12 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page
 	if opt.Survey, err = survey(paths); err != nil {
 		return nil, err
 	}
-	build := view.Options{Version: Version(), Path: shown, MaxRows: page.MaxRows}
+	build := report.Options{Version: Version(), Path: shown, MaxRows: page.MaxRows}
 	if len(paths) == 1 {
 		build.Measured = savedMeasured(a, paths[0])
 	}
 	if manyRanks(opt.Survey) {
-		merge := view.NewMerge(build)
+		merge := report.NewMerge(build)
 		s, err := ingestEach(ctx, a, paths, opt, merge)
 		if err != nil {
 			return nil, err
@@ -109,7 +108,7 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page
 	if err != nil {
 		return nil, err
 	}
-	return page.New(s, view.Build(s, build)), nil
+	return page.New(s, report.Build(s, build)), nil
 }
 
 // listen takes the port; where it is in use and was not asked for, the next free one.
@@ -187,7 +186,7 @@ func ownNames() []string {
 	return []string{name}
 }
 
-func ingestEach(ctx context.Context, a *app, paths []string, opt ingest.Options, merge *view.Merge) (*model.Session, error) {
+func ingestEach(ctx context.Context, a *app, paths []string, opt ingest.Options, merge *report.Merge) (*model.Session, error) {
 	return a.reading(opt, func(opt ingest.Options) (*model.Session, error) {
 		return ingest.Each(ctx, paths, opt, func(number int, s *model.Session, t *model.Trace) (func(), error) {
 			return merge.Add(number, s, t), nil

@@ -1,23 +1,22 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"fmt"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // around lists what differs between the sides' surroundings, by their first runs.
-func around(before, after *view.Report) []view.DiffFact {
-	out := []view.DiffFact{}
+func around(before, after *report.Report) []report.DiffFact {
+	out := []report.DiffFact{}
 	add := func(what, a, b string) {
 		if a != b && (a != "" || b != "") {
-			out = append(out, view.DiffFact{What: what, Before: a, After: b})
+			out = append(out, report.DiffFact{What: what, Before: a, After: b})
 		}
 	}
 	a, b := &before.Environment, &after.Environment
@@ -74,14 +73,14 @@ func list(v []int) string {
 	return strings.Trim(fmt.Sprint(v), "[]")
 }
 
-func busy(e *view.Environment) float64 {
+func busy(e *report.Environment) float64 {
 	if e.OthersBusyCores == nil {
 		return 0
 	}
 	return *e.OthersBusyCores
 }
 
-func gpus(e *view.Environment) string {
+func gpus(e *report.Environment) string {
 	var names []string
 	for _, g := range e.GPUs {
 		names = append(names, g.Name)
@@ -93,7 +92,7 @@ func gpus(e *view.Environment) string {
 	return strings.Join(names, ", ")
 }
 
-func clocks(e *view.Environment) string {
+func clocks(e *report.Environment) string {
 	for _, g := range e.GPUs {
 		if g.ClockMHz != nil {
 			return fmt.Sprintf("%.0f MHz", *g.ClockMHz)
@@ -112,9 +111,9 @@ func union(a, b map[string]string) map[string]bool {
 	return out
 }
 
-func packages(add func(what, a, b string), before, after []view.Package) {
+func packages(add func(what, a, b string), before, after []report.Package) {
 	versions := [2]map[string]string{{}, {}}
-	for side, list := range [][]view.Package{before, after} {
+	for side, list := range [][]report.Package{before, after} {
 		for _, p := range list {
 			versions[side][p.Name] = p.Version
 		}
@@ -127,7 +126,7 @@ func packages(add func(what, a, b string), before, after []view.Package) {
 }
 
 // arguments are a command without its interpreter and without folders of the program, which a copy of it has others of.
-func arguments(r *view.Report) string {
+func arguments(r *report.Report) string {
 	if r.Run == nil || len(r.Run.Command) == 0 {
 		return ""
 	}
@@ -140,7 +139,7 @@ func arguments(r *view.Report) string {
 	return strings.Join(words, " ")
 }
 
-func loaderWorkers(r *view.Report) string {
+func loaderWorkers(r *report.Report) string {
 	if len(r.Loaders) == 0 {
 		return ""
 	}
@@ -148,7 +147,7 @@ func loaderWorkers(r *view.Report) string {
 }
 
 // program is the script or module of a command, "" unknown.
-func program(r *view.Report) string {
+func program(r *report.Report) string {
 	if r.Run == nil {
 		return ""
 	}
@@ -167,10 +166,10 @@ func program(r *view.Report) string {
 const leastShared = 0.2
 
 // unlike lists what makes the sides two workloads.
-func (c *comparison) unlike() []view.DiffFact {
-	out := []view.DiffFact{}
+func (c *comparison) unlike() []report.DiffFact {
+	out := []report.DiffFact{}
 	a, b := c.before[0].Report, c.after[0].Report
-	add := func(what, x, y string) { out = append(out, view.DiffFact{What: what, Before: x, After: y}) }
+	add := func(what, x, y string) { out = append(out, report.DiffFact{What: what, Before: x, After: y}) }
 	shared, known := c.shared()
 	if p, q := program(a), program(b); known && shared < leastShared || p != q && p != "" && q != "" && shared < 0.5 {
 		add("program", describe(p, a), describe(q, b))
@@ -188,9 +187,9 @@ func (c *comparison) unlike() []view.DiffFact {
 }
 
 // isNamed says that the kind of step is the program's word, not that of a trace from elsewhere.
-func isNamed(r *view.Report) bool { return r.Run != nil }
+func isNamed(r *report.Report) bool { return r.Run != nil }
 
-func describe(program string, r *view.Report) string {
+func describe(program string, r *report.Report) string {
 	if program != "" {
 		return program
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"bottleneck/internal/view"
 )
 
 // Bounds that keep a baseline below 50 KB.
@@ -24,14 +23,14 @@ const (
 )
 
 // NewBaseline makes the baseline of runs.
-func NewBaseline(s Side, version string) (*view.Baseline, error) {
+func NewBaseline(s Side, version string) (*report.Baseline, error) {
 	c, basis, err := alone(s)
 	if err != nil {
 		return nil, err
 	}
 	r := s.Runs[0].Report
-	b := &view.Baseline{Schema: view.BaselineSchema, Tool: version, Program: program(r), Machine: machine(r), Software: software(r), Per: c.per, Basis: basis,
-		RunsMs: times(c.after), Counters: c.baselineCounters(), Lines: []view.BaselineLine{}}
+	b := &report.Baseline{Schema: report.BaselineSchema, Tool: version, Program: program(r), Machine: machine(r), Software: software(r), Per: c.per, Basis: basis,
+		RunsMs: times(c.after), Counters: c.baselineCounters(), Lines: []report.BaselineLine{}}
 	for i := range b.RunsMs {
 		b.RunsMs[i] = rounded(b.RunsMs[i])
 	}
@@ -48,13 +47,13 @@ func NewBaseline(s Side, version string) (*view.Baseline, error) {
 }
 
 // ReadBaseline reads what NewBaseline made and view.WriteBaseline wrote.
-func ReadBaseline(text []byte) (*view.Baseline, error) {
-	b := &view.Baseline{}
+func ReadBaseline(text []byte) (*report.Baseline, error) {
+	b := &report.Baseline{}
 	if err := json.Unmarshal(text, b); err != nil {
 		return nil, fmt.Errorf("it is no baseline: %w", err)
 	}
-	if b.Schema != view.BaselineSchema {
-		return nil, fmt.Errorf("it is no baseline of this version: schema %q, not %q", b.Schema, view.BaselineSchema)
+	if b.Schema != report.BaselineSchema {
+		return nil, fmt.Errorf("it is no baseline of this version: schema %q, not %q", b.Schema, report.BaselineSchema)
 	}
 	for _, ms := range b.RunsMs {
 		if !(ms > 0) || math.IsInf(ms, 0) {
@@ -90,13 +89,13 @@ func rounded(v float64) float64 {
 }
 
 // machine is what times depend on.
-func machine(r *view.Report) map[string]string {
+func machine(r *report.Report) map[string]string {
 	e := &r.Environment
 	return known(map[string]string{"cpu": e.CPUModel, "cores": whole(e.CPUs), "quota": number(e.CPUQuota), "gpu": gpus(e)})
 }
 
 // software is what counts can depend on.
-func software(r *view.Report) map[string]string {
+func software(r *report.Report) map[string]string {
 	e := &r.Environment
 	out := map[string]string{"python": e.Python, "torch": e.Torch, "cuda": e.CUDA, "hip": e.HIP, "batch": size(items(r)), "arguments": arguments(r)}
 	for name, value := range e.Threads {
@@ -115,10 +114,10 @@ func known(m map[string]string) map[string]string {
 }
 
 // baselineCounters are the counters of all runs, each from its least to its most: sums, and the operators that are called most.
-func (c *comparison) baselineCounters() []view.CountRow {
+func (c *comparison) baselineCounters() []report.CountRow {
 	index := map[counterKey]int{}
 	seen := map[counterKey]int{}
-	var out []view.CountRow
+	var out []report.CountRow
 	for i := range c.after {
 		for _, row := range countRows(&c.after[i]) {
 			if row.Kind == "call" || row.Kind == "function" {
@@ -141,10 +140,10 @@ func (c *comparison) baselineCounters() []view.CountRow {
 			out[i].Low = 0
 		}
 	}
-	slices.SortStableFunc(out, func(x, y view.CountRow) int {
+	slices.SortStableFunc(out, func(x, y report.CountRow) int {
 		return cmp.Or(cmp.Compare(kindOrder(x.Kind), kindOrder(y.Kind)), cmp.Compare(y.Value, x.Value))
 	})
-	sums := slices.IndexFunc(out, func(r view.CountRow) bool { return r.Kind == "op" })
+	sums := slices.IndexFunc(out, func(r report.CountRow) bool { return r.Kind == "op" })
 	if sums < 0 {
 		sums = len(out)
 	}
@@ -152,16 +151,16 @@ func (c *comparison) baselineCounters() []view.CountRow {
 }
 
 // lineTimes are the user's lines by their own time in the unit, mean over the runs, most first.
-func (c *comparison) lineTimes() []view.BaselineLine {
+func (c *comparison) lineTimes() []report.BaselineLine {
 	s := collect(c.after, func(t *timed) []item { return c.lines(t, false) })
-	var out []view.BaselineLine
+	var out []report.BaselineLine
 	for _, key := range s.order {
 		it := s.items[key]
 		if it.where != nil && it.text != "" {
-			out = append(out, view.BaselineLine{File: it.where.File, Line: it.where.Line, Text: it.text, Ms: meanOf(it.ms)})
+			out = append(out, report.BaselineLine{File: it.where.File, Line: it.where.Line, Text: it.text, Ms: meanOf(it.ms)})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y view.BaselineLine) int { return cmp.Compare(y.Ms, x.Ms) })
+	slices.SortStableFunc(out, func(x, y report.BaselineLine) int { return cmp.Compare(y.Ms, x.Ms) })
 	return out
 }
 

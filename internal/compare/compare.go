@@ -1,12 +1,11 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-
-	"bottleneck/internal/view"
 )
 
 // Options say how two sides are compared.
@@ -26,15 +25,15 @@ type comparison struct {
 
 // Diff compares two sides. Where they are of two workloads and the options do not say "anyway", the document says no more than what is
 // unlike. The error says why there is nothing to compare.
-func Diff(before, after Side, opt Options) (*view.Diff, error) {
+func Diff(before, after Side, opt Options) (*report.Diff, error) {
 	c, basis, notes, err := prepare(before, after, opt)
 	if err != nil {
 		return nil, err
 	}
 	a, b := before.Runs[0].Report, after.Runs[0].Report
-	d := &view.Diff{Schema: view.DiffSchema, Tool: opt.Version, Verdict: view.Unlike, Per: c.per, Before: side(before, c.before, basis), After: side(after, c.after, basis),
-		Rows: []view.DiffRow{}, Memory: []view.DiffBytes{}, Counters: []view.DiffCount{}, Around: around(a, b), Notes: notes,
-		Findings: view.DiffFound{Gone: []view.DiffFinding{}, New: []view.DiffFinding{}, Changed: []view.DiffFinding{}}}
+	d := &report.Diff{Schema: report.DiffSchema, Tool: opt.Version, Verdict: report.Unlike, Per: c.per, Before: side(before, c.before, basis), After: side(after, c.after, basis),
+		Rows: []report.DiffRow{}, Memory: []report.DiffBytes{}, Counters: []report.DiffCount{}, Around: around(a, b), Notes: notes,
+		Findings: report.DiffFound{Gone: []report.DiffFinding{}, New: []report.DiffFinding{}, Changed: []report.DiffFinding{}}}
 	kinds := [2][]costs{c.costsOf(false), c.costsOf(true)}
 	for i, k := range kinds[0] {
 		c.sums[k.kind] = [2]*sums{collect(c.before, k.of), collect(c.after, kinds[1][i].of)}
@@ -42,7 +41,7 @@ func Diff(before, after Side, opt Options) (*view.Diff, error) {
 	d.Notes = append(d.Notes, sideNotes(before)...)
 	d.Notes = append(d.Notes, sideNotes(after)...)
 	if d.Unlike = c.unlike(); len(d.Unlike) > 0 && !opt.Anyway {
-		d.Step = view.DiffStep{BeforeMs: medianOf(c.before), AfterMs: medianOf(c.after)}
+		d.Step = report.DiffStep{BeforeMs: medianOf(c.before), AfterMs: medianOf(c.after)}
 		d.Step.DifferenceMs = d.Step.AfterMs - d.Step.BeforeMs
 		d.Sentence = unlikeSentence(d)
 		return d, nil
@@ -131,8 +130,8 @@ func userSources(s Side) map[string][]string {
 	return out
 }
 
-func side(s Side, runs []timed, basis string) view.DiffSide {
-	out := view.DiffSide{Path: s.Path, Basis: basis, Runs: []view.DiffRun{}}
+func side(s Side, runs []timed, basis string) report.DiffSide {
+	out := report.DiffSide{Path: s.Path, Basis: basis, Runs: []report.DiffRun{}}
 	for i := range runs {
 		out.Runs = append(out.Runs, runs[i].DiffRun)
 	}
@@ -172,21 +171,21 @@ func sideNotes(s Side) []string {
 }
 
 // memoryRows split the difference of each device's peak by what held it.
-func memoryRows(before, after *view.Report) []view.DiffBytes {
+func memoryRows(before, after *report.Report) []report.DiffBytes {
 	a, b := memory(before), memory(after)
 	devices := map[string]bool{}
 	for key := range a {
 		devices[key[0]] = true
 	}
-	var out []view.DiffBytes
+	var out []report.DiffBytes
 	for key, bytes := range b {
 		if devices[key[0]] {
-			out = append(out, view.DiffBytes{Device: key[0], Name: key[1], Before: a[key], After: bytes})
+			out = append(out, report.DiffBytes{Device: key[0], Name: key[1], Before: a[key], After: bytes})
 		}
 	}
 	for key, bytes := range a {
 		if _, has := b[key]; !has && b[[2]string{key[0], "peak"}] > 0 {
-			out = append(out, view.DiffBytes{Device: key[0], Name: key[1], Before: bytes})
+			out = append(out, report.DiffBytes{Device: key[0], Name: key[1], Before: bytes})
 		}
 	}
 	for i := range out {

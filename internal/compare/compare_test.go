@@ -1,32 +1,31 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/view"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // steadyRun is a run of 200 steps of that many milliseconds.
-func steadyRun(ms float64) *view.Report {
-	return &view.Report{
-		Run:       &view.Run{Command: []string{"python", "train.py"}, WallS: ms / 5},
-		Steps:     []view.StepKind{{Kind: "train", Source: "optimizer", Count: 200, Baseline: &view.Quantiles{Count: 180, MedianMs: ms, ErrorMs: ptr(ms / 500)}, Items: ptr(32.0)}},
-		Account:   &view.Account{Unit: "step", TotalMs: ms},
-		Breakdown: []view.Part{{Part: "CPU operators", Ms: 0.7 * ms}, {Part: "Python", Ms: 0.2 * ms}, {Part: "unknown", Ms: 0.1 * ms}},
-		KeyAverages: []view.OpRow{{Name: "aten::mm", Count: 40, SelfCPUUs: 400 * ms, DeviceType: "cpu"},
+func steadyRun(ms float64) *report.Report {
+	return &report.Report{
+		Run:       &report.Run{Command: []string{"python", "train.py"}, WallS: ms / 5},
+		Steps:     []report.StepKind{{Kind: "train", Source: "optimizer", Count: 200, Baseline: &report.Quantiles{Count: 180, MedianMs: ms, ErrorMs: ptr(ms / 500)}, Items: ptr(32.0)}},
+		Account:   &report.Account{Unit: "step", TotalMs: ms},
+		Breakdown: []report.Part{{Part: "CPU operators", Ms: 0.7 * ms}, {Part: "Python", Ms: 0.2 * ms}, {Part: "unknown", Ms: 0.1 * ms}},
+		KeyAverages: []report.OpRow{{Name: "aten::mm", Count: 40, SelfCPUUs: 400 * ms, DeviceType: "cpu"},
 			{Name: "aten::add", Count: 20, SelfCPUUs: 100 * ms, DeviceType: "cpu"}},
-		Counts: &view.Counts{Per: "step", Steps: 10, Rows: []view.CountRow{count("operators", "", 6), count("op", "aten::mm", 4), count("op", "aten::add", 2)}},
+		Counts: &report.Counts{Per: "step", Steps: 10, Rows: []report.CountRow{count("operators", "", 6), count("op", "aten::mm", 4), count("op", "aten::add", 2)}},
 	}
 }
 
-func count(kind, name string, n float64) view.CountRow {
-	return view.CountRow{Kind: kind, Name: name, Per: "step", Unit: "calls", Value: n, Low: n, High: n, Exact: true}
+func count(kind, name string, n float64) report.CountRow {
+	return report.CountRow{Kind: kind, Name: name, Per: "step", Unit: "calls", Value: n, Low: n, High: n, Exact: true}
 }
 
 // runsOf is a side of runs with those times.
@@ -38,7 +37,7 @@ func runsOf(path string, ms ...float64) Side {
 	return s
 }
 
-func mustDiff(t *testing.T, a, b Side, opt Options) *view.Diff {
+func mustDiff(t *testing.T, a, b Side, opt Options) *report.Diff {
 	t.Helper()
 	d, err := Diff(a, b, opt)
 	if err != nil {
@@ -49,7 +48,7 @@ func mustDiff(t *testing.T, a, b Side, opt Options) *view.Diff {
 }
 
 // checkSums asks that the rows of every kind sum to the step's difference, and each row to its two parts.
-func checkSums(t *testing.T, d *view.Diff) {
+func checkSums(t *testing.T, d *report.Diff) {
 	t.Helper()
 	sums, sizes := map[string]float64{}, map[string]float64{}
 	for _, r := range d.Rows {
@@ -80,12 +79,12 @@ func TestVerdicts(t *testing.T) {
 		verdict string
 		starts  string
 	}{
-		{base, times(1.03), view.Slower, "slower by "},
-		{base, times(0.9), view.Faster, "faster by "},
-		{base, times(1.001), view.Equal, "equal within "},
-		{[]float64{10, 12, 9, 11}, []float64{11, 9, 13, 10}, view.Undecided, "cannot say: these runs could only show "},
-		{base[:3], times(2)[:3], view.Undecided, "cannot say: 3 runs against 3 runs could only show "}, // not even twice the time: three a side decide nothing
-		{base[:1], times(1.5)[:1], view.Undecided, "cannot say: one run against one run could only show "},
+		{base, times(1.03), report.Slower, "slower by "},
+		{base, times(0.9), report.Faster, "faster by "},
+		{base, times(1.001), report.Equal, "equal within "},
+		{[]float64{10, 12, 9, 11}, []float64{11, 9, 13, 10}, report.Undecided, "cannot say: these runs could only show "},
+		{base[:3], times(2)[:3], report.Undecided, "cannot say: 3 runs against 3 runs could only show "}, // not even twice the time: three a side decide nothing
+		{base[:1], times(1.5)[:1], report.Undecided, "cannot say: one run against one run could only show "},
 	} {
 		d := mustDiff(t, runsOf("a", c.a...), runsOf("b", c.b...), Options{})
 		if d.Verdict != c.verdict || !strings.HasPrefix(d.Sentence, c.starts) {
@@ -168,7 +167,7 @@ func TestRowsAreJudgedTogether(t *testing.T) {
 					if side == 1 && i == 0 {
 						us *= factor
 					}
-					rep.KeyAverages = append(rep.KeyAverages, view.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
+					rep.KeyAverages = append(rep.KeyAverages, report.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
 				}
 				sides[side].Runs = append(sides[side].Runs, Run{Report: rep})
 			}
@@ -209,7 +208,7 @@ func TestCountersDecideAtOnce(t *testing.T) {
 		}
 	}
 	// a count that varies from step to step decides only where the sides have none in common
-	rep.Counts.Rows[1] = view.CountRow{Kind: "op", Name: "aten::mm", Per: "step", Unit: "calls", Value: 5, Low: 4, High: 6, Exact: true}
+	rep.Counts.Rows[1] = report.CountRow{Kind: "op", Name: "aten::mm", Per: "step", Unit: "calls", Value: 5, Low: 4, High: 6, Exact: true}
 	for _, c := range mustDiff(t, a, b, Options{}).Counters {
 		if c.Name == "aten::mm" && c.Different {
 			t.Errorf("%+v", c)
@@ -257,13 +256,13 @@ def load(path):
 for i in range(9):
     grind(load("a"))
 `
-	lines := func(src, file, name string, numbers ...int) *view.Python {
+	lines := func(src, file, name string, numbers ...int) *report.Python {
 		text := strings.Split(src, "\n")
-		p := &view.Python{ScopeS: 10}
+		p := &report.Python{ScopeS: 10}
 		for i, n := range numbers {
-			p.Lines = append(p.Lines, view.LineRow{File: file, Line: n, Function: "f", SelfS: float64(i + 1), Source: strings.TrimSpace(text[n-1])})
+			p.Lines = append(p.Lines, report.LineRow{File: file, Line: n, Function: "f", SelfS: float64(i + 1), Source: strings.TrimSpace(text[n-1])})
 		}
-		p.Functions = []view.FuncRow{{File: file, Line: numbers[0] - 1, Function: name, SelfS: 3}}
+		p.Functions = []report.FuncRow{{File: file, Line: numbers[0] - 1, Function: name, SelfS: 3}}
 		return p
 	}
 	a, b := runsOf("a", 10), runsOf("b", 10)
@@ -312,7 +311,7 @@ func TestOperatorsWithoutCounterpart(t *testing.T) {
 	a, b := runsOf("a", 10), runsOf("b", 9)
 	add := func(s Side, name string, us float64, under ...string) {
 		r := s.Runs[0].Report
-		r.KeyAverages = append(r.KeyAverages, view.OpRow{Name: name, Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
+		r.KeyAverages = append(r.KeyAverages, report.OpRow{Name: name, Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
 		row := count("op", name, 1)
 		row.Under = under
 		r.Counts.Rows = append(r.Counts.Rows, row)
@@ -359,34 +358,34 @@ func TestKernelNames(t *testing.T) {
 }
 
 func TestUnlikeSidesAreRefused(t *testing.T) {
-	other := func(change func(*view.Report)) Side {
+	other := func(change func(*report.Report)) Side {
 		s := runsOf("b", 10)
 		change(s.Runs[0].Report)
 		return s
 	}
-	foreign := func(r *view.Report) {
+	foreign := func(r *report.Report) {
 		r.Run.Command[1] = "serve.py"
-		r.KeyAverages = []view.OpRow{{Name: "aten::conv2d", Count: 10, SelfCPUUs: 1000, DeviceType: "cpu"}}
+		r.KeyAverages = []report.OpRow{{Name: "aten::conv2d", Count: 10, SelfCPUUs: 1000, DeviceType: "cpu"}}
 	}
 	for name, c := range map[string]struct {
-		change func(*view.Report)
+		change func(*report.Report)
 		says   string
 	}{
 		"program": {foreign, "train.py and serve.py"},
-		"batch":   {func(r *view.Report) { r.Steps[0].Items = ptr(64.0) }, "--per item"},
-		"kind":    {func(r *view.Report) { r.Steps[0].Kind = "validation" }, "train and validation"},
-		"ranks":   {func(r *view.Report) { r.Ranks = make([]view.Rank, 8) }, "1 and 8"},
+		"batch":   {func(r *report.Report) { r.Steps[0].Items = ptr(64.0) }, "--per item"},
+		"kind":    {func(r *report.Report) { r.Steps[0].Kind = "validation" }, "train and validation"},
+		"ranks":   {func(r *report.Report) { r.Ranks = make([]report.Rank, 8) }, "1 and 8"},
 	} {
 		d := mustDiff(t, runsOf("a", 10), other(c.change), Options{})
-		if d.Verdict != view.Unlike || !strings.Contains(d.Sentence, c.says) || len(d.Rows) > 0 {
+		if d.Verdict != report.Unlike || !strings.Contains(d.Sentence, c.says) || len(d.Rows) > 0 {
 			t.Errorf("%s: %s: %s", name, d.Verdict, d.Sentence)
 		}
-		if d := mustDiff(t, runsOf("a", 10), other(c.change), Options{Anyway: true}); d.Verdict == view.Unlike || len(d.Rows) == 0 {
+		if d := mustDiff(t, runsOf("a", 10), other(c.change), Options{Anyway: true}); d.Verdict == report.Unlike || len(d.Rows) == 0 {
 			t.Errorf("%s: --anyway does not compare", name)
 		}
 	}
-	same := mustDiff(t, runsOf("a", 10), other(func(r *view.Report) { r.Run.Command = []string{"python3", "/copy/of/train.py"} }), Options{})
-	if same.Verdict == view.Unlike {
+	same := mustDiff(t, runsOf("a", 10), other(func(r *report.Report) { r.Run.Command = []string{"python3", "/copy/of/train.py"} }), Options{})
+	if same.Verdict == report.Unlike {
 		t.Error(same.Sentence)
 	}
 }
@@ -403,7 +402,7 @@ func TestUnits(t *testing.T) {
 	}
 	for _, s := range []Side{b} {
 		r := s.Runs[0].Report
-		r.KeyAverages = append(r.KeyAverages, view.OpRow{Name: "aten::embedding", Count: 10, SelfCPUUs: 1, DeviceType: "cpu", InputShapes: "[[50257, 768], [8, 128], [], [], []]"})
+		r.KeyAverages = append(r.KeyAverages, report.OpRow{Name: "aten::embedding", Count: 10, SelfCPUUs: 1, DeviceType: "cpu", InputShapes: "[[50257, 768], [8, 128], [], [], []]"})
 		r.Counts.Rows = append(r.Counts.Rows, count("op", "aten::embedding", 1))
 		if n := tokens(r); n != 1024 {
 			t.Errorf("%v tokens", n)
@@ -415,7 +414,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestNothingInCommon(t *testing.T) {
-	empty := Side{Path: "empty", Runs: []Run{{Report: &view.Report{}}}}
+	empty := Side{Path: "empty", Runs: []Run{{Report: &report.Report{}}}}
 	if _, err := Diff(runsOf("a", 10), empty, Options{}); err == nil || !strings.Contains(err.Error(), "empty has no times") {
 		t.Errorf("%v", err)
 	}
@@ -431,13 +430,13 @@ func TestNothingInCommon(t *testing.T) {
 }
 
 func TestFindingsOfBothSides(t *testing.T) {
-	finding := func(cause, file string, line int, ms float64) view.Finding {
-		return view.Finding{Cause: cause, Title: cause, Where: view.Where{File: file, Line: line, Function: "f", Source: "x"},
-			Saving: &view.Saving{StepMs: &view.Range{Mid: ms}, RunS: &view.Range{Mid: ms}}}
+	finding := func(cause, file string, line int, ms float64) report.Finding {
+		return report.Finding{Cause: cause, Title: cause, Where: report.Where{File: file, Line: line, Function: "f", Source: "x"},
+			Saving: &report.Saving{StepMs: &report.Range{Mid: ms}, RunS: &report.Range{Mid: ms}}}
 	}
 	a, b := runsOf("a", 10), runsOf("b", 10)
-	a.Runs[0].Report.Findings = []view.Finding{finding("sync", "/a/t.py", 3, 2), finding("gone", "/a/t.py", 9, 1)}
-	b.Runs[0].Report.Findings = []view.Finding{finding("new", "/b/t.py", 1, 5), finding("sync", "/b/t.py", 7, 3)}
+	a.Runs[0].Report.Findings = []report.Finding{finding("sync", "/a/t.py", 3, 2), finding("gone", "/a/t.py", 9, 1)}
+	b.Runs[0].Report.Findings = []report.Finding{finding("new", "/b/t.py", 1, 5), finding("sync", "/b/t.py", 7, 3)}
 	f := mustDiff(t, a, b, Options{}).Findings
 	if len(f.Gone) != 1 || len(f.New) != 1 || len(f.Changed) != 1 || f.Gone[0].Cause != "gone" || f.New[0].Cause != "new" {
 		t.Fatalf("%+v", f)

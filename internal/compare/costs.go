@@ -1,11 +1,10 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"fmt"
 	"path"
 	"strings"
-
-	"bottleneck/internal/view"
 )
 
 // costs are the kinds of rows, and what a run spent on each of them.
@@ -59,7 +58,7 @@ func (c *comparison) lines(t *timed, after bool) []item {
 	r := t.Report
 	var out []item
 	add := func(file string, line int, function, text string, ms, calls float64, counted bool) {
-		it := item{name: path.Base(file) + ":" + itoa(line), ms: ms, calls: calls, counted: counted, where: &view.Place{File: file, Line: line}, text: text}
+		it := item{name: path.Base(file) + ":" + itoa(line), ms: ms, calls: calls, counted: counted, where: &report.Place{File: file, Line: line}, text: text}
 		it.key = c.lineKey(place{file, line}, function, text, after)
 		out = append(out, it)
 	}
@@ -119,7 +118,7 @@ func (c *comparison) function(file string, line int, name string, after bool, it
 	it.name, name = name, address.ReplaceAllString(name, "")
 	short, library := libraryPath(file)
 	if file != "" && !strings.HasPrefix(file, "<") && file != "~" {
-		it.where = &view.Place{File: file, Line: line}
+		it.where = &report.Place{File: file, Line: line}
 	}
 	it.key = short + " " + name
 	if library {
@@ -166,7 +165,7 @@ type shaped struct {
 
 // byShapes are the operators by name and shapes. A run is traced in windows of which some have no shapes: what an operator did there is
 // spread over its shapes as its calls in the others are.
-func byShapes(r *view.Report) []shaped {
+func byShapes(r *report.Report) []shaped {
 	var out []shaped
 	at := map[string]int{}        // of the row without shapes
 	calls := map[string]float64{} // with shapes
@@ -225,11 +224,11 @@ func (c *comparison) modules(t *timed) []item {
 }
 
 // cell is a row's cell in the column of that name; empty without it.
-func cell(row view.TableRow, columns map[string]int, name string) view.TableCell {
+func cell(row report.TableRow, columns map[string]int, name string) report.TableCell {
 	if i, ok := columns[name]; ok && i < len(row.Cells) {
 		return row.Cells[i]
 	}
-	return view.TableCell{}
+	return report.TableCell{}
 }
 
 // kernels are by name without tuning parameters; those that have no counterpart are told by what launched them.
@@ -240,7 +239,7 @@ func kernels(t *timed) []item {
 		name := kernelName(k.Name)
 		it := item{key: name, name: name, ms: k.DeviceUs / 1e3 * t.perTrace, calls: float64(k.Count) * t.perTrace, counted: true}
 		if k.Launcher.File != "" {
-			it.where = &view.Place{File: k.Launcher.File, Line: k.Launcher.Line}
+			it.where = &report.Place{File: k.Launcher.File, Line: k.Launcher.Line}
 		}
 		if k.Launcher.Op != "" {
 			it.family = []string{"of " + k.Launcher.Op}
@@ -284,7 +283,7 @@ func (c *comparison) waits(t *timed) []item {
 		it := item{name: "for batches of " + l.Dataset, ms: l.WaitMs * batches, calls: batches, counted: true}
 		it.key = it.name
 		if l.File != "" {
-			it.where = &view.Place{File: l.File, Line: l.Line}
+			it.where = &report.Place{File: l.File, Line: l.Line}
 		}
 		out = append(out, it)
 	}
@@ -301,7 +300,7 @@ func (c *comparison) workers(t *timed) []item {
 		for _, stage := range w.Stages {
 			it := item{key: path.Base(stage.File) + " " + stage.Name, name: stage.Name, ms: stage.Ms * batches, calls: batches, counted: true}
 			if stage.File != "" {
-				it.where = &view.Place{File: stage.File, Line: stage.Line}
+				it.where = &report.Place{File: stage.File, Line: stage.Line}
 			}
 			out = append(out, it)
 			left -= stage.Ms
@@ -314,7 +313,7 @@ func (c *comparison) workers(t *timed) []item {
 }
 
 // memory is what held the peak of each device.
-func memory(r *view.Report) map[[2]string]int64 {
+func memory(r *report.Report) map[[2]string]int64 {
 	out := map[[2]string]int64{}
 	for i := range r.Memory {
 		m := &r.Memory[i]

@@ -1,28 +1,27 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"cmp"
 	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // counter is one number on both sides.
 type counter struct {
-	row           view.CountRow // of the side that has it
-	before, after []view.CountRow
+	row           report.CountRow // of the side that has it
+	before, after []report.CountRow
 }
 
 type counterKey struct{ kind, name, place string }
 
 // counters compares what both sides counted. A side that cannot tell a kind leaves it out; a single operator that one side never calls is 0
 // there, where that side counts operators at all.
-func (c *comparison) counters() []view.DiffCount {
+func (c *comparison) counters() []report.DiffCount {
 	index := map[counterKey]*counter{}
 	var order []counterKey
 	kinds := [2]map[string]bool{{}, {}}
@@ -43,7 +42,7 @@ func (c *comparison) counters() []view.DiffCount {
 			}
 		}
 	}
-	var out []view.DiffCount
+	var out []report.DiffCount
 	for _, key := range order {
 		if kinds[0][key.kind] && kinds[1][key.kind] {
 			if d := c.count(index[key]); d.Different || d.Kind != "function" && d.Kind != "call" {
@@ -52,7 +51,7 @@ func (c *comparison) counters() []view.DiffCount {
 		}
 	}
 	c.nameLines(out)
-	slices.SortStableFunc(out, func(x, y view.DiffCount) int {
+	slices.SortStableFunc(out, func(x, y report.DiffCount) int {
 		return cmp.Or(-compareBool(x.Different, y.Different), cmp.Compare(kindOrder(x.Kind), kindOrder(y.Kind)), cmp.Compare(math.Abs(y.Difference), math.Abs(x.Difference)))
 	})
 	return out
@@ -72,22 +71,22 @@ func compareBool(x, y bool) int {
 func kindOrder(kind string) int { return slices.Index([]string{"op", "function", "call"}, kind) }
 
 // countRows are the counts of a run, and the calls of functions where those were counted exactly, per run.
-func countRows(t *timed) []view.CountRow {
-	var out []view.CountRow
+func countRows(t *timed) []report.CountRow {
+	var out []report.CountRow
 	if t.Report.Counts != nil {
 		out = append(out, t.Report.Counts.Rows...)
 	}
 	for i := range t.Report.Calls {
 		f := &t.Report.Calls[i]
-		row := view.CountRow{Kind: "function", Name: address.ReplaceAllString(f.Function, ""), Per: perRun, Unit: "calls", Value: float64(f.Hits), Low: float64(f.Hits), High: float64(f.Hits), Exact: true}
-		row.Where = &view.Where{File: f.File, Line: f.Line, Function: f.Function}
+		row := report.CountRow{Kind: "function", Name: address.ReplaceAllString(f.Function, ""), Per: perRun, Unit: "calls", Value: float64(f.Hits), Low: float64(f.Hits), High: float64(f.Hits), Exact: true}
+		row.Where = &report.Where{File: f.File, Line: f.Line, Function: f.Function}
 		out = append(out, row)
 	}
 	return out
 }
 
 // counterKey is the same on both sides; lines and functions by their place before the change.
-func (c *comparison) counterKey(row *view.CountRow, after bool) counterKey {
+func (c *comparison) counterKey(row *report.CountRow, after bool) counterKey {
 	key := counterKey{kind: row.Kind, name: row.Name}
 	if row.Where == nil {
 		return key
@@ -102,9 +101,9 @@ func (c *comparison) counterKey(row *view.CountRow, after bool) counterKey {
 
 // count judges one counter. Counts that are the same in every step of a run decide at once; those that vary decide where the two sides have
 // no value in common; those that are not exact need enough runs.
-func (c *comparison) count(of *counter) view.DiffCount {
+func (c *comparison) count(of *counter) report.DiffCount {
 	row := of.row
-	out := view.DiffCount{Kind: row.Kind, Name: row.Name, Per: row.Per, Unit: row.Unit, Exact: row.Exact}
+	out := report.DiffCount{Kind: row.Kind, Name: row.Name, Per: row.Per, Unit: row.Unit, Exact: row.Exact}
 	a, b := values(of.before, len(c.before)), values(of.after, len(c.after))
 	lowA, highA := bounds(of.before, len(c.before))
 	lowB, highB := bounds(of.after, len(c.after))
@@ -125,7 +124,7 @@ func (c *comparison) count(of *counter) view.DiffCount {
 		out.Different = stats.RankSum(a, b) <= rowLevel
 	}
 	if row.Where != nil && row.Where.File != "" && row.Where.File != "~" && (row.Kind == "call" || row.Kind == "function") {
-		out.Where = &view.Place{File: row.Where.File, Line: row.Where.Line}
+		out.Where = &report.Place{File: row.Where.File, Line: row.Where.Line}
 		if row.Kind == "call" {
 			out.Because = "call stacks"
 		}
@@ -141,7 +140,7 @@ func oftenEnough(perStep float64) bool {
 }
 
 // values are the medians of a counter by run; runs that never met it count 0.
-func values(rows []view.CountRow, runs int) []float64 {
+func values(rows []report.CountRow, runs int) []float64 {
 	out := make([]float64, runs)
 	for i := range rows[:min(len(rows), runs)] {
 		out[i] = rows[i].Value
@@ -149,9 +148,9 @@ func values(rows []view.CountRow, runs int) []float64 {
 	return out
 }
 
-func bounds(rows []view.CountRow, runs int) (low, high float64) {
+func bounds(rows []report.CountRow, runs int) (low, high float64) {
 	if len(rows) < runs || len(rows) == 0 {
-		rows = append(slices.Clip(rows), view.CountRow{})
+		rows = append(slices.Clip(rows), report.CountRow{})
 	}
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := range rows {
@@ -194,7 +193,7 @@ var graphBreakers = []string{"print(", ".item(", ".tolist(", ".numpy(", "graph_b
 
 // nameLines finds the line behind each counter that differs, where call stacks did not tell: the only changed line that says the name, or
 // the only line that was added or removed at all.
-func (c *comparison) nameLines(counts []view.DiffCount) {
+func (c *comparison) nameLines(counts []report.DiffCount) {
 	for i := range counts {
 		d := &counts[i]
 		if !d.Different || d.Because != "" || d.Kind == "operators" {
@@ -220,12 +219,12 @@ func (c *comparison) nameLines(counts []view.DiffCount) {
 	}
 }
 
-func lineIs(d *view.DiffCount, at place, sources map[string][]string, because string) {
-	d.Where, d.Text, d.Because = &view.Place{File: at.file, Line: at.line}, text(sources, at), because
+func lineIs(d *report.DiffCount, at place, sources map[string][]string, because string) {
+	d.Where, d.Text, d.Because = &report.Place{File: at.file, Line: at.line}, text(sources, at), because
 }
 
 // wordsOf is what a line may say that makes a counter differ.
-func wordsOf(d *view.DiffCount) []string {
+func wordsOf(d *report.DiffCount) []string {
 	switch d.Kind {
 	case "graph-breaks", "compilations", "recompilations":
 		return graphBreakers

@@ -1,21 +1,20 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"cmp"
 	"path"
 	"slices"
-
-	"bottleneck/internal/view"
 )
 
 // findings are those of the first run of each side: gone, new, and those of both with both prices.
-func (c *comparison) findings() view.DiffFound {
-	out := view.DiffFound{Gone: []view.DiffFinding{}, New: []view.DiffFinding{}, Changed: []view.DiffFinding{}}
+func (c *comparison) findings() report.DiffFound {
+	out := report.DiffFound{Gone: []report.DiffFinding{}, New: []report.DiffFinding{}, Changed: []report.DiffFinding{}}
 	before, after := defects(c.before[0].Report), defects(c.after[0].Report)
-	taken := map[*view.Finding]bool{}
-	for _, same := range []func(f, g *view.Finding) bool{
-		func(f, g *view.Finding) bool { return f.Sub == g.Sub && c.samePlace(g.Where, f.Where) },
-		func(f, g *view.Finding) bool { return f.Sub == g.Sub },
+	taken := map[*report.Finding]bool{}
+	for _, same := range []func(f, g *report.Finding) bool{
+		func(f, g *report.Finding) bool { return f.Sub == g.Sub && c.samePlace(g.Where, f.Where) },
+		func(f, g *report.Finding) bool { return f.Sub == g.Sub },
 	} {
 		for _, f := range after {
 			for _, g := range before {
@@ -36,15 +35,15 @@ func (c *comparison) findings() view.DiffFound {
 			out.Gone = append(out.Gone, one(g, false))
 		}
 	}
-	for _, list := range [][]view.DiffFinding{out.Gone, out.New, out.Changed} {
-		slices.SortStableFunc(list, func(x, y view.DiffFinding) int { return cmp.Compare(price(y), price(x)) })
+	for _, list := range [][]report.DiffFinding{out.Gone, out.New, out.Changed} {
+		slices.SortStableFunc(list, func(x, y report.DiffFinding) int { return cmp.Compare(price(y), price(x)) })
 	}
 	return out
 }
 
 // defects are the findings that save something.
-func defects(r *view.Report) []*view.Finding {
-	var out []*view.Finding
+func defects(r *report.Report) []*report.Finding {
+	var out []*report.Finding
 	for i := range r.Findings {
 		if r.Findings[i].Saving != nil {
 			out = append(out, &r.Findings[i])
@@ -54,7 +53,7 @@ func defects(r *view.Report) []*view.Finding {
 }
 
 // samePlace says whether a place of the before side is that of the after side, which may have moved.
-func (c *comparison) samePlace(before, after view.Where) bool {
+func (c *comparison) samePlace(before, after report.Where) bool {
 	if (before.File == "") != (after.File == "") {
 		return false
 	}
@@ -64,7 +63,7 @@ func (c *comparison) samePlace(before, after view.Where) bool {
 	return path.Base(before.File) == path.Base(after.File) && before.Function == after.Function && before.Op == after.Op && before.Source == after.Source
 }
 
-func (c *comparison) both(before, after *view.Finding) view.DiffFinding {
+func (c *comparison) both(before, after *report.Finding) report.DiffFinding {
 	out := one(after, true)
 	was := one(before, false)
 	out.Before = was.Before
@@ -77,10 +76,10 @@ func (c *comparison) both(before, after *view.Finding) view.DiffFinding {
 	return out
 }
 
-func one(f *view.Finding, after bool) view.DiffFinding {
-	out := view.DiffFinding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Of: perRun}
+func one(f *report.Finding, after bool) report.DiffFinding {
+	out := report.DiffFinding{Cause: f.Cause, Sub: f.Sub, Title: f.Title, Of: perRun}
 	if f.Where.File != "" {
-		out.Where = &view.Place{File: f.Where.File, Line: f.Where.Line}
+		out.Where = &report.Place{File: f.Where.File, Line: f.Where.Line}
 	}
 	value := runPrice(f)
 	if f.Saving.StepMs != nil {
@@ -95,14 +94,14 @@ func one(f *view.Finding, after bool) view.DiffFinding {
 }
 
 // runPrice is in seconds of the run, nil unknown.
-func runPrice(f *view.Finding) *float64 {
+func runPrice(f *report.Finding) *float64 {
 	if f.Saving.RunS == nil {
 		return nil
 	}
 	return &f.Saving.RunS.Mid
 }
 
-func price(f view.DiffFinding) float64 {
+func price(f report.DiffFinding) float64 {
 	most := 0.0
 	for _, v := range []*float64{f.Before, f.After} {
 		if v != nil {

@@ -1,16 +1,15 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
+	"bottleneck/internal/units"
 	"fmt"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"bottleneck/internal/stats"
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
 // Rule says how much more than the baseline is allowed of something.
@@ -75,7 +74,7 @@ func ParseRule(text string) (Rule, error) {
 }
 
 // usualRules are those of a gate without any: no more of what is counted exactly, and three per cent of time where there are enough runs.
-func usualRules(b *view.Baseline) []Rule {
+func usualRules(b *report.Baseline) []Rule {
 	out := []Rule{{Text: "step +3%", What: perStep, Share: 0.03}}
 	for i := range b.Counters {
 		if c := &b.Counters[i]; c.Exact && c.Name == "" {
@@ -87,23 +86,23 @@ func usualRules(b *view.Baseline) []Rule {
 
 // gating is a Gate at work.
 type gating struct {
-	b        *view.Baseline
+	b        *report.Baseline
 	c        *comparison
 	side     Side
-	counters []view.CountRow // of the runs
-	doc      *view.Gate
+	counters []report.CountRow // of the runs
+	doc      *report.Gate
 	fresh    []place // lines that the baseline did not know
 }
 
 // Gate judges runs by a baseline.
-func Gate(b *view.Baseline, name string, s Side, rules []Rule, version string) (*view.Gate, error) {
+func Gate(b *report.Baseline, name string, s Side, rules []Rule, version string) (*report.Gate, error) {
 	c, basis, err := alone(s)
 	if err != nil {
 		return nil, err
 	}
 	r := s.Runs[0].Report
 	g := &gating{b: b, c: c, side: s, counters: c.baselineCounters(), fresh: newLines(b.Known, userSources(s))}
-	g.doc = &view.Gate{Schema: view.GateSchema, Tool: version, Baseline: name, Runs: len(s.Runs), Rules: []view.GateRule{}, Around: []view.DiffFact{}, Notes: []string{}}
+	g.doc = &report.Gate{Schema: report.GateSchema, Tool: version, Baseline: name, Runs: len(s.Runs), Rules: []report.GateRule{}, Around: []report.DiffFact{}, Notes: []string{}}
 	g.doc.Around = append(facts(b.Machine, machine(r)), facts(b.Software, software(r))...)
 	g.doc.OtherMachine = len(facts(b.Machine, machine(r))) > 0
 	if g.doc.OtherMachine {
@@ -125,21 +124,21 @@ func Gate(b *view.Baseline, name string, s Side, rules []Rule, version string) (
 }
 
 // facts are what two maps say differently.
-func facts(before, after map[string]string) []view.DiffFact {
-	out := []view.DiffFact{}
+func facts(before, after map[string]string) []report.DiffFact {
+	out := []report.DiffFact{}
 	for name := range stats.InOrder(union(before, after)) {
 		if before[name] != after[name] {
-			out = append(out, view.DiffFact{What: name, Before: before[name], After: after[name]})
+			out = append(out, report.DiffFact{What: name, Before: before[name], After: after[name]})
 		}
 	}
 	return out
 }
 
-func (g *gating) judge(rule Rule, basis string) view.GateRule {
+func (g *gating) judge(rule Rule, basis string) report.GateRule {
 	if rule.What == perStep {
 		return g.judgeStep(rule, basis)
 	}
-	out := view.GateRule{Unit: "calls", Per: perStep}
+	out := report.GateRule{Unit: "calls", Per: perStep}
 	before, after := counterOf(g.b.Counters, rule), counterOf(g.counters, rule)
 	if after != nil {
 		out.Unit, out.Per = after.Unit, after.Per
@@ -148,12 +147,12 @@ func (g *gating) judge(rule Rule, basis string) view.GateRule {
 	}
 	switch {
 	case before == nil && after == nil && rule.What == "op" && hasKind(g.b.Counters, "op") && hasKind(g.counters, "op"):
-		out.Result, out.Message = view.GatePassed, "never called"
+		out.Result, out.Message = report.GatePassed, "never called"
 		return out
 	case rule.What == "op" && before == nil && hasKind(g.b.Counters, "op"):
-		before = &view.CountRow{Kind: "op", Name: rule.Name, Exact: true}
+		before = &report.CountRow{Kind: "op", Name: rule.Name, Exact: true}
 	case rule.What == "op" && after == nil && hasKind(g.counters, "op"):
-		after = &view.CountRow{Kind: "op", Name: rule.Name, Exact: true}
+		after = &report.CountRow{Kind: "op", Name: rule.Name, Exact: true}
 	}
 	switch {
 	case before == nil || after == nil:
@@ -161,9 +160,9 @@ func (g *gating) judge(rule Rule, basis string) view.GateRule {
 		if after == nil {
 			side = "the runs"
 		}
-		out.Result, out.Message = view.GateUndecided, side+" did not count it"
+		out.Result, out.Message = report.GateUndecided, side+" did not count it"
 		if !rule.Given {
-			out.Result = view.GateSkipped
+			out.Result = report.GateSkipped
 		}
 		return out
 	}
@@ -173,26 +172,26 @@ func (g *gating) judge(rule Rule, basis string) view.GateRule {
 
 // count compares ranges: of what varies from step to step or from run to run, a rule is broken where even the least is too much, and kept
 // where even the most is not.
-func (g *gating) count(out *view.GateRule, rule Rule, before, after *view.CountRow) {
+func (g *gating) count(out *report.GateRule, rule Rule, before, after *report.CountRow) {
 	allowed := rule.More + rule.Share*before.Value
 	difference := after.Value - before.Value
 	out.Before, out.After, out.Difference, out.Allowed = &before.Value, &after.Value, &difference, &allowed
 	constant := before.Low == before.High && after.Low == after.High
 	switch {
 	case after.Low > before.High+allowed:
-		out.Result = view.GateWorse
+		out.Result = report.GateWorse
 	case constant && after.High < before.Low:
-		out.Result = view.GateBetter
+		out.Result = report.GateBetter
 	case after.High <= before.High+allowed:
-		out.Result = view.GatePassed
+		out.Result = report.GatePassed
 	default:
-		out.Result = view.GateUndecided
+		out.Result = report.GateUndecided
 	}
 	out.Message = fmt.Sprintf("%s a %s, was %s", amountText(after.Value, out.Unit), out.Per, amountText(before.Value, out.Unit))
-	if out.Result == view.GateUndecided {
+	if out.Result == report.GateUndecided {
 		out.Message += fmt.Sprintf("; it varies (%s to %s), so that one cannot say", amountText(after.Low, out.Unit), amountText(after.High, out.Unit))
 	}
-	if out.Result == view.GateWorse {
+	if out.Result == report.GateWorse {
 		g.nameLine(out, rule, difference)
 	}
 }
@@ -205,8 +204,8 @@ func amountText(v float64, unit string) string {
 }
 
 // nameLine finds the new line behind a counter.
-func (g *gating) nameLine(out *view.GateRule, rule Rule, difference float64) {
-	d := view.DiffCount{Kind: rule.What, Name: rule.Name, Different: true, Difference: difference}
+func (g *gating) nameLine(out *report.GateRule, rule Rule, difference float64) {
+	d := report.DiffCount{Kind: rule.What, Name: rule.Name, Different: true, Difference: difference}
 	if rule.What == "operators" { // what it is made of says more
 		for i := range g.counters {
 			c := &g.counters[i]
@@ -222,16 +221,16 @@ func (g *gating) nameLine(out *view.GateRule, rule Rule, difference float64) {
 		}
 	}
 	c := &comparison{texts: &texts{added: g.fresh, after: userSources(g.side)}}
-	list := []view.DiffCount{d}
+	list := []report.DiffCount{d}
 	c.nameLines(list)
 	out.Where, out.Text = list[0].Where, list[0].Text
 }
 
-func hasKind(rows []view.CountRow, kind string) bool {
-	return slices.ContainsFunc(rows, func(r view.CountRow) bool { return r.Kind == kind })
+func hasKind(rows []report.CountRow, kind string) bool {
+	return slices.ContainsFunc(rows, func(r report.CountRow) bool { return r.Kind == kind })
 }
 
-func counterOf(rows []view.CountRow, rule Rule) *view.CountRow {
+func counterOf(rows []report.CountRow, rule Rule) *report.CountRow {
 	for i := range rows {
 		if rows[i].Kind == rule.What && rows[i].Name == rule.Name {
 			return &rows[i]
@@ -241,13 +240,13 @@ func counterOf(rows []view.CountRow, rule Rule) *view.CountRow {
 }
 
 // judgeStep compares times, where that means something.
-func (g *gating) judgeStep(rule Rule, basis string) view.GateRule {
+func (g *gating) judgeStep(rule Rule, basis string) report.GateRule {
 	a, b := g.b.RunsMs, times(g.c.after)
-	out := view.GateRule{Unit: "ms", Per: g.c.per, Result: view.GateSkipped}
-	cannot := func(format string, args ...any) view.GateRule {
+	out := report.GateRule{Unit: "ms", Per: g.c.per, Result: report.GateSkipped}
+	cannot := func(format string, args ...any) report.GateRule {
 		out.Message = fmt.Sprintf(format, args...)
 		if rule.Given && !g.doc.OtherMachine {
-			out.Result = view.GateUndecided
+			out.Result = report.GateUndecided
 		}
 		return out
 	}
@@ -269,14 +268,14 @@ func (g *gating) judgeStep(rule Rule, basis string) view.GateRule {
 	out.Message = fmt.Sprintf("%s: %s to %s", text, units.Percent(s.Low/before), units.Percent(s.High/before))
 	switch {
 	case s.Low > allowed:
-		out.Result = view.GateWorse
+		out.Result = report.GateWorse
 		g.slowestLine(&out)
 	case s.High < 0:
-		out.Result = view.GateBetter
+		out.Result = report.GateBetter
 	case s.High <= allowed:
-		out.Result = view.GatePassed
+		out.Result = report.GatePassed
 	default:
-		out.Result = view.GateUndecided
+		out.Result = report.GateUndecided
 		if more, ok := moreRuns(a, b, max(allowed-s.Mid, 0.1*allowed)); ok {
 			out.Message += fmt.Sprintf("; %d more runs a side may decide", more)
 		}
@@ -285,7 +284,7 @@ func (g *gating) judgeStep(rule Rule, basis string) view.GateRule {
 }
 
 // slowestLine is the line that got slower by most: by its text, since it may have moved.
-func (g *gating) slowestLine(out *view.GateRule) {
+func (g *gating) slowestLine(out *report.GateRule) {
 	was := map[string]float64{}
 	for _, l := range g.b.Lines {
 		was[l.Text] += l.Ms
@@ -294,7 +293,7 @@ func (g *gating) slowestLine(out *view.GateRule) {
 	for _, l := range g.c.lineTimes() {
 		short := l.Text[:min(len(l.Text), maxBaselineText)]
 		if slower := l.Ms - was[short]; slower > worst {
-			worst, out.Where, out.Text = slower, &view.Place{File: l.File, Line: l.Line}, l.Text
+			worst, out.Where, out.Text = slower, &report.Place{File: l.File, Line: l.Line}, l.Text
 		}
 	}
 	if out.Where != nil {
@@ -308,32 +307,32 @@ func (g *gating) conclude(version string) error {
 	for i := range g.doc.Rules {
 		counts[g.doc.Rules[i].Result]++
 	}
-	judged := counts[view.GatePassed] + counts[view.GateBetter]
+	judged := counts[report.GatePassed] + counts[report.GateBetter]
 	switch {
-	case counts[view.GateWorse] > 0:
-		g.doc.Result = view.GateWorse
+	case counts[report.GateWorse] > 0:
+		g.doc.Result = report.GateWorse
 		for i := range g.doc.Rules {
-			if r := &g.doc.Rules[i]; r.Result == view.GateWorse {
+			if r := &g.doc.Rules[i]; r.Result == report.GateWorse {
 				g.doc.Sentence = fmt.Sprintf("worse: %s: %s.", r.Rule, r.Message)
 				break
 			}
 		}
 		return nil
-	case counts[view.GateUndecided] > 0 || judged == 0:
-		g.doc.Result = view.GateUndecided
+	case counts[report.GateUndecided] > 0 || judged == 0:
+		g.doc.Result = report.GateUndecided
 		g.doc.Sentence = fmt.Sprintf("cannot say: %d of %d rules are not decided.", len(g.doc.Rules)-judged, len(g.doc.Rules))
 		return nil
 	}
-	g.doc.Result, g.doc.Sentence = view.GatePassed, fmt.Sprintf("passed: %d of %d rules hold", judged, len(g.doc.Rules))
-	if n := counts[view.GateSkipped]; n > 0 {
+	g.doc.Result, g.doc.Sentence = report.GatePassed, fmt.Sprintf("passed: %d of %d rules hold", judged, len(g.doc.Rules))
+	if n := counts[report.GateSkipped]; n > 0 {
 		g.doc.Sentence += fmt.Sprintf(", %d could not be judged", n)
 	}
 	g.doc.Sentence += "."
-	if counts[view.GateBetter] == 0 {
+	if counts[report.GateBetter] == 0 {
 		return nil
 	}
 	var err error
-	g.doc.Sentence += fmt.Sprintf(" %d are better: keep that with --write-baseline.", counts[view.GateBetter])
+	g.doc.Sentence += fmt.Sprintf(" %d are better: keep that with --write-baseline.", counts[report.GateBetter])
 	g.doc.NewBaseline, err = NewBaseline(g.side, version)
 	return err
 }

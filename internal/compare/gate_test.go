@@ -1,25 +1,25 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"bytes"
 	"encoding/xml"
 	"fmt"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/view"
 )
 
 var steady = []float64{10, 10.05, 9.95, 10.02}
 
-func baseline(t *testing.T, s Side) *view.Baseline {
+func baseline(t *testing.T, s Side) *report.Baseline {
 	t.Helper()
 	b, err := NewBaseline(s, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := view.WriteBaseline(&text, b); err != nil {
+	if err := report.WriteBaseline(&text, b); err != nil {
 		t.Fatal(err)
 	}
 	read, err := ReadBaseline(text.Bytes())
@@ -29,7 +29,7 @@ func baseline(t *testing.T, s Side) *view.Baseline {
 	return read
 }
 
-func gate(t *testing.T, b *view.Baseline, s Side, rules ...string) *view.Gate {
+func gate(t *testing.T, b *report.Baseline, s Side, rules ...string) *report.Gate {
 	t.Helper()
 	var parsed []Rule
 	for _, text := range rules {
@@ -67,29 +67,29 @@ func TestGate(t *testing.T) {
 		r.Report.Environment.CPUModel = "another"
 	}
 	varying := scaledRuns(1)
-	varying.Runs[0].Report.Counts.Rows[0] = view.CountRow{Kind: "operators", Per: "step", Unit: "calls", Value: 7, Low: 6, High: 8, Exact: true}
+	varying.Runs[0].Report.Counts.Rows[0] = report.CountRow{Kind: "operators", Per: "step", Unit: "calls", Value: 7, Low: 6, High: 8, Exact: true}
 	for _, c := range []struct {
 		name   string
 		side   Side
 		rules  []string
 		result string
 	}{
-		{"the same", scaledRuns(1), nil, view.GatePassed},
-		{"slower", scaledRuns(1.1), nil, view.GateWorse},
-		{"slower, which is allowed", scaledRuns(1.1), []string{"step +20%"}, view.GatePassed},
-		{"slower by more than ms that are allowed", scaledRuns(1.1), []string{"step 0.5ms"}, view.GateWorse},
-		{"faster", scaledRuns(0.9), nil, view.GatePassed},
-		{"one more operator", more(7), nil, view.GateWorse},
-		{"one more operator, which is allowed", more(7), []string{"operators 1"}, view.GatePassed},
-		{"one more operator, of which a fifth is allowed", more(7), []string{"operators +20%"}, view.GatePassed},
-		{"fewer operators", more(5), nil, view.GatePassed},
-		{"one run, no rule about times", runsOf("b", 20), nil, view.GatePassed},
-		{"one run, a rule about times", runsOf("b", 20), []string{"step +3%"}, view.GateUndecided},
-		{"another machine", elsewhere, []string{"step +3%", "operators 0"}, view.GatePassed},
-		{"another machine, times alone", elsewhere, []string{"step +3%"}, view.GateUndecided},
-		{"what nobody counted", scaledRuns(1), []string{"launches 0"}, view.GateUndecided},
-		{"an operator that nobody calls", scaledRuns(1), []string{"op aten::item 0"}, view.GatePassed},
-		{"a count that varies", varying, []string{"operators 0"}, view.GateUndecided},
+		{"the same", scaledRuns(1), nil, report.GatePassed},
+		{"slower", scaledRuns(1.1), nil, report.GateWorse},
+		{"slower, which is allowed", scaledRuns(1.1), []string{"step +20%"}, report.GatePassed},
+		{"slower by more than ms that are allowed", scaledRuns(1.1), []string{"step 0.5ms"}, report.GateWorse},
+		{"faster", scaledRuns(0.9), nil, report.GatePassed},
+		{"one more operator", more(7), nil, report.GateWorse},
+		{"one more operator, which is allowed", more(7), []string{"operators 1"}, report.GatePassed},
+		{"one more operator, of which a fifth is allowed", more(7), []string{"operators +20%"}, report.GatePassed},
+		{"fewer operators", more(5), nil, report.GatePassed},
+		{"one run, no rule about times", runsOf("b", 20), nil, report.GatePassed},
+		{"one run, a rule about times", runsOf("b", 20), []string{"step +3%"}, report.GateUndecided},
+		{"another machine", elsewhere, []string{"step +3%", "operators 0"}, report.GatePassed},
+		{"another machine, times alone", elsewhere, []string{"step +3%"}, report.GateUndecided},
+		{"what nobody counted", scaledRuns(1), []string{"launches 0"}, report.GateUndecided},
+		{"an operator that nobody calls", scaledRuns(1), []string{"op aten::item 0"}, report.GatePassed},
+		{"a count that varies", varying, []string{"operators 0"}, report.GateUndecided},
 	} {
 		b := baseline(t, runsOf("a", steady...))
 		if g := gate(t, b, c.side, c.rules...); g.Result != c.result {
@@ -112,7 +112,7 @@ func TestGateNamesTheLine(t *testing.T) {
 	}
 	b.Runs[0].Sources = map[string][]string{"/y/train.py": {"def step():", "", "    loss = f()", "    seen = loss.item()", "    return loss"}}
 	g := gate(t, baseline(t, a), b)
-	var rule *view.GateRule
+	var rule *report.GateRule
 	for i := range g.Rules {
 		if g.Rules[i].Rule == "operators 0" {
 			rule = &g.Rules[i]
@@ -154,13 +154,13 @@ func TestBaselineIsSmall(t *testing.T) {
 		src = append(src, fmt.Sprintf("line%d = %s", i, strings.Repeat("x", 300)))
 	}
 	s.Runs[0].Sources = map[string][]string{"/x/train.py": src}
-	p := &view.Python{ScopeS: 10}
+	p := &report.Python{ScopeS: 10}
 	for i := range 100 {
-		p.Lines = append(p.Lines, view.LineRow{File: "/x/train.py", Line: i + 1, SelfS: 0.01, Source: src[i]})
+		p.Lines = append(p.Lines, report.LineRow{File: "/x/train.py", Line: i + 1, SelfS: 0.01, Source: src[i]})
 	}
 	s.Runs[0].Report.Python = p
 	var text bytes.Buffer
-	if err := view.WriteBaseline(&text, baseline(t, s)); err != nil || text.Len() > maxBaselineBytes {
+	if err := report.WriteBaseline(&text, baseline(t, s)); err != nil || text.Len() > maxBaselineBytes {
 		t.Errorf("%d bytes, %v", text.Len(), err)
 	}
 }
@@ -175,7 +175,7 @@ func TestBaselinesThatAreNone(t *testing.T) {
 
 func TestGateFormats(t *testing.T) {
 	g := gate(t, baseline(t, runsOf("a", steady...)), scaledRuns(1.1))
-	g.Rules[0].Where, g.Rules[0].Text = &view.Place{File: "src/tr,ain.py", Line: 7}, "x = 100 % |y|"
+	g.Rules[0].Where, g.Rules[0].Text = &report.Place{File: "src/tr,ain.py", Line: 7}, "x = 100 % |y|"
 	for i := range 30 {
 		r := g.Rules[0]
 		r.Rule = fmt.Sprint("rule ", i)

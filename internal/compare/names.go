@@ -1,11 +1,10 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"path"
 	"regexp"
 	"strings"
-
-	"bottleneck/internal/view"
 )
 
 // tuned are the words of kernels' names that a tuner or a compiler chooses anew: tiles, stages, layouts, numbers of generated kernels.
@@ -13,7 +12,7 @@ var tuned = regexp.MustCompile(`(?i)^(\d+(x\d+)*|[nt]{1,2}|(tilesize|stages?|war
 
 // kernelName is a kernel's name without its tuning parameters.
 func kernelName(name string) string {
-	short := view.ShortKernel(name)
+	short := report.ShortKernel(name)
 	var words []string
 	for word := range strings.SplitSeq(short, "_") {
 		if !tuned.MatchString(word) {
@@ -51,7 +50,7 @@ func lastName(name string) string {
 }
 
 // shortPlace is a place with its file's base name.
-func shortPlace(p *view.Place) string {
+func shortPlace(p *report.Place) string {
 	if p == nil {
 		return ""
 	}

@@ -1,12 +1,11 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
 	"cmp"
 	"math"
 	"slices"
 	"strconv"
-
-	"bottleneck/internal/view"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -21,7 +20,7 @@ type item struct {
 	ms      float64
 	calls   float64
 	counted bool // calls is known
-	where   *view.Place
+	where   *report.Place
 	text    string
 	// family is what items without a counterpart are matched by in the end, the narrowest first.
 	family []string
@@ -30,7 +29,7 @@ type item struct {
 // row is an item on both sides.
 type row struct {
 	kind, name, was, under string
-	where                  *view.Place
+	where                  *report.Place
 	text                   string
 	runsBefore, runsAfter  []float64 // ms of each run
 	callsBefore            float64   // mean over the runs
@@ -228,11 +227,11 @@ func meanOf(v []float64) float64 {
 
 // document is the row as it is written. Where calls are counted, the difference is split: more calls at the old price, and the new number
 // of calls at the difference of the prices.
-func (r *row) document() view.DiffRow {
-	out := view.DiffRow{Kind: r.kind, Name: r.name, Was: r.was, Under: r.under, Where: r.where, Text: r.text, DifferenceMs: r.difference(),
-		LowMs: r.low, HighMs: r.high, Different: r.different, Before: view.DiffCost{Ms: meanOf(r.runsBefore)}, After: view.DiffCost{Ms: meanOf(r.runsAfter)}}
+func (r *row) document() report.DiffRow {
+	out := report.DiffRow{Kind: r.kind, Name: r.name, Was: r.was, Under: r.under, Where: r.where, Text: r.text, DifferenceMs: r.difference(),
+		LowMs: r.low, HighMs: r.high, Different: r.different, Before: report.DiffCost{Ms: meanOf(r.runsBefore)}, After: report.DiffCost{Ms: meanOf(r.runsAfter)}}
 	if r.name == unexplained {
-		out.Before, out.After = view.DiffCost{}, view.DiffCost{}
+		out.Before, out.After = report.DiffCost{}, report.DiffCost{}
 		return out
 	}
 	if !r.counted {

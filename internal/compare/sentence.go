@@ -1,22 +1,21 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"math"
 	"strings"
-
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
 // bySize orders memory by device, and the largest difference first.
-func bySize(x, y view.DiffBytes) int {
+func bySize(x, y report.DiffBytes) int {
 	abs := func(n int64) int64 { return max(n, -n) }
 	return cmp.Or(strings.Compare(x.Device, y.Device), cmp.Compare(abs(y.Difference), abs(x.Difference)), strings.Compare(x.Name, y.Name))
 }
 
-func unlikeSentence(d *view.Diff) string {
+func unlikeSentence(d *report.Diff) string {
 	var parts []string
 	for _, f := range d.Unlike {
 		parts = append(parts, fmt.Sprintf("%s: %s and %s", f.What, cmp.Or(f.Before, "not known"), cmp.Or(f.After, "not known")))
@@ -25,11 +24,11 @@ func unlikeSentence(d *view.Diff) string {
 }
 
 // sentence is the answer.
-func sentence(d *view.Diff) string {
+func sentence(d *report.Diff) string {
 	s := &d.Step
 	share := func(ms float64) string { return units.Percent(math.Abs(ms) / s.BeforeMs) }
 	switch d.Verdict {
-	case view.Slower, view.Faster:
+	case report.Slower, report.Faster:
 		low, high := math.Abs(*s.LowMs), math.Abs(*s.HighMs)
 		text := fmt.Sprintf("%s by %s a %s (%s – %s, %s)", d.Verdict, units.Milliseconds(math.Abs(s.DifferenceMs)), d.Per,
 			units.Milliseconds(min(low, high)), units.Milliseconds(max(low, high)), share(s.DifferenceMs))
@@ -37,7 +36,7 @@ func sentence(d *view.Diff) string {
 			text += ", because " + why
 		}
 		return text + "."
-	case view.Equal:
+	case report.Equal:
 		return fmt.Sprintf("equal within %s%s.", share(max(math.Abs(*s.LowMs), math.Abs(*s.HighMs))), countersSay(d))
 	}
 	if d.NoiseCovered {
@@ -62,7 +61,7 @@ func runs(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-func moreText(d *view.Diff) string {
+func moreText(d *report.Diff) string {
 	switch {
 	case d.MoreRuns == nil:
 		return ""
@@ -75,7 +74,7 @@ func moreText(d *view.Diff) string {
 }
 
 // countersSay is what is certain whatever the times are.
-func countersSay(d *view.Diff) string {
+func countersSay(d *report.Diff) string {
 	if c := topCounter(d, 0); c != nil {
 		return "; for certain: " + counterText(c)
 	}
@@ -83,7 +82,7 @@ func countersSay(d *view.Diff) string {
 }
 
 // because is the counter, else the row, that goes with the difference.
-func because(d *view.Diff, difference float64) string {
+func because(d *report.Diff, difference float64) string {
 	if c := topCounter(d, difference); c != nil {
 		return counterText(c)
 	}
@@ -98,7 +97,7 @@ func because(d *view.Diff, difference float64) string {
 	return ""
 }
 
-func rowText(r *view.DiffRow) string {
+func rowText(r *report.DiffRow) string {
 	verb := "takes %s more"
 	if r.DifferenceMs < 0 {
 		verb = "takes %s less"
@@ -112,9 +111,9 @@ func rowText(r *view.DiffRow) string {
 
 // topCounter is the decided counter to name first: one that goes the way of the difference (any way if that is 0), with a line before one
 // without, and a single operator before sums, which are larger by nature.
-func topCounter(d *view.Diff, difference float64) *view.DiffCount {
-	var best *view.DiffCount
-	rank := func(c *view.DiffCount) (n int) {
+func topCounter(d *report.Diff, difference float64) *report.DiffCount {
+	var best *report.DiffCount
+	rank := func(c *report.DiffCount) (n int) {
 		switch {
 		case c.Where == nil:
 		case c.Because == saysSo || c.Kind == "call":
@@ -148,7 +147,7 @@ func topCounter(d *view.Diff, difference float64) *view.DiffCount {
 }
 
 // counterText is "1 more aten::item a step at train.py:21".
-func counterText(c *view.DiffCount) string {
+func counterText(c *report.DiffCount) string {
 	word := "more"
 	if c.Difference < 0 {
 		word = "fewer"

@@ -1,11 +1,10 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"math"
 	"slices"
-
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // The level of the tests. A difference is one if an interval without it is missing at both: of the rank sum test, which assumes nothing
@@ -37,12 +36,12 @@ func shift(a, b []float64) (s stats.Shift, enough bool) {
 func differs(s stats.Shift) bool { return s.Low > 0 || s.High < 0 }
 
 // judge fills verdict, interval and what could have been shown.
-func judge(d *view.Diff, before, after []timed) {
+func judge(d *report.Diff, before, after []timed) {
 	a, b := times(before), times(after)
 	s, enough := shift(a, b)
-	d.Step = view.DiffStep{BeforeMs: medianValue(a), AfterMs: medianValue(b), DifferenceMs: s.Mid}
+	d.Step = report.DiffStep{BeforeMs: medianValue(a), AfterMs: medianValue(b), DifferenceMs: s.Mid}
 	d.NoiseCovered = enough
-	d.Verdict = view.Undecided
+	d.Verdict = report.Undecided
 	if !enough {
 		inside(d, before, after)
 		more := max(FewestRuns-min(len(a), len(b)), 1)
@@ -56,19 +55,19 @@ func judge(d *view.Diff, before, after []timed) {
 	scale := d.Step.BeforeMs
 	switch {
 	case s.Low > 0:
-		d.Verdict = view.Slower
+		d.Verdict = report.Slower
 	case s.High < 0:
-		d.Verdict = view.Faster
+		d.Verdict = report.Faster
 	case max(-s.Low, s.High) <= reference*scale:
-		d.Verdict = view.Equal
+		d.Verdict = report.Equal
 	}
-	if more, ok := moreRuns(a, b, reference*scale); ok && d.Verdict == view.Undecided {
+	if more, ok := moreRuns(a, b, reference*scale); ok && d.Verdict == report.Undecided {
 		d.MoreRuns = &more
 	}
 }
 
 // inside is what the steps of single runs alone could have shown.
-func inside(d *view.Diff, before, after []timed) {
+func inside(d *report.Diff, before, after []timed) {
 	variance := 0.0
 	for _, side := range [][]timed{before, after} {
 		of := 0.0

@@ -1,18 +1,17 @@
 package compare
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-
-	"bottleneck/internal/stats"
-	"bottleneck/internal/view"
 )
 
 // Run is one run of a side: its report, and the texts of the program's files by path.
 type Run struct {
-	Report  *view.Report
+	Report  *report.Report
 	Sources map[string][]string
 }
 
@@ -46,14 +45,14 @@ const (
 // timed is one run with its time in the unit of the comparison.
 type timed struct {
 	Run
-	view.DiffRun
+	report.DiffRun
 	// perStep turns milliseconds (or calls) of a step into those of the unit, perRun those of the whole run, perTrace sums over all traces.
 	perStep, perRun, perTrace float64
 }
 
 // bases are the times that a report offers for a unit, in milliseconds.
-func bases(r *view.Report, per string) map[string]view.DiffRun {
-	out := map[string]view.DiffRun{}
+func bases(r *report.Report, per string) map[string]report.DiffRun {
+	out := map[string]report.DiffRun{}
 	if per != perRun {
 		if len(r.Steps) > 0 {
 			addSteps(out, basisUnprofiled, r.Steps[0].Baseline)
@@ -62,30 +61,30 @@ func bases(r *view.Report, per string) map[string]view.DiffRun {
 		return out
 	}
 	if r.Run != nil && r.Run.WallS > 0 {
-		out[basisRun] = view.DiffRun{Ms: 1e3 * r.Run.WallS, Count: 1}
+		out[basisRun] = report.DiffRun{Ms: 1e3 * r.Run.WallS, Count: 1}
 	}
 	switch {
 	case r.Account != nil && r.Account.Unit == "run" && r.Account.TotalMs > 0 && r.Python == nil:
-		out[basisRecording] = view.DiffRun{Ms: r.Account.TotalMs, Count: 1}
+		out[basisRecording] = report.DiffRun{Ms: r.Account.TotalMs, Count: 1}
 	case r.Account != nil && r.Account.Unit == "run" && r.Account.TotalMs > 0:
-		out[basisSamples] = view.DiffRun{Ms: r.Account.TotalMs, Count: 1}
+		out[basisSamples] = report.DiffRun{Ms: r.Account.TotalMs, Count: 1}
 	case len(r.Steps) > 0 && r.Steps[0].TotalS > 0:
-		out[basisTraced] = view.DiffRun{Ms: 1e3 * r.Steps[0].TotalS, Count: 1}
+		out[basisTraced] = report.DiffRun{Ms: 1e3 * r.Steps[0].TotalS, Count: 1}
 	}
 	if ms := callsMs(r); ms > 0 {
-		out[basisCalls] = view.DiffRun{Ms: ms, Count: 1}
+		out[basisCalls] = report.DiffRun{Ms: ms, Count: 1}
 	}
 	return out
 }
 
-func addSteps(out map[string]view.DiffRun, basis string, q *view.Quantiles) {
+func addSteps(out map[string]report.DiffRun, basis string, q *report.Quantiles) {
 	if q != nil && q.Count > 0 && q.MedianMs > 0 {
-		out[basis] = view.DiffRun{Ms: q.MedianMs, Count: q.Count, ErrorMs: q.ErrorMs, Effective: q.Effective}
+		out[basis] = report.DiffRun{Ms: q.MedianMs, Count: q.Count, ErrorMs: q.ErrorMs, Effective: q.Effective}
 	}
 }
 
 // callsMs is the time of exact call counts or, without them, of single lines.
-func callsMs(r *view.Report) float64 {
+func callsMs(r *report.Report) float64 {
 	sum := 0.0
 	for i := range r.Calls {
 		sum += r.Calls[i].SelfS
@@ -152,7 +151,7 @@ func scaled(v *float64, by float64) *float64 {
 }
 
 // stepSize is how many of the unit a step is.
-func stepSize(r *view.Report, per string) (float64, error) {
+func stepSize(r *report.Report, per string) (float64, error) {
 	switch per {
 	case perItem:
 		if n := items(r); n > 0 {
@@ -169,7 +168,7 @@ func stepSize(r *view.Report, per string) (float64, error) {
 }
 
 // items is the mean number of samples in a batch, 0 unknown.
-func items(r *view.Report) float64 {
+func items(r *report.Report) float64 {
 	if len(r.Steps) > 0 && r.Steps[0].Items != nil {
 		return *r.Steps[0].Items
 	}
@@ -177,7 +176,7 @@ func items(r *view.Report) float64 {
 }
 
 // tokens is how many indices a step looks up in its largest embedding, 0 unknown.
-func tokens(r *view.Report) float64 {
+func tokens(r *report.Report) float64 {
 	most := 0.0
 	for i := range r.KeyAverages {
 		row := &r.KeyAverages[i]
@@ -211,7 +210,7 @@ func secondSize(shapes string) float64 {
 
 // tracedSteps is how many steps the sums over all traces are of. Traces begin and end within steps, so that it need not be whole: it is
 // the calls of operators over all, through the calls in a step.
-func tracedSteps(r *view.Report) float64 {
+func tracedSteps(r *report.Report) float64 {
 	if r.Counts == nil {
 		if len(r.Steps) > 0 && r.Steps[0].Traced != nil {
 			return math.Max(float64(r.Steps[0].Traced.Count), 1)

@@ -1,6 +1,10 @@
 package export
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/ui"
 	"bufio"
 	"bytes"
 	"context"
@@ -12,11 +16,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/page"
-	"bottleneck/internal/ui"
-	"bottleneck/internal/view"
 )
 
 func init() {
@@ -29,7 +28,7 @@ func init() {
 // writeHTML writes the page with all its parts. Script and style stand in the file and are allowed by their hashes alone, so that
 // nothing else in it can run; the parts are compressed and are no script.
 func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
-	p := page.New(s, view.Build(s, view.Options{Version: opt.Version, Path: opt.Source, MaxRows: page.MaxRows}))
+	p := page.New(s, report.Build(s, report.Options{Version: opt.Version, Path: opt.Source, MaxRows: page.MaxRows}))
 	script, style := ui.File(ui.ScriptFile), ui.File(ui.StyleFile)
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'",
 		hash(script), hash(style))

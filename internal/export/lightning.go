@@ -1,13 +1,13 @@
 package export
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 func init() {
@@ -23,7 +23,7 @@ func writeLightning(_ context.Context, s *model.Session, w io.Writer, opt Option
 	var out bytes.Buffer // a table has a line per action: small
 	var tables int
 	for _, p := range s.Processes {
-		actions, elapsed := view.LightningActions(p, s.Strings)
+		actions, elapsed := report.LightningActions(p, s.Strings)
 		if len(actions) == 0 || opt.Rank != model.NoRank && p.Rank != opt.Rank {
 			continue
 		}

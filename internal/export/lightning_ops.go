@@ -1,14 +1,14 @@
 package export
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"bytes"
 	"context"
 	"io"
 	"strings"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 func init() {
@@ -36,7 +36,7 @@ func writeLightningOperators(ctx context.Context, s *model.Session, w io.Writer,
 		if len(sections) == 0 {
 			continue
 		}
-		actions, _ := view.LightningActions(p, s.Strings)
+		actions, _ := report.LightningActions(p, s.Strings)
 		if err := view.LightningSections(&out, view.LightningStage(actions), p.Rank, sections); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func operatorSections(ctx context.Context, s *model.Session, process int, opt Op
 	if len(spans) == 0 {
 		return nil, nil
 	}
-	actions, _ := view.LightningActions(p, s.Strings)
+	actions, _ := report.LightningActions(p, s.Strings)
 	table := view.NewTorchTableOptions()
 	table.SortBy, table.RowLimit = "cpu_time_total", lightningRows
 	if opt.SortBy != "" {

@@ -1,13 +1,12 @@
 package page
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"cmp"
 	"fmt"
 	"path"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 // sampleTree is the tree of the Python samples of all processes, without threads that wait for work.
@@ -20,7 +19,7 @@ func sampleTree(s *model.Session, native bool) *tree {
 		}
 	}
 	for _, p := range sampled {
-		stacks := view.SampledStacks(s, p, view.SampleChoice{}, native)
+		stacks := report.SampledStacks(s, p, report.SampleChoice{}, native)
 		threads := map[int32]bool{}
 		for _, st := range stacks {
 			threads[st.Thread] = true
@@ -36,7 +35,7 @@ func sampleTree(s *model.Session, native bool) *tree {
 }
 
 // addStacks adds a process's stacks below a node, with a box for each thread where there are several.
-func addStacks(t *tree, s *model.Session, p *model.Process, stacks []view.ThreadStack, root int32, byThread bool) {
+func addStacks(t *tree, s *model.Session, p *model.Process, stacks []report.ThreadStack, root int32, byThread bool) {
 	var frames []model.FrameID
 	classes := analyse.NewFrameClasses(s, p)
 	for _, st := range stacks {

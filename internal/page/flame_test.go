@@ -1,18 +1,17 @@
 package page
 
 import (
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"context"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
 // open reads a file or a text as a trace.
@@ -85,7 +84,7 @@ func TestSampleTree(t *testing.T) {
 	want := map[string]float64{}
 	all := 0.0
 	for _, p := range s.Processes {
-		for _, st := range view.SampledStacks(s, p, view.SampleChoice{}, false) {
+		for _, st := range report.SampledStacks(s, p, report.SampleChoice{}, false) {
 			seen := map[string]bool{}
 			for _, id := range framesOf(&p.Samples.Stacks, st.Stack, nil) {
 				if name := s.Strings.Text(p.Samples.Stacks.Frames[id].Function); !seen[name] {

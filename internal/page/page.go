@@ -1,13 +1,12 @@
 package page
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 )
 
 // Schema is the name and version of the parts; the page refuses others.
@@ -16,10 +15,10 @@ const Schema = "bottleneck.page/1"
 // Page makes the parts of one session. Its methods may be called by many at a time.
 type Page struct {
 	session *model.Session
-	report  *view.Report
+	report  *report.Report
 	tables  []Table
 	// What takes a while is made when it is first asked for.
-	lineTimes func() map[string][]view.LineTime
+	lineTimes func() map[string][]report.LineTime
 	flames    map[string]func() *Flame
 	listed    func() []View
 	timeline  *timeline
@@ -32,9 +31,9 @@ const MaxRows = 5000
 var ErrNoPart = errors.New("no such part")
 
 // New prepares the page of a session with its report.
-func New(s *model.Session, r *view.Report) *Page {
+func New(s *model.Session, r *report.Report) *Page {
 	p := &Page{session: s, report: r, tables: tablesOf(r)}
-	p.lineTimes = sync.OnceValue(func() map[string][]view.LineTime { return view.LineTimes(s, view.SampleChoice{}) })
+	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime { return report.LineTimes(s, report.SampleChoice{}) })
 	p.flames = flamesOf(s)
 	p.timeline = newTimeline(s)
 	p.listed = sync.OnceValue(p.allViews)

@@ -1,23 +1,25 @@
 package page
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"bottleneck/internal/view"
 )
 
 // Summary is what the page opens with, and the list of the views that there are.
 type Summary struct {
-	Schema    string        `json:"schema"`
-	Tool      string        `json:"tool"`
-	Title     string        `json:"title"`
-	Growing   bool          `json:"growing"`
-	Verdict   view.Verdict  `json:"verdict"`
-	Account   *view.Account `json:"account,omitempty"`
-	Breakdown []view.Part   `json:"breakdown"`
-	Findings  []Card        `json:"findings"`
-	Notes     []string      `json:"notes"` // what is missing or could not be made
-	Next      []string      `json:"next"`  // commands to look further
-	Views     []View        `json:"views"`
-	Command   string        `json:"command"` // serves this page with all of its data
+	Schema    string          `json:"schema"`
+	Tool      string          `json:"tool"`
+	Title     string          `json:"title"`
+	Growing   bool            `json:"growing"`
+	Verdict   report.Verdict  `json:"verdict"`
+	Account   *report.Account `json:"account,omitempty"`
+	Breakdown []report.Part   `json:"breakdown"`
+	Findings  []Card          `json:"findings"`
+	Notes     []string        `json:"notes"` // what is missing or could not be made
+	Next      []string        `json:"next"`  // commands to look further
+	Views     []View          `json:"views"`
+	Command   string          `json:"command"` // serves this page with all of its data
 }
 
 // View is a view that this session has something for. The page shows no other.
@@ -32,24 +34,24 @@ type View struct {
 
 // Card is a finding.
 type Card struct {
-	Cause    string      `json:"cause"` // cause, or cause/sub
-	Title    string      `json:"title"`
-	Share    float64     `json:"share"` // 0..1
-	Of       string      `json:"of"`    // "step" or "run"
-	Where    view.Where  `json:"where"`
-	Saving   *Saving     `json:"saving,omitempty"`
-	Evidence []string    `json:"evidence"`
-	Because  string      `json:"because,omitempty"`
-	Place    *view.Where `json:"because_where,omitempty"`
-	Fix      view.Fix    `json:"fix"`
-	Caveat   string      `json:"caveat,omitempty"`
-	Basis    string      `json:"basis,omitempty"`
-	Show     []Link      `json:"show"`
+	Cause    string        `json:"cause"` // cause, or cause/sub
+	Title    string        `json:"title"`
+	Share    float64       `json:"share"` // 0..1
+	Of       string        `json:"of"`    // "step" or "run"
+	Where    report.Where  `json:"where"`
+	Saving   *Saving       `json:"saving,omitempty"`
+	Evidence []string      `json:"evidence"`
+	Because  string        `json:"because,omitempty"`
+	Place    *report.Where `json:"because_where,omitempty"`
+	Fix      report.Fix    `json:"fix"`
+	Caveat   string        `json:"caveat,omitempty"`
+	Basis    string        `json:"basis,omitempty"`
+	Show     []Link        `json:"show"`
 }
 
 // Saving is what a fix would save, in milliseconds per step or of the run.
 type Saving struct {
-	view.Range
+	report.Range
 	Whole float64 `json:"whole_ms"` // the step or the run that it is saved from; 0 unknown
 	Of    string  `json:"of"`       // "step" or "run"
 	Text  string  `json:"text"`
@@ -70,7 +72,7 @@ type Link struct {
 // Summary makes the first part.
 func (p *Page) Summary() *Summary {
 	r := p.report
-	out := &Summary{Schema: Schema, Tool: r.Tool, Title: r.Title(), Growing: r.Growing, Verdict: r.Verdict, Account: r.Account,
+	out := &Summary{Schema: Schema, Tool: r.Tool, Title: view.Title(r), Growing: r.Growing, Verdict: r.Verdict, Account: r.Account,
 		Breakdown: r.Breakdown,
 		Findings:  []Card{}, Notes: p.notes(), Next: r.Next, Views: p.listed(), Command: viewCommand(r)}
 	for i := range r.Findings {
@@ -79,7 +81,7 @@ func (p *Page) Summary() *Summary {
 	return out
 }
 
-func viewCommand(r *view.Report) string {
+func viewCommand(r *report.Report) string {
 	if len(r.Inputs) == 0 {
 		return "bottleneck view PATH"
 	}
@@ -123,7 +125,7 @@ func (p *Page) allViews() []View {
 
 func (p *Page) card(i int) Card {
 	f := &p.report.Findings[i]
-	c := Card{Cause: f.Cause, Title: view.UpperFirst(f.Title), Share: f.Share, Of: f.Of, Where: f.Where, Evidence: []string{},
+	c := Card{Cause: f.Cause, Title: units.UpperFirst(f.Title), Share: f.Share, Of: f.Of, Where: f.Where, Evidence: []string{},
 		Fix: f.Fix, Caveat: f.Caveat, Show: p.links(f)}
 	if f.Sub != "" {
 		c.Cause += "/" + f.Sub
@@ -141,7 +143,7 @@ func (p *Page) card(i int) Card {
 	return c
 }
 
-func (p *Page) saving(f *view.Finding, after bool) *Saving {
+func (p *Page) saving(f *report.Finding, after bool) *Saving {
 	s := f.Saving
 	if s == nil || s.StepMs == nil && s.RunS == nil {
 		return nil
@@ -150,7 +152,7 @@ func (p *Page) saving(f *view.Finding, after bool) *Saving {
 	if s.StepMs != nil {
 		out.Range, out.Of = *s.StepMs, "step"
 	} else {
-		out.Range, out.Of = view.Range{Low: s.RunS.Low * 1e3, Mid: s.RunS.Mid * 1e3, High: s.RunS.High * 1e3}, "run"
+		out.Range, out.Of = report.Range{Low: s.RunS.Low * 1e3, Mid: s.RunS.Mid * 1e3, High: s.RunS.High * 1e3}, "run"
 	}
 	if a := p.report.Account; a != nil && a.Unit == out.Of {
 		out.Whole = a.TotalMs
@@ -164,7 +166,7 @@ func (p *Page) saving(f *view.Finding, after bool) *Saving {
 }
 
 // links lead from a finding to its place in the views that there are.
-func (p *Page) links(f *view.Finding) []Link {
+func (p *Page) links(f *report.Finding) []Link {
 	links := []Link{}
 	add := func(l Link) {
 		for i := range p.tables {

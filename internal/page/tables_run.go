@@ -1,38 +1,38 @@
 package page
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
+	"bottleneck/internal/view"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
-func runTables(r *view.Report) []Table {
+func runTables(r *report.Report) []Table {
 	return []Table{stepTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r)}
 }
 
-func stepTable(r *view.Report) Table {
+func stepTable(r *report.Report) Table {
 	// Unprofiled times where there are some, else the traced ones.
-	times := func(s *view.StepKind) *view.Quantiles {
-		for _, q := range []*view.Quantiles{s.Baseline, s.Traced} {
+	times := func(s *report.StepKind) *report.Quantiles {
+		for _, q := range []*report.Quantiles{s.Baseline, s.Traced} {
 			if q != nil {
 				return q
 			}
 		}
-		return &view.Quantiles{}
+		return &report.Quantiles{}
 	}
-	us := func(get func(*view.Quantiles) *float64) func(*view.StepKind) *float64 {
-		return func(s *view.StepKind) *float64 { return scaled(get(times(s)), 1e3) }
+	us := func(get func(*report.Quantiles) *float64) func(*report.StepKind) *float64 {
+		return func(s *report.StepKind) *float64 { return scaled(get(times(s)), 1e3) }
 	}
 	return tableOf("steps", "Steps", groupRun, "times are of unprofiled steps where there are some; distortion is traced ÷ unprofiled", r.Steps,
-		text("kind", func(s *view.StepKind) string { return s.Kind }),
-		count("count", func(s *view.StepKind) int64 { return int64(s.Count) }),
-		count("timed", func(s *view.StepKind) int64 { return int64(times(s).Count) }),
-		text("timed while", func(s *view.StepKind) string {
+		text("kind", func(s *report.StepKind) string { return s.Kind }),
+		count("count", func(s *report.StepKind) int64 { return int64(s.Count) }),
+		count("timed", func(s *report.StepKind) int64 { return int64(times(s).Count) }),
+		text("timed while", func(s *report.StepKind) string {
 			switch {
 			case s.Baseline != nil:
 				return "unprofiled"
@@ -41,61 +41,61 @@ func stepTable(r *view.Report) Table {
 			}
 			return ""
 		}),
-		bar(number("median", unitTime, func(s *view.StepKind) float64 { return times(s).MedianMs * 1e3 })),
-		perhaps("mean", unitTime, us(func(q *view.Quantiles) *float64 { return q.MeanMs })),
-		perhaps("p10", unitTime, us(func(q *view.Quantiles) *float64 { return q.P10Ms })),
-		perhaps("p90", unitTime, us(func(q *view.Quantiles) *float64 { return q.P90Ms })),
-		perhaps("p99", unitTime, us(func(q *view.Quantiles) *float64 { return q.P99Ms })),
-		number("total", unitTime, func(s *view.StepKind) float64 { return s.TotalS * 1e6 }),
-		perhaps("distortion", unitNumber, func(s *view.StepKind) *float64 { return s.Distortion }),
-		perhaps("items a second", unitNumber, func(s *view.StepKind) *float64 { return s.ItemsPerSec }),
-		text("found by", func(s *view.StepKind) string { return s.Source }))
+		bar(number("median", unitTime, func(s *report.StepKind) float64 { return times(s).MedianMs * 1e3 })),
+		perhaps("mean", unitTime, us(func(q *report.Quantiles) *float64 { return q.MeanMs })),
+		perhaps("p10", unitTime, us(func(q *report.Quantiles) *float64 { return q.P10Ms })),
+		perhaps("p90", unitTime, us(func(q *report.Quantiles) *float64 { return q.P90Ms })),
+		perhaps("p99", unitTime, us(func(q *report.Quantiles) *float64 { return q.P99Ms })),
+		number("total", unitTime, func(s *report.StepKind) float64 { return s.TotalS * 1e6 }),
+		perhaps("distortion", unitNumber, func(s *report.StepKind) *float64 { return s.Distortion }),
+		perhaps("items a second", unitNumber, func(s *report.StepKind) *float64 { return s.ItemsPerSec }),
+		text("found by", func(s *report.StepKind) string { return s.Source }))
 }
 
-func phaseTable(r *view.Report) Table {
+func phaseTable(r *report.Report) Table {
 	if r.Run == nil {
 		return Table{}
 	}
 	return tableOf("phases", "Phases", groupRun, "what was measured while the program ran", r.Run.Phases,
-		text("phase", func(p *view.Phase) string { return p.Name }),
-		number("from", unitTime, func(p *view.Phase) float64 { return p.FromS * 1e6 }),
-		number("to", unitTime, func(p *view.Phase) float64 { return p.ToS * 1e6 }),
-		sum(number("length", unitTime, func(p *view.Phase) float64 { return (p.ToS - p.FromS) * 1e6 })),
-		count("steps", func(p *view.Phase) int64 { return int64(p.Steps) }))
+		text("phase", func(p *report.Phase) string { return p.Name }),
+		number("from", unitTime, func(p *report.Phase) float64 { return p.FromS * 1e6 }),
+		number("to", unitTime, func(p *report.Phase) float64 { return p.ToS * 1e6 }),
+		sum(number("length", unitTime, func(p *report.Phase) float64 { return (p.ToS - p.FromS) * 1e6 })),
+		count("steps", func(p *report.Phase) int64 { return int64(p.Steps) }))
 }
 
-func loaderTable(r *view.Report) Table {
+func loaderTable(r *report.Report) Table {
 	return tableOf("loaders", "DataLoaders", groupRun, "per batch, over the whole run", r.Loaders,
-		text("data set", func(l *view.Loader) string { return l.Dataset }),
-		text("process", func(l *view.Loader) string { return l.Process }),
-		rank(func(l *view.Loader) *int { return l.Rank }),
-		number("workers", unitNumber, func(l *view.Loader) float64 { return float64(l.Workers) }),
-		count("batch size", func(l *view.Loader) int64 { return int64(l.BatchSize) }),
-		sum(count("batches", func(l *view.Loader) int64 { return int64(l.Batches) })),
-		bar(number("wait", unitTime, func(l *view.Loader) float64 { return l.WaitMs * 1e3 })),
-		number("fetch", unitTime, func(l *view.Loader) float64 { return l.FetchMs * 1e3 }),
-		perhaps("batches ready, mean", unitNumber, func(l *view.Loader) *float64 { return l.QueueDepth }),
-		place("built at", func(l *view.Loader) (string, int) { return l.File, l.Line }))
+		text("data set", func(l *report.Loader) string { return l.Dataset }),
+		text("process", func(l *report.Loader) string { return l.Process }),
+		rank(func(l *report.Loader) *int { return l.Rank }),
+		number("workers", unitNumber, func(l *report.Loader) float64 { return float64(l.Workers) }),
+		count("batch size", func(l *report.Loader) int64 { return int64(l.BatchSize) }),
+		sum(count("batches", func(l *report.Loader) int64 { return int64(l.Batches) })),
+		bar(number("wait", unitTime, func(l *report.Loader) float64 { return l.WaitMs * 1e3 })),
+		number("fetch", unitTime, func(l *report.Loader) float64 { return l.FetchMs * 1e3 }),
+		perhaps("batches ready, mean", unitNumber, func(l *report.Loader) *float64 { return l.QueueDepth }),
+		place("built at", func(l *report.Loader) (string, int) { return l.File, l.Line }))
 }
 
-func workerTable(r *view.Report) Table {
+func workerTable(r *report.Report) Table {
 	return tableOf("workers", "Workers", groupRun, "DataLoader workers", r.Workers,
-		number("loader", unitNumber, func(w *view.Worker) float64 { return float64(w.Loader) }),
-		text("worker", func(w *view.Worker) string { return strconv.Itoa(w.Index) }),
-		number("pid", unitNumber, func(w *view.Worker) float64 { return float64(w.PID) }),
-		sum(count("batches", func(w *view.Worker) int64 { return int64(w.Batches) })),
-		bar(number("fetch, mean", unitTime, func(w *view.Worker) float64 { return w.FetchMs * 1e3 })),
-		perhaps("busy", unitShare, func(w *view.Worker) *float64 { return w.BusyShare }),
-		perhaps("batches ready, mean", unitNumber, func(w *view.Worker) *float64 { return w.QueueDepth }))
+		number("loader", unitNumber, func(w *report.Worker) float64 { return float64(w.Loader) }),
+		text("worker", func(w *report.Worker) string { return strconv.Itoa(w.Index) }),
+		number("pid", unitNumber, func(w *report.Worker) float64 { return float64(w.PID) }),
+		sum(count("batches", func(w *report.Worker) int64 { return int64(w.Batches) })),
+		bar(number("fetch, mean", unitTime, func(w *report.Worker) float64 { return w.FetchMs * 1e3 })),
+		perhaps("busy", unitShare, func(w *report.Worker) *float64 { return w.BusyShare }),
+		perhaps("batches ready, mean", unitNumber, func(w *report.Worker) *float64 { return w.QueueDepth }))
 }
 
 // stageOf is a part of a worker's batch.
 type stageOf struct {
-	worker *view.Worker
-	view.StageRow
+	worker *report.Worker
+	report.StageRow
 }
 
-func stageTable(r *view.Report) Table {
+func stageTable(r *report.Report) Table {
 	var rows []stageOf
 	for i := range r.Workers {
 		for _, s := range r.Workers[i].Stages {
@@ -110,9 +110,9 @@ func stageTable(r *view.Report) Table {
 		place("at", func(s *stageOf) (string, int) { return s.File, s.Line }))
 }
 
-func rankTable(r *view.Report) Table {
-	clock := func(get func(*view.Clock) float64) func(*view.Rank) *float64 {
-		return func(k *view.Rank) *float64 {
+func rankTable(r *report.Report) Table {
+	clock := func(get func(*report.Clock) float64) func(*report.Rank) *float64 {
+		return func(k *report.Rank) *float64 {
 			if k.Clock == nil {
 				return nil
 			}
@@ -121,43 +121,43 @@ func rankTable(r *view.Report) Table {
 		}
 	}
 	return tableOf("ranks", "Ranks", groupRun, "waiting and being late are per step", r.Ranks,
-		number("rank", unitNumber, func(k *view.Rank) float64 { return float64(k.Rank) }),
-		text("host", func(k *view.Rank) string { return k.Host }),
-		count("steps", func(k *view.Rank) int64 { return int64(k.Steps) }),
-		bar(number("median step", unitTime, func(k *view.Rank) float64 { return k.MedianMs * 1e3 })),
-		perhaps("waits for others", unitTime, func(k *view.Rank) *float64 { return scaled(k.WaitsMs, 1e3) }),
-		perhaps("behind the mean", unitTime, func(k *view.Rank) *float64 { return scaled(k.LateMs, 1e3) }),
-		perhaps("clock off by", unitTime, clock(func(c *view.Clock) float64 { return c.OffsetUs })),
-		perhaps("to within", unitTime, clock(func(c *view.Clock) float64 { return c.ErrorUs })))
+		number("rank", unitNumber, func(k *report.Rank) float64 { return float64(k.Rank) }),
+		text("host", func(k *report.Rank) string { return k.Host }),
+		count("steps", func(k *report.Rank) int64 { return int64(k.Steps) }),
+		bar(number("median step", unitTime, func(k *report.Rank) float64 { return k.MedianMs * 1e3 })),
+		perhaps("waits for others", unitTime, func(k *report.Rank) *float64 { return scaled(k.WaitsMs, 1e3) }),
+		perhaps("behind the mean", unitTime, func(k *report.Rank) *float64 { return scaled(k.LateMs, 1e3) }),
+		perhaps("clock off by", unitTime, clock(func(c *report.Clock) float64 { return c.OffsetUs })),
+		perhaps("to within", unitTime, clock(func(c *report.Clock) float64 { return c.ErrorUs })))
 }
 
 // fact is a row of a table of two texts.
 type fact struct{ what, value string }
 
-func inputTables(r *view.Report) []Table {
+func inputTables(r *report.Report) []Table {
 	return []Table{
 		tableOf("environment", "Environment", groupRun, "", facts(r),
 			text("what", func(f *fact) string { return f.what }), text("value", func(f *fact) string { return f.value })),
 		tableOf("packages", "Packages", groupRun, "", r.Environment.Packages,
-			text("package", func(p *view.Package) string { return p.Name }), text("version", func(p *view.Package) string { return p.Version })),
+			text("package", func(p *report.Package) string { return p.Name }), text("version", func(p *report.Package) string { return p.Version })),
 		tableOf("files", "Files", groupRun, "what was read", r.Inputs,
-			text("file", func(i *view.Input) string { return i.Path }),
-			text("format", func(i *view.Input) string { return i.Format }),
-			rank(func(i *view.Input) *int { return i.Rank }),
-			sum(bar(number("size", unitBytes, func(i *view.Input) float64 { return float64(i.Bytes) }))),
-			sum(count("events", func(i *view.Input) int64 { return i.Events })),
-			text("note", func(i *view.Input) string { return i.Note })),
+			text("file", func(i *report.Input) string { return i.Path }),
+			text("format", func(i *report.Input) string { return i.Format }),
+			rank(func(i *report.Input) *int { return i.Rank }),
+			sum(bar(number("size", unitBytes, func(i *report.Input) float64 { return float64(i.Bytes) }))),
+			sum(count("events", func(i *report.Input) int64 { return i.Events })),
+			text("note", func(i *report.Input) string { return i.Note })),
 		diagnosticTable(r),
 	}
 }
 
 // diagnosticOf is something odd about one input.
 type diagnosticOf struct {
-	input *view.Input
-	view.Diagnostic
+	input *report.Input
+	report.Diagnostic
 }
 
-func diagnosticTable(r *view.Report) Table {
+func diagnosticTable(r *report.Report) Table {
 	var rows []diagnosticOf
 	for i := range r.Inputs {
 		for _, d := range r.Inputs[i].Diagnostics {
@@ -173,7 +173,7 @@ func diagnosticTable(r *view.Report) Table {
 }
 
 // facts are the machine, the software and the run.
-func facts(r *view.Report) []fact {
+func facts(r *report.Report) []fact {
 	e := &r.Environment
 	var out []fact
 	add := func(what, value string) {
@@ -219,7 +219,7 @@ func facts(r *view.Report) []fact {
 }
 
 // costs are what measuring cost.
-func costs(r *view.Report) []fact {
+func costs(r *report.Report) []fact {
 	if r.Run == nil {
 		return nil
 	}

@@ -1,2 +1,4 @@
-// Package units writes numbers: one spelling of each unit for reports, pages and messages. It does not round what documents hold.
+// Package units writes numbers and short texts: one spelling of each unit, and one way to cut and clean a name, for reports, pages and messages.
+//
+// It does not round what documents hold.
 package units

@@ -1,10 +1,10 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"math"
 	"testing"
-
-	"bottleneck/internal/model"
 )
 
 // TestActionRows checks own times of nested spans, apart by thread, and that the agent's exact sums win.
@@ -20,12 +20,12 @@ func TestActionRows(t *testing.T) {
 		span(model.SpanRegion, "inner", 2, 1, 9),
 		span(model.SpanGC, "gc", 1, 0, 10),
 	}, Counters: map[string]float64{"action_count:outer": 3, "action_ns:outer": 12e9, "action_count:short": 7, "action_ns:short": 1e6}}
-	want := []ActionRow{
+	want := []report.ActionRow{
 		{Name: "outer", Count: 3, TotalS: 12, SelfS: 7 * 1.2, MeanMs: 4000},
 		{Name: "inner", Count: 3, TotalS: 11, SelfS: 11, MeanMs: 11e3 / 3},
 		{Name: "short", Count: 7, TotalS: 0.001, SelfS: 0.001, MeanMs: 1. / 7},
 	}
-	got := actionRows(p, strs)
+	got := report.ActionRows(p, strs)
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
 	}

@@ -1,14 +1,14 @@
 package view_test
 
 import (
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/view"
 )
 
 // BenchmarkReport is all that a report with the default sections costs once its traces are read: analyses, prices and text. It is to be
@@ -44,7 +44,7 @@ func BenchmarkReport(b *testing.B) {
 			b.ReportAllocs()
 			b.ReportMetric(float64(events), "events")
 			for b.Loop() {
-				if err := view.WriteText(io.Discard, view.Build(s, view.Options{Sections: view.TextOptions{}.Shown()}), view.TextOptions{}); err != nil {
+				if err := view.WriteText(io.Discard, report.Build(s, report.Options{Sections: view.TextOptions{}.Shown()}), view.TextOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

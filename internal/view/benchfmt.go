@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,7 +35,7 @@ func WriteBenchfmt(w io.Writer, b *Bench) error {
 	var out strings.Builder
 	for _, c := range b.Config {
 		if key := benchKey(c[0]); key != "" {
-			fmt.Fprintf(&out, "%s: %s\n", key, strings.Join(strings.Fields(printable(c[1])), " "))
+			fmt.Fprintf(&out, "%s: %s\n", key, strings.Join(strings.Fields(units.Printable(c[1])), " "))
 		}
 	}
 	seen := map[string]bool{}
@@ -76,7 +77,7 @@ func benchName(s string) string {
 			return '_'
 		}
 		return r
-	}, printable(s))
+	}, units.Printable(s))
 	if s == "" {
 		s = "Program"
 	}

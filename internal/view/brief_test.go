@@ -1,16 +1,16 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
-func briefText(t *testing.T, r *Report) string {
+func briefText(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteText(&b, r, TextOptions{}); err != nil {
@@ -22,7 +22,7 @@ func briefText(t *testing.T, r *Report) string {
 // The default report of a program is one screen, whatever was found: the first finding in full, each other one at least by its title or
 // its number, and every section that is left out with its best row.
 func TestDefaultReportIsOneScreen(t *testing.T) {
-	r := Build(slowProgram().S, Options{Path: "out/train"})
+	r := report.Build(slowProgram().S, report.Options{Path: "out/train"})
 	if len(r.Findings) < 3 {
 		t.Fatalf("only %d findings", len(r.Findings))
 	}
@@ -61,7 +61,7 @@ func TestHealthyReportIsShort(t *testing.T) {
 	p := testkit.NewProgram()
 	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90}
 	p.Steps(40, model.PhaseBaseline, testkit.Native(100, module))
-	r := Build(p.S, Options{Path: "out/train"})
+	r := report.Build(p.S, report.Options{Path: "out/train"})
 	text := briefText(t, r)
 	if lines := strings.Count(text, "\n"); lines > 40 || !strings.Contains(text, "Healthy") {
 		t.Errorf("%d lines:\n%s", lines, text)
@@ -70,7 +70,7 @@ func TestHealthyReportIsShort(t *testing.T) {
 
 // Where nothing says where a step goes, as in the files of other profilers, their tables are the report.
 func TestTablesWithoutAnAccountStay(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	r.Breakdown = nil
 	if text := briefText(t, r); !strings.Contains(text, "Top Python lines") {
 		t.Errorf("the tables are missing:\n%s", text)

@@ -1,15 +1,15 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"bufio"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
 )
 
 // classicRows is how many rows each table of the classic report has.
@@ -18,9 +18,9 @@ const classicRows = 15
 // Classic writes the report in the four sections of the old torch.utils.bottleneck, and a fifth with what its documentation asked
 // the reader to work out: whether the CPU or the device bounds the program, and which table to look at. calls may be nil and
 // rows empty: their sections then say what is missing. The rows are sorted twice, in place.
-func Classic(w io.Writer, r *Report, debug bool, calls *model.Calls, rows []TorchRow, table TorchTableOptions) error {
+func Classic(w io.Writer, r *report.Report, debug bool, calls *model.Calls, rows []TorchRow, table TorchTableOptions) error {
 	out := bufio.NewWriter(w)
-	r = printableCopy(r)
+	r = report.PrintableCopy(r)
 	classicHeading(out, "Environment Summary")
 	classicEnvironment(out, &r.Environment, debug)
 	classicHeading(out, "cProfile output")
@@ -60,7 +60,7 @@ func classicHeading(w io.Writer, title string) {
 	fmt.Fprintf(w, "%s\n  %s\n%s\n", line, title, line)
 }
 
-func classicEnvironment(w io.Writer, e *Environment, debug bool) {
+func classicEnvironment(w io.Writer, e *report.Environment, debug bool) {
 	known := func(text string) string {
 		if text == "" {
 			return "(unknown)"
@@ -97,7 +97,7 @@ func classicEnvironment(w io.Writer, e *Environment, debug bool) {
 const deviceBusyEnough = 0.8
 
 // classicJudgement says what bounds the program, which table shows it, and how the tables' numbers are to be read.
-func classicJudgement(r *Report, onDevice, operators, calls bool) []string {
+func classicJudgement(r *report.Report, onDevice, operators, calls bool) []string {
 	lines := []string{"In one sentence: " + r.Verdict.Sentence}
 	var busy, span float64
 	for i := range r.GPU {
@@ -126,7 +126,7 @@ func classicJudgement(r *Report, onDevice, operators, calls bool) []string {
 }
 
 // classicCPUTable names the table that shows most of the CPU's time.
-func classicCPUTable(r *Report, operators, calls bool) string {
+func classicCPUTable(r *report.Report, operators, calls bool) string {
 	var ops, python float64
 	for _, p := range r.Breakdown {
 		switch p.Part {

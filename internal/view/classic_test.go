@@ -1,13 +1,13 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
 )
 
-func classicText(t *testing.T, r *Report, debug bool, calls *model.Calls, rows []TorchRow) string {
+func classicText(t *testing.T, r *report.Report, debug bool, calls *model.Calls, rows []TorchRow) string {
 	t.Helper()
 	var out strings.Builder
 	if err := Classic(&out, r, debug, calls, rows, NewTorchTableOptions()); err != nil {
@@ -17,9 +17,9 @@ func classicText(t *testing.T, r *Report, debug bool, calls *model.Calls, rows [
 }
 
 func TestClassicHasItsSections(t *testing.T) {
-	r := emptyReport()
-	r.Environment = Environment{Torch: "9.9", Python: "3.99", CUDA: "13.2", Packages: []Package{{Name: "numpy", Version: "5.0"}}}
-	r.GPU = []GPURow{{SpanUs: 1000, BusyUs: 950}}
+	r := report.EmptyReport()
+	r.Environment = report.Environment{Torch: "9.9", Python: "3.99", CUDA: "13.2", Packages: []report.Package{{Name: "numpy", Version: "5.0"}}}
+	r.GPU = []report.GPURow{{SpanUs: 1000, BusyUs: 950}}
 	calls := &model.Calls{Functions: []model.CallFunction{{File: "a.py", Line: 3, Name: "f", Primitive: 2, Calls: 7, Own: 4e9, Cumulative: 5e9}}}
 	rows := []TorchRow{{Name: "aten::slow", SelfCPU: 10, CPU: 10, Count: 1}, {Name: "aten::mm", SelfCPU: 2, CPU: 2, SelfDevice: 900, Device: 900, Count: 1}}
 	text := classicText(t, r, true, calls, rows)
@@ -36,21 +36,21 @@ func TestClassicHasItsSections(t *testing.T) {
 }
 
 func TestClassicJudgement(t *testing.T) {
-	cpu := emptyReport()
-	cpu.GPU = []GPURow{{SpanUs: 1000, BusyUs: 300}}
-	cpu.Breakdown = []Part{{Part: "Python", Ms: 9}, {Part: "CPU operators", Ms: 1}}
+	cpu := report.EmptyReport()
+	cpu.GPU = []report.GPURow{{SpanUs: 1000, BusyUs: 300}}
+	cpu.Breakdown = []report.Part{{Part: "Python", Ms: 9}, {Part: "CPU operators", Ms: 1}}
 	rows := []TorchRow{{Name: "aten::mm", SelfCPU: 2, CPU: 2, Count: 1}}
 	counted := &model.Calls{}
 	for _, c := range []struct {
 		name  string
-		r     *Report
+		r     *report.Report
 		calls *model.Calls
 		rows  []TorchRow
 		want  string
 	}{
 		{"Python before operators", cpu, counted, rows, "busy for 30 % of the traced time and waited for the CPU otherwise; look at the cProfile output."},
 		{"calls not counted", cpu, nil, rows, "look at the operators in CPU mode."},
-		{"nothing traced", emptyReport(), counted, nil, "no work of a device was recorded; look at the cProfile output."},
+		{"nothing traced", report.EmptyReport(), counted, nil, "no work of a device was recorded; look at the cProfile output."},
 	} {
 		if text := classicText(t, c.r, false, c.calls, c.rows); !strings.Contains(text, c.want) {
 			t.Errorf("%s: %q is not in\n%s", c.name, c.want, text)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bytes"
 	"strings"
 	"testing"
@@ -8,12 +9,12 @@ import (
 
 // The same damage in files of one name is one line, with --all one for each.
 func TestSameDamageOnce(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	at := int64(7)
 	for range 3 {
-		r.Inputs = append(r.Inputs, Input{Path: "p/events.jsonl.gz", Diagnostics: []Diagnostic{{Kind: "missing", Count: 2, Text: "nothing there"}}})
+		r.Inputs = append(r.Inputs, report.Input{Path: "p/events.jsonl.gz", Diagnostics: []report.Diagnostic{{Kind: "missing", Count: 2, Text: "nothing there"}}})
 	}
-	r.Inputs = append(r.Inputs, Input{Path: "p/trace.json", Diagnostics: []Diagnostic{{Kind: "cut", Count: 1, FirstOffset: &at, Text: "it ends"}}})
+	r.Inputs = append(r.Inputs, report.Input{Path: "p/trace.json", Diagnostics: []report.Diagnostic{{Kind: "cut", Count: 1, FirstOffset: &at, Text: "it ends"}}})
 	for all, want := range map[bool]int{false: 1, true: 3} {
 		var b bytes.Buffer
 		if err := WriteText(&b, r, TextOptions{Width: 100, All: all}); err != nil {

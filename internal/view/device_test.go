@@ -1,6 +1,9 @@
 package view
 
 import (
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -11,9 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/units"
 )
 
 // tracesFolder holds the collection of real traces beside the repository.
@@ -29,13 +29,13 @@ func realTrace(t *testing.T, name string) string {
 }
 
 // realReport builds a trace's report and checks what holds for every one: the document is valid, the text fits.
-func realReport(t *testing.T, path string) (*Report, string) {
+func realReport(t *testing.T, path string) (*report.Report, string) {
 	t.Helper()
 	s, err := ingest.Open(context.Background(), []string{path}, ingest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Build(s, Options{Path: "t"})
+	r := report.Build(s, report.Options{Path: "t"})
 	if len(r.Unread) > 0 {
 		t.Errorf("not made: %v", r.Unread)
 	}
@@ -45,8 +45,8 @@ func realReport(t *testing.T, path string) (*Report, string) {
 		t.Fatal(err)
 	}
 	for _, l := range strings.Split(b.String(), "\n") {
-		if textWidth(l) > 100 {
-			t.Errorf("%d columns: %s", textWidth(l), l)
+		if units.TextWidth(l) > 100 {
+			t.Errorf("%d columns: %s", units.TextWidth(l), l)
 		}
 	}
 	return r, b.String()
@@ -118,7 +118,7 @@ func TestCopiesAndStreamsOfARealTrace(t *testing.T) {
 		t.Fatalf("%d copies and %d streams, the file has %d and %d", len(r.Copies), len(r.Streams), len(copies), len(streams))
 	}
 	for _, c := range r.Copies {
-		if want := copies[c.Name]; c.Count != want.n || !near(c.Us, want.us) || !near(float64(valueOr(c.Bytes, 0)), want.bytes) || c.Pageable != strings.Contains(c.Name, "Pageable") {
+		if want := copies[c.Name]; c.Count != want.n || !near(c.Us, want.us) || !near(float64(report.ValueOr(c.Bytes, 0)), want.bytes) || c.Pageable != strings.Contains(c.Name, "Pageable") {
 			t.Errorf("%+v, the file has %+v", c, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestArithmeticAndPathOfEightRanks(t *testing.T) {
 		t.Errorf("%d flops, the file's products have %d", f.Flops, want)
 	}
 	if mfu := float64(want) / (312e6 * f.SpanUs); f.MFU == nil || !near(*f.MFU, mfu) { // 312 TFLOP/s of an A100 in bf16
-		t.Errorf("MFU %v, want %v", valueOr(f.MFU, -1), mfu)
+		t.Errorf("MFU %v, want %v", report.ValueOr(f.MFU, -1), mfu)
 	}
 	share, us := 0.0, 0.0
 	for _, c := range r.CriticalRanks {
@@ -237,7 +237,7 @@ func TestMemoryOfARealTrace(t *testing.T) {
 	for _, h := range m.Holders {
 		held += h.Bytes
 	}
-	if m.PeakBytes != peak || highest != peak || !m.Absolute || held <= 0 || held > peak || len(m.Timeline) > maxPoints {
+	if m.PeakBytes != peak || highest != peak || !m.Absolute || held <= 0 || held > peak || len(m.Timeline) > report.MaxPoints {
 		t.Errorf("peak %d, timeline's %d, the file's %d; holders have %d, %d points", m.PeakBytes, highest, peak, held, len(m.Timeline))
 	}
 	// ROCm counts CPUs among its agents: the device is 2 in the rows and 0 in the header.
@@ -247,7 +247,7 @@ func TestMemoryOfARealTrace(t *testing.T) {
 }
 
 func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	for _, s := range Sections() {
 		var b bytes.Buffer
 		if err := WriteText(&b, r, TextOptions{Sections: []string{s.Name}}); err != nil || strings.TrimSpace(b.String()) == "" {
@@ -261,9 +261,9 @@ func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
 }
 
 func TestCopiesAreNamedOnlyWhereTheyMatter(t *testing.T) {
-	r := emptyReport()
-	r.GPU = []GPURow{{SpanUs: 1000, CopyUs: 300}}
-	r.Copies = []CopyRow{{Name: "Memcpy HtoD (Pageable -> Device)", Pageable: true, Count: 3, Us: 300, ExposedUs: 250, HostWaitUs: 280, Where: Where{File: "/a/train.py", Line: 9}}}
+	r := report.EmptyReport()
+	r.GPU = []report.GPURow{{SpanUs: 1000, CopyUs: 300}}
+	r.Copies = []report.CopyRow{{Name: "Memcpy HtoD (Pageable -> Device)", Pageable: true, Count: 3, Us: 300, ExposedUs: 250, HostWaitUs: 280, Where: report.Where{File: "/a/train.py", Line: 9}}}
 	show := func() string {
 		var b bytes.Buffer
 		if err := WriteText(&b, r, TextOptions{Width: 100}); err != nil {
@@ -290,7 +290,7 @@ func TestShapesText(t *testing.T) {
 }
 
 // foreignVerdict reports a trace of one step of 10 ms with the given rows beside it.
-func foreignVerdict(t *testing.T, rows string) *Report {
+func foreignVerdict(t *testing.T, rows string) *report.Report {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.json")
 	text := `{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": 10000}, ` + rows + `]}`
@@ -343,21 +343,21 @@ func TestBlindLaunches(t *testing.T) {
 }
 
 func TestEndsTell(t *testing.T) {
-	row := func(texts ...string) TableRow {
-		var cells []TableCell
+	row := func(texts ...string) report.TableRow {
+		var cells []report.TableCell
 		for _, text := range texts {
-			cells = append(cells, TableCell{Text: text})
+			cells = append(cells, report.TableCell{Text: text})
 		}
-		return TableRow{Cells: cells}
+		return report.TableRow{Cells: cells}
 	}
 	long := strings.Repeat("counter_", 4)
-	table := &Table{Columns: []TableColumn{{Name: "a", Unit: "text"}, {Name: "b", Unit: "text"}, {Name: "c", Unit: "text"}}, Rows: []TableRow{
+	table := &report.Table{Columns: []report.TableColumn{{Name: "a", Unit: "text"}, {Name: "b", Unit: "text"}, {Name: "c", Unit: "text"}}, Rows: []report.TableRow{
 		row("x", long+"add", long), row("y", long+"mul", long), row("z", "", "")}}
-	ends := endsTell(table)
+	ends := report.EndsTell(table)
 	if ends[0] || !ends[1] || ends[2] {
 		t.Errorf("only the second column's texts differ behind the cut: %v", ends)
 	}
-	if got := generalColumns(table)[2].cell(&table.Rows[0]); !strings.HasSuffix(got, "add") || textWidth(got) != besideText(table) {
+	if got := generalColumns(table)[2].cell(&table.Rows[0]); !strings.HasSuffix(got, "add") || units.TextWidth(got) != report.BesideText(table) {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,17 +1,17 @@
 package view
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/testkit"
 )
 
 // foreignReport is the report of a trace's text.
-func foreignReport(t *testing.T, text string) *Report {
+func foreignReport(t *testing.T, text string) *report.Report {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.json")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

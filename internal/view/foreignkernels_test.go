@@ -1,10 +1,10 @@
 package view
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/testkit"
 )
 
 const msec = 1_000_000 // ns
@@ -13,7 +13,7 @@ const msec = 1_000_000 // ns
 const elementwise = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)"
 
 // ofCause is a report's finding of a cause, nil without.
-func ofCause(r *Report, cause string) *Finding {
+func ofCause(r *report.Report, cause string) *report.Finding {
 	for i := range r.Findings {
 		if r.Findings[i].Cause == cause {
 			return &r.Findings[i]
@@ -152,7 +152,7 @@ func TestLittleOfTheStep(t *testing.T) {
 // TestStandsStill: short operators that take 5 ms now and then are no first use of anything; operators whose every call takes as long,
 // or whose first calls do, are not the thread's standing still.
 func TestStandsStill(t *testing.T) {
-	program := func(slow func(round int, op string) bool) *Finding {
+	program := func(slow func(round int, op string) bool) *report.Finding {
 		b, at, id := testkit.NewTrace(), int64(msec), 0
 		for round := range 12 {
 			for _, op := range []string{"aten::view", "aten::mm", "aten::expand", "aten::add"} {

@@ -1,15 +1,15 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
 )
 
 // ErrNoDeviceWork says that no trace holds kernels, copies or sets.
@@ -42,7 +42,7 @@ func GPUTrace(w io.Writer, s *model.Session, opt TextOptions) error {
 		return ErrNoDeviceWork
 	}
 	shown := rows[:rowLimit(len(rows), opt)]
-	p := newPrinter(&Report{}, TextOptions{Width: wholeNames})
+	p := newPrinter(&report.Report{}, TextOptions{Width: wholeNames})
 	writeKnown(p, []column[deviceRow]{
 		{"start", func(r *deviceRow) string { return fmt.Sprintf("%.4f ms", r.start.Sub(begin).Ms()) }, number},
 		{"duration", func(r *deviceRow) string { return units.Milliseconds(r.dur().Ms()) }, number},
@@ -113,9 +113,9 @@ const longName = 160
 
 func wholeName(name string, opt TextOptions) string {
 	if opt.All {
-		return printable(name)
+		return units.Printable(name)
 	}
-	return clip(printable(name), longName)
+	return units.Clip(units.Printable(name), longName)
 }
 
 // wholeNames is a width that no name reaches.
@@ -176,7 +176,7 @@ func summary(w io.Writer, s *model.Session, title string, wanted func(model.Kind
 		total += sums[i].total
 	}
 	shown := sums[:rowLimit(len(sums), opt)]
-	p := newPrinter(&Report{}, TextOptions{Width: wholeNames})
+	p := newPrinter(&report.Report{}, TextOptions{Width: wholeNames})
 	p.heading(title, fmt.Sprintf("%s in %d names", units.Milliseconds(total.Ms()), len(sums)))
 	writeTable(p, []column[callSum]{
 		{"time(%)", func(c *callSum) string { return units.Percent(float64(c.total) / max(float64(total), 1)) }, number},

@@ -1,20 +1,17 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
 )
 
-// lightningCallRows is how many functions of an action are shown unless another limit is asked for.
-const lightningCallRows = 15
-
 // LightningNote writes, under LightningTable, which calls its times are of; nothing where that is not known.
-func LightningNote(w io.Writer, actions []LightningAction) error {
+func LightningNote(w io.Writer, actions []report.LightningAction) error {
 	var calls, undistorted int64
 	var none []string
 	for _, a := range actions {
@@ -46,13 +43,13 @@ func LightningFunctions(s *model.Session, process int, opt CallsTableOptions) (s
 		opt.SortBy = "cumtime"
 	}
 	if opt.RowLimit == 0 {
-		opt.RowLimit = lightningCallRows
+		opt.RowLimit = report.LightningCallRows
 	}
 	opt.StripDirs = true
-	actions, _ := LightningActions(s.Processes[process], s.Strings)
-	for _, a := range actionCalls(s, process) {
+	actions, _ := report.LightningActions(s.Processes[process], s.Strings)
+	for _, a := range report.ActionCalls(s, process) {
 		var text strings.Builder
-		if at := slices.IndexFunc(actions, func(l LightningAction) bool { return l.Name == a.Name }); at >= 0 && actions[at].Count > a.Measured {
+		if at := slices.IndexFunc(actions, func(l report.LightningAction) bool { return l.Name == a.Name }); at >= 0 && actions[at].Count > a.Measured {
 			fmt.Fprintf(&text, "         of %d of %d calls\n", a.Measured, actions[at].Count)
 		}
 		if err := CallsTable(&text, &model.Calls{Functions: a.Functions}, opt); err != nil {
@@ -61,14 +58,4 @@ func LightningFunctions(s *model.Session, process int, opt CallsTableOptions) (s
 		sections = append(sections, LightningSection{Action: a.Name, Text: text.String()})
 	}
 	return sections, nil
-}
-
-// actionCalls are the functions that were counted within a process's actions.
-func actionCalls(s *model.Session, process int) []model.ActionCalls {
-	for _, c := range s.Calls {
-		if c.Process == process && len(c.Actions) > 0 {
-			return c.Actions
-		}
-	}
-	return nil
 }

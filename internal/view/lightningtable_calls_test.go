@@ -1,10 +1,10 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
 )
 
 // actionSession is a process with two actions, one of which was counted in part.
@@ -55,30 +55,30 @@ func TestLightningFunctions(t *testing.T) {
 // TestActionsFromUndistortedCalls checks the sums, the rows of the document and the notes of both texts.
 func TestActionsFromUndistortedCalls(t *testing.T) {
 	s := actionSession()
-	actions, _ := LightningActions(s.Processes[0], s.Strings)
+	actions, _ := report.LightningActions(s.Processes[0], s.Strings)
 	var note strings.Builder
 	if err := LightningNote(&note, actions); err != nil || note.String() !=
 		"Means are of the 8 of 11 calls outside of the profiler's windows, totals are means times all calls; no call lay outside, and all count, for: fit.\n" {
 		t.Errorf("%q, %v", note.String(), err)
 	}
-	b := &builder{s: s, r: &Report{}}
-	b.actions()
-	if len(b.r.Actions) != 2 {
-		t.Fatalf("%+v", b.r.Actions)
+	b := &report.Builder{S: s, R: &report.Report{}}
+	b.Actions()
+	if len(b.R.Actions) != 2 {
+		t.Fatalf("%+v", b.R.Actions)
 	}
-	fit, step := b.r.Actions[0], b.r.Actions[1]
+	fit, step := b.R.Actions[0], b.R.Actions[1]
 	if fit.TotalS != 4 || *fit.Undistorted != 0 || step.TotalS != 2 || step.MeanMs != 200 || *step.Undistorted != 8 {
-		t.Errorf("%+v", b.r.Actions)
+		t.Errorf("%+v", b.R.Actions)
 	}
 	if step.FunctionsOf != 4 || len(step.Functions) != 2 || step.Functions[0].Function != "long" || fit.FunctionsOf != 1 {
-		t.Errorf("%+v", b.r.Actions)
+		t.Errorf("%+v", b.R.Actions)
 	}
-	p := newPrinter(b.r, TextOptions{})
+	p := newPrinter(b.R, TextOptions{})
 	p.actions()
 	if text := p.out.String(); strings.Count(text, "*") != 2 || !strings.Contains(text, "* every call met the profiler") {
 		t.Errorf("%s", text)
 	}
-	none := []LightningAction{{Name: "a", Count: 2, Total: 1, Undistorted: 2}, {Name: "b", Count: 2, Total: 1, Undistorted: -1}}
+	none := []report.LightningAction{{Name: "a", Count: 2, Total: 1, Undistorted: 2}, {Name: "b", Count: 2, Total: 1, Undistorted: -1}}
 	note.Reset()
 	if err := LightningNote(&note, none); err != nil || note.Len() != 0 {
 		t.Errorf("%q, %v", note.String(), err)

@@ -1,12 +1,12 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
 )
 
 // lightningPython is the interpreter that has Lightning, where the environments of scripts/env.sh are built.
@@ -47,10 +47,10 @@ sys.stdout.write(p.summary())
 		{"[LightningModule]M.on_train_end", []float64{0.25, 0.625}},
 	}
 	var input []any
-	var actions []LightningAction
+	var actions []report.LightningAction
 	for _, r := range rows {
 		input = append(input, []any{r.name, r.durations})
-		a := LightningAction{Name: r.name, Count: int64(len(r.durations))}
+		a := report.LightningAction{Name: r.name, Count: int64(len(r.durations))}
 		for _, d := range r.durations {
 			a.Total += d
 		}
@@ -102,8 +102,8 @@ func TestLightningActionsSumUp(t *testing.T) {
 		{Kind: model.SpanAction, Name: other, Start: 2e9, End: 2.5e9},
 		{Kind: model.SpanAction, Name: step, Start: 3e9, End: 6e9},
 	}}
-	actions, elapsed := LightningActions(p, s)
-	if elapsed != 9 || len(actions) != 2 || actions[0] != (LightningAction{Name: "training_step", Count: 2, Total: 4, Undistorted: -1}) || actions[1].Total != 0.5 {
+	actions, elapsed := report.LightningActions(p, s)
+	if elapsed != 9 || len(actions) != 2 || actions[0] != (report.LightningAction{Name: "training_step", Count: 2, Total: 4, Undistorted: -1}) || actions[1].Total != 0.5 {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
@@ -116,8 +116,8 @@ func TestLightningActionsExact(t *testing.T) {
 		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_undistorted_count:training_step": 4, "action_undistorted_ns:training_step": 0.96e9,
 		"action_count:log": 100, "action_ns:log": 1e6, "action_undistorted_count:log": 0, "action_undistorted_ns:log": 0, "graph_breaks": 3,
 	}
-	actions, elapsed := LightningActions(p, s)
-	if elapsed != 8 || len(actions) != 2 || actions[0] != (LightningAction{Name: "training_step", Count: 5, Total: 1.2, Undistorted: 4}) || actions[1] != (LightningAction{Name: "log", Count: 100, Total: 0.001, Undistorted: 0}) {
+	actions, elapsed := report.LightningActions(p, s)
+	if elapsed != 8 || len(actions) != 2 || actions[0] != (report.LightningAction{Name: "training_step", Count: 5, Total: 1.2, Undistorted: 4}) || actions[1] != (report.LightningAction{Name: "log", Count: 100, Total: 0.001, Undistorted: 0}) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
@@ -134,9 +134,9 @@ func TestLightningStage(t *testing.T) {
 		{[]string{"[Trainer]Mine.evaluate", "[Callback]Mine.train"}, "validate"},
 		{[]string{"[Accelerator]Accelerator.backward"}, ""},
 	} {
-		var actions []LightningAction
+		var actions []report.LightningAction
 		for _, name := range c.actions {
-			actions = append(actions, LightningAction{Name: name})
+			actions = append(actions, report.LightningAction{Name: name})
 		}
 		if got := LightningStage(actions); got != c.want {
 			t.Errorf("%q: stage %q, want %q", c.actions, got, c.want)

@@ -1,13 +1,14 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 // nativeProgram computes in a C++ function that line 57 of the user's file calls, for as many functions as asked.
@@ -34,7 +35,7 @@ func nativeProgram(functions int) *testkit.Program {
 func TestNativeSection(t *testing.T) {
 	for _, width := range []int{60, 80, 100} {
 		var b bytes.Buffer
-		if err := WriteText(&b, Build(nativeProgram(1).S, Options{}), TextOptions{Width: width}); err != nil {
+		if err := WriteText(&b, report.Build(nativeProgram(1).S, report.Options{}), TextOptions{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		_, table, found := strings.Cut(b.String(), "Top native functions")
@@ -45,24 +46,24 @@ func TestNativeSection(t *testing.T) {
 			}
 		}
 		for line := range strings.SplitSeq(table, "\n") {
-			if textWidth(line) > width {
-				t.Errorf("line of %d columns at width %d: %s", textWidth(line), width, line)
+			if units.TextWidth(line) > width {
+				t.Errorf("line of %d columns at width %d: %s", units.TextWidth(line), width, line)
 			}
 		}
 	}
 	var without bytes.Buffer
-	if err := WriteText(&without, Build(slowProgram().S, Options{}), TextOptions{}); err != nil || strings.Contains(without.String(), "native functions") {
+	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{}); err != nil || strings.Contains(without.String(), "native functions") {
 		t.Errorf("a table of native functions without native frames (%v)", err)
 	}
 	without.Reset()
-	if err := WriteText(&without, Build(slowProgram().S, Options{}), TextOptions{Sections: []string{"native"}}); err != nil || !strings.Contains(without.String(), "run --native") {
+	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{Sections: []string{"native"}}); err != nil || !strings.Contains(without.String(), "run --native") {
 		t.Errorf("the section alone gives %q, %v", without.String(), err)
 	}
 }
 
 // The document's rows are bounded, have full names, and agree with its schema.
 func TestNativeDocument(t *testing.T) {
-	r := Build(nativeProgram(500).S, Options{})
+	r := report.Build(nativeProgram(500).S, report.Options{})
 	n := r.Python.Native
 	if n == nil || len(n.Functions) != 100 || n.Read == 0 || n.Read >= n.Samples {
 		t.Fatalf("native: %+v", n)
@@ -83,13 +84,13 @@ func TestShortNative(t *testing.T) {
 		"operator new":                                   "operator new",
 		"(odd)":                                          "(odd)",
 	} {
-		if got := shortNative(name); got != want {
+		if got := report.ShortNative(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 	for file, want := range map[string]string{"/lib/libc.so.6": "libc", "/x/_ctypes.cpython-313-x86_64-linux-gnu.so": "_ctypes",
 		"/x/python3.13": "python3.13", "[vdso]": "[vdso]", "/x/.so": ".so"} {
-		if got := shortLibrary(file); got != want {
+		if got := report.ShortLibrary(file); got != want {
 			t.Errorf("%q: %q, want %q", file, got, want)
 		}
 	}

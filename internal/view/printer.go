@@ -1,22 +1,22 @@
 package view
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // printer writes the text report of r; sections are its methods.
 type printer struct {
-	r       *Report
+	r       *report.Report
 	opt     TextOptions
 	width   int
 	out     strings.Builder
 	section string
 }
 
-func newPrinter(r *Report, opt TextOptions) *printer {
+func newPrinter(r *report.Report, opt TextOptions) *printer {
 	p := &printer{r: r, opt: opt, width: opt.Width}
 	if p.width <= 0 {
 		p.width = 100
@@ -64,7 +64,7 @@ func (p *printer) heading(text, aside string) {
 	}
 	p.out.WriteString(p.paint(bold, text))
 	if aside != "" {
-		if len(text)+2+textWidth(aside) <= p.width {
+		if len(text)+2+units.TextWidth(aside) <= p.width {
 			p.out.WriteString("  " + p.paint(dim, aside))
 		} else {
 			p.out.WriteByte('\n')
@@ -77,7 +77,7 @@ func (p *printer) heading(text, aside string) {
 
 // line writes one line, cut at the width.
 func (p *printer) line(format string, args ...any) {
-	p.out.WriteString(strings.TrimRight(clip(fmt.Sprintf(format, args...), p.width), " "))
+	p.out.WriteString(strings.TrimRight(units.Clip(fmt.Sprintf(format, args...), p.width), " "))
 	p.out.WriteByte('\n')
 }
 
@@ -88,7 +88,7 @@ func (p *printer) wrap(first, rest, text string) {
 
 func (p *printer) wrapStyled(s style, first, rest, text string) {
 	lead := first
-	for _, l := range wrapLines(printable(text), p.width-textWidth(first), p.width-textWidth(rest)) {
+	for _, l := range wrapLines(units.Printable(text), p.width-units.TextWidth(first), p.width-units.TextWidth(rest)) {
 		p.out.WriteString(lead)
 		if s != "" {
 			l = p.paint(s, l)
@@ -105,11 +105,11 @@ func wrapLines(text string, first, rest int) []string {
 	var lines []string
 	limit, current := max(first, 20), ""
 	for _, word := range strings.Fields(text) {
-		word = clip(word, 400)
+		word = units.Clip(word, 400)
 		switch {
 		case current == "":
 			current = word
-		case textWidth(current)+1+textWidth(word) <= limit:
+		case units.TextWidth(current)+1+units.TextWidth(word) <= limit:
 			current += " " + word
 		default:
 			lines = append(lines, current)
@@ -122,60 +122,12 @@ func wrapLines(text string, first, rest int) []string {
 	return lines
 }
 
-// printable replaces control characters: a file name or a reason comes from the program and must not steer the terminal.
-func printable(s string) string {
-	if strings.IndexFunc(s, unprintable) < 0 && utf8.ValidString(s) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		if unprintable(r) {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
 // Printable is a text of the program's as every table shows it, without control characters.
-func Printable(s string) string { return printable(s) }
-
-func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf) }
-
-// textWidth is the number of columns, one per character.
-func textWidth(s string) int { return utf8.RuneCountInString(s) }
-
-// clip cuts at n columns and marks the cut. Colour sequences are not expected in s.
-func clip(s string, n int) string {
-	s = printableKeepingColour(s)
-	if strings.Contains(s, "\x1b") || textWidth(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:max(n-1, 0)]) + "…"
-}
-
-func printableKeepingColour(s string) string {
-	if strings.Contains(s, "\x1b[") {
-		return s
-	}
-	return printable(s)
-}
-
-// clipLeft cuts at the left, for paths, of which the end matters.
-func clipLeft(s string, n int) string {
-	s = printable(s)
-	if textWidth(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	return "…" + string(r[len(r)-max(n-1, 0):])
-}
+func Printable(s string) string { return units.Printable(s) }
 
 // pad fills to n columns on the right.
 func pad(s string, n int) string {
-	if d := n - textWidth(s); d > 0 {
+	if d := n - units.TextWidth(s); d > 0 {
 		return s + strings.Repeat(" ", d)
 	}
 	return s

@@ -1,6 +1,10 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"bytes"
 	"encoding/json"
 	"math"
@@ -9,10 +13,6 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/units"
 )
 
 // slowProgram waits for data, counts words in Python and saves a checkpoint in each step.
@@ -38,7 +38,7 @@ func slowProgram() *testkit.Program {
 }
 
 func TestBreakdownCloses(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	share, ms, unknown := 0.0, 0.0, false
 	for _, p := range r.Breakdown {
 		share += p.Share
@@ -59,7 +59,7 @@ func TestUnevenSteps(t *testing.T) {
 			p.Steps(3, model.PhaseBaseline, testkit.Native(10, work))
 			p.Steps(1, model.PhaseBaseline, testkit.Native(long, work))
 		}
-		r := Build(p.S, Options{})
+		r := report.Build(p.S, report.Options{})
 		if said := strings.Contains(strings.Join(r.Account.Notes, "\n"), "half of the steps take less than 10.0 ms"); said != want {
 			t.Errorf("steps of 10 and %d ms: %q", long, r.Account.Notes)
 		}
@@ -68,7 +68,7 @@ func TestUnevenSteps(t *testing.T) {
 
 // The first 12 lines at 80 columns hold cause, place, saving and the next command.
 func TestFirstTwelveLines(t *testing.T) {
-	r := Build(slowProgram().S, Options{Path: "out/train"})
+	r := report.Build(slowProgram().S, report.Options{Path: "out/train"})
 	for _, width := range []int{60, 80, 100} {
 		var b bytes.Buffer
 		if err := WriteText(&b, r, TextOptions{Width: width}); err != nil {
@@ -82,8 +82,8 @@ func TestFirstTwelveLines(t *testing.T) {
 			}
 		}
 		for _, l := range lines {
-			if textWidth(l) > width {
-				t.Errorf("line of %d columns at width %d: %s", textWidth(l), width, l)
+			if units.TextWidth(l) > width {
+				t.Errorf("line of %d columns at width %d: %s", units.TextWidth(l), width, l)
 			}
 		}
 		if strings.ContainsRune(b.String(), '\x1b') {
@@ -93,7 +93,7 @@ func TestFirstTwelveLines(t *testing.T) {
 }
 
 func TestColourOnlyWhenAsked(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	var plain, colour bytes.Buffer
 	if WriteText(&plain, r, TextOptions{}) != nil || WriteText(&colour, r, TextOptions{Color: true}) != nil {
 		t.Fatal("the report cannot be written")
@@ -104,7 +104,7 @@ func TestColourOnlyWhenAsked(t *testing.T) {
 }
 
 func TestSectionsByName(t *testing.T) {
-	r := Build(slowProgram().S, Options{})
+	r := report.Build(slowProgram().S, report.Options{})
 	var b bytes.Buffer
 	if err := WriteText(&b, r, TextOptions{Sections: []string{"workers"}}); err != nil || !strings.HasPrefix(b.String(), "DataLoaders") {
 		t.Errorf("section workers alone gives %q, %v", b.String(), err)
@@ -136,10 +136,10 @@ func validator(t *testing.T) *jsonschema.Schema {
 }
 
 // validDocument writes a report's document, checks it against its schema and returns its text.
-func validDocument(t *testing.T, r *Report) string {
+func validDocument(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteJSON(&b, r); err != nil {
+	if err := report.WriteJSON(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	var doc any
@@ -161,11 +161,11 @@ func TestDocumentIsValid(t *testing.T) {
 	empty.Processes = []*model.Process{nil}
 	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": testkit.NewProgram().S, "damaged": broken.S, "nil process": empty} {
 		t.Run(name, func(t *testing.T) {
-			if strings.Contains(validDocument(t, Build(s, Options{Path: "x"})), "null") {
+			if strings.Contains(validDocument(t, report.Build(s, report.Options{Path: "x"})), "null") {
 				t.Error("the document holds null where it should leave a field out or write an empty list")
 			}
 			var text bytes.Buffer
-			if err := WriteText(&text, Build(s, Options{}), TextOptions{All: true, Verbose: true}); err != nil || text.Len() == 0 {
+			if err := WriteText(&text, report.Build(s, report.Options{}), TextOptions{All: true, Verbose: true}); err != nil || text.Len() == 0 {
 				t.Errorf("text report: %d bytes, %v", text.Len(), err)
 			}
 		})
@@ -177,9 +177,9 @@ func TestUnits(t *testing.T) {
 		{units.Milliseconds(0), "0"}, {units.Milliseconds(0.0123), "12.3 µs"}, {units.Milliseconds(1.5), "1.50 ms"}, {units.Milliseconds(41.26), "41.3 ms"}, {units.Milliseconds(999), "999 ms"},
 		{units.Seconds(2.5), "2.50 s"}, {units.Seconds(840), "14.0 min"}, {units.Percent(0.384), "38 %"}, {units.Percent(0.0512), "5.1 %"}, {units.Percent(0.0001), "<0.1 %"}, {units.Percent(0), "0.0 %"},
 		{units.Bytes(512), "512 B"}, {units.Bytes(3 << 20), "3.00 MiB"}, {units.Count(1234567), "1,234,567"}, {units.Count(-1234), "-1,234"}, {units.Count(12), "12"},
-		{ShortKernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"), "vectorized_elementwise_kernel"},
-		{ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {ShortKernel("broken<a(b"), "broken<a(b"}, {ShortKernel(""), ""},
-		{ShortKernel("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)"), "softmax_warp_forward"},
+		{report.ShortKernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"), "vectorized_elementwise_kernel"},
+		{report.ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {report.ShortKernel("broken<a(b"), "broken<a(b"}, {report.ShortKernel(""), ""},
+		{report.ShortKernel("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)"), "softmax_warp_forward"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -192,7 +192,7 @@ func TestBreakdownSumsToShownMedian(t *testing.T) {
 	p := slowProgram()
 	long := testkit.Native(500)
 	p.Steps(3, model.PhaseBaseline, long, testkit.Native(5).In(model.SpanProfiler))
-	r := Build(p.S, Options{})
+	r := report.Build(p.S, report.Options{})
 	ms := 0.0
 	for _, part := range r.Breakdown {
 		ms += part.Ms

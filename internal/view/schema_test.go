@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -60,9 +61,9 @@ func structSchema(t reflect.Type, defs map[string]any) map[string]any {
 // enums are the fields that hold one of a few words, by the types that they are of.
 var enums = map[string]map[string][]string{
 	"Confidence": {"level": {"high", "medium", "low"}},
-	"Diff":       {"verdict": {Slower, Faster, Equal, Undecided, Unlike}, "per": {"step", "item", "token", "run"}},
-	"Gate":       {"result": {GatePassed, GateWorse, GateUndecided}},
-	"GateRule":   {"result": {GatePassed, GateBetter, GateWorse, GateUndecided, GateSkipped}},
+	"Diff":       {"verdict": {report.Slower, report.Faster, report.Equal, report.Undecided, report.Unlike}, "per": {"step", "item", "token", "run"}},
+	"Gate":       {"result": {report.GatePassed, report.GateWorse, report.GateUndecided}},
+	"GateRule":   {"result": {report.GatePassed, report.GateBetter, report.GateWorse, report.GateUndecided, report.GateSkipped}},
 }
 
 // TestSchemaMatchesTypes keeps the schemas of docs in step with the documents; -update rewrites them.
@@ -71,9 +72,9 @@ func TestSchemaMatchesTypes(t *testing.T) {
 		file, title, schema string
 		of                  reflect.Type
 	}{
-		{schemaFile, "Report document of bottleneck, version 1", Schema, reflect.TypeFor[Report]()},
-		{"../../docs/diff.schema.json", "Comparison document of bottleneck, version 1", DiffSchema, reflect.TypeFor[Diff]()},
-		{"../../docs/gate.schema.json", "Gate document of bottleneck, version 1", GateSchema, reflect.TypeFor[Gate]()},
+		{schemaFile, "Report document of bottleneck, version 1", report.Schema, reflect.TypeFor[report.Report]()},
+		{"../../docs/diff.schema.json", "Comparison document of bottleneck, version 1", report.DiffSchema, reflect.TypeFor[report.Diff]()},
+		{"../../docs/gate.schema.json", "Gate document of bottleneck, version 1", report.GateSchema, reflect.TypeFor[report.Gate]()},
 	} {
 		want := documentSchema(t, d.of, d.schema, d.title)
 		if *update {

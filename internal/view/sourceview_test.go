@@ -1,12 +1,12 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"slices"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
 )
 
 // sampledSession has one file whose times are known: 60 ms on line 2 (20 of them in a library, 10 below recursion), 40 ms
@@ -30,7 +30,7 @@ func sampledSession() *model.Session {
 	return p.S
 }
 
-func annotated(t *testing.T, choice SampleChoice) (text string, row func(string) string) {
+func annotated(t *testing.T, choice report.SampleChoice) (text string, row func(string) string) {
 	t.Helper()
 	var b strings.Builder
 	if err := WriteSource(&b, sampledSession(), "/home/u/train.py", choice, TextOptions{Width: 100}); err != nil {
@@ -48,7 +48,7 @@ func annotated(t *testing.T, choice SampleChoice) (text string, row func(string)
 }
 
 func TestWriteSource(t *testing.T) {
-	text, row := annotated(t, SampleChoice{})
+	text, row := annotated(t, report.SampleChoice{})
 	for part, want := range map[string]string{
 		"return decode": "60.0 ms 60.0 ms 40 % ████ 2 return decode() # ·[31m",
 		"lock.acquire":  "40.0 ms 40.0 ms 27 % ███ 4 lock.acquire()",
@@ -64,11 +64,11 @@ func TestWriteSource(t *testing.T) {
 	if strings.ContainsRune(text, '\x1b') {
 		t.Errorf("the program's text steers the terminal: %q", text)
 	}
-	_, row = annotated(t, SampleChoice{GIL: true})
+	_, row = annotated(t, report.SampleChoice{GIL: true})
 	if got := row("lock.acquire"); got != "4 lock.acquire()" {
 		t.Errorf("--gil: %q", got)
 	}
-	_, row = annotated(t, SampleChoice{Idle: true, Ranks: []int{model.NoRank}})
+	_, row = annotated(t, report.SampleChoice{Idle: true, Ranks: []int{model.NoRank}})
 	if got := row("pool()"); got != "100 ms 100 ms 50 % █████ 6 pool()" {
 		t.Errorf("--idle: %q", got)
 	}
@@ -83,7 +83,7 @@ func TestWriteSourceWithoutText(t *testing.T) {
 			s.Sources["/home/u/train.py"] = &model.Source{Lines: lines}
 		}
 		var b strings.Builder
-		if err := WriteSource(&b, s, "/home/u/train.py", SampleChoice{}, TextOptions{}); err != nil {
+		if err := WriteSource(&b, s, "/home/u/train.py", report.SampleChoice{}, TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"60.0 ms", "40.0 ms", " 8"} {
@@ -98,24 +98,24 @@ func TestSourceFile(t *testing.T) {
 	s := sampledSession()
 	for name, want := range map[string]string{"train.py": "/home/u/train.py", "./train.py": "/home/u/train.py", "u/train.py": "/home/u/train.py",
 		"/home/u/train.py": "/home/u/train.py", "data.py": "/home/u/pkg/data.py", "json/decoder.py": "/usr/lib/python3.11/json/decoder.py", "rain.py": "", "": ""} {
-		if got, _ := SourceFile(s, name, SampleChoice{}); got != want {
+		if got, _ := SourceFile(s, name, report.SampleChoice{}); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
-	if _, near := SourceFile(s, "trian.py", SampleChoice{}); len(near) != 3 || near[0] != "/home/u/train.py" {
+	if _, near := SourceFile(s, "trian.py", report.SampleChoice{}); len(near) != 3 || near[0] != "/home/u/train.py" {
 		t.Errorf("near trian.py: %v", near)
 	}
 	s.Sources["/home/u/pkg/train.py"] = &model.Source{}
-	if got, _ := SourceFile(s, "train.py", SampleChoice{}); got != "/home/u/train.py" {
+	if got, _ := SourceFile(s, "train.py", report.SampleChoice{}); got != "/home/u/train.py" {
 		t.Errorf("of two files the sampled one is meant, not %q", got)
 	}
 	s.Sources["/x/a.py"], s.Sources["/y/a.py"] = &model.Source{}, &model.Source{}
-	if got, near := SourceFile(s, "a.py", SampleChoice{}); got != "" || !slices.Equal(near, []string{"/x/a.py", "/y/a.py"}) {
+	if got, near := SourceFile(s, "a.py", report.SampleChoice{}); got != "" || !slices.Equal(near, []string{"/x/a.py", "/y/a.py"}) {
 		t.Errorf("a.py: %q, %v", got, near)
 	}
 	both := testkit.NewProgram()
 	both.Do(testkit.Python(20, testkit.Frame{File: "/home/u/server.py", Function: "answer", First: 1, Line: 2}, testkit.Frame{File: "/usr/lib/python3.11/http/server.py", Function: "handle", First: 10, Line: 12}))
-	if got, near := SourceFile(both.S, "server.py", SampleChoice{}); got != "/home/u/server.py" {
+	if got, near := SourceFile(both.S, "server.py", report.SampleChoice{}); got != "/home/u/server.py" {
 		t.Errorf("the program's own server.py is meant, not %q %v", got, near)
 	}
 }
@@ -123,7 +123,7 @@ func TestSourceFile(t *testing.T) {
 func TestWriteSamples(t *testing.T) {
 	s := sampledSession()
 	var b strings.Builder
-	if err := WriteSamples(&b, s, SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
+	if err := WriteSamples(&b, s, report.SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
@@ -145,9 +145,9 @@ func TestSamplesHostile(t *testing.T) {
 	sm.Stack[0], sm.Stacks.Parent[0], sm.Flags = 1<<30, 0, sm.Flags[:50]
 	sm.AskedHz, sm.AchievedHz = -1, 1e300
 	for _, write := range []func(*strings.Builder) error{
-		func(b *strings.Builder) error { return WriteSamples(b, s, SampleChoice{}, TextOptions{}) },
+		func(b *strings.Builder) error { return WriteSamples(b, s, report.SampleChoice{}, TextOptions{}) },
 		func(b *strings.Builder) error {
-			return WriteSource(b, s, "/home/u/train.py", SampleChoice{Idle: true}, TextOptions{})
+			return WriteSource(b, s, "/home/u/train.py", report.SampleChoice{Idle: true}, TextOptions{})
 		},
 	} {
 		var b strings.Builder
@@ -164,7 +164,7 @@ func TestWriteSamplesWithoutGIL(t *testing.T) {
 	p.Do(testkit.Act{Ms: 30, State: model.StateCPU, Flags: model.SampleAttached, Stack: work},
 		testkit.Act{Ms: 70, State: model.StateCPU, Flags: model.SampleInNative, Stack: []testkit.Frame{{File: "/home/u/t.py", Function: "compress", First: 3, Line: 4}}})
 	var b strings.Builder
-	if err := WriteSamples(&b, p.S, SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
+	if err := WriteSamples(&b, p.S, report.SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	if text := b.String(); !strings.Contains(text, "ran Python (the interpreter has no GIL)") || !strings.Contains(text, "work (") || strings.Contains(text, "compress (") {

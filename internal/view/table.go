@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"slices"
 	"strings"
 )
@@ -81,7 +82,7 @@ func (p *printer) columnWidths(layouts []layout, lines [][]string) []int {
 	total := 2
 	for i := range layouts {
 		for _, cells := range lines {
-			widths[i] = max(widths[i], textWidth(cells[i]))
+			widths[i] = max(widths[i], units.TextWidth(cells[i]))
 		}
 		total += widths[i] + 2
 	}
@@ -103,12 +104,12 @@ func (p *printer) tableLine(layouts []layout, widths []int, cells []string) stri
 	var b strings.Builder
 	for i, l := range layouts {
 		b.WriteString("  ")
-		cell := clip(cells[i], widths[i])
+		cell := units.Clip(cells[i], widths[i])
 		if l&tail != 0 {
-			cell = clipLeft(cells[i], widths[i])
+			cell = units.ClipLeft(cells[i], widths[i])
 		}
 		if l&number != 0 {
-			b.WriteString(strings.Repeat(" ", max(widths[i]-textWidth(cell), 0)))
+			b.WriteString(strings.Repeat(" ", max(widths[i]-units.TextWidth(cell), 0)))
 			b.WriteString(cell)
 		} else if i == len(layouts)-1 {
 			b.WriteString(cell)
@@ -116,5 +117,5 @@ func (p *printer) tableLine(layouts []layout, widths []int, cells []string) stri
 			b.WriteString(pad(cell, widths[i]))
 		}
 	}
-	return strings.TrimRight(clip(b.String(), p.width), " ")
+	return strings.TrimRight(units.Clip(b.String(), p.width), " ")
 }

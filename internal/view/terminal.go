@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/units"
 	"bytes"
 	"io"
 	"regexp"
@@ -52,7 +53,7 @@ func (s *safeWriter) character(out *bytes.Buffer, text []byte) int {
 		return len(paint)
 	}
 	r, n := utf8.DecodeRune(text)
-	if unprintable(r) || r == utf8.RuneError && n == 1 {
+	if units.Unprintable(r) || r == utf8.RuneError && n == 1 {
 		r = '·'
 	}
 	out.WriteRune(r)

@@ -1,14 +1,15 @@
 package view
 
 import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"bufio"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/analyse"
 )
 
 // TextOptions says how the text report looks.
@@ -67,21 +68,19 @@ func Sections() []Section {
 	}
 	at := slices.IndexFunc(sections, func(s Section) bool { return s.Name == "cost" })
 	for _, a := range analyse.TableAnalyses() {
-		sections = slices.Insert(sections, at, Section{Name: a.Name, Description: lowerFirst(a.Title), write: func(p *printer) { p.general(&a) }, extra: true, needs: a.Needs})
+		sections = slices.Insert(sections, at, Section{Name: a.Name, Description: units.LowerFirst(a.Title), write: func(p *printer) { p.general(&a) }, extra: true, needs: a.Needs})
 		at++
 	}
 	return sections
 }
 
-func lowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }
-
 // WriteText writes the report for a terminal or a file. Sections that have nothing to say are left out unless asked for.
-func WriteText(w io.Writer, r *Report, opt TextOptions) error {
+func WriteText(w io.Writer, r *report.Report, opt TextOptions) error {
 	chosen, err := chooseSections(opt)
 	if err != nil {
 		return err
 	}
-	p := newPrinter(printableCopy(r), opt)
+	p := newPrinter(report.PrintableCopy(r), opt)
 	for _, s := range chosen {
 		if p.brief() && !s.lead {
 			continue
@@ -117,7 +116,7 @@ func (opt TextOptions) Shown() []string {
 func chooseSections(opt TextOptions) ([]Section, error) {
 	all := Sections()
 	if len(opt.Sections) == 0 {
-		return slices.DeleteFunc(all, func(s Section) bool { return s.extra && !opt.All && s.Name != eventsSection }), nil
+		return slices.DeleteFunc(all, func(s Section) bool { return s.extra && !opt.All && s.Name != report.EventsSection }), nil
 	}
 	var chosen []Section
 	for _, name := range opt.Sections {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func (p *printer) further(left []Section) {
 func widestName(rows [][2]string) int {
 	n := 0
 	for _, row := range rows {
-		n = max(n, textWidth(row[0]))
+		n = max(n, units.TextWidth(row[0]))
 	}
 	return n
 }
@@ -95,7 +96,7 @@ func (p *printer) briefEnvironment() []string {
 }
 
 func bestGPU(p *printer) string {
-	g := firstShown(p, p.r.GPU, func(g *GPURow) *int { return g.Rank })
+	g := firstShown(p, p.r.GPU, func(g *report.GPURow) *int { return g.Rank })
 	if g == nil || g.SpanUs <= 0 {
 		return ""
 	}
@@ -145,7 +146,7 @@ func bestKernel(p *printer) string {
 		all += p.r.Kernels[i].DeviceUs
 	}
 	k := &p.r.Kernels[0]
-	return fmt.Sprintf("%s %s, %s of %d names", ShortKernel(k.Name), units.Milliseconds(k.DeviceUs/1e3), units.Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
+	return fmt.Sprintf("%s %s, %s of %d names", report.ShortKernel(k.Name), units.Milliseconds(k.DeviceUs/1e3), units.Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
 }
 
 func bestLine(p *printer) string {
@@ -154,7 +155,7 @@ func bestLine(p *printer) string {
 		return ""
 	}
 	l := &py.Lines[0]
-	return fmt.Sprintf("%s:%d %s, %s: %s", base(l.File), l.Line, units.Seconds(l.SelfS), units.Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
+	return fmt.Sprintf("%s:%d %s, %s: %s", report.Base(l.File), l.Line, units.Seconds(l.SelfS), units.Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
 }
 
 func bestAction(p *printer) string {
@@ -170,7 +171,7 @@ func bestLoader(p *printer) string {
 		return ""
 	}
 	l := &p.r.Loaders[0]
-	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, counted(l.Workers, "worker"), units.Milliseconds(l.FetchMs), units.Milliseconds(l.WaitMs))
+	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, units.Counted(l.Workers, "worker"), units.Milliseconds(l.FetchMs), units.Milliseconds(l.WaitMs))
 }
 
 func bestStep(p *printer) string {
@@ -178,7 +179,7 @@ func bestStep(p *printer) string {
 		return ""
 	}
 	s := &p.r.Steps[0]
-	q := s.timed()
+	q := timed(s)
 	text := fmt.Sprintf("%s %s, median %s", units.Count(int64(s.Count)), stepKindName(s), units.Milliseconds(q.MedianMs))
 	if q.P10Ms != nil && q.P90Ms != nil {
 		text += fmt.Sprintf(" (%s for the middle 80 %%)", units.Range(*q.P10Ms, *q.P90Ms, units.Milliseconds))
@@ -192,18 +193,18 @@ func bestRank(p *printer) string {
 	}
 	late := &p.r.Ranks[0]
 	for i := range p.r.Ranks {
-		if r := &p.r.Ranks[i]; valueOr(r.LateMs, 0) > valueOr(late.LateMs, 0) {
+		if r := &p.r.Ranks[i]; report.ValueOr(r.LateMs, 0) > report.ValueOr(late.LateMs, 0) {
 			late = r
 		}
 	}
-	if valueOr(late.LateMs, 0) <= 0 {
-		return counted(len(p.r.Ranks), "rank")
+	if report.ValueOr(late.LateMs, 0) <= 0 {
+		return units.Counted(len(p.r.Ranks), "rank")
 	}
-	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", counted(len(p.r.Ranks), "rank"), late.Rank, units.Milliseconds(*late.LateMs))
+	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", units.Counted(len(p.r.Ranks), "rank"), late.Rank, units.Milliseconds(*late.LateMs))
 }
 
 func bestCollective(p *printer) string {
-	c := firstShown(p, p.r.Communication, func(c *CommRow) *int { return c.Rank })
+	c := firstShown(p, p.r.Communication, func(c *report.CommRow) *int { return c.Rank })
 	if c == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
@@ -26,7 +27,7 @@ func (p *printer) gpuNotes() {
 		return
 	}
 	p.idlePlaces()
-	rows := shownRows(p, p.r.GPU, 16, func(g *GPURow) bool { return g.Launches != nil && p.rankShown(g.Rank) })
+	rows := shownRows(p, p.r.GPU, 16, func(g *report.GPURow) bool { return g.Launches != nil && p.rankShown(g.Rank) })
 	if len(rows) == 0 {
 		return
 	}
@@ -34,15 +35,15 @@ func (p *printer) gpuNotes() {
 	writeKnown(p, launchColumns, rows)
 }
 
-var launchColumns = []column[GPURow]{
-	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
-	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
-	{"launches", func(g *GPURow) string { return units.Count(g.Launches.Count) }, number},
-	{"median delay", func(g *GPURow) string { return units.Milliseconds(g.Launches.MedianDelayUs / 1e3) }, number},
-	{"p90", func(g *GPURow) string { return units.Milliseconds(g.Launches.P90DelayUs / 1e3) }, number},
-	{"device was idle", func(g *GPURow) string { return units.Percent(valueOr(g.Launches.QueueEmptyShare, 0)) }, number},
-	{"longer than their work", func(g *GPURow) string { return units.Count(g.Launches.Short) }, number},
-	{"over 50 µs", func(g *GPURow) string { return units.Count(g.Launches.SlowCalls) }, number},
+var launchColumns = []column[report.GPURow]{
+	{"rank", func(g *report.GPURow) string { return report.RankText(g.Rank) }, 0},
+	{"device", func(g *report.GPURow) string { return fmt.Sprint(g.Device) }, 0},
+	{"launches", func(g *report.GPURow) string { return units.Count(g.Launches.Count) }, number},
+	{"median delay", func(g *report.GPURow) string { return units.Milliseconds(g.Launches.MedianDelayUs / 1e3) }, number},
+	{"p90", func(g *report.GPURow) string { return units.Milliseconds(g.Launches.P90DelayUs / 1e3) }, number},
+	{"device was idle", func(g *report.GPURow) string { return units.Percent(report.ValueOr(g.Launches.QueueEmptyShare, 0)) }, number},
+	{"longer than their work", func(g *report.GPURow) string { return units.Count(g.Launches.Short) }, number},
+	{"over 50 µs", func(g *report.GPURow) string { return units.Count(g.Launches.SlowCalls) }, number},
 }
 
 // useText says how far kernels fill the devices, over the shown ranks.
@@ -50,8 +51,8 @@ func (p *printer) useText() string {
 	var parts []string
 	for _, use := range []struct {
 		text string
-		of   func(*GPURow) *float64
-	}{{"SM efficiency %s (est.)", func(g *GPURow) *float64 { return g.SMEfficiency }}, {"occupancy %s (est.)", func(g *GPURow) *float64 { return g.Occupancy }},
+		of   func(*report.GPURow) *float64
+	}{{"SM efficiency %s (est.)", func(g *report.GPURow) *float64 { return g.SMEfficiency }}, {"occupancy %s (est.)", func(g *report.GPURow) *float64 { return g.Occupancy }},
 		{"%s of kernel time on matrix units (by kernels' names)", matrixUnits}} {
 		low, high, n := 0.0, 0.0, 0
 		for i := range p.r.GPU {
@@ -73,8 +74,8 @@ func (p *printer) useText() string {
 }
 
 // matrixUnits is the share of a device on which names can tell it: where blocks are counted, or a name says so.
-func matrixUnits(g *GPURow) *float64 {
-	if g.SMEfficiency == nil && valueOr(g.TensorCores, 0) == 0 {
+func matrixUnits(g *report.GPURow) *float64 {
+	if g.SMEfficiency == nil && report.ValueOr(g.TensorCores, 0) == 0 {
 		return nil
 	}
 	return g.TensorCores
@@ -100,12 +101,12 @@ func (p *printer) idlePlaces() {
 
 // idlePlace is idle time of a device with one cause and one place.
 type idlePlace struct {
-	gpu  *GPURow
-	idle *IdleRow
+	gpu  *report.GPURow
+	idle *report.IdleRow
 }
 
 func (at *idlePlace) text() string {
-	text := atPlace(at.idle.Where)
+	text := report.AtPlace(at.idle.Where)
 	if at.idle.Where.Op != "" && at.idle.Where.File != "" {
 		text += " in " + at.idle.Where.Op
 	}
@@ -113,7 +114,7 @@ func (at *idlePlace) text() string {
 }
 
 var idleColumns = []column[idlePlace]{
-	{"rank", func(at *idlePlace) string { return rankText(at.gpu.Rank) }, 0},
+	{"rank", func(at *idlePlace) string { return report.RankText(at.gpu.Rank) }, 0},
 	{"device", func(at *idlePlace) string { return fmt.Sprint(at.gpu.Device) }, 0},
 	{"because of", func(at *idlePlace) string { return at.idle.Cause }, 0},
 	{"idle", func(at *idlePlace) string { return units.Milliseconds(at.idle.Us / 1e3) }, number},
@@ -167,7 +168,7 @@ func (p *printer) copiesText() string {
 		}
 	}
 	exposed, pageable, waited := 0.0, 0.0, 0.0
-	var most *CopyRow
+	var most *report.CopyRow
 	for i := range p.r.Copies {
 		c := &p.r.Copies[i]
 		if !p.rankShown(c.Rank) {
@@ -193,7 +194,7 @@ func (p *printer) copiesText() string {
 		text += fmt.Sprintf(", the host waited %s for them", units.Milliseconds(waited/1e3))
 	}
 	text += "; most: " + copyName(most.Name)
-	if at := atPlace(most.Where); at != "" {
+	if at := report.AtPlace(most.Where); at != "" {
 		text += " at " + at
 	}
 	return text
@@ -208,7 +209,7 @@ func rateText(gbs float64) string {
 }
 
 func (p *printer) copies() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.Copies), func(c CopyRow) bool { return !p.rankShown(c.Rank) })
+	rows := slices.DeleteFunc(slices.Clone(p.r.Copies), func(c report.CopyRow) bool { return !p.rankShown(c.Rank) })
 	if len(rows) == 0 {
 		return
 	}
@@ -225,27 +226,27 @@ func (p *printer) copies() {
 	}
 }
 
-var copyColumns = []column[CopyRow]{
-	{"rank", func(c *CopyRow) string { return rankText(c.Rank) }, 0},
-	{"device", func(c *CopyRow) string { return fmt.Sprint(c.Device) }, 0},
-	{"copy", func(c *CopyRow) string { return copyName(c.Name) }, rest},
-	{"runs", func(c *CopyRow) string { return units.Count(c.Count) }, number},
-	{"time", func(c *CopyRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
-	{"exposed", func(c *CopyRow) string { return units.Milliseconds(c.ExposedUs / 1e3) }, number},
+var copyColumns = []column[report.CopyRow]{
+	{"rank", func(c *report.CopyRow) string { return report.RankText(c.Rank) }, 0},
+	{"device", func(c *report.CopyRow) string { return fmt.Sprint(c.Device) }, 0},
+	{"copy", func(c *report.CopyRow) string { return copyName(c.Name) }, rest},
+	{"runs", func(c *report.CopyRow) string { return units.Count(c.Count) }, number},
+	{"time", func(c *report.CopyRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
+	{"exposed", func(c *report.CopyRow) string { return units.Milliseconds(c.ExposedUs / 1e3) }, number},
 	{"host waits", hostWait, number},
 	{"bytes", copiedBytes, number},
-	{"GB/s", func(c *CopyRow) string { return known(c.GBs, rateText) }, number},
-	{"at", func(c *CopyRow) string { return clip(placeText(c.Where), 24) }, 0},
+	{"GB/s", func(c *report.CopyRow) string { return known(c.GBs, rateText) }, number},
+	{"at", func(c *report.CopyRow) string { return units.Clip(placeText(c.Where), 24) }, 0},
 }
 
-func hostWait(c *CopyRow) string {
+func hostWait(c *report.CopyRow) string {
 	if c.HostWaitUs <= 0 {
 		return unknown
 	}
 	return units.Milliseconds(c.HostWaitUs / 1e3)
 }
 
-func copiedBytes(c *CopyRow) string {
+func copiedBytes(c *report.CopyRow) string {
 	if c.Bytes == nil {
 		return unknown
 	}
@@ -256,15 +257,15 @@ func copiedBytes(c *CopyRow) string {
 func copyName(name string) string { return strings.TrimPrefix(name, "Memcpy ") }
 
 // placeText is the line of a place, else its operator.
-func placeText(w Where) string {
+func placeText(w report.Where) string {
 	if w.File != "" {
-		return fmt.Sprintf("%s:%d", base(w.File), w.Line)
+		return fmt.Sprintf("%s:%d", report.Base(w.File), w.Line)
 	}
 	return w.Op
 }
 
 func (p *printer) streams() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.Streams), func(s StreamRow) bool { return !p.rankShown(s.Rank) })
+	rows := slices.DeleteFunc(slices.Clone(p.r.Streams), func(s report.StreamRow) bool { return !p.rankShown(s.Rank) })
 	if len(rows) == 0 {
 		return
 	}
@@ -272,22 +273,22 @@ func (p *printer) streams() {
 	writeKnown(p, streamColumns, rows[:p.rows(len(rows), 16)])
 }
 
-var streamColumns = []column[StreamRow]{
-	{"rank", func(s *StreamRow) string { return rankText(s.Rank) }, 0},
-	{"device", func(s *StreamRow) string { return fmt.Sprint(s.Device) }, 0},
-	{"stream", func(s *StreamRow) string { return fmt.Sprint(s.Stream) }, number},
-	{"work", func(s *StreamRow) string { return units.Count(s.Count) }, number},
-	{"busy", func(s *StreamRow) string { return units.Milliseconds(s.BusyUs / 1e3) }, number},
-	{"host", func(s *StreamRow) string { return units.Milliseconds(s.HostWaitUs / 1e3) }, number},
-	{"kernel", func(s *StreamRow) string { return units.Milliseconds(s.KernelWaitUs / 1e3) }, number},
-	{"other", func(s *StreamRow) string { return units.Milliseconds(s.OtherWaitUs / 1e3) }, number},
-	{"mean queue", func(s *StreamRow) string { return fmt.Sprintf("%.1f", s.QueueMean) }, number},
-	{"most", func(s *StreamRow) string { return units.Count(int64(s.QueueMax)) }, number},
-	{"full", func(s *StreamRow) string { return units.Milliseconds(s.QueueFullUs / 1e3) }, number},
+var streamColumns = []column[report.StreamRow]{
+	{"rank", func(s *report.StreamRow) string { return report.RankText(s.Rank) }, 0},
+	{"device", func(s *report.StreamRow) string { return fmt.Sprint(s.Device) }, 0},
+	{"stream", func(s *report.StreamRow) string { return fmt.Sprint(s.Stream) }, number},
+	{"work", func(s *report.StreamRow) string { return units.Count(s.Count) }, number},
+	{"busy", func(s *report.StreamRow) string { return units.Milliseconds(s.BusyUs / 1e3) }, number},
+	{"host", func(s *report.StreamRow) string { return units.Milliseconds(s.HostWaitUs / 1e3) }, number},
+	{"kernel", func(s *report.StreamRow) string { return units.Milliseconds(s.KernelWaitUs / 1e3) }, number},
+	{"other", func(s *report.StreamRow) string { return units.Milliseconds(s.OtherWaitUs / 1e3) }, number},
+	{"mean queue", func(s *report.StreamRow) string { return fmt.Sprintf("%.1f", s.QueueMean) }, number},
+	{"most", func(s *report.StreamRow) string { return units.Count(int64(s.QueueMax)) }, number},
+	{"full", func(s *report.StreamRow) string { return units.Milliseconds(s.QueueFullUs / 1e3) }, number},
 }
 
 func (p *printer) sequences() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.Sequences), func(s SequenceRow) bool { return !p.rankShown(s.Rank) })
+	rows := slices.DeleteFunc(slices.Clone(p.r.Sequences), func(s report.SequenceRow) bool { return !p.rankShown(s.Rank) })
 	if len(rows) == 0 {
 		return
 	}
@@ -295,26 +296,26 @@ func (p *printer) sequences() {
 	writeKnown(p, sequenceColumns, rows[:p.rows(len(rows), 8)])
 }
 
-var sequenceColumns = []column[SequenceRow]{
-	{"rank", func(s *SequenceRow) string { return rankText(s.Rank) }, 0},
-	{"operator", func(s *SequenceRow) string { return clip(s.Op, 32) }, 0},
-	{"kernels", func(s *SequenceRow) string { return units.Count(int64(s.Length)) }, number},
-	{"times", func(s *SequenceRow) string { return units.Count(s.Count) }, number},
-	{"on device", func(s *SequenceRow) string { return units.Milliseconds(s.DeviceUs / 1e3) }, number},
-	{"on CPU", func(s *SequenceRow) string { return units.Milliseconds(s.CPUUs / 1e3) }, number},
+var sequenceColumns = []column[report.SequenceRow]{
+	{"rank", func(s *report.SequenceRow) string { return report.RankText(s.Rank) }, 0},
+	{"operator", func(s *report.SequenceRow) string { return units.Clip(s.Op, 32) }, 0},
+	{"kernels", func(s *report.SequenceRow) string { return units.Count(int64(s.Length)) }, number},
+	{"times", func(s *report.SequenceRow) string { return units.Count(s.Count) }, number},
+	{"on device", func(s *report.SequenceRow) string { return units.Milliseconds(s.DeviceUs / 1e3) }, number},
+	{"on CPU", func(s *report.SequenceRow) string { return units.Milliseconds(s.CPUUs / 1e3) }, number},
 	{"which", sequenceNames, rest},
 }
 
-func sequenceNames(s *SequenceRow) string {
+func sequenceNames(s *report.SequenceRow) string {
 	names := make([]string, len(s.Kernels))
 	for i := range s.Kernels {
-		names[i] = ShortKernel(s.Kernels[i])
+		names[i] = report.ShortKernel(s.Kernels[i])
 	}
 	return strings.Join(names, " → ")
 }
 
 func (p *printer) stepParts() {
-	rows := slices.DeleteFunc(slices.Clone(p.r.StepParts), func(s StepPartsRow) bool { return !p.rankShown(s.Rank) })
+	rows := slices.DeleteFunc(slices.Clone(p.r.StepParts), func(s report.StepPartsRow) bool { return !p.rankShown(s.Rank) })
 	if len(rows) == 0 {
 		return
 	}
@@ -322,26 +323,28 @@ func (p *printer) stepParts() {
 	writeKnown(p, stepPartColumns, rows[:p.rows(len(rows), 12)])
 }
 
-var stepPartColumns = []column[StepPartsRow]{
-	{"rank", func(s *StepPartsRow) string { return rankText(s.Rank) }, 0},
+var stepPartColumns = []column[report.StepPartsRow]{
+	{"rank", func(s *report.StepPartsRow) string { return report.RankText(s.Rank) }, 0},
 	{"step", stepName, number},
-	{"time", func(s *StepPartsRow) string { return units.Milliseconds(s.Us / 1e3) }, number},
-	{"kernel", func(s *StepPartsRow) string { return s.share(s.KernelUs) }, number},
-	{"memcpy", func(s *StepPartsRow) string { return s.share(s.MemcpyUs) }, number},
-	{"memset", func(s *StepPartsRow) string { return s.share(s.MemsetUs) }, number},
-	{"comm.", func(s *StepPartsRow) string { return s.share(s.CommunicationUs) }, number},
-	{"runtime", func(s *StepPartsRow) string { return s.share(s.RuntimeUs) }, number},
-	{"loader", func(s *StepPartsRow) string { return s.share(s.DataLoaderUs) }, number},
-	{"CPU op", func(s *StepPartsRow) string { return s.share(s.CPUOpUs) }, number},
-	{"other", func(s *StepPartsRow) string { return s.share(s.OtherUs) }, number},
-	{"GPU busy", func(s *StepPartsRow) string { return units.Percent(s.Utilisation) }, number},
+	{"time", func(s *report.StepPartsRow) string { return units.Milliseconds(s.Us / 1e3) }, number},
+	{"kernel", func(s *report.StepPartsRow) string { return shareOfStep(s, s.KernelUs) }, number},
+	{"memcpy", func(s *report.StepPartsRow) string { return shareOfStep(s, s.MemcpyUs) }, number},
+	{"memset", func(s *report.StepPartsRow) string { return shareOfStep(s, s.MemsetUs) }, number},
+	{"comm.", func(s *report.StepPartsRow) string { return shareOfStep(s, s.CommunicationUs) }, number},
+	{"runtime", func(s *report.StepPartsRow) string { return shareOfStep(s, s.RuntimeUs) }, number},
+	{"loader", func(s *report.StepPartsRow) string { return shareOfStep(s, s.DataLoaderUs) }, number},
+	{"CPU op", func(s *report.StepPartsRow) string { return shareOfStep(s, s.CPUOpUs) }, number},
+	{"other", func(s *report.StepPartsRow) string { return shareOfStep(s, s.OtherUs) }, number},
+	{"GPU busy", func(s *report.StepPartsRow) string { return units.Percent(s.Utilisation) }, number},
 }
 
-// share is a part of the step, in percent.
-func (s *StepPartsRow) share(us float64) string { return units.Percent(us / max(s.Us, 1e-9)) }
+// shareOfStep is a part of the step, in percent.
+func shareOfStep(s *report.StepPartsRow, us float64) string {
+	return units.Percent(us / max(s.Us, 1e-9))
+}
 
 // stepName is a step's number, "all" for their sum.
-func stepName(s *StepPartsRow) string {
+func stepName(s *report.StepPartsRow) string {
 	if s.Step < 0 {
 		return "all"
 	}
@@ -350,12 +353,12 @@ func stepName(s *StepPartsRow) string {
 
 func (p *printer) memory() {
 	p.snapshots()
-	rows := slices.DeleteFunc(slices.Clone(p.r.Memory), func(m MemoryRow) bool { return !p.rankShown(m.Rank) })
+	rows := slices.DeleteFunc(slices.Clone(p.r.Memory), func(m report.MemoryRow) bool { return !p.rankShown(m.Rank) })
 	if len(rows) == 0 {
 		return
 	}
 	p.heading("Memory", "in the traced time")
-	slices.SortStableFunc(rows, func(x, y MemoryRow) int { return cmp.Compare(y.PeakBytes, x.PeakBytes) })
+	slices.SortStableFunc(rows, func(x, y report.MemoryRow) int { return cmp.Compare(y.PeakBytes, x.PeakBytes) })
 	for i := range rows[:p.rows(len(rows), 6)] {
 		m := &rows[i]
 		p.wrap("  ", "    ", memoryText(m))
@@ -363,12 +366,14 @@ func (p *printer) memory() {
 			continue
 		}
 		if len(m.Holders) > 0 {
-			writeKnown(p, []column[HolderRow]{
-				{"alive at the peak, allocated by", func(h *HolderRow) string { return cmp.Or(h.Op, "outside operators") }, rest},
-				{"phase", func(h *HolderRow) string { return h.Phase }, 0},
-				{"bytes", func(h *HolderRow) string { return units.Bytes(float64(h.Bytes)) }, number},
-				{"share", func(h *HolderRow) string { return units.Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1)) }, number},
-				{"blocks", func(h *HolderRow) string { return units.Count(h.Blocks) }, number},
+			writeKnown(p, []column[report.HolderRow]{
+				{"alive at the peak, allocated by", func(h *report.HolderRow) string { return cmp.Or(h.Op, "outside operators") }, rest},
+				{"phase", func(h *report.HolderRow) string { return h.Phase }, 0},
+				{"bytes", func(h *report.HolderRow) string { return units.Bytes(float64(h.Bytes)) }, number},
+				{"share", func(h *report.HolderRow) string {
+					return units.Percent(float64(h.Bytes) / max(float64(m.PeakBytes), 1))
+				}, number},
+				{"blocks", func(h *report.HolderRow) string { return units.Count(h.Blocks) }, number},
 			}, m.Holders[:p.rows(len(m.Holders), 8)])
 		}
 	}
@@ -377,7 +382,7 @@ func (p *printer) memory() {
 // minHeld is the peak in bytes from which the text says who holds it; the document always does.
 const minHeld = 1 << 20
 
-func memoryText(m *MemoryRow) string {
+func memoryText(m *report.MemoryRow) string {
 	text := fmt.Sprintf("%s%s: peak %s", rankPrefix(m.Rank), m.Device, units.Bytes(float64(m.PeakBytes)))
 	if !m.Absolute {
 		text += " above the trace's start"

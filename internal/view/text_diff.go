@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"bufio"
 	"cmp"
@@ -38,12 +39,12 @@ const (
 )
 
 // WriteDiff writes a comparison for a terminal or a file.
-func WriteDiff(w io.Writer, d *Diff, opt DiffTextOptions) error {
-	p := newPrinter(&Report{}, TextOptions{Width: opt.Width, Color: opt.Color, All: opt.All})
+func WriteDiff(w io.Writer, d *report.Diff, opt DiffTextOptions) error {
+	p := newPrinter(&report.Report{}, TextOptions{Width: opt.Width, Color: opt.Color, All: opt.All})
 	p.wrapStyled(diffStyle(d), "", "  ", capital(d.Sentence))
 	p.diffSides(d)
 	p.diffFacts("Differs around it", d.Around)
-	if d.Verdict != Unlike {
+	if d.Verdict != report.Unlike {
 		p.diffCounters(d)
 		for _, k := range diffKinds {
 			p.diffRows(d, k)
@@ -64,21 +65,21 @@ func WriteDiff(w io.Writer, d *Diff, opt DiffTextOptions) error {
 
 func capital(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
-func diffStyle(d *Diff) style {
+func diffStyle(d *report.Diff) style {
 	switch d.Verdict {
-	case Slower:
+	case report.Slower:
 		return red
-	case Faster, Equal:
+	case report.Faster, report.Equal:
 		return green
 	}
 	return yellow
 }
 
 // diffSides says what was compared.
-func (p *printer) diffSides(d *Diff) {
+func (p *printer) diffSides(d *report.Diff) {
 	for _, s := range []struct {
 		name string
-		side *DiffSide
+		side *report.DiffSide
 		ms   float64
 	}{{"before", &d.Before, d.Step.BeforeMs}, {"after", &d.After, d.Step.AfterMs}} {
 		steps, effective, known := 0, 0.0, true
@@ -88,9 +89,9 @@ func (p *printer) diffSides(d *Diff) {
 				effective += *r.Effective
 			}
 		}
-		text := fmt.Sprintf("%s a %s, %s, %s", units.Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), s.side.Basis)
+		text := fmt.Sprintf("%s a %s, %s, %s", units.Milliseconds(s.ms), d.Per, units.Counted(len(s.side.Runs), "run"), s.side.Basis)
 		if d.Per != "run" {
-			text = fmt.Sprintf("%s a %s, %s, %s %s", units.Milliseconds(s.ms), d.Per, counted(len(s.side.Runs), "run"), units.Count(int64(steps)), s.side.Basis)
+			text = fmt.Sprintf("%s a %s, %s, %s %s", units.Milliseconds(s.ms), d.Per, units.Counted(len(s.side.Runs), "run"), units.Count(int64(steps)), s.side.Basis)
 			if known && int(effective) < steps/2 {
 				text += fmt.Sprintf(" (worth %s independent ones)", units.Count(int64(effective)))
 			}
@@ -99,7 +100,7 @@ func (p *printer) diffSides(d *Diff) {
 	}
 }
 
-func (p *printer) diffFacts(title string, facts []DiffFact) {
+func (p *printer) diffFacts(title string, facts []report.DiffFact) {
 	if len(facts) == 0 {
 		return
 	}
@@ -107,15 +108,15 @@ func (p *printer) diffFacts(title string, facts []DiffFact) {
 	writeTable(p, diffFactColumns, facts)
 }
 
-var diffFactColumns = []column[DiffFact]{
-	{"", func(f *DiffFact) string { return f.What }, 0},
-	{"before", func(f *DiffFact) string { return cmp.Or(f.Before, unknown) }, 0},
-	{"after", func(f *DiffFact) string { return cmp.Or(f.After, unknown) }, rest},
+var diffFactColumns = []column[report.DiffFact]{
+	{"", func(f *report.DiffFact) string { return f.What }, 0},
+	{"before", func(f *report.DiffFact) string { return cmp.Or(f.Before, unknown) }, 0},
+	{"after", func(f *report.DiffFact) string { return cmp.Or(f.After, unknown) }, rest},
 }
 
 // diffCounters are the counters that differ, and in one line those that do not.
-func (p *printer) diffCounters(d *Diff) {
-	var rows []DiffCount
+func (p *printer) diffCounters(d *report.Diff) {
+	var rows []report.DiffCount
 	var same []string
 	for i := range d.Counters {
 		switch c := &d.Counters[i]; {
@@ -142,19 +143,19 @@ func (p *printer) diffCounters(d *Diff) {
 	}
 }
 
-var counterColumns = []column[DiffCount]{
-	{"differs by", func(c *DiffCount) string { return signedAmount(c.Difference, c.Unit) }, number},
-	{"before", func(c *DiffCount) string { return amount(c.Before, c.Unit) }, number},
-	{"after", func(c *DiffCount) string { return amount(c.After, c.Unit) }, number},
-	{"a", func(c *DiffCount) string { return c.Per }, 0},
+var counterColumns = []column[report.DiffCount]{
+	{"differs by", func(c *report.DiffCount) string { return signedAmount(c.Difference, c.Unit) }, number},
+	{"before", func(c *report.DiffCount) string { return amount(c.Before, c.Unit) }, number},
+	{"after", func(c *report.DiffCount) string { return amount(c.After, c.Unit) }, number},
+	{"a", func(c *report.DiffCount) string { return c.Per }, 0},
 	{"counter", counterName, rest},
 }
 
-func counterName(c *DiffCount) string {
+func counterName(c *report.DiffCount) string {
 	return strings.TrimSpace(strings.ReplaceAll(c.Kind, "-", " ") + " " + c.Name)
 }
 
-func counterLine(c *DiffCount) string {
+func counterLine(c *report.DiffCount) string {
 	if c.Where == nil {
 		return ""
 	}
@@ -193,8 +194,8 @@ func signedMs(ms float64) string {
 }
 
 // diffRows is the account of one kind. Rows of little are summed up, so that what is shown adds up as well.
-func (p *printer) diffRows(d *Diff, kind [3]string) {
-	var of []*DiffRow
+func (p *printer) diffRows(d *report.Diff, kind [3]string) {
+	var of []*report.DiffRow
 	for i := range d.Rows {
 		if d.Rows[i].Kind == kind[0] {
 			of = append(of, &d.Rows[i])
@@ -217,7 +218,7 @@ func (p *printer) diffRows(d *Diff, kind [3]string) {
 			continue
 		}
 		if last && left > 0 {
-			rows = append(rows, shownDiffRow{&DiffRow{DifferenceMs: little, Name: fmt.Sprintf("%d more", left)}, false})
+			rows = append(rows, shownDiffRow{&report.DiffRow{DifferenceMs: little, Name: fmt.Sprintf("%d more", left)}, false})
 		}
 		rows = append(rows, shownDiffRow{r, r.Name != "unexplained"})
 	}
@@ -227,7 +228,7 @@ func (p *printer) diffRows(d *Diff, kind [3]string) {
 
 // shownDiffRow is a row of an account as the text shows it; sided says that it has values of both sides, which a remainder has not.
 type shownDiffRow struct {
-	*DiffRow
+	*report.DiffRow
 	sided bool
 }
 
@@ -275,8 +276,8 @@ func diffBelow(r *shownDiffRow) string {
 	return strings.Join(parts, "; ")
 }
 
-func (p *printer) diffMemory(d *Diff) {
-	rows := slices.DeleteFunc(slices.Clone(d.Memory), func(m DiffBytes) bool { return m.Difference == 0 && m.Name != "peak" })
+func (p *printer) diffMemory(d *report.Diff) {
+	rows := slices.DeleteFunc(slices.Clone(d.Memory), func(m report.DiffBytes) bool { return m.Difference == 0 && m.Name != "peak" })
 	if len(rows) == 0 {
 		return
 	}
@@ -284,15 +285,15 @@ func (p *printer) diffMemory(d *Diff) {
 	writeTable(p, diffMemoryColumns, rows[:p.rows(len(rows), usualDiffRows)])
 }
 
-var diffMemoryColumns = []column[DiffBytes]{
-	{"difference", func(m *DiffBytes) string { return signedAmount(float64(m.Difference), "bytes") }, number},
-	{"before", func(m *DiffBytes) string { return units.Bytes(float64(m.Before)) }, number},
-	{"after", func(m *DiffBytes) string { return units.Bytes(float64(m.After)) }, number},
-	{"device", func(m *DiffBytes) string { return m.Device }, 0},
-	{"held by", func(m *DiffBytes) string { return m.Name }, rest},
+var diffMemoryColumns = []column[report.DiffBytes]{
+	{"difference", func(m *report.DiffBytes) string { return signedAmount(float64(m.Difference), "bytes") }, number},
+	{"before", func(m *report.DiffBytes) string { return units.Bytes(float64(m.Before)) }, number},
+	{"after", func(m *report.DiffBytes) string { return units.Bytes(float64(m.After)) }, number},
+	{"device", func(m *report.DiffBytes) string { return m.Device }, 0},
+	{"held by", func(m *report.DiffBytes) string { return m.Name }, rest},
 }
 
-func (p *printer) diffFindings(d *Diff) {
+func (p *printer) diffFindings(d *report.Diff) {
 	f := &d.Findings
 	if len(f.Gone)+len(f.New)+len(f.Changed) == 0 {
 		return
@@ -301,7 +302,7 @@ func (p *printer) diffFindings(d *Diff) {
 	var rows []changedFinding
 	for _, group := range []struct {
 		word string
-		list []DiffFinding
+		list []report.DiffFinding
 	}{{"gone", f.Gone}, {"new", f.New}, {"both", f.Changed}} {
 		for i := range group.list {
 			row := changedFinding{&group.list[i], group.word}
@@ -316,7 +317,7 @@ func (p *printer) diffFindings(d *Diff) {
 
 // changedFinding is a finding and what became of it, in a word.
 type changedFinding struct {
-	*DiffFinding
+	*report.DiffFinding
 	word string
 }
 
@@ -327,14 +328,14 @@ var changedFindingColumns = []column[changedFinding]{
 	{"finding", func(x *changedFinding) string { return findingName(x.DiffFinding) }, rest},
 }
 
-func findingName(x *DiffFinding) string {
+func findingName(x *report.DiffFinding) string {
 	if x.Where == nil {
 		return x.Title
 	}
-	return fmt.Sprintf("%s: %s:%d", x.Title, base(x.Where.File), x.Where.Line)
+	return fmt.Sprintf("%s: %s:%d", x.Title, report.Base(x.Where.File), x.Where.Line)
 }
 
-func findingPrice(x *DiffFinding, v *float64) string {
+func findingPrice(x *report.DiffFinding, v *float64) string {
 	switch {
 	case v == nil:
 		return "-"

@@ -1,48 +1,24 @@
 package view
 
 import (
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"cmp"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 )
 
 // GateFormats are the forms in which a gate's answer can be written.
 func GateFormats() []string { return []string{"text", "json", "markdown", "junit", "github"} }
 
-func jsonName(f reflect.StructField) (name string, omitempty bool) {
-	name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name, opts == "omitempty"
-}
-
-func joinLines(lines []string) string { return strings.Join(lines, ",\n") }
-
-// compactValue is a value as JSON on one line, a list of objects with one line for each.
-func compactValue(v reflect.Value) (string, error) {
-	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Struct || v.Len() == 0 {
-		text, err := json.Marshal(v.Interface())
-		return string(text), err
-	}
-	var rows []string
-	for i := range v.Len() {
-		text, err := json.Marshal(v.Index(i).Interface())
-		if err != nil {
-			return "", err
-		}
-		rows = append(rows, "  "+string(text))
-	}
-	return "[\n" + joinLines(rows) + "\n ]", nil
-}
-
 // WriteGate writes a gate's answer in one of GateFormats.
-func WriteGate(w io.Writer, g *Gate, format string, opt DiffTextOptions) error {
+func WriteGate(w io.Writer, g *report.Gate, format string, opt DiffTextOptions) error {
 	var text string
 	switch format {
 	case "json":
-		return WriteGateJSON(w, g)
+		return report.WriteGateJSON(w, g)
 	case "markdown":
 		text = gateMarkdown(g)
 	case "junit":
@@ -59,14 +35,14 @@ func WriteGate(w io.Writer, g *Gate, format string, opt DiffTextOptions) error {
 	return err
 }
 
-func gateText(g *Gate, opt DiffTextOptions) string {
-	p := newPrinter(&Report{}, TextOptions{Width: opt.Width, Color: opt.Color, All: opt.All})
-	colour := map[string]style{GatePassed: green, GateWorse: red}[g.Result]
+func gateText(g *report.Gate, opt DiffTextOptions) string {
+	p := newPrinter(&report.Report{}, TextOptions{Width: opt.Width, Color: opt.Color, All: opt.All})
+	colour := map[string]style{report.GatePassed: green, report.GateWorse: red}[g.Result]
 	if colour == "" {
 		colour = yellow
 	}
 	p.wrapStyled(colour, "", "  ", capital(g.Sentence))
-	p.heading("Rules", fmt.Sprintf("against %s, %s", g.Baseline, counted(g.Runs, "run")))
+	p.heading("Rules", fmt.Sprintf("against %s, %s", g.Baseline, units.Counted(g.Runs, "run")))
 	const indent = "             "
 	for i := range g.Rules {
 		r := &g.Rules[i]
@@ -82,33 +58,33 @@ func gateText(g *Gate, opt DiffTextOptions) string {
 	return p.out.String()
 }
 
-func ruleLine(r *GateRule) string {
+func ruleLine(r *report.GateRule) string {
 	if r.Where == nil {
 		return ""
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s:%d  %s", r.Where.File, r.Where.Line, r.Text))
 }
 
-func gateMarkdown(g *Gate) string {
+func gateMarkdown(g *report.Gate) string {
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;", "`", "'")
 	var b strings.Builder
-	fmt.Fprintf(&b, "**bottleneck: %s**\n\n| | rule | |\n|---|---|---|\n", cell.Replace(printable(g.Sentence)))
+	fmt.Fprintf(&b, "**bottleneck: %s**\n\n| | rule | |\n|---|---|---|\n", cell.Replace(units.Printable(g.Sentence)))
 	for i := range g.Rules {
 		r := &g.Rules[i]
-		text := cell.Replace(printable(r.Message))
+		text := cell.Replace(units.Printable(r.Message))
 		if line := ruleLine(r); line != "" {
-			text += "<br>`" + cell.Replace(printable(line)) + "`"
+			text += "<br>`" + cell.Replace(units.Printable(line)) + "`"
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", r.Result, cell.Replace(printable(r.Rule)), text)
+		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", r.Result, cell.Replace(units.Printable(r.Rule)), text)
 	}
 	if len(g.Around) > 0 {
 		b.WriteString("\n| differs around it | before | after |\n|---|---|---|\n")
 		for _, f := range g.Around {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell.Replace(printable(f.What)), cell.Replace(printable(cmp.Or(f.Before, unknown))), cell.Replace(printable(cmp.Or(f.After, unknown))))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell.Replace(units.Printable(f.What)), cell.Replace(units.Printable(cmp.Or(f.Before, unknown))), cell.Replace(units.Printable(cmp.Or(f.After, unknown))))
 		}
 	}
 	for _, n := range g.Notes {
-		fmt.Fprintf(&b, "\n%s\n", cell.Replace(printable(n)))
+		fmt.Fprintf(&b, "\n%s\n", cell.Replace(units.Printable(n)))
 	}
 	return b.String()
 }
@@ -137,23 +113,23 @@ type junitWhy struct {
 }
 
 // gateJUnit is the form that CI systems read as test results: a rule is a test; what cannot be said is skipped.
-func gateJUnit(g *Gate) (string, error) {
+func gateJUnit(g *report.Gate) (string, error) {
 	s := junitSuite{Name: "bottleneck gate", Tests: len(g.Rules)}
 	for i := range g.Rules {
 		r := &g.Rules[i]
-		c := junitCase{Class: "bottleneck", Name: printable(r.Rule)}
+		c := junitCase{Class: "bottleneck", Name: units.Printable(r.Rule)}
 		if r.Where != nil {
-			c.File, c.Line = printable(r.Where.File), r.Where.Line
+			c.File, c.Line = units.Printable(r.Where.File), r.Where.Line
 		}
 		switch r.Result {
-		case GateWorse:
+		case report.GateWorse:
 			s.Failures++
-			c.Failure = &junitWhy{printable(r.Message)}
-		case GateUndecided, GateSkipped:
+			c.Failure = &junitWhy{units.Printable(r.Message)}
+		case report.GateUndecided, report.GateSkipped:
 			s.Skipped++
-			c.Skipped = &junitWhy{printable(r.Message)}
+			c.Skipped = &junitWhy{units.Printable(r.Message)}
 		default:
-			c.Out = printable(r.Message)
+			c.Out = units.Printable(r.Message)
 		}
 		s.Cases = append(s.Cases, c)
 	}
@@ -168,11 +144,11 @@ func gateJUnit(g *Gate) (string, error) {
 const mostAnnotations = 10
 
 // gateGitHub is workflow commands: an error for each rule that is worse, at its line; a warning where nothing can be said.
-func gateGitHub(g *Gate) string {
+func gateGitHub(g *report.Gate) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var b strings.Builder
-	for _, kind := range [][2]string{{GateWorse, "error"}, {GateUndecided, "warning"}, {GateBetter, "notice"}} {
+	for _, kind := range [][2]string{{report.GateWorse, "error"}, {report.GateUndecided, "warning"}, {report.GateBetter, "notice"}} {
 		n, left := 0, 0
 		for i := range g.Rules {
 			if g.Rules[i].Result == kind[0] {
@@ -190,11 +166,11 @@ func gateGitHub(g *Gate) string {
 			}
 			at := ""
 			if r.Where != nil {
-				at = fmt.Sprintf("file=%s,line=%d,", property.Replace(printable(r.Where.File)), r.Where.Line)
+				at = fmt.Sprintf("file=%s,line=%d,", property.Replace(units.Printable(r.Where.File)), r.Where.Line)
 			}
-			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", kind[1], at, property.Replace("bottleneck: "+printable(r.Rule)), data.Replace(printable(r.Message)))
+			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", kind[1], at, property.Replace("bottleneck: "+units.Printable(r.Rule)), data.Replace(units.Printable(r.Message)))
 		}
 	}
-	fmt.Fprintf(&b, "%s\n", printable(g.Sentence))
+	fmt.Fprintf(&b, "%s\n", units.Printable(g.Sentence))
 	return b.String()
 }

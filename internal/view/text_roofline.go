@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"fmt"
 	"strings"
@@ -21,7 +22,7 @@ func (p *printer) roofline() {
 	}
 }
 
-func rooflineText(r *Roofline) string {
+func rooflineText(r *report.Roofline) string {
 	text := rankPrefix(r.Rank) + flopsText(r.Flops) + " in " + units.Milliseconds(r.SpanUs/1e3)
 	switch {
 	case r.MFU != nil:
@@ -39,24 +40,28 @@ func flopsText(n int64) string {
 	return units.Digits(float64(n)/1e9) + " GFLOP"
 }
 
-func (p *printer) rooflineTable(r *Roofline) {
-	writeKnown(p, []column[RooflineRow]{
-		{"operator", func(op *RooflineRow) string {
+func (p *printer) rooflineTable(r *report.Roofline) {
+	writeKnown(p, []column[report.RooflineRow]{
+		{"operator", func(op *report.RooflineRow) string {
 			return strings.TrimPrefix(op.Name, "aten::") + " " + shapesText(op.Shapes)
 		}, rest},
-		{"format", func(op *RooflineRow) string { return op.Format }, 0},
-		{"calls", func(op *RooflineRow) string { return units.Count(op.Count) }, number},
-		{"time", func(op *RooflineRow) string { return units.Milliseconds(op.DeviceUs / 1e3) }, number},
-		{"share", func(op *RooflineRow) string { return units.Percent(op.DeviceUs / max(r.KernelUs, 1e-9)) }, number},
-		{"TFLOP/s", func(op *RooflineRow) string { return rateText(op.TFLOPs) }, number},
-		{"possible", func(op *RooflineRow) string { return ofRates(op, units.Digits(valueOr(op.Attainable, 0))) }, number},
-		{"reached", func(op *RooflineRow) string { return ofRates(op, units.Percent(valueOr(op.Efficiency, 0))) }, number},
-		{"limit", func(op *RooflineRow) string { return ofRates(op, limitText(op)) }, 0},
+		{"format", func(op *report.RooflineRow) string { return op.Format }, 0},
+		{"calls", func(op *report.RooflineRow) string { return units.Count(op.Count) }, number},
+		{"time", func(op *report.RooflineRow) string { return units.Milliseconds(op.DeviceUs / 1e3) }, number},
+		{"share", func(op *report.RooflineRow) string { return units.Percent(op.DeviceUs / max(r.KernelUs, 1e-9)) }, number},
+		{"TFLOP/s", func(op *report.RooflineRow) string { return rateText(op.TFLOPs) }, number},
+		{"possible", func(op *report.RooflineRow) string {
+			return ofRates(op, units.Digits(report.ValueOr(op.Attainable, 0)))
+		}, number},
+		{"reached", func(op *report.RooflineRow) string {
+			return ofRates(op, units.Percent(report.ValueOr(op.Efficiency, 0)))
+		}, number},
+		{"limit", func(op *report.RooflineRow) string { return ofRates(op, limitText(op)) }, 0},
 	}, r.Ops[:p.rows(len(r.Ops), 10)])
 }
 
 // ofRates is a text that means something only where the device's rates are known.
-func ofRates(op *RooflineRow, text string) string {
+func ofRates(op *report.RooflineRow, text string) string {
 	if op.Attainable == nil || op.Peak == nil {
 		return unknown
 	}
@@ -64,8 +69,8 @@ func ofRates(op *RooflineRow, text string) string {
 }
 
 // limitText is what limits an operator whose device's rates are known.
-func limitText(op *RooflineRow) string {
-	if valueOr(op.Attainable, 0) < valueOr(op.Peak, 0) {
+func limitText(op *report.RooflineRow) string {
+	if report.ValueOr(op.Attainable, 0) < report.ValueOr(op.Peak, 0) {
 		return "memory"
 	}
 	return "compute"

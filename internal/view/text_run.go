@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
@@ -23,23 +24,23 @@ func (p *printer) workers() {
 		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, units.Count(int64(w.Batches)), units.Milliseconds(w.FetchMs), busy)
 		for k, st := range w.Stages {
 			if k < 3 || p.opt.All {
-				p.line("    %9s  %s  %s:%d", units.Milliseconds(st.Ms), st.Name, base(st.File), st.Line)
+				p.line("    %9s  %s  %s:%d", units.Milliseconds(st.Ms), st.Name, report.Base(st.File), st.Line)
 			}
 		}
 	}
 }
 
-var loaderColumns = []column[Loader]{
-	{"data set", func(l *Loader) string { return l.Dataset }, rest},
-	{"workers", func(l *Loader) string { return fmt.Sprint(l.Workers) }, number},
-	{"batch", func(l *Loader) string { return fmt.Sprint(l.BatchSize) }, number},
-	{"batches", func(l *Loader) string { return units.Count(int64(l.Batches)) }, number},
-	{"wait", func(l *Loader) string { return units.Milliseconds(l.WaitMs) }, number},
-	{"fetch", func(l *Loader) string { return units.Milliseconds(l.FetchMs) }, number},
-	{"ready", func(l *Loader) string {
+var loaderColumns = []column[report.Loader]{
+	{"data set", func(l *report.Loader) string { return l.Dataset }, rest},
+	{"workers", func(l *report.Loader) string { return fmt.Sprint(l.Workers) }, number},
+	{"batch", func(l *report.Loader) string { return fmt.Sprint(l.BatchSize) }, number},
+	{"batches", func(l *report.Loader) string { return units.Count(int64(l.Batches)) }, number},
+	{"wait", func(l *report.Loader) string { return units.Milliseconds(l.WaitMs) }, number},
+	{"fetch", func(l *report.Loader) string { return units.Milliseconds(l.FetchMs) }, number},
+	{"ready", func(l *report.Loader) string {
 		return known(l.QueueDepth, func(v float64) string { return fmt.Sprintf("%.1f", v) })
 	}, number},
-	{"built at", func(l *Loader) string { return fmt.Sprintf("%s:%d", base(l.File), l.Line) }, 0},
+	{"built at", func(l *report.Loader) string { return fmt.Sprintf("%s:%d", report.Base(l.File), l.Line) }, 0},
 }
 
 func (p *printer) steps() {
@@ -54,33 +55,33 @@ func (p *printer) steps() {
 	p.wrap("  phases: ", "          ", strings.Join(p.phases(), " · "))
 }
 
-var stepColumns = []column[StepKind]{
+var stepColumns = []column[report.StepKind]{
 	{"kind", stepKindName, 0},
-	{"count", func(s *StepKind) string { return units.Count(int64(s.Count)) }, number},
-	{"timed", func(s *StepKind) string { return units.Count(int64(s.timed().Count)) }, number},
-	{"median", func(s *StepKind) string { return units.Milliseconds(s.timed().MedianMs) }, number},
-	{"p10", func(s *StepKind) string { return known(s.timed().P10Ms, units.Milliseconds) }, number},
-	{"p90", func(s *StepKind) string { return known(s.timed().P90Ms, units.Milliseconds) }, number},
-	{"p99", func(s *StepKind) string { return known(s.timed().P99Ms, units.Milliseconds) }, number},
-	{"distortion", func(s *StepKind) string {
+	{"count", func(s *report.StepKind) string { return units.Count(int64(s.Count)) }, number},
+	{"timed", func(s *report.StepKind) string { return units.Count(int64(timed(s).Count)) }, number},
+	{"median", func(s *report.StepKind) string { return units.Milliseconds(timed(s).MedianMs) }, number},
+	{"p10", func(s *report.StepKind) string { return known(timed(s).P10Ms, units.Milliseconds) }, number},
+	{"p90", func(s *report.StepKind) string { return known(timed(s).P90Ms, units.Milliseconds) }, number},
+	{"p99", func(s *report.StepKind) string { return known(timed(s).P99Ms, units.Milliseconds) }, number},
+	{"distortion", func(s *report.StepKind) string {
 		return known(s.Distortion, func(v float64) string { return fmt.Sprintf("%.2f ×", v) })
 	}, number},
-	{"items/s", func(s *StepKind) string { return known(s.ItemsPerSec, units.Digits) }, number},
-	{"found by", func(s *StepKind) string { return s.Source }, 0},
+	{"items/s", func(s *report.StepKind) string { return known(s.ItemsPerSec, units.Digits) }, number},
+	{"found by", func(s *report.StepKind) string { return s.Source }, 0},
 }
 
 // timed are the times that stand for a kind of steps: unprofiled ones, else traced ones.
-func (s *StepKind) timed() *Quantiles {
+func timed(s *report.StepKind) *report.Quantiles {
 	switch {
 	case s.Baseline != nil:
 		return s.Baseline
 	case s.Traced != nil:
 		return s.Traced
 	}
-	return &Quantiles{}
+	return &report.Quantiles{}
 }
 
-func stepKindName(s *StepKind) string {
+func stepKindName(s *report.StepKind) string {
 	if s.Baseline == nil && s.Traced != nil {
 		return s.Kind + " (traced)"
 	}
@@ -90,11 +91,11 @@ func stepKindName(s *StepKind) string {
 // phases sums the stretches of the run by what was measured in them, in the order in which they first occur; with All each
 // stretch is shown.
 func (p *printer) phases() []string {
-	var sums []Phase
+	var sums []report.Phase
 	for _, ph := range p.r.Run.Phases {
-		i := slices.IndexFunc(sums, func(s Phase) bool { return s.Name == ph.Name })
+		i := slices.IndexFunc(sums, func(s report.Phase) bool { return s.Name == ph.Name })
 		if i < 0 || p.opt.All {
-			sums = append(sums, Phase{Name: ph.Name, ToS: ph.ToS - ph.FromS, Steps: ph.Steps})
+			sums = append(sums, report.Phase{Name: ph.Name, ToS: ph.ToS - ph.FromS, Steps: ph.Steps})
 			continue
 		}
 		sums[i].ToS += ph.ToS - ph.FromS
@@ -104,7 +105,7 @@ func (p *printer) phases() []string {
 	for _, ph := range sums {
 		s := ph.Name + " " + units.Seconds(ph.ToS)
 		if ph.Steps > 0 {
-			s += " (" + counted(ph.Steps, "step") + ")"
+			s += " (" + units.Counted(ph.Steps, "step") + ")"
 		}
 		parts = append(parts, s)
 	}
@@ -119,24 +120,24 @@ func (p *printer) ranks() {
 	writeKnown(p, rankColumns, p.r.Ranks[:p.rows(len(p.r.Ranks), 16)])
 }
 
-var rankColumns = []column[Rank]{
-	{"rank", func(r *Rank) string { return fmt.Sprint(r.Rank) }, number},
-	{"host", func(r *Rank) string { return cmp.Or(r.Host, unknown) }, rest},
-	{"steps", func(r *Rank) string { return units.Count(int64(r.Steps)) }, number},
+var rankColumns = []column[report.Rank]{
+	{"rank", func(r *report.Rank) string { return fmt.Sprint(r.Rank) }, number},
+	{"host", func(r *report.Rank) string { return cmp.Or(r.Host, unknown) }, rest},
+	{"steps", func(r *report.Rank) string { return units.Count(int64(r.Steps)) }, number},
 	{"median", rankMedian, number},
-	{"waits", func(r *Rank) string { return known(r.WaitsMs, units.Milliseconds) }, number},
-	{"late", func(r *Rank) string { return known(r.LateMs, units.Milliseconds) }, number},
+	{"waits", func(r *report.Rank) string { return known(r.WaitsMs, units.Milliseconds) }, number},
+	{"late", func(r *report.Rank) string { return known(r.LateMs, units.Milliseconds) }, number},
 	{"clock", rankClock, number},
 }
 
-func rankMedian(r *Rank) string {
+func rankMedian(r *report.Rank) string {
 	if r.Steps == 0 {
 		return unknown
 	}
 	return units.Milliseconds(r.MedianMs)
 }
 
-func rankClock(r *Rank) string {
+func rankClock(r *report.Rank) string {
 	if r.Clock == nil {
 		return unknown
 	}
@@ -148,23 +149,23 @@ func (p *printer) communication() {
 		return
 	}
 	p.heading("Communication", "")
-	writeTable(p, commColumns, shownRows(p, p.r.Communication, 12, func(c *CommRow) bool { return p.rankShown(c.Rank) }))
+	writeTable(p, commColumns, shownRows(p, p.r.Communication, 12, func(c *report.CommRow) bool { return p.rankShown(c.Rank) }))
 }
 
-var commColumns = []column[CommRow]{
-	{"rank", func(c *CommRow) string { return rankText(c.Rank) }, 0},
-	{"collective", func(c *CommRow) string { return c.Op }, rest},
-	{"calls", func(c *CommRow) string { return units.Count(c.Count) }, number},
-	{"time", func(c *CommRow) string { return units.Milliseconds(c.DeviceUs / 1e3) }, number},
-	{"exposed", func(c *CommRow) string {
+var commColumns = []column[report.CommRow]{
+	{"rank", func(c *report.CommRow) string { return report.RankText(c.Rank) }, 0},
+	{"collective", func(c *report.CommRow) string { return c.Op }, rest},
+	{"calls", func(c *report.CommRow) string { return units.Count(c.Count) }, number},
+	{"time", func(c *report.CommRow) string { return units.Milliseconds(c.DeviceUs / 1e3) }, number},
+	{"exposed", func(c *report.CommRow) string {
 		return known(c.ExposedUs, func(us float64) string { return units.Milliseconds(us / 1e3) })
 	}, number},
 	{"bytes", sentBytes, number},
-	{"bus GB/s", func(c *CommRow) string { return known(c.BusBW, units.Digits) }, number},
-	{"late rank", func(c *CommRow) string { return rankText(c.LateRank) }, number},
+	{"bus GB/s", func(c *report.CommRow) string { return known(c.BusBW, units.Digits) }, number},
+	{"late rank", func(c *report.CommRow) string { return report.RankText(c.LateRank) }, number},
 }
 
-func sentBytes(c *CommRow) string {
+func sentBytes(c *report.CommRow) string {
 	if c.Bytes <= 0 {
 		return unknown
 	}
@@ -203,7 +204,7 @@ func (p *printer) cost() {
 }
 
 func (p *printer) files() {
-	damaged := slices.ContainsFunc(p.r.Inputs, func(in Input) bool { return len(in.Diagnostics) > 0 })
+	damaged := slices.ContainsFunc(p.r.Inputs, func(in report.Input) bool { return len(in.Diagnostics) > 0 })
 	if len(p.r.Inputs) == 0 || p.r.Run != nil && !damaged && !p.opt.All && !p.asked() && len(p.r.Unread) == 0 {
 		return
 	}
@@ -213,7 +214,7 @@ func (p *printer) files() {
 	}
 	for _, in := range p.r.Inputs {
 		if in.Note != "" && len(p.r.Inputs) > 1 { // of one file the first line says it
-			p.wrap("  ! ", "    ", fmt.Sprintf("%s is %s", base(in.Path), in.Note))
+			p.wrap("  ! ", "    ", fmt.Sprintf("%s is %s", report.Base(in.Path), in.Note))
 		}
 	}
 	for i, d := range p.damage() {
@@ -227,22 +228,22 @@ func (p *printer) files() {
 	}
 }
 
-var inputColumns = []column[Input]{
-	{"file", func(in *Input) string { return in.Path }, rest | tail},
-	{"format", func(in *Input) string { return in.Format }, 0},
-	{"size", func(in *Input) string { return units.Bytes(float64(in.Bytes)) }, number},
-	{"events", func(in *Input) string { return units.Count(in.Events) }, number},
-	{"rank", func(in *Input) string { return rankText(in.Rank) }, number},
+var inputColumns = []column[report.Input]{
+	{"file", func(in *report.Input) string { return in.Path }, rest | tail},
+	{"format", func(in *report.Input) string { return in.Format }, 0},
+	{"size", func(in *report.Input) string { return units.Bytes(float64(in.Bytes)) }, number},
+	{"events", func(in *report.Input) string { return units.Count(in.Events) }, number},
+	{"rank", func(in *report.Input) string { return report.RankText(in.Rank) }, number},
 }
 
 // damage lists what is wrong with the inputs; files of one name in which the same is wrong, as of several processes, are one line.
 func (p *printer) damage() []string {
 	type kind struct{ file, kind, text string }
 	var order []kind
-	found := map[kind][]Diagnostic{}
+	found := map[kind][]report.Diagnostic{}
 	for _, in := range p.r.Inputs {
 		for _, d := range in.Diagnostics {
-			k := kind{base(in.Path), d.Kind, d.Text}
+			k := kind{report.Base(in.Path), d.Kind, d.Text}
 			if found[k] == nil {
 				order = append(order, k)
 			}
@@ -268,7 +269,7 @@ func (p *printer) damage() []string {
 }
 
 // firstAt says where damage begins in the decompressed text, "" where that means nothing.
-func firstAt(d Diagnostic) string {
+func firstAt(d report.Diagnostic) string {
 	if d.FirstOffset == nil {
 		return ""
 	}

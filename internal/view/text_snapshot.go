@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
@@ -13,7 +14,7 @@ func (p *printer) snapshots() {
 		if !p.rankShown(row.Rank) {
 			continue
 		}
-		p.heading("Memory snapshot", fmt.Sprintf("%sdevice %d of %s", rankPrefix(row.Rank), row.Device, base(row.File)))
+		p.heading("Memory snapshot", fmt.Sprintf("%sdevice %d of %s", rankPrefix(row.Rank), row.Device, report.Base(row.File)))
 		p.wrap("  ", "    ", snapshotText(row))
 		p.segmentTable(row)
 		if rec := row.Recorded; rec != nil {
@@ -28,7 +29,7 @@ func (p *printer) snapshots() {
 	}
 }
 
-func snapshotText(row *SnapshotRow) string {
+func snapshotText(row *report.SnapshotRow) string {
 	size := func(n int64) string { return units.Bytes(float64(n)) }
 	text := fmt.Sprintf("%s reserved: %s in use, %s free within segments that hold others (fragmentation), %s in segments that are wholly free (empty_cache() returns them)",
 		size(row.ReservedBytes), size(row.ActiveBytes), size(row.FragmentedBytes), size(row.CachedBytes))
@@ -51,20 +52,20 @@ func snapshotText(row *SnapshotRow) string {
 	return text
 }
 
-func (p *printer) segmentTable(row *SnapshotRow) {
+func (p *printer) segmentTable(row *report.SnapshotRow) {
 	writeTable(p, segmentColumns, row.Segments)
 }
 
-var segmentColumns = []column[SegmentRow]{
-	{"segments", func(s *SegmentRow) string { return s.Kind }, rest},
-	{"count", func(s *SegmentRow) string { return units.Count(s.Segments) }, number},
-	{"reserved", func(s *SegmentRow) string { return units.Bytes(float64(s.ReservedBytes)) }, number},
-	{"in use", func(s *SegmentRow) string { return units.Bytes(float64(s.ActiveBytes)) }, number},
-	{"fragmented", func(s *SegmentRow) string { return units.Bytes(float64(s.FragmentedBytes)) }, number},
-	{"wholly free", func(s *SegmentRow) string { return units.Bytes(float64(s.CachedBytes)) }, number},
+var segmentColumns = []column[report.SegmentRow]{
+	{"segments", func(s *report.SegmentRow) string { return s.Kind }, rest},
+	{"count", func(s *report.SegmentRow) string { return units.Count(s.Segments) }, number},
+	{"reserved", func(s *report.SegmentRow) string { return units.Bytes(float64(s.ReservedBytes)) }, number},
+	{"in use", func(s *report.SegmentRow) string { return units.Bytes(float64(s.ActiveBytes)) }, number},
+	{"fragmented", func(s *report.SegmentRow) string { return units.Bytes(float64(s.FragmentedBytes)) }, number},
+	{"wholly free", func(s *report.SegmentRow) string { return units.Bytes(float64(s.CachedBytes)) }, number},
 }
 
-func (p *printer) recordedMemory(rec *SnapshotEvents) {
+func (p *printer) recordedMemory(rec *report.SnapshotEvents) {
 	text := fmt.Sprintf("recorded: %s events, %s allocations", units.Count(rec.Events), units.Count(rec.Allocations))
 	if rec.LengthUs > 0 {
 		text += " in " + units.Milliseconds(rec.LengthUs/1e3)
@@ -78,7 +79,7 @@ func (p *printer) recordedMemory(rec *SnapshotEvents) {
 	for i := range rec.OOMs {
 		oom := &rec.OOMs[i]
 		text := fmt.Sprintf("out of memory after %s: %s were asked for%s, %s were in use and %s reserved", units.Milliseconds(oom.AtUs/1e3), units.Bytes(float64(oom.AskedBytes)),
-			atOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
+			report.AtOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
 		if oom.FreeOnDevice > 0 {
 			text += fmt.Sprintf(", the device had %s free", units.Bytes(float64(oom.FreeOnDevice)))
 		}
@@ -92,22 +93,22 @@ func (p *printer) recordedMemory(rec *SnapshotEvents) {
 }
 
 // owners is a table of who allocated so many bytes.
-func (p *printer) owners(title string, list []OwnerRow, of int64) {
+func (p *printer) owners(title string, list []report.OwnerRow, of int64) {
 	if len(list) == 0 {
 		return
 	}
-	writeKnown(p, []column[OwnerRow]{
+	writeKnown(p, []column[report.OwnerRow]{
 		{title, ownerPlace, rest | tail},
-		{"operator", func(o *OwnerRow) string { return clip(o.Where.Op, 28) }, 0},
-		{"bytes", func(o *OwnerRow) string { return units.Bytes(float64(o.Bytes)) }, number},
-		{"share", func(o *OwnerRow) string { return units.Percent(float64(o.Bytes) / max(float64(of), 1)) }, number},
-		{"blocks", func(o *OwnerRow) string { return units.Count(o.Blocks) }, number},
+		{"operator", func(o *report.OwnerRow) string { return units.Clip(o.Where.Op, 28) }, 0},
+		{"bytes", func(o *report.OwnerRow) string { return units.Bytes(float64(o.Bytes)) }, number},
+		{"share", func(o *report.OwnerRow) string { return units.Percent(float64(o.Bytes) / max(float64(of), 1)) }, number},
+		{"blocks", func(o *report.OwnerRow) string { return units.Count(o.Blocks) }, number},
 	}, list[:p.rows(len(list), 8)])
 }
 
-func ownerPlace(o *OwnerRow) string {
+func ownerPlace(o *report.OwnerRow) string {
 	if o.Before {
 		return "before the recording"
 	}
-	return cmp.Or(atPlace(o.Where), o.Where.Op, "no stack recorded")
+	return cmp.Or(report.AtPlace(o.Where), o.Where.Op, "no stack recorded")
 }

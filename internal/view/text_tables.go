@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
@@ -17,18 +18,18 @@ func (p *printer) gpu() {
 		return
 	}
 	p.heading("GPU", "of each device's time from its first to its last work")
-	writeTable(p, gpuColumns, shownRows(p, p.r.GPU, 16, func(g *GPURow) bool { return g.SpanUs > 0 && p.rankShown(g.Rank) }))
+	writeTable(p, gpuColumns, shownRows(p, p.r.GPU, 16, func(g *report.GPURow) bool { return g.SpanUs > 0 && p.rankShown(g.Rank) }))
 	p.gpuNotes()
 }
 
-var gpuColumns = []column[GPURow]{
-	{"rank", func(g *GPURow) string { return rankText(g.Rank) }, 0},
-	{"device", func(g *GPURow) string { return fmt.Sprint(g.Device) }, 0},
-	{"span", func(g *GPURow) string { return units.Milliseconds(g.SpanUs / 1e3) }, number},
-	{"compute", func(g *GPURow) string { return units.Percent(g.ComputeUs / g.SpanUs) }, number},
-	{"comm.", func(g *GPURow) string { return units.Percent(g.CommunicationUs / g.SpanUs) }, number},
-	{"copy", func(g *GPURow) string { return units.Percent(g.CopyUs / g.SpanUs) }, number},
-	{"idle", func(g *GPURow) string { return units.Percent(g.IdleUs / g.SpanUs) }, number},
+var gpuColumns = []column[report.GPURow]{
+	{"rank", func(g *report.GPURow) string { return report.RankText(g.Rank) }, 0},
+	{"device", func(g *report.GPURow) string { return fmt.Sprint(g.Device) }, 0},
+	{"span", func(g *report.GPURow) string { return units.Milliseconds(g.SpanUs / 1e3) }, number},
+	{"compute", func(g *report.GPURow) string { return units.Percent(g.ComputeUs / g.SpanUs) }, number},
+	{"comm.", func(g *report.GPURow) string { return units.Percent(g.CommunicationUs / g.SpanUs) }, number},
+	{"copy", func(g *report.GPURow) string { return units.Percent(g.CopyUs / g.SpanUs) }, number},
+	{"idle", func(g *report.GPURow) string { return units.Percent(g.IdleUs / g.SpanUs) }, number},
 	{"idle because of", idleText, rest},
 }
 
@@ -43,17 +44,17 @@ func shownRows[R any](p *printer, all []R, usual int, pass func(*R) bool) []R {
 	return out
 }
 
-func idleText(g *GPURow) string {
-	var sums []IdleRow // by cause; the document has them by cause and place
+func idleText(g *report.GPURow) string {
+	var sums []report.IdleRow // by cause; the document has them by cause and place
 	for _, c := range g.IdleByCause {
-		i := slices.IndexFunc(sums, func(s IdleRow) bool { return s.Cause == c.Cause })
+		i := slices.IndexFunc(sums, func(s report.IdleRow) bool { return s.Cause == c.Cause })
 		if i < 0 {
 			sums = append(sums, c)
 			continue
 		}
 		sums[i].Us += c.Us
 	}
-	slices.SortStableFunc(sums, func(x, y IdleRow) int { return cmp.Compare(y.Us, x.Us) })
+	slices.SortStableFunc(sums, func(x, y report.IdleRow) int { return cmp.Compare(y.Us, x.Us) })
 	var out []string
 	for _, c := range sums {
 		if c.Us >= 0.02*g.SpanUs && len(out) < 3 {
@@ -78,72 +79,65 @@ func (p *printer) criticalPath() {
 	}
 }
 
-var pathColumns = []column[CriticalRow]{
-	{"kind", func(c *CriticalRow) string { return c.Kind }, 0},
-	{"time", func(c *CriticalRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
-	{"share", func(c *CriticalRow) string { return units.Percent(c.Share) }, number},
+var pathColumns = []column[report.CriticalRow]{
+	{"kind", func(c *report.CriticalRow) string { return c.Kind }, 0},
+	{"time", func(c *report.CriticalRow) string { return units.Milliseconds(c.Us / 1e3) }, number},
+	{"share", func(c *report.CriticalRow) string { return units.Percent(c.Share) }, number},
 	{"longest", longestSpan, number},
 	{"which", longestName, rest},
 }
 
-func longestSpan(c *CriticalRow) string {
+func longestSpan(c *report.CriticalRow) string {
 	if len(c.Spans) == 0 {
 		return ""
 	}
 	return units.Milliseconds(c.Spans[0].Us / 1e3)
 }
 
-func longestName(c *CriticalRow) string {
+func longestName(c *report.CriticalRow) string {
 	if len(c.Spans) == 0 {
 		return ""
 	}
-	name := ShortKernel(c.Spans[0].Name)
+	name := report.ShortKernel(c.Spans[0].Name)
 	if rank := c.Spans[0].Rank; rank != nil {
 		name += fmt.Sprintf(" (rank %d)", *rank)
 	}
 	return strings.TrimSpace(name)
 }
 
-func rankText(r *int) string {
-	if r == nil {
-		return "-"
-	}
-	return fmt.Sprint(*r)
-}
-
 // operatorKeys maps words of torch.profiler's sort_by to columns.
-var operatorKeys = map[string]func(*OpRow) float64{
-	"self_cpu_time_total":      func(o *OpRow) float64 { return o.SelfCPUUs },
-	"cpu_time_total":           func(o *OpRow) float64 { return o.CPUUs },
-	"self_device_time_total":   func(o *OpRow) float64 { return o.SelfDeviceUs },
-	"device_time_total":        func(o *OpRow) float64 { return o.DeviceUs },
-	"self_cuda_time_total":     func(o *OpRow) float64 { return o.SelfDeviceUs },
-	"cuda_time_total":          func(o *OpRow) float64 { return o.DeviceUs },
-	"cpu_time":                 func(o *OpRow) float64 { return o.CPUUs / float64(max(o.Count, 1)) },
-	"device_time":              func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
-	"cuda_time":                func(o *OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
-	"count":                    func(o *OpRow) float64 { return float64(o.Count) },
-	"cpu_memory_usage":         func(o *OpRow) float64 { return float64(o.CPUBytes) },
-	"self_cpu_memory_usage":    func(o *OpRow) float64 { return float64(o.SelfCPUBytes) },
-	"device_memory_usage":      func(o *OpRow) float64 { return float64(o.DeviceBytes) },
-	"self_device_memory_usage": func(o *OpRow) float64 { return float64(o.SelfDeviceBytes) },
-	"flops":                    func(o *OpRow) float64 { return float64(o.Flops) },
+var operatorKeys = map[string]func(*report.OpRow) float64{
+	"self_cpu_time_total":      func(o *report.OpRow) float64 { return o.SelfCPUUs },
+	"cpu_time_total":           func(o *report.OpRow) float64 { return o.CPUUs },
+	"self_device_time_total":   func(o *report.OpRow) float64 { return o.SelfDeviceUs },
+	"device_time_total":        func(o *report.OpRow) float64 { return o.DeviceUs },
+	"self_cuda_time_total":     func(o *report.OpRow) float64 { return o.SelfDeviceUs },
+	"cuda_time_total":          func(o *report.OpRow) float64 { return o.DeviceUs },
+	"cpu_time":                 func(o *report.OpRow) float64 { return o.CPUUs / float64(max(o.Count, 1)) },
+	"device_time":              func(o *report.OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"cuda_time":                func(o *report.OpRow) float64 { return o.DeviceUs / float64(max(o.Count, 1)) },
+	"count":                    func(o *report.OpRow) float64 { return float64(o.Count) },
+	"cpu_memory_usage":         func(o *report.OpRow) float64 { return float64(o.CPUBytes) },
+	"self_cpu_memory_usage":    func(o *report.OpRow) float64 { return float64(o.SelfCPUBytes) },
+	"device_memory_usage":      func(o *report.OpRow) float64 { return float64(o.DeviceBytes) },
+	"self_device_memory_usage": func(o *report.OpRow) float64 { return float64(o.SelfDeviceBytes) },
+	"flops":                    func(o *report.OpRow) float64 { return float64(o.Flops) },
 }
 
 // sortedOperators are the operators that a report lists, in the order that was asked for, with what they are sorted by; device says that
 // some have device work.
-func (p *printer) sortedOperators() (rows []OpRow, key func(*OpRow) float64, device bool) {
-	rows = slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o OpRow) bool {
+func (p *printer) sortedOperators() (rows []report.OpRow, key func(*report.OpRow) float64, device bool) {
+	rows = slices.DeleteFunc(slices.Clone(p.r.KeyAverages), func(o report.OpRow) bool {
 		return p.opt.SortBy == "" && (o.IsUserAnnotation || o.DeviceType != "cpu")
 	})
-	device = slices.ContainsFunc(rows, func(o OpRow) bool { return o.SelfDeviceUs > 0 })
+	device = slices.ContainsFunc(rows, func(o report.OpRow) bool { return o.SelfDeviceUs > 0 })
 	if key = operatorKeys[p.opt.SortBy]; key == nil {
 		key = operatorKeys["self_cpu_time_total"]
 		if device {
 			key = operatorKeys["self_device_time_total"]
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y OpRow) int { return cmp.Compare(key(&y), key(&x)) })
+	slices.SortStableFunc(rows, func(x, y report.OpRow) int { return cmp.Compare(key(&y), key(&x)) })
 	return rows, key, device
 }
 
@@ -161,24 +155,24 @@ func (p *printer) operators() {
 		aside = "CPU times of device operators are the time to launch them; " + aside
 	}
 	p.heading("Top operators", aside)
-	cols := []column[OpRow]{
+	cols := []column[report.OpRow]{
 		{"operator", opName, rest},
-		{"module", func(o *OpRow) string { return clipLeft(cmp.Or(o.Module, unknown), moduleText) }, 0},
-		{"self CPU", func(o *OpRow) string { return units.Milliseconds(o.SelfCPUUs / 1e3) }, number},
-		{"share", func(o *OpRow) string { return units.Percent(o.SelfCPUUs / max(selfCPU, 1e-9)) }, number},
-		{"total CPU", func(o *OpRow) string { return units.Milliseconds(o.CPUUs / 1e3) }, number},
-		{"self device", func(o *OpRow) string { return deviceTime(device, o.SelfDeviceUs) }, number},
-		{"total device", func(o *OpRow) string { return deviceTime(device, o.DeviceUs) }, number},
-		{"calls", func(o *OpRow) string { return units.Count(o.Count) }, number},
+		{"module", func(o *report.OpRow) string { return units.ClipLeft(cmp.Or(o.Module, unknown), moduleText) }, 0},
+		{"self CPU", func(o *report.OpRow) string { return units.Milliseconds(o.SelfCPUUs / 1e3) }, number},
+		{"share", func(o *report.OpRow) string { return units.Percent(o.SelfCPUUs / max(selfCPU, 1e-9)) }, number},
+		{"total CPU", func(o *report.OpRow) string { return units.Milliseconds(o.CPUUs / 1e3) }, number},
+		{"self device", func(o *report.OpRow) string { return deviceTime(device, o.SelfDeviceUs) }, number},
+		{"total device", func(o *report.OpRow) string { return deviceTime(device, o.DeviceUs) }, number},
+		{"calls", func(o *report.OpRow) string { return units.Count(o.Count) }, number},
 	}
-	if !p.r.byModule() {
-		cols = slices.DeleteFunc(cols, func(c column[OpRow]) bool { return c.head == "module" })
+	if !byModule(p.r) {
+		cols = slices.DeleteFunc(cols, func(c column[report.OpRow]) bool { return c.head == "module" })
 	}
 	writeKnown(p, cols, rows[:p.rows(len(rows), 10)])
 }
 
 // opName is an operator with the shapes that tell it apart.
-func opName(o *OpRow) string {
+func opName(o *report.OpRow) string {
 	if o.InputShapes == "" {
 		return o.Name
 	}
@@ -197,8 +191,8 @@ func deviceTime(device bool, us float64) string {
 const moduleText = 40
 
 // byModule says whether the operator table was split by modules, and any are known.
-func (r *Report) byModule() bool {
-	return slices.ContainsFunc(r.KeyAverages, func(o OpRow) bool { return o.Module != "" })
+func byModule(r *report.Report) bool {
+	return slices.ContainsFunc(r.KeyAverages, func(o report.OpRow) bool { return o.Module != "" })
 }
 
 func (p *printer) kernels() {
@@ -215,22 +209,22 @@ func (p *printer) kernels() {
 	if !p.opt.All && !p.asked() {
 		below = nil
 	}
-	writeTableWith(p, []column[KernelRow]{
-		{"kernel", func(k *KernelRow) string { return ShortKernel(k.Name) }, rest},
-		{"kind", func(k *KernelRow) string { return k.Category }, 0},
-		{"time", func(k *KernelRow) string { return units.Milliseconds(k.DeviceUs / 1e3) }, number},
-		{"share", func(k *KernelRow) string { return units.Percent(k.DeviceUs / max(total, 1e-9)) }, number},
-		{"mean", func(k *KernelRow) string { return units.Milliseconds(k.MeanUs / 1e3) }, number},
-		{"runs", func(k *KernelRow) string { return units.Count(k.Count) }, number},
-		{"launched by", func(k *KernelRow) string { return clip(k.Launcher.Op, 24) }, 0},
+	writeTableWith(p, []column[report.KernelRow]{
+		{"kernel", func(k *report.KernelRow) string { return report.ShortKernel(k.Name) }, rest},
+		{"kind", func(k *report.KernelRow) string { return k.Category }, 0},
+		{"time", func(k *report.KernelRow) string { return units.Milliseconds(k.DeviceUs / 1e3) }, number},
+		{"share", func(k *report.KernelRow) string { return units.Percent(k.DeviceUs / max(total, 1e-9)) }, number},
+		{"mean", func(k *report.KernelRow) string { return units.Milliseconds(k.MeanUs / 1e3) }, number},
+		{"runs", func(k *report.KernelRow) string { return units.Count(k.Count) }, number},
+		{"launched by", func(k *report.KernelRow) string { return units.Clip(k.Launcher.Op, 24) }, 0},
 	}, p.r.Kernels[:p.rows(len(p.r.Kernels), 8)], below)
 }
 
 // kernelPlace says where the longest run of a kernel was launched, and what more is known of its runs.
-func kernelPlace(k *KernelRow) string {
+func kernelPlace(k *report.KernelRow) string {
 	var parts []string
 	if k.Launcher.File != "" {
-		parts = append(parts, atPlace(k.Launcher))
+		parts = append(parts, report.AtPlace(k.Launcher))
 	}
 	if k.Launcher.Module != "" {
 		parts = append(parts, "module "+k.Launcher.Module)
@@ -266,41 +260,33 @@ func (p *printer) python() {
 		return
 	}
 	title := "Top Python lines"
-	if !slices.ContainsFunc(py.Lines, func(l LineRow) bool { return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<") }) {
+	if !slices.ContainsFunc(py.Lines, func(l report.LineRow) bool { return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<") }) {
 		title = "Top lines" // another profiler's file, of a program in another language
 	}
 	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, units.Seconds(py.ScopeS)))
-	writeTable(p, []column[LineRow]{
-		{"own", func(l *LineRow) string { return units.Seconds(l.SelfS) }, number},
-		{"share", func(l *LineRow) string { return units.Percent(l.SelfS / max(py.ScopeS, 1e-9)) }, number},
-		{"total", func(l *LineRow) string { return units.Seconds(l.TotalS) }, number},
-		{"line", func(l *LineRow) string { return fmt.Sprintf("%s:%d", base(l.File), l.Line) }, 0},
-		{"source", func(l *LineRow) string { return l.Source }, rest},
+	writeTable(p, []column[report.LineRow]{
+		{"own", func(l *report.LineRow) string { return units.Seconds(l.SelfS) }, number},
+		{"share", func(l *report.LineRow) string { return units.Percent(l.SelfS / max(py.ScopeS, 1e-9)) }, number},
+		{"total", func(l *report.LineRow) string { return units.Seconds(l.TotalS) }, number},
+		{"line", func(l *report.LineRow) string { return fmt.Sprintf("%s:%d", report.Base(l.File), l.Line) }, 0},
+		{"source", func(l *report.LineRow) string { return l.Source }, rest},
 	}, py.Lines[:p.rows(len(py.Lines), 8)])
 	p.heading("Top functions", "95 % interval of the total's share")
 	writeTable(p, functionColumns, py.Functions[:p.rows(len(py.Functions), 8)])
 	if p.opt.Verbose || p.opt.All {
 		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, units.Count(int64(py.Samples)), units.Count(py.Late), units.Count(py.Failed))
 		for _, q := range py.Processes {
-			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, rankText(q.Rank), units.Count(int64(q.Samples)), units.Percent(q.CPUPart), q.Command)
+			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, report.RankText(q.Rank), units.Count(int64(q.Samples)), units.Percent(q.CPUPart), q.Command)
 		}
 	}
 }
 
-var functionColumns = []column[FuncRow]{
-	{"own", func(f *FuncRow) string { return units.Seconds(f.SelfS) }, number},
-	{"total", func(f *FuncRow) string { return units.Seconds(f.TotalS) }, number},
-	{"share", func(f *FuncRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
-	{"function", func(f *FuncRow) string { return f.Function }, tail},
-	{"file", func(f *FuncRow) string { return fileLine(f.File, f.Line) }, rest | tail},
-}
-
-// fileLine is a place as editors open it; files of other profilers do not tell every line.
-func fileLine(file string, line int) string {
-	if line <= 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d", file, line)
+var functionColumns = []column[report.FuncRow]{
+	{"own", func(f *report.FuncRow) string { return units.Seconds(f.SelfS) }, number},
+	{"total", func(f *report.FuncRow) string { return units.Seconds(f.TotalS) }, number},
+	{"share", func(f *report.FuncRow) string { return fmt.Sprintf("%.0f–%.0f %%", f.ShareLow*100, f.ShareHigh*100) }, number},
+	{"function", func(f *report.FuncRow) string { return f.Function }, tail},
+	{"file", func(f *report.FuncRow) string { return report.FileLine(f.File, f.Line) }, rest | tail},
 }
 
 func (p *printer) calls() {
@@ -312,12 +298,12 @@ func (p *printer) calls() {
 	writeTable(p, callColumns, p.r.Calls[:p.rows(len(p.r.Calls), 12)])
 }
 
-var callColumns = []column[CallRow]{
-	{"own", func(c *CallRow) string { return units.Seconds(c.SelfS) }, number},
-	{"total", func(c *CallRow) string { return units.Seconds(c.TotalS) }, number},
-	{"calls", func(c *CallRow) string { return units.Count(c.Hits) }, number},
-	{"function", func(c *CallRow) string { return c.Function }, tail},
-	{"file", func(c *CallRow) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }, rest | tail},
+var callColumns = []column[report.CallRow]{
+	{"own", func(c *report.CallRow) string { return units.Seconds(c.SelfS) }, number},
+	{"total", func(c *report.CallRow) string { return units.Seconds(c.TotalS) }, number},
+	{"calls", func(c *report.CallRow) string { return units.Count(c.Hits) }, number},
+	{"function", func(c *report.CallRow) string { return c.Function }, tail},
+	{"file", func(c *report.CallRow) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }, rest | tail},
 }
 
 // lineTimes are exact times by line.
@@ -330,12 +316,12 @@ func (p *printer) lineTimes() {
 		total += p.r.Lines[i].SelfS
 	}
 	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", units.Seconds(total)))
-	writeTable(p, []column[CallRow]{
-		{"time", func(l *CallRow) string { return units.Seconds(l.SelfS) }, number},
-		{"share", func(l *CallRow) string { return units.Percent(l.SelfS / max(total, 1e-9)) }, number},
-		{"hits", func(l *CallRow) string { return units.Count(l.Hits) }, number},
-		{"per hit", func(l *CallRow) string { return units.Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
-		{"function", func(l *CallRow) string { return l.Function }, 0},
-		{"line", func(l *CallRow) string { return fmt.Sprintf("%s:%d", l.File, l.Line) }, rest | tail},
+	writeTable(p, []column[report.CallRow]{
+		{"time", func(l *report.CallRow) string { return units.Seconds(l.SelfS) }, number},
+		{"share", func(l *report.CallRow) string { return units.Percent(l.SelfS / max(total, 1e-9)) }, number},
+		{"hits", func(l *report.CallRow) string { return units.Count(l.Hits) }, number},
+		{"per hit", func(l *report.CallRow) string { return units.Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
+		{"function", func(l *report.CallRow) string { return l.Function }, 0},
+		{"line", func(l *report.CallRow) string { return fmt.Sprintf("%s:%d", l.File, l.Line) }, rest | tail},
 	}, p.r.Lines[:p.rows(len(p.r.Lines), 12)])
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
@@ -13,18 +14,18 @@ func (p *printer) verdict() {
 	r := p.r
 	p.out.WriteString(p.paint(bold, "bottleneck") + "  " + p.title() + "\n\n")
 	colour := yellow
-	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.counts() })
+	i := slices.IndexFunc(r.Findings, func(f report.Finding) bool { return f.Counts() })
 	if i < 0 {
 		colour = green
 	}
-	p.wrapStyled(colour, "  ", "  ", UpperFirst(r.Verdict.Sentence))
+	p.wrapStyled(colour, "  ", "  ", units.UpperFirst(r.Verdict.Sentence))
 	if i >= 0 {
 		f := &r.Findings[i]
 		if f.Where.File != "" && f.Where.Source != "" {
 			p.line("    %d │ %s", f.Where.Line, f.Where.Source)
 		}
 		fix, _, _ := strings.Cut(f.Fix.Text, ". ")
-		p.wrap("  Fix: ", "       ", clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
+		p.wrap("  Fix: ", "       ", units.Clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
 	}
 	if c := r.Verdict.Confidence; c.Level != "" {
 		p.wrap("  Confidence: ", "              ", c.Text())
@@ -36,17 +37,17 @@ func (p *printer) verdict() {
 
 // title is the report's title within the width that is left beside the tool's name.
 func (p *printer) title() string {
-	name, ending := p.r.titleParts()
-	return clip(name, p.width-12-textWidth(ending)) + ending
+	name, ending := titleParts(p.r)
+	return units.Clip(name, p.width-12-units.TextWidth(ending)) + ending
 }
 
 // Title is the command (or what was read), how long it ran and how it ended.
-func (r *Report) Title() string {
-	name, ending := r.titleParts()
+func Title(r *report.Report) string {
+	name, ending := titleParts(r)
 	return name + ending
 }
 
-func (r *Report) titleParts() (name, ending string) {
+func titleParts(r *report.Report) (name, ending string) {
 	switch {
 	case r.Run != nil:
 		if r.Run.WallS > 0 {
@@ -62,16 +63,16 @@ func (r *Report) titleParts() (name, ending string) {
 		}
 		return commandText(r.Run.Command), ending
 	case len(r.Inputs) == 1:
-		return base(r.Inputs[0].Path), ""
+		return report.Base(r.Inputs[0].Path), ""
 	case len(r.Inputs) > 1:
-		return fmt.Sprintf("%d files, the first %s", len(r.Inputs), base(r.Inputs[0].Path)), ""
+		return fmt.Sprintf("%d files, the first %s", len(r.Inputs), report.Base(r.Inputs[0].Path)), ""
 	}
 	return "", ""
 }
 
 // commandText is a command as its user thinks of it: without the interpreter and its path.
 func commandText(command []string) string {
-	if len(command) > 1 && strings.HasPrefix(base(command[0]), "python") {
+	if len(command) > 1 && strings.HasPrefix(report.Base(command[0]), "python") {
 		command = command[1:]
 	}
 	if len(command) == 0 {
@@ -80,16 +81,7 @@ func commandText(command []string) string {
 	if command[0] == "-m" {
 		return "python " + strings.Join(command, " ")
 	}
-	return strings.Join(append([]string{base(command[0])}, command[1:]...), " ")
-}
-
-// UpperFirst begins a sentence with a capital.
-func UpperFirst(s string) string {
-	r := []rune(s)
-	if len(r) > 0 && r[0] >= 'a' && r[0] <= 'z' {
-		r[0] -= 'a' - 'A'
-	}
-	return string(r)
+	return strings.Join(append([]string{report.Base(command[0])}, command[1:]...), " ")
 }
 
 func (p *printer) environment() {
@@ -172,7 +164,7 @@ func (p *printer) machine(out *[]string) {
 }
 
 // GPUText describes a device.
-func GPUText(g *GPU) string {
+func GPUText(g *report.GPU) string {
 	s := cmp.Or(g.Name, "name not recorded")
 	if g.MemoryBytes > 0 {
 		s += ", " + units.Bytes(float64(g.MemoryBytes))
@@ -238,7 +230,7 @@ func (p *printer) breakdown() {
 	}
 }
 
-func (p *printer) bar(indent string, part Part) {
+func (p *printer) bar(indent string, part report.Part) {
 	const name = 26
 	width := max(p.width-len(indent)-name-22, 10)
 	if p.opt.Verbose {
@@ -257,7 +249,7 @@ func (p *printer) bar(indent string, part Part) {
 	if part.Share < 5e-6 {
 		part.Share, part.Ms, n = 0, 0, 0
 	}
-	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(clip(part.Part, name-len(indent)+1), name-len(indent)+2), units.Milliseconds(part.Ms), units.Percent(part.Share))
+	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(units.Clip(part.Part, name-len(indent)+1), name-len(indent)+2), units.Milliseconds(part.Ms), units.Percent(part.Share))
 	p.out.WriteString(line + p.paint(colour, strings.Repeat("█", n)))
 	if p.opt.Verbose && part.Basis != "" {
 		p.out.WriteString(strings.Repeat(" ", width-n+1) + p.paint(dim, part.Basis))
@@ -308,21 +300,21 @@ func (p *printer) briefFindings() {
 }
 
 // shortFinding is a finding in a line or two: what, where, and what it saves.
-func (p *printer) shortFinding(n int, f *Finding) {
-	text := UpperFirst(f.Title) + at(f.Where)
+func (p *printer) shortFinding(n int, f *report.Finding) {
+	text := units.UpperFirst(f.Title) + at(f.Where)
 	if f.Saving != nil {
 		text += fmt.Sprintf("; saves %s of this run", units.Range(f.Saving.RunS.Low, f.Saving.RunS.High, units.Seconds))
 	}
 	p.wrap(fmt.Sprintf("%2d. ", n), "    ", text)
 }
 
-func (p *printer) finding(n int, f *Finding) {
+func (p *printer) finding(n int, f *report.Finding) {
 	name := f.Cause
 	if f.Sub != "" {
 		name += "/" + f.Sub
 	}
 	lead := fmt.Sprintf("%2d. ", n)
-	p.wrapStyled(bold, lead, "    ", UpperFirst(f.Title)+"  ["+name+"]")
+	p.wrapStyled(bold, lead, "    ", units.UpperFirst(f.Title)+"  ["+name+"]")
 	p.place(f.Where)
 	if s := f.Saving; s != nil {
 		p.wrap("      saves     ", "                ", SavingText(s))
@@ -341,12 +333,12 @@ func (p *printer) finding(n int, f *Finding) {
 	}
 	switch text := f.Fix.Change; {
 	case f.Fix.Was != "" && f.Fix.Where != nil:
-		p.line("      change    %s:%d", base(f.Fix.Where.File), f.Fix.Where.Line)
+		p.line("      change    %s:%d", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
 		p.wrap("                - ", "                  ", f.Fix.Was)
 		p.wrap("                + ", "                  ", text)
 	case text != "":
 		if f.Fix.Where != nil {
-			text += fmt.Sprintf("   (%s:%d)", base(f.Fix.Where.File), f.Fix.Where.Line)
+			text += fmt.Sprintf("   (%s:%d)", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
 		}
 		p.wrap("      change    ", "                ", text)
 	}
@@ -358,15 +350,15 @@ func (p *printer) finding(n int, f *Finding) {
 	}
 }
 
-func at(w Where) string {
-	if s := atPlace(w); s != "" {
+func at(w report.Where) string {
+	if s := report.AtPlace(w); s != "" {
 		return ": " + s
 	}
 	return ""
 }
 
 // SavingText says what a fix saves, with its range.
-func SavingText(s *Saving) string {
+func SavingText(s *report.Saving) string {
 	if s.StepMs != nil {
 		return fmt.Sprintf("%s a step (best guess %s); %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds), units.Milliseconds(s.StepMs.Mid), units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
 	}
@@ -374,17 +366,17 @@ func SavingText(s *Saving) string {
 }
 
 // InOrderText says what is left to save once the findings above are fixed.
-func InOrderText(s *Saving) string {
+func InOrderText(s *report.Saving) string {
 	if *s.InOrderMs <= 0 {
 		return "after the fixes above: nothing more"
 	}
 	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", units.Milliseconds(*s.InOrderMs), units.Milliseconds(*s.LeftMs))
 }
 
-func (p *printer) place(w Where) {
+func (p *printer) place(w report.Where) {
 	switch {
 	case w.File != "":
-		text := fmt.Sprintf("%s:%d", clipLeft(w.File, p.width-36), w.Line)
+		text := fmt.Sprintf("%s:%d", units.ClipLeft(w.File, p.width-36), w.Line)
 		if w.Function != "" {
 			text += "  " + w.Function
 		}

@@ -1,14 +1,13 @@
 package view
 
 import (
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"bottleneck/internal/model"
 )
 
 // CallsTableOptions choose the rows of a cProfile table.
@@ -18,30 +17,13 @@ type CallsTableOptions struct {
 	StripDirs bool   // file names without their directories
 }
 
-// callSort is an order of a cProfile table: pstats' name for it, and the comparison.
-type callSort struct {
-	title   string
-	compare func(a, b *model.CallFunction) int
-}
-
-// callSorts are pstats' sort keys.
-var callSorts = map[string]callSort{
-	"tottime":  {"internal time", func(a, b *model.CallFunction) int { return cmp.Compare(b.Own, a.Own) }},
-	"cumtime":  {"cumulative time", func(a, b *model.CallFunction) int { return cmp.Compare(b.Cumulative, a.Cumulative) }},
-	"ncalls":   {"call count", func(a, b *model.CallFunction) int { return cmp.Compare(b.Calls, a.Calls) }},
-	"pcalls":   {"primitive call count", func(a, b *model.CallFunction) int { return cmp.Compare(b.Primitive, a.Primitive) }},
-	"name":     {"function name", func(a, b *model.CallFunction) int { return cmp.Compare(a.Name, b.Name) }},
-	"filename": {"file name", func(a, b *model.CallFunction) int { return cmp.Compare(a.File, b.File) }},
-	"line":     {"line number", func(a, b *model.CallFunction) int { return cmp.Compare(a.Line, b.Line) }},
-}
-
 // callSortAliases are other names that pstats accepts.
 var callSortAliases = map[string]string{"time": "tottime", "cumulative": "cumtime", "calls": "ncalls", "file": "filename", "module": "filename"}
 
 // CallSortKeys lists the keys that CallsTable sorts by, those of Python's pstats.
 func CallSortKeys() []string {
 	var keys []string
-	for k := range callSorts {
+	for k := range report.CallSorts {
 		keys = append(keys, k)
 	}
 	for k := range callSortAliases {
@@ -60,7 +42,7 @@ func CallsTable(w io.Writer, c *model.Calls, opt CallsTableOptions) error {
 	if alias, ok := callSortAliases[key]; ok {
 		key = alias
 	}
-	order, ok := callSorts[key]
+	order, ok := report.CallSorts[key]
 	if !ok {
 		return fmt.Errorf("sort calls by %q: no such key; there are %s", opt.SortBy, strings.Join(CallSortKeys(), ", "))
 	}
@@ -71,13 +53,13 @@ func CallsTable(w io.Writer, c *model.Calls, opt CallsTableOptions) error {
 		calls += rows[i].Calls
 		primitive += rows[i].Primitive
 	}
-	slices.SortStableFunc(rows, order.compare)
+	slices.SortStableFunc(rows, order.Compare)
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "         %d function calls ", calls)
 	if calls != primitive {
 		fmt.Fprintf(out, "(%d primitive calls) ", primitive)
 	}
-	fmt.Fprintf(out, "in %s seconds\n\n   Ordered by: %s\n", fixed(c.Total().Seconds(), 3), order.title)
+	fmt.Fprintf(out, "in %s seconds\n\n   Ordered by: %s\n", fixed(c.Total().Seconds(), 3), order.Title)
 	if n := opt.RowLimit; n > 0 && n < len(rows) {
 		fmt.Fprintf(out, "   List reduced from %d to %d due to restriction <%d>\n", len(rows), n, n)
 		rows = rows[:n]
@@ -117,23 +99,4 @@ func callName(f *model.CallFunction, strip bool) string {
 		file = file[strings.LastIndexAny(file, `/\`)+1:]
 	}
 	return fmt.Sprintf("%s:%d(%s)", file, f.Line, f.Name)
-}
-
-// callRows are the first functions in the order of one of callSorts; limit 0 or less is all.
-func callRows(functions []model.CallFunction, by string, limit int) []CallRow {
-	order := make([]*model.CallFunction, len(functions))
-	for i := range functions {
-		order[i] = &functions[i]
-	}
-	slices.SortStableFunc(order, callSorts[by].compare)
-	if limit > 0 && limit < len(order) {
-		order = order[:limit]
-	}
-	rows := make([]CallRow, len(order))
-	for i, f := range order {
-		rows[i] = CallRow{
-			File: f.File, Line: int(f.Line), Function: f.Name, Hits: f.Calls, SelfS: f.Own.Seconds(), TotalS: f.Cumulative.Seconds(),
-		}
-	}
-	return rows
 }

@@ -1,13 +1,13 @@
 package view
 
 import (
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-
-	"bottleneck/internal/analyse/replay"
-	"bottleneck/internal/units"
 )
 
 // WhatIfSchema is the name and version of the answer's document.
@@ -42,7 +42,7 @@ type WhatIf struct {
 	Parts []WhatIfPart `json:"parts"`
 	Notes []string     `json:"notes"`
 	// Measured are prices that no replay can know; absent where they were not asked for.
-	Measured *Measured `json:"measured,omitempty"`
+	Measured *report.Measured `json:"measured,omitempty"`
 }
 
 // WhatIfPart is a part of the mean step before and after.
@@ -55,7 +55,7 @@ type WhatIfPart struct {
 
 // BuildWhatIf makes the document of an answer.
 func BuildWhatIf(r *replay.Session, question string, a *replay.Answer) *WhatIf {
-	w := &WhatIf{Schema: WhatIfSchema, Question: question, Basis: r.Basis(), Unit: "step", Steps: a.Steps, Rank: rankPtr(a.Rank), Ranks: a.Ranks, Coverage: a.Coverage,
+	w := &WhatIf{Schema: WhatIfSchema, Question: question, Basis: r.Basis(), Unit: "step", Steps: a.Steps, Rank: report.RankPtr(a.Rank), Ranks: a.Ranks, Coverage: a.Coverage,
 		BeforeMs: a.Before / 1e6, AfterMs: a.After / 1e6, NamedMs: a.Named / 1e6, Error: r.Error(), Slack: r.Slack(), Parts: []WhatIfPart{}, Notes: []string{}}
 	if !r.PerStep() {
 		w.Unit = "run"
@@ -115,9 +115,9 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 // countedAre is a number of things with the verb for it.
 func countedAre(n int, word string) string {
 	if n == 1 {
-		return counted(n, word) + " is"
+		return units.Counted(n, word) + " is"
 	}
-	return counted(n, word) + " are"
+	return units.Counted(n, word) + " are"
 }
 
 // WriteWhatIfJSON writes the document of an answer, one object, indented, with a final newline.
@@ -137,7 +137,7 @@ const minWhatIfPart = 0.005
 // WhatIfText is the answer as text, for terminals.
 func WhatIfText(w *WhatIf) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What if: %s\n\n", printable(w.Question))
+	fmt.Fprintf(&b, "What if: %s\n\n", units.Printable(w.Question))
 	what, each := "a step", " a step"
 	if w.Unit == "run" {
 		what, each = "the run", ""
@@ -164,13 +164,13 @@ func WhatIfText(w *WhatIf) string {
 		if p.Of != "" {
 			name += ", " + p.Of
 		}
-		fmt.Fprintf(&b, "  %-44s %11s %11s\n", clip(name, 44), units.Milliseconds(p.BeforeMs), units.Milliseconds(p.AfterMs))
+		fmt.Fprintf(&b, "  %-44s %11s %11s\n", units.Clip(name, 44), units.Milliseconds(p.BeforeMs), units.Milliseconds(p.AfterMs))
 	}
 	for _, n := range w.Notes {
 		fmt.Fprintf(&b, "  ! %s\n", n)
 	}
 	if w.Measured != nil {
-		b.WriteString("\n" + MeasuredText(w.Measured))
+		b.WriteString("\n" + report.MeasuredText(w.Measured))
 	}
 	return b.String()
 }

@@ -1,11 +1,11 @@
 package view
 
 import (
-	"strings"
-	"testing"
-
 	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"strings"
+	"testing"
 )
 
 // A session has one trace for each traced stretch: a rank's collectives stand once for all of them, and those without a size
@@ -15,7 +15,7 @@ func TestCollectivesOfTracedStretchesStandOnce(t *testing.T) {
 	unknown := analyse.Communication{Rank: 1, Device: -1, Op: "all_reduce", Count: 2, Dur: 5000, Exposed: 5000, LateRank: model.NoRank}
 	other := unknown
 	other.Rank = 0
-	rows := sumWindows([]analyse.Communication{known, unknown, known, unknown, other})
+	rows := report.SumWindows([]analyse.Communication{known, unknown, known, unknown, other})
 	if len(rows) != 3 || rows[0].Rank != 0 || rows[1].Count != 4 || rows[1].Dur != 10000 {
 		t.Fatalf("rows %+v, want rank 0's, then rank 1's four calls without and six with a size", rows)
 	}
@@ -26,8 +26,8 @@ func TestCollectivesOfTracedStretchesStandOnce(t *testing.T) {
 
 // One long name does not take the room of the column beside it.
 func TestALongNameLeavesRoomForTheFile(t *testing.T) {
-	p := newPrinter(&Report{}, TextOptions{Width: 80})
-	writeTable(p, functionColumns, []FuncRow{{SelfS: 1, Function: strings.Repeat("Outer.<locals>.", 8) + "wrapper", File: "/home/u/package/optimizer.py", Line: 135}})
+	p := newPrinter(&report.Report{}, TextOptions{Width: 80})
+	writeTable(p, functionColumns, []report.FuncRow{{SelfS: 1, Function: strings.Repeat("Outer.<locals>.", 8) + "wrapper", File: "/home/u/package/optimizer.py", Line: 135}})
 	if text := p.out.String(); !strings.Contains(text, "locals>.wrapper") || !strings.Contains(text, "optimizer.py:135") {
 		t.Errorf("the table hides the function's end or its place:\n%s", text)
 	}

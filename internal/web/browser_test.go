@@ -1,6 +1,13 @@
 package web_test
 
 import (
+	"bottleneck/internal/export"
+	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit/browser"
+	"bottleneck/internal/web"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,14 +23,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"bottleneck/internal/export"
-	"bottleneck/internal/ingest"
-	"bottleneck/internal/model"
-	"bottleneck/internal/page"
-	"bottleneck/internal/testkit/browser"
-	"bottleneck/internal/view"
-	"bottleneck/internal/web"
 )
 
 const realTraces = "../../../shared/traces/"
@@ -150,7 +149,7 @@ func (b *tab) picture(name string) {
 }
 
 // session reads files and makes their report as `view` does.
-func session(t *testing.T, paths ...string) (*model.Session, *view.Report) {
+func session(t *testing.T, paths ...string) (*model.Session, *report.Report) {
 	t.Helper()
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
@@ -161,7 +160,7 @@ func session(t *testing.T, paths ...string) (*model.Session, *view.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, view.Build(s, view.Options{MaxRows: page.MaxRows, Path: paths[0]})
+	return s, report.Build(s, report.Options{MaxRows: page.MaxRows, Path: paths[0]})
 }
 
 // serve gives the address of a page.

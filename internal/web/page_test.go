@@ -1,6 +1,9 @@
 package web_test
 
 import (
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +12,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"bottleneck/internal/page"
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
 const kernelTrace = realTraces + "segment-anything-fast/amg_example_trace.json.gz"
@@ -28,7 +27,7 @@ func TestOpensAtTheVerdict(t *testing.T) {
 			}
 			b.open(address, "")
 			text := eval[string](b, `document.querySelector("main").innerText`)
-			for _, want := range []string{view.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why, units.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
+			for _, want := range []string{units.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why, units.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page does not say %q; it says %s", want, text)
 				}
@@ -168,7 +167,7 @@ func TestUnits(t *testing.T) {
 
 // summaryOf is a page with one table.
 func summaryOf(t *page.Table) *page.Summary {
-	return &page.Summary{Schema: page.Schema, Breakdown: []view.Part{}, Findings: []page.Card{}, Notes: []string{}, Next: []string{},
+	return &page.Summary{Schema: page.Schema, Breakdown: []report.Part{}, Findings: []page.Card{}, Notes: []string{}, Next: []string{},
 		Views: []page.View{{ID: t.Name, Kind: "table", Title: t.Title, Group: "Test", Part: "table/" + t.Name, Rows: t.Rows}}}
 }
 

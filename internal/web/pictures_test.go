@@ -1,6 +1,10 @@
 package web_test
 
 import (
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/units"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,11 +14,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"bottleneck/internal/page"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/units"
-	"bottleneck/internal/view"
 )
 
 // js runs a statement in the page.
@@ -142,8 +141,8 @@ func TestHostileNames(t *testing.T) {
 	r.Next = append(r.Next, hostile...)
 	r.Verdict.Sentence = hostile[1]
 	for _, name := range hostile {
-		f := view.Finding{Cause: name, Title: name, Of: "run", Where: view.Where{File: name, Line: 1, Function: name, Source: name, Op: name}, Caveat: name,
-			Fix: view.Fix{Text: name, Was: name, Change: name, Where: &view.Place{File: name, Line: 1}}, Evidence: []view.Evidence{{Text: name}}}
+		f := report.Finding{Cause: name, Title: name, Of: "run", Where: report.Where{File: name, Line: 1, Function: name, Source: name, Op: name}, Caveat: name,
+			Fix: report.Fix{Text: name, Was: name, Change: name, Where: &report.Place{File: name, Line: 1}}, Evidence: []report.Evidence{{Text: name}}}
 		r.Findings = append(r.Findings, f)
 	}
 	p := page.New(s, r)
