@@ -30,6 +30,7 @@ type attack struct {
 	formats  []string
 	inputs   []input
 	sessions []string
+	packed   string // an archive of the first of them; "" none
 }
 
 // family is one kind of attack.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // regression is something that did not hold once.
@@ -202,8 +205,7 @@ func interruptedArchive(t *try) {
 	if !t.needsPython() {
 		return
 	}
-	members := append(t.members(t.sessions[0]), member{name: "s/h-1-1/trace-0.json", text: bytes.Repeat([]byte(`{"ph": "X"},`), 20<<20)})
-	path := t.file("in/packed.tar.zst", string(zstded(tarred(members...))))
+	path := t.largeArchive()
 	t.unpacked = 1 << 40
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, wait := range []time.Duration{60, 150, 400} {
@@ -211,6 +213,17 @@ func interruptedArchive(t *try) {
 			t.commands++
 		}
 	}
+}
+
+// largeArchive is a packed session with a trace that takes a while to unpack.
+func (t *try) largeArchive() string {
+	trace := member{name: "s/h-1-1/trace-0.json", text: bytes.Repeat([]byte(`{"ph": "X"},`), 1<<10), times: 20 << 10}
+	return t.streamed("in/packed.tar.zst", func(w io.Writer) {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		t.must(err)
+		writeTar(z, append(t.members(t.sessions[0]), trace)...)
+		t.must(z.Close())
+	})
 }
 
 func packedMessages(t *try) {
