@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,9 @@ var hard = []struct{ name, text string }{
 	{"works for a second", "import time\nend = time.process_time() + 1\nn = 0\nwhile time.process_time() < end: n += sum(range(100)) > 0\nprint(n > 0); raise SystemExit(6)\n"},
 }
 
+// agentsFinder is what a program that lists its import finders sees of the agent. The manual says so; it is no other output.
+const agentsFinder = "'Finder', "
+
 // attackProgram runs one of them alone and under run, and compares output, status, CPU time and memory.
 func attackProgram(t *try) {
 	p := hard[t.number%len(hard)]
@@ -85,6 +89,9 @@ func (t *try) compareProgram(options, program []string) (out string) {
 	args = append(args, program...)
 	under := t.plain(append([]string{t.binary}, args...))
 	command := t.commandLine(args)
+	if !bytes.Contains(alone.stdout, []byte(agentsFinder)) {
+		under.stdout = bytes.Replace(under.stdout, []byte("["+agentsFinder), []byte("["), 1)
+	}
 	t.compare(alone, under, command)
 	if alone.hung == "" && under.hung == "" {
 		t.compareCost(alone, under, command)
