@@ -110,8 +110,8 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	rows.limit = min(maxAgentRows, fewAgentRows+int64(len(data))/agentRowBytes)
 	damage := eachMember(data, rows.line)
 	rows.finish(facts)
-	s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Bytes: int64(len(data)), Events: rows.taken, Rank: p.Rank, Counts: rows.counts,
-		Diagnostics: rows.diagnostics(damage, len(data))})
+	s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Bytes: int64(len(data)), Events: rows.taken, Rank: p.Rank,
+		Counts: rows.counts, Diagnostics: rows.diagnostics(damage, len(data))})
 	return p, nil
 }
 
@@ -127,7 +127,8 @@ func (a *agentRows) diagnostics(damage memberDamage, size int) (list []model.Dia
 			Text: fmt.Sprintf("it holds more than %d million rows; what came after them was not read", maxAgentRows/1_000_000)})
 	case a.full || damage.bomb:
 		list = append(list, model.Diagnostic{Kind: "too-many-rows", Count: 1, FirstOffset: -1,
-			Text: fmt.Sprintf("it holds more rows or text than a file of %d bytes can hold of a real run; only the first %d rows were read", size, a.taken)})
+			Text: fmt.Sprintf("it holds more rows or text than a file of %d bytes can hold of a real run; only the first %d rows were read",
+				size, a.taken)})
 	}
 	if a.bad > 0 {
 		list = append(list, model.Diagnostic{Kind: "bad-line", Count: a.bad, FirstOffset: -1,

@@ -209,7 +209,9 @@ func FuzzReadProcess(f *testing.F) {
 
 // TestSplitRow compares the elements of a line with what encoding/json makes of it.
 func TestSplitRow(t *testing.T) {
-	for _, line := range []string{`["step",1,null,-2.5e3]`, ` [ "a\"b\\" , [1,{"x":[2,"]"]}] , {} ]` + "\r", `[]`, `[[]]`, `["",""]`, "[\"\u00e9\",\"\\u00e9\"]", `[1`, `{"a":1}`, `null`, ``, `[1]2`, `[1,]`, `"["`,
+	for _, line := range []string{
+		`["step",1,null,-2.5e3]`, ` [ "a\"b\\" , [1,{"x":[2,"]"]}] , {} ]` + "\r", `[]`, `[[]]`, `["",""]`,
+		"[\"\u00e9\",\"\\u00e9\"]", `[1`, `{"a":1}`, `null`, ``, `[1]2`, `[1,]`, `"["`,
 		"[\"\xff\"]"} {
 		var want row
 		wantOK := json.Unmarshal([]byte(line), &want) == nil && want != nil
@@ -229,7 +231,10 @@ func TestSplitRow(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]int64{"0": 0, "-7": -7, "999999999999999999": 999999999999999999, "9223372036854775807": 1<<63 - 1, "1e3": 1000, "2.9": 2} {
+	for text, want := range map[string]int64{
+		"0": 0, "-7": -7, "999999999999999999": 999999999999999999,
+		"9223372036854775807": 1<<63 - 1, "1e3": 1000, "2.9": 2,
+	} {
 		if n, ok := (row{json.RawMessage(text)}).integer(0); !ok || n != want {
 			t.Errorf("%s: %d, %v", text, n, ok)
 		}
