@@ -76,6 +76,9 @@ var bombs = []bomb{
 	{"20 million step lines in a session", 1 << 30, func(t *try) string {
 		return t.rows("events.jsonl.gz", `["step",1,"train","optimizer",%d,%d,"baseline",1,1]`, 200_000, 100)
 	}},
+	{"4 million steps in a session, each at its own time", 300 << 20, func(t *try) string {
+		return t.rows("events.jsonl.gz", `["step",1,"train","optimizer",%d,%d,"baseline",1,1]`, 4_000_000, 1)
+	}},
 	{"20 million waits in a session", 1 << 30, func(t *try) string {
 		return t.rows("events.jsonl.gz", `["wait",%d,%d,1,0,1]`, 200_000, 100)
 	}},

@@ -70,6 +70,7 @@ var regressions = []regression{
 		t.compareImports("-X", "importtime", t.file("in/p.py", "print('ran')\n"))
 	}},
 	{"a list of the import finders", func(t *try) { t.hardProgram("lists its imports") }},
+	{"4 million steps, each at its own time", func(t *try) { t.bombOf("4 million steps in a session, each at its own time") }},
 }
 
 func runRegression(t *try) {
