@@ -25,7 +25,7 @@ const eventsName = "events.jsonl.gz"
 const (
 	maxProcessFacts = 4 << 20
 	maxAgentBytes   = 320 << 20
-	maxAgentRows    = 3_000_000 // steps take 90 bytes each in memory, and a report of them as much again
+	maxAgentRows    = record.MaxRows
 	maxAgentLine    = 1 << 20
 	// A row holds times that differ from all others, so that it takes some bytes when compressed. Files that hold more rows are not the
 	// agent's; so many are read of them however small they are.
