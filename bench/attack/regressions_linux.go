@@ -74,6 +74,12 @@ var regressions = []regression{
 	{"redaction of 10 million rows of processes", func(t *try) {
 		t.bombOf("processes that come and go, 10 million rows", "pack", "--redact", "-o", t.out())
 	}},
+	{"samples that are a hole of 4 GB", func(t *try) {
+		t.launcher(nil)
+		t.must(os.Truncate(t.path("in/session/launcher-h-1-1/samples.pb.zst"), 4<<30))
+		t.bottleneck(text("report", t.path("in/session")))
+		t.bottleneck(data("pack", "--redact", "-o", t.out(), t.path("in/session")))
+	}},
 }
 
 func runRegression(t *try) {
