@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -23,18 +26,18 @@ const goodEvent = `{"ph": "X", "cat": "cpu_op", "name": "aten::fine", "pid": 1, 
 const manifest = `{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1700000000000000000, "command": ["x"], "host": "h", "bottleneck": "1"}`
 
 var bombs = []bomb{
-	{"a gzip bomb of zeros", 4 << 30, func(t *try) string { return t.repeated("zeros.json.gz", nil, gzipped(make([]byte, 64<<20)), 64, nil) }},
+	{"a gzip bomb of zeros", 4 << 30, func(t *try) string { return t.repeated("zeros.json.gz", nil, gzippedTimes("\x00", 64<<20), 64, nil) }},
 	{"a gzip bomb in a trace's name", 4 << 30, func(t *try) string {
-		return t.repeated("name.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), gzipped(bytes.Repeat([]byte("x"), 64<<20)), 64, gzipped([]byte(`"}]}`)))
+		return t.repeated("name.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), gzippedTimes("x", 64<<20), 64, gzipped([]byte(`"}]}`)))
 	}},
 	{"a zstd bomb of 10 GB", 10 << 30, func(t *try) string {
-		return t.repeated("name.json.zst", zstded([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), zstded(bytes.Repeat([]byte("x"), 64<<20)), 160, nil)
+		return t.repeated("name.json.zst", zstded([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), zstdedTimes("x", 64<<20), 160, nil)
 	}},
 	{"a zstd frame with a window of 2 GB", 2 << 30, hugeWindow},
 	{"a zip of 4,000 members", 1 << 20, func(t *try) string { return t.manyMembers(4000) }},
 	{"a zip of 30,000 members", 4 << 20, func(t *try) string { return t.manyMembers(30000) }},
 	{"a zip of bombs", 8 << 30, func(t *try) string {
-		zeros := gzipped(bytes.Repeat([]byte(" "), 64<<20))
+		zeros := gzippedTimes(" ", 64<<20)
 		var members []member
 		for i := range 64 {
 			members = append(members, member{name: fmt.Sprintf("rank%d.json.gz", i), text: bytes.Repeat(zeros, 2)})
@@ -49,10 +52,10 @@ var bombs = []bomb{
 		return t.bytesFile("many.tar.gz", gzipped(tarred(members...)))
 	}},
 	{"brackets, 50 million deep", 50 << 20, func(t *try) string {
-		return t.repeated("deep.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"args": `)), gzipped(bytes.Repeat([]byte("["), 1<<20)), 50, nil)
+		return t.repeated("deep.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"args": `)), gzippedTimes("[", 1<<20), 50, nil)
 	}},
 	{"objects, 10 million deep, without a key of a trace", 50 << 20, func(t *try) string {
-		return t.repeated("deep2.json.gz", nil, gzipped(bytes.Repeat([]byte(`{"a":`), 1<<20)), 10, nil)
+		return t.repeated("deep2.json.gz", nil, gzippedTimes(`{"a":`, 1<<20), 10, nil)
 	}},
 	{"500,000 threads", 50 << 20, func(t *try) string {
 		return t.events("threads.json", 500_000, `{"ph":"X","cat":"cpu_op","name":"aten::f","pid":1,"tid":%d,"ts":%[1]d,"dur":1}`)
@@ -72,6 +75,9 @@ var bombs = []bomb{
 	}},
 	{"20 million step lines in a session", 1 << 30, func(t *try) string {
 		return t.rows("events.jsonl.gz", `["step",1,"train","optimizer",%d,%d,"baseline",1,1]`, 200_000, 100)
+	}},
+	{"4 million steps in a session, each at its own time", 300 << 20, func(t *try) string {
+		return t.rows("events.jsonl.gz", `["step",1,"train","optimizer",%d,%d,"baseline",1,1]`, 4_000_000, 1)
 	}},
 	{"20 million waits in a session", 1 << 30, func(t *try) string {
 		return t.rows("events.jsonl.gz", `["wait",%d,%d,1,0,1]`, 200_000, 100)
@@ -95,7 +101,7 @@ var bombs = []bomb{
 		return dir
 	}},
 	{"samples that unpack to zeros", 8 << 30, func(t *try) string {
-		zeros := bytes.Repeat(zstded(make([]byte, 64<<20)), 128)
+		zeros := bytes.Repeat(zstdedTimes("\x00", 64<<20), 128)
 		t.launcher(append(binary.LittleEndian.AppendUint32(nil, uint32(len(zeros))), zeros...))
 		return t.path("in/session")
 	}},
@@ -117,10 +123,10 @@ var bombs = []bomb{
 		return t.bytesFile("claims.pstats", []byte("{\x5b\xff\xff\xff\x7f(\xff\xff\xff\x7f(\xff\xff\xff\x7f"))
 	}},
 	{"a memory timeline of 5 million rows", 90 << 20, func(t *try) string {
-		return t.repeated("memory.json.gz", gzipped([]byte("[")), gzipped(bytes.Repeat([]byte(`[1,0,9,1],`), 500_000)), 10, gzipped([]byte(`[1,0,9,1]]`)))
+		return t.repeated("memory.json.gz", gzipped([]byte("[")), gzippedTimes(`[1,0,9,1],`, 500_000), 10, gzipped([]byte(`[1,0,9,1]]`)))
 	}},
 	{"folded stacks, 200 MB of one line", 200 << 20, func(t *try) string {
-		return t.repeated("stacks.folded.gz", nil, gzipped(bytes.Repeat([]byte("main;"), 200_000)), 200, gzipped([]byte("f 1\n")))
+		return t.repeated("stacks.folded.gz", nil, gzippedTimes("main;", 200_000), 200, gzipped([]byte("f 1\n")))
 	}},
 }
 
@@ -187,13 +193,24 @@ func (t *try) manyMembers(n int) string {
 
 // events writes a trace of n rows; the row's number stands where the format has it.
 func (t *try) events(name string, n int, format string) string {
-	var b strings.Builder
-	b.WriteString(`{"traceEvents": [`)
-	for i := range n {
-		fmt.Fprintf(&b, format+",\n", i)
-	}
-	b.WriteString(goodEvent + "]}")
-	return t.file("in/"+name, b.String())
+	return t.streamed("in/"+name, func(w io.Writer) {
+		_, _ = io.WriteString(w, `{"traceEvents": [`)
+		for i := range n {
+			fmt.Fprintf(w, format+",\n", i)
+		}
+		_, _ = io.WriteString(w, goodEvent+"]}")
+	})
+}
+
+// streamed writes a file that may be larger than what the harness wants in memory: the machine has other work.
+func (t *try) streamed(name string, write func(io.Writer)) string {
+	t.must(os.MkdirAll(filepath.Dir(t.path(name)), 0o755))
+	f, err := os.Create(t.path(name))
+	t.must(err)
+	w := bufio.NewWriterSize(f, 1<<20)
+	write(w)
+	t.must(errors.Join(w.Flush(), f.Close()))
+	return f.Name()
 }
 
 // plainSession writes a session of one process without anything in it.
@@ -217,14 +234,19 @@ func (t *try) treeRows(format string, n, times int) string {
 }
 
 func (t *try) rowsTo(name, format string, n, times int) {
-	var b bytes.Buffer
-	for i := range n {
-		fmt.Fprintf(&b, format+"\n", 2*i+1, 2*i+2)
-	}
-	t.must(os.MkdirAll(filepath.Dir(t.path(name)), 0o755))
-	rel, err := filepath.Rel(t.path("in"), t.path(name))
+	var piece bytes.Buffer
+	z, err := gzip.NewWriterLevel(&piece, gzip.BestSpeed)
 	t.must(err)
-	t.repeated(rel, gzipped([]byte("[\"clock\",1,1700000000000000000]\n")), gzipped(b.Bytes()), times, nil)
+	for i := range n {
+		fmt.Fprintf(z, format+"\n", 2*i+1, 2*i+2)
+	}
+	t.must(z.Close())
+	t.streamed(name, func(w io.Writer) {
+		_, _ = w.Write(gzipped([]byte("[\"clock\",1,1700000000000000000]\n")))
+		for range times {
+			_, _ = w.Write(piece.Bytes())
+		}
+	})
 }
 
 // launcher writes a session with a launcher's folder and samples.

@@ -81,6 +81,13 @@ func (a *attack) gather() error {
 		}
 		a.sessions = append(a.sessions, dir)
 	}
+	if len(a.sessions) > 0 {
+		packed := filepath.Join(a.work, "packed.tar.zst")
+		if e := a.start(execution{dir: a.work, env: os.Environ(), args: []string{a.binary, "pack", "-o", packed, a.sessions[0]}}); e.code != 0 {
+			return fmt.Errorf("the session to be attacked could not be packed: status %d: %s", e.code, head(e.stderr, 5))
+		}
+		a.packed = packed
+	}
 	a.readTraces(filepath.Join(a.root, "testdata"))
 	a.readTraces(filepath.Join(a.root, "internal", "ingest", "testdata"))
 	a.readTraces(a.traces)

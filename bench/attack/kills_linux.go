@@ -34,7 +34,7 @@ func attackKill(t *try) {
 	args := []string{t.binary, "run", "--out", out, "-o", os.DevNull, "--", t.python, t.file("in/p.py", noting), "1.2"}
 	e := t.signalled(args, s, wait, false)
 	t.commands++
-	t.dirty = s == syscall.SIGKILL // nobody is left to tidy up
+	t.dirty = s == syscall.SIGKILL
 	command := t.commandLine(args[1:])
 	switch begun := bytes.Contains(e.stdout, []byte("begin\n")); {
 	case e.hung != "":

@@ -24,6 +24,10 @@ func attackLimits(t *try) {
 		t.skip("the program itself cannot run within it")
 		return
 	}
+	if !t.runtimeStarts(t.binary, limited) {
+		t.skip("the Go runtime does not start within it, for --version neither")
+		return
+	}
 	under := t.plain(limited(t.binary, "run", "--out", t.out(), "-o", t.out(), "--", t.python, script))
 	t.compare(alone, under, "run under "+t.what)
 	if len(t.sessions) == 0 {

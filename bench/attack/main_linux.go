@@ -30,6 +30,7 @@ type attack struct {
 	formats  []string
 	inputs   []input
 	sessions []string
+	packed   string // an archive of the first of them; "" none
 }
 
 // family is one kind of attack.
@@ -154,12 +155,12 @@ func (a *attack) all(chosen []family, limit time.Duration) error {
 	return nil
 }
 
-// family runs the cases of one family until the time is up; the fixed ones of regressions in any time.
+// family runs the cases of one family until the time is up, one at least; the fixed ones of regressions in any time.
 func (a *attack) family(f family, until time.Time, r *row) {
 	for n := 0; f.cases == 0 || n < f.cases; n++ {
 		if a.only >= 0 {
 			n = a.only
-		} else if a.ctx.Err() != nil || f.share > 0 && time.Now().After(until) {
+		} else if a.ctx.Err() != nil || f.share > 0 && n > 0 && time.Now().After(until) {
 			return
 		}
 		t := a.try(f.name, n)

@@ -15,13 +15,13 @@ import (
 
 // Bounds of one command.
 const (
-	maxCPU    = 30 * time.Second  // of its own time
-	maxAsleep = 30 * time.Second  // in which it does nothing
-	maxWall   = 150 * time.Second // at all, on a machine that is busy with other things
-	maxRSS    = 1 << 30           // bytes, for inputs of at most maxInput
-	endRSS    = 3 << 30           // a command that has grown so far is ended
-	maxInput  = 100 << 20         // bytes, unpacked
-	lookEvery = 100 * time.Millisecond
+	maxCPU    = 30 * time.Second // of its own time
+	maxAsleep = 30 * time.Second // in which it does nothing
+	maxWall   = 10 * time.Minute // at all: the machine may be so busy with other things that CPU time is slow to come
+	maxRSS    = 1 << 30          // bytes, for inputs of at most maxInput
+	endRSS    = 3 << 30          // a command that has grown so far is ended
+	maxInput  = 100 << 20        // bytes, unpacked
+	lookEvery = 50 * time.Millisecond
 	maxOutput = 8 << 20 // kept of each stream
 )
 
@@ -31,7 +31,8 @@ type ended struct {
 	signal         syscall.Signal
 	stdout, stderr []byte
 	cpu            time.Duration // user and system, with the children it waited for
-	rss            int64         // bytes at most, of any one process
+	rss            int64         // bytes, the most that was seen of any one process
+	rssAtMost      int64         // bytes, which it surely did not exceed
 	hung           string        // why it was ended; "" it ended by itself
 }
 
@@ -79,11 +80,12 @@ func (a *attack) start(x execution) ended {
 		x.whenStarted(cmd.Process)
 	}
 	done := make(chan struct{})
-	hung := make(chan string, 1)
-	go func() { hung <- watch(cmd.Process.Pid, done) }()
+	watched := make(chan seen, 1)
+	go func() { watched <- watch(cmd.Process.Pid, done) }()
 	err := cmd.Wait()
 	close(done)
-	e := ended{hung: <-hung, stdout: stdout.b.Bytes(), stderr: stderr.b.Bytes()}
+	saw := <-watched
+	e := ended{hung: saw.hung, rss: saw.peak, stdout: stdout.b.Bytes(), stderr: stderr.b.Bytes()}
 	if errors.Is(err, exec.ErrWaitDelay) && e.hung == "" {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
@@ -93,13 +95,22 @@ func (a *attack) start(x execution) ended {
 		e.signal = status.Signal()
 	}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-		e.rss = usage.Maxrss << 10
+		// A child begins in the harness's memory, whose peak the system counts for it: only what is beyond that is the child's own.
+		if e.rssAtMost = usage.Maxrss << 10; e.rssAtMost > peak("self") {
+			e.rss = e.rssAtMost
+		}
 	}
 	return e
 }
 
-// watch ends a process with its group when it breaks a bound, and says which.
-func watch(pid int, done <-chan struct{}) string {
+// seen is what was noticed of a process while it ran.
+type seen struct {
+	hung string // the bound that it broke; "" none
+	peak int64  // bytes
+}
+
+// watch looks at a process until it ends, and ends it with its group when it breaks a bound.
+func watch(pid int, done <-chan struct{}) (s seen) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	began := time.Now()
@@ -107,29 +118,44 @@ func watch(pid int, done <-chan struct{}) string {
 	for {
 		select {
 		case <-done:
-			return ""
+			return s
 		case now := <-tick.C:
 			cpu, rss := usage(pid)
+			s.peak = max(s.peak, peak(strconv.Itoa(pid)))
 			if cpu > before+50*time.Millisecond {
 				worked, before = now, cpu
 			}
-			why := ""
 			switch {
 			case cpu > maxCPU:
-				why = fmt.Sprintf("%.0f s of CPU time and no end", cpu.Seconds())
+				s.hung = fmt.Sprintf("%.0f s of CPU time and no end", cpu.Seconds())
 			case now.Sub(worked) > maxAsleep:
-				why = fmt.Sprintf("asleep for %.0f s", now.Sub(worked).Seconds())
+				s.hung = fmt.Sprintf("asleep for %.0f s", now.Sub(worked).Seconds())
 			case now.Sub(began) > maxWall:
-				why = fmt.Sprintf("no end after %.0f s", now.Sub(began).Seconds())
+				s.hung = fmt.Sprintf("no end after %.0f s", now.Sub(began).Seconds())
 			case rss > endRSS:
-				why = fmt.Sprintf("%d MB and growing", rss>>20)
+				s.hung = fmt.Sprintf("%d MB and growing", rss>>20)
 			}
-			if why != "" {
+			if s.hung != "" {
 				_ = syscall.Kill(-pid, syscall.SIGKILL)
-				return why
+				return s
 			}
 		}
 	}
+}
+
+// peak reads how much memory a process has had at most; 0 where it has ended.
+func peak(pid string) int64 {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	f := strings.Fields(rest)
+	if len(f) == 0 {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseInt(f[0], 10, 64)
+	return kilobytes << 10
 }
 
 // usage reads a process's CPU time and memory; zeros where it has ended.

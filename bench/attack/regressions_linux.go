@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // regression is something that did not hold once.
@@ -56,9 +59,9 @@ var regressions = []regression{
 		t.bottleneck(text("what-if", "--remove", "sync", "no\x1b[31mfile"))
 	}},
 	{"formulas in a table for a spreadsheet", formulas},
-	{"tight limits of memory", func(t *try) { t.tight("v", 40_000, 100_000, 300_000, 500_000, 700_000) }},
+	{"tight limits of memory", func(t *try) { t.tight("v", 40_000, 100_000, 300_000, 500_000, 700_000, 900_000, 1_100_000, 1_400_000) }},
 	{"tight limits of descriptors", func(t *try) { t.tight("n", 5, 6, 7, 8, 9, 12) }},
-	{"few processes", func(t *try) { t.tight("u", 1, 3, 9) }},
+	{"few processes", func(t *try) { t.tight("u", 1, 3, 4, 9, 20) }},
 	{"a disk that fills in mid-run", diskFills},
 	{"sys.settrace beside --calls", func(t *try) { t.hardProgram("is its own tracer", "--calls") }},
 	{"output to a full device", fullDevice},
@@ -67,6 +70,16 @@ var regressions = []regression{
 		t.compareImports("-X", "importtime", t.file("in/p.py", "print('ran')\n"))
 	}},
 	{"a list of the import finders", func(t *try) { t.hardProgram("lists its imports") }},
+	{"4 million steps, each at its own time", func(t *try) { t.bombOf("4 million steps in a session, each at its own time") }},
+	{"redaction of 10 million rows of processes", func(t *try) {
+		t.bombOf("processes that come and go, 10 million rows", "pack", "--redact", "-o", t.out())
+	}},
+	{"samples that are a hole of 4 GB", func(t *try) {
+		t.launcher(nil)
+		t.must(os.Truncate(t.path("in/session/launcher-h-1-1/samples.pb.zst"), 4<<30))
+		t.bottleneck(text("report", t.path("in/session")))
+		t.bottleneck(data("pack", "--redact", "-o", t.out(), t.path("in/session")))
+	}},
 }
 
 func runRegression(t *try) {
@@ -104,12 +117,16 @@ func (t *try) hardProgram(name string, options ...string) {
 	}
 }
 
-func (t *try) bombOf(what string) {
-	for i, b := range bombs {
+// bombOf asks for the report of a bomb, or what else the command says.
+func (t *try) bombOf(what string, command ...string) {
+	if len(command) == 0 {
+		command = []string{"report"}
+	}
+	for _, b := range bombs {
 		if b.what == what {
 			path := b.make(t)
-			t.unpacked = bombs[i].unpacked
-			t.bottleneck(text("report", path))
+			t.unpacked = b.unpacked
+			t.bottleneck(text(append(command, path)...))
 		}
 	}
 }
@@ -202,8 +219,7 @@ func interruptedArchive(t *try) {
 	if !t.needsPython() {
 		return
 	}
-	members := append(t.members(t.sessions[0]), member{name: "s/h-1-1/trace-0.json", text: bytes.Repeat([]byte(`{"ph": "X"},`), 20<<20)})
-	path := t.file("in/packed.tar.zst", string(zstded(tarred(members...))))
+	path := t.largeArchive()
 	t.unpacked = 1 << 40
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, wait := range []time.Duration{60, 150, 400} {
@@ -211,6 +227,17 @@ func interruptedArchive(t *try) {
 			t.commands++
 		}
 	}
+}
+
+// largeArchive is a packed session with a trace that takes a while to unpack.
+func (t *try) largeArchive() string {
+	trace := member{name: "s/h-1-1/trace-0.json", text: bytes.Repeat([]byte(`{"ph": "X"},`), 1<<10), times: 20 << 10}
+	return t.streamed("in/packed.tar.zst", func(w io.Writer) {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		t.must(err)
+		writeTar(z, append(t.members(t.sessions[0]), trace)...)
+		t.must(z.Close())
+	})
 }
 
 func packedMessages(t *try) {

@@ -19,9 +19,11 @@ func attackSession(t *try) {
 	files = append(files[:0:0], t.outsideAgent(files)...)
 	for i := range 1 + t.rng.IntN(3) {
 		name := files[(t.number+i*t.rng.IntN(len(files)))%len(files)]
-		if t.rng.IntN(3) == 0 {
+		switch replace := t.rng.IntN(3) == 0; {
+		case !small(dir, name): // what was put there before must not be followed here
+		case replace:
 			t.replaceFile(dir, name)
-		} else {
+		default:
 			t.changeFile(dir, name)
 		}
 	}
@@ -32,6 +34,17 @@ func attackSession(t *try) {
 	if t.rng.IntN(2) == 0 {
 		t.pack(dir, t.rng.IntN(2) == 0)
 	}
+}
+
+// small says that a file is in its place, through no link, and of a size that can be changed in memory.
+func small(dir, name string) bool {
+	path := filepath.Join(dir, name)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real != path {
+		return false
+	}
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= maxInput
 }
 
 // outsideAgent leaves out the agent's own files, which no reader looks at.
@@ -49,9 +62,7 @@ func (t *try) outsideAgent(files []string) []string {
 func (t *try) changeFile(dir, name string) {
 	path := filepath.Join(dir, name)
 	stored, err := os.ReadFile(path)
-	if err != nil {
-		return // a case before has put something else there
-	}
+	t.must(err)
 	t.say("%s changed", filepath.Base(name))
 	var out []byte
 	switch {

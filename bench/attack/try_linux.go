@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // try is one case: files in a folder of its own, commands about them, and what did not hold.
@@ -28,7 +29,7 @@ type try struct {
 	outs     int // names given to outputs
 	skipped  string
 	flaws    []flaw
-	dirty    bool // a command was killed: what it left in its folder for temporary files is not judged
+	dirty    bool // a command was killed or a process lives on: what is left goes with the next run, see nextRun
 }
 
 // canary is in a file outside of everything that commands are asked about.
@@ -78,7 +79,12 @@ func (t *try) bad(verdict, command, format string, args ...any) {
 
 // finish looks for what was written where nobody asked for it, and removes the case's files.
 func (t *try) finish() {
-	t.foreign()
+	if t.dirty {
+		t.nextRun()
+	}
+	if t.ctx.Err() == nil {
+		t.foreign()
+	}
 	if t.keep != "" && len(t.flaws) > 0 {
 		kept := filepath.Join(t.keep, filepath.Base(t.dir))
 		t.must(os.MkdirAll(t.keep, 0o755))
@@ -90,20 +96,36 @@ func (t *try) finish() {
 	t.must(os.RemoveAll(t.dir))
 }
 
+// nextRun does what takes away the leavings of launchers and readers that were killed: the next run, and the next report of a packed
+// session. Both are asked again while a process of the case may still live.
+func (t *try) nextRun() {
+	for i := range 20 {
+		t.plain([]string{t.binary, "run", "--out", t.path(fmt.Sprintf("out/next%d", i)), "-o", os.DevNull, "--", "/bin/true"})
+		if t.packed != "" {
+			t.plain([]string{t.binary, "report", t.packed})
+		}
+		if len(t.left("home")) == 0 && len(t.left("tmp")) == 0 || t.ctx.Err() != nil {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+// left lists the files of a folder of the case that were not there before.
+func (t *try) left(folder string) (found []string) {
+	t.must(filepath.WalkDir(t.path(folder), func(path string, d fs.DirEntry, err error) error {
+		if rel, _ := filepath.Rel(t.dir, path); err == nil && !d.IsDir() && rel != "outside/secret.py" {
+			found = append(found, rel)
+		}
+		return nil
+	}))
+	return found
+}
+
 // foreign lists what lies in folders that commands must leave as they were.
 func (t *try) foreign() {
 	for _, name := range []string{"cwd", "home", "tmp", "outside"} {
-		if name == "tmp" && t.dirty {
-			continue
-		}
-		var found []string
-		t.must(filepath.WalkDir(t.path(name), func(path string, d fs.DirEntry, err error) error {
-			if rel, _ := filepath.Rel(t.dir, path); err == nil && !d.IsDir() && rel != "outside/secret.py" {
-				found = append(found, rel)
-			}
-			return nil
-		}))
-		if len(found) > 0 {
+		if found := t.left(name); len(found) > 0 {
 			t.bad("foreign file", "", "written, and nobody asked for it: %s", strings.Join(found[:min(5, len(found))], ", "))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -35,11 +36,40 @@ func zstded(text []byte) []byte {
 	return z.EncodeAll(text, nil)
 }
 
+// gzippedTimes and zstdedTimes pack a piece many times over, of which only a part is ever in memory.
+func gzippedTimes(piece string, times int) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	writeTimes(z, piece, times)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func zstdedTimes(piece string, times int) []byte {
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // no option can fail
+	}
+	writeTimes(z, piece, times)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func writeTimes(w io.Writer, piece string, times int) {
+	together := max(1, min(times, (64<<10)/len(piece)))
+	block := []byte(strings.Repeat(piece, together))
+	for ; times > 0; times -= together {
+		_, _ = w.Write(block[:min(times, together)*len(piece)])
+	}
+}
+
 // member is one entry of an archive.
 type member struct {
 	name, link string
 	kind       byte // as tar has it; 0 a file
 	text       []byte
+	times      int // how often text stands in it; 0 once
 }
 
 func zipped(members ...member) []byte {
@@ -56,22 +86,29 @@ func zipped(members ...member) []byte {
 
 func tarred(members ...member) []byte {
 	var b bytes.Buffer
-	w := tar.NewWriter(&b)
+	writeTar(&b, members...)
+	return b.Bytes()
+}
+
+func writeTar(to io.Writer, members ...member) {
+	w := tar.NewWriter(to)
 	for _, m := range members {
 		kind := m.kind
 		if kind == 0 {
 			kind = tar.TypeReg
 		}
-		h := &tar.Header{Name: m.name, Linkname: m.link, Typeflag: kind, Size: int64(len(m.text)), Mode: 0o644, Format: tar.FormatPAX}
+		h := &tar.Header{Name: m.name, Linkname: m.link, Typeflag: kind, Size: int64(len(m.text) * max(1, m.times)), Mode: 0o644, Format: tar.FormatPAX}
 		if kind != tar.TypeReg {
 			h.Size = 0
 		}
-		if w.WriteHeader(h) == nil && kind == tar.TypeReg {
+		if w.WriteHeader(h) != nil || kind != tar.TypeReg {
+			continue
+		}
+		for range max(1, m.times) {
 			_, _ = w.Write(m.text)
 		}
 	}
 	_ = w.Close()
-	return b.Bytes()
 }
 
 // plain undoes gzip and zstd, once, as far as the text is whole; what is neither stays.

@@ -18,7 +18,11 @@ func TestFaultsHaveTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range paths {
+	nested, err := filepath.Glob("../*/*/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(paths, nested...) {
 		sources[filepath.Base(filepath.Dir(path))] += content(t, path)
 	}
 	for name, page := range map[string]struct {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,4 +48,59 @@ func TestImportTimesAreTheProgramsOwn(t *testing.T) {
 			expect(t, "the report", b.read("report.txt"), "-X importtime")
 		})
 	}
+}
+
+// TestCallsLeaveTracersAlone compares what the program's own tracer sees beside --calls: of the program and its threads the same events, and
+// of the agent, as the manual says, that it is passed where a thread starts.
+func TestCallsLeaveTracersAlone(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", `import sys, threading
+seen, agent = [], set()
+def tracer(frame, event, _):
+    name = frame.f_code.co_filename
+    if name.startswith("<bottleneck>"): agent.add(name)
+    else: seen.append((event, name, frame.f_code.co_name, frame.f_lineno))
+    return tracer
+def work():
+    return [abs(i) for i in range(9)]
+threading.settrace(tracer)
+sys.settrace(tracer)
+work()
+print(len(seen), agent)
+t = threading.Thread(target=work)
+t.start()
+t.join()
+sys.settrace(None)
+print(sorted(seen, key=str))
+`)
+	plain := b.finish(b.exec(python, "s.py"))
+	got := b.run("", "run", "--calls", "-o", "report.txt", "--", python, "s.py")
+	if plain.code != 0 || got != plain || !strings.Contains(plain.stdout, "'work'") {
+		t.Errorf("with bottleneck:\n%+v\nwithout:\n%+v", got, plain)
+	}
+	expectManual(t, "sees that each start of a thread passes through the agent")
+}
+
+func expectManual(t *testing.T, sentence string) {
+	t.Helper()
+	manual, err := os.ReadFile("../../docs/manual.md")
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(manual)), " "), sentence) {
+		t.Errorf("the manual does not say %q (%v)", sentence, err)
+	}
+}
+
+// TestImportFindersOfTheProgram compares what a program sees that lists its import finders: the agent's is the first, as the manual says,
+// and all else is as without it.
+func TestImportFindersOfTheProgram(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", "import sys\nprint([getattr(f, '__name__', type(f).__name__) for f in sys.meta_path], len(sys.path_hooks), sys.path)\n")
+	plain := b.finish(b.exec(python, "s.py"))
+	got := b.run("", "run", "-o", "report.txt", "--", python, "s.py")
+	if !strings.HasPrefix(got.stdout, "['Finder', ") {
+		t.Errorf("the agent's finder is not the first: %s", got.stdout)
+	}
+	if got.stdout = strings.Replace(got.stdout, "'Finder', ", "", 1); plain.code != 0 || got != plain {
+		t.Errorf("with bottleneck:\n%+v\nwithout:\n%+v", got, plain)
+	}
+	expectManual(t, "a program that lists `sys.meta_path` sees its finder of modules first")
 }

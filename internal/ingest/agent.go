@@ -25,7 +25,7 @@ const eventsName = "events.jsonl.gz"
 const (
 	maxProcessFacts = 4 << 20
 	maxAgentBytes   = 320 << 20
-	maxAgentRows    = 20_000_000
+	maxAgentRows    = record.MaxRows
 	maxAgentLine    = 1 << 20
 	// A row holds times that differ from all others, so that it takes some bytes when compressed. Files that hold more rows are not the
 	// agent's; so many are read of them however small they are.
@@ -110,21 +110,31 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	rows.limit = min(maxAgentRows, fewAgentRows+int64(len(data))/agentRowBytes)
 	damage := eachMember(data, rows.line)
 	rows.finish(facts)
-	input := model.Input{Path: path, Format: formatAgent, Bytes: int64(len(data)), Events: rows.rows, Rank: p.Rank, Counts: rows.counts}
+	s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Bytes: int64(len(data)), Events: rows.taken, Rank: p.Rank,
+		Counts: rows.counts, Diagnostics: rows.diagnostics(damage, len(data))})
+	return p, nil
+}
+
+// diagnostics says what of a file of so many bytes was not read.
+func (a *agentRows) diagnostics(damage memberDamage, size int) (list []model.Diagnostic) {
 	if damage.members > 0 {
-		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "truncated", Count: damage.members, FirstOffset: damage.first,
+		list = append(list, model.Diagnostic{Kind: "truncated", Count: damage.members, FirstOffset: damage.first,
 			Text: "compressed chunks of the agent's events are damaged or cut off; the others were read"})
 	}
-	if rows.full || damage.bomb {
-		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "too-many-rows", Count: 1, FirstOffset: -1,
-			Text: fmt.Sprintf("it holds more rows or text than a file of %d bytes can hold of a real run; only the first %d rows were read", len(data), rows.rows)})
+	switch {
+	case a.full && a.limit == maxAgentRows:
+		list = append(list, model.Diagnostic{Kind: "too-many-rows", Count: 1, FirstOffset: -1,
+			Text: fmt.Sprintf("it holds more than %d million rows; what came after them was not read", maxAgentRows/1_000_000)})
+	case a.full || damage.bomb:
+		list = append(list, model.Diagnostic{Kind: "too-many-rows", Count: 1, FirstOffset: -1,
+			Text: fmt.Sprintf("it holds more rows or text than a file of %d bytes can hold of a real run; only the first %d rows were read",
+				size, a.taken)})
 	}
-	if rows.bad > 0 {
-		input.Diagnostics = append(input.Diagnostics, model.Diagnostic{Kind: "bad-line", Count: rows.bad, FirstOffset: -1,
+	if a.bad > 0 {
+		list = append(list, model.Diagnostic{Kind: "bad-line", Count: a.bad, FirstOffset: -1,
 			Text: "lines of the agent's events were not understood and left out"})
 	}
-	s.Inputs = append(s.Inputs, input)
-	return p, nil
+	return list
 }
 
 func readFacts(folder string) (*processFacts, error) {

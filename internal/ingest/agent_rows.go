@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -23,11 +23,16 @@ type agentRows struct {
 	tree    map[stackKey]model.StackID
 	frames  map[model.Frame]model.FrameID
 	counts  map[string]int64
-	rows    int64
+	taken   int64 // rows that made sense
 	bad     int64
 	seen    int64 // lines
 	limit   int64 // of seen; 0 none
 	full    bool  // limit was reached
+	row     row   // of the line at hand; its memory is used again
+	// Columns that a long run makes large, until finish.
+	steps  rows[model.Step]
+	spans  rows[model.Span]
+	queues rows[model.QueueLength]
 }
 
 type stackKey struct {
@@ -40,47 +45,7 @@ func newAgentRows(texts *model.Strings, p *model.Process) *agentRows {
 		frames: map[model.Frame]model.FrameID{}, counts: map[string]int64{}}
 }
 
-// row is one line's elements; absent and null ones read as zero values.
-type row []json.RawMessage
-
-func (r row) raw(i int) json.RawMessage {
-	if i >= len(r) || bytes.Equal(r[i], []byte("null")) {
-		return nil
-	}
-	return r[i]
-}
-
-// integer reads element i; ok is false where there is none or it is no number that fits.
-func (r row) integer(i int) (int64, bool) {
-	raw := r.raw(i)
-	if raw == nil {
-		return 0, false
-	}
-	var n int64
-	if json.Unmarshal(raw, &n) == nil {
-		return n, true
-	}
-	var f float64
-	if json.Unmarshal(raw, &f) != nil || math.Abs(f) > 1e18 {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-func (r row) number(i int) int64 {
-	n, _ := r.integer(i)
-	return n
-}
-
-func (r row) text(i int) string {
-	var s string
-	if raw := r.raw(i); raw != nil && json.Unmarshal(raw, &s) != nil {
-		return string(raw)
-	}
-	return s
-}
-
-// span reads two times and says whether they are in order.
+// times reads two times and says whether they are in order.
 func (r row) times(i int) (model.Time, model.Time, bool) {
 	t0, ok0 := r.integer(i)
 	t1, ok1 := r.integer(i + 1)
@@ -89,12 +54,12 @@ func (r row) times(i int) (model.Time, model.Time, bool) {
 
 // line takes one line; false ends the reading.
 func (a *agentRows) line(text []byte) bool {
-	var r row
 	if a.seen++; a.limit > 0 && a.seen > a.limit {
 		a.full = true
 		return false
 	}
-	if err := json.Unmarshal(text, &r); err != nil || len(r) == 0 {
+	r, ok := splitRow(text, a.row[:0])
+	if a.row = r; !ok || len(r) == 0 {
 		a.bad++
 		return true
 	}
@@ -107,7 +72,7 @@ func (a *agentRows) line(text []byte) bool {
 		a.bad++
 		return true
 	}
-	a.rows++
+	a.taken++
 	a.counts[kind]++
 	return true
 }
@@ -146,7 +111,7 @@ func (a *agentRows) readStep(r row) bool {
 	if !ok || !known {
 		return false
 	}
-	a.p.Steps = append(a.p.Steps, model.Step{
+	a.steps.add(model.Step{
 		Number: r.number(1), Kind: a.texts.Intern(r.text(2)), Source: model.StepSource(r.text(3)), Phase: phase, Start: start, End: end,
 		Items: int32(clamp(r.number(7), 0, math.MaxInt32)), Thread: int(r.number(8)), DeviceDur: model.Dur(clamp(r.number(9), 0, math.MaxInt64)),
 	})
@@ -179,7 +144,7 @@ func (a *agentRows) loader(r row, i int) int32 {
 func (a *agentRows) readWait(r row) bool {
 	start, end, ok := r.times(1)
 	if ok {
-		a.p.Spans = append(a.p.Spans, model.Span{Kind: model.SpanDataWait, Start: start, End: end, Thread: int(r.number(3)),
+		a.spans.add(model.Span{Kind: model.SpanDataWait, Start: start, End: end, Thread: int(r.number(3)),
 			Loader: a.loader(r, 4), Value: r.number(5)})
 	}
 	return ok
@@ -195,7 +160,7 @@ func (a *agentRows) readFetch(r row) bool {
 	if !known {
 		value = r.number(6)
 	}
-	a.p.Spans = append(a.p.Spans, model.Span{Kind: model.SpanFetch, Start: start, End: end, Thread: int(r.number(3)), Loader: a.loader(r, 4), Value: value})
+	a.spans.add(model.Span{Kind: model.SpanFetch, Start: start, End: end, Thread: int(r.number(3)), Loader: a.loader(r, 4), Value: value})
 	return true
 }
 
@@ -203,7 +168,7 @@ func (a *agentRows) readQueue(r row) bool {
 	t, ok := r.integer(1)
 	loader := a.loader(r, 2)
 	if ok && loader >= 0 {
-		a.p.Queues = append(a.p.Queues, model.QueueLength{Time: model.Time(t), Loader: loader, Ready: int32(clamp(r.number(3), 0, math.MaxInt32))})
+		a.queues.add(model.QueueLength{Time: model.Time(t), Loader: loader, Ready: int32(clamp(r.number(3), 0, math.MaxInt32))})
 	}
 	return ok
 }
@@ -263,7 +228,7 @@ func (a *agentRows) readSpan(r row) bool {
 	if kind == model.SpanImport {
 		a.p.Imports = append(a.p.Imports, span)
 	} else {
-		a.p.Spans = append(a.p.Spans, span)
+		a.spans.add(span)
 	}
 	return true
 }
@@ -359,6 +324,7 @@ func (a *agentRows) finish(facts *processFacts) {
 	if len(a.clock.mono) == 0 {
 		a.clock.add(facts.StartMono, facts.StartUnix)
 	}
+	p.Steps, p.Spans, p.Queues = a.steps.flat(), a.spans.flat(), a.queues.flat()
 	for i := range p.Steps {
 		p.Steps[i].Start, p.Steps[i].End = a.unix(p.Steps[i].Start), a.unix(p.Steps[i].End)
 	}
@@ -390,24 +356,14 @@ func (a *agentRows) unix(t model.Time) model.Time { return a.clock.at(int64(t)) 
 // earlierSpan orders by start, the longer first.
 func earlierSpan(x, y model.Span) int {
 	if x.Start != y.Start {
-		return compare(x.Start, y.Start)
+		return cmp.Compare(x.Start, y.Start)
 	}
-	return compare(y.End, x.End)
-}
-
-func compare(x, y model.Time) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
+	return cmp.Compare(y.End, x.End)
 }
 
 // orderSteps sorts and drops steps that overlap the one before them, which only damage or two drivers at once can cause.
 func (a *agentRows) orderSteps() {
-	slices.SortStableFunc(a.p.Steps, func(x, y model.Step) int { return compare(x.Start, y.Start) })
+	slices.SortStableFunc(a.p.Steps, func(x, y model.Step) int { return cmp.Compare(x.Start, y.Start) })
 	kept := a.p.Steps[:0]
 	for _, step := range a.p.Steps {
 		if step.End < step.Start || len(kept) > 0 && step.Start < kept[len(kept)-1].End {
@@ -430,7 +386,7 @@ func (a *agentRows) orderSamples() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return compare(s.Time[x], s.Time[y]) })
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s.Time[x], s.Time[y]) })
 	sorted := model.Samples{Stacks: s.Stacks}
 	for _, i := range order {
 		sorted.Time, sorted.Thread = append(sorted.Time, s.Time[i]), append(sorted.Thread, s.Thread[i])

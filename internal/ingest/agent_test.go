@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -204,4 +205,41 @@ func FuzzReadProcess(f *testing.F) {
 		}
 		processFolder(t, factsJSON, append(data, tail...))
 	})
+}
+
+// TestSplitRow compares the elements of a line with what encoding/json makes of it.
+func TestSplitRow(t *testing.T) {
+	for _, line := range []string{
+		`["step",1,null,-2.5e3]`, ` [ "a\"b\\" , [1,{"x":[2,"]"]}] , {} ]` + "\r", `[]`, `[[]]`, `["",""]`,
+		"[\"\u00e9\",\"\\u00e9\"]", `[1`, `{"a":1}`, `null`, ``, `[1]2`, `[1,]`, `"["`,
+		"[\"\xff\"]"} {
+		var want row
+		wantOK := json.Unmarshal([]byte(line), &want) == nil && want != nil
+		got, ok := splitRow([]byte(line), nil)
+		if ok != wantOK || ok && len(got) != len(want) {
+			t.Errorf("%q: %d elements, %v; want %d, %v", line, len(got), ok, len(want), wantOK)
+			continue
+		}
+		for i := range want {
+			if !ok {
+				break
+			}
+			var text string
+			_ = json.Unmarshal(want[i], &text)
+			if !bytes.Equal(got[i], want[i]) || text != "" && got.text(i) != text {
+				t.Errorf("%q, element %d: %s, want %s; as text %q, want %q", line, i, got[i], want[i], got.text(i), text)
+			}
+		}
+	}
+	for text, want := range map[string]int64{
+		"0": 0, "-7": -7, "999999999999999999": 999999999999999999,
+		"9223372036854775807": 1<<63 - 1, "1e3": 1000, "2.9": 2,
+	} {
+		if n, ok := (row{json.RawMessage(text)}).integer(0); !ok || n != want {
+			t.Errorf("%s: %d, %v", text, n, ok)
+		}
+	}
+	if n, ok := (row{json.RawMessage("1e19")}).integer(0); ok {
+		t.Errorf("1e19: %d", n)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"bottleneck/internal/model"
 	"bottleneck/internal/record"
 )
 
@@ -77,6 +78,26 @@ func TestSessionBombs(t *testing.T) {
 		if !strings.Contains(text, c.says) || used > 1<<30 {
 			t.Errorf("%s: %d MB allocated, said %q, want %q", c.file, used>>20, text, c.says)
 		}
+	}
+}
+
+// TestSessionOfTooManySteps opens a session with rows that are as long as real ones and more than can be kept: it reads up to the bound, in
+// little more memory than the steps need, and says so.
+func TestSessionOfTooManySteps(t *testing.T) {
+	var rows strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&rows, "[\"step\",%d,\"train\",\"optimizer\",%d,%d,\"baseline\",1,1]\n", i, 2*i+1, 2*i+2)
+	}
+	d := newSessionDir(t)
+	d.process("far-500-1", facts)
+	d.write("far-500-1/events.jsonl.gz", strings.Repeat(string(gzipMember(strings.TrimSuffix(rows.String(), "\n"))), 20))
+	var s *model.Session
+	used := memoryOf(func() { s = d.open() })
+	if text := said(s); !strings.Contains(text, "more than 3 million rows; what came after them was not read") || used > 1<<30 {
+		t.Errorf("%d MB allocated, said %q", used>>20, text)
+	}
+	if steps := len(s.Processes[0].Steps); steps != 200_000 {
+		t.Errorf("%d steps that do not overlap, want 200,000", steps)
 	}
 }
 

@@ -50,3 +50,6 @@ const (
 	packRatio = 200
 	packFloor = 256 << 20
 )
+
+// MaxRows is how many rows are read of one file of a session. Steps take 90 bytes each in memory, and a report of them as much again.
+const MaxRows = 3_000_000

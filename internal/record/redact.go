@@ -12,11 +12,46 @@ import (
 type Redactor struct {
 	names  map[string]string // replacements by kind and text
 	counts map[string]int
+	quoted map[ruledText][]byte // what short texts became, as JSON
+	rows   int                  // most that are copied of a file of lines
+}
+
+// ruledText is a text under the rule that says what of it may stay.
+type ruledText struct {
+	rule *rule
+	text string
+}
+
+// Bounds of what is remembered: a file has millions of rows, but few different texts that are repeated.
+const (
+	maxQuoted     = 1 << 16
+	maxQuotedText = 512
+)
+
+// quote is what a rule makes of a text, as JSON. Each text has one replacement, so that it can be remembered.
+func (r *Redactor) quote(u *rule, text string) []byte {
+	key := ruledText{u, text}
+	if have, ok := r.quoted[key]; ok {
+		return have
+	}
+	out := quote(replaced(r, u, text))
+	if len(text) <= maxQuotedText && len(r.quoted) < maxQuoted {
+		r.quoted[key] = out
+	}
+	return out
+}
+
+// replaced is what stays of a text.
+func replaced(r *Redactor, u *rule, text string) string {
+	if u == nil || u.text == nil || len(text) > maxRedactString {
+		return ""
+	}
+	return u.text(r, text)
 }
 
 // NewRedactor makes a redactor for one session.
 func NewRedactor() *Redactor {
-	return &Redactor{names: map[string]string{}, counts: map[string]int{}}
+	return &Redactor{names: map[string]string{}, counts: map[string]int{}, quoted: map[ruledText][]byte{}, rows: MaxRows + 1} // so that readers say so
 }
 
 // name is the replacement of a text: kind and a number.

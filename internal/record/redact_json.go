@@ -30,14 +30,11 @@ type jsonCopier struct {
 // document redacts JSON. Damage ends it; the error is of the writer.
 func (r *Redactor) document(w io.Writer, in io.Reader, u *rule) error {
 	c := &jsonCopier{r: r, in: bufio.NewReaderSize(in, 1<<18), out: bufio.NewWriterSize(w, 1<<18), lines: u.lines}
-	for {
-		if err := c.value(u, 0); err != nil {
-			break
-		}
-		if !u.lines {
-			break
-		}
+	for row := 1; c.value(u, 0) == nil && u.lines; row++ {
 		_ = c.out.WriteByte('\n')
+		if row == r.rows {
+			break
+		}
 	}
 	return c.out.Flush()
 }
@@ -74,16 +71,9 @@ func (c *jsonCopier) valueAt(b byte, u *rule, depth int) error {
 		if err != nil {
 			return err
 		}
-		return c.write(quote(c.replaced(u, text)))
+		return c.write(c.r.quote(u, text))
 	}
 	return c.scalar(b, u)
-}
-
-func (c *jsonCopier) replaced(u *rule, text string) string {
-	if u == nil || u.text == nil || len(text) > maxRedactString {
-		return ""
-	}
-	return u.text(c.r, text)
 }
 
 func (c *jsonCopier) write(b []byte) error { _, err := c.out.Write(b); return err }
@@ -91,11 +81,13 @@ func (c *jsonCopier) write(b []byte) error { _, err := c.out.Write(b); return er
 // text reads a string whose opening quote was read.
 func (c *jsonCopier) text() (string, error) {
 	raw := []byte{'"'}
+	simple := true // it stands for itself
 	for escaped := false; ; {
 		b, err := c.in.ReadByte()
 		if err != nil {
 			return "", err
 		}
+		simple = simple && b != '\\' && b >= ' ' && b < utf8.RuneSelf
 		if len(raw) <= maxRedactString+2 {
 			raw = append(raw, b)
 		}
@@ -106,6 +98,9 @@ func (c *jsonCopier) text() (string, error) {
 	}
 	if len(raw) > maxRedactString {
 		return strings.Repeat("x", maxRedactString+1), nil
+	}
+	if simple {
+		return string(raw[1 : len(raw)-1]), nil
 	}
 	if !utf8.Valid(raw) {
 		raw = []byte(strings.ToValidUTF8(string(raw), "\uFFFD"))
@@ -122,27 +117,47 @@ var (
 	jsonLiteral = map[string]bool{"true": true, "false": true, "null": true}
 )
 
+// longestNumber is how many characters of a number are looked at.
+const longestNumber = 128
+
 // scalar copies a number or literal.
 func (c *jsonCopier) scalar(b byte, u *rule) error {
-	text := []byte{b}
-	for len(text) < 128 {
+	text, all := []byte{b}, 1
+	for {
 		next, err := c.in.Peek(1)
 		if err != nil || strings.IndexByte("+-.0123456789eEtrufalsn", next[0]) < 0 {
 			break
 		}
 		b, _ := c.in.ReadByte()
-		text = append(text, b)
+		if all++; all <= longestNumber {
+			text = append(text, b)
+		}
 	}
+	number := b == '-' || b >= '0' && b <= '9'
 	switch s := string(text); {
+	case shortInteger(text), all <= longestNumber && jsonNumber().MatchString(s):
+		if u == nil || !u.number {
+			text = []byte("0")
+		}
 	case s == "null" || jsonLiteral[s] && u != nil && u.number:
 	case jsonLiteral[s]:
 		text = []byte("null")
-	case !jsonNumber().MatchString(s):
+	case number && (all > longestNumber || json.Valid(text)):
+		text = []byte("0") // of a form that no measurement has
+	default:
 		return errNotJSON
-	case u == nil || !u.number:
-		text = []byte("0")
 	}
 	return c.write(text)
+}
+
+// shortInteger says that a text is what most numbers are: some digits and nothing else.
+func shortInteger(text []byte) bool {
+	for _, b := range text {
+		if b < '0' || b > '9' {
+			return false
+		}
+	}
+	return len(text) <= 40
 }
 
 // object copies the members of an object, each by its own rule.

@@ -1,6 +1,9 @@
 package record
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestRedactedNames redacts paths, functions, events and arguments in forms that a list of what must go would miss.
 func TestRedactedNames(t *testing.T) {
@@ -61,5 +64,24 @@ func TestRedactedNames(t *testing.T) {
 		if got := c.by(NewRedactor(), c.in); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
+	}
+}
+
+// TestRedactEndsWithTheRows copies one row more than readers take of a file of lines, so that they say that there were more, and no others:
+// redacting takes longer than reading.
+func TestRedactEndsWithTheRows(t *testing.T) {
+	r := NewRedactor()
+	if r.rows != MaxRows+1 {
+		t.Errorf("%d rows are copied, want one more than %d", r.rows, MaxRows)
+	}
+	r.rows = 4
+	in := strings.Repeat("[\"gone\",12,34,5]\n[\"proc\",12,34,5,6,[\"python\",\"/home/ann/x.py\"],\"/home/ann/python\"]\n", 5)
+	var out strings.Builder
+	if err := r.document(&out, strings.NewReader(in), ruleOf(TreeName, false)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 4 || lines[1] != lines[3] || lines[0] != `["gone",12,34,5]` || strings.Contains(out.String(), "ann") {
+		t.Errorf("%d lines, want 4: %s", len(lines), out.String())
 	}
 }

@@ -67,7 +67,7 @@ func ReadSamples(r io.Reader, visit func(*SampleBatch) error) error {
 			return nil
 		}
 		size := binary.LittleEndian.Uint32(head[:])
-		if err != nil || size > maxSampleChunk {
+		if err != nil || size == 0 || size > maxSampleChunk { // an empty one is no frame: a hole in a file would be a billion of them
 			return fmt.Errorf("chunk at byte %d (%d bytes of its length): %w", offset, n, ErrSamplesDamaged)
 		}
 		if stored, err = readUpTo(r, stored[:0], int(size)); err != nil {

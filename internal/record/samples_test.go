@@ -153,3 +153,12 @@ func FuzzSamples(f *testing.F) {
 		})
 	})
 }
+
+// TestEmptyChunksAreDamage reads a hole in a file: zeros are no chunks, however many there are.
+func TestEmptyChunksAreDamage(t *testing.T) {
+	in := &Counter{R: bytes.NewReader(make([]byte, 1<<20))}
+	err := ReadSamples(in, func(*SampleBatch) error { t.Error("a batch of nothing"); return nil })
+	if !errors.Is(err, ErrSamplesDamaged) || in.N != 4 {
+		t.Errorf("read %d bytes, %v", in.N, err)
+	}
+}
