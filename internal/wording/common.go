@@ -10,6 +10,7 @@ var common = table{
 	"basis.few-steps":       "10 steps would be enough",
 	"price.repeated":        "its operators were run again under the fix",
 	"price.fitted":          "the share that a fix saves is fitted to other programs",
+	"price.wide":            "its bounds are far apart",
 	"price.guess":           "the share that a fix saves is a guess",
 	"measured.less":         "measured: {ops recorded operator} run again with {fix} take {share} less",
 	"measured.no-gain":      "measured: no gain: {ops recorded operator} run again with {fix} take {take}",

@@ -31,5 +31,8 @@ func (f *Finding) SavingConfidence() Confidence {
 		}
 		out.Why = append(out.Why, wording.Say("price.fitted"))
 	}
+	if len(out.Why) == 0 && out.Level != High {
+		out.Why = append(out.Why, wording.Say("price.wide"))
+	}
 	return out
 }
