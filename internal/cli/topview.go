@@ -112,6 +112,11 @@ func (w *topWindow) add(s *collect.LiveSample) {
 	case model.StateIdle:
 		return // threads that wait for work would hide those that do some
 	}
+	w.addPlaces(s, leaf)
+}
+
+// addPlaces counts a sample at the functions and lines of its frames; leaf is its innermost Python frame.
+func (w *topWindow) addPlaces(s *collect.LiveSample, leaf int) {
 	w.samples++
 	cpu := int64(0)
 	if s.State == model.StateCPU {

@@ -13,17 +13,6 @@ import (
 	"bottleneck/internal/view"
 )
 
-func init() {
-	register(Format{
-		Name: "csv", Suffix: ".csv", Write: writeCSV,
-		Description: "operator table (key averages) as comma-separated values, times in microseconds",
-	})
-	register(Format{
-		Name: "json", Suffix: ".json", Write: writeAveragesJSON,
-		Description: "operator table (key averages) as a JSON list, times in microseconds",
-	})
-}
-
 // averages are the rows of the operator table that the options ask for.
 func averages(s *model.Session, opt Options, format string) ([]view.TorchRow, error) {
 	var rows []view.TorchRow

@@ -12,13 +12,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "chrome", Suffix: ".json", Write: writeChrome,
-		Description: "Chrome trace (Kineto's form), for Perfetto, chrome://tracing, HTA and TensorBoard; damage repaired",
-	})
-}
-
 // writeChrome writes the traces of a session as one Chrome trace in the form of today's Kineto: an object with the
 // metadata of the first trace, then metadata rows, events and flows. Damaged inputs are whole again, because what is
 // written comes from the model and not from their text. Several ranks keep apart by process numbers; their flow ids too.

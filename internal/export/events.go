@@ -11,13 +11,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "events", Suffix: ".jsonl", Write: writeEvents,
-		Description: "torch.profiler's events(): one JSON object per event and line, in order of time, times in microseconds",
-	})
-}
-
 // writeEvents writes the event list behind the operator table, which prof.events() returns: one line per event with its
 // place in the tree. Times are microseconds from the first event of all traces, with the trace's precision.
 func writeEvents(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
@@ -106,6 +99,11 @@ func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTex
 	if stack := stackOf(events, i); len(stack) > 0 {
 		b = appendText(b, "stack", strings.Join(stack, ";"))
 	}
+	return append(appendFunctionFlags(b, e), '}')
+}
+
+// appendFunctionFlags writes the flags that are set.
+func appendFunctionFlags(b []byte, e *analyse.FunctionEvent) []byte {
 	for _, flag := range [...]struct {
 		key string
 		set bool
@@ -114,5 +112,5 @@ func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTex
 			b = strconv.AppendBool(appendKey(b, flag.key), true)
 		}
 	}
-	return append(b, '}')
+	return b
 }

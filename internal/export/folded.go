@@ -11,13 +11,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "folded", Suffix: ".folded", Write: writeFolded,
-		Description: "Python samples as folded stacks with counts, for flamegraph.pl, inferno and speedscope",
-	})
-}
-
 // foldedCharacters replaces what separates frames and lines.
 var foldedCharacters = strings.NewReplacer(";", ":", "\n", " ", "\r", " ")
 

@@ -57,17 +57,72 @@ func (e *UnavailableError) Error() string {
 	return "export --to " + e.Format + ": nothing to write: " + e.Need
 }
 
-var formats []Format
-
-// register adds a format; the files of this package call it from their init.
-func register(f Format) { formats = append(formats, f) }
+// formats are all that there is, by name: a file writes each.
+var formats = []Format{
+	{
+		Name: "chrome", Suffix: ".json", Write: writeChrome,
+		Description: "Chrome trace (Kineto's form), for Perfetto, chrome://tracing, HTA and TensorBoard; damage repaired",
+	},
+	{
+		Name: "csv", Suffix: ".csv", Write: writeCSV,
+		Description: "operator table (key averages) as comma-separated values, times in microseconds",
+	},
+	{
+		Name: "events", Suffix: ".jsonl", Write: writeEvents,
+		Description: "torch.profiler's events(): one JSON object per event and line, in order of time, times in microseconds",
+	},
+	{
+		Name: "folded", Suffix: ".folded", Write: writeFolded,
+		Description: "Python samples as folded stacks with counts, for flamegraph.pl, inferno and speedscope",
+	},
+	{
+		Name: "gecko", Suffix: ".gecko.json", Write: writeGecko,
+		Description: "Python samples for profiler.firefox.com, one track per thread",
+	},
+	{
+		Name: "html", Suffix: ".html", Write: writeHTML,
+		Description: "the page of `bottleneck view` as one file: opens without a server or a network",
+	},
+	{
+		Name: "json", Suffix: ".json", Write: writeAveragesJSON,
+		Description: "operator table (key averages) as a JSON list, times in microseconds",
+	},
+	{
+		Name: "lightning", Suffix: ".txt", Write: writeLightning,
+		Description: "a trainer's actions as Lightning's SimpleProfiler prints them, one table per rank",
+	},
+	{
+		Name: "lightning-operators", Suffix: ".txt", Write: writeLightningOperators,
+		Description: "the operators of each of a trainer's actions, in the form of Lightning's PyTorchProfiler",
+	},
+	{
+		Name: "memory-timeline", Suffix: ".json", Write: writeMemoryTimeline,
+		Description: "torch.profiler's export_memory_timeline: .json, .json.gz, .raw.json.gz or .html by the file's name",
+	},
+	{
+		Name: "pprof", Suffix: ".pb.gz", Write: writePprof,
+		Description: "Python samples for go tool pprof: samples, wall, CPU and GIL time, with labels for process, thread and state",
+	},
+	{
+		Name: "pstats", Suffix: ".prof", Write: writePstats,
+		Description: "cProfile's file, for pstats and snakeviz: exact calls, from --calls or from a trace with stacks",
+	},
+	{
+		Name: "speedscope", Suffix: ".speedscope.json", Write: writeSpeedscope,
+		Description: "Python samples for speedscope, one profile per thread, on a true time axis",
+	},
+	{
+		Name: "stacks", Suffix: ".txt", Write: writeStacks,
+		Description: "torch.profiler's export_stacks: one line per operator with its Python stack, for flamegraph.pl and speedscope",
+	},
+	{
+		Name: "tensorboard", Write: refuseStream, WriteDir: writeTensorboard,
+		Description: "directory of traces named as tensorboard_trace_handler names them, one file per trace",
+	},
+}
 
 // Formats lists all formats by name.
-func Formats() []Format {
-	all := slices.Clone(formats)
-	slices.SortFunc(all, func(a, b Format) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
+func Formats() []Format { return slices.Clone(formats) }
 
 // ErrUnknownFormat is returned by Find, wrapped with the names that exist.
 var ErrUnknownFormat = errors.New("unknown format")

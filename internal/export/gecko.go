@@ -9,13 +9,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "gecko", Suffix: ".gecko.json", Write: writeGecko,
-		Description: "Python samples for profiler.firefox.com, one track per thread",
-	})
-}
-
 // geckoVersion is the version of the raw Gecko profile format that is written (firefox-devtools/profiler,
 // docs-developer/gecko-profile-format.md).
 const geckoVersion = 27

@@ -18,13 +18,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-func init() {
-	register(Format{
-		Name: "html", Suffix: ".html", Write: writeHTML,
-		Description: "the page of `bottleneck view` as one file: opens without a server or a network",
-	})
-}
-
 // writeHTML writes the page with all its parts. Script and style stand in the file and are allowed by their hashes alone, so that
 // nothing else in it can run; the parts are compressed and are no script.
 func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {

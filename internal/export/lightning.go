@@ -10,13 +10,6 @@ import (
 	"io"
 )
 
-func init() {
-	register(Format{
-		Name: "lightning", Suffix: ".txt", Write: writeLightning,
-		Description: "a trainer's actions as Lightning's SimpleProfiler prints them, one table per rank",
-	})
-}
-
 // writeLightning writes the actions table of each process that has actions. Tables of several ranks are told apart by a
 // line above them, which Lightning does by writing a file for each.
 func writeLightning(_ context.Context, s *model.Session, w io.Writer, opt Options) error {

@@ -11,13 +11,6 @@ import (
 	"strings"
 )
 
-func init() {
-	register(Format{
-		Name: "lightning-operators", Suffix: ".txt", Write: writeLightningOperators,
-		Description: "the operators of each of a trainer's actions, in the form of Lightning's PyTorchProfiler",
-	})
-}
-
 // lightningRows is how many operators Lightning prints unless it is told otherwise.
 const lightningRows = 20
 

@@ -14,13 +14,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "memory-timeline", Suffix: ".json", Write: writeMemoryTimeline,
-		Description: "torch.profiler's export_memory_timeline: .json, .json.gz, .raw.json.gz or .html by the file's name",
-	})
-}
-
 // Categories of torch.profiler's memory timeline, in the order of its columns.
 const (
 	memParameter = iota

@@ -10,13 +10,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "pprof", Suffix: ".pb.gz", Write: writePprof,
-		Description: "Python samples for go tool pprof: samples, wall, CPU and GIL time, with labels for process, thread and state",
-	})
-}
-
 // pprofStates are the values of the label "state".
 var pprofStates = [...]string{"unknown", "cpu", "gil-wait", "blocked", "idle"}
 

@@ -10,13 +10,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "pstats", Suffix: ".prof", Write: writePstats,
-		Description: "cProfile's file, for pstats and snakeviz: exact calls, from --calls or from a trace with stacks",
-	})
-}
-
 // writePstats writes the exact calls of a session as the dict that pstats.Stats loads, in CPython's marshal format.
 // Without recorded calls they are taken from the Python rows of the traces. Several processes are added up by function.
 func writePstats(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {

@@ -9,13 +9,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "speedscope", Suffix: ".speedscope.json", Write: writeSpeedscope,
-		Description: "Python samples for speedscope, one profile per thread, on a true time axis",
-	})
-}
-
 // speedscopeSchema names the format (jlfwong/speedscope, src/lib/file-format-spec.ts).
 const speedscopeSchema = "https://www.speedscope.app/file-format-schema.json"
 

@@ -14,13 +14,6 @@ import (
 	"bottleneck/internal/view"
 )
 
-func init() {
-	register(Format{
-		Name: "stacks", Suffix: ".txt", Write: writeStacks,
-		Description: "torch.profiler's export_stacks: one line per operator with its Python stack, for flamegraph.pl and speedscope",
-	})
-}
-
 // StackMetrics are the metrics that stacks can be weighted by, in torch's words of today and of before.
 var StackMetrics = []string{
 	"self_cpu_time_total", "self_cuda_time_total", "self_device_time_total", "self_xpu_time_total", "self_privateuse1_time_total",

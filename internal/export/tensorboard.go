@@ -13,13 +13,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-func init() {
-	register(Format{
-		Name: "tensorboard", Write: refuseStream, WriteDir: writeTensorboard,
-		Description: "directory of traces named as tensorboard_trace_handler names them, one file per trace",
-	})
-}
-
 func refuseStream(context.Context, *model.Session, io.Writer, Options) error {
 	return errors.New("it is a directory of files: name it with -o")
 }

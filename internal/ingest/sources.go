@@ -38,6 +38,16 @@ var directoryFormats []DirectoryFormat
 // RegisterDirectory adds a kind of directory that Open recognises. It is called from init functions of this package.
 func RegisterDirectory(f DirectoryFormat) { directoryFormats = append(directoryFormats, f) }
 
+// wholeDirectory is a directory that is read as a whole; ok is false for others.
+func wholeDirectory(path string) (of source, ok bool) {
+	for _, format := range directoryFormats {
+		if format.Match(path) {
+			return source{path: path, directory: format.Open}, true
+		}
+	}
+	return source{}, false
+}
+
 // Bounds of what is searched below a directory or in an archive.
 const (
 	maxFiles = 1 << 20
@@ -100,14 +110,12 @@ func openFile(path string) func() (io.ReadCloser, error) {
 // directories are not followed.
 func walk(dir string) ([]source, error) {
 	var list []source
-	ofDirectory := func(path string) bool { // one that is read as a whole
-		for _, format := range directoryFormats {
-			if format.Match(path) {
-				list = append(list, source{path: path, directory: format.Open})
-				return true
-			}
+	ofDirectory := func(path string) bool {
+		whole, ok := wholeDirectory(path)
+		if ok {
+			list = append(list, whole)
 		}
-		return false
+		return ok
 	}
 	root := dir
 	if at, err := os.Lstat(dir); err == nil && at.Mode()&fs.ModeSymlink != 0 {
