@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,6 +81,7 @@ var regressions = []regression{
 		t.bottleneck(text("report", t.path("in/session")))
 		t.bottleneck(data("pack", "--redact", "-o", t.out(), t.path("in/session")))
 	}},
+	{"14,000 Python calls within each other", deepCalls},
 }
 
 func runRegression(t *try) {
@@ -194,6 +196,19 @@ func zeroDuration(t *try) {
 		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5,"args":{"External id":1,"device":0,"stream":7,"correlation":1}}]}`))
 	t.everyCommand(t.file("in/zero2.json", `{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":5,"dur":0},
 		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":5,"dur":5,"args":{"device":0,"stream":7}}]}`))
+}
+
+// deepCalls asks for everything about calls whose stacks together are longer than memory.
+func deepCalls(t *try) {
+	const deep = 14_000
+	path := t.streamed("in/deep.json", func(w io.Writer) {
+		_, _ = io.WriteString(w, `{"traceEvents": [`)
+		for i := range deep {
+			fmt.Fprintf(w, `{"ph":"X","cat":"python_function","name":"a.py(%d): f","pid":1,"tid":1,"ts":%d,"dur":%d},`+"\n", i, i, 3*deep-2*i)
+		}
+		_, _ = io.WriteString(w, goodEvent+"]}")
+	})
+	t.everyCommand(path)
 }
 
 func steeringNames(t *try) {

@@ -16,8 +16,13 @@ type stackFinder struct {
 	laneOf   map[int32]int32        // torch's internal thread number -> lane
 	backward []int32                // by row: the enclosing backward function, -1
 	names    map[model.Str]string   // names of Python calls; "" of those that torch drops
-	around   map[int32][]string     // by row of a Python call: it and those around it
+	last     int32                  // row of the Python call that was asked about last, -1 none
+	around   []string               // it and those around it, as many as were asked for
 }
+
+// MaxStackEntries bounds a stack that is shown whole. Damaged times put all calls of a thread within each other, and the stacks of 11,000
+// calls would be 1 GB; Python itself ends at 1,000 calls.
+const MaxStackEntries = 500
 
 type forwardKey struct {
 	sequence int64
@@ -26,7 +31,7 @@ type forwardKey struct {
 
 func newStackFinder(f *functions) *stackFinder {
 	s := &stackFinder{f: f, split: map[model.Str][]string{}, forward: map[forwardKey]int32{}, laneOf: map[int32]int32{},
-		names: map[model.Str]string{}, around: map[int32][]string{}}
+		names: map[model.Str]string{}, last: -1}
 	s.backward = make([]int32, len(f.rows))
 	lanes := map[int64][]int32{} // lanes on which a sequence number occurs
 	for i := range f.rows {
@@ -109,7 +114,7 @@ func (s *stackFinder) source(i int32) int32 {
 	return -1
 }
 
-// entries is the stack of a row, innermost first, cut to n entries; n < 0: all of it.
+// entries is the stack of a row, innermost first, cut to n entries. One finder is asked with one n.
 func (s *stackFinder) entries(i int32, n int) []string {
 	if i = s.source(i); i < 0 {
 		return nil
@@ -126,30 +131,26 @@ func (s *stackFinder) entries(i int32, n int) []string {
 		all = splitStack(s.f.texts.Text(d.Stack))
 		s.split[d.Stack] = all
 	}
-	if n >= 0 && n < len(all) {
+	if n < len(all) {
 		all = all[:n:n]
 	}
 	return all
 }
 
-// enclosing are the Python calls around a row. Rows inside the same call share one slice.
+// enclosing are the n Python calls around a row. Rows that follow each other inside the same call share one slice.
 func (s *stackFinder) enclosing(i int32, n int) []string {
 	at := s.call(s.f.rows[i].parent)
-	if at < 0 || n == 0 {
+	if at < 0 {
 		return nil
 	}
-	all, ok := s.around[at]
-	if !ok {
-		for at := at; at >= 0; at = s.call(s.f.rows[at].parent) {
-			all = append(all, s.names[s.f.name(&s.f.rows[at])])
+	if at != s.last {
+		s.last, s.around = at, nil
+		for ; at >= 0 && len(s.around) < n; at = s.call(s.f.rows[at].parent) {
+			s.around = append(s.around, s.names[s.f.name(&s.f.rows[at])])
 		}
-		all = all[:len(all):len(all)]
-		s.around[at] = all
+		s.around = s.around[:len(s.around):len(s.around)]
 	}
-	if n >= 0 && n < len(all) {
-		all = all[:n:n]
-	}
-	return all
+	return s.around
 }
 
 // call is the row itself or the first around it that is a Python call which torch shows; -1 if there is none.

@@ -3,6 +3,7 @@ package analyse
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -119,4 +120,26 @@ func TestEmptyTrace(t *testing.T) {
 	}
 	checkPath(t, CriticalPath(trace, s, 0, 0))
 	KeyAverages(nil, s, KeyAveragesOptions{})
+}
+
+// TestDeepStacks asks for the stacks of 12,000 Python calls within each other, as damaged times make them: each has an end, and they are
+// not all in memory together, which would be 1 GB.
+func TestDeepStacks(t *testing.T) {
+	const deep = 12_000
+	b := &builder{}
+	for i := range deep {
+		b.add("python_function", fmt.Sprintf("a.py(%d): f", i), 1, 1, float64(i), float64(3*deep-i), "")
+	}
+	trace, s := b.trace()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	events, _ := FunctionEvents(trace, s, KeyAveragesOptions{PythonFunctions: true})
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%d MB for %d events", used>>20, len(events))
+	}
+	stack := events[len(events)-1].Stack()
+	if len(stack) != MaxStackEntries || stack[0] != fmt.Sprintf("a.py(%d): f", deep-2) {
+		t.Errorf("%d entries, the first %q", len(stack), stack[:min(1, len(stack))])
+	}
 }

@@ -67,12 +67,17 @@ type FunctionEvent struct {
 	DeviceBytes      int64
 	Flops            int64
 	Shapes           model.Str // raw JSON as in the trace
-	Stack            []string  // innermost first
 	DeviceType       DeviceKind
 	IsUserAnnotation bool
 	IsPython         bool
 	IsAsync          bool
+	stacks           *stackFinder
+	row              int32
 }
+
+// Stack is the event's Python stack, innermost first, made when it is asked for: those of all events together are as long as the number of
+// events times their depth. It has MaxStackEntries entries at most.
+func (e *FunctionEvent) Stack() []string { return e.stacks.entries(e.row, MaxStackEntries) }
 
 // KeyAverages is torch.profiler's key_averages() over one or several traces of the same session: rows in first-seen
 // order, unsorted. It equals torch's own table of the same run wherever the trace holds what torch used
@@ -100,7 +105,8 @@ func FunctionEvents(t *model.Trace, s *model.Strings, opt KeyAveragesOptions) ([
 			continue
 		}
 		index[i] = int32(len(out))
-		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(f.name(row)), Start: f.start(row), Parent: -1, Group: groups[i], Stack: stacks.entries(int32(i), -1)}
+		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(f.name(row)), Start: f.start(row), Parent: -1, Group: groups[i],
+			stacks: stacks, row: int32(i)}
 		if row.parent >= 0 {
 			e.Parent = index[row.parent]
 		}

@@ -85,11 +85,11 @@ func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, st
 
 // stackOf is an event's stack, innermost first; a Python call's own is that of the calls around it.
 func stackOf(events []analyse.FunctionEvent, i int) []string {
-	if !events[i].IsPython || len(events[i].Stack) > 0 {
-		return events[i].Stack
+	stack := events[i].Stack()
+	if !events[i].IsPython || len(stack) > 0 {
+		return stack
 	}
-	var stack []string
-	for at := events[i].Parent; at >= 0; at = events[at].Parent {
+	for at := events[i].Parent; at >= 0 && len(stack) < analyse.MaxStackEntries; at = events[at].Parent {
 		if name := events[at].Name; events[at].IsPython && !hiddenFrame(name) {
 			stack = append(stack, name)
 		}
