@@ -38,8 +38,8 @@ func attackLimits(t *try) {
 	if e.hung != "" {
 		t.bad("hang", "report under "+t.what, "%s", e.hung)
 	}
-	// The Go runtime itself gives up where it gets no memory or no thread; that is not a panic of the tool's.
-	if crashed.Match(e.stderr) && !bytes.Contains(e.stderr, []byte("out of memory")) && !bytes.Contains(e.stderr, []byte("cannot allocate")) &&
+	// The Go runtime itself gives up where it gets no memory, thread or descriptor; that is not a panic of the tool's.
+	if crashed.Match(e.stderr) && !bytes.Contains(e.stderr, []byte("fatal error: runtime: ")) && !bytes.Contains(e.stderr, []byte("out of memory")) && !bytes.Contains(e.stderr, []byte("cannot allocate")) &&
 		!bytes.Contains(e.stderr, []byte("failed to ")) && !strings.Contains(string(e.stderr), "limit") {
 		t.bad("panic", "report under "+t.what, "%s", head(e.stderr, 8))
 	}

@@ -82,6 +82,8 @@ var regressions = []regression{
 		t.bottleneck(data("pack", "--redact", "-o", t.out(), t.path("in/session")))
 	}},
 	{"14,000 Python calls within each other", deepCalls},
+	{"a tar of 30,000 members", func(t *try) { t.bombOf("a tar of 30,000 members") }},
+	{"operators that share one correlation", func(t *try) { t.bombOf("operators that share one correlation") }},
 }
 
 func runRegression(t *try) {

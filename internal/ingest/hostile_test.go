@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"bottleneck/internal/kineto"
 	"bottleneck/internal/model"
 	"bottleneck/internal/record"
 )
@@ -206,5 +207,28 @@ func TestSessionLinksAndPipes(t *testing.T) {
 				t.Errorf("%s is a %s: it is not said: %s", name, kind, said(s))
 			}
 		}
+	}
+}
+
+// TestTracesOfAnArchiveKeepNoText reads many small traces that wait to be added, as those of a tar archive do: what they hold is their
+// columns, not the memory that their text went through.
+func TestTracesOfAnArchiveKeepNoText(t *testing.T) {
+	const traces = 1000
+	var waiting []*builder
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range traces {
+		b := newBuilder(kineto.NewScanner(strings.NewReader(`{"traceEvents": [`+fine+`]}`)), TraceOptions{})
+		if err := b.read("x"); err != nil {
+			t.Fatal(err)
+		}
+		waiting = append(waiting, b)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(waiting)
+	if each := int64(after.HeapAlloc-before.HeapAlloc) / traces; each > 128<<10 {
+		t.Errorf("each holds %d kB", each>>10)
 	}
 }

@@ -84,6 +84,7 @@ func (b *builder) read(name string) error {
 		}
 	}
 	b.open = nil
+	b.scan.Release() // an archive may hold thousands of traces, which are added to the session together
 	b.finish()
 	return nil
 }

@@ -148,14 +148,15 @@ func (c *launches) find(correlation int64, start model.Time) model.EventID {
 		}
 		return model.NoEvent
 	}
-	i, _ := slices.BinarySearchFunc(c.list, correlation, func(l launch, want int64) int { return cmp.Compare(l.correlation, want) })
-	best := model.NoEvent
-	for ; i < len(c.list) && c.list[i].correlation == correlation; i++ {
-		if best == model.NoEvent || c.list[i].start <= start {
-			best = c.list[i].id
+	behind, _ := slices.BinarySearchFunc(c.list, launch{correlation: correlation, start: start}, func(l, want launch) int {
+		return cmp.Or(cmp.Compare(l.correlation, want.correlation), cmp.Compare(l.start, want.start), -1)
+	})
+	for _, i := range [2]int{behind - 1, behind} {
+		if i >= 0 && i < len(c.list) && c.list[i].correlation == correlation {
+			return c.list[i].id
 		}
 	}
-	return best
+	return model.NoEvent
 }
 
 // farSkew is how much earlier than its launch a device row may begin and still be taken for its work: residual skew of

@@ -55,6 +55,10 @@ func (b *builder) runPieces() {
 		b.run()
 		return
 	}
+	if rest, all := b.scan.Rest(); all && rest <= b.pieceSize {
+		b.run() // one piece: not worth the memory of several
+		return
+	}
 	c := b.scan.Pieces(b.pieceSize)
 	p := &pipeline{cut: c, free: make(chan *piece, readers+2), order: make(chan *piece, readers+2), jobs: make(chan *piece, readers+2), quit: make(chan struct{})}
 	for range cap(p.free) {

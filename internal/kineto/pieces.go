@@ -17,6 +17,9 @@ func (s *Scanner) Start() bool {
 	return s.state == inEvents
 }
 
+// Rest is how much text was read and not scanned yet, and whether that is all there is.
+func (s *Scanner) Rest() (bytes int, all bool) { return len(s.buf) - s.p, s.final }
+
 // Piece makes the scanner read a piece of an array of events that begins at an offset of the whole text. Texts and
 // layouts of earlier pieces stay. Next returns false at the end of the piece and before anything that is not a whole
 // event; Offset says where that was. What was read up to there is what a scanner of the whole text reads.

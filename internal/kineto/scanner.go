@@ -82,6 +82,9 @@ func (s *Scanner) Err() error { return s.err }
 // Offset is how far the scanner has come in the text.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.p) }
 
+// Release gives back the memory of the text that was read last; Names and JSON stay. Nothing more can be read.
+func (s *Scanner) Release() { s.base, s.p, s.buf, s.r, s.final = s.Offset(), 0, nil, nil, true }
+
 // Next reads the next event into e. It returns false at the end of the text.
 func (s *Scanner) Next(e *Event) bool {
 	for {
