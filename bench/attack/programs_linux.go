@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,7 +26,7 @@ var hard = []struct{ name, text string }{
 	{"is killed by itself", "import os, signal\nprint('ran', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"},
 	{"aborts", "import os\nprint('ran', flush=True)\nos.abort()\n"},
 	{"reads address zero", "import ctypes\nprint('ran', flush=True)\nctypes.string_at(0)\n"},
-	{"stops and goes on", "import os, signal, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import os, time, signal; time.sleep(0.4); os.kill(%d, signal.SIGCONT)' % os.getpid()])\nos.kill(os.getpid(), signal.SIGSTOP)\nprint('ran'); os._exit(6)\n"},
+	{"stops and goes on", "import os, signal, subprocess, sys\np = subprocess.Popen([sys.executable, '-c', 'import os, time, signal; time.sleep(0.4); os.kill(%d, signal.SIGCONT)' % os.getpid()])\nos.kill(os.getpid(), signal.SIGSTOP)\nprint('ran'); os._exit(6)\n"},
 	{"overflows its stack", "import sys\ndef f(): f()\ntry: f()\nexcept RecursionError: print('deep')\nsys.exit(6)\n"},
 	{"stacks 20,000 deep", "import sys, threading\nsys.setrecursionlimit(30000); threading.stack_size(256 << 20)\ndef f(n): return n and f(n - 1)\nt = threading.Thread(target=f, args=(20000,)); t.start(); t.join(); print('ran'); sys.exit(6)\n"},
 	{"forks 60 children", "import os\nfor i in range(60):\n    if not os.fork(): os._exit(i % 7)\nprint(sum(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(60))); raise SystemExit(6)\n"},
@@ -37,7 +38,7 @@ var hard = []struct{ name, text string }{
 	{"is its own profiler", "import sys\nn = 0\ndef t(*a):\n    global n; n += 1\nsys.setprofile(t)\nfor _ in range(100): (lambda: 1)()\nsys.setprofile(None); print(n); sys.exit(6)\n"},
 	{"profiles itself", "import cProfile, pstats, io, sys\np = cProfile.Profile(); p.enable(); sorted(range(99)); p.disable()\ns = io.StringIO(); pstats.Stats(p, stream=s).print_stats(); print('sorted' in s.getvalue()); sys.exit(6)\n"},
 	{"lists its imports", "import sys\nprint([type(f).__name__ if not isinstance(f, type) else f.__name__ for f in sys.meta_path], len(sys.path_hooks)); sys.exit(6)\n"},
-	{"lists its modules and threads", "import sys, threading\nprint(sorted(m for m in sys.modules if 'bneck' in m.lower() or 'bottleneck' in m.lower()), threading.active_count()); sys.exit(6)\n"},
+	{"lists its threads", "import os, sys, threading\nprint(threading.active_count(), len(os.listdir('/proc/self/task'))); sys.exit(6)\n"},
 	{"has modules of its own named like the library's", "import json2 as j\nprint(j.x); raise SystemExit(6)\n"},
 	{"lists its signals", "import signal\nprint([(s.name, str(signal.getsignal(s))) for s in signal.Signals if signal.getsignal(s) not in (0, 1)], signal.pthread_sigmask(0, [])); raise SystemExit(6)\n"},
 	{"sets every signal", "import os, signal\ng = []\nfor s in (1, 2, 10, 12, 14, 15, 17, 23, 27, 28): signal.signal(s, lambda n, f: g.append(n))\nfor s in (1, 2, 10, 12, 14, 15, 23, 27, 28): os.kill(os.getpid(), s)\nprint(g); raise SystemExit(6)\n"},
@@ -73,6 +74,9 @@ func attackProgram(t *try) {
 		}
 	}
 	options := [][]string{{}, {}, {"--calls"}, {"--native"}, {"--native=stop"}, {"--no-sample"}, {"--rate", "1000"}}[(t.number/len(hard)+t.number)%7]
+	if slices.Contains(options, "--calls") && p.name == "is its own profiler" {
+		options = nil // before Python 3.12 it would see an event of the agent's, as the manual says
+	}
 	form := []string{script}
 	if t.number >= len(hard) && t.rng.IntN(3) == 0 {
 		form = append(pick(t.rng, []string{"-X", "dev"}, []string{"-B"}, []string{"-u"}, []string{"-W", "ignore"}, []string{"-O"}), script)
