@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/wording"
@@ -15,6 +16,10 @@ import (
 
 // sentence matches a literal that only a person would read: three words in a row.
 var sentence = regexp.MustCompile(`[A-Za-z,;]{2,} [A-Za-z]+ [a-z]{2,}`)
+
+// textID matches what is a text's id, also where it is chosen before it is said.
+var textID = regexp.MustCompile(`^(input|io|compile|launch|python|gc|gil|machine|threads|comm|straggler|warmup|nodemand|sync|copy|layout|alloc|memory|precision|` +
+	`compute|traced|basis|price|measured|growth|event-loop|share-of|side|common)\.[a-z-]+$`)
 
 // notSaid are literals of several words that are no text of a finding's: what is looked for in names and messages.
 var notSaid = regexp.MustCompile(`^(rule %s: internal error: %v)$`)
@@ -34,6 +39,11 @@ func TestNoWordsInRules(t *testing.T) {
 				if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
 					return false
 				}
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Say" {
+					if id, ok := n.Args[0].(*ast.BasicLit); ok && templates[strings.Trim(id.Value, `"`)] == "" {
+						t.Errorf("%s: no table has %s", fset.Position(n.Pos()), id.Value)
+					}
+				}
 			case *ast.BasicLit:
 				if n.Kind != token.STRING {
 					return true
@@ -41,6 +51,9 @@ func TestNoWordsInRules(t *testing.T) {
 				text, _ := strconv.Unquote(n.Value)
 				if _, ok := templates[text]; ok {
 					said[text] = true
+				}
+				if textID.MatchString(text) && templates[text] == "" {
+					t.Errorf("%s: no table has %q", fset.Position(n.Pos()), text)
 				}
 				if sentence.MatchString(text) && !notSaid.MatchString(text) {
 					t.Errorf("%s: words: %s", fset.Position(n.Pos()), n.Value)

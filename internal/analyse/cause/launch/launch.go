@@ -172,7 +172,7 @@ func textsOf(site *launchSite) launchTexts {
 
 // launchWords says what is called too often and what would end it.
 func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
-	share := wording.Say("common.share", wording.Share("share", f.Share), c.Said())
+	share := wording.Say("share-of.each", wording.Share("share", f.Share), c.Said())
 	if !c.B.PerStep {
 		share = wording.Say("launch.share-run", wording.Share("share", f.Share))
 	}
