@@ -7,8 +7,11 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,7 +30,10 @@ var (
 	forward = testkit.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward"))
 )
 
-// find runs all rules and checks what holds for every program: the account closes and no time is claimed twice.
+// unfilled matches a place of a template that got no fact.
+var unfilled = regexp.MustCompile(`\{[a-z][a-z -|]*\}`)
+
+// find runs all rules and checks what holds for every program: the account closes, no time is claimed twice, and each text is whole.
 func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 	t.Helper()
 	b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
@@ -42,6 +48,14 @@ func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
 		t.Errorf("parts sum to %v ns of %v", sum, b.Total)
 	}
 	res := cause.Find(facts.NewFacts(p.S, b))
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		for _, text := range slices.Concat([]wording.Text{f.Title}, f.Evidence, f.Fix.Advice, f.Caveat, f.Confidence.Why) {
+			if said := text.String(); unfilled.MatchString(said) || said == text.ID {
+				t.Errorf("%s says %q, which lacks a fact or its template", text.ID, said)
+			}
+		}
+	}
 	saved := 0.0
 	for _, f := range res.Findings {
 		if f.Run.Low > f.Run.Mid || f.Run.Mid > f.Run.High {
