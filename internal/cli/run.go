@@ -85,8 +85,14 @@ func (l *launch) run(ctx context.Context) error {
 	}
 	l.report.fixes.python = l.command.Interpreter
 	env := os.Environ()
+	signals := collect.TakeSignals()
 	if os.Getenv(collect.EnvSession) == "" { // else the outer run measures this program too
+		asked := signals.WhilePreparing(collect.EndBySignal)
 		l.session, err = openSession(l.app, l.opt, l.target, l.command)
+		if number := asked(); number != 0 {
+			l.session.abandon()
+			return l.endBy(number, collect.SignalStatus(number))
+		}
 		var other *record.OtherJobError
 		var others *othersError
 		if errors.As(err, &other) || errors.As(err, &others) {
@@ -98,7 +104,7 @@ func (l *launch) run(ctx context.Context) error {
 		env = l.session.environ(env, l.opt)
 	}
 	l.program, err = collect.Start(collect.Spec{Command: l.command, Env: env, Stdin: l.stdin, Stdout: l.stdout,
-		Stderr: l.stderr, Grace: grace, OnGrace: l.interim})
+		Stderr: l.stderr, Grace: grace, OnGrace: l.interim, Signals: signals})
 	if err != nil {
 		l.session.abandon()
 		if collect.Lacking(err) {
@@ -178,11 +184,16 @@ func (l *launch) show(ctx context.Context, ended bool) error {
 
 // endAs makes this process end as the program did.
 func (l *launch) endAs(outcome collect.Outcome) error {
-	if outcome.Number > 0 {
-		l.afterwards = func() { collect.EndBySignal(outcome.Number) }
+	return l.endBy(outcome.Number, outcome.Code)
+}
+
+// endBy ends by a signal, 0 for none, or with a status where that is impossible.
+func (l *launch) endBy(signal, status int) error {
+	if signal > 0 {
+		l.afterwards = func() { collect.EndBySignal(signal) }
 	}
-	if outcome.Code != 0 {
-		return &exitError{code: outcome.Code}
+	if status != 0 {
+		return &exitError{code: status}
 	}
 	return nil
 }

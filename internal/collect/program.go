@@ -21,13 +21,15 @@ type Spec struct {
 	// while the program goes on, at most once.
 	Grace   time.Duration
 	OnGrace func()
+	// Signals are those that the launcher has taken before; nil where it has not.
+	Signals *Signals
 }
 
 // Program is a started program.
 type Program struct {
 	spec    Spec
 	cmd     *exec.Cmd
-	signals *signalRelay
+	signals *Signals
 	// Started is when it was started.
 	Started time.Time
 }
@@ -48,7 +50,10 @@ func Start(spec Spec) (*Program, error) {
 		Stdin: spec.Stdin, Stdout: spec.Stdout, Stderr: spec.Stderr}
 	// Only where a stream is not a file (tests): daemons that keep it open must not keep us waiting.
 	cmd.WaitDelay = 200 * time.Millisecond
-	p := &Program{spec: spec, cmd: cmd, signals: newSignalRelay()}
+	p := &Program{spec: spec, cmd: cmd, signals: spec.Signals}
+	if p.signals == nil {
+		p.signals = TakeSignals()
+	}
 	if err := cmd.Start(); err != nil {
 		p.signals.stop()
 		return nil, startError(spec.Command.Path, err)
@@ -112,6 +117,9 @@ func (p *Program) relay(ctx context.Context, done <-chan struct{}) {
 		}
 	}
 }
+
+// SignalStatus is the status that a shell gives for a program that a signal has ended.
+func SignalStatus(number int) int { return 128 + number }
 
 func outcome(state *os.ProcessState) Outcome {
 	if state == nil {

@@ -8,21 +8,22 @@ import (
 	"strconv"
 )
 
-// signalRelay receives Ctrl-C while the program runs; the console delivers it to the program by itself.
-type signalRelay struct {
+// Signals receives Ctrl-C while the program runs, and shortly before; the console delivers it to the program by itself.
+type Signals struct {
 	incoming   chan os.Signal
 	interrupts int
 }
 
-func newSignalRelay() *signalRelay {
-	r := &signalRelay{incoming: make(chan os.Signal, 16)}
+// TakeSignals starts receiving.
+func TakeSignals() *Signals {
+	r := &Signals{incoming: make(chan os.Signal, 16)}
 	signal.Notify(r.incoming, os.Interrupt)
 	return r
 }
 
-func (r *signalRelay) stop() { signal.Stop(r.incoming) }
+func (r *Signals) stop() { signal.Stop(r.incoming) }
 
-func (r *signalRelay) handle(_ os.Signal, program *os.Process) reaction {
+func (r *Signals) handle(_ os.Signal, program *os.Process) reaction {
 	r.interrupts++
 	if r.interrupts > 2 {
 		_ = program.Kill()
@@ -30,7 +31,7 @@ func (r *signalRelay) handle(_ os.Signal, program *os.Process) reaction {
 	return nothingMore
 }
 
-func (r *signalRelay) terminate(program *os.Process) { _ = program.Kill() }
+func (r *Signals) terminate(program *os.Process) { _ = program.Kill() }
 
 func describeEnd(*os.ProcessState, *Outcome) {}
 

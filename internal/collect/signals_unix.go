@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalRelay receives the launcher's signals while the program runs.
-type signalRelay struct {
+// Signals receives the launcher's signals while the program runs, and shortly before.
+type Signals struct {
 	incoming   chan os.Signal
 	unused     chan os.Signal
 	interrupts int
 }
 
-// newSignalRelay starts receiving. Signals that the launcher was started to ignore (nohup, a background job) stay
+// TakeSignals starts receiving. Signals that the launcher was started to ignore (nohup, a background job) stay
 // ignored, so that the program inherits that.
-func newSignalRelay() *signalRelay {
-	r := &signalRelay{incoming: make(chan os.Signal, 16), unused: make(chan os.Signal, 1)}
+func TakeSignals() *Signals {
+	r := &Signals{incoming: make(chan os.Signal, 16), unused: make(chan os.Signal, 1)}
 	for _, sig := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2} {
 		if !signal.Ignored(sig) {
 			signal.Notify(r.incoming, sig)
@@ -35,11 +35,11 @@ func newSignalRelay() *signalRelay {
 	return r
 }
 
-func (r *signalRelay) stop() { signal.Stop(r.incoming) }
+func (r *Signals) stop() { signal.Stop(r.incoming) }
 
 // handle passes a signal on to the program where the program does not get it by itself. SIGINT and SIGQUIT from a
 // terminal go to its whole foreground group; everything else was sent to the launcher alone, as far as we can know.
-func (r *signalRelay) handle(sig os.Signal, program *os.Process) reaction {
+func (r *Signals) handle(sig os.Signal, program *os.Process) reaction {
 	switch sig {
 	case unix.SIGINT:
 		r.interrupts++
@@ -66,7 +66,7 @@ func (r *signalRelay) handle(sig os.Signal, program *os.Process) reaction {
 	return nothingMore
 }
 
-func (r *signalRelay) terminate(program *os.Process) { _ = program.Signal(unix.SIGTERM) }
+func (r *Signals) terminate(program *os.Process) { _ = program.Signal(unix.SIGTERM) }
 
 // fromTerminal says whether a SIGINT can have come from the terminal: only then does the launcher's group, which is the
 // program's, own it.
@@ -84,7 +84,7 @@ func fromTerminal() bool {
 func describeEnd(state *os.ProcessState, out *Outcome) {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		out.Number = int(ws.Signal())
-		out.Code = 128 + out.Number
+		out.Code = SignalStatus(out.Number)
 		out.Signal = SignalName(out.Number)
 	}
 	if ru, ok := state.SysUsage().(*syscall.Rusage); ok {
