@@ -43,6 +43,8 @@ type expect struct {
 	// nothing is priced.
 	SHM  int
 	Ends bool
+	// Unpriced is a cause that costs no time of this run: nothing is priced.
+	Unpriced bool
 	// Before runs the cured program once before it is measured: what it keeps for later runs is there then.
 	Before bool
 	// Trace is a recorded trace below the folder of real traces, in place of programs.

@@ -151,7 +151,7 @@ func (r *runner) measure(ctx context.Context, o *outcome) error {
 		}
 	}
 	repeats := r.repeats
-	if r.c.expect.Ends {
+	if r.c.expect.Ends || r.c.expect.Unpriced {
 		repeats = 0
 	}
 	fewest := min(fewestRepeats, repeats)

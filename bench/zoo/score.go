@@ -150,7 +150,7 @@ func (o *outcome) held() int {
 // quiet says that the fixed program's report no longer has the cause above a tenth of the step, or at all where it ended the program.
 func (o *outcome) quiet() bool {
 	return !slices.ContainsFunc(o.fixed.Findings, func(f finding) bool {
-		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) && (o.expect.Ends || f.Saving != nil && f.Share > max(quietShare, o.expect.Left))
+		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) && (o.expect.Ends || o.expect.Unpriced || f.Saving != nil && f.Share > max(quietShare, o.expect.Left))
 	})
 }
 

@@ -150,7 +150,7 @@ func (s *Sampler) loop(ctx context.Context) {
 	} // else the thread ends with this goroutine, and the kernel lets go whatever it may still hold
 	begin := threadCPU()
 	next := s.start
-	nextScan, nextCut := int64(0), s.start+int64(cutEvery)
+	nextScan, nextUsage, nextCut := int64(0), int64(0), s.start+int64(cutEvery)
 	for !s.stop.Load() && ctx.Err() == nil {
 		now := monotonic()
 		if now >= nextScan || s.tree.hurry {
@@ -160,6 +160,9 @@ func (s *Sampler) loop(ctx context.Context) {
 			if s.tree.over {
 				break
 			}
+		}
+		if now >= nextUsage {
+			nextUsage = s.tree.noteUsage(now)
 		}
 		s.tree.sample()
 		s.wakes.Add(1)

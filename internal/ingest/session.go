@@ -47,6 +47,7 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	}
 	r.devices()
 	r.samples(launchers)
+	r.usage(launchers)
 	cleanPaths(s, r.added())
 	r.environment()
 	r.run()

@@ -22,10 +22,12 @@ type Stat struct {
 	State      byte  // R, S, D, Z, …
 	Session    int   // session id
 	StartTicks int64 // since boot
-	UserTicks  int64 // CPU time in clock ticks, all threads
-	SysTicks   int64
-	Threads    int
-	RSSPages   int64
+	// MinorFaults and MajorFaults are pages given, and pages read, since the start.
+	MinorFaults, MajorFaults int64
+	UserTicks                int64 // CPU time in clock ticks, all threads
+	SysTicks                 int64
+	Threads                  int
+	RSSPages                 int64
 }
 
 // ReadStat reads /proc/PID/stat.
@@ -54,7 +56,7 @@ func parseStat(b []byte) (Stat, bool) {
 	}
 	num := func(i int) int64 { v, _ := strconv.ParseInt(f[i], 10, 64); return v }
 	return Stat{PID: pid, Comm: string(b[open+1 : end]), State: f[0][0], PPID: int(num(1)), Session: int(num(3)),
-		UserTicks: num(11), SysTicks: num(12), Threads: int(num(17)), StartTicks: num(19), RSSPages: num(21)}, true
+		MinorFaults: num(7), MajorFaults: num(9), UserTicks: num(11), SysTicks: num(12), Threads: int(num(17)), StartTicks: num(19), RSSPages: num(21)}, true
 }
 
 // PIDs lists the processes there are now, into buf.

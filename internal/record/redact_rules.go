@@ -198,8 +198,8 @@ var (
 	}))
 	treeRows = map[string]*rule{
 		"clock": list(texts(keep), number), "gone": list(texts(keep), number),
-		"proc":    list(texts(keep), number, number, number, number, args, filePath),
-		"limits":  list(texts(keep), number, numbersOnly),
+		"proc":   list(texts(keep), number, number, number, number, args, filePath),
+		"limits": list(texts(keep), number, numbersOnly), "use": list(texts(keep), number),
 		"sampler": list(texts(keep), number, numbersOnly),
 	}
 	numbersOnly = &rule{other: number, key: matching(`[a-z][a-z_]{0,40}`, "key")}

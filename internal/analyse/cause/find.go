@@ -45,6 +45,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Machine, machine.FindSHM},
 		{finding.Machine, machine.FindGPUMachine},
 		{finding.Warmup, timed.FindWarmup},
+		{finding.MemoryGrowth, memory.FindGrowth},
 	}
 }
 

@@ -30,6 +30,8 @@ const (
 	Layout      = "layout"
 	MemoryBound = "memory-bound"
 	NoDemand    = "no-demand"
+
+	MemoryGrowth = "memory-growth"
 )
 
 // Finding is one cause with its place, its evidence and what removing it would save.
@@ -50,6 +52,8 @@ type Finding struct {
 	InOrder *Ordered
 	// Stops marks what ends the program or lets it hang; it comes first, and has no saving.
 	Stops bool
+	// Later marks what will end the program, but not soon: it stands behind what saves time.
+	Later bool
 	// Healthy marks the statement that nothing is wrong; it has no saving.
 	Healthy bool
 	// Booked is the time that was booked for the finding, by part of the account (ns over the accounted windows).

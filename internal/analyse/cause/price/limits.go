@@ -31,6 +31,10 @@ const (
 	GrowthSure   = 3.5  // mathematics: standard deviations of the counts of samples, of hundreds of places one by chance in ten runs
 	GrowthRises  = 1.2  // guess: each third of the steps over the one before
 
+	GrowthNumbers = 4 << 10       // guess: bytes per step that a program's own kept numbers take at most
+	GrowthHorizon = 7 * 24 * 3600 // guess: seconds until memory ends beyond which nobody waits for it
+	GrowthSoon    = 3600          // guess: seconds until memory ends from which that comes before any saving
+
 	BesideShare   = 0.10 // guess: of the step
 	BesideRare    = 0.30 // guess: of the loop's time, for validations that only few of the steps make
 	BesideTracked = 0.2  // guess: of a place's traced samples that may lie at operators that a gradient needs

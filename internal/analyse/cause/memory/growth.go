@@ -1,0 +1,120 @@
+package memory
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/usage"
+	"bottleneck/internal/wording"
+	"path"
+	"strings"
+)
+
+// FindGrowth names a process whose memory grows at each step, where a statement is seen that keeps something each time. It saves no time:
+// the program ends when the memory does.
+func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+	g, ok := usage.GrowthOf(c.P)
+	if !ok {
+		return nil
+	}
+	kept := keptAtEachStep(c, g.PerStep)
+	end := memoryEnd(c, &g)
+	if len(kept) == 0 || end.known && end.seconds > price.GrowthHorizon {
+		return nil
+	}
+	k := &kept[0]
+	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryGrowth, Sub: keptSub[k.What], Where: finding.Nowhere(), Stops: true, OfRun: true}, nil)
+	f.Later = !end.known || end.seconds > price.GrowthSoon
+	f.Where.File, f.Where.Line, f.Where.Source = k.File, int(k.Line), c.Source(k.File, int(k.Line))
+	f.Title = wording.Say("growth.title", wording.Size("size", g.PerStep))
+	f.Evidence = append([]wording.Text{wording.Say("growth.seen", wording.Size("bytes", float64(g.Bytes)), wording.Count("steps", int(g.Steps)),
+		wording.Size("held", float64(g.Held)))}, end.text...)
+	for _, other := range kept[1:min(len(kept), 1+maxOthersKept)] {
+		f.Evidence = append(f.Evidence, wording.Say("growth.other", wording.Named("target", other.Target),
+			wording.Named("at", finding.Place(finding.Where{File: other.File, Line: int(other.Line)}))))
+	}
+	f.Fix.Advice = []wording.Text{wording.Say(keptFix[k.What], wording.Named("target", k.Target))}
+	if line, becomes := detached(c, k); becomes != "" {
+		f.Fix.Action.Edit(line, becomes)
+	}
+	f.Caveat = []wording.Text{wording.Say("growth.caveat")}
+	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("growth.basis")}}
+	if len(kept) > 1 && kept[1].What == k.What {
+		f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say("growth.basis-several", wording.Count("n", len(kept)))}}
+	}
+	return []finding.Draft{f}
+}
+
+// maxOthersKept is how many further places are named.
+const maxOthersKept = 2
+
+// keptSub names what is kept, keptFix the text of what to do about it.
+var (
+	keptSub = map[pysource.Keeping]string{pysource.Graph: "graph", pysource.Hook: "hook", pysource.Objects: "objects", pysource.Results: "cache",
+		pysource.Numbers: "numbers"}
+	keptFix = map[pysource.Keeping]string{pysource.Graph: "growth.fix-graph", pysource.Hook: "growth.fix-hook", pysource.Objects: "growth.fix-objects",
+		pysource.Results: "growth.fix-cache", pysource.Numbers: "growth.fix-numbers"}
+)
+
+// keptAtEachStep are the statements that keep something at each step, what keeps most first. Numbers are left out where more grows than
+// they can be.
+func keptAtEachStep(c *facts.Facts, perStep float64) (out []pysource.Kept) {
+	ran := map[string][]pysource.Ran{}
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *analyse.Attributed) bool { return true }) {
+		for _, fr := range ch.Frames {
+			file := c.Text(fr.File)
+			ran[file] = append(ran[file], pysource.Ran{Line: fr.Line, Drives: c.Drivers[facts.KeyOf(&fr)]})
+		}
+	}
+	sources := map[string][]string{}
+	for file, source := range c.S.Sources {
+		if source != nil && analyse.ClassifyFile(file) == analyse.FileUser {
+			sources[file] = source.Lines
+		}
+	}
+	for _, k := range pysource.KeptIn(sources, ran) {
+		if k.What != pysource.Numbers || perStep <= price.GrowthNumbers {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// ending says when memory ends at the rate at which it grows.
+type ending struct {
+	known   bool
+	seconds float64
+	text    []wording.Text
+}
+
+// memoryEnd sets what the processes of the program hold against what the machine, or the container, has.
+func memoryEnd(c *facts.Facts, g *usage.Growth) ending {
+	limit := c.S.Environment.MemoryBytes
+	if limit == nil || *limit <= 0 {
+		return ending{}
+	}
+	held := int64(0)
+	for _, p := range c.S.Processes {
+		if n := len(p.Usage); n > 0 && p.Host == c.P.Host && p.Role != "worker" { // workers share their parent's memory, which counts once
+			held += p.Usage[n-1].Private()
+		}
+	}
+	left := max(float64(*limit-held), 0) / float64(max(facts.LocalRanks(c), 1))
+	e := ending{known: true, seconds: left / g.PerSecond}
+	e.text = []wording.Text{wording.Say("growth.end", wording.Size("limit", float64(*limit)), wording.Count("steps", int(left/g.PerStep)),
+		wording.Time("time", e.seconds*1e9))}
+	return e
+}
+
+// detached is the user's line with what it keeps cut off from its graph, "" where more than a name is kept.
+func detached(c *facts.Facts, k *pysource.Kept) (line finding.UserLine, becomes string) {
+	name := pysource.OnlyName(k)
+	text := c.Source(k.File, int(k.Line))
+	if k.What != pysource.Graph || name == "" || strings.Count(text, name) < 1 || path.Ext(k.File) != ".py" {
+		return line, ""
+	}
+	at := strings.LastIndex(text, name)
+	return finding.UserLine{File: k.File, Line: int(k.Line), Text: text}, text[:at] + name + ".detach()" + text[at+len(name):]
+}

@@ -1,0 +1,106 @@
+package cause_test
+
+import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"strings"
+	"testing"
+)
+
+// growing is a program of 300 steps of 100 ms that computes, holds so many MiB more after each, and has the given statement in its loop. The machine
+// has so many GiB.
+func growing(perStep float64, statement string, limit int64) *testkit.Program {
+	p := testkit.NewProgram()
+	p.Steps(300, model.PhaseBaseline, testkit.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+		testkit.Native(40, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")))
+	for at := testkit.Epoch; at < p.T; at += 250e6 {
+		p.P.Usage = append(p.P.Usage, model.Usage{At: at, Anonymous: 400<<20 + int64(perStep*float64(at-testkit.Epoch)/100e6*(1<<20))})
+	}
+	lines := make([]string, 50)
+	lines[29], lines[30], lines[37] = "def train(model, data):", "    total, kept = 0, []", "    for x in data:"
+	lines[39], lines[40], lines[41] = "        loss = model(x).sum()", "        loss.backward()", "        "+statement
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+	limit <<= 30
+	p.S.Environment.MemoryBytes = &limit
+	return p
+}
+
+func growth(t *testing.T, p *testkit.Program) (*finding.Finding, int) {
+	t.Helper()
+	res, _ := find(t, p)
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Cause == finding.MemoryGrowth {
+			return f, i
+		}
+	}
+	return nil, -1
+}
+
+func TestMemoryGrowth(t *testing.T) {
+	for name, c := range map[string]struct {
+		perStep   float64
+		statement string
+		limit     int64
+		sub       string // "" for no finding
+		says      string
+	}{
+		"a loss with its graph":              {0.2, "total += loss", 24, "graph", "205 KiB"},
+		"a list":                             {0.2, "kept.append(x)", 24, "objects", "kept"},
+		"nothing grows":                      {0, "kept.append(x)", 24, "", ""},
+		"grows, and no statement keeps it":   {0.2, "print(loss.item())", 24, "", ""},
+		"numbers cannot be so much":          {0.2, "kept.append(loss.item())", 24, "", ""},
+		"memory that lasts for months":       {0.1, "kept.append(x)", 1 << 20, "", ""},
+		"where the machine's is not known":   {0.2, "kept.append(x)", 0, "objects", "kept"},
+		"a hook":                             {0.2, "model.register_forward_hook(print)", 24, "hook", "register_forward_hook"},
+		"what is kept elsewhere in the file": {0.2, "pass", 24, "", ""},
+	} {
+		p := growing(c.perStep, c.statement, c.limit)
+		f, _ := growth(t, p)
+		if (f != nil) != (c.sub != "") {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if f == nil || c.sub == "" {
+			continue
+		}
+		said := f.Title.String() + f.Fix.Advice[0].String()
+		if f.Sub != c.sub || f.Where.Line != 42 || !strings.Contains(said, c.says) || f.Confidence.Level != finding.Medium {
+			t.Errorf("%s: %s at %d: %s; %s", name, f.Sub, f.Where.Line, said, f.Confidence.Level)
+		}
+	}
+}
+
+// A loss that a name stands for is cut off by an edit of its line.
+func TestMemoryGrowthEditsTheLine(t *testing.T) {
+	f, _ := growth(t, growing(0.2, "total += loss", 24))
+	if f == nil || f.Fix.Action.Kind != finding.EditLine || strings.TrimSpace(f.Fix.Action.New) != "total += loss.detach()" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What ends the program within the hour comes first, what ends it later stands behind what saves time.
+func TestMemoryGrowthRanks(t *testing.T) {
+	slow := func(perStep float64) *testkit.Program {
+		p := growing(perStep, "total += loss", 24)
+		other := testkit.NewProgram()
+		other.Steps(300, model.PhaseBaseline, testkit.Native(40, module, loop(41), torchFrame("nn/modules/linear.py", "forward")), testkit.Python(60, module, loop(40), user("slow", 3, 4)))
+		other.P.Usage, other.S.Sources, other.S.Environment.MemoryBytes = p.P.Usage, p.S.Sources, p.S.Environment.MemoryBytes
+		return other
+	}
+	if f, at := growth(t, slow(0.2)); f == nil || at == 0 {
+		t.Errorf("memory for hours: at %d, %+v", at, f)
+	}
+	if f, at := growth(t, slow(20)); f == nil || at != 0 {
+		t.Errorf("memory for minutes: at %d, %+v", at, f)
+	}
+}
+
+// Another statement that keeps something makes the place less sure, and is named.
+func TestMemoryGrowthWithSeveralPlaces(t *testing.T) {
+	p := growing(0.2, "total += loss", 24)
+	p.S.Sources["/home/u/train.py"].Lines[42] = "        kept.append(loss)"
+	f, _ := growth(t, p)
+	if f == nil || f.Confidence.Level != finding.Low || !strings.Contains(f.Evidence[len(f.Evidence)-1].String(), "train.py:43") {
+		t.Errorf("%+v", f)
+	}
+}

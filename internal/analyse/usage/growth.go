@@ -1,0 +1,134 @@
+package usage
+
+import (
+	"math"
+	"sort"
+
+	"bottleneck/internal/model"
+)
+
+// Growth is private memory that a process takes at each step and does not give back.
+type Growth struct {
+	PerStep   float64 // bytes
+	PerSecond float64 // bytes
+	Bytes     int64   // that were seen to be added
+	Steps     int64   // over which
+	Held      int64   // bytes at the end
+}
+
+const (
+	groups = 4 // parts of the run, one after the other
+	// groupRows is how many looks a part needs: its least is then near what is held between two steps' own needs.
+	groupRows = 5
+	// least is what must have been added to speak of growth: allocators take and keep some megabytes without any.
+	least = 8 << 20
+	// steady is the share of the mean growth that each part must have. Caches that warm up grow less and less.
+	steady = 0.4
+	// edge is how many looks on each side of a gap tell what the gap itself added.
+	edge = 3
+)
+
+// row is a look at the process between two steps' ends.
+type row struct {
+	at      model.Time
+	step    int64 // steps that had ended
+	private float64
+}
+
+// GrowthOf tells whether a process's private memory grows with its steps, up to the end of what was seen. Memory that a step itself needs
+// and gives back is no growth: of each part of the run the least counts. What a profiler's window adds is taken out, and so is the first
+// third of the run, in which caches warm up.
+func GrowthOf(p *model.Process) (Growth, bool) {
+	rows := rowsOf(p)
+	rows = rows[len(rows)/3:]
+	if len(rows) < groups*groupRows {
+		return Growth{}, false
+	}
+	var low [groups]row
+	for g := range low {
+		low[g].private = math.Inf(1)
+		for _, r := range rows[g*len(rows)/groups : (g+1)*len(rows)/groups] {
+			if r.private < low[g].private {
+				low[g] = r
+			}
+		}
+	}
+	first, last := &low[0], &low[groups-1]
+	grown, steps := last.private-first.private, last.step-first.step
+	if grown < least || steps < groups {
+		return Growth{}, false
+	}
+	rate := grown / float64(steps)
+	for g := 1; g < groups; g++ {
+		if low[g].private-low[g-1].private < steady*rate*float64(low[g].step-low[g-1].step) {
+			return Growth{}, false
+		}
+	}
+	return Growth{PerStep: rate, PerSecond: grown / last.at.Sub(first.at).Seconds(), Bytes: int64(grown), Steps: steps,
+		Held: p.Usage[len(p.Usage)-1].Private()}, true
+}
+
+// rowsOf are the looks at a process while steps went on without a profiler, with what the gaps between them added taken out.
+func rowsOf(p *model.Process) []row {
+	ends, counts := stepEnds(p)
+	var out []row
+	added, gap := 0.0, false
+	var before []row // the last ones before the gap
+	for i := range p.Usage {
+		u := &p.Usage[i]
+		at := sort.Search(len(ends), func(k int) bool { return ends[k] > u.At })
+		if at == 0 || at == len(ends) || inWindow(p, u.At) {
+			gap = gap || len(out) > 0
+			continue
+		}
+		r := row{u.At, counts[at-1], float64(u.Private())}
+		if gap {
+			before, gap = out[max(0, len(out)-edge):], false
+			added = lowest(p.Usage[i:min(i+edge, len(p.Usage))]) - leastOf(before)
+		}
+		r.private -= added
+		out = append(out, r)
+	}
+	return out
+}
+
+// stepEnds are the ends of steps in their order, and how many steps had ended then.
+func stepEnds(p *model.Process) (ends []model.Time, counts []int64) {
+	n := int64(0)
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		if len(ends) > 0 && st.End < ends[len(ends)-1] {
+			continue // of another thread
+		}
+		n += int64(st.Count())
+		ends, counts = append(ends, st.End), append(counts, n)
+	}
+	return ends, counts
+}
+
+// inWindow says that a profiler recorded or wrote its trace at an instant.
+func inWindow(p *model.Process, at model.Time) bool {
+	for i := range p.Windows {
+		w := &p.Windows[i]
+		if at >= w.Start && at <= max(w.End, w.StopDone) {
+			return true
+		}
+	}
+	return false
+}
+
+func lowest(list []model.Usage) float64 {
+	low := math.Inf(1)
+	for i := range list {
+		low = min(low, float64(list[i].Private()))
+	}
+	return low
+}
+
+func leastOf(rows []row) float64 {
+	low := math.Inf(1)
+	for _, r := range rows {
+		low = min(low, r.private)
+	}
+	return low
+}

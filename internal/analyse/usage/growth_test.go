@@ -1,0 +1,67 @@
+package usage
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/model"
+)
+
+const (
+	second = int64(1e9)
+	mega   = 1 << 20
+)
+
+// program has 600 steps of 0.1 s, and looks every 0.25 s that find what held says of a step and a part of it.
+func program(held func(step, part float64) float64) *model.Process {
+	p := &model.Process{}
+	for i := range int64(600) {
+		p.Steps = append(p.Steps, model.Step{Number: i, Start: model.Time(i * second / 10), End: model.Time((i + 1) * second / 10)})
+	}
+	for at := int64(0); at < 60*second; at += second / 4 {
+		step, part := math.Modf(float64(at) / float64(second) * 10)
+		p.Usage = append(p.Usage, model.Usage{At: model.Time(at), Anonymous: int64(held(step, part) * mega)})
+	}
+	return p
+}
+
+func TestGrowthOf(t *testing.T) {
+	window := func(p *model.Process, from, to int64) *model.Process {
+		p.Windows = append(p.Windows, model.Window{Start: model.Time(from * second), End: model.Time(to * second)})
+		return p
+	}
+	for name, c := range map[string]struct {
+		p    *model.Process
+		want float64 // MiB per step, 0: none
+	}{
+		"a leak":                         {program(func(step, _ float64) float64 { return 400 + 0.1*step }), 0.1},
+		"beside what each step needs":    {program(func(step, part float64) float64 { return 400 + 0.1*step + 300*part }), 0.1},
+		"nothing":                        {program(func(float64, float64) float64 { return 400 }), 0},
+		"what each step needs":           {program(func(_, part float64) float64 { return 400 + 300*part }), 0},
+		"a cache that gets full":         {program(func(step, _ float64) float64 { return 400 + min(step, 350)*0.2 }), 0},
+		"a cache that is hit more often": {program(func(step, _ float64) float64 { return 400 + 100*(1-math.Exp(-step/100)) }), 0},
+		"a list for each epoch":          {program(func(step, _ float64) float64 { return 400 + 0.5*math.Mod(step, 100) }), 0},
+		"one more buffer, once":          {program(func(step, _ float64) float64 { return 400 + 50*math.Floor(step/400) }), 0},
+		"some megabytes":                 {program(func(step, _ float64) float64 { return 400 + 0.01*step }), 0},
+		"what a window adds": {window(program(func(step, _ float64) float64 {
+			if step < 350 {
+				return 400
+			}
+			return 480
+		}), 33, 36), 0},
+		"a leak beside a window": {window(program(func(step, _ float64) float64 {
+			if step < 350 {
+				return 400 + 0.1*step
+			}
+			return 480 + 0.1*step
+		}), 33, 36), 0.1},
+	} {
+		g, ok := GrowthOf(c.p)
+		if got := g.PerStep / mega; ok != (c.want > 0) || ok && math.Abs(got-c.want) > 0.015 {
+			t.Errorf("%s: %v MiB a step, %v; want %v", name, got, ok, c.want)
+		}
+	}
+	if _, ok := GrowthOf(&model.Process{}); ok {
+		t.Error("growth of a process that nobody looked at")
+	}
+}

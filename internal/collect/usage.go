@@ -1,0 +1,26 @@
+package collect
+
+import (
+	"time"
+
+	"bottleneck/internal/proc"
+)
+
+// What the processes hold and use is read at least so far apart, and seldom enough that it costs a five-hundredth of a core at most. A
+// run has some usageRows of them in each e-fold of its length: a leak of days needs no more rows than one of minutes.
+const (
+	usageEvery = int64(250 * time.Millisecond)
+	usageRows  = 400
+	usageShare = 500
+)
+
+// noteUsage writes what each process of the tree holds and has used, and gives the time for the next look.
+func (t *tree) noteUsage(now int64) (next int64) {
+	cost := threadCPU()
+	for _, p := range t.order {
+		if u, err := proc.ReadUsage(p.PID); err == nil {
+			t.s.log.usage(now, p.PID, u)
+		}
+	}
+	return now + max(usageEvery, (now-t.s.start)/usageRows, usageShare*(threadCPU()-cost))
+}

@@ -1,0 +1,107 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/record"
+)
+
+// maxUsageRows bounds what is kept of one launcher; a real one writes some thousands for each process.
+const maxUsageRows = 1_000_000
+
+// usageColumns is how many numbers follow the process in a row.
+const usageColumns = 10
+
+// usage adds what launchers saw of each process's memory, faults and disk to the processes.
+func (r *sessionReader) usage(folders []string) {
+	for _, folder := range folders {
+		file, err := record.OpenIn(folder, record.TreeName)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		path := filepath.Join(folder, record.TreeName)
+		var data []byte
+		if err == nil {
+			data, err = io.ReadAll(io.LimitReader(file, maxAgentBytes))
+			_ = file.Close()
+		}
+		if err != nil {
+			r.diagnose(path, "usage", 1, plain(err))
+			continue
+		}
+		rows := &usageRows{s: r.s, host: launcherHost(folder)}
+		if damage := eachMember(data, rows.line); damage.members > 0 || damage.bomb {
+			r.diagnose(path, "usage", 1, "a part of what was seen of memory and processes is damaged and was not read")
+		}
+	}
+}
+
+// launcherHost is the host whose processes a launcher saw, "" where its file does not say.
+func launcherHost(folder string) string {
+	var l struct {
+		Host string `json:"host"`
+	}
+	_ = record.ReadJSONIn(folder, record.LauncherName, &l)
+	return l.Host
+}
+
+// usageRows reads the rows of one launcher.
+type usageRows struct {
+	s     *model.Session
+	host  string
+	shift int64 // Unix time less monotonic time
+	known bool  // the shift is
+	taken int
+}
+
+// line takes one row; what is no row of a known kind is passed over, as in every file of a session.
+func (u *usageRows) line(text []byte) bool {
+	switch {
+	case bytes.HasPrefix(text, []byte(`["clock",`)):
+		if n, ok := rowNumbers(text, 2); ok {
+			u.shift, u.known = n[1]-n[0], true
+		}
+	case bytes.HasPrefix(text, []byte(`["use",`)) && u.known:
+		if n, ok := rowNumbers(text, 2+usageColumns); ok {
+			u.add(model.Time(n[0]+u.shift), int(n[1]), n[2:])
+		}
+	}
+	return u.taken < maxUsageRows
+}
+
+// rowNumbers reads the numbers after a row's kind, want of them at least.
+func rowNumbers(text []byte, want int) ([]int64, bool) {
+	var row []json.RawMessage
+	if json.Unmarshal(text, &row) != nil || len(row) < 1+want {
+		return nil, false
+	}
+	out := make([]int64, want)
+	for i := range out {
+		if json.Unmarshal(row[i+1], &out[i]) != nil {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// add gives a row to the process that had the number then. Its columns are in the order of docs/session.md.
+func (u *usageRows) add(at model.Time, pid int, n []int64) {
+	var of *model.Process
+	for _, p := range u.s.Processes {
+		if p.PID == pid && (p.Host == u.host || u.host == "") && p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) && (of == nil || p.Start > of.Start) {
+			of = p
+		}
+	}
+	if of == nil || len(of.Usage) > 0 && of.Usage[len(of.Usage)-1].At >= at {
+		return
+	}
+	u.taken++
+	of.Usage = append(of.Usage, model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3], MinorFaults: n[4], MajorFaults: n[5],
+		User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]})
+}

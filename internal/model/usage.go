@@ -1,0 +1,16 @@
+package model
+
+// Usage is what a process held at a moment, and what it had used until then since its start, as the kernel counts it. Memory is in bytes.
+type Usage struct {
+	At Time
+	// Anonymous, File and Shared are resident: private memory, pages of files, and memory shared between processes (/dev/shm). Swapped is
+	// private memory that is on a disk.
+	Anonymous, File, Shared, Swapped int64
+	// MinorFaults are pages that the kernel gave, MajorFaults those that it had to read first.
+	MinorFaults, MajorFaults int64
+	User, System             Dur   // CPU time
+	Read, Written            int64 // bytes from and to disks; -1 unknown
+}
+
+// Private is the memory that the process alone needs, swapped or not, in bytes.
+func (u *Usage) Private() int64 { return u.Anonymous + u.Swapped }

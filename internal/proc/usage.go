@@ -1,0 +1,59 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Usage is what a process holds and has used since its start, all threads together. Memory is in bytes.
+type Usage struct {
+	Anonymous, File, Shared int64 // resident: private, of files, shared (between processes, and /dev/shm)
+	Swapped                 int64
+	MinorFaults             int64 // pages given without reading
+	MajorFaults             int64 // pages that had to be read
+	User, System            time.Duration
+	ReadBytes, WrittenBytes int64 // from and to disks; -1 unknown, because only the owner may see it
+}
+
+// tick is the kernel's unit of CPU time for programs (USER_HZ), the same wherever bottleneck runs.
+const tick = 10 * time.Millisecond
+
+// ReadUsage reads /proc/PID/stat, status and io. It stops nothing and takes no lock of the process's memory.
+func ReadUsage(pid int) (Usage, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Usage{}, openError(pid, "stat", err)
+	}
+	st, ok := parseStat(text)
+	if !ok {
+		return Usage{}, fmt.Errorf("/proc/%d/stat: not in the kernel's format", pid)
+	}
+	u := Usage{MinorFaults: st.MinorFaults, MajorFaults: st.MajorFaults,
+		User: time.Duration(st.UserTicks) * tick, System: time.Duration(st.SysTicks) * tick, ReadBytes: -1, WrittenBytes: -1}
+	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err != nil {
+		return Usage{}, openError(pid, "status", err)
+	}
+	eachNumber(text, map[string]*int64{"RssAnon": &u.Anonymous, "RssFile": &u.File, "RssShmem": &u.Shared, "VmSwap": &u.Swapped}, 1024)
+	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/io", pid)); err == nil {
+		eachNumber(text, map[string]*int64{"read_bytes": &u.ReadBytes, "write_bytes": &u.WrittenBytes}, 1)
+	}
+	return u, nil
+}
+
+// eachNumber reads "Name: number [kB]" lines.
+func eachNumber(text []byte, into map[string]*int64, unit int64) {
+	for line := range bytes.Lines(text) {
+		name, rest, _ := bytes.Cut(line, []byte(":"))
+		to := into[string(name)]
+		if to == nil {
+			continue
+		}
+		number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+		if n, err := strconv.ParseInt(string(number), 10, 64); err == nil {
+			*to = n * unit
+		}
+	}
+}
