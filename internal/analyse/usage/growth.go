@@ -72,8 +72,7 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 func rowsOf(p *model.Process) []row {
 	ends, counts := stepEnds(p)
 	var out []row
-	added, gap := 0.0, false
-	var before []row // the last ones before the gap
+	added, skipped, gap := 0.0, int64(0), false // what gaps added, and the steps in them
 	for i := range p.Usage {
 		u := &p.Usage[i]
 		at := sort.Search(len(ends), func(k int) bool { return ends[k] > u.At })
@@ -83,10 +82,12 @@ func rowsOf(p *model.Process) []row {
 		}
 		r := row{u.At, counts[at-1], float64(u.Private())}
 		if gap {
-			before, gap = out[max(0, len(out)-edge):], false
+			gap = false
+			before := out[max(0, len(out)-edge):]
 			added = lowest(p.Usage[i:min(i+edge, len(p.Usage))]) - leastOf(before)
+			skipped = r.step - out[len(out)-1].step
 		}
-		r.private -= added
+		r.private, r.step = r.private-added, r.step-skipped
 		out = append(out, r)
 	}
 	return out

@@ -35,7 +35,7 @@ type Ran struct {
 	Drives bool
 }
 
-// codeLine is one statement, or the head of a compound one.
+// codeLine is one statement, or the head of a compound one. Its indent counts twice, so that what follows a head on its line stands deeper.
 type codeLine struct {
 	at     int32
 	indent int
@@ -43,6 +43,7 @@ type codeLine struct {
 }
 
 var (
+	compound  = regexp.MustCompile(`^(?:async\s+)?(?:def|class|for|while|if|elif|else|with|try|except|finally)\b`)
 	loopLine  = regexp.MustCompile(`^(?:async\s+for|for|while)\b`)
 	defLine   = regexp.MustCompile(`^(?:async\s+)?def\s+(\w+)`)
 	appends   = regexp.MustCompile(`^((?:\w+\.)*\w+)(\[[^\]]*\]|\.setdefault\(.*?\))?\.(?:append|extend|insert|appendleft|add|put)\((.*)\)\s*;?$`)
@@ -98,12 +99,34 @@ func statementsOf(source []string) (out []codeLine) {
 	lines := withoutText(source)
 	for i := 0; i < len(lines); {
 		text, next := joined(lines, i)
-		if text != "" {
-			out = append(out, codeLine{int32(i + 1), indentOf(lines[i]), text})
+		line := codeLine{int32(i + 1), 2 * indentOf(lines[i]), text}
+		if head, body := headOf(text); body != "" {
+			out = append(out, codeLine{line.at, line.indent, head})
+			line.indent, line.text = line.indent+1, body
+		}
+		for one := range strings.SplitSeq(line.text, ";") {
+			if line.text = strings.TrimSpace(one); line.text != "" {
+				out = append(out, line)
+			}
 		}
 		i = next
 	}
 	return out
+}
+
+// headOf splits a compound statement on one line into its head and what follows it; body is "" for all others.
+func headOf(text string) (head, body string) {
+	if !compound.MatchString(text) {
+		return text, ""
+	}
+	open := 0
+	for i, r := range text {
+		switch open += unclosed(string(r)); {
+		case r == ':' && open == 0:
+			return text[:i+1], strings.TrimSpace(text[i+1:])
+		}
+	}
+	return text, ""
 }
 
 // keepReader reads one file.
