@@ -108,7 +108,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0:
 		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
 	case state == model.StateBlocked || state == model.StateIdle:
-		return partOfBlocked(p, cls, info)
+		return partOfBlocked(p, cls, info, flags&model.SampleTimedSleep != 0)
 	case flags&model.SampleRunsPython != 0:
 		return PartPython
 	case state == model.StateCPU && writeCall.MatchString(cls.leafLine(info)):
@@ -126,8 +126,9 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	return PartUnknown
 }
 
-// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line.
-func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps for
+// a set time.
+func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo, timed bool) PartID {
 	if info.Acts&ActCollective != 0 || info.Acts&ActBackward != 0 && p.WorldSize > 1 {
 		return PartComm
 	}
@@ -139,6 +140,8 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	}
 	text := cls.leafLine(info)
 	switch {
+	case timed:
+		return PartBlocked // a set time, whatever else stands on the line
 	case fileCall.MatchString(text), writeCall.MatchString(text):
 		return PartIO
 	case blockingCall.MatchString(text), lockEntered.MatchString(text):
