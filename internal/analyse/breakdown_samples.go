@@ -105,7 +105,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartIO
 	case info.Acts&ActImport != 0:
 		return PartImport
-	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0:
+	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0 && info.Inner != FileFramework:
 		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
 	case state == model.StateBlocked || state == model.StateIdle:
 		return partOfBlocked(p, cls, info, flags&model.SampleTimedSleep != 0)
@@ -118,7 +118,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	case state == model.StateCPU:
 		return PartOps // native code that has let go of the interpreter's lock
 	case flags&model.SampleInProcess != 0:
-		if info.Acts&ActTorch != 0 || flags&model.SampleInNative != 0 {
+		if info.Acts&ActTorch != 0 || info.Inner == FileFramework || flags&model.SampleInNative != 0 {
 			return PartOps
 		}
 		return PartPython
@@ -146,7 +146,7 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo, timed bo
 		return PartIO
 	case blockingCall.MatchString(text), lockEntered.MatchString(text):
 		return PartBlocked
-	case info.Acts&ActTorch != 0 || info.UserLeaf && p.Torch != "":
+	case info.Acts&ActTorch != 0 || info.Inner == FileFramework || info.UserLeaf && p.Torch != "":
 		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {
 			return PartSync
 		}
