@@ -84,3 +84,40 @@ func TestChecksOfDistributionsAreNamed(t *testing.T) {
 	}
 	t.Errorf("found %+v, want the checks", res.Findings)
 }
+
+// An optimizer whose step a trainer or a scaler calls is mended where it is built; where the program calls its step itself, that line says it.
+func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
+	optim := []testkit.Frame{torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
+	for name, c := range map[string]struct {
+		between []testkit.Frame
+		built   []int32
+		line    int
+	}{
+		"trainer":     {[]testkit.Frame{installed("site-packages/lightning/pytorch/plugins/precision/precision.py", "optimizer_step")}, []int32{15}, 15},
+		"scaler":      {[]testkit.Frame{torchFrame("amp/grad_scaler.py", "GradScaler.step")}, []int32{15}, 15},
+		"itself":      {nil, []int32{15}, 44},
+		"several":     {[]testkit.Frame{torchFrame("amp/grad_scaler.py", "GradScaler.step")}, []int32{15, 16}, 44},
+		"not watched": {[]testkit.Frame{torchFrame("amp/grad_scaler.py", "GradScaler.step")}, nil, 44},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			for _, line := range c.built {
+				p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanOther, Start: p.T, End: p.T, Thread: p.P.PID, Loader: -1,
+					Name: p.S.Strings.Intern("Optimizer.__init__"), File: p.S.Strings.Intern("/home/u/train.py"), Line: line})
+			}
+			step := append(append([]testkit.Frame{module, loop(44)}, c.between...), optim...)
+			p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+			tracedHandWritten(p)
+			res, _ := find(t, p)
+			for i := range res.Findings {
+				if f := &res.Findings[i]; f.Title.ID == "launch.title-optimizer" {
+					if f.Where.Line != c.line {
+						t.Errorf("at line %d, want %d", f.Where.Line, c.line)
+					}
+					return
+				}
+			}
+			t.Errorf("found %+v, want the optimizer", res.Findings)
+		})
+	}
+}

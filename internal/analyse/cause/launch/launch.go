@@ -93,6 +93,9 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	if site.placed {
 		f.Where = c.Where(site.at)
 	}
+	if site.isBuilt {
+		f.Where = site.built
+	}
 	per := c.PerStep(site.time() + gc)
 	f.Step = f.By(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.OverRun(f.Step)

@@ -28,9 +28,11 @@ type launchSite struct {
 	kind        launchKind
 	at          facts.Spot
 	placed      bool
-	ops, python float64      // ns over the windows: in small operators, and in the interpreter around them
-	own         bool         // the optimizer is the user's own
-	lists       bool         // the optimizer works on lists of parameters already
+	ops, python float64 // ns over the windows: in small operators, and in the interpreter around them
+	own         bool    // the optimizer is the user's own
+	lists       bool    // the optimizer works on lists of parameters already
+	built       finding.Where
+	isBuilt     bool         // the optimizer's constructor is the place: the program does not call its step itself
 	backward    bool         // the backward pass through what the site calls is part of it
 	lines       []facts.Spot // its lines, most first
 }
@@ -126,6 +128,9 @@ func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
 	site.own = c.OwnOptimizer(chains)
 	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
 	site.at, site.placed = facts.Hottest(chains, c.Drivers)
+	if !site.own {
+		site.built, site.isBuilt = c.BuiltAt(chains)
+	}
 	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])
 }
 
