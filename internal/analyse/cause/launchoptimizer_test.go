@@ -56,3 +56,26 @@ func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
 		t.Errorf("a fix for the user's own optimizer: %q", wording.Sentences(f.Fix.Advice))
 	}
 }
+
+// On a CPU only an optimizer that has a fused form there is told to use it, and none is told to go by lists, which is slower for larger
+// parameters.
+func TestOnlyFusedFormsAreAdvised(t *testing.T) {
+	for _, c := range []struct {
+		form, torch, fix, change string
+	}{
+		{"_single_tensor_adamw", "2.15.0", "launch.fix-optimizer", "fused=True"},
+		{"_single_tensor_adamw", "2.1.2", "launch.fix-unfused", ""},
+		{"_single_tensor_rmsprop", "2.15.0", "launch.fix-unfused", ""},
+	} {
+		p := testkit.NewProgram()
+		p.S.Environment.Torch = c.torch
+		step := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/any.py", c.form)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+		tracedHandWritten(p)
+		res, _ := find(t, p)
+		f := want(t, res, finding.Launch, "", 43, 0)
+		if f.Fix.Advice[0].ID != c.fix || f.Fix.Action.Change() != c.change {
+			t.Errorf("%s on %s: %q, change %q, want %s and %q", c.form, c.torch, f.Fix.Advice[0].ID, f.Fix.Action.Change(), c.fix, c.change)
+		}
+	}
+}

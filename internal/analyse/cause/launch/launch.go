@@ -165,6 +165,8 @@ func textsOf(site *launchSite) launchTexts {
 		switch {
 		case site.own:
 			out.fix = "launch.fix-own-optimizer"
+		case !site.fusable:
+			out.fix, out.caveats = "launch.fix-unfused", []string{"launch.caveat-traced", "launch.caveat-foreach"}
 		case site.lists:
 			out.title, out.fix = "launch.title-lists", "launch.fix-lists"
 		}
@@ -182,6 +184,9 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 	texts := textsOf(site)
 	f.Title = wording.Say(texts.title, wording.With("share", share))
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	if site.kind == launchOptimizer && site.fusable && !site.own {
+		f.Fix.Action = finding.SetArguments("", finding.Argument{Name: "fused", Value: "True"})
+	}
 	f.Caveat = nil
 	for _, id := range texts.caveats {
 		f.Caveat = append(f.Caveat, wording.Say(id))
