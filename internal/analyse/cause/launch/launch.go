@@ -119,8 +119,12 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 // gone is the share of a site's calling that its cure ends.
 func (o launchOps) gone(site *launchSite) price.Row {
 	switch {
-	case site.kind == launchOptimizer:
+	case site.kind == launchOptimizer && site.own:
 		return price.CallsOptimizer
+	case site.kind == launchOptimizer && site.fusable:
+		return price.CallsFused
+	case site.kind == launchOptimizer:
+		return price.CallsByLists
 	case site.kind == launchSpread || site.kind == launchCall && site.backward:
 		return price.CallsSpread
 	}
