@@ -117,6 +117,7 @@ type FrameClasses struct {
 	Stacks  *model.Stacks
 	sources map[string]*model.Source
 	texts   map[model.Str]bool // names of texts that the program ran, such as the cells of a notebook
+	own     string             // how paths of the package begin that is the program itself; "" where none is
 	files   map[model.Str]fileInfo
 	stacks  map[model.StackID]StackInfo
 }
@@ -140,7 +141,7 @@ type StackInfo struct {
 
 // NewFrameClasses prepares the classes of a process's stacks.
 func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
-	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources,
+	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources, own: ownPackage(s.Strings, &p.Samples.Stacks),
 		texts: ranTexts(s.Strings, p.Samples.Stacks.Frames), files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
 }
 
@@ -167,7 +168,7 @@ func (c *FrameClasses) file(id model.Str) fileInfo {
 	}
 	path := c.Strings.Text(id)
 	f := fileInfo{class: ClassifyFile(path), installed: strings.Contains(path, "-packages/") || strings.Contains(path, `-packages\`)}
-	if c.texts[id] {
+	if c.texts[id] || c.IsOwn(path) {
 		f.class = FileUser
 	}
 	if f.class != FileUser {

@@ -15,7 +15,7 @@ import (
 // AtUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
 // of its time was called, where samples of that time know one.
 func (c *Facts) AtUser(f *finding.Finding) {
-	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser {
+	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser || c.C.IsOwn(f.Where.File) {
 		return
 	}
 	chains := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return f.Booked[a.Part] > 0 })
