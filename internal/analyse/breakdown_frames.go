@@ -12,10 +12,11 @@ type FileClass uint8
 
 // Classes of source files.
 const (
-	FileUser    FileClass = iota // the user's own
-	FileTorch                    // PyTorch and the trainers and libraries around it
-	FileLibrary                  // the standard library and other installed packages
-	FileAgent                    // ours
+	FileUser      FileClass = iota // the user's own
+	FileTorch                      // PyTorch and its libraries of operators
+	FileLibrary                    // the standard library and other installed packages
+	FileAgent                      // ours
+	FileFramework                  // trainers and metrics around PyTorch: their hooks are Python of somebody's, not the price of operators
 )
 
 // Activity marks what a call stack is busy with, as its library frames tell.
@@ -75,9 +76,12 @@ var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/
 // libraryParts are what paths of installed code contain.
 var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/", `\lib\`, `\site-packages\`}
 
-// trainers are packages whose loops drive the user's code.
-var torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/", "/lightning/", "/pytorch_lightning/", "/lightning_fabric/",
-	"/accelerate/", "/ignite/", "/deepspeed/", "/torchmetrics/", "/lightning_utilities/"}
+// frameworks are packages whose loops drive the user's code, or whose objects it calls in them; torchPackages hold operators.
+var (
+	torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/"}
+	frameworks    = []string{"/lightning/", "/pytorch_lightning/", "/lightning_fabric/", "/accelerate/", "/ignite/", "/deepspeed/", "/torchmetrics/",
+		"/lightning_utilities/"}
+)
 
 // ClassifyFile tells whose code a path is.
 func ClassifyFile(path string) FileClass {
@@ -89,15 +93,22 @@ func ClassifyFile(path string) FileClass {
 	}
 	for _, part := range libraryParts {
 		if strings.Contains(path, part) {
-			for _, name := range torchPackages {
-				if strings.Contains(path, name) {
-					return FileTorch
-				}
-			}
-			return FileLibrary
+			return classOfInstalled(path)
 		}
 	}
 	return FileUser
+}
+
+// classOfInstalled tells PyTorch's packages and those around it from others.
+func classOfInstalled(path string) FileClass {
+	holds := func(name string) bool { return strings.Contains(path, name) }
+	switch {
+	case slices.ContainsFunc(frameworks, holds):
+		return FileFramework
+	case slices.ContainsFunc(torchPackages, holds):
+		return FileTorch
+	}
+	return FileLibrary
 }
 
 // FrameClasses caches what files and stacks of one process mean.
@@ -106,13 +117,15 @@ type FrameClasses struct {
 	Stacks  *model.Stacks
 	sources map[string]*model.Source
 	texts   map[model.Str]bool // names of texts that the program ran, such as the cells of a notebook
+	own     string             // how paths of the package begin that is the program itself; "" where none is
 	files   map[model.Str]fileInfo
 	stacks  map[model.StackID]StackInfo
 }
 
 type fileInfo struct {
-	class FileClass
-	act   Activity
+	class     FileClass
+	act       Activity
+	installed bool // a package, not the standard library
 }
 
 // StackInfo is what one call stack is.
@@ -121,13 +134,14 @@ type StackInfo struct {
 	User     model.FrameID // innermost frame of the user's code, -1 where there is none
 	Inner    FileClass     // of the innermost frame
 	InnerFr  model.FrameID // innermost frame
+	Owner    model.FrameID // innermost frame that is neither PyTorch's nor the standard library's: whose code runs, -1 where there is none
 	UserLeaf bool          // the innermost frame is the user's
 	Imports  bool          // the user's code, or none, imports a module at that moment
 }
 
 // NewFrameClasses prepares the classes of a process's stacks.
 func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
-	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources,
+	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources, own: ownPackage(s.Strings, &p.Samples.Stacks),
 		texts: ranTexts(s.Strings, p.Samples.Stacks.Frames), files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
 }
 
@@ -153,8 +167,8 @@ func (c *FrameClasses) file(id model.Str) fileInfo {
 		return f
 	}
 	path := c.Strings.Text(id)
-	f := fileInfo{class: ClassifyFile(path)}
-	if c.texts[id] {
+	f := fileInfo{class: ClassifyFile(path), installed: strings.Contains(path, "-packages/") || strings.Contains(path, `-packages\`)}
+	if c.texts[id] || c.IsOwn(path) {
 		f.class = FileUser
 	}
 	if f.class != FileUser {
@@ -197,7 +211,8 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 	if info, ok := c.stacks[id]; ok {
 		return info
 	}
-	info := StackInfo{User: -1, InnerFr: -1, Inner: FileLibrary}
+	info := StackInfo{User: -1, InnerFr: -1, Owner: -1, Inner: FileLibrary}
+	called := closure{c: c, inner: -1}
 	c.Walk(id, func(fr model.FrameID) bool {
 		f := c.file(c.Stacks.Frames[fr].File)
 		if f.class == FileAgent {
@@ -216,6 +231,15 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 		if f.class == FileUser && info.User < 0 {
 			info.User = fr
 			info.UserLeaf = fr == info.InnerFr
+		}
+		if foreign := f.class != FileTorch && (f.class != FileLibrary || f.installed); foreign {
+			if info.Owner < 0 {
+				info.Owner = fr
+			}
+			called.inner = fr
+		}
+		if f.act&ActOptimizer != 0 && called.from(fr) {
+			return true // what an optimizer calls back (a closure, a hook, a schedule) is not the optimizer's
 		}
 		if f.act == ActLoader {
 			if name := c.Strings.Text(c.Stacks.Frames[fr].Function); startsWorkers(name) {

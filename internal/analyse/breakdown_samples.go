@@ -105,10 +105,10 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 		return PartIO
 	case info.Acts&ActImport != 0:
 		return PartImport
-	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0:
+	case info.Acts&ActQueue != 0 && info.Acts&ActTorch == 0 && info.Inner != FileFramework:
 		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
 	case state == model.StateBlocked || state == model.StateIdle:
-		return partOfBlocked(p, cls, info)
+		return partOfBlocked(p, cls, info, flags&model.SampleTimedSleep != 0)
 	case flags&model.SampleRunsPython != 0:
 		return PartPython
 	case state == model.StateCPU && writeCall.MatchString(cls.leafLine(info)):
@@ -118,7 +118,7 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	case state == model.StateCPU:
 		return PartOps // native code that has let go of the interpreter's lock
 	case flags&model.SampleInProcess != 0:
-		if info.Acts&ActTorch != 0 || flags&model.SampleInNative != 0 {
+		if info.Acts&ActTorch != 0 || info.Inner == FileFramework || flags&model.SampleInNative != 0 {
 			return PartOps
 		}
 		return PartPython
@@ -126,8 +126,9 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	return PartUnknown
 }
 
-// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line.
-func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps for
+// a set time.
+func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo, timed bool) PartID {
 	if info.Acts&ActCollective != 0 || info.Acts&ActBackward != 0 && p.WorldSize > 1 {
 		return PartComm
 	}
@@ -139,11 +140,13 @@ func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo) PartID {
 	}
 	text := cls.leafLine(info)
 	switch {
+	case timed:
+		return PartBlocked // a set time, whatever else stands on the line
 	case fileCall.MatchString(text), writeCall.MatchString(text):
 		return PartIO
 	case blockingCall.MatchString(text), lockEntered.MatchString(text):
 		return PartBlocked
-	case info.Acts&ActTorch != 0 || info.UserLeaf && p.Torch != "":
+	case info.Acts&ActTorch != 0 || info.Inner == FileFramework || info.UserLeaf && p.Torch != "":
 		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {
 			return PartSync
 		}

@@ -189,6 +189,10 @@ func wholeRun(b *Breakdown, p *model.Process) {
 	if b.Thread = p.MainThread; b.Thread == 0 {
 		b.Thread = busiestThread(p)
 	}
+	if thread, ok := worksForSleeper(p, b.Thread); ok {
+		b.Thread = thread
+		b.Notes = append(b.Notes, "the main thread sleeps for set times: the account is of the thread that works")
+	}
 	if end > start && start > 0 {
 		b.Windows = []Interval{{start, end}}
 		b.Total = b.Windows[0].Dur()

@@ -59,11 +59,13 @@ func (p *pythonProcess) state(t *pythonThread, s *cpython.ThreadSample) (model.T
 	if os.Disk || fileCall(os.Syscall) && t.os.Disk() {
 		flags |= model.SampleDiskWait
 	}
+	waits := waitedFor(os.Syscall, os.Args)
+	flags |= waits
 	state := model.StateBlocked
 	if t.waits {
 		state = model.StateIdle
 	}
-	t.asleep, t.state, t.flags = flags&model.SampleDiskWait == 0, state, model.SampleInNative
+	t.asleep, t.state, t.flags = flags&model.SampleDiskWait == 0, state, model.SampleInNative|waits
 	return state, flags
 }
 

@@ -14,12 +14,14 @@ const (
 
 // Flags of a sample.
 const (
-	SampleHoldsGIL  uint8 = 1 << iota
-	SampleGC              // garbage collection runs
-	SampleInNative        // the innermost frame called into C
-	SampleInProcess       // taken by the agent's fallback, not from outside
-	SampleDiskWait        // in uninterruptible sleep
-	SampleAttached        // runs Python, or C code that has not let go of the interpreter, where no GIL is to be held
+	SampleHoldsGIL   uint8 = 1 << iota
+	SampleGC               // garbage collection runs
+	SampleInNative         // the innermost frame called into C
+	SampleInProcess        // taken by the agent's fallback, not from outside
+	SampleDiskWait         // in uninterruptible sleep
+	SampleAttached         // runs Python, or C code that has not let go of the interpreter, where no GIL is to be held
+	SampleTimedSleep       // sleeps for a set time and, the kernel says, for nothing else
+	SampleOwnLock          // waits in a lock that only threads of its own process can let go of
 )
 
 // SampleRunsPython is set in samples of threads that run Python, or C code that has not let go of the interpreter: those

@@ -16,6 +16,7 @@ var inputTexts = table{
 	"input.title-handover":  "{share} of {each} waits although batches are ready: handing them over is slow",
 	"input.title-crowding":  "{share} of {each} is lost because the workers take the cores that it needs",
 	"input.title-sleeps":    "{share} sleeps in a call that waits for something else",
+	"input.title-sleep":     "{share} sleeps for a set time",
 	"input.title-lock-held": "{share} waits for a lock that another thread holds",
 
 	"input.wait":          "{wait} of {mean} per {unit}, on average, are spent waiting for the next batch",
@@ -38,6 +39,8 @@ var inputTexts = table{
 	"input.replayed-costs": "{saved} less per step in a replay with the fix: {after} instead of {before}; starting workers, handing " +
 		"over and busy cores take {back} back",
 	"input.off":           "{off} per {unit} are spent off the CPU{in}",
+	"input.asleep":        "{off} per {unit} pass in a sleep for a set time{in}: nobody ends it sooner",
+	"input.meanwhile":     "meanwhile {side} works{in} ({samples sample}); whether that is waited for is not known",
 	"input.read-ahead":    "the thread waits{in} for another thread of the process, which reads ahead",
 	"input.side-works":    "{samples sample} taken during the wait show {side} at work{in}",
 	"input.side-sleeps":   "{samples sample} taken during the wait show {side} asleep or reading{in}",
@@ -83,9 +86,11 @@ var inputTexts = table{
 		"part. Sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards.",
 	"input.fix-script": "Put the script's own work under if __name__ == \"__main__\": from Python 3.14 on workers are not forked, " +
 		"but import the script anew and get the data set by pickle.",
-	"input.fix-trainer":    "The Trainer builds the DataLoader: these are its options.",
-	"input.fix-hand-on":    "Hand this on to the DataLoader: the line names none, what it calls builds one.",
-	"input.fix-wait-less":  "Start what is waited for earlier, let it run beside the step, or wait for less.",
+	"input.fix-trainer":   "The Trainer builds the DataLoader: these are its options.",
+	"input.fix-hand-on":   "Hand this on to the DataLoader: the line names none, what it calls builds one.",
+	"input.fix-wait-less": "Start what is waited for earlier, let it run beside the step, or wait for less.",
+	"input.fix-sleep": "Wait for what the sleep is there to bridge (Event.wait, Thread.join, queue.get, a future's result), sleep for " +
+		"less, or leave it out.",
 	"input.fix-other-side": "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
 	"input.fix-hold":       "Hold the lock for less work, or give each thread an object of its own.",
 
@@ -94,5 +99,7 @@ var inputTexts = table{
 	"input.caveat-open":       "Files and connections that are open when workers start are shared by them: let each worker open its own.",
 	"input.caveat-crowding":   "Estimated from the number of threads that compete for the cores, not measured.",
 	"input.caveat-other-side": "What the other side does meanwhile is known only of Python processes of this run.",
-	"input.caveat-faster":     "The saving assumes that what is waited for becomes faster than the step.",
+	"input.caveat-sleep": "Where something must be waited for all the same (a thread, a device, a limit of requests), as much " +
+		"time stays.",
+	"input.caveat-faster": "The saving assumes that what is waited for becomes faster than the step.",
 }

@@ -12,10 +12,27 @@ var pythonTexts = table{
 		"comes again, do it every n-th step, or move it out of the loop.",
 	"python.fix-library": "Call {library} less often (every n-th step), for more at once, or before the loop where its " +
 		"answers can be kept. Or do the same with operators on tensors.",
-	"python.caveat":         "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
-	"python.caveat-library": "What {library} does inside is not taken apart, and its own threads are not counted.",
-	"python.title-text":     "{share} is spent writing tensors or arrays as text",
-	"python.text":           "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
+	"python.framework": "{share} of it is{in}, the framework's own function with most of it",
+	"python.fix-framework": "It is what {library} does around each step, whatever the model: give each step more to do (a larger " +
+		"batch), or run this loop without the parts of {library} that it does not need.",
+	"python.fix-progress": "Leave the progress bar out (enable_progress_bar=False in Lightning's Trainer), or draw it more rarely " +
+		"(TQDMProgressBar(refresh_rate=100)).",
+	"python.fix-logged": "Log more rarely: log_every_n_steps in the Trainer, self.log(..., on_step=False) for what is read once an " +
+		"epoch, and no self.log for what nobody reads.",
+	"python.fix-checkpoints": "Save more rarely: every_n_train_steps or every_n_epochs of ModelCheckpoint, or enable_checkpointing=False.",
+	"python.fix-profilers":   "Leave the trainer's profiler out (profiler=None) except while you measure.",
+	"python.fix-callbacks":   "Leave out callbacks that are not needed, or let them act on every n-th step only.",
+	"python.fix-metrics": "Update metrics on every n-th step or with several batches at once, compute them once an epoch, and build " +
+		"them with validate_args=False.",
+	"python.title-validated": "{share} is spent checking the arguments and values of distributions",
+	"python.validated":       "{time} per {unit} in torch.distributions' checks, and in the operators that they call",
+	"python.fix-validated": "Switch the checks off once the program works: torch.distributions.Distribution.set_default_validate_args(False), " +
+		"or validate_args=False where the distribution is built.",
+	"python.caveat-validated": "Without the checks, wrong arguments (a negative scale, NaN) go on into the loss. python -O leaves them out, too.",
+	"python.caveat":           "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
+	"python.caveat-library":   "What {library} does inside is not taken apart, and its own threads are not counted.",
+	"python.title-text":       "{share} is spent writing tensors or arrays as text",
+	"python.text":             "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
 	"python.fix-text": `Write them every n-th step, or only a number that sums them up. In a call of logging leave the ` +
 		`formatting to it, log.debug("%s", x) instead of an f-string: text is then made only where the level asks for the line.`,
 	"python.caveat-text": "To choose a format, the elements are fetched and compared one by one, which costs far more " +

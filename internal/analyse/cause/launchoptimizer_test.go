@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"slices"
 	"testing"
 )
 
@@ -54,5 +55,32 @@ func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
 	}
 	if f.Fix.Advice[0].ID != "launch.fix-own-optimizer" {
 		t.Errorf("a fix for the user's own optimizer: %q", wording.Sentences(f.Fix.Advice))
+	}
+}
+
+// On a CPU only an optimizer that has a fused form there is told to use it, and none is told to go by lists, which is slower for larger
+// parameters.
+func TestOnlyFusedFormsAreAdvised(t *testing.T) {
+	for _, c := range []struct {
+		form, torch, fix, change string
+	}{
+		{"_single_tensor_adamw", "2.15.0", "launch.fix-optimizer", "fused=True"},
+		{"_single_tensor_adamw", "2.1.2", "launch.fix-unfused", ""},
+		{"_single_tensor_rmsprop", "2.15.0", "launch.fix-unfused", ""},
+	} {
+		p := testkit.NewProgram()
+		p.S.Environment.Torch = c.torch
+		step := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/any.py", c.form)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+		tracedHandWritten(p)
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Launch && f.Where.Line == 43 })
+		if i < 0 {
+			t.Errorf("%s: found %+v, want the optimizer", c.form, res.Findings)
+			continue
+		}
+		if f := &res.Findings[i]; f.Fix.Advice[0].ID != c.fix || f.Fix.Action.Change() != c.change {
+			t.Errorf("%s on %s: %q, change %q, want %s and %q", c.form, c.torch, f.Fix.Advice[0].ID, f.Fix.Action.Change(), c.fix, c.change)
+		}
 	}
 }

@@ -10,6 +10,7 @@ except ImportError:  # an interpreter that was built without it: something else 
     from hashlib import sha256 as compress
 
 PHASE = 0.5
+held = threading.Lock()
 spent = {}
 
 
@@ -40,6 +41,10 @@ def sleeping():
     time.sleep(PHASE)
 
 
+def locked():
+    held.acquire()
+
+
 def compressing():
     data = bytes(range(256)) * 4096
     end = time.perf_counter() + PHASE
@@ -68,6 +73,9 @@ def main():
         measured(heavy)
         measured(light)
     measured(sleeping)
+    held.acquire()
+    threading.Timer(PHASE, held.release).start()
+    measured(locked)
     measured(compressing)
     measured(collecting)
     threads = [threading.Thread(target=contending) for _ in range(2)]

@@ -10,6 +10,8 @@ stepping = set()  # ids of the optimizers whose step runs in our wrapper
 scaler_marks = 0
 backwards = 0  # backward passes so far
 last = {}  # id of an optimizer -> [backwards at its last step, steps since then without another]
+built = set()  # (file, line) of the optimizers' constructors
+PLACES = 64  # of them that are told
 ALONE = 32  # steps without a backward pass after which an optimizer is taken for one that needs none
 
 
@@ -55,9 +57,14 @@ def wrap_init(base):
 
 @core.hook("optimizer-made")
 def made():
-    """An optimizer is built."""
+    """An optimizer is built: its steps may be called from a trainer's files, but its arguments stand here."""
     from . import modules
 
+    place = core.place()
+    if place[0] is not None and place not in built and len(built) < PLACES:
+        built.add(place)
+        t = core.now()
+        core.emit("span", "other", t, t, core.thread_id(), "Optimizer.__init__", place[0], place[1])
     marks.tracker.optimizer_made()
     if marks.tracker.idle_since is None:
         marks.tracker.idle_since = core.now()

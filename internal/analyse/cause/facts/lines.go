@@ -21,7 +21,7 @@ func (c *Facts) OnlyLine(is func(text string) bool) (at finding.UserLine, ok boo
 // UserLines are the lines of the user's sources that a test chooses, without comments.
 func (c *Facts) UserLines(is func(text string) bool) (out []finding.UserLine) {
 	for _, path := range slices.Sorted(maps.Keys(c.S.Sources)) {
-		if analyse.ClassifyFile(path) != analyse.FileUser || c.S.Sources[path] == nil {
+		if analyse.ClassifyFile(path) != analyse.FileUser && !c.C.IsOwn(path) || c.S.Sources[path] == nil {
 			continue
 		}
 		for i, text := range c.S.Sources[path].Lines {

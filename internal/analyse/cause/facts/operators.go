@@ -87,7 +87,7 @@ func (c *Facts) OwnOptimizer(chains []Chain) bool {
 // indexing has no frame of its own).
 const tensorShare = price.TensorShare
 
-// tensorFuncs finds the innermost user functions that mostly call operators.
+// tensorFuncs finds the functions, the user's and of packages beside PyTorch, that mostly call operators.
 func (c *Facts) tensorFuncs() map[FuncKey]bool {
 	ops, all, others := map[FuncKey]float64{}, map[FuncKey]float64{}, map[FuncKey]float64{}
 	for k := range c.B.Samples {
@@ -96,10 +96,10 @@ func (c *Facts) tensorFuncs() map[FuncKey]bool {
 			continue
 		}
 		info := c.C.Info(c.P.Samples.Stack[a.Index])
-		if info.User < 0 {
+		if info.Owner < 0 {
 			continue
 		}
-		key := KeyOf(&c.C.Stacks.Frames[info.User])
+		key := KeyOf(&c.C.Stacks.Frames[info.Owner])
 		all[key] += a.Weight
 		switch {
 		case a.Part == analyse.PartOps:
@@ -152,7 +152,9 @@ func (c *Facts) PythonSamples(l finding.Ledger, forOps bool) func(int, *analyse.
 		}
 		around := info.Acts&(analyse.ActTorch|analyse.ActBackward|analyse.ActOptimizer) != 0
 		if around = around || c.Calling[fr]; !around {
-			if c.Drivers[KeyOf(&c.C.Stacks.Frames[fr])] {
+			if info.Owner != fr { // a hook, a loop or a table of a package's: its own function tells
+				around = tensor[KeyOf(&c.C.Stacks.Frames[info.Owner])]
+			} else if c.Drivers[KeyOf(&c.C.Stacks.Frames[fr])] {
 				around = c.tensorLine(ops, all, fr)
 			} else {
 				around = tensor[KeyOf(&c.C.Stacks.Frames[fr])]

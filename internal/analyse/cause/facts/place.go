@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,7 @@ import (
 // AtUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
 // of its time was called, where samples of that time know one.
 func (c *Facts) AtUser(f *finding.Finding) {
-	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser {
+	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser || c.C.IsOwn(f.Where.File) {
 		return
 	}
 	chains := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return f.Booked[a.Part] > 0 })
@@ -86,7 +87,11 @@ type OtherSide struct {
 // processes beside it, the one that waits least itself. Where each of several works at the same place for part of the wait, as a
 // pool's processes do, they count together; so do threads that live for a moment each. ok is false where all of them wait.
 func (c *Facts) WaitedFor(waiting []int) (best OtherSide, ok bool) {
-	return c.WaitedForAt(c.Instants(waiting))
+	locked := 0
+	for _, m := range waiting {
+		locked += finding.Btoi(c.P.Samples.Flags[c.B.Samples[m].Index]&model.SampleOwnLock != 0)
+	}
+	return c.waitedForAt(c.Instants(waiting), 2*locked > len(waiting))
 }
 
 // Instants are when attributed samples were taken.
@@ -98,8 +103,13 @@ func (c *Facts) Instants(samples []int) []model.Time {
 	return times
 }
 
-// WaitedForAt is waitedFor by the instants, in their order, at which something was seen to wait.
+// WaitedForAt is WaitedFor by the instants, in their order, at which something was seen to wait.
 func (c *Facts) WaitedForAt(waiting []model.Time) (best OtherSide, ok bool) {
+	return c.waitedForAt(waiting, false)
+}
+
+// waitedForAt prefers threads of the accounted process where it waits in a lock of its own, which only they can let go of.
+func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide, ok bool) {
 	inWait := WaitingAt(waiting)
 	together := map[finding.Where]OtherSide{}
 	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
@@ -124,7 +134,8 @@ func (c *Facts) WaitedForAt(waiting []model.Time) (best OtherSide, ok bool) {
 				if p != c.P {
 					gather(together, o)
 				}
-			case o.before(best):
+			case ownLock && ok && o.Own != best.Own && !o.Own:
+			case ownLock && ok && o.Own != best.Own, o.before(best):
 				best, ok = o, true
 			}
 		}
@@ -181,6 +192,34 @@ func WaitingAt(waiting []model.Time) func(model.Time) bool {
 		times = append(times, analyse.Interval{Start: t - around, End: t + around})
 	}
 	return func(t model.Time) bool { return Inside(times, t) }
+}
+
+// OthersWork is the share of attributed samples at whose instant another thread or Python process of the run works, 0..1.
+func (c *Facts) OthersWork(samples []int) float64 {
+	times := c.Instants(samples)
+	if len(times) == 0 {
+		return 0
+	}
+	at := WaitingAt(times)
+	var works []model.Time
+	for _, p := range c.S.Processes {
+		if p.Host != c.P.Host || p.Role == model.RoleLauncher {
+			continue
+		}
+		for thread, list := range c.ThreadSamples(p, at) {
+			for _, a := range list {
+				if (p != c.P || thread != c.B.Thread) && p.Samples.State[a.Index] == model.StateCPU {
+					works = append(works, p.Samples.Time[a.Index])
+				}
+			}
+		}
+	}
+	slices.Sort(works)
+	busy, n := WaitingAt(works), 0
+	for _, t := range times {
+		n += finding.Btoi(busy(t))
+	}
+	return float64(n) / float64(len(times))
 }
 
 // ThreadSamples are the samples of a process's threads at instants of interest.

@@ -70,7 +70,7 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 			out[i].Ask = nil // a replay changes the fetches of all loaders
 		}
 	}
-	return append(out, findQueue(c, l)...)
+	return append(append(out, findQueue(c, l)...), findSleep(c)...)
 }
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.

@@ -9,10 +9,10 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// findQueue names waits of the step for a queue, a lock or another process of the program's own.
+// findQueue names waits of the step for a queue, a lock or another process of the program's own; sleeps for a set time are findSleep's.
 func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartBlocked && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
+		return a.Part == analyse.PartBlocked && !setTime(c, a) && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
 	})
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {

@@ -93,6 +93,9 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	if site.placed {
 		f.Where = c.Where(site.at)
 	}
+	if site.isBuilt {
+		f.Where = site.built
+	}
 	per := c.PerStep(site.time() + gc)
 	f.Step = f.By(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.OverRun(f.Step)
@@ -116,8 +119,12 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 // gone is the share of a site's calling that its cure ends.
 func (o launchOps) gone(site *launchSite) price.Row {
 	switch {
-	case site.kind == launchOptimizer:
+	case site.kind == launchOptimizer && site.own:
 		return price.CallsOptimizer
+	case site.kind == launchOptimizer && site.fusable:
+		return price.CallsFused
+	case site.kind == launchOptimizer:
+		return price.CallsByLists
 	case site.kind == launchSpread || site.kind == launchCall && site.backward:
 		return price.CallsSpread
 	}
@@ -162,6 +169,8 @@ func textsOf(site *launchSite) launchTexts {
 		switch {
 		case site.own:
 			out.fix = "launch.fix-own-optimizer"
+		case !site.fusable:
+			out.fix, out.caveats = "launch.fix-unfused", []string{"launch.caveat-traced", "launch.caveat-foreach"}
 		case site.lists:
 			out.title, out.fix = "launch.title-lists", "launch.fix-lists"
 		}
@@ -179,6 +188,9 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 	texts := textsOf(site)
 	f.Title = wording.Say(texts.title, wording.With("share", share))
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	if site.kind == launchOptimizer && site.fusable && !site.own {
+		f.Fix.Action = finding.SetArguments("", finding.Argument{Name: "fused", Value: "True"})
+	}
 	f.Caveat = nil
 	for _, id := range texts.caveats {
 		f.Caveat = append(f.Caveat, wording.Say(id))

@@ -28,9 +28,12 @@ type launchSite struct {
 	kind        launchKind
 	at          facts.Spot
 	placed      bool
-	ops, python float64      // ns over the windows: in small operators, and in the interpreter around them
-	own         bool         // the optimizer is the user's own
-	lists       bool         // the optimizer works on lists of parameters already
+	ops, python float64 // ns over the windows: in small operators, and in the interpreter around them
+	own         bool    // the optimizer is the user's own
+	lists       bool    // the optimizer works on lists of parameters already
+	built       finding.Where
+	fusable     bool         // the optimizer has a form for where it runs that updates all parameters in one call
+	isBuilt     bool         // the optimizer's constructor is the place: the program does not call its step itself
 	backward    bool         // the backward pass through what the site calls is part of it
 	lines       []facts.Spot // its lines, most first
 }
@@ -119,32 +122,40 @@ func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
 	if len(chains) < facts.MinSamples || site.time() <= 0 {
 		return site, false
 	}
-	forms := map[string]float64{}
+	forms, algorithms := map[string]float64{}, map[string]float64{}
 	for i := range chains {
-		forms[optimizerForm(c, c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index])] += chains[i].Weight
+		form, algorithm := optimizerForm(c, c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index])
+		forms[form] += chains[i].Weight
+		if algorithm != "" {
+			algorithms[algorithm] += chains[i].Weight
+		}
 	}
+	site.fusable = fusable(c, algorithms)
 	site.own = c.OwnOptimizer(chains)
 	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
 	site.at, site.placed = facts.Hottest(chains, c.Drivers)
+	if !site.own {
+		site.built, site.isBuilt = c.BuiltAt(chains)
+	}
 	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])
 }
 
 // optimizerForm begins the name of the function of torch.optim's that updates the parameters in a stack: it says whether one by one, by
-// lists, or at once. It is empty elsewhere in an optimizer.
-func optimizerForm(c *facts.Facts, id model.StackID) (form string) {
+// lists, or at once; algorithm ends it. Both are empty elsewhere in an optimizer.
+func optimizerForm(c *facts.Facts, id model.StackID) (form, algorithm string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		if c.C.File(f.File) == analyse.FileUser {
 			return false
 		}
 		for _, start := range []string{"_single_tensor", "_multi_tensor", "_fused"} {
-			if strings.HasPrefix(c.Text(f.Function), start) {
-				form = start
+			if rest, ok := strings.CutPrefix(c.Text(f.Function), start); ok {
+				form, algorithm = start, strings.TrimPrefix(rest, "_")
 			}
 		}
 		return form == ""
 	})
-	return form
+	return form, algorithm
 }
 
 // otherSites are the places from which the remaining operators come, and what else calls them. The backward pass is as long as what was

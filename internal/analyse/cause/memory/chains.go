@@ -146,5 +146,9 @@ func chainPlace(c *facts.Facts, l finding.Ledger, f *finding.Finding, optimizer 
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok && len(chains) >= facts.MinSamples {
 		f.Where = c.Where(sp)
 	}
-	return c.OwnOptimizer(chains)
+	own = c.OwnOptimizer(chains)
+	if at, ok := c.BuiltAt(chains); ok && optimizer && !own {
+		f.Where = at
+	}
+	return own
 }

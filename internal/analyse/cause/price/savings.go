@@ -60,7 +60,23 @@ var (
 
 // Launching operators.
 var (
-	// CallsOptimizer is of an optimizer that goes over its parameters one by one.
+	// CallsFused is of an optimizer of PyTorch's that goes over its parameters one by one, or by lists, and has a fused form.
+	CallsFused = Row{ID: "launch/fused", Range: Range{0, 0.62, 0.75}, Unit: share,
+		Of: "small operators of the optimizer and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 15,
+			On:     "Adam, AdamW and SGD against their fused form: 16 to 72 %, median 63; nothing measurable in trainings of others",
+			Span:   "6 to 60 parameters of 64 to 250,000 numbers, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/optimizers.py",
+		}}
+	// CallsByLists is of one that has no fused form.
+	CallsByLists = Row{ID: "launch/by-lists", Range: Range{0, 0.19, 0.4}, Unit: share,
+		Of: "the same",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "Adam, AdamW and SGD by lists (foreach), parameters of up to 4,096 numbers: 10 to 40 %; larger ones get slower",
+			Span:   "6 to 60 parameters, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/optimizers.py",
+		}}
+	// CallsOptimizer is of an optimizer of the program's own that goes over its parameters one by one.
 	CallsOptimizer = Row{ID: "launch/optimizer", Range: Range{0.45, 0.75, 1}, Unit: share,
 		Of: "small operators of the optimizer and the interpreter around them, ns per step",
 		Origin: Origin{Kind: Guess,

@@ -113,6 +113,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "the middle is the replay's",
 		}}
+	// Sleep is of a sleep for a set time.
+	Sleep = Row{ID: "input/sleep", Range: Range{0.5, 1, 1}, Unit: share,
+		Of: "the sleep in which no other thread or process of the run works, ns per step; the upper bound is of all of it",
+		Origin: Origin{Kind: Guess,
+			On: "a sleep that is left out takes nothing; what it was there to wait for is not known",
+		}}
 	// Queue is of a wait for another thread or process.
 	Queue = Row{ID: "input/queue", Range: Range{0.5, 1, 1}, Unit: share,
 		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",

@@ -24,6 +24,8 @@ var chores = []chore{
 		title: "python.title-text", evidence: "python.text", fix: "python.fix-text", caveat: "python.caveat-text"},
 	{files: []string{"*/copy.py"},
 		title: "python.title-copies", evidence: "python.copies", fix: "python.fix-copies", caveat: "python.caveat-copies"},
+	{files: []string{"/torch/distributions/constraints.py", "/torch/distributions/distribution.py"},
+		title: "python.title-validated", evidence: "python.validated", fix: "python.fix-validated", caveat: "python.caveat-validated"},
 }
 
 // FindChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes

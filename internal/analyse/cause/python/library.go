@@ -33,6 +33,7 @@ func ofLibrary(c *facts.Facts, f *finding.Finding, members []int) {
 	f.Evidence = append(f.Evidence, wording.Say("python.of-library", wording.Share("share", share), library))
 	f.Fix.Advice = []wording.Text{wording.Say("python.fix-library", library)}
 	f.Caveat = []wording.Text{wording.Say("python.caveat-library", library)}
+	ofFramework(c, f, members, name)
 }
 
 // calledLibrary is the library that a stack's innermost user frame called: the package, or the module of the standard library, of the
@@ -46,7 +47,7 @@ func calledLibrary(c *facts.Facts, id model.StackID) string {
 			return false
 		case analyse.FileTorch:
 			called = ""
-		case analyse.FileLibrary:
+		case analyse.FileLibrary, analyse.FileFramework:
 			called = libraryOf(c.Text(file))
 		}
 		return true

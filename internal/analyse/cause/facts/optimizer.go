@@ -1,0 +1,56 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"strings"
+)
+
+// optimizerBuilt is the span that tells where an optimizer was built.
+const optimizerBuilt = "Optimizer.__init__"
+
+// BuiltAt is the line that builds the optimizer whose samples these chains are, where the program does not call its step itself: a trainer or
+// a gradient scaler does, and the line that runs these says nothing about it. ok is false where the program calls it, or builds several.
+func (c *Facts) BuiltAt(chains []Chain) (at finding.Where, ok bool) {
+	direct, all := 0.0, 0.0
+	for i := range chains {
+		all += chains[i].Weight
+		if c.callsOptimizer(c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index]) {
+			direct += chains[i].Weight
+		}
+	}
+	if 2*direct >= all {
+		return at, false
+	}
+	at = finding.Nowhere()
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if sp.Kind != model.SpanOther || c.Text(sp.Name) != optimizerBuilt || sp.File == 0 {
+			continue
+		}
+		file := c.Text(sp.File)
+		if ok && (at.File != file || at.Line != int(sp.Line)) {
+			return finding.Nowhere(), false
+		}
+		at.File, at.Line, ok = file, int(sp.Line), true
+	}
+	at.Source = c.Source(at.File, at.Line)
+	return at, ok
+}
+
+// callsOptimizer says that what the user's innermost frame called is the optimizer: nothing stands between but PyTorch's wrappers of it.
+func (c *Facts) callsOptimizer(id model.StackID) (direct bool) {
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		switch class := c.C.File(f.File); {
+		case class == analyse.FileUser:
+			return false
+		case class == analyse.FileAgent:
+		default:
+			direct = strings.Contains(strings.ReplaceAll(c.Text(f.File), `\`, "/"), "/torch/optim/")
+		}
+		return true
+	})
+	return direct
+}

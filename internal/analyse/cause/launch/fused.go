@@ -1,0 +1,39 @@
+package launch
+
+import (
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fusedAlgorithms are the optimizers that have a fused form, by how their functions' names end; on a CPU since PyTorch 2.4.
+var fusedAlgorithms = []string{"adam", "adamw", "sgd", "adagrad"}
+
+// fusable says that most of an optimizer's time, by algorithm, is in one that PyTorch has a fused form of for where it runs.
+func fusable(c *facts.Facts, algorithms map[string]float64) bool {
+	fused, all := 0.0, 0.0
+	for _, name := range fusedAlgorithms {
+		fused += algorithms[name]
+	}
+	for _, t := range stats.InOrder(algorithms) {
+		all += t
+	}
+	return (onDevice(c) || atLeast(c.S.Environment.Torch, 2, 4)) && 2*fused >= all
+}
+
+// onDevice says that the steps compute on a GPU.
+func onDevice(c *facts.Facts) bool {
+	return slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 })
+}
+
+// atLeast says that a version is as new as a major and a minor number, or not known.
+func atLeast(version string, major, minor int) bool {
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	a, err := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(second)
+	return err != nil || err2 != nil || a > major || a == major && b >= minor
+}

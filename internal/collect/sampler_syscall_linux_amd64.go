@@ -1,0 +1,5 @@
+package collect
+
+import "golang.org/x/sys/unix"
+
+const sysSelect = unix.SYS_SELECT

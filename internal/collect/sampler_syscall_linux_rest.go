@@ -1,0 +1,5 @@
+//go:build linux && !amd64
+
+package collect
+
+const sysSelect = -2 // newer architectures have pselect6 only
