@@ -31,10 +31,11 @@ var inputTexts = table{
 		"wait for the slow one's",
 	"input.restart": "{restart} of this run, between steps, go into starting and ending workers; {first} of the waits in steps are " +
 		"for an epoch's first batch",
-	"input.first":    "{first} of the waits in steps are for an epoch's first batch",
-	"input.bytes":    "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
-	"input.cores":    "{cores core} for {threads computing thread} and {workers busy worker}",
-	"input.replayed": "{saved} less per step in a replay with the fix: {after} instead of {before}",
+	"input.first":      "{first} of the waits in steps are for an epoch's first batch",
+	"input.bytes":      "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
+	"input.full-cores": "{cores core} for the step's own {threads computing thread}: none is left for workers",
+	"input.cores":      "{cores core} for {threads computing thread} and {workers busy worker}",
+	"input.replayed":   "{saved} less per step in a replay with the fix: {after} instead of {before}",
 	"input.replayed-costs": "{saved} less per step in a replay with the fix: {after} instead of {before}; starting workers, handing " +
 		"over and busy cores take {back} back",
 	"input.off":           "{off} per {unit} are spent off the CPU{in}",
@@ -52,6 +53,11 @@ var inputTexts = table{
 	"input.fix-light": "Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not " +
 		"help: handing a batch over takes longer than fetching it.",
 	"input.fix-hide": "Add workers, too: they would hide part of it.",
+	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: keep the samples as one tensor and take a " +
+		"batch of it in one call (samples[indices], in the loop or in the data set's __getitems__). Workers would not help: each takes " +
+		"a core from the step.",
+	"input.fix-leave": "Leave them their cores: torch.set_num_threads({left}) in place of {threads}. An operator waits for each of its " +
+		"threads, also for one whose core a worker has.",
 	"input.fix-lock": "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice " +
 		"at once. More workers would wait as well.",
 	"input.fix-storage": "Read less or earlier: read larger files in sequence, keep a local copy or cache, or use more workers (they " +

@@ -138,7 +138,7 @@ func (v *inputView) elsewhere() bool { return v.workers == 0 && v.queued >= 0.5 
 
 // sub tells what slows the fetching side; "" where it is not known.
 func (v *inputView) sub(c *facts.Facts) string {
-	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
+	spare := v.spares(c)
 	switch {
 	case v.startsAgain():
 		return "workers"
@@ -269,7 +269,7 @@ func (v *inputView) crowding(c *facts.Facts) finding.Draft {
 	v.describe(c, &f.Finding)
 	f.Title = wording.Say("input.title-crowding", wording.Share("share", f.Share), c.Said())
 	busy := min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers))
-	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.Cores), wording.Count("threads", facts.TorchThreads(c)),
+	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.OwnCores()), wording.Count("threads", facts.TorchThreads(c)),
 		wording.Value("workers", busy)))
 	f.Caveat = []wording.Text{wording.Say("input.caveat-crowding")}
 	if f.Confidence.Level == finding.High {
