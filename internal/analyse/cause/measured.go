@@ -49,9 +49,11 @@ func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) 
 			if !fits(m.Fix) || m.OfMs <= 0 {
 				continue
 			}
-			if gain := min(m.SavedMs/m.OfMs, 1) * ops / (c.B.Mean() / 1e6); gain >= finding.Floor {
+			switch gain := min(m.SavedMs/m.OfMs, 1) * ops / (c.B.Mean() / 1e6); {
+			case gain >= finding.Floor:
 				measured(c, f, m, ops, varied)
-			} else {
+			case f.Cause == finding.Threads && facts.LocalRanks(c) > 1: // alone its operators have the cores that the others want
+			default:
 				res.Largest = max(res.Largest, gain)
 				refute(c, f, m, ops)
 			}
