@@ -81,6 +81,9 @@ var inputTexts = table{
 		"descriptor and a connection to its worker. Return NumPy arrays from collate_fn and make tensors of them in the training " +
 		"process (they are copied through a pipe, which is slower for megabytes), or call " +
 		"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).",
+	"input.fix-alone": "Fetch without workers: a batch takes less time to fetch than to hand over.",
+	"input.fix-less": "Hand over less: only what the step uses, in small types (bytes that become floats in the training process), in " +
+		"larger batches. How many tensors a batch has is not what takes the time.",
 	"input.fix-bytes": "Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors " +
 		"lie in shared memory. Let collate_fn return few, large tensors (torch.from_numpy, torch.tensor) with only what the step uses.",
 	"input.fix-share-out": "Or share the data out evenly: no worker should have more to do than the others.",

@@ -55,9 +55,13 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 }
 
 // lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes
-// longer where other programs hold the cores, and what the fetch itself makes the step wait.
+// longer where other programs hold the cores, and what the fetch itself makes the step wait. Without workers the fetch remains.
 func (v *inputView) lighterHandover(c *facts.Facts) finding.Range {
 	lost := c.PerStep(v.wait + v.release.time)
+	if v.alone() { // the training process fetches, and waits for nobody
+		mid := max(lost-v.fetch*v.perStep(c), 0)
+		return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
+	}
 	others := max(v.pace()*v.perStep(c)/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
 	mid := max(lost-others-price.Handover.Mid*v.perStep(c)/max(c.OwnCPU(), price.SlowestHand), 0)
 	return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
