@@ -65,6 +65,7 @@ var inputTexts = table{
 	"input.fix-ask": "Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and take no " +
 		"core). Each needs a connection of its own, opened in the worker.",
 	"input.fix-maker":         "Make this code faster, let several processes run it, or start it earlier: the data set waits for it.",
+	"input.fix-makers":        "Make this code faster, or start it earlier: the data set waits for it, and {n} run it already.",
 	"input.fix-maker-workers": "More DataLoader workers alone do not help: all of them would ask the same one.",
 	"input.fix-maker-own":     "Threads of this process do not run in workers.",
 	"input.fix-workers":       "Let more workers fetch while the step runs: there are cores to spare.",
@@ -92,11 +93,12 @@ var inputTexts = table{
 		"part. Sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards.",
 	"input.fix-script": "Put the script's own work under if __name__ == \"__main__\": from Python 3.14 on workers are not forked, " +
 		"but import the script anew and get the data set by pickle.",
-	"input.fix-trainer":    "The Trainer builds the DataLoader: these are its options.",
-	"input.fix-hand-on":    "Hand this on to the DataLoader: the line names none, what it calls builds one.",
-	"input.fix-wait-less":  "Start what is waited for earlier, let it run beside the step, or wait for less.",
-	"input.fix-other-side": "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
-	"input.fix-hold":       "Hold the lock for less work, or give each thread an object of its own.",
+	"input.fix-trainer":     "The Trainer builds the DataLoader: these are its options.",
+	"input.fix-hand-on":     "Hand this on to the DataLoader: the line names none, what it calls builds one.",
+	"input.fix-wait-less":   "Start what is waited for earlier, let it run beside the step, or wait for less.",
+	"input.fix-other-side":  "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
+	"input.fix-other-sides": "Make this code faster, or start it earlier: the step waits for it, and {n} processes or threads run it already.",
+	"input.fix-hold":        "Hold the lock for less work, or give each thread an object of its own.",
 
 	"input.caveat-limit":      "The saving assumes that nothing else becomes the limit.",
 	"input.caveat-workers":    "Workers cost memory and change the order of random numbers.",

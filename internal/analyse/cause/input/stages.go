@@ -187,6 +187,9 @@ func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
 	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.Samples), wording.Named("side", v.maker.Process),
 		wording.Named("in", finding.In(v.maker.Place))))
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-maker"), wording.Say("input.fix-maker-workers")}
+	if v.maker.Sharing > 1 {
+		f.Fix.Advice[0] = wording.Say("input.fix-makers", wording.Count("n", v.maker.Sharing))
+	}
 	if v.maker.Own {
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-maker-own"))
 	}
