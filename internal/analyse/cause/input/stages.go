@@ -86,8 +86,8 @@ func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch 
 
 // settle turns the counts of samples into shares and finds the place with most of the fetch.
 func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, all float64) {
-	if v.samples == 0 {
-		return
+	if v.samples < facts.MinSamples {
+		return // chance
 	}
 	n := float64(v.samples)
 	v.blocked, v.native, v.mains = float64(len(v.asleep))/n, v.native/n, mains
@@ -127,7 +127,7 @@ func (v *inputView) freed() float64 {
 func (v *inputView) lead(sub string) {
 	chains := v.awake
 	switch {
-	case v.own:
+	case v.own, v.samples < facts.MinSamples:
 		return
 	case sub == "storage" && v.blocked >= 0.5:
 		chains = v.asleep
