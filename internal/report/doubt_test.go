@@ -19,7 +19,7 @@ func TestHeadlinesThatAreNotSure(t *testing.T) {
 		decide  string
 	}{
 		{"many samples", 40, 40, "4", ""},
-		{"few samples", 4, 5, "4", "a longer run"},
+		{"few samples", 4, 5, "4", "More samples would decide it: a longer run, or a higher --rate."},
 		{"a wide price", 40, 0, "16", "--measure-fixes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

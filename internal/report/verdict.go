@@ -122,7 +122,7 @@ func (b *Builder) verdict() {
 	f := &b.R.Findings[i]
 	v.Sentence = sentence(f)
 	if what, doubtful := cause.Doubt(b.res.ctx, &b.res.found.Findings[i]); doubtful {
-		v.Sentence = "probably: " + v.Sentence + " " + what.String()
+		v.Sentence = "probably: " + v.Sentence + " " + units.UpperFirst(what.String()) + "."
 	}
 	if f.Confidence != nil {
 		v.Confidence = *f.Confidence
