@@ -121,6 +121,9 @@ func (b *Builder) verdict() {
 	}
 	f := &b.R.Findings[i]
 	v.Sentence = sentence(f)
+	if what, doubtful := cause.Doubt(b.res.ctx, &b.res.found.Findings[i]); doubtful {
+		v.Sentence = "probably: " + v.Sentence + " " + units.UpperFirst(what.String()) + "."
+	}
 	if f.Confidence != nil {
 		v.Confidence = *f.Confidence
 	}
@@ -228,7 +231,7 @@ func (b *Builder) healthy() string {
 		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", units.Percent(floor), unit, top)
 	}
-	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit, b.ofPeak(), units.Percent(floor))
+	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit, b.ofPeak(), units.Percent(floor)) + b.untried()
 }
 
 func (b *Builder) accountConfidence() Confidence {

@@ -32,10 +32,11 @@ var inputTexts = table{
 		"wait for the slow one's",
 	"input.restart": "{restart} of this run, between steps, go into starting and ending workers; {first} of the waits in steps are " +
 		"for an epoch's first batch",
-	"input.first":    "{first} of the waits in steps are for an epoch's first batch",
-	"input.bytes":    "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
-	"input.cores":    "{cores core} for {threads computing thread} and {workers busy worker}",
-	"input.replayed": "{saved} less per step in a replay with the fix: {after} instead of {before}",
+	"input.first":      "{first} of the waits in steps are for an epoch's first batch",
+	"input.bytes":      "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
+	"input.full-cores": "{cores core} for the step's own {threads computing thread}: none is left for workers",
+	"input.cores":      "{cores core} for {threads computing thread} and {workers busy worker}",
+	"input.replayed":   "{saved} less per step in a replay with the fix: {after} instead of {before}",
 	"input.replayed-costs": "{saved} less per step in a replay with the fix: {after} instead of {before}; starting workers, handing " +
 		"over and busy cores take {back} back",
 	"input.off":           "{off} per {unit} are spent off the CPU{in}",
@@ -55,6 +56,11 @@ var inputTexts = table{
 	"input.fix-light": "Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not " +
 		"help: handing a batch over takes longer than fetching it.",
 	"input.fix-hide": "Add workers, too: they would hide part of it.",
+	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: keep the samples as one tensor and take a " +
+		"batch of it in one call (samples[indices], in the loop or in the data set's __getitems__). Workers would not help: each takes " +
+		"a core from the step.",
+	"input.fix-leave": "Leave them their cores: torch.set_num_threads({left}) in place of {threads}. An operator waits for each of its " +
+		"threads, also for one whose core a worker has.",
 	"input.fix-lock": "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice " +
 		"at once. More workers would wait as well.",
 	"input.fix-storage": "Read less or earlier: read larger files in sequence, keep a local copy or cache, or use more workers (they " +
@@ -62,6 +68,7 @@ var inputTexts = table{
 	"input.fix-ask": "Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and take no " +
 		"core). Each needs a connection of its own, opened in the worker.",
 	"input.fix-maker":         "Make this code faster, let several processes run it, or start it earlier: the data set waits for it.",
+	"input.fix-makers":        "Make this code faster, or start it earlier: the data set waits for it, and {n} run it already.",
 	"input.fix-maker-workers": "More DataLoader workers alone do not help: all of them would ask the same one.",
 	"input.fix-maker-own":     "Threads of this process do not run in workers.",
 	"input.fix-workers":       "Let more workers fetch while the step runs: there are cores to spare.",
@@ -78,6 +85,9 @@ var inputTexts = table{
 		"descriptor and a connection to its worker. Return NumPy arrays from collate_fn and make tensors of them in the training " +
 		"process (they are copied through a pipe, which is slower for megabytes), or call " +
 		"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).",
+	"input.fix-alone": "Fetch without workers: a batch takes less time to fetch than to hand over.",
+	"input.fix-less": "Hand over less: only what the step uses, in small types (bytes that become floats in the training process), in " +
+		"larger batches. How many tensors a batch has is not what takes the time.",
 	"input.fix-bytes": "Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors " +
 		"lie in shared memory. Let collate_fn return few, large tensors (torch.from_numpy, torch.tensor) with only what the step uses.",
 	"input.fix-share-out": "Or share the data out evenly: no worker should have more to do than the others.",
@@ -91,8 +101,9 @@ var inputTexts = table{
 	"input.fix-wait-less": "Start what is waited for earlier, let it run beside the step, or wait for less.",
 	"input.fix-sleep": "Wait for what the sleep is there to bridge (Event.wait, Thread.join, queue.get, a future's result), sleep for " +
 		"less, or leave it out.",
-	"input.fix-other-side": "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
-	"input.fix-hold":       "Hold the lock for less work, or give each thread an object of its own.",
+	"input.fix-other-side":  "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
+	"input.fix-other-sides": "Make this code faster, or start it earlier: the step waits for it, and {n} processes or threads run it already.",
+	"input.fix-hold":        "Hold the lock for less work, or give each thread an object of its own.",
 
 	"input.caveat-limit":      "The saving assumes that nothing else becomes the limit.",
 	"input.caveat-workers":    "Workers cost memory and change the order of random numbers.",

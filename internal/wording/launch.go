@@ -20,12 +20,18 @@ var launchTexts = table{
 	"launch.recurrent": "{time} per {unit} in the layer's operators, forward and backward, in {calls call}",
 	"launch.fix-loop": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum), " +
 		"or let torch.compile fuse it.",
+	"launch.fix-loop-compiled": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum). The program compiles, " +
+		"but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
 		"each element. The layer takes the cell's weights and goes over the elements itself.",
 	"launch.fix-recurrent": "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the " +
 		"elements itself. What follows it can take all of its outputs at once, too.",
 	"launch.fix-call": "Give one call more to do (a larger batch, several requests together), or let torch.compile " +
 		"fuse the model's operators.",
+	"launch.fix-call-compiled": "Give one call more to do (a larger batch, several requests together). The program compiles, but not these " +
+		"operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-spread-compiled": "Work on more at once: larger batches, several sequences or environments side by side. The program compiles, but " +
+		"not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-spread": "Let torch.compile fuse the operators on these lines, or work on more at once: larger batches, " +
 		"several sequences or environments side by side.",
 	"launch.fix-optimizer": "Let the optimizer update all parameters at once: build it with fused=True.",

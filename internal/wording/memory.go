@@ -15,6 +15,8 @@ var memoryTexts = table{
 	"memory.chain":             "{share} of {each} is element-wise work that moves data and computes little",
 	"memory.outside-optimizer": "{time} per {unit} in element-wise operators outside of the optimizer",
 	"memory.in-optimizer":      "{time} per {unit} in the optimizer, operator by operator over all parameters",
+	"memory.fix-fuse-compiled": "Write the chain with fewer temporaries (in place, addcmul, lerp), and compute what is the same in every step " +
+		"once, before them. The program compiles, but not this chain: TORCH_LOGS=graph_breaks says what keeps it out.",
 	"memory.fix-fuse": "Let torch.compile fuse the chain: the data then moves once. Or write it with fewer temporaries (in place, addcmul, " +
 		"lerp). Compute what is the same in every step once, before them.",
 	"memory.fix-fused-optimizer": "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are " +

@@ -78,6 +78,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 		f := d.Finding
 		f.Booked = d.Claim.Parts
 		c.AtUser(&f)
+		notAgain(c, &f)
 		certain(c, &f)
 		timed.Beyond(c, &f)
 		f.Asleep = timed.Asleep(c, &f)
@@ -94,6 +95,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 	}
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, l.left[analyse.PartOps]+l.left[analyse.PartGPUCompute]); ok {
+		notAgain(c, &f)
 		res.Findings = append(res.Findings, f)
 	}
 	return res

@@ -83,3 +83,56 @@ func TestShortWritesBesideLongOnes(t *testing.T) {
 	res, _ := find(t, p)
 	want(t, res, finding.IO, "logging", 47, 0.92*60)
 }
+
+// cheapFetches is a program whose two workers each fetch a batch in less time than it takes to hand it over; making tensors of what came takes a
+// part of the wait.
+func cheapFetches(fetchMs float64, pieces bool, l model.Loader) *testkit.Program {
+	p := building("loader = DataLoader(rows, 32, num_workers=2)", l)
+	wait := []testkit.Act{testkit.Blocked(3, module, loop(38), next)}
+	if pieces {
+		wait = []testkit.Act{testkit.Python(3, module, loop(38), next, torchFrame("multiprocessing/reductions.py", "rebuild_storage_fd"))}
+	}
+	for range 60 {
+		p.P.Queues = append(p.P.Queues, model.QueueLength{Time: p.T, Ready: 2})
+		p.Steps(1, model.PhaseBaseline, wait[0].In(model.SpanDataWait), testkit.Native(17, module, loop(40)))
+	}
+	w := p.Add(model.RoleWorker, 101)
+	for range 60 {
+		at := w.T
+		w.Do(testkit.Python(10, user("__getitem__", 5, 8)).In(model.SpanFetch))
+		sp := &w.P.Spans[len(w.P.Spans)-1]
+		sp.End = at + model.Time(fetchMs*1e6)
+	}
+	return p
+}
+
+// Batches that are cheaper to fetch than to hand over need no workers; where they are not, few tensors are not advised to a program whose time
+// does not go into their number.
+func TestWorkersThatOnlyHandOver(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fetch  float64
+		pieces bool
+		loader model.Loader
+		fix    string
+		change string
+		stepMs float64
+	}{
+		{"cheap", 0.5, false, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-alone", "loader = DataLoader(rows, 32, num_workers=0)", 2.5},
+		{"cheap, with workers that are kept", 0.5, false, model.Loader{Workers: 2, Prefetch: 8, Persistent: true}, "input.fix-alone",
+			"loader = DataLoader(rows, 32, num_workers=0, persistent_workers=False, prefetch_factor=None)", 2.5},
+		{"dear, in few pieces", 8, false, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-less", "", 2},
+		{"dear, in many pieces", 8, true, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-handover", "", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, _ := find(t, cheapFetches(c.fetch, c.pieces, c.loader))
+			f := want(t, res, finding.Input, "handover", 25, c.stepMs)
+			if textOf(f.Fix.Advice, c.fix) == "" || f.Fix.Action.Change() != c.change {
+				t.Errorf("advice %v, change %q, want %s, %q", f.Fix.Advice, f.Fix.Action.Change(), c.fix, c.change)
+			}
+			if c.change != "" && textOf(f.Caveat, "input.caveat-workers") != "" {
+				t.Errorf("caveats %v are of workers that are added", f.Caveat)
+			}
+		})
+	}
+}

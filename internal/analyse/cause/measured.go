@@ -22,15 +22,15 @@ type MeasuredFix struct {
 func fixFor(f *finding.Finding) func(fix string) bool {
 	switch {
 	case f.Cause == finding.Threads, f.Cause == finding.Machine && f.Sub == "omp-default":
-		return func(fix string) bool { return strings.HasPrefix(fix, "threads=") }
+		return func(fix string) bool { return strings.HasPrefix(fix, fixThreads) }
 	case f.Cause == finding.Machine && f.Sub == "affinity":
-		return func(fix string) bool { return strings.HasPrefix(fix, "cores=") }
+		return func(fix string) bool { return strings.HasPrefix(fix, fixCores) }
 	}
 	return nil
 }
 
 // Measure puts measured prices, most saving first, into the findings that they price: the best of the fixes. Where even that saves less than
-// what a report names, the finding was wrong. varied is what the operators took when they were run again as they were, over what was
+// what a report names, the finding was wrong. What saves as much and has no finding becomes one. varied is what the operators took when they were run again as they were, over what was
 // recorded.
 func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) {
 	if len(fixes) == 0 || !c.B.PerStep || c.B.Mean() <= 0 {
@@ -49,15 +49,18 @@ func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) 
 			if !fits(m.Fix) || m.OfMs <= 0 {
 				continue
 			}
-			if gain := min(m.SavedMs/m.OfMs, 1) * ops / (c.B.Mean() / 1e6); gain >= finding.Floor {
+			switch gain := min(m.SavedMs/m.OfMs, 1) * ops / (c.B.Mean() / 1e6); {
+			case gain >= finding.Floor:
 				measured(c, f, m, ops, varied)
-			} else {
+			case f.Cause == finding.Threads && facts.LocalRanks(c) > 1: // alone its operators have the cores that the others want
+			default:
 				res.Largest = max(res.Largest, gain)
 				refute(c, f, m, ops)
 			}
 			break
 		}
 	}
+	res.tryMeasured(c, fixes, ops, varied)
 }
 
 // measured sets a finding's saving from a measured fix; ops is the operators' time per step in ms.
@@ -70,7 +73,7 @@ func measured(c *facts.Facts, f *finding.Finding, m *MeasuredFix, ops, varied fl
 	f.Evidence = append(f.Evidence, wording.Say("measured.less", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops), wording.Named("fix", m.Fix),
 		wording.Share("share", m.SavedMs/m.OfMs)))
 	f.Caveat = []wording.Text{wording.Say("measured.caveat")}
-	if n, ok := strings.CutPrefix(m.Fix, "threads="); ok && c.P.WorldSize < 2 {
+	if n, ok := strings.CutPrefix(m.Fix, fixThreads); ok && c.P.WorldSize < 2 {
 		if threads, err := strconv.ParseUint(n, 10, 16); err == nil {
 			anotherCount(&f.Fix.Action, int(threads))
 		}
@@ -128,7 +131,7 @@ func measuredConfidence(c *facts.Facts, m *MeasuredFix, ops float64) finding.Con
 // when they were run again: the upper bound is as far away. Operators that were recorded while shapes were traced can have taken longer
 // than they do in other steps.
 func measuredStep(c *facts.Facts, m *MeasuredFix, ops, varied float64) (step finding.Range, outside float64) {
-	if o := c.B.Ops; o != nil && o.Time > 0 && strings.HasPrefix(m.Fix, "cores=") {
+	if o := c.B.Ops; o != nil && o.Time > 0 && strings.HasPrefix(m.Fix, fixCores) {
 		ops *= 1 - min(o.SmallTime/o.Time, 1)
 	}
 	share := min(m.SavedMs/m.OfMs, 1)

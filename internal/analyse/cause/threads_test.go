@@ -1,6 +1,8 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -43,6 +45,47 @@ func TestRanksThatEachTakeAllCores(t *testing.T) {
 			f := want(t, res, finding.Threads, "", 9, 0.45*60)
 			if want := "    torch.set_num_threads(2)"; f.Fix.Action.Change() != want && "    "+f.Fix.Action.Change() != want {
 				t.Errorf("change %q, want %q", f.Fix.Action.Change(), want)
+			}
+		})
+	}
+}
+
+// Processes that a program starts itself to train side by side share the cores like ranks; those that are done before, that only fetch, or that
+// run elsewhere do not. What their operators take alone, run again after the program's end, says nothing of what they take beside each other.
+func TestProcessesThatEachTakeAllCores(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		role  model.Role
+		host  string
+		steps int
+		named bool
+	}{
+		{"they train beside it", model.RoleOther, "", 30, true},
+		{"they were done soon", model.RoleOther, "", 5, false},
+		{"they fetch", model.RoleWorker, "", 30, false},
+		{"on another machine", model.RoleOther, "other", 30, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			p.S.Environment.CPUs = 4
+			p.Steps(30, model.PhaseBaseline, forward)
+			q := p.Add(c.role, 300)
+			q.P.Host = c.host
+			q.Steps(c.steps, model.PhaseBaseline, forward)
+			res, account := find(t, p)
+			if named := len(res.Findings) > 0 && res.Findings[0].Cause == finding.Threads; named != c.named {
+				t.Fatalf("findings %+v, want threads: %v", res.Findings, c.named)
+			}
+			if !c.named {
+				return
+			}
+			before := res.Findings[0]
+			if textOf(before.Caveat, "threads.caveat-turns") == "" {
+				t.Errorf("caveats %v, want that threads which run in turns are slower unwatched", before.Caveat)
+			}
+			res.Measure(facts.NewFacts(p.S, account), []cause.MeasuredFix{{Fix: "threads=2", Ops: 4, SavedMs: -20, OfMs: 50}}, 1)
+			if f := res.Findings[0]; f.Cause != finding.Threads || f.Step != before.Step {
+				t.Errorf("one process alone refutes what two do to each other: %+v", f)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"strconv"
@@ -17,15 +18,41 @@ func TorchThreads(c *Facts) float64 {
 	return max(c.Cores, 1)
 }
 
-// LocalRanks is the number of training processes on the accounted process's host.
+// LocalRanks is the number of processes on the accounted process's host that train at the same time, itself included: ranks, and others that
+// take steps of their own while the accounted ones run, such as those of a program that starts its trainers by multiprocessing.
 func LocalRanks(c *Facts) int {
 	n := 0
 	for _, p := range c.S.Processes {
-		if p.Host == c.P.Host && (p == c.P || p.Role == model.RoleRank) {
+		if p.Host == c.P.Host && (p == c.P || p.Role == model.RoleRank || c.trainsBeside(p)) {
 			n++
 		}
 	}
 	return max(n, 1)
+}
+
+// trainsBeside says that another process takes steps during at least half of the accounted stretch.
+func (c *Facts) trainsBeside(p *model.Process) bool {
+	if n := len(c.B.Windows); n == 0 || len(p.Steps) == 0 || p.Role == model.RoleWorker || p.Role == model.RoleCompile {
+		return false
+	}
+	from, to := c.B.Windows[0].Start, c.B.Windows[len(c.B.Windows)-1].End
+	return min(p.Steps[len(p.Steps)-1].End, to)-max(p.Steps[0].Start, from) >= (to-from)/2
+}
+
+// OwnCores is the accounted process's part of the cores, where others train beside it; 0 unknown.
+func (c *Facts) OwnCores() float64 { return c.Cores / float64(LocalRanks(c)) }
+
+// SharedOps is the time in ns per step in operators that several threads compute at once: on the CPU, and not small. All other work of the
+// driving thread is its own alone.
+func (c *Facts) SharedOps() float64 {
+	if TorchThreads(c) <= 1 || c.B.Part(analyse.PartGPUCompute) > 0 {
+		return 0
+	}
+	small := 0.0
+	if o := c.B.Ops; o != nil && o.Time > 0 {
+		small = min(o.SmallTime/o.Time, 1)
+	}
+	return c.PerStep(c.B.Part(analyse.PartOps)) * (1 - small)
 }
 
 // smallSHM is the size of shared memory in bytes under which batches of DataLoader workers easily do not fit; a container has

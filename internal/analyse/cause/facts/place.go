@@ -78,6 +78,7 @@ type OtherSide struct {
 	Asleep  float64 // share of the samples at the place that are off the CPU
 	Process string
 	members int  // processes that are counted together
+	Sharing int  // threads and processes that work in the same function, itself included
 	most    int  // samples of the one whose line stands for them
 	Own     bool // threads of the accounted process
 	Several bool // more than one of its threads
@@ -111,7 +112,8 @@ func (c *Facts) WaitedForAt(waiting []model.Time) (best OtherSide, ok bool) {
 // waitedForAt prefers threads of the accounted process where it waits in a lock of its own, which only they can let go of.
 func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide, ok bool) {
 	inWait := WaitingAt(waiting)
-	together := map[finding.Where]OtherSide{}
+	together, sharing := map[finding.Where]OtherSide{}, map[finding.Where]int{}
+	defer func() { best.Sharing = sharing[function(best)] }()
 	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
 		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
@@ -126,6 +128,9 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 				continue
 			}
 			o, found := c.side(p, cls, list)
+			if found {
+				sharing[function(o)]++
+			}
 			switch {
 			case !found && p == c.P:
 				short = append(short, list...)
@@ -155,9 +160,14 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 	return best, ok
 }
 
+// function is the place of what a side does, without its line.
+func function(o OtherSide) finding.Where {
+	return finding.Where{File: o.Place.File, Function: o.Place.Function}
+}
+
 // gather adds what one of several processes does to what others do in the same function.
 func gather(together map[finding.Where]OtherSide, o OtherSide) {
-	key := finding.Where{File: o.Place.File, Function: o.Place.Function}
+	key := function(o)
 	all, seen := together[key]
 	if !seen || o.Samples > all.most {
 		all.Place, all.most = o.Place, o.Samples

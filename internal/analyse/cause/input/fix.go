@@ -38,9 +38,13 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	switch {
 	case v.light():
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
-	case v.workers == 0 && (c.Cores == 0 || c.Cores >= 2):
+	case v.workers == 0 && v.spares(c):
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hide"))
 		v.proposeWorkers(c, f)
+	case v.workers == 0:
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
+		r := v.room(c)
+		f.Evidence = append(f.Evidence, wording.Say("input.full-cores", wording.Count("threads", r.threads), wording.Value("cores", r.cores)))
 	}
 }
 
@@ -84,8 +88,14 @@ func (v *inputView) proposes(argument string) bool {
 
 // proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
 func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
-	if n := v.suggestWorkers(c); n > v.workers {
-		v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)
+	n := v.suggestWorkers(c)
+	if n <= v.workers {
+		return
+	}
+	v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)
+	if r := v.room(c); r.left(float64(n)) < r.threads {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-leave", wording.Count("left", r.left(float64(n))), wording.Count("threads", r.threads)))
+		f.Fix.Action.Uncertain = true
 	}
 }
 

@@ -46,6 +46,7 @@ type inputView struct {
 	quick   float64            // ns per batch of the others then
 	own     bool               // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
 	bytes   float64            // with workers: share of the wait that copies and unpickles bytes of a pipe
+	pieces  float64            // with workers: share of the wait that makes tensors of what came, one by one; -1 unknown
 	sets    []finding.Argument // of the DataLoader, as the fix proposes them
 }
 
@@ -75,7 +76,7 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
 func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
-	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), part: analyse.PartDataWait, depth: -1,
+	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), part: analyse.PartDataWait, depth: -1, pieces: -1,
 		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
 		v.workers = v.loader.Workers
@@ -138,7 +139,7 @@ func (v *inputView) elsewhere() bool { return v.workers == 0 && v.queued >= 0.5 
 
 // sub tells what slows the fetching side; "" where it is not known.
 func (v *inputView) sub(c *facts.Facts) string {
-	spare := c.Cores == 0 || c.Cores >= float64(v.workers)+2
+	spare := v.spares(c)
 	switch {
 	case v.startsAgain():
 		return "workers"
@@ -269,7 +270,7 @@ func (v *inputView) crowding(c *facts.Facts) finding.Draft {
 	v.describe(c, &f.Finding)
 	f.Title = wording.Say("input.title-crowding", wording.Share("share", f.Share), c.Said())
 	busy := min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers))
-	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.Cores), wording.Count("threads", facts.TorchThreads(c)),
+	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.OwnCores()), wording.Count("threads", facts.TorchThreads(c)),
 		wording.Value("workers", busy)))
 	f.Caveat = []wording.Text{wording.Say("input.caveat-crowding")}
 	if f.Confidence.Level == finding.High {
@@ -325,6 +326,9 @@ func (v *inputView) evidence(c *facts.Facts, f *finding.Finding) {
 // warn says what the fix costs and what its price assumes.
 func (v *inputView) warn(c *facts.Facts, f *finding.Finding) {
 	f.Caveat = []wording.Text{wording.Say("input.caveat-limit")}
+	if v.alone() && f.Sub == "handover" {
+		return
+	}
 	if v.proposes(NumWorkers) {
 		f.Caveat = append(f.Caveat, wording.Say("input.caveat-workers"))
 	}

@@ -13,11 +13,14 @@ import (
 // loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a batch.
 const loaderFile = "/torch/utils/data/dataloader.py"
 
+// rebuilds is where tensors are made of what a worker has sent, each by a connection of its own.
+const rebuilds = "/torch/multiprocessing/reductions.py"
+
 // inputBesideWorkers looks at what the thread that waits does itself while workers fetch: it runs code of the program's own, such as a
 // sampler, or copies and unpickles what comes through a pipe.
 func inputBesideWorkers(c *facts.Facts, v *inputView) {
 	sm := &c.P.Samples
-	all, bytes := 0.0, 0.0
+	all, bytes, pieces, seen := 0.0, 0.0, 0.0, 0
 	own := facts.ChainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
 		info := c.C.Info(sm.Stack[a.Index])
 		if a.Part != analyse.PartDataWait || !v.waitsAt(sm.Time[a.Index]) || info.Acts&(analyse.ActLoader|analyse.ActWorkers) != analyse.ActLoader {
@@ -27,12 +30,19 @@ func inputBesideWorkers(c *facts.Facts, v *inputView) {
 		if copiesBytes(c.C, sm.Stack[a.Index]) {
 			bytes += a.Weight
 		}
+		if c.Passes(sm.Stack[a.Index], rebuilds, "", false) {
+			pieces += a.Weight
+		}
+		seen++
 		return true
 	})
 	if all == 0 {
 		return
 	}
 	v.bytes = bytes / all
+	if seen >= facts.MinSamples {
+		v.pieces = pieces / all
+	}
 	inner := own[:0]
 	for _, ch := range own {
 		if len(ch.Frames) > 0 {
@@ -54,7 +64,7 @@ func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
 	cls.Walk(id, func(fr model.FrameID) bool {
 		f := &cls.Stacks.Frames[fr]
 		path, function := cls.Strings.Text(f.File), cls.Strings.Text(f.Function)
-		if strings.HasSuffix(path, "/torch/multiprocessing/reductions.py") {
+		if strings.HasSuffix(path, rebuilds) {
 			return false
 		}
 		if innermost == "" {
@@ -80,12 +90,39 @@ func (v *inputView) hotEvidence(c *facts.Facts) wording.Text {
 	return wording.Say("input.hot", share, wording.With("of", of), wording.Named("in", finding.In(w)), samples)
 }
 
-// handOverLess says how a batch gets from its worker to the step faster.
+// handOverLess says how a batch gets from its worker to the step faster, or not at all.
 func (v *inputView) handOverLess(c *facts.Facts, f *finding.Finding) {
 	f.Title = wording.Say("input.title-handover", wording.Share("share", f.Share), c.Said())
-	f.Fix.Advice = []wording.Text{wording.Say("input.fix-handover")}
-	if v.bytes >= 0.5 {
+	switch {
+	case v.alone():
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-alone")}
+		v.proposeNone(c, f)
+	case v.bytes >= 0.5:
 		f.Evidence = append(f.Evidence, wording.Say("input.bytes", wording.Share("bytes", v.bytes)))
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-bytes")}
+	case v.pieces >= 0 && v.pieces < price.FewPieces:
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-less")}
+	default:
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-handover")}
 	}
 }
+
+// alone says that a batch takes less time to fetch than to hand over, and less than is waited for it: workers only add to it.
+func (v *inputView) alone() bool {
+	return v.workers > 0 && v.fetch > 0 && v.fetch < price.Handover.Mid && v.slowest == nil && v.fetch*float64(v.batches) < v.wait
+}
+
+// proposeNone proposes a DataLoader without workers, and without what only workers may be told.
+func (v *inputView) proposeNone(c *facts.Facts, f *finding.Finding) {
+	arguments := []finding.Argument{{Name: NumWorkers, Value: "0"}}
+	if v.loader != nil && v.loader.Persistent {
+		arguments = append(arguments, finding.Argument{Name: KeepWorkers.Name, Value: "False"})
+	}
+	if v.loader != nil && v.loader.Prefetch != 0 && v.loader.Prefetch != usualPrefetch {
+		arguments = append(arguments, finding.Argument{Name: prefetchFactor, Value: "None"})
+	}
+	v.propose(c, f, arguments...)
+}
+
+// usualPrefetch is a DataLoader's prefetch_factor where the program asks for none.
+const usualPrefetch = 2

@@ -8,7 +8,6 @@ import (
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"cmp"
-	"math"
 	"regexp"
 	"slices"
 )
@@ -56,9 +55,13 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 }
 
 // lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes
-// longer where other programs hold the cores, and what the fetch itself makes the step wait.
+// longer where other programs hold the cores, and what the fetch itself makes the step wait. Without workers the fetch remains.
 func (v *inputView) lighterHandover(c *facts.Facts) finding.Range {
 	lost := c.PerStep(v.wait + v.release.time)
+	if v.alone() { // the training process fetches, and waits for nobody
+		mid := max(lost-v.fetch*v.perStep(c), 0)
+		return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
+	}
 	others := max(v.pace()*v.perStep(c)/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
 	mid := max(lost-others-price.Handover.Mid*v.perStep(c)/max(c.OwnCPU(), price.SlowestHand), 0)
 	return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
@@ -96,18 +99,14 @@ var forLine = regexp.MustCompile(`^\s*(async\s+)?for\b.*:\s*(#.*)?$`)
 // work, the workers' share of fetching, or all that has to be computed spread over the cores, whichever is longest.
 func (v *inputView) moreWorkers(c *facts.Facts) finding.Range {
 	wait, step := c.PerStep(v.wait), c.B.Mean()
-	rest := max(step-wait, 0)
-	n := float64(v.suggestWorkers(c))
-	after := max(rest, v.fetch*v.perStep(c)/n)
+	r, n := v.room(c), float64(v.suggestWorkers(c))
+	after := r.step(n)
 	low := price.MoreWorkers.Bounds().Low
-	if c.Cores > 0 {
-		after = max(after, v.busy(c)/c.Cores)
-		if n*(1-v.blocked)+1 > c.Cores {
-			low = price.MoreWorkersThanCores.Bounds().Low // the step competes with its workers, and whatever else wants a core takes it from one of them
-		}
+	if r.cores > 0 && n*r.awake+r.threads > r.cores {
+		low = price.MoreWorkersThanCores.Bounds().Low // the step competes with its workers, and whatever else wants a core takes it from one of them
 	}
 	cost := v.firstWorkers(c)
-	mid := min(max(step-slower(c, v.busy(c), step, after)*after-cost, 0), wait)
+	mid := min(max(step-slower(r.cores, v.busy(c), step, after)*after-cost, 0), wait)
 	return finding.Bounds(low*mid, mid, max(min(step-after, wait), mid))
 }
 
@@ -127,17 +126,18 @@ func (v *inputView) perStep(c *facts.Facts) float64 {
 
 // busy is what the step and its fetch compute, in ns of cores per step.
 func (v *inputView) busy(c *facts.Facts) float64 {
-	return max(c.B.Mean()-c.PerStep(v.wait), 0) + v.fetch*v.perStep(c)*(1-v.blocked)
+	r := v.room(c)
+	return r.alone + r.shared*r.threads + r.fetch*r.awake
 }
 
 // slower is how many times as long work takes that does so many ns of computing in a step of after instead of before: cores slow each other
 // down from half of them busy on: they share their caches, memory and clock, and those of virtual machines are often the halves of one.
-func slower(c *facts.Facts, busy, before, after float64) float64 {
-	if c.Cores <= 1 || before <= 0 || after <= 0 {
+func slower(cores, busy, before, after float64) float64 {
+	if cores <= 1 || before <= 0 || after <= 0 {
 		return 1
 	}
 	factor := func(step float64) float64 {
-		return 1 + (1/price.FullCores.Mid-1)*max(2*min(busy/(step*c.Cores), 1)-1, 0)
+		return 1 + (1/price.FullCores.Mid-1)*max(2*min(busy/(step*cores), 1)-1, 0)
 	}
 	return max(factor(after)/factor(before), 1)
 }
@@ -153,7 +153,7 @@ func (v *inputView) firstWorkers(c *facts.Facts) float64 {
 	if !forksWorkers(c) {
 		start += c.ImportTime(c.FirstStep()) // the process that they are copies of imports what the script does
 	}
-	return (start/float64(max(c.Steps, 1)) + price.Crossing.Mid*v.fetch*v.perStep(c)*(1-v.blocked)) / max(min(n, c.Cores), 1)
+	return (start/float64(max(c.Steps, 1)) + price.Crossing.Mid*v.fetch*v.perStep(c)*(1-v.blocked)) / max(min(n, c.OwnCores()), 1)
 }
 
 // relief is what the step's own work gains per step when workers no longer compete with it for cores, by the replay's rule of sharing them. The
@@ -161,26 +161,11 @@ func (v *inputView) firstWorkers(c *facts.Facts) float64 {
 // relief was all that the zoo's programs showed.
 func relief(c *facts.Facts, v *inputView, gain float64) float64 {
 	mean, ops, python := c.B.Mean(), c.PerStep(c.B.Part(analyse.PartOps)), c.PerStep(c.B.Part(analyse.PartPython))
-	if c.Cores <= 0 || ops+python == 0 || mean == 0 {
+	cores := c.OwnCores()
+	if cores <= 0 || ops+python == 0 || mean == 0 {
 		return 0
 	}
-	step := (min(facts.TorchThreads(c), max(c.Cores, 1))*ops + python) / mean
+	step := (min(facts.TorchThreads(c), max(cores, 1))*ops + python) / mean
 	beside := min(v.fetch*v.perStep(c)/mean, float64(v.workers)) * (1 - v.blocked)
-	return (ops + python) * (1 - replay.StepSpeed(c.Cores, step, beside)/replay.StepSpeed(c.Cores, step, beside*(1-gain)))
-}
-
-// suggestWorkers is the number of workers that would fetch as fast as the step goes on, and not more than the cores can run: of those that
-// sleep for most of the fetch only the rest needs one. The trainer shares a core with them where that is what keeps up.
-func (v *inputView) suggestWorkers(c *facts.Facts) int {
-	rest := max(c.B.Mean()-c.PerStep(v.wait), price.ShortestRest*c.B.Mean(), 1)
-	need := math.Ceil(v.fetch * v.perStep(c) / rest)
-	most := price.MostWorkers
-	if c.Cores > 0 {
-		asleep := 0.0
-		if v.blocked >= 0.5 {
-			asleep = min(v.blocked, 1)
-		}
-		most = min(most, max(math.Floor(c.Cores/max(1-asleep, price.LeastAwake)), 1))
-	}
-	return int(max(min(need, most), float64(v.workers), 1))
+	return (ops + python) * (1 - replay.StepSpeed(cores, step, beside)/replay.StepSpeed(cores, step, beside*(1-gain)))
 }

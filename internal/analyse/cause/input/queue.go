@@ -44,6 +44,9 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		f.Evidence = append(f.Evidence, wording.Say(does, wording.Count("samples", o.Samples), wording.Named("side", o.Process),
 			wording.Named("in", finding.In(o.Place))))
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-side")}
+		if o.Sharing > 1 {
+			f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-sides", wording.Count("n", o.Sharing))}
+		}
 		f.Caveat = []wording.Text{wording.Say("input.caveat-faster")}
 	}
 	if takeLocks(c, sp.Members) {

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -15,7 +16,7 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 	case v.startsAgain() || v.own || v.fetch <= 0:
 		return q, false
 	case sub == "workers":
-		return replay.Change{Workers: v.suggestWorkers(c)}, true
+		return v.withWorkers(c), true
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
 	case sub == "storage" && v.locked(c):
@@ -33,7 +34,7 @@ func ByReplay(f *finding.Finding, c *facts.Facts, before, after float64) {
 	left := after / before * mean
 	most := max(mean-left-f.Cost, 0)
 	if f.Busy > 0 {
-		left *= slower(c, f.Busy, mean, left)
+		left *= slower(c.OwnCores(), f.Busy, mean, left)
 	}
 	mid := max(mean-left-f.Cost, 0)
 	f.Step = finding.Bounds(min(f.Step.Low, price.Replayed.Bounds().Low*mid), mid, max(f.Step.High, mid))
@@ -45,4 +46,16 @@ func ByReplay(f *finding.Finding, c *facts.Facts, before, after float64) {
 	}
 	f.Run = c.OverRun(f.Step)
 	f.Evidence = append(f.Evidence, text)
+}
+
+// withWorkers is the change to as many workers as are advised. A replay knows nothing of the threads that compute an operator together:
+// where workers take some of them, the operators become longer.
+func (v *inputView) withWorkers(c *facts.Facts) replay.Change {
+	n := v.suggestWorkers(c)
+	q := replay.Change{Workers: n}
+	r := v.room(c)
+	if left, ops := r.left(float64(n)), c.PerStep(c.B.Part(analyse.PartOps)); left < r.threads && ops > 0 {
+		q.Scale = []replay.Scale{{Name: "cpu operators", Factor: 1 + r.shared/ops*(r.threads/left-1)}}
+	}
+	return q
 }

@@ -86,8 +86,8 @@ func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch 
 
 // settle turns the counts of samples into shares and finds the place with most of the fetch.
 func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, all float64) {
-	if v.samples == 0 {
-		return
+	if v.samples < facts.MinSamples {
+		return // chance
 	}
 	n := float64(v.samples)
 	v.blocked, v.native, v.mains = float64(len(v.asleep))/n, v.native/n, mains
@@ -127,7 +127,7 @@ func (v *inputView) freed() float64 {
 func (v *inputView) lead(sub string) {
 	chains := v.awake
 	switch {
-	case v.own:
+	case v.own, v.samples < facts.MinSamples:
 		return
 	case sub == "storage" && v.blocked >= 0.5:
 		chains = v.asleep
@@ -187,6 +187,9 @@ func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
 	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.Samples), wording.Named("side", v.maker.Process),
 		wording.Named("in", finding.In(v.maker.Place))))
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-maker"), wording.Say("input.fix-maker-workers")}
+	if v.maker.Sharing > 1 {
+		f.Fix.Advice[0] = wording.Say("input.fix-makers", wording.Count("n", v.maker.Sharing))
+	}
 	if v.maker.Own {
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-maker-own"))
 	}

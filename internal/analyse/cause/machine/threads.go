@@ -49,7 +49,7 @@ func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Count("ranks", ranks), wording.Value("cores", c.Cores))}
 	f.Fix.Advice = []wording.Text{wording.Say("threads.fix")}
 	f.Fix.Action = finding.SetThreads(int(max(c.Cores/ranks, 1)))
-	f.Caveat = []wording.Text{wording.Say("threads.caveat")}
+	f.Caveat = []wording.Text{wording.Say("threads.caveat"), wording.Say("threads.caveat-turns")}
 	f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say("threads.basis")}}
 	return []finding.Draft{f}
 }

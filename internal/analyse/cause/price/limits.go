@@ -55,6 +55,8 @@ const (
 
 	NativeFetch    = 0.7  // guess: of a fetch in native code from which it is no Python that could be written better
 	WorkersPace    = 0.6  // guess: of the workers' throughput, under which they are not what is waited for
+	CachedMakes    = 0.1  // guess: of the samples of compiling that may make code where it comes from a cache
+	FewPieces      = 0.1  // guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
 	HotFetch       = 0.25 // guess: of a fetch from which a line stands out
 	HotLine        = 0.9  // guess: of a function's time from which its line is told alone
 	ShortestRest   = 0.02 // guess: of the step that is left where a wait is all of it

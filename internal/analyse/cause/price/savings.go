@@ -294,6 +294,13 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "what the others did meanwhile is not known",
 		}}
+	// ChannelsLast is of convolutions that were run again with the channels of a point together.
+	ChannelsLast = Row{ID: "layout/channels-last", Range: Range{0.2, 0.9, 1}, Unit: share,
+		Of: "what the convolutions took less when they were run again, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "the operators between them keep the layout; the input and some of them have to convert",
+			Repeat: "bottleneck run --measure-fixes",
+		}}
 	// Oversubscribed is of one process with more threads than cores: the middle with three times as many.
 	Oversubscribed = Row{ID: "threads", Range: Range{0, 0.4, 0.9}, Unit: share,
 		Of: "operators, ns per step",

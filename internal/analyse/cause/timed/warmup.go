@@ -83,6 +83,30 @@ func compilesFirst(c *facts.Facts, f *finding.Draft, begin model.Time, first, la
 	}
 	f.Confidence = c.ExactBasis(1)
 	f.Fix.Advice = []wording.Text{wording.Say("warmup.fix-compile")}
+	if cachesCode(c) {
+		f.Run.Low = 0 // what is left is tracing, which no cache keeps
+		f.Fix.Advice = []wording.Text{wording.Say("warmup.fix-compile-cached")}
+	}
+}
+
+// cachesCode says that compiled code is taken from torch.compile's caches: of the samples of compiling some look it up, and few make it.
+func cachesCode(c *facts.Facts) bool {
+	sm := &c.P.Samples
+	compiling := c.Compiling()
+	all, makes, looks := 0, 0, 0
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
+		if int(sm.Thread[i]) != c.B.Thread || !facts.Inside(compiling, sm.Time[i]) {
+			continue
+		}
+		all++
+		switch {
+		case c.Passes(sm.Stack[i], "/torch/_inductor/compile_fx.py", "codegen_and_compile", false):
+			makes++
+		case c.Passes(sm.Stack[i], "cache.py", "load", false):
+			looks++
+		}
+	}
+	return all >= facts.MinSamples && looks > 0 && float64(makes) < price.CachedMakes*float64(all)
 }
 
 // compiledAt is the user's line from which most of what is compiled was called, as samples of compiling tell; where there are too few

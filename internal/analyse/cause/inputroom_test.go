@@ -1,0 +1,69 @@
+package cause_test
+
+import (
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"strconv"
+	"testing"
+)
+
+// fetching is a program without workers on so many cores, whose operators take 60 ms of a step with so many threads, and whose fetch, in native
+// code, takes wait ms before that.
+func fetching(cores, threads, wait int) *testkit.Program {
+	p := building("loader = DataLoader(rows, 32)", model.Loader{})
+	p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = cores, strconv.Itoa(threads)
+	p.Steps(40, model.PhaseBaseline, forward, testkit.Native(wait, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait))
+	return p
+}
+
+// Threads that compute an operator together wait for one another, so that a worker takes from the step what it gives to it: where they fill the
+// cores, no workers are advised, but that the fetch itself becomes cheaper. Where one of many threads can be spared for a fetch that takes
+// longer than what the operators lose, it is said that they must leave it its core.
+func TestWorkersBesideThreadsThatFillTheCores(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		cores, threads, wait int
+		sub                  string
+		workers, leaves      bool
+	}{
+		{"a core is free", 2, 1, 20, "workers", true, false},
+		{"no core is free", 2, 2, 20, "transform", false, false},
+		{"many cores, all with a thread", 16, 16, 40, "workers", true, true},
+		{"many cores, half of them free", 16, 8, 40, "workers", true, false},
+		{"a fetch as short as what the operators lose", 16, 16, 5, "transform", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, _ := find(t, fetching(c.cores, c.threads, c.wait))
+			line := 25
+			if c.sub == "transform" {
+				line = 8
+			}
+			f := want(t, res, finding.Input, c.sub, line, 0)
+			if f.Fix.Action.Sets("num_workers") != c.workers || (textOf(f.Fix.Advice, "input.fix-once") == "") != c.workers {
+				t.Errorf("change %q, advice %v, want workers: %v", f.Fix.Action.Change(), f.Fix.Advice, c.workers)
+			}
+			if got := textOf(f.Fix.Advice, "input.fix-leave") != ""; got != c.leaves || got && !f.Fix.Action.Uncertain {
+				t.Errorf("threads are to leave a core: %v, want %v; %+v", got, c.leaves, f.Fix.Action)
+			}
+			if c.workers && f.Step.Low <= 0 {
+				t.Errorf("workers are advised although they may save nothing: %+v", f.Step)
+			}
+		})
+	}
+}
+
+// A program that starts its trainers itself has for each only a part of the cores, as a job of ranks has.
+func TestWorkersBesideOtherTrainers(t *testing.T) {
+	for trainers, sub := range map[int]string{1: "workers", 2: "transform"} {
+		p := fetching(2, 1, 20)
+		for i := 1; i < trainers; i++ {
+			p.Add(model.RoleOther, 300+i).Steps(40, model.PhaseBaseline, forward, testkit.Native(20, module, loop(38)))
+		}
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Cause != finding.Input || f.Sub != sub || f.Fix.Action.Sets("num_workers") != (sub == "workers") {
+			t.Errorf("%d trainers: %s/%s, %q", trainers, f.Cause, f.Sub, f.Fix.Action.Change())
+		}
+	}
+}
