@@ -39,7 +39,7 @@ check-go:
 
 check-python:
 	$$(scripts/env.sh ruff) check .
-	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo
+	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo bench/public/data
 
 # Tests that judge times and run alone; the pages, layouts and packages of e2e run beside the other packages.
 ALONE = TestExamples|TestForkServer

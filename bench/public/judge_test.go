@@ -26,7 +26,7 @@ func promising(low, mid, high float64) said {
 
 func TestVerdicts(t *testing.T) {
 	proposed := []change{{Name: "fix", For: []string{"input/workers"}}}
-	candidate := []change{{Name: "fix"}}
+	candidate := []change{{Name: "fix", Candidate: true}}
 	for _, test := range []struct {
 		name    string
 		changes []change
@@ -56,7 +56,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestLargerSavingIsMissed: beside a true finding another change saves much more, and one that saves little more is not told.
 func TestLargerSavingIsMissed(t *testing.T) {
-	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}, {Name: "other"}}}
+	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}, {Name: "other", Candidate: true}}}
 	for saved, want := range map[float64]string{5: "other", 2.1: ""} {
 		m := sided(2, 0.05, promising(1.5, 2, 2.5))
 		for _, s := range m.Sides[plainSide] {

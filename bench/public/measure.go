@@ -108,7 +108,7 @@ func (c *copies) sides(first *said) []string {
 	}
 	for i := range c.p.Changes {
 		ch := &c.p.Changes[i]
-		if c.all || first.Cause == "" && len(ch.For) == 0 || first.Cause != "" && ch.proposes(first.Cause, first.Sub) {
+		if c.all || first.Cause == "" && ch.Candidate || first.Cause != "" && ch.proposes(first.Cause, first.Sub) {
 			sides = append(sides, ch.Name)
 		}
 	}

@@ -41,7 +41,7 @@ func newSmall(t *testing.T) *small {
 	s.p = program{ID: "tiny", Repository: "owner/name", Folder: "src", Paths: []string{"src/main.sh"}, Data: [][]string{{"kind", "data"}}, Command: []string{"main.sh", "plain"},
 		Changes: []change{
 			{Name: "fewer", For: []string{"input"}, Command: []string{"main.sh", "fewer"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}},
-			{Name: "other", Command: []string{"main.sh", "other"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}}}}
+			{Name: "other", Candidate: true, Command: []string{"main.sh", "other"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}}}}
 	text, err := s.library.pinAll(t.Context(), s.python, []program{s.p}, nil)
 	if err != nil {
 		t.Fatal(err)

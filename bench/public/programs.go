@@ -37,7 +37,8 @@ type program struct {
 // change is what a finding proposes, or a candidate that is tried where the tool finds nothing.
 type change struct {
 	Name        string            `json:"name"`
-	For         []string          `json:"for"` // causes that propose it: "input/workers", or "input" for all of its kinds; none: a candidate
+	For         []string          `json:"for"`       // causes that propose it: "input/workers", or "input" for all of its kinds
+	Candidate   bool              `json:"candidate"` // it is tried where the tool finds nothing, too
 	Edits       []edit            `json:"edits"`
 	Command     []string          `json:"command"` // in place of the program's; none: the same
 	Environment map[string]string `json:"environment"`

@@ -125,7 +125,15 @@ def planetoid(out: Path, nodes: int = 2708, features: int = 1433, links: int = 5
         graph[b].append(a)
     for node in range(nodes):
         graph[node].append((node + 1) % nodes)
-    parts = {"x": every[:train], "tx": rows(test), "allx": every, "y": labels[:train], "ty": kinds(test), "ally": labels, "graph": dict(graph)}
+    parts = {
+        "x": every[:train],
+        "tx": rows(test),
+        "allx": every,
+        "y": labels[:train],
+        "ty": kinds(test),
+        "ally": labels,
+        "graph": dict(graph),
+    }
     for name, value in parts.items():
         (raw / f"ind.cora.{name}").write_bytes(pickle.dumps(value))
     (raw / "ind.cora.test.index").write_text("".join(f"{i}\n" for i in RANDOM.permutation(np.arange(rest, nodes))))
@@ -205,7 +213,10 @@ def preferences(out: Path, count: int = 600, known: int = 2000) -> None:
     lines(out, [{name: text(size, list_of) for name, size in sizes.items()} for _ in range(count)])
 
 
-KINDS = {f.__name__: f for f in (mnist, images, masks, words, chars, names, tokens, cora, planetoid, molecules, series, llama, sentences, preferences)}
+KINDS = {
+    f.__name__: f
+    for f in (mnist, images, masks, words, chars, names, tokens, cora, planetoid, molecules, series, llama, sentences, preferences)
+}
 
 if __name__ == "__main__":
     kind, folder, *options = sys.argv[1:]
