@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo replay bench-sampler bench-engine bench-export bench-diff wheel release pgo ui clean
+.PHONY: build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo public replay bench-sampler bench-engine bench-export bench-diff wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -39,7 +39,7 @@ check-go:
 
 check-python:
 	$$(scripts/env.sh ruff) check .
-	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo
+	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo bench/public/data
 
 # Tests that judge times and run alone; the pages, layouts and packages of e2e run beside the other packages.
 ALONE = TestExamples|TestForkServer
@@ -109,6 +109,9 @@ parity: build ## our numbers against torch's own tables and Holistic Trace Analy
 
 zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
+
+public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
+	$(GO) run ./bench/public -pairs $(or $(PAIRS),6) $(if $(HALF),-half $(HALF)) $(if $(ONLY),-only "$(ONLY)") $(ARGS)
 
 replay: build ## traced, replayed and slack of every real trace, and unprofiled, replayed and untraced steps of every example
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && python=$$(scripts/env.sh newest) && export OMP_NUM_THREADS=1 && for script in examples/*.py; do \

@@ -61,7 +61,7 @@ var layers = map[string][]string{
 	"internal/testkit":                {"internal/model", "internal/record", "internal/kineto"},
 	"internal/ui":                     {},
 	"internal/web":                    {"internal/page", "internal/ui"},
-	"bench/…":                         {"internal/…", "bench/paired"},
+	"bench/…":                         {"internal/…", "bench/paired", "bench/timed"},
 	"internal/page":                   {"internal/model", "internal/analyse", "internal/report", "internal/units", "internal/view"},
 	"internal/units":                  {},
 	"internal/wording":                {"internal/units"},

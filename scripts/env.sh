@@ -176,6 +176,14 @@ trainers() {
   DS_BUILD_OPS=0 environment trainers "$beneath" --no-build-isolation transformers accelerate deepspeed
 }
 
+# public: what the programs of bench/public import, with the newest PyTorch.
+public() {
+  beneath=$("$0" newest)
+  environment public "$beneath" torchvision==0.29.2 torch_geometric==2.8.1 timm==1.0.31 trl==1.16.0 accelerate==1.15.0 \
+    datasets==5.2.0 transformers==5.23.0 tyro==1.0.17 tensorboard==2.21.0 gymnasium==1.4.0 einops torch-einops-utils scipy scikit-learn \
+    pytorch-ignite unidecode opacus==1.6.0 pyro-ppl skorch matplotlib six tiktoken
+}
+
 # inside is the text of a script that runs a program of another system's root: inside ROOT PROGRAM ARGS..., in a mount name space of
 # its own. The machine's folders for data (work, temporary files, processes) are in sight at their places.
 inside='#!/bin/sh
@@ -189,12 +197,13 @@ exec chroot "$root" /bin/sh -c '"'"'cd "$0" && exec "$@"'"'"' "$PWD" "$@"
 '
 
 case "${1:---list}" in
-  --list) echo "newest torch-2.4 torch-1.13 torch-debian trainers peers tensorboard snakeviz coverage ruff uv" ;;
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian trainers public peers tensorboard snakeviz coverage ruff uv" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
   torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
   torch-debian) debian ;;
   trainers) trainers ;;
+  public) public ;;
   torch-sid) sid 3.14 ;;
   python-3.15) sid 3.15 ;;
   torch-3.13t) free_threaded torch-3.13t python-3.13t torch==2.12.0 numpy pandas ;;

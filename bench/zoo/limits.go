@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+
+	"bottleneck/bench/timed"
 )
 
 // quotaGroup is the control group in which a quota is tested, below the folder of the version in use.
@@ -49,7 +51,7 @@ func setQuota(cores float64) error {
 // shmUnable says why no small /dev/shm can be mounted here for one command, "" where one can.
 func shmUnable() string {
 	if out, err := exec.Command("unshare", withSHM(1, []string{"true"})[1:]...).CombinedOutput(); err != nil {
-		return fmt.Sprintf("no small /dev/shm can be mounted here: %v: %s", err, lastLines(string(out), 1))
+		return fmt.Sprintf("no small /dev/shm can be mounted here: %v: %s", err, timed.LastLines(string(out), 1))
 	}
 	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"bottleneck/bench/timed"
 )
 
 // finding and document are what the scores read of the report document.
@@ -233,7 +235,7 @@ func (s *settings) report(ctx context.Context, path string, doc *document) error
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("report of %s: %w: %s", filepath.Base(path), err, lastLines(stderr.String(), 3))
+		return fmt.Errorf("report of %s: %w: %s", filepath.Base(path), err, timed.LastLines(stderr.String(), 3))
 	}
 	if err := json.Unmarshal(out, doc); err != nil {
 		return fmt.Errorf("report of %s: %w", filepath.Base(path), err)

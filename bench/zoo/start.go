@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-)
 
-// grace is how long a program may take to end after it was asked to.
-const grace = 15 * time.Second
+	"bottleneck/bench/timed"
+)
 
 // start runs a command under the case's limits and gives wall-clock and CPU seconds. A command that runs for too long, or whose harness
 // is interrupted, is ended with all that it started.
@@ -28,41 +25,22 @@ func (r *runner) start(ctx context.Context, variant string, command []string) (w
 	if variant == "slow" {
 		defer lift(e)
 	}
-	limit, cancel := context.WithTimeout(ctx, r.limit)
-	defer cancel()
-	cmd := exec.CommandContext(limit, command[0], command[1:]...)
-	cmd.Dir = filepath.Join(r.dir, variant)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
 	if e.Threads != "default" {
-		cmd.Env = append(cmd.Env, "OMP_NUM_THREADS=1")
+		env = append(env, "OMP_NUM_THREADS=1")
 	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	rest := endWhole(cmd)
-	cmd.WaitDelay = grace
-	began := time.Now()
-	err = cmd.Run()
-	took := time.Since(began)
-	if limit.Err() != nil && err != nil {
-		rest()
-		if ctx.Err() != nil {
-			return 0, 0, ctx.Err()
-		}
-		return 0, 0, fmt.Errorf("%s (%s) still ran after %.0f s and was ended; LIMIT sets how long it may take", name, variant, r.limit.Seconds())
-	}
+	took, err := timed.Command{Args: command, Dir: filepath.Join(r.dir, variant), Env: env, Limit: r.limit}.Run(ctx)
 	ended := (*exec.ExitError)(nil)
 	switch mustEnd := e.Ends && variant == "slow"; {
+	case ctx.Err() != nil && err != nil:
+		return 0, 0, ctx.Err()
+	case errors.Is(err, timed.ErrLimit):
+		return 0, 0, fmt.Errorf("%s (%s): %w; LIMIT sets how long it may take", name, variant, err)
 	case mustEnd && err == nil:
 		return 0, 0, fmt.Errorf("%s ended well, want an error", name)
 	case mustEnd && errors.As(err, &ended):
 	case err != nil:
-		return 0, 0, fmt.Errorf("%s (%s): %w: %s", name, variant, err, lastLines(stderr.String(), 3))
+		return 0, 0, fmt.Errorf("%s (%s): %w: %s", name, variant, err, timed.LastLines(took.Stderr, 3))
 	}
-	state := cmd.ProcessState
-	return took.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), nil
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], " | ")
+	return took.Wall, took.CPU, nil
 }

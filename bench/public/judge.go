@@ -1,0 +1,144 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"bottleneck/bench/paired"
+)
+
+// Limits of the judgements, as shares of the plain run.
+const (
+	harm   = 0.03 // slower by more than this, its interval above zero, is harm
+	larger = 0.05 // a saving of this size more than the first finding's is a larger one that was missed
+)
+
+// The judgements of a first finding.
+const (
+	isTrue      = "true"       // the change saves, at least as much as the promise's low end
+	overstated  = "overstated" // it saves less than the promise's low end
+	isFalse     = "false"      // nothing is seen to be saved
+	harmful     = "HARMFUL"    // the program is slower by it
+	undecided   = "undecided"  // the pairs are too few or too uneven to say
+	unpatched   = "no change"  // no change is recorded for what was proposed
+	healthy     = "healthy"    // nothing was proposed, and no candidate saves
+	missed      = "missed"     // nothing was proposed, and a candidate saves
+	failedToRun = "FAILED"     // the program, a change or the tool ended badly
+)
+
+// judgement is what the bench says of one program.
+type judgement struct {
+	p        *program
+	m        *measured
+	verdict  string
+	change   string          // the change that was judged, "" for none
+	saved    paired.Interval // seconds that it saves
+	promised *span           // medians of all reports that say the first cause
+	larger   string          // a change that saves more than the first finding's, "" for none
+	cost     paired.Interval // the run under the tool, as a ratio to plain
+	noise    paired.Interval // the original again, as a ratio to plain; NaN without -again
+	agree    [2]int          // reports whose first cause is the first report's, of all that follow it
+	plain    float64
+}
+
+// judge compares what the program gave with what was promised.
+func judge(p *program, m *measured) judgement {
+	nan := paired.Interval{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
+	j := judgement{p: p, m: m, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
+	if m.Failed != "" || m.rounds() == 0 {
+		return j
+	}
+	plain := m.Sides[plainSide]
+	j.plain = paired.Median(plain)
+	j.cost = paired.Ratio(plain, m.Sides[toolSide])
+	if again := m.Sides[againSide]; len(again) > 0 {
+		j.noise = paired.Ratio(plain, again)
+	}
+	first := &m.Said[0]
+	for i := range m.Said[1:] {
+		j.agree[1]++
+		if m.Said[i+1].Cause == first.Cause && m.Said[i+1].Sub == first.Sub {
+			j.agree[0]++
+		}
+	}
+	j.promised = promise(m.Said)
+	best := j.best(nan, func(ch *change) bool { return first.Cause != "" && ch.proposes(first.Cause, first.Sub) })
+	most := nan
+	if best == "" {
+		j.verdict = unpatched
+		if first.Cause == "" {
+			j.verdict = healthy
+		}
+	} else {
+		j.change, j.saved = best, paired.Difference(plain, m.Sides[best])
+		j.verdict = j.verdictOf()
+		most = j.saved
+	}
+	j.larger = j.best(most, func(ch *change) bool { return ch.Name != best })
+	if j.verdict == healthy && j.larger != "" {
+		j.verdict = missed
+	}
+	return j
+}
+
+// best is the change that saves most of those that a filter lets through: with an earlier saving, only one whose whole interval is above it by
+// a share of the run that counts.
+func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
+	name, most := "", math.Inf(-1)
+	for i := range j.p.Changes {
+		ch := &j.p.Changes[i]
+		times := j.m.Sides[ch.Name]
+		if len(times) == 0 || !of(ch) {
+			continue
+		}
+		saved := paired.Difference(j.m.Sides[plainSide], times)
+		if !math.IsNaN(than.Mid) && saved.Low-than.High <= larger*j.plain {
+			continue
+		}
+		if saved.Mid > most {
+			name, most = ch.Name, saved.Mid
+		}
+	}
+	if name != "" && j.verdict == healthy && paired.Difference(j.m.Sides[plainSide], j.m.Sides[name]).Low <= larger*j.plain {
+		return ""
+	}
+	return name
+}
+
+// promise is the median of what the reports promise that say the first report's cause.
+func promise(all []said) *span {
+	var low, mid, high []float64
+	for i := range all {
+		if p := all[i].Promised; p != nil && all[i].Cause == all[0].Cause && all[i].Sub == all[0].Sub {
+			low, mid, high = append(low, p.Low), append(mid, p.Mid), append(high, p.High)
+		}
+	}
+	if len(mid) == 0 {
+		return nil
+	}
+	return &span{paired.Median(low), paired.Median(mid), paired.Median(high)}
+}
+
+// verdictOf judges the saving of the proposed change beside its promise.
+func (j *judgement) verdictOf() string {
+	s := j.saved
+	switch {
+	case math.IsNaN(s.Low):
+		return undecided
+	case s.High < 0 && -s.Mid > harm*j.plain:
+		return harmful
+	case s.Low <= 0 && s.High > harm*j.plain:
+		return undecided
+	case s.Low <= 0:
+		return isFalse
+	case j.promised != nil && s.High < j.promised.Low:
+		return overstated
+	}
+	return isTrue
+}
+
+// holds says that the measured saving is within the promised interval, and whether that can be asked.
+func (j *judgement) holds() (held, known bool) {
+	known = j.promised != nil && slices.Contains([]string{isTrue, overstated, isFalse, harmful}, j.verdict)
+	return known && j.saved.Mid >= j.promised.Low && j.saved.Mid <= j.promised.High, known
+}

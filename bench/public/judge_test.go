@@ -1,0 +1,110 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// sided makes what a program of plain runs around 10 s gave: the change saves what is told, with an unevenness.
+func sided(saved, uneven float64, reports ...said) *measured {
+	m := &measured{Sides: map[string][]float64{}}
+	for i := range 6 {
+		shake := uneven * float64(i%3-1)
+		m.Sides[plainSide] = append(m.Sides[plainSide], 10+float64(i)/10)
+		m.Sides[toolSide] = append(m.Sides[toolSide], 11+float64(i)/10)
+		m.Sides["fix"] = append(m.Sides["fix"], 10+float64(i)/10-saved+shake)
+		m.Said = append(m.Said, reports[i%len(reports)])
+		m.Loads = append(m.Loads, 1)
+	}
+	return m
+}
+
+func promising(low, mid, high float64) said {
+	return said{Cause: "input", Sub: "workers", Promised: &span{low, mid, high}}
+}
+
+func TestVerdicts(t *testing.T) {
+	proposed := []change{{Name: "fix", For: []string{"input/workers"}}}
+	candidate := []change{{Name: "fix", Candidate: true}}
+	for _, test := range []struct {
+		name    string
+		changes []change
+		m       *measured
+		want    string
+	}{
+		{"saves what was promised", proposed, sided(2, 0.1, promising(1.5, 2, 2.5)), isTrue},
+		{"saves more than promised", proposed, sided(4, 0.1, promising(1.5, 2, 2.5)), isTrue},
+		{"saves less than promised", proposed, sided(1, 0.1, promising(1.5, 2, 2.5)), overstated},
+		{"saves nothing", proposed, sided(0, 0.1, promising(1.5, 2, 2.5)), isFalse},
+		{"is a little slower", proposed, sided(-0.2, 0.05, promising(1.5, 2, 2.5)), isFalse},
+		{"is slower", proposed, sided(-1, 0.1, promising(1.5, 2, 2.5)), harmful},
+		{"uneven", proposed, sided(0.3, 3, promising(1.5, 2, 2.5)), undecided},
+		{"nothing recorded", nil, sided(2, 0.1, promising(1.5, 2, 2.5)), unpatched},
+		{"recorded for another kind", []change{{Name: "fix", For: []string{"input/decode"}}}, sided(0, 0.1, promising(1.5, 2, 2.5)), unpatched},
+		{"recorded for all kinds", []change{{Name: "fix", For: []string{"input"}}}, sided(2, 0.1, promising(1.5, 2, 2.5)), isTrue},
+		{"healthy, and a candidate saves", candidate, sided(2, 0.1, said{}), missed},
+		{"healthy, and no candidate saves", candidate, sided(0.2, 0.1, said{}), healthy},
+		{"healthy", nil, sided(0, 0.1, said{}), healthy},
+	} {
+		j := judge(&program{ID: "p", Changes: test.changes}, test.m)
+		if j.verdict != test.want {
+			t.Errorf("%s: %q, want %q (saved %v)", test.name, j.verdict, test.want, j.saved)
+		}
+	}
+}
+
+// TestLargerSavingIsMissed: beside a true finding another change saves much more, and one that saves little more is not told.
+func TestLargerSavingIsMissed(t *testing.T) {
+	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}, {Name: "other", Candidate: true}}}
+	for saved, want := range map[float64]string{5: "other", 2.1: ""} {
+		m := sided(2, 0.05, promising(1.5, 2, 2.5))
+		for _, s := range m.Sides[plainSide] {
+			m.Sides["other"] = append(m.Sides["other"], s-saved)
+		}
+		if j := judge(&p, m); j.larger != want || j.verdict != isTrue || j.change != "fix" {
+			t.Errorf("another saves %v: larger %q, %s by %s; want %q, true by fix", saved, j.larger, j.verdict, j.change, want)
+		}
+	}
+}
+
+func TestAgreementIsWithTheFirstReport(t *testing.T) {
+	j := judge(&program{ID: "p"}, sided(0, 0.1, promising(1, 2, 3), promising(1, 2, 3), said{Cause: "launch"}))
+	if j.agree != [2]int{3, 5} {
+		t.Errorf("agree %v, want 3 of 5", j.agree)
+	}
+	if math.Abs(j.cost.Mid-1.1) > 0.01 {
+		t.Errorf("cost %v, want 1.1", j.cost)
+	}
+	if held, known := j.holds(); held || known {
+		t.Error("a promise without a change was judged")
+	}
+}
+
+func TestFailedProgramIsTold(t *testing.T) {
+	if j := judge(&program{ID: "p"}, &measured{Failed: "no such file"}); j.verdict != failedToRun {
+		t.Errorf("verdict %q", j.verdict)
+	}
+}
+
+// TestOrderIsBalanced: over twice as many rounds as sides each side stands as often at each place.
+func TestOrderIsBalanced(t *testing.T) {
+	const sides = 3
+	stood := [sides][sides]int{}
+	for round := range 2 * sides {
+		turn := order(sides, round)
+		if s := slices.Sorted(slices.Values(turn)); !slices.Equal(s, []int{0, 1, 2}) {
+			t.Fatalf("round %d runs %v", round, turn)
+		}
+		for place, side := range turn {
+			stood[side][place]++
+		}
+	}
+	for side, places := range stood {
+		for place, n := range places {
+			if n != 2 {
+				t.Errorf("side %d stood %d times at place %d, want 2", side, n, place)
+			}
+		}
+	}
+}

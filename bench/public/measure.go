@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"bottleneck/bench/timed"
+)
+
+// measureAll measures the programs one after the other, prints each one's row, and the scores at the end or where it is interrupted.
+func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) error {
+	binary, err := os.ReadFile(b.binary)
+	if err != nil {
+		return fmt.Errorf("%w: make build first", err)
+	}
+	kept, err := b.earlier(hashOf(binary))
+	if err != nil {
+		return err
+	}
+	header(os.Stdout)
+	for i := range programs {
+		p := &programs[i]
+		m, err := b.measure(ctx, p, pins, kept)
+		if err != nil {
+			return errors.Join(err, kept.keep(b.results))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		judged := judge(p, m)
+		judged.write(os.Stdout)
+	}
+	scores(os.Stdout, programs, kept)
+	if ctx.Err() != nil {
+		return errors.New("interrupted: -resume goes on")
+	}
+	return nil
+}
+
+// earlier is what an earlier bench kept, with -resume; rounds of another binary are not mixed with this one's.
+func (b *bench) earlier(binary string) (*results, error) {
+	kept, err := readResults(b.results)
+	if err != nil {
+		return nil, err
+	}
+	if b.resume && kept.Binary != "" && kept.Binary != binary {
+		return nil, fmt.Errorf("%s is of another binary: without -resume all is measured anew", b.results)
+	}
+	if !b.resume {
+		kept = &results{Programs: map[string]*measured{}}
+	}
+	kept.Binary = binary
+	return kept, nil
+}
+
+// measure brings a program to the wanted number of rounds. What fails of the program itself is part of the result.
+func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *results) (*measured, error) {
+	recipe, err := b.recipeOf(p, pins)
+	if err != nil {
+		return nil, err
+	}
+	m := kept.Programs[p.ID]
+	if m == nil || m.Recipe != recipe || m.Failed != "" {
+		m = &measured{Recipe: recipe, Sides: map[string][]float64{}}
+		kept.Programs[p.ID] = m
+	}
+	if m.rounds() >= b.pairs {
+		return m, nil
+	}
+	c := b.copiesOf(p)
+	if err := c.make(ctx, pins); err != nil {
+		m.Failed = err.Error()
+		return m, kept.keep(b.results)
+	}
+	for m.rounds() < b.pairs && ctx.Err() == nil {
+		if err := c.round(ctx, m); err != nil {
+			if ctx.Err() == nil {
+				m.Failed = err.Error()
+			}
+			break
+		}
+		if err := kept.keep(b.results); err != nil {
+			return nil, err
+		}
+	}
+	return m, kept.keep(b.results)
+}
+
+// recipeOf is the hash of all that decides what is run: a program whose recipe changed is measured anew.
+func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
+}
+
+// sides are the names of what a round runs: what the first report proposes, or every candidate where it proposes nothing.
+func (c *copies) sides(first *said) []string {
+	sides := []string{plainSide, toolSide}
+	if c.again {
+		sides = append(sides, againSide)
+	}
+	for i := range c.p.Changes {
+		ch := &c.p.Changes[i]
+		if c.all || first.Cause == "" && ch.Candidate || first.Cause != "" && ch.proposes(first.Cause, first.Sub) {
+			sides = append(sides, ch.Name)
+		}
+	}
+	return sides
+}
+
+// round runs each side once. The order turns by one place and every other time backwards, so that each side stands at each place. A first
+// run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's files into memory.
+func (c *copies) round(ctx context.Context, m *measured) error {
+	n := m.rounds()
+	var chosen said
+	if n > 0 {
+		chosen = m.Said[0]
+	} else if _, err := c.underTool(ctx, &chosen); err != nil {
+		return err
+	}
+	sides := c.sides(&chosen)
+	took := map[string]float64{}
+	load := loadOf()
+	var report said
+	for _, i := range order(len(sides), n) {
+		var err error
+		if took[sides[i]], err = c.side(ctx, sides[i], &report); err != nil {
+			return fmt.Errorf("%s: %w", sides[i], err)
+		}
+	}
+	for name, seconds := range took {
+		m.Sides[name] = append(m.Sides[name], seconds)
+	}
+	m.Said, m.Loads = append(m.Said, report), append(m.Loads, load)
+	return nil
+}
+
+// order is the order of a round's sides.
+func order(sides, round int) []int {
+	places := make([]int, sides)
+	for i := range places {
+		places[i] = (i + round/2) % sides
+	}
+	if round%2 == 1 {
+		for i, j := 0, sides-1; i < j; i, j = i+1, j-1 {
+			places[i], places[j] = places[j], places[i]
+		}
+	}
+	return places
+}
+
+// side runs one side once and gives its seconds.
+func (c *copies) side(ctx context.Context, name string, report *said) (float64, error) {
+	if name == toolSide {
+		return c.underTool(ctx, report)
+	}
+	var ch *change
+	folder := original
+	for i := range c.p.Changes {
+		if c.p.Changes[i].Name == name {
+			ch, folder = &c.p.Changes[i], name
+		}
+	}
+	took, err := c.run(ctx, folder, c.command(ch), ch, c.limit)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
+	}
+	return took.Wall, nil
+}
+
+// underTool runs the original under the tool and reads its report. The seconds are of the whole command, its report included.
+func (c *copies) underTool(ctx context.Context, first *said) (float64, error) {
+	path := filepath.Join(c.dir, "report.json")
+	session := filepath.Join(c.dir, "session")
+	if err := os.RemoveAll(session); err != nil {
+		return 0, err
+	}
+	args := []string{c.binary, "run", "--out", session, "-o", filepath.Join(c.dir, "report.txt"), "--json", path, "--"}
+	took, err := c.run(ctx, original, append(args, c.command(nil)...), nil, c.limit)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	*first, err = firstOf(text)
+	return took.Wall, err
+}
+
+// firstOf reads what a report says first: its first finding that promises a saving.
+func firstOf(text []byte) (said, error) {
+	var document struct {
+		Run struct {
+			WallS float64 `json:"wall_s"`
+		}
+		Findings []struct {
+			Cause, Sub, Title string
+			Where             struct {
+				File string
+				Line int
+			}
+			Saving *struct {
+				RunS *span `json:"run_s"`
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return said{}, fmt.Errorf("read the report: %w", err)
+	}
+	s := said{WallS: document.Run.WallS}
+	for _, f := range document.Findings {
+		switch {
+		case f.Saving == nil || f.Saving.RunS == nil:
+		case s.Promised == nil:
+			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File), f.Where.Line, f.Saving.RunS
+		default:
+			s.Others = append(s.Others, label(f.Cause, f.Sub))
+		}
+	}
+	return s, nil
+}
+
+// loadOf is the machine's load, of which a busy one is told; 0 where the system does not say.
+func loadOf() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	var load float64
+	if _, err := fmt.Sscan(strings.Fields(string(text))[0], &load); err != nil {
+		return 0
+	}
+	return load
+}

@@ -1,0 +1,155 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// small is a bench whose one program is a shell script in a git repository, and whose tool is one, too. Each run is a line of the log.
+type small struct {
+	t *testing.T
+	bench
+	p    program
+	pins []pin
+}
+
+const script = "echo $1 >>$LOG\nmark=before\n"
+
+func newSmall(t *testing.T) *small {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("LOG", filepath.Join(dir, "log"))
+	s := &small{t: t, bench: bench{python: "/bin/sh", binary: filepath.Join(dir, "tool"), maker: filepath.Join(dir, "make"), work: filepath.Join(dir, "work"),
+		results: filepath.Join(dir, "results.json"), pairs: 2, limit: time.Minute, library: library{dir: filepath.Join(dir, "checkouts"), mirrors: filepath.Join(dir, "mirrors")}}}
+	s.file("make", "echo $1 >$2")
+	s.says(`{"cause": "input", "sub": "workers", "where": {"file": "/x/main.sh", "line": 2}, "saving": {"run_s": {"low": 1, "mid": 2, "high": 3}}}`)
+	repository := filepath.Join(dir, "mirrors", "owner+name", "repo")
+	s.file("mirrors/owner+name/repo/src/main.sh", script)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m"}} {
+		if out, err := exec.Command("git", append([]string{"-C", repository}, args...)...).CombinedOutput(); err != nil {
+			t.Skipf("git %v: %v: %s", args, err, out)
+		}
+	}
+	s.p = program{ID: "tiny", Repository: "owner/name", Folder: "src", Paths: []string{"src/main.sh"}, Data: [][]string{{"kind", "data"}}, Command: []string{"main.sh", "plain"},
+		Changes: []change{
+			{Name: "fewer", For: []string{"input"}, Command: []string{"main.sh", "fewer"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}},
+			{Name: "other", Candidate: true, Command: []string{"main.sh", "other"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}}}}
+	text, err := s.library.pinAll(t.Context(), s.python, []program{s.p}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.pins, err = readPins(text); err != nil || len(s.pins) != 1 {
+		t.Fatalf("pins %v, %v", s.pins, err)
+	}
+	return s
+}
+
+// says makes the tool report one finding, after it ran its program.
+func (s *small) says(finding string) {
+	s.file("tool", fmt.Sprintf("#!/bin/sh\necho tool >>$LOG\njson=$7\nshift 8\n\"$@\" || exit\necho '{\"run\": {\"wall_s\": 5}, \"findings\": [%s]}' >$json\n", finding))
+}
+
+func (s *small) file(name, text string) {
+	s.t.Helper()
+	path := filepath.Join(filepath.Dir(s.work), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// measured runs the program's rounds, on top of what was kept.
+func (s *small) measured(ctx context.Context) *measured {
+	s.t.Helper()
+	kept, err := readResults(s.results)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m, err := s.measure(ctx, &s.p, s.pins, kept)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+func (s *small) logged() string {
+	text, _ := os.ReadFile(os.Getenv("LOG"))
+	_ = os.Remove(os.Getenv("LOG"))
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// TestRoundsTakeTurns: a run under the tool chooses the change, then every round has each side once, in another order.
+func TestRoundsTakeTurns(t *testing.T) {
+	s := newSmall(t)
+	m := s.measured(t.Context())
+	if got, want := s.logged(), "tool plain plain tool plain fewer fewer tool plain plain"; got != want || m.Failed != "" {
+		t.Errorf("ran %q (%s), want %q", got, m.Failed, want)
+	}
+	for _, side := range []string{plainSide, toolSide, "fewer"} {
+		if len(m.Sides[side]) != 2 {
+			t.Errorf("%s has %d times, want 2", side, len(m.Sides[side]))
+		}
+	}
+	if first := m.Said[1]; first.Cause != "input" || first.Sub != "workers" || first.File != "main.sh" || first.Promised == nil || first.Promised.Mid != 2 {
+		t.Errorf("said %+v", first)
+	}
+	text, err := os.ReadFile(filepath.Join(s.work, "tiny", "fewer", "src", "main.sh"))
+	if want := strings.Replace(script, "before", "after", 1); err != nil || string(text) != want {
+		t.Errorf("the changed copy is %q, %v; want %q", text, err, want)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.work, "tiny", "original", "src", "main.sh")); err != nil || string(text) != script {
+		t.Errorf("the original is %q, %v", text, err)
+	}
+}
+
+// TestHealthyProgramTriesCandidates: where nothing is found, what no cause proposes is timed.
+func TestHealthyProgramTriesCandidates(t *testing.T) {
+	s := newSmall(t)
+	s.says("")
+	m := s.measured(t.Context())
+	if len(m.Sides["other"]) != 2 || len(m.Sides["fewer"]) != 0 {
+		t.Errorf("sides %v, want the candidate only", m.Sides)
+	}
+}
+
+// TestResumeGoesOn: rounds that are had are not run again; another recipe begins anew.
+func TestResumeGoesOn(t *testing.T) {
+	s := newSmall(t)
+	s.measured(t.Context())
+	s.logged()
+	s.pairs = 3
+	if m := s.measured(t.Context()); m.rounds() != 3 {
+		t.Errorf("%d rounds, want 3", m.rounds())
+	}
+	if got := s.logged(); len(strings.Fields(got)) != 4 { // one run under the tool is two lines
+		t.Errorf("ran %q, want one round", got)
+	}
+	s.p.Command = []string{"main.sh", "changed"}
+	if m := s.measured(t.Context()); m.rounds() != 3 || !strings.HasPrefix(s.logged(), "tool changed") {
+		t.Error("another recipe was taken for the old one")
+	}
+}
+
+// TestFailuresAreReported: a program that ends badly, and one whose file is another one than is pinned.
+func TestFailuresAreReported(t *testing.T) {
+	s := newSmall(t)
+	s.p.Command = []string{"main.sh;", "x"}
+	if m := s.measured(t.Context()); m.Failed == "" {
+		t.Error("a program that cannot run did not fail")
+	}
+	s.p.Command = []string{"main.sh", "plain"}
+	s.pins[0].hash = hashOf([]byte("something else"))
+	if m := s.measured(t.Context()); !strings.Contains(m.Failed, "not the file that is pinned") {
+		t.Errorf("failed %q, want that the file is another one", m.Failed)
+	}
+}
