@@ -35,6 +35,9 @@ type runOptions struct {
 	given               map[string]string
 }
 
+// samplingRate is how often a thread's stack is taken where nobody says.
+const samplingRate = 100
+
 // addTo declares the measuring flags.
 func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/<name>-<time or job>)")
@@ -67,7 +70,7 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVar(&o.onTraceReady, "on-trace-ready", "", "run `CMD` by the shell for each finished trace; {path}, {step}, {cycle} and {rank} stand for its own, as BNECK_TRACE_PATH, … do")
 	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
-	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
+	f.Float64Var(&o.rate, "rate", samplingRate, "Python stacks per second and thread, taken from outside (`HZ`)")
 	addNative(f, &o.native)
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 }
