@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"internal/record":                 {"internal/model"},
 	"internal/collect":                {"internal/early", "internal/proc", "internal/cpython", "internal/native", "internal/agent", "internal/record", "internal/model"},
 	"internal/turns":                  {"internal/collect"},
+	"internal/overlay":                {},
 	"internal/kineto":                 {},
 	"internal/model":                  {},
 	"internal/stats":                  {},

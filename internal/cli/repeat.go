@@ -88,7 +88,7 @@ func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, erro
 		err = &runFailed{outcome.Code, fmt.Sprintf("ended with %s%s", howItEnded(outcome), lastWords(errors))}
 	}
 	if err == nil {
-		once.run, err = r.readRun(ctx, runPaths{paths: []string{once.session}})
+		once.run, err = r.readRun(ctx, runPaths{paths: []string{once.session}, fresh: true})
 	}
 	if err == nil && v.check != nil {
 		err = v.check(once.run)
