@@ -76,3 +76,24 @@ func (c *Copy) Of(file string) (path string, ok bool) {
 	}
 	return filepath.Join(c.Path, below), true
 }
+
+// Own makes a linked file of the copy one of its own, with the same text: Python takes the folder that a script's link points to for the
+// script's. Files below linked folders stay as they are.
+func (c *Copy) Own(file string) error {
+	path, ok := c.Of(file)
+	info, err := os.Lstat(path)
+	if !ok || err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	if info, err = os.Stat(file); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, info.Mode().Perm()|0o600)
+}
