@@ -188,6 +188,10 @@ func (o *proveOptions) judge(r *repeater, pairs [][2]ranOnce) (step, run *report
 // outputs compares what both sides wrote.
 func (o *proveOptions) outputs(p *report.Proof, pairs [][2]ranOnce) {
 	p.Outputs = report.OutputsUnknown
+	if p.Bound {
+		p.Difference = "what was run is a bound, not a fix"
+		return
+	}
 	if len(pairs) < 2 {
 		p.Difference = "one pair does not tell what differs from run to run"
 		return

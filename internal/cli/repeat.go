@@ -21,6 +21,7 @@ type variant struct {
 	target      collect.Target
 	dir         string   // working directory; "" this process's
 	environment []string // on top of this process's
+	ablate      string   // cause that the agent takes away
 	// check is asked of each run's reading; an error makes it a failed run.
 	check func(compare.Run) error
 }
@@ -112,7 +113,7 @@ func (r *repeater) record(ctx context.Context, v *variant, once *ranOnce, errors
 	}
 	defer stderr.Close()
 	opt := *r.opt
-	opt.out = once.session
+	opt.out, opt.config.Ablate = once.session, v.ablate
 	program := *r.app
 	program.stdin, program.stdout, program.stderr = nil, stdout, stderr
 	l := &launch{app: &program, opt: &opt, report: &reportOptions{}, target: v.target, repeated: true, dir: v.dir, environment: v.environment}

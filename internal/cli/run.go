@@ -167,6 +167,19 @@ func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
 		l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
 	}
 	l.session.close(ctx)
+	if l.opt.prove && err == nil && l.session.launcher.Rank == 0 {
+		l.prove(ctx)
+	}
+}
+
+// prove proves the first finding, after the report and where that goes by default: the program's output stays its own.
+func (l *launch) prove(ctx context.Context) {
+	a := *l.app
+	a.stdout = l.stderr
+	err := (&proveOptions{budget: l.opt.proveBudget}).run(ctx, &a, l.session.dir)
+	if err != nil && err.Error() != "" {
+		l.warn("%v", err)
+	}
 }
 
 // interim prints what was measured so far, when a scheduler has asked the program to end and it goes on.

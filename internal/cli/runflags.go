@@ -31,6 +31,8 @@ type runOptions struct {
 	maxBytes            int64
 	classic             bool
 	onTraceReady        string
+	prove           bool
+	proveBudget     time.Duration
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }
@@ -72,6 +74,8 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
 	f.Float64Var(&o.rate, "rate", samplingRate, "Python stacks per second and thread, taken from outside (`HZ`)")
 	addNative(f, &o.native)
+	f.BoolVar(&o.prove, "prove", false, "after the report, prove the first finding whose change a program can make, as the command prove does")
+	f.DurationVar(&o.proveBudget, "budget", usualBudget, "how long --prove may take, `TIME` like 3m")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 }
 
@@ -111,6 +115,9 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	}
 	if o.config.StopAfter && o.duration <= 0 && o.config.Steps <= 0 {
 		return usage("--stop-after needs --duration or --steps")
+	}
+	if o.prove && o.proveBudget <= 0 {
+		return usage("--budget must be above 0")
 	}
 	if o.duration < 0 || o.config.Steps < 0 {
 		return usage("--duration and --steps must not be negative")

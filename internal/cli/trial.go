@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bottleneck/internal/agent"
 	"bottleneck/internal/collect"
 	"bottleneck/internal/compare"
 	"bottleneck/internal/overlay"
@@ -34,7 +35,7 @@ type change struct {
 	file            string // that is edited, absolute; "" none
 	edit            overlay.Edit
 	variable, value string // of the environment; "" none
-	bound           bool
+	ablate          string // cause that the agent takes away, for a bound; "" none
 }
 
 // trial reads a session and prepares the proof of one of its findings; an error says why there is none.
@@ -158,6 +159,13 @@ func (t *trial) choose(r *report.Report, number int) error {
 func changeOf(f *report.Finding) (*change, error) {
 	a := f.Fix.Action
 	switch {
+	case a != nil && (a.Kind == "set-environment" || f.Fix.Was != ""):
+	case f.Cause == agent.AblateInput:
+		return &change{words: "the same few batches again, from memory", ablate: agent.AblateInput}, nil
+	case f.Cause == agent.AblateGC:
+		return &change{words: "what lives after the first steps is left out by the garbage collector (gc.freeze)", ablate: agent.AblateGC}, nil
+	}
+	switch {
 	case a == nil:
 		return nil, errors.New("has advice only, no change that a program could make: " + f.Fix.Text)
 	case a.Kind == "set-environment":
@@ -231,7 +239,7 @@ func (t *trial) perStep() bool { return t.finding.Of != "run" }
 // document is a proof before anything was run.
 func (t *trial) document() *report.Proof {
 	f := t.finding
-	p := &report.Proof{Schema: report.ProofSchema, Tool: Version(), Verdict: report.ProofUndecided, Outputs: report.OutputsUnknown, Bound: t.change.bound,
+	p := &report.Proof{Schema: report.ProofSchema, Tool: Version(), Verdict: report.ProofUndecided, Outputs: report.OutputsUnknown, Bound: t.change.ablate != "",
 		Command: t.launcher.Command, Notes: []string{}, Original: report.DiffSide{Runs: []report.DiffRun{}}, Changed: report.DiffSide{Runs: []report.DiffRun{}},
 		Per: "run", InTurns: report.DiffTurns{Failed: []string{}},
 		Finding: report.ProofFinding{Number: t.number, Cause: f.Cause, Sub: f.Sub, Title: f.Title, Change: t.change.words}}

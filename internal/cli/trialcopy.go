@@ -22,6 +22,7 @@ func (t *trial) variants(folder string) ([2]variant, error) {
 	if t.change.variable != "" {
 		out[1].environment = append(out[1].environment, t.change.variable+"="+t.change.value)
 	}
+	out[1].ablate = t.change.ablate
 	return out, nil
 }
 
