@@ -54,7 +54,7 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 WIDE_TESTS = TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
-	TestProfilerRefuses TestProgramsDoNotNotice TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
+	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveZoo TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
 	TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
@@ -72,7 +72,7 @@ quick: ## the tests of a minute: reading, analysing, showing
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
+NEWEST_ONLY = TestExamples|TestProve|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
