@@ -107,7 +107,7 @@ bench: build ## what measuring, sampling, reading and exporting cost, every numb
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
 
-zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, KEEP=DIR, and REPRICE=DIR of what that kept
+zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=1, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
 
 replay: build ## traced, replayed and slack of every real trace, and unprofiled, replayed and untraced steps of every example
