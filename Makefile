@@ -51,7 +51,7 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestABFindsRevision TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveZoo TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
@@ -72,7 +72,7 @@ quick: ## the tests of a minute: reading, analysing, showing
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestProve|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
+NEWEST_ONLY = TestExamples|TestAB|TestProve|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
