@@ -51,10 +51,10 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestABFindsRevision TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
-	TestProfilerRefuses TestProgramsDoNotNotice TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
+	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveZoo TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \
 	TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
@@ -72,7 +72,7 @@ quick: ## the tests of a minute: reading, analysing, showing
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
+NEWEST_ONLY = TestExamples|TestAB|TestProve|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
@@ -107,7 +107,7 @@ bench: build ## what measuring, sampling, reading and exporting cost, every numb
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
 
-zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, KEEP=DIR, and REPRICE=DIR of what that kept
+zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=1, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)

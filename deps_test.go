@@ -31,6 +31,8 @@ var layers = map[string][]string{
 	"internal/agent":                  {},
 	"internal/record":                 {"internal/model"},
 	"internal/collect":                {"internal/early", "internal/proc", "internal/cpython", "internal/native", "internal/agent", "internal/record", "internal/model"},
+	"internal/turns":                  {"internal/collect"},
+	"internal/overlay":                {},
 	"internal/kineto":                 {},
 	"internal/model":                  {},
 	"internal/stats":                  {},

@@ -24,6 +24,7 @@ type settings struct {
 	generations []string
 	repeats     int // the most pairs of unprofiled runs, fewer where they decide; 0: nothing is priced
 	peers       bool
+	prove       bool          // the slow program's finding is proven, too
 	limit       time.Duration // how long one run of a program may take
 	keep        string        // folder for sessions, times and programs; "" a temporary one that goes
 	reprice     string        // such a folder, to be priced again; "": programs are run
@@ -49,7 +50,7 @@ func readSettings() (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1"}
+	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1", prove: os.Getenv("PROVE") == "1"}
 	if s.keep, err = absolute(os.Getenv("KEEP")); err != nil {
 		return s, err
 	}

@@ -172,6 +172,9 @@ func (r *runner) measure(ctx context.Context, o *outcome) error {
 			return err
 		}
 	}
+	if r.prove && !r.c.expect.Ends {
+		r.proveSlow(ctx, o)
+	}
 	if r.peers && !r.c.expect.Ends {
 		o.peers = r.askPeers(ctx)
 	}

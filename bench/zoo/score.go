@@ -35,6 +35,7 @@ type outcome struct {
 	twin             bool         // fixed was made
 	wall, cpu        [][2]float64 // seconds without a profiler: slow, fixed
 	peers            []peer
+	proof            *proof // nil where it was not asked for
 	skipped, failed  string
 }
 

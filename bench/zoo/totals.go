@@ -77,6 +77,7 @@ func totals(w io.Writer, all []outcome) {
 	row("failed", func(s *score) string { return fmt.Sprint(s.failed) })
 	confusion(w, all)
 	peerTotals(w, all)
+	proofTotals(w, all)
 }
 
 func count(ok bool) int {

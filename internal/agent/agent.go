@@ -30,6 +30,12 @@ type Schedule struct {
 	SkipFirstWait int `json:"skip_first_wait,omitempty"`
 }
 
+// Causes that the agent can take away.
+const (
+	AblateInput = "input" // DataLoaders give the same few batches again, from memory
+	AblateGC    = "gc"    // the garbage collector leaves out what lives after the first steps
+)
+
 // Config is what the agent is told, and the one place that says so: py/_bneck_agent/settings.py is made of it. A field that is zero is not
 // sent, and the agent takes its default. The zero value, with Session set, measures by default rules: phases found by event
 // budget and step count, CPU and every accelerator that the program uses, no shapes but in the detail windows.
@@ -47,6 +53,8 @@ type Config struct {
 	Steps        int64   `json:"steps,omitempty"`    // steps to measure; 0 no bound
 	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
 	StopAfter bool `json:"stop_after,omitempty"`
+	// Ablate takes a cause away, to bound what a fix of it can save: AblateInput or AblateGC.
+	Ablate string `json:"ablate,omitempty"`
 
 	Ranks    []int `json:"ranks,omitempty"` // ranks whose profiler runs; empty: the first MaxRanks
 	MaxRanks int   `json:"max_ranks,omitempty" default:"8"`

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // diffOptions are the flags of diff.
@@ -42,14 +43,23 @@ func newDiffCommand(a *app) *cobra.Command {
 			return o.run(cmd.Context(), a, sides)
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	cmd.Flags().SortFlags = false
+	o.addTo(cmd.Flags())
+	return cmd
+}
+
+// addTo declares what every comparison can be asked.
+func (o *diffOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.per, "per", "", "compare the time of a `UNIT`: "+strings.Join(compare.Units(), ", ")+" (default: step, where both sides have steps)")
 	f.BoolVar(&o.anyway, "anyway", false, "compare also what is not the same workload")
 	f.BoolVar(&o.all, "all", false, "print every row")
 	f.StringVar(&o.json, "json", "", "write the comparison's document to `FILE` (- = standard output)")
 	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")
-	return cmd
+}
+
+// check looks at what the flags say.
+func (o *diffOptions) check() error {
+	return oneOf("--per", o.per, append([]string{""}, compare.Units()...)...)
 }
 
 // twoSides are the paths of both sides.
@@ -67,7 +77,7 @@ func twoSides(cmd *cobra.Command, args []string) ([2][]string, error) {
 }
 
 func (o *diffOptions) run(ctx context.Context, a *app, paths [2][]string) error {
-	if err := oneOf("--per", o.per, append([]string{""}, compare.Units()...)...); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	a.confine(ctx, needs{inputs: append(slices.Clone(paths[0]), paths[1]...), outputs: []string{o.output, o.json}, scratch: true})

@@ -44,6 +44,7 @@ type runPaths struct {
 	survey  *ingest.Survey // of the same paths; nil: not made yet
 	job     string
 	created int64
+	fresh   bool // a session that was just recorded: the program's texts are kept with it as it is read
 }
 
 // runsOf are the runs that a path holds: the sessions of a directory by their jobs, the packed sessions of a directory one by one;
@@ -123,6 +124,9 @@ func (a *app) readRun(ctx context.Context, run runPaths) (compare.Run, error) {
 	s, err := a.load(ctx, paths, opt)
 	if err != nil {
 		return compare.Run{}, err
+	}
+	if run.fresh {
+		keepSources(a, paths[0], s)
 	}
 	return compare.Run{Report: report.Build(s, build), Sources: texts(s)}, nil
 }

@@ -20,6 +20,8 @@ const (
 	exitNo       = 1 // the answer is "no"
 	exitUsage    = 2
 	exitUnusable = 3
+	// exitInterrupted is a shell's status of a command that Ctrl-C ended.
+	exitInterrupted = 130
 )
 
 // app is what every command shares.
@@ -36,7 +38,7 @@ type app struct {
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
 	newRunCommand, newReportCommand, newViewCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
-	newWhatIfCommand, newDiffCommand, newGateCommand, newPackCommand, newManCommand,
+	newWhatIfCommand, newDiffCommand, newABCommand, newProveCommand, newGateCommand, newPackCommand, newManCommand,
 }
 
 // resultCommands write a result to standard output and start no program that inherits it.

@@ -75,20 +75,35 @@ type launch struct {
 	session *session // nil where no session could be made: the program runs all the same
 	program *collect.Program
 
+	// Of programs that are run in turns: no report is printed, and what cannot be measured is an error.
+	repeated    bool
+	dir         string   // working directory; "" this process's
+	environment []string // on top of this process's
+
 	printing sync.Mutex // the report so far and the one at the end do not mix
 }
 
 func (l *launch) run(ctx context.Context) error {
+	if err := l.start(ctx); err != nil {
+		return err
+	}
+	outcome := l.program.Wait(ctx)
+	l.finish(ctx, outcome)
+	return l.endAs(outcome)
+}
+
+// start opens the session and starts the program.
+func (l *launch) start(ctx context.Context) error {
 	var err error
 	if l.command, err = l.target.Resolve(); err != nil {
 		return startFailure(err)
 	}
 	l.report.fixes.python = l.command.Interpreter
-	env := os.Environ()
+	env := append(os.Environ(), l.environment...)
 	signals := collect.TakeSignals()
 	if os.Getenv(collect.EnvSession) == "" { // else the outer run measures this program too
 		asked := signals.WhilePreparing(collect.EndBySignal)
-		l.session, err = openSession(l.app, l.opt, l.target, l.command)
+		l.session, err = openSession(l.app, l.opt, l.target, l.command, l.dir)
 		if number := asked(); number != 0 {
 			l.session.abandon()
 			return l.endBy(number, collect.SignalStatus(number))
@@ -98,25 +113,25 @@ func (l *launch) run(ctx context.Context) error {
 		if errors.As(err, &other) || errors.As(err, &others) {
 			return usage("--out: %v", err)
 		}
-		if err != nil {
+		if err != nil && l.repeated {
+			return unusable(err)
+		} else if err != nil {
 			l.warn("nothing is measured, the program runs all the same: %v", err)
 		}
 		env = l.session.environ(env, l.opt)
 	}
-	l.program, err = collect.Start(collect.Spec{Command: l.command, Env: env, Stdin: l.stdin, Stdout: l.stdout,
+	l.program, err = collect.Start(collect.Spec{Command: l.command, Env: env, Dir: l.dir, Stdin: l.stdin, Stdout: l.stdout,
 		Stderr: l.stderr, Grace: grace, OnGrace: l.interim, Signals: signals})
 	if err != nil {
 		l.session.abandon()
-		if collect.Lacking(err) {
+		if collect.Lacking(err) && !l.repeated {
 			l.warn("nothing is measured, the program runs all the same: %v beside bottleneck", err)
 			err = l.command.Become(os.Environ())
 		}
 		return startFailure(err)
 	}
 	l.session.started(ctx, l.opt, l.program)
-	outcome := l.program.Wait(ctx)
-	l.finish(ctx, outcome)
-	return l.endAs(outcome)
+	return nil
 }
 
 // runUnmeasured makes this process the program where a limit leaves no room for a launcher beside it.
@@ -158,12 +173,25 @@ func (l *launch) finish(ctx context.Context, outcome collect.Outcome) {
 		l.warn("the report is missing: %v; try: bottleneck report %s", err, l.session.shown)
 	}
 	l.session.close(ctx)
+	if l.opt.prove && err == nil && l.session.launcher.Rank == 0 {
+		l.prove(ctx)
+	}
+}
+
+// prove proves the first finding, after the report and where that goes by default: the program's output stays its own.
+func (l *launch) prove(ctx context.Context) {
+	a := *l.app
+	a.stdout = l.stderr
+	err := (&proveOptions{budget: l.opt.proveBudget}).run(ctx, &a, l.session.dir)
+	if err != nil && err.Error() != "" {
+		l.warn("%v", err)
+	}
 }
 
 // interim prints what was measured so far, when a scheduler has asked the program to end and it goes on.
 func (l *launch) interim() {
 	defer func() { _ = recover() }() // the report at the end has another chance
-	if l.session == nil || l.session.launcher.Rank != 0 {
+	if l.repeated || l.session == nil || l.session.launcher.Rank != 0 {
 		return
 	}
 	l.warn("asked to end; the program still runs; this is what was measured so far")

@@ -31,9 +31,14 @@ type runOptions struct {
 	maxBytes            int64
 	classic             bool
 	onTraceReady        string
+	prove           bool
+	proveBudget     time.Duration
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }
+
+// samplingRate is how often a thread's stack is taken where nobody says.
+const samplingRate = 100
 
 // addTo declares the measuring flags.
 func (o *runOptions) addTo(f *pflag.FlagSet) {
@@ -67,8 +72,10 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVar(&o.onTraceReady, "on-trace-ready", "", "run `CMD` by the shell for each finished trace; {path}, {step}, {cycle} and {rank} stand for its own, as BNECK_TRACE_PATH, … do")
 	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
-	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
+	f.Float64Var(&o.rate, "rate", samplingRate, "Python stacks per second and thread, taken from outside (`HZ`)")
 	addNative(f, &o.native)
+	f.BoolVar(&o.prove, "prove", false, "after the report, prove the first finding whose change a program can make, as the command prove does")
+	f.DurationVar(&o.proveBudget, "budget", usualBudget, "how long --prove may take, `TIME` like 3m")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 }
 
@@ -108,6 +115,9 @@ func (o *runOptions) check(cmd *cobra.Command) error {
 	}
 	if o.config.StopAfter && o.duration <= 0 && o.config.Steps <= 0 {
 		return usage("--stop-after needs --duration or --steps")
+	}
+	if o.prove && o.proveBudget <= 0 {
+		return usage("--budget must be above 0")
 	}
 	if o.duration < 0 || o.config.Steps < 0 {
 		return usage("--duration and --steps must not be negative")

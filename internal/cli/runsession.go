@@ -29,8 +29,9 @@ type session struct {
 	gpus     chan []record.GPU
 }
 
-// openSession makes or joins the session directory and writes what is known before the program starts.
-func openSession(a *app, o *runOptions, target collect.Target, command collect.Command) (*session, error) {
+// openSession makes or joins the session directory and writes what is known before the program starts. cwd is the program's working
+// directory; "" this process's.
+func openSession(a *app, o *runOptions, target collect.Target, command collect.Command, cwd string) (*session, error) {
 	job := collect.FindJob(os.Getenv, os.Getppid(), collect.ProcessStart)
 	host, _ := os.Hostname()
 	now := time.Now()
@@ -47,7 +48,9 @@ func openSession(a *app, o *runOptions, target collect.Target, command collect.C
 	if err := os.MkdirAll(s.folder, record.DirMode); err != nil {
 		return nil, fmt.Errorf("session directory: %w", err)
 	}
-	cwd, _ := os.Getwd()
+	if cwd == "" {
+		cwd, _ = os.Getwd()
+	}
 	s.launcher = &record.Launcher{Host: host, PID: os.Getpid(), Version: Version(), Job: job.ID, Rank: job.Rank,
 		Command: record.RedactArguments(command.Argv), Target: string(target.Kind), Interpreter: command.Interpreter, CWD: cwd,
 		Flags: o.given, StartUnixNS: now.UnixNano(), Before: collect.ReadMachine()}

@@ -14,6 +14,7 @@ import (
 type Spec struct {
 	Command Command
 	Env     []string
+	Dir     string    // working directory; "" this process's
 	Stdin   io.Reader // *os.File are handed over as they are
 	Stdout  io.Writer
 	Stderr  io.Writer
@@ -46,7 +47,7 @@ type Outcome struct {
 // Start starts the program in the launcher's own process group, so that the terminal's signals and job control reach it
 // as they would without a launcher. Errors are *StartError.
 func Start(spec Spec) (*Program, error) {
-	cmd := &exec.Cmd{Path: spec.Command.Path, Args: spec.Command.Argv, Env: spec.Env,
+	cmd := &exec.Cmd{Path: spec.Command.Path, Args: spec.Command.Argv, Env: spec.Env, Dir: spec.Dir,
 		Stdin: spec.Stdin, Stdout: spec.Stdout, Stderr: spec.Stderr}
 	// Only where a stream is not a file (tests): daemons that keep it open must not keep us waiting.
 	cmd.WaitDelay = 200 * time.Millisecond

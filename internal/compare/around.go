@@ -171,7 +171,9 @@ func (c *comparison) unlike() []report.DiffFact {
 	a, b := c.before[0].Report, c.after[0].Report
 	add := func(what, x, y string) { out = append(out, report.DiffFact{What: what, Before: x, After: y}) }
 	shared, known := c.shared()
-	if p, q := program(a), program(b); known && shared < leastShared || p != q && p != "" && q != "" && shared < 0.5 {
+	p, q := program(a), program(b)
+	one := c.inTurns && p == q && p != "" // who runs one program in turns wants to know what became of it
+	if known && shared < leastShared && !one || p != q && p != "" && q != "" && shared < 0.5 {
 		add("program", describe(p, a), describe(q, b))
 	}
 	if len(a.Steps) > 0 && len(b.Steps) > 0 && a.Steps[0].Kind != b.Steps[0].Kind && isNamed(a) && isNamed(b) {

@@ -13,11 +13,15 @@ type Options struct {
 	Per     string // one of Units; "" = per step where both have steps, else per run
 	Anyway  bool   // also where the sides are of two workloads
 	Version string // of bottleneck
+	// InTurns says that the nth runs of both sides were made one after the other: their differences are judged, by a test that may be looked
+	// at after every pair.
+	InTurns bool
 }
 
 // comparison is a Diff at work.
 type comparison struct {
 	per           string
+	inTurns       bool
 	before, after []timed
 	texts         *texts
 	sums          map[string][2]*sums
@@ -34,6 +38,10 @@ func Diff(before, after Side, opt Options) (*report.Diff, error) {
 	d := &report.Diff{Schema: report.DiffSchema, Tool: opt.Version, Verdict: report.Unlike, Per: c.per, Before: side(before, c.before, basis), After: side(after, c.after, basis),
 		Rows: []report.DiffRow{}, Memory: []report.DiffBytes{}, Counters: []report.DiffCount{}, Around: around(a, b), Notes: notes,
 		Findings: report.DiffFound{Gone: []report.DiffFinding{}, New: []report.DiffFinding{}, Changed: []report.DiffFinding{}}}
+	by := independent
+	if opt.InTurns {
+		by, d.InTurns = inTurns, &report.DiffTurns{Pairs: min(len(c.before), len(c.after)), Level: meanLevel, Failed: []string{}}
+	}
 	kinds := [2][]costs{c.costsOf(false), c.costsOf(true)}
 	for i, k := range kinds[0] {
 		c.sums[k.kind] = [2]*sums{collect(c.before, k.of), collect(c.after, kinds[1][i].of)}
@@ -46,9 +54,9 @@ func Diff(before, after Side, opt Options) (*report.Diff, error) {
 		d.Sentence = unlikeSentence(d)
 		return d, nil
 	}
-	judge(d, c.before, c.after)
+	judge(d, c.before, c.after, by)
 	for _, k := range kinds[0] {
-		for _, r := range account(k.kind, c.sums[k.kind][0], c.sums[k.kind][1], d.Step.DifferenceMs) {
+		for _, r := range account(k.kind, c.sums[k.kind][0], c.sums[k.kind][1], d.Step.DifferenceMs, by) {
 			d.Rows = append(d.Rows, r.document())
 		}
 	}
@@ -65,7 +73,7 @@ func prepare(before, after Side, opt Options) (c *comparison, basis string, note
 		return nil, "", nil, errors.New("a side holds no run")
 	}
 	notes = []string{}
-	c = &comparison{per: opt.Per, sums: map[string][2]*sums{}}
+	c = &comparison{per: opt.Per, inTurns: opt.InTurns, sums: map[string][2]*sums{}}
 	if c.per == "" {
 		c.per = perStep
 		if commonBasis(perStep, before, after) == "" {

@@ -109,13 +109,13 @@ func TestMoreRunsShow(t *testing.T) {
 		}
 		return out
 	}
-	n, ok := moreRuns(draw(200, 10), draw(200, 10), 0.2)
+	n, ok := moreRuns(draw(200, 10), draw(200, 10), 0.2, independent)
 	if ok || n != 0 {
 		t.Errorf("200 runs a side that spread by 2 %% need %d more to show 2 %%", n)
 	}
 	more := 0
 	for range 50 {
-		n, _ := moreRuns(draw(4, 10), draw(4, 10), 0.2)
+		n, _ := moreRuns(draw(4, 10), draw(4, 10), 0.2, independent)
 		more += n + 4
 	}
 	shown := 0

@@ -276,7 +276,7 @@ func (g *gating) judgeStep(rule Rule, basis string) report.GateRule {
 		out.Result = report.GatePassed
 	default:
 		out.Result = report.GateUndecided
-		if more, ok := moreRuns(a, b, max(allowed-s.Mid, 0.1*allowed)); ok {
+		if more, ok := moreRuns(a, b, max(allowed-s.Mid, 0.1*allowed), independent); ok {
 			out.Message += fmt.Sprintf("; %d more runs a side may decide", more)
 		}
 	}

@@ -75,7 +75,7 @@ func collect(runs []timed, of func(*timed) []item) *sums {
 }
 
 // account makes the rows of one kind. difference is the step's: what the rows do not sum to is their last one.
-func account(kind string, before, after *sums, difference float64) []row {
+func account(kind string, before, after *sums, difference float64, by test) []row {
 	var rows []row
 	if len(before.order)+len(after.order) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func account(kind string, before, after *sums, difference float64) []row {
 		}
 	}
 	rows = append(rows, familyRows(kind, before, after, taken)...)
-	judgeRows(rows)
+	judgeRows(rows, by)
 	slices.SortStableFunc(rows, func(x, y row) int {
 		return cmp.Or(cmp.Compare(math.Abs(y.difference()), math.Abs(x.difference())), cmp.Compare(x.name, y.name))
 	})

@@ -35,10 +35,64 @@ func shift(a, b []float64) (s stats.Shift, enough bool) {
 
 func differs(s stats.Shift) bool { return s.Low > 0 || s.High < 0 }
 
+// test is how two sides' values are compared: their shift with its interval, and the p-value of no shift.
+type test struct {
+	shift func(a, b []float64) (s stats.Shift, enough bool)
+	p     func(a, b []float64) float64
+	// half is half the interval's width for so many runs a side, as far apart as these.
+	half func(a, b []float64, runs int) float64
+}
+
+// Runs that know nothing of each other, and runs that were made in turns.
+var (
+	independent = test{shift, stats.RankSum, independentHalf}
+	inTurns     = test{pairedShift, pairedP, pairedHalf}
+)
+
+// pairedShift is the difference of the medians of runs made in turns, with an interval that holds whenever one stops.
+func pairedShift(a, b []float64) (s stats.Shift, enough bool) {
+	s = stats.Shift{Mid: medianValue(b) - medianValue(a)}
+	d := differences(a, b)
+	if len(d) < FewestRuns {
+		return s, false
+	}
+	seen := stats.PairedSequence(d, meanLevel)
+	s.Low, s.High = min(seen.Low, s.Mid), max(seen.High, s.Mid)
+	return s, true
+}
+
+func pairedP(a, b []float64) float64 { return stats.SequenceP(differences(a, b)) }
+
+// differences are those of each pair; what was left without its other side is in none.
+func differences(a, b []float64) []float64 {
+	out := make([]float64, min(len(a), len(b)))
+	for i := range out {
+		out[i] = b[i] - a[i]
+	}
+	return out
+}
+
+func pairedHalf(a, b []float64, runs int) float64 {
+	d := differences(a, b)
+	repeated := make([]float64, 0, runs)
+	mean, variance := stats.MeanVariance(d)
+	for i := range runs { // of the same spread
+		repeated = append(repeated, mean+math.Sqrt(variance)*float64(1-2*(i%2)))
+	}
+	s := stats.PairedSequence(repeated, meanLevel)
+	return (s.High - s.Low) / 2
+}
+
+func independentHalf(a, b []float64, runs int) float64 {
+	_, va := stats.MeanVariance(a)
+	_, vb := stats.MeanVariance(b)
+	return stats.StudentQuantile(1-meanLevel/2, max(runs-1, 1)) * math.Sqrt((va+vb)/float64(runs))
+}
+
 // judge fills verdict, interval and what could have been shown.
-func judge(d *report.Diff, before, after []timed) {
+func judge(d *report.Diff, before, after []timed, by test) {
 	a, b := times(before), times(after)
-	s, enough := shift(a, b)
+	s, enough := by.shift(a, b)
 	d.Step = report.DiffStep{BeforeMs: medianValue(a), AfterMs: medianValue(b), DifferenceMs: s.Mid}
 	d.NoiseCovered = enough
 	d.Verdict = report.Undecided
@@ -49,8 +103,7 @@ func judge(d *report.Diff, before, after []timed) {
 		return
 	}
 	d.Step.LowMs, d.Step.HighMs = &s.Low, &s.High
-	half := stats.MeanShift(a, b, meanLevel)
-	smallest := (half.High - half.Low) / 2
+	smallest := smallestShown(a, b, d.InTurns != nil)
 	d.SmallestMs = &smallest
 	scale := d.Step.BeforeMs
 	switch {
@@ -61,9 +114,18 @@ func judge(d *report.Diff, before, after []timed) {
 	case max(-s.Low, s.High) <= reference*scale:
 		d.Verdict = report.Equal
 	}
-	if more, ok := moreRuns(a, b, reference*scale); ok && d.Verdict == report.Undecided {
+	if more, ok := moreRuns(a, b, reference*scale, by); ok && d.Verdict == report.Undecided {
 		d.MoreRuns = &more
 	}
+}
+
+// smallestShown is the smallest difference that so many runs show: half of the mean's interval.
+func smallestShown(a, b []float64, paired bool) float64 {
+	s := stats.MeanShift(a, b, meanLevel)
+	if paired {
+		s = stats.PairedSequence(differences(a, b), meanLevel)
+	}
+	return (s.High - s.Low) / 2
 }
 
 // inside is what the steps of single runs alone could have shown.
@@ -90,13 +152,10 @@ func normal(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 const mostRuns = 1000
 
 // moreRuns is how many more runs a side would show a difference, going by the spread of these.
-func moreRuns(a, b []float64, difference float64) (int, bool) {
-	_, va := stats.MeanVariance(a)
-	_, vb := stats.MeanVariance(b)
+func moreRuns(a, b []float64, difference float64, by test) (int, bool) {
 	have := min(len(a), len(b))
 	for n := have; n <= mostRuns; n++ {
-		se := math.Sqrt((va + vb) / float64(n))
-		if stats.StudentQuantile(1-meanLevel/2, max(n-1, 1))*se <= difference {
+		if by.half(a, b, n) <= difference {
 			return n - have, n > have
 		}
 	}
@@ -104,18 +163,18 @@ func moreRuns(a, b []float64, difference float64) (int, bool) {
 }
 
 // judgeRows tests the rows of one kind, all together.
-func judgeRows(rows []row) {
+func judgeRows(rows []row, by test) {
 	var tested []int
 	var p []float64
 	for i := range rows {
 		r := &rows[i]
-		s, enough := shift(r.runsBefore, r.runsAfter)
+		s, enough := by.shift(r.runsBefore, r.runsAfter)
 		if !enough || r.name == unexplained {
 			continue
 		}
 		r.low, r.high = &s.Low, &s.High
 		tested = append(tested, i)
-		p = append(p, stats.RankSum(r.runsBefore, r.runsAfter))
+		p = append(p, by.p(r.runsBefore, r.runsAfter))
 	}
 	for at, corrected := range stats.Holm(p) {
 		r := &rows[tested[at]]

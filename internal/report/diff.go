@@ -38,6 +38,17 @@ type Diff struct {
 	// MoreRuns is how many more runs a side would show a difference of 2 %.
 	MoreRuns *int     `json:"more_runs,omitempty"`
 	Notes    []string `json:"notes"`
+	// InTurns is of runs that were made in turns: the intervals hold whenever one stops.
+	InTurns *DiffTurns `json:"in_turns,omitempty"`
+}
+
+// DiffTurns says how the runs of both sides were made in turns.
+type DiffTurns struct {
+	Pairs int     `json:"pairs"`
+	Level float64 `json:"level"` // of the intervals: how often one misses the difference
+	// Stopped is why no further pair was run: "decided", "runs", "budget", "interrupted" or "failed".
+	Stopped string   `json:"stopped"`
+	Failed  []string `json:"failed"` // runs that failed, and how
 }
 
 // DiffStep is the step (or run, item, token) on both sides. Low and High are of the difference.

@@ -62,8 +62,11 @@ func structSchema(t reflect.Type, defs map[string]any) map[string]any {
 var enums = map[string]map[string][]string{
 	"Confidence": {"level": {"high", "medium", "low"}},
 	"Diff":       {"verdict": {report.Slower, report.Faster, report.Equal, report.Undecided, report.Unlike}, "per": {"step", "item", "token", "run"}},
-	"Gate":       {"result": {report.GatePassed, report.GateWorse, report.GateUndecided}},
-	"GateRule":   {"result": {report.GatePassed, report.GateBetter, report.GateWorse, report.GateUndecided, report.GateSkipped}},
+	"DiffTurns":  {"stopped": {"decided", "runs", "budget", "interrupted", "failed"}},
+	"Proof": {"verdict": {report.ProofSaves, report.ProofCosts, report.ProofNothing, report.ProofUndecided, report.ProofFails},
+		"outputs": {report.OutputsSame, report.OutputsDiffer, report.OutputsUnknown}, "per": {"step", "run"}},
+	"Gate":     {"result": {report.GatePassed, report.GateWorse, report.GateUndecided}},
+	"GateRule": {"result": {report.GatePassed, report.GateBetter, report.GateWorse, report.GateUndecided, report.GateSkipped}},
 }
 
 // TestSchemaMatchesTypes keeps the schemas of docs in step with the documents; -update rewrites them.
@@ -75,6 +78,7 @@ func TestSchemaMatchesTypes(t *testing.T) {
 		{schemaFile, "Report document of bottleneck, version 1", report.Schema, reflect.TypeFor[report.Report]()},
 		{"../../docs/diff.schema.json", "Comparison document of bottleneck, version 1", report.DiffSchema, reflect.TypeFor[report.Diff]()},
 		{"../../docs/gate.schema.json", "Gate document of bottleneck, version 1", report.GateSchema, reflect.TypeFor[report.Gate]()},
+		{"../../docs/proof.schema.json", "Proof document of bottleneck, version 1", report.ProofSchema, reflect.TypeFor[report.Proof]()},
 	} {
 		want := documentSchema(t, d.of, d.schema, d.title)
 		if *update {

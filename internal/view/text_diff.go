@@ -98,6 +98,26 @@ func (p *printer) diffSides(d *report.Diff) {
 		}
 		p.line("  %-6s  %s", s.name, p.paint(dim, text+": ")+s.side.Path)
 	}
+	p.diffTurns(d.InTurns)
+}
+
+// stoppedTexts say why no further pair was run.
+var stoppedTexts = map[string]string{"decided": "stopped as soon as it was decided", "runs": "all that were asked for", "budget": "as many as the budget allowed",
+	"interrupted": "until it was interrupted", "failed": "until a side failed again"}
+
+// diffTurns says how runs in turns were made.
+func (p *printer) diffTurns(t *report.DiffTurns) {
+	if t == nil {
+		return
+	}
+	text := units.Counted(t.Pairs, "pair")
+	if why := stoppedTexts[t.Stopped]; why != "" {
+		text += ", " + why
+	}
+	p.line("  %-6s  %s", "turns", p.paint(dim, text+"; the interval holds whenever one stops"))
+	for _, f := range t.Failed {
+		p.wrap("  ! ", "    ", "left out: "+f)
+	}
 }
 
 func (p *printer) diffFacts(title string, facts []report.DiffFact) {

@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 
-from . import core, facts, steps
+from . import ablations, core, facts, steps
 
 FULL_ROWS = 30_000  # steps that get a row each; after them fast ones are thinned
 FAST_NS = 2_000_000
@@ -75,6 +75,7 @@ def finish(number, kind, source, t0, t1, items, tid):
     keep = finished < FULL_ROWS or t1 - t0 > FAST_NS or finished % THIN[0] < THIN[1]
     core.counters["steps"] = finished
     core.tick(t1)
+    ablations.stepped(finished)
     bound(t1)
 
 

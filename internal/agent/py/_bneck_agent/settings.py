@@ -34,6 +34,7 @@ class Settings(Told):
     duration = 0.0
     steps = 0
     stop_after = False
+    ablate = ""
     ranks = []
     max_ranks = 8
     step_on = []
