@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/report"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,6 +21,9 @@ type Page struct {
 	// What takes a while is made when it is first asked for.
 	lineTimes func() map[string][]report.LineTime
 	flames    map[string]func() *Flame
+	panels    map[string]func() *Panels
+	steps     func() []oneStep
+	whatIf    func() *whatIf
 	listed    func() []View
 	timeline  *timeline
 }
@@ -36,6 +40,12 @@ func New(s *model.Session, r *report.Report) *Page {
 	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime { return report.LineTimes(s, report.SampleChoice{}) })
 	p.flames = flamesOf(s)
 	p.timeline = newTimeline(s)
+	p.steps = sync.OnceValue(func() []oneStep { return stepsOf(s) })
+	if len(r.Steps) > 0 {
+		p.tables = append(p.tables, withRows(slowTable(r, p.steps()))...)
+	}
+	p.panels = p.panelsOf()
+	p.whatIf = sync.OnceValue(func() *whatIf { return newWhatIf(s) })
 	p.listed = sync.OnceValue(p.allViews)
 	p.listed() // before anybody waits for the first view
 	return p
@@ -59,6 +69,12 @@ func (p *Page) Part(name string) (any, error) {
 		if part := p.overTime(kind, rest); part != nil {
 			return part, nil
 		}
+	case "panels":
+		if make := p.panels[rest]; make != nil && p.hasPanels(rest) {
+			return make(), nil
+		}
+	case "what-if":
+		return p.askWhatIf(rest)
 	case "sources":
 		return &Sources{p.sourceFiles()}, nil
 	case "source":
@@ -100,6 +116,15 @@ func (p *Page) Embedded() []string {
 			names = append(names, v.Part+invertedSuffix)
 		}
 	}
+	for _, v := range p.listed() {
+		switch v.Kind {
+		case "panels":
+			names = append(names, p.panels[v.ID]().Tables...)
+		case "what-if":
+			names = append(names, p.embeddedAnswers()...)
+		}
+	}
+	names = unique(names)
 	for _, f := range p.sourceFiles() {
 		names = append(names, f.Part)
 	}
@@ -107,4 +132,14 @@ func (p *Page) Embedded() []string {
 		names = append(names, p.timeline.fileTiles()...)
 	}
 	return names
+}
+
+// unique leaves the first of equal names.
+func unique(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		before := seen[name]
+		seen[name] = true
+		return before
+	})
 }

@@ -25,7 +25,7 @@ type Summary struct {
 // View is a view that this session has something for. The page shows no other.
 type View struct {
 	ID    string `json:"id"`   // in the page's address
-	Kind  string `json:"kind"` // table, flame, timeline, source
+	Kind  string `json:"kind"` // table, flame, timeline, source, panels, what-if
 	Title string `json:"title"`
 	Group string `json:"group"`
 	Part  string `json:"part"` // the part that it shows
@@ -116,8 +116,23 @@ func (p *Page) allViews() []View {
 	if files := p.sourceFiles(); len(files) > 0 {
 		out = append(out, View{ID: "source", Kind: "source", Title: "Source", Group: groupPictures, Part: "sources"})
 	}
+	if p.hasWhatIf() {
+		out = append(out, View{ID: "what-if", Kind: "what-if", Title: "What if", Group: groupPictures, Part: "what-if"})
+	}
+	shown := map[string]bool{}
+	panels := func(v *panelView) {
+		if v != nil && !shown[v.id] && p.hasPanels(v.id) {
+			out = append(out, View{ID: v.id, Kind: "panels", Title: v.title, Group: v.group, Part: "panels/" + v.id})
+			shown[v.id] = true
+		}
+	}
 	for i := range p.tables {
 		t := &p.tables[i]
+		v := panelOf(t.Name)
+		panels(v)
+		if v != nil && t.Name == v.id {
+			continue // it stands below the pictures
+		}
 		out = append(out, View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows})
 	}
 	return out

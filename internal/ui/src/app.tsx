@@ -5,12 +5,14 @@ import { Address, go, useAddress, verdict, write } from "./address";
 import { has } from "./data";
 import { FlameView } from "./flame";
 import { help, isTyping } from "./keys";
+import { PanelsView } from "./panels";
 import { Part } from "./part";
-import { Sources, Summary, Table, Timeline, View } from "./payload";
+import { Panels, Sources, Summary, Switches, Table, Timeline, View } from "./payload";
 import { SourceView } from "./source";
 import { TableView } from "./table";
 import { TimelineView } from "./timeline";
 import { Verdict } from "./verdict";
+import { WhatIfView } from "./whatif";
 
 export function App() {
   return <Part name="summary">{(summary: Summary) => <Page summary={summary} />}</Part>;
@@ -111,6 +113,8 @@ function Shown({ summary, address }: { summary: Summary; address: Address }) {
       {(value: unknown) => {
         if (view.kind === "source") return <SourceView sources={value as Sources} address={address} />;
         if (view.kind === "timeline") return <TimelineView timeline={value as Timeline} address={address} summary={summary} />;
+        if (view.kind === "panels") return <PanelsView panels={value as Panels} address={address} summary={summary} />;
+        if (view.kind === "what-if") return <WhatIfView switches={value as Switches} address={address} summary={summary} />;
         return <TableView table={value as Table} address={address} summary={summary} />;
       }}
     </Part>

@@ -20,6 +20,12 @@ export interface Action {
   line?: string;
 }
 
+export interface Answer {
+  document: WhatIf | null;
+  sentence: string;
+  chart: Chart;
+}
+
 export interface Argument {
   name?: string;
   value: string;
@@ -30,6 +36,12 @@ export interface Arrow {
   lane: number;
   start_us: number;
   us: number;
+}
+
+export interface Axis {
+  head: string;
+  unit: string;
+  log?: boolean;
 }
 
 export interface Card {
@@ -46,6 +58,16 @@ export interface Card {
   caveat?: string;
   basis?: string;
   show: Link[];
+}
+
+export interface Chart {
+  title: string;
+  aside?: string;
+  kind: string;
+  x: Axis;
+  y: Axis;
+  rows: string[];
+  series: Series[];
 }
 
 export interface Column {
@@ -115,6 +137,42 @@ export interface Mark {
   us: number;
 }
 
+export interface Measured {
+  tolerance: number;
+  prices: MeasuredPrice[];
+  ops: MeasuredOp[];
+}
+
+export interface MeasuredFix {
+  fix: string;
+  us: number;
+}
+
+export interface MeasuredOp {
+  op: string;
+  shapes: string;
+  per_step: number;
+  recorded_us: number;
+  repeated_us?: number;
+  reproduced: boolean;
+  why?: string;
+  fixes: MeasuredFix[];
+}
+
+export interface MeasuredPrice {
+  fix: string;
+  saved_ms: number;
+  of_ms: number;
+  ops: number;
+}
+
+export interface Panels {
+  title: string;
+  aside?: string;
+  charts: Chart[];
+  tables: string[];
+}
+
 export interface Part {
   part: string;
   ms: number;
@@ -136,6 +194,18 @@ export interface Saving {
   of: string;
   text: string;
   after?: string;
+}
+
+export interface Series {
+  name: string;
+  line?: boolean;
+  x: number[];
+  y: (number | null)[];
+  row?: number[];
+  width?: number[];
+  texts?: string[];
+  from_us?: number[];
+  to_us?: number[];
 }
 
 export interface Source {
@@ -176,6 +246,19 @@ export interface Summary {
   next: string[];
   views: View[];
   command: string;
+}
+
+export interface Switch {
+  key: string;
+  text: string;
+  group: string;
+}
+
+export interface Switches {
+  basis: string;
+  note?: string;
+  switches: Switch[];
+  answers: string[];
 }
 
 export interface Table {
@@ -222,6 +305,35 @@ export interface View {
   group: string;
   part: string;
   rows: number;
+}
+
+export interface WhatIf {
+  schema: string;
+  tool?: string;
+  question: string;
+  basis: string;
+  unit: string;
+  steps: number;
+  rank?: number;
+  ranks: number;
+  coverage: number;
+  before_ms: number;
+  after_ms: number;
+  saved_ms: number;
+  saved_share: number;
+  named_ms: number;
+  replay_error: number;
+  slack: number;
+  parts: WhatIfPart[];
+  notes: string[];
+  measured?: Measured;
+}
+
+export interface WhatIfPart {
+  part: string;
+  of?: string;
+  before_ms: number;
+  after_ms: number;
 }
 
 export interface Where {

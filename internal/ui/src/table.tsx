@@ -14,7 +14,8 @@ const rowHeight = 24;
 /** Rows drawn beyond the edges, so that a fast scroll meets no blank. */
 const beyond = 30;
 
-export function TableView({ table, address, summary }: { table: Table; address: Address; summary: Summary }) {
+/** A table as a view, or within a view of pictures. */
+export function TableView({ table, address, summary, within }: { table: Table; address: Address; summary: Summary; within?: boolean }) {
   const { find = "", sort = "", group = "" } = address.args;
   const groups = useMemo(() => groupable(table), [table]);
   const base = useMemo(() => (group ? grouped(table, group) : table), [table, group]);
@@ -22,10 +23,10 @@ export function TableView({ table, address, summary }: { table: Table; address: 
   const [said, say] = useState("");
   const name = table.name + ".csv";
   return (
-    <div class="view">
+    <div class={within ? "within" : "view"}>
       <header class="tools">
-        <h1>{table.title}</h1>
-        <Filter find={find} label="filter" />
+        {within ? <h2>{table.title}</h2> : <h1>{table.title}</h1>}
+        {!within && <Filter find={find} label="filter" />}
         {groups.length > 0 && (
           <label>
             group by{" "}
@@ -44,7 +45,7 @@ export function TableView({ table, address, summary }: { table: Table; address: 
         </span>
       </header>
       {table.aside && <p class="aside">{table.aside}</p>}
-      <Grid table={base} rows={rows} sort={sort} summary={summary} />
+      <Grid table={base} rows={rows} sort={sort} summary={summary} height={within ? Math.min(rows.order.length + 3, 14) * rowHeight : 0} />
     </div>
   );
 }
@@ -61,7 +62,8 @@ function widths(columns: Column[], rows: number): string {
   return columns.map(of).join(" ");
 }
 
-function Grid({ table, rows, sort, summary }: { table: Table; rows: Shown; sort: string; summary: Summary }) {
+/** The rows; height is 0 where they fill what there is. */
+function Grid({ table, rows, sort, summary, height }: { table: Table; rows: Shown; sort: string; summary: Summary; height: number }) {
   const box = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState({ top: 0, height: 600 });
   const [chosen, choose] = useState(-1);
@@ -103,7 +105,7 @@ function Grid({ table, rows, sort, summary }: { table: Table; rows: Shown; sort:
   const drawn = rows.order.slice(first, last);
   return (
     <>
-      <div class="grid" ref={box} role="grid" aria-label={table.title} aria-rowcount={rows.order.length + 1} aria-colcount={rows.columns.length} tabIndex={0}
+      <div class="grid" ref={box} style={height ? { height: `${height}px`, flex: "none" } : undefined} role="grid" aria-label={table.title} aria-rowcount={rows.order.length + 1} aria-colcount={rows.columns.length} tabIndex={0}
         aria-activedescendant={chosen >= first && chosen < last ? "row" + chosen : undefined} onKeyDown={keys} data-first={first}>
         <div class="cells" style={template} role="presentation">
           <Heads columns={rows.columns} table={table} sort={sort} />
