@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/page"
@@ -26,6 +27,7 @@ type viewOptions struct {
 	port   int
 	hosts  []string
 	noOpen bool
+	before string
 }
 
 func newViewCommand(a *app) *cobra.Command {
@@ -38,6 +40,7 @@ func newViewCommand(a *app) *cobra.Command {
 		Example: "  bottleneck view bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck view trace.json.gz --port 9000\n" +
 			"  bottleneck view traces/ --host 0.0.0.0\n" +
+			"  bottleneck view --before old-run new-run       # with what differs\n" +
 			"  bottleneck view trace.json.gz --allow-host hub.example.org   # behind a proxy: …/proxy/8484/TOKEN/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -54,6 +57,7 @@ func newViewCommand(a *app) *cobra.Command {
 	f.StringVar(&o.host, "host", "127.0.0.1", "listen on this `ADDRESS`; 0.0.0.0 is every network of this machine")
 	f.IntVar(&o.port, "port", viewPort, "listen on this `PORT`; the next free one where none is given")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "also answer to this `NAME`, of a proxy or of this machine")
+	f.StringVar(&o.before, "before", "", "also show what differs from this earlier `PATH`, as diff says it")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser, on a desktop either")
 	return cmd
 }
@@ -76,6 +80,12 @@ func (a *app) viewPaths(ctx context.Context, o *viewOptions, args []string, port
 	if err != nil {
 		return err
 	}
+	if o.before != "" {
+		if err := a.compareWith(ctx, p, o.before, args); err != nil {
+			return err
+		}
+	}
+	p.Ready()
 	cleanup() // all is in memory now, and an interrupt ends the serving
 	token := web.NewToken()
 	address := o.announce(a, l.Addr().(*net.TCPAddr).Port, token)
@@ -109,6 +119,36 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page
 		return nil, err
 	}
 	return page.New(s, report.Build(s, build)), nil
+}
+
+// compareWith adds to a page what differs from an earlier run.
+func (a *app) compareWith(ctx context.Context, p *page.Page, before string, after []string) error {
+	var sides [2]compare.Side
+	for i, paths := range [][]string{{before}, after} {
+		var err error
+		if sides[i], err = a.readSide(ctx, paths); err != nil {
+			return err
+		}
+	}
+	d, err := compare.Diff(sides[0], sides[1], compare.Options{Version: Version()})
+	if err != nil {
+		return unusable(fmt.Errorf("view --before: %w", err))
+	}
+	runs, err := runsOf(before)
+	if err != nil {
+		return err
+	}
+	paths, cleanup, err := a.unpackAll(ctx, runs[0].paths)
+	defer cleanup()
+	if err != nil {
+		return err
+	}
+	s, err := a.load(ctx, paths, ingest.Options{})
+	if err != nil {
+		return err
+	}
+	p.Compare(d, s)
+	return nil
 }
 
 // listen takes the port; where it is in use and was not asked for, the next free one.

@@ -17,14 +17,14 @@ var flameViews = []struct{ name, title, aside string }{
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
 }
 
-// flamesOf gives each flame graph by name, made when it is first asked for; nil where nothing was recorded for it.
-func flamesOf(s *model.Session) map[string]func() *Flame {
+// treesOf gives each flame graph's tree by name, made when it is first asked for; nil where nothing was recorded for it.
+func treesOf(s *model.Session) map[string]func() *tree {
 	native := false
 	for _, p := range s.Processes {
 		native = native || p.Samples.Native != nil
 	}
 	events := sync.OnceValues(func() (cpu, device *tree) { return eventTrees(s) })
-	trees := map[string]func() *tree{
+	return map[string]func() *tree{
 		"python":    sync.OnceValue(func() *tree { return sampleTree(s, false) }),
 		"operators": func() *tree { cpu, _ := events(); return cpu },
 		"device":    func() *tree { _, device := events(); return device },
@@ -35,6 +35,11 @@ func flamesOf(s *model.Session) map[string]func() *Flame {
 			return sampleTree(s, true)
 		}),
 	}
+}
+
+// flamesOf gives each flame graph by name; nil where nothing was recorded for it.
+func flamesOf(s *model.Session) map[string]func() *Flame {
+	trees := treesOf(s)
 	out := map[string]func() *Flame{}
 	for _, f := range flameViews {
 		made := func(turn func(*tree) *tree) func() *Flame {

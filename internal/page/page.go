@@ -24,6 +24,8 @@ type Page struct {
 	panels    map[string]func() *Panels
 	steps     func() []oneStep
 	whatIf    func() *whatIf
+	diff      *report.Diff // nil: nothing is compared
+	compared  []string     // parts of its tables
 	listed    func() []View
 	timeline  *timeline
 }
@@ -47,7 +49,12 @@ func New(s *model.Session, r *report.Report) *Page {
 	p.panels = p.panelsOf()
 	p.whatIf = sync.OnceValue(func() *whatIf { return newWhatIf(s) })
 	p.listed = sync.OnceValue(p.allViews)
-	p.listed() // before anybody waits for the first view
+	return p
+}
+
+// Ready prepares what the first view needs, before anybody waits for it.
+func (p *Page) Ready() *Page {
+	p.listed()
 	return p
 }
 

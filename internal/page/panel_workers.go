@@ -4,7 +4,9 @@ import (
 	"bottleneck/internal/model"
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 )
 
 // workerCharts draw the queue of batches, each fetch and each wait over time, and the stages of a batch.
@@ -30,7 +32,7 @@ func (p *Page) queueChart() Chart {
 	var series []Series
 	for _, q := range p.session.Processes {
 		for loader := range q.Loaders {
-			s := newSeries(loaderName(q, loader))
+			s := newSeries(p.loaderName(q, loader))
 			for _, l := range q.Queues {
 				if int(l.Loader) == loader {
 					s.add(p.since(l.Time), float64(l.Ready))
@@ -44,11 +46,14 @@ func (p *Page) queueChart() Chart {
 	return c
 }
 
-func loaderName(p *model.Process, loader int) string {
-	l := &p.Loaders[loader]
+func (p *Page) loaderName(of *model.Process, loader int) string {
+	l := &of.Loaders[loader]
 	name := cmp.Or(l.Dataset, "DataLoader")
-	if p.Rank >= 0 {
-		name += fmt.Sprintf(", rank %d", p.Rank)
+	if file := p.session.Strings.Text(l.File); file != "" {
+		name += " at " + placeText(path.Base(strings.ReplaceAll(file, `\`, "/")), int(l.Line))
+	}
+	if of.Rank >= 0 {
+		name += fmt.Sprintf(", rank %d", of.Rank)
 	}
 	return name
 }

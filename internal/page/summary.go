@@ -30,6 +30,8 @@ type View struct {
 	Group string `json:"group"`
 	Part  string `json:"part"` // the part that it shows
 	Rows  int    `json:"rows"` // of a table
+	// Within is the view of pictures that shows this table too; the page's list names that one.
+	Within string `json:"within,omitempty"`
 }
 
 // Card is a finding.
@@ -119,6 +121,7 @@ func (p *Page) allViews() []View {
 	if p.hasWhatIf() {
 		out = append(out, View{ID: "what-if", Kind: "what-if", Title: "What if", Group: groupPictures, Part: "what-if"})
 	}
+	out = append(out, p.comparisonViews()...)
 	shown := map[string]bool{}
 	panels := func(v *panelView) {
 		if v != nil && !shown[v.id] && p.hasPanels(v.id) {
@@ -133,7 +136,13 @@ func (p *Page) allViews() []View {
 		if v != nil && t.Name == v.id {
 			continue // it stands below the pictures
 		}
-		out = append(out, View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows})
+		view := View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows}
+		if v != nil {
+			view.Within = v.id
+		} else if t.Group == groupCompare {
+			view.Within = compareView
+		}
+		out = append(out, view)
 	}
 	return out
 }

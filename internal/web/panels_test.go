@@ -384,6 +384,6 @@ func askWhatIf(t *testing.T, binary, path, name, address string, s *model.Sessio
 	}
 	b.js(`location.hash = "#/what-if"`)
 	b.until(`document.querySelector(".answer")?.innerText.includes("nothing is saved")`)
-	b.js(`document.querySelector("[role=switch]").click()`)
-	b.until(`location.hash.includes("remove") && document.querySelector(".answer")?.innerText.includes("saves")`)
+	b.js(`[...document.querySelectorAll(".switch")].find(s => s.innerText.includes("no data wait")).querySelector("input").click()`)
+	b.until(`location.hash.includes("remove%3Ainput") && document.querySelector(".answer")?.innerText.includes("saves")`)
 }

@@ -23,7 +23,7 @@ const schema = "bottleneck.page/1";
 function Page({ summary }: { summary: Summary }) {
   const address = useAddress();
   const [helping, setHelping] = useState(false);
-  const ids = [verdict, ...summary.views.map((v) => v.id)];
+  const ids = [verdict, ...summary.views.filter((v) => !v.within).map((v) => v.id)];
   useEffect(() => {
     document.title = `bottleneck: ${summary.title}`;
   }, []);
@@ -66,7 +66,7 @@ function Page({ summary }: { summary: Summary }) {
 
 function Views({ summary, now, help }: { summary: Summary; now: string; help: () => void }) {
   const groups = new Map<string, View[]>();
-  for (const v of summary.views) groups.set(v.group, [...(groups.get(v.group) ?? []), v]);
+  for (const v of summary.views) if (!v.within) groups.set(v.group, [...(groups.get(v.group) ?? []), v]);
   return (
     <nav aria-label="views">
       <p class="title" title={summary.title}>

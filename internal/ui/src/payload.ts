@@ -106,6 +106,7 @@ export interface Flame {
   total_us: number[];
   self_us: number[];
   small_us: number;
+  before_us?: number[];
 }
 
 export interface Found {
@@ -258,7 +259,6 @@ export interface Switches {
   basis: string;
   note?: string;
   switches: Switch[];
-  answers: string[];
 }
 
 export interface Table {
@@ -305,6 +305,7 @@ export interface View {
   group: string;
   part: string;
   rows: number;
+  within?: string;
 }
 
 export interface WhatIf {

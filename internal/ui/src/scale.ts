@@ -11,7 +11,7 @@ export interface Scale {
 }
 
 /** A scale over values, from one pixel to another. */
-export function scaleOf(low: number, high: number, log: boolean, from: number, to: number, marks = 6): Scale {
+export function scaleOf(low: number, high: number, log: boolean, from: number, to: number, marks = 6, binary = false): Scale {
   if (!(high > low)) high = low + Math.max(Math.abs(low), 1);
   if (log && low > 0) {
     const a = Math.log10(low), b = Math.log10(high);
@@ -19,7 +19,7 @@ export function scaleOf(low: number, high: number, log: boolean, from: number, t
     for (let e = Math.floor(a); e <= Math.ceil(b); e++) if (10 ** e >= low && 10 ** e <= high) out.push(10 ** e);
     return { low, high, at: (v) => from + ((Math.log10(Math.max(v, low / 1e3)) - a) / (b - a)) * (to - from), marks: out };
   }
-  const every = step((high - low) / marks);
+  const every = binary ? 2 ** Math.ceil(Math.log2((high - low) / marks)) : step((high - low) / marks);
   const out: number[] = [];
   for (let v = Math.ceil(low / every) * every; v <= high + every * 1e-9; v += every) out.push(Math.abs(v) < every * 1e-9 ? 0 : v);
   return { low, high, at: (v) => from + ((v - low) / (high - low)) * (to - from), marks: out };
@@ -54,7 +54,7 @@ export function boundsOf(c: Chart): { x: [number, number]; y: [number, number] }
   }
   if (c.kind === "stack") y = wider(y, 0, Math.max(...stacked(c.series).flatMap((s) => s.top)));
   if (c.kind === "bars") x = [0, Math.max(...c.rows.map((_, row) => sumOf(c.series, row)), 1e-9)];
-  if (!c.y.log) y = wider(y, 0, 0);
+  if (!c.y.log) y = wider(y, 0, y[1] + 0.03 * Math.abs(y[1]));
   return { x, y };
 }
 

@@ -22,10 +22,11 @@ export function TableView({ table, address, summary, within }: { table: Table; a
   const rows = useMemo(() => shown(base, find, sort), [base, find, sort]);
   const [said, say] = useState("");
   const name = table.name + ".csv";
+  const there = summary.views.some((v) => v.id === table.name && v.kind === "table");
   return (
     <div class={within ? "within" : "view"}>
       <header class="tools">
-        {within ? <h2>{table.title}</h2> : <h1>{table.title}</h1>}
+        {within ? <h2>{there ? <a href={write({ view: table.name, args: {} })}>{table.title}</a> : table.title}</h2> : <h1>{table.title}</h1>}
         {!within && <Filter find={find} label="filter" />}
         {groups.length > 0 && (
           <label>
