@@ -124,7 +124,7 @@ func diffTable(d *report.Diff, k view.DiffKind) Table {
 		}
 	}
 	us := func(v *float64) *float64 { return scaled(v, 1e3) }
-	return tableOf("compare-"+k.Kind, strings.Replace(k.Title, "%s", d.Per, 1)+", compared", groupCompare,
+	t := tableOf("compare-"+k.Kind, strings.Replace(k.Title, "%s", d.Per, 1)+", compared", groupCompare,
 		"the rows sum to the difference of the "+d.Per+"; decided: the runs show a difference, all rows taken together", rows,
 		name(k.What, func(r *report.DiffRow) string { return rowName(r) }),
 		text("was", func(r *report.DiffRow) string { return r.Was }),
@@ -138,6 +138,8 @@ func diffTable(d *report.Diff, k view.DiffKind) Table {
 		text("decided", func(r *report.DiffRow) string { return yes(r.Different) }),
 		place("at", func(r *report.DiffRow) (string, int) { return placeOf(r.Where) }),
 		text("source", func(r *report.DiffRow) string { return r.Text }))
+	t.Sort = -1 // as the comparison orders them: by size, whatever the sign
+	return t
 }
 
 func rowName(r *report.DiffRow) string {
@@ -193,8 +195,7 @@ func difference(now, then *tree, d *report.Diff, title string) *Flame {
 		factor = after / before
 		words = fmt.Sprintf("Times before are brought to the same number of steps (×%.3g)", factor)
 	}
-	both := *now
-	both.nodes = append([]treeNode{}, now.nodes...)
+	both, then := now.unnumbered(), then.unnumbered()
 	at := map[int32]int32{0: 0} // node of then by node of now
 	below := then.byName()
 	for i := range both.nodes {
@@ -204,7 +205,7 @@ func difference(now, then *tree, d *report.Diff, title string) *Flame {
 			if !known {
 				continue
 			}
-			other, known := below[nameKey{parent, numbered.ReplaceAllString(both.list[n.frame].name, "")}]
+			other, known := below[nameKey{parent, both.list[n.frame].name}]
 			if !known {
 				continue
 			}
@@ -233,10 +234,26 @@ type nameKey struct {
 func (t *tree) byName() map[nameKey]int32 {
 	out := map[nameKey]int32{}
 	for i := 1; i < len(t.nodes); i++ {
-		key := nameKey{t.nodes[i].parent, numbered.ReplaceAllString(t.list[t.nodes[i].frame].name, "")}
+		key := nameKey{t.nodes[i].parent, t.list[t.nodes[i].frame].name}
 		if other, known := out[key]; !known || t.nodes[i].total > t.nodes[other].total {
 			out[key] = int32(i)
 		}
 	}
+	return out
+}
+
+// unnumbered is the tree without what differs from run to run: workers that followed one another are one box.
+func (t *tree) unnumbered() *tree {
+	out := newTree(t.list[t.nodes[0].frame].name)
+	at := make([]int32, len(t.nodes))
+	for i := range t.nodes {
+		if i > 0 {
+			f := t.list[t.nodes[i].frame]
+			f.name = numbered.ReplaceAllString(f.name, "")
+			at[i] = out.child(at[t.nodes[i].parent], f)
+		}
+		out.nodes[at[i]].self += t.nodes[i].self
+	}
+	out.sum()
 	return out
 }

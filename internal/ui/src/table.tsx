@@ -101,7 +101,7 @@ function Grid({ table, rows, sort, summary, height }: { table: Table; rows: Show
   const top = Math.max(0, Math.min(window.top, rows.order.length * rowHeight - window.height));
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(rows.order.length, Math.ceil((top + window.height) / rowHeight) + beyond);
-  const most = useMemo(() => rows.columns.map((c) => (c.bar ? c.values!.reduce<number>((m, v) => Math.max(m, v ?? 0), 0) : 0)), [rows]);
+  const most = useMemo(() => rows.columns.map((c) => (c.bar ? c.values!.reduce<number>((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) : 0)), [rows]);
   const template = useMemo(() => ({ gridTemplateColumns: widths(rows.columns, table.rows) }), [rows.columns]);
   const drawn = rows.order.slice(first, last);
   return (
@@ -155,7 +155,7 @@ function Row(props: { columns: Column[]; row: number; index: number; most: numbe
         if (isText(c)) return <span role="gridcell" class={c.unit === "place" ? "tail" : ""} title={text}><bdi>{text}</bdi></span>;
         return (
           <span role="gridcell" class="right">
-            {c.bar && most[i] > 0 && <i style={{ width: `${(Math.max(c.values![row] ?? 0, 0) / most[i]) * 100}%` }} />}
+            {c.bar && most[i] > 0 && <i style={{ width: `${(Math.abs(c.values![row] ?? 0) / most[i]) * 100}%` }} />}
             <b>{text}</b>
           </span>
         );
