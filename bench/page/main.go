@@ -230,5 +230,5 @@ func ms(v float64) string            { return fmt.Sprintf("%.0f ms", v) }
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 func bytes(n int64) string           { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 func timeout() (context.Context, func()) {
-	return context.WithTimeout(context.Background(), 3*time.Minute)
+	return context.WithTimeout(context.Background(), 2*time.Minute)
 }

@@ -5,10 +5,12 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -26,7 +28,7 @@ func (b *bench) snakeviz() error {
 	if err := b.ours("profile of cProfile, 1.1 MB", path, "calls", `document.querySelectorAll(".row").length > 10`); err != nil {
 		return err
 	}
-	return b.theirs("snakeviz", "profile of cProfile, 1.1 MB", fmt.Sprintf("snakeviz/%s", path), `document.querySelectorAll("#chart path, #chart rect").length > 10`,
+	return b.theirs("snakeviz", "profile of cProfile, 1.1 MB", "snakeviz/"+url.QueryEscape(path), `document.querySelectorAll("#chart path, #chart rect").length > 10`,
 		func(port string) *exec.Cmd {
 			return exec.Command(python, "-m", "snakeviz", "-s", "-H", "127.0.0.1", "-p", port, path)
 		})
@@ -59,7 +61,7 @@ func (b *bench) speedscope() error {
 		if err := unpackTo(filepath.Join(site, "opened.json"), path); err != nil {
 			return err
 		}
-		if err := b.theirs("speedscope", file.what, "index.html#profileURL=opened.json", `document.querySelector("canvas") && /opened|pyspy|-/.test(document.title) && document.title !== "speedscope"`,
+		if err := b.theirs("speedscope", file.what, "index.html#profileURL=opened.json", `/went wrong/.test(document.body.innerText) || document.querySelector("canvas") && document.title !== "speedscope"`,
 			func(port string) *exec.Cmd {
 				return exec.Command(python, "-m", "http.server", "--bind", "127.0.0.1", "--directory", site, port)
 			}); err != nil {
@@ -112,7 +114,10 @@ func (b *bench) theirs(name, what, path, condition string, command func(port str
 		time.Sleep(20 * time.Millisecond)
 	}
 	served := time.Since(begin)
-	m, err := measure("http://"+address+"/"+path, condition, "")
+	m, err := measure("http://"+address+"/"+path, condition, "document.body.innerText.slice(0, 200)")
+	if err == nil && strings.Contains(string(m.result), "went wrong") {
+		err = fmt.Errorf("after %s the page says %s", ms(m.drawn), m.result)
+	}
 	if err != nil {
 		b.add("beside others, "+what+": "+name, "failed", "", err.Error())
 		return nil

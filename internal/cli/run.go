@@ -108,8 +108,10 @@ func (l *launch) run(ctx context.Context) error {
 		return startFailure(err)
 	}
 	l.session.started(ctx, l.opt, l.program)
+	page := l.startViewer()
 	outcome := l.program.Wait(ctx)
 	l.finish(ctx, outcome)
+	l.endViewer(page)
 	return l.endAs(outcome)
 }
 

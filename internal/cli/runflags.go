@@ -30,6 +30,7 @@ type runOptions struct {
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
+	view                bool
 	onTraceReady        string
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
@@ -70,6 +71,7 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.Float64Var(&o.rate, "rate", 100, "Python stacks per second and thread, taken from outside (`HZ`)")
 	addNative(f, &o.native)
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
+	f.BoolVar(&o.view, "view", false, "show the run in the browser while it goes on: step time, data wait, verdict so far")
 }
 
 // check completes the agent's configuration from the texts of the flags.

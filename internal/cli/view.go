@@ -76,31 +76,23 @@ func (a *app) viewPaths(ctx context.Context, o *viewOptions, args []string, port
 	if err != nil {
 		return err
 	}
-	p, err := a.loadPage(ctx, paths, args[0])
+	source, err := a.source(ctx, o, args, paths)
 	if err != nil {
 		return err
 	}
-	if o.before != "" {
-		if err := a.compareWith(ctx, p, o.before, args); err != nil {
-			return err
-		}
-	}
-	p.Ready()
-	cleanup() // all is in memory now, and an interrupt ends the serving
 	token := web.NewToken()
 	address := o.announce(a, l.Addr().(*net.TCPAddr).Port, token)
 	if !o.noOpen && isDesktop() && isTerminal(a.stdout) {
 		openBrowser(address)
 	}
-	return web.Serve(ctx, l, web.Handler(p, web.Options{Token: token, Hosts: append(ownNames(), o.hosts...)}))
+	return web.Serve(ctx, l, web.Handler(source, web.Options{Token: token, Hosts: append(ownNames(), o.hosts...)}))
 }
 
-// loadPage reads paths and makes their page. shown is how the user names the first of them.
-func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page.Page, error) {
+// loadPage reads paths and makes their page; growing says that the program still runs. shown is how the user names the first of them.
+func (a *app) loadPage(ctx context.Context, paths []string, shown string) (p *page.Page, growing bool, err error) {
 	opt := ingest.Options{Rank: nil}
-	var err error
 	if opt.Survey, err = survey(paths); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	build := report.Options{Version: Version(), Path: shown, MaxRows: page.MaxRows}
 	if len(paths) == 1 {
@@ -110,15 +102,15 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page
 		merge := report.NewMerge(build)
 		s, err := ingestEach(ctx, a, paths, opt, merge)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return page.New(s, merge.Report(s)), nil
+		return page.New(s, merge.Report(s)), s.Growing, nil
 	}
 	s, err := a.load(ctx, paths, opt)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return page.New(s, report.Build(s, build)), nil
+	return page.New(s, report.Build(s, build)), s.Growing, nil
 }
 
 // compareWith adds to a page what differs from an earlier run.

@@ -19,7 +19,18 @@ type Summary struct {
 	Notes     []string        `json:"notes"` // what is missing or could not be made
 	Next      []string        `json:"next"`  // commands to look further
 	Views     []View          `json:"views"`
-	Command   string          `json:"command"` // serves this page with all of its data
+	Steps     *SoFar          `json:"so_far,omitempty"` // of a run that goes on
+	Command   string          `json:"command"`          // serves this page with all of its data
+	// Generation counts how often the session was read, where it grows; Problem is why it could not be read again.
+	Generation int    `json:"generation"`
+	Problem    string `json:"problem,omitempty"`
+	Runs       []Run  `json:"runs,omitempty"`    // instead of all else: a folder of several runs
+	InList     bool   `json:"in_list,omitempty"` // this is a run of such a folder
+}
+
+// emptySummary has no list that is null.
+func emptySummary() *Summary {
+	return &Summary{Schema: Schema, Breakdown: []report.Part{}, Findings: []Card{}, Notes: []string{}, Next: []string{}, Views: []View{}}
 }
 
 // View is a view that this session has something for. The page shows no other.
@@ -74,9 +85,10 @@ type Link struct {
 // Summary makes the first part.
 func (p *Page) Summary() *Summary {
 	r := p.report
-	out := &Summary{Schema: Schema, Tool: r.Tool, Title: view.Title(r), Growing: r.Growing, Verdict: r.Verdict, Account: r.Account,
-		Breakdown: r.Breakdown,
-		Findings:  []Card{}, Notes: p.notes(), Next: r.Next, Views: p.listed(), Command: viewCommand(r)}
+	out := emptySummary()
+	out.Tool, out.Title, out.Growing, out.Verdict, out.Account, out.Breakdown = r.Tool, view.Title(r), r.Growing, r.Verdict, r.Account, r.Breakdown
+	out.Notes, out.Next, out.Views, out.Command = p.notes(), r.Next, p.listed(), viewCommand(r)
+	out.Steps = stepsSoFar(r)
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, p.card(i))
 	}
@@ -222,4 +234,35 @@ func (p *Page) links(f *report.Finding) []Link {
 		add(Link{Text: "its row in Functions", View: "functions", Find: f.Where.Function})
 	}
 	return links
+}
+
+// SoFar is what a run that goes on has done.
+type SoFar struct {
+	Steps  int      `json:"steps"`
+	StepMs *float64 `json:"step_ms,omitempty"` // median
+	WaitMs *float64 `json:"wait_ms,omitempty"` // data wait of a mean step
+}
+
+func stepsSoFar(r *report.Report) *SoFar {
+	if !r.Growing {
+		return nil
+	}
+	out := &SoFar{}
+	for i := range r.Steps {
+		out.Steps += r.Steps[i].Count
+	}
+	if len(r.Steps) > 0 {
+		for _, q := range []*report.Quantiles{r.Steps[0].Baseline, r.Steps[0].Traced} {
+			if q != nil {
+				out.StepMs = &q.MedianMs
+				break
+			}
+		}
+	}
+	for i := range r.Breakdown {
+		if r.Breakdown[i].Part == "data wait" && r.Account != nil && r.Account.Unit == "step" {
+			out.WaitMs = &r.Breakdown[i].Ms
+		}
+	}
+	return out
 }

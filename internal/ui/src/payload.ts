@@ -187,6 +187,18 @@ export interface Place {
   line: number;
 }
 
+export interface Run {
+  name: string;
+  title?: string;
+  begun_unix_ns?: number;
+  read: boolean;
+  verdict?: string;
+  bound?: string;
+  level?: string;
+  step_ms?: number;
+  problem?: string;
+}
+
 export interface Saving {
   low: number;
   mid: number;
@@ -207,6 +219,12 @@ export interface Series {
   texts?: string[];
   from_us?: number[];
   to_us?: number[];
+}
+
+export interface SoFar {
+  steps: number;
+  step_ms?: number;
+  wait_ms?: number;
 }
 
 export interface Source {
@@ -246,7 +264,12 @@ export interface Summary {
   notes: string[];
   next: string[];
   views: View[];
+  so_far?: SoFar;
   command: string;
+  generation: number;
+  problem?: string;
+  runs?: Run[];
+  in_list?: boolean;
 }
 
 export interface Switch {
