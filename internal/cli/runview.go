@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -24,12 +27,17 @@ func (l *launch) startViewer() *viewer {
 		return nil
 	}
 	v := &viewer{command: exec.Command(self, "view", l.session.dir), ended: make(chan struct{})}
-	v.command.Stdout, v.command.Stderr = l.stderr, l.stderr
+	v.command.Stderr = l.stderr
 	v.command.WaitDelay = time.Second
-	if err := v.command.Start(); err != nil {
+	out, err := v.command.StdoutPipe()
+	if err == nil {
+		err = v.command.Start()
+	}
+	if err != nil {
 		l.warn("--view: no page: %v", cause(err))
 		return nil
 	}
+	go l.announceViewer(out)
 	go func() {
 		_ = v.command.Wait()
 		close(v.ended)
@@ -37,7 +45,7 @@ func (l *launch) startViewer() *viewer {
 	return v
 }
 
-// end ends the page with the run.
+// endViewer ends the page with the run.
 func (l *launch) endViewer(v *viewer) {
 	if v == nil {
 		return
@@ -45,4 +53,14 @@ func (l *launch) endViewer(v *viewer) {
 	_ = v.command.Process.Kill()
 	<-v.ended
 	l.warn("the page has ended with the run; open it again by: bottleneck view %s", l.session.shown)
+}
+
+// announceViewer prints where the page is. That Ctrl-C ends it is not said: here it ends the program.
+func (l *launch) announceViewer(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() != endsByInterrupt {
+			fmt.Fprintln(l.stderr, lines.Text())
+		}
+	}
 }

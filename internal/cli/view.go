@@ -171,6 +171,8 @@ func (o *viewOptions) nextFree() (int, net.Listener) {
 	return 0, nil
 }
 
+const endsByInterrupt = "Ctrl-C ends it."
+
 // announce prints the address, and how to come there from another machine.
 func (o *viewOptions) announce(a *app, port int, token string) string {
 	host := o.host
@@ -185,7 +187,7 @@ func (o *viewOptions) announce(a *app, port int, token string) string {
 	if hint := tunnelHint(port, token, os.Getenv); hint != "" {
 		fmt.Fprintf(a.stdout, "From the machine that you sit at:\n%s\n", hint)
 	}
-	fmt.Fprintf(a.stdout, "Ctrl-C ends it.\n")
+	fmt.Fprintln(a.stdout, endsByInterrupt)
 	return address
 }
 
