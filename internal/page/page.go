@@ -72,7 +72,7 @@ func (p *Page) Part(name string) (any, error) {
 				return f, nil
 			}
 		}
-	case "timeline", "tile", "find":
+	case "timeline", "tile", "find", "path":
 		if part := p.overTime(kind, rest); part != nil {
 			return part, nil
 		}
@@ -105,7 +105,11 @@ func (p *Page) overTime(kind, rest string) any {
 	case kind == "find":
 		return t.find(rest)
 	case kind == "timeline" && rest == "":
-		return t.part()
+		return t.part(p.report)
+	case kind == "path" && rest == "":
+		if c := t.path(); c != nil {
+			return c
+		}
 	case kind == "tile":
 		if level, index, ok := tileNumber(rest); ok && level < t.levels() {
 			return t.tile(level, index)
@@ -136,6 +140,9 @@ func (p *Page) Embedded() []string {
 		names = append(names, f.Part)
 	}
 	if p.timeline != nil {
+		if p.timeline.path() != nil {
+			names = append(names, "path")
+		}
 		names = append(names, p.timeline.fileTiles()...)
 	}
 	return names

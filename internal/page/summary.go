@@ -201,41 +201,6 @@ func (p *Page) saving(f *report.Finding, after bool) *Saving {
 	return out
 }
 
-// links lead from a finding to its place in the views that there are.
-func (p *Page) links(f *report.Finding) []Link {
-	links := []Link{}
-	add := func(l Link) {
-		for i := range p.tables {
-			if p.tables[i].Name == l.View && p.tables[i].holds(l.Find) {
-				links = append(links, l)
-				return
-			}
-		}
-	}
-	if f.Where.File != "" && p.session.Sources[f.Where.File] != nil {
-		links = append(links, Link{Text: "its source with the time of each line", View: "source", File: f.Where.File, Line: f.Where.Line})
-	}
-	if f.Where.Function != "" && p.flames["python"]() != nil {
-		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-python", Find: f.Where.Function})
-	}
-	if f.Where.Op != "" && p.timeline != nil {
-		links = append(links, Link{Text: "its calls in the timeline", View: "timeline", Find: f.Where.Op})
-	}
-	if f.Where.Op != "" && p.flames["operators"]() != nil {
-		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-operators", Find: f.Where.Op})
-	}
-	if f.Where.Op != "" {
-		add(Link{Text: "its row in Operators", View: "operators", Find: f.Where.Op})
-	}
-	if f.Where.Kernel != "" {
-		add(Link{Text: "its row in Kernels", View: "kernels", Find: f.Where.Kernel})
-	}
-	if f.Where.Function != "" {
-		add(Link{Text: "its row in Functions", View: "functions", Find: f.Where.Function})
-	}
-	return links
-}
-
 // SoFar is what a run that goes on has done.
 type SoFar struct {
 	Steps  int      `json:"steps"`

@@ -37,5 +37,6 @@ export const help: [string, string][] = [
   ["l", "timeline: from a launch to its work on the device, and back"],
   ["n p", "timeline: the next match of the search, the one before"],
   ["m", "timeline: sums of the chosen event's stretch, or of what is in sight; also Shift and drag"],
+  ["x", "timeline: the critical path; { and } go along it"],
   ["0", "timeline: the whole"],
 ];

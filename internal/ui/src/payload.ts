@@ -86,6 +86,16 @@ export interface Confidence {
   saving?: Confidence;
 }
 
+export interface Critical {
+  kinds: string[];
+  lane: number[];
+  row: number[];
+  start_us: number[];
+  us: number[];
+  kind: number[];
+  total_us: number;
+}
+
 export interface Fix {
   text: string;
   change?: string;
@@ -313,6 +323,7 @@ export interface Timeline {
   lanes: Lane[];
   steps: Mark[];
   events: number;
+  path: boolean;
 }
 
 export interface Verdict {
