@@ -11,6 +11,7 @@ import { onKeys } from "./keys";
 import { Part } from "./part";
 import { Flame, Summary } from "./payload";
 import { SourcePane } from "./source";
+import { Sunburst } from "./sunburst";
 
 const row = 19;
 
@@ -44,6 +45,7 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
           <select value={show} onChange={(e) => refine({ show: e.currentTarget.value, of: from.names[from.frame[at]] })}>
             <option value="icicle">icicle</option>
             <option value="flame">flame graph</option>
+            <option value="sunburst">sunburst</option>
             {!flame.before_us && <option value="inverted">icicle, inverted</option>}
             {!flame.before_us && <option value="sandwich">sandwich of the chosen box</option>}
           </select>
@@ -56,8 +58,9 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
       <p class="aside">{flame.aside}</p>
       <div class="beside">
         <div class="stack">
+          {show === "sunburst" && <Sunburst boxes={boxes} found={found.frames} whole={whole} chosen={at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />}
           {callers && <Boxed boxes={callers} upward found={matches(callers, find).frames} whole={whole} chosen={picked === callers ? at : -1} choose={(n) => (pick(callers), choose(n))} label="callers" />}
-          <Boxed boxes={boxes} upward={show === "flame"} found={found.frames} whole={whole} chosen={picked === callers ? -1 : at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />
+          {show !== "sunburst" && <Boxed boxes={boxes} upward={show === "flame"} found={found.frames} whole={whole} chosen={picked === callers ? -1 : at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />}
         </div>
         {source && summary.views.some((v) => v.id === "source") && <SourcePane file={source[1]} line={Number(source[2])} />}
       </div>
@@ -163,14 +166,14 @@ function Boxed({ boxes, upward, found, whole, chosen, choose, label }: BoxedProp
 }
 
 /** Nodes by depth, in order of their start. */
-function byDepth(f: Boxes): number[][] {
+export function byDepth(f: Boxes): number[][] {
   const rows: number[][] = [];
   for (let i = 0; i < f.frame.length; i++) (rows[f.depth[i]] ??= []).push(i);
   return rows;
 }
 
 /** The first of a row's boxes that ends behind an instant. */
-function firstAt(f: Boxes, list: number[], us: number): number {
+export function firstAt(f: Boxes, list: number[], us: number): number {
   let low = 0, high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;

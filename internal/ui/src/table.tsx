@@ -42,7 +42,7 @@ export function TableView({ table, address, summary, within }: { table: Table; a
         <button onClick={async () => say((await copy(csv(rows))) ? "copied" : "this browser does not let the page copy; save it instead")}>Copy CSV</button>
         <button onClick={() => save(name, "text/csv", csv(rows))}>Save CSV</button>
         <span class="aside" role="status">
-          {said || `${count(rows.order.length)}${rows.order.length < base.rows ? " of " + count(base.rows) : ""} rows`}
+          {said || `${count(rows.order.length)}${rows.order.length < base.rows ? " of " + count(base.rows) : ""} ${base.rows === 1 ? "row" : "rows"}`}
         </span>
       </header>
       {table.aside && <p class="aside">{table.aside}</p>}
