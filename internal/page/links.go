@@ -43,8 +43,8 @@ func (l *linker) row(text, table, find string) {
 func (p *Page) links(f *report.Finding) []Link {
 	l := &linker{p: p, links: []Link{}}
 	w := &f.Where
-	if w.File != "" && p.session.Sources[w.File] != nil {
-		l.links = append(l.links, Link{Text: "its source with the time of each line", View: "source", File: w.File, Line: w.Line})
+	if file := report.CleanPath(w.File); file != "" && p.sources[file] != nil {
+		l.links = append(l.links, Link{Text: "its source with the time of each line", View: "source", File: file, Line: w.Line})
 	}
 	if w.Function != "" {
 		l.add("its calls in the flame graph", "flame-python", w.Function)

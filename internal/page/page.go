@@ -20,6 +20,7 @@ type Page struct {
 	tables  []Table
 	// What takes a while is made when it is first asked for.
 	lineTimes func() map[string][]report.LineTime
+	sources   map[string]*model.Source
 	flames    map[string]func() *Flame
 	panels    map[string]func() *Panels
 	steps     func() []oneStep
@@ -39,7 +40,17 @@ var ErrNoPart = errors.New("no such part")
 // New prepares the page of a session with its report.
 func New(s *model.Session, r *report.Report) *Page {
 	p := &Page{session: s, report: r, tables: tablesOf(r)}
-	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime { return report.LineTimes(s, report.SampleChoice{}) })
+	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime {
+		times := map[string][]report.LineTime{}
+		for file, lines := range report.LineTimes(s, report.SampleChoice{}) {
+			times[report.CleanPath(file)] = append(times[report.CleanPath(file)], lines...)
+		}
+		return times
+	})
+	p.sources = map[string]*model.Source{}
+	for file, text := range s.Sources {
+		p.sources[report.CleanPath(file)] = text
+	}
 	p.flames = flamesOf(s)
 	p.timeline = newTimeline(s)
 	p.steps = sync.OnceValue(func() []oneStep { return stepsOf(s) })

@@ -380,7 +380,7 @@ func askWhatIf(t *testing.T, binary, path, name, address string, s *model.Sessio
 		decode(t, &want, binary, append([]string{"what-if", "--json", "-", path}, flags...)...)
 		b.js(`location.hash = "#/what-if?on=%s"`, switches)
 		b.until(fmt.Sprintf(`document.querySelector(".answer")?.innerText.includes(%q)`, units.Milliseconds(want.After)+" instead of "+units.Milliseconds(want.Before)))
-		b.picture("what-if-" + name)
+		b.picture("what-if-" + name + "-" + switches)
 	}
 	b.js(`location.hash = "#/what-if"`)
 	b.until(`document.querySelector(".answer")?.innerText.includes("nothing is saved")`)

@@ -120,8 +120,8 @@ function plan(c: Chart, width: number): Drawing {
   const height = rows ? above + below + rowHeight * c.rows.length : 240;
   const b = boundsOf(c);
   const room = rows ? Math.min(190, Math.max(left, ...c.rows.slice(0, 400).map((r) => r.length * 7 + 12))) : left;
-  const x = scaleOf(b.x[0], b.x[1], Boolean(c.x.log), room, width - right, Math.max(3, Math.floor(width / 140)), c.x.unit === "bytes");
-  const y = scaleOf(b.y[0], b.y[1], Boolean(c.y.log), height - below, above, 5, c.y.unit === "bytes");
+  const x = scaleOf(b.x[0], b.x[1], Boolean(c.x.log), room, width - right, Math.max(3, Math.floor(width / 140)), c.x.unit);
+  const y = scaleOf(b.y[0], b.y[1], Boolean(c.y.log), height - below, above, 5, c.y.unit);
   const order = pointsInOrder(c);
   const place = (p: Point): Spot => spot(c, p, x, y, rowHeight);
   return {

@@ -11,15 +11,15 @@ export interface Scale {
 }
 
 /** A scale over values, from one pixel to another. */
-export function scaleOf(low: number, high: number, log: boolean, from: number, to: number, marks = 6, binary = false): Scale {
-  if (!(high > low)) high = low + Math.max(Math.abs(low), 1);
+export function scaleOf(low: number, high: number, log: boolean, from: number, to: number, marks = 6, unit = ""): Scale {
+  if (!(high > low)) high = low + (unit === "count" ? 1 : Math.max(Math.abs(low), 1));
   if (log && low > 0) {
     const a = Math.log10(low), b = Math.log10(high);
     const out: number[] = [];
     for (let e = Math.floor(a); e <= Math.ceil(b); e++) if (10 ** e >= low && 10 ** e <= high) out.push(10 ** e);
     return { low, high, at: (v) => from + ((Math.log10(Math.max(v, low / 1e3)) - a) / (b - a)) * (to - from), marks: out };
   }
-  const every = binary ? 2 ** Math.ceil(Math.log2((high - low) / marks)) : step((high - low) / marks);
+  const every = unit === "bytes" ? 2 ** Math.ceil(Math.log2((high - low) / marks)) : Math.max(step((high - low) / marks), unit === "count" ? 1 : 0);
   const out: number[] = [];
   for (let v = Math.ceil(low / every) * every; v <= high + every * 1e-9; v += every) out.push(Math.abs(v) < every * 1e-9 ? 0 : v);
   return { low, high, at: (v) => from + ((v - low) / (high - low)) * (to - from), marks: out };

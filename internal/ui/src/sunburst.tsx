@@ -45,8 +45,9 @@ export function Sunburst({ boxes, found, whole, chosen, choose, label }: Sunburs
         const name = boxes.names[boxes.frame[n]], dim = searching && !found[boxes.frame[n]];
         g.beginPath();
         g.arc(x, y, ring * (d + 1), from, to);
+        if (to - from > 6.28) g.moveTo(x + Math.max(ring * d, 0.01) * Math.cos(to), y + Math.max(ring * d, 0.01) * Math.sin(to)); // a whole ring has no edge
         g.arc(x, y, Math.max(ring * d, 0.01), to, from, true);
-        g.closePath();
+        if (to - from <= 6.28) g.closePath();
         g.fillStyle = dim ? c.raised : colourOf(name, c.dark);
         g.fill();
         g.strokeStyle = n === chosen ? c.focus : c.back;
