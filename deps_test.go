@@ -64,7 +64,7 @@ var layers = map[string][]string{
 	"internal/ui":                     {},
 	"internal/web":                    {"internal/page", "internal/ui"},
 	"bench/…":                         {"internal/…", "bench/paired", "bench/timed"},
-	"internal/page":                   {"internal/model", "internal/analyse", "internal/report", "internal/units", "internal/view"},
+	"internal/page":                   {"internal/model", "internal/analyse", "internal/analyse/replay", "internal/report", "internal/units", "internal/view"},
 	"internal/units":                  {},
 	"internal/wording":                {"internal/units"},
 	"internal/testkit/browser":        {},

@@ -40,3 +40,4 @@ echo "make demo: ./bottleneck run --python $python examples/images.py $*"
 ./bottleneck run --python "$python" --out "bottleneck-out/demo-$$" examples/images.py "$@"
 echo
 echo "Look further: ./bottleneck report bottleneck-out/demo-$$ --all     (other programs to try: examples/)"
+echo "In the browser: ./bottleneck view bottleneck-out/demo-$$     (while it runs: ./bottleneck run --view …)"

@@ -87,8 +87,10 @@ func (l *launch) run(ctx context.Context) error {
 	if err := l.start(ctx); err != nil {
 		return err
 	}
+	page := l.startViewer()
 	outcome := l.program.Wait(ctx)
 	l.finish(ctx, outcome)
+	l.endViewer(page)
 	return l.endAs(outcome)
 }
 

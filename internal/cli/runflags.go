@@ -30,6 +30,7 @@ type runOptions struct {
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
+	view                bool
 	onTraceReady        string
 	prove           bool
 	proveBudget     time.Duration
@@ -77,6 +78,7 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.BoolVar(&o.prove, "prove", false, "after the report, prove the first finding whose change a program can make, as the command prove does")
 	f.DurationVar(&o.proveBudget, "budget", usualBudget, "how long --prove may take, `TIME` like 3m")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
+	f.BoolVar(&o.view, "view", false, "show the run in the browser while it goes on: step time, data wait, verdict so far")
 }
 
 // check completes the agent's configuration from the texts of the flags.

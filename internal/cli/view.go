@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/page"
@@ -26,6 +27,7 @@ type viewOptions struct {
 	port   int
 	hosts  []string
 	noOpen bool
+	before string
 }
 
 func newViewCommand(a *app) *cobra.Command {
@@ -38,6 +40,7 @@ func newViewCommand(a *app) *cobra.Command {
 		Example: "  bottleneck view bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck view trace.json.gz --port 9000\n" +
 			"  bottleneck view traces/ --host 0.0.0.0\n" +
+			"  bottleneck view --before old-run new-run       # with what differs\n" +
 			"  bottleneck view trace.json.gz --allow-host hub.example.org   # behind a proxy: …/proxy/8484/TOKEN/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -54,6 +57,7 @@ func newViewCommand(a *app) *cobra.Command {
 	f.StringVar(&o.host, "host", "127.0.0.1", "listen on this `ADDRESS`; 0.0.0.0 is every network of this machine")
 	f.IntVar(&o.port, "port", viewPort, "listen on this `PORT`; the next free one where none is given")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, "also answer to this `NAME`, of a proxy or of this machine")
+	f.StringVar(&o.before, "before", "", "also show what differs from this earlier `PATH`, as diff says it")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser, on a desktop either")
 	return cmd
 }
@@ -72,25 +76,23 @@ func (a *app) viewPaths(ctx context.Context, o *viewOptions, args []string, port
 	if err != nil {
 		return err
 	}
-	p, err := a.loadPage(ctx, paths, args[0])
+	source, err := a.source(ctx, o, args, paths)
 	if err != nil {
 		return err
 	}
-	cleanup() // all is in memory now, and an interrupt ends the serving
 	token := web.NewToken()
 	address := o.announce(a, l.Addr().(*net.TCPAddr).Port, token)
 	if !o.noOpen && isDesktop() && isTerminal(a.stdout) {
 		openBrowser(address)
 	}
-	return web.Serve(ctx, l, web.Handler(p, web.Options{Token: token, Hosts: append(ownNames(), o.hosts...)}))
+	return web.Serve(ctx, l, web.Handler(source, web.Options{Token: token, Hosts: append(ownNames(), o.hosts...)}))
 }
 
-// loadPage reads paths and makes their page. shown is how the user names the first of them.
-func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page.Page, error) {
+// loadPage reads paths and makes their page; growing says that the program still runs. shown is how the user names the first of them.
+func (a *app) loadPage(ctx context.Context, paths []string, shown string) (p *page.Page, growing bool, err error) {
 	opt := ingest.Options{Rank: nil}
-	var err error
 	if opt.Survey, err = survey(paths); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	build := report.Options{Version: Version(), Path: shown, MaxRows: page.MaxRows}
 	if len(paths) == 1 {
@@ -100,15 +102,45 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (*page
 		merge := report.NewMerge(build)
 		s, err := ingestEach(ctx, a, paths, opt, merge)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return page.New(s, merge.Report(s)), nil
+		return page.New(s, merge.Report(s)), s.Growing, nil
 	}
 	s, err := a.load(ctx, paths, opt)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return page.New(s, report.Build(s, build)), nil
+	return page.New(s, report.Build(s, build)), s.Growing, nil
+}
+
+// compareWith adds to a page what differs from an earlier run.
+func (a *app) compareWith(ctx context.Context, p *page.Page, before string, after []string) error {
+	var sides [2]compare.Side
+	for i, paths := range [][]string{{before}, after} {
+		var err error
+		if sides[i], err = a.readSide(ctx, paths); err != nil {
+			return err
+		}
+	}
+	d, err := compare.Diff(sides[0], sides[1], compare.Options{Version: Version()})
+	if err != nil {
+		return unusable(fmt.Errorf("view --before: %w", err))
+	}
+	runs, err := runsOf(before)
+	if err != nil {
+		return err
+	}
+	paths, cleanup, err := a.unpackAll(ctx, runs[0].paths)
+	defer cleanup()
+	if err != nil {
+		return err
+	}
+	s, err := a.load(ctx, paths, ingest.Options{})
+	if err != nil {
+		return err
+	}
+	p.Compare(d, s)
+	return nil
 }
 
 // listen takes the port; where it is in use and was not asked for, the next free one.
@@ -139,6 +171,8 @@ func (o *viewOptions) nextFree() (int, net.Listener) {
 	return 0, nil
 }
 
+const endsByInterrupt = "Ctrl-C ends it."
+
 // announce prints the address, and how to come there from another machine.
 func (o *viewOptions) announce(a *app, port int, token string) string {
 	host := o.host
@@ -153,7 +187,7 @@ func (o *viewOptions) announce(a *app, port int, token string) string {
 	if hint := tunnelHint(port, token, os.Getenv); hint != "" {
 		fmt.Fprintf(a.stdout, "From the machine that you sit at:\n%s\n", hint)
 	}
-	fmt.Fprintf(a.stdout, "Ctrl-C ends it.\n")
+	fmt.Fprintln(a.stdout, endsByInterrupt)
 	return address
 }
 

@@ -23,6 +23,8 @@ type Flame struct {
 	Self   []float64 `json:"self_us"`
 	// Small is the time of boxes below which nothing is told apart: they are one box "(n smaller)" in their caller.
 	Small float64 `json:"small_us"`
+	// Before is what a node took in the session that this one is compared with; absent without one.
+	Before []float64 `json:"before_us,omitempty"`
 }
 
 // frame is what makes boxes the same.
@@ -39,6 +41,7 @@ type tree struct {
 type treeNode struct {
 	frame, parent int32
 	self, total   float64
+	before        float64 // total in another session
 }
 
 const (
@@ -107,14 +110,16 @@ func (t *tree) inverted() *tree {
 }
 
 // layout places the boxes. Children too small to be seen become one box, so that the parts of every box sum to it.
-func (t *tree) layout(title, aside string) *Flame {
+func (t *tree) layout(title, aside string) *Flame { return t.laidOut(title, aside, false) }
+
+func (t *tree) laidOut(title, aside string, compared bool) *Flame {
 	out := &Flame{Title: title, Aside: aside, Names: []string{}, Places: []string{}, Frame: []int{}, Parent: []int{}, Depth: []int{},
 		Start: []float64{}, Total: []float64{}, Self: []float64{}}
 	below := make([][]int32, len(t.nodes))
 	for i := 1; i < len(t.nodes); i++ {
 		below[t.nodes[i].parent] = append(below[t.nodes[i].parent], int32(i))
 	}
-	l := layouter{tree: t, out: out, below: below, names: map[frame]int{}}
+	l := layouter{tree: t, out: out, below: below, names: map[frame]int{}, compared: compared}
 	out.Small = t.nodes[0].total / maxNodes
 	l.place(0, -1, 0, 0)
 	return out
@@ -125,19 +130,24 @@ type layouter struct {
 	out   *Flame
 	below [][]int32
 	names map[frame]int
+	// compared says that nodes know their time before.
+	compared bool
 }
 
 // place adds a node and all beneath it.
 func (l *layouter) place(node int32, parent, depth int, start float64) {
 	n := &l.tree.nodes[node]
 	at := l.box(l.tree.list[n.frame], parent, depth, start, n.total, n.self)
+	if l.compared {
+		l.out.Before = append(l.out.Before, n.before/1e3)
+	}
 	children := l.below[node]
 	slices.SortStableFunc(children, func(a, b int32) int { return cmp.Compare(l.tree.nodes[b].total, l.tree.nodes[a].total) })
-	small, smaller := 0.0, 0
+	small, smaller, before := 0.0, 0, 0.0
 	for _, c := range children {
 		total := l.tree.nodes[c].total
 		if total < l.out.Small || depth >= maxDepth {
-			small, smaller = small+total, smaller+1
+			small, smaller, before = small+total, smaller+1, before+l.tree.nodes[c].before
 			continue
 		}
 		l.place(c, at, depth+1, start)
@@ -145,6 +155,9 @@ func (l *layouter) place(node int32, parent, depth int, start float64) {
 	}
 	if small > 0 {
 		l.box(frame{name: fmt.Sprintf("(%s smaller)", units.Count(int64(smaller)))}, at, depth+1, start, small, small)
+		if l.compared {
+			l.out.Before = append(l.out.Before, before/1e3)
+		}
 	}
 }
 

@@ -15,19 +15,21 @@ var flameViews = []struct{ name, title, aside string }{
 	{"native", "Native flame graph", "the same samples with the frames of C and C++ libraries"},
 	{"operators", "Call flame graph", "CPU time of the traced calls, tracing cost included"},
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
+	{"calls", "Counted calls", "exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within themselves"},
 }
 
-// flamesOf gives each flame graph by name, made when it is first asked for; nil where nothing was recorded for it.
-func flamesOf(s *model.Session) map[string]func() *Flame {
+// treesOf gives each flame graph's tree by name, made when it is first asked for; nil where nothing was recorded for it.
+func treesOf(s *model.Session) map[string]func() *tree {
 	native := false
 	for _, p := range s.Processes {
 		native = native || p.Samples.Native != nil
 	}
 	events := sync.OnceValues(func() (cpu, device *tree) { return eventTrees(s) })
-	trees := map[string]func() *tree{
+	return map[string]func() *tree{
 		"python":    sync.OnceValue(func() *tree { return sampleTree(s, false) }),
 		"operators": func() *tree { cpu, _ := events(); return cpu },
 		"device":    func() *tree { _, device := events(); return device },
+		"calls":     sync.OnceValue(func() *tree { return callTree(s) }),
 		"native": sync.OnceValue(func() *tree {
 			if !native {
 				return nil
@@ -35,6 +37,11 @@ func flamesOf(s *model.Session) map[string]func() *Flame {
 			return sampleTree(s, true)
 		}),
 	}
+}
+
+// flamesOf gives each flame graph by name; nil where nothing was recorded for it.
+func flamesOf(s *model.Session) map[string]func() *Flame {
+	trees := treesOf(s)
 	out := map[string]func() *Flame{}
 	for _, f := range flameViews {
 		made := func(turn func(*tree) *tree) func() *Flame {

@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/report"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -19,7 +20,13 @@ type Page struct {
 	tables  []Table
 	// What takes a while is made when it is first asked for.
 	lineTimes func() map[string][]report.LineTime
+	sources   map[string]*model.Source
 	flames    map[string]func() *Flame
+	panels    map[string]func() *Panels
+	steps     func() []oneStep
+	whatIf    func() *whatIf
+	diff      *report.Diff // nil: nothing is compared
+	compared  []string     // parts of its tables
 	listed    func() []View
 	timeline  *timeline
 }
@@ -33,11 +40,32 @@ var ErrNoPart = errors.New("no such part")
 // New prepares the page of a session with its report.
 func New(s *model.Session, r *report.Report) *Page {
 	p := &Page{session: s, report: r, tables: tablesOf(r)}
-	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime { return report.LineTimes(s, report.SampleChoice{}) })
+	p.lineTimes = sync.OnceValue(func() map[string][]report.LineTime {
+		times := map[string][]report.LineTime{}
+		for file, lines := range report.LineTimes(s, report.SampleChoice{}) {
+			times[report.CleanPath(file)] = append(times[report.CleanPath(file)], lines...)
+		}
+		return times
+	})
+	p.sources = map[string]*model.Source{}
+	for file, text := range s.Sources {
+		p.sources[report.CleanPath(file)] = text
+	}
 	p.flames = flamesOf(s)
 	p.timeline = newTimeline(s)
+	p.steps = sync.OnceValue(func() []oneStep { return stepsOf(s) })
+	if len(r.Steps) > 0 {
+		p.tables = append(p.tables, withRows(slowTable(r, p.steps()))...)
+	}
+	p.panels = p.panelsOf()
+	p.whatIf = sync.OnceValue(func() *whatIf { return newWhatIf(s) })
 	p.listed = sync.OnceValue(p.allViews)
-	p.listed() // before anybody waits for the first view
+	return p
+}
+
+// Ready prepares what the first view needs, before anybody waits for it.
+func (p *Page) Ready() *Page {
+	p.listed()
 	return p
 }
 
@@ -55,10 +83,16 @@ func (p *Page) Part(name string) (any, error) {
 				return f, nil
 			}
 		}
-	case "timeline", "tile", "find":
+	case "timeline", "tile", "find", "path":
 		if part := p.overTime(kind, rest); part != nil {
 			return part, nil
 		}
+	case "panels":
+		if make := p.panels[rest]; make != nil && p.hasPanels(rest) {
+			return make(), nil
+		}
+	case "what-if":
+		return p.askWhatIf(rest)
 	case "sources":
 		return &Sources{p.sourceFiles()}, nil
 	case "source":
@@ -82,7 +116,11 @@ func (p *Page) overTime(kind, rest string) any {
 	case kind == "find":
 		return t.find(rest)
 	case kind == "timeline" && rest == "":
-		return t.part()
+		return t.part(p.report)
+	case kind == "path" && rest == "":
+		if c := t.path(); c != nil {
+			return c
+		}
 	case kind == "tile":
 		if level, index, ok := tileNumber(rest); ok && level < t.levels() {
 			return t.tile(level, index)
@@ -100,11 +138,33 @@ func (p *Page) Embedded() []string {
 			names = append(names, v.Part+invertedSuffix)
 		}
 	}
+	for _, v := range p.listed() {
+		switch v.Kind {
+		case "panels":
+			names = append(names, p.panels[v.ID]().Tables...)
+		case "what-if":
+			names = append(names, p.embeddedAnswers()...)
+		}
+	}
+	names = unique(names)
 	for _, f := range p.sourceFiles() {
 		names = append(names, f.Part)
 	}
 	if p.timeline != nil {
+		if p.timeline.path() != nil {
+			names = append(names, "path")
+		}
 		names = append(names, p.timeline.fileTiles()...)
 	}
 	return names
+}
+
+// unique leaves the first of equal names.
+func unique(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		before := seen[name]
+		seen[name] = true
+		return before
+	})
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bottleneck/internal/report"
 	"cmp"
 	"maps"
 	"slices"
@@ -32,13 +33,13 @@ func (p *Page) sourceFiles() []SourceFile {
 	wanted := map[string]bool{}
 	for i := range p.report.Findings {
 		f := &p.report.Findings[i]
-		wanted[f.Where.File] = true
+		wanted[report.CleanPath(f.Where.File)] = true
 		if f.Fix.Where != nil {
-			wanted[f.Fix.Where.File] = true
+			wanted[report.CleanPath(f.Fix.Where.File)] = true
 		}
 	}
 	files := []SourceFile{}
-	for _, path := range slices.Sorted(maps.Keys(p.session.Sources)) {
+	for _, path := range slices.Sorted(maps.Keys(p.sources)) {
 		if len(times[path]) == 0 && !wanted[path] {
 			continue
 		}
@@ -54,14 +55,15 @@ func (p *Page) sourceFiles() []SourceFile {
 
 // source is one text with its times; nil where the session does not hold it.
 func (p *Page) source(path string) *Source {
-	text := p.session.Sources[path]
+	text := p.sources[path]
 	if text == nil {
 		return nil
 	}
 	out := &Source{Path: path, Lines: text.Lines, Own: make([]float64, len(text.Lines)), Total: make([]float64, len(text.Lines))}
 	for _, l := range p.lineTimes()[path] {
 		if l.Line >= 1 && l.Line <= len(out.Lines) {
-			out.Own[l.Line-1], out.Total[l.Line-1] = l.Own/1e3, l.Total/1e3
+			out.Own[l.Line-1] += l.Own / 1e3
+			out.Total[l.Line-1] += l.Total / 1e3
 		}
 	}
 	return out

@@ -19,17 +19,30 @@ type Summary struct {
 	Notes     []string        `json:"notes"` // what is missing or could not be made
 	Next      []string        `json:"next"`  // commands to look further
 	Views     []View          `json:"views"`
-	Command   string          `json:"command"` // serves this page with all of its data
+	Steps     *SoFar          `json:"so_far,omitempty"` // of a run that goes on
+	Command   string          `json:"command"`          // serves this page with all of its data
+	// Generation counts how often the session was read, where it grows; Problem is why it could not be read again.
+	Generation int    `json:"generation"`
+	Problem    string `json:"problem,omitempty"`
+	Runs       []Run  `json:"runs,omitempty"`    // instead of all else: a folder of several runs
+	InList     bool   `json:"in_list,omitempty"` // this is a run of such a folder
+}
+
+// emptySummary has no list that is null.
+func emptySummary() *Summary {
+	return &Summary{Schema: Schema, Breakdown: []report.Part{}, Findings: []Card{}, Notes: []string{}, Next: []string{}, Views: []View{}}
 }
 
 // View is a view that this session has something for. The page shows no other.
 type View struct {
 	ID    string `json:"id"`   // in the page's address
-	Kind  string `json:"kind"` // table, flame, timeline, source
+	Kind  string `json:"kind"` // table, flame, timeline, source, panels, what-if
 	Title string `json:"title"`
 	Group string `json:"group"`
 	Part  string `json:"part"` // the part that it shows
 	Rows  int    `json:"rows"` // of a table
+	// Within is the view of pictures that shows this table too; the page's list names that one.
+	Within string `json:"within,omitempty"`
 }
 
 // Card is a finding.
@@ -72,9 +85,10 @@ type Link struct {
 // Summary makes the first part.
 func (p *Page) Summary() *Summary {
 	r := p.report
-	out := &Summary{Schema: Schema, Tool: r.Tool, Title: view.Title(r), Growing: r.Growing, Verdict: r.Verdict, Account: r.Account,
-		Breakdown: r.Breakdown,
-		Findings:  []Card{}, Notes: p.notes(), Next: r.Next, Views: p.listed(), Command: viewCommand(r)}
+	out := emptySummary()
+	out.Tool, out.Title, out.Growing, out.Verdict, out.Account, out.Breakdown = r.Tool, view.Title(r), r.Growing, r.Verdict, r.Account, r.Breakdown
+	out.Notes, out.Next, out.Views, out.Command = p.notes(), r.Next, p.listed(), viewCommand(r)
+	out.Steps = stepsSoFar(r)
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, p.card(i))
 	}
@@ -116,9 +130,31 @@ func (p *Page) allViews() []View {
 	if files := p.sourceFiles(); len(files) > 0 {
 		out = append(out, View{ID: "source", Kind: "source", Title: "Source", Group: groupPictures, Part: "sources"})
 	}
+	if p.hasWhatIf() {
+		out = append(out, View{ID: "what-if", Kind: "what-if", Title: "What if", Group: groupPictures, Part: "what-if"})
+	}
+	out = append(out, p.comparisonViews()...)
+	shown := map[string]bool{}
+	panels := func(v *panelView) {
+		if v != nil && !shown[v.id] && p.hasPanels(v.id) {
+			out = append(out, View{ID: v.id, Kind: "panels", Title: v.title, Group: v.group, Part: "panels/" + v.id})
+			shown[v.id] = true
+		}
+	}
 	for i := range p.tables {
 		t := &p.tables[i]
-		out = append(out, View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows})
+		v := panelOf(t.Name)
+		panels(v)
+		if v != nil && t.Name == v.id {
+			continue // it stands below the pictures
+		}
+		view := View{ID: t.Name, Kind: "table", Title: t.Title, Group: t.Group, Part: "table/" + t.Name, Rows: t.Rows}
+		if v != nil {
+			view.Within = v.id
+		} else if t.Group == groupCompare {
+			view.Within = compareView
+		}
+		out = append(out, view)
 	}
 	return out
 }
@@ -165,37 +201,33 @@ func (p *Page) saving(f *report.Finding, after bool) *Saving {
 	return out
 }
 
-// links lead from a finding to its place in the views that there are.
-func (p *Page) links(f *report.Finding) []Link {
-	links := []Link{}
-	add := func(l Link) {
-		for i := range p.tables {
-			if p.tables[i].Name == l.View && p.tables[i].holds(l.Find) {
-				links = append(links, l)
-				return
+// SoFar is what a run that goes on has done.
+type SoFar struct {
+	Steps  int      `json:"steps"`
+	StepMs *float64 `json:"step_ms,omitempty"` // median
+	WaitMs *float64 `json:"wait_ms,omitempty"` // data wait of a mean step
+}
+
+func stepsSoFar(r *report.Report) *SoFar {
+	if !r.Growing {
+		return nil
+	}
+	out := &SoFar{}
+	for i := range r.Steps {
+		out.Steps += r.Steps[i].Count
+	}
+	if len(r.Steps) > 0 {
+		for _, q := range []*report.Quantiles{r.Steps[0].Baseline, r.Steps[0].Traced} {
+			if q != nil {
+				out.StepMs = &q.MedianMs
+				break
 			}
 		}
 	}
-	if f.Where.File != "" && p.session.Sources[f.Where.File] != nil {
-		links = append(links, Link{Text: "its source with the time of each line", View: "source", File: f.Where.File, Line: f.Where.Line})
+	for i := range r.Breakdown {
+		if r.Breakdown[i].Part == "data wait" && r.Account != nil && r.Account.Unit == "step" {
+			out.WaitMs = &r.Breakdown[i].Ms
+		}
 	}
-	if f.Where.Function != "" && p.flames["python"]() != nil {
-		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-python", Find: f.Where.Function})
-	}
-	if f.Where.Op != "" && p.timeline != nil {
-		links = append(links, Link{Text: "its calls in the timeline", View: "timeline", Find: f.Where.Op})
-	}
-	if f.Where.Op != "" && p.flames["operators"]() != nil {
-		links = append(links, Link{Text: "its calls in the flame graph", View: "flame-operators", Find: f.Where.Op})
-	}
-	if f.Where.Op != "" {
-		add(Link{Text: "its row in Operators", View: "operators", Find: f.Where.Op})
-	}
-	if f.Where.Kernel != "" {
-		add(Link{Text: "its row in Kernels", View: "kernels", Find: f.Where.Kernel})
-	}
-	if f.Where.Function != "" {
-		add(Link{Text: "its row in Functions", View: "functions", Find: f.Where.Function})
-	}
-	return links
+	return out
 }

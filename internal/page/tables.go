@@ -16,12 +16,16 @@ const (
 
 // tablesOf makes the tables that a report has rows for.
 func tablesOf(r *report.Report) []Table {
-	all := slices.Concat(workTables(r), pythonTables(r), deviceTables(r), runTables(r))
+	all := slices.Concat(workTables(r), pythonTables(r), deviceTables(r), snapshotTables(r), runTables(r))
 	for i := range r.Tables {
 		all = append(all, generalTable(&r.Tables[i]))
 	}
 	all = append(all, inputTables(r)...)
-	return slices.DeleteFunc(all, func(t Table) bool { return t.Rows == 0 })
+	return withRows(all...)
+}
+
+func withRows(tables ...Table) []Table {
+	return slices.DeleteFunc(tables, func(t Table) bool { return t.Rows == 0 })
 }
 
 func workTables(r *report.Report) []Table {

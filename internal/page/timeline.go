@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // Timeline is what there is to see over time. Times are microseconds from its start. The boxes come tile by tile.
@@ -16,6 +18,7 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Steps  []Mark  `json:"steps"`
 	Events int64   `json:"events"` // boxes of the deepest level
+	Path   bool    `json:"path"`   // there is a critical path
 }
 
 // Lane is one thread, stream or process, some rows high: a row's boxes do not overlap.
@@ -59,6 +62,7 @@ type timeline struct {
 	index    map[laneKey]int // row of shown
 	steps    []box
 	events   int64
+	path     func() *Critical // made when it is first asked for
 }
 
 // laneKey is a lane of a trace.
@@ -83,6 +87,7 @@ func newTimeline(s *model.Session) *timeline {
 		return nil
 	}
 	t.order()
+	t.path = sync.OnceValue(t.critical)
 	return t
 }
 
@@ -248,8 +253,8 @@ func (t *timeline) levels() int {
 }
 
 // part is the timeline without its boxes.
-func (t *timeline) part() *Timeline {
-	out := &Timeline{SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{}, Steps: []Mark{}, Events: t.events}
+func (t *timeline) part(r *report.Report) *Timeline {
+	out := &Timeline{Path: len(r.CriticalPath) > 0, SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{}, Steps: []Mark{}, Events: t.events}
 	out.Lanes = append(out.Lanes, t.shown...)
 	for _, st := range t.steps[:min(len(t.steps), maxMarks)] {
 		out.Steps = append(out.Steps, Mark{t.s.Strings.Text(st.name), t.us(st.start), t.us(st.end) - t.us(st.start)})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 	"bottleneck/internal/testkit"
 )
 
@@ -38,7 +39,7 @@ func TestTilesReachEveryEvent(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s := open(t, "../../../shared/traces/"+file, "")
 			tl := newTimeline(s)
-			part := tl.part()
+			part := tl.part(&report.Report{})
 			top := tl.tile(0, 0)
 			events, busy := 0, 0.0
 			for i := range top.Lane {

@@ -1,12 +1,14 @@
 package page
 
 import (
+	"bottleneck/internal/report"
 	"fmt"
 	"strings"
 )
 
 // placeText is a place as editors open it; "" where no file is known.
 func placeText(file string, line int) string {
+	file = report.CleanPath(file)
 	if file == "" || line <= 0 {
 		return file
 	}

@@ -73,7 +73,7 @@ func countRow(c analyse.StepCount, per string) CountRow {
 	row := CountRow{Kind: words[0], Unit: words[1], Name: c.Name, Per: per, Value: c.Median, Low: float64(c.Low), High: float64(c.High), Exact: true, Under: c.Under}
 	if c.Where.File != "" {
 		w := traceWhere(c.Where)
-		w.File = cleanPath(w.File)
+		w.File = CleanPath(w.File)
 		row.Where = &w
 	}
 	return row

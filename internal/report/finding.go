@@ -62,7 +62,7 @@ func fix(f *finding.Fix) Fix {
 	a := &f.Action
 	out := Fix{Text: wording.Sentences(f.Advice), Change: a.Change(), Was: a.Old}
 	if a.File != "" {
-		out.Where = &Place{cleanPath(a.File), a.Line}
+		out.Where = &Place{CleanPath(a.File), a.Line}
 	}
 	if a.Kind == finding.Advice {
 		return out
@@ -88,5 +88,5 @@ func timeRange(r finding.Range, unit float64) *Range {
 }
 
 func where(w finding.Where) Where {
-	return Where{File: cleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: RankPtr(w.Rank), Process: w.Process}
+	return Where{File: CleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: RankPtr(w.Rank), Process: w.Process}
 }

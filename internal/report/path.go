@@ -14,18 +14,25 @@ const maxPathSpans = 20
 // maxClockError is how uncertain the ranks' clocks may be, as a share of the window, for a path that goes from one to another.
 const maxClockError = 0.01
 
-// pathSpan is a span of a critical path and the trace it is in.
-type pathSpan struct {
+// PathSpan is a span of a critical path and the trace it is in.
+type PathSpan struct {
 	analyse.PathSpan
-	trace *model.Trace
+	Trace *model.Trace
 }
 
-// criticalPath is of the first steady step of the first trace that has device work: each step has its own path. With the
-// traces of several ranks whose collectives can be matched it goes over all of them.
-func (b *Builder) criticalPath(traces []*model.Trace) {
-	traces = slices.DeleteFunc(slices.Clone(traces), func(t *model.Trace) bool { return !t.Features.Device })
+// Critical is the critical path of one step. Over is the path over several ranks; nil where it is of one trace.
+type Critical struct {
+	From  model.Time
+	Spans []PathSpan
+	Over  *analyse.RanksPath
+}
+
+// CriticalOf is the path that a report is of: that of the first steady step of the first trace that has device work, since each step has
+// its own path. With the traces of several ranks whose collectives can be matched it goes over all of them. nil where there is none.
+func CriticalOf(traces []*model.Trace, s *model.Strings) *Critical {
+	traces = withDevice(traces)
 	if len(traces) == 0 {
-		return
+		return nil
 	}
 	first := traces[0]
 	from, to := first.From, first.To
@@ -35,47 +42,63 @@ func (b *Builder) criticalPath(traces []*model.Trace) {
 			break
 		}
 	}
-	if b.pathOverRanks(traces, from, to) {
-		return
+	if c := criticalOverRanks(traces, s, from, to); c != nil {
+		return c
 	}
-	path := analyse.CriticalPath(first, b.S.Strings, from, to)
+	path := analyse.CriticalPath(first, s, from, to)
 	if path == nil {
-		return
+		return nil
 	}
-	spans := make([]pathSpan, len(path.Spans))
+	c := &Critical{From: from, Spans: make([]PathSpan, len(path.Spans))}
 	for i, sp := range path.Spans {
-		spans[i] = pathSpan{sp, first}
+		c.Spans[i] = PathSpan{sp, first}
 	}
-	b.pathRows(spans, from, false)
+	return c
 }
 
-// pathOverRanks fills the path of several ranks; false where their clocks have nothing in common, as for the traces of one
+func withDevice(traces []*model.Trace) []*model.Trace {
+	return slices.DeleteFunc(slices.Clone(traces), func(t *model.Trace) bool { return !t.Features.Device })
+}
+
+// criticalOverRanks is the path of several ranks; nil where their clocks have nothing in common, as for the traces of one
 // rank, or could not be aligned well enough.
-func (b *Builder) pathOverRanks(traces []*model.Trace, from, to model.Time) bool {
+func criticalOverRanks(traces []*model.Trace, s *model.Strings, from, to model.Time) *Critical {
 	if !distinctRanks(traces) {
-		return false
+		return nil
 	}
-	for _, c := range analyse.RankClocks(traces, b.S.Strings)[1:] {
+	for _, c := range analyse.RankClocks(traces, s)[1:] {
 		if c.Matched == 0 || c.Error < 0 || float64(c.Error) > maxClockError*float64(to-from) {
-			return false
+			return nil
 		}
 	}
-	path := analyse.CriticalPathOverRanks(traces, b.S.Strings, from, to)
+	path := analyse.CriticalPathOverRanks(traces, s, from, to)
 	if path == nil || len(path.Spans) == 0 {
-		return false
+		return nil
 	}
-	spans := make([]pathSpan, len(path.Spans))
+	c := &Critical{From: from, Spans: make([]PathSpan, len(path.Spans)), Over: path}
 	for i, sp := range path.Spans {
-		spans[i] = pathSpan{sp.PathSpan, traces[sp.Trace]}
+		c.Spans[i] = PathSpan{sp.PathSpan, traces[sp.Trace]}
 	}
-	b.pathRows(spans, from, true)
-	for i, d := range path.Ranks {
+	return c
+}
+
+// criticalPath fills the rows of the path.
+func (b *Builder) criticalPath(traces []*model.Trace) {
+	c := CriticalOf(traces, b.S.Strings)
+	if c == nil {
+		return
+	}
+	b.pathRows(c.Spans, c.From, c.Over != nil)
+	if c.Over == nil {
+		return
+	}
+	traces = withDevice(traces)
+	for i, d := range c.Over.Ranks {
 		if d > 0 {
-			b.R.CriticalRanks = append(b.R.CriticalRanks, RankShare{traces[i].Rank, us(d), float64(d) / float64(max(path.To-path.From, 1))})
+			b.R.CriticalRanks = append(b.R.CriticalRanks, RankShare{traces[i].Rank, us(d), float64(d) / float64(max(c.Over.To-c.Over.From, 1))})
 		}
 	}
 	slices.SortStableFunc(b.R.CriticalRanks, func(x, y RankShare) int { return cmp.Compare(y.Us, x.Us) })
-	return true
 }
 
 // distinctRanks says whether there are several traces, each of a rank of its own.
@@ -91,8 +114,8 @@ func distinctRanks(traces []*model.Trace) bool {
 }
 
 // pathRows sums spans by kind, most time first, and keeps the longest of each.
-func (b *Builder) pathRows(spans []pathSpan, from model.Time, ranks bool) {
-	byKind := map[analyse.PathKind][]pathSpan{}
+func (b *Builder) pathRows(spans []PathSpan, from model.Time, ranks bool) {
+	byKind := map[analyse.PathKind][]PathSpan{}
 	sums, total := map[analyse.PathKind]model.Dur{}, model.Dur(0)
 	var kinds []analyse.PathKind
 	for _, sp := range spans {
@@ -110,11 +133,11 @@ func (b *Builder) pathRows(spans []pathSpan, from model.Time, ranks bool) {
 	for _, k := range kinds {
 		row := CriticalRow{Kind: k.String(), Us: us(sums[k]), Share: float64(sums[k]) / float64(total), Spans: []CriticalSpan{}}
 		list := byKind[k]
-		slices.SortStableFunc(list, func(x, y pathSpan) int { return cmp.Compare(y.Dur, x.Dur) })
+		slices.SortStableFunc(list, func(x, y PathSpan) int { return cmp.Compare(y.Dur, x.Dur) })
 		for _, sp := range list[:min(len(list), maxPathSpans)] {
-			span := CriticalSpan{Name: b.S.Strings.Text(sp.Name), StartUs: us(sp.Start.Sub(from)), Us: us(sp.Dur), Lane: laneName(b.S, sp.trace, sp.Lane)}
+			span := CriticalSpan{Name: b.S.Strings.Text(sp.Name), StartUs: us(sp.Start.Sub(from)), Us: us(sp.Dur), Lane: laneName(b.S, sp.Trace, sp.Lane)}
 			if ranks {
-				span.Rank = RankPtr(sp.trace.Rank)
+				span.Rank = RankPtr(sp.Trace.Rank)
 			}
 			row.Spans = append(row.Spans, span)
 		}

@@ -113,11 +113,11 @@ func (b *Builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples
 	text := b.S.Strings.Text
 	for k, t := range total {
 		low, high := interval(t/a.Total, n)
-		out.Functions = append(out.Functions, FuncRow{text(k.Function), cleanPath(text(k.File)), int(k.First), self[k] / 1e9, t / 1e9, low, high})
+		out.Functions = append(out.Functions, FuncRow{text(k.Function), CleanPath(text(k.File)), int(k.First), self[k] / 1e9, t / 1e9, low, high})
 	}
 	for k, t := range ltotal {
 		file := text(k.File)
-		out.Lines = append(out.Lines, LineRow{cleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, analyse.SourceLine(b.S.Sources, file, int(k.Line))})
+		out.Lines = append(out.Lines, LineRow{CleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, analyse.SourceLine(b.S.Sources, file, int(k.Line))})
 	}
 	slices.SortFunc(out.Functions, func(x, y FuncRow) int {
 		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))

@@ -142,8 +142,8 @@ func sentence(f *Finding) string {
 	return s + "; " + savingText(f.Saving) + "."
 }
 
-// cleanPath removes "." and ".." steps that a command line brought into a path; names such as "<string>" stay.
-func cleanPath(file string) string {
+// CleanPath removes "." and ".." steps that a command line brought into a path; names such as "<string>" stay.
+func CleanPath(file string) string {
 	if strings.Contains(file, "/.") && !strings.HasPrefix(file, "<") {
 		return path.Clean(file)
 	}

@@ -19,8 +19,13 @@ type DiffTextOptions struct {
 	All   bool // every row
 }
 
-// diffKinds are the tables of a comparison, in their order: kind, title, and what the rows are.
-var diffKinds = [][3]string{
+// DiffKind is a table of a comparison: its rows' kind, its title, and what a row is.
+type DiffKind struct{ Kind, Title, What string }
+
+// DiffKinds are the tables of a comparison, in their order. Titles that hold a verb are filled with the unit of times.
+func DiffKinds() []DiffKind { return slices.Clone(diffKinds) }
+
+var diffKinds = []DiffKind{
 	{"part", "Parts of the %s", "part"},
 	{"line", "Python lines", "line"},
 	{"function", "Functions", "function"},
@@ -214,17 +219,17 @@ func signedMs(ms float64) string {
 }
 
 // diffRows is the account of one kind. Rows of little are summed up, so that what is shown adds up as well.
-func (p *printer) diffRows(d *report.Diff, kind [3]string) {
+func (p *printer) diffRows(d *report.Diff, kind DiffKind) {
 	var of []*report.DiffRow
 	for i := range d.Rows {
-		if d.Rows[i].Kind == kind[0] {
+		if d.Rows[i].Kind == kind.Kind {
 			of = append(of, &d.Rows[i])
 		}
 	}
 	if len(of) < 2 {
 		return
 	}
-	title := kind[1]
+	title := kind.Title
 	if strings.Contains(title, "%s") {
 		title = fmt.Sprintf(title, d.Per)
 	}
@@ -242,7 +247,7 @@ func (p *printer) diffRows(d *report.Diff, kind [3]string) {
 		}
 		rows = append(rows, shownDiffRow{r, r.Name != "unexplained"})
 	}
-	cols := append(slices.Clone(diffColumns), column[shownDiffRow]{kind[2], func(r *shownDiffRow) string { return r.Name }, rest})
+	cols := append(slices.Clone(diffColumns), column[shownDiffRow]{kind.What, func(r *shownDiffRow) string { return r.Name }, rest})
 	writeKnownWith(p, cols, rows, diffBelow)
 }
 

@@ -134,10 +134,8 @@ func WriteWhatIfJSON(w io.Writer, doc *WhatIf) error {
 // minWhatIfPart is the share of a step under which a part is not printed.
 const minWhatIfPart = 0.005
 
-// WhatIfText is the answer as text, for terminals.
-func WhatIfText(w *WhatIf) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "What if: %s\n\n", units.Printable(w.Question))
+// WhatIfSentence is the answer in one sentence.
+func WhatIfSentence(w *WhatIf) string {
 	what, each := "a step", " a step"
 	if w.Unit == "run" {
 		what, each = "the run", ""
@@ -150,10 +148,16 @@ func WhatIfText(w *WhatIf) string {
 		verb, amount, share = "costs", -amount, -share
 	}
 	if share < nothingSaved {
-		fmt.Fprintf(&b, "  %s takes %s as before: nothing is saved\n", what, units.Milliseconds(w.AfterMs))
-	} else {
-		fmt.Fprintf(&b, "  %s takes %s instead of %s: %s %s%s (%s)\n", what, units.Milliseconds(w.AfterMs), units.Milliseconds(w.BeforeMs), verb, units.Milliseconds(amount), each, units.Percent(share))
+		return fmt.Sprintf("%s takes %s as before: nothing is saved", what, units.Milliseconds(w.AfterMs))
 	}
+	return fmt.Sprintf("%s takes %s instead of %s: %s %s%s (%s)", what, units.Milliseconds(w.AfterMs), units.Milliseconds(w.BeforeMs), verb, units.Milliseconds(amount), each, units.Percent(share))
+}
+
+// WhatIfText is the answer as text, for terminals.
+func WhatIfText(w *WhatIf) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "What if: %s\n\n", units.Printable(w.Question))
+	fmt.Fprintf(&b, "  %s\n", WhatIfSentence(w))
 	fmt.Fprintf(&b, "  replay of %s; unmodified it is %s off the recording, and %s of the %s is slack\n\n", w.replayed(), units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Unit)
 	fmt.Fprintf(&b, "  %-44s %11s %11s\n", "where the "+w.Unit+" goes", "before", "after")
 	for _, p := range w.Parts {

@@ -16,7 +16,7 @@ import (
 	"bottleneck/internal/ui"
 )
 
-// Source gives the parts of the page; *page.Page is one.
+// Source gives the parts of the page; *page.Page is one, *page.Runs one of several pages.
 type Source interface {
 	// Part makes a part by its name, as something that JSON can hold. An error that is page.ErrNoPart says that there is none.
 	Part(name string) (any, error)
@@ -78,6 +78,10 @@ var files = map[string]struct{ name, kind string }{
 }
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, path string) {
+	before := ""
+	if number, rest, ok := page.RunPart(strings.TrimPrefix(path, "/")); ok { // a run of several has a page of its own beneath
+		before, path = fmt.Sprintf("run/%d/", number), "/"+rest
+	}
 	if path == "" { // the page's addresses are relative to its folder, and so is this one: a proxy may have taken a part of the path away
 		w.Header().Set("Location", s.opt.Token+"/")
 		w.WriteHeader(http.StatusFound)
@@ -93,7 +97,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, path string) {
 		http.Error(w, "There is nothing at this address.", http.StatusNotFound)
 		return
 	}
-	part, err := s.source.Part(name)
+	part, err := s.source.Part(before + name)
 	switch {
 	case errors.Is(err, page.ErrNoPart):
 		http.Error(w, "the session has no such part", http.StatusNotFound)

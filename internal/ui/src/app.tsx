@@ -2,18 +2,46 @@
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Address, go, useAddress, verdict, write } from "./address";
-import { has } from "./data";
+import { forget, fresh, has, isFile } from "./data";
 import { FlameView } from "./flame";
+import { count, milliseconds } from "./format";
 import { help, isTyping } from "./keys";
+import { PanelsView } from "./panels";
 import { Part } from "./part";
-import { Sources, Summary, Table, Timeline, View } from "./payload";
+import { Panels, Sources, Summary, Switches, Table, Timeline, View } from "./payload";
+import { RunsView } from "./runs";
 import { SourceView } from "./source";
 import { TableView } from "./table";
 import { TimelineView } from "./timeline";
 import { Verdict } from "./verdict";
+import { WhatIfView } from "./whatif";
+
+/** How often a session that grows, or a list whose verdicts are being read, is asked for again. */
+const every = 2000;
 
 export function App() {
-  return <Part name="summary">{(summary: Summary) => <Page summary={summary} />}</Part>;
+  const [summary, set] = useState<Summary | null>(null);
+  const [error, fail] = useState("");
+  useEffect(() => {
+    let timer = 0, now: Summary | null = null;
+    const ask = () =>
+      fresh<Summary>("summary").then(
+        (s) => {
+          if (now && (s.generation !== now.generation || s.problem !== now.problem)) forget();
+          if (!now || s.generation !== now.generation || s.problem !== now.problem) set((now = s));
+          fail("");
+          if (!isFile && (s.growing || s.runs?.some((r) => !r.read))) timer = setTimeout(ask, every) as unknown as number;
+        },
+        (e) => {
+          fail(String(e.message ?? e));
+          if (now) timer = setTimeout(ask, 2 * every) as unknown as number;
+        },
+      );
+    ask();
+    return () => clearTimeout(timer);
+  }, []);
+  if (!summary) return error ? <p class="message" role="alert">This cannot be shown: {error}.</p> : <p class="message" role="status">Reading …</p>;
+  return summary.runs ? <RunsView summary={summary} runs={summary.runs} /> : <Page summary={error ? { ...summary, problem: error } : summary} />;
 }
 
 const schema = "bottleneck.page/1";
@@ -21,7 +49,7 @@ const schema = "bottleneck.page/1";
 function Page({ summary }: { summary: Summary }) {
   const address = useAddress();
   const [helping, setHelping] = useState(false);
-  const ids = [verdict, ...summary.views.map((v) => v.id)];
+  const ids = [verdict, ...summary.views.filter((v) => !v.within).map((v) => v.id)];
   useEffect(() => {
     document.title = `bottleneck: ${summary.title}`;
   }, []);
@@ -55,7 +83,8 @@ function Page({ summary }: { summary: Summary }) {
     <div class="page">
       <Views summary={summary} now={address.view} help={() => setHelping(true)} />
       <main id="view" tabIndex={-1}>
-        <Shown summary={summary} address={address} />
+        {summary.problem && <p class="message problem" role="alert">{summary.problem}</p>}
+        <Shown key={summary.generation} summary={summary} address={address} />
       </main>
       {helping && <Help close={() => setHelping(false)} />}
     </div>
@@ -64,13 +93,15 @@ function Page({ summary }: { summary: Summary }) {
 
 function Views({ summary, now, help }: { summary: Summary; now: string; help: () => void }) {
   const groups = new Map<string, View[]>();
-  for (const v of summary.views) groups.set(v.group, [...(groups.get(v.group) ?? []), v]);
+  for (const v of summary.views) if (!v.within) groups.set(v.group, [...(groups.get(v.group) ?? []), v]);
   return (
     <nav aria-label="views">
       <p class="title" title={summary.title}>
         bottleneck
         <bdi>{summary.title}</bdi>
       </p>
+      {summary.in_list && <a href="../../">All runs</a>}
+      {summary.growing && <SoFarText of={summary} />}
       <Entry id={verdict} title="Verdict" now={now} />
       {[...groups].map(([group, views]) => (
         <>
@@ -84,6 +115,19 @@ function Views({ summary, now, help }: { summary: Summary; now: string; help: ()
         <button onClick={help}>Keys ?</button> <button onClick={nextColours}>Colours</button>
       </p>
     </nav>
+  );
+}
+
+/** What a run that goes on has done. */
+function SoFarText({ of }: { of: Summary }) {
+  const s = of.so_far;
+  return (
+    <p class="so-far" role="status">
+      <b>running</b>
+      {s && s.steps > 0 && <span>{count(s.steps)} steps</span>}
+      {s?.step_ms !== undefined && <span>{milliseconds(s.step_ms)} a step</span>}
+      {s?.wait_ms !== undefined && <span>{milliseconds(s.wait_ms)} data wait</span>}
+    </p>
   );
 }
 
@@ -111,6 +155,8 @@ function Shown({ summary, address }: { summary: Summary; address: Address }) {
       {(value: unknown) => {
         if (view.kind === "source") return <SourceView sources={value as Sources} address={address} />;
         if (view.kind === "timeline") return <TimelineView timeline={value as Timeline} address={address} summary={summary} />;
+        if (view.kind === "panels") return <PanelsView panels={value as Panels} address={address} summary={summary} />;
+        if (view.kind === "what-if") return <WhatIfView switches={value as Switches} address={address} summary={summary} />;
         return <TableView table={value as Table} address={address} summary={summary} />;
       }}
     </Part>

@@ -65,6 +65,14 @@ export function colourOf(name: string, dark: boolean): string {
   return dark ? `hsl(${hue} 45% ${28 + step * 5}%)` : `hsl(${hue} 68% ${74 + step * 5}%)`;
 }
 
+/** Orange for what takes longer than before, blue for what takes less, the stronger the more of the whole it is. */
+export function changeColour(now: number, before: number, whole: number, dark: boolean): string {
+  const by = (now - before) / whole;
+  const strength = Math.min(1, Math.sqrt(Math.abs(by) * 8));
+  if (strength < 0.05) return dark ? "hsl(0 0% 26%)" : "hsl(0 0% 90%)";
+  return by > 0 ? `hsl(26 ${60 + 30 * strength}% ${dark ? 22 + 18 * strength : 88 - 34 * strength}%)` : `hsl(205 ${50 + 30 * strength}% ${dark ? 22 + 18 * strength : 88 - 34 * strength}%)`;
+}
+
 const widths = new Map<string, number>();
 
 /** As much of a text as fits. */

@@ -19,6 +19,17 @@ export function part<T>(name: string): Promise<T> {
   return p as Promise<T>;
 }
 
+/** The part as it is now. */
+export function fresh<T>(name: string): Promise<T> {
+  parts.delete(name);
+  return part<T>(name);
+}
+
+/** What was asked for before is of an earlier reading of the session. */
+export function forget(): void {
+  parts.clear();
+}
+
 /** Whether the part can be had: a file holds some of them only. */
 export function has(name: string): boolean {
   return !isFile || embedded.has(name);

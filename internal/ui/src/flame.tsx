@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Address, refine, write } from "./address";
-import { colourOf, colours, fitted, useCanvas } from "./canvas";
+import { changeColour, colourOf, colours, fitted, useCanvas } from "./canvas";
 import { save } from "./clipboard";
 import { Filter } from "./filter";
 import { Boxes, matches, sandwich } from "./flametree";
@@ -11,6 +11,7 @@ import { onKeys } from "./keys";
 import { Part } from "./part";
 import { Flame, Summary } from "./payload";
 import { SourcePane } from "./source";
+import { Sunburst } from "./sunburst";
 
 const row = 19;
 
@@ -44,8 +45,9 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
           <select value={show} onChange={(e) => refine({ show: e.currentTarget.value, of: from.names[from.frame[at]] })}>
             <option value="icicle">icicle</option>
             <option value="flame">flame graph</option>
-            <option value="inverted">icicle, inverted</option>
-            <option value="sandwich">sandwich of the chosen box</option>
+            <option value="sunburst">sunburst</option>
+            {!flame.before_us && <option value="inverted">icicle, inverted</option>}
+            {!flame.before_us && <option value="sandwich">sandwich of the chosen box</option>}
           </select>
         </label>
         <button onClick={() => picture(flame.title)}>Save PNG</button>
@@ -56,18 +58,26 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
       <p class="aside">{flame.aside}</p>
       <div class="beside">
         <div class="stack">
+          {show === "sunburst" && <Sunburst boxes={boxes} found={found.frames} whole={whole} chosen={at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />}
           {callers && <Boxed boxes={callers} upward found={matches(callers, find).frames} whole={whole} chosen={picked === callers ? at : -1} choose={(n) => (pick(callers), choose(n))} label="callers" />}
-          <Boxed boxes={boxes} upward={show === "flame"} found={found.frames} whole={whole} chosen={picked === callers ? -1 : at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />
+          {show !== "sunburst" && <Boxed boxes={boxes} upward={show === "flame"} found={found.frames} whole={whole} chosen={picked === callers ? -1 : at} choose={(n) => (pick(boxes), choose(n))} label={flame.title} />}
         </div>
         {source && summary.views.some((v) => v.id === "source") && <SourcePane file={source[1]} line={Number(source[2])} />}
       </div>
       <p class="chosen-box" role="status">
         <bdi>{from.names[from.frame[at]]}</bdi> <span class="aside">{place}</span>: total {milliseconds(from.total_us[at] / 1e3)} ({percent(from.total_us[at] / whole)})
         {show !== "inverted" && !(picked === callers) && `, self ${milliseconds(from.self_us[at] / 1e3)} (${percent(from.self_us[at] / whole)})`}{" "}
+        {from.before_us && ` · ${change(from.total_us[at], from.before_us[at])}`}{" "}
         {source && <a href={write({ view: "source", args: { file: source[1], line: source[2] } })}>source</a>}
       </p>
     </div>
   );
+}
+
+/** What a box took before, in words. */
+function change(now: number, before: number): string {
+  if (before === 0) return "new";
+  return `${now >= before ? "+" : "−"}${milliseconds(Math.abs(now - before) / 1e3)}: ${milliseconds(before / 1e3)} before`;
 }
 
 interface BoxedProps {
@@ -106,7 +116,7 @@ function Boxed({ boxes, upward, found, whole, chosen, choose, label }: BoxedProp
         if (x1 - x0 < 0.3) continue;
         const name = boxes.names[boxes.frame[n]];
         const dim = searching && !found[boxes.frame[n]];
-        g.fillStyle = dim ? c.raised : colourOf(name, c.dark);
+        g.fillStyle = dim ? c.raised : boxes.before_us ? changeColour(boxes.total_us[n], boxes.before_us[n], whole, c.dark) : colourOf(name, c.dark);
         g.fillRect(x0, at, Math.max(x1 - x0 - 0.6, 0.4), row - 1);
         g.fillStyle = dim ? c.dim : c.text;
         g.fillText(fitted(g, name, x1 - x0 - 6), x0 + 4, at + row / 2);
@@ -148,6 +158,7 @@ function Boxed({ boxes, upward, found, whole, chosen, choose, label }: BoxedProp
           <bdi>{boxes.names[boxes.frame[over.n]]}</bdi>
           <div class="aside">{boxes.places[boxes.frame[over.n]]}</div>
           total {milliseconds(boxes.total_us[over.n] / 1e3)}, {percent(boxes.total_us[over.n] / whole)}
+          {boxes.before_us && <div>{change(boxes.total_us[over.n], boxes.before_us[over.n])}</div>}
         </div>
       )}
     </div>
@@ -155,14 +166,14 @@ function Boxed({ boxes, upward, found, whole, chosen, choose, label }: BoxedProp
 }
 
 /** Nodes by depth, in order of their start. */
-function byDepth(f: Boxes): number[][] {
+export function byDepth(f: Boxes): number[][] {
   const rows: number[][] = [];
   for (let i = 0; i < f.frame.length; i++) (rows[f.depth[i]] ??= []).push(i);
   return rows;
 }
 
 /** The first of a row's boxes that ends behind an instant. */
-function firstAt(f: Boxes, list: number[], us: number): number {
+export function firstAt(f: Boxes, list: number[], us: number): number {
   let low = 0, high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -3,7 +3,7 @@
 import { Flame } from "./payload";
 
 /** Boxes that are drawn: a tree as it came, or one made here. */
-export type Boxes = Pick<Flame, "names" | "places" | "frame" | "parent" | "depth" | "start_us" | "total_us" | "self_us">;
+export type Boxes = Pick<Flame, "names" | "places" | "frame" | "parent" | "depth" | "start_us" | "total_us" | "self_us" | "before_us">;
 
 /** Which frames hold the text that is looked for, and how much time is in them, each moment counted once. */
 export function matches(f: Boxes, find: string): { frames: boolean[]; total: number } {

@@ -29,6 +29,7 @@ export const help: [string, string][] = [
   ["Enter", "tables: the row in full, with what it leads to; pictures: zoom into what is chosen"],
   ["Esc", "close, or zoom out"],
   ["arrows, s", "flame graphs: the box above, below, beside; its callers and callees"],
+  ["← →, Enter", "charts: the value before, the next; its place in the timeline"],
   ["W S, + −", "timeline: zoom in, out; also Ctrl and the wheel, or the wheel over the ruler"],
   ["A D, ← →", "timeline: pan; also drag, or Shift and the wheel"],
   [". and ,", "timeline: the next event of the row, the one before"],
@@ -36,5 +37,6 @@ export const help: [string, string][] = [
   ["l", "timeline: from a launch to its work on the device, and back"],
   ["n p", "timeline: the next match of the search, the one before"],
   ["m", "timeline: sums of the chosen event's stretch, or of what is in sight; also Shift and drag"],
+  ["x", "timeline: the critical path; { and } go along it"],
   ["0", "timeline: the whole"],
 ];

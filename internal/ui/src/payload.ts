@@ -20,6 +20,12 @@ export interface Action {
   line?: string;
 }
 
+export interface Answer {
+  document: WhatIf | null;
+  sentence: string;
+  chart: Chart;
+}
+
 export interface Argument {
   name?: string;
   value: string;
@@ -30,6 +36,12 @@ export interface Arrow {
   lane: number;
   start_us: number;
   us: number;
+}
+
+export interface Axis {
+  head: string;
+  unit: string;
+  log?: boolean;
 }
 
 export interface Card {
@@ -48,6 +60,16 @@ export interface Card {
   show: Link[];
 }
 
+export interface Chart {
+  title: string;
+  aside?: string;
+  kind: string;
+  x: Axis;
+  y: Axis;
+  rows: string[];
+  series: Series[];
+}
+
 export interface Column {
   head: string;
   unit: string;
@@ -62,6 +84,16 @@ export interface Confidence {
   level: string;
   why: string;
   saving?: Confidence;
+}
+
+export interface Critical {
+  kinds: string[];
+  lane: number[];
+  row: number[];
+  start_us: number[];
+  us: number[];
+  kind: number[];
+  total_us: number;
 }
 
 export interface Fix {
@@ -84,6 +116,7 @@ export interface Flame {
   total_us: number[];
   self_us: number[];
   small_us: number;
+  before_us?: number[];
 }
 
 export interface Found {
@@ -115,6 +148,42 @@ export interface Mark {
   us: number;
 }
 
+export interface Measured {
+  tolerance: number;
+  prices: MeasuredPrice[];
+  ops: MeasuredOp[];
+}
+
+export interface MeasuredFix {
+  fix: string;
+  us: number;
+}
+
+export interface MeasuredOp {
+  op: string;
+  shapes: string;
+  per_step: number;
+  recorded_us: number;
+  repeated_us?: number;
+  reproduced: boolean;
+  why?: string;
+  fixes: MeasuredFix[];
+}
+
+export interface MeasuredPrice {
+  fix: string;
+  saved_ms: number;
+  of_ms: number;
+  ops: number;
+}
+
+export interface Panels {
+  title: string;
+  aside?: string;
+  charts: Chart[];
+  tables: string[];
+}
+
 export interface Part {
   part: string;
   ms: number;
@@ -128,6 +197,18 @@ export interface Place {
   line: number;
 }
 
+export interface Run {
+  name: string;
+  title?: string;
+  begun_unix_ns?: number;
+  read: boolean;
+  verdict?: string;
+  bound?: string;
+  level?: string;
+  step_ms?: number;
+  problem?: string;
+}
+
 export interface Saving {
   low: number;
   mid: number;
@@ -136,6 +217,24 @@ export interface Saving {
   of: string;
   text: string;
   after?: string;
+}
+
+export interface Series {
+  name: string;
+  line?: boolean;
+  x: number[];
+  y: (number | null)[];
+  row?: number[];
+  width?: number[];
+  texts?: string[];
+  from_us?: number[];
+  to_us?: number[];
+}
+
+export interface SoFar {
+  steps: number;
+  step_ms?: number;
+  wait_ms?: number;
 }
 
 export interface Source {
@@ -175,7 +274,24 @@ export interface Summary {
   notes: string[];
   next: string[];
   views: View[];
+  so_far?: SoFar;
   command: string;
+  generation: number;
+  problem?: string;
+  runs?: Run[];
+  in_list?: boolean;
+}
+
+export interface Switch {
+  key: string;
+  text: string;
+  group: string;
+}
+
+export interface Switches {
+  basis: string;
+  note?: string;
+  switches: Switch[];
 }
 
 export interface Table {
@@ -207,6 +323,7 @@ export interface Timeline {
   lanes: Lane[];
   steps: Mark[];
   events: number;
+  path: boolean;
 }
 
 export interface Verdict {
@@ -222,6 +339,36 @@ export interface View {
   group: string;
   part: string;
   rows: number;
+  within?: string;
+}
+
+export interface WhatIf {
+  schema: string;
+  tool?: string;
+  question: string;
+  basis: string;
+  unit: string;
+  steps: number;
+  rank?: number;
+  ranks: number;
+  coverage: number;
+  before_ms: number;
+  after_ms: number;
+  saved_ms: number;
+  saved_share: number;
+  named_ms: number;
+  replay_error: number;
+  slack: number;
+  parts: WhatIfPart[];
+  notes: string[];
+  measured?: Measured;
+}
+
+export interface WhatIfPart {
+  part: string;
+  of?: string;
+  before_ms: number;
+  after_ms: number;
 }
 
 export interface Where {

@@ -14,18 +14,20 @@ const rowHeight = 24;
 /** Rows drawn beyond the edges, so that a fast scroll meets no blank. */
 const beyond = 30;
 
-export function TableView({ table, address, summary }: { table: Table; address: Address; summary: Summary }) {
+/** A table as a view, or within a view of pictures. */
+export function TableView({ table, address, summary, within }: { table: Table; address: Address; summary: Summary; within?: boolean }) {
   const { find = "", sort = "", group = "" } = address.args;
   const groups = useMemo(() => groupable(table), [table]);
   const base = useMemo(() => (group ? grouped(table, group) : table), [table, group]);
   const rows = useMemo(() => shown(base, find, sort), [base, find, sort]);
   const [said, say] = useState("");
   const name = table.name + ".csv";
+  const there = summary.views.some((v) => v.id === table.name && v.kind === "table");
   return (
-    <div class="view">
+    <div class={within ? "within" : "view"}>
       <header class="tools">
-        <h1>{table.title}</h1>
-        <Filter find={find} label="filter" />
+        {within ? <h2>{there ? <a href={write({ view: table.name, args: {} })}>{table.title}</a> : table.title}</h2> : <h1>{table.title}</h1>}
+        {!within && <Filter find={find} label="filter" />}
         {groups.length > 0 && (
           <label>
             group by{" "}
@@ -40,11 +42,11 @@ export function TableView({ table, address, summary }: { table: Table; address: 
         <button onClick={async () => say((await copy(csv(rows))) ? "copied" : "this browser does not let the page copy; save it instead")}>Copy CSV</button>
         <button onClick={() => save(name, "text/csv", csv(rows))}>Save CSV</button>
         <span class="aside" role="status">
-          {said || `${count(rows.order.length)}${rows.order.length < base.rows ? " of " + count(base.rows) : ""} rows`}
+          {said || `${count(rows.order.length)}${rows.order.length < base.rows ? " of " + count(base.rows) : ""} ${base.rows === 1 ? "row" : "rows"}`}
         </span>
       </header>
       {table.aside && <p class="aside">{table.aside}</p>}
-      <Grid table={base} rows={rows} sort={sort} summary={summary} />
+      <Grid table={base} rows={rows} sort={sort} summary={summary} height={within ? Math.min(rows.order.length + 3, 14) * rowHeight : 0} />
     </div>
   );
 }
@@ -61,7 +63,8 @@ function widths(columns: Column[], rows: number): string {
   return columns.map(of).join(" ");
 }
 
-function Grid({ table, rows, sort, summary }: { table: Table; rows: Shown; sort: string; summary: Summary }) {
+/** The rows; height is 0 where they fill what there is. */
+function Grid({ table, rows, sort, summary, height }: { table: Table; rows: Shown; sort: string; summary: Summary; height: number }) {
   const box = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState({ top: 0, height: 600 });
   const [chosen, choose] = useState(-1);
@@ -98,12 +101,12 @@ function Grid({ table, rows, sort, summary }: { table: Table; rows: Shown; sort:
   const top = Math.max(0, Math.min(window.top, rows.order.length * rowHeight - window.height));
   const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
   const last = Math.min(rows.order.length, Math.ceil((top + window.height) / rowHeight) + beyond);
-  const most = useMemo(() => rows.columns.map((c) => (c.bar ? c.values!.reduce<number>((m, v) => Math.max(m, v ?? 0), 0) : 0)), [rows]);
+  const most = useMemo(() => rows.columns.map((c) => (c.bar ? c.values!.reduce<number>((m, v) => Math.max(m, Math.abs(v ?? 0)), 0) : 0)), [rows]);
   const template = useMemo(() => ({ gridTemplateColumns: widths(rows.columns, table.rows) }), [rows.columns]);
   const drawn = rows.order.slice(first, last);
   return (
     <>
-      <div class="grid" ref={box} role="grid" aria-label={table.title} aria-rowcount={rows.order.length + 1} aria-colcount={rows.columns.length} tabIndex={0}
+      <div class="grid" ref={box} style={height ? { height: `${height}px`, flex: "none" } : undefined} role="grid" aria-label={table.title} aria-rowcount={rows.order.length + 1} aria-colcount={rows.columns.length} tabIndex={0}
         aria-activedescendant={chosen >= first && chosen < last ? "row" + chosen : undefined} onKeyDown={keys} data-first={first}>
         <div class="cells" style={template} role="presentation">
           <Heads columns={rows.columns} table={table} sort={sort} />
@@ -152,7 +155,7 @@ function Row(props: { columns: Column[]; row: number; index: number; most: numbe
         if (isText(c)) return <span role="gridcell" class={c.unit === "place" ? "tail" : ""} title={text}><bdi>{text}</bdi></span>;
         return (
           <span role="gridcell" class="right">
-            {c.bar && most[i] > 0 && <i style={{ width: `${(Math.max(c.values![row] ?? 0, 0) / most[i]) * 100}%` }} />}
+            {c.bar && most[i] > 0 && <i style={{ width: `${(Math.abs(c.values![row] ?? 0) / most[i]) * 100}%` }} />}
             <b>{text}</b>
           </span>
         );

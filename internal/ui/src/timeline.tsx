@@ -8,9 +8,10 @@ import { Filter } from "./filter";
 import { picture } from "./flame";
 import { milliseconds, percent } from "./format";
 import { onKeys } from "./keys";
-import { Found, Summary, Timeline } from "./payload";
+import { usePart } from "./part";
+import { Critical, Found, Summary, Timeline } from "./payload";
 import { Sums, sumsOf } from "./sums";
-import { Box, boxAt, drawChosen, drawLanes, drawRuler, drawTile, gap, gutter, neighbour, Range, row, ruler } from "./timelinedraw";
+import { Box, boxAt, drawChosen, drawLanes, drawPath, drawRuler, drawTile, gap, gutter, neighbour, Range, row, ruler } from "./timelinedraw";
 import { Tiles } from "./tiles";
 
 export function TimelineView({ timeline, address, summary }: { timeline: Timeline; address: Address; summary: Summary }) {
@@ -23,6 +24,8 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
   const [selected, select] = useState<Range | null>(null);
   const [found, setFound] = useState<Found | null>(null);
   const [, redraw] = useState(0);
+  const withPath = address.args.path === "1" && timeline.path;
+  const path = usePart<Critical>(withPath ? "path" : "timeline").value;
   const frame = useRef(0);
   const tiles = useMemo(() => new Tiles(timeline, () => redraw((n) => n + 1)), [timeline]);
   const tops = useMemo(() => {
@@ -98,6 +101,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
       g.fillStyle = c.dark ? "#ffffff22" : "#00000018";
       g.fillRect(x(selected.from), ruler, x(selected.to) - x(selected.from), h);
     }
+    if (withPath && path?.kinds) drawPath(g, path, range, { x, top, tops, c }, width, h);
     if (chosen) drawChosen(g, chosen, { x, top, tops, c });
     drawLanes(g, timeline, tops, top, width, h, c);
     drawRuler(g, timeline, range, x, width, c);
@@ -139,7 +143,18 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
     choose(box);
     go(box);
   };
+  const togglePath = () => refine({ path: withPath ? "" : "1" });
+  const toPath = (by: number) => {
+    if (!path?.kinds) return;
+    const now = chosen ? chosen.start : range.from;
+    const i = by > 0 ? path.start_us.findIndex((us) => us > now + 1e-4) : path.start_us.findLastIndex((us) => us < now - 1e-4);
+    if (i < 0) return;
+    const box = { lane: path.lane[i], row: path.row[i], start: path.start_us[i], us: path.us[i], name: `critical path: ${path.kinds[path.kind[i]]}`, count: 1, busy: path.us[i] };
+    choose(box);
+    go(box);
+  };
   const keys = onKeys({
+    x: () => timeline.path && togglePath(), "}": () => toPath(1), "{": () => toPath(-1),
     w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => pan(-0.15), d: () => pan(0.15), ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15),
     "+": () => zoom(0.7), "-": () => zoom(1 / 0.7), ArrowUp: () => setTop(Math.max(0, top - 3 * row)), ArrowDown: () => setTop(Math.min(height - 60, top + 3 * row)),
     ".": () => step(1), ",": () => step(-1), n: () => match(1), p: () => match(-1), f: () => chosen && go(chosen), Enter: () => chosen && go(chosen),
@@ -157,10 +172,16 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
         <h1>Timeline</h1>
         <Filter find={find} label="search" />
         <button onClick={() => show(0, timeline.span_us)}>Whole</button>
+        {timeline.path && (
+          <label>
+            <input type="checkbox" checked={withPath} onChange={togglePath} /> critical path
+          </label>
+        )}
         <button onClick={() => picture("timeline")}>Save PNG</button>
         <span class="aside" role="status">
           {milliseconds(span / 1e3)} of {milliseconds(timeline.span_us / 1e3)}
           {found && `; ${found.count.toLocaleString("en")} match, ${milliseconds(found.total_us / 1e3)} (n, p: the next, the one before)`}
+          {withPath && path?.kinds && ` · critical path ${milliseconds(path.total_us / 1e3)}`}
           {drawn.waiting && " · reading …"}
         </span>
       </header>
@@ -170,7 +191,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
         {tiles.problem && ` Something is missing: ${tiles.problem}.`}
       </p>
       <div class="drawing">
-        <canvas ref={canvas} tabIndex={0} role="application" data-from={range.from} data-to={range.to} data-boxes={drawn.parts.length} data-waiting={drawn.waiting}
+        <canvas ref={canvas} tabIndex={0} role="application" data-from={range.from} data-to={range.to} data-boxes={drawn.parts.length} data-waiting={drawn.waiting} data-path={withPath && path?.kinds ? path.lane.length : 0}
           aria-label="timeline: W and S zoom, A and D pan, full stop and comma choose the next event and the one before, f shows it" onKeyDown={keys} onWheel={wheel}
           onMouseDown={(e) => (drag.current = { x: e.clientX, y: e.clientY, range, top, selects: e.shiftKey, moved: false })}
           onMouseMove={(e) => {

@@ -2,7 +2,7 @@
 
 import { colourOf, Colours, fitted } from "./canvas";
 import { milliseconds } from "./format";
-import { Timeline } from "./payload";
+import { Critical, Timeline } from "./payload";
 import { Held } from "./tiles";
 
 export const row = 16;
@@ -79,6 +79,36 @@ export function drawChosen(g: CanvasRenderingContext2D, b: Box, p: Plot) {
   g.bezierCurveTo(p.x(b.start), (y(b.lane, b.row) + to) / 2, x, (y(b.lane, b.row) + to) / 2, x, to);
   g.stroke();
   g.strokeRect(x, to - row / 2, Math.max(p.x(b.other.start_us + b.other.us) - x, 2), row - 2);
+}
+
+/** The critical path: its spans framed, and a line from each to the next. */
+export function drawPath(g: CanvasRenderingContext2D, path: Critical, range: Range, p: Plot, width: number, h: number) {
+  const colour = p.c.dark ? "#f0a35e" : "#b34700";
+  g.save();
+  g.beginPath();
+  g.rect(gutter - 4, ruler, width, h);
+  g.clip();
+  g.strokeStyle = g.fillStyle = colour;
+  const y = (i: number) => ruler + p.tops[path.lane[i]] + path.row[i] * row - p.top;
+  let last = -1;
+  for (let i = 0; i < path.lane.length; i++) {
+    const end = path.start_us[i] + path.us[i];
+    if (end < range.from) (last = i);
+    if (end < range.from || path.start_us[i] > range.to) continue;
+    const x0 = p.x(path.start_us[i]), x1 = Math.max(p.x(end), x0 + 1);
+    g.lineWidth = 2;
+    if (x1 - x0 > 3) g.strokeRect(x0 + 1, y(i), x1 - x0 - 2, row - 2);
+    else g.fillRect(x0, y(i), x1 - x0, row - 2);
+    if (last >= 0 && y(last) !== y(i)) {
+      g.lineWidth = 1;
+      g.beginPath();
+      g.moveTo(x0, y(last) + row / 2);
+      g.lineTo(x0, y(i) + row / 2);
+      g.stroke();
+    }
+    last = i;
+  }
+  g.restore();
 }
 
 export function drawLanes(g: CanvasRenderingContext2D, t: Timeline, tops: number[], top: number, width: number, h: number, c: Colours) {
