@@ -7,6 +7,9 @@ import (
 	"bottleneck/bench/timed"
 )
 
+// What a run may take on a quiet machine, in seconds: shorter ones are mostly start-up, longer ones keep the bench from ending overnight.
+const shortest, longest = 10.0, 40.0
+
 // each makes every program's copies and, to check, runs its original once; one that fails is reported and the others still run.
 func (b *bench) each(ctx context.Context, programs []program, pins []pin) error {
 	failed := 0
@@ -42,5 +45,9 @@ func (b *bench) one(ctx context.Context, p *program, pins []pin) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("%w after %.1f s of CPU: %s; %s", err, took.CPU, timed.LastLines(took.Stderr, 3), timed.LastLines(took.Stdout, 1))
 	}
-	return fmt.Sprintf("%.1f s, CPU %.1f s", took.Wall, took.CPU), nil
+	said := fmt.Sprintf("%.1f s, CPU %.1f s", took.Wall, took.CPU)
+	if took.Wall < shortest || took.Wall > longest {
+		said += fmt.Sprintf(": not within %.0f to %.0f s", shortest, longest)
+	}
+	return said, nil
 }

@@ -70,7 +70,7 @@ func judge(p *program, m *measured) judgement {
 			j.verdict = healthy
 		}
 	} else {
-		j.change, j.saved = best, paired.Difference(plain, m.Sides[best])
+		j.change, j.saved = best, m.saved(best)
 		j.verdict = j.verdictOf()
 		most = j.saved
 	}
@@ -81,17 +81,22 @@ func judge(p *program, m *measured) judgement {
 	return j
 }
 
+// saved is what a change saves in the rounds that ran it, which are the first ones.
+func (m *measured) saved(change string) paired.Interval {
+	times := m.Sides[change]
+	return paired.Difference(m.Sides[plainSide][:len(times)], times)
+}
+
 // best is the change that saves most of those that a filter lets through: with an earlier saving, only one whose whole interval is above it by
 // a share of the run that counts.
 func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 	name, most := "", math.Inf(-1)
 	for i := range j.p.Changes {
 		ch := &j.p.Changes[i]
-		times := j.m.Sides[ch.Name]
-		if len(times) == 0 || !of(ch) {
+		if len(j.m.Sides[ch.Name]) == 0 || !of(ch) {
 			continue
 		}
-		saved := paired.Difference(j.m.Sides[plainSide], times)
+		saved := j.m.saved(ch.Name)
 		if !math.IsNaN(than.Mid) && saved.Low-than.High <= larger*j.plain {
 			continue
 		}
@@ -99,7 +104,7 @@ func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 			name, most = ch.Name, saved.Mid
 		}
 	}
-	if name != "" && j.verdict == healthy && paired.Difference(j.m.Sides[plainSide], j.m.Sides[name]).Low <= larger*j.plain {
+	if name != "" && j.verdict == healthy && j.m.saved(name).Low <= larger*j.plain {
 		return ""
 	}
 	return name

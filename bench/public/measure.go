@@ -100,15 +100,20 @@ func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
 	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
 }
 
-// sides are the names of what a round runs: what the first report proposes, or every candidate where it proposes nothing.
-func (c *copies) sides(first *said) []string {
+// scouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
+const scouts = 3
+
+// sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; in every round where it
+// proposes nothing.
+func (c *copies) sides(first *said, round int) []string {
 	sides := []string{plainSide, toolSide}
 	if c.again {
 		sides = append(sides, againSide)
 	}
 	for i := range c.p.Changes {
 		ch := &c.p.Changes[i]
-		if c.all || first.Cause == "" && ch.Candidate || first.Cause != "" && ch.proposes(first.Cause, first.Sub) {
+		proposed := first.Cause != "" && ch.proposes(first.Cause, first.Sub)
+		if c.all || proposed || ch.Candidate && (first.Cause == "" || round < scouts) {
 			sides = append(sides, ch.Name)
 		}
 	}
@@ -125,7 +130,7 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 	} else if _, err := c.underTool(ctx, &chosen); err != nil {
 		return err
 	}
-	sides := c.sides(&chosen)
+	sides := c.sides(&chosen, n)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said

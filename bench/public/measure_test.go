@@ -92,7 +92,7 @@ func (s *small) logged() string {
 func TestRoundsTakeTurns(t *testing.T) {
 	s := newSmall(t)
 	m := s.measured(t.Context())
-	if got, want := s.logged(), "tool plain plain tool plain fewer fewer tool plain plain"; got != want || m.Failed != "" {
+	if got, want := s.logged(), "tool plain plain tool plain fewer other other fewer tool plain plain"; got != want || m.Failed != "" {
 		t.Errorf("ran %q (%s), want %q", got, m.Failed, want)
 	}
 	for _, side := range []string{plainSide, toolSide, "fewer"} {
@@ -131,9 +131,15 @@ func TestResumeGoesOn(t *testing.T) {
 	if m := s.measured(t.Context()); m.rounds() != 3 {
 		t.Errorf("%d rounds, want 3", m.rounds())
 	}
-	if got := s.logged(); len(strings.Fields(got)) != 4 { // one run under the tool is two lines
-		t.Errorf("ran %q, want one round", got)
+	if got, want := s.logged(), "tool plain fewer other plain"; got != want {
+		t.Errorf("ran %q, want one round: %q", got, want)
 	}
+	s.pairs = 4
+	if m := s.measured(t.Context()); len(m.Sides["fewer"]) != 4 || len(m.Sides["other"]) != scouts {
+		t.Errorf("sides %v, want that the candidate ran in %d rounds", m.Sides, scouts)
+	}
+	s.logged()
+	s.pairs = 3
 	s.p.Command = []string{"main.sh", "changed"}
 	if m := s.measured(t.Context()); m.rounds() != 3 || !strings.HasPrefix(s.logged(), "tool changed") {
 		t.Error("another recipe was taken for the old one")

@@ -18,7 +18,7 @@ type results struct {
 // measured is what one program gave. Every round has one run of each side.
 type measured struct {
 	Recipe string               `json:"recipe"` // hash of how it is run and changed
-	Sides  map[string][]float64 `json:"sides"`  // seconds of wall clock of each whole round, by side
+	Sides  map[string][]float64 `json:"sides"`  // seconds of wall clock of each whole round, by side; scouts' of the first rounds only
 	Said   []said               `json:"said"`   // the report of each round's run under the tool
 	Loads  []float64            `json:"loads"`  // the machine's load before each round
 	Failed string               `json:"failed"` // why it is not measured

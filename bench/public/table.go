@@ -34,7 +34,7 @@ func (j *judgement) write(w io.Writer) {
 		fmt.Fprintf(w, "%-5s %-26s the original again takes %s of itself\n", "", "", ratio(j.noise))
 	}
 	if j.larger != "" {
-		fmt.Fprintf(w, "%-5s %-26s larger: %s saves %s s\n", "", "", j.larger, seconds(paired.Difference(j.m.Sides[plainSide], j.m.Sides[j.larger])))
+		fmt.Fprintf(w, "%-5s %-26s larger: %s saves %s s\n", "", "", j.larger, seconds(j.m.saved(j.larger)))
 	}
 }
 

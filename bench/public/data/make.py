@@ -86,7 +86,7 @@ def tokens(out: Path, train: int = 1000000, test: int = 100000, known: int = 65)
     out.mkdir(parents=True, exist_ok=True)
     for name, count in (("train", train), ("val", test)):
         RANDOM.integers(0, known, count, np.uint16).tofile(out / f"{name}.bin")
-    letters = {i: chr(32 + i) for i in range(known)}
+    letters = {i: "\n" if i == 0 else chr(31 + i) for i in range(known)}
     (out / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": known, "itos": letters, "stoi": {v: k for k, v in letters.items()}}))
 
 
