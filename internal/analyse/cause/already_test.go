@@ -81,7 +81,7 @@ func TestCachesAreNotAdvisedAgain(t *testing.T) {
 		advice string
 	}{
 		"made":        {[]testkit.Act{testkit.Python(300, module, loop(40), trace), testkit.Python(700, module, loop(40), makes)}, "warmup.fix-compile"},
-		"from caches": {[]testkit.Act{testkit.Python(900, module, loop(40), trace), testkit.Python(100, module, loop(40), looks)}, "warmup.fix-compile-cached"},
+		"from caches": {[]testkit.Act{testkit.Python(980, module, loop(40), trace), testkit.Python(20, module, loop(40), looks)}, "warmup.fix-compile-cached"},
 	} {
 		p := testkit.NewProgram()
 		for i := range c.acts {

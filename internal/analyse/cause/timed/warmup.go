@@ -89,24 +89,22 @@ func compilesFirst(c *facts.Facts, f *finding.Draft, begin model.Time, first, la
 	}
 }
 
-// cachesCode says that compiled code is taken from torch.compile's caches: of the samples of compiling some look it up, and few make it.
+// cachesCode says that no code is made: it is taken from torch.compile's caches, or the backend makes none. Of the samples of compiling few make
+// it, then; the others trace the program and import the compiler.
 func cachesCode(c *facts.Facts) bool {
 	sm := &c.P.Samples
 	compiling := c.Compiling()
-	all, makes, looks := 0, 0, 0
+	all, makes := 0, 0
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
 		if int(sm.Thread[i]) != c.B.Thread || !facts.Inside(compiling, sm.Time[i]) {
 			continue
 		}
 		all++
-		switch {
-		case c.Passes(sm.Stack[i], "/torch/_inductor/compile_fx.py", "codegen_and_compile", false):
+		if c.Passes(sm.Stack[i], "/torch/_inductor/compile_fx.py", "codegen_and_compile", false) || c.Passes(sm.Stack[i], "/torch/_inductor/graph.py", "compile_to", false) {
 			makes++
-		case c.Passes(sm.Stack[i], "cache.py", "load", false):
-			looks++
 		}
 	}
-	return all >= facts.MinSamples && looks > 0 && float64(makes) < price.CachedMakes*float64(all)
+	return all >= facts.MinSamples && float64(makes) < price.CachedMakes*float64(all)
 }
 
 // compiledAt is the user's line from which most of what is compiled was called, as samples of compiling tell; where there are too few
