@@ -91,6 +91,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
+	res.Findings = append(res.Findings, otherKinds(c)...)
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, l.left[analyse.PartOps]+l.left[analyse.PartGPUCompute]); ok {
 		res.Findings = append(res.Findings, f)
