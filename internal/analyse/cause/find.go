@@ -32,6 +32,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindChores},
 		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
 		{finding.Launch, launch.FindRecurrent},
+		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},

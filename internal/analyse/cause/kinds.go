@@ -20,6 +20,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindChores},
 		{finding.Launch, launch.FindRecurrent},
+		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Precision, memory.FindFormat},
