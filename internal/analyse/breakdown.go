@@ -123,12 +123,28 @@ func (b *Breakdown) Mean() float64 {
 // exact spans (data wait, GC, compile, I/O), samples of the driving thread, and traced steps with the tracing cost taken
 // out where samples are too few. A nil process gives an empty account.
 func StepBreakdown(s *model.Session, p *model.Process) *Breakdown {
-	b := &Breakdown{}
 	if p == nil {
-		return b
+		return &Breakdown{}
 	}
-	b.Process = p
-	chooseWindows(b, p)
+	b := &Breakdown{Process: p}
+	if kind, ok := MainKind(p); ok {
+		chooseWindows(b, p, kind)
+	} else {
+		wholeRun(b, p)
+	}
+	return b.account(s)
+}
+
+// KindBreakdown accounts for the steps of one kind of process p.
+func KindBreakdown(s *model.Session, p *model.Process, kind model.Str) *Breakdown {
+	b := &Breakdown{Process: p}
+	chooseWindows(b, p, kind)
+	return b.account(s)
+}
+
+// account fills the parts of chosen windows.
+func (b *Breakdown) account(s *model.Session) *Breakdown {
+	p := b.Process
 	if len(b.Windows) == 0 {
 		return b
 	}

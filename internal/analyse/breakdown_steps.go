@@ -80,14 +80,9 @@ func MainKind(p *model.Process) (kind model.Str, ok bool) {
 	return kind, ok
 }
 
-// chooseWindows sets what is accounted: the baseline steps of the main kind; where there are none its traced steps, then
-// its warm-up steps; the whole life of the process where it has no steps at all.
-func chooseWindows(b *Breakdown, p *model.Process) {
-	kind, ok := MainKind(p)
-	if !ok {
-		wholeRun(b, p)
-		return
-	}
+// chooseWindows sets what is accounted: the baseline steps of a kind; where there are none its traced steps, then its warm-up steps; the whole
+// life of the process where none of these is there.
+func chooseWindows(b *Breakdown, p *model.Process, kind model.Str) {
 	b.Kind, b.PerStep = kind, true
 	for _, phase := range []model.PhaseKind{model.PhaseBaseline, model.PhaseTrace, model.PhaseDetail, model.PhaseWarmup, model.PhaseEdge} {
 		if b.Windows = stepWindows(b, p, kind, phase); len(b.Windows) > 0 {

@@ -46,11 +46,22 @@ func (c *comparison) parts(t *timed) []item {
 func (c *comparison) accountScale(t *timed) float64 {
 	switch {
 	case t.Report.Account.Unit == "step":
-		return t.perStep
+		return t.perStep * typical(t.Report)
 	case c.per == perRun:
 		return t.perRun
 	}
 	return 0
+}
+
+// typical turns the accounted step, the mean of uneven ones, into the median one, which is what is compared.
+func typical(r *report.Report) float64 {
+	if len(r.Steps) == 0 || r.Steps[0].Baseline == nil || r.Account.TotalMs <= 0 || r.Account.Kind != "" && r.Account.Kind != r.Steps[0].Kind {
+		return 1
+	}
+	if median := r.Steps[0].Baseline.MedianMs; median > 0 && median < r.Account.TotalMs {
+		return median / r.Account.TotalMs
+	}
+	return 1
 }
 
 // lines are the user's lines by samples, or as a line profiler timed them.

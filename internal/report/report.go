@@ -178,7 +178,8 @@ type Part struct {
 
 // Account says what the breakdown describes and rests on.
 type Account struct {
-	Unit    string   `json:"unit"` // "step" or "run"
+	Unit    string   `json:"unit"`           // "step" or "run"
+	Kind    string   `json:"kind,omitempty"` // of the accounted steps, where there are several kinds
 	TotalMs float64  `json:"total_ms"`
 	Process string   `json:"process"`
 	Rank    *int     `json:"rank,omitempty"`

@@ -211,6 +211,8 @@ func (p *printer) breakdown() {
 	what := "Where the step goes"
 	if a.Unit != "step" {
 		what = "Where the run goes"
+	} else if a.Kind != "" {
+		what = "Where the " + a.Kind + " step goes"
 	}
 	p.heading(what, fmt.Sprintf("%s, %s; %s", units.Milliseconds(a.TotalMs), a.Process, a.Basis))
 	for _, part := range p.r.Breakdown {

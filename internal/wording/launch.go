@@ -7,6 +7,7 @@ var launchTexts = table{
 	"launch.title-spread":    "{share} is spent calling tiny operators, spread over many lines",
 	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
 	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
+	"launch.title-batch":     "{share} of {each} is spent computing for {items item} at a time",
 	"launch.title-recurrent": "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
 	"launch.count":           "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
 	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
@@ -24,6 +25,12 @@ var launchTexts = table{
 		"but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
 		"each element. The layer takes the cell's weights and goes over the elements itself.",
+	"launch.batch": "{own} an item; the {kind} steps of this run take {other} an item in batches of {others}, whatever they do " +
+		"beside the forward pass included",
+	"launch.fix-batch": "Hand over more at once: a larger batch_size for this loader, or slices of many items in this loop. What follows " +
+		"(metrics, .item()) then runs once per batch, too.",
+	"launch.caveat-batch": "Inputs of different sizes must be padded or sorted by size to share a batch, and larger batches take more memory. " +
+		"A metric that is an average over batches must weigh them.",
 	"launch.fix-recurrent": "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the " +
 		"elements itself. What follows it can take all of its outputs at once, too.",
 	"launch.fix-call": "Give one call more to do (a larger batch, several requests together), or let torch.compile " +

@@ -32,6 +32,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindChores},
 		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
 		{finding.Launch, launch.FindRecurrent},
+		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
@@ -93,6 +94,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 			res.Largest = max(res.Largest, saved)
 		}
 	}
+	res.Findings = append(res.Findings, otherKinds(c)...)
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, l.left[analyse.PartOps]+l.left[analyse.PartGPUCompute]); ok {
 		notAgain(c, &f)

@@ -2,6 +2,7 @@
 
 export interface Account {
   unit: string;
+  kind?: string;
   total_ms: number;
   process: string;
   rank?: number;

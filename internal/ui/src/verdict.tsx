@@ -47,7 +47,7 @@ function Step({ summary }: { summary: Summary }) {
   return (
     <section aria-labelledby="where">
       <h2 id="where">
-        Where the {a.unit} goes{" "}
+        Where the {a.kind ? `${a.kind} ${a.unit}` : a.unit} goes{" "}
         <span class="aside">
           {milliseconds(a.total_ms)}, {a.process}; {a.basis}
         </span>

@@ -20,6 +20,7 @@ type Facts struct {
 	Steady float64 // ns from the end of the warm-up to the last step's end
 	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
 
+	kinds   int // of steps that the process has
 	Workers []*WorkerView
 	Drivers map[FuncKey]bool
 	Calling map[model.FrameID]bool // lines of a run without steps that call one small operator after another
@@ -46,6 +47,7 @@ func NewFacts(s *model.Session, b *analyse.Breakdown) *Facts {
 	if !b.PerStep {
 		c.Steps, c.Steady = 1, b.Total
 	}
+	c.kinds = len(analyse.KindsOfSteps(b.Process))
 	c.Drivers = c.findDrivers()
 	c.Calling = c.findCalling()
 	c.Workers = c.findWorkers()
@@ -91,8 +93,14 @@ func (c *Facts) Unit() string {
 	return "run"
 }
 
-// Said is the same as a fact, which {each} and {unit} of a text want.
-func (c *Facts) Said() wording.Fact { return wording.Named("unit", c.Unit()) }
+// Said is the same as a fact, which {each} and {unit} of a text want; where the process has steps of several kinds it says which.
+func (c *Facts) Said() wording.Fact {
+	unit := c.Unit()
+	if kind := c.Text(c.B.Kind); c.B.PerStep && kind != "" && c.kinds > 1 {
+		unit = kind + " " + unit
+	}
+	return wording.Named("unit", unit)
+}
 
 // Text gives an interned string.
 func (c *Facts) Text(id model.Str) string { return c.S.Strings.Text(id) }

@@ -70,6 +70,8 @@ const (
 	ReplayFaithful = 0.2  // guess: the same to price findings on traces
 
 	LaunchShare    = 0.10 // guess: of the step
+	BatchLarger    = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
+	BatchSlower    = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
 	LaunchEven     = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
 	LaunchMost     = 0.5  // guess: of all calling, from which one place stands out all the same
 	LaunchFaint    = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators

@@ -82,6 +82,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "one call per kind of operator is left, and the lists of parameters",
 		}}
+	// ForwardAlone is what of a training step's time for an item stays where only the forward pass is computed, in batches as large.
+	ForwardAlone = Row{ID: "launch/batch", Range: Range{0.33, 0.5, 1}, Unit: "share of an item's time in larger batches",
+		Of: "computing in small batches",
+		Origin: Origin{Kind: Guess,
+			On: "a backward pass computes about twice what the forward pass does, and losses and optimizers come on top",
+		}}
 	// CallsSpread is of calls that only fusing or larger batches end.
 	CallsSpread = Row{ID: "launch/spread", Range: Range{0.2, 0.5, 0.9}, Unit: share,
 		Of: "small operators and the interpreter around them, ns per step",

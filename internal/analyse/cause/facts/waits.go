@@ -1,0 +1,39 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/model"
+)
+
+// Waits are the accounted thread's waits for data, sorted and disjoint.
+func (c *Facts) Waits() []analyse.Interval {
+	var out []analyse.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanDataWait && sp.Thread == c.B.Thread && sp.End > sp.Start {
+			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	return Merged(out)
+}
+
+// Overlap is how much of a stretch sorted and disjoint intervals cover, in ns.
+func Overlap(list []analyse.Interval, from, to model.Time) float64 {
+	t := 0.0
+	for i := firstAfter(list, from); i < len(list) && list[i].Start < to; i++ {
+		t += max(float64(min(list[i].End, to)-max(list[i].Start, from)), 0)
+	}
+	return t
+}
+
+// firstAfter is the index of the first interval that ends after an instant.
+func firstAfter(list []analyse.Interval, t model.Time) int {
+	low, high := 0, len(list)
+	for low < high {
+		if mid := (low + high) / 2; list[mid].End <= t {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}

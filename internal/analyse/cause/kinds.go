@@ -1,0 +1,65 @@
+package cause
+
+import (
+	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/input"
+	"bottleneck/internal/analyse/cause/launch"
+	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/python"
+	"bottleneck/internal/analyse/cause/traced"
+)
+
+// rulesOfSteps are the rules that explain the time inside steps by what the program does there. What holds for the whole run (start-up, the
+// machine, what lies between steps) is told once.
+func rulesOfSteps() []rule[*facts.Facts] {
+	return []rule[*facts.Facts]{
+		{finding.Input, input.FindInput},
+		{finding.Sync, traced.FindSync},
+		{finding.GIL, python.FindGIL},
+		{finding.Python, python.FindChores},
+		{finding.Launch, launch.FindRecurrent},
+		{finding.Launch, launch.FindBatch},
+		{finding.Launch, launch.FindLaunch},
+		{finding.Python, python.FindPython},
+		{finding.Precision, memory.FindFormat},
+		{finding.MemoryBound, memory.FindMemoryBound},
+	}
+}
+
+// leastSteps is the number of steps of a kind from which they are looked at apart.
+const leastSteps = 8
+
+// otherKinds are the findings in the steps of other kinds than the accounted one, such as a validation beside a training: each kind has an
+// account of its own, and its findings are priced over the run.
+func otherKinds(c *facts.Facts) []finding.Finding {
+	if !c.B.PerStep || c.Wall <= 0 {
+		return nil
+	}
+	var out []finding.Finding
+	for _, k := range analyse.KindsOfSteps(c.P) {
+		if k.Kind == c.B.Kind || k.Steps < leastSteps || k.Time < 2*finding.Floor*c.Wall {
+			continue
+		}
+		b := analyse.KindBreakdown(c.S, c.P, k.Kind)
+		if !b.PerStep {
+			continue
+		}
+		own := facts.NewFacts(c.S, b)
+		l := newBook(b)
+		run(rulesOfSteps(), own, l, func(d *finding.Draft) {
+			f := d.Finding
+			f.Booked = d.Claim.Parts
+			own.AtUser(&f)
+			certain(own, &f)
+			l.settle(&f)
+			f.OfRun, f.Share = true, f.Share*k.Time/c.Wall
+			f.Booked, f.Ask, f.Step = nil, nil, finding.Range{}
+			if facts.SavedShare(c, &f) >= finding.Floor && !f.Healthy {
+				out = append(out, f)
+			}
+		})
+	}
+	return out
+}
