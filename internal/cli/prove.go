@@ -139,8 +139,11 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 	if err != nil {
 		return nil, err
 	}
-	p := t.document()
-	p.InTurns = report.DiffTurns{Pairs: len(outcome.Pairs), Level: 0.01, Stopped: outcome.Stopped, Failed: r.failures(outcome.Failures)}
+	p, level := t.document(), 0.0
+	if run != nil {
+		level = run.InTurns.Level
+	}
+	p.InTurns = report.DiffTurns{Pairs: len(outcome.Pairs), Level: level, Stopped: outcome.Stopped, Failed: r.failures(outcome.Failures)}
 	if run == nil {
 		if len(outcome.Failures) > 0 && outcome.Failures[0].Side == turns.After {
 			p.Verdict, p.Outputs = report.ProofFails, report.OutputsDiffer
@@ -173,7 +176,7 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 // judge compares the pairs so far, per step where both sides have steps, and per run.
 func (o *proveOptions) judge(r *repeater, pairs [][2]ranOnce) (step, run *report.Diff, err error) {
 	sides := r.sides(pairs)
-	opt := compare.Options{Anyway: true, Version: Version(), InTurns: true}
+	opt := compare.Options{Anyway: true, Version: Version(), InTurns: true, Proof: true}
 	if step, err = compare.Diff(sides[0], sides[1], opt); err != nil {
 		return nil, nil, err
 	}

@@ -31,8 +31,8 @@ type runOptions struct {
 	maxBytes            int64
 	classic             bool
 	onTraceReady        string
-	prove           bool
-	proveBudget     time.Duration
+	prove               bool
+	proveBudget         time.Duration
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }
