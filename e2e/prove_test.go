@@ -31,7 +31,8 @@ func repository(t *testing.T, folder, path, name string, sizes []string) {
 	}
 }
 
-// TestProveZoo: run, prove, apply the patch, run, diff, gate. How much is saved is not judged here, since other programs run beside the tests:
+// TestProveZoo: run, prove, apply the patch, run, diff, gate. How much is saved is not judged here, since other programs run beside the
+// tests:
 // make zoo does. What is: the change is the one that the finding proposes, nothing of the user's is touched, both sides print the same.
 func TestProveZoo(t *testing.T) {
 	for _, generation := range generations(t) {

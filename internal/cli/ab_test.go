@@ -45,7 +45,8 @@ time.sleep(float(sys.argv[1]))
 print("done")
 `
 
-// TestABDecides compares a program that sleeps with one that sleeps far longer: it is decided after the fewest pairs, and the sessions can be
+// TestABDecides compares a program that sleeps with one that sleeps far longer: it is decided after the fewest pairs, and the sessions
+// can be
 // read by diff.
 func TestABDecides(t *testing.T) {
 	b := newBench(t)

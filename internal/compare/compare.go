@@ -13,7 +13,8 @@ type Options struct {
 	Per     string // one of Units; "" = per step where both have steps, else per run
 	Anyway  bool   // also where the sides are of two workloads
 	Version string // of bottleneck
-	// InTurns says that the nth runs of both sides were made one after the other: their differences are judged, by a test that may be looked
+	// InTurns says that the nth runs of both sides were made one after the other: their differences are judged, by a test that may be
+	// looked
 	// at after every pair.
 	InTurns bool
 	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99.
