@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestABFindsRevision plants a regression in a git repository that holds a copy of a training script: one pair of runs names its line, since
+// TestABFindsRevision plants a regression in a git repository that holds a copy of a training script: one pair of runs names its line,
+// since
 // what is counted needs no more, and the repository stays as it is.
 func TestABFindsRevision(t *testing.T) {
 	testkit.Wide(t, true)

@@ -21,17 +21,17 @@ var provable = []struct {
 	{"python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150"}, true},
 }
 
-// repository makes a git repository with a zoo program as train.py.
-func repository(t *testing.T, folder, path, name string, sizes []string) {
+// repository makes a git repository with a program as train.py.
+func repository(t *testing.T, folder, path, text string) {
 	t.Helper()
-	text := strings.NewReplacer(sizes...).Replace(read(t, filepath.Join(root(t), "testdata", "zoo", name, "slow.py")))
 	write(t, filepath.Join(folder, "train.py"), text)
 	if status, out := execute(t, folder, path, "git init -q . && git add train.py && git -c user.name=n -c user.email=e commit -qm before"); status != 0 {
 		t.Skipf("git: %s", out)
 	}
 }
 
-// TestProveZoo: run, prove, apply the patch, run, diff, gate. How much is saved is not judged here, since other programs run beside the tests:
+// TestProveZoo: run, prove, apply the patch, run, diff, gate. How much is saved is not judged here, since other programs run beside the
+// tests:
 // make zoo does. What is: the change is the one that the finding proposes, nothing of the user's is touched, both sides print the same.
 func TestProveZoo(t *testing.T) {
 	for _, generation := range generations(t) {
@@ -41,8 +41,8 @@ func TestProveZoo(t *testing.T) {
 				testkit.Wide(t, c.wide)
 				folder, path := pageFolder(t, python)
 				folder = filepath.Join(folder, "project")
-				repository(t, folder, path, c.name, c.sizes)
-				original := read(t, filepath.Join(folder, "train.py"))
+				original := strings.NewReplacer(c.sizes...).Replace(read(t, filepath.Join(root(t), "testdata", "zoo", c.name, "slow.py")))
+				repository(t, folder, path, original)
 				does := func(command string) string {
 					t.Helper()
 					status, out := execute(t, folder, path, command)
@@ -83,7 +83,7 @@ func TestProofPage(t *testing.T) {
 	testkit.Wide(t, true)
 	folder, path := pageFolder(t, environment(t, generations(t)[0]))
 	folder = filepath.Join(folder, "project")
-	repository(t, folder, path, provable[0].name, provable[0].sizes)
+	repository(t, folder, path, read(t, filepath.Join(root(t), "testdata", "proof", "train.py")))
 	_, page, _ := strings.Cut(read(t, filepath.Join(root(t), "README.md")), "<!-- proof -->")
 	page, _, found := strings.Cut(page, "<!-- end of proof -->")
 	if !found {

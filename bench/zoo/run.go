@@ -255,7 +255,8 @@ func (r *runner) command(variant string) []string {
 	return append(args, r.script[variant])
 }
 
-// measurable are the causes whose prices --measure-fixes can measure, by other numbers of threads and cores; with others it would only take time.
+// measurable are the causes whose prices --measure-fixes can measure, by other numbers of threads and cores; with others it would only
+// take time.
 var measurable = map[string]bool{"threads": true, "machine": true}
 
 // profileSlow profiles the slow program once more.
@@ -292,7 +293,8 @@ func (r *runner) profile(ctx context.Context, variant, name string, o *outcome, 
 func sessionOf(dir, name string) string { return filepath.Join(dir, name+"-session") }
 
 // plain runs a variant without any profiler and gives wall-clock and CPU seconds. Ranks that end may abort in PyTorch itself (its threads
-// for gloo are not joined: 1 of 6 runs of a program that does no more than destroy its process group, PyTorch 2.15): they get a second chance.
+// for gloo are not joined: 1 of 6 runs of a program that does no more than destroy its process group, PyTorch 2.15): they get a second
+// chance.
 func (r *runner) plain(ctx context.Context, variant string) (wall, cpu float64, err error) {
 	wall, cpu, err = r.start(ctx, variant, r.command(variant))
 	if err != nil && ctx.Err() == nil && r.c.expect.Ranks > 1 && strings.Contains(err.Error(), "Signal 6") {

@@ -47,7 +47,8 @@ func scoreOf(all []outcome) (s score) {
 	return s
 }
 
-// apart says that a case is of the half by which no constant is ever set: its score says what the verdicts are worth on programs that nobody
+// apart says that a case is of the half by which no constant is ever set: its score says what the verdicts are worth on programs that
+// nobody
 // looked at. The name alone decides, so that nobody chooses.
 func apart(name string) bool { return sha256.Sum256([]byte(name))[0]&1 == 0 }
 

@@ -24,7 +24,8 @@ type abOptions struct {
 	rev    string
 }
 
-// Bounds of runs in turns: how many pairs at most, how long they may take where neither is said, and how long each run waits for a quiet machine.
+// Bounds of runs in turns: how many pairs at most, how long they may take where neither is said, and how long each run waits for a quiet
+// machine.
 const (
 	mostPairs    = 100
 	usualBudget  = 10 * time.Minute

@@ -45,7 +45,8 @@ time.sleep(float(sys.argv[1]))
 print("done")
 `
 
-// TestABDecides compares a program that sleeps with one that sleeps far longer: it is decided after the fewest pairs, and the sessions can be
+// TestABDecides compares a program that sleeps with one that sleeps far longer: it is decided after the fewest pairs, and the sessions
+// can be
 // read by diff.
 func TestABDecides(t *testing.T) {
 	b := newBench(t)
@@ -165,6 +166,21 @@ func TestABRev(t *testing.T) {
 	}
 	if list := git("worktree", "list"); strings.Count(list, "\n") != 1 {
 		t.Errorf("a worktree is left: %s", list)
+	}
+	cmd = b.command("ab", "--rev", "HEAD", "--no-trace", "--out", filepath.Join(b.dir, "stopped"), "--", "python3", "work.py")
+	cmd.Dir = repository
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, filepath.Join(b.dir, "stopped", "b", "01"))
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if list := git("worktree", "list"); strings.Count(list, "\n") != 1 || cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("after Ctrl-C: exit status %d, worktrees %s\n%s", cmd.ProcessState.ExitCode(), list, stderr.String())
 	}
 	if text := b.read("repository/data/in"); text != "ignored data" {
 		t.Errorf("data is %q", text)

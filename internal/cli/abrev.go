@@ -61,7 +61,8 @@ func checkOut(ctx context.Context, rev string) (*worktree, error) {
 // notLinked are ignored files that belong to the one tree: what Python or a build made of its sources.
 var notLinked = []string{"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "bottleneck-out", "build", "dist"}
 
-// linkIgnored lets the revision see the working tree's ignored files, such as data: what is in git is the revision's, everything else is the
+// linkIgnored lets the revision see the working tree's ignored files, such as data: what is in git is the revision's, everything else is
+// the
 // same for both. Nothing is changed where that fails: the program says what it lacks.
 func (w *worktree) linkIgnored(ctx context.Context) {
 	list, err := git(ctx, w.top, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
@@ -103,7 +104,8 @@ func (w *worktree) undo() error {
 	return err
 }
 
-// variants are the command at the revision and in the working tree. Arguments that name files of the working tree name the revision's there.
+// variants are the command at the revision and in the working tree. Arguments that name files of the working tree name the revision's
+// there.
 func (w *worktree) variants(command []string) ([2]variant, error) {
 	if program := command[0]; strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
 		if _, err := os.Stat(filepath.Join(w.path, w.below, program)); err != nil { // an interpreter that is not in git

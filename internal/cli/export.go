@@ -17,7 +17,7 @@ import (
 // exportOptions are the flags of export.
 type exportOptions struct {
 	to, output     string
-	list           bool
+	list, diff     bool
 	rank           int
 	device, metric string
 	worker         string
@@ -36,6 +36,7 @@ func newExportCommand(a *app) *cobra.Command {
 		Long:  "Writes sessions and traces in the formats of other tools. Without a path it takes the newest session here.",
 		Example: "  bottleneck export --to chrome -o trace.json.gz bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck export --to csv trace.json > operators.csv\n" +
+			"  bottleneck export --to folded --diff before/ after/ | flamegraph.pl --negate > difference.svg\n" +
 			"  bottleneck export --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
@@ -49,6 +50,7 @@ func newExportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.to, "to", "", "`FORMAT`; --list names them")
 	f.StringVarP(&o.output, "output", "o", "", "`FILE` or directory (default: standard output)")
 	f.BoolVar(&o.list, "list", false, "list the formats")
+	f.BoolVar(&o.diff, "diff", false, "write what differs between two sessions, BEFORE and AFTER, a step (folded, speedscope, pprof)")
 	f.IntVar(&o.rank, "rank", model.NoRank, "only this `RANK`")
 	f.StringVar(&o.device, "device", "", "`DEVICE` of a memory timeline, like cuda:0 or cpu")
 	f.StringVar(&o.metric, "metric", "", "what stacks are weighted by: `METRIC` like self_cpu_time_total")
@@ -83,6 +85,9 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	format, err := export.Find(o.to)
 	if err != nil {
 		return usage("%v", err)
+	}
+	if o.diff {
+		return a.exportDiff(cmd.Context(), o, format, args)
 	}
 	o.sortBy = deviceWord.Replace(o.sortBy)
 	if err := oneOf("--sort-by", o.sortBy, append([]string{""}, view.TorchSortKeys()...)...); err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ type proveOptions struct {
 	budget         time.Duration
 	steps          int64
 	yes, temporary bool
+	compared       []string
 	out, patch     string
 	json, output   string
 }
@@ -65,6 +67,7 @@ func newProveCommand(a *app) *cobra.Command {
 	f.Int64Var(&o.steps, "steps", 0, "end each run after `N` steps (default: whole runs, as far as the budget has room for some)")
 	f.BoolVar(&o.yes, "yes", false, "run it although each run may write over the other's files, or starts several ranks")
 	f.BoolVar(&o.temporary, "in-temporary-directory", false, "run in a temporary copy of the working directory, so that new files go with it")
+	f.StringArrayVar(&o.compared, "compare", nil, "compare state dicts, too, that each run saves as `FILE` (can be repeated)")
 	f.StringVar(&o.out, "out", "", "`DIR` for the sessions of both sides (default bottleneck-out/prove-<time>)")
 	f.StringVar(&o.patch, "patch", "", "write the change to `FILE` (default DIR/finding-<n>.patch)")
 	f.StringVar(&o.json, "json", "", "write the proof's document to `FILE` (- = standard output)")
@@ -109,6 +112,9 @@ func (o *proveOptions) run(ctx context.Context, a *app, session string) error {
 	if r.variants, err = t.variants(folder); err != nil {
 		return err
 	}
+	for i := range r.variants {
+		r.variants[i].saved = o.compared
+	}
 	a.warn("finding %d: %s; running %s, original and changed in turns", t.number, t.change.words, commandLine(t.launcher.Command))
 	p, err := o.prove(ctx, r, t)
 	if err != nil {
@@ -139,8 +145,11 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 	if err != nil {
 		return nil, err
 	}
-	p := t.document()
-	p.InTurns = report.DiffTurns{Pairs: len(outcome.Pairs), Level: 0.01, Stopped: outcome.Stopped, Failed: r.failures(outcome.Failures)}
+	p, level := t.document(), 0.0
+	if run != nil {
+		level = run.InTurns.Level
+	}
+	p.InTurns = report.DiffTurns{Pairs: len(outcome.Pairs), Level: level, Stopped: outcome.Stopped, Failed: r.failures(outcome.Failures)}
 	if run == nil {
 		if len(outcome.Failures) > 0 && outcome.Failures[0].Side == turns.After {
 			p.Verdict, p.Outputs = report.ProofFails, report.OutputsDiffer
@@ -166,6 +175,7 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 		p.Notes = append(p.Notes, fmt.Sprintf("runs were ended after %d steps: the saving is of a step", o.steps))
 	}
 	o.outputs(p, outcome.Pairs)
+	o.states(ctx, p, t, outcome.Pairs)
 	p.Notes = append(p.Notes, interference(r, outcome.Pairs)...)
 	return p, nil
 }
@@ -173,7 +183,7 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 // judge compares the pairs so far, per step where both sides have steps, and per run.
 func (o *proveOptions) judge(r *repeater, pairs [][2]ranOnce) (step, run *report.Diff, err error) {
 	sides := r.sides(pairs)
-	opt := compare.Options{Anyway: true, Version: Version(), InTurns: true}
+	opt := compare.Options{Anyway: true, Version: Version(), InTurns: true, Proof: true}
 	if step, err = compare.Diff(sides[0], sides[1], opt); err != nil {
 		return nil, nil, err
 	}
@@ -217,6 +227,29 @@ func (o *proveOptions) outputs(p *report.Proof, pairs [][2]ranOnce) {
 		}
 	}
 	p.Outputs = report.OutputsSame
+}
+
+// states compares what both sides saved, where that was asked for and what they wrote is the same.
+func (o *proveOptions) states(ctx context.Context, p *report.Proof, t *trial, pairs [][2]ranOnce) {
+	if len(o.compared) == 0 || p.Bound || p.Outputs == report.OutputsDiffer || len(pairs) < 2 {
+		return
+	}
+	python, err := interpreterFor(t.python)
+	for i := range o.compared {
+		var text string
+		if err == nil {
+			text, err = statesDiffer(ctx, python, pairs[0][0].saved[i], pairs[1][0].saved[i], pairs[0][1].saved[i])
+		}
+		switch {
+		case err != nil:
+			p.Outputs, p.Difference = report.OutputsUnknown, err.Error()
+			return
+		case text != "":
+			p.Outputs, p.Difference = report.OutputsDiffer, o.compared[i]+": "+text
+			return
+		}
+	}
+	p.Notes = append(p.Notes, "the saved states are the same, too: "+strings.Join(o.compared, ", "))
 }
 
 // mostOutput bounds what is compared of a program's output.

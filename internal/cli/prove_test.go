@@ -117,7 +117,8 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestVariantsRunTheChange runs programs of several forms with a changed file, and asks which text they ran: the script, a module beside it,
+// TestVariantsRunTheChange runs programs of several forms with a changed file, and asks which text they ran: the script, a module beside
+// it,
 // a package below the working directory, a package on PYTHONPATH, and python -m.
 func TestVariantsRunTheChange(t *testing.T) {
 	b := newBench(t)

@@ -22,6 +22,7 @@ type variant struct {
 	dir         string   // working directory; "" this process's
 	environment []string // on top of this process's
 	ablate      string   // cause that the agent takes away
+	saved       []string // files that each run saves, to be compared
 	// check is asked of each run's reading; an error makes it a failed run.
 	check func(compare.Run) error
 }
@@ -34,12 +35,12 @@ type repeater struct {
 	opt      *runOptions
 	out      string
 	variants [2]variant
-	runs     map[string]compare.Run // by session
 }
 
 // ranOnce is one run with its session's report.
 type ranOnce struct {
 	session, stdout string
+	saved           []string // copies
 	wall            time.Duration
 	run             compare.Run
 	code            int
@@ -87,6 +88,9 @@ func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, erro
 	}
 	if err == nil && outcome.Code != 0 {
 		err = &runFailed{outcome.Code, fmt.Sprintf("ended with %s%s", howItEnded(outcome), lastWords(errors))}
+	}
+	if err == nil {
+		err = r.keepSaved(v, &once)
 	}
 	if err == nil {
 		once.run, err = r.readRun(ctx, runPaths{paths: []string{once.session}, fresh: true})

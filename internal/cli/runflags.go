@@ -32,8 +32,8 @@ type runOptions struct {
 	classic             bool
 	view                bool
 	onTraceReady        string
-	prove           bool
-	proveBudget     time.Duration
+	prove               bool
+	proveBudget         time.Duration
 	environmentOnly     bool // for `env`: no program, so no --python and the like
 	given               map[string]string
 }

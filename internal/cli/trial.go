@@ -24,6 +24,7 @@ type trial struct {
 	change    *change
 	launcher  record.Launcher
 	command   []string // as it is run
+	python    string   // that ran it, "" unknown
 	temporary bool
 	before    string // text of the changed file
 	after     string
@@ -123,7 +124,7 @@ func (t *trial) readLauncher(session string) error {
 	if e := l.Exit; e == nil || e.Code != 0 {
 		return unusable(errors.New("prove: the recorded program did not end well: there is nothing to compare a change with"))
 	}
-	t.command = slices.Clone(l.Command)
+	t.command, t.python = slices.Clone(l.Command), interpreterThatRan(session, l.Host)
 	if l.Interpreter != "" {
 		t.command[0] = l.Interpreter
 	}

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// variants are the original and the changed program, each in a copy of the folder that holds the changed file, so that nothing but the change
+// variants are the original and the changed program, each in a copy of the folder that holds the changed file, so that nothing but the
+// change
 // differs between them.
 func (t *trial) variants(folder string) ([2]variant, error) {
 	out := [2]variant{{name: "original"}, {name: "changed", check: t.overlaid}}

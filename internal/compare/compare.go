@@ -13,9 +13,12 @@ type Options struct {
 	Per     string // one of Units; "" = per step where both have steps, else per run
 	Anyway  bool   // also where the sides are of two workloads
 	Version string // of bottleneck
-	// InTurns says that the nth runs of both sides were made one after the other: their differences are judged, by a test that may be looked
+	// InTurns says that the nth runs of both sides were made one after the other: their differences are judged, by a test that may be
+	// looked
 	// at after every pair.
 	InTurns bool
+	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99.
+	Proof bool
 }
 
 // comparison is a Diff at work.
@@ -41,6 +44,9 @@ func Diff(before, after Side, opt Options) (*report.Diff, error) {
 	by := independent
 	if opt.InTurns {
 		by, d.InTurns = inTurns, &report.DiffTurns{Pairs: min(len(c.before), len(c.after)), Level: meanLevel, Failed: []string{}}
+		if opt.Proof {
+			by, d.InTurns.Level = inProof, proofLevel
+		}
 	}
 	kinds := [2][]costs{c.costsOf(false), c.costsOf(true)}
 	for i, k := range kinds[0] {

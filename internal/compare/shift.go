@@ -46,17 +46,25 @@ type test struct {
 // Runs that know nothing of each other, and runs that were made in turns.
 var (
 	independent = test{shift, stats.RankSum, independentHalf}
-	inTurns     = test{pairedShift, pairedP, pairedHalf}
+	inTurns     = test{pairedShift(meanLevel), pairedP, pairedHalf(meanLevel)}
+	inProof     = test{pairedShift(proofLevel), pairedP, pairedHalf(proofLevel)}
 )
 
+// proofLevel is the level of a proof's interval: the change is the finding's, and it was one question.
+const proofLevel = 0.05
+
 // pairedShift is the difference of the medians of runs made in turns, with an interval that holds whenever one stops.
-func pairedShift(a, b []float64) (s stats.Shift, enough bool) {
+func pairedShift(level float64) func(a, b []float64) (stats.Shift, bool) {
+	return func(a, b []float64) (stats.Shift, bool) { return pairedAt(a, b, level) }
+}
+
+func pairedAt(a, b []float64, level float64) (s stats.Shift, enough bool) {
 	s = stats.Shift{Mid: medianValue(b) - medianValue(a)}
 	d := differences(a, b)
 	if len(d) < FewestRuns {
 		return s, false
 	}
-	seen := stats.PairedSequence(d, meanLevel)
+	seen := stats.PairedSequence(d, level)
 	s.Low, s.High = min(seen.Low, s.Mid), max(seen.High, s.Mid)
 	return s, true
 }
@@ -72,14 +80,18 @@ func differences(a, b []float64) []float64 {
 	return out
 }
 
-func pairedHalf(a, b []float64, runs int) float64 {
+func pairedHalf(level float64) func(a, b []float64, runs int) float64 {
+	return func(a, b []float64, runs int) float64 { return halfAt(a, b, runs, level) }
+}
+
+func halfAt(a, b []float64, runs int, level float64) float64 {
 	d := differences(a, b)
 	repeated := make([]float64, 0, runs)
 	mean, variance := stats.MeanVariance(d)
 	for i := range runs { // of the same spread
 		repeated = append(repeated, mean+math.Sqrt(variance)*float64(1-2*(i%2)))
 	}
-	s := stats.PairedSequence(repeated, meanLevel)
+	s := stats.PairedSequence(repeated, level)
 	return (s.High - s.Low) / 2
 }
 
@@ -103,7 +115,7 @@ func judge(d *report.Diff, before, after []timed, by test) {
 		return
 	}
 	d.Step.LowMs, d.Step.HighMs = &s.Low, &s.High
-	smallest := smallestShown(a, b, d.InTurns != nil)
+	smallest := smallestShown(a, b, d.InTurns)
 	d.SmallestMs = &smallest
 	scale := d.Step.BeforeMs
 	switch {
@@ -120,10 +132,10 @@ func judge(d *report.Diff, before, after []timed, by test) {
 }
 
 // smallestShown is the smallest difference that so many runs show: half of the mean's interval.
-func smallestShown(a, b []float64, paired bool) float64 {
+func smallestShown(a, b []float64, turns *report.DiffTurns) float64 {
 	s := stats.MeanShift(a, b, meanLevel)
-	if paired {
-		s = stats.PairedSequence(differences(a, b), meanLevel)
+	if turns != nil {
+		s = stats.PairedSequence(differences(a, b), turns.Level)
 	}
 	return (s.High - s.Low) / 2
 }

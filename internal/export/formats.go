@@ -21,6 +21,8 @@ type Format struct {
 	Write func(ctx context.Context, s *model.Session, w io.Writer, opt Options) error
 	// WriteDir is set instead where the form is a directory of files; Write then says so in an error.
 	WriteDir func(ctx context.Context, s *model.Session, dir string, opt Options) error
+	// WriteDiff writes what differs between two sessions, in forms that can say it; nil in others.
+	WriteDiff func(ctx context.Context, before, after *model.Session, w io.Writer, opt Options) error
 }
 
 // Options are the choices of all formats; each uses those that mean something to it.
@@ -72,7 +74,7 @@ var formats = []Format{
 		Description: "torch.profiler's events(): one JSON object per event and line, in order of time, times in microseconds",
 	},
 	{
-		Name: "folded", Suffix: ".folded", Write: writeFolded,
+		Name: "folded", Suffix: ".folded", Write: writeFolded, WriteDiff: writeFoldedDiff,
 		Description: "Python samples as folded stacks with counts, for flamegraph.pl, inferno and speedscope",
 	},
 	{
@@ -100,7 +102,7 @@ var formats = []Format{
 		Description: "torch.profiler's export_memory_timeline: .json, .json.gz, .raw.json.gz or .html by the file's name",
 	},
 	{
-		Name: "pprof", Suffix: ".pb.gz", Write: writePprof,
+		Name: "pprof", Suffix: ".pb.gz", Write: writePprof, WriteDiff: writePprofDiff,
 		Description: "Python samples for go tool pprof: samples, wall, CPU and GIL time, with labels for process, thread and state",
 	},
 	{
@@ -108,7 +110,7 @@ var formats = []Format{
 		Description: "cProfile's file, for pstats and snakeviz: exact calls, from --calls or from a trace with stacks",
 	},
 	{
-		Name: "speedscope", Suffix: ".speedscope.json", Write: writeSpeedscope,
+		Name: "speedscope", Suffix: ".speedscope.json", Write: writeSpeedscope, WriteDiff: writeSpeedscopeDiff,
 		Description: "Python samples for speedscope, one profile per thread, on a true time axis",
 	},
 	{

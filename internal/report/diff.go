@@ -88,7 +88,8 @@ type DiffRow struct {
 	DifferenceMs float64  `json:"difference_ms"`
 	LowMs        *float64 `json:"low_ms,omitempty"`
 	HighMs       *float64 `json:"high_ms,omitempty"`
-	// CallsMs is the part that more calls make at the price before, PriceMs what dearer calls make; both absent where calls are not counted.
+	// CallsMs is the part that more calls make at the price before, PriceMs what dearer calls make; both absent where calls are not
+	// counted.
 	CallsMs *float64 `json:"calls_ms,omitempty"`
 	PriceMs *float64 `json:"price_ms,omitempty"`
 	Before  DiffCost `json:"before"`

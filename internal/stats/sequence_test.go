@@ -23,7 +23,8 @@ func TestSequenceIsTheTest(t *testing.T) {
 	}
 }
 
-// TestSequenceAgainstIntegral computes the Bayes factor of a few differences by its definition, as an integral of noncentral t densities over
+// TestSequenceAgainstIntegral computes the Bayes factor of a few differences by its definition, as an integral of noncentral t densities
+// over
 // the prior, with the scale integrated out by Jeffreys' prior.
 func TestSequenceAgainstIntegral(t *testing.T) {
 	d := []float64{0.4, 1.9, 0.6, 1.2}

@@ -12,7 +12,8 @@ const (
 	quiet = 0.25
 )
 
-// settle waits until other programs keep less than quiet cores busy, no longer than a limit. Where the system does not tell, it does not wait.
+// settle waits until other programs keep less than quiet cores busy, no longer than a limit. Where the system does not tell, it does not
+// wait.
 func settle(ctx context.Context, limit time.Duration) {
 	for until := time.Now().Add(limit); time.Now().Before(until); {
 		before, begin := collect.ReadMachine(), time.Now()

@@ -47,7 +47,8 @@ const mostFailures = 2
 // Measure runs a side; number counts its runs from 1. An error is a failed run.
 type Measure[T any] func(ctx context.Context, side, number int) (T, error)
 
-// Run runs both sides in turns. The first of a pair is before, after, after, before and so on, so that what drifts steadily with the machine
+// Run runs both sides in turns. The first of a pair is before, after, after, before and so on, so that what drifts steadily with the
+// machine
 // meets both alike. decided is asked after every pair; its error ends the turns, with what there is.
 func Run[T any](ctx context.Context, o Options, measure Measure[T], decided func(pairs [][2]T) (bool, error)) (Outcome[T], error) {
 	out := Outcome[T]{Stopped: Runs}
