@@ -28,6 +28,11 @@ func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) 
 	text := replaceOnce(ui.File(ui.IndexFile), ui.StyleLink, "<style>"+string(style)+"</style>")
 	text = replaceOnce(text, ui.Head, ui.Head+"\n<meta http-equiv=\"Content-Security-Policy\" content=\""+html.EscapeString(policy)+"\">")
 	before, after, _ := bytes.Cut(text, []byte(ui.ScriptLink))
+	// One compressor for all parts: there are thousands of tiles, and making it takes longer than what most of them hold.
+	z, err := gzip.NewWriterLevel(io.Discard, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
 	return buffered(w, func(out *bufio.Writer) error {
 		out.Write(before)
 		for _, name := range p.Embedded() {
@@ -38,7 +43,7 @@ func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) 
 			if err != nil {
 				return err
 			}
-			if err := embed(out, name, part); err != nil {
+			if err := embed(out, z, name, part); err != nil {
 				return err
 			}
 		}
@@ -51,13 +56,10 @@ func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) 
 }
 
 // embed writes one part as a block of data, which no browser runs.
-func embed(out *bufio.Writer, name string, part any) error {
+func embed(out *bufio.Writer, z *gzip.Writer, name string, part any) error {
 	fmt.Fprintf(out, "<script type=\"application/gzip\" data-part=\"%s\">", html.EscapeString(name))
 	packed := base64.NewEncoder(base64.StdEncoding, out)
-	z, err := gzip.NewWriterLevel(packed, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	z.Reset(packed)
 	if err := json.NewEncoder(z).Encode(part); err != nil {
 		return fmt.Errorf("part %s: %w", name, err)
 	}
@@ -67,7 +69,7 @@ func embed(out *bufio.Writer, name string, part any) error {
 	if err := packed.Close(); err != nil {
 		return err
 	}
-	_, err = out.WriteString("</script>\n")
+	_, err := out.WriteString("</script>\n")
 	return err
 }
 
