@@ -335,7 +335,8 @@ func (p *pythonProcess) learnRole(c *cpython.Code) {
 // listenEvery is the number of snapshots after which a process is asked anew whether it listens.
 const listenEvery = 256
 
-// learnListens asks the kernel whether others can ask something of the process: a loop that waits is a server's then, else it waits for an answer.
+// learnListens asks the kernel whether others can ask something of the process: a loop that waits is a server's then, else it waits for an
+// answer.
 func (p *pythonProcess) learnListens() {
 	if p.samples.Process.Listens == model.ListensYes {
 		return

@@ -105,8 +105,8 @@ func TestALockOfTheProcessIsNotHeldByAnother(t *testing.T) {
 	want(t, res, finding.Input, "queue", 22, 0)
 }
 
-// An event loop that waits is a server's without demand where the process listens, or where that is not known; where nobody can ask something
-// of it, it waits for an answer, and that is no healthy rest.
+// An event loop that waits is a server's without demand where the process listens, or where that is not known; where nobody can ask
+// something of it, it waits for an answer, and that is no healthy rest.
 func TestALoopThatNobodyCanAskWaitsForAnAnswer(t *testing.T) {
 	for listens, cause := range map[model.Listening]string{model.ListensYes: finding.NoDemand, model.ListeningUnknown: finding.NoDemand, model.ListensNo: finding.Input} {
 		p := testkit.NewProgram()
