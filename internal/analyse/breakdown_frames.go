@@ -79,7 +79,8 @@ var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2"
 // frameworks are packages whose loops drive the user's code, or whose objects it calls in them; torchPackages hold operators.
 var (
 	torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/"}
-	frameworks    = []string{"/lightning/", "/pytorch_lightning/", "/lightning_fabric/", "/accelerate/", "/ignite/", "/deepspeed/", "/torchmetrics/",
+	frameworks    = []string{"/lightning/", "/pytorch_lightning/", "/lightning_fabric/", "/accelerate/", "/ignite/", "/deepspeed/",
+		"/torchmetrics/",
 		"/lightning_utilities/"}
 )
 

@@ -126,8 +126,8 @@ func PartOfSample(p *model.Process, cls *FrameClasses, i int) PartID {
 	return PartUnknown
 }
 
-// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps for
-// a set time.
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it
+// sleeps for a set time.
 func partOfBlocked(p *model.Process, cls *FrameClasses, info StackInfo, timed bool) PartID {
 	if info.Acts&ActCollective != 0 || info.Acts&ActBackward != 0 && p.WorldSize > 1 {
 		return PartComm

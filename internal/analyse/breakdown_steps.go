@@ -80,8 +80,8 @@ func MainKind(p *model.Process) (kind model.Str, ok bool) {
 	return kind, ok
 }
 
-// chooseWindows sets what is accounted: the baseline steps of a kind; where there are none its traced steps, then its warm-up steps; the whole
-// life of the process where none of these is there.
+// chooseWindows sets what is accounted: the baseline steps of a kind; where there are none its traced steps, then its warm-up steps; the
+// whole life of the process where none of these is there.
 func chooseWindows(b *Breakdown, p *model.Process, kind model.Str) {
 	b.Kind, b.PerStep = kind, true
 	for _, phase := range []model.PhaseKind{model.PhaseBaseline, model.PhaseTrace, model.PhaseDetail, model.PhaseWarmup, model.PhaseEdge} {

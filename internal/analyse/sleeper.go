@@ -12,8 +12,8 @@ const (
 // threadSeen counts a thread's samples.
 type threadSeen struct{ all, timed, works int }
 
-// worksForSleeper finds the thread that does a process's work where its main thread only sleeps for set times, as one does that looks now and
-// then whether the others are done. Of several the one that runs most; ok is false where there is none.
+// worksForSleeper finds the thread that does a process's work where its main thread only sleeps for set times, as one does that looks now
+// and then whether the others are done. Of several the one that runs most; ok is false where there is none.
 func worksForSleeper(p *model.Process, main int) (thread int, ok bool) {
 	sm := &p.Samples
 	seen := map[int]*threadSeen{}

@@ -106,6 +106,9 @@ func (p *pythonProcess) sample() error {
 		return err
 	}
 	p.samples.Counts.Snapshots++
+	if p.tick%listenEvery == 1 {
+		p.learnListens()
+	}
 	if p.epoch != p.s.writer.Stacks.Epoch {
 		p.epoch = p.s.writer.Stacks.Epoch
 		clear(p.frames)
@@ -327,6 +330,24 @@ func (p *pythonProcess) learnRole(c *cpython.Code) {
 		return
 	}
 	p.samples.Process.Role = p.p.Role
+}
+
+// listenEvery is the number of snapshots after which a process is asked anew whether it listens.
+const listenEvery = 256
+
+// learnListens asks the kernel whether others can ask something of the process: a loop that waits is a server's then, else it waits for an
+// answer.
+func (p *pythonProcess) learnListens() {
+	if p.samples.Process.Listens == model.ListensYes {
+		return
+	}
+	if listens, err := proc.Listens(p.p.PID); err != nil {
+		return
+	} else if listens {
+		p.samples.Process.Listens = model.ListensYes
+	} else {
+		p.samples.Process.Listens = model.ListensNo
+	}
 }
 
 // learnIndex reads the number of a DataLoader worker: the variable worker_id of the loop that it runs.

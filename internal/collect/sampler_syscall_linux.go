@@ -21,8 +21,8 @@ func fileCall(n int) bool {
 // futexPrivate marks a futex that no other process has.
 const futexPrivate = 128
 
-// waitedFor is what a system call's number and first arguments tell of what a thread sleeps for, as flags of its sample: a set time, where it
-// looks at no file, or a lock of its own process. 0 for all else.
+// waitedFor is what a system call's number and first arguments tell of what a thread sleeps for, as flags of its sample: a set time, where
+// it looks at no file, or a lock of its own process. 0 for all else.
 func waitedFor(call int, args [2]uint64) uint8 {
 	switch {
 	case call == unix.SYS_NANOSLEEP, call == unix.SYS_CLOCK_NANOSLEEP:

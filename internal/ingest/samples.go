@@ -129,6 +129,9 @@ func (in *sampleReader) process(b *record.SampleBatch) *processSamples {
 
 // role takes what the sampler learned of a process without an agent.
 func (p *processSamples) role(id *record.SampleProcess) {
+	if p.p.Listens != model.ListensYes && id.Listens != model.ListeningUnknown {
+		p.p.Listens = id.Listens // it may begin to listen later
+	}
 	if p.p.Agent {
 		return
 	}

@@ -22,6 +22,7 @@ type Process struct {
 	LocalRank   int
 	WorldSize   int
 	WorkerIndex int // of a DataLoader worker; -1 otherwise
+	Listens     Listening
 	Command     []string
 	Folder      string // in which it was started; "" unknown
 	Start, End  Time
@@ -47,6 +48,16 @@ type Process struct {
 	// Counters are torch's own and the agent's, at the end ("graph_breaks", "recompiles", …).
 	Counters map[string]float64
 }
+
+// Listening says whether a process had a socket on which others could ask something of it, as the kernel told.
+type Listening uint8
+
+// Whether a process listens.
+const (
+	ListeningUnknown Listening = iota
+	ListensYes
+	ListensNo
+)
 
 // StepSource says what told the beginning of a step.
 type StepSource string

@@ -29,6 +29,7 @@ const (
 	attrLocalRank  = "bottleneck.local_rank"
 	attrWorld      = "bottleneck.world_size"
 	attrWorker     = "bottleneck.worker"
+	attrListens    = "bottleneck.listens"
 	attrMono       = "bottleneck.clock.monotonic_ns"
 	attrUnix       = "bottleneck.clock.unix_ns"
 	attrHz         = "bottleneck.asked_hz"
@@ -53,6 +54,7 @@ type SampleProcess struct {
 	LocalRank   int
 	WorldSize   int
 	WorkerIndex int // -1 otherwise
+	Listens     model.Listening
 	Args        []string
 	Executable  string
 	Python      string

@@ -55,6 +55,9 @@ func (d *dictionary) resource(out *SampleBatch, y field) error {
 			p.Args = v
 		}
 	case int64:
+		if key == attrListens && (v == int64(model.ListensYes) || v == int64(model.ListensNo)) {
+			p.Listens = model.Listening(v)
+		}
 		if to := map[string]*int{attrPID: &p.PID, attrPPID: &p.PPID, attrRank: &p.Rank, attrLocalRank: &p.LocalRank,
 			attrWorld: &p.WorldSize, attrWorker: &p.WorkerIndex}[key]; to != nil {
 			*to = int(v)

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"bottleneck/internal/model"
 )
 
 // Field numbers of the messages that are written and read (opentelemetry/proto/profiles/v1development/profiles.proto,
@@ -148,6 +150,9 @@ func (e *encoder) process(p *ProcessSamples) []byte {
 	add(attrLocalRank, int64(s.LocalRank))
 	add(attrWorld, int64(s.WorldSize))
 	add(attrWorker, int64(s.WorkerIndex))
+	if s.Listens != model.ListeningUnknown {
+		add(attrListens, int64(s.Listens))
+	}
 	add(attrArgs, s.Args)
 	add(attrExecutable, s.Executable)
 	add(attrRuntime, s.Python)

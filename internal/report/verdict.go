@@ -59,8 +59,8 @@ func (b *Builder) analyse() {
 // unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.
 const unevenSteps = 1.15
 
-// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a mean
-// say nothing about a step that is far from it.
+// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a
+// mean say nothing about a step that is far from it.
 func (b *Builder) parts(a *analyse.Breakdown) {
 	p := a.Process
 	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: RankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
@@ -71,7 +71,8 @@ func (b *Builder) parts(a *analyse.Breakdown) {
 			acc.TotalMs = b.R.Steps[0].Baseline.MedianMs
 		}
 		if mean := a.Mean() / 1e6; acc.TotalMs > 0 && mean > unevenSteps*acc.TotalMs {
-			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: this table and savings a step are of the mean", units.Milliseconds(acc.TotalMs), units.Milliseconds(mean)))
+			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: this table and savings a step are of the mean",
+				units.Milliseconds(acc.TotalMs), units.Milliseconds(mean)))
 			acc.TotalMs = mean
 		}
 		b.otherKinds(acc, a)
@@ -111,7 +112,8 @@ func (b *Builder) otherKinds(acc *Account, a *analyse.Breakdown) {
 	acc.Kind = b.S.Strings.Text(a.Kind)
 	for _, k := range kinds {
 		if k.Kind != a.Kind && all > 0 {
-			acc.Notes = append(acc.Notes, fmt.Sprintf("not in this table: %s, %s of all steps' time", units.Counted(k.Steps, b.S.Strings.Text(k.Kind)+" step"), units.Percent(k.Time/all)))
+			acc.Notes = append(acc.Notes, fmt.Sprintf("not in this table: %s, %s of all steps' time",
+				units.Counted(k.Steps, b.S.Strings.Text(k.Kind)+" step"), units.Percent(k.Time/all)))
 		}
 	}
 }

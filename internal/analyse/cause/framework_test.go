@@ -85,7 +85,8 @@ func TestChecksOfDistributionsAreNamed(t *testing.T) {
 	t.Errorf("found %+v, want the checks", res.Findings)
 }
 
-// An optimizer whose step a trainer or a scaler calls is mended where it is built; where the program calls its step itself, that line says it.
+// An optimizer whose step a trainer or a scaler calls is mended where it is built; where the program calls its step itself, that line says
+// it.
 func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
 	optim := []testkit.Frame{torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
 	for name, c := range map[string]struct {

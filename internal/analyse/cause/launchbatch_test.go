@@ -29,8 +29,8 @@ func triedSingly(ms int, items int32) *testkit.Program {
 	return p
 }
 
-// A validation that goes through its data one by one, where the training of the same program takes a fifth of that time for an item, is told
-// to hand over more at once; one that takes no longer for an item, or has batches as large, is not.
+// A validation that goes through its data one by one, where the training of the same program takes a fifth of that time for an item, is
+// told to hand over more at once; one that takes no longer for an item, or has batches as large, is not.
 func TestOneAtATimeIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		ms    int

@@ -104,3 +104,18 @@ func TestALockOfTheProcessIsNotHeldByAnother(t *testing.T) {
 	res, _ := find(t, p)
 	want(t, res, finding.Input, "queue", 22, 0)
 }
+
+// An event loop that waits is a server's without demand where the process listens, or where that is not known; where nobody can ask
+// something of it, it waits for an answer, and that is no healthy rest.
+func TestALoopThatNobodyCanAskWaitsForAnAnswer(t *testing.T) {
+	for listens, cause := range map[model.Listening]string{model.ListensYes: finding.NoDemand, model.ListeningUnknown: finding.NoDemand, model.ListensNo: finding.Input} {
+		p := testkit.NewProgram()
+		p.P.Listens = listens
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(57), testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
+			testkit.Frame{File: "/usr/lib/python3.13/selectors.py", Function: "EpollSelector.select", First: 450, Line: 460}))
+		res, _ := find(t, p)
+		if len(res.Findings) == 0 || res.Findings[0].Cause != cause || res.Findings[0].Healthy != (cause == finding.NoDemand) {
+			t.Errorf("listens %d: found %+v, want %s", listens, res.Findings, cause)
+		}
+	}
+}

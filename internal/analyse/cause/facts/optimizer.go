@@ -10,8 +10,8 @@ import (
 // optimizerBuilt is the span that tells where an optimizer was built.
 const optimizerBuilt = "Optimizer.__init__"
 
-// BuiltAt is the line that builds the optimizer whose samples these chains are, where the program does not call its step itself: a trainer or
-// a gradient scaler does, and the line that runs these says nothing about it. ok is false where the program calls it, or builds several.
+// BuiltAt is the line that builds the optimizer whose samples these chains are, where the program does not call its step itself: a trainer
+// or a gradient scaler does, and the line that runs these says nothing about it. ok is false where the program calls it, or builds several.
 func (c *Facts) BuiltAt(chains []Chain) (at finding.Where, ok bool) {
 	direct, all := 0.0, 0.0
 	for i := range chains {

@@ -275,8 +275,8 @@ func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse
 
 // AsksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
 func (c *Facts) AsksForWork(a *analyse.Attributed) bool {
-	if a.Part != analyse.PartBlocked {
-		return false
+	if a.Part != analyse.PartBlocked || c.P.Listens == model.ListensNo {
+		return false // nobody can ask something of it
 	}
 	info := c.C.Info(c.P.Samples.Stack[a.Index])
 	if info.Acts&analyse.ActServer != 0 {

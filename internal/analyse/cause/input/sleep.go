@@ -37,8 +37,8 @@ func findSleep(c *facts.Facts) []finding.Draft {
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
-		finding.Parts{analyse.PartBlocked: sp.Unit})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)}, finding.Parts{analyse.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleep", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
 	alone := 1 - c.OthersWork(sp.Members)

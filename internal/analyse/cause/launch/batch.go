@@ -19,8 +19,8 @@ type perItem struct {
 	ns    float64 // per item, in the median step
 }
 
-// FindBatch names steps that go through their data a few items at a time, where steps of another kind of the same program take far less for an
-// item in larger batches, though they do at least as much with it: a validation of single samples beside a training.
+// FindBatch names steps that go through their data a few items at a time, where steps of another kind of the same program take far less
+// for an item in larger batches, though they do at least as much with it: a validation of single samples beside a training.
 func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	own, other, ok := smallBatches(c)
 	if !ok {
@@ -35,7 +35,8 @@ func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || len(chains) < facts.MinSamples || c.Share(t) < price.LaunchShare {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "batch", Where: c.Where(sp), Share: c.Share(t), Confidence: c.Basis(len(chains))}, finding.Parts{})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "batch", Where: c.Where(sp), Share: c.Share(t),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	for i := range chains {
 		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
 		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += chains[i].Weight
@@ -46,8 +47,8 @@ func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Step = finding.Bounds(per*max(1-left.High, 0), per*max(1-left.Mid, 0), per*max(1-left.Low, 0))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-batch", wording.Share("share", f.Share), c.Said(), wording.Count("items", math.Round(own.items)))
-	f.Evidence = []wording.Text{wording.Say("launch.batch", wording.Time("own", own.ns), wording.Time("other", other.ns), wording.Named("kind", c.Text(other.kind)),
-		wording.Count("others", math.Round(other.items)))}
+	f.Evidence = []wording.Text{wording.Say("launch.batch", wording.Time("own", own.ns), wording.Time("other", other.ns),
+		wording.Named("kind", c.Text(other.kind)), wording.Count("others", math.Round(other.items)))}
 	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-batch")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-batch")}
 	largerBatches(c, &f.Finding, own, other)

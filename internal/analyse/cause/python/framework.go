@@ -53,7 +53,8 @@ func ofFramework(c *facts.Facts, f *finding.Finding, members []int, library stri
 	}
 	fr := frames[most]
 	at := finding.Where{File: c.Text(fr.File), Function: c.Text(fr.Function), Line: int(fr.Line)}
-	f.Evidence = append(f.Evidence, wording.Say("python.framework", wording.Share("share", times[most]/max(all, 1)), wording.Named("in", finding.In(at))))
+	f.Evidence = append(f.Evidence, wording.Say("python.framework", wording.Share("share", times[most]/max(all, 1)),
+		wording.Named("in", finding.In(at))))
 	f.Fix.Advice = []wording.Text{wording.Say("python.fix-framework", wording.Named("library", library))}
 	for _, s := range switches {
 		fix := wording.Say(s.fix)
