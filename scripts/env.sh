@@ -181,7 +181,7 @@ public() {
   beneath=$("$0" newest)
   environment public "$beneath" torchvision==0.29.2 torch_geometric==2.8.1 timm==1.0.31 trl==1.16.0 accelerate==1.15.0 \
     datasets==5.2.0 transformers==5.23.0 tyro==1.0.17 tensorboard==2.21.0 gymnasium==1.4.0 einops torch-einops-utils scipy scikit-learn \
-    pytorch-ignite unidecode opacus==1.6.0 pyro-ppl skorch matplotlib six tiktoken "jsonargparse[signatures]"
+    pytorch-ignite unidecode opacus==1.6.0 pyro-ppl==1.9.1 matplotlib six tiktoken "jsonargparse[signatures]"
 }
 
 # inside is the text of a script that runs a program of another system's root: inside ROOT PROGRAM ARGS..., in a mount name space of

@@ -148,7 +148,10 @@ func (c *copies) command(ch *change) []string {
 }
 
 // shared are the variables of every program: no network, no display, no device, and the number of threads that PyTorch itself chooses.
-var shared = []string{"HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "WANDB_MODE=offline", "MPLBACKEND=Agg", "CUDA_VISIBLE_DEVICES=", "PYTHONDONTWRITEBYTECODE=", "PYTHONUNBUFFERED="}
+var shared = []string{
+	"HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "WANDB_MODE=offline", "MPLBACKEND=Agg", "CUDA_VISIBLE_DEVICES=",
+	"PYTHONDONTWRITEBYTECODE=", "PYTHONUNBUFFERED=",
+}
 
 // environment is a copy's, with {tree} for the top of its files.
 func (c *copies) environment(name string, ch *change) []string {

@@ -87,8 +87,8 @@ func (m *measured) saved(change string) paired.Interval {
 	return paired.Difference(m.Sides[plainSide][:len(times)], times)
 }
 
-// best is the change that saves most of those that a filter lets through: with an earlier saving, only one whose whole interval is above it by
-// a share of the run that counts.
+// best is the change that saves most of those that a filter lets through: with an earlier saving, only one whose whole interval is above
+// it by a share of the run that counts.
 func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 	name, most := "", math.Inf(-1)
 	for i := range j.p.Changes {

@@ -52,7 +52,8 @@ func (b *bench) read() error {
 	flag.IntVar(&b.pairs, "pairs", 6, "how often each side runs")
 	flag.DurationVar(&b.limit, "limit", 5*time.Minute, "how long one run may take")
 	flag.StringVar(&b.library.dir, "checkouts", filepath.Join(folder, "checkouts"), "the folder of the repositories' files")
-	flag.StringVar(&b.library.mirrors, "mirrors", os.Getenv("BOTTLENECK_PUBLIC_MIRRORS"), "a folder of repositories as OWNER+NAME; without it git asks the host")
+	flag.StringVar(&b.library.mirrors, "mirrors", os.Getenv("BOTTLENECK_PUBLIC_MIRRORS"),
+		"a folder of repositories as OWNER+NAME; without it git asks the host")
 	flag.StringVar(&b.library.host, "host", "https://github.com", "where git finds a repository that no mirror has")
 	flag.StringVar(&b.work, "work", filepath.Join(folder, "work"), "the folder of working copies")
 	flag.StringVar(&b.results, "results", filepath.Join(folder, "results.json"), "the file of what was measured")
@@ -158,7 +159,8 @@ func (b *bench) list(programs []program) error {
 	for i := range programs {
 		p := &programs[i]
 		c := b.copiesOf(p)
-		fmt.Printf("%s (%s, %s)\n  cd %s && %s%s\n", p.ID, p.Repository, p.half(), c.folder(original), assignments(c, p), strings.Join(quoted(c.command(nil)), " "))
+		command := assignments(c, p) + strings.Join(quoted(c.command(nil)), " ")
+		fmt.Printf("%s (%s, %s)\n  cd %s && %s\n", p.ID, p.Repository, p.half(), c.folder(original), command)
 	}
 	return nil
 }

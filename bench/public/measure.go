@@ -103,8 +103,8 @@ func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
 // scouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
 const scouts = 3
 
-// sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; in every round where it
-// proposes nothing.
+// sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; they run in every
+// round where it proposes nothing.
 func (c *copies) sides(first *said, round int) []string {
 	sides := []string{plainSide, toolSide}
 	if c.again {
@@ -120,8 +120,8 @@ func (c *copies) sides(first *said, round int) []string {
 	return sides
 }
 
-// round runs each side once. The order turns by one place and every other time backwards, so that each side stands at each place. A first
-// run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's files into memory.
+// round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
+// A first run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's files into memory.
 func (c *copies) round(ctx context.Context, m *measured) error {
 	n := m.rounds()
 	var chosen said

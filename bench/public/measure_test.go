@@ -27,10 +27,13 @@ func newSmall(t *testing.T) *small {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("LOG", filepath.Join(dir, "log"))
-	s := &small{t: t, bench: bench{python: "/bin/sh", binary: filepath.Join(dir, "tool"), maker: filepath.Join(dir, "make"), work: filepath.Join(dir, "work"),
-		results: filepath.Join(dir, "results.json"), pairs: 2, limit: time.Minute, library: library{dir: filepath.Join(dir, "checkouts"), mirrors: filepath.Join(dir, "mirrors")}}}
+	s := &small{t: t, bench: bench{
+		python: "/bin/sh", binary: filepath.Join(dir, "tool"), maker: filepath.Join(dir, "make"), work: filepath.Join(dir, "work"),
+		results: filepath.Join(dir, "results.json"), pairs: 2, limit: time.Minute,
+		library: library{dir: filepath.Join(dir, "checkouts"), mirrors: filepath.Join(dir, "mirrors")}}}
 	s.file("make", "echo $1 >$2")
-	s.says(`{"cause": "input", "sub": "workers", "where": {"file": "/x/main.sh", "line": 2}, "saving": {"run_s": {"low": 1, "mid": 2, "high": 3}}}`)
+	s.says(`{"cause": "input", "sub": "workers", "where": {"file": "/x/main.sh", "line": 2},
+		"saving": {"run_s": {"low": 1, "mid": 2, "high": 3}}}`)
 	repository := filepath.Join(dir, "mirrors", "owner+name", "repo")
 	s.file("mirrors/owner+name/repo/src/main.sh", script)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m"}} {
@@ -38,10 +41,13 @@ func newSmall(t *testing.T) *small {
 			t.Skipf("git %v: %v: %s", args, err, out)
 		}
 	}
-	s.p = program{ID: "tiny", Repository: "owner/name", Folder: "src", Paths: []string{"src/main.sh"}, Data: [][]string{{"kind", "data"}}, Command: []string{"main.sh", "plain"},
+	edits := []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}
+	s.p = program{
+		ID: "tiny", Repository: "owner/name", Folder: "src", Paths: []string{"src/main.sh"},
+		Data: [][]string{{"kind", "data"}}, Command: []string{"main.sh", "plain"},
 		Changes: []change{
-			{Name: "fewer", For: []string{"input"}, Command: []string{"main.sh", "fewer"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}},
-			{Name: "other", Candidate: true, Command: []string{"main.sh", "other"}, Edits: []edit{{File: "src/main.sh", First: 2, Old: "before", New: "after"}}}}}
+			{Name: "fewer", For: []string{"input"}, Command: []string{"main.sh", "fewer"}, Edits: edits},
+			{Name: "other", Candidate: true, Command: []string{"main.sh", "other"}, Edits: edits}}}
 	text, err := s.library.pinAll(t.Context(), s.python, []program{s.p}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +60,13 @@ func newSmall(t *testing.T) *small {
 
 // says makes the tool report one finding, after it ran its program.
 func (s *small) says(finding string) {
-	s.file("tool", fmt.Sprintf("#!/bin/sh\necho tool >>$LOG\njson=$7\nshift 8\n\"$@\" || exit\necho '{\"run\": {\"wall_s\": 5}, \"findings\": [%s]}' >$json\n", finding))
+	s.file("tool", fmt.Sprintf(`#!/bin/sh
+echo tool >>$LOG
+json=$7
+shift 8
+"$@" || exit
+echo '{"run": {"wall_s": 5}, "findings": [%s]}' >$json
+`, finding))
 }
 
 func (s *small) file(name, text string) {
@@ -100,7 +112,8 @@ func TestRoundsTakeTurns(t *testing.T) {
 			t.Errorf("%s has %d times, want 2", side, len(m.Sides[side]))
 		}
 	}
-	if first := m.Said[1]; first.Cause != "input" || first.Sub != "workers" || first.File != "main.sh" || first.Promised == nil || first.Promised.Mid != 2 {
+	first := m.Said[1]
+	if first.Cause != "input" || first.Sub != "workers" || first.File != "main.sh" || first.Promised == nil || first.Promised.Mid != 2 {
 		t.Errorf("said %+v", first)
 	}
 	text, err := os.ReadFile(filepath.Join(s.work, "tiny", "fewer", "src", "main.sh"))

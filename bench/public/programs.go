@@ -126,7 +126,8 @@ func readPins(text string) ([]pin, error) {
 func (p *program) pinsOf(pins []pin) []pin {
 	var needed []pin
 	for _, f := range pins {
-		if f.repository == p.Repository && slices.ContainsFunc(p.Paths, func(path string) bool { return f.path == path || strings.HasPrefix(f.path, path+"/") }) {
+		within := func(path string) bool { return f.path == path || strings.HasPrefix(f.path, path+"/") }
+		if f.repository == p.Repository && slices.ContainsFunc(p.Paths, within) {
 			needed = append(needed, f)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const grace = 15 * time.Second
 
 // ErrLimit is the error of a command that ran for too long and was ended.
-var ErrLimit = errors.New("still ran at its limit and was ended")
+var ErrLimit = errors.New("still ran after")
 
 // Command is what is run: arguments with the program first, the folder it runs in, its whole environment, and how long it may take.
 type Command struct {
@@ -53,7 +53,7 @@ func (c Command) Run(ctx context.Context) (Took, error) {
 		if ctx.Err() != nil {
 			return took, ctx.Err()
 		}
-		return took, fmt.Errorf("%w (%.0f s)", ErrLimit, c.Limit.Seconds())
+		return took, fmt.Errorf("%w %.0f s and was ended", ErrLimit, c.Limit.Seconds())
 	}
 	return took, err
 }

@@ -35,7 +35,7 @@ func (r *runner) start(ctx context.Context, variant string, command []string) (w
 	case ctx.Err() != nil && err != nil:
 		return 0, 0, ctx.Err()
 	case errors.Is(err, timed.ErrLimit):
-		return 0, 0, fmt.Errorf("%s (%s): %w; LIMIT sets how long it may take", name, variant, err)
+		return 0, 0, fmt.Errorf("%s (%s) %w; LIMIT sets how long it may take", name, variant, err)
 	case mustEnd && err == nil:
 		return 0, 0, fmt.Errorf("%s ended well, want an error", name)
 	case mustEnd && errors.As(err, &ended):
