@@ -176,3 +176,15 @@ func TestVariantsRunTheChange(t *testing.T) {
 		t.Error("a file is left")
 	}
 }
+
+// TestRunProves: where nothing can be proven, that is said after the report, and the program's output and status stay its own.
+func TestRunProves(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", "import sys\nprint('out')\nraise SystemExit(int(sys.argv[1]))\n")
+	for _, status := range []string{"0", "3"} {
+		got := b.run("", "run", "--no-trace", "--prove", "--out", "o"+status, "s.py", status)
+		if got.stdout != "out\n" || !strings.Contains(got.stderr, "prove: ") || !strings.HasSuffix("0"+status, string(rune('0'+got.code))) {
+			t.Errorf("%+v", got)
+		}
+	}
+}

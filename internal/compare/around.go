@@ -172,7 +172,7 @@ func (c *comparison) unlike() []report.DiffFact {
 	add := func(what, x, y string) { out = append(out, report.DiffFact{What: what, Before: x, After: y}) }
 	shared, known := c.shared()
 	p, q := program(a), program(b)
-	one := c.inTurns && p == q && p != "" // who runs one program in turns wants to know what became of it
+	one := p == q && p != "" && (c.inTurns || c.oneText(p)) // a fix can take away most of what took time
 	if known && shared < leastShared && !one || p != q && p != "" && q != "" && shared < 0.5 {
 		add("program", describe(p, a), describe(q, b))
 	}
@@ -186,6 +186,32 @@ func (c *comparison) unlike() []report.DiffFact {
 		add("ranks", strconv.Itoa(max(x, 1)), strconv.Itoa(max(y, 1)))
 	}
 	return out
+}
+
+// leastText is the share of a program's lines that must be in both sides' text of it for them to be of one program.
+const leastText = 0.5
+
+// oneText says that both sides keep the text of a program, and that most of it is the same.
+func (c *comparison) oneText(program string) bool {
+	var texts [2][]string
+	for i, side := range [2][]timed{c.before, c.after} {
+		for file, lines := range side[0].Sources {
+			if path.Base(strings.ReplaceAll(file, `\`, "/")) == program {
+				texts[i] = lines
+			}
+		}
+	}
+	has := map[string]bool{}
+	for _, line := range texts[0] {
+		has[strings.TrimSpace(line)] = true
+	}
+	same := 0
+	for _, line := range texts[1] {
+		if has[strings.TrimSpace(line)] {
+			same++
+		}
+	}
+	return same > 0 && float64(same) >= leastText*float64(max(len(texts[0]), len(texts[1])))
 }
 
 // isNamed says that the kind of step is the program's word, not that of a trace from elsewhere.

@@ -75,7 +75,7 @@ func alone(s Side) (c *comparison, basis string, err error) {
 	if basis == "" {
 		return nil, "", fmt.Errorf("%s holds no times", s.Path)
 	}
-	c.after, err = timeSide(s, c.per, basis)
+	c.after, err = timeSide(s, c.per, basis, false)
 	return c, basis, err
 }
 

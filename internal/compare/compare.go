@@ -17,7 +17,8 @@ type Options struct {
 	// looked
 	// at after every pair.
 	InTurns bool
-	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99.
+	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99; and a run's step is the mean of its steps,
+	// as in what findings promise, not their median.
 	Proof bool
 }
 
@@ -94,10 +95,10 @@ func prepare(before, after Side, opt Options) (c *comparison, basis string, note
 	if basis = commonBasis(c.per, before, after); basis == "" {
 		return nil, "", nil, nothingCommon(c.per, before, after)
 	}
-	if c.before, err = timeSide(before, c.per, basis); err != nil {
+	if c.before, err = timeSide(before, c.per, basis, opt.Proof); err != nil {
 		return nil, "", nil, err
 	}
-	if c.after, err = timeSide(after, c.per, basis); err != nil {
+	if c.after, err = timeSide(after, c.per, basis, opt.Proof); err != nil {
 		return nil, "", nil, err
 	}
 	if basis == basisTraced {

@@ -388,6 +388,21 @@ func TestUnlikeSidesAreRefused(t *testing.T) {
 	if same.Verdict == report.Unlike {
 		t.Error(same.Sentence)
 	}
+	// A fix that takes away what took nearly all of the time is no other program, where the text says so.
+	a, b := runsOf("a", 10), runsOf("b", 1)
+	b.Runs[0].Report.KeyAverages = []report.OpRow{{Name: "aten::conv2d", Count: 10, SelfCPUUs: 1000, DeviceType: "cpu"}}
+	if d := mustDiff(t, a, b, Options{}); d.Verdict != report.Unlike {
+		t.Errorf("nothing in common, and no text: %s", d.Sentence)
+	}
+	a.Runs[0].Sources = map[string][]string{"/a/train.py": {"import torch", "loader = slow()", "train(loader)"}}
+	b.Runs[0].Sources = map[string][]string{"/b/train.py": {"import torch", "loader = fast()", "train(loader)"}}
+	if d := mustDiff(t, a, b, Options{}); d.Verdict == report.Unlike {
+		t.Error(d.Sentence)
+	}
+	b.Runs[0].Sources = map[string][]string{"/b/train.py": {"import jax", "serve()"}}
+	if d := mustDiff(t, a, b, Options{}); d.Verdict != report.Unlike {
+		t.Errorf("other texts of one name: %s", d.Sentence)
+	}
 }
 
 func TestUnits(t *testing.T) {

@@ -115,10 +115,13 @@ func commonBasis(per string, sides ...Side) string {
 }
 
 // timeSide brings the runs of a side to the unit; the basis is one that all of them have.
-func timeSide(s Side, per, basis string) ([]timed, error) {
+func timeSide(s Side, per, basis string, mean bool) ([]timed, error) {
 	var out []timed
 	for _, run := range s.Runs {
 		t := timed{Run: run, DiffRun: bases(run.Report, per)[basis], perStep: 1}
+		if mean && basis == basisUnprofiled && run.Report.Steps[0].Baseline.MeanMs != nil {
+			t.Ms = *run.Report.Steps[0].Baseline.MeanMs
+		}
 		steps := 0.0
 		if len(run.Report.Steps) > 0 {
 			steps = float64(run.Report.Steps[0].Count)

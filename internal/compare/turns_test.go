@@ -48,6 +48,16 @@ func TestProof(t *testing.T) {
 	if p.Verdict != report.ProofCosts {
 		t.Error(p.Sentence)
 	}
+	// What findings promise is of the mean of steps, and so is a proof.
+	mean := func(s Side, ms float64) Side {
+		for i := range s.Runs {
+			s.Runs[i].Report.Steps[0].Baseline.MeanMs = ptr(ms + 0.01*float64(i))
+		}
+		return s
+	}
+	if d := mustDiff(t, mean(runsOf("a", 5, 5, 5, 5), 10), mean(runsOf("b", 1, 1, 1, 1), 8), Options{InTurns: true, Proof: true}); d.Step.DifferenceMs < -2.1 || d.Step.DifferenceMs > -1.9 {
+		t.Errorf("means of 10 and 8 ms differ by %v", d.Step.DifferenceMs)
+	}
 	few := mustDiff(t, runsOf("original", 10), runsOf("changed", 6), Options{InTurns: true, Proof: true})
 	FillProof(p, few, nil)
 	if p.Verdict != report.ProofUndecided || p.Proven.StepMs != nil || ProofDecided(few) {
