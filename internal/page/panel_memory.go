@@ -114,20 +114,13 @@ type categoryLevel struct {
 	sum  int64
 }
 
-// categoryLevels are the levels after each instant at which something changed. A version counted up changes nothing but, where torch says so,
-// the category.
+// categoryLevels are the levels after each instant at which something changed.
 func categoryLevels(actions []model.MemoryAction) []categoryLevel {
 	var out []categoryLevel
 	var now categoryLevel
 	for i, a := range actions {
-		switch a.Action {
-		case 1, 2:
-			now.of[a.Category] += a.Bytes
-			now.sum += a.Bytes
-		case 4:
-			now.of[a.Category] -= abs64(a.Bytes)
-			now.sum -= abs64(a.Bytes)
-		}
+		now.of[a.Category] += a.Bytes // with its sign, also where memory goes from one category to another
+		now.sum += a.Bytes
 		now.time = a.Time
 		if i+1 == len(actions) || actions[i+1].Time != a.Time {
 			out = append(out, now)
@@ -135,8 +128,6 @@ func categoryLevels(actions []model.MemoryAction) []categoryLevel {
 	}
 	return out
 }
-
-func abs64(v int64) int64 { return max(v, -v) }
 
 // maxSegments and maxBlocks bound the map of a snapshot: the largest segments are drawn.
 const (
