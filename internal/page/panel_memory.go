@@ -50,6 +50,12 @@ func snapshotName(r *report.SnapshotRow) string {
 	return fmt.Sprintf("device %d in %s", r.Device, path.Base(strings.ReplaceAll(r.File, `\`, "/")))
 }
 
+// Axes of memory over time.
+var (
+	recordedAxis = Axis{Head: "after the start of the recording", Unit: unitTime}
+	memoryAxis   = Axis{Head: "memory", Unit: unitBytes}
+)
+
 func levelChart(title string, points []report.MemoryPoint, reserved bool) Chart {
 	allocated, from := newSeries("allocated"), newSeries("reserved from the driver")
 	for _, pt := range points {
@@ -58,11 +64,12 @@ func levelChart(title string, points []report.MemoryPoint, reserved bool) Chart 
 			from.add(pt.AtUs, float64(*pt.Reserved))
 		}
 	}
-	return chartOf(title, chartLevels, Axis{Head: "after the start of the recording", Unit: unitTime}, Axis{Head: "memory", Unit: unitBytes}, allocated, from)
+	return chartOf(title, chartLevels, recordedAxis, memoryAxis, allocated, from)
 }
 
 // memoryCategories are torch's, in the order of model.MemoryAction.
-var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries", "activations", "gradients", "autograd", "unknown"}
+var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries",
+	"activations", "gradients", "autograd", "unknown"}
 
 // categoryCharts stack the categories of torch's own timelines.
 func categoryCharts(s *model.Session) []Chart {
@@ -103,7 +110,7 @@ func categoryChart(t *model.Trace, m *model.MemoryTimeline) Chart {
 		}
 	}
 	series = slices.DeleteFunc(series, func(s Series) bool { return !slices.ContainsFunc(s.Y, func(v *float64) bool { return *v > 0 }) })
-	c := chartOf(title, chartStack, Axis{Head: "after the start of the recording", Unit: unitTime}, Axis{Head: "memory", Unit: unitBytes}, series...)
+	c := chartOf(title, chartStack, recordedAxis, memoryAxis, series...)
 	c.Aside = "torch's own categories; the highest moment of each stretch is kept"
 	return c
 }
@@ -172,7 +179,8 @@ func blockChart(s *model.Session, m *model.MemorySnapshot, d *model.SnapshotDevi
 			c.Series = append(c.Series, *sr)
 		}
 	}
-	c.Aside = fmt.Sprintf("at the moment of the snapshot: the segments that the allocator took from the driver, largest first (%d of %d)", len(rows), len(d.Segments))
+	c.Aside = fmt.Sprintf("at the moment of the snapshot: the segments that the allocator took from the driver, largest first (%d of %d)",
+		len(rows), len(d.Segments))
 	return c
 }
 
