@@ -36,7 +36,10 @@ const watch = `(() => {
 		let is = false;
 		try { is = Boolean(%s) } catch {}
 		if (!is) return requestAnimationFrame(poll);
-		requestAnimationFrame(() => { window.measuredDrawn = performance.now(); requestIdleCallback(() => { window.measuredIdle = performance.now() }) });
+		requestAnimationFrame(() => {
+			window.measuredDrawn = performance.now();
+			requestIdleCallback(() => { window.measuredIdle = performance.now() });
+		});
 	};
 	requestAnimationFrame(poll);
 })()`
@@ -64,7 +67,8 @@ func measure(address, condition, script string) (*measured, error) {
 	if _, err := chromedp.Call(tab, page.Enable, page.EnableParams{}); err != nil {
 		return nil, err
 	}
-	if _, err := chromedp.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(watch, condition)}); err != nil {
+	early := page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(watch, condition)}
+	if _, err := chromedp.Call(tab, page.AddScriptToEvaluateOnNewDocument, early); err != nil {
 		return nil, err
 	}
 	if err := chromedp.Do(tab, chromedp.Navigate(address)); err != nil {
@@ -105,9 +109,11 @@ const framesScript = `(async () => {
 		}
 		return frames / ((last - first) / 1000);
 	};
-	const zoom = await run(240, i => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: i % 160 < 80 ? -25 : 25, ctrlKey: true, clientX: box.left + box.width * 0.6, clientY: box.top + 200, bubbles: true, cancelable: true })));
-	for (let i = 0; i < 12; i++) canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, ctrlKey: true, clientX: box.left + box.width * 0.5, clientY: box.top + 200, bubbles: true, cancelable: true }));
-	const pan = await run(240, i => canvas.dispatchEvent(new WheelEvent("wheel", { deltaX: i % 120 < 60 ? 30 : -30, deltaY: 0, clientX: box.left + box.width * 0.5, clientY: box.top + 200, bubbles: true, cancelable: true })));
+	const at = { clientX: box.left + box.width * 0.6, clientY: box.top + 200, bubbles: true, cancelable: true };
+	const wheel = how => canvas.dispatchEvent(new WheelEvent("wheel", { ...at, ...how }));
+	const zoom = await run(240, i => wheel({ deltaY: i % 160 < 80 ? -25 : 25, ctrlKey: true }));
+	for (let i = 0; i < 12; i++) wheel({ deltaY: -100, ctrlKey: true });
+	const pan = await run(240, i => wheel({ deltaX: i % 120 < 60 ? 30 : -30 }));
 	return { Zoom: zoom, Pan: pan, Worst: worst };
 })()`
 

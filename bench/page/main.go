@@ -92,6 +92,9 @@ type counter int
 
 func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
+// timelineDrawn is true once the timeline shows all that it asked for.
+const timelineDrawn = `document.querySelector("canvas")?.dataset.waiting === "false" && document.querySelector("canvas").dataset.boxes > 0`
+
 // trace measures one trace: its page, its timeline, and the memory of browser and server.
 func (b *bench) trace(name, path string) error {
 	if _, err := os.Stat(path); err != nil {
@@ -113,7 +116,7 @@ func (b *bench) trace(name, path string) error {
 	}
 	b.add(name+": first useful paint", ms(verdict.drawn), "≤ 500 ms", "the verdict")
 	b.add(name+": interactive", ms(verdict.idle), "≤ 1000 ms", "the browser has nothing left to do")
-	timeline, err := measure(s.address+"#/timeline", `document.querySelector("canvas")?.dataset.waiting === "false" && document.querySelector("canvas").dataset.boxes > 0`, framesScript)
+	timeline, err := measure(s.address+"#/timeline", timelineDrawn, framesScript)
 	if err != nil {
 		return err
 	}
@@ -123,7 +126,8 @@ func (b *bench) trace(name, path string) error {
 	peak := memoryOf(s.command.Process.Pid, "VmHWM")
 	reported := report.ProcessState.SysUsage()
 	most := maxRSS(reported)
-	b.add(name+": server ÷ report", fmt.Sprintf("%.2f", float64(peak)/float64(max(most, 1))), "≤ 1.5", fmt.Sprintf("peaks: %s, %s", bytes(peak), bytes(most)))
+	b.add(name+": server ÷ report", fmt.Sprintf("%.2f", float64(peak)/float64(max(most, 1))), "≤ 1.5",
+		fmt.Sprintf("peaks: %s, %s", bytes(peak), bytes(most)))
 	return nil
 }
 
@@ -189,7 +193,8 @@ func (b *bench) longTable(rows int) error {
 		return err
 	}
 	b.add(fmt.Sprintf("table of %d rows: drawn", rows), ms(m.drawn), "", bytes(m.sent)+" sent")
-	b.add(fmt.Sprintf("table of %d rows: blank frames", rows), fmt.Sprintf("%d of %d", got.Blank, got.Frames), "0", bytes(m.memory)+" in the tab")
+	b.add(fmt.Sprintf("table of %d rows: blank frames", rows), fmt.Sprintf("%d of %d", got.Blank, got.Frames), "0",
+		bytes(m.memory)+" in the tab")
 	return nil
 }
 

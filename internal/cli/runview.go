@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// viewer is the page of a run that goes on, in a process of its own: what it costs is not the program's, and what breaks in it breaks nothing
-// else. A nil viewer shows nothing.
+// viewer is the page of a run that goes on, in a process of its own: what it costs is not the program's, and what breaks in it breaks
+// nothing else. A nil viewer shows nothing.
 type viewer struct {
 	command *exec.Cmd
 	ended   chan struct{}

@@ -52,7 +52,8 @@ func (p *Page) comparisonViews() []View {
 }
 
 func sidesText(d *report.Diff) string {
-	return fmt.Sprintf("%s a %s before (%s), %s after (%s)", units.Milliseconds(d.Step.BeforeMs), d.Per, d.Before.Path, units.Milliseconds(d.Step.AfterMs), d.After.Path)
+	return fmt.Sprintf("%s a %s before (%s), %s after (%s)",
+		units.Milliseconds(d.Step.BeforeMs), d.Per, d.Before.Path, units.Milliseconds(d.Step.AfterMs), d.After.Path)
 }
 
 // partsChart draws the parts of both sides.

@@ -8,7 +8,8 @@ import (
 )
 
 // callTree is a tree of exact counts, which know who called whom but not by which path: a function's time is shared among its callers by
-// what each contributed, as snakeviz does; where functions run within themselves that is an estimate. nil where nothing was counted with its callers.
+// what each contributed, as snakeviz does; where functions run within themselves that is an estimate. nil where nothing was counted with
+// its callers.
 func callTree(s *model.Session) *tree {
 	t := newTree("all calls")
 	var counted []*model.Calls

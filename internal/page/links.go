@@ -7,13 +7,16 @@ import (
 )
 
 // causeNames are the names by which the timeline knows what a cause is about, where the agent saw it.
-var causeNames = map[string]string{"input": spanNames[model.SpanDataWait], "gc": spanNames[model.SpanGC], "compile": spanNames[model.SpanCompile],
+var causeNames = map[string]string{"input": spanNames[model.SpanDataWait],
+	"gc": spanNames[model.SpanGC], "compile": spanNames[model.SpanCompile],
 	"io": spanNames[model.SpanIO], "startup": spanNames[model.SpanImport]}
 
 // causeViews are the views that a cause's numbers are of, the best first.
-var causeViews = map[string][]string{"input": {"workers"}, "straggler": {"ranks"}, "comm-exposed": {"ranks", "collectives", "gpu"}, "compute": {"kernels", "gpu"},
-	"memory": {"memory"}, "alloc": {"memory", "launches"}, "launch": {"launches", "idle"}, "sync": {"idle"}, "copy": {"copies"}, "precision": {"roofline", "kernels"},
-	"uneven": {"steps"}}
+var causeViews = map[string][]string{"input": {"workers"}, "straggler": {"ranks"}, "comm-exposed": {"ranks", "collectives", "gpu"},
+	"compute": {"kernels", "gpu"},
+	"memory":  {"memory"}, "alloc": {"memory", "launches"}, "launch": {"launches", "idle"}, "sync": {"idle"}, "copy": {"copies"},
+	"precision": {"roofline", "kernels"},
+	"uneven":    {"steps"}}
 
 // linker collects what leads from a finding to its place in the views that there are.
 type linker struct {

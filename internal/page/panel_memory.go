@@ -50,6 +50,12 @@ func snapshotName(r *report.SnapshotRow) string {
 	return fmt.Sprintf("device %d in %s", r.Device, path.Base(strings.ReplaceAll(r.File, `\`, "/")))
 }
 
+// Axes of memory over time.
+var (
+	recordedAxis = Axis{Head: "after the start of the recording", Unit: unitTime}
+	memoryAxis   = Axis{Head: "memory", Unit: unitBytes}
+)
+
 func levelChart(title string, points []report.MemoryPoint, reserved bool) Chart {
 	allocated, from := newSeries("allocated"), newSeries("reserved from the driver")
 	for _, pt := range points {
@@ -58,11 +64,12 @@ func levelChart(title string, points []report.MemoryPoint, reserved bool) Chart 
 			from.add(pt.AtUs, float64(*pt.Reserved))
 		}
 	}
-	return chartOf(title, chartLevels, Axis{Head: "after the start of the recording", Unit: unitTime}, Axis{Head: "memory", Unit: unitBytes}, allocated, from)
+	return chartOf(title, chartLevels, recordedAxis, memoryAxis, allocated, from)
 }
 
 // memoryCategories are torch's, in the order of model.MemoryAction.
-var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries", "activations", "gradients", "autograd", "unknown"}
+var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries",
+	"activations", "gradients", "autograd", "unknown"}
 
 // categoryCharts stack the categories of torch's own timelines.
 func categoryCharts(s *model.Session) []Chart {
@@ -103,7 +110,7 @@ func categoryChart(t *model.Trace, m *model.MemoryTimeline) Chart {
 		}
 	}
 	series = slices.DeleteFunc(series, func(s Series) bool { return !slices.ContainsFunc(s.Y, func(v *float64) bool { return *v > 0 }) })
-	c := chartOf(title, chartStack, Axis{Head: "after the start of the recording", Unit: unitTime}, Axis{Head: "memory", Unit: unitBytes}, series...)
+	c := chartOf(title, chartStack, recordedAxis, memoryAxis, series...)
 	c.Aside = "torch's own categories; the highest moment of each stretch is kept"
 	return c
 }
@@ -114,20 +121,13 @@ type categoryLevel struct {
 	sum  int64
 }
 
-// categoryLevels are the levels after each instant at which something changed. A version counted up changes nothing but, where torch says so,
-// the category.
+// categoryLevels are the levels after each instant at which something changed.
 func categoryLevels(actions []model.MemoryAction) []categoryLevel {
 	var out []categoryLevel
 	var now categoryLevel
 	for i, a := range actions {
-		switch a.Action {
-		case 1, 2:
-			now.of[a.Category] += a.Bytes
-			now.sum += a.Bytes
-		case 4:
-			now.of[a.Category] -= abs64(a.Bytes)
-			now.sum -= abs64(a.Bytes)
-		}
+		now.of[a.Category] += a.Bytes // with its sign, also where memory goes from one category to another
+		now.sum += a.Bytes
 		now.time = a.Time
 		if i+1 == len(actions) || actions[i+1].Time != a.Time {
 			out = append(out, now)
@@ -135,8 +135,6 @@ func categoryLevels(actions []model.MemoryAction) []categoryLevel {
 	}
 	return out
 }
-
-func abs64(v int64) int64 { return max(v, -v) }
 
 // maxSegments and maxBlocks bound the map of a snapshot: the largest segments are drawn.
 const (
@@ -181,7 +179,8 @@ func blockChart(s *model.Session, m *model.MemorySnapshot, d *model.SnapshotDevi
 			c.Series = append(c.Series, *sr)
 		}
 	}
-	c.Aside = fmt.Sprintf("at the moment of the snapshot: the segments that the allocator took from the driver, largest first (%d of %d)", len(rows), len(d.Segments))
+	c.Aside = fmt.Sprintf("at the moment of the snapshot: the segments that the allocator took from the driver, largest first (%d of %d)",
+		len(rows), len(d.Segments))
 	return c
 }
 

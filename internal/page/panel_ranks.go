@@ -46,7 +46,8 @@ func rankCharts(p *Page) []Chart {
 	}
 	step, time := Axis{Head: "step", Unit: unitCount}, Axis{Head: "time", Unit: unitTime}
 	charts := []Chart{
-		heatOf("Own time of each rank", "a step without its waiting for other ranks: the rank that stands out is the late one", rows, step, time, own),
+		heatOf("Own time of each rank", "a step without its waiting for other ranks: the rank that stands out is the late one",
+			rows, step, time, own),
 		heatOf("Waiting for other ranks", "within the same steps", rows, step, time, waits),
 	}
 	return charts
@@ -65,7 +66,8 @@ func heatOf(title, aside string, rows []string, x, y Axis, s Series) Chart {
 				keep = append(keep, i)
 			}
 		}
-		c.Series[0] = Series{Name: s.Name, X: picked(s.X, keep), Y: picked(s.Y, keep), Row: picked(s.Row, keep), From: picked(s.From, keep), To: picked(s.To, keep)}
+		c.Series[0] = Series{Name: s.Name, X: picked(s.X, keep), Y: picked(s.Y, keep), Row: picked(s.Row, keep),
+			From: picked(s.From, keep), To: picked(s.To, keep)}
 		c.Aside += fmt.Sprintf("; the last %d steps", maxHeat/len(rows))
 	}
 	return c

@@ -61,7 +61,8 @@ func rooflineChart(r *report.Roofline) Chart {
 	if r.Rank != nil {
 		title += fmt.Sprintf(", rank %d", *r.Rank)
 	}
-	c := chartOf(title, chartPoints, Axis{Head: "FLOP per byte", Unit: unitNumber, Log: true}, Axis{Head: "TFLOP/s", Unit: unitNumber, Log: true}, series...)
+	c := chartOf(title, chartPoints, Axis{Head: "FLOP per byte", Unit: unitNumber, Log: true},
+		Axis{Head: "TFLOP/s", Unit: unitNumber, Log: true}, series...)
 	c.Aside = "each operator with its shapes; the nearer to its roof, the less there is to gain"
 	if len(roofs) == 0 {
 		c.Aside = "each operator with its shapes; what this device could do is not known"

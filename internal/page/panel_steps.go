@@ -29,8 +29,8 @@ const (
 	whileTraced     = "traced"
 )
 
-var phaseWords = map[model.PhaseKind]string{model.PhaseBaseline: whileUnprofiled, model.PhaseTrace: whileTraced, model.PhaseDetail: whileTraced,
-	model.PhaseWarmup: "warm-up", model.PhaseEdge: "profiler starts or stops"}
+var phaseWords = map[model.PhaseKind]string{model.PhaseBaseline: whileUnprofiled, model.PhaseTrace: whileTraced,
+	model.PhaseDetail: whileTraced, model.PhaseWarmup: "warm-up", model.PhaseEdge: "profiler starts or stops"}
 
 // stepsOf lists the steps that the report's table of steps is about.
 func stepsOf(s *model.Session) []oneStep {

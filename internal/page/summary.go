@@ -86,7 +86,8 @@ type Link struct {
 func (p *Page) Summary() *Summary {
 	r := p.report
 	out := emptySummary()
-	out.Tool, out.Title, out.Growing, out.Verdict, out.Account, out.Breakdown = r.Tool, view.Title(r), r.Growing, r.Verdict, r.Account, r.Breakdown
+	out.Tool, out.Title, out.Growing = r.Tool, view.Title(r), r.Growing
+	out.Verdict, out.Account, out.Breakdown = r.Verdict, r.Account, r.Breakdown
 	out.Notes, out.Next, out.Views, out.Command = p.notes(), r.Next, p.listed(), viewCommand(r)
 	out.Steps = stepsSoFar(r)
 	for i := range r.Findings {

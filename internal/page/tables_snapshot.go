@@ -33,7 +33,8 @@ func snapshotTables(r *report.Report) []Table {
 	}
 	device := func(n int) string { return strconv.Itoa(n) }
 	return []Table{
-		tableOf("snapshots", "Snapshots", groupDevice, "of the caching allocator; active, pending, fragmented and cached bytes are all that is reserved", r.Snapshots,
+		tableOf("snapshots", "Snapshots", groupDevice,
+			"of the caching allocator; active, pending, fragmented and cached bytes are all that is reserved", r.Snapshots,
 			rank(func(s *report.SnapshotRow) *int { return s.Rank }),
 			text("device", func(s *report.SnapshotRow) string { return device(s.Device) }),
 			bar(size("reserved", func(s *report.SnapshotRow) int64 { return s.ReservedBytes })),

@@ -150,7 +150,8 @@ func WhatIfSentence(w *WhatIf) string {
 	if share < nothingSaved {
 		return fmt.Sprintf("%s takes %s as before: nothing is saved", what, units.Milliseconds(w.AfterMs))
 	}
-	return fmt.Sprintf("%s takes %s instead of %s: %s %s%s (%s)", what, units.Milliseconds(w.AfterMs), units.Milliseconds(w.BeforeMs), verb, units.Milliseconds(amount), each, units.Percent(share))
+	return fmt.Sprintf("%s takes %s instead of %s: %s %s%s (%s)",
+		what, units.Milliseconds(w.AfterMs), units.Milliseconds(w.BeforeMs), verb, units.Milliseconds(amount), each, units.Percent(share))
 }
 
 // WhatIfText is the answer as text, for terminals.

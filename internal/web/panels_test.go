@@ -23,6 +23,7 @@ var binaryOnce = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	path := filepath.Join(dir, "bottleneck")
 	out, err := exec.Command("go", "build", "-o", path, "../../cmd/bottleneck").CombinedOutput()
 	if err != nil {
@@ -30,6 +31,9 @@ var binaryOnce = sync.OnceValues(func() (string, error) {
 	}
 	return path, err
 })
+
+// built is the folder of the command, "" where no test needed it.
+var built string
 
 // recorded are sessions of examples by what was run.
 var recorded sync.Map
@@ -71,8 +75,8 @@ func record(t *testing.T, arguments ...string) string {
 
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if path, err := binaryOnce(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	recorded.Range(func(_, once any) bool {
 		if dir, err := once.(func() (string, error))(); err == nil {
