@@ -43,7 +43,7 @@ type TableCell struct {
 	Value *float64 `json:"value,omitempty"`
 }
 
-// generalTables make the tables of analyse.TableAnalyses, each in a place of its own, since they are made at the same time.
+// generalTables make the tables of tables.All, each in a place of its own, since they are made at the same time.
 func (b *Builder) generalTables(traces []*model.Trace) []table {
 	var list []table
 	b.R.Tables = make([]Table, len(tables.All()))

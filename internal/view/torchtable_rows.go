@@ -8,7 +8,7 @@ import (
 	"bottleneck/internal/model"
 )
 
-// TorchRows gives the rows of TorchTable for one trace. They are analyse.KeyAverages with times in microseconds, added up
+// TorchRows gives the rows of TorchTable for one trace. They are the key averages with times in microseconds, added up
 // as torch does it in float64: its printed averages depend on the last bit where the exact value lies half-way between
 // two of them, as every second average over two calls does.
 func TorchRows(t *model.Trace, strs *model.Strings, opt keyaverages.Options) []TorchRow {

@@ -8,7 +8,7 @@ import (
 // MatrixWork counts the floating-point operations of an operator that launches kernels itself, its least memory traffic in
 // bytes, and names the formula: matrix products, convolutions of any dimension and their backward, attention forward and
 // backward. shapes and concrete are raw JSON, types the names of the element types. 0 flops: not such an operator, or its
-// arguments are not in the trace. Where torch counts the same operator (OperatorFlops) both agree.
+// arguments are not in the trace. Where torch counts the same operator (Flops) both agree.
 func MatrixWork(name, shapes, concrete string, types []string) (flops, bytes int64, formula string) {
 	base := name[strings.LastIndexByte(name, ':')+1:]
 	dims := Shapes(shapes)

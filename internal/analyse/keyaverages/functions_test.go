@@ -33,7 +33,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 				t.Fatalf("%+v: the table of windows differs", opt)
 			}
 			if got := Of([]*model.Trace{&tr}, s, opt); !reflect.DeepEqual(got, whole.rows) {
-				t.Fatalf("%+v: KeyAverages differs", opt)
+				t.Fatalf("%+v: the averages differ", opt)
 			}
 		}
 	})

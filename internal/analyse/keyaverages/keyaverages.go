@@ -92,7 +92,7 @@ func Of(traces []*model.Trace, s *model.Strings, opt Options) []Row {
 	return g.rows
 }
 
-// FunctionEvents is the list behind KeyAverages of one trace, with its table.
+// FunctionEvents is the list behind the key averages of one trace, with its table.
 func FunctionEvents(t *model.Trace, s *model.Strings, opt Options) ([]FunctionEvent, []Row) {
 	f := newFunctions(t, s, opt)
 	g := newGrouping(s, opt)

@@ -29,7 +29,7 @@ func (a *Analysis) Analyse(traces []*model.Trace, s *model.Strings) [][]Cell {
 	return rows
 }
 
-// analyses are all of them, in the order of the report. A new one is a file with its TableAnalysis, its test, and a line
+// analyses are all of them, in the order of the report. A new one is a file with its Analysis, its test, and a line
 // here (docs/add-an-analysis.md).
 var analyses = []Analysis{
 	moduleTimes,
