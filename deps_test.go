@@ -284,3 +284,32 @@ func TestPackagesSayWhatTheyAreNot(t *testing.T) {
 		}
 	}
 }
+
+// TestLargePackagesSayWhy asks that a package of more than 4,000 lines states the reason in its row of docs/architecture.md.
+func TestLargePackagesSayWhy(t *testing.T) {
+	table, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range goList(t, "linux") {
+		if !strings.HasPrefix(p.ImportPath, "internal/") {
+			continue
+		}
+		files, err := filepath.Glob(p.ImportPath + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err != nil {
+				t.Error(err)
+			} else if !strings.HasSuffix(file, "_test.go") {
+				lines += strings.Count(string(text), "\n")
+			}
+		}
+		_, row, _ := strings.Cut(string(table), "| `"+p.ImportPath+"` |")
+		if row, _, _ = strings.Cut(row, "\n"); lines > 4000 && !strings.Contains(row, " lines: ") {
+			t.Errorf("%s has %d lines, and no reason for it in docs/architecture.md", p.ImportPath, lines)
+		}
+	}
+}
