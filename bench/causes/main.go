@@ -76,7 +76,7 @@ func (m maker) page(cause, text string) (string, error) {
 		}
 		found := finding(report, tag(part[4], cause), cause)
 		if found == "" {
-			failed = fmt.Errorf("the report of %s has no finding of %s", part[3], cause)
+			fmt.Fprintf(os.Stderr, "causes: today's report of %s has no finding of %s: the old one stays\n", part[3], cause)
 			return old
 		}
 		return part[1] + "```text\n" + found + "```"
@@ -111,7 +111,7 @@ func (m maker) report(kind, of string) (string, error) {
 	return m.ask("report", "--section", "findings", session)
 }
 
-// ask gives what the binary prints.
+// ask gives what the binary prints, with places named from the checkout on.
 func (m maker) ask(args ...string) (string, error) {
 	cmd := exec.Command(m.binary, args...)
 	cmd.Stderr = os.Stderr
@@ -119,7 +119,8 @@ func (m maker) ask(args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("bottleneck %s: %w", strings.Join(args, " "), err)
 	}
-	return string(out), nil
+	here, err := os.Getwd()
+	return strings.ReplaceAll(string(out), here+string(filepath.Separator), ""), err
 }
 
 var tags = regexp.MustCompile(`\[([a-z-]+(?:/[a-z-]+)?)\]`)
