@@ -112,6 +112,7 @@ zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-th
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
 	$(GO) run ./bench/public -pairs $(or $(PAIRS),6) $(if $(HALF),-half $(HALF)) $(if $(ONLY),-only "$(ONLY)") $(ARGS)
+
 causes: build ## the reports in docs/causes made anew: those of real traces, with PYTHON=… those of programs, whose sessions KEEP=DIR keeps
 	$(GO) run ./bench/causes -python "$(PYTHON)" -sessions "$(KEEP)"
 
