@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo public replay bench-sampler bench-engine bench-export bench-diff bench-page wheel release pgo ui clean
+.PHONY: causes build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo public replay bench-sampler bench-engine bench-export bench-diff bench-page wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -112,6 +112,9 @@ zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-th
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
 	$(GO) run ./bench/public -pairs $(or $(PAIRS),6) $(if $(HALF),-half $(HALF)) $(if $(ONLY),-only "$(ONLY)") $(ARGS)
+
+causes: build ## the reports in docs/causes made anew: those of real traces, with PYTHON=… those of programs, whose sessions KEEP=DIR keeps
+	$(GO) run ./bench/causes -python "$(PYTHON)" -sessions "$(KEEP)"
 
 replay: build ## traced, replayed and slack of every real trace, and unprofiled, replayed and untraced steps of every example
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && python=$$(scripts/env.sh newest) && export OMP_NUM_THREADS=1 && for script in examples/*.py; do \

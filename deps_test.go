@@ -14,9 +14,14 @@ import (
 
 const module = "bottleneck"
 
+// rooms are the analyses that rules and reports read.
+var rooms = []string{"internal/analyse/account", "internal/analyse/allocations", "internal/analyse/arguments", "internal/analyse/code",
+	"internal/analyse/collectives", "internal/analyse/counts", "internal/analyse/criticalpath", "internal/analyse/device",
+	"internal/analyse/keyaverages", "internal/analyse/naming", "internal/analyse/tables", "internal/analyse/times"}
+
 // family is what the rules of each family of causes may import: no other family.
-var family = []string{"internal/analyse", "internal/analyse/cause/facts", "internal/analyse/cause/finding", "internal/analyse/cause/price",
-	"internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"}
+var family = append([]string{"internal/analyse/cause/facts", "internal/analyse/cause/finding", "internal/analyse/cause/price",
+	"internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"}, rooms...)
 
 // layers is the package table of docs/architecture.md: each package and which of ours it may import. A "/…" at the end
 // of an entry stands for the packages beneath. Tests' imports are not restricted.
@@ -39,12 +44,24 @@ var layers = map[string][]string{
 	"internal/ingest":                 {"internal/record", "internal/kineto", "internal/pickle", "internal/sqlite", "internal/model"},
 	"internal/pickle":                 {},
 	"internal/sqlite":                 {},
-	"internal/analyse":                {"internal/model", "internal/stats"},
-	"internal/analyse/replay":         {"internal/analyse", "internal/model", "internal/stats"},
-	"internal/analyse/cause":          {"internal/analyse", "internal/analyse/replay", "internal/analyse/cause/…", "internal/model", "internal/stats", "internal/wording"},
-	"internal/analyse/cause/finding":  {"internal/analyse", "internal/analyse/replay", "internal/analyse/cause/price", "internal/model", "internal/wording"},
+	"internal/analyse":                {"internal/analyse/allocations", "internal/analyse/times", "internal/model"},
+	"internal/analyse/naming":         {"internal/model"},
+	"internal/analyse/arguments":      {},
+	"internal/analyse/times":          {"internal/model", "internal/stats"},
+	"internal/analyse/code":           {"internal/analyse/naming", "internal/model"},
+	"internal/analyse/allocations":    {"internal/analyse/code", "internal/analyse/naming", "internal/model"},
+	"internal/analyse/tables":         {"internal/analyse/arguments", "internal/analyse/times", "internal/model", "internal/stats"},
+	"internal/analyse/keyaverages":    {"internal/analyse/arguments", "internal/analyse/naming", "internal/analyse/times", "internal/model"},
+	"internal/analyse/account":        {"internal/analyse/arguments", "internal/analyse/code", "internal/analyse/naming", "internal/analyse/times", "internal/model", "internal/stats"},
+	"internal/analyse/counts":         {"internal/analyse/account", "internal/analyse/code", "internal/analyse/naming", "internal/analyse/times", "internal/model"},
+	"internal/analyse/device":         {"internal/analyse/arguments", "internal/analyse/code", "internal/analyse/naming", "internal/analyse/times", "internal/model", "internal/stats"},
+	"internal/analyse/collectives":    {"internal/analyse/account", "internal/analyse/arguments", "internal/analyse/device", "internal/analyse/naming", "internal/analyse/times", "internal/model", "internal/stats"},
+	"internal/analyse/criticalpath":   {"internal/analyse/collectives", "internal/analyse/device", "internal/analyse/naming", "internal/model"},
+	"internal/analyse/replay":         {"internal/analyse/account", "internal/analyse/collectives", "internal/analyse/naming", "internal/analyse/times", "internal/model", "internal/stats"},
+	"internal/analyse/cause":          append([]string{"internal/analyse/replay", "internal/analyse/cause/…", "internal/model", "internal/stats", "internal/wording"}, rooms...),
+	"internal/analyse/cause/finding":  append([]string{"internal/analyse/replay", "internal/analyse/cause/price", "internal/model", "internal/wording"}, rooms...),
 	"internal/analyse/cause/pysource": {},
-	"internal/analyse/cause/facts":    {"internal/analyse", "internal/analyse/cause/finding", "internal/analyse/cause/price", "internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"},
+	"internal/analyse/cause/facts":    append([]string{"internal/analyse/cause/finding", "internal/analyse/cause/price", "internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"}, rooms...),
 	"internal/analyse/cause/input":    append([]string{"internal/analyse/replay"}, family...),
 	"internal/analyse/cause/launch":   append([]string{}, family...),
 	"internal/analyse/cause/python":   append([]string{}, family...),
@@ -56,18 +73,19 @@ var layers = map[string][]string{
 	"internal/analyse/usage":          {"internal/model"},
 	"internal/analyse/cause/price":    {},
 	"internal/rerun":                  {"internal/model"},
-	"internal/report":                 {"internal/model", "internal/stats", "internal/analyse", "internal/analyse/…", "internal/units", "internal/wording"},
-	"internal/view":                   {"internal/model", "internal/stats", "internal/analyse", "internal/analyse/replay", "internal/report", "internal/units"},
+	"internal/report":                 {"internal/model", "internal/stats", "internal/analyse/…", "internal/units", "internal/wording"},
+	"internal/view":                   append([]string{"internal/model", "internal/stats", "internal/analyse/replay", "internal/report", "internal/units"}, rooms...),
 	"internal/compare":                {"internal/stats", "internal/units", "internal/report", "internal/view"},
-	"internal/export":                 {"internal/model", "internal/analyse", "internal/page", "internal/report", "internal/ui", "internal/view"},
+	"internal/export":                 {"internal/model", "internal/analyse/account", "internal/analyse/keyaverages", "internal/page", "internal/report", "internal/ui", "internal/view"},
 	"internal/testkit":                {"internal/model", "internal/record", "internal/kineto"},
 	"internal/ui":                     {},
 	"internal/web":                    {"internal/page", "internal/ui"},
 	"bench/…":                         {"internal/…", "bench/paired", "bench/timed"},
-	"internal/page":                   {"internal/model", "internal/analyse", "internal/analyse/replay", "internal/report", "internal/units", "internal/view"},
+	"internal/page":                   append([]string{"internal/model", "internal/stats", "internal/analyse/replay", "internal/report", "internal/units", "internal/view"}, rooms...),
 	"internal/units":                  {},
 	"internal/wording":                {"internal/units"},
 	"internal/testkit/browser":        {},
+	"internal/testkit/slowtrace":      {"internal/model"},
 	"internal/ui/bundle":              {"internal/ui"},
 }
 
@@ -108,6 +126,7 @@ var only = []struct {
 	{"github.com/landlock-lsm/go-landlock/landlock", []string{"internal/confine"}, "one place gives up rights, for good"},
 	{"github.com/elastic/go-seccomp-bpf", []string{"internal/confine"}, "one place gives up rights, for good"},
 	{"internal/testkit", nil, "for tests only"},
+	{"internal/testkit/slowtrace", nil, "for tests only"},
 }
 
 type goPackage struct {
@@ -262,6 +281,35 @@ func TestPackagesSayWhatTheyAreNot(t *testing.T) {
 		sentences := strings.Split(strings.ReplaceAll(strings.ReplaceAll(comment, "\n// ", " "), "\n//", " "), ". ")
 		if last := strings.TrimSpace(sentences[len(sentences)-1]); !strings.HasPrefix(last, "It does not") {
 			t.Errorf("%s/doc.go ends with %q, not with \"It does not …\"", p.ImportPath, last)
+		}
+	}
+}
+
+// TestLargePackagesSayWhy asks that a package of more than 4,000 lines states the reason in its row of docs/architecture.md.
+func TestLargePackagesSayWhy(t *testing.T) {
+	table, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range goList(t, "linux") {
+		if !strings.HasPrefix(p.ImportPath, "internal/") {
+			continue
+		}
+		files, err := filepath.Glob(p.ImportPath + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err != nil {
+				t.Error(err)
+			} else if !strings.HasSuffix(file, "_test.go") {
+				lines += strings.Count(string(text), "\n")
+			}
+		}
+		_, row, _ := strings.Cut(string(table), "| `"+p.ImportPath+"` |")
+		if row, _, _ = strings.Cut(row, "\n"); lines > 4000 && !strings.Contains(row, " lines: ") {
+			t.Errorf("%s has %d lines, and no reason for it in docs/architecture.md", p.ImportPath, lines)
 		}
 	}
 }

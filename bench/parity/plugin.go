@@ -11,7 +11,8 @@ import (
 	"regexp"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 )
@@ -70,7 +71,7 @@ type pluginRules struct {
 	// runtime says that calls of the device's runtime have the category that the plugin knows, "Runtime" of PyTorch up to 1.11.
 	runtime bool
 	windows []stats.Interval // the plugin's steps, in the order of ours
-	sets    [analyse.StepOther]stats.Set
+	sets    [account.StepOther]stats.Set
 }
 
 func newPluginRules(s *model.Session, p *plugin) *pluginRules {
@@ -79,9 +80,9 @@ func newPluginRules(s *model.Session, p *plugin) *pluginRules {
 		r.runtime = r.runtime || strings.EqualFold(cat, "runtime")
 	}
 	r.windows = r.bounds()
-	var lists [analyse.StepOther][]stats.Interval
+	var lists [account.StepOther][]stats.Interval
 	for i := range r.t.Events.Len() {
-		if kind := r.kind(model.EventID(i)); kind < analyse.StepOther {
+		if kind := r.kind(model.EventID(i)); kind < account.StepOther {
 			lists[kind] = append(lists[kind], stats.Interval{From: int64(r.t.Events.Start[i]), To: int64(r.t.Events.End(model.EventID(i)))})
 		}
 	}
@@ -96,7 +97,7 @@ func (r *pluginRules) bounds() []stats.Interval {
 	var out []stats.Interval
 	switch {
 	case len(r.t.Steps) > 0 && r.t.Steps[0].Source == model.StepProfiler && r.runtime:
-		for _, st := range analyse.StepPartsOf(r.t, r.s) {
+		for _, st := range account.StepPartsOf(r.t, r.s) {
 			out = append(out, stats.Interval{From: int64(st.Start), To: int64(st.End)})
 		}
 	case len(r.t.Steps) > 0 && r.t.Steps[0].Source == model.StepProfiler:
@@ -139,42 +140,42 @@ func (r *pluginRules) extent() stats.Interval {
 var collectives = regexp.MustCompile(`^(nccl|gloo):(broadcast|reduce|all_reduce|all_gather|reduce_scatter)$`)
 
 // kind is the plugin's role of an event.
-func (r *pluginRules) kind(id model.EventID) analyse.StepPartKind {
+func (r *pluginRules) kind(id model.EventID) account.StepPartKind {
 	name := r.s.Text(r.t.Events.Name[id])
 	switch r.t.Events.Kind[id] {
 	case model.KindKernel:
-		return analyse.StepKernel
+		return account.StepKernel
 	case model.KindMemcpy:
-		return analyse.StepMemcpy
+		return account.StepMemcpy
 	case model.KindMemset:
-		return analyse.StepMemset
+		return account.StepMemset
 	case model.KindRuntime:
 		if r.runtime {
-			return analyse.StepRuntime
+			return account.StepRuntime
 		}
 	case model.KindOp, model.KindAnnotation:
 		switch {
 		case collectives.MatchString(name):
-			return analyse.StepCommunication
+			return account.StepCommunication
 		case r.t.Events.Kind[id] == model.KindAnnotation && !(r.runtime && strings.HasPrefix(name, "Optimizer.")): // an operator then
 		case strings.HasPrefix(name, "enumerate(DataLoader)#") && strings.HasSuffix(name, ".__next__"), strings.HasPrefix(name, "enumerate(DataPipe)#"):
-			return analyse.StepDataLoader
+			return account.StepDataLoader
 		default:
-			return analyse.StepCPUOp
+			return account.StepCPUOp
 		}
 	}
-	return analyse.StepOther
+	return account.StepOther
 }
 
 // parts cuts a window by the plugin's roles.
-func (r *pluginRules) parts(window stats.Interval) (out [analyse.NumStepParts]float64) {
+func (r *pluginRules) parts(window stats.Interval) (out [account.NumStepParts]float64) {
 	left := stats.Set{window}
-	for kind := range analyse.StepOther {
+	for kind := range account.StepOther {
 		taken := r.sets[kind].And(left)
 		out[kind] = micro(model.Dur(taken.Len()))
 		left = left.Minus(taken)
 	}
-	out[analyse.StepOther] = micro(model.Dur(left.Len()))
+	out[account.StepOther] = micro(model.Dur(left.Len()))
 	return out
 }
 
@@ -186,7 +187,7 @@ const (
 
 // steps compares the parts of each step of which both know the bounds.
 func (r *pluginRules) steps(t *table) {
-	ours := analyse.StepPartsOf(r.t, r.s)
+	ours := account.StepPartsOf(r.t, r.s)
 	if len(r.p.Steps) != len(ours) {
 		t.note("steps", float64(len(r.p.Steps)), float64(len(ours)), "a step's shadow on the device counts as another, last steps with little device work are dropped, only ProfilerStep is known")
 	}
@@ -206,13 +207,13 @@ func (r *pluginRules) steps(t *table) {
 				by[kind] = v
 				rule += "; " + pluginWide
 			}
-			t.row(fmt.Sprintf("step %d: %s", ours[i].Number, analyse.StepPartKind(kind)), v, micro(ours[i].Parts[kind]), by[kind], rule)
+			t.row(fmt.Sprintf("step %d: %s", ours[i].Number, account.StepPartKind(kind)), v, micro(ours[i].Parts[kind]), by[kind], rule)
 		}
 	}
 }
 
 // stepOf finds the plugin's step of the same number.
-func (r *pluginRules) stepOf(ours *analyse.StepParts, at int) map[string]any {
+func (r *pluginRules) stepOf(ours *account.StepParts, at int) map[string]any {
 	for _, st := range r.p.Steps {
 		if st["name"] == fmt.Sprint(ours.Number) {
 			return st
@@ -225,7 +226,7 @@ func (r *pluginRules) stepOf(ours *analyse.StepParts, at int) map[string]any {
 }
 
 func (r *pluginRules) devices(t *table) {
-	for _, g := range analyse.GPUs(r.t, r.s) {
+	for _, g := range device.GPUs(r.t, r.s) {
 		theirs, ok := r.p.Devices[fmt.Sprint(g.Device)]
 		if !ok || theirs.Utilization == nil {
 			continue
@@ -276,8 +277,8 @@ func (r *pluginRules) kernels(t *table) {
 	if r.p.Kernels == nil {
 		return
 	}
-	ours := map[string]analyse.Kernel{}
-	for _, k := range analyse.Kernels([]*model.Trace{r.t}, r.s) {
+	ours := map[string]device.Kernel{}
+	for _, k := range device.Kernels([]*model.Trace{r.t}, r.s) {
 		ours[k.Name] = k
 	}
 	var theirSum, ourSum, theirCount, ourCount, theirTensor, ourTensor float64

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 )
@@ -115,7 +115,7 @@ func (r *rules) temporal(t *table, h *holistic) {
 	if h.Temporal == nil {
 		return
 	}
-	g := analyse.GPUs(r.t, r.s)[0] // HTA knows one device
+	g := device.GPUs(r.t, r.s)[0] // HTA knows one device
 	all := r.union(func(model.EventID) bool { return true })
 	compute := r.of("COMPUTATION")
 	t.row("device span", h.Temporal["kernel_time(us)"], micro(g.Span), micro(all.Hull().Len()), allStreamRows)
@@ -131,8 +131,8 @@ func (r *rules) kernels(t *table, h *holistic) {
 	if h.Kernels == nil {
 		return
 	}
-	ours, by := map[string]analyse.Kernel{}, map[string]model.Dur{}
-	for _, k := range analyse.Kernels([]*model.Trace{r.t}, r.s) {
+	ours, by := map[string]device.Kernel{}, map[string]model.Dur{}
+	for _, k := range device.Kernels([]*model.Trace{r.t}, r.s) {
 		ours[k.Name] = k
 	}
 	for _, id := range r.rows {
@@ -178,7 +178,7 @@ func (r *rules) kernelTypes(t *table, h *holistic) {
 		}
 	}
 	slices.Sort(cuts)
-	g := analyse.GPUs(r.t, r.s)[0]
+	g := device.GPUs(r.t, r.s)[0]
 	ours := map[string]float64{"MEMORY": micro(g.ExposedCopy), "COMMUNICATION": micro(g.ExposedCommunication), "COMPUTATION": micro(g.Compute)}
 	var names []string
 	for kind := range ours {
@@ -212,7 +212,7 @@ func (r *rules) overlap(t *table, h *holistic) {
 	if h.Overlap == nil {
 		return
 	}
-	g := analyse.GPUs(r.t, r.s)[0]
+	g := device.GPUs(r.t, r.s)[0]
 	comm, compute := r.of("COMMUNICATION"), r.of("COMPUTATION")
 	by := 100 * float64(comm.And(compute).Len()) / float64(max(1, comm.Len()))
 	ours := 100 * float64(g.Overlap) / float64(max(1, g.Communication))
@@ -232,7 +232,7 @@ func (r *rules) idle(t *table, h *holistic) {
 	for _, row := range h.Idle {
 		theirs[key{int64(row[0].(float64)), row[1].(string)}] = row[2].(float64)
 	}
-	for _, s := range analyse.Streams(r.t, r.s) {
+	for _, s := range device.Streams(r.t, r.s) {
 		ours[key{s.Stream, "host_wait"}] += micro(s.HostWait)
 		ours[key{s.Stream, "kernel_wait"}] += micro(s.KernelWait)
 		ours[key{s.Stream, "other"}] += micro(s.OtherWait)
@@ -345,7 +345,7 @@ func (r *rules) launches(t *table, h *holistic) {
 			delay += max(0, ev.Start[id].Sub(ev.End(launch)))
 		}
 	}
-	l := analyse.GPUs(r.t, r.s)[0].Launches
+	l := device.GPUs(r.t, r.s)[0].Launches
 	const rule = "HTA counts four CUDA calls only (no driver, graph or HIP launches)"
 	t.row("launches", h.Launches["count"], float64(l.Count), float64(count), rule)
 	t.row("device time of launches", h.Launches["gpu"], micro(l.DeviceTime), micro(gpu), rule)

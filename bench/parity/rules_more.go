@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/criticalpath"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
 )
 
@@ -28,7 +29,7 @@ func (r *rules) queue(t *table, h *holistic) {
 			linked[r.t.Lanes[r.t.Events.Lane[id]].Stream]++
 		}
 	}
-	for _, s := range analyse.Streams(r.t, r.s) {
+	for _, s := range device.Streams(r.t, r.s) {
 		ours[s.Stream] = max(ours[s.Stream], s.Queue.Max)
 	}
 	r.queueByRule(byMax, byCount)
@@ -79,8 +80,8 @@ func (r *rules) queueByRule(longest, changes map[int64]int) {
 }
 
 func (r *rules) bandwidth(t *table, h *holistic) {
-	ours := map[string]analyse.Bandwidth{}
-	for _, b := range analyse.Bandwidths(r.t, r.s) {
+	ours := map[string]device.Bandwidth{}
+	for _, b := range device.Bandwidths(r.t, r.s) {
 		ours[b.Kind] = b
 	}
 	var kinds []string
@@ -136,13 +137,13 @@ func (r *rules) critical(t *table, h *holistic) {
 	if len(r.t.Steps) > 0 && r.t.Steps[0].Source == model.StepProfiler {
 		from, to = r.t.Steps[0].Start, r.t.Steps[0].End
 	}
-	p := analyse.CriticalPath(r.t, r.s, from, to)
-	ours := micro(p.To.Sub(p.From) - p.Kinds[analyse.PathHost])
+	p := criticalpath.Of(r.t, r.s, from, to)
+	ours := micro(p.To.Sub(p.From) - p.Kinds[criticalpath.Host])
 	t.loose("critical path without time between operators", theirs, ours, r.pathReasons(p))
 }
 
 // pathReasons are why HTA's critical path of a window is another than ours, each with the trace of docs/differences.md that shows it.
-func (r *rules) pathReasons(p *analyse.Path) string {
+func (r *rules) pathReasons(p *criticalpath.Path) string {
 	ev := &r.t.Events
 	after, graphs := model.Dur(0), 0
 	for i := range ev.Len() {
@@ -157,7 +158,7 @@ func (r *rules) pathReasons(p *analyse.Path) string {
 	}
 	threads := map[model.LaneID]bool{}
 	for _, s := range p.Spans {
-		if s.Kind == analyse.PathOp && r.t.Lanes[s.Lane].Kind == model.LaneThread { // an unknown stretch has no lane
+		if s.Kind == criticalpath.Op && r.t.Lanes[s.Lane].Kind == model.LaneThread { // an unknown stretch has no lane
 			threads[s.Lane] = true
 		}
 	}

@@ -7,7 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/allocations"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/analyse/criticalpath"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 )
@@ -39,20 +44,20 @@ func BenchmarkAnalyses(b *testing.B) {
 		run  func(*model.Trace, *model.Strings)
 	}{
 		{"KeyAverages", func(t *model.Trace, s *model.Strings) {
-			analyse.KeyAverages([]*model.Trace{t}, s, analyse.KeyAveragesOptions{})
+			keyaverages.Of([]*model.Trace{t}, s, keyaverages.Options{})
 		}},
 		{"KeyAveragesByShapes", func(t *model.Trace, s *model.Strings) {
-			analyse.KeyAverages([]*model.Trace{t}, s, analyse.KeyAveragesOptions{ByShapes: true})
+			keyaverages.Of([]*model.Trace{t}, s, keyaverages.Options{ByShapes: true})
 		}},
-		{"Kernels", func(t *model.Trace, s *model.Strings) { analyse.Kernels([]*model.Trace{t}, s) }},
-		{"GPUs", func(t *model.Trace, s *model.Strings) { analyse.GPUs(t, s) }},
-		{"Streams", func(t *model.Trace, s *model.Strings) { analyse.Streams(t, s) }},
-		{"Copies", func(t *model.Trace, s *model.Strings) { analyse.Copies(t, s) }},
-		{"StepParts", func(t *model.Trace, s *model.Strings) { analyse.StepPartsOf(t, s) }},
-		{"Communications", func(t *model.Trace, s *model.Strings) { analyse.Communications([]*model.Trace{t}, s) }},
-		{"CriticalPath", func(t *model.Trace, s *model.Strings) { analyse.CriticalPath(t, s, t.From, t.To) }},
-		{"MemoryUse", func(t *model.Trace, s *model.Strings) { analyse.MemoryUse(t, s) }},
-		{"Roofline", func(t *model.Trace, s *model.Strings) { analyse.RooflineOf(t, s) }},
+		{"Kernels", func(t *model.Trace, s *model.Strings) { device.Kernels([]*model.Trace{t}, s) }},
+		{"GPUs", func(t *model.Trace, s *model.Strings) { device.GPUs(t, s) }},
+		{"Streams", func(t *model.Trace, s *model.Strings) { device.Streams(t, s) }},
+		{"Copies", func(t *model.Trace, s *model.Strings) { device.Copies(t, s) }},
+		{"StepParts", func(t *model.Trace, s *model.Strings) { account.StepPartsOf(t, s) }},
+		{"Communications", func(t *model.Trace, s *model.Strings) { collectives.Communications([]*model.Trace{t}, s) }},
+		{"CriticalPath", func(t *model.Trace, s *model.Strings) { criticalpath.Of(t, s, t.From, t.To) }},
+		{"MemoryUse", func(t *model.Trace, s *model.Strings) { allocations.UseOf(t, s) }},
+		{"Roofline", func(t *model.Trace, s *model.Strings) { device.RooflineOf(t, s) }},
 	}
 	for _, name := range bigTraces {
 		t, s := readFast(b, name)

@@ -1,6 +1,9 @@
 package analyse
 
-import "bottleneck/internal/model"
+import (
+	"bottleneck/internal/analyse/allocations"
+	"bottleneck/internal/model"
+)
 
 // seeSnapshots takes note of when the events of memory snapshots begin and end.
 func (c *Cutting) seeSnapshots(s *model.Session) {
@@ -27,7 +30,7 @@ func (c *Cutting) cutSnapshots(s *model.Session) (left int) {
 		}
 		for i := range m.Devices {
 			for k := range m.Devices[i].Events {
-				if e := &m.Devices[i].Events[k]; e.Time != 0 && inWindow(m, e) {
+				if e := &m.Devices[i].Events[k]; e.Time != 0 && allocations.InWindow(m, e) {
 					left++
 				}
 			}

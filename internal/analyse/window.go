@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
@@ -139,8 +140,8 @@ func processSteps(p *model.Process) []stepSpan {
 }
 
 // intervals is the window on the session's clock: the steps that were asked for, within the times that were asked for.
-func (w *Window) intervals(start model.Time, steps []stepSpan) []Interval {
-	bounds := Interval{start + model.Time(w.From), model.Time(math.MaxInt64)}
+func (w *Window) intervals(start model.Time, steps []stepSpan) []times.Interval {
+	bounds := times.Interval{Start: start + model.Time(w.From), End: model.Time(math.MaxInt64)}
 	if w.From == 0 {
 		bounds.Start = math.MinInt64
 	}
@@ -148,19 +149,19 @@ func (w *Window) intervals(start model.Time, steps []stepSpan) []Interval {
 		bounds.End = start + model.Time(w.To)
 	}
 	if len(w.Steps) == 0 {
-		return []Interval{bounds}
+		return []times.Interval{bounds}
 	}
-	var out []Interval
+	var out []times.Interval
 	for _, st := range steps {
 		if slices.Contains(w.Steps, st.number) && st.start >= bounds.Start && st.start < bounds.End {
-			out = append(out, Interval{st.start, st.end})
+			out = append(out, times.Interval{Start: st.start, End: st.end})
 		}
 	}
-	return disjoint(out)
+	return times.Disjoint(out)
 }
 
 // cutTrace keeps the events of a trace that belong to the intervals, which are sorted.
-func cutTrace(t *model.Trace, in []Interval) {
+func cutTrace(t *model.Trace, in []times.Interval) {
 	ev := &t.Events
 	n := ev.Len()
 	to := make([]model.EventID, n) // by old number the new one
@@ -172,7 +173,7 @@ func cutTrace(t *model.Trace, in []Interval) {
 		if link := ev.Link[i]; ev.Kind[i] != model.KindRuntime && link != model.NoEvent {
 			at = ev.Start[link]
 		}
-		if within(in, at) >= 0 {
+		if times.Within(in, at) >= 0 {
 			to[i] = kept
 			kept++
 			last = max(last, ev.End(model.EventID(i)))
@@ -196,9 +197,9 @@ func cutTrace(t *model.Trace, in []Interval) {
 	ev.Start, ev.Dur, ev.Name, ev.Kind = ev.Start[:kept], ev.Dur[:kept], ev.Name[:kept], ev.Kind[:kept]
 	ev.Lane, ev.Parent, ev.Link, ev.Op, ev.Detail = ev.Lane[:kept], ev.Parent[:kept], ev.Link[:kept], ev.Op[:kept], ev.Detail[:kept]
 	cutMemory(&t.Memory, in)
-	t.Counters = slices.DeleteFunc(t.Counters, func(c model.CounterEvent) bool { return within(in, c.Time) < 0 })
-	t.Ranges = slices.DeleteFunc(t.Ranges, func(c model.RangeCounter) bool { return within(in, c.Start) < 0 })
-	t.Steps = slices.DeleteFunc(t.Steps, func(st model.TraceStep) bool { return within(in, st.Start) < 0 })
+	t.Counters = slices.DeleteFunc(t.Counters, func(c model.CounterEvent) bool { return times.Within(in, c.Time) < 0 })
+	t.Ranges = slices.DeleteFunc(t.Ranges, func(c model.RangeCounter) bool { return times.Within(in, c.Start) < 0 })
+	t.Steps = slices.DeleteFunc(t.Steps, func(st model.TraceStep) bool { return times.Within(in, st.Start) < 0 })
 	if len(in) > 0 {
 		t.From = max(t.From, in[0].Start)
 		t.To = max(min(t.To, max(in[len(in)-1].End, last)), t.From)
@@ -220,10 +221,10 @@ func cutLanes(t *model.Trace, to []model.EventID) {
 	}
 }
 
-func cutMemory(m *model.MemoryEvents, in []Interval) {
+func cutMemory(m *model.MemoryEvents, in []times.Interval) {
 	k := 0
 	for i, at := range m.Time {
-		if within(in, at) < 0 {
+		if times.Within(in, at) < 0 {
 			continue
 		}
 		m.Time[k], m.Lane[k], m.Addr[k], m.Bytes[k] = m.Time[i], m.Lane[i], m.Addr[i], m.Bytes[i]
@@ -234,15 +235,15 @@ func cutMemory(m *model.MemoryEvents, in []Interval) {
 	m.Allocated, m.Reserved, m.DeviceType, m.DeviceIndex = m.Allocated[:k], m.Reserved[:k], m.DeviceType[:k], m.DeviceIndex[:k]
 }
 
-func cutProcess(p *model.Process, in []Interval) {
-	p.Steps = slices.DeleteFunc(p.Steps, func(st model.Step) bool { return within(in, st.Start) < 0 })
-	p.Spans = slices.DeleteFunc(p.Spans, func(sp model.Span) bool { return within(in, sp.Start) < 0 })
-	p.Imports = slices.DeleteFunc(p.Imports, func(sp model.Span) bool { return within(in, sp.Start) < 0 })
-	p.Queues = slices.DeleteFunc(p.Queues, func(q model.QueueLength) bool { return within(in, q.Time) < 0 })
+func cutProcess(p *model.Process, in []times.Interval) {
+	p.Steps = slices.DeleteFunc(p.Steps, func(st model.Step) bool { return times.Within(in, st.Start) < 0 })
+	p.Spans = slices.DeleteFunc(p.Spans, func(sp model.Span) bool { return times.Within(in, sp.Start) < 0 })
+	p.Imports = slices.DeleteFunc(p.Imports, func(sp model.Span) bool { return times.Within(in, sp.Start) < 0 })
+	p.Queues = slices.DeleteFunc(p.Queues, func(q model.QueueLength) bool { return times.Within(in, q.Time) < 0 })
 	sm := &p.Samples
 	k := 0
 	for i, at := range sm.Time {
-		if within(in, at) >= 0 {
+		if times.Within(in, at) >= 0 {
 			sm.Time[k], sm.Thread[k], sm.Stack[k], sm.State[k], sm.Flags[k] = at, sm.Thread[i], sm.Stack[i], sm.State[i], sm.Flags[i]
 			k++
 		}

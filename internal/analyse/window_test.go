@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
+	"bottleneck/internal/testkit/slowtrace"
 )
 
 // ownCopy is a session that holds a copy of a trace, which Cut may change.
@@ -24,7 +26,7 @@ func ownCopy(t *model.Trace, s *model.Strings) *model.Session {
 
 // Every half of a trace is a good session, holds what begins in it by the definition, and both halves together hold all.
 func TestCutHalves(t *testing.T) {
-	onRealTraces(t, func(t *testing.T, tr *model.Trace, s *model.Strings) {
+	slowtrace.OnReal(t, func(t *testing.T, tr *model.Trace, s *model.Strings) {
 		middle := tr.To.Sub(tr.From) / 2
 		first, second := ownCopy(tr, s), ownCopy(tr, s)
 		errFirst, errSecond := Cut(first, Window{To: middle}), Cut(second, Window{From: middle})
@@ -57,14 +59,14 @@ func TestCutHalves(t *testing.T) {
 
 // A step holds its operators and the device work launched in it, also that which runs later, and nothing else.
 func TestCutStep(t *testing.T) {
-	b := &builder{}
-	b.add("user_annotation", "ProfilerStep#4", 1, 1, 0, 100, "")
-	b.add("user_annotation", "ProfilerStep#5", 1, 1, 100, 200, "")
-	b.add("cpu_op", "aten::mm", 1, 1, 10, 60, "")
-	b.add("cpu_op", "aten::add", 1, 1, 110, 160, "")
-	b.launch("cudaLaunchKernel", 20, 30, "kernel", "late", 7, 120, 150)
-	b.launch("cudaLaunchKernel", 120, 130, "kernel", "later", 7, 210, 250)
-	tr, s := b.trace()
+	b := &slowtrace.Builder{}
+	b.Add("user_annotation", "ProfilerStep#4", 1, 1, 0, 100, "")
+	b.Add("user_annotation", "ProfilerStep#5", 1, 1, 100, 200, "")
+	b.Add("cpu_op", "aten::mm", 1, 1, 10, 60, "")
+	b.Add("cpu_op", "aten::add", 1, 1, 110, 160, "")
+	b.Launch("cudaLaunchKernel", 20, 30, "kernel", "late", 7, 120, 150)
+	b.Launch("cudaLaunchKernel", 120, 130, "kernel", "later", 7, 210, 250)
+	tr, s := b.Trace()
 	tr.Steps = []model.TraceStep{{Number: 4, Start: tr.From, End: tr.From + 100000}, {Number: 5, Start: tr.From + 100000, End: tr.From + 200000}}
 	cut := ownCopy(tr, s)
 	if err := Cut(cut, Window{Steps: []int64{5}}); err != nil {
@@ -79,7 +81,7 @@ func TestCutStep(t *testing.T) {
 	if got := strings.Join(names, " "); got != "ProfilerStep#5 aten::add cudaLaunchKernel later" {
 		t.Errorf("step 5 holds %s", got)
 	}
-	if k := Kernels(cut.Traces, s); len(k) != 1 || k[0].Launcher != "aten::add" {
+	if k := device.Kernels(cut.Traces, s); len(k) != 1 || k[0].Launcher != "aten::add" {
 		t.Errorf("kernels %+v, want one of aten::add", k)
 	}
 	if err := Cut(ownCopy(tr, s), Window{Steps: []int64{9}}); err == nil || !strings.Contains(err.Error(), "has the steps 4-5") {

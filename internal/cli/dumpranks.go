@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/collect"
 	"bottleneck/internal/model"
 	"bottleneck/internal/view"
@@ -89,7 +89,7 @@ func writeRank(w io.Writer, p collect.DumpedProcess) {
 // userLine is the innermost line of the user's own code, else the innermost at all.
 func userLine(frames []collect.DumpedFrame) string {
 	frames = slices.DeleteFunc(slices.Clone(frames), func(f collect.DumpedFrame) bool { return f.Native })
-	i := slices.IndexFunc(frames, func(f collect.DumpedFrame) bool { return analyse.ClassifyFile(f.File) == analyse.FileUser })
+	i := slices.IndexFunc(frames, func(f collect.DumpedFrame) bool { return code.ClassifyFile(f.File) == code.FileUser })
 	if len(frames) == 0 {
 		return "no Python code"
 	}

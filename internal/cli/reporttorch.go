@@ -1,14 +1,15 @@
 package cli
 
 import (
-	"bottleneck/internal/analyse"
+	"fmt"
+	"io"
+	"slices"
+
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/export"
 	"bottleneck/internal/model"
 	"bottleneck/internal/report"
 	"bottleneck/internal/view"
-	"fmt"
-	"io"
-	"slices"
 )
 
 // writeTorch prints the operator table as torch.profiler's key_averages().table() does: of one trace digit by digit, of
@@ -29,14 +30,14 @@ func (o *reportOptions) writeTorch(w io.Writer, s *model.Session) error {
 
 // torchTable makes the rows of torch's table of all traces, none without a trace, and its options as the flags have them.
 func (o *reportOptions) torchTable(s *model.Session) ([]view.TorchRow, view.TorchTableOptions) {
-	group := analyse.KeyAveragesOptions{ByShapes: o.build.GroupByInputShape, ByStack: o.build.GroupByStack}
+	group := keyaverages.Options{ByShapes: o.build.GroupByInputShape, ByStack: o.build.GroupByStack}
 	var rows []view.TorchRow
 	switch len(s.Traces) {
 	case 0:
 	case 1:
 		rows = view.TorchRows(s.Traces[0], s.Strings, group)
 	default:
-		rows = view.TorchRowsOf(analyse.KeyAverages(s.Traces, s.Strings, group), group)
+		rows = view.TorchRowsOf(keyaverages.Of(s.Traces, s.Strings, group), group)
 	}
 	options := view.NewTorchTableOptions()
 	options.SortBy, options.MaxNameWidth, options.TopLevelOnly = o.sortBy, o.maxNameWidth, o.topLevelOnly

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
@@ -135,7 +135,7 @@ func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	r := replay.ForQuestions(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	r := replay.ForQuestions(s, account.Of(s, account.Driver(s)))
 	if r == nil {
 		return nil, nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 	"bottleneck/internal/view"
 )
@@ -16,7 +16,7 @@ import (
 // averages are the rows of the operator table that the options ask for.
 func averages(s *model.Session, opt Options, format string) ([]view.TorchRow, error) {
 	var rows []view.TorchRow
-	keys := analyse.KeyAveragesOptions{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN, ByModule: opt.GroupByModule}
+	keys := keyaverages.Options{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN, ByModule: opt.GroupByModule}
 	traces := tracesOf(s, opt)
 	switch len(traces) {
 	case 0:
@@ -24,7 +24,7 @@ func averages(s *model.Session, opt Options, format string) ([]view.TorchRow, er
 	case 1:
 		rows = view.TorchRows(traces[0], s.Strings, keys)
 	default:
-		rows = view.TorchRowsOf(analyse.KeyAverages(traces, s.Strings, keys), keys)
+		rows = view.TorchRowsOf(keyaverages.Of(traces, s.Strings, keys), keys)
 	}
 	if opt.SortBy != "" {
 		if err := view.SortTorchRows(rows, opt.SortBy); err != nil {

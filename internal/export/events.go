@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 )
 
@@ -33,7 +33,7 @@ func writeEvents(ctx context.Context, s *model.Session, w io.Writer, opt Options
 }
 
 func writeTraceEvents(ctx context.Context, out *bufio.Writer, s *model.Session, t *model.Trace, first model.Time) error {
-	events, _ := analyse.FunctionEvents(t, s.Strings, analyse.KeyAveragesOptions{})
+	events, _ := keyaverages.FunctionEvents(t, s.Strings, keyaverages.Options{})
 	raw := newRawTexts(s.Strings)
 	var b []byte
 	for i := range events {
@@ -48,7 +48,7 @@ func writeTraceEvents(ctx context.Context, out *bufio.Writer, s *model.Session, 
 	return nil
 }
 
-func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTexts, events []analyse.FunctionEvent, i int, first model.Time) []byte {
+func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTexts, events []keyaverages.FunctionEvent, i int, first model.Time) []byte {
 	e := &events[i]
 	micros := func(b []byte, key string, ns int64) []byte { return appendMicros(appendKey(b, key), ns) }
 	b = append(b, '{')
@@ -61,7 +61,7 @@ func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTex
 		b = appendInt(b, "rank", int64(t.Rank))
 	}
 	b = micros(b, "start_us", int64(e.Start-first))
-	if e.DeviceType == analyse.OnCPU {
+	if e.DeviceType == keyaverages.OnCPU {
 		b = appendText(b, "device_type", "cpu")
 		b = micros(b, "cpu_us", int64(e.CPU))
 		b = micros(b, "self_cpu_us", int64(e.SelfCPU))
@@ -103,7 +103,7 @@ func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTex
 }
 
 // appendFunctionFlags writes the flags that are set.
-func appendFunctionFlags(b []byte, e *analyse.FunctionEvent) []byte {
+func appendFunctionFlags(b []byte, e *keyaverages.FunctionEvent) []byte {
 	for _, flag := range [...]struct {
 		key string
 		set bool

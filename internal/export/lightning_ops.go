@@ -1,14 +1,15 @@
 package export
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
-	"bottleneck/internal/view"
 	"bytes"
 	"context"
 	"io"
 	"strings"
+
+	"bottleneck/internal/analyse/keyaverages"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/view"
 )
 
 // lightningRows is how many operators Lightning prints unless it is told otherwise.
@@ -58,7 +59,7 @@ func operatorSections(ctx context.Context, s *model.Session, process int, opt Op
 	if opt.RowLimit > 0 {
 		table.RowLimit = opt.RowLimit
 	}
-	keys := analyse.KeyAveragesOptions{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN}
+	keys := keyaverages.Options{ByShapes: opt.GroupByInputShapes, ByStack: opt.GroupByStackN}
 	var sections []view.LightningSection
 	for _, a := range actions {
 		if ctx.Err() != nil {

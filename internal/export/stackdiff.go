@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 )
 
@@ -60,7 +60,7 @@ func stackDiff(format string, before, after *model.Session, opt Options) (rows [
 
 // stepsOf is how many steps the driving process took, 0 unknown.
 func stepsOf(s *model.Session) float64 {
-	p := analyse.Driver(s)
+	p := account.Driver(s)
 	if p == nil {
 		return 0
 	}

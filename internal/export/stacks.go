@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 	"bottleneck/internal/view"
 )
@@ -51,7 +51,7 @@ func writeStacks(ctx context.Context, s *model.Session, w io.Writer, opt Options
 }
 
 func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, strs *model.Strings, cpu bool) (lines int, err error) {
-	events, _ := analyse.FunctionEvents(t, strs, analyse.KeyAveragesOptions{})
+	events, _ := keyaverages.FunctionEvents(t, strs, keyaverages.Options{})
 	times := view.TorchTimes(t, strs, events)
 	for i := range events {
 		if i%4096 == 0 && ctx.Err() != nil {
@@ -84,12 +84,12 @@ func writeTraceStacks(ctx context.Context, out *bufio.Writer, t *model.Trace, st
 }
 
 // stackOf is an event's stack, innermost first; a Python call's own is that of the calls around it.
-func stackOf(events []analyse.FunctionEvent, i int) []string {
+func stackOf(events []keyaverages.FunctionEvent, i int) []string {
 	stack := events[i].Stack()
 	if !events[i].IsPython || len(stack) > 0 {
 		return stack
 	}
-	for at := events[i].Parent; at >= 0 && len(stack) < analyse.MaxStackEntries; at = events[at].Parent {
+	for at := events[i].Parent; at >= 0 && len(stack) < keyaverages.MaxStackEntries; at = events[at].Parent {
 		if name := events[at].Name; events[at].IsPython && !hiddenFrame(name) {
 			stack = append(stack, name)
 		}

@@ -3,6 +3,8 @@
 package ingest
 
 import (
+	"bottleneck/internal/analyse/allocations"
+	"bottleneck/internal/testkit"
 	"bufio"
 	"bytes"
 	"context"
@@ -12,9 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/testkit"
 )
 
 // BenchmarkSnapshotOfAGigabyte opens and analyses a real snapshot that was repeated until it has a gigabyte.
@@ -33,7 +32,7 @@ func BenchmarkSnapshotOfAGigabyte(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if u := analyse.Snapshots(s.Snapshots[0], s.Strings); u[0].Events < 1e6 {
+				if u := allocations.Snapshots(s.Snapshots[0], s.Strings); u[0].Events < 1e6 {
 					b.Fatal("events are missing")
 				}
 			}

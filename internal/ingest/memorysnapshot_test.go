@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/allocations"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 )
@@ -58,7 +59,7 @@ func TestSnapshotsEqualPython(t *testing.T) {
 			if len(d.Segments) != want.segments || len(d.Events) != want.events {
 				t.Errorf("%d segments and %d events, want %d and %d", len(d.Segments), len(d.Events), want.segments, want.events)
 			}
-			u := analyse.Snapshots(s.Snapshots[0], s.Strings)[0]
+			u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
 			got := []int64{u.Reserved, u.Active, u.Fragmented, u.Cached, u.Before, u.Peak, u.Unexplained}
 			if expect := []int64{want.reserved, want.active, want.fragmented, want.cached, want.old, want.peak, 0}; !reflect.DeepEqual(got, expect) {
 				t.Errorf("reserved, active, fragmented, cached, before, peak, unexplained:\n%d, want\n%d", got, expect)
@@ -66,7 +67,7 @@ func TestSnapshotsEqualPython(t *testing.T) {
 			if u.Reserved != u.Active+u.Pending+u.Fragmented+u.Cached {
 				t.Errorf("%d reserved, but parts sum to %d", u.Reserved, u.Active+u.Pending+u.Fragmented+u.Cached)
 			}
-			for name, list := range map[string][]analyse.SnapshotHolder{"live": u.Live, "peak": u.AtPeak} {
+			for name, list := range map[string][]allocations.SnapshotHolder{"live": u.Live, "peak": u.AtPeak} {
 				sum, whole := int64(0), map[string]int64{"live": u.Active, "peak": u.Peak}[name]
 				for _, h := range list {
 					sum += h.Bytes
@@ -87,7 +88,7 @@ func TestSnapshotWrittenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := openSnapshot(t, write(t, filepath.Join(t.TempDir(), "again"), text.Bytes()))
-	a, b := analyse.Snapshots(s.Snapshots[0], s.Strings), analyse.Snapshots(again.Snapshots[0], again.Strings)
+	a, b := allocations.Snapshots(s.Snapshots[0], s.Strings), allocations.Snapshots(again.Snapshots[0], again.Strings)
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v\nis not\n%+v", b[0], a[0])
 	}
@@ -122,7 +123,7 @@ func TestSnapshotOfOutOfMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openSnapshot(t, write(t, filepath.Join(t.TempDir(), "oom"), text.Bytes()))
-	u := analyse.Snapshots(s.Snapshots[0], s.Strings)[0]
+	u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
 	if u.Before != 100 || u.Peak != 700 || u.Unexplained != 0 || u.Rounding != 28+112 || u.Cached != 2048 || u.Fragmented != 384 || u.LargestGap != 2048 {
 		t.Errorf("%+v", u)
 	}
@@ -151,7 +152,7 @@ func TestSnapshotWindow(t *testing.T) {
 	if err := analyse.Cut(s, analyse.Window{From: 3_500_000, To: 4_500_000}); err != nil {
 		t.Fatal(err)
 	}
-	u := analyse.Snapshots(m, texts)[0]
+	u := allocations.Snapshots(m, texts)[0]
 	if u.Events != 1 || u.Before != 700 || u.Peak != 700 || len(u.OOMs) != 0 || len(u.AtPeak) != 3 {
 		t.Errorf("%+v", u)
 	}
@@ -175,7 +176,7 @@ func TestSnapshotCut(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d tenths: %v", part, err)
 		}
-		u := analyse.Snapshots(s.Snapshots[0], s.Strings)[0]
+		u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
 		if in := s.Inputs[0]; len(in.Diagnostics) != 1 || in.Diagnostics[0].Kind != "cut-short" || u.Events != 0 || u.Reserved != snapshotsOfPython[2].reserved {
 			t.Errorf("%d tenths: %+v, %d reserved, %d events", part, in.Diagnostics, u.Reserved, u.Events)
 		}
@@ -201,7 +202,7 @@ func FuzzMemorySnapshot(f *testing.F) {
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}
-		for _, u := range analyse.Snapshots(m, s.Strings) {
+		for _, u := range allocations.Snapshots(m, s.Strings) {
 			if sum := u.Active + u.Pending + u.Fragmented + u.Cached; sum != u.Reserved {
 				t.Fatalf("%d of %d", sum, u.Reserved)
 			}

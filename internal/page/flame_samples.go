@@ -1,12 +1,13 @@
 package page
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
 	"cmp"
 	"fmt"
 	"path"
+
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // sampleTree is the tree of the Python samples of all processes, without threads that wait for work.
@@ -37,7 +38,7 @@ func sampleTree(s *model.Session, native bool) *tree {
 // addStacks adds a process's stacks below a node, with a box for each thread where there are several.
 func addStacks(t *tree, s *model.Session, p *model.Process, stacks []report.ThreadStack, root int32, byThread bool) {
 	var frames []model.FrameID
-	classes := analyse.NewFrameClasses(s, p)
+	classes := code.NewFrameClasses(s, p)
 	for _, st := range stacks {
 		node := root
 		if byThread {
@@ -45,7 +46,7 @@ func addStacks(t *tree, s *model.Session, p *model.Process, stacks []report.Thre
 		}
 		frames = framesOf(&p.Samples.Stacks, st.Stack, frames)
 		for i := len(frames) - 1; i >= max(0, len(frames)-maxDepth); i-- {
-			if f := &p.Samples.Stacks.Frames[frames[i]]; classes.File(f.File) != analyse.FileAgent { // our own hooks say nothing of the program
+			if f := &p.Samples.Stacks.Frames[frames[i]]; classes.File(f.File) != code.FileAgent { // our own hooks say nothing of the program
 				node = t.child(node, frameName(s, f))
 			}
 		}

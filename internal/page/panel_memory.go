@@ -1,14 +1,15 @@
 package page
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
 	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/allocations"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // memoryCharts draw each device's memory over time, by category where torch told it, and the blocks of snapshots.
@@ -155,7 +156,7 @@ func blockChart(s *model.Session, m *model.MemorySnapshot, d *model.SnapshotDevi
 		sr := newSeries(name)
 		states[state] = &sr
 	}
-	places := analyse.SnapshotPlaces(m, s.Strings)
+	places := allocations.SnapshotPlaces(m, s.Strings)
 	rows, blocks := []string{}, 0
 	for _, i := range order {
 		g := &d.Segments[i]
@@ -185,7 +186,7 @@ func blockChart(s *model.Session, m *model.MemorySnapshot, d *model.SnapshotDevi
 }
 
 // holderText is who allocated a block, in a line.
-func holderText(h analyse.SnapshotHolder) string {
+func holderText(h allocations.SnapshotHolder) string {
 	text := placeText(h.Where.File, int(h.Where.Line))
 	if h.Where.Function != "" {
 		text = h.Where.Function + " at " + text

@@ -1,12 +1,14 @@
 package page
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
 	"cmp"
 	"fmt"
 	"slices"
 	"sort"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/model"
 )
 
 // rankSteps are the steps of one rank, each with the time that it waited for others.
@@ -80,7 +82,7 @@ func liveRanks(s *model.Session) []rankSteps {
 		if p.Rank < 0 || len(p.Steps) == 0 || p.Role == model.RoleWorker || p.Role == model.RoleCompile {
 			continue
 		}
-		b := analyse.StepBreakdown(s, p)
+		b := account.Of(s, p)
 		if !b.PerStep || len(b.Samples) == 0 {
 			continue
 		}
@@ -93,7 +95,7 @@ func liveRanks(s *model.Session) []rankSteps {
 			r.add(number[w.Start], w.Start, w.End)
 		}
 		for _, sample := range b.Samples {
-			if sample.Part == analyse.PartComm {
+			if sample.Part == account.PartComm {
 				r.wait(p.Samples.Time[sample.Index], sample.Weight)
 			}
 		}
@@ -122,7 +124,7 @@ func tracedRanks(s *model.Session) []rankSteps {
 			}
 		}
 	}
-	calls, clocks := analyse.MatchedCollectives(traces, s.Strings)
+	calls, clocks := collectives.MatchedCalls(traces, s.Strings)
 	for _, call := range calls {
 		last := model.Time(0)
 		begins := func(i int) model.Time {

@@ -1,15 +1,17 @@
 package page
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
 	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"sort"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
 )
 
 // oneStep is a step of the process that the report is about, or of a trace from elsewhere.
@@ -35,7 +37,7 @@ var phaseWords = map[model.PhaseKind]string{model.PhaseBaseline: whileUnprofiled
 // stepsOf lists the steps that the report's table of steps is about.
 func stepsOf(s *model.Session) []oneStep {
 	var out []oneStep
-	if p := analyse.Driver(s); p != nil && len(p.Steps) > 0 {
+	if p := account.Driver(s); p != nil && len(p.Steps) > 0 {
 		for i := range p.Steps {
 			st := &p.Steps[i]
 			out = append(out, oneStep{number: st.Number, kind: s.Strings.Text(st.Kind), phase: phaseWords[st.Phase], start: st.Start, end: st.End})
@@ -55,7 +57,7 @@ func stepsOf(s *model.Session) []oneStep {
 
 // addParts tells what the accounted steps consist of, by the samples that lie in them.
 func addParts(s *model.Session, p *model.Process, steps []oneStep) {
-	b := analyse.StepBreakdown(s, p)
+	b := account.Of(s, p)
 	if !b.PerStep {
 		return
 	}
@@ -139,7 +141,7 @@ func timesOften(steps []oneStep) Chart {
 		return Chart{}
 	}
 	slices.Sort(us)
-	low, high := us[0], analyse.Quantile(us, 0.99)
+	low, high := us[0], stats.Quantile(us, 0.99)
 	columns := int(min(40, max(8, math.Sqrt(float64(len(us)))*2)))
 	if high <= low {
 		return Chart{}
@@ -174,13 +176,13 @@ func slowSteps(steps []oneStep) (slow, rest []oneStep, median float64) {
 		return nil, nil, 0
 	}
 	slices.Sort(us)
-	median = analyse.Quantile(us, 0.5)
+	median = stats.Quantile(us, 0.5)
 	away := make([]float64, len(us))
 	for i, v := range us {
 		away[i] = math.Abs(v - median)
 	}
 	slices.Sort(away)
-	limit := median + max(3*1.4826*analyse.Quantile(away, 0.5), median/10)
+	limit := median + max(3*1.4826*stats.Quantile(away, 0.5), median/10)
 	for _, st := range steps {
 		if st.us() > limit {
 			slow = append(slow, st)

@@ -1,16 +1,17 @@
 package page
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/replay"
-	"bottleneck/internal/model"
-	"bottleneck/internal/view"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
+	"bottleneck/internal/view"
 )
 
 // Switches are the questions that the page can ask about the steps, and the answer to none of them.
@@ -50,7 +51,7 @@ func (p *Page) hasWhatIf() bool { return len(p.report.Steps) > 0 || len(p.sessio
 
 func newWhatIf(s *model.Session) *whatIf {
 	w := &whatIf{answers: map[string]*Answer{}, switches: []Switch{}}
-	w.replay = replay.ForQuestions(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	w.replay = replay.ForQuestions(s, account.Of(s, account.Driver(s)))
 	if w.replay != nil {
 		w.switches = switchesOf(w.replay, mostWorkers(s))
 	}

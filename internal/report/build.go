@@ -1,12 +1,13 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/traced"
-	"bottleneck/internal/analyse/replay"
-	"bottleneck/internal/model"
 	"fmt"
 	"sync"
+
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/model"
 )
 
 // Options says what a report should hold.
@@ -74,7 +75,7 @@ type Builder struct {
 	res results
 	// What several parts of the report need of the traces; computed once, by whoever is first.
 	devices func() *devices
-	kernels func() []analyse.Kernel
+	kernels func() []device.Kernel
 	replay  func() *replay.Session // of traces from elsewhere; nil where there is nothing to replay
 	// merged holds what was taken out of the traces while they were there; nil where they still are.
 	merged *Merge
@@ -83,11 +84,11 @@ type Builder struct {
 
 // devices is what was found out about the devices of each trace.
 type devices struct {
-	gpus  [][]analyse.GPU
+	gpus  [][]device.GPU
 	parts []traced.TracePart
 }
 
-func (b *Builder) gpus() [][]analyse.GPU { return b.devices().gpus }
+func (b *Builder) gpus() [][]device.GPU { return b.devices().gpus }
 
 func (b *Builder) traceParts() []traced.TracePart { return b.devices().parts }
 

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/counts"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
@@ -13,24 +14,24 @@ import (
 const SectionCounts = "counts"
 
 // countWords are the kinds of rows that traces give, as the document calls them, and their units.
-var countWords = map[analyse.CountKind][2]string{
-	analyse.CountOps: {"operators", "calls"}, analyse.CountOp: {"op", "calls"}, analyse.CountCall: {"call", "calls"},
-	analyse.CountLaunches: {"launches", "calls"}, analyse.CountCopies: {"copies", "calls"}, analyse.CountCopyBytes: {"copied", "bytes"},
-	analyse.CountSyncs: {"synchronisations", "calls"}, analyse.CountReserves: {"driver-allocations", "calls"},
-	analyse.CountAllocations: {"allocations", "times"}, analyse.CountAllocBytes: {"allocated", "bytes"},
+var countWords = map[counts.Kind][2]string{
+	counts.Ops: {"operators", "calls"}, counts.Op: {"op", "calls"}, counts.Call: {"call", "calls"},
+	counts.Launches: {"launches", "calls"}, counts.Copies: {"copies", "calls"}, counts.CopyBytes: {"copied", "bytes"},
+	counts.Syncs: {"synchronisations", "calls"}, counts.Reserves: {"driver-allocations", "calls"},
+	counts.Allocations: {"allocations", "times"}, counts.AllocBytes: {"allocated", "bytes"},
 }
 
 // maxCountRows bounds the rows of single calls, of which a large program with call stacks has very many.
 const maxCountRows = 2000
 
 // stepCounts counts traces with steps, and traces without apart: those count only where no trace has any.
-type stepCounts struct{ steps, whole analyse.StepCounter }
+type stepCounts struct{ steps, whole counts.Counter }
 
 func (c *stepCounts) add(s *model.Session, t *model.Trace) {
-	if steps := analyse.TracedSteps(s, t); len(steps) > 0 {
+	if steps := counts.TracedSteps(s, t); len(steps) > 0 {
 		c.steps.Add(t, s.Strings, steps)
 	} else if t.To >= t.From {
-		c.whole.Add(t, s.Strings, []analyse.Interval{{Start: t.From, End: t.To + 1}})
+		c.whole.Add(t, s.Strings, []times.Interval{{Start: t.From, End: t.To + 1}})
 	}
 }
 
@@ -68,7 +69,7 @@ func (b *Builder) counts() {
 	}
 }
 
-func countRow(c analyse.StepCount, per string) CountRow {
+func countRow(c counts.Row, per string) CountRow {
 	words := countWords[c.Kind]
 	row := CountRow{Kind: words[0], Unit: words[1], Name: c.Name, Per: per, Value: c.Median, Low: float64(c.Low), High: float64(c.High), Exact: true, Under: c.Under}
 	if c.Where.File != "" {

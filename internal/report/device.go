@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/allocations"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
 )
 
@@ -41,7 +43,7 @@ func (b *Builder) rooflines(traces []*model.Trace) {
 	}
 }
 
-func rooflineRow(op *analyse.OpWork) RooflineRow {
+func rooflineRow(op *device.OpWork) RooflineRow {
 	row := RooflineRow{Name: op.Name, Shapes: op.Shapes, Format: op.Format.String(), Formula: op.Formula, Count: op.Count, Flops: op.Flops,
 		DeviceUs: us(op.Device), TFLOPs: op.TFLOPs}
 	if op.Bytes > 0 {
@@ -83,7 +85,7 @@ func (b *Builder) copyRows(traces []*model.Trace) {
 				row.Bytes = ptr(c.Bytes + ValueOr(row.Bytes, 0))
 			}
 		}
-		for _, w := range analyse.Bandwidths(t, b.S.Strings) {
+		for _, w := range device.Bandwidths(t, b.S.Strings) {
 			if len(b.R.Bandwidth) < maxOpRows {
 				b.R.Bandwidth = append(b.R.Bandwidth, BandwidthRow{RankPtr(t.Rank), w.Kind, w.Max, w.Mean})
 			}
@@ -106,7 +108,7 @@ func ValueOr[T any](p *T, otherwise T) T {
 
 func (b *Builder) streamRows(traces []*model.Trace) {
 	for _, t := range traces {
-		for _, s := range analyse.Streams(t, b.S.Strings) {
+		for _, s := range device.Streams(t, b.S.Strings) {
 			if len(b.R.Streams) >= maxOpRows {
 				return
 			}
@@ -119,7 +121,7 @@ func (b *Builder) streamRows(traces []*model.Trace) {
 
 func (b *Builder) sequenceRows(traces []*model.Trace) {
 	for _, t := range traces {
-		for _, q := range analyse.Sequences(t, b.S.Strings, minSequence, maxSequences) {
+		for _, q := range device.Sequences(t, b.S.Strings, minSequence, maxSequences) {
 			if len(b.R.Sequences) >= maxOpRows {
 				return
 			}
@@ -136,15 +138,15 @@ func (b *Builder) stepParts(traces []*model.Trace) {
 		if !t.Features.Device {
 			continue
 		}
-		for _, st := range analyse.StepPartsOf(t, b.S.Strings) {
+		for _, st := range account.StepPartsOf(t, b.S.Strings) {
 			if len(b.R.StepParts) >= maxOpRows {
 				return
 			}
 			p := &st.Parts
 			b.R.StepParts = append(b.R.StepParts, StepPartsRow{Rank: RankPtr(t.Rank), Step: st.Number, Us: us(st.End.Sub(st.Start)),
-				KernelUs: us(p[analyse.StepKernel]), MemcpyUs: us(p[analyse.StepMemcpy]), MemsetUs: us(p[analyse.StepMemset]),
-				CommunicationUs: us(p[analyse.StepCommunication]), RuntimeUs: us(p[analyse.StepRuntime]), DataLoaderUs: us(p[analyse.StepDataLoader]),
-				CPUOpUs: us(p[analyse.StepCPUOp]), OtherUs: us(p[analyse.StepOther]), Utilisation: st.Utilisation})
+				KernelUs: us(p[account.StepKernel]), MemcpyUs: us(p[account.StepMemcpy]), MemsetUs: us(p[account.StepMemset]),
+				CommunicationUs: us(p[account.StepCommunication]), RuntimeUs: us(p[account.StepRuntime]), DataLoaderUs: us(p[account.StepDataLoader]),
+				CPUOpUs: us(p[account.StepCPUOp]), OtherUs: us(p[account.StepOther]), Utilisation: st.Utilisation})
 		}
 	}
 }
@@ -157,7 +159,7 @@ func (b *Builder) memoryRows(traces []*model.Trace) {
 	}
 	index := map[key]int{}
 	for _, t := range traces {
-		for _, m := range analyse.MemoryUse(t, b.S.Strings) {
+		for _, m := range allocations.UseOf(t, b.S.Strings) {
 			k := key{t.Rank, m.DeviceType, m.DeviceIndex}
 			at, known := index[k]
 			if !known {
@@ -178,7 +180,7 @@ func (b *Builder) memoryRows(traces []*model.Trace) {
 	}
 }
 
-func (b *Builder) memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
+func (b *Builder) memoryRow(t *model.Trace, m *allocations.Use) MemoryRow {
 	row := MemoryRow{Rank: RankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak, PeakAtUs: us(m.PeakAt.Sub(t.From)),
 		PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations), AllocatedBytes: m.Allocated,
 		Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
@@ -193,7 +195,7 @@ func (b *Builder) memoryRow(t *model.Trace, m *analyse.Memory) MemoryRow {
 	}
 	each := max((len(m.Timeline)+b.points-1)/b.points, 1)
 	for chunk := range slices.Chunk(m.Timeline, each) {
-		p := slices.MaxFunc(chunk, func(x, y analyse.MemoryPoint) int { return cmp.Compare(x.Bytes, y.Bytes) })
+		p := slices.MaxFunc(chunk, func(x, y allocations.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
 		point := MemoryPoint{AtUs: us(p.Time.Sub(t.From)), Bytes: p.Bytes}
 		if p.Reserved > 0 {
 			point.Reserved = ptr(p.Reserved)

@@ -1,17 +1,20 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/units"
 	"cmp"
 	"fmt"
 	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/tables"
+	"bottleneck/internal/units"
 )
 
 // foreign says the verdict on traces from elsewhere, from what their devices and threads did.
 func (b *Builder) foreign() {
 	b.nothing()
-	var gpus []analyse.GPU
+	var gpus []device.GPU
 	for _, of := range b.gpus() {
 		gpus = append(gpus, of...)
 	}
@@ -27,7 +30,7 @@ func (b *Builder) foreign() {
 }
 
 // foreignGPU cuts the devices' span into compute, exposed communication, exposed copies and idle by cause.
-func (b *Builder) foreignGPU(gpus []analyse.GPU) {
+func (b *Builder) foreignGPU(gpus []device.GPU) {
 	span := 0.0
 	times := map[string]float64{}
 	idle := map[string]float64{}
@@ -133,18 +136,18 @@ func (b *Builder) closeParts(total float64) {
 }
 
 // cpuSteps are the parts of the steps of a trace without device work.
-func (b *Builder) cpuSteps(trace int) []analyse.StepParts {
+func (b *Builder) cpuSteps(trace int) []account.StepParts {
 	if b.merged != nil {
 		return b.merged.cpu[trace]
 	}
-	return analyse.StepPartsOf(b.S.Traces[trace], b.S.Strings)
+	return account.StepPartsOf(b.S.Traces[trace], b.S.Strings)
 }
 
 // foreignCPU cuts the steps of a trace without device work by its exclusive parts.
 func (b *Builder) foreignCPU() {
 	times := map[string]float64{}
 	span := 0.0
-	names := map[analyse.StepPartKind]string{analyse.StepDataLoader: "data wait", analyse.StepCPUOp: "CPU operators", analyse.StepRuntime: "device runtime calls"}
+	names := map[account.StepPartKind]string{account.StepDataLoader: "data wait", account.StepCPUOp: "CPU operators", account.StepRuntime: "device runtime calls"}
 	for i := range b.S.Traces {
 		for _, st := range b.cpuSteps(i) {
 			span += float64(st.End - st.Start)
@@ -152,7 +155,7 @@ func (b *Builder) foreignCPU() {
 				times[name] += float64(st.Parts[k])
 			}
 			times["CPU operators"] += float64(st.HiddenCommunication)
-			times["communication, exposed"] += float64(st.Parts[analyse.StepCommunication] - st.HiddenCommunication)
+			times["communication, exposed"] += float64(st.Parts[account.StepCommunication] - st.HiddenCommunication)
 		}
 	}
 	if span <= 0 {
@@ -186,7 +189,7 @@ func (b *Builder) foreignCPU() {
 func (b *Builder) blindLaunches() int64 {
 	n := 0
 	for _, t := range b.S.Traces {
-		n += len(analyse.LaunchCalls(t, b.S.Strings))
+		n += len(tables.LaunchCalls(t, b.S.Strings))
 	}
 	return int64(n)
 }

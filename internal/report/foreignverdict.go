@@ -1,20 +1,21 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
+	"fmt"
+	"slices"
+
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
-	"fmt"
-	"slices"
 )
 
 // foreignFindings names what keeps devices from computing in traces from elsewhere. A trace holds no unprofiled step: savings are
 // of the traced time.
-func (b *Builder) foreignFindings(gpus []analyse.GPU) {
+func (b *Builder) foreignFindings(gpus []device.GPU) {
 	t, ok := traced.NewTraced(gpus, b.kernels(), b.traceParts())
 	if !ok {
 		return
@@ -98,7 +99,7 @@ func (b *Builder) idleUnexplained() (share float64) {
 	for i := range b.R.Breakdown {
 		if p := &b.R.Breakdown[i]; p.Part == "GPU idle" {
 			for _, of := range p.Of {
-				if of.Part == analyse.IdleUnknown || of.Part == analyse.IdleWait {
+				if of.Part == device.IdleUnknown || of.Part == device.IdleWait {
 					share += of.Share
 				}
 			}
@@ -109,7 +110,7 @@ func (b *Builder) idleUnexplained() (share float64) {
 
 // ofPeak says what share of its devices' peak a run reaches, "" where that is not known.
 func (b *Builder) ofPeak() string {
-	var gpus []analyse.GPU
+	var gpus []device.GPU
 	for _, of := range b.gpus() {
 		gpus = append(gpus, of...)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/tables"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
 )
@@ -43,17 +43,17 @@ type TableCell struct {
 	Value *float64 `json:"value,omitempty"`
 }
 
-// generalTables make the tables of analyse.TableAnalyses, each in a place of its own, since they are made at the same time.
+// generalTables make the tables of tables.All, each in a place of its own, since they are made at the same time.
 func (b *Builder) generalTables(traces []*model.Trace) []table {
 	var list []table
-	b.R.Tables = make([]Table, len(analyse.TableAnalyses()))
-	for i, a := range analyse.TableAnalyses() {
+	b.R.Tables = make([]Table, len(tables.All()))
+	for i, a := range tables.All() {
 		list = append(list, table{a.Name, func() { b.R.Tables[i] = generalTable(&a, traces, b.S.Strings) }, []string{a.Name}})
 	}
 	return list
 }
 
-func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Strings) Table {
+func generalTable(a *tables.Analysis, traces []*model.Trace, s *model.Strings) Table {
 	out := Table{Name: a.Name, Title: a.Title, Columns: []TableColumn{}, Rows: []TableRow{}}
 	for _, c := range a.Columns {
 		out.Columns = append(out.Columns, TableColumn{c.Name, c.Unit.String()})
@@ -67,11 +67,11 @@ func generalTable(a *analyse.TableAnalysis, traces []*model.Trace, s *model.Stri
 			for i, c := range cells {
 				switch unit := a.Columns[i].Unit; {
 				case c.None:
-				case unit == analyse.UnitText:
+				case unit == tables.UnitText:
 					row.Cells[i].Text = c.Text
-				case unit == analyse.UnitJSON:
+				case unit == tables.UnitJSON:
 					row.Cells[i].Text = jsonLine(c.Text)
-				case unit == analyse.UnitTime:
+				case unit == tables.UnitTime:
 					row.Cells[i].Value = ptr(c.Number / 1e3)
 				default:
 					row.Cells[i].Value = ptr(c.Number)

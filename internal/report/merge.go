@@ -1,14 +1,18 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/traced"
-	"bottleneck/internal/model"
 	"cmp"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/keyaverages"
+	"bottleneck/internal/model"
 )
 
 // Merge makes the report of more ranks than fit into memory: each trace is reduced to rows and to its collectives, and the
@@ -19,15 +23,15 @@ type Merge struct {
 	opt     Options
 	texts   map[string]string // of all rows: a row must not keep its trace's strings alive
 	ops     map[opKey]int
-	opRows  []analyse.KeyAverage
+	opRows  []keyaverages.Row
 	kernels map[string]int
-	byName  []analyse.Kernel
+	byName  []device.Kernel
 	longest []model.Dur // by row of byName: the most that one rank spent in it
 	traces  []*model.Trace
-	gpus    [][]analyse.GPU
+	gpus    [][]device.GPU
 	parts   []traced.TracePart
-	cpu     [][]analyse.StepParts
-	calls   []*analyse.RankCalls
+	cpu     [][]account.StepParts
+	calls   []*collectives.Calls
 	counts  stepCounts
 	r       *Report // tables by rank
 
@@ -38,7 +42,7 @@ type Merge struct {
 // opKey is what operators of several ranks are added up by.
 type opKey struct {
 	name, shapes, stack, module string
-	device                      analyse.DeviceKind
+	device                      keyaverages.DeviceKind
 	annotation                  bool
 }
 
@@ -46,12 +50,12 @@ type opKey struct {
 type rankParts struct {
 	number  int
 	trace   *model.Trace // without events
-	ops     []analyse.KeyAverage
-	kernels []analyse.Kernel
-	gpus    []analyse.GPU
+	ops     []keyaverages.Row
+	kernels []device.Kernel
+	gpus    []device.GPU
 	part    traced.TracePart
-	cpu     []analyse.StepParts
-	calls   *analyse.RankCalls
+	cpu     []account.StepParts
+	calls   *collectives.Calls
 	counts  stepCounts
 	r       *Report
 }
@@ -67,13 +71,13 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 	one := &model.Session{Strings: s.Strings, Traces: []*model.Trace{t}}
 	b := newBuilder(one, m.opt)
 	b.points = maxMergedPoints
-	p := &rankParts{number: number, r: b.R, gpus: []analyse.GPU{}}
+	p := &rankParts{number: number, r: b.R, gpus: []device.GPU{}}
 	list := []table{
 		{"gpu", func() { p.gpus = b.gpus()[0] }, nil},
 		{"key averages", func() { p.ops = b.operators(one.Traces) }, []string{"operators"}},
 		{"kernels", func() { p.kernels = b.kernels() }, nil},
 		{"findings", func() { p.part = b.traceParts()[0] }, nil},
-		{"communication", func() { p.calls = analyse.CallsOf(t, s.Strings) }, nil},
+		{"communication", func() { p.calls = collectives.CallsOf(t, s.Strings) }, nil},
 		{"counts", func() { p.counts.add(one, t) }, []string{SectionCounts}},
 	}
 	list = append(list, b.ownTables(one.Traces)...)
@@ -95,10 +99,10 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 		p.part.Roofline = &short
 	}
 	if len(p.gpus) == 0 {
-		b.guard("step parts", func() { p.cpu = analyse.StepPartsOf(t, s.Strings) })
+		b.guard("step parts", func() { p.cpu = account.StepPartsOf(t, s.Strings) })
 	}
 	if p.calls == nil {
-		p.calls = analyse.CallsOf(&model.Trace{Rank: t.Rank}, s.Strings)
+		p.calls = collectives.CallsOf(&model.Trace{Rank: t.Rank}, s.Strings)
 	}
 	p.trace = &model.Trace{Rank: t.Rank, World: t.World, From: t.From, To: t.To, Process: -1, Window: -1, Steps: t.Steps, Features: t.Features}
 	p.trace.Header.Host = t.Header.Host
@@ -149,7 +153,7 @@ func limited[T any](rows, more []T) []T {
 	return append(rows, more[:min(len(more), max(maxOpRows-len(rows), 0))]...)
 }
 
-func (m *Merge) addOperators(rows []analyse.KeyAverage) {
+func (m *Merge) addOperators(rows []keyaverages.Row) {
 	for i := range rows {
 		row := &rows[i]
 		key := opKey{row.Name, row.InputShapes, strings.Join(row.Stack, "; "), row.Module, row.DeviceType, row.IsUserAnnotation}
@@ -170,7 +174,7 @@ func (m *Merge) addOperators(rows []analyse.KeyAverage) {
 }
 
 // addKernels adds up kernels by name; the launcher is that of the rank that spent most time in the kernel.
-func (m *Merge) addKernels(rows []analyse.Kernel) {
+func (m *Merge) addKernels(rows []device.Kernel) {
 	for i := range rows {
 		row := &rows[i]
 		at, known := m.kernels[row.Name]
@@ -214,9 +218,9 @@ func (m *Merge) Report(s *model.Session) *Report {
 	return build(s, m.opt, m)
 }
 
-func (m *Merge) kernelsByTime() []analyse.Kernel {
+func (m *Merge) kernelsByTime() []device.Kernel {
 	rows := slices.Clone(m.byName)
-	slices.SortFunc(rows, func(a, b analyse.Kernel) int {
+	slices.SortFunc(rows, func(a, b device.Kernel) int {
 		return cmp.Or(cmp.Compare(b.Dur, a.Dur), strings.Compare(a.Name, b.Name))
 	})
 	return rows

@@ -3,7 +3,8 @@ package report
 import (
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/code"
 )
 
 // Native is what samples with native frames say of the functions of C and C++ libraries.
@@ -31,7 +32,7 @@ func (b *Builder) native() {
 		return
 	}
 	a := b.res.account
-	times := analyse.NativeFunctions(b.S, a)
+	times := account.NativeFunctions(b.S, a)
 	if times == nil {
 		return
 	}
@@ -41,7 +42,7 @@ func (b *Builder) native() {
 		low, high := interval(f.Total/a.Total, times.Samples)
 		row := NativeRow{Function: f.Function, Library: CleanPath(f.Library), SelfS: f.Self / 1e9, TotalS: f.Total / 1e9, ShareLow: low, ShareHigh: high}
 		if f.File != "" {
-			row.Caller = &Where{File: CleanPath(f.File), Line: int(f.Line), Function: f.Caller, Source: analyse.SourceLine(b.S.Sources, f.File, int(f.Line))}
+			row.Caller = &Where{File: CleanPath(f.File), Line: int(f.Line), Function: f.Caller, Source: code.SourceLine(b.S.Sources, f.File, int(f.Line))}
 			row.CallerShare = f.CallerTime / max(f.Total, 1e-9)
 		}
 		out.Functions = append(out.Functions, row)

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/analyse/criticalpath"
 	"bottleneck/internal/model"
 )
 
@@ -16,7 +17,7 @@ const maxClockError = 0.01
 
 // PathSpan is a span of a critical path and the trace it is in.
 type PathSpan struct {
-	analyse.PathSpan
+	criticalpath.Span
 	Trace *model.Trace
 }
 
@@ -24,7 +25,7 @@ type PathSpan struct {
 type Critical struct {
 	From  model.Time
 	Spans []PathSpan
-	Over  *analyse.RanksPath
+	Over  *criticalpath.RanksPath
 }
 
 // CriticalOf is the path that a report is of: that of the first steady step of the first trace that has device work, since each step has
@@ -45,7 +46,7 @@ func CriticalOf(traces []*model.Trace, s *model.Strings) *Critical {
 	if c := criticalOverRanks(traces, s, from, to); c != nil {
 		return c
 	}
-	path := analyse.CriticalPath(first, s, from, to)
+	path := criticalpath.Of(first, s, from, to)
 	if path == nil {
 		return nil
 	}
@@ -66,18 +67,18 @@ func criticalOverRanks(traces []*model.Trace, s *model.Strings, from, to model.T
 	if !distinctRanks(traces) {
 		return nil
 	}
-	for _, c := range analyse.RankClocks(traces, s)[1:] {
+	for _, c := range collectives.Clocks(traces, s)[1:] {
 		if c.Matched == 0 || c.Error < 0 || float64(c.Error) > maxClockError*float64(to-from) {
 			return nil
 		}
 	}
-	path := analyse.CriticalPathOverRanks(traces, s, from, to)
+	path := criticalpath.OverRanks(traces, s, from, to)
 	if path == nil || len(path.Spans) == 0 {
 		return nil
 	}
 	c := &Critical{From: from, Spans: make([]PathSpan, len(path.Spans)), Over: path}
 	for i, sp := range path.Spans {
-		c.Spans[i] = PathSpan{sp.PathSpan, traces[sp.Trace]}
+		c.Spans[i] = PathSpan{sp.Span, traces[sp.Trace]}
 	}
 	return c
 }
@@ -115,9 +116,9 @@ func distinctRanks(traces []*model.Trace) bool {
 
 // pathRows sums spans by kind, most time first, and keeps the longest of each.
 func (b *Builder) pathRows(spans []PathSpan, from model.Time, ranks bool) {
-	byKind := map[analyse.PathKind][]PathSpan{}
-	sums, total := map[analyse.PathKind]model.Dur{}, model.Dur(0)
-	var kinds []analyse.PathKind
+	byKind := map[criticalpath.Kind][]PathSpan{}
+	sums, total := map[criticalpath.Kind]model.Dur{}, model.Dur(0)
+	var kinds []criticalpath.Kind
 	for _, sp := range spans {
 		if sp.Dur <= 0 {
 			continue
@@ -129,7 +130,7 @@ func (b *Builder) pathRows(spans []PathSpan, from model.Time, ranks bool) {
 		sums[sp.Kind] += sp.Dur
 		total += sp.Dur
 	}
-	slices.SortFunc(kinds, func(x, y analyse.PathKind) int { return cmp.Or(cmp.Compare(sums[y], sums[x]), cmp.Compare(x, y)) })
+	slices.SortFunc(kinds, func(x, y criticalpath.Kind) int { return cmp.Or(cmp.Compare(sums[y], sums[x]), cmp.Compare(x, y)) })
 	for _, k := range kinds {
 		row := CriticalRow{Kind: k.String(), Us: us(sums[k]), Share: float64(sums[k]) / float64(total), Spans: []CriticalSpan{}}
 		list := byKind[k]
@@ -163,11 +164,11 @@ func (b *Builder) rankClocks() {
 }
 
 // clocks are of traces that each have a rank; merged ones have no others.
-func (b *Builder) clocks(traces []*model.Trace) []analyse.RankClock {
+func (b *Builder) clocks(traces []*model.Trace) []collectives.Clock {
 	if b.merged != nil {
-		return analyse.ClocksOf(b.merged.calls)
+		return collectives.ClocksOf(b.merged.calls)
 	}
-	return analyse.RankClocks(traces, b.S.Strings)
+	return collectives.Clocks(traces, b.S.Strings)
 }
 
 // traceRanks are rows of ranks that only traces know; waits are the time in collectives before the last rank began them.

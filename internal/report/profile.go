@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
 )
@@ -12,7 +13,7 @@ import (
 // foreignProfile accounts for the samples of another profiler's file. They say where time goes; what a thread waited for
 // they do not, so that nothing is priced.
 func (b *Builder) foreignProfile(p *model.Process) {
-	a := analyse.StepBreakdown(b.S, p)
+	a := account.Of(b.S, p)
 	b.res.account = a
 	if len(a.Windows) == 0 {
 		b.nothing()
@@ -48,8 +49,8 @@ func pythonProfile(s *model.Session, p *model.Process) bool {
 }
 
 // hottest is the user's line with most time of its own (library code that it called included), else the function.
-func (b *Builder) hottest(a *analyse.Breakdown, p *model.Process) (text string, share float64) {
-	cls := analyse.NewFrameClasses(b.S, p)
+func (b *Builder) hottest(a *account.Breakdown, p *model.Process) (text string, share float64) {
+	cls := code.NewFrameClasses(b.S, p)
 	lines, functions := map[lineKey]float64{}, map[FuncKey]float64{}
 	var line lineKey
 	var function FuncKey
@@ -65,7 +66,7 @@ func (b *Builder) hottest(a *analyse.Breakdown, p *model.Process) (text string, 
 				}
 				inner = false
 			}
-			if f.Line <= 0 || cls.File(f.File) != analyse.FileUser {
+			if f.Line <= 0 || cls.File(f.File) != code.FileUser {
 				return true
 			}
 			k := lineKey{f.File, f.Line}

@@ -1,14 +1,16 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/input"
-	"bottleneck/internal/analyse/cause/ranks"
-	"bottleneck/internal/model"
 	"cmp"
 	"math"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/input"
+	"bottleneck/internal/analyse/cause/ranks"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 )
 
 // python makes the tables of functions and lines from the samples of the driving thread in the accounted time.
@@ -70,8 +72,8 @@ type lineKey struct {
 }
 
 // hotTables sums self and total time by function and by line; a frame that occurs several times in a stack counts once.
-func (b *Builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples) {
-	cls := analyse.NewFrameClasses(b.S, a.Process)
+func (b *Builder) hotTables(out *Python, a *account.Breakdown, sm *model.Samples) {
+	cls := code.NewFrameClasses(b.S, a.Process)
 	self, total := map[FuncKey]float64{}, map[FuncKey]float64{}
 	lself, ltotal := map[lineKey]float64{}, map[lineKey]float64{}
 	lfunc := map[lineKey]model.Str{}
@@ -82,7 +84,7 @@ func (b *Builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples
 		inner, innerLine := true, true
 		cls.Walk(sm.Stack[at.Index], func(id model.FrameID) bool {
 			f := cls.Stacks.Frames[id]
-			if cls.File(f.File) == analyse.FileAgent {
+			if cls.File(f.File) == code.FileAgent {
 				return true
 			}
 			k := FuncKey{f.File, f.Function, f.First}
@@ -94,7 +96,7 @@ func (b *Builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples
 				seenF[k] = true
 				total[k] += at.Weight
 			}
-			if cls.File(f.File) != analyse.FileUser { // lines of libraries are nobody's to change
+			if cls.File(f.File) != code.FileUser { // lines of libraries are nobody's to change
 				return true
 			}
 			l := lineKey{f.File, f.Line}
@@ -117,7 +119,7 @@ func (b *Builder) hotTables(out *Python, a *analyse.Breakdown, sm *model.Samples
 	}
 	for k, t := range ltotal {
 		file := text(k.File)
-		out.Lines = append(out.Lines, LineRow{CleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, analyse.SourceLine(b.S.Sources, file, int(k.Line))})
+		out.Lines = append(out.Lines, LineRow{CleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, code.SourceLine(b.S.Sources, file, int(k.Line))})
 	}
 	slices.SortFunc(out.Functions, func(x, y FuncRow) int {
 		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))
@@ -214,7 +216,7 @@ func (b *Builder) ranks() {
 	own, known := 0.0, 0.0
 	for _, a := range all {
 		if len(a.Samples) > 0 {
-			own += a.Mean() - a.Part(analyse.PartComm)/float64(max(len(a.Windows), 1))
+			own += a.Mean() - a.Part(account.PartComm)/float64(max(len(a.Windows), 1))
 			known++
 		}
 	}
@@ -224,7 +226,7 @@ func (b *Builder) ranks() {
 			row.Steps += a.Process.Steps[i].Count()
 		}
 		if len(a.Samples) > 0 {
-			waits := a.Part(analyse.PartComm) / float64(max(len(a.Windows), 1))
+			waits := a.Part(account.PartComm) / float64(max(len(a.Windows), 1))
 			row.WaitsMs = ptr(waits / 1e6)
 			row.LateMs = ptr((a.Mean() - waits - own/known) / 1e6)
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 )
@@ -38,7 +38,7 @@ func (b *Builder) run() {
 		out.Own.AgentBytes = ptr(own.AgentBytes)
 	}
 	b.R.Run = out
-	if p := analyse.Driver(b.S); p != nil {
+	if p := account.Driver(b.S); p != nil {
 		b.phases(out, p)
 		b.notes(out, p)
 	}
@@ -84,7 +84,7 @@ func (b *Builder) phases(out *Run, p *model.Process) {
 
 // steps makes the timing of each kind of step of the driving process; the kind with most time first.
 func (b *Builder) steps() {
-	p := analyse.Driver(b.S)
+	p := account.Driver(b.S)
 	if p == nil || len(p.Steps) == 0 {
 		b.traceSteps()
 		return
@@ -155,12 +155,12 @@ func quantiles(ms []float64) *Quantiles {
 	for _, v := range ms {
 		sum += v
 	}
-	q := &Quantiles{Count: n, MedianMs: analyse.Quantile(ms, 0.5), MeanMs: ptr(sum / float64(n))}
+	q := &Quantiles{Count: n, MedianMs: stats.Quantile(ms, 0.5), MeanMs: ptr(sum / float64(n))}
 	if n >= 5 {
-		q.P10Ms, q.P90Ms = ptr(analyse.Quantile(ms, 0.1)), ptr(analyse.Quantile(ms, 0.9))
+		q.P10Ms, q.P90Ms = ptr(stats.Quantile(ms, 0.1)), ptr(stats.Quantile(ms, 0.9))
 	}
 	if n >= 50 {
-		q.P99Ms = ptr(analyse.Quantile(ms, 0.99))
+		q.P99Ms = ptr(stats.Quantile(ms, 0.99))
 	}
 	if batches {
 		q.ErrorMs, q.Effective = ptr(batchError), ptr(effective)

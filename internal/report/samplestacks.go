@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 )
 
@@ -24,7 +24,7 @@ func SampledStacks(s *model.Session, p *model.Process, choice SampleChoice, nati
 	if native {
 		stacks = sm.WithNative()
 	}
-	foreign := agentStacks(analyse.NewFrameClasses(s, p))
+	foreign := agentStacks(code.NewFrameClasses(s, p))
 	counts := map[ThreadStack]int{}
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
 		if choice.takes(sm, i) && choice.process(p) && !foreign(sm.Stack[i]) {

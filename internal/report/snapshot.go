@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/allocations"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
 )
@@ -18,7 +18,7 @@ const maxOwners = 200
 func (b *Builder) snapshots() {
 	for _, m := range b.S.Snapshots {
 		in := &b.S.Inputs[m.Input]
-		for _, u := range analyse.Snapshots(m, b.S.Strings) {
+		for _, u := range allocations.Snapshots(m, b.S.Strings) {
 			row := snapshotRow(&u, b.points)
 			row.File, row.Rank, row.Config = in.Path, RankPtr(in.Rank), m.Config
 			b.deviceSize(&row, &u)
@@ -27,7 +27,7 @@ func (b *Builder) snapshots() {
 	}
 }
 
-func snapshotRow(u *analyse.SnapshotUse, points int) SnapshotRow {
+func snapshotRow(u *allocations.SnapshotUse, points int) SnapshotRow {
 	row := SnapshotRow{Device: u.Device, ReservedBytes: u.Reserved, ActiveBytes: u.Active, PendingBytes: u.Pending, FragmentedBytes: u.Fragmented,
 		CachedBytes: u.Cached, RoundingBytes: u.Rounding, LargestGapBytes: u.LargestGap, PrivateBytes: u.Private,
 		Segments: []SegmentRow{}, Live: owners(u.Live), Warnings: []string{}}
@@ -44,7 +44,7 @@ func snapshotRow(u *analyse.SnapshotUse, points int) SnapshotRow {
 		PeakAtUs: us(u.PeakAt.Sub(u.From)), PeakReserved: u.PeakReserved, AtPeak: owners(u.AtPeak), Timeline: []MemoryPoint{}, OOMs: []OOMRow{}, OOMCount: u.OOMCount}
 	each := max((len(u.Timeline)+points-1)/points, 1)
 	for chunk := range slices.Chunk(u.Timeline, each) {
-		p := slices.MaxFunc(chunk, func(x, y analyse.MemoryPoint) int { return cmp.Compare(x.Bytes, y.Bytes) })
+		p := slices.MaxFunc(chunk, func(x, y allocations.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
 		rec.Timeline = append(rec.Timeline, MemoryPoint{AtUs: us(p.Time.Sub(u.From)), Bytes: p.Bytes, Reserved: ptr(p.Reserved)})
 	}
 	for _, oom := range u.OOMs {
@@ -58,13 +58,13 @@ func snapshotRow(u *analyse.SnapshotUse, points int) SnapshotRow {
 	return row
 }
 
-func ownerWhere(h *analyse.SnapshotHolder) Where {
+func ownerWhere(h *allocations.SnapshotHolder) Where {
 	w := traceWhere(h.Where)
 	w.Op = h.Native
 	return w
 }
 
-func owners(of []analyse.SnapshotHolder) []OwnerRow {
+func owners(of []allocations.SnapshotHolder) []OwnerRow {
 	out := []OwnerRow{}
 	for i := range of[:min(len(of), maxOwners)] {
 		h := &of[i]
@@ -74,7 +74,7 @@ func owners(of []analyse.SnapshotHolder) []OwnerRow {
 }
 
 // deviceSize compares with the device's memory, which only other files of the run tell.
-func (b *Builder) deviceSize(row *SnapshotRow, u *analyse.SnapshotUse) {
+func (b *Builder) deviceSize(row *SnapshotRow, u *allocations.SnapshotUse) {
 	i := slices.IndexFunc(b.S.Environment.GPUs, func(g model.GPU) bool { return g.Index == u.Device && g.MemoryBytes > 0 })
 	if i < 0 {
 		return

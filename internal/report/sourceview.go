@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 )
 
@@ -60,7 +60,7 @@ func SumSamples(s *model.Session, choice SampleChoice) *SampleSums {
 func (o *SampleSums) process(s *model.Session, p *model.Process, choice SampleChoice) {
 	sm := &p.Samples
 	counts, threads := map[model.StackID]int{}, map[int32]bool{}
-	classes := analyse.NewFrameClasses(s, p)
+	classes := code.NewFrameClasses(s, p)
 	foreign := agentStacks(classes)
 	n := 0
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
@@ -86,13 +86,13 @@ func (o *SampleSums) process(s *model.Session, p *model.Process, choice SampleCh
 }
 
 // agentStacks tells stacks of the agent's own threads, which hold no frame of the program.
-func agentStacks(classes *analyse.FrameClasses) func(model.StackID) bool {
+func agentStacks(classes *code.FrameClasses) func(model.StackID) bool {
 	known := map[model.StackID]bool{}
 	return func(id model.StackID) bool {
 		agent, ok := known[id]
 		if !ok {
 			classes.Walk(id, func(frame model.FrameID) bool {
-				agent = classes.File(classes.Stacks.Frames[frame].File) == analyse.FileAgent
+				agent = classes.File(classes.Stacks.Frames[frame].File) == code.FileAgent
 				return agent
 			})
 			known[id] = agent
@@ -101,15 +101,15 @@ func agentStacks(classes *analyse.FrameClasses) func(model.StackID) bool {
 	}
 }
 
-func (o *SampleSums) stack(classes *analyse.FrameClasses, stack model.StackID, ns float64) {
+func (o *SampleSums) stack(classes *code.FrameClasses, stack model.StackID, ns float64) {
 	lines, functions, files := map[lineKey]bool{}, map[FuncKey]bool{}, map[model.Str]bool{}
 	innermost, innermostUser := true, true
 	classes.Walk(stack, func(id model.FrameID) bool {
 		f := classes.Stacks.Frames[id]
-		if classes.File(f.File) == analyse.FileAgent {
+		if classes.File(f.File) == code.FileAgent {
 			return true
 		}
-		user := classes.File(f.File) == analyse.FileUser
+		user := classes.File(f.File) == code.FileUser
 		add := func(sum OwnTotal, seen, owns bool) OwnTotal {
 			if owns {
 				sum.Own += ns

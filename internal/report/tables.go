@@ -1,16 +1,20 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/traced"
-	"bottleneck/internal/model"
-	"bottleneck/internal/units"
 	"cmp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/keyaverages"
+	"bottleneck/internal/model"
+	"bottleneck/internal/units"
 )
 
 // maxOpRows bounds the operator and kernel tables of the document; a session by input shapes can have very many.
@@ -99,9 +103,9 @@ func (b *Builder) allDevices() *devices {
 		return &devices{b.merged.gpus, b.merged.parts}
 	}
 	n := len(b.S.Traces)
-	out := &devices{make([][]analyse.GPU, n), make([]traced.TracePart, n)}
+	out := &devices{make([][]device.GPU, n), make([]traced.TracePart, n)}
 	beside(n, b.workers(), func(i int) {
-		w := analyse.NewWork(b.S.Traces[i], b.S.Strings)
+		w := device.NewWork(b.S.Traces[i], b.S.Strings)
 		out.gpus[i], out.parts[i] = w.GPUs(), traced.PartOf(w)
 	})
 	return out
@@ -142,16 +146,16 @@ func beside(n, workers int, f func(i int)) {
 func us(d model.Dur) float64 { return float64(d) / 1e3 }
 
 // operators are the sums of operators over the traces.
-func (b *Builder) operators(traces []*model.Trace) []analyse.KeyAverage {
+func (b *Builder) operators(traces []*model.Trace) []keyaverages.Row {
 	if b.merged != nil {
 		return b.merged.opRows
 	}
-	return analyse.KeyAverages(traces, b.S.Strings, analyse.KeyAveragesOptions{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack, ByModule: b.opt.GroupByModule})
+	return keyaverages.Of(traces, b.S.Strings, keyaverages.Options{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack, ByModule: b.opt.GroupByModule})
 }
 
 func (b *Builder) keyAverages(traces []*model.Trace) {
 	rows := b.operators(traces)
-	slices.SortStableFunc(rows, func(x, y analyse.KeyAverage) int {
+	slices.SortStableFunc(rows, func(x, y keyaverages.Row) int {
 		return cmp.Compare(y.SelfCPU+y.SelfDevice, x.SelfCPU+x.SelfDevice)
 	})
 	for i := range rows[:min(len(rows), maxOpRows)] {
@@ -159,7 +163,7 @@ func (b *Builder) keyAverages(traces []*model.Trace) {
 		row := OpRow{Name: k.Name, Count: k.Count, SelfCPUUs: us(k.SelfCPU), CPUUs: us(k.CPU), SelfDeviceUs: us(k.SelfDevice), DeviceUs: us(k.Device),
 			SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes, DeviceBytes: k.DeviceBytes, Flops: k.Flops,
 			InputShapes: k.InputShapes, IsUserAnnotation: k.IsUserAnnotation, DeviceType: "cpu"}
-		if k.DeviceType == analyse.OnDevice {
+		if k.DeviceType == keyaverages.OnDevice {
 			row.DeviceType = "device"
 		}
 		row.Stack, row.Module = strings.Join(k.Stack, "; "), k.Module
@@ -167,11 +171,11 @@ func (b *Builder) keyAverages(traces []*model.Trace) {
 	}
 }
 
-func (b *Builder) allKernels() []analyse.Kernel {
+func (b *Builder) allKernels() []device.Kernel {
 	if b.merged != nil {
 		return b.merged.kernelsByTime()
 	}
-	return analyse.Kernels(b.S.Traces, b.S.Strings)
+	return device.Kernels(b.S.Traces, b.S.Strings)
 }
 
 func (b *Builder) kernelRows() {
@@ -190,7 +194,7 @@ func (b *Builder) kernelRows() {
 	}
 }
 
-func traceWhere(w analyse.Where) Where {
+func traceWhere(w code.Where) Where {
 	return Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op, Module: w.Module}
 }
 
@@ -220,16 +224,16 @@ func (b *Builder) gpuRows() {
 	}
 }
 
-func (b *Builder) communications(traces []*model.Trace) []analyse.Communication {
+func (b *Builder) communications(traces []*model.Trace) []collectives.Communication {
 	if b.merged != nil {
-		return analyse.JoinCalls(b.merged.calls)
+		return collectives.JoinCalls(b.merged.calls)
 	}
-	return analyse.Communications(traces, b.S.Strings)
+	return collectives.Communications(traces, b.S.Strings)
 }
 
 // SumWindows adds up the rows of one rank's traces, of which a session has one for each traced stretch: collectives of the same
 // kind stand once. Those whose bytes the trace does not tell stay apart, so that no bandwidth is that of half of the calls.
-func SumWindows(rows []analyse.Communication) []analyse.Communication {
+func SumWindows(rows []collectives.Communication) []collectives.Communication {
 	type kind struct {
 		rank             int
 		device           int32
@@ -258,7 +262,7 @@ func SumWindows(rows []analyse.Communication) []analyse.Communication {
 			sum.BusBW = sum.AlgBW * factor
 		}
 	}
-	slices.SortStableFunc(out, func(a, b analyse.Communication) int {
+	slices.SortStableFunc(out, func(a, b collectives.Communication) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Dur, a.Dur))
 	})
 	return out

@@ -1,7 +1,12 @@
 package report
 
 import (
-	"bottleneck/internal/analyse"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
@@ -10,15 +15,11 @@ import (
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
-	"fmt"
-	"path"
-	"slices"
-	"strings"
 )
 
 // results are what the analyses gave and several parts of the report use.
 type results struct {
-	account *analyse.Breakdown
+	account *account.Breakdown
 	ctx     *facts.Facts
 	found   cause.Result
 	traced  *traced.Traced // traces from elsewhere with device work
@@ -26,12 +27,12 @@ type results struct {
 
 // analyse accounts for the step, finds the causes and says the verdict.
 func (b *Builder) analyse() {
-	p := analyse.Driver(b.S)
+	p := account.Driver(b.S)
 	if p != nil && p.Samples.Foreign != "" && len(b.S.Traces) == 0 {
 		b.foreignProfile(p)
 		return
 	}
-	b.res.account = analyse.StepBreakdown(b.S, p)
+	b.res.account = account.Of(b.S, p)
 	if p == nil || len(b.res.account.Windows) == 0 {
 		b.foreign()
 		return
@@ -59,9 +60,9 @@ func (b *Builder) analyse() {
 // unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.
 const unevenSteps = 1.15
 
-// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a
-// mean say nothing about a step that is far from it.
-func (b *Builder) parts(a *analyse.Breakdown) {
+// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a mean
+// say nothing about a step that is far from it.
+func (b *Builder) parts(a *account.Breakdown) {
 	p := a.Process
 	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: RankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
 	if a.PerStep {
@@ -86,7 +87,7 @@ func (b *Builder) parts(a *analyse.Breakdown) {
 	}
 	b.R.Account = acc
 	for _, part := range a.Parts {
-		if part.Time <= 0 && part.ID != analyse.PartUnknown {
+		if part.Time <= 0 && part.ID != account.PartUnknown {
 			continue
 		}
 		share := part.Time / a.Total
@@ -100,8 +101,8 @@ func (b *Builder) parts(a *analyse.Breakdown) {
 }
 
 // otherKinds says which kind of step the account is of where there are several, and how much of the steps' time the others have.
-func (b *Builder) otherKinds(acc *Account, a *analyse.Breakdown) {
-	kinds := analyse.KindsOfSteps(a.Process)
+func (b *Builder) otherKinds(acc *Account, a *account.Breakdown) {
+	kinds := account.KindsOfSteps(a.Process)
 	if len(kinds) < 2 {
 		return
 	}
@@ -228,9 +229,9 @@ func (b *Builder) mostlyStartUp() string {
 func (b *Builder) healthy() string {
 	a := b.res.account
 	unit := b.res.ctx.Unit()
-	if p := a.Part(analyse.PartUnknown); a.Total > 0 && p > 0.3*a.Total {
+	if p := a.Part(account.PartUnknown); a.Total > 0 && p > 0.3*a.Total {
 		why := "no samples and no traced steps there"
-		if n := len(a.Samples); n > 0 && n < analyse.MinRestSamples {
+		if n := len(a.Samples); n > 0 && n < account.MinRestSamples {
 			why = units.Counted(n, "sample") + " are too few to split it: run longer, or sample more often with --rate"
 			if n == 1 {
 				why = strings.Replace(why, " are ", " is ", 1)
@@ -238,7 +239,7 @@ func (b *Builder) healthy() string {
 		}
 		return fmt.Sprintf("not enough data to say where the %s goes: %s of it is unknown (%s).", unit, units.Percent(p/a.Total), why)
 	}
-	compute := (a.Part(analyse.PartOps) + a.Part(analyse.PartGPUCompute)) / a.Total
+	compute := (a.Part(account.PartOps) + a.Part(account.PartGPUCompute)) / a.Total
 	floor := max(finding.Floor, b.res.found.Largest)
 	if i := slices.IndexFunc(b.res.found.Findings, func(f finding.Finding) bool { return f.Cause == finding.NoDemand && f.Share >= 0.3 }); i >= 0 {
 		return b.res.found.Findings[i].Title.String() + fmt.Sprintf("; nothing above %s to save was found.", units.Percent(floor))
@@ -248,7 +249,7 @@ func (b *Builder) healthy() string {
 		if len(a.Parts) > 0 {
 			top = fmt.Sprintf("; most of it is %s (%s)", a.Parts[0].ID, units.Percent(a.Parts[0].Time/a.Total))
 		}
-		if len(a.Parts) > 1 && a.Parts[0].ID == analyse.PartProfiler {
+		if len(a.Parts) > 1 && a.Parts[0].ID == account.PartProfiler {
 			top = fmt.Sprintf("; %s of it is tracing itself (a longer run or --no-trace shows more), then %s (%s)",
 				units.Percent(a.Parts[0].Time/a.Total), a.Parts[1].ID, units.Percent(a.Parts[1].Time/a.Total))
 		}
@@ -277,9 +278,9 @@ func (b *Builder) accountConfidence() Confidence {
 // bound is what most of the time goes to, in one word.
 func (b *Builder) bound() string {
 	a := b.res.account
-	words := map[analyse.PartID]string{analyse.PartDataWait: "input", analyse.PartComm: "communication", analyse.PartOps: "cpu", analyse.PartPython: "python",
-		analyse.PartGPUCompute: "gpu", analyse.PartIO: "io", analyse.PartGC: "python", analyse.PartCompile: "compile", analyse.PartSync: "gpu",
-		analyse.PartGILWait: "python", analyse.PartBlocked: "waiting", analyse.PartImport: "start-up"}
+	words := map[account.PartID]string{account.PartDataWait: "input", account.PartComm: "communication", account.PartOps: "cpu", account.PartPython: "python",
+		account.PartGPUCompute: "gpu", account.PartIO: "io", account.PartGC: "python", account.PartCompile: "compile", account.PartSync: "gpu",
+		account.PartGILWait: "python", account.PartBlocked: "waiting", account.PartImport: "start-up"}
 	for _, p := range a.Parts {
 		if w := words[p.ID]; w != "" && p.Time > 0 {
 			return w

@@ -1,15 +1,16 @@
 package view
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
-	"bottleneck/internal/units"
 	"bufio"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 )
 
 // classicRows is how many rows each table of the classic report has.
@@ -130,9 +131,9 @@ func classicCPUTable(r *report.Report, operators, calls bool) string {
 	var ops, python float64
 	for _, p := range r.Breakdown {
 		switch p.Part {
-		case analyse.PartOps.String():
+		case account.PartOps.String():
 			ops += p.Ms
-		case analyse.PartPython.String():
+		case account.PartPython.String():
 			python += p.Ms
 		}
 	}

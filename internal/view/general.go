@@ -1,15 +1,16 @@
 package view
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/report"
-	"bottleneck/internal/units"
 	"fmt"
 	"strings"
+
+	"bottleneck/internal/analyse/tables"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 )
 
 // general writes one of these tables.
-func (p *printer) general(a *analyse.TableAnalysis) {
+func (p *printer) general(a *tables.Analysis) {
 	if a.Name == report.EventsSection && !p.opt.All && !p.asked() && len(p.r.KeyAverages)+len(p.r.Kernels) > 0 {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 )
 
@@ -29,8 +29,8 @@ func ActionSpans(p *model.Process, strs *model.Strings) map[string][]TimeSpan {
 
 // TorchRowsWithin is TorchRows of the events that began in one of the spans, which are sorted and do not overlap: the
 // operators of one action. A kernel counts to the span in which it was launched, whenever it ran.
-func TorchRowsWithin(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptions, spans []TimeSpan) []TorchRow {
-	events, averages := analyse.FunctionEvents(t, strs, opt)
+func TorchRowsWithin(t *model.Trace, strs *model.Strings, opt keyaverages.Options, spans []TimeSpan) []TorchRow {
+	events, averages := keyaverages.FunctionEvents(t, strs, opt)
 	times := TorchTimes(t, strs, events)
 	rows := make([]TorchRow, len(averages))
 	for i := range rows {
@@ -56,8 +56,8 @@ func TorchRowsWithin(t *model.Trace, strs *model.Strings, opt analyse.KeyAverage
 }
 
 // launchTime is when the program asked for an event: the start of the launching operator for work on the device.
-func launchTime(t *model.Trace, e *analyse.FunctionEvent) model.Time {
-	if e.DeviceType != analyse.OnCPU && e.Event >= 0 {
+func launchTime(t *model.Trace, e *keyaverages.FunctionEvent) model.Time {
+	if e.DeviceType != keyaverages.OnCPU && e.Event >= 0 {
 		if op := t.Events.Op[e.Event]; op != model.NoEvent {
 			return t.Events.Start[op]
 		}

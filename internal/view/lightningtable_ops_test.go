@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 )
 
 // TestTorchRowsWithin splits a recorded training run at an instant: both halves together are the whole table.
 func TestTorchRowsWithin(t *testing.T) {
 	s, trace := readTrace(t, "../../testdata/torchtable/memory.trace.json.gz")
-	whole := TorchRows(trace, s.Strings, analyse.KeyAveragesOptions{})
+	whole := TorchRows(trace, s.Strings, keyaverages.Options{})
 	middle := trace.From + (trace.To-trace.From)/2
-	first := TorchRowsWithin(trace, s.Strings, analyse.KeyAveragesOptions{}, []TimeSpan{{0, middle}})
-	second := TorchRowsWithin(trace, s.Strings, analyse.KeyAveragesOptions{}, []TimeSpan{{middle, trace.To + 1e9}})
+	first := TorchRowsWithin(trace, s.Strings, keyaverages.Options{}, []TimeSpan{{0, middle}})
+	second := TorchRowsWithin(trace, s.Strings, keyaverages.Options{}, []TimeSpan{{middle, trace.To + 1e9}})
 	sums := map[string]TorchRow{}
 	for _, r := range append(first, second...) {
 		sum := sums[r.Name]

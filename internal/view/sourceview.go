@@ -1,14 +1,15 @@
 package view
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
 	"cmp"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // maxNearest is how many other files an answer names.
@@ -37,7 +38,7 @@ func SourceFile(s *model.Session, name string, choice report.SampleChoice) (foun
 	})
 	// The program's own file is meant before a library's of the same name: server.py before http/server.py.
 	if own := slices.DeleteFunc(slices.Clone(matches), func(file string) bool {
-		return analyse.ClassifyFile(file) != analyse.FileUser || weight[file] == 0
+		return code.ClassifyFile(file) != code.FileUser || weight[file] == 0
 	}); len(own) == 1 {
 		return own[0], nil
 	}

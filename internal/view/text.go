@@ -1,15 +1,16 @@
 package view
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/report"
-	"bottleneck/internal/units"
 	"bufio"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/tables"
+	"bottleneck/internal/report"
+	"bottleneck/internal/units"
 )
 
 // TextOptions says how the text report looks.
@@ -67,7 +68,7 @@ func Sections() []Section {
 		{Name: "packages", Description: "versions of the packages that matter", write: (*printer).packages, extra: true},
 	}
 	at := slices.IndexFunc(sections, func(s Section) bool { return s.Name == "cost" })
-	for _, a := range analyse.TableAnalyses() {
+	for _, a := range tables.All() {
 		sections = slices.Insert(sections, at, Section{Name: a.Name, Description: units.LowerFirst(a.Title), write: func(p *printer) { p.general(&a) }, extra: true, needs: a.Needs})
 		at++
 	}

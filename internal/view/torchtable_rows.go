@@ -4,15 +4,15 @@ import (
 	"math"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 )
 
-// TorchRows gives the rows of TorchTable for one trace. They are analyse.KeyAverages with times in microseconds, added up
+// TorchRows gives the rows of TorchTable for one trace. They are the key averages with times in microseconds, added up
 // as torch does it in float64: its printed averages depend on the last bit where the exact value lies half-way between
 // two of them, as every second average over two calls does.
-func TorchRows(t *model.Trace, strs *model.Strings, opt analyse.KeyAveragesOptions) []TorchRow {
-	events, averages := analyse.FunctionEvents(t, strs, opt)
+func TorchRows(t *model.Trace, strs *model.Strings, opt keyaverages.Options) []TorchRow {
+	events, averages := keyaverages.FunctionEvents(t, strs, opt)
 	rows := make([]TorchRow, len(averages))
 	for i := range averages {
 		rows[i] = torchRow(&averages[i], opt)
@@ -35,7 +35,7 @@ func (r *TorchRow) addTimes(x *TorchTime) {
 
 // TorchRowsOf gives the rows of averages over several traces; their times are exact sums, not torch's sums of floats,
 // because torch has no such table.
-func TorchRowsOf(averages []analyse.KeyAverage, opt analyse.KeyAveragesOptions) []TorchRow {
+func TorchRowsOf(averages []keyaverages.Row, opt keyaverages.Options) []TorchRow {
 	us := func(d model.Dur) float64 { return float64(d) / 1000 }
 	rows := make([]TorchRow, len(averages))
 	for i := range averages {
@@ -46,11 +46,11 @@ func TorchRowsOf(averages []analyse.KeyAverage, opt analyse.KeyAveragesOptions) 
 	return rows
 }
 
-func torchRow(a *analyse.KeyAverage, opt analyse.KeyAveragesOptions) TorchRow {
+func torchRow(a *keyaverages.Row, opt keyaverages.Options) TorchRow {
 	r := TorchRow{
 		Name: a.Name, Count: a.Count, Flops: a.Flops, NodeID: -1, Stack: a.Stack, Module: a.Module,
 		SelfCPUBytes: a.SelfCPUBytes, CPUBytes: a.CPUBytes, SelfDeviceBytes: a.SelfDeviceBytes, DeviceBytes: a.DeviceBytes,
-		OnDevice: a.DeviceType != analyse.OnCPU, Async: a.IsAsync, UserAnnotation: a.IsUserAnnotation, TopLevel: a.TopLevel,
+		OnDevice: a.DeviceType != keyaverages.OnCPU, Async: a.IsAsync, UserAnnotation: a.IsUserAnnotation, TopLevel: a.TopLevel,
 	}
 	if r.InputShapes = a.InputShapes; opt.ByShapes && r.InputShapes == "" {
 		r.InputShapes = "[]"
@@ -63,7 +63,7 @@ type TorchTime struct{ SelfCPU, CPU, SelfDevice, Device float64 }
 
 // TorchTimes computes the events' times as torch/autograd/profiler_util.py does: starts and ends are divided first and
 // subtracted then, and what children take is summed before it is taken off.
-func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEvent) []TorchTime {
+func TorchTimes(t *model.Trace, strs *model.Strings, events []keyaverages.FunctionEvent) []TorchTime {
 	start := profilerStart(t, strs)
 	us := func(at model.Time) float64 { return float64(at-start) / 1000 }
 	times := make([]TorchTime, len(events))
@@ -73,7 +73,7 @@ func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEv
 		e, x := &events[i], &times[i]
 		elapsed := us(e.Start+model.Time(duration(t, e))) - us(e.Start)
 		switch {
-		case e.DeviceType != analyse.OnCPU:
+		case e.DeviceType != keyaverages.OnCPU:
 			x.Device, x.SelfDevice = elapsed, elapsed
 			owners.add(e, elapsed)
 		default:
@@ -86,7 +86,7 @@ func TorchTimes(t *model.Trace, strs *model.Strings, events []analyse.FunctionEv
 	deviceBelow := make([]neumaier, len(events))
 	for i := len(events) - 1; i >= 0; i-- {
 		e, x := &events[i], &times[i]
-		if e.DeviceType != analyse.OnCPU || e.IsAsync {
+		if e.DeviceType != keyaverages.OnCPU || e.IsAsync {
 			continue
 		}
 		x.SelfCPU = x.CPU - below[i].sum()
@@ -113,7 +113,7 @@ type kernelSum struct {
 	ns model.Dur
 }
 
-func newKernelOwners(t *model.Trace, events []analyse.FunctionEvent) *kernelOwners {
+func newKernelOwners(t *model.Trace, events []keyaverages.FunctionEvent) *kernelOwners {
 	o := &kernelOwners{trace: t, index: make([]int32, t.Events.Len()), sums: map[int32]*kernelSum{}}
 	for i := range o.index {
 		o.index[i] = -1
@@ -127,7 +127,7 @@ func newKernelOwners(t *model.Trace, events []analyse.FunctionEvent) *kernelOwne
 }
 
 // add counts a device row to its operator; where torch removed that one as the only child of a namesake, to the parent.
-func (o *kernelOwners) add(e *analyse.FunctionEvent, us float64) {
+func (o *kernelOwners) add(e *keyaverages.FunctionEvent, us float64) {
 	if e.Event < 0 || e.IsUserAnnotation {
 		return
 	}
@@ -148,7 +148,7 @@ func (o *kernelOwners) add(e *analyse.FunctionEvent, us float64) {
 }
 
 // sum is the operator's own device time; the exact one where it is not made of the rows that were counted here.
-func (o *kernelOwners) sum(i int32, e *analyse.FunctionEvent) float64 {
+func (o *kernelOwners) sum(i int32, e *keyaverages.FunctionEvent) float64 {
 	if sum, ok := o.sums[i]; ok && sum.ns == e.SelfDevice {
 		return sum.us.sum()
 	}
@@ -156,7 +156,7 @@ func (o *kernelOwners) sum(i int32, e *analyse.FunctionEvent) float64 {
 }
 
 // duration is the event's length; unclaimed memory events have none.
-func duration(t *model.Trace, e *analyse.FunctionEvent) model.Dur {
+func duration(t *model.Trace, e *keyaverages.FunctionEvent) model.Dur {
 	if e.Event < 0 {
 		return 0
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 )
@@ -40,7 +40,7 @@ func TestTorchTableFromTrace(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".trace.json.gz"), func(t *testing.T) {
 			fixture := readTorchFixture(t, strings.Replace(name, ".trace", "", 1))
 			s, trace := readTrace(t, name)
-			rows := TorchRows(trace, s.Strings, analyse.KeyAveragesOptions{ByShapes: fixture.Shapes, ByStack: fixture.StackN})
+			rows := TorchRows(trace, s.Strings, keyaverages.Options{ByShapes: fixture.Shapes, ByStack: fixture.StackN})
 			if !fixture.Flops { // we know them from the shapes; torch was not asked to count them
 				for i := range rows {
 					rows[i].Flops = 0
@@ -98,7 +98,7 @@ func TestTorchTableFromDeviceTraces(t *testing.T) {
 				t.Skip("the folder of recorded traces is not beside this checkout")
 			}
 			s, trace := readTrace(t, path)
-			rows := TorchRows(trace, s.Strings, analyse.KeyAveragesOptions{})
+			rows := TorchRows(trace, s.Strings, keyaverages.Options{})
 			for i := range rows {
 				rows[i].Flops = 0 // with_flops was off
 			}

@@ -1,21 +1,22 @@
 package view
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/report"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // A session has one trace for each traced stretch: a rank's collectives stand once for all of them, and those without a size
 // stay apart from those with one.
 func TestCollectivesOfTracedStretchesStandOnce(t *testing.T) {
-	known := analyse.Communication{Rank: 1, Device: -1, Op: "all_reduce", DType: "float", Count: 3, Bytes: 3000, Dur: 1000, Exposed: 900, AlgBW: 3, BusBW: 4.5, LateRank: model.NoRank}
-	unknown := analyse.Communication{Rank: 1, Device: -1, Op: "all_reduce", Count: 2, Dur: 5000, Exposed: 5000, LateRank: model.NoRank}
+	known := collectives.Communication{Rank: 1, Device: -1, Op: "all_reduce", DType: "float", Count: 3, Bytes: 3000, Dur: 1000, Exposed: 900, AlgBW: 3, BusBW: 4.5, LateRank: model.NoRank}
+	unknown := collectives.Communication{Rank: 1, Device: -1, Op: "all_reduce", Count: 2, Dur: 5000, Exposed: 5000, LateRank: model.NoRank}
 	other := unknown
 	other.Rank = 0
-	rows := report.SumWindows([]analyse.Communication{known, unknown, known, unknown, other})
+	rows := report.SumWindows([]collectives.Communication{known, unknown, known, unknown, other})
 	if len(rows) != 3 || rows[0].Rank != 0 || rows[1].Count != 4 || rows[1].Dur != 10000 {
 		t.Fatalf("rows %+v, want rank 0's, then rank 1's four calls without and six with a size", rows)
 	}

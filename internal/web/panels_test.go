@@ -1,11 +1,6 @@
 package web_test
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/page"
-	"bottleneck/internal/report"
-	"bottleneck/internal/units"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"bottleneck/internal/model"
+	"bottleneck/internal/page"
+	"bottleneck/internal/report"
+	"bottleneck/internal/stats"
+	"bottleneck/internal/units"
 )
 
 // binaryOnce builds the command once for all tests that record something.
@@ -205,7 +206,7 @@ func middle(values []*float64) float64 {
 		list = append(list, *v)
 	}
 	slices.Sort(list)
-	return analyse.Quantile(list, 0.5)
+	return stats.Quantile(list, 0.5)
 }
 
 // TestRanks compares the map of ranks by steps with the report's waiting of each rank.

@@ -1,18 +1,19 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"testing"
 )
 
 // sums checks that findings save no more than the steps and the run together take, each within its bounds.
-func sums(t *testing.T, found []finding.Finding, b *analyse.Breakdown, wall float64) {
+func sums(t *testing.T, found []finding.Finding, b *account.Breakdown, wall float64) {
 	t.Helper()
 	step, run := 0.0, 0.0
 	for _, f := range found {

@@ -1,14 +1,15 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"strings"
-	"testing"
 )
 
 var (
@@ -31,7 +32,7 @@ func sick() *testkit.Program {
 // findings runs the rules on a session and checks what must hold for any input.
 func findings(t *testing.T, s *model.Session) Result {
 	t.Helper()
-	b := analyse.StepBreakdown(s, analyse.Driver(s))
+	b := account.Of(s, account.Driver(s))
 	if b.Process == nil || len(b.Windows) == 0 {
 		return Result{}
 	}
@@ -55,7 +56,7 @@ func findings(t *testing.T, s *model.Session) Result {
 // A rule that fails is named and costs no other finding.
 func TestFailingRuleIsSkipped(t *testing.T) {
 	p := sick()
-	c := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, analyse.Driver(p.S)))
+	c := facts.NewFacts(p.S, account.Of(p.S, account.Driver(p.S)))
 	broken := rule[*facts.Facts]{"broken", func(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return []finding.Draft{{Finding: finding.Finding{Share: c.Share(float64(c.B.Windows[1<<20].Start))}}}
 	}}
@@ -264,9 +265,9 @@ func has(res Result, id string) bool {
 
 // A finding that claims more than the account has of its time shrinks without a word about others; one whose time another has says so.
 func TestSettledClaims(t *testing.T) {
-	l := newBook(&analyse.Breakdown{Parts: []analyse.Part{{ID: analyse.PartIO, Time: 50}}})
+	l := newBook(&account.Breakdown{Parts: []account.Part{{ID: account.PartIO, Time: 50}}})
 	for _, elsewhere := range []bool{false, true} {
-		f := finding.Finding{Step: finding.Bounds(100, 100, 100), Booked: finding.Parts{analyse.PartIO: 100}}
+		f := finding.Finding{Step: finding.Bounds(100, 100, 100), Booked: finding.Parts{account.PartIO: 100}}
 		l.settle(&f)
 		if said := len(f.Evidence) > 0; said != elsewhere || f.Step.Mid > 50 {
 			t.Errorf("evidence %v, saving %v", f.Evidence, f.Step)

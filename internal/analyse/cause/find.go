@@ -1,7 +1,9 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/input"
@@ -13,7 +15,6 @@ import (
 	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/model"
-	"slices"
 )
 
 // rules are listed in the order in which they claim time when two rules see the same: exact knowledge before samples, the machine and
@@ -96,7 +97,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 	}
 	res.Findings = append(res.Findings, otherKinds(c)...)
 	res.settle(c)
-	if f, ok := traced.FindCompute(c, l.left[analyse.PartOps]+l.left[analyse.PartGPUCompute]); ok {
+	if f, ok := traced.FindCompute(c, l.left[account.PartOps]+l.left[account.PartGPUCompute]); ok {
 		notAgain(c, &f)
 		res.Findings = append(res.Findings, f)
 	}
@@ -113,7 +114,7 @@ func behindStraggler(c *facts.Facts, all []finding.Finding) {
 	}
 	late := &all[i]
 	if len(late.Booked) > 0 {
-		slack := c.PerStep(late.Booked[analyse.PartComm])
+		slack := c.PerStep(late.Booked[account.PartComm])
 		for k := range all {
 			if f := &all[k]; k != i && !f.OfRun && f.Cause != finding.Comm {
 				less(c, f, slack)

@@ -1,19 +1,20 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/wording"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 var (
@@ -34,9 +35,9 @@ var (
 var unfilled = regexp.MustCompile(`\{[a-z][a-z -|]*\}`)
 
 // find runs all rules and checks what holds for every program: the account closes, no time is claimed twice, and each text is whole.
-func find(t *testing.T, p *testkit.Program) (cause.Result, *analyse.Breakdown) {
+func find(t *testing.T, p *testkit.Program) (cause.Result, *account.Breakdown) {
 	t.Helper()
-	b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
+	b := account.Of(p.S, account.Driver(p.S))
 	sum := 0.0
 	for _, part := range b.Parts {
 		if part.Time < 0 {
@@ -97,7 +98,7 @@ func TestPythonBetweenOperators(t *testing.T) {
 		testkit.Python(10, module, loop(44), user("count_words", 10, 13), testkit.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
 	res, b := find(t, p)
 	want(t, res, finding.Python, "", 12, 37)
-	if got := b.Part(analyse.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
+	if got := b.Part(account.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
 		t.Errorf("operators have %.2f of the step, want 0.6", got)
 	}
 }
@@ -281,7 +282,7 @@ func TestSparseSessions(t *testing.T) {
 	damaged.P.Spans = []model.Span{{Kind: model.SpanDataWait, Start: damaged.T, End: damaged.P.Start, Loader: 99}, {Kind: model.SpanDataWait, Start: 1, End: 1 << 62, Loader: 99}}
 	for name, p := range map[string]*testkit.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples, "warm-up only": warm, "damaged": damaged} {
 		t.Run(name, func(t *testing.T) {
-			b := analyse.StepBreakdown(p.S, analyse.Driver(p.S))
+			b := account.Of(p.S, account.Driver(p.S))
 			if len(b.Windows) == 0 {
 				return
 			}

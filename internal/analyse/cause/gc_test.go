@@ -1,11 +1,12 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"testing"
 )
 
 // Collections while a module is imported are part of the start, also where a first step imports it: freezing objects later spares none
@@ -52,7 +53,7 @@ func TestCollectionsInImportSpans(t *testing.T) {
 
 // Importing the compiler, as an optimizer's first step does, is no compilation.
 func TestImportOfTheCompiler(t *testing.T) {
-	for function, part := range map[string]analyse.PartID{"<module>": analyse.PartImport, "compile_inner": analyse.PartCompile} {
+	for function, part := range map[string]account.PartID{"<module>": account.PartImport, "compile_inner": account.PartCompile} {
 		p := testkit.NewProgram()
 		p.Steps(3, model.PhaseBaseline, testkit.Python(100, module, loop(40), testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9},
 			torchFrame("_dynamo/convert_frame.py", function), torchFrame("fx/node.py", "helper")))

@@ -1,12 +1,13 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"testing"
 )
 
 // A step of gradient accumulation takes four batches: the workers' pace, the number that would keep up and the price are those of all four.
@@ -36,7 +37,7 @@ func TestInputOfSeveralBatchesPerStep(t *testing.T) {
 					w.Do(c.line.In(model.SpanFetch))
 				}
 			}
-			ctx := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
+			ctx := facts.NewFacts(p.S, account.Of(p.S, p.P))
 			found := inputFindings(ctx)
 			if len(found) != 1 || found[0].Sub != c.sub {
 				t.Fatalf("findings %+v, want input/%s", found, c.sub)

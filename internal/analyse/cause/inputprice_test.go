@@ -1,7 +1,10 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/input"
@@ -9,8 +12,6 @@ import (
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"testing"
 )
 
 var (
@@ -55,15 +56,15 @@ func inputFindings(c *facts.Facts) []finding.Finding {
 func TestWorkersThatSlowTheStep(t *testing.T) {
 	for _, wait := range []int{1, 20} {
 		p := besideSteps(wait)
-		account := analyse.StepBreakdown(p.S, p.P)
-		c := facts.NewFacts(p.S, account)
+		acc := account.Of(p.S, p.P)
+		c := facts.NewFacts(p.S, acc)
 		found := inputFindings(c)
 		if len(found) != 1 || found[0].Sub != "transform" || found[0].Ask == nil {
 			t.Fatalf("a wait of %d ms: findings %+v, want one that asks a replay", wait, found)
 		}
 		rule := found[0].Step
 		res := Result{Findings: found}
-		res.PriceInput(c, replay.NewSession(p.S, account))
+		res.PriceInput(c, replay.NewSession(p.S, acc))
 		rest := float64(40 - wait)
 		want := float64(wait) + rest*replay.Crowded*(1-2/(rest/40+3))
 		if got := res.Findings[0].Step; math.Abs(rule.Mid/1e6-want) > 0.05*want || math.Abs(got.Mid/1e6-want) > 0.05*want {
@@ -89,14 +90,14 @@ func TestLettingGoCountsForTheFunction(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Steps(40, model.PhaseBaseline, testkit.Python(hot, loopFrame, itemFrame, hotFrame).In(model.SpanDataWait), c.act.In(model.SpanDataWait), testkit.Native(rest, loopFrame))
-			account := analyse.StepBreakdown(p.S, p.P)
-			ctx := facts.NewFacts(p.S, account)
+			acc := account.Of(p.S, p.P)
+			ctx := facts.NewFacts(p.S, acc)
 			res := Result{Findings: inputFindings(ctx)}
 			if len(res.Findings) != 1 || res.Findings[0].Ask == nil {
 				t.Fatalf("findings %+v, want one that asks a replay", res.Findings)
 			}
 			rule := res.Findings[0].Step.Mid
-			res.PriceInput(ctx, replay.NewSession(p.S, account))
+			res.PriceInput(ctx, replay.NewSession(p.S, acc))
 			for _, got := range []float64{rule, res.Findings[0].Step.Mid} {
 				if want := price.MadeFast.Mid * c.gone * 1e6; math.Abs(got-want) > 0.02*want {
 					t.Errorf("%.1f ms a step, want %.1f", got/1e6, want/1e6)

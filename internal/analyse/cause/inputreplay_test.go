@@ -1,14 +1,15 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"testing"
 )
 
 // A fetch in the step's own process is priced by a replay in which the hot function's time has gone; a session of several ranks
@@ -20,8 +21,8 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		loop := testkit.Frame{File: "/app/train.py", Function: "train", First: 1, Line: 5}
 		augment := testkit.Frame{File: "/app/data.py", Function: "augment", First: 10, Line: 15}
 		p.Steps(20, model.PhaseBaseline, testkit.Python(60, loop, augment).In(model.SpanDataWait), testkit.Native(40, loop))
-		account := analyse.StepBreakdown(p.S, p.P)
-		c := facts.NewFacts(p.S, account)
+		acc := account.Of(p.S, p.P)
+		c := facts.NewFacts(p.S, acc)
 		found := inputFindings(c)
 		if len(found) != 1 || found[0].Ask == nil {
 			t.Fatalf("findings %+v, want one that asks a replay", found)
@@ -29,7 +30,7 @@ func TestInputIsPricedByReplay(t *testing.T) {
 		rule := found[0].Step.Mid
 		found[0].Step.Mid = 1e6 // to see who sets it
 		res := Result{Findings: found}
-		res.PriceInput(c, replay.NewSession(p.S, account))
+		res.PriceInput(c, replay.NewSession(p.S, acc))
 		found = res.Findings
 		want := price.MadeFast.Mid * 60e6
 		if world > 1 {
@@ -64,15 +65,15 @@ func TestWorkersThatFillTheCores(t *testing.T) {
 			sp.Kind = model.SpanFetch
 			p.P.Spans = append(p.P.Spans, sp)
 		}
-		account := analyse.StepBreakdown(p.S, p.P)
-		ctx := facts.NewFacts(p.S, account)
+		acc := account.Of(p.S, p.P)
+		ctx := facts.NewFacts(p.S, acc)
 		found := inputFindings(ctx)
 		if len(found) != 1 || found[0].Sub != "workers" || found[0].Ask == nil || found[0].Ask.Workers != c.workers {
 			t.Fatalf("%d cores: %+v, want %d workers", c.cpus, found, c.workers)
 		}
 		rule := found[0].Step
 		res := Result{Findings: found}
-		res.PriceInput(ctx, replay.NewSession(p.S, account))
+		res.PriceInput(ctx, replay.NewSession(p.S, acc))
 		got := res.Findings[0].Step
 		want := fetch + rest - c.after - price.Crossing.Mid*fetch/min(float64(c.workers), float64(c.cpus)) - float64(c.workers)*price.StartWorker.Mid/1e6/steps/min(float64(c.workers), float64(c.cpus))
 		if math.Abs(got.Mid/1e6-want) > 0.05*want || math.Abs(rule.Mid-got.Mid) > 0.12*got.Mid {
@@ -102,7 +103,7 @@ func TestWorkersThatImportAnewCostTheImports(t *testing.T) {
 			sp.Kind = model.SpanFetch
 			p.P.Spans = append(p.P.Spans, sp)
 		}
-		found := inputFindings(facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P)))
+		found := inputFindings(facts.NewFacts(p.S, account.Of(p.S, p.P)))
 		if len(found) != 1 || found[0].Sub != "workers" {
 			t.Fatalf("findings %+v, want input/workers", found)
 		}

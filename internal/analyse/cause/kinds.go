@@ -1,7 +1,7 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/input"
@@ -38,11 +38,11 @@ func otherKinds(c *facts.Facts) []finding.Finding {
 		return nil
 	}
 	var out []finding.Finding
-	for _, k := range analyse.KindsOfSteps(c.P) {
+	for _, k := range account.KindsOfSteps(c.P) {
 		if k.Kind == c.B.Kind || k.Steps < leastSteps || k.Time < 2*finding.Floor*c.Wall {
 			continue
 		}
-		b := analyse.KindBreakdown(c.S, c.P, k.Kind)
+		b := account.KindBreakdown(c.S, c.P, k.Kind)
 		if !b.PerStep {
 			continue
 		}

@@ -1,12 +1,13 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"math"
-	"testing"
 )
 
 // traced adds steps that a trace covers, each with n outermost operators of the given length (µs), each of which encloses one
@@ -76,7 +77,7 @@ func TestLargeOperators(t *testing.T) {
 		for _, k := range part.Kinds {
 			sum += k.Time
 		}
-		if part.ID == analyse.PartOps && math.Abs(sum-part.Time) > 1 {
+		if part.ID == account.PartOps && math.Abs(sum-part.Time) > 1 {
 			t.Errorf("kinds sum to %v of %v", sum, part.Time)
 		}
 	}

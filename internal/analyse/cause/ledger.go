@@ -1,16 +1,17 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"maps"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/stats"
-	"maps"
 )
 
 // book is the ledger that the engine keeps. Time is booked apart from the rest, by settle: a trial has none to share out.
 type book struct {
-	account   *analyse.Breakdown // nil where findings claim no samples
+	account   *account.Breakdown // nil where findings claim no samples
 	causes    map[string]bool
 	samples   map[int]bool
 	small     float64
@@ -19,7 +20,7 @@ type book struct {
 }
 
 // newBook has all time of an account left; b may be nil.
-func newBook(b *analyse.Breakdown) *book {
+func newBook(b *account.Breakdown) *book {
 	l := &book{account: b, causes: map[string]bool{}, samples: map[int]bool{}, left: finding.Parts{}}
 	if b != nil {
 		for _, p := range b.Parts {
@@ -40,7 +41,7 @@ func (l *book) OptimizerOps() float64 { return l.optimizer }
 func (l *book) SampledOps() float64 {
 	t := 0.0
 	for m := range stats.InOrder(l.samples) {
-		if a := &l.account.Samples[m]; a.Part == analyse.PartOps {
+		if a := &l.account.Samples[m]; a.Part == account.PartOps {
 			t += a.Weight
 		}
 	}

@@ -1,14 +1,15 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"strconv"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/machine"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
-	"strconv"
-	"strings"
 )
 
 // MeasuredFix is what recorded operators took less, in ms per step, when they were run again after the program's end under a fix.
@@ -37,7 +38,7 @@ func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) 
 		return
 	}
 	defer res.settle(c)
-	ops := c.PerStep(c.B.Part(analyse.PartOps)) / 1e6
+	ops := c.PerStep(c.B.Part(account.PartOps)) / 1e6
 	for i := range res.Findings {
 		f := &res.Findings[i]
 		fits := fixFor(f)
@@ -150,7 +151,7 @@ func rest(f *finding.Finding, part float64) {
 func measure(f *finding.Finding, step, run finding.Range) {
 	finding.Unsettle(f)
 	if guessed := f.Step.Mid; guessed > 0 {
-		claim := map[analyse.PartID]float64{}
+		claim := map[account.PartID]float64{}
 		for part, t := range f.Booked {
 			claim[part] = t * step.Mid / guessed
 		}

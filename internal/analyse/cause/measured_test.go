@@ -1,13 +1,14 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
-	"testing"
 )
 
 // TestMeasuredClaims: a replay takes away as much of the operators as was measured, not as was guessed, before it says what the next
@@ -16,25 +17,25 @@ func TestMeasuredClaims(t *testing.T) {
 	p := testkit.NewProgram()
 	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
 	p.Steps(20, model.PhaseBaseline, testkit.Python(20, a), testkit.Native(80, a))
-	account := analyse.StepBreakdown(p.S, p.P)
-	c := facts.NewFacts(p.S, account)
+	acc := account.Of(p.S, p.P)
+	c := facts.NewFacts(p.S, acc)
 	const ms = 1e6
 	for _, x := range []struct {
 		measured finding.Range
 		left     float64
 	}{{finding.Bounds(50*ms, 60*ms, 70*ms), 40}, {finding.Bounds(5*ms, 10*ms, 12*ms), 90}} {
-		threads := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Run: finding.Bounds(0, 600*ms, 1400*ms), Booked: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}, Guess: true}
+		threads := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Run: finding.Bounds(0, 600*ms, 1400*ms), Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}, Guess: true}
 		measure(&threads, x.measured, x.measured.Scale(20))
 		found := []finding.Finding{threads}
-		InOrder(found, c, replay.NewSession(p.S, account))
+		InOrder(found, c, replay.NewSession(p.S, acc))
 		if o := found[0].InOrder; o == nil || o.After/ms < x.left-1 || o.After/ms > x.left+1 {
 			t.Errorf("%+v are left of a step of 100 ms, want %g", o, x.left)
 		}
 	}
-	refuted := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Booked: map[analyse.PartID]float64{analyse.PartOps: 30 * 20 * ms}}
+	refuted := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}}
 	asRefuted(&refuted)
-	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 20*ms, 20*ms), Run: finding.Bounds(0, 400*ms, 400*ms), Booked: map[analyse.PartID]float64{analyse.PartPython: 400 * ms}}, refuted}
-	InOrder(found, c, replay.NewSession(p.S, account))
+	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 20*ms, 20*ms), Run: finding.Bounds(0, 400*ms, 400*ms), Booked: map[account.PartID]float64{account.PartPython: 400 * ms}}, refuted}
+	InOrder(found, c, replay.NewSession(p.S, acc))
 	if found[0].InOrder == nil || found[1].InOrder != nil {
 		t.Errorf("in order: %v, %v", found[0].InOrder, found[1].InOrder)
 	}
@@ -45,7 +46,7 @@ func TestRefutedMakesRoom(t *testing.T) {
 	p := testkit.NewProgram()
 	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
 	p.Steps(20, model.PhaseBaseline, testkit.Python(20, a), testkit.Native(80, a))
-	c := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
+	c := facts.NewFacts(p.S, account.Of(p.S, p.P))
 	const ms = 1e6
 	price := func(mid float64) finding.Range { return finding.Bounds(0.8*mid*ms, mid*ms, mid*ms) }
 	res := Result{Findings: []finding.Finding{
@@ -80,7 +81,7 @@ func TestOneFindingFitsTheRun(t *testing.T) {
 	p := testkit.NewProgram()
 	a := testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}
 	p.Steps(20, model.PhaseBaseline, testkit.Python(100, a))
-	c := facts.NewFacts(p.S, analyse.StepBreakdown(p.S, p.P))
+	c := facts.NewFacts(p.S, account.Of(p.S, p.P))
 	c.Wall = 1500e6
 	res := Result{Findings: []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(50e6, 90e6, 95e6), Run: finding.Bounds(1000e6, 1800e6, 1900e6)}}}
 	res.settle(c)

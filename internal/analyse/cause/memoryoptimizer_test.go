@@ -1,15 +1,16 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/model"
-	"bottleneck/internal/testkit"
-	"bottleneck/internal/wording"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers one
@@ -92,7 +93,7 @@ func TestRandomNumbersAreNoChain(t *testing.T) {
 		if found != bound {
 			t.Errorf("%s: memory-bound is %v, want %v", name, found, bound)
 		}
-		if kind := b.Ops.Kinds[0].Kind; !bound && kind != analyse.OpRandom {
+		if kind := b.Ops.Kinds[0].Kind; !bound && kind != naming.OpRandom {
 			t.Errorf("%s is of kind %q", name, kind)
 		}
 	}

@@ -1,13 +1,14 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
-	"strings"
-	"testing"
 )
 
 // installed is a frame of an installed package or of the standard library.
@@ -36,7 +37,7 @@ func TestCodeOfALibraryIsNamed(t *testing.T) {
 			if named != (c.name != "") {
 				t.Errorf("%q, fix %q, want %q", f.Title, wording.Sentences(f.Fix.Advice), c.name)
 			}
-			if got := b.Part(analyse.PartOps) / 20e6; got != 60 {
+			if got := b.Part(account.PartOps) / 20e6; got != 60 {
 				t.Errorf("operators take %.0f ms of a step, want the 60 ms of the model", got)
 			}
 		})
@@ -51,8 +52,8 @@ func TestLinesThatOpenFilesAreIO(t *testing.T) {
 		lines[43] = source
 		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(20, module, loop(44)))
-		if _, b := find(t, p); (b.Part(analyse.PartIO) > 0) != io {
-			t.Errorf("%q: %.0f ms of I/O in all, want some: %v", source, b.Part(analyse.PartIO)/1e6, io)
+		if _, b := find(t, p); (b.Part(account.PartIO) > 0) != io {
+			t.Errorf("%q: %.0f ms of I/O in all, want some: %v", source, b.Part(account.PartIO)/1e6, io)
 		}
 	}
 }

@@ -1,14 +1,15 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/stats"
-	"math"
 )
 
 // InOrder says of each finding what it saves per step once all findings before it are fixed: removing one cause uncovers
@@ -18,7 +19,7 @@ func InOrder(found []finding.Finding, c *facts.Facts, r *replay.Session) {
 		return
 	}
 	var removed replay.Change
-	taken := map[analyse.PartID]float64{} // ns over the accounted windows
+	taken := map[account.PartID]float64{} // ns over the accounted windows
 	before := -1.0
 	for i := range found {
 		f := &found[i]
@@ -46,7 +47,7 @@ func InOrder(found []finding.Finding, c *facts.Facts, r *replay.Session) {
 
 // replayable adds what removing a finding's cause means, as far as its fix does: time taken from parts of the account or, for
 // traced steps, a removal. False where no replay can know.
-func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map[analyse.PartID]float64, removed *replay.Change) bool {
+func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map[account.PartID]float64, removed *replay.Change) bool {
 	if c == nil {
 		removal, ok := r.Removal(f.Cause)
 		if ok = ok && !f.Healthy && f.Sub == ""; ok {
@@ -71,13 +72,13 @@ func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map
 }
 
 // partName is what a replay calls a part of the account.
-func partName(id analyse.PartID) string {
+func partName(id account.PartID) string {
 	switch id {
-	case analyse.PartDataWait:
+	case account.PartDataWait:
 		return "input"
-	case analyse.PartOps:
+	case account.PartOps:
 		return "cpu operators"
-	case analyse.PartPython:
+	case account.PartPython:
 		return "python"
 	}
 	return id.String()

@@ -3,7 +3,7 @@ package cause_test
 import (
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -47,7 +47,7 @@ func TestASleepIsNoWaitForSomebody(t *testing.T) {
 		}
 		besideThread(p, 201, state, 0, heavy)
 		res, b := find(t, p)
-		if got := b.Part(analyse.PartBlocked) / b.Total; got < 0.48 || got > 0.52 {
+		if got := b.Part(account.PartBlocked) / b.Total; got < 0.48 || got > 0.52 {
 			t.Errorf("%.2f of the step waits in a call, want half", got)
 		}
 		if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != "sleep" || res.Findings[0].Where.Line != 44 {

@@ -1,16 +1,18 @@
 package cause
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Names of fixes under which recorded operators are run again. Threads and cores are followed by their number.
@@ -26,20 +28,20 @@ type Untried struct{ Measurable, Others []wording.Text }
 
 // Untried says which such changes the program could have, has not, and were not measured on so much of the operators' time that it counts.
 func (res *Result) Untried(c *facts.Facts, fixes []MeasuredFix) (u Untried) {
-	if c.B.Part(analyse.PartGPUCompute) > 0 || c.Share(c.B.Part(analyse.PartOps)) < finding.Floor {
+	if c.B.Part(account.PartGPUCompute) > 0 || c.Share(c.B.Part(account.PartOps)) < finding.Floor {
 		return u
 	}
-	ops := c.PerStep(c.B.Part(analyse.PartOps)) / 1e6
+	ops := c.PerStep(c.B.Part(account.PartOps)) / 1e6
 	measured := func(name string) bool {
 		return slices.ContainsFunc(fixes, func(m MeasuredFix) bool { return strings.HasPrefix(m.Fix, name) && m.OfMs >= price.MeasuredSome*ops })
 	}
 	if threads, cores := facts.TorchThreads(c), max(int(c.OwnCores()), 1); !measured(fixThreads) && (threads > 1 || cores > 1) && !res.names(finding.Threads) {
 		u.Measurable = append(u.Measurable, wording.Say("measured.untried-threads", wording.Count("threads", threads), wording.Count("cores", cores)))
 	}
-	if !measured(fixChannelsLast) && kindTime(c, analyse.OpConv) >= finding.Floor*c.B.Total && planarConvolutions(c) && !res.names(finding.Layout) {
+	if !measured(fixChannelsLast) && kindTime(c, naming.OpConv) >= finding.Floor*c.B.Total && planarConvolutions(c) && !res.names(finding.Layout) {
 		u.Measurable = append(u.Measurable, wording.Say("measured.untried-layout"))
 	}
-	if kindTime(c, analyse.OpOptimizer) >= finding.Floor*c.B.Total && !callsFused(c) {
+	if kindTime(c, naming.OpOptimizer) >= finding.Floor*c.B.Total && !callsFused(c) {
 		u.Others = append(u.Others, wording.Say("measured.untried-fused"))
 	}
 	return u
@@ -51,10 +53,10 @@ func (res *Result) names(cause string) bool {
 }
 
 // kindTime is the accounted time in operators of a kind, in ns over the windows.
-func kindTime(c *facts.Facts, kind analyse.OpKind) float64 {
+func kindTime(c *facts.Facts, kind naming.OpKind) float64 {
 	for i := range c.B.Parts {
 		for _, k := range c.B.Parts[i].Kinds {
-			if c.B.Parts[i].ID == analyse.PartOps && k.Kind == kind {
+			if c.B.Parts[i].ID == account.PartOps && k.Kind == kind {
 				return k.Time
 			}
 		}
@@ -64,13 +66,13 @@ func kindTime(c *facts.Facts, kind analyse.OpKind) float64 {
 
 // callsFused says that the traced steps call an optimizer's fused form.
 func callsFused(c *facts.Facts) bool {
-	return c.B.Ops != nil && slices.ContainsFunc(c.B.Ops.Names, func(o analyse.OpTime) bool { return strings.Contains(c.Text(o.Name), "::_fused_") })
+	return c.B.Ops != nil && slices.ContainsFunc(c.B.Ops.Names, func(o account.OpTime) bool { return strings.Contains(c.Text(o.Name), "::_fused_") })
 }
 
 // planarConvolutions says that traced convolutions of images were given inputs in the usual order, each channel's values together, as far as
 // strides were recorded.
 func planarConvolutions(c *facts.Facts) (planar bool) {
-	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
 		if planar || ev.Detail[id] < 0 || !strings.HasPrefix(c.Text(ev.Name[id]), "aten::convolution") && !strings.HasPrefix(c.Text(ev.Name[id]), "aten::conv2d") {
 			return
 		}

@@ -1,13 +1,14 @@
 package cause_test
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/testkit"
-	"slices"
-	"testing"
 )
 
 // pictures is a program of convolutions with one thread on four cores, whose images' values lie as the strides say.
@@ -43,9 +44,9 @@ func TestCheapChangesThatWereNotTried(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := pictures(c.strides)
-			res, account := find(t, p)
+			res, acc := find(t, p)
 			var got []string
-			for _, text := range res.Untried(facts.NewFacts(p.S, account), c.fixes).Measurable {
+			for _, text := range res.Untried(facts.NewFacts(p.S, acc), c.fixes).Measurable {
 				got = append(got, text.ID)
 			}
 			if !slices.Equal(got, c.want) {
@@ -76,15 +77,15 @@ func TestMeasuredFixesThatNoRuleNames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := pictures(planar)
 			p.S.Environment.OthersBusyCores = &c.others
-			account := analyse.StepBreakdown(p.S, p.P)
-			ctx := facts.NewFacts(p.S, account)
+			acc := account.Of(p.S, p.P)
+			ctx := facts.NewFacts(p.S, acc)
 			res := cause.Find(ctx)
 			res.Measure(ctx, []cause.MeasuredFix{c.fix}, 1)
 			f := res.Findings[0]
 			if f.Cause != c.cause || f.Step.Mid < 0.95*c.ms*1e6 || f.Step.Mid > 1.05*c.ms*1e6 || f.Fix.Action.Change() != c.change {
 				t.Errorf("%s saves %.1f ms by %q, want %s, %.1f ms, %q", f.Cause, f.Step.Mid/1e6, f.Fix.Action.Change(), c.cause, c.ms, c.change)
 			}
-			if f.Step.Low > f.Step.Mid || f.Step.Mid > f.Step.High || f.Step.High > account.Mean() {
+			if f.Step.Low > f.Step.Mid || f.Step.Mid > f.Step.High || f.Step.High > acc.Mean() {
 				t.Errorf("bounds %+v", f.Step)
 			}
 		})

@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 )
 
 // asleepAt is the account of a program whose thread is asleep for 40 ms of each step of 100, in a user's line of the given text.
-func asleepAt(t *testing.T, text string, device bool) *analyse.Breakdown {
+func asleepAt(t *testing.T, text string, device bool) *account.Breakdown {
 	t.Helper()
 	p := testkit.NewProgram()
 	p.P.Torch = "2.9.0"
@@ -33,19 +33,19 @@ func TestWhatASleepingThreadWaitsFor(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		device bool
-		part   analyse.PartID
+		part   account.PartID
 	}{
-		{"        with self.lock:", false, analyse.PartBlocked},
-		{"    with locks[name]:", false, analyse.PartBlocked},
-		{"    with self.lock: total += 1", false, analyse.PartBlocked},
-		{"    with torch.no_grad():", false, analyse.PartOps},
-		{"    y = x @ w", false, analyse.PartOps},
-		{"    y = float(loss)", true, analyse.PartSync},
-		{"    y = x.float()", true, analyse.PartOps},
-		{"    y = self.fits.bool()", true, analyse.PartOps},
+		{"        with self.lock:", false, account.PartBlocked},
+		{"    with locks[name]:", false, account.PartBlocked},
+		{"    with self.lock: total += 1", false, account.PartBlocked},
+		{"    with torch.no_grad():", false, account.PartOps},
+		{"    y = x @ w", false, account.PartOps},
+		{"    y = float(loss)", true, account.PartSync},
+		{"    y = x.float()", true, account.PartOps},
+		{"    y = self.fits.bool()", true, account.PartOps},
 	} {
 		want := 0.4
-		if c.part == analyse.PartOps {
+		if c.part == account.PartOps {
 			want = 1
 		}
 		if b := asleepAt(t, c.text, c.device); math.Abs(b.Part(c.part)/b.Total-want) > 0.02 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
@@ -98,7 +98,7 @@ func (r *Session) Removable(cause string) bool {
 }
 
 // KernelsOf is the change that scales all kernels of some classes, and only those; ok is false where the steps run none.
-func (r *Session) KernelsOf(classes []analyse.KernelClass, factor float64) (c Change, ok bool) {
+func (r *Session) KernelsOf(classes []naming.KernelClass, factor float64) (c Change, ok bool) {
 	has := r.graph.cells()
 	for _, class := range classes {
 		name := deviceWord + class.String()

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 )
 
@@ -194,7 +194,7 @@ func (g *Graph) lengthened(dur []int64, step, beside, cpu float64) []int64 {
 }
 
 // fetchCPU is the share of the workers' samples inside fetches in which they run or want to run; 1 where it is not known.
-func fetchCPU(s *model.Session, b *analyse.Breakdown) float64 {
+func fetchCPU(s *model.Session, b *account.Breakdown) float64 {
 	on, all := 0.0, 0.0
 	for _, p := range s.Processes {
 		if p.Role != model.RoleWorker || p.PPID != b.Process.PID || p.Host != b.Process.Host {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -34,7 +34,7 @@ func sharedCores(t *testing.T, workers, cores int) *replay.Session {
 			w.P.Spans = append(w.P.Spans, model.Span{Kind: model.SpanFetch, Start: start, End: end, Thread: 200 + i, Loader: 0})
 		}
 	}
-	r := replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P))
+	r := replay.NewSession(p.S, account.Of(p.S, p.P))
 	if r == nil || !r.Unprofiled() {
 		t.Fatal("no replay of the steps")
 	}
@@ -108,7 +108,7 @@ func TestCrowdedBetween(t *testing.T) {
 		sp.Kind = model.SpanFetch
 		p.P.Spans = append(p.P.Spans, sp)
 	}
-	r := replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P))
+	r := replay.NewSession(p.S, account.Of(p.S, p.P))
 	a, err := r.Ask(replay.Change{Workers: 2})
 	if err != nil {
 		t.Fatal(err)

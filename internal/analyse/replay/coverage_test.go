@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
@@ -85,7 +85,7 @@ func TestRunWithoutSteps(t *testing.T) {
 	module := testkit.Frame{File: "/home/u/serve.py", Function: "<module>", First: 1, Line: 9}
 	p := testkit.NewProgram()
 	p.Do(testkit.Python(600, module), testkit.Blocked(400, module))
-	b := analyse.StepBreakdown(p.S, p.P)
+	b := account.Of(p.S, p.P)
 	if r := replay.NewSession(p.S, b); r != nil {
 		t.Error("a report replays a run without steps")
 	}
@@ -116,7 +116,7 @@ func TestCoverage(t *testing.T) {
 	p.Do(testkit.Python(500, module))
 	p.Steps(5, model.PhaseBaseline, testkit.Python(100, module))
 	p.Do(testkit.Python(1000, module))
-	r := replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P))
+	r := replay.NewSession(p.S, account.Of(p.S, p.P))
 	for _, c := range []struct {
 		only int64
 		want float64 // of 4 s

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
@@ -43,7 +43,7 @@ func (b *builder) findAwaited() {
 				b.staging[id] = ev.Start[row] - ev.Start[id]
 				b.flags[id] |= flagStaged
 			}
-			if class == callCopies && (!analyse.IsPageable(b.text(ev.Name[row])) || ev.End(id) < ev.End(row)) {
+			if class == callCopies && (!naming.IsPageable(b.text(ev.Name[row])) || ev.End(id) < ev.End(row)) {
 				continue
 			}
 		} else if row = b.lastBefore(id); row == model.NoEvent {
@@ -227,7 +227,7 @@ func (b *builder) deviceNode(id model.EventID, number int32, groups map[model.Ev
 	n := node{at: b.at(ev.Start[id]), dur: int64(max(ev.Dur[id], 0)), event: id, prev: -1, kind: Copy}
 	if ev.Kind[id] == model.KindKernel {
 		n.kind, n.cat = Compute, b.names.work(ev.Name[id])
-		if b.g.categories[n.cat] == analyse.ClassCommunication.String() {
+		if b.g.categories[n.cat] == naming.ClassCommunication.String() {
 			n.kind = Communication
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
@@ -176,7 +176,7 @@ func (l *liveBuilder) asRecorded() bool {
 }
 
 // cut keeps the waits from the first to the last step.
-func (l *liveBuilder) cut(windows []analyse.Interval) {
+func (l *liveBuilder) cut(windows []times.Interval) {
 	from, to := l.at(windows[0].Start), l.at(windows[len(windows)-1].End)
 	l.waits = slices.DeleteFunc(l.waits, func(w dataWait) bool { return w.start < from || w.end > to })
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
@@ -23,7 +23,7 @@ func ask(t *testing.T, texts ...string) *replay.Session {
 			return nil
 		}
 	}
-	r := replay.ForQuestions(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	r := replay.ForQuestions(s, account.Of(s, account.Driver(s)))
 	if r == nil {
 		return nil
 	}

@@ -1,7 +1,8 @@
 package replay
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
@@ -10,7 +11,7 @@ import (
 type liveBuilder struct {
 	g       *Graph
 	s       *model.Session
-	b       *analyse.Breakdown
+	b       *account.Breakdown
 	p       *model.Process
 	waits   []dataWait
 	kinds   []segment // how time that is no data wait is split
@@ -47,7 +48,7 @@ const maxLiveSteps = 4000
 
 // FromSteps makes the graph of an account's steps. workers is the number of DataLoader workers to assume, 0: as recorded,
 // NoWorkers: none. nil without an account. The run is one step where there are none.
-func FromSteps(s *model.Session, b *analyse.Breakdown, workers int) *Graph {
+func FromSteps(s *model.Session, b *account.Breakdown, workers int) *Graph {
 	if b == nil || b.Process == nil || len(b.Windows) == 0 {
 		return nil
 	}
@@ -103,10 +104,10 @@ func (l *liveBuilder) split() {
 	for i := range l.b.Parts {
 		p := &l.b.Parts[i]
 		switch p.ID {
-		case analyse.PartDataWait:
-		case analyse.PartPython:
+		case account.PartDataWait:
+		case account.PartPython:
 			add(Host, "", p.Time)
-		case analyse.PartOps:
+		case account.PartOps:
 			for _, k := range p.Kinds {
 				add(Op, string(k.Kind), k.Time)
 			}
@@ -118,7 +119,7 @@ func (l *liveBuilder) split() {
 		}
 	}
 	if total == 0 {
-		add(Other, analyse.PartUnknown.String(), 1)
+		add(Other, account.PartUnknown.String(), 1)
 	}
 	for i := range l.kinds {
 		l.kinds[i].share /= total
@@ -126,7 +127,7 @@ func (l *liveBuilder) split() {
 }
 
 // drive makes the driving thread's nodes: steps, and what lies between them.
-func (l *liveBuilder) drive(windows []analyse.Interval) {
+func (l *liveBuilder) drive(windows []times.Interval) {
 	l.g.lanes = append(l.g.lanes, laneNode(-1, model.NoLane, 0, l.p.Rank))
 	between := l.g.category("between the steps")
 	now, next, last := int64(0), 0, int32(-1)

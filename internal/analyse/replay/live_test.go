@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
@@ -87,7 +87,7 @@ func (p pipeline) session() *model.Session {
 func TestWorkersAgainstSimulation(t *testing.T) {
 	base := pipeline{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1}
 	s := base.session()
-	r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 	if r == nil || !r.Unprofiled() {
 		t.Fatal("no replay of the steps")
 	}
@@ -130,7 +130,7 @@ func TestCrowdedCores(t *testing.T) {
 	p := pipeline{workers: 1, prefetch: 2, batches: 40, fetch: 40, rest: 9, hand: 1}
 	s := p.session()
 	s.Environment.CPUs = 2
-	r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+	r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 	a, err := r.Ask(replay.Change{Workers: 8})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 )
 
@@ -25,7 +25,7 @@ func (r *Session) liveRanks() []liveRank {
 		if !trains(p) || p.Rank < 0 || len(r.ranks) == maxRanks {
 			continue
 		}
-		b, of := analyse.StepBreakdown(r.s, p), r
+		b, of := account.Of(r.s, p), r
 		if n := float64(len(b.Windows)); !b.PerStep || n == 0 || len(b.Samples) == 0 {
 			continue
 		} else if p != r.b.Process {
@@ -33,7 +33,7 @@ func (r *Session) liveRanks() []liveRank {
 				continue
 			}
 		}
-		r.ranks = append(r.ranks, liveRank{of, b.Part(analyse.PartComm) / float64(len(b.Windows))})
+		r.ranks = append(r.ranks, liveRank{of, b.Part(account.PartComm) / float64(len(b.Windows))})
 	}
 	if len(r.ranks) < 2 {
 		r.ranks = nil
@@ -117,13 +117,13 @@ func (r *Session) joined(c Change) (of *Session, with Change, ranks int, err err
 		factor *= max(late.before-late.own, 0) / last.comm
 	}
 	if last.comm > 0 {
-		with.Scale = append(slices.Clone(with.Scale), Scale{analyse.PartComm.String(), factor})
+		with.Scale = append(slices.Clone(with.Scale), Scale{account.PartComm.String(), factor})
 	}
 	return last.r, last.known(with), len(list), nil
 }
 
 // isComm says that a name of Scale is that of collectives.
-func isComm(name string) bool { return strings.EqualFold(name, analyse.PartComm.String()) }
+func isComm(name string) bool { return strings.EqualFold(name, account.PartComm.String()) }
 
 // known is a change without what takes no time in a rank.
 func (k liveRank) known(c Change) Change {
@@ -134,7 +134,7 @@ func (k liveRank) known(c Change) Change {
 // alone is a change of a rank that spends no time in collectives.
 func (k liveRank) alone(c Change) Change {
 	if c = k.known(c); k.comm > 0 {
-		c.Scale = append(c.Scale, Scale{analyse.PartComm.String(), 0})
+		c.Scale = append(c.Scale, Scale{account.PartComm.String(), 0})
 	}
 	return c
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -41,7 +41,7 @@ func TestLiveRanksEqual(t *testing.T) {
 		{[]int{50, 50}, 60, 60},
 	} {
 		s := rankSession(c.work...)
-		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+		r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 		if r == nil || !r.Unprofiled() || !r.Meets() || !slices.Contains(r.Causes(), "straggler") {
 			t.Fatalf("%v: %+v", c.work, r)
 		}
@@ -59,7 +59,7 @@ func TestLiveRanksEqual(t *testing.T) {
 			}
 		}
 	}
-	if s := rankSession(40); replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s))).Meets() {
+	if s := rankSession(40); replay.NewSession(s, account.Of(s, account.Driver(s))).Meets() {
 		t.Error("one rank meets others")
 	}
 }
@@ -83,7 +83,7 @@ func TestLiveRanksTogether(t *testing.T) {
 	} {
 		s := rankSession(c.work...)
 		for _, only := range []bool{false, true} {
-			r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+			r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 			if only && !r.Only(7) {
 				t.Fatal("no step 7")
 			}
@@ -98,7 +98,7 @@ func TestLiveRanksTogether(t *testing.T) {
 				t.Errorf("%d steps", a.Steps)
 			}
 		}
-		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+		r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 		for _, name := range r.Kinds() {
 			if a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: name, Factor: 1}}}); err != nil || a.After != a.Before {
 				t.Errorf("%v, %s=1: %.3f ms become %.3f (%v)", c.work, name, a.Before/ms, a.After/ms, err)

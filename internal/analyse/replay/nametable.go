@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
@@ -38,7 +38,7 @@ func (g *Graph) category(name string) uint8 {
 
 func (n *nameTable) op(name model.Str) uint8 {
 	if n.ops[name] == 0 {
-		n.ops[name] = n.g.category(string(analyse.OpKindOf(n.s.Text(name)))) + 1
+		n.ops[name] = n.g.category(string(naming.OpKindOf(n.s.Text(name)))) + 1
 	}
 	return n.ops[name] - 1
 }
@@ -46,7 +46,7 @@ func (n *nameTable) op(name model.Str) uint8 {
 // work is the category of a kernel.
 func (n *nameTable) work(name model.Str) uint8 {
 	if n.works[name] == 0 {
-		n.works[name] = n.g.category(analyse.ClassifyKernel(n.s.Text(name)).String()) + 1
+		n.works[name] = n.g.category(naming.ClassifyKernel(n.s.Text(name)).String()) + 1
 	}
 	return n.works[name] - 1
 }
@@ -71,11 +71,11 @@ const (
 
 func classifyCall(name string) callClass {
 	switch {
-	case analyse.WaitsForDevice(name):
+	case naming.WaitsForDevice(name):
 		return callBlocks
-	case analyse.AllocatesOnDevice(name):
+	case naming.AllocatesOnDevice(name):
 		return callAllocates
-	case analyse.CopiesMemory(name):
+	case naming.CopiesMemory(name):
 		return callCopies
 	}
 	return callPlain
@@ -85,9 +85,9 @@ func classifyCall(name string) callClass {
 func (n *nameTable) note(name model.Str) uint8 {
 	if n.notes[name] == 0 {
 		n.notes[name] = noteOther
-		if text := n.s.Text(name); analyse.IsDataLoader(text) {
+		if text := n.s.Text(name); naming.IsDataLoader(text) {
 			n.notes[name] = noteInput
-		} else if analyse.IsStep(text) {
+		} else if naming.IsStep(text) {
 			n.notes[name] = noteStep
 		}
 	}

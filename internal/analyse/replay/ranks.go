@@ -3,7 +3,7 @@ package replay
 import (
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/collectives"
 	"bottleneck/internal/model"
 )
 
@@ -20,7 +20,7 @@ func fromTraces(traces []*model.Trace, s *model.Strings, last int) *Graph {
 	if len(traces) == 1 {
 		return fromTrace(traces[0], s, last)
 	}
-	calls, clocks := analyse.MatchedCollectives(traces, s)
+	calls, clocks := collectives.MatchedCalls(traces, s)
 	g := &Graph{texts: s, traces: traces, origin: traces[0].From}
 	builders := make([]*builder, len(traces))
 	for i, t := range traces {

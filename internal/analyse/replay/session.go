@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 )
 
@@ -12,7 +12,7 @@ import (
 // It answers one at a time.
 type Session struct {
 	s     *model.Session
-	b     *analyse.Breakdown // nil: by the traces
+	b     *account.Breakdown // nil: by the traces
 	graph *Graph
 	steps []Step  // unmodified
 	cores float64 // that the program may use; 0 unknown
@@ -52,20 +52,20 @@ const MaxTraces = 16
 
 // NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
 // replay: no steps, no usable trace.
-func NewSession(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0, false) }
+func NewSession(s *model.Session, b *account.Breakdown) *Session { return newSession(s, b, 0, false) }
 
 // ForQuestions is NewSession that answers for the whole run where the program has no steps.
-func ForQuestions(s *model.Session, b *analyse.Breakdown) *Session { return newSession(s, b, 0, true) }
+func ForQuestions(s *model.Session, b *account.Breakdown) *Session { return newSession(s, b, 0, true) }
 
 // reportSteps is how many steps of a trace a report's prices rest on.
 const reportSteps = 6
 
 // ForReport is NewSession for a report: of a trace it replays the last steps only.
-func ForReport(s *model.Session, b *analyse.Breakdown) *Session {
+func ForReport(s *model.Session, b *account.Breakdown) *Session {
 	return newSession(s, b, reportSteps, false)
 }
 
-func newSession(s *model.Session, b *analyse.Breakdown, last int, run bool) *Session {
+func newSession(s *model.Session, b *account.Breakdown, last int, run bool) *Session {
 	r := &Session{s: s}
 	if b != nil && (b.PerStep || run && len(b.Samples) > 0) {
 		if g := FromSteps(s, b, 0); g != nil {

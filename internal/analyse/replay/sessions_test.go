@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
@@ -30,7 +30,7 @@ func TestSessions(t *testing.T) {
 			continue
 		}
 		name := filepath.Base(filepath.Dir(path))
-		b := analyse.StepBreakdown(s, analyse.Driver(s))
+		b := account.Of(s, account.Driver(s))
 		r := replay.NewSession(s, b)
 		if r == nil || !r.Unprofiled() {
 			t.Logf("%-24s no steps", name)
@@ -84,7 +84,7 @@ func TestUntraced(t *testing.T) {
 		step(model.PhaseBaseline, 0)
 		step(model.PhaseTrace, 500)
 	}
-	u, ok := replay.UntracedOf(s, analyse.StepBreakdown(s, p))
+	u, ok := replay.UntracedOf(s, account.Of(s, p))
 	if !ok || u.Steps != 10 {
 		t.Fatalf("%+v, %v", u, ok)
 	}
@@ -96,7 +96,7 @@ func TestUntraced(t *testing.T) {
 			st.End -= (st.End - st.Start) / 2
 		}
 	}
-	if u, ok := replay.UntracedOf(s, analyse.StepBreakdown(s, p)); !ok || u.Decided(0.05) {
+	if u, ok := replay.UntracedOf(s, account.Of(s, p)); !ok || u.Decided(0.05) {
 		t.Errorf("of uneven steps an error of 5 %% is decided: %+v", u)
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // Untraced compares unprofiled steps with traced ones from which the replay has taken what tracing cost. The cost of one recorded
@@ -31,7 +32,7 @@ const maxStretchCost = 2_000
 
 // UntracedOf replays the traced steps of an account's process without the tracing cost; ok is false where too few steps were traced
 // or none ran without the profiler.
-func UntracedOf(s *model.Session, b *analyse.Breakdown) (u Untraced, ok bool) {
+func UntracedOf(s *model.Session, b *account.Breakdown) (u Untraced, ok bool) {
 	if b == nil || !b.PerStep || b.Phase != model.PhaseBaseline {
 		return u, false
 	}
@@ -88,7 +89,7 @@ func medianHalf(v []float64) float64 {
 }
 
 // withSteps is a trace with the steps that the agent saw in it; those with shapes cost more and are left out.
-func withSteps(t *model.Trace, b *analyse.Breakdown) *model.Trace {
+func withSteps(t *model.Trace, b *account.Breakdown) *model.Trace {
 	c := *t
 	c.Steps = nil
 	for i := range b.Process.Steps {
@@ -134,5 +135,5 @@ func halves(v []float64) (even, odd []float64) {
 
 func medianOf(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
-	return analyse.Quantile(s, 0.5)
+	return stats.Quantile(s, 0.5)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -70,7 +70,7 @@ func TestWorkersAsRecorded(t *testing.T) {
 		for _, w := range s.Processes[1:] { // starting takes a worker half as long as its first batch
 			w.Spans[0].Start += 20 * ms
 		}
-		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+		r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 		a, err := r.Ask(replay.Change{Workers: workers})
 		if err != nil || a.After != a.Before || !r.Fetches() {
 			t.Errorf("%d workers: %.3f ms become %.3f (%v)", workers, a.Before/ms, a.After/ms, err)
@@ -79,7 +79,7 @@ func TestWorkersAsRecorded(t *testing.T) {
 	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
 	p := testkit.NewProgram()
 	p.Steps(20, model.PhaseBaseline, testkit.Python(30, module))
-	if replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P)).Fetches() {
+	if replay.NewSession(p.S, account.Of(p.S, p.P)).Fetches() {
 		t.Error("a program without DataLoader is said to fetch")
 	}
 }
@@ -89,7 +89,7 @@ func TestWorkersAsRecorded(t *testing.T) {
 func TestEpochsLeftEarly(t *testing.T) {
 	for _, c := range []struct{ persistent, known bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
 		s := leftEarly(c.persistent, c.known)
-		r := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s)))
+		r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 		if math.Abs(r.Error()) > maxError || r.Slack() > maxSlack {
 			t.Errorf("%+v: error %.2f %%, slack %.2f %%", c, 100*r.Error(), 100*r.Slack())
 		}
@@ -150,7 +150,7 @@ func leftEarly(persistent, known bool) *model.Session {
 // run beside it.
 func TestFromAndToNoWorkers(t *testing.T) {
 	s := (pipeline{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1}).session()
-	a, err := replay.NewSession(s, analyse.StepBreakdown(s, analyse.Driver(s))).Ask(replay.Change{Workers: replay.NoWorkers})
+	a, err := replay.NewSession(s, account.Of(s, account.Driver(s))).Ask(replay.Change{Workers: replay.NoWorkers})
 	if err != nil || math.Abs(a.After/ms-49) > 2 {
 		t.Errorf("a step of %.2f ms without workers, want 49 (%v)", a.After/ms, err)
 	}
@@ -163,7 +163,7 @@ func TestFromAndToNoWorkers(t *testing.T) {
 		sp.Kind = model.SpanFetch
 		p.P.Spans = append(p.P.Spans, sp)
 	}
-	r := replay.NewSession(p.S, analyse.StepBreakdown(p.S, p.P))
+	r := replay.NewSession(p.S, account.Of(p.S, p.P))
 	for workers, want := range map[int]float64{replay.NoWorkers: 49, 1: 40, 2: 20, 8: 9 + 40.0/60} { // the first batch is waited for
 		if a, err := r.Ask(replay.Change{Workers: workers}); err != nil || math.Abs(a.After/ms-want) > 0.1*want {
 			t.Errorf("a step of %.2f ms with %d workers, want %.0f (%v)", a.After/ms, workers, want, err)

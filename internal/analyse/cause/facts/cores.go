@@ -1,11 +1,12 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"strconv"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // TorchThreads is the number of intra-op threads that the program uses; the number of usable cores where that is unknown.
@@ -45,14 +46,14 @@ func (c *Facts) OwnCores() float64 { return c.Cores / float64(LocalRanks(c)) }
 // SharedOps is the time in ns per step in operators that several threads compute at once: on the CPU, and not small. All other work of the
 // driving thread is its own alone.
 func (c *Facts) SharedOps() float64 {
-	if TorchThreads(c) <= 1 || c.B.Part(analyse.PartGPUCompute) > 0 {
+	if TorchThreads(c) <= 1 || c.B.Part(account.PartGPUCompute) > 0 {
 		return 0
 	}
 	small := 0.0
 	if o := c.B.Ops; o != nil && o.Time > 0 {
 		small = min(o.SmallTime/o.Time, 1)
 	}
-	return c.PerStep(c.B.Part(analyse.PartOps)) * (1 - small)
+	return c.PerStep(c.B.Part(account.PartOps)) * (1 - small)
 }
 
 // smallSHM is the size of shared memory in bytes under which batches of DataLoader workers easily do not fit; a container has

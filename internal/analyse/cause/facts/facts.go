@@ -1,19 +1,21 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"math"
 )
 
 // Facts are what rules on a run of ours read. They are made once per report, and no rule changes them.
 type Facts struct {
 	S *model.Session
 	P *model.Process // whose steps are accounted; never nil
-	B *analyse.Breakdown
-	C *analyse.FrameClasses
+	B *account.Breakdown
+	C *code.FrameClasses
 
 	Wall   float64 // ns of the run; of the accounted process where the run is unknown
 	Steps  int     // steps of the main kind in the whole run, all phases
@@ -27,8 +29,8 @@ type Facts struct {
 }
 
 // NewFacts prepares the rules' view of a session. b must have a process.
-func NewFacts(s *model.Session, b *analyse.Breakdown) *Facts {
-	c := &Facts{S: s, P: b.Process, B: b, C: analyse.NewFrameClasses(s, b.Process)}
+func NewFacts(s *model.Session, b *account.Breakdown) *Facts {
+	c := &Facts{S: s, P: b.Process, B: b, C: code.NewFrameClasses(s, b.Process)}
 	c.Cores = s.Environment.UsableCores()
 	c.Wall = wallTime(s, b.Process)
 	var first, last model.Time
@@ -47,7 +49,7 @@ func NewFacts(s *model.Session, b *analyse.Breakdown) *Facts {
 	if !b.PerStep {
 		c.Steps, c.Steady = 1, b.Total
 	}
-	c.kinds = len(analyse.KindsOfSteps(b.Process))
+	c.kinds = len(account.KindsOfSteps(b.Process))
 	c.Drivers = c.findDrivers()
 	c.Calling = c.findCalling()
 	c.Workers = c.findWorkers()
@@ -107,7 +109,7 @@ func (c *Facts) Text(id model.Str) string { return c.S.Strings.Text(id) }
 
 // Source is the text of a line of the kept sources.
 func (c *Facts) Source(file string, line int) string {
-	return analyse.SourceLine(c.S.Sources, file, line)
+	return code.SourceLine(c.S.Sources, file, line)
 }
 
 // InSteps gives how much of an interval lies in accounted steps, in ns.

@@ -1,13 +1,14 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"math"
 	"slices"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // Limits of growth: how often a place's time must at least double, from the first third of the steps to the last, and by how many
@@ -51,8 +52,8 @@ func (c *Facts) growth(members []int) (first, last float64, ok bool) {
 }
 
 // windowOf is the index of the window that holds an instant, -1 where none does.
-func windowOf(w []analyse.Interval, t model.Time) int {
-	i, _ := slices.BinarySearchFunc(w, t, func(iv analyse.Interval, t model.Time) int {
+func windowOf(w []times.Interval, t model.Time) int {
+	i, _ := slices.BinarySearchFunc(w, t, func(iv times.Interval, t model.Time) int {
 		if iv.End <= t {
 			return -1
 		}

@@ -1,13 +1,15 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
 	"cmp"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 )
 
 // FuncKey is one function of the program.
@@ -39,13 +41,13 @@ type Spot struct {
 const workerFile = "/torch/utils/data/_utils/worker.py"
 
 // ChainsOf makes the user frames of chosen samples.
-func ChainsOf(cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse.Attributed, keep func(k int, a *analyse.Attributed) bool) []Chain {
+func ChainsOf(cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed, keep func(k int, a *account.Attributed) bool) []Chain {
 	return ChainsInside(workerFile, cls, sm, attributed, keep)
 }
 
 // ChainsInside makes the user frames of chosen samples that the innermost frame of a file, given by the end of its name, leads to; all
 // of them where it is not on the stack.
-func ChainsInside(file string, cls *analyse.FrameClasses, sm *model.Samples, attributed []analyse.Attributed, keep func(k int, a *analyse.Attributed) bool) []Chain {
+func ChainsInside(file string, cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed, keep func(k int, a *account.Attributed) bool) []Chain {
 	var out []Chain
 	cache := map[model.StackID][]model.Frame{}
 	for k := range attributed {
@@ -61,10 +63,10 @@ func ChainsInside(file string, cls *analyse.FrameClasses, sm *model.Samples, att
 				if strings.HasSuffix(cls.Strings.Text(f.File), file) {
 					return false // of a worker, what is around it ran in the process that forked it
 				}
-				if n := len(frames); n > 0 && anonymous(cls.Strings.Text(frames[n-1].Function)) && cls.File(f.File) == analyse.FileUser {
+				if n := len(frames); n > 0 && anonymous(cls.Strings.Text(frames[n-1].Function)) && cls.File(f.File) == code.FileUser {
 					frames = frames[:n-1] // the line that holds the lambda or comprehension is the place
 				}
-				if cls.File(f.File) == analyse.FileUser {
+				if cls.File(f.File) == code.FileUser {
 					frames = append(frames, f)
 				}
 				return len(frames) < 256
@@ -88,7 +90,7 @@ const driverShare = price.DriverShare
 
 // findDrivers finds the functions that are on the stack for nearly all of the accounted time.
 func (c *Facts) findDrivers() map[FuncKey]bool {
-	all := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *analyse.Attributed) bool { return true })
+	all := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true })
 	out := driversOf(all)
 	if c.B.PerStep {
 		return out

@@ -1,12 +1,13 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/wording"
 	"maps"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/wording"
 )
 
 // OnlyLine is the line of the user's sources that a test chooses; ok is false where none or several do.
@@ -21,7 +22,7 @@ func (c *Facts) OnlyLine(is func(text string) bool) (at finding.UserLine, ok boo
 // UserLines are the lines of the user's sources that a test chooses, without comments.
 func (c *Facts) UserLines(is func(text string) bool) (out []finding.UserLine) {
 	for _, path := range slices.Sorted(maps.Keys(c.S.Sources)) {
-		if analyse.ClassifyFile(path) != analyse.FileUser && !c.C.IsOwn(path) || c.S.Sources[path] == nil {
+		if code.ClassifyFile(path) != code.FileUser && !c.C.IsOwn(path) || c.S.Sources[path] == nil {
 			continue
 		}
 		for i, text := range c.S.Sources[path].Lines {

@@ -1,12 +1,14 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
 )
 
 // Thresholds of launch: below them operators are few or large enough that calling them does not matter.
@@ -45,7 +47,7 @@ func (c *Facts) findCalling() map[model.FrameID]bool {
 	for k := range c.B.Samples {
 		a := &c.B.Samples[k]
 		fr := c.C.Info(c.P.Samples.Stack[a.Index]).User
-		if fr < 0 || a.Part != analyse.PartOps && a.Part != analyse.PartPython {
+		if fr < 0 || a.Part != account.PartOps && a.Part != account.PartPython {
 			continue
 		}
 		calling, traced := o.Calling(c.P.Samples.Time[a.Index])
@@ -66,7 +68,7 @@ func (c *Facts) findCalling() map[model.FrameID]bool {
 }
 
 // Calls says that an attributed sample lies on a line that calls one small operator after another.
-func (c *Facts) Calls(a *analyse.Attributed) bool {
+func (c *Facts) Calls(a *account.Attributed) bool {
 	return c.Calling[c.C.Info(c.P.Samples.Stack[a.Index]).User]
 }
 
@@ -92,7 +94,7 @@ func (c *Facts) tensorFuncs() map[FuncKey]bool {
 	ops, all, others := map[FuncKey]float64{}, map[FuncKey]float64{}, map[FuncKey]float64{}
 	for k := range c.B.Samples {
 		a := &c.B.Samples[k]
-		if a.Part != analyse.PartOps && a.Part != analyse.PartPython {
+		if a.Part != account.PartOps && a.Part != account.PartPython {
 			continue
 		}
 		info := c.C.Info(c.P.Samples.Stack[a.Index])
@@ -102,9 +104,9 @@ func (c *Facts) tensorFuncs() map[FuncKey]bool {
 		key := KeyOf(&c.C.Stacks.Frames[info.Owner])
 		all[key] += a.Weight
 		switch {
-		case a.Part == analyse.PartOps:
+		case a.Part == account.PartOps:
 			ops[key] += a.Weight
-		case info.Acts&analyse.ActNumeric != 0:
+		case info.Acts&code.ActNumeric != 0:
 			others[key] += a.Weight
 		}
 	}
@@ -125,32 +127,32 @@ func (c *Facts) tensorLine(ops, all map[model.FrameID]float64, fr model.FrameID)
 
 // PythonSamples are the samples in which the interpreter (or native code that holds its lock, such as NumPy's small calls)
 // works for the user's own code; forOps turns the choice round: interpreter time around operators.
-func (c *Facts) PythonSamples(l finding.Ledger, forOps bool) func(int, *analyse.Attributed) bool {
+func (c *Facts) PythonSamples(l finding.Ledger, forOps bool) func(int, *account.Attributed) bool {
 	tensor := c.tensorFuncs()
 	ops, all := map[model.FrameID]float64{}, map[model.FrameID]float64{}
-	frameOf := func(a *analyse.Attributed) model.FrameID { return c.C.Info(c.P.Samples.Stack[a.Index]).User }
+	frameOf := func(a *account.Attributed) model.FrameID { return c.C.Info(c.P.Samples.Stack[a.Index]).User }
 	for k := range c.B.Samples {
-		if a := &c.B.Samples[k]; a.Part == analyse.PartOps || a.Part == analyse.PartPython {
+		if a := &c.B.Samples[k]; a.Part == account.PartOps || a.Part == account.PartPython {
 			fr := frameOf(a)
 			all[fr] += a.Weight
-			if a.Part == analyse.PartOps {
+			if a.Part == account.PartOps {
 				ops[fr] += a.Weight
 			}
 		}
 	}
-	return func(k int, a *analyse.Attributed) bool {
-		if a.Part != analyse.PartPython || l.Taken(k) {
+	return func(k int, a *account.Attributed) bool {
+		if a.Part != account.PartPython || l.Taken(k) {
 			return false
 		}
 		info := c.C.Info(c.P.Samples.Stack[a.Index])
 		fr := info.User
 		if fr < 0 {
-			return forOps == (info.Acts&analyse.ActTorch != 0)
+			return forOps == (info.Acts&code.ActTorch != 0)
 		}
-		if info.Acts&analyse.ActNumeric != 0 {
+		if info.Acts&code.ActNumeric != 0 {
 			return !forOps
 		}
-		around := info.Acts&(analyse.ActTorch|analyse.ActBackward|analyse.ActOptimizer) != 0
+		around := info.Acts&(code.ActTorch|code.ActBackward|code.ActOptimizer) != 0
 		if around = around || c.Calling[fr]; !around {
 			if info.Owner != fr { // a hook, a loop or a table of a package's: its own function tells
 				around = tensor[KeyOf(&c.C.Stacks.Frames[info.Owner])]
@@ -174,7 +176,7 @@ func (c *Facts) Collections(sp Spot) float64 {
 		return 0
 	}
 	t := 0.0
-	for _, ch := range ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartGC }) {
+	for _, ch := range ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartGC }) {
 		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return KeyOf(&f) == KeyOf(&sp.Frame) }) {
 			t += ch.Weight
 		}
@@ -203,15 +205,15 @@ type PlaceKey struct {
 }
 
 // TracedChains hands out the driving thread's samples in traced steps, with their times.
-func (c *Facts) TracedChains(u *analyse.Untracked, f func(ch Chain, at model.Time)) {
+func (c *Facts) TracedChains(u *account.Untracked, f func(ch Chain, at model.Time)) {
 	sm := &c.P.Samples
-	var list []analyse.Attributed
+	var list []account.Attributed
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
 		if int(sm.Thread[i]) == c.B.Thread && Inside(u.Steps, sm.Time[i]) {
-			list = append(list, analyse.Attributed{Index: i, Weight: 1})
+			list = append(list, account.Attributed{Index: i, Weight: 1})
 		}
 	}
-	for _, ch := range ChainsOf(c.C, sm, list, func(int, *analyse.Attributed) bool { return true }) {
+	for _, ch := range ChainsOf(c.C, sm, list, func(int, *account.Attributed) bool { return true }) {
 		f(ch, sm.Time[list[ch.Index].Index])
 	}
 }

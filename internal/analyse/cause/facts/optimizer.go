@@ -1,10 +1,11 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/model"
 	"strings"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 )
 
 // optimizerBuilt is the span that tells where an optimizer was built.
@@ -44,9 +45,9 @@ func (c *Facts) callsOptimizer(id model.StackID) (direct bool) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		switch class := c.C.File(f.File); {
-		case class == analyse.FileUser:
+		case class == code.FileUser:
 			return false
-		case class == analyse.FileAgent:
+		case class == code.FileAgent:
 		default:
 			direct = strings.Contains(strings.ReplaceAll(c.Text(f.File), `\`, "/"), "/torch/optim/")
 		}

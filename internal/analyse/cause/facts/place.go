@@ -1,24 +1,27 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/pysource"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // AtUser moves a finding that stands in a library (a wrapper of torch.compile, a trainer) to the user's line from which most
 // of its time was called, where samples of that time know one.
 func (c *Facts) AtUser(f *finding.Finding) {
-	if f.Where.File == "" || analyse.ClassifyFile(f.Where.File) == analyse.FileUser || c.C.IsOwn(f.Where.File) {
+	if f.Where.File == "" || code.ClassifyFile(f.Where.File) == code.FileUser || c.C.IsOwn(f.Where.File) {
 		return
 	}
-	chains := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return f.Booked[a.Part] > 0 })
+	chains := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return f.Booked[a.Part] > 0 })
 	if sp, ok := Hottest(chains, c.Drivers); ok {
 		rank, process := f.Where.Rank, f.Where.Process
 		f.Where = c.Where(sp)
@@ -32,7 +35,7 @@ func (c *Facts) Passes(id model.StackID, file, function string, below bool) (fou
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		found = strings.HasSuffix(c.Text(f.File), file) && strings.Contains(c.Text(f.Function), function)
-		return !found && !(below && c.C.File(f.File) == analyse.FileUser)
+		return !found && !(below && c.C.File(f.File) == code.FileUser)
 	})
 	return found
 }
@@ -114,14 +117,14 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 	inWait := WaitingAt(waiting)
 	together, sharing := map[finding.Where]OtherSide{}, map[finding.Where]int{}
 	defer func() { best.Sharing = sharing[function(best)] }()
-	var short []analyse.Attributed // samples of threads that have too few each: a server's, one for each request
+	var short []account.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
 		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
 			continue
 		}
 		cls := c.C
 		if p != c.P {
-			cls = analyse.NewFrameClasses(c.S, p)
+			cls = code.NewFrameClasses(c.S, p)
 		}
 		for thread, list := range c.ThreadSamples(p, inWait) {
 			if p == c.P && thread == c.B.Thread {
@@ -196,12 +199,12 @@ func (o OtherSide) works(best OtherSide) bool {
 
 // WaitingAt gives a test whether an instant lies near one of the wait.
 func WaitingAt(waiting []model.Time) func(model.Time) bool {
-	times := make([]analyse.Interval, 0, len(waiting))
+	near := make([]times.Interval, 0, len(waiting))
 	const around = 10_000_000 // ns: the distance of samples
 	for _, t := range waiting {
-		times = append(times, analyse.Interval{Start: t - around, End: t + around})
+		near = append(near, times.Interval{Start: t - around, End: t + around})
 	}
-	return func(t model.Time) bool { return Inside(times, t) }
+	return func(t model.Time) bool { return Inside(near, t) }
 }
 
 // OthersWork is the share of attributed samples at whose instant another thread or Python process of the run works, 0..1.
@@ -233,23 +236,23 @@ func (c *Facts) OthersWork(samples []int) float64 {
 }
 
 // ThreadSamples are the samples of a process's threads at instants of interest.
-func (c *Facts) ThreadSamples(p *model.Process, at func(model.Time) bool) map[int][]analyse.Attributed {
-	out := map[int][]analyse.Attributed{}
+func (c *Facts) ThreadSamples(p *model.Process, at func(model.Time) bool) map[int][]account.Attributed {
+	out := map[int][]account.Attributed{}
 	sm := &p.Samples
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
 		if c.InWindows(sm.Time[i]) && at(sm.Time[i]) {
-			out[int(sm.Thread[i])] = append(out[int(sm.Thread[i])], analyse.Attributed{Index: i, Weight: 1})
+			out[int(sm.Thread[i])] = append(out[int(sm.Thread[i])], account.Attributed{Index: i, Weight: 1})
 		}
 	}
 	return out
 }
 
 // side describes what a thread does besides waiting in a queue, a pipe or a lock, on the CPU for a moment or not; found is false where too few samples say so.
-func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse.Attributed) (o OtherSide, found bool) {
+func (c *Facts) side(p *model.Process, cls *code.FrameClasses, list []account.Attributed) (o OtherSide, found bool) {
 	sm := &p.Samples
-	chains := ChainsOf(cls, sm, list, func(_ int, a *analyse.Attributed) bool {
+	chains := ChainsOf(cls, sm, list, func(_ int, a *account.Attributed) bool {
 		info := cls.Info(sm.Stack[a.Index])
-		return info.User >= 0 && info.Acts&analyse.ActQueue == 0 && !(Sleeping(sm, a.Index) && cls.TakesLock(sm.Stack[a.Index]))
+		return info.User >= 0 && info.Acts&code.ActQueue == 0 && !(Sleeping(sm, a.Index) && cls.TakesLock(sm.Stack[a.Index]))
 	})
 	if len(chains) < MinSamples {
 		return o, false
@@ -274,12 +277,12 @@ func (c *Facts) side(p *model.Process, cls *analyse.FrameClasses, list []analyse
 }
 
 // AsksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
-func (c *Facts) AsksForWork(a *analyse.Attributed) bool {
-	if a.Part != analyse.PartBlocked || c.P.Listens == model.ListensNo {
+func (c *Facts) AsksForWork(a *account.Attributed) bool {
+	if a.Part != account.PartBlocked || c.P.Listens == model.ListensNo {
 		return false // nobody can ask something of it
 	}
 	info := c.C.Info(c.P.Samples.Stack[a.Index])
-	if info.Acts&analyse.ActServer != 0 {
+	if info.Acts&code.ActServer != 0 {
 		return true
 	}
 	if !info.UserLeaf {

@@ -1,12 +1,13 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
 	"cmp"
 	"slices"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
 )
 
 // SampledTime is the driving thread's time in ns from an instant until another at samples (given by their index) that hold: each
@@ -46,11 +47,11 @@ func (c *Facts) OfRun(f *finding.Draft, t float64, row price.Row) {
 }
 
 // Compiling is the time in which torch.compile works, sorted.
-func (c *Facts) Compiling() []analyse.Interval {
-	var out []analyse.Interval
+func (c *Facts) Compiling() []times.Interval {
+	var out []times.Interval
 	for i := range c.P.Spans {
 		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start {
-			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+			out = append(out, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
 	return Merged(out)
@@ -58,15 +59,15 @@ func (c *Facts) Compiling() []analyse.Interval {
 
 // ImportTime is the time in imports before an instant.
 func (c *Facts) ImportTime(until model.Time) float64 {
-	var in []analyse.Interval
+	var in []times.Interval
 	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
 		for i := range list {
 			if sp := &list[i]; sp.Kind == model.SpanImport && sp.Start < until && sp.End > sp.Start {
-				in = append(in, analyse.Interval{Start: sp.Start, End: min(sp.End, until)})
+				in = append(in, times.Interval{Start: sp.Start, End: min(sp.End, until)})
 			}
 		}
 	}
-	return analyse.UnionTime(in)
+	return times.Covered(in)
 }
 
 // WarmSteps is the number of warm-up steps of the accounted kind.
@@ -81,12 +82,12 @@ func (c *Facts) WarmSteps() int {
 }
 
 // Importing is the time in which modules are imported, sorted and disjoint.
-func (c *Facts) Importing() []analyse.Interval {
-	var out []analyse.Interval
+func (c *Facts) Importing() []times.Interval {
+	var out []times.Interval
 	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
 		for i := range list {
 			if sp := &list[i]; sp.Kind == model.SpanImport && sp.End > sp.Start {
-				out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+				out = append(out, times.Interval{Start: sp.Start, End: sp.End})
 			}
 		}
 	}
@@ -94,9 +95,9 @@ func (c *Facts) Importing() []analyse.Interval {
 }
 
 // Merged joins stretches that overlap, sorted.
-func Merged(list []analyse.Interval) []analyse.Interval {
-	slices.SortFunc(list, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
-	var out []analyse.Interval
+func Merged(list []times.Interval) []times.Interval {
+	slices.SortFunc(list, func(a, b times.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	var out []times.Interval
 	for _, iv := range list {
 		if n := len(out); n > 0 && iv.Start <= out[n-1].End {
 			out[n-1].End = max(out[n-1].End, iv.End)

@@ -1,23 +1,23 @@
 package facts
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
 // Waits are the accounted thread's waits for data, sorted and disjoint.
-func (c *Facts) Waits() []analyse.Interval {
-	var out []analyse.Interval
+func (c *Facts) Waits() []times.Interval {
+	var out []times.Interval
 	for i := range c.P.Spans {
 		if sp := &c.P.Spans[i]; sp.Kind == model.SpanDataWait && sp.Thread == c.B.Thread && sp.End > sp.Start {
-			out = append(out, analyse.Interval{Start: sp.Start, End: sp.End})
+			out = append(out, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
 	return Merged(out)
 }
 
 // Overlap is how much of a stretch sorted and disjoint intervals cover, in ns.
-func Overlap(list []analyse.Interval, from, to model.Time) float64 {
+func Overlap(list []times.Interval, from, to model.Time) float64 {
 	t := 0.0
 	for i := firstAfter(list, from); i < len(list) && list[i].Start < to; i++ {
 		t += max(float64(min(list[i].End, to)-max(list[i].Start, from)), 0)
@@ -26,7 +26,7 @@ func Overlap(list []analyse.Interval, from, to model.Time) float64 {
 }
 
 // firstAfter is the index of the first interval that ends after an instant.
-func firstAfter(list []analyse.Interval, t model.Time) int {
+func firstAfter(list []times.Interval, t model.Time) int {
 	low, high := 0, len(list)
 	for low < high {
 		if mid := (low + high) / 2; list[mid].End <= t {

@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"slices"
 
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
 // WorkerView is what one DataLoader worker did for the accounted process.
 type WorkerView struct {
 	P       *model.Process
-	Cls     *analyse.FrameClasses
-	Loader  int32              // the number of the loader that it works for; -1 unknown
-	Fetches []analyse.Interval // in the accounted stretch of the run
-	Mean    float64            // ns per batch
-	Samples []analyse.Attributed
+	Cls     *code.FrameClasses
+	Loader  int32            // the number of the loader that it works for; -1 unknown
+	Fetches []times.Interval // in the accounted stretch of the run
+	Mean    float64          // ns per batch
+	Samples []account.Attributed
 	Blocked float64 // share of fetch samples that are not on a CPU
 }
 
@@ -34,13 +36,13 @@ func (c *Facts) findWorkers() []*WorkerView {
 }
 
 func (c *Facts) viewWorker(p *model.Process) *WorkerView {
-	w := &WorkerView{P: p, Cls: analyse.NewFrameClasses(c.S, p), Loader: -1}
+	w := &WorkerView{P: p, Cls: code.NewFrameClasses(c.S, p), Loader: -1}
 	thread := p.MainThread
 	total := 0.0
 	for i := range p.Spans {
 		sp := &p.Spans[i]
 		if sp.Kind == model.SpanFetch && sp.End > sp.Start && c.InWindows(sp.End) {
-			w.Fetches = append(w.Fetches, analyse.Interval{Start: sp.Start, End: sp.End})
+			w.Fetches = append(w.Fetches, times.Interval{Start: sp.Start, End: sp.End})
 			total += float64(sp.End - sp.Start)
 			thread = sp.Thread
 			if sp.Loader >= 0 && int(sp.Loader) < len(p.Loaders) {
@@ -51,7 +53,7 @@ func (c *Facts) viewWorker(p *model.Process) *WorkerView {
 	if len(w.Fetches) == 0 {
 		return nil
 	}
-	slices.SortFunc(w.Fetches, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(w.Fetches, func(a, b times.Interval) int { return cmp.Compare(a.Start, b.Start) })
 	w.Mean = total / float64(len(w.Fetches))
 	sm := &p.Samples
 	off := 0
@@ -59,7 +61,7 @@ func (c *Facts) viewWorker(p *model.Process) *WorkerView {
 		if int(sm.Thread[i]) != thread || !Inside(w.Fetches, sm.Time[i]) {
 			continue
 		}
-		w.Samples = append(w.Samples, analyse.Attributed{Index: i, Part: analyse.PartDataWait})
+		w.Samples = append(w.Samples, account.Attributed{Index: i, Part: account.PartDataWait})
 		if Sleeping(sm, i) {
 			off++
 		}
@@ -78,8 +80,8 @@ func Sleeping(sm *model.Samples, i int) bool {
 	return sm.State[i] == model.StateBlocked || sm.State[i] == model.StateIdle || sm.Flags[i]&model.SampleDiskWait != 0
 }
 
-func Inside(spans []analyse.Interval, t model.Time) bool {
-	i, found := slices.BinarySearchFunc(spans, t, func(s analyse.Interval, t model.Time) int { return cmp.Compare(s.Start, t) })
+func Inside(spans []times.Interval, t model.Time) bool {
+	i, found := slices.BinarySearchFunc(spans, t, func(s times.Interval, t model.Time) int { return cmp.Compare(s.Start, t) })
 	if !found {
 		i--
 	}
@@ -117,7 +119,7 @@ func (c *Facts) WorkerStages() []WorkerStages {
 				break
 			}
 		}
-		chains := ChainsOf(v.Cls, &v.P.Samples, v.Samples, func(int, *analyse.Attributed) bool { return true })
+		chains := ChainsOf(v.Cls, &v.P.Samples, v.Samples, func(int, *account.Attributed) bool { return true })
 		for _, sp := range LineTimes(chains) {
 			if len(row.Stages) == 5 {
 				break

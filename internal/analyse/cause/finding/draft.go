@@ -1,14 +1,15 @@
 package finding
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // Parts is time by part of the account, in ns over the accounted windows.
-type Parts = map[analyse.PartID]float64
+type Parts = map[account.PartID]float64
 
 // Claim is what a finding explains, so that no other one explains it as well.
 type Claim struct {

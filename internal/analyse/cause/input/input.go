@@ -1,15 +1,18 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"cmp"
 	"math"
 	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // inputView is what is known about the wait of the accounted steps for the data of one place.
@@ -33,7 +36,7 @@ type inputView struct {
 	hotPart float64       // share of the fetch in the hot unit
 	plain   []facts.Chain // of the fetch's samples those in which a line of the program's itself runs, not what it calls
 	release releaseTime
-	cls     *analyse.FrameClasses
+	cls     *code.FrameClasses
 	asleep  []facts.Chain // of the fetch's samples those that sleep, and the others
 	awake   []facts.Chain
 	mains   map[facts.FuncKey]bool // functions that only lead to the fetch
@@ -41,7 +44,7 @@ type inputView struct {
 	asks    []model.Time           // samples of the fetch that wait in a queue or a pipe for what another thread or process makes
 	maker   facts.OtherSide        // who makes that
 	served  bool                   // maker is known
-	part    analyse.PartID
+	part    account.PartID
 	slowest *facts.WorkerView  // the worker that sets the pace, where one is far slower than the others
 	quick   float64            // ns per batch of the others then
 	own     bool               // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
@@ -76,7 +79,7 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
 func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
-	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(analyse.PartDataWait), part: analyse.PartDataWait, depth: -1, pieces: -1,
+	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(account.PartDataWait), part: account.PartDataWait, depth: -1, pieces: -1,
 		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
 		v.workers = v.loader.Workers
@@ -109,17 +112,17 @@ func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 // the windows, and between the steps after the warm-up, in ns over the run.
 func startingWorkers(c *facts.Facts) (within, between float64) {
 	sm := &c.P.Samples
-	starts := func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&analyse.ActWorkers != 0 }
+	starts := func(i int) bool { return c.C.Info(sm.Stack[i]).Acts&code.ActWorkers != 0 }
 	for _, a := range c.B.Samples {
-		if a.Part == analyse.PartDataWait && !a.Exact && starts(a.Index) {
+		if a.Part == account.PartDataWait && !a.Exact && starts(a.Index) {
 			within += a.Weight
 		}
 	}
-	steps := make([]analyse.Interval, 0, len(c.P.Steps))
+	steps := make([]times.Interval, 0, len(c.P.Steps))
 	for i := range c.P.Steps {
-		steps = append(steps, analyse.Interval{Start: c.P.Steps[i].Start, End: c.P.Steps[i].End})
+		steps = append(steps, times.Interval{Start: c.P.Steps[i].Start, End: c.P.Steps[i].End})
 	}
-	slices.SortFunc(steps, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(steps, func(a, b times.Interval) int { return cmp.Compare(a.Start, b.Start) })
 	return within, c.SampledTime(c.AfterWarmup(), math.MaxInt64, func(i int) bool { return starts(i) && (!c.B.PerStep || !facts.Inside(steps, sm.Time[i])) })
 }
 
@@ -240,8 +243,8 @@ func (v *inputView) place(c *facts.Facts, sub string) finding.Where {
 // waitingLine is the program's line that waits longest for the place's data.
 func (v *inputView) waitingLine(c *facts.Facts) (facts.Spot, bool) {
 	sm := &c.P.Samples
-	return facts.Hottest(facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	return facts.Hottest(facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartDataWait && v.waitsAt(sm.Time[a.Index])
 	}), c.Drivers)
 }
 
@@ -261,7 +264,7 @@ func (v *inputView) crowding(c *facts.Facts) finding.Draft {
 	wait := c.PerStep(v.wait)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "transform", Where: c.Where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.Basis(v.samples)}, nil)
 	f.Where.Process = "DataLoader worker"
-	f.Claim.Parts = finding.Parts{analyse.PartDataWait: v.wait, analyse.PartOps: relief * float64(len(c.B.Windows))}
+	f.Claim.Parts = finding.Parts{account.PartDataWait: v.wait, account.PartOps: relief * float64(len(c.B.Windows))}
 	f.Step = finding.Bounds(price.Crowding.Bounds().Low*relief, relief+gain*wait, relief+wait)
 	f.Run = c.OverRun(f.Step)
 	if q, ok := v.question(c, f.Sub); ok && facts.TorchThreads(c) == 1 { // a replay takes the steps' operators for one thread

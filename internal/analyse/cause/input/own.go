@@ -1,13 +1,15 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a batch.
@@ -21,9 +23,9 @@ const rebuilds = "/torch/multiprocessing/reductions.py"
 func inputBesideWorkers(c *facts.Facts, v *inputView) {
 	sm := &c.P.Samples
 	all, bytes, pieces, seen := 0.0, 0.0, 0.0, 0
-	own := facts.ChainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+	own := facts.ChainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		info := c.C.Info(sm.Stack[a.Index])
-		if a.Part != analyse.PartDataWait || !v.waitsAt(sm.Time[a.Index]) || info.Acts&(analyse.ActLoader|analyse.ActWorkers) != analyse.ActLoader {
+		if a.Part != account.PartDataWait || !v.waitsAt(sm.Time[a.Index]) || info.Acts&(code.ActLoader|code.ActWorkers) != code.ActLoader {
 			return false
 		}
 		all += a.Weight
@@ -59,7 +61,7 @@ func inputBesideWorkers(c *facts.Facts, v *inputView) {
 
 // copiesBytes says that a stack is in a queue between processes and there copies or unpickles what came: not where it waits for something to
 // come, nor where it makes tensors of shared memory.
-func copiesBytes(cls *analyse.FrameClasses, id model.StackID) (copies bool) {
+func copiesBytes(cls *code.FrameClasses, id model.StackID) (copies bool) {
 	innermost := ""
 	cls.Walk(id, func(fr model.FrameID) bool {
 		f := &cls.Stacks.Frames[fr]

@@ -1,15 +1,17 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"cmp"
+	"regexp"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/replay"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
-	"cmp"
-	"regexp"
-	"slices"
 )
 
 // quicker is the share of a fetch that ends when its hot line is made fast, with what that line's function made and let go.
@@ -70,19 +72,19 @@ func (v *inputView) lighterHandover(c *facts.Facts) finding.Range {
 // releaseTime is the driving thread's time in letting go of the batch before: the loop's own line holds it, outside of the wait.
 type releaseTime struct {
 	time  float64 // ns over the windows
-	parts map[analyse.PartID]float64
+	parts map[account.PartID]float64
 }
 
 // releasing finds it by samples: those of the interpreter and of its collector whose innermost line of the program is the `for` that
 // waits for batches.
 func (v *inputView) releasing(c *facts.Facts) releaseTime {
-	r := releaseTime{parts: map[analyse.PartID]float64{}}
-	waits := facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartDataWait }))
+	r := releaseTime{parts: map[account.PartID]float64{}}
+	waits := facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartDataWait }))
 	if len(waits) == 0 || !forLine.MatchString(c.Where(waits[0]).Source) {
 		return r
 	}
-	for _, part := range []analyse.PartID{analyse.PartPython, analyse.PartGC} {
-		for _, sp := range facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == part })) {
+	for _, part := range []account.PartID{account.PartPython, account.PartGC} {
+		for _, sp := range facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == part })) {
 			if facts.KeyOf(&sp.Frame) == facts.KeyOf(&waits[0].Frame) && sp.Frame.Line == waits[0].Frame.Line {
 				r.parts[part] += sp.Unit
 				r.time += sp.Unit
@@ -115,7 +117,7 @@ func (v *inputView) moreWorkers(c *facts.Facts) finding.Range {
 func (v *inputView) perStep(c *facts.Facts) float64 {
 	n := 0
 	for _, w := range v.waits {
-		i, _ := slices.BinarySearchFunc(c.B.Windows, w.Start+1, func(s analyse.Interval, t model.Time) int { return cmp.Compare(s.End, t) })
+		i, _ := slices.BinarySearchFunc(c.B.Windows, w.Start+1, func(s times.Interval, t model.Time) int { return cmp.Compare(s.End, t) })
 		n += finding.Btoi(i < len(c.B.Windows) && c.B.Windows[i].Start < w.End)
 	}
 	if n == 0 || len(c.B.Windows) == 0 {
@@ -160,7 +162,7 @@ func (v *inputView) firstWorkers(c *facts.Facts) float64 {
 // driving thread wants a core while it computes, not while it waits for data: where it counted as one that always computes, a fifth of the
 // relief was all that the zoo's programs showed.
 func relief(c *facts.Facts, v *inputView, gain float64) float64 {
-	mean, ops, python := c.B.Mean(), c.PerStep(c.B.Part(analyse.PartOps)), c.PerStep(c.B.Part(analyse.PartPython))
+	mean, ops, python := c.B.Mean(), c.PerStep(c.B.Part(account.PartOps)), c.PerStep(c.B.Part(account.PartPython))
 	cores := c.OwnCores()
 	if cores <= 0 || ops+python == 0 || mean == 0 {
 		return 0

@@ -1,7 +1,7 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -11,15 +11,15 @@ import (
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own; sleeps for a set time are findSleep's.
 func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartBlocked && !setTime(c, a) && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartBlocked && !setTime(c, a) && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
 	})
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "queue", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
-		finding.Parts{analyse.PartBlocked: sp.Unit})
+		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleeps", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
 	f.Step = f.By(price.Queue).Times(t)

@@ -1,7 +1,7 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -54,7 +54,7 @@ func (v *inputView) withWorkers(c *facts.Facts) replay.Change {
 	n := v.suggestWorkers(c)
 	q := replay.Change{Workers: n}
 	r := v.room(c)
-	if left, ops := r.left(float64(n)), c.PerStep(c.B.Part(analyse.PartOps)); left < r.threads && ops > 0 {
+	if left, ops := r.left(float64(n)), c.PerStep(c.B.Part(account.PartOps)); left < r.threads && ops > 0 {
 		q.Scale = []replay.Scale{{Name: "cpu operators", Factor: 1 + r.shared/ops*(r.threads/left-1)}}
 	}
 	return q

@@ -1,13 +1,16 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/model"
-	"bottleneck/internal/stats"
 	"cmp"
 	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 )
 
 // inputSite is one place of the program that builds DataLoaders: what the accounted steps wait for there. A program may wait at several
@@ -16,8 +19,8 @@ type inputSite struct {
 	loader  *model.Loader // the one that is waited for longest; nil where none is known
 	index   int32         // of that loader
 	ids     map[int32]bool
-	waits   []analyse.Interval // in the order of their starts
-	time    float64            // ns over the windows
+	waits   []times.Interval // in the order of their starts
+	time    float64          // ns over the windows
 	longest float64
 	share   float64    // of all waits
 	used    model.Time // when its last loader was last asked
@@ -62,7 +65,7 @@ func inputSites(c *facts.Facts, thread int) []*inputSite {
 			continue
 		}
 		t := c.InSteps(sp.Start, sp.End)
-		s.waits = append(s.waits, analyse.Interval{Start: sp.Start, End: sp.End})
+		s.waits = append(s.waits, times.Interval{Start: sp.Start, End: sp.End})
 		s.time += t
 		s.batches++
 		if first {
@@ -95,7 +98,7 @@ func ordered(c *facts.Facts, sites map[int32]*inputSite) []*inputSite {
 		if len(s.waits) > 0 && s.index >= 0 && int(s.index) < len(c.P.Loaders) {
 			s.loader = &c.P.Loaders[s.index]
 		}
-		slices.SortFunc(s.waits, func(a, b analyse.Interval) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortFunc(s.waits, func(a, b times.Interval) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	if all == 0 {
 		if len(out) == 0 {
@@ -121,7 +124,7 @@ func known(c *facts.Facts, index int32) int32 {
 // sitesOf gives each loader that a thread asks or fetches for its place. Loaders that one line builds are of one place where each is done with
 // before the next is asked: a line that builds several, or a function that it calls, is as many places.
 func sitesOf(c *facts.Facts, thread int) map[int32]*inputSite {
-	used := map[int32]analyse.Interval{}
+	used := map[int32]times.Interval{}
 	var order []int32
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
@@ -131,9 +134,9 @@ func sitesOf(c *facts.Facts, thread int) map[int32]*inputSite {
 		index := known(c, sp.Loader)
 		u, seen := used[index]
 		if !seen {
-			order, u = append(order, index), analyse.Interval{Start: sp.Start, End: sp.End}
+			order, u = append(order, index), times.Interval{Start: sp.Start, End: sp.End}
 		}
-		used[index] = analyse.Interval{Start: min(u.Start, sp.Start), End: max(u.End, sp.End)}
+		used[index] = times.Interval{Start: min(u.Start, sp.Start), End: max(u.End, sp.End)}
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(used[a].Start, used[b].Start) })
 	sites := map[int32]*inputSite{}
@@ -194,14 +197,14 @@ func readAhead(c *facts.Facts, waiting []int, wait float64) (v *inputView, ok bo
 	for thread, list := range c.ThreadSamples(c.P, facts.WaitingAt(c.Instants(waiting))) {
 		n := 0
 		for _, a := range list {
-			n += finding.Btoi(c.C.Info(sm.Stack[a.Index]).Acts&analyse.ActLoader != 0)
+			n += finding.Btoi(c.C.Info(sm.Stack[a.Index]).Acts&code.ActLoader != 0)
 		}
 		if thread == c.B.Thread || 2*n < len(list) || 2*n < len(waiting) || n <= most {
 			continue
 		}
 		if s := inputSites(c, thread)[0]; s.loader != nil && s.loader.Workers > 0 {
 			v, most = input(c, s, nil), n
-			v.wait, v.part = wait, analyse.PartBlocked
+			v.wait, v.part = wait, account.PartBlocked
 		}
 	}
 	return v, v != nil

@@ -1,20 +1,21 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"regexp"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"regexp"
 )
 
 // sleepCall matches a line that sleeps for a set time, for where the kernel did not say what a thread sleeps for.
 var sleepCall = regexp.MustCompile(`\bsleep\s*\(`)
 
 // setTime says that a blocked sample sleeps for a set time: nobody ends that sleep, so nobody is waited for.
-func setTime(c *facts.Facts, a *analyse.Attributed) bool {
+func setTime(c *facts.Facts, a *account.Attributed) bool {
 	flags := c.P.Samples.Flags[a.Index]
 	if flags&(model.SampleTimedSleep|model.SampleOwnLock) != 0 {
 		return flags&model.SampleTimedSleep != 0
@@ -30,15 +31,15 @@ func setTime(c *facts.Facts, a *analyse.Attributed) bool {
 // findSleep names sleeps of the step for set times. What works meanwhile is told, but not said to be waited for.
 func findSleep(c *facts.Facts) []finding.Draft {
 	sm := &c.P.Samples
-	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartBlocked && setTime(c, a)
+	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartBlocked && setTime(c, a)
 	})
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit),
-		Confidence: c.Basis(sp.Samples)}, finding.Parts{analyse.PartBlocked: sp.Unit})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
+		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleep", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
 	alone := 1 - c.OthersWork(sp.Members)

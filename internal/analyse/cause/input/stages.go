@@ -1,15 +1,17 @@
 package input
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
-	"strings"
 )
 
 // inputOfSelf looks at the samples of the driving thread inside its data waits: without workers it fetches itself.
@@ -17,15 +19,15 @@ func inputOfSelf(c *facts.Facts, v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
 	queued, all := 0, 0.0
-	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartDataWait && v.waitsAt(sm.Time[a.Index])
+	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartDataWait && v.waitsAt(sm.Time[a.Index])
 	})
 	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
 	inner := make([]facts.Chain, 0, len(chains))
 	for _, ch := range chains {
 		i := c.B.Samples[ch.Index].Index
 		all += ch.Weight
-		if !fetchesItself(c.C, sm.Stack[i]) && facts.Sleeping(sm, i) && c.C.Info(sm.Stack[i]).Acts&analyse.ActQueue != 0 {
+		if !fetchesItself(c.C, sm.Stack[i]) && facts.Sleeping(sm, i) && c.C.Info(sm.Stack[i]).Acts&code.ActQueue != 0 {
 			queued++
 		}
 		k := 0
@@ -48,7 +50,7 @@ func inputOfWorkers(c *facts.Facts, v *inputView) {
 	for _, w := range v.serving {
 		fetches += float64(len(w.Fetches))
 		fetchTime += w.Mean * float64(len(w.Fetches))
-		got := facts.ChainsOf(w.Cls, &w.P.Samples, w.Samples, func(int, *analyse.Attributed) bool { return true })
+		got := facts.ChainsOf(w.Cls, &w.P.Samples, w.Samples, func(int, *account.Attributed) bool { return true })
 		for _, ch := range got {
 			v.see(w.Cls, &w.P.Samples, w.Samples[ch.Index].Index, ch)
 		}
@@ -66,7 +68,7 @@ func inputOfWorkers(c *facts.Facts, v *inputView) {
 }
 
 // see counts one sample of the fetch.
-func (v *inputView) see(cls *analyse.FrameClasses, sm *model.Samples, i int, ch facts.Chain) {
+func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch facts.Chain) {
 	v.samples++
 	if facts.Sleeping(sm, i) {
 		v.asleep = append(v.asleep, ch)
@@ -144,7 +146,7 @@ func (v *inputView) lead(sub string) {
 
 // fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the
 // data set's own.
-func fetchesItself(cls *analyse.FrameClasses, id model.StackID) (itself bool) {
+func fetchesItself(cls *code.FrameClasses, id model.StackID) (itself bool) {
 	cls.Walk(id, func(fr model.FrameID) bool {
 		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
 		return !itself
@@ -153,12 +155,12 @@ func fetchesItself(cls *analyse.FrameClasses, id model.StackID) (itself bool) {
 }
 
 // asks says that a sample of a fetch waits for what another thread or process makes: in a queue, a pipe or a connection.
-func asks(cls *analyse.FrameClasses, sm *model.Samples, i int) bool {
+func asks(cls *code.FrameClasses, sm *model.Samples, i int) bool {
 	info := cls.Info(sm.Stack[i])
 	if !fetchesItself(cls, sm.Stack[i]) {
 		return false
 	}
-	if info.Acts&analyse.ActQueue != 0 {
+	if info.Acts&code.ActQueue != 0 {
 		return true
 	}
 	if !facts.Sleeping(sm, i) || !info.UserLeaf {

@@ -1,15 +1,17 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"slices"
+	"strconv"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 	"bottleneck/internal/wording"
-	"math"
-	"slices"
-	"strconv"
 )
 
 // perItem is what the steps of a kind take for each item of their batches.
@@ -27,8 +29,8 @@ func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	around := c.PythonSamples(l, true)
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !l.Taken(k) || around(k, a)
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return a.Part == account.PartOps && !l.Taken(k) || around(k, a)
 	})
 	t := facts.Sum(chains)
 	sp, ok := facts.Hottest(facts.UpToDriver(chains, c.Drivers), c.Drivers)
@@ -41,7 +43,7 @@ func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
 		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += chains[i].Weight
 	}
-	f.Claim.Small = f.Claim.Parts[analyse.PartOps]
+	f.Claim.Small = f.Claim.Parts[account.PartOps]
 	per, ratio := c.PerStep(t), other.ns/own.ns
 	left := f.By(price.ForwardAlone).Scale(ratio)
 	f.Step = finding.Bounds(per*max(1-left.High, 0), per*max(1-left.Mid, 0), per*max(1-left.Low, 0))
@@ -61,7 +63,7 @@ func smallBatches(c *facts.Facts) (own, other perItem, ok bool) {
 		return own, other, false
 	}
 	own, ok = itemsOf(c, c.B.Kind)
-	for _, k := range analyse.KindsOfSteps(c.P) {
+	for _, k := range account.KindsOfSteps(c.P) {
 		if o, known := itemsOf(c, k.Kind); known && k.Kind != c.B.Kind && o.items > other.items {
 			other = o
 		}
@@ -86,7 +88,7 @@ func itemsOf(c *facts.Facts, kind model.Str) (perItem, bool) {
 		return perItem{}, false
 	}
 	slices.Sort(each)
-	return perItem{kind, items / float64(len(each)), analyse.Quantile(each, 0.5)}, true
+	return perItem{kind, items / float64(len(each)), stats.Quantile(each, 0.5)}, true
 }
 
 // largerBatches changes the one loader that hands out such small batches.

@@ -1,17 +1,19 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/wording"
-	"math"
-	"slices"
 )
 
 // launchOps is the account of operators as this rule looks at it.
-type launchOps struct{ *analyse.OpAccount }
+type launchOps struct{ *account.OpAccount }
 
 // FindLaunch names many small operators: their time is dispatch, and the interpreter's time around them is calling.
 func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
@@ -25,7 +27,7 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	calls := callingsOf(c, l)
 	python, small := callingTime(c, l, calls)
 	t := small + python
-	busy := (c.B.Part(analyse.PartPython) + c.B.Part(analyse.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
+	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
 	if c.Share(t) < price.LaunchShare || busy <= 0 || o.Top/busy < facts.LaunchOpsPerMs {
 		return nil
 	}
@@ -34,11 +36,11 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // callingTime is the interpreter's time around operators and the time in small ones, ns over the windows, without what is claimed already.
 func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, small float64) {
-	o, ops := c.B.Ops, c.B.Part(analyse.PartOps)
+	o, ops := c.B.Ops, c.B.Part(account.PartOps)
 	if len(c.B.Samples) < 40 || calls.few() { // too few to tell lines apart
 		python = facts.Sum(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, c.PythonSamples(l, true)))
 		if python == 0 && len(c.B.Samples) < 40 {
-			python = c.B.Part(analyse.PartPython)
+			python = c.B.Part(account.PartPython)
 		}
 		// A chore's operators are all small; of what else is claimed already as many as of the rest are.
 		others := max(l.SampledOps()-l.SmallOps(), 0)
@@ -46,12 +48,12 @@ func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, smal
 	}
 	all := 0.0
 	for k := range c.B.Samples {
-		if a := &c.B.Samples[k]; a.Part == analyse.PartOps {
+		if a := &c.B.Samples[k]; a.Part == account.PartOps {
 			all += a.Weight
 		}
 	}
 	for _, ch := range slices.Concat(calls.first, calls.backward, calls.optimizer) {
-		if c.B.Samples[ch.Index].Part == analyse.PartOps {
+		if c.B.Samples[ch.Index].Part == account.PartOps {
 			small += ch.Weight * ops / max(all, 1)
 		} else {
 			python += ch.Weight
@@ -89,7 +91,7 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		gc = c.Collections(at)
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: launchShareOf(c, site.time()+gc), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: site.ops, analyse.PartPython: site.python})
+		finding.Parts{account.PartOps: site.ops, account.PartPython: site.python})
 	if site.placed {
 		f.Where = c.Where(site.at)
 	}
@@ -105,7 +107,7 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 			wording.Time("python", c.PerStep(site.python)), c.Said()),
 	}
 	if gc > 0 {
-		f.Claim.Parts[analyse.PartGC] = gc
+		f.Claim.Parts[account.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.CollectionsText(gc))
 	}
 	if site.backward {
@@ -139,7 +141,7 @@ func launchCount(c *facts.Facts) wording.Text {
 	o := c.B.Ops
 	if !c.B.PerStep && len(c.Calling) > 0 {
 		return wording.Say("launch.count-run", wording.Count("ops", math.Round(o.Top*float64(o.Steps))),
-			wording.Time("traced", analyse.UnionTime(o.Slices)), wording.Share("share", o.Small/max(o.Top, 1)))
+			wording.Time("traced", times.Covered(o.Slices)), wording.Share("share", o.Small/max(o.Top, 1)))
 	}
 	return wording.Say("launch.count", wording.Count("ops", math.Round(o.Top)), wording.Count("small", math.Round(o.Small)), c.Said())
 }

@@ -1,14 +1,15 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"math"
-	"strings"
 )
 
 // recurrentCalls is the number of calls of recurrent layers per step from which a loop around one must be at work: models are not that deep.
@@ -21,7 +22,7 @@ var recurrentOps = map[string]bool{"aten::lstm": true, "aten::gru": true, "aten:
 // operators are too long to count as tiny, but most of each is preparing what one call for the whole sequence prepares once.
 func FindRecurrent(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	calls, time, all := 0.0, 0.0, 0.0
-	n := analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	n := account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		name, d := c.Text(ev.Name[id]), float64(ev.Dur[id])
 		if outer {
 			all += d
@@ -39,16 +40,16 @@ func FindRecurrent(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if n == 0 || !c.B.PerStep || calls < recurrentCalls*float64(n) || all <= 0 {
 		return nil
 	}
-	t := c.B.Part(analyse.PartOps) * min(time/all, 1)
+	t := c.B.Part(account.PartOps) * min(time/all, 1)
 	if c.Share(t) < price.LaunchShare {
 		return nil
 	}
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		inside := c.Passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/rnn.py", "", false)
-		return inside && (a.Part == analyse.PartOps || a.Part == analyse.PartPython)
+		return inside && (a.Part == account.PartOps || a.Part == account.PartPython)
 	})
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: t})
+		finding.Parts{account.PartOps: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok && sp.Samples >= facts.MinSamples {
 		f.Where = c.Where(sp)
 	}

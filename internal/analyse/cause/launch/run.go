@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -20,9 +20,9 @@ func launchOfRun(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	for k := range c.B.Samples {
 		switch a := &c.B.Samples[k]; {
 		case l.Taken(k) || !c.Calls(a):
-		case a.Part == analyse.PartOps:
+		case a.Part == account.PartOps:
 			small += a.Weight * sizes[c.C.Info(c.P.Samples.Stack[a.Index]).User].share(expected)
-		case a.Part == analyse.PartPython:
+		case a.Part == account.PartPython:
 			python += a.Weight
 		}
 	}
@@ -43,7 +43,7 @@ func launchShareOf(c *facts.Facts, t float64) float64 {
 	if c.B.PerStep {
 		return c.Share(t)
 	}
-	return t / max(c.B.Total-c.B.Part(analyse.PartProfiler), 1)
+	return t / max(c.B.Total-c.B.Part(account.PartProfiler), 1)
 }
 
 // launchOverRun puts a finding of a run without steps in terms of that run: left is the share of the calling that is not recording's cost.

@@ -1,15 +1,17 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
 	"cmp"
 	"math"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 )
 
 // launchKind says what calls tiny operators, which decides what would end it.
@@ -43,7 +45,7 @@ func (s *launchSite) time() float64 { return s.ops + s.python }
 // add counts samples of calling as the site's, or a part of them.
 func (s *launchSite) add(c *facts.Facts, chains []facts.Chain, part float64) {
 	for i := range chains {
-		if c.B.Samples[chains[i].Index].Part == analyse.PartOps {
+		if c.B.Samples[chains[i].Index].Part == account.PartOps {
 			s.ops += part * chains[i].Weight
 		} else {
 			s.python += part * chains[i].Weight
@@ -95,13 +97,13 @@ func (k callings) few() bool { return len(k.first)+len(k.backward)+len(k.optimiz
 // callingsOf finds them. Of the operators' time only what small ones take counts.
 func callingsOf(c *facts.Facts, l finding.Ledger) (k callings) {
 	around := c.PythonSamples(l, true)
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !l.Taken(i) && (c.B.PerStep || len(c.Calling) == 0 || c.Calls(a)) || around(i, a)
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
+		return a.Part == account.PartOps && !l.Taken(i) && (c.B.PerStep || len(c.Calling) == 0 || c.Calls(a)) || around(i, a)
 	}) {
 		switch acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts; {
-		case acts&analyse.ActOptimizer != 0:
+		case acts&code.ActOptimizer != 0:
 			k.optimizer = append(k.optimizer, ch)
-		case acts&analyse.ActBackward != 0:
+		case acts&code.ActBackward != 0:
 			k.backward = append(k.backward, ch)
 		default:
 			k.first = append(k.first, ch)
@@ -145,7 +147,7 @@ func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
 func optimizerForm(c *facts.Facts, id model.StackID) (form, algorithm string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
-		if c.C.File(f.File) == analyse.FileUser {
+		if c.C.File(f.File) == code.FileUser {
 			return false
 		}
 		for _, start := range []string{"_single_tensor", "_multi_tensor", "_fused"} {
@@ -302,7 +304,7 @@ func through(c *facts.Facts, chains []facts.Chain, file, function string) bool {
 // too few, because so few operators have a gradient that what else is called accounts for them: all but part of the calling, its own
 // and what has no gradient already.
 func withoutGradient(c *facts.Facts, sp facts.Spot, part float64) bool {
-	u := analyse.UntrackedWork(c.S, c.B)
+	u := account.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return false
 	}

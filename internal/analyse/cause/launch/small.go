@@ -1,12 +1,13 @@
 package launch
 
 import (
-	"bottleneck/internal/analyse"
+	"maps"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
-	"maps"
-	"slices"
 )
 
 // opSizes counts a line's samples of traced time that lie in small operators and in others.
@@ -64,7 +65,7 @@ func leaveSmall(c *facts.Facts, chains []facts.Chain, sizes map[model.FrameID]op
 			l = &lineTime{}
 			lines[frame(&chains[i])] = l
 		}
-		if c.B.Samples[chains[i].Index].Part == analyse.PartOps {
+		if c.B.Samples[chains[i].Index].Part == account.PartOps {
 			l.ops += chains[i].Weight
 		} else {
 			l.python += chains[i].Weight
@@ -72,7 +73,7 @@ func leaveSmall(c *facts.Facts, chains []facts.Chain, sizes map[model.FrameID]op
 	}
 	expected := expect(lines)
 	for i := range chains {
-		if c.B.Samples[chains[i].Index].Part != analyse.PartOps {
+		if c.B.Samples[chains[i].Index].Part != account.PartOps {
 			continue
 		}
 		fr := frame(&chains[i])

@@ -1,14 +1,16 @@
 package machine
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/wording"
 	"math"
 	"strconv"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/wording"
 )
 
 // FindMachine names what the machine withholds.
@@ -116,9 +118,9 @@ func findAffinity(c *facts.Facts) (finding.Draft, bool) {
 
 // fewThreads prices operators on more threads: by what kinds of operators there are, within wide bounds.
 func fewThreads(c *facts.Facts, sub string, have, could float64) finding.Draft {
-	ops := c.PerStep(c.B.Part(analyse.PartOps))
+	ops := c.PerStep(c.B.Part(account.PartOps))
 	gain := threadGain(c).Scale(1 - have/could)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: sub, Where: finding.Nowhere(), Share: c.Share(c.B.Part(analyse.PartOps)), Guess: true}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: sub, Where: finding.Nowhere(), Share: c.Share(c.B.Part(account.PartOps)), Guess: true}, nil)
 	f.Step = gain.Scale(ops)
 	f.Run = overOperators(c, f.Step, gain)
 	f.Evidence = []wording.Text{wording.Say("machine.operators", wording.Time("t", ops), c.Said(), wording.Value("have", have),
@@ -137,7 +139,7 @@ func threadGain(c *facts.Facts) finding.Range {
 		dense = 0
 		for _, k := range o.Kinds {
 			all += k.Time
-			if k.Kind == analyse.OpMatmul || k.Kind == analyse.OpConv || k.Kind == analyse.OpAttention {
+			if k.Kind == naming.OpMatmul || k.Kind == naming.OpConv || k.Kind == naming.OpAttention {
 				dense += k.Time
 			}
 		}

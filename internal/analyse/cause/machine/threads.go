@@ -1,14 +1,16 @@
 package machine
 
 import (
-	"bottleneck/internal/analyse"
+	"math"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"math"
-	"slices"
 )
 
 // FindThreads names more intra-op threads than cores.
@@ -22,7 +24,7 @@ func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if factor < price.ManyThreads {
 		return nil
 	}
-	busy := c.B.Part(analyse.PartOps)
+	busy := c.B.Part(account.PartOps)
 	if c.Share(busy) < finding.Floor {
 		return nil // nothing computes: a program that hangs has no threads to spare
 	}
@@ -32,12 +34,12 @@ func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if ranks > 1 && threads > 1 && threads <= c.Cores {
 		// Each process takes the cores for its own: its threads go on spinning at the end of each parallel region while another's wait
 		// for a core, and so do those of a collective.
-		busy += c.B.Part(analyse.PartComm)
+		busy += c.B.Part(account.PartComm)
 		row = price.RanksSpin
 	}
 	cost := row.Bounds()
 	f := finding.NewDraft(finding.Finding{Cause: finding.Threads, Where: finding.Nowhere(), Share: c.Share(busy)},
-		finding.Parts{analyse.PartOps: cost.Mid * c.B.Part(analyse.PartOps)}) // what others claim is not slow for want of cores
+		finding.Parts{account.PartOps: cost.Mid * c.B.Part(account.PartOps)}) // what others claim is not slow for want of cores
 	f.Step = cost.Scale(c.PerStep(busy))
 	f.Run = overOperators(c, f.Step, cost)
 	f.Title = wording.Say("threads.title")
@@ -62,7 +64,7 @@ func OncePerCore(c *facts.Facts, all []finding.Finding) {
 	if i < 0 {
 		return
 	}
-	threads, ops := &all[i], c.PerStep(c.B.Part(analyse.PartOps))
+	threads, ops := &all[i], c.PerStep(c.B.Part(account.PartOps))
 	for k := range all {
 		f := &all[k]
 		switch {
@@ -93,17 +95,17 @@ func OperatorsOutside(c *facts.Facts) float64 {
 	other := c.Importing()
 	for i := range c.P.Spans {
 		if sp := &c.P.Spans[i]; (sp.Kind == model.SpanProfiler || sp.Kind == model.SpanCompile) && sp.End > sp.Start {
-			other = append(other, analyse.Interval{Start: sp.Start, End: sp.End})
+			other = append(other, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
 	for i := range c.P.Steps {
 		if st := &c.P.Steps[i]; st.Kind == c.B.Kind && st.Phase != model.PhaseWarmup && st.End > st.Start {
-			other = append(other, analyse.Interval{Start: st.Start, End: st.End})
+			other = append(other, times.Interval{Start: st.Start, End: st.End})
 		}
 	}
 	other = facts.Merged(other)
 	seen := c.SampledTime(0, math.MaxInt64, func(i int) bool {
-		return !facts.Inside(other, c.P.Samples.Time[i]) && analyse.PartOfSample(c.P, c.C, i) == analyse.PartOps
+		return !facts.Inside(other, c.P.Samples.Time[i]) && account.PartOfSample(c.P, c.C, i) == account.PartOps
 	})
-	return max(seen-c.PerStep(c.B.Part(analyse.PartOps))*float64(c.WarmSteps()), 0)
+	return max(seen-c.PerStep(c.B.Part(account.PartOps))*float64(c.WarmSteps()), 0)
 }

@@ -1,24 +1,28 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // TracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
 // element, so that memory is what they wait for. Kernels that a compiler fused already are left out.
 func TracedMemoryBound(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 	time, n, compiled := 0.0, int64(0), false
-	var best *analyse.Kernel
+	var best *device.Kernel
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
 		compiled = compiled || strings.HasPrefix(k.Name, "triton_") // as torch.compile names its kernels
-		if k.Class != analyse.ClassElementwise || strings.HasPrefix(k.Name, "triton_") {
+		if k.Class != naming.ClassElementwise || strings.HasPrefix(k.Name, "triton_") {
 			continue
 		}
 		time += float64(k.Dur)
@@ -64,18 +68,18 @@ func FindMemoryBound(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	for _, k := range o.Kinds {
 		all += k.Time
 		switch k.Kind {
-		case analyse.OpOptimizer:
+		case naming.OpOptimizer:
 			if o.OptimizerMost < price.SingleOp {
 				inOptimizer = k.Time
 			}
-		case analyse.OpElementwise:
+		case naming.OpElementwise:
 			chain = k.Time
 		}
 	}
 	if all <= 0 {
 		return nil
 	}
-	ops := c.B.Part(analyse.PartOps)
+	ops := c.B.Part(account.PartOps)
 	inOptimizer, chain = max(ops*inOptimizer/all-l.OptimizerOps(), 0), ops*chain/all
 	if c.Share(inOptimizer+chain) < price.ChainShare || o.Time < price.ChainOp*o.Top {
 		return nil
@@ -96,7 +100,7 @@ func FindMemoryBound(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // chainFinding is about so many ns of element-wise operators over the windows, the optimizer's or the program's own.
 func chainFinding(c *facts.Facts, l finding.Ledger, time float64, optimizer bool) finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Where: finding.Nowhere(), Share: c.Share(time), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: time})
+		finding.Parts{account.PartOps: time})
 	own := chainPlace(c, l, &f.Finding, optimizer) && optimizer
 	per := c.PerStep(time)
 	f.Step = f.By(fusedChain(c.B.Ops, optimizer)).Times(per)
@@ -124,7 +128,7 @@ const Fused = "fused"
 // fusedChain is the share of a chain that fusing saves: most where an optimizer's chain makes new tensors (Adam, weight decay), whose
 // memory is fetched anew each time and needs no fetching at all then, less where all of it works in place (SGD with momentum). Of other
 // chains less is known.
-func fusedChain(o *analyse.OpAccount, optimizer bool) price.Row {
+func fusedChain(o *account.OpAccount, optimizer bool) price.Row {
 	switch {
 	case !optimizer:
 		return price.FusedChain
@@ -139,9 +143,9 @@ func fusedChain(o *analyse.OpAccount, optimizer bool) price.Row {
 // chainPlace is the user's line that calls most of the operators: the optimizer's step, or else the rest of the step. own says that they
 // would be an optimizer of the program's own.
 func chainPlace(c *facts.Facts, l finding.Ledger, f *finding.Finding, optimizer bool) (own bool) {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
-		return a.Part == analyse.PartOps && !l.Taken(k) && acts&analyse.ActBackward == 0 && (acts&analyse.ActOptimizer != 0) == optimizer
+		return a.Part == account.PartOps && !l.Taken(k) && acts&code.ActBackward == 0 && (acts&code.ActOptimizer != 0) == optimizer
 	})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok && len(chains) >= facts.MinSamples {
 		f.Where = c.Where(sp)

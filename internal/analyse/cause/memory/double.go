@@ -1,14 +1,15 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
-	"strings"
 )
 
 // doubleWork is what traced steps say of operators whose inputs are float64.
@@ -22,20 +23,20 @@ type doubleWork struct {
 // FindDouble names operators on the CPU whose inputs are float64: NumPy makes arrays of it where nothing else is said, and a processor
 // multiplies half as many of them at once and moves twice the bytes.
 func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if c.Share(c.B.Part(analyse.PartOps)) < price.DoubleShare || usesDevice(c) {
+	if c.Share(c.B.Part(account.PartOps)) < price.DoubleShare || usesDevice(c) {
 		return nil
 	}
 	w := workInDouble(c)
 	if w.all <= 0 {
 		return nil
 	}
-	t := c.B.Part(analyse.PartOps) * w.time / w.all
+	t := c.B.Part(account.PartOps) * w.time / w.all
 	if c.Share(t) < price.DoubleShare {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: t})
-	ops := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps })
+		finding.Parts{account.PartOps: t})
+	ops := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartOps })
 	if sp, ok := facts.Hottest(ops, c.Drivers); ok && sp.Samples >= facts.MinSamples {
 		f.Where = c.Where(sp)
 	}
@@ -72,7 +73,7 @@ func workInDouble(c *facts.Facts) (w doubleWork) {
 		}
 		typed, double, slow = false, false, false
 	}
-	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
 			flush()
 			dur = float64(ev.Dur[id])

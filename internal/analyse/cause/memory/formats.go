@@ -1,13 +1,14 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // slowTypes are the element types that fast libraries for convolutions may not know, as traces write them.
@@ -20,11 +21,11 @@ const slowConvolutions = "slow_conv"
 // FindFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64
 // for other work.
 func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if c.B.Part(analyse.PartOps) < finding.Floor*c.B.Total {
+	if c.B.Part(account.PartOps) < finding.Floor*c.B.Total {
 		return nil
 	}
 	slow, all, calls, format, op := 0.0, 0.0, 0, "", ""
-	steps := analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	steps := account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
 			all += float64(ev.Dur[id])
 		}
@@ -47,12 +48,12 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if steps == 0 || format == "" || all <= 0 {
 		return nil
 	}
-	t := c.B.Part(analyse.PartOps) * min(slow/all, 1)
+	t := c.B.Part(account.PartOps) * min(slow/all, 1)
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: t})
+		finding.Parts{account.PartOps: t})
 	formatPlace(c, &f.Finding)
 	per := c.PerStep(t)
 	f.Step = f.By(price.NoFastCode).Times(per)
@@ -75,8 +76,8 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 // formatPlace is the user's line below which the convolutions run; without samples of their module, the one that computes most.
 func formatPlace(c *facts.Facts, f *finding.Finding) {
-	ops := func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartOps }
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
+	ops := func(_ int, a *account.Attributed) bool { return a.Part == account.PartOps }
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return ops(k, a) && c.Passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/conv.py", "", false)
 	})
 	if len(chains) < facts.MinSamples {

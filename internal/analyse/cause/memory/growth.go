@@ -1,15 +1,17 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
+	"path"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/usage"
 	"bottleneck/internal/wording"
-	"path"
-	"strings"
 )
 
 // FindGrowth names a process whose memory grows at each step, where a statement is seen that keeps something each time. It saves no time:
@@ -62,7 +64,7 @@ var (
 // they can be.
 func keptAtEachStep(c *facts.Facts, perStep float64) (out []pysource.Kept) {
 	ran := map[string][]pysource.Ran{}
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *analyse.Attributed) bool { return true }) {
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true }) {
 		for _, fr := range ch.Frames {
 			file := c.Text(fr.File)
 			ran[file] = append(ran[file], pysource.Ran{Line: fr.Line, Drives: c.Drivers[facts.KeyOf(&fr)]})
@@ -70,7 +72,7 @@ func keptAtEachStep(c *facts.Facts, perStep float64) (out []pysource.Kept) {
 	}
 	sources := map[string][]string{}
 	for file, source := range c.S.Sources {
-		if source != nil && analyse.ClassifyFile(file) == analyse.FileUser {
+		if source != nil && code.ClassifyFile(file) == code.FileUser {
 			sources[file] = source.Lines
 		}
 	}

@@ -1,15 +1,19 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/analyse/cause/traced"
-	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
 	"regexp"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/arguments"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
 )
 
 // FindPrecision names matrix products and convolutions in fp32 on a device whose matrix units would be several times faster.
@@ -31,7 +35,7 @@ func FindPrecision(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 	f := t.KernelFinding(finding.Precision, w.time, w.at, "precision.plain", row)
 	facts := append([]wording.Fact{wording.Time("time", w.time), wording.Named("device", w.peaks.Name)}, w.most...)
 	f.Evidence = append([]wording.Text{wording.Say(w.said, facts...)}, w.more...)
-	tf32 := w.peaks.Rates[analyse.TF32] >= price.WorthUnits*w.peaks.Rates[analyse.FP32]
+	tf32 := w.peaks.Rates[arguments.TF32] >= price.WorthUnits*w.peaks.Rates[arguments.FP32]
 	switch {
 	case tf32:
 		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-tf32")}
@@ -50,16 +54,16 @@ func FindPrecision(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 // plainWork is what products and convolutions in fp32 take without matrix units.
 type plainWork struct {
 	time, gain float64 // ns of kernels, added up, and how much of it matrix units save
-	peaks      *analyse.PeakRates
+	peaks      *device.PeakRates
 	before8    bool // a CUDA device of a compute capability below 8: no matrix unit takes bfloat16
-	at         analyse.Where
+	at         code.Where
 	said       string         // the text of the evidence
 	most       []wording.Fact // what takes most of the time, by name
 	more       []wording.Text
 }
 
 // add counts kernel time on a device with such peaks; it is left out where matrix units are not much faster.
-func (w *plainWork) add(time float64, peaks *analyse.PeakRates, device *model.GPU) bool {
+func (w *plainWork) add(time float64, peaks *device.PeakRates, device *model.GPU) bool {
 	ratio := unitsRatio(peaks)
 	if ratio < price.WorthUnits {
 		return false
@@ -72,11 +76,11 @@ func (w *plainWork) add(time float64, peaks *analyse.PeakRates, device *model.GP
 }
 
 // unitsRatio is by how much a device's matrix units are faster than its fp32; 0 unknown.
-func unitsRatio(p *analyse.PeakRates) float64 {
-	if p == nil || p.Rates[analyse.FP32] <= 0 {
+func unitsRatio(p *device.PeakRates) float64 {
+	if p == nil || p.Rates[arguments.FP32] <= 0 {
 		return 0
 	}
-	return max(p.Rates[analyse.TF32], p.Rates[analyse.FP16]) / p.Rates[analyse.FP32]
+	return max(p.Rates[arguments.TF32], p.Rates[arguments.FP16]) / p.Rates[arguments.FP32]
 }
 
 // shapesKnown says that operators of known shapes launched enough of the kernels' time to judge by them.
@@ -94,14 +98,14 @@ func plainOperators(t *traced.Traced) (w plainWork) {
 	if fp32InMatrixUnits(t) {
 		return w
 	}
-	var best analyse.OpWork
+	var best device.OpWork
 	for i := range t.Parts {
 		r := t.Parts[i].Roofline
 		if r == nil {
 			continue
 		}
 		for _, op := range r.Ops {
-			if op.Format != analyse.FP32 || op.Limit > 0 && op.Limit < 0.5*op.Peak {
+			if op.Format != arguments.FP32 || op.Limit > 0 && op.Limit < 0.5*op.Peak {
 				continue // bound by memory: another format of its inputs is what would help, not the units
 			}
 			if w.add(float64(op.Device), r.Peaks, t.Parts[i].Device) && op.Device > best.Device {
@@ -109,7 +113,7 @@ func plainOperators(t *traced.Traced) (w plainWork) {
 			}
 		}
 	}
-	w.at, w.said = analyse.Where{Op: best.Name}, "precision.operators"
+	w.at, w.said = code.Where{Op: best.Name}, "precision.operators"
 	w.most = []wording.Fact{wording.Named("op", best.Name), wording.Named("shapes", finding.Cut(best.Shapes, 80))}
 	if best.TFLOPs > 0 {
 		w.more = []wording.Text{wording.Say("precision.rate", wording.Value("rate", best.TFLOPs), wording.Value("peak", best.Peak),
@@ -127,13 +131,13 @@ func plainKernels(t *traced.Traced) (w plainWork) {
 	if len(t.Parts) == 0 || t.Parts[0].Device == nil {
 		return w
 	}
-	device := t.Parts[0].Device
-	peaks := analyse.PeaksOf(*device)
-	var best *analyse.Kernel
+	gpu := t.Parts[0].Device
+	peaks := device.PeaksOf(*gpu)
+	var best *device.Kernel
 	n := int64(0)
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
-		if slices.Contains(traced.ProductClasses, k.Class) && plainNames.MatchString(k.Name) && w.add(float64(k.Dur), peaks, device) {
+		if slices.Contains(traced.ProductClasses, k.Class) && plainNames.MatchString(k.Name) && w.add(float64(k.Dur), peaks, gpu) {
 			n += k.Count
 			if best == nil || k.Dur > best.Dur {
 				best = k
@@ -156,7 +160,7 @@ func fp32InMatrixUnits(t *traced.Traced) bool {
 	with, all := 0.0, 0.0
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
-		if k.Class != analyse.ClassMatmul && k.Class != analyse.ClassConvolution {
+		if k.Class != naming.ClassMatmul && k.Class != naming.ClassConvolution {
 			continue
 		}
 		all += float64(k.Dur)

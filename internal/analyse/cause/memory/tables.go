@@ -1,25 +1,27 @@
 package memory
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/wording"
 	"math"
 	"regexp"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/wording"
 )
 
 // FindTables names embedding tables whose gradient holds all rows although a step looks up few of them: making it and the optimizer's
 // work grow with the table, not with the batch.
 func FindTables(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	if c.B.Part(analyse.PartOps) <= 0 || usesDevice(c) {
+	if c.B.Part(account.PartOps) <= 0 || usesDevice(c) {
 		return nil
 	}
-	var all, most analyse.TableGradient
+	var all, most account.TableGradient
 	kept := 0.0
-	tables, step := analyse.TableGradients(c.S, c.B)
+	tables, step := account.TableGradients(c.S, c.B)
 	for _, t := range tables {
 		used, own := t.Lookups/float64(t.Rows), t.Backward+t.Optimizer
 		if t.Tied || used > price.SparseRows {
@@ -35,14 +37,14 @@ func FindTables(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if most.Rows == 0 || step <= 0 {
 		return nil
 	}
-	scale := c.B.Part(analyse.PartOps) / step // from ns of a traced step to ns over the windows
+	scale := c.B.Part(account.PartOps) / step // from ns of a traced step to ns over the windows
 	backward, optimizer := scale*all.Backward, scale*all.Optimizer
 	time := backward + optimizer
 	if c.Share(time-scale*kept) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: "tables", Where: finding.Nowhere(), Share: c.Share(time), Confidence: c.Basis(len(c.B.Samples))},
-		finding.Parts{analyse.PartOps: time})
+		finding.Parts{account.PartOps: time})
 	f.Claim.Optimizer = optimizer
 	tablesPlace(c, l, &f.Finding, optimizer >= backward)
 	per, left := c.PerStep(time), c.PerStep(scale*kept)
@@ -90,12 +92,12 @@ func builtAt(c *facts.Facts, f *finding.Finding) {
 
 // tablesPlace is the user's line that runs the optimizer, or else the backward pass.
 func tablesPlace(c *facts.Facts, l finding.Ledger, f *finding.Finding, optimizer bool) {
-	act := analyse.ActBackward
+	act := code.ActBackward
 	if optimizer {
-		act = analyse.ActOptimizer
+		act = code.ActOptimizer
 	}
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&act != 0
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&act != 0
 	})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok && len(chains) >= facts.MinSamples {
 		f.Where = c.Where(sp)

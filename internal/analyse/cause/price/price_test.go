@@ -71,7 +71,7 @@ func TestEachPriceHasItsOrigin(t *testing.T) {
 	}
 }
 
-// Each limit says by the first word beside it where it comes from.
+// Each limit says by the first word beside it, or above it, where it comes from.
 func TestEachLimitHasItsOrigin(t *testing.T) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "limits.go", nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -82,7 +82,7 @@ func TestEachLimitHasItsOrigin(t *testing.T) {
 	n := 0
 	ast.Inspect(file, func(node ast.Node) bool {
 		if v, ok := node.(*ast.ValueSpec); ok {
-			if n++; !origin.MatchString(strings.TrimSpace(v.Comment.Text())) {
+			if n++; !origin.MatchString(strings.TrimSpace(v.Doc.Text() + v.Comment.Text())) {
 				t.Errorf("%s: %s does not say where it comes from", set.Position(v.Pos()), v.Names[0].Name)
 			}
 		}

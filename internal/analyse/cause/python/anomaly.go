@@ -1,14 +1,15 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"regexp"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"regexp"
-	"strings"
 )
 
 // anomalyChecks are the operators by which autograd's anomaly detection looks for NaN in each gradient.
@@ -17,9 +18,9 @@ var anomalyChecks = map[string]bool{"aten::isnan": true, "aten::_is_any_true": t
 // FindAnomaly names autograd's anomaly detection, left on: forwards it notes the Python stack of each operator, backwards it looks for NaN in
 // each gradient.
 func FindAnomaly(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		switch a.Part {
-		case analyse.PartPython, analyse.PartOps, analyse.PartGC:
+		case account.PartPython, account.PartOps, account.PartGC:
 			return c.Passes(c.P.Samples.Stack[a.Index], "/torch/fx/traceback.py", "format_stack", true)
 		}
 		return false
@@ -35,7 +36,7 @@ func FindAnomaly(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Sub: "anomaly", Where: finding.Nowhere(), Confidence: c.Basis(len(chains))}, nil)
 	f.Claim = choreClaim(c, membersOf(chains))
-	f.Claim.Parts[analyse.PartOps] += checked
+	f.Claim.Parts[account.PartOps] += checked
 	f.Claim.Small += checked
 	f.Share = c.Share(noted + checked)
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
@@ -61,7 +62,7 @@ func FindAnomaly(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 // operators, though samples count it as Python's: so many ns.
 func timeOfChecks(c *facts.Facts, noted float64) float64 {
 	checks, all := 0.0, 0.0
-	analyse.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
 			all += float64(ev.Dur[id])
 		}
@@ -72,7 +73,7 @@ func timeOfChecks(c *facts.Facts, noted float64) float64 {
 	if all <= 0 {
 		return 0
 	}
-	return min(checks/all*(c.B.Part(analyse.PartOps)+noted), c.B.Part(analyse.PartOps))
+	return min(checks/all*(c.B.Part(account.PartOps)+noted), c.B.Part(account.PartOps))
 }
 
 var (

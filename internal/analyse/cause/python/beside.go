@@ -1,15 +1,17 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
-	"strings"
 )
 
 // besidePlace is a place whose operators no gradient needs, with its samples in the accounted steps.
@@ -24,7 +26,7 @@ type besidePlace struct {
 // the loss is not computed, called by neither the optimizer nor the loader, and read back to Python: statistics for logs, metrics. Doing
 // it every n-th step is the cure.
 func FindBeside(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	u := analyse.UntrackedWork(c.S, c.B)
+	u := account.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return nil
 	}
@@ -56,7 +58,7 @@ func membersOf(chains []facts.Chain) []int {
 
 // besidePlaces are the outermost functions and lines whose samples in traced steps lie in untracked work and on which the loss does not
 // depend, most time first.
-func besidePlaces(c *facts.Facts, l finding.Ledger, u *analyse.Untracked, loss *lossParts) []besidePlace {
+func besidePlaces(c *facts.Facts, l finding.Ledger, u *account.Untracked, loss *lossParts) []besidePlace {
 	seen, apart := map[facts.PlaceKey]int{}, map[facts.PlaceKey]int{}
 	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
 		untracked := facts.Inside(u.Runs, at)
@@ -79,7 +81,7 @@ func besidePlaces(c *facts.Facts, l finding.Ledger, u *analyse.Untracked, loss *
 	}
 	index := map[facts.PlaceKey]int{}
 	var out []besidePlace
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *analyse.Attributed) bool { return !l.Taken(k) && computes(c, a) }) {
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool { return !l.Taken(k) && computes(c, a) }) {
 		depth, key, ok := outermost(c, &ch, beside, loss)
 		if !ok {
 			continue
@@ -143,16 +145,16 @@ func joinNear(all []besidePlace) []besidePlace {
 }
 
 // computes chooses samples in operators or in the interpreter that are neither in a backward pass nor in an optimizer.
-func computes(c *facts.Facts, a *analyse.Attributed) bool {
-	return (a.Part == analyse.PartOps || a.Part == analyse.PartPython || a.Part == analyse.PartSync) &&
-		c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(analyse.ActBackward|analyse.ActOptimizer|analyse.ActLoader) == 0
+func computes(c *facts.Facts, a *account.Attributed) bool {
+	return (a.Part == account.PartOps || a.Part == account.PartPython || a.Part == account.PartSync) &&
+		c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(code.ActBackward|code.ActOptimizer|code.ActLoader) == 0
 }
 
 // operates says that a place's time goes into calling operators as well: Python alone is another finding.
 func operates(c *facts.Facts, p *besidePlace) bool {
 	t := 0.0
 	for _, ch := range p.chains {
-		if c.B.Samples[ch.Index].Part != analyse.PartPython {
+		if c.B.Samples[ch.Index].Part != account.PartPython {
 			t += ch.Weight
 		}
 	}
@@ -178,7 +180,7 @@ func infers(c *facts.Facts, p *besidePlace) bool {
 
 // validates says that a place that runs a network computes a loss of what that answers, which no gradient flows through: it tries the
 // model. An answer that steers what comes next is not judged where it is made.
-func validates(c *facts.Facts, p *besidePlace, u *analyse.Untracked) bool {
+func validates(c *facts.Facts, p *besidePlace, u *account.Untracked) bool {
 	all, judged := 0, 0
 	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
 		here := slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {

@@ -1,10 +1,11 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -42,7 +43,7 @@ func betweenSteps(c *facts.Facts) []facts.Chain {
 		return nil
 	}
 	sm := &c.P.Samples
-	var att []analyse.Attributed
+	var att []account.Attributed
 	last := model.Time(0)
 	ops, all := map[facts.FuncKey]float64{}, map[facts.FuncKey]float64{}
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
@@ -56,28 +57,28 @@ func betweenSteps(c *facts.Facts) []facts.Chain {
 		if first || facts.Inside(busy, t) {
 			continue
 		}
-		a := analyse.Attributed{Index: i, Weight: since, Part: analyse.PartOfSample(c.P, c.C, i)}
-		if user := c.C.Info(sm.Stack[i]).User; user >= 0 && (a.Part == analyse.PartPython || a.Part == analyse.PartOps) {
+		a := account.Attributed{Index: i, Weight: since, Part: account.PartOfSample(c.P, c.C, i)}
+		if user := c.C.Info(sm.Stack[i]).User; user >= 0 && (a.Part == account.PartPython || a.Part == account.PartOps) {
 			key := facts.KeyOf(&c.C.Stacks.Frames[user])
 			all[key] += since
-			if a.Part == analyse.PartOps {
+			if a.Part == account.PartOps {
 				ops[key] += since
 			}
 			att = append(att, a)
 		}
 	}
-	return facts.ChainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
+	return facts.ChainsOf(c.C, sm, att, func(_ int, a *account.Attributed) bool {
 		key := facts.KeyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User])
-		return a.Part == analyse.PartPython && ops[key] < price.TensorShare*all[key]
+		return a.Part == account.PartPython && ops[key] < price.TensorShare*all[key]
 	})
 }
 
 // stepsAndPauses are the stretches that are steps, compilation, imports or the profiler's own pauses, sorted and disjoint.
-func stepsAndPauses(c *facts.Facts) []analyse.Interval {
-	var list []analyse.Interval
+func stepsAndPauses(c *facts.Facts) []times.Interval {
+	var list []times.Interval
 	for i := range c.P.Steps {
 		if st := &c.P.Steps[i]; st.End > st.Start {
-			list = append(list, analyse.Interval{Start: st.Start, End: st.End})
+			list = append(list, times.Interval{Start: st.Start, End: st.End})
 		}
 	}
 	if len(list) == 0 {
@@ -90,7 +91,7 @@ func stepsAndPauses(c *facts.Facts) []analyse.Interval {
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
 		if k := sp.Kind; (k == model.SpanCompile || k == model.SpanImport || k == model.SpanProfiler) && sp.End > sp.Start && sp.Start >= first && sp.End <= last {
-			list = append(list, analyse.Interval{Start: sp.Start, End: sp.End})
+			list = append(list, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
 	return facts.Merged(list)

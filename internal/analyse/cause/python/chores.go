@@ -1,13 +1,15 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // chore is work of a library that is one thing to the user, whichever operators it calls on its way and however long the
@@ -34,9 +36,9 @@ func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	known := map[model.Str]int{}
 	var out []finding.Draft
 	for i := range chores {
-		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
+		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 			switch a.Part {
-			case analyse.PartPython, analyse.PartOps, analyse.PartSync, analyse.PartGC:
+			case account.PartPython, account.PartOps, account.PartSync, account.PartGC:
 				return choreOf(c, c.P.Samples.Stack[a.Index], known) == i
 			}
 			return false
@@ -68,7 +70,7 @@ func choreClaim(c *facts.Facts, members []int) finding.Claim {
 	for _, m := range members {
 		claim.Parts[c.B.Samples[m].Part] += c.B.Samples[m].Weight
 	}
-	claim.Small = claim.Parts[analyse.PartOps]
+	claim.Small = claim.Parts[account.PartOps]
 	return claim
 }
 
@@ -83,7 +85,7 @@ func choreOf(c *facts.Facts, id model.StackID, known map[model.Str]int) int {
 			known[file] = i
 		}
 		found = i
-		return i < 0 && c.C.File(file) != analyse.FileUser
+		return i < 0 && c.C.File(file) != code.FileUser
 	})
 	return found
 }
@@ -93,7 +95,7 @@ func choreFile(path string) int {
 	for i := range chores {
 		for _, part := range chores[i].files {
 			end, standard := strings.CutPrefix(part, "*") // of the standard library
-			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) && analyse.ClassifyFile(path) == analyse.FileLibrary && !strings.Contains(path, "-packages/") {
+			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) && code.ClassifyFile(path) == code.FileLibrary && !strings.Contains(path, "-packages/") {
 				return i
 			}
 		}

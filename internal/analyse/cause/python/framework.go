@@ -1,14 +1,15 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+	"strings"
+
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
-	"strings"
 )
 
 // switches say what leaves a part of a framework out, by parts of its files' paths; the first that fits holds.
@@ -35,7 +36,7 @@ func ofFramework(c *facts.Facts, f *finding.Finding, members []int, library stri
 		a := &c.B.Samples[m]
 		info := c.C.Info(c.P.Samples.Stack[a.Index])
 		all += a.Weight
-		if info.Owner < 0 || c.C.File(c.C.Stacks.Frames[info.Owner].File) != analyse.FileFramework {
+		if info.Owner < 0 || c.C.File(c.C.Stacks.Frames[info.Owner].File) != code.FileFramework {
 			continue
 		}
 		fr := c.C.Stacks.Frames[info.Owner]
@@ -69,8 +70,8 @@ func ofFramework(c *facts.Facts, f *finding.Finding, members []int, library stri
 func switchOf(c *facts.Facts, id model.StackID) (fix string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		file := c.C.Stacks.Frames[fr].File
-		if c.C.File(file) != analyse.FileFramework {
-			return c.C.File(file) != analyse.FileUser
+		if c.C.File(file) != code.FileFramework {
+			return c.C.File(file) != code.FileUser
 		}
 		for _, s := range switches {
 			if strings.Contains(c.Text(file), s.part) {

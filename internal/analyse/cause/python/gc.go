@@ -1,15 +1,17 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"cmp"
-	"slices"
 )
 
 // FindGC names the garbage collector, as far as it runs in steady work: collections while modules are imported or code is compiled are
@@ -33,10 +35,10 @@ func FindGC(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.GC, Where: finding.Nowhere(), Confidence: c.ExactBasis(n)},
-		finding.Parts{analyse.PartGC: min(c.B.Part(analyse.PartGC), t)})
+		finding.Parts{account.PartGC: min(c.B.Part(account.PartGC), t)})
 	c.OfRun(&f, t, price.GC)
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return a.Part == analyse.PartGC && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActImport == 0
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartGC && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActImport == 0
 	})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
@@ -96,7 +98,7 @@ func importSamples(c *facts.Facts) []importSample {
 	var out []importSample
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
 		if int(sm.Thread[i]) == c.B.Thread {
-			out = append(out, importSample{sm.Time[i], c.C.Info(sm.Stack[i]).Acts&analyse.ActImport != 0})
+			out = append(out, importSample{sm.Time[i], c.C.Info(sm.Stack[i]).Acts&code.ActImport != 0})
 		}
 	}
 	return out

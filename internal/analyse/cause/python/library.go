@@ -1,13 +1,14 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // ofLibrary says in a finding about Python code whose code it is, where most of the time of its samples (indices of attributed ones)
@@ -43,11 +44,11 @@ func calledLibrary(c *facts.Facts, id model.StackID) string {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		file := c.C.Stacks.Frames[fr].File
 		switch c.C.File(file) {
-		case analyse.FileUser:
+		case code.FileUser:
 			return false
-		case analyse.FileTorch:
+		case code.FileTorch:
 			called = ""
-		case analyse.FileLibrary, analyse.FileFramework:
+		case code.FileLibrary, code.FileFramework:
 			called = libraryOf(c.Text(file))
 		}
 		return true

@@ -1,11 +1,13 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
-	"slices"
 )
 
 // lossParts knows which statements of the program's functions give what backward passes begin from: found backwards through the source,
@@ -26,8 +28,8 @@ type sliceKey struct {
 
 func partsOfLoss(c *facts.Facts) *lossParts {
 	l := &lossParts{c, map[facts.FuncKey]map[int32]bool{}, map[string]bool{}, map[facts.FuncKey][]pysource.Statement{}, map[sliceKey][]pysource.Statement{}}
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool {
-		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&analyse.ActBackward != 0
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActBackward != 0
 	}) {
 		for i := range ch.Frames {
 			f := facts.KeyOf(&ch.Frames[i])

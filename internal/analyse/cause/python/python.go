@@ -1,7 +1,7 @@
 package python
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -17,7 +17,7 @@ func FindPython(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	keep := c.PythonSamples(l, false)
 	if around := heavyCalls(c, l); around != nil {
 		own := keep
-		keep = func(k int, a *analyse.Attributed) bool { return own(k, a) || around(k, a) }
+		keep = func(k int, a *account.Attributed) bool { return own(k, a) || around(k, a) }
 	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, keep)
 	var out []finding.Draft
@@ -49,13 +49,13 @@ const maxCallGap = price.CallGap
 
 // heavyCalls chooses interpreter time on the user's lines that call operators where it is far more than calling costs; nil
 // where it is not, or where no trace tells the number of operators.
-func heavyCalls(c *facts.Facts, l finding.Ledger) func(int, *analyse.Attributed) bool {
+func heavyCalls(c *facts.Facts, l finding.Ledger) func(int, *account.Attributed) bool {
 	o := c.B.Ops
 	if o == nil || o.Rate <= 0 {
 		return nil
 	}
 	around := c.PythonSamples(l, true)
-	keep := func(k int, a *analyse.Attributed) bool {
+	keep := func(k int, a *account.Attributed) bool {
 		return around(k, a) && c.C.Info(c.P.Samples.Stack[a.Index]).UserLeaf
 	}
 	t := 0.0
@@ -73,7 +73,7 @@ func heavyCalls(c *facts.Facts, l finding.Ledger) func(int, *analyse.Attributed)
 func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 	gc := c.Collections(sp)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit + gc), Confidence: c.Basis(sp.Samples)},
-		finding.Parts{analyse.PartPython: sp.Unit})
+		finding.Parts{account.PartPython: sp.Unit})
 	f.Title = wording.Say("python.title", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit + gc)
 	f.Step = f.By(price.PythonCode).Sampled(sp.Samples).Scale(t)
@@ -83,7 +83,7 @@ func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 		wording.Say("python.hottest", wording.Share("share", sp.Line/sp.Unit)),
 	}
 	if gc > 0 {
-		f.Claim.Parts[analyse.PartGC] = gc
+		f.Claim.Parts[account.PartGC] = gc
 		f.Evidence = append(f.Evidence, c.CollectionsText(gc))
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("python.fix")}
@@ -95,11 +95,11 @@ func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 
 // FindGIL names waiting for the interpreter's lock.
 func FindGIL(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	t := c.B.Part(analyse.PartGILWait)
+	t := c.B.Part(account.PartGILWait)
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.GIL, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{analyse.PartGILWait: t})
+	f := finding.NewDraft(finding.Finding{Cause: finding.GIL, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{account.PartGILWait: t})
 	holders, n := gilHolders(c)
 	if sp, ok := facts.Hottest(holders, nil); ok {
 		f.Where = c.Where(sp)
@@ -125,11 +125,11 @@ func FindGIL(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 // gilHolders are the samples of other threads that hold the lock during the accounted steps.
 func gilHolders(c *facts.Facts) ([]facts.Chain, int) {
 	sm := &c.P.Samples
-	var others []analyse.Attributed
+	var others []account.Attributed
 	for i := range sm.Len() {
 		if int(sm.Thread[i]) != c.B.Thread && sm.Flags[i]&model.SampleHoldsGIL != 0 && c.InWindows(sm.Time[i]) {
-			others = append(others, analyse.Attributed{Index: i, Weight: 1})
+			others = append(others, account.Attributed{Index: i, Weight: 1})
 		}
 	}
-	return facts.ChainsOf(c.C, sm, others, func(int, *analyse.Attributed) bool { return true }), len(others)
+	return facts.ChainsOf(c.C, sm, others, func(int, *account.Attributed) bool { return true }), len(others)
 }

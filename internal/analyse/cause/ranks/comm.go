@@ -1,16 +1,18 @@
 package ranks
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
-	"bottleneck/internal/stats"
-	"bottleneck/internal/wording"
 	"math"
 	"slices"
 	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/collectives"
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+	"bottleneck/internal/wording"
 )
 
 // Limits of what counts as many small messages.
@@ -21,7 +23,7 @@ const (
 
 // FindComm names communication that nothing hides and that no late rank explains.
 func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	t := c.B.Part(analyse.PartComm)
+	t := c.B.Part(account.PartComm)
 	ranks := rankViews(c)
 	waits := t  // what every rank waits, on average
 	late := 0.0 // what is lost by ranks that are late in turns
@@ -34,9 +36,9 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 			t, late = sentAndLate(c, ranks, waits)
 		}
 	}
-	x := analyse.Exchange{}
+	x := collectives.Exchange{}
 	if c.Share(waits) >= finding.Floor {
-		x = analyse.ExchangeOf(c.S, c.B)
+		x = collectives.ExchangeOf(c.S, c.B)
 	}
 	small := x.Calls >= smallCalls && (x.Bytes > 0 && x.Bytes <= smallMessage || x.Bytes <= 0 && c.PerStep(t) <= price.SmallWait*x.Calls)
 	sent, late := c.PerStep(t), c.PerStep(late)
@@ -46,8 +48,8 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Comm, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{analyse.PartComm: waits})
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartComm })
+	f := finding.NewDraft(finding.Finding{Cause: finding.Comm, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{account.PartComm: waits})
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartComm })
 	sp, placed := facts.Hottest(chains, c.Drivers)
 	if placed {
 		f.Where = c.Where(sp)
@@ -86,16 +88,16 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 // those all of it counts as sent.
 func sentAndLate(c *facts.Facts, ranks []rankView, waits float64) (sent, late float64) {
 	var all []*model.Process
-	var accounts []*analyse.Breakdown
+	var accounts []*account.Breakdown
 	for _, r := range ranks {
 		all, accounts = append(all, r.p), append(accounts, r.b)
 	}
-	share, ok := analyse.TransferShare(c.S, all)
+	share, ok := collectives.TransferShare(c.S, all)
 	if !ok {
 		return waits, 0
 	}
 	// That the ranks hold the same collectives the traces say; how long they wait in them for each other steps that are not traced do.
-	m, ok := analyse.MeetingOf(accounts)
+	m, ok := collectives.MeetingOf(accounts)
 	if !ok {
 		return waits * share, waits * (1 - share)
 	}
@@ -134,8 +136,8 @@ func priceAround(c *facts.Facts, f *finding.Draft, calls []facts.Chain, exchange
 			called += ch.Weight
 		}
 	}
-	within, around := map[analyse.PartID]float64{}, map[analyse.PartID]float64{}
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm && !a.Exact }) {
+	within, around := map[account.PartID]float64{}, map[account.PartID]float64{}
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm && !a.Exact }) {
 		a := &c.B.Samples[ch.Index]
 		switch {
 		case callsCollective(c, c.P.Samples.Stack[a.Index]):
@@ -181,7 +183,7 @@ var lateSeldom = 1 - 1/math.Sqrt(price.Seldom)
 
 // sendTogether prices a finding about many small messages for sending them in one, in ns per step with all ranks in the call
 // and for late ones: what is left is one call, and the copies into and out of its tensor.
-func sendTogether(f *finding.Draft, x analyse.Exchange, sent, late float64) {
+func sendTogether(f *finding.Draft, x collectives.Exchange, sent, late float64) {
 	gone := 1 - 1/x.Calls
 	together := f.By(price.SentTogether).Bounds()
 	f.Step = finding.Bounds(together.Low*gone*sent, gone*(together.Mid*sent+price.LateTogether.Mid*late), gone*(sent+late))

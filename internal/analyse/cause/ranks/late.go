@@ -1,11 +1,13 @@
 package ranks
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
-	"slices"
 )
 
 // lateKey is a line of a function, or with line 0 the function, by name: ranks number their frames apart.
@@ -29,8 +31,8 @@ type lateView struct {
 func viewLate(c *facts.Facts, late rankView, ranks []rankView) *lateView {
 	v := &lateView{c: c, mine: lateTimes{}, others: lateTimes{}}
 	for _, r := range ranks {
-		cls := analyse.NewFrameClasses(c.S, r.p)
-		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm })
+		cls := code.NewFrameClasses(c.S, r.p)
+		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm })
 		n, into := float64(len(r.b.Windows)), v.mine
 		if r.p == late.p {
 			v.chains, v.steps = chains, n
@@ -80,8 +82,8 @@ func lateLine(c *facts.Facts, late rankView, ranks []rankView) (place facts.Spot
 		if r.p == late.p {
 			continue
 		}
-		cls := analyse.NewFrameClasses(c.S, r.p)
-		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part != analyse.PartComm })
+		cls := code.NewFrameClasses(c.S, r.p)
+		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm })
 		for _, sp := range facts.LineTimes(chains) {
 			other[v.key(&sp.Frame)] += sp.Line / float64(len(r.b.Windows)) / float64(len(ranks)-1)
 		}

@@ -1,31 +1,32 @@
 package ranks
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
 )
 
 // rankView is one rank's account.
 type rankView struct {
 	p    *model.Process
-	b    *analyse.Breakdown
+	b    *account.Breakdown
 	comm float64 // ns per step waiting in collectives
 	own  float64 // ns per step of everything else
 }
 
 // Ranks accounts for every rank that has steps; where none has, as in a recording of a job that was running already, for the
 // whole recording of each.
-func Ranks(s *model.Session) []*analyse.Breakdown {
-	var out []*analyse.Breakdown
+func Ranks(s *model.Session) []*account.Breakdown {
+	var out []*account.Breakdown
 	stepped := slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return p.Rank >= 0 && len(p.Steps) > 0 })
 	for _, p := range s.Processes {
 		if p.Rank >= 0 && (len(p.Steps) > 0 || !stepped && p.Samples.Len() > 0) && p.Role != model.RoleWorker && p.Role != model.RoleCompile {
-			out = append(out, analyse.StepBreakdown(s, p))
+			out = append(out, account.Of(s, p))
 		}
 	}
 	return out
@@ -38,7 +39,7 @@ func rankViews(c *facts.Facts) []rankView {
 	var out []rankView
 	for _, b := range Ranks(c.S) {
 		if n := float64(len(b.Windows)); n > 0 && len(b.Samples) > 0 {
-			comm := b.Part(analyse.PartComm) / n
+			comm := b.Part(account.PartComm) / n
 			out = append(out, rankView{b.Process, b, comm, max(b.Mean()-comm, 0)})
 		}
 	}
@@ -90,7 +91,7 @@ func findStraggler(c *facts.Facts, trial Trial, l finding.Ledger) []finding.Draf
 	f.Step = f.By(price.Late).Times(saved)
 	f.Run = c.OverRun(f.Step)
 	if late.p != c.P {
-		f.Claim.Parts = finding.Parts{analyse.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(analyse.PartComm))}
+		f.Claim.Parts = finding.Parts{account.PartComm: min(saved*float64(len(c.B.Windows)), c.B.Part(account.PartComm))}
 	}
 	f.Evidence = append(f.Evidence, wording.Say("straggler.lead", wording.Time("longer", saved), wording.Count("rank", late.p.Rank),
 		wording.Time("own", late.own), wording.Time("others", others), c.Said()))

@@ -1,16 +1,18 @@
 package timed
 
 import (
-	"bottleneck/internal/analyse"
+	"cmp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"cmp"
-	"slices"
-	"strings"
 )
 
 // spanGroup is the spans of one kind that one line caused.
@@ -138,10 +140,10 @@ func FindCompile(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	g := groups[0]
 	f := finding.NewDraft(finding.Finding{Cause: finding.Compile, Where: spanWhere(c, g), Confidence: c.ExactBasis(n)},
-		finding.Parts{analyse.PartCompile: c.B.Part(analyse.PartCompile)})
+		finding.Parts{account.PartCompile: c.B.Part(account.PartCompile)})
 	c.OfRun(&f, total, price.Recompile)
 	if f.Where.File == "" {
-		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartCompile })
+		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartCompile })
 		if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 			f.Where = c.Where(sp)
 		}
@@ -168,7 +170,7 @@ func FindIO(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
 	for _, g := range spanGroups(c, model.SpanIO, c.FirstStep()) {
 		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: ioSub(c.Text(g.name)), Where: spanWhere(c, g), Confidence: c.ExactBasis(g.count)},
-			finding.Parts{analyse.PartIO: g.inWindows})
+			finding.Parts{account.PartIO: g.inWindows})
 		c.OfRun(&f, g.time, ioPrice(f.Sub))
 		f.Evidence = []wording.Text{ioCalls(c, g)}
 		// A checkpoint of several files is one thing to do less often.
@@ -209,17 +211,17 @@ func nearby(a, b finding.Where) bool {
 // sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
 // hold the long calls only, a line that writes thousands of short ones shows in samples.
 func sampledIO(c *facts.Facts) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartIO && !a.Exact })
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartIO && !a.Exact })
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || c.Share(sp.Unit) < finding.Floor/3 || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	acts := analyse.Activity(0)
+	acts := code.Activity(0)
 	for _, m := range sp.Members {
 		acts |= c.C.Info(c.P.Samples.Stack[c.B.Samples[m].Index]).Acts
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.IO, Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
-		finding.Parts{analyse.PartIO: sp.Unit})
+		finding.Parts{account.PartIO: sp.Unit})
 	f.Sub = sampledSub(acts, f.Where.Source)
 	t := c.PerStep(sp.Unit)
 	f.Step = f.By(ioPrice(f.Sub)).Times(t)
@@ -231,13 +233,13 @@ func sampledIO(c *facts.Facts) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-func sampledSub(acts analyse.Activity, source string) string {
+func sampledSub(acts code.Activity, source string) string {
 	switch {
-	case acts&analyse.ActCheckpoint != 0:
+	case acts&code.ActCheckpoint != 0:
 		return "checkpoint"
-	case acts&analyse.ActNetwork != 0:
+	case acts&code.ActNetwork != 0:
 		return "network"
-	case acts&analyse.ActLogging != 0 || pysource.Does(source, func(c pysource.Call) bool { return c.Writes() || c.OfLog() }):
+	case acts&code.ActLogging != 0 || pysource.Does(source, func(c pysource.Call) bool { return c.Writes() || c.OfLog() }):
 		return "logging"
 	}
 	return "read"

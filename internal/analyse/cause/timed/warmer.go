@@ -1,12 +1,13 @@
 package timed
 
 import (
-	"bottleneck/internal/analyse"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/stats"
-	"slices"
 )
 
 // Beyond widens a finding's upper bound, within the step and the run: a fix can save more than the time that was seen at its place. What the machine withholds is bounded by what it has.
@@ -31,7 +32,7 @@ func Asleep(c *facts.Facts, f *finding.Finding) float64 {
 	}
 	claimed, off := 0.0, 0.0
 	for part, t := range stats.InOrder(f.Booked) {
-		if part == analyse.PartComm || t <= 0 {
+		if part == account.PartComm || t <= 0 {
 			continue
 		}
 		claimed += t
@@ -44,7 +45,7 @@ func Asleep(c *facts.Facts, f *finding.Finding) float64 {
 }
 
 // sleepingShare is the share of a part of the account in which the driving thread sleeps; 0 where no samples tell.
-func sleepingShare(c *facts.Facts, part analyse.PartID) float64 {
+func sleepingShare(c *facts.Facts, part account.PartID) float64 {
 	all, off := 0.0, 0.0
 	for i := range c.B.Samples {
 		a := &c.B.Samples[i]

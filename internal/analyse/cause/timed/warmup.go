@@ -1,10 +1,12 @@
 package timed
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -112,20 +114,20 @@ func cachesCode(c *facts.Facts) bool {
 func compiledAt(c *facts.Facts) finding.Where {
 	sm := &c.P.Samples
 	compiling := c.Compiling()
-	var during, running []analyse.Attributed
+	var during, running []account.Attributed
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
 		if int(sm.Thread[i]) != c.B.Thread {
 			continue
 		}
-		a := analyse.Attributed{Index: i, Weight: 1}
+		a := account.Attributed{Index: i, Weight: 1}
 		if facts.Inside(compiling, sm.Time[i]) {
 			during = append(during, a)
-		} else if c.Passes(sm.Stack[i], "/torch/_dynamo/eval_frame.py", "", false) && c.C.Info(sm.Stack[i]).Acts&analyse.ActBackward == 0 {
+		} else if c.Passes(sm.Stack[i], "/torch/_dynamo/eval_frame.py", "", false) && c.C.Info(sm.Stack[i]).Acts&code.ActBackward == 0 {
 			running = append(running, a)
 		}
 	}
-	for _, list := range [][]analyse.Attributed{during, running} {
-		chains := facts.ChainsOf(c.C, sm, list, func(int, *analyse.Attributed) bool { return true })
+	for _, list := range [][]account.Attributed{during, running} {
+		chains := facts.ChainsOf(c.C, sm, list, func(int, *account.Attributed) bool { return true })
 		if len(chains) < facts.MinSamples {
 			continue
 		}
@@ -134,7 +136,7 @@ func compiledAt(c *facts.Facts) finding.Where {
 		}
 	}
 	for _, g := range spanGroups(c, model.SpanCompile, 0) {
-		if w := spanWhere(c, g); w.File != "" && analyse.ClassifyFile(w.File) == analyse.FileUser {
+		if w := spanWhere(c, g); w.File != "" && code.ClassifyFile(w.File) == code.FileUser {
 			return w
 		}
 	}
@@ -157,7 +159,7 @@ func StartUp(c *facts.Facts) (total, imports float64) {
 // preparation is the samples of the main thread before the first step that are not in an import and wait for no one else, by user line.
 func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	sm := &c.P.Samples
-	var att []analyse.Attributed
+	var att []account.Attributed
 	var first model.Time
 	for i := 0; i < sm.Len() && sm.Time[i] < until; i++ {
 		if int(sm.Thread[i]) != c.B.Thread {
@@ -166,7 +168,7 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 		if first == 0 {
 			first = sm.Time[i]
 		}
-		att = append(att, analyse.Attributed{Index: i})
+		att = append(att, account.Attributed{Index: i})
 	}
 	if len(att) == 0 {
 		return nil, 0
@@ -175,18 +177,18 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	for i := range att {
 		att[i].Weight = each
 	}
-	chains := facts.ChainsOf(c.C, sm, att, func(_ int, a *analyse.Attributed) bool {
+	chains := facts.ChainsOf(c.C, sm, att, func(_ int, a *account.Attributed) bool {
 		info := c.C.Info(sm.Stack[a.Index])
-		waits := facts.Sleeping(sm, a.Index) && (info.Acts&(analyse.ActQueue|analyse.ActServer) != 0 || waitsForRanks(info))
-		return !waits && info.Acts&(analyse.ActImport|analyse.ActLoader|analyse.ActWorkers) == 0
+		waits := facts.Sleeping(sm, a.Index) && (info.Acts&(code.ActQueue|code.ActServer) != 0 || waitsForRanks(info))
+		return !waits && info.Acts&(code.ActImport|code.ActLoader|code.ActWorkers) == 0
 	})
 	return chains, len(chains)
 }
 
 // waitsForRanks says that a stack that sleeps does so until the other ranks come: at the start of a process group or at a barrier, not
 // while it reads what torch.distributed keeps in files.
-func waitsForRanks(info analyse.StackInfo) bool {
-	return info.Acts&analyse.ActCollective != 0 && info.Acts&(analyse.ActCheckpoint|analyse.ActFile) == 0
+func waitsForRanks(info code.StackInfo) bool {
+	return info.Acts&code.ActCollective != 0 && info.Acts&(code.ActCheckpoint|code.ActFile) == 0
 }
 
 // slowFirstSteps is how much longer the warm-up steps took than as many later ones, as far as compiling explains it: other
@@ -202,13 +204,13 @@ func slowFirstSteps(c *facts.Facts) float64 {
 			extra += max(float64(st.End-st.Start)-c.B.Median, 0)
 		}
 	}
-	var compiling []analyse.Interval
+	var compiling []times.Interval
 	for i := range c.P.Spans {
 		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start && (c.Warm() == 0 || sp.Start < c.Warm()) {
-			compiling = append(compiling, analyse.Interval{Start: sp.Start, End: sp.End})
+			compiling = append(compiling, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}
-	return min(extra, analyse.UnionTime(compiling))
+	return min(extra, times.Covered(compiling))
 }
 
 // compilerImports is the time before an instant, in ns, in which calls of torch.compile import the compiler, as samples saw it. shared
@@ -218,7 +220,7 @@ func compilerImports(c *facts.Facts, until model.Time) (own, shared float64) {
 	during := func(i int) [2]bool {
 		id := c.P.Samples.Stack[i]
 		found, ok := known[id]
-		if !ok && c.C.Info(id).Acts&analyse.ActImport != 0 && c.Passes(id, "/torch/__init__.py", "compile", false) {
+		if !ok && c.C.Info(id).Acts&code.ActImport != 0 && c.Passes(id, "/torch/__init__.py", "compile", false) {
 			found = [2]bool{true, c.Passes(id, "/torch/_dynamo/__init__.py", "<module>", false)}
 		}
 		known[id] = found
@@ -232,7 +234,7 @@ func compilerImports(c *facts.Facts, until model.Time) (own, shared float64) {
 // optimizes says that an optimizer of torch.optim works in the steps.
 func optimizes(c *facts.Facts) bool {
 	for i := range c.B.Samples {
-		if c.C.Info(c.P.Samples.Stack[c.B.Samples[i].Index]).Acts&analyse.ActOptimizer != 0 {
+		if c.C.Info(c.P.Samples.Stack[c.B.Samples[i].Index]).Acts&code.ActOptimizer != 0 {
 			return true
 		}
 	}

@@ -1,16 +1,16 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/wording"
 )
 
 // FindAlloc names devices that stand still because memory is asked of the driver or given back, each of which waits for the
 // device. PyTorch's own cache does so only while it grows, after an empty_cache(), or when it is fragmented.
 func FindAlloc(t *Traced, _ finding.Ledger) []finding.Draft {
-	time, at, gaps := t.idle(analyse.IdleAlloc)
+	time, at, gaps := t.idle(device.IdleAlloc)
 	f := t.idleFinding(finding.Alloc, time, at, gaps, "alloc.driver")
 	f.Run = f.By(price.TracedAlloc).Times(time)
 	f.Fix.Advice = []wording.Text{wording.Say("alloc.fix-keep")}

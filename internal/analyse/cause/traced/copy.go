@@ -1,15 +1,15 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/wording"
 )
 
 // FindCopy names copies between host and device that run while nothing computes.
 func FindCopy(t *Traced, _ finding.Ledger) []finding.Draft {
-	var best analyse.Copy
+	var best device.Copy
 	time, pageable := 0.0, 0.0
 	for i := range t.Parts {
 		for _, c := range t.Parts[i].Copies {

@@ -1,7 +1,7 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -10,13 +10,13 @@ import (
 
 // FindSync names waits for the device inside the step.
 func FindSync(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	t := c.B.Part(analyse.PartSync)
+	t := c.B.Part(account.PartSync)
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return a.Part == analyse.PartSync })
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartSync })
 	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(chains))},
-		finding.Parts{analyse.PartSync: t})
+		finding.Parts{account.PartSync: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
 	}
@@ -40,7 +40,7 @@ func FindCompute(c *facts.Facts, ops float64) (finding.Finding, bool) {
 	f.Title = wording.Say("compute.computing", wording.Share("share", f.Share), c.Said())
 	for i := range c.B.Parts {
 		p := &c.B.Parts[i]
-		if p.ID != analyse.PartOps {
+		if p.ID != account.PartOps {
 			continue
 		}
 		for k, kind := range p.Kinds {

@@ -1,32 +1,34 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
-	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/wording"
 	"cmp"
 	"slices"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/wording"
 )
 
 // ProductClasses are the classes of kernels that matrix units can speed up.
-var ProductClasses = []analyse.KernelClass{analyse.ClassMatmul, analyse.ClassConvolution, analyse.ClassAttention}
+var ProductClasses = []naming.KernelClass{naming.ClassMatmul, naming.ClassConvolution, naming.ClassAttention}
 
 // classesOf are the classes of kernels that a finding of a cause is about; nil where it is about none.
-func classesOf(cause string) []analyse.KernelClass {
+func classesOf(cause string) []naming.KernelClass {
 	switch cause {
 	case finding.Precision:
 		return ProductClasses
 	case finding.MemoryBound:
-		return []analyse.KernelClass{analyse.ClassElementwise}
+		return []naming.KernelClass{naming.ClassElementwise}
 	case finding.Layout:
-		return []analyse.KernelClass{analyse.ClassLayout}
+		return []naming.KernelClass{naming.ClassLayout}
 	}
 	return nil
 }
 
 // ClassTime is the time of all kernels of some classes, in ns; what runs at the same time is added.
-func (t *Traced) ClassTime(of []analyse.KernelClass) (sum float64) {
+func (t *Traced) ClassTime(of []naming.KernelClass) (sum float64) {
 	for i := range t.Kernels {
 		if slices.Contains(of, t.Kernels[i].Class) {
 			sum += float64(t.Kernels[i].Dur)
@@ -60,7 +62,7 @@ func (t *Traced) alone() float64 {
 
 // KernelFinding is a finding about kernels that could be faster by factors low … high of their time (added up, in ns). Where the device
 // idles, it waits less for something else instead; a replay knows it better (priceKernels).
-func (t *Traced) KernelFinding(id string, time float64, at analyse.Where, title string, row price.Row) finding.Draft {
+func (t *Traced) KernelFinding(id string, time float64, at code.Where, title string, row price.Row) finding.Draft {
 	time *= t.alone()
 	f := t.finding(id, time, at, title)
 	gain := f.By(row).Bounds()
@@ -82,7 +84,7 @@ func TracedCompute(t *Traced, found []finding.Finding) (finding.Finding, bool) {
 	if time < 0.5*t.Span {
 		return finding.Finding{}, false
 	}
-	f := t.finding(finding.Compute, time, analyse.Where{}, "compute.traced").Finding
+	f := t.finding(finding.Compute, time, code.Where{}, "compute.traced").Finding
 	if len(found) > 0 {
 		f.Title = wording.Say("compute.traced-beside", wording.Share("share", f.Share))
 	}
@@ -97,7 +99,7 @@ func TracedCompute(t *Traced, found []finding.Finding) (finding.Finding, bool) {
 
 // kinds says which classes of kernels take most of the computing.
 func (t *Traced) kinds() (out []wording.Text) {
-	times := map[analyse.KernelClass]float64{}
+	times := map[naming.KernelClass]float64{}
 	sum := 0.0
 	for i := range t.Kernels {
 		if k := &t.Kernels[i]; k.Class.Compute() {
@@ -105,13 +107,13 @@ func (t *Traced) kinds() (out []wording.Text) {
 			sum += float64(k.Dur)
 		}
 	}
-	var order []analyse.KernelClass
+	var order []naming.KernelClass
 	for c, d := range times {
 		if d >= finding.Floor*sum {
 			order = append(order, c)
 		}
 	}
-	slices.SortFunc(order, func(a, b analyse.KernelClass) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b naming.KernelClass) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
 	for _, c := range order[:min(len(order), 3)] {
 		out = append(out, wording.Say("compute.kernels", wording.Share("share", times[c]/sum), wording.Named("kind", c.String())))
 	}

@@ -1,19 +1,20 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/wording"
 )
 
 // FindLayout names conversions between memory layouts around convolutions.
 func FindLayout(t *Traced, _ finding.Ledger) []finding.Draft {
 	time, n := 0.0, int64(0)
-	var best *analyse.Kernel
+	var best *device.Kernel
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
-		if k.Class != analyse.ClassLayout {
+		if k.Class != naming.ClassLayout {
 			continue
 		}
 		time += float64(k.Dur)

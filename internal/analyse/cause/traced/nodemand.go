@@ -1,7 +1,7 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/wording"
@@ -10,7 +10,7 @@ import (
 // FindNoDemand says that a server stands idle because nothing is asked of it. It is no defect and saves nothing. Where another
 // thread or process of the run works meanwhile, that one is waited for instead (input/queue).
 func FindNoDemand(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *analyse.Attributed) bool { return c.AsksForWork(a) })
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return c.AsksForWork(a) })
 	t := facts.Sum(chains)
 	if c.Share(t) < finding.Floor || len(chains) < facts.MinSamples {
 		return nil
@@ -24,7 +24,7 @@ func FindNoDemand(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.NoDemand, Where: finding.Nowhere(), Share: c.Share(t), Healthy: true, Confidence: c.Basis(len(chains))},
-		finding.Parts{analyse.PartBlocked: t})
+		finding.Parts{account.PartBlocked: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
 	}

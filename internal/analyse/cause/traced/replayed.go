@@ -1,9 +1,9 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/wording"
 )
@@ -47,7 +47,7 @@ func (t *Traced) replayed(r *replay.Session, step float64) float64 {
 
 // priceKernels sets a finding's price to what a replay with faster kernels of its classes saves. Where the device waits for the program
 // that launches, faster kernels only let it wait longer: a step takes at least as long as the program needs to launch it.
-func priceKernels(f *finding.Finding, t *Traced, r *replay.Session, of []analyse.KernelClass) bool {
+func priceKernels(f *finding.Finding, t *Traced, r *replay.Session, of []naming.KernelClass) bool {
 	time := t.ClassTime(of) * t.alone()
 	if time <= 0 {
 		return false

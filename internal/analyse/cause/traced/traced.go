@@ -1,40 +1,42 @@
 package traced
 
 import (
-	"bottleneck/internal/analyse"
+	"strings"
+
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"strings"
 )
 
 // Traced is what the rules on traced devices read. It is made once per report.
 type Traced struct {
-	GPUs    []analyse.GPU
+	GPUs    []device.GPU
 	Span    float64 // ns, over all devices
 	Total   float64 // ns of the traced steps over all devices, at least Span: a device may be traced for a small part of them
 	Busy    float64 // share of the span in which a device works
-	Kernels []analyse.Kernel
+	Kernels []device.Kernel
 	Parts   []TracePart
 }
 
 // TracePart is what the rules need of one trace, so that the traces of a large job need not be in memory together.
 type TracePart struct {
-	Gaps     analyse.HostGap
-	Roofline *analyse.Roofline // nil where the trace holds no shapes
-	Copies   []analyse.Copy
+	Gaps     device.HostGap
+	Roofline *device.Roofline // nil where the trace holds no shapes
+	Copies   []device.Copy
 	Device   *model.GPU // nil where the trace does not describe it
 	Captures int        // of graphs of device work
 }
 
 // PartOf analyses the device work of one trace.
-func PartOf(w *analyse.Work) TracePart {
+func PartOf(w *device.Work) TracePart {
 	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures()}
 }
 
 // NewTraced prepares the rules; ok is false where the traces hold no device work.
-func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) (t *Traced, ok bool) {
+func NewTraced(gpus []device.GPU, kernels []device.Kernel, parts []TracePart) (t *Traced, ok bool) {
 	t = &Traced{GPUs: gpus, Kernels: kernels, Parts: parts}
 	busy := 0.0
 	for i := range gpus {
@@ -50,8 +52,8 @@ func NewTraced(gpus []analyse.GPU, kernels []analyse.Kernel, parts []TracePart) 
 }
 
 // Rooflines are those of the traces that hold shapes.
-func (t *Traced) Rooflines() []*analyse.Roofline {
-	var out []*analyse.Roofline
+func (t *Traced) Rooflines() []*device.Roofline {
+	var out []*device.Roofline
 	for i := range t.Parts {
 		if r := t.Parts[i].Roofline; r != nil {
 			out = append(out, r)
@@ -61,7 +63,7 @@ func (t *Traced) Rooflines() []*analyse.Roofline {
 }
 
 // idle is the devices' idle time of one of analyse's idle causes, and its largest place.
-func (t *Traced) idle(cause string) (sum float64, at analyse.Where, gaps int) {
+func (t *Traced) idle(cause string) (sum float64, at code.Where, gaps int) {
 	longest := model.Dur(0)
 	for i := range t.GPUs {
 		for _, c := range t.GPUs[i].IdleBy {
@@ -79,7 +81,7 @@ func (t *Traced) idle(cause string) (sum float64, at analyse.Where, gaps int) {
 }
 
 // gaps adds up what launching threads did in the gaps that they caused; the place is that of the trace with most of it.
-func (t *Traced) gaps() (sum analyse.HostGap) {
+func (t *Traced) gaps() (sum device.HostGap) {
 	most := model.Dur(-1)
 	for i := range t.Parts {
 		g := &t.Parts[i].Gaps
@@ -105,7 +107,7 @@ func (t *Traced) gaps() (sum analyse.HostGap) {
 }
 
 // finding starts a finding about so much of the devices' time, in ns; title is its text's id.
-func (t *Traced) finding(id string, time float64, at analyse.Where, title string) finding.Draft {
+func (t *Traced) finding(id string, time float64, at code.Where, title string) finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: id, Where: tracedWhere(at), OfRun: true, Share: time / t.Span}, nil)
 	f.Title = wording.Say(title, wording.Share("share", f.Share))
 	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("traced.basis")}}
@@ -113,7 +115,7 @@ func (t *Traced) finding(id string, time float64, at analyse.Where, title string
 }
 
 // idleFinding is a finding about idle time. Tracing slows the launching side, which makes gaps longer.
-func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int, title string) finding.Draft {
+func (t *Traced) idleFinding(id string, time float64, at code.Where, gaps int, title string) finding.Draft {
 	f := t.finding(id, time, at, title)
 	f.Run = f.By(price.TracedIdle).Times(time)
 	f.Evidence = []wording.Text{wording.Say("traced.gaps", wording.Time("time", time), wording.Count("gaps", gaps))}
@@ -121,12 +123,12 @@ func (t *Traced) idleFinding(id string, time float64, at analyse.Where, gaps int
 	return f
 }
 
-func tracedWhere(w analyse.Where) finding.Where {
+func tracedWhere(w code.Where) finding.Where {
 	return finding.Where{File: w.File, Line: int(w.Line), Function: w.Function, Op: w.Op, Rank: model.NoRank}
 }
 
 func TracedInput(t *Traced, _ finding.Ledger) []finding.Draft {
-	time, at, gaps := t.idle(analyse.IdleInput)
+	time, at, gaps := t.idle(device.IdleInput)
 	f := t.idleFinding(finding.Input, time, at, gaps, "traced.input")
 	f.Run = f.By(price.TracedInput).Times(time)
 	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-input")}
@@ -134,7 +136,7 @@ func TracedInput(t *Traced, _ finding.Ledger) []finding.Draft {
 }
 
 func TracedSync(t *Traced, _ finding.Ledger) []finding.Draft {
-	time, at, gaps := t.idle(analyse.IdleSync)
+	time, at, gaps := t.idle(device.IdleSync)
 	f := t.idleFinding(finding.Sync, time, at, gaps, "sync.traced")
 	f.Fix.Advice = []wording.Text{wording.Say("sync.fix-keep")}
 	return []finding.Draft{f}
@@ -142,7 +144,7 @@ func TracedSync(t *Traced, _ finding.Ledger) []finding.Draft {
 
 // tracedLaunch: the device waits for launches: calls under way, operators that prepare them, Python around those.
 func TracedLaunch(t *Traced, _ finding.Ledger) []finding.Draft {
-	time, at, gaps := t.idle(analyse.IdleLaunch)
+	time, at, gaps := t.idle(device.IdleLaunch)
 	g := t.gaps()
 	time = max(time-float64(g.Slow.Launches), 0)
 	ops := max(float64(g.Operators-g.Slow.Operators), 0)
@@ -239,7 +241,7 @@ func TracedComm(t *Traced, _ finding.Ledger) []finding.Draft {
 		time += float64(t.GPUs[i].ExposedCommunication)
 		all += float64(t.GPUs[i].Communication)
 	}
-	f := t.finding(finding.Comm, time, analyse.Where{}, "traced.comm")
+	f := t.finding(finding.Comm, time, code.Where{}, "traced.comm")
 	f.Run = f.By(price.TracedComm).Times(time)
 	f.Evidence = []wording.Text{wording.Say("traced.comm-exposed", wording.Time("time", time), wording.Time("all", all))}
 	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-comm")}

@@ -1,0 +1,147 @@
+package account
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+)
+
+// attributeSamples gives every sample of the driving thread inside the windows a part and a weight. Samples inside an
+// exact span share that span's part and its time; the others share the remaining time evenly.
+func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
+	sm := &b.Process.Samples
+	n := min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags))
+	if n == 0 {
+		return
+	}
+	lanes.cover = make([]bool, n)
+	var inSpan [numParts]int
+	free := 0
+	from, _ := slices.BinarySearchFunc(sm.Time[:n], b.Windows[0].Start, func(a, t model.Time) int { return cmp.Compare(a, t) })
+	last := b.Windows[len(b.Windows)-1].End
+	for i := from; i < n && sm.Time[i] < last; i++ {
+		if int(sm.Thread[i]) != b.Thread || times.Within(b.Windows, sm.Time[i]) < 0 {
+			continue
+		}
+		a := Attributed{Index: i}
+		if part, ok := lanes.part(sm.Time[i]); ok {
+			a.Part, a.Exact = part, true
+			lanes.cover[i] = true
+			inSpan[part]++
+		} else {
+			a.Part = PartOfSample(b.Process, cls, i)
+			free++
+		}
+		b.Samples = append(b.Samples, a)
+	}
+	rest := max(b.Total-lanes.total(), 0)
+	for k := range b.Samples {
+		a := &b.Samples[k]
+		if lanes.cover[a.Index] {
+			a.Weight = lanes.time[a.Part] / float64(inSpan[a.Part])
+		} else if free > 0 {
+			a.Weight = rest / float64(free)
+		}
+	}
+}
+
+// blockingCall matches source lines whose call waits on purpose.
+var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|recv|poll|select|communicate|check_output|check_call|run)\s*\(`)
+
+// fileCall matches source lines that read or write files.
+var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
+
+// writeCall matches source lines that hand data to a file, open or close one (a with statement's line closes it as well) or change its
+// folder, whatever else they do.
+var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(|\bos\.(replace|renames?|remove|unlink|link|symlink|makedirs?|mkdir|rmdir|removedirs|fdatasync|f?truncate|sync|pwritev?|sendfile|copy_file_range|posix_fallocate)\s*\(|^with\s+open\s*\(|=\s*open\s*\([^()]*\)$`)
+
+// syncCall matches source lines that wait for the device.
+var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
+
+// PartOfSample decides what the driving thread did at a sample that no exact span explains.
+func PartOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
+	sm := &p.Samples
+	info := cls.Info(sm.Stack[i])
+	flags, state := sm.Flags[i], sm.State[i]
+	switch {
+	case flags&model.SampleGC != 0:
+		return PartGC
+	case info.Acts&code.ActCompile != 0:
+		return PartCompile
+	case state == model.StateGILWait:
+		return PartGILWait
+	case info.Acts&(code.ActLoader|code.ActWorkers) != 0:
+		return PartDataWait
+	case info.Acts&(code.ActServer|code.ActNetwork) == code.ActServer|code.ActNetwork && info.User < 0 && (state == model.StateBlocked || state == model.StateIdle):
+		return PartBlocked // a server's thread that waits for the next request of its connection
+	case info.Imports:
+		return PartImport // whatever the module's file is about, and though it is read from a disk
+	case info.Acts&(code.ActCheckpoint|code.ActLogging|code.ActNetwork|code.ActFile) != 0:
+		return PartIO
+	case flags&model.SampleDiskWait != 0:
+		return PartIO
+	case info.Acts&code.ActImport != 0:
+		return PartImport
+	case info.Acts&code.ActQueue != 0 && info.Acts&code.ActTorch == 0 && info.Inner != code.FileFramework:
+		return PartBlocked // also while it holds the interpreter's lock: it hands over, it does not work
+	case state == model.StateBlocked || state == model.StateIdle:
+		return partOfBlocked(p, cls, info, flags&model.SampleTimedSleep != 0)
+	case flags&model.SampleRunsPython != 0:
+		return PartPython
+	case state == model.StateCPU && writeCall.MatchString(cls.LeafLine(info)):
+		return PartIO // the kernel copies and flushes on the thread's own time
+	case state == model.StateCPU && info.Acts&code.ActNumeric != 0:
+		return PartPython // another library's native code: no operator
+	case state == model.StateCPU:
+		return PartOps // native code that has let go of the interpreter's lock
+	case flags&model.SampleInProcess != 0:
+		if info.Acts&code.ActTorch != 0 || info.Inner == code.FileFramework || flags&model.SampleInNative != 0 {
+			return PartOps
+		}
+		return PartPython
+	}
+	return PartUnknown
+}
+
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps for
+// a set time.
+func partOfBlocked(p *model.Process, cls *code.FrameClasses, info code.StackInfo, timed bool) PartID {
+	if info.Acts&code.ActCollective != 0 || info.Acts&code.ActBackward != 0 && p.WorldSize > 1 {
+		return PartComm
+	}
+	if info.Acts&code.ActBackward != 0 {
+		return PartOps // autograd's own threads work meanwhile
+	}
+	if info.Acts&code.ActQueue != 0 {
+		return PartBlocked
+	}
+	text := cls.LeafLine(info)
+	switch {
+	case timed:
+		return PartBlocked // a set time, whatever else stands on the line
+	case fileCall.MatchString(text), writeCall.MatchString(text):
+		return PartIO
+	case blockingCall.MatchString(text), code.EntersLock(text):
+		return PartBlocked
+	case info.Acts&code.ActTorch != 0 || info.Inner == code.FileFramework || info.UserLeaf && p.Torch != "":
+		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {
+			return PartSync
+		}
+		return PartOps // waits for its own intra-op threads
+	}
+	return PartBlocked
+}
+
+// usesGPU says that the process's steps were timed on a device.
+func usesGPU(p *model.Process) bool {
+	for i := range p.Steps {
+		if p.Steps[i].DeviceDur > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package naming
+
+import "strings"
+
+// EventClass is what the name alone says of an event on a CPU thread.
+type EventClass uint8
+
+// Classes of names.
+const (
+	EventUnseen EventClass = iota // not asked yet
+	EventPlain
+	EventHidden // torch's own bookkeeping operators, which its tables leave out
+	EventStep   // ProfilerStep#N
+	EventAsync  // work of a process group: its record ends on another thread
+)
+
+// ClassifyEvent is the class of the name of an operator, an annotation or a call.
+func ClassifyEvent(name string) EventClass {
+	switch name {
+	case "[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
+		"profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version":
+		return EventHidden
+	}
+	switch {
+	case strings.HasPrefix(name, "ProfilerStep#"):
+		return EventStep
+	case HasAnyPrefix(name, "gloo:", "nccl:", "mpi:", "ucc:", "xccl:"):
+		return EventAsync
+	}
+	return EventPlain
+}
+
+// HasAnyPrefix says whether a text begins with one of the prefixes.
+func HasAnyPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
