@@ -9,7 +9,7 @@ var common = table{
 	"basis.intervals-run":      "{intervals measured interval} in the run",
 	"basis.few-steps":          "10 steps would be enough",
 	"basis.decide-longer":      "more samples would decide it: a longer run, or a higher --rate",
-	"basis.decide-measure":     "bottleneck run --measure-fixes would decide it",
+	"basis.decide-measure":     "repeating its operators under the change would decide it: bottleneck run --measure-fixes",
 	"basis.decide-try":         "a run with the change would decide it: bottleneck diff BEFORE AFTER",
 	"price.repeated":           "its operators were run again under the fix",
 	"price.fitted":             "the share that a fix saves is fitted to other programs",

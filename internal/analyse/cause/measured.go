@@ -31,8 +31,8 @@ func fixFor(f *finding.Finding) func(fix string) bool {
 }
 
 // Measure puts measured prices, most saving first, into the findings that they price: the best of the fixes. Where even that saves less than
-// what a report names, the finding was wrong. What saves as much and has no finding becomes one. varied is what the operators took when they were run again as they were, over what was
-// recorded.
+// what a report names, the finding was wrong. What saves as much and has no finding becomes one. varied is what the operators took when they
+// were run again as they were, over what was recorded.
 func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) {
 	if len(fixes) == 0 || !c.B.PerStep || c.B.Mean() <= 0 {
 		return

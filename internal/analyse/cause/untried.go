@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,11 +82,19 @@ func planarConvolutions(c *facts.Facts) (planar bool) {
 	return planar
 }
 
-// firstList is the first of the lists that a trace writes of an operator's inputs; nil where that is no list of numbers.
+// firstList is the first of the lists that a trace writes of an operator's inputs, such as [[16, 32], [32]]; nil where that is no list of numbers.
 func firstList(text string) (out []int64) {
-	var lists []json.RawMessage
-	if json.Unmarshal([]byte(text), &lists) != nil || len(lists) == 0 || json.Unmarshal(lists[0], &out) != nil {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "[[")
+	if !ok {
 		return nil
+	}
+	inner, _, _ = strings.Cut(inner, "]")
+	for part := range strings.SplitSeq(inner, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
 	}
 	return out
 }

@@ -86,10 +86,11 @@ func (v *inputView) proposes(argument string) bool {
 	return slices.ContainsFunc(v.sets, func(g finding.Argument) bool { return g.Name == argument })
 }
 
-// proposeWorkers proposes as many workers as would keep up; nothing where the program has them.
+// proposeWorkers proposes as many workers as would keep up; nothing where the program has them, or where those that compute would take their
+// cores from the step.
 func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 	n := v.suggestWorkers(c)
-	if n <= v.workers {
+	if n <= v.workers || v.blocked < 0.5 && !v.spares(c) {
 		return
 	}
 	v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)
