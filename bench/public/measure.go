@@ -18,7 +18,7 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 	if err != nil {
 		return fmt.Errorf("%w: make build first", err)
 	}
-	kept, err := b.earlier(hashOf(binary))
+	kept, err := b.earlier(hashOf(binary), programs)
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,9 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 	return nil
 }
 
-// earlier is what an earlier bench kept, with -resume; rounds of another binary are not mixed with this one's.
-func (b *bench) earlier(binary string) (*results, error) {
+// earlier is what an earlier bench kept: with -resume of all programs, else of those that are not chosen now. Rounds of another binary are
+// not mixed with this one's.
+func (b *bench) earlier(binary string, chosen []program) (*results, error) {
 	kept, err := readResults(b.results)
 	if err != nil {
 		return nil, err
@@ -51,8 +52,13 @@ func (b *bench) earlier(binary string) (*results, error) {
 	if b.resume && kept.Binary != "" && kept.Binary != binary {
 		return nil, fmt.Errorf("%s is of another binary: without -resume all is measured anew", b.results)
 	}
-	if !b.resume {
+	if kept.Binary != binary {
 		kept = &results{Programs: map[string]*measured{}}
+	}
+	for i := range chosen {
+		if !b.resume {
+			delete(kept.Programs, chosen[i].ID)
+		}
 	}
 	kept.Binary = binary
 	return kept, nil

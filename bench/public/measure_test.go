@@ -172,3 +172,27 @@ func TestFailuresAreReported(t *testing.T) {
 		t.Errorf("failed %q, want that the file is another one", m.Failed)
 	}
 }
+
+// TestEarlierResults: without -resume only the chosen programs begin anew; another binary's rounds are refused or left out.
+func TestEarlierResults(t *testing.T) {
+	s := newSmall(t)
+	before := results{Binary: "one", Programs: map[string]*measured{"tiny": {}, "other": {}}}
+	if err := before.keep(s.results); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		binary string
+		resume bool
+		want   int // programs that are kept; -1: refused
+	}{{"one", true, 2}, {"one", false, 1}, {"two", true, -1}, {"two", false, 0}} {
+		s.resume = test.resume
+		kept, err := s.earlier(test.binary, []program{s.p})
+		got := -1
+		if err == nil {
+			got = len(kept.Programs)
+		}
+		if got != test.want {
+			t.Errorf("binary %s, resume %v: %d programs kept (%v), want %d", test.binary, test.resume, got, err, test.want)
+		}
+	}
+}
