@@ -34,10 +34,12 @@ func TestABFindsRevision(t *testing.T) {
 	}
 	write(t, script, read(t, script)+"# not committed\n")
 	status, out := execute(t, folder, path, "bottleneck ab --rev HEAD~1 --runs 1 --out both -- python train.py --steps 120")
-	if want := "1 more aten::item a step at train.py:" + strconv.Itoa(line); status != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+	if want := "1 more aten::item a step at train.py:" + strconv.Itoa(line); status != 0 ||
+		!strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 		t.Errorf("exit status %d, and no %q:\n%s", status, want, out)
 	}
-	if status, out := execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no"); status != 0 || strings.Join(strings.Fields(out), " ") != "1 M train.py" {
+	if status, out := execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no"); status != 0 ||
+		strings.Join(strings.Fields(out), " ") != "1 M train.py" {
 		t.Errorf("the repository is left as %q", out)
 	}
 }

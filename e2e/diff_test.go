@@ -68,7 +68,8 @@ func TestDiffFindsPlantedLines(t *testing.T) {
 				if mine := strings.HasPrefix(r.Name, "train.py:"); mine && r.Before.Ms == 0 && r.After.Ms > 0.2*d.Step.AfterMs {
 					t.Errorf("a line has no counterpart: %+v", r)
 				}
-				if r.Kind == "function" && (r.Name == "learn" && r.Was != "train_step" || r.Name == "draw" && r.Was != "batch") && r.Before.Ms > 0 {
+				if r.Kind == "function" && (r.Name == "learn" && r.Was != "train_step" || r.Name == "draw" && r.Was != "batch") &&
+					r.Before.Ms > 0 {
 					t.Errorf("%+v", r)
 				}
 			}

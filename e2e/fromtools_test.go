@@ -199,7 +199,8 @@ var needComment = regexp.MustCompile(`\s+# (kineto|lightning|transformers)$`)
 // TestFromOtherToolsRuns executes the commands of docs/from-other-tools.md that run a program, on each generation in turn.
 func TestFromOtherToolsRuns(t *testing.T) {
 	testkit.Wide(t, true)
-	text := strings.ReplaceAll(strings.ReplaceAll(read(t, filepath.Join(root(t), "docs/from-other-tools.md")), "```console\n", "```\n"), "```console run\n", "```console\n")
+	text := strings.ReplaceAll(strings.ReplaceAll(read(t, filepath.Join(root(t), "docs/from-other-tools.md")), "```console\n", "```\n"),
+		"```console run\n", "```console\n")
 	page := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -218,9 +219,11 @@ func TestFromOtherToolsRuns(t *testing.T) {
 				}
 			}
 			has := map[string]bool{
-				"kineto":       exec.Command(python, "-c", "import torch, sys; sys.exit(not torch.autograd.kineto_available())").Run() == nil,
-				"transformers": exec.Command(python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('transformers'))").Run() == nil,
-				"lightning":    exec.Command(python, "-c", "import lightning").Run() == nil,
+				"kineto": exec.Command(python, "-c", "import torch, sys; sys.exit(not torch.autograd.kineto_available())").
+					Run() == nil,
+				"transformers": exec.Command(python, "-c",
+					"import importlib.util, sys; sys.exit(not importlib.util.find_spec('transformers'))").Run() == nil,
+				"lightning": exec.Command(python, "-c", "import lightning").Run() == nil,
 			}
 			for _, c := range commands {
 				if m := needComment.FindStringSubmatch(c.command); m != nil {

@@ -54,7 +54,8 @@ func TestInterpreterLayouts(t *testing.T) {
 				t.Fatalf("plain: status %d\n%s", status, wanted)
 			}
 			session := filepath.Join(folder, "session")
-			got, status := observe(t, folder, l, append([]string{binary(t), "run", "-o", filepath.Join(folder, "report"), "--out", session, "--"}, command...))
+			got, status := observe(t, folder, l,
+				append([]string{binary(t), "run", "-o", filepath.Join(folder, "report"), "--out", session, "--"}, command...))
 			if status != 5 || got != wanted {
 				t.Errorf("status %d; the program saw\n%s\nand without bottleneck\n%s", status, got, wanted)
 			}
@@ -183,7 +184,8 @@ func condaLayout(t *testing.T, folder string) layout {
 	}
 	link(t, "python"+version, filepath.Join(prefix, "bin", "python"))
 	path := filepath.Join(prefix, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
-	return layout{command: []string{filepath.Join(prefix, "bin", "python")}, environ: []string{"CONDA_PREFIX=" + prefix, "CONDA_DEFAULT_ENV=work", "PATH=" + path}}
+	return layout{command: []string{filepath.Join(prefix, "bin", "python")},
+		environ: []string{"CONDA_PREFIX=" + prefix, "CONDA_DEFAULT_ENV=work", "PATH=" + path}}
 }
 
 // uvLayout starts the script by `uv run`, which makes a process of its own between.

@@ -22,7 +22,8 @@ func TestMeasuredFixesStay(t *testing.T) {
 		t.Run(generation, func(t *testing.T) {
 			folder, path := pageFolder(t, environment(t, generation))
 			write(t, filepath.Join(folder, "one.py"), oneMatrix)
-			command := "bottleneck run --measure-fixes --bench-budget 2s --out s -o end.txt --json end.json one.py && bottleneck report -o again.txt --json again.json s"
+			command := "bottleneck run --measure-fixes --bench-budget 2s --out s -o end.txt --json end.json one.py && bottleneck report " +
+				"-o again.txt --json again.json s"
 			if status, out := execute(t, folder, path, command); status != 0 {
 				t.Fatal(out)
 			}

@@ -39,7 +39,8 @@ func TestMemoryTimelineIsTorchs(t *testing.T) {
 			for _, command := range []string{"BNECK_DUMP_TIMELINE=1 bottleneck run --out s --profile-memory momentum.py",
 				"bottleneck export --to memory-timeline -o m.json s", "bottleneck export --to memory-timeline -o m.json.gz s",
 				"bottleneck export --to memory-timeline -o m.raw.json.gz s", "bottleneck export --to memory-timeline -o m.html s"} {
-				if status, out := execute(t, folder, path, command); status != 0 && exec.Command(python, "-c", "import torch.profiler._memory_profiler").Run() == nil {
+				if status, out := execute(t, folder, path, command); status != 0 &&
+					exec.Command(python, "-c", "import torch.profiler._memory_profiler").Run() == nil {
 					t.Fatalf("%s: %s", command, out)
 				} else if status != 0 {
 					if !strings.Contains(out, "no trace holds memory events") {
@@ -71,7 +72,8 @@ func TestMemoryTimelineIsTorchs(t *testing.T) {
 			if err := json.Unmarshal([]byte(read(t, reference[0])), &[]any{&times, &sizes}); err != nil || len(sizes) < 50 {
 				t.Fatalf("%v: %d points", err, len(sizes))
 			}
-			for category, name := range []string{"parameters", "optimizer state", "inputs", "temporaries", "activations", "gradients", "autograd detail"} {
+			for category, name := range []string{"parameters", "optimizer state", "inputs", "temporaries", "activations",
+				"gradients", "autograd detail"} {
 				most := 0.0
 				for _, s := range sizes {
 					most = max(most, s[category+1])

@@ -69,7 +69,8 @@ func TestModulesOfEagerOperators(t *testing.T) {
 		t.Run(generation, func(t *testing.T) {
 			folder, path := pageFolder(t, environment(t, generation))
 			write(t, filepath.Join(folder, "net.py"), placedModules)
-			if status, out := execute(t, folder, path, "bottleneck run --out s --with-modules --record-shapes --schedule active=3,skip-first=2,repeat=1 net.py"); status != 0 {
+			if status, out := execute(t, folder, path,
+				"bottleneck run --out s --with-modules --record-shapes --schedule active=3,skip-first=2,repeat=1 net.py"); status != 0 {
 				t.Fatal(out)
 			}
 			status, out := execute(t, folder, path, "bottleneck export --to events s")
@@ -77,7 +78,8 @@ func TestModulesOfEagerOperators(t *testing.T) {
 				t.Fatal(out)
 			}
 			checkModules(t, out)
-			status, out = execute(t, folder, path, "bottleneck report --section modules --row-limit 50 s && bottleneck report --section operators --group-by module s && bottleneck export --to chrome s")
+			status, out = execute(t, folder, path, "bottleneck report --section modules --row-limit 50 s && bottleneck report --section "+
+				"operators --group-by module s && bottleneck export --to chrome s")
 			for _, want := range []string{"Net.blocks.2.up", "(outside modules)", `"Module Hierarchy": "Net.blocks.1.down (Layer)"`} {
 				if status != 0 || !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%.3000s", want, out)

@@ -88,7 +88,8 @@ func TestArchives(t *testing.T) {
 		if mode := names[stem+"/"+program]; mode&0o111 == 0 {
 			t.Errorf("%s: %s has mode %o", paths[i], program, mode)
 		}
-		for _, name := range []string{"LICENSE", "README.md", "man/bottleneck-run.1", "completions/bottleneck.bash", "completions/bottleneck.zsh"} {
+		for _, name := range []string{"LICENSE", "README.md", "man/bottleneck-run.1", "completions/bottleneck.bash",
+			"completions/bottleneck.zsh"} {
 			if _, ok := names[stem+"/"+name]; !ok {
 				t.Errorf("%s lacks %s", paths[i], name)
 			}

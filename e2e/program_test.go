@@ -232,5 +232,6 @@ func generations(t *testing.T) []string {
 }
 
 func (f finding) String() string {
-	return fmt.Sprintf("%s/%s at %s:%d, saves %.1f s (%.0f %%): %s", f.Cause, f.Sub, filepath.Base(f.Where.File), f.Where.Line, f.saving(), f.Share*100, f.Title)
+	return fmt.Sprintf("%s/%s at %s:%d, saves %.1f s (%.0f %%): %s", f.Cause, f.Sub, filepath.Base(f.Where.File), f.Where.Line,
+		f.saving(), f.Share*100, f.Title)
 }

@@ -26,7 +26,8 @@ var provable = []struct {
 func repository(t *testing.T, folder, path, text string) {
 	t.Helper()
 	write(t, filepath.Join(folder, "train.py"), text)
-	if status, out := execute(t, folder, path, "git init -q . && git add train.py && git -c user.name=n -c user.email=e commit -qm before"); status != 0 {
+	if status, out := execute(t, folder, path,
+		"git init -q . && git add train.py && git -c user.name=n -c user.email=e commit -qm before"); status != 0 {
 		t.Skipf("git: %s", out)
 	}
 }
@@ -58,14 +59,17 @@ func TestProveZoo(t *testing.T) {
 				if err := json.Unmarshal([]byte(read(t, filepath.Join(folder, "proof.json"))), &p); err != nil {
 					t.Fatal(err)
 				}
-				if p.Finding.Cause != c.cause || p.Outputs != proofs.OutputsSame || p.Bound || p.InTurns.Pairs != 2 || p.Promised.RunS == nil || p.Patch != "faster.patch" {
+				if p.Finding.Cause != c.cause || p.Outputs != proofs.OutputsSame || p.Bound || p.InTurns.Pairs != 2 ||
+					p.Promised.RunS == nil || p.Patch != "faster.patch" {
 					t.Errorf("%+v: outputs %s %s, patch %q, %d pairs", p.Finding, p.Outputs, p.Difference, p.Patch, p.InTurns.Pairs)
 				}
-				if read(t, filepath.Join(folder, "train.py")) != original || strings.Contains(does("git status --porcelain --untracked-files=no"), "train.py") {
+				if read(t, filepath.Join(folder, "train.py")) != original ||
+					strings.Contains(does("git status --porcelain --untracked-files=no"), "train.py") {
 					t.Error("the user's file was touched")
 				}
 				does("git apply faster.patch")
-				if got := strings.Split(read(t, filepath.Join(folder, "train.py")), "\n"); strings.TrimSpace(got[p.Finding.Where.Line-1]) != p.Finding.Change {
+				if got := strings.Split(read(t, filepath.Join(folder, "train.py")),
+					"\n"); strings.TrimSpace(got[p.Finding.Where.Line-1]) != p.Finding.Change {
 					t.Errorf("line %d is %q", p.Finding.Where.Line, got[p.Finding.Where.Line-1])
 				}
 				does("bottleneck run --out after -o after.txt train.py")

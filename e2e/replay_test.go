@@ -34,8 +34,10 @@ func checkReplay(t *testing.T, r *ran) {
 		t.Errorf("what-if --json: %v", err)
 		return
 	}
-	t.Logf("replay of %d %s: %.3f ms, recorded %.3f ms (%+.2f %%), slack %.2f %%", answer.Steps, answer.Basis, answer.BeforeMS, answer.BeforeMS/(1+answer.Error), 100*answer.Error, 100*answer.Slack)
+	t.Logf("replay of %d %s: %.3f ms, recorded %.3f ms (%+.2f %%), slack %.2f %%", answer.Steps, answer.Basis, answer.BeforeMS,
+		answer.BeforeMS/(1+answer.Error), 100*answer.Error, 100*answer.Slack)
 	if math.Abs(answer.Error) > replayLimit || math.Abs(answer.AfterMS/answer.BeforeMS-1) > 0.01 {
-		t.Errorf("the unmodified replay is %.2f %% off, and %g ms become %g with nothing changed", 100*answer.Error, answer.BeforeMS, answer.AfterMS)
+		t.Errorf("the unmodified replay is %.2f %% off, and %g ms become %g with nothing changed", 100*answer.Error,
+			answer.BeforeMS, answer.AfterMS)
 	}
 }

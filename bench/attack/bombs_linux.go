@@ -26,9 +26,12 @@ const goodEvent = `{"ph": "X", "cat": "cpu_op", "name": "aten::fine", "pid": 1, 
 const manifest = `{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1700000000000000000, "command": ["x"], "host": "h", "bottleneck": "1"}`
 
 var bombs = []bomb{
-	{"a gzip bomb of zeros", 4 << 30, func(t *try) string { return t.repeated("zeros.json.gz", nil, gzippedTimes("\x00", 64<<20), 64, nil) }},
+	{"a gzip bomb of zeros", 4 << 30, func(t *try) string {
+		return t.repeated("zeros.json.gz", nil, gzippedTimes("\x00", 64<<20), 64, nil)
+	}},
 	{"a gzip bomb in a trace's name", 4 << 30, func(t *try) string {
-		return t.repeated("name.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), gzippedTimes("x", 64<<20), 64, gzipped([]byte(`"}]}`)))
+		return t.repeated("name.json.gz", gzipped([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), gzippedTimes("x", 64<<20), 64,
+			gzipped([]byte(`"}]}`)))
 	}},
 	{"a zstd bomb of 10 GB", 10 << 30, func(t *try) string {
 		return t.repeated("name.json.zst", zstded([]byte(`{"traceEvents": [`+goodEvent+`, {"name": "`)), zstdedTimes("x", 64<<20), 160, nil)
@@ -67,11 +70,13 @@ var bombs = []bomb{
 		return t.events("within.json", 500_000, `{"ph":"X","cat":"cpu_op","name":"f%d","pid":1,"tid":1,"ts":%[1]d,"dur":1000000}`)
 	}},
 	{"500,000 names", 60 << 20, func(t *try) string {
-		return t.events("names.json", 500_000, `{"ph":"X","cat":"kernel","name":"k%d","pid":0,"tid":7,"ts":%[1]d,"dur":1,"args":{"device":0,"stream":7,"correlation":%[1]d}}`)
+		return t.events("names.json", 500_000,
+			`{"ph":"X","cat":"kernel","name":"k%d","pid":0,"tid":7,"ts":%[1]d,"dur":1,"args":{"device":0,"stream":7,"correlation":%[1]d}}`)
 	}},
 	{"operators that share one correlation", 60 << 20, func(t *try) string {
-		return t.events("shared.json", 300_000, `{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"correlation":1}},`+
-			`{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%[1]d,"dur":1,"args":{"device":0,"stream":7,"correlation":1}}`)
+		return t.events("shared.json", 300_000,
+			`{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"correlation":1}},`+
+				`{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%[1]d,"dur":1,"args":{"device":0,"stream":7,"correlation":1}}`)
 	}},
 	{"20 million step lines in a session", 1 << 30, func(t *try) string {
 		return t.rows("events.jsonl.gz", `["step",1,"train","optimizer",%d,%d,"baseline",1,1]`, 200_000, 100)
@@ -96,7 +101,8 @@ var bombs = []bomb{
 	{"5,000 process folders", 10 << 20, func(t *try) string {
 		dir := t.plainSession()
 		for i := range 5000 {
-			t.file(fmt.Sprintf("in/session/h-%d-%d/process.json", i+10, i), fmt.Sprintf(`{"schema":"bottleneck.process/1","pid":%d,"host":"h","role":"rank","rank":%d}`, i+10, i))
+			t.file(fmt.Sprintf("in/session/h-%d-%d/process.json", i+10, i),
+				fmt.Sprintf(`{"schema":"bottleneck.process/1","pid":%d,"host":"h","role":"rank","rank":%d}`, i+10, i))
 		}
 		return dir
 	}},
@@ -117,7 +123,8 @@ var bombs = []bomb{
 		return t.path("in/session")
 	}},
 	{"a pickle that doubles itself 60 times", 1 << 10, func(t *try) string {
-		return t.bytesFile("laughs.lprof", append([]byte("\x80\x04]q\x00"), append(bytes.Repeat([]byte("h\x00h\x00\x86q\x00"), 60), '.')...))
+		return t.bytesFile("laughs.lprof", append([]byte("\x80\x04]q\x00"),
+			append(bytes.Repeat([]byte("h\x00h\x00\x86q\x00"), 60), '.')...))
 	}},
 	{"a marshalled dict that claims 2 billion entries", 1 << 10, func(t *try) string {
 		return t.bytesFile("claims.pstats", []byte("{\x5b\xff\xff\xff\x7f(\xff\xff\xff\x7f(\xff\xff\xff\x7f"))
@@ -143,7 +150,8 @@ func runBomb(t *try) {
 		return
 	}
 	t.bottleneck(text("report", path))
-	others := []ask{data("report", "--json", os.DevNull, "-o", os.DevNull, path), text("what-if", "--remove", "sync", path), data("export", "--to", "chrome", "-o", t.out(), path)}
+	others := []ask{data("report", "--json", os.DevNull, "-o", os.DevNull, path), text("what-if", "--remove", "sync", path),
+		data("export", "--to", "chrome", "-o", t.out(), path)}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		others = append(others, data("pack", "-o", t.out(), path), data("pack", "--redact", "-o", t.out(), path))
 	}
@@ -252,7 +260,8 @@ func (t *try) rowsTo(name, format string, n, times int) {
 // launcher writes a session with a launcher's folder and samples.
 func (t *try) launcher(samples []byte) {
 	t.plainSession()
-	t.file("in/session/launcher-h-1-1/launcher.json", `{"schema":"bottleneck.launcher/1","host":"h","pid":1,"command":["x"],"start_unix_ns":1700000000000000000}`)
+	t.file("in/session/launcher-h-1-1/launcher.json",
+		`{"schema":"bottleneck.launcher/1","host":"h","pid":1,"command":["x"],"start_unix_ns":1700000000000000000}`)
 	t.file("in/session/launcher-h-1-1/samples.pb.zst", string(samples))
 }
 

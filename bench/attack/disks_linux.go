@@ -49,16 +49,19 @@ sys.exit(6)
 		t.judge(a, t.plain(onDisk(append([]string{t.binary}, a.args...)...), "TMPDIR="+t.path("disk")))
 	case kind == 2:
 		t.say("pack and export onto a disk of %d KB", size)
-		for _, a := range []ask{data("pack", "-o", t.path("disk/x"), t.sessions[0]), data("pack", "--redact", "-o", t.path("disk/x"), t.sessions[0]),
+		for _, a := range []ask{data("pack", "-o", t.path("disk/x"), t.sessions[0]),
+			data("pack", "--redact", "-o", t.path("disk/x"), t.sessions[0]),
 			data("export", "--to", pick(t.rng, t.formats...), "-o", t.path("disk/y"), t.sessions[len(t.sessions)-1])} {
 			t.judge(a, t.plain(onDisk(append([]string{t.binary}, a.args...)...)))
 		}
 	default:
 		t.say("output to a full device")
 		for _, a := range []ask{data("report", "-o", "/dev/full", t.sessions[0]), data("report", "--json", "/dev/full", t.sessions[0]),
-			data("what-if", "--remove", "python", "-o", "/dev/full", t.sessions[0]), data("export", "--to", "folded", "-o", "/dev/full", t.sessions[0])} {
+			data("what-if", "--remove", "python", "-o", "/dev/full", t.sessions[0]),
+			data("export", "--to", "folded", "-o", "/dev/full", t.sessions[0])} {
 			e := t.bottleneck(a)
-			if nothingToRemove := a.args[0] == "what-if" && e.code == 2; e.code != 3 && !nothingToRemove { // the sampled run may hold no Python
+			// the sampled run may hold no Python
+			if nothingToRemove := a.args[0] == "what-if" && e.code == 2; e.code != 3 && !nothingToRemove {
 				t.bad("status", t.commandLine(a.args), "%d onto a full device, want 3: %s", e.code, head(e.stderr, 2))
 			}
 		}

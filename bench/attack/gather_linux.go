@@ -83,7 +83,8 @@ func (a *attack) gather() error {
 	}
 	if len(a.sessions) > 0 {
 		packed := filepath.Join(a.work, "packed.tar.zst")
-		if e := a.start(execution{dir: a.work, env: os.Environ(), args: []string{a.binary, "pack", "-o", packed, a.sessions[0]}}); e.code != 0 {
+		if e := a.start(execution{dir: a.work, env: os.Environ(), args: []string{a.binary, "pack", "-o", packed, a.sessions[0]}}); e.code !=
+			0 {
 			return fmt.Errorf("the session to be attacked could not be packed: status %d: %s", e.code, head(e.stderr, 5))
 		}
 		a.packed = packed
@@ -169,7 +170,8 @@ func (a *attack) take(name string, text []byte) {
 func (a *attack) exportAll(dir string) {
 	for _, format := range a.formats {
 		out := filepath.Join(a.work, "exported")
-		if a.start(execution{dir: a.work, env: os.Environ(), args: []string{a.binary, "export", "--to", format, "-o", out, dir}}).code != 0 {
+		if a.start(execution{dir: a.work, env: os.Environ(), args: []string{a.binary, "export", "--to", format, "-o", out, dir}}).
+			code != 0 {
 			continue
 		}
 		for _, name := range append(filesOf(out), "") {

@@ -71,7 +71,8 @@ func (t *try) signalled(args []string, s syscall.Signal, wait time.Duration, gro
 func (t *try) interruptedReport(path string) {
 	s := pick(t.rng, syscall.SIGINT, syscall.SIGTERM)
 	wait := time.Duration(t.rng.IntN(400)) * time.Millisecond
-	args := pick(t.rng, []string{"report", path}, []string{"export", "--to", "chrome", "-o", t.out(), path}, []string{"what-if", "--remove", "python", path})
+	args := pick(t.rng, []string{"report", path}, []string{"export", "--to", "chrome", "-o", t.out(), path},
+		[]string{"what-if", "--remove", "python", path})
 	t.say("%v to %s after %v", s, args[0], wait)
 	e := t.signalled(append([]string{t.binary}, args...), s, wait, false)
 	t.commands++

@@ -44,7 +44,8 @@ func attackLimits(t *try) {
 		t.bad("hang", "report under "+t.what, "%s", e.hung)
 	}
 	// The Go runtime itself gives up where it gets no memory, thread or descriptor; that is not a panic of the tool's.
-	if crashed.Match(e.stderr) && !bytes.Contains(e.stderr, []byte("fatal error: runtime: ")) && !bytes.Contains(e.stderr, []byte("out of memory")) && !bytes.Contains(e.stderr, []byte("cannot allocate")) &&
+	if crashed.Match(e.stderr) && !bytes.Contains(e.stderr, []byte("fatal error: runtime: ")) &&
+		!bytes.Contains(e.stderr, []byte("out of memory")) && !bytes.Contains(e.stderr, []byte("cannot allocate")) &&
 		!bytes.Contains(e.stderr, []byte("failed to ")) && !strings.Contains(string(e.stderr), "limit") {
 		t.bad("panic", "report under "+t.what, "%s", head(e.stderr, 8))
 	}
@@ -69,7 +70,8 @@ func (t *try) compare(alone, under ended, command string) {
 		t.bad("panic", command, "%s", head(under.stderr, 8))
 	}
 	if alone.code != under.code || alone.signal != under.signal {
-		t.bad("other status", command, "alone %d (signal %v), under run %d (signal %v)\n%s", alone.code, alone.signal, under.code, under.signal, head(under.stderr, 4))
+		t.bad("other status", command, "alone %d (signal %v), under run %d (signal %v)\n%s", alone.code, alone.signal, under.code,
+			under.signal, head(under.stderr, 4))
 	}
 	if !bytes.Equal(alone.stdout, under.stdout) {
 		t.bad("other output", command, "alone %q, under run %q", head(alone.stdout, 4), head(under.stdout, 4))

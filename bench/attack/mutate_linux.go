@@ -9,13 +9,15 @@ import (
 )
 
 // evilNumbers stand where a number stood.
-var evilNumbers = strings.Fields(`0 -0 -1 1 1e308 -1e308 1e-320 1e400 NaN Infinity -Infinity 9223372036854775807 9223372036854775808 -9223372036854775808
+var evilNumbers = strings.Fields(
+	`0 -0 -1 1 1e308 -1e308 1e-320 1e400 NaN Infinity -Infinity 9223372036854775807 9223372036854775808 -9223372036854775808
 	18446744073709551616 4294967296 2147483648 -2147483649 0.1 00 1.7976931348623157e308 99999999999999999999999999999999 null true "x" [] {} "" [[]]`)
 
 // evilTexts are put anywhere.
-var evilTexts = []string{"\x1b[31m\x1b]0;x\x07", "\u202eevil\u2066", "\x00", "\xff\xfe", "\xc3", "\ud7ff\uffff", "\"", "\\", "\\u0000", "\\ud800", "\n", "\r\n", "=cmd|' /C calc'!A0",
-	"../../../../../../etc/passwd", "</script><script>", "%s%n%d", "{", "}", "[", "]", ",", ":", "\"ph\": \"X\",", strings.Repeat("A", 1<<16), strings.Repeat("[", 1<<14),
-	strings.Repeat("{\"a\":", 1<<13), "'; DROP TABLE x; --", "\u2028", "nan", "inf"}
+var evilTexts = []string{"\x1b[31m\x1b]0;x\x07", "\u202eevil\u2066", "\x00", "\xff\xfe", "\xc3", "\ud7ff\uffff", "\"", "\\", "\\u0000",
+	"\\ud800", "\n", "\r\n", "=cmd|' /C calc'!A0", "../../../../../../etc/passwd", "</script><script>", "%s%n%d", "{", "}", "[", "]", ",",
+	":", "\"ph\": \"X\",", strings.Repeat("A", 1<<16), strings.Repeat("[", 1<<14), strings.Repeat("{\"a\":", 1<<13), "'; DROP TABLE x; --",
+	"\u2028", "nan", "inf"}
 
 var numbers = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
 var strs = regexp.MustCompile(`"[^"\\\n]{0,80}"`)
@@ -36,7 +38,8 @@ func mutate(rng *rand.Rand, text []byte) []byte {
 }
 
 var mutations = []func(*rand.Rand, []byte) []byte{
-	flipBits, cutEnd, cutOut, repeatPiece, movePiece, swapNumber, swapNumber, swapNumber, swapString, swapString, insertText, insertText, sameNumbers, swapLines, overwrite,
+	flipBits, cutEnd, cutOut, repeatPiece, movePiece, swapNumber, swapNumber, swapNumber, swapString, swapString, insertText, insertText,
+	sameNumbers, swapLines, overwrite,
 }
 
 // piece gives a random stretch of at most limit bytes.
@@ -108,7 +111,8 @@ func insertText(rng *rand.Rand, text []byte) []byte {
 
 // sameNumbers gives every number under one key the same value: durations of zero, one thread, one time.
 func sameNumbers(rng *rand.Rand, text []byte) []byte {
-	key := pick(rng, "dur", "ts", "tid", "pid", "External id", "correlation", "stream", "device", "Sequence number", "Python id", "Python parent id", "Total Allocated", "Bytes", "weight")
+	key := pick(rng, "dur", "ts", "tid", "pid", "External id", "correlation", "stream", "device", "Sequence number", "Python id",
+		"Python parent id", "Total Allocated", "Bytes", "weight")
 	pattern := regexp.MustCompile(`"` + key + `": *-?[0-9.eE+]+`)
 	value := pick(rng, "0", "0", "1", "-1", "1e18", "9007199254740993")
 	return pattern.ReplaceAll(text, []byte(`"`+key+`": `+value))

@@ -193,7 +193,8 @@ func linkedSource(t *try) {
 }
 
 func zeroDuration(t *try) {
-	t.everyCommand(t.file("in/zero.json", `{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":0,"args":{"External id":1}},
+	t.everyCommand(t.file("in/zero.json",
+		`{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":0,"args":{"External id":1}},
 		{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":0,"dur":0,"args":{"External id":1,"correlation":1}},
 		{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5,"args":{"External id":1,"device":0,"stream":7,"correlation":1}}]}`))
 	t.everyCommand(t.file("in/zero2.json", `{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":5,"dur":0},
@@ -206,7 +207,8 @@ func deepCalls(t *try) {
 	path := t.streamed("in/deep.json", func(w io.Writer) {
 		_, _ = io.WriteString(w, `{"traceEvents": [`)
 		for i := range deep {
-			fmt.Fprintf(w, `{"ph":"X","cat":"python_function","name":"a.py(%d): f","pid":1,"tid":1,"ts":%d,"dur":%d},`+"\n", i, i, 3*deep-2*i)
+			fmt.Fprintf(w, `{"ph":"X","cat":"python_function","name":"a.py(%d): f","pid":1,"tid":1,"ts":%d,"dur":%d},`+"\n",
+				i, i, 3*deep-2*i)
 		}
 		_, _ = io.WriteString(w, goodEvent+"]}")
 	})
@@ -214,15 +216,19 @@ func deepCalls(t *try) {
 }
 
 func steeringNames(t *try) {
-	trace := strings.ReplaceAll(`{"deviceProperties": [{"name": "GNAME"}], "NAME": "NAME", "traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::NAME","pid":1,"tid":1,"ts":5,"dur":10,"args":{"Call stack":"a.py(1): NAME","Input type":["NAME"]}},
+	trace :=
+		strings.ReplaceAll(
+			`{"deviceProperties": [{"name": "GNAME"}], "NAME": "NAME", "traceEvents": [{"ph":"X","cat":"cpu_op","name":"aten::NAME","pid":1,"tid":1,"ts":5,"dur":10,"args":{"Call stack":"a.py(1): NAME","Input type":["NAME"]}},
 		{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1 NAME","pid":1,"tid":1,"ts":5,"dur":10},
 		{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"NAME"}}, {"ph":"X","cat":"NAME","name":"NAME","pid":"NAME","tid":"NAME","ts":5,"dur":1},
-		{"ph":"X","cat":"kernel","name":"NAME","pid":0,"tid":7,"ts":5,"dur":5,"args":{"device":0,"stream":7,"NAME":"NAME"}}]}`, "NAME", `x\u001b[31m\u202ey\u009b\r\u0007`)
+		{"ph":"X","cat":"kernel","name":"NAME","pid":0,"tid":7,"ts":5,"dur":5,"args":{"device":0,"stream":7,"NAME":"NAME"}}]}`, "NAME",
+			`x\u001b[31m\u202ey\u009b\r\u0007`)
 	t.everyCommand(t.file("in/steer\x1b[31m.json", trace))
 }
 
 func formulas(t *try) {
-	path := t.file("in/f.json", `{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"=cmd|' /C calc'!A0","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","cat":"cpu_op","name":"+1","pid":1,"tid":1,"ts":5,"dur":2},
+	path := t.file("in/f.json",
+		`{"traceEvents": [{"ph":"X","cat":"cpu_op","name":"=cmd|' /C calc'!A0","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","cat":"cpu_op","name":"+1","pid":1,"tid":1,"ts":5,"dur":2},
 		{"ph":"X","cat":"cpu_op","name":"@SUM(1)","pid":1,"tid":1,"ts":9,"dur":2},{"ph":"X","cat":"cpu_op","name":"-1+1","pid":1,"tid":1,"ts":15,"dur":2},{"ph":"X","cat":"cpu_op","name":"\t=1","pid":1,"tid":1,"ts":25,"dur":2}]}`)
 	a := data("export", "--to", "csv", path)
 	for line := range strings.Lines(string(t.bottleneck(a).stdout)) {
@@ -268,7 +274,8 @@ func packedMessages(t *try) {
 		}
 	}
 	path := t.file("in/packed.tar.zst", string(zstded(tarred(members...))))
-	for _, a := range []ask{text("report", path), text("report", "--source", "nothing.py", path), text("what-if", "--remove", "sync", path)} {
+	for _, a := range []ask{text("report", path), text("report", "--source", "nothing.py", path),
+		text("what-if", "--remove", "sync", path)} {
 		e := t.bottleneck(a)
 		if said := string(e.stdout) + string(e.stderr); strings.Contains(said, t.path("tmp")) {
 			t.bad("temporary name", t.commandLine(a.args), "a message names the folder for temporary files")
@@ -280,7 +287,8 @@ func fullDevice(t *try) {
 	if !t.needsPython() {
 		return
 	}
-	for _, a := range []ask{data("report", "-o", "/dev/full", t.sessions[0]), data("report", "--json", "/dev/full", t.sessions[0]), data("export", "--to", "folded", "-o", "/dev/full", t.sessions[0])} {
+	for _, a := range []ask{data("report", "-o", "/dev/full", t.sessions[0]), data("report", "--json", "/dev/full", t.sessions[0]),
+		data("export", "--to", "folded", "-o", "/dev/full", t.sessions[0])} {
 		if e := t.bottleneck(a); e.code != 3 {
 			t.bad("status", t.commandLine(a.args), "%d onto a full device, want 3: %s", e.code, head(e.stderr, 2))
 		}

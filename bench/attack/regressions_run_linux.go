@@ -64,7 +64,8 @@ func othersFolder(t *try) {
 		t.must(prepare(dir))
 		e := t.plain([]string{t.binary, "run", "--out", dir, "-o", os.DevNull, "--", t.python, script})
 		if t.commands++; e.code != 2 || len(filesOf(dir)) > 0 {
-			t.bad("status", "run --out "+dir, "%d and %d files in a folder that others own or may write, want 2 and none: %s", e.code, len(filesOf(dir)), head(e.stderr, 2))
+			t.bad("status", "run --out "+dir, "%d and %d files in a folder that others own or may write, want 2 and none: %s", e.code,
+				len(filesOf(dir)), head(e.stderr, 2))
 		}
 	}
 }
@@ -74,9 +75,12 @@ func secretsInSession(t *try) {
 	if !t.needsPython() {
 		return
 	}
-	secrets := []string{"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "sk-proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "AKIAIOSFODNN7EXAMPLE", "hunter2secret"}
-	script := t.file("in/x.py", "import subprocess, sys, time\nsubprocess.call([sys.executable, '-c', 'import time; time.sleep(.3)'] + sys.argv[1:])\n")
-	args := []string{t.binary, "run", "--out", t.path("out/s"), "-o", os.DevNull, "--", t.python, script, secrets[0], "--x", secrets[1], "--y=" + secrets[2], secrets[3], "postgres://u:" + secrets[4] + "@h/db"}
+	secrets := []string{"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "sk-proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4",
+		"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "AKIAIOSFODNN7EXAMPLE", "hunter2secret"}
+	script := t.file("in/x.py",
+		"import subprocess, sys, time\nsubprocess.call([sys.executable, '-c', 'import time; time.sleep(.3)'] + sys.argv[1:])\n")
+	args := []string{t.binary, "run", "--out", t.path("out/s"), "-o", os.DevNull, "--", t.python, script, secrets[0], "--x", secrets[1],
+		"--y=" + secrets[2], secrets[3], "postgres://u:" + secrets[4] + "@h/db"}
 	t.plain(args)
 	t.commands++
 	for _, name := range filesOf(t.path("out/s")) {
@@ -101,7 +105,8 @@ func coverage(t *try) {
 		return
 	}
 	t.file("in/w/x.py", "x = 1\nprint(x)\n")
-	command := fmt.Sprintf("cd '%s' && rm -f .coverage && %s -m coverage run x.py && %s -m coverage report --fail-under=90", t.path("in/w"), t.python, t.python)
+	command := fmt.Sprintf("cd '%s' && rm -f .coverage && %s -m coverage run x.py && %s -m coverage report --fail-under=90",
+		t.path("in/w"), t.python, t.python)
 	alone := t.plain([]string{"/bin/sh", "-c", command})
 	inside := fmt.Sprintf("cd '%s' && exec '%s' run -o /dev/null -- /bin/sh -c %q", t.path("in/w"), t.binary, command)
 	t.compare(alone, t.plain([]string{"/bin/sh", "-c", inside}), "run -- sh -c 'coverage run x.py; coverage report --fail-under=90'")
@@ -109,7 +114,8 @@ func coverage(t *try) {
 
 // doctorModules puts modules into the working directory that must not be imported.
 func doctorModules(t *try) {
-	for _, name := range []string{"math", "random", "importlib/__init__", "importlib/metadata", "torch", "json", "email/__init__", "zipfile", "csv"} {
+	for _, name := range []string{"math", "random", "importlib/__init__", "importlib/metadata", "torch", "json",
+		"email/__init__", "zipfile", "csv"} {
 		t.file("in/w/"+name+".py", fmt.Sprintf("open(%q, 'w').close()\n", t.path("outside/owned")))
 	}
 	e := t.start(execution{dir: t.path("in/w"), env: t.environment(), args: []string{t.binary, "doctor"}})
@@ -130,8 +136,9 @@ func substitution(t *try) {
 		t.skip("no bash")
 		return
 	}
-	for _, command := range []string{"$B report <(cat " + path + ")", "$B report <(cat " + path + ".gz)", "cat " + path + " | $B report /dev/stdin", "$B report /dev/stdin < " + path,
-		"cat " + path + ".gz | $B export --to csv /dev/stdin", "$B what-if --remove python <(cat " + path + ")", "$B report --json >(cat >/dev/null) " + path} {
+	for _, command := range []string{"$B report <(cat " + path + ")", "$B report <(cat " + path + ".gz)",
+		"cat " + path + " | $B report /dev/stdin", "$B report /dev/stdin < " + path, "cat " + path + ".gz | $B export --to csv /dev/stdin",
+		"$B what-if --remove python <(cat " + path + ")", "$B report --json >(cat >/dev/null) " + path} {
 		e := t.plain([]string{"bash", "-c", command}, "B="+t.binary)
 		if t.commands++; e.code != 0 && (e.code != 2 || !strings.Contains(command, "what-if")) || e.hung != "" {
 			t.bad("status", strings.ReplaceAll(command, "$B", "bottleneck"), "%d %s: %s", e.code, e.hung, head(e.stderr, 3))
@@ -150,7 +157,8 @@ func (t *try) tight(flag string, values ...int) {
 		return append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -%s %d && exec "$@"`, flag, value), "sh"}, args...)
 	}
 	if flag == "u" {
-		if os.Getuid() != 0 || t.plain([]string{"setpriv", "--reuid", "64999", "prlimit", "--nproc=9", "/usr/bin/python3", "-c", ""}).code != 0 {
+		if os.Getuid() != 0 || t.plain([]string{"setpriv", "--reuid", "64999", "prlimit", "--nproc=9", "/usr/bin/python3", "-c", ""}).
+			code != 0 {
 			t.skip("only root can become a user without processes, with setpriv, prlimit and /usr/bin/python3")
 			return
 		}
@@ -158,10 +166,13 @@ func (t *try) tight(flag string, values ...int) {
 		stored, err := os.ReadFile(t.binary)
 		t.must(err)
 		t.must(os.WriteFile(binary, stored, 0o755))
-		t.must(filepath.WalkDir(t.dir, func(path string, _ fs.DirEntry, err error) error { return errorOf(err, os.Chown(path, 64999, 64999)) }))
+		t.must(filepath.WalkDir(t.dir, func(path string, _ fs.DirEntry, err error) error {
+			return errorOf(err, os.Chown(path, 64999, 64999))
+		}))
 		t.must(os.Chmod(t.work, 0o755))
 		limited = func(value int, args ...string) []string {
-			return append([]string{"setpriv", "--reuid", "64999", "--regid", "64999", "--clear-groups", "prlimit", fmt.Sprintf("--nproc=%d", value)}, args...)
+			return append([]string{"setpriv", "--reuid", "64999", "--regid", "64999", "--clear-groups", "prlimit",
+				fmt.Sprintf("--nproc=%d", value)}, args...)
 		}
 	}
 	compared := 0
@@ -195,10 +206,11 @@ func (t *try) runtimeStarts(binary string, within func(...string) []string) bool
 	return true
 }
 
-// runtimeGaveUp says whether a run ended in the Go runtime for want of memory, as --version does within the same limit, too: where it lays its
-// memory is chance, so that near the limit one start of ten fails.
+// runtimeGaveUp says whether a run ended in the Go runtime for want of memory, as --version does within the same limit, too: where it lays
+// its memory is chance, so that near the limit one start of ten fails.
 func (t *try) runtimeGaveUp(e ended, binary string, within func(...string) []string) bool {
-	if !crashed.Match(e.stderr) || !bytes.Contains(e.stderr, []byte("out of memory")) && !bytes.Contains(e.stderr, []byte("cannot allocate")) {
+	if !crashed.Match(e.stderr) || !bytes.Contains(e.stderr, []byte("out of memory")) &&
+		!bytes.Contains(e.stderr, []byte("cannot allocate")) {
 		return false
 	}
 	for range 60 {
@@ -231,13 +243,13 @@ print("ran"); sys.exit(6)
 `)
 	mount := `mount -t tmpfs -o size=2m none "$0" && exec "$@"`
 	out := t.path("out/report")
-	e := t.plain([]string{"unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", mount, t.path("disk"), t.binary, "run", "--out", t.path("disk/s"), "-o", out, "--all", "--",
-		t.python, script, t.path("disk")})
+	e := t.plain([]string{"unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", mount, t.path("disk"), t.binary, "run",
+		"--out", t.path("disk/s"), "-o", out, "--all", "--", t.python, script, t.path("disk")})
 	t.commands++
 	report, _ := os.ReadFile(out)
 	if e.code != 6 || string(e.stdout) != "ran\n" || !strings.Contains(string(report), "early") {
-		t.bad("lost", "run --out DISK/s", "status %d, %q; the function that was sampled before the disk was full is in the report: %v\n%s", e.code, e.stdout,
-			strings.Contains(string(report), "early"), head(append(report, e.stderr...), 8))
+		t.bad("lost", "run --out DISK/s", "status %d, %q; the function that was sampled before the disk was full is in the report: %v\n%s",
+			e.code, e.stdout, strings.Contains(string(report), "early"), head(append(report, e.stderr...), 8))
 	}
 }
 

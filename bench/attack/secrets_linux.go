@@ -20,8 +20,9 @@ type planted struct {
 }
 
 // shapes are what secrets look like; %s is a word that occurs nowhere else.
-var shapes = []string{"%s", "hf_%s", "sk-%s", "postgres://u:%s@h/db", "/data/%s dir/x.py", "/srv/python-%s/y", "s3://%s/x", "gs://b/%s", `\\%s\share\x`, "~/%s/x", "rel/%s/file.bin",
-	"/mnt/a [%s]/b", "https://h/?token=%s", "user@%s.example.org", "C:\\Users\\%s\\x", "file:///home/%s", "--password=%s", "%s.py", "/home/%s/model.pt"}
+var shapes = []string{"%s", "hf_%s", "sk-%s", "postgres://u:%s@h/db", "/data/%s dir/x.py", "/srv/python-%s/y", "s3://%s/x", "gs://b/%s",
+	`\\%s\share\x`, "~/%s/x", "rel/%s/file.bin", "/mnt/a [%s]/b", "https://h/?token=%s", "user@%s.example.org", "C:\\Users\\%s\\x",
+	"file:///home/%s", "--password=%s", "%s.py", "/home/%s/model.pt"}
 
 // secret is a new one in some shape.
 func (p *planted) secret(where string) string {
@@ -72,10 +73,12 @@ subprocess.call([sys.executable, "-c", %q, %q])
 subprocess.call(["/bin/sh", "-c", "sleep 0.2 # " + %q])
 end = time.monotonic() + 0.4
 while time.monotonic() < end: sum(range(2000))
-`, word("a file that the program makes"), "x = "+pyQuote(p.secret("a child's code"))+"; import time; time.sleep(0.2)", p.secret("a child's argument"), p.secret("a shell's comment")))
-	args := []string{t.binary, "run", "--out", dir, "-o", os.DevNull, "--", t.python, script, p.secret("an argument"), "--key", p.secret("an option's value"),
-		"--out-dir=" + p.secret("an option with =")}
-	env := []string{"MY_SETTING=" + p.secret("the environment"), "WANDB_API_KEY=" + p.secret("the environment"), "OMP_NUM_THREADS=" + p.secret("OMP_NUM_THREADS")}
+`, word("a file that the program makes"), "x = "+pyQuote(p.secret("a child's code"))+"; import time; time.sleep(0.2)",
+		p.secret("a child's argument"), p.secret("a shell's comment")))
+	args := []string{t.binary, "run", "--out", dir, "-o", os.DevNull, "--", t.python, script, p.secret("an argument"), "--key",
+		p.secret("an option's value"), "--out-dir=" + p.secret("an option with =")}
+	env := []string{"MY_SETTING=" + p.secret("the environment"), "WANDB_API_KEY=" + p.secret("the environment"),
+		"OMP_NUM_THREADS=" + p.secret("OMP_NUM_THREADS")}
 	e := t.plain(args, env...)
 	if e.hung != "" || crashed.Match(e.stderr) {
 		t.bad("panic", "", "%s %s", e.hung, head(e.stderr, 5))
@@ -88,7 +91,8 @@ func pyQuote(s string) string { return fmt.Sprintf("%q", s) }
 func (p *planted) plantFiles(dir string) {
 	t := p.t
 	t.must(os.WriteFile(filepath.Join(dir, "notes.txt"), []byte(p.secret("a stray file")), 0o644))
-	t.must(os.WriteFile(filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(p.secret("a stray file's name"), "/", "_"), `\`, "_")), nil, 0o644))
+	t.must(os.WriteFile(filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(p.secret("a stray file's name"), "/", "_"), `\`, "_")),
+		nil, 0o644))
 	for _, name := range t.outsideAgent(filesOf(dir)) {
 		path := filepath.Join(dir, name)
 		stored, err := os.ReadFile(path)
@@ -111,10 +115,12 @@ func (p *planted) plantFiles(dir string) {
 			})
 		case base == "events.jsonl.gz":
 			rows := fmt.Sprintf("[\"note\",1,\"code\",%s]\n[\"span\",\"io\",1,2,1,\"torch.save\",%s,1,%s,1]\n[\"future\",%s]\n",
-				quoted(p.secret("an event's note")), quoted(p.secret("a span's file")), quoted(p.secret("a span's detail")), quoted(p.secret("a row that nobody knows")))
+				quoted(p.secret("an event's note")), quoted(p.secret("a span's file")), quoted(p.secret("a span's detail")),
+				quoted(p.secret("a row that nobody knows")))
 			t.must(os.WriteFile(path, append(stored, gzipped([]byte(rows))...), 0o644))
 		case base == "tree.jsonl.gz":
-			row := fmt.Sprintf("[\"proc\",5,77,1,1,[\"python\",\"-c\",%s,%s],%s]\n", quoted(p.secret("a child's code in the tree")), quoted(p.secret("the tree")), quoted(p.secret("an executable")))
+			row := fmt.Sprintf("[\"proc\",5,77,1,1,[\"python\",\"-c\",%s,%s],%s]\n", quoted(p.secret("a child's code in the tree")),
+				quoted(p.secret("the tree")), quoted(p.secret("an executable")))
 			t.must(os.WriteFile(path, append(stored, gzipped([]byte(row))...), 0o644))
 		case strings.HasPrefix(base, "trace-") && strings.HasSuffix(base, ".json.gz"):
 			p.editTrace(path, stored)
@@ -141,9 +147,12 @@ func (p *planted) edit(path string, stored []byte, change func(map[string]any)) 
 // editTrace adds an event with arguments, and metadata.
 func (p *planted) editTrace(path string, stored []byte) {
 	text := string(plain(stored, maxPlain))
-	event := fmt.Sprintf(`"user_metadata": {"k": %s}, "baseTimeMetadata": %s, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 5, "dur": 1,
-		"args": {"Concrete Inputs": [%s, ""], "Input type": [%s], "Future": %s}},`, quoted(p.secret("a trace's metadata")), quoted(p.secret("a trace's head")),
-		quoted(p.secret("Concrete Inputs")), quoted(p.secret("Input type")), quoted(p.secret("an argument that nobody knows")))
+	event :=
+		fmt.Sprintf(
+			`"user_metadata": {"k": %s}, "baseTimeMetadata": %s, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 5, "dur": 1,
+		"args": {"Concrete Inputs": [%s, ""], "Input type": [%s], "Future": %s}},`, quoted(p.secret("a trace's metadata")),
+			quoted(p.secret("a trace's head")), quoted(p.secret("Concrete Inputs")), quoted(p.secret("Input type")),
+			quoted(p.secret("an argument that nobody knows")))
 	p.t.must(os.WriteFile(path, gzipped([]byte(strings.Replace(text, `"traceEvents": [`, event, 1))), 0o644))
 }
 

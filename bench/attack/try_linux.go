@@ -136,7 +136,8 @@ func (t *try) foreign() {
 
 // environment is the case's own, without anything of the harness's.
 func (t *try) environment(more ...string) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.path("home"), "TMPDIR=" + t.path("tmp"), "LANG=C.UTF-8", "OMP_NUM_THREADS=1", "PYTHONDONTWRITEBYTECODE=1"}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.path("home"), "TMPDIR=" + t.path("tmp"), "LANG=C.UTF-8", "OMP_NUM_THREADS=1",
+		"PYTHONDONTWRITEBYTECODE=1"}
 	return append(env, more...)
 }
 

@@ -97,7 +97,8 @@ func writeTar(to io.Writer, members ...member) {
 		if kind == 0 {
 			kind = tar.TypeReg
 		}
-		h := &tar.Header{Name: m.name, Linkname: m.link, Typeflag: kind, Size: int64(len(m.text) * max(1, m.times)), Mode: 0o644, Format: tar.FormatPAX}
+		h := &tar.Header{Name: m.name, Linkname: m.link, Typeflag: kind, Size: int64(len(m.text) * max(1, m.times)), Mode: 0o644,
+			Format: tar.FormatPAX}
 		if kind != tar.TypeReg {
 			h.Size = 0
 		}

@@ -34,7 +34,8 @@ func (m *measurement) cost() error {
 	slices.Sort(diffs)
 	slices.Sort(reports)
 	ratio := float64(diffs[rounds/2]) / float64(reports[rounds/2])
-	m.say(fmt.Sprintf("diff of two traces of 81 MB, %v of CPU, beside two reports, %v", diffs[rounds/2].Round(time.Millisecond), reports[rounds/2].Round(time.Millisecond)),
+	m.say(fmt.Sprintf("diff of two traces of 81 MB, %v of CPU, beside two reports, %v", diffs[rounds/2].Round(time.Millisecond),
+		reports[rounds/2].Round(time.Millisecond)),
 		fmt.Sprintf("%.2f ×", ratio), "≤ 1.5 ×", ratio <= 1.5)
 	return nil
 }
@@ -73,7 +74,8 @@ func (m *measurement) memory() error {
 	if err != nil {
 		return err
 	}
-	m.say(fmt.Sprintf("diff of two jobs of %d ranks: peak memory", manyRanks), fmt.Sprintf("%d MB", c.rss>>20), "≤ 512 MB", c.rss <= 512<<20)
+	m.say(fmt.Sprintf("diff of two jobs of %d ranks: peak memory", manyRanks), fmt.Sprintf("%d MB", c.rss>>20),
+		"≤ 512 MB", c.rss <= 512<<20)
 	return nil
 }
 

@@ -51,7 +51,8 @@ func (m *measurement) run() error {
 	}
 	defer os.RemoveAll(dir)
 	m.work, m.bin = dir, filepath.Join(dir, "bottleneck")
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", m.bin, "./cmd/bottleneck").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", m.bin,
+		"./cmd/bottleneck").CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	fmt.Printf("%-120s %9s  %s\n", "what", "measured", "goal")

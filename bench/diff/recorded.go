@@ -97,7 +97,8 @@ func (m *measurement) pairsOf(what string, runs []compare.Run) {
 			rows, tested = rows+x, tested+y
 		}
 	}
-	m.say(fmt.Sprintf("A/A, %d pairs of 4 to 8 of %d recorded runs %s: called different", m.pairs, len(runs), what), percent(different, m.pairs), "≤ 1 %", 100*different <= m.pairs)
+	m.say(fmt.Sprintf("A/A, %d pairs of 4 to 8 of %d recorded runs %s: called different", m.pairs, len(runs), what),
+		percent(different, m.pairs), "≤ 1 %", 100*different <= m.pairs)
 	m.say(fmt.Sprintf("  rows called different, of %d", tested), percent(rows, tested), "≤ 1 %", 100*rows <= tested)
 }
 
@@ -128,7 +129,8 @@ func (m *measurement) found(equal, slower []compare.Run) {
 			found++
 		}
 	}
-	what := fmt.Sprintf("planted sleep of %.1f %% of a run, 8 recorded runs a side, which spread by %.1f %% (standard deviation): found", 100*plant, 100*spread)
+	what := fmt.Sprintf("planted sleep of %.1f %% of a run, 8 recorded runs a side, which spread by %.1f %% (standard deviation): found",
+		100*plant, 100*spread)
 	if spread > mostSpread {
 		m.note(what, percent(found, m.pairs), "(the machine is too busy for a goal)")
 		return
@@ -177,7 +179,8 @@ func (m *measurement) planted() error {
 			m.say("functions moved and renamed, one run a side: counters that differ", fmt.Sprint(different), "0", different == 0)
 			continue
 		}
-		m.say(fmt.Sprintf("one more %s a step (%s.py), one run a side: found and its line named", p.counter, p.after), named, "its line", named != "")
+		m.say(fmt.Sprintf("one more %s a step (%s.py), one run a side: found and its line named", p.counter, p.after), named,
+			"its line", named != "")
 	}
 	return nil
 }

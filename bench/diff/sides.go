@@ -35,11 +35,13 @@ func (m *measurement) drawn() error {
 			x, y := differentRows(d)
 			rows, tested = rows+x, tested+y
 		}
-		m.say(fmt.Sprintf("A/A, %d pairs of 4 to 12 runs drawn, %s: called different", m.pairs, c.name), percent(different, m.pairs), "≤ 1 %", 100*different <= m.pairs)
+		m.say(fmt.Sprintf("A/A, %d pairs of 4 to 12 runs drawn, %s: called different", m.pairs, c.name), percent(different, m.pairs),
+			"≤ 1 %", 100*different <= m.pairs)
 		m.say(fmt.Sprintf("  rows called different, of %d", tested), percent(rows, tested), "≤ 1 %", 100*rows <= tested)
 	}
 	m.power(r, "their whole range is 1.5 %", 0.015, func(v []float64) float64 { return slices.Max(v) - slices.Min(v) }, true)
-	m.power(r, "their standard deviation is 1.5 %", 0.015, func(v []float64) float64 { _, s := stats.MeanVariance(v); return math.Sqrt(s) }, false)
+	m.power(r, "their standard deviation is 1.5 %", 0.015, func(v []float64) float64 { _, s := stats.MeanVariance(v); return math.Sqrt(s) },
+		false)
 	return nil
 }
 
@@ -75,7 +77,11 @@ func (m *measurement) power(r *rand.Rand, words string, spread float64, measure 
 func sideOf(times []float64) compare.Side {
 	s := compare.Side{Path: "drawn"}
 	for _, t := range times {
-		s.Runs = append(s.Runs, compare.Run{Report: &report.Report{Steps: []report.StepKind{{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: 10 * t}}}}})
+		s.Runs = append(s.Runs, compare.Run{
+			Report: &report.Report{
+				Steps: []report.StepKind{{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: 10 * t}}},
+			},
+		})
 	}
 	return s
 }
@@ -85,7 +91,11 @@ func drawnSide(r *rand.Rand, runs int, draw func() float64, factor float64) comp
 	s := compare.Side{Path: "drawn"}
 	for range runs {
 		step := 10 * factor * draw()
-		rep := &report.Report{Steps: []report.StepKind{{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: step}, Traced: &report.Quantiles{Count: 1}}}}
+		rep := &report.Report{
+			Steps: []report.StepKind{
+				{Kind: "train", Count: 100, Baseline: &report.Quantiles{Count: 100, MedianMs: step}, Traced: &report.Quantiles{Count: 1}},
+			},
+		}
 		for i := range drawnRows {
 			us := 200 * draw() * (1 + 0.01*r.NormFloat64())
 			rep.KeyAverages = append(rep.KeyAverages, report.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})

@@ -23,13 +23,15 @@ func (m *measurement) inTurns() error {
 		draw func() float64
 	}{{"normal, spread (standard deviation) 1.5 %", normal}, {"heavy-tailed", heavy}} {
 		wrong, _ := looks(r, m.pairs, c.draw, 1)
-		m.say(fmt.Sprintf("A/A in turns, %d times, %s, looked at after each of %d pairs: called different", m.pairs, c.name, mostLooks), percent(wrong, m.pairs),
-			"≤ 1 %", 100*wrong <= m.pairs)
+		m.say(fmt.Sprintf("A/A in turns, %d times, %s, looked at after each of %d pairs: called different", m.pairs, c.name, mostLooks),
+			percent(wrong, m.pairs), "≤ 1 %", 100*wrong <= m.pairs)
 	}
 	found, pairs := looks(r, m.pairs, normal, 1.15)
-	m.say(fmt.Sprintf("+15 %% in turns, runs spread by 1.5 %%: found, after %.1f pairs on average", pairs), percent(found, m.pairs), "≥ 95 %", 100*found >= 95*m.pairs)
+	m.say(fmt.Sprintf("+15 %% in turns, runs spread by 1.5 %%: found, after %.1f pairs on average", pairs), percent(found, m.pairs),
+		"≥ 95 %", 100*found >= 95*m.pairs)
 	found, pairs = looks(r, m.pairs, normal, 1.03)
-	m.note(fmt.Sprintf("+3 %% in turns, runs spread by 1.5 %%: found within %d pairs, after %.1f on average", mostLooks, pairs), percent(found, m.pairs), "(no goal)")
+	m.note(fmt.Sprintf("+3 %% in turns, runs spread by 1.5 %%: found within %d pairs, after %.1f on average", mostLooks, pairs),
+		percent(found, m.pairs), "(no goal)")
 	return nil
 }
 

@@ -60,7 +60,8 @@ func (m *measurement) run(large int64, ranks int) error {
 	}
 	defer os.RemoveAll(dir)
 	m.bin, m.maker, m.columns = filepath.Join(dir, "bottleneck"), filepath.Join(dir, "gentrace"), filepath.Join(dir, "ingest.test")
-	for _, args := range [][]string{{"build", "-trimpath", "-ldflags", "-s -w", "-o", m.bin, "./cmd/bottleneck"}, {"build", "-o", m.maker, "./bench/gentrace"},
+	for _, args := range [][]string{{"build", "-trimpath", "-ldflags", "-s -w", "-o", m.bin, "./cmd/bottleneck"},
+		{"build", "-o", m.maker, "./bench/gentrace"},
 		{"test", "-c", "-pgo", "cmd/bottleneck/default.pgo", "-o", m.columns, "./internal/ingest"}} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("go %v: %w\n%s", args, err, out)
@@ -175,7 +176,8 @@ func (m *measurement) rates() error {
 			rate  float64
 			goal  float64
 		}{{"one core", middle(one[name]), 1.2}, {"two cores", middle(two[name]), 2}} {
-			m.add(fmt.Sprintf("raw JSON into columns, %s: %s", r.cores, name), fmt.Sprintf("loop %.0f MB/s", loop), fmt.Sprintf("%.0f MB/s", r.rate), r.rate/loop, r.goal, "x the loop")
+			m.add(fmt.Sprintf("raw JSON into columns, %s: %s", r.cores, name), fmt.Sprintf("loop %.0f MB/s", loop),
+				fmt.Sprintf("%.0f MB/s", r.rate), r.rate/loop, r.goal, "x the loop")
 		}
 	}
 	return nil
@@ -215,8 +217,10 @@ func (m *measurement) large(size int64) error {
 		}
 		perMB := c.wall.Seconds() / float64(mb)
 		first = cmp.Or(first, perMB)
-		m.rows = append(m.rows, row{fmt.Sprintf("a trace of %d MB, wall", mb), "", seconds(c.wall), fmt.Sprintf("%.2f of the smallest's time a byte", perMB/first), "1 (linear)"})
-		m.rows = append(m.rows, row{fmt.Sprintf("a trace of %d MB, peak RSS", mb), "", megabytes(c.rss), "", map[bool]string{true: "1,200 MB"}[mb == size]})
+		m.rows = append(m.rows, row{fmt.Sprintf("a trace of %d MB, wall", mb), "", seconds(c.wall),
+			fmt.Sprintf("%.2f of the smallest's time a byte", perMB/first), "1 (linear)"})
+		m.rows = append(m.rows, row{fmt.Sprintf("a trace of %d MB, peak RSS", mb), "", megabytes(c.rss), "",
+			map[bool]string{true: "1,200 MB"}[mb == size]})
 	}
 	return nil
 }
@@ -227,14 +231,16 @@ func (m *measurement) manyRanks(ranks int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := m.generate("", "-ranks", fmt.Sprint(ranks), "-out", dir, filepath.Join(m.traces, "megatron-tp8-a100/megatron_kineto_0.json.gz")); err != nil {
+	if err := m.generate("", "-ranks", fmt.Sprint(ranks), "-out", dir,
+		filepath.Join(m.traces, "megatron-tp8-a100/megatron_kineto_0.json.gz")); err != nil {
 		return err
 	}
 	c, err := m.report([]string{dir})
 	if err != nil {
 		return err
 	}
-	m.rows = append(m.rows, row{fmt.Sprintf("%d ranks, wall (CPU)", ranks), "", fmt.Sprintf("%s (%s)", seconds(c.wall), seconds(c.cpu)), "", ""})
+	m.rows = append(m.rows, row{fmt.Sprintf("%d ranks, wall (CPU)", ranks), "", fmt.Sprintf("%s (%s)", seconds(c.wall), seconds(c.cpu)),
+		"", ""})
 	m.rows = append(m.rows, row{fmt.Sprintf("%d ranks, peak RSS", ranks), "", megabytes(c.rss), "", "512 MB"})
 	return nil
 }
@@ -285,8 +291,8 @@ func median(list []cost) cost {
 		}
 		return middle(values)
 	}
-	return cost{time.Duration(by(func(c cost) float64 { return float64(c.wall) })), time.Duration(by(func(c cost) float64 { return float64(c.cpu) })),
-		int64(by(func(c cost) float64 { return float64(c.rss) }))}
+	return cost{time.Duration(by(func(c cost) float64 { return float64(c.wall) })),
+		time.Duration(by(func(c cost) float64 { return float64(c.cpu) })), int64(by(func(c cost) float64 { return float64(c.rss) }))}
 }
 
 func middle(values []float64) float64 {

@@ -173,7 +173,8 @@ func (b *bench) longTable(rows int) error {
 		if i > 0 {
 			fmt.Fprint(out, ",\n")
 		}
-		fmt.Fprintf(out, `{"ph": "X", "cat": "cpu_op", "name": "made::operator_%d", "pid": 1, "tid": 1, "ts": %d, "dur": %d}`, i, i*50, 1+i%40)
+		fmt.Fprintf(out, `{"ph": "X", "cat": "cpu_op", "name": "made::operator_%d", "pid": 1, "tid": 1, "ts": %d, "dur": %d}`,
+			i, i*50, 1+i%40)
 	}
 	fmt.Fprint(out, "]}")
 	if err := out.Close(); err != nil {

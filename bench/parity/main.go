@@ -134,7 +134,8 @@ func compareAll(in io.Reader, out io.Writer, root string) (differs int, err erro
 			return 0, err
 		}
 		compare(t, &h, trace, s)
-		for _, key := range []string{"load", "temporal", "idle", "kernels", "overlap", "launches", "queue", "bandwidth", "critical", "counts"} {
+		for _, key := range []string{"load", "temporal", "idle", "kernels", "overlap", "launches", "queue", "bandwidth",
+			"critical", "counts"} {
 			if text := h.Errors[key]; text != "" {
 				fmt.Fprintf(out, "  %-44s HTA fails: %s\n", key, text)
 			}

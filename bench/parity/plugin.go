@@ -112,7 +112,8 @@ func (r *pluginRules) bounds() []stats.Interval {
 			}
 		}
 		for i := range r.t.Events.Len() {
-			if launch := r.t.Events.Link[i]; r.runtime && launch != model.NoEvent && r.t.Events.Kind[i].Device() && int64(r.t.Events.Start[launch]) >= all.From {
+			if launch := r.t.Events.Link[i]; r.runtime && launch != model.NoEvent && r.t.Events.Kind[i].Device() &&
+				int64(r.t.Events.Start[launch]) >= all.From {
 				all.To = max(all.To, int64(r.t.Events.End(model.EventID(i))))
 			}
 		}
@@ -158,7 +159,8 @@ func (r *pluginRules) kind(id model.EventID) account.StepPartKind {
 		case collectives.MatchString(name):
 			return account.StepCommunication
 		case r.t.Events.Kind[id] == model.KindAnnotation && !(r.runtime && strings.HasPrefix(name, "Optimizer.")): // an operator then
-		case strings.HasPrefix(name, "enumerate(DataLoader)#") && strings.HasSuffix(name, ".__next__"), strings.HasPrefix(name, "enumerate(DataPipe)#"):
+		case strings.HasPrefix(name, "enumerate(DataLoader)#") && strings.HasSuffix(name, ".__next__"),
+			strings.HasPrefix(name, "enumerate(DataPipe)#"):
 			return account.StepDataLoader
 		default:
 			return account.StepCPUOp
@@ -189,7 +191,8 @@ const (
 func (r *pluginRules) steps(t *table) {
 	ours := account.StepPartsOf(r.t, r.s)
 	if len(r.p.Steps) != len(ours) {
-		t.note("steps", float64(len(r.p.Steps)), float64(len(ours)), "a step's shadow on the device counts as another, last steps with little device work are dropped, only ProfilerStep is known")
+		t.note("steps", float64(len(r.p.Steps)), float64(len(ours)),
+			"a step's shadow on the device counts as another, last steps with little device work are dropped, only ProfilerStep is known")
 	}
 	if len(ours) != len(r.windows) { // without its marks the plugin has one step, of another extent than any of ours
 		return
@@ -233,7 +236,8 @@ func (r *pluginRules) devices(t *table) {
 		}
 		prefix := fmt.Sprintf("device %d: ", g.Device)
 		utilisation, efficiency, occupancy := r.rates(g.Device)
-		t.row(prefix+"utilisation, %", 100**theirs.Utilization, 100*float64(g.Compute+g.Communication-g.Overlap)/float64(max(1, g.Span)), 100*utilisation, pluginRates)
+		t.row(prefix+"utilisation, %", 100**theirs.Utilization, 100*float64(g.Compute+g.Communication-g.Overlap)/float64(max(1, g.Span)),
+			100*utilisation, pluginRates)
 		if theirs.SMEfficiency != nil {
 			t.row(prefix+"SM efficiency, %", 100**theirs.SMEfficiency, 100*g.SMEfficiency, 100*efficiency, pluginRates)
 		}
@@ -304,7 +308,8 @@ func (r *pluginRules) kernels(t *table) {
 		t.row("time in Tensor Core kernels", theirTensor, ourTensor, 0, "")
 		return
 	}
-	t.note("time in Tensor Core kernels", theirTensor, ourTensor, "the plugin has a list of names that ends in 2021, and takes no attention kernels in it")
+	t.note("time in Tensor Core kernels", theirTensor, ourTensor,
+		"the plugin has a list of names that ends in 2021, and takes no attention kernels in it")
 }
 
 // note prints a difference of definition that is no number of an analysis.

@@ -179,7 +179,8 @@ func (r *rules) kernelTypes(t *table, h *holistic) {
 	}
 	slices.Sort(cuts)
 	g := device.GPUs(r.t, r.s)[0]
-	ours := map[string]float64{"MEMORY": micro(g.ExposedCopy), "COMMUNICATION": micro(g.ExposedCommunication), "COMPUTATION": micro(g.Compute)}
+	ours := map[string]float64{"MEMORY": micro(g.ExposedCopy), "COMMUNICATION": micro(g.ExposedCommunication),
+		"COMPUTATION": micro(g.Compute)}
 	var names []string
 	for kind := range ours {
 		if _, ok := h.Kernels.Types[kind]; ok {
@@ -194,7 +195,8 @@ func (r *rules) kernelTypes(t *table, h *holistic) {
 				by += float64((cuts[i] - cuts[i-1]) / 1000)
 			}
 		}
-		t.row("only "+strings.ToLower(kind), h.Kernels.Types[kind], ours[kind], by, "ours: computation hides what runs beside it; HTA: nothing else runs, and each stretch is cut to whole microseconds")
+		t.row("only "+strings.ToLower(kind), h.Kernels.Types[kind], ours[kind], by,
+			"ours: computation hides what runs beside it; HTA: nothing else runs, and each stretch is cut to whole microseconds")
 	}
 }
 
@@ -350,7 +352,8 @@ func (r *rules) launches(t *table, h *holistic) {
 	t.row("launches", h.Launches["count"], float64(l.Count), float64(count), rule)
 	t.row("device time of launches", h.Launches["gpu"], micro(l.DeviceTime), micro(gpu), rule)
 	if count == all {
-		t.row("time of launching calls", h.Launches["cpu"], micro(l.CallTime), micro(cpu), "HTA counts a call once per piece of work that it launched")
+		t.row("time of launching calls", h.Launches["cpu"], micro(l.CallTime), micro(cpu),
+			"HTA counts a call once per piece of work that it launched")
 	}
 	t.row("launch delay", h.Launches["delay"], micro(delay), 0, "")
 }

@@ -14,8 +14,8 @@ import (
 // queueCall says whether HTA counts a call for its queues.
 func queueCall(name string) bool {
 	switch name {
-	case "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemcpyAsync",
-		"hipMemsetAsync", "hipMemcpyWithStream":
+	case "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel",
+		"hipExtModuleLaunchKernel", "hipMemcpyAsync", "hipMemsetAsync", "hipMemcpyWithStream":
 		return true
 	}
 	return false
@@ -45,8 +45,10 @@ func (r *rules) queue(t *table, h *holistic) {
 		if !ok {
 			theirs = h.Queue[fmt.Sprintf("%d.0", stream)]
 		}
-		t.row(fmt.Sprintf("stream %d, changes of the queue", stream), theirs[0], float64(2*linked[stream]), float64(byCount[stream]), "HTA knows some launching calls only")
-		t.row(fmt.Sprintf("stream %d, longest queue", stream), theirs[1], float64(ours[stream]), float64(byMax[stream]), "HTA knows some launching calls only, and sorts equal times as they come")
+		t.row(fmt.Sprintf("stream %d, changes of the queue", stream), theirs[0], float64(2*linked[stream]), float64(byCount[stream]),
+			"HTA knows some launching calls only")
+		t.row(fmt.Sprintf("stream %d, longest queue", stream), theirs[1], float64(ours[stream]), float64(byMax[stream]),
+			"HTA knows some launching calls only, and sorts equal times as they come")
 	}
 }
 
@@ -92,7 +94,8 @@ func (r *rules) bandwidth(t *table, h *holistic) {
 	for _, kind := range kinds {
 		for key, v := range h.Bandwidth[kind] {
 			if strings.Contains(key, "'max'") {
-				t.row("bandwidth of "+kind+", highest", v, ours[kind].Max, r.highest(kind), "HTA adds a copy before it takes away one that ends at the same time")
+				t.row("bandwidth of "+kind+", highest", v, ours[kind].Max, r.highest(kind),
+					"HTA adds a copy before it takes away one that ends at the same time")
 			}
 		}
 	}
@@ -176,8 +179,9 @@ func (r *rules) pathReasons(p *criticalpath.Path) string {
 }
 
 func (r *rules) counts(t *table, h *holistic) {
-	kinds := map[string]model.Kind{"cpu_op": model.KindOp, "kernel": model.KindKernel, "gpu_memcpy": model.KindMemcpy, "gpu_memset": model.KindMemset,
-		"user_annotation": model.KindAnnotation, "gpu_user_annotation": model.KindGPUAnnotation, "cuda_runtime": model.KindRuntime, "cuda_sync": model.KindSync, "python_function": model.KindPython}
+	kinds := map[string]model.Kind{"cpu_op": model.KindOp, "kernel": model.KindKernel, "gpu_memcpy": model.KindMemcpy,
+		"gpu_memset": model.KindMemset, "user_annotation": model.KindAnnotation, "gpu_user_annotation": model.KindGPUAnnotation,
+		"cuda_runtime": model.KindRuntime, "cuda_sync": model.KindSync, "python_function": model.KindPython}
 	ours := map[model.Kind]int{}
 	for i := range r.t.Events.Len() {
 		ours[r.t.Events.Kind[i]]++
@@ -191,7 +195,8 @@ func (r *rules) counts(t *table, h *holistic) {
 			theirs[kind] += n
 		}
 	}
-	for _, cat := range []string{"cpu_op", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset", "user_annotation", "gpu_user_annotation", "cuda_sync", "python_function"} {
+	for _, cat := range []string{"cpu_op", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset", "user_annotation", "gpu_user_annotation",
+		"cuda_sync", "python_function"} {
 		if n := theirs[kinds[cat]]; n > 0 {
 			by := 0.0
 			for _, id := range r.rows {

@@ -43,7 +43,8 @@ func (b *bench) one(ctx context.Context, p *program, pins []pin) (string, error)
 	args := append([]string{b.python, "-u"}, p.Command...) // what it printed last tells how far one came that was ended
 	took, err := c.run(ctx, original, args, nil, b.limit)
 	if err != nil {
-		return "", fmt.Errorf("%w after %.1f s of CPU: %s; %s", err, took.CPU, timed.LastLines(took.Stderr, 3), timed.LastLines(took.Stdout, 1))
+		return "", fmt.Errorf("%w after %.1f s of CPU: %s; %s", err, took.CPU, timed.LastLines(took.Stderr, 3),
+			timed.LastLines(took.Stdout, 1))
 	}
 	said := fmt.Sprintf("%.1f s, CPU %.1f s", took.Wall, took.CPU)
 	if took.Wall < shortest || took.Wall > longest {

@@ -231,7 +231,8 @@ func firstOf(text []byte) (said, error) {
 		switch {
 		case f.Saving == nil || f.Saving.RunS == nil:
 		case s.Promised == nil:
-			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File), f.Where.Line, f.Saving.RunS
+			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File),
+				f.Where.Line, f.Saving.RunS
 		default:
 			s.Others = append(s.Others, label(f.Cause, f.Sub))
 		}

@@ -38,8 +38,8 @@ func cycleRows(s *settings) ([]row, error) {
 		}
 	}
 	grown := float64(bytes[1] - bytes[0])
-	return []row{{what: fmt.Sprintf("memory of %s, window %d to %d", e.name, settled, cycles), plain: mb(float64(bytes[0])), profiled: mb(float64(bytes[1])),
-		value: grown, goal: growth, goalText: fmt.Sprintf("grows ≤ %s", mb(growth))}}, nil
+	return []row{{what: fmt.Sprintf("memory of %s, window %d to %d", e.name, settled, cycles), plain: mb(float64(bytes[0])),
+		profiled: mb(float64(bytes[1])), value: grown, goal: growth, goalText: fmt.Sprintf("grows ≤ %s", mb(growth))}}, nil
 }
 
 // leastMemory is the least that the program's process occupies within a while, in bytes.

@@ -90,7 +90,8 @@ func bench() error {
 		}
 	}
 	fmt.Printf("before: %s\nafter:  load %s\n", before, loadAverage())
-	fmt.Printf("wall: median of %d alternations of %.0f s or more; tail: %d alternations of %.1f s\n", s.alternations, s.seconds, s.pairs, s.slice)
+	fmt.Printf("wall: median of %d alternations of %.0f s or more; tail: %d alternations of %.1f s\n", s.alternations,
+		s.seconds, s.pairs, s.slice)
 	printRows(os.Stdout, rows, "")
 	if missed := countMissed(rows); missed > 0 {
 		failed = append(failed, fmt.Sprintf("%d of %d goals missed", missed, len(rows)))

@@ -17,9 +17,12 @@ func TestGoals(t *testing.T) {
 		{row{value: 3, goal: 3, goalText: "x", atLeast: true}, false},
 		{row{value: math.NaN(), goal: 3, goalText: "x"}, true},
 		{row{value: math.NaN(), goal: 3, goalText: "x", atLeast: true}, true},
-		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.01}, 20)))[0], false},
-		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.03}, 20)))[0], true},
-		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.03}, 20), slices.Repeat([]float64{1.01}, 20)))[1], true},
+		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.01}, 20)))[0],
+			false},
+		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.03}, 20)))[0],
+			true},
+		{tailNumbers("x", made(slices.Repeat([]float64{1}, 20), slices.Repeat([]float64{1.03}, 20), slices.Repeat([]float64{1.01}, 20)))[1],
+			true},
 		{tailNumbers("x", made([]float64{1}, []float64{1}, []float64{1}))[0], true}, // one pair gives no interval
 	} {
 		if c.r.missed() != c.missed {

@@ -36,7 +36,8 @@ func tailRows(s *settings, e example) ([]row, error) {
 		if err := takeTurns(s, e, launch, pairs, &turns); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, len(turns.wall.plain), s.pairs, turns.wall.ratio(), turns.wall.control())
+		fmt.Fprintf(os.Stderr, "%s tail %d/%d: %s, plain against plain %s\n", e.name, len(turns.wall.plain), s.pairs, turns.wall.ratio(),
+			turns.wall.control())
 	}
 	return tailNumbers(e.name, &turns), nil
 }
@@ -94,13 +95,16 @@ func tailNumbers(name string, t *turns) []row {
 	wall, cpu, faults := &t.wall, &t.cpu, &t.faults
 	ratio, control, used, usedControl := wall.ratio(), wall.control(), cpu.ratio(), cpu.control()
 	return []row{
-		{what: name + ": step, measuring over", plain: ms(paired.Median(wall.both)), profiled: ms(paired.Median(wall.measured)), ratio: ratio.String(),
-			value: ratio.High, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
-		{what: name + ": plain against plain", plain: ms(paired.Median(wall.plain)), profiled: ms(paired.Median(wall.again)), ratio: control.String(),
-			value: math.Abs(control.Mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
-		{what: name + ": CPU time of a step, measuring over", plain: ms(paired.Median(cpu.both)), profiled: ms(paired.Median(cpu.measured)), ratio: used.String()},
-		{what: name + ": CPU time, plain against plain", plain: ms(paired.Median(cpu.plain)), profiled: ms(paired.Median(cpu.again)), ratio: usedControl.String()},
-		{what: name + ": page faults of a step, measuring over", plain: number(paired.Median(faults.both)), profiled: number(paired.Median(faults.measured))},
+		{what: name + ": step, measuring over", plain: ms(paired.Median(wall.both)), profiled: ms(paired.Median(wall.measured)),
+			ratio: ratio.String(), value: ratio.High, goal: 1.02, goalText: fmt.Sprintf("upper end ≤ 1.02, %d pairs", len(wall.plain))},
+		{what: name + ": plain against plain", plain: ms(paired.Median(wall.plain)), profiled: ms(paired.Median(wall.again)),
+			ratio: control.String(), value: math.Abs(control.Mid - 1), goal: 0.01, goalText: "1.00 ± 0.01"},
+		{what: name + ": CPU time of a step, measuring over", plain: ms(paired.Median(cpu.both)), profiled: ms(paired.Median(cpu.measured)),
+			ratio: used.String()},
+		{what: name + ": CPU time, plain against plain", plain: ms(paired.Median(cpu.plain)), profiled: ms(paired.Median(cpu.again)),
+			ratio: usedControl.String()},
+		{what: name + ": page faults of a step, measuring over", plain: number(paired.Median(faults.both)),
+			profiled: number(paired.Median(faults.measured))},
 	}
 }
 
@@ -157,7 +161,8 @@ func (p *player) turn(slice float64) (step, error) {
 	used, faults := p.used()
 	all, times := p.between(began, ended), p.between(began+int64(settle), ended)
 	if len(times) < 2 {
-		return step{}, fmt.Errorf("%s: %d steps in a turn, need 2: %s", strings.Join(p.cmd.Args, " "), len(times), cmp.Or(p.words(), "it printed no error"))
+		return step{}, fmt.Errorf("%s: %d steps in a turn, need 2: %s", strings.Join(p.cmd.Args, " "), len(times),
+			cmp.Or(p.words(), "it printed no error"))
 	}
 	return step{
 		wall:   float64(times[len(times)-1]-times[0]) / float64(len(times)-1) / 1e9,

@@ -57,7 +57,8 @@ func wallRows(s *settings, e example) ([]row, error) {
 			}
 			r.profiled = append(r.profiled, o)
 		}
-		fmt.Fprintf(os.Stderr, "%s %d/%d: plain %.2f s, profiled %.2f s\n", e.name, i+1, s.alternations, r.plain[i].wall, r.profiled[i].wall)
+		fmt.Fprintf(os.Stderr, "%s %d/%d: plain %.2f s, profiled %.2f s\n", e.name, i+1, s.alternations,
+			r.plain[i].wall, r.profiled[i].wall)
 	}
 	return r.rows(s.seconds), nil
 }
@@ -184,15 +185,17 @@ func (r *runs) rows(shortest float64) []row {
 	}
 	return []row{
 		{what: r.name + ": wall time", plain: seconds(paired.Median(plain)), profiled: seconds(paired.Median(profiled)),
-			ratio: paired.Ratio(plain, profiled).String(), value: paired.Median(profiled), goal: most, goalText: fmt.Sprintf("≤ 1.05 × plain + 2 s = %.1f s", most)},
+			ratio: paired.Ratio(plain, profiled).String(), value: paired.Median(profiled), goal: most,
+			goalText: fmt.Sprintf("≤ 1.05 × plain + 2 s = %.1f s", most)},
 		{what: r.name + ": length of the plain run", plain: seconds(slices.Min(plain)), value: slices.Min(plain), goal: shortest,
 			goalText: fmt.Sprintf("≥ %.0f s", shortest), atLeast: true},
 		{what: r.name + ": longest pause", profiled: ms(pause), value: pause, goal: 0.5, goalText: "≤ 500 ms"},
-		{what: r.name + ": memory of the program", plain: mb(paired.Median(column(r.plain, peak))), profiled: mb(paired.Median(column(r.profiled, peak))),
-			value: extra, goal: 100e6, goalText: "≤ plain + 100 MB"},
+		{what: r.name + ": memory of the program", plain: mb(paired.Median(column(r.plain, peak))),
+			profiled: mb(paired.Median(column(r.profiled, peak))), value: extra, goal: 100e6, goalText: "≤ plain + 100 MB"},
 		{what: r.name + ": memory of bottleneck", profiled: mb(launcher), value: launcher, goal: 100e6, goalText: "≤ 100 MB"},
 		{what: r.name + ": end to report", profiled: ms(report), value: report, goal: 1, goalText: "≤ 1 s"},
-		{what: r.name + ": traced steps", profiled: fmt.Sprintf("%.0f (%s)", traced, budget), value: traced, goal: 3, goalText: "≥ 3", atLeast: true},
+		{what: r.name + ": traced steps", profiled: fmt.Sprintf("%.0f (%s)", traced, budget), value: traced, goal: 3,
+			goalText: "≥ 3", atLeast: true},
 		{what: r.name + ": baseline steps", profiled: fmt.Sprint(baseline), value: baseline, goal: 20, goalText: "≥ 20", atLeast: true},
 	}
 }

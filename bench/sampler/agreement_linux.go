@@ -68,8 +68,8 @@ func (b *bench) agreement() error {
 	}
 	b.table.add(r)
 	if pairs > 0 {
-		b.table.add(row{what: fmt.Sprintf("pairs ranked wrongly of %d that py-spy ranks rightly (of %d)", peerRight, pairs), format: "%.0f", goal: "0", limit: 1e-9,
-			value: float64(oursWrong)})
+		b.table.add(row{what: fmt.Sprintf("pairs ranked wrongly of %d that py-spy ranks rightly (of %d)", peerRight, pairs), format: "%.0f",
+			goal: "0", limit: 1e-9, value: float64(oursWrong)})
 	}
 	return nil
 }

@@ -105,7 +105,8 @@ func (b *bench) parts(python string) ([]row, error) {
 	return []row{
 		{what: "bare timer", value: timer, goal: "(the machine's)", format: format},
 		{what: "stack of a running thread, beyond the timer", value: stack - timer, limit: 12, goal: "≤ 12 µs", format: format},
-		{what: "stack that did not change, with its state, beyond the timer", value: unchanged - timer, limit: 10, goal: "≤ 4 + 6 µs", format: format},
+		{what: "stack that did not change, with its state, beyond the timer", value: unchanged - timer, limit: 10,
+			goal: "≤ 4 + 6 µs", format: format},
 		{what: "system state of a running thread, beyond that", value: state - stack, limit: 6, goal: "≤ 6 µs", format: format},
 		{what: "all of a sample in a run of one second, start-up included", value: all, goal: "(see the next row)", format: format},
 	}, nil

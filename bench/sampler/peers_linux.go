@@ -36,7 +36,8 @@ func (s *sampler) count(folder string) (int64, error) {
 func (b *bench) ours() *sampler {
 	return &sampler{name: "bottleneck",
 		command: func(pid, hz int, seconds float64, _ bool, folder string) []string {
-			args := []string{b.binary, "attach", "--rate", fmt.Sprint(hz), "--out", filepath.Join(folder, "session"), "-o", filepath.Join(folder, "report")}
+			args := []string{b.binary, "attach", "--rate", fmt.Sprint(hz), "--out", filepath.Join(folder, "session"), "-o",
+				filepath.Join(folder, "report")}
 			if seconds > 0 {
 				args = append(args, "--duration", fmt.Sprintf("%gs", seconds))
 			}
@@ -72,7 +73,8 @@ func pySpy(path string, nonblocking bool) *sampler {
 			if seconds == 0 {
 				seconds = 3600
 			}
-			args := []string{path, "record", "-r", fmt.Sprint(hz), "-d", fmt.Sprint(int(seconds + 0.5)), "-f", "raw", "-o", filepath.Join(folder, "out"), "-p", fmt.Sprint(pid)}
+			args := []string{path, "record", "-r", fmt.Sprint(hz), "-d", fmt.Sprint(int(seconds + 0.5)), "-f", "raw", "-o",
+				filepath.Join(folder, "out"), "-p", fmt.Sprint(pid)}
 			if nonblocking {
 				args = append(args, "--nonblocking")
 			}

@@ -50,7 +50,8 @@ func (b *bench) attach() error {
 		}
 		values = append(values, float64(first-begin)/1e6)
 	}
-	b.table.add(row{what: fmt.Sprintf("process start included, %s libraries mapped", w.rest), value: paired.Median(values), limit: 50, goal: "≤ 50 ms", format: "%.0f ms"})
+	b.table.add(row{what: fmt.Sprintf("process start included, %s libraries mapped", w.rest), value: paired.Median(values), limit: 50,
+		goal: "≤ 50 ms", format: "%.0f ms"})
 	return nil
 }
 
@@ -89,8 +90,8 @@ func (b *bench) hour() error {
 	if err != nil {
 		return err
 	}
-	size := row{what: fmt.Sprintf("on disk (%d samples in %d s, × 3.6 million)", n, hourSeconds), format: "%.1f MB", goal: "≤ 20 MB", limit: 20,
-		value: float64(info.Size()) / float64(n) * 3.6e6 / 1e6}
+	size := row{what: fmt.Sprintf("on disk (%d samples in %d s, × 3.6 million)", n, hourSeconds), format: "%.1f MB",
+		goal: "≤ 20 MB", limit: 20, value: float64(info.Size()) / float64(n) * 3.6e6 / 1e6}
 	for _, s := range b.samplers()[1:] {
 		if strings.HasPrefix(s.name, "py-spy") && strings.Contains(s.name, "nonblocking") {
 			size.pySpy, err = speedscopeHour(filepath.Join(b.peers, "py-spy"), w.pid())
@@ -103,14 +104,16 @@ func (b *bench) hour() error {
 		}
 	}
 	b.table.add(size)
-	b.table.add(row{what: "peak memory while recording a while", format: "%.0f MB", goal: "≤ 100 MB", limit: 100, value: float64(launcher.Own.PeakRSS) / 1e6})
+	b.table.add(row{what: "peak memory while recording a while", format: "%.0f MB", goal: "≤ 100 MB", limit: 100,
+		value: float64(launcher.Own.PeakRSS) / 1e6})
 	return nil
 }
 
 const peerSeconds = 10
 
 func speedscopeHour(path string, pid int) (float64, error) {
-	return fileHour(path, "record", "-r", "1000", "-d", fmt.Sprint(peerSeconds), "-f", "speedscope", "--nonblocking", "-p", fmt.Sprint(pid), "-o")
+	return fileHour(path, "record", "-r", "1000", "-d", fmt.Sprint(peerSeconds), "-f", "speedscope", "--nonblocking",
+		"-p", fmt.Sprint(pid), "-o")
 }
 
 func austinHour(s *sampler, pid int) (float64, error) {

@@ -68,7 +68,8 @@ func (t *table) print(w io.Writer) {
 			}
 			return r.text(v)
 		}
-		fmt.Fprintf(out, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.text(r.value), r.goal, r.verdict(), peer(r.pySpy), peer(r.blocking), peer(r.au))
+		fmt.Fprintf(out, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.what, r.text(r.value), r.goal, r.verdict(), peer(r.pySpy),
+			peer(r.blocking), peer(r.au))
 	}
 	out.Flush()
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // words are what names are drawn from; two joined give an identifier.
-var words = strings.Fields("amber basin cedar delta ember fjord grove harbor indigo juniper kelp lagoon meadow nectar opal prairie quartz ridge sierra tundra umber violet willow yarrow zephyr alder birch coral dune elm")
+var words = strings.Fields("amber basin cedar delta ember fjord grove harbor indigo juniper kelp lagoon meadow nectar opal prairie " +
+	"quartz ridge sierra tundra umber violet willow yarrow zephyr alder birch coral dune elm")
 
 // draw is one choice of names and sizes for a case.
 type draw struct {

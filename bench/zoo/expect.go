@@ -99,7 +99,10 @@ func readCases(dir string, wanted []string) ([]testCase, error) {
 
 // among says that a name fits one of the patterns, or that there are none.
 func among(patterns []string, name string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := filepath.Match(pattern, name); return ok })
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, _ := filepath.Match(pattern, name)
+		return ok
+	})
 }
 
 // read reads an expect.json.

@@ -50,7 +50,8 @@ func readSettings() (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1", prove: os.Getenv("PROVE") == "1"}
+	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1",
+		prove: os.Getenv("PROVE") == "1"}
 	if s.keep, err = absolute(os.Getenv("KEEP")); err != nil {
 		return s, err
 	}

@@ -31,7 +31,8 @@ func (r *runner) askPeers(ctx context.Context) []peer {
 func (r *runner) judge(p *peer, file string, first, last int) {
 	o := outcome{expect: &r.c.expect, file: func(f string) string { return r.draw.expected(f, &r.c.expect) }}
 	for _, want := range append([]Place{r.c.expect.Place}, r.c.expect.Also...) {
-		if want.Line > 0 && filepath.Base(file) == filepath.Base(o.file(want.File)) && want.Line >= first-nearLines && want.Line <= last+nearLines {
+		if want.Line > 0 && filepath.Base(file) == filepath.Base(o.file(want.File)) && want.Line >= first-nearLines &&
+			want.Line <= last+nearLines {
 			p.placed = true
 		}
 	}
@@ -51,7 +52,8 @@ func (r *runner) pySpy(ctx context.Context) peer {
 		return p
 	}
 	out := filepath.Join(r.dir, "pyspy.folded")
-	args := append([]string{filepath.Join(filepath.Dir(tool), "py-spy"), "record", "--subprocesses", "-r", "100", "-f", "raw", "-o", out, "--"}, r.command("slow")...)
+	args := append([]string{filepath.Join(filepath.Dir(tool), "py-spy"), "record", "--subprocesses", "-r", "100", "-f", "raw", "-o", out,
+		"--"}, r.command("slow")...)
 	if _, _, err := r.start(ctx, "slow", args); err != nil {
 		p.said = err.Error()
 		return p

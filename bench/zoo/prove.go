@@ -34,8 +34,8 @@ const proveBudget = 3 * time.Minute
 // proveSlow proves the slow program's first finding that a program can change, from its first profile.
 func (r *runner) proveSlow(ctx context.Context, o *outcome) {
 	path := filepath.Join(r.dir, "proof.json")
-	cmd := exec.CommandContext(ctx, r.binary, "prove", "--yes", "--budget", proveBudget.String(), "--out", filepath.Join(r.dir, "proof"), "--json", path,
-		"-o", filepath.Join(r.dir, "proof.txt"), sessionOf(r.dir, "slow-1"))
+	cmd := exec.CommandContext(ctx, r.binary, "prove", "--yes", "--budget", proveBudget.String(), "--out",
+		filepath.Join(r.dir, "proof"), "--json", path, "-o", filepath.Join(r.dir, "proof.txt"), sessionOf(r.dir, "slow-1"))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it removes what is temporary
@@ -82,7 +82,8 @@ func proofTotals(w io.Writer, all []outcome) {
 			ratios = append(ratios, a.Mid/b.Mid)
 			ratio = fmt.Sprintf("%.2f", a.Mid/b.Mid)
 		}
-		fmt.Fprintf(w, "%-22s %-13s %24s %24s %7s %7.0fs  %s\n", o.name, p.Finding.Cause, spanText(p.Promised.RunS), spanText(p.Proven.RunS), ratio, p.took.Seconds(), word)
+		fmt.Fprintf(w, "%-22s %-13s %24s %24s %7s %7.0fs  %s\n", o.name, p.Finding.Cause, spanText(p.Promised.RunS),
+			spanText(p.Proven.RunS), ratio, p.took.Seconds(), word)
 		decided += count(p.Verdict != "undecided")
 		saved, half := o.real()
 		if len(o.wall) == 0 || math.IsInf(half, 0) || p.Bound {
@@ -104,7 +105,8 @@ func proofTotals(w io.Writer, all []outcome) {
 	if len(ratios) > 0 {
 		fmt.Fprintf(w, "; promised / proven %.2f in the median of %d", paired.Median(ratios), len(ratios))
 	}
-	fmt.Fprintf(w, "; of those that truly save 15 %%, decided within %v: %s; intervals hold the twin's saving: %s\n", proveBudget, of([2]int{inTime, large}), of([2]int{held, known}))
+	fmt.Fprintf(w, "; of those that truly save 15 %%, decided within %v: %s; intervals hold the twin's saving: %s\n", proveBudget,
+		of([2]int{inTime, large}), of([2]int{held, known}))
 }
 
 func spanText(s *span) string {

@@ -26,7 +26,8 @@ func TestRecordedCases(t *testing.T) {
 			o := outcome{name: c.name, expect: &c.expect, file: func(f string) string { return f }}
 			o.slow = []document{recordedReport(t, traces, c.expect.Trace)}
 			if !o.named() || o.hasPlace() && !o.placed() {
-				t.Errorf("said %s, want %s at %s:%d %s: %s", o.finding(), c.expect.label(), c.expect.File, c.expect.Line, c.expect.Op, c.expect.Note)
+				t.Errorf("said %s, want %s at %s:%d %s: %s", o.finding(), c.expect.label(), c.expect.File, c.expect.Line,
+					c.expect.Op, c.expect.Note)
 			}
 			if c.expect.TraceFixed == "" {
 				return

@@ -131,7 +131,9 @@ func (r *runner) unable() string {
 }
 
 func (r *runner) torchIsAtLeast(version string) bool {
-	code := fmt.Sprintf("import torch; v = lambda s: [int(x) for x in s.split('+')[0].split('.')[:2]]; raise SystemExit(v(torch.__version__) < v(%q))", version)
+	code := fmt.Sprintf(
+		"import torch; v = lambda s: [int(x) for x in s.split('+')[0].split('.')[:2]]; raise SystemExit(v(torch.__version__) < v(%q))",
+		version)
 	return exec.Command(r.python, "-c", code).Run() == nil
 }
 

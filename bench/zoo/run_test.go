@@ -71,7 +71,8 @@ func (b *bench) logged() string {
 }
 
 func (b *bench) run(ctx context.Context) outcome {
-	r := runner{settings: b.settings, python: "/bin/sh", generation: "newest", seed: 1, c: &b.c, dir: filepath.Join(b.keep, "newest-1-case")}
+	r := runner{settings: b.settings, python: "/bin/sh", generation: "newest", seed: 1, c: &b.c,
+		dir: filepath.Join(b.keep, "newest-1-case")}
 	return r.run(ctx)
 }
 
@@ -205,9 +206,11 @@ func TestInterruptedCaseIsLeftOut(t *testing.T) {
 // A last line that was cut off counts for nothing; a pair without its numbers is an error.
 func TestReadTimes(t *testing.T) {
 	b := &bench{t: t, dir: t.TempDir()}
-	b.file(timesName, "# times\ncase a\nseed 7\nprofile slow-1 predicted 1.000\npair 1 slow 3.000 fixed 2.000 slow-cpu 1.000 fixed-cpu 1.000\ncompl")
+	b.file(timesName,
+		"# times\ncase a\nseed 7\nprofile slow-1 predicted 1.000\npair 1 slow 3.000 fixed 2.000 slow-cpu 1.000 fixed-cpu 1.000\ncompl")
 	k, err := readTimes(filepath.Join(b.dir, timesName))
-	if err != nil || k.name != "a" || k.seed != 7 || len(k.profiles) != 1 || len(k.wall) != 1 || k.wall[0] != [2]float64{3, 2} || k.complete {
+	if err != nil || k.name != "a" || k.seed != 7 || len(k.profiles) != 1 || len(k.wall) != 1 ||
+		k.wall[0] != [2]float64{3, 2} || k.complete {
 		t.Errorf("%+v, %v", k, err)
 	}
 	b.file(timesName, "pair 1 slow 3.000 fixed\n")

@@ -78,7 +78,9 @@ func (o *outcome) placed() bool {
 	if e.Op != "" && !strings.Contains(f.Where.Op, e.Op) {
 		return false
 	}
-	return e.Line == 0 || slices.ContainsFunc(append([]Place{e.Place}, e.Also...), func(p Place) bool { return o.at(p, f.Where.File, f.Where.Line) })
+	return e.Line == 0 || slices.ContainsFunc(append([]Place{e.Place}, e.Also...), func(p Place) bool {
+		return o.at(p, f.Where.File, f.Where.Line)
+	})
 }
 
 // at says that a file and line are an expected place.
@@ -151,7 +153,8 @@ func (o *outcome) held() int {
 // quiet says that the fixed program's report no longer has the cause above a tenth of the step, or at all where it ended the program.
 func (o *outcome) quiet() bool {
 	return !slices.ContainsFunc(o.fixed.Findings, func(f finding) bool {
-		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) && (o.expect.Ends || o.expect.Unpriced || f.Saving != nil && f.Share > max(quietShare, o.expect.Left))
+		return f.Cause == o.expect.Cause && (o.expect.Sub == "" || f.Sub == o.expect.Sub) &&
+			(o.expect.Ends || o.expect.Unpriced || f.Saving != nil && f.Share > max(quietShare, o.expect.Left))
 	})
 }
 
@@ -184,8 +187,8 @@ func mark(ok bool) string {
 }
 
 func header(w io.Writer) {
-	fmt.Fprintf(w, "%-10s %4s %-22s %-5s %-6s %22s %16s %6s %-9s %-5s %-5s %7s  %s\n", "PyTorch", "seed", "case", "named", "placed", "predicted s", "real s", "ratio", "priced",
-		"holds", "quiet", "unknown", "first finding")
+	fmt.Fprintf(w, "%-10s %4s %-22s %-5s %-6s %22s %16s %6s %-9s %-5s %-5s %7s  %s\n", "PyTorch", "seed", "case", "named", "placed",
+		"predicted s", "real s", "ratio", "priced", "holds", "quiet", "unknown", "first finding")
 }
 
 func (o *outcome) write(w io.Writer) {
@@ -244,7 +247,8 @@ func (o *outcome) finding() string {
 	if len(o.wall) > 0 && len(o.cpu) > 0 {
 		slow, fixed := sides(o.wall)
 		cpuSlow, cpuFixed := sides(o.cpu)
-		s += fmt.Sprintf(" (wall %.1f → %.1f s, CPU %.1f → %.1f s)", paired.Median(slow), paired.Median(fixed), paired.Median(cpuSlow), paired.Median(cpuFixed))
+		s += fmt.Sprintf(" (wall %.1f → %.1f s, CPU %.1f → %.1f s)", paired.Median(slow), paired.Median(fixed), paired.Median(cpuSlow),
+			paired.Median(cpuFixed))
 	}
 	return s
 }

@@ -41,7 +41,8 @@ func (t *times) pair(n int, wall, cpu [2]float64) {
 
 // profile notes what a profile promises, how long the program ran under it, and how long the whole command.
 func (t *times) profile(name string, promised span, run, command float64) {
-	t.note("profile %s predicted %.3f low %.3f high %.3f run %.3f command %.3f", name, promised.Mid, promised.Low, promised.High, run, command)
+	t.note("profile %s predicted %.3f low %.3f high %.3f run %.3f command %.3f", name, promised.Mid, promised.Low,
+		promised.High, run, command)
 }
 
 func (t *times) close() error {
@@ -71,11 +72,14 @@ func (r *runner) begin(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(r.dir, expectName), expected, 0o644); err != nil {
 		return err
 	}
-	r.times.note("# Seconds of one case of the zoo, to price its sessions again: docs/add-a-cause.md. Odd pairs began with the slow program.")
-	r.times.note("case %s\ngeneration %s\nseed %d\nmachine %s/%s, %d cores", r.c.name, r.generation, r.seed, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	r.times.note(
+		"# Seconds of one case of the zoo, to price its sessions again: docs/add-a-cause.md. Odd pairs began with the slow program.")
+	r.times.note("case %s\ngeneration %s\nseed %d\nmachine %s/%s, %d cores", r.c.name, r.generation, r.seed, runtime.GOOS,
+		runtime.GOARCH, runtime.NumCPU())
 	r.times.note("version %s", answer(ctx, r.binary, "--version"))
 	if !r.c.recorded() {
-		r.times.note("python %s", answer(ctx, r.python, "-c", "import platform, torch; print(platform.python_version(), 'torch', torch.__version__)"))
+		r.times.note("python %s", answer(ctx, r.python, "-c",
+			"import platform, torch; print(platform.python_version(), 'torch', torch.__version__)"))
 	}
 	return nil
 }

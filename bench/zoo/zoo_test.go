@@ -158,7 +158,8 @@ func promising(low, mid, high float64) document {
 
 // A price is the median of all profiles' promises: one that was spoilt does not decide it. Each profile's interval is judged alone.
 func TestPriceOfSeveralProfiles(t *testing.T) {
-	o := outcome{name: "case", expect: &expect{Cause: "python"}, slow: []document{promising(9, 10, 11), promising(3.5, 4.2, 4.6), promising(3, 4, 5)},
+	o := outcome{name: "case", expect: &expect{Cause: "python"}, slow: []document{promising(9, 10, 11), promising(3.5, 4.2, 4.6),
+		promising(3, 4, 5)},
 		wall: [][2]float64{{10, 6}, {10.1, 6}, {9.9, 6}}}
 	if got := o.predicted(); got != (span{3.5, 4.2, 5}) {
 		t.Errorf("predicted %v, want {3.5 4.2 5}", got)
@@ -196,7 +197,8 @@ func TestHalvesOfTheZoo(t *testing.T) {
 	all := make([]outcome, 0, 100)
 	for _, c := range allCases(t) {
 		count[apart(c.name)][c.recorded()]++
-		all = append(all, outcome{name: c.name, expect: &expect{Cause: "python"}, file: func(f string) string { return f }, slow: []document{promising(3, 4, 5)}})
+		all = append(all, outcome{name: c.name, expect: &expect{Cause: "python"}, file: func(f string) string { return f },
+			slow: []document{promising(3, 4, 5)}})
 	}
 	for half, n := range count {
 		if n[false] < 15 || n[true] < 8 {

@@ -17,12 +17,13 @@ import (
 func TestFunctionsOfActions(t *testing.T) {
 	testkit.Wide(t, true)
 	bracket := func(name string) bool {
-		return strings.Contains(name, "contextlib.py:") || strings.Contains(name, "/pytorch/profilers/") || strings.HasSuffix(name, ":stop") || strings.HasSuffix(name, ":start") ||
-			strings.HasSuffix(name, "_fetch")
+		return strings.Contains(name, "contextlib.py:") || strings.Contains(name, "/pytorch/profilers/") ||
+			strings.HasSuffix(name, ":stop") || strings.HasSuffix(name, ":start") || strings.HasSuffix(name, "_fetch")
 	}
 	// Before Python 3.11 what the agent calls in torch and the standard library, to trace and to write, is counted.
 	programs := func(name string) bool {
-		return strings.Contains(name, "trainer_calls.py:") || strings.Contains(name, "/lightning/") || strings.Contains(name, "/torch/nn/") || strings.Contains(name, "/torch/optim/")
+		return strings.Contains(name, "trainer_calls.py:") || strings.Contains(name, "/lightning/") ||
+			strings.Contains(name, "/torch/nn/") || strings.Contains(name, "/torch/optim/")
 	}
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {

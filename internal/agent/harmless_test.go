@@ -23,16 +23,16 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		{program: "fork.py", narrow: true},
 		{program: "program_profiles.py", narrow: true},
 		{program: "step_raises.py"},
-		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure", narrow: true}, {program: "raises.py cause"},
-		{program: "raises.py caught"}, {program: "raises.py worker"},
+		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure", narrow: true},
+		{program: "raises.py cause"}, {program: "raises.py caught"}, {program: "raises.py worker"},
 		{program: "stacks.py", config: Config{WithStack: true}},
 		{program: "children.py"},
-		{program: "abrupt.py fds", narrow: true}, {program: "abrupt.py user"}, {program: "abrupt.py environ"}, {program: "abrupt.py vanish SESSION"},
-		{program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"}, {program: "abrupt.py exit"}, {program: "abrupt.py os-exit"},
-		{program: "abrupt.py thread SIGINT"}, {program: "abrupt.py thread SIGTERM"},
-		{program: "abrupt.py atexit SIGINT", narrow: true}, {program: "abrupt.py atexit SIGTERM"}, {program: "abrupt.py memory"},
-		{program: "held.py stopped", narrow: true}, {program: "held.py exited"}, {program: "held.py legacy"}, {program: "held.py itt"},
-		{program: "held.py stopped", config: Config{WithStack: true}},
+		{program: "abrupt.py fds", narrow: true}, {program: "abrupt.py user"}, {program: "abrupt.py environ"},
+		{program: "abrupt.py vanish SESSION"}, {program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"},
+		{program: "abrupt.py exit"}, {program: "abrupt.py os-exit"}, {program: "abrupt.py thread SIGINT"},
+		{program: "abrupt.py thread SIGTERM"}, {program: "abrupt.py atexit SIGINT", narrow: true}, {program: "abrupt.py atexit SIGTERM"},
+		{program: "abrupt.py memory"}, {program: "held.py stopped", narrow: true}, {program: "held.py exited"}, {program: "held.py legacy"},
+		{program: "held.py itt"}, {program: "held.py stopped", config: Config{WithStack: true}},
 		{program: "abrupt.py kill"}, {program: "abrupt.py term"}, {program: "abrupt.py interrupt"}, {program: "abrupt.py exec"},
 		{program: "abrupt.py exit", config: Config{WithStack: true}},
 		{program: "abrupt.py exit", config: Config{WholeRun: true, ProfileMemory: true, RecordShapes: true}},
@@ -72,8 +72,8 @@ func hooks(t *testing.T) []string {
 	if err != nil || len(paths) < 10 {
 		t.Fatalf("the agent's files: %v, %v", paths, err)
 	}
-	names := []string{"mark-optimized", "mark-batch-wanted", "mark-batch-given", "mark-loop-ended", "mark-called", "mark-manual", "mark-rest",
-		"install-data", "install-optimizers", "install-modules", "install-writes", "loaded torch"}
+	names := []string{"mark-optimized", "mark-batch-wanted", "mark-batch-given", "mark-loop-ended", "mark-called",
+		"mark-manual", "mark-rest", "install-data", "install-optimizers", "install-modules", "install-writes", "loaded torch"}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -50,7 +50,8 @@ func TestLightningRows(t *testing.T) {
 			for _, row := range main.of("count", "action_undistorted_count:run_training_batch") {
 				undistorted = row[2].(float64)
 			}
-			if want := phases["baseline"]; int(undistorted) != want || want == 0 || want == 12 { // the first step follows the slice before it
+			// the first step follows the slice before it
+			if want := phases["baseline"]; int(undistorted) != want || want == 0 || want == 12 {
 				t.Errorf("%v training batches without the profiler, of steps in phases %v", undistorted, phases)
 			}
 		})

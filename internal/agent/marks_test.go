@@ -37,7 +37,8 @@ func TestNamedFunctionsFoundLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := start(t, interpreter, environment(), path)
-	agent, dir := withAgent(t, interpreter, Config{StepOn: []string{"late"}, RegionOn: []string{"Trainer.fit_batch", "Trainer.never"}}, nil, path)
+	agent, dir := withAgent(t, interpreter, Config{StepOn: []string{"late"}, RegionOn: []string{"Trainer.fit_batch", "Trainer.never"}},
+		nil, path)
 	same(t, plain, agent)
 	main := only(t, dir, "main")
 	if steps, regions := len(main.of("step")), len(main.of("span", "region")); steps != 19 || regions != 9 {

@@ -213,7 +213,8 @@ func TestProfilerRefuses(t *testing.T) {
 					t.Fatalf("%d main processes", len(main))
 				}
 				notes := main[0].of("note", "", "profiler-failed")
-				if want := "torch's profiler did not " + verb + " (RuntimeError: Kineto is busy)"; len(notes) != 1 || !strings.HasPrefix(notes[0][3].(string), want) {
+				if want := "torch's profiler did not " + verb + " (RuntimeError: Kineto is busy)"; len(notes) != 1 ||
+					!strings.HasPrefix(notes[0][3].(string), want) {
 					t.Errorf("notes %v, want %q", notes, want)
 				}
 				if got := len(main[0].of("step")); got < 40 {

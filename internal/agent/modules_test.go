@@ -64,8 +64,8 @@ func TestModulesDoNotNotice(t *testing.T) {
 				if windows < 2 {
 					t.Errorf("modules of %d windows", windows)
 				}
-				for _, want := range []string{"Net Net", "Net.first Sequential", "Net.first.0 Linear", "Net.blocks.1 Own", "Net.wrapped Wrapped", "Net.wrapped.inner Linear",
-					"Net.wrapped.<Softmax> Softmax"} {
+				for _, want := range []string{"Net Net", "Net.first Sequential", "Net.first.0 Linear", "Net.blocks.1 Own",
+					"Net.wrapped Wrapped", "Net.wrapped.inner Linear", "Net.wrapped.<Softmax> Softmax"} {
 					if !slices.Contains(places, want) {
 						t.Errorf("no %q in %q", want, places)
 					}

@@ -8,7 +8,8 @@ import (
 // TestNamedFunctionsThatAreMissingAreSaid names functions that loop.py does not have, or does not call.
 func TestNamedFunctionsThatAreMissingAreSaid(t *testing.T) {
 	for _, generation := range generations() {
-		c := Config{NoTrace: true, StepOn: []string{"train_stepp"}, RegionOn: []string{"train_step", "torch.nn:Lineer", "itertools:chain.from_iterable", "absent:f"}}
+		c := Config{NoTrace: true, StepOn: []string{"train_stepp"}, RegionOn: []string{"train_step", "torch.nn:Lineer",
+			"itertools:chain.from_iterable", "absent:f"}}
 		_, dir := withAgent(t, python(t, generation), c, nil, "loop.py", "3")
 		var said []string
 		for _, row := range role(read(t, dir), "main")[0].of("note", "", "never-called") {

@@ -51,9 +51,11 @@ func TestCyclesAreTraces(t *testing.T) {
 		want   [][2]float64 // first step, and the one after the last
 		note   string
 	}{
-		{"two cycles", Config{Schedule: &Schedule{Wait: 1, WarmUp: 1, Active: 2, Repeat: 2, SkipFirst: 4}}, [][2]float64{{6, 8}, {10, 12}}, ""},
+		{"two cycles", Config{Schedule: &Schedule{Wait: 1, WarmUp: 1, Active: 2, Repeat: 2, SkipFirst: 4}},
+			[][2]float64{{6, 8}, {10, 12}}, ""},
 		{"no pause between cycles", Config{Schedule: &Schedule{Active: 3, Repeat: 2, SkipFirst: 3}}, [][2]float64{{3, 6}, {6, 9}}, ""},
-		{"first wait skipped", Config{Schedule: &Schedule{Wait: 4, WarmUp: 1, Active: 1, Repeat: 2, SkipFirst: 2, SkipFirstWait: 1}}, [][2]float64{{3, 4}, {9, 10}}, ""},
+		{"first wait skipped", Config{Schedule: &Schedule{Wait: 4, WarmUp: 1, Active: 1, Repeat: 2, SkipFirst: 2, SkipFirstWait: 1}},
+			[][2]float64{{3, 4}, {9, 10}}, ""},
 		{"by a function", Config{SchedulePy: own + ":plan"}, [][2]float64{{3, 5}, {5, 6}, {9, 10}}, ""},
 		{"by a function that fails", Config{SchedulePy: own + ":broken"}, [][2]float64{{2, 3}}, "schedule-failed"},
 		{"by a function that never records", Config{SchedulePy: own + ":never"}, nil, "schedule-empty"},

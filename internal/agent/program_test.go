@@ -44,7 +44,8 @@ type outcome struct {
 var once = regexp.MustCompile(`(?m)^.*Requested callback is not found.*\n`)
 
 // changing are process ids, times and torch's own numbers of callbacks in messages of Python and Kineto.
-var changing = regexp.MustCompile(`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |W\d{8} [\d:.]+ +\d+ |callback handle: \d+| at 0x[0-9a-f]+`)
+var changing = regexp.MustCompile(
+	`pid=\d+|:\d{4}-\d\d-\d\d [\d:]+ \d+:\d+ |\[W\d{4} [\d:.]+ |W\d{8} [\d:.]+ +\d+ |callback handle: \d+| at 0x[0-9a-f]+`)
 
 // start runs a program of testdata and waits for it.
 func start(t *testing.T, interpreter string, environ []string, arguments ...string) outcome {

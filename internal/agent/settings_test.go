@@ -42,8 +42,8 @@ type setting struct{ name, value string }
 
 // fields gives the settings of a struct: name in JSON, and default as Python writes it.
 func fields(kind reflect.Type) func(func(setting) bool) {
-	zeros := map[reflect.Kind]string{reflect.String: `""`, reflect.Bool: "False", reflect.Int: "0", reflect.Int64: "0", reflect.Float64: "0.0", reflect.Slice: "[]",
-		reflect.Map: "{}", reflect.Pointer: "None"}
+	zeros := map[reflect.Kind]string{reflect.String: `""`, reflect.Bool: "False", reflect.Int: "0", reflect.Int64: "0",
+		reflect.Float64: "0.0", reflect.Slice: "[]", reflect.Map: "{}", reflect.Pointer: "None"}
 	return func(yield func(setting) bool) {
 		for i := range kind.NumField() {
 			field := kind.Field(i)
@@ -82,7 +82,8 @@ func TestSettingsAreTheLaunchers(t *testing.T) {
 	paths, _ := filepath.Glob("py/_bneck_agent/*.py")
 	for _, path := range paths {
 		for _, use := range uses.FindAllStringSubmatch(content(t, path), -1) {
-			if read[use[1]] = true; !slices.Contains(there, use[1]) && !slices.Contains([]string{"over", "begins", "ends", "ended"}, use[1]) {
+			if read[use[1]] = true; !slices.Contains(there, use[1]) &&
+				!slices.Contains([]string{"over", "begins", "ends", "ended"}, use[1]) {
 				t.Errorf("%s reads the setting %s, which Config has not", path, use[1])
 			}
 		}

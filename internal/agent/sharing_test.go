@@ -56,8 +56,9 @@ func TestSmallSharedMemory(t *testing.T) {
 						if c.how == "bus" || strings.Contains(row[8].(string), "Bus error") { // PyTorch 2.4 and older let the worker die
 							name, role, says = "shm full", "main", "killed by signal: Bus error"
 						}
-						if file, _ := row[6].(string); row[5] != name || w.process["role"] != role || !strings.HasSuffix(file, "sharing.py") || row[7] != c.line ||
-							!strings.Contains(row[8].(string), says) || row[9] != float64(c.mib<<20) {
+						if file, _ := row[6].(string); row[5] != name || w.process["role"] != role ||
+							!strings.HasSuffix(file, "sharing.py") || row[7] != c.line || !strings.Contains(row[8].(string), says) ||
+							row[9] != float64(c.mib<<20) {
 							t.Errorf("%v in a process of the role %v", row, w.process["role"])
 						}
 					}

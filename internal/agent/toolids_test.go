@@ -51,8 +51,11 @@ func TestToolIDsAreShared(t *testing.T) {
 	}{
 		{"monitors.py", "20", "100", 2, nil},
 		{"monitors.py 4", "20", "100", 2, nil},
-		{"monitors.py 3 5", "10", "50", 2, map[string]string{"calls-paused": "calls were counted until the program took the tool ids of sys.monitoring (3: program, 5: program)"}},
-		{"monitors.py 3 4 5", "10", "50", 0, map[string]string{"calls-paused": "(3: program, 4: program)", "names-late": "(3: program, 4: program, 5: program): first calls of last "}},
+		{"monitors.py 3 5", "10", "50", 2, map[string]string{
+			"calls-paused": "calls were counted until the program took the tool ids of sys.monitoring (3: program, 5: program)",
+		}},
+		{"monitors.py 3 4 5", "10", "50", 0, map[string]string{"calls-paused": "(3: program, 4: program)",
+			"names-late": "(3: program, 4: program, 5: program): first calls of last "}},
 	}
 	for name, interpreter := range monitoring(t) {
 		for _, c := range cases {
@@ -68,7 +71,8 @@ func TestToolIDsAreShared(t *testing.T) {
 					t.Errorf("%s calls of late and %s of work, want %s and %s", counts["late"], counts["work"], c.late, c.work)
 				}
 				const works = 100
-				if steps, regions, last := len(main.of("step")), len(main.of("span", "region", "", "", "", "work")), len(main.of("span", "region", "", "", "", "last")); steps != 19 || regions != works || last != c.last {
+				if steps, regions, last := len(main.of("step")), len(main.of("span", "region", "", "", "", "work")),
+					len(main.of("span", "region", "", "", "", "last")); steps != 19 || regions != works || last != c.last {
 					t.Errorf("%d steps, %d regions of work and %d of last, want 19, %d and %d", steps, regions, last, works, c.last)
 				}
 				for _, code := range []string{"calls-missing", "calls-paused", "names-late"} {
@@ -91,7 +95,8 @@ func TestNamedFunctionsWhereCallsAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reference := filepath.Join(t.TempDir(), "reference.prof")
 			start(t, interpreter, environment(), "-c", "import calls, cProfile; cProfile.run('calls.work()', '"+reference+"')")
-			got, dir := withAgent(t, interpreter, Config{Calls: true, StepOn: []string{"work"}, RegionOn: []string{"Thing.missing"}}, nil, "calls.py", "threads")
+			got, dir := withAgent(t, interpreter, Config{Calls: true, StepOn: []string{"work"}, RegionOn: []string{"Thing.missing"}},
+				nil, "calls.py", "threads")
 			if got.status != 0 || got.stdout != "done\n" || got.stderr != "" {
 				t.Errorf("%+v", got)
 			}

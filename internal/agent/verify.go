@@ -70,5 +70,6 @@ func verify(dir string) error {
 }
 
 func notOurs(path string) error {
-	return fmt.Errorf("%s is not what this version of bottleneck writes there, and Python would run it; remove it or choose another directory", path)
+	return fmt.Errorf(
+		"%s is not what this version of bottleneck writes there, and Python would run it; remove it or choose another directory", path)
 }

@@ -10,8 +10,8 @@ import (
 // TestWritesAreSeen has a program write files by the usual functions: each call is a span at the program's line with the file
 // and its size; what goes into memory is none.
 func TestWritesAreSeen(t *testing.T) {
-	want := []string{"write: json.dump writes.py:23 metrics.json", "write: logging.emit writes.py:27 log.txt", "write: numpy.save writes.py:26 array.npy",
-		"write: pickle.dump writes.py:25 state.pkl"}
+	want := []string{"write: json.dump writes.py:23 metrics.json", "write: logging.emit writes.py:27 log.txt",
+		"write: numpy.save writes.py:26 array.npy", "write: pickle.dump writes.py:25 state.pkl"}
 	for _, generation := range generations() {
 		interpreter := python(t, generation)
 		t.Run(generation, func(t *testing.T) {
@@ -25,7 +25,8 @@ func TestWritesAreSeen(t *testing.T) {
 					t.Errorf("no file or size: %v", row)
 					continue
 				}
-				got = append(got, fmt.Sprintf("%s %s:%.0f %s", row[5], filepath.Base(row[6].(string)), row[7], filepath.Base(row[8].(string))))
+				got = append(got, fmt.Sprintf("%s %s:%.0f %s", row[5], filepath.Base(row[6].(string)), row[7],
+					filepath.Base(row[8].(string))))
 			}
 			slices.Sort(got)
 			if counts := len(got); counts < 8 || counts > 12 {

@@ -18,7 +18,8 @@ import (
 )
 
 // bigTraces are the largest files of the traces folder: 54 to 81 MB of JSON, 100,000 to 218,000 complete events.
-var bigTraces = []string{"hta-df-index-resolver-v100/trace_8_rank_1.json.gz", "segment-anything-fast/eager_False.json.gz", "tracelens-xdit-flux-mi300/profile_trace_rank_0.json.gz"}
+var bigTraces = []string{"hta-df-index-resolver-v100/trace_8_rank_1.json.gz", "segment-anything-fast/eager_False.json.gz",
+	"tracelens-xdit-flux-mi300/profile_trace_rank_0.json.gz"}
 
 func readFast(b *testing.B, name string) (*model.Trace, *model.Strings) {
 	b.Helper()

@@ -19,7 +19,8 @@ func TestHostileTraces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for n := range 1000 {
 		trace, s := slowtrace.Random(r)
-		for _, opt := range []keyaverages.Options{{}, {ByShapes: true, ByStack: 2}, {PythonFunctions: true}, {IgnorePython: true, FloatMemoryTimes: true}} {
+		for _, opt := range []keyaverages.Options{{}, {ByShapes: true, ByStack: 2}, {PythonFunctions: true},
+			{IgnorePython: true, FloatMemoryTimes: true}} {
 			var self, top model.Dur
 			events, _ := keyaverages.FunctionEvents(trace, s, opt)
 			for _, e := range events {
@@ -68,8 +69,10 @@ func TestHostileTraces(t *testing.T) {
 func TestEmptyTrace(t *testing.T) {
 	trace, s := (&model.Trace{}), &model.Strings{}
 	s.Intern("")
-	if n := len(keyaverages.Of([]*model.Trace{trace}, s, keyaverages.Options{})) + len(device.GPUs(trace, s)) + len(device.Kernels([]*model.Trace{trace}, s)) + len(device.Copies(trace, s)) +
-		len(device.Streams(trace, s)) + len(collectives.Communications([]*model.Trace{trace}, s)) + len(allocations.UseOf(trace, s)) + len(device.Sequences(trace, s, 3, 5)) + len(device.Bandwidths(trace, s)); n != 0 {
+	if n := len(keyaverages.Of([]*model.Trace{trace}, s, keyaverages.Options{})) + len(device.GPUs(trace, s)) +
+		len(device.Kernels([]*model.Trace{trace}, s)) + len(device.Copies(trace, s)) + len(device.Streams(trace, s)) +
+		len(collectives.Communications([]*model.Trace{trace}, s)) + len(allocations.UseOf(trace, s)) +
+		len(device.Sequences(trace, s, 3, 5)) + len(device.Bandwidths(trace, s)); n != 0 {
 		t.Errorf("%d rows from nothing", n)
 	}
 	if device.RooflineOf(trace, s) != nil {

@@ -38,7 +38,8 @@ func TestEightRanks(t *testing.T) {
 		dur += c.Dur
 		wait += c.Wait
 		if c.Rank == 0 {
-			t.Logf("%s %s: %d calls, %v, wait %v, exposed %v, %.1f GB/s, late %d (%s)", c.Op, c.DType, c.Count, c.Dur.Std(), c.Wait.Std(), c.Exposed.Std(), c.BusBW, c.LateRank, c.LateDid)
+			t.Logf("%s %s: %d calls, %v, wait %v, exposed %v, %.1f GB/s, late %d (%s)", c.Op, c.DType, c.Count, c.Dur.Std(), c.Wait.Std(),
+				c.Exposed.Std(), c.BusBW, c.LateRank, c.LateDid)
 		}
 	}
 	t.Logf("waiting is %v of %v", wait.Std(), dur.Std())

@@ -191,7 +191,8 @@ func cutTrace(t *model.Trace, in []times.Interval) {
 		if k == model.NoEvent {
 			continue
 		}
-		ev.Start[k], ev.Dur[k], ev.Name[k], ev.Kind[k], ev.Lane[k], ev.Detail[k] = ev.Start[i], ev.Dur[i], ev.Name[i], ev.Kind[i], ev.Lane[i], ev.Detail[i]
+		ev.Start[k], ev.Dur[k], ev.Name[k], ev.Kind[k], ev.Lane[k], ev.Detail[k] = ev.Start[i], ev.Dur[i], ev.Name[i], ev.Kind[i],
+			ev.Lane[i], ev.Detail[i]
 		ev.Parent[k], ev.Link[k], ev.Op[k] = renumber(ev.Parent[i]), renumber(ev.Link[i]), renumber(ev.Op[i])
 	}
 	ev.Start, ev.Dur, ev.Name, ev.Kind = ev.Start[:kept], ev.Dur[:kept], ev.Name[:kept], ev.Kind[:kept]

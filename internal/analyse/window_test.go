@@ -15,10 +15,12 @@ func ownCopy(t *model.Trace, s *model.Strings) *model.Session {
 	c := *t
 	ev := &c.Events
 	ev.Start, ev.Dur, ev.Name, ev.Kind = slices.Clone(ev.Start), slices.Clone(ev.Dur), slices.Clone(ev.Name), slices.Clone(ev.Kind)
-	ev.Lane, ev.Parent, ev.Link, ev.Op, ev.Detail = slices.Clone(ev.Lane), slices.Clone(ev.Parent), slices.Clone(ev.Link), slices.Clone(ev.Op), slices.Clone(ev.Detail)
+	ev.Lane, ev.Parent, ev.Link, ev.Op, ev.Detail = slices.Clone(ev.Lane), slices.Clone(ev.Parent), slices.Clone(ev.Link),
+		slices.Clone(ev.Op), slices.Clone(ev.Detail)
 	m := &c.Memory
 	m.Time, m.Lane, m.Addr, m.Bytes = slices.Clone(m.Time), slices.Clone(m.Lane), slices.Clone(m.Addr), slices.Clone(m.Bytes)
-	m.Allocated, m.Reserved, m.DeviceType, m.DeviceIndex = slices.Clone(m.Allocated), slices.Clone(m.Reserved), slices.Clone(m.DeviceType), slices.Clone(m.DeviceIndex)
+	m.Allocated, m.Reserved, m.DeviceType, m.DeviceIndex = slices.Clone(m.Allocated), slices.Clone(m.Reserved), slices.Clone(m.DeviceType),
+		slices.Clone(m.DeviceIndex)
 	c.Lanes, c.Steps, c.Counters = slices.Clone(c.Lanes), slices.Clone(c.Steps), slices.Clone(c.Counters)
 	c.Input, c.Process = 0, -1
 	return &model.Session{Strings: s, Inputs: []model.Input{{Path: "trace", Format: "kineto"}}, Traces: []*model.Trace{&c}}
@@ -52,7 +54,8 @@ func TestCutHalves(t *testing.T) {
 			}
 		}
 		if early != first.Traces[0].Events.Len() || left != tr.Events.Len() {
-			t.Errorf("%d and %d events, want %d and together %d", first.Traces[0].Events.Len(), left-first.Traces[0].Events.Len(), early, tr.Events.Len())
+			t.Errorf("%d and %d events, want %d and together %d", first.Traces[0].Events.Len(), left-first.Traces[0].Events.Len(),
+				early, tr.Events.Len())
 		}
 	})
 }
@@ -67,7 +70,8 @@ func TestCutStep(t *testing.T) {
 	b.Launch("cudaLaunchKernel", 20, 30, "kernel", "late", 7, 120, 150)
 	b.Launch("cudaLaunchKernel", 120, 130, "kernel", "later", 7, 210, 250)
 	tr, s := b.Trace()
-	tr.Steps = []model.TraceStep{{Number: 4, Start: tr.From, End: tr.From + 100000}, {Number: 5, Start: tr.From + 100000, End: tr.From + 200000}}
+	tr.Steps = []model.TraceStep{{Number: 4, Start: tr.From, End: tr.From + 100000},
+		{Number: 5, Start: tr.From + 100000, End: tr.From + 200000}}
 	cut := ownCopy(tr, s)
 	if err := Cut(cut, Window{Steps: []int64{5}}); err != nil {
 		t.Fatal(err)

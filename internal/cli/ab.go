@@ -37,10 +37,10 @@ func newABCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ab [flags] -- COMMAND_A… -- COMMAND_B… | --rev REV -- COMMAND…",
 		Short: "Run two commands, or a git revision and the working tree, in turns, and say which is faster",
-		Long: "Runs both sides in turns, in a balanced order, each as run does, until it is decided which is faster or that they are equal within 2 %.\n" +
-			"The interval holds whenever it stops, so that Ctrl-C, too, gives the answer so far. What the programs print goes to files.\n\n" +
-			"With --rev one side is a git revision in a temporary worktree, which is removed afterwards, and the other the working tree as it is,\n" +
-			"with what is not committed. Ignored files, such as data, are the same for both.\n\n" +
+		Long: "Runs both sides in turns, in a balanced order, each as run does, until it is decided which is faster or that they are " +
+			"equal within 2 %.\nThe interval holds whenever it stops, so that Ctrl-C, too, gives the answer so far. What the programs " +
+			"print goes to files.\n\nWith --rev one side is a git revision in a temporary worktree, which is removed afterwards, and the " +
+			"other the working tree as it is,\nwith what is not committed. Ignored files, such as data, are the same for both.\n\n" +
 			"The sessions stay, for diff, report and gate: OUT/a/ and OUT/b/.",
 		Example: "  bottleneck ab -- python train.py --workers 0 -- python train.py --workers 2\n" +
 			"  bottleneck ab --budget 3m -- env OMP_NUM_THREADS=1 python train.py -- env OMP_NUM_THREADS=2 python train.py\n" +
@@ -120,7 +120,9 @@ func twoCommands(cmd *cobra.Command, args []string) ([2][]string, error) {
 	case len(dashes) == 0:
 		return [2][]string{}, usage("ab: the second command is missing: %s", form)
 	case len(dashes) > 1:
-		return [2][]string{}, usage("ab: has %d times --, and it is not clear which one is between the commands; put a command that needs one into a script", len(dashes)+1)
+		return [2][]string{},
+			usage("ab: has %d times --, and it is not clear which one is between the commands; put a command that needs one into a script",
+				len(dashes)+1)
 	}
 	sides := [2][]string{args[:dashes[0]], args[dashes[0]+1:]}
 	if len(sides[0]) == 0 || len(sides[1]) == 0 {
@@ -180,7 +182,8 @@ func (o *abOptions) compare(ctx context.Context, a *app, variants [2]variant) er
 	if err := o.diff.write(a, last); err != nil {
 		return err
 	}
-	a.warn("the sessions are in %s; see them by: bottleneck diff %s %s", r.out, filepath.Join(r.out, variants[0].name), filepath.Join(r.out, variants[1].name))
+	a.warn("the sessions are in %s; see them by: bottleneck diff %s %s", r.out, filepath.Join(r.out, variants[0].name),
+		filepath.Join(r.out, variants[1].name))
 	if last.Verdict == report.Unlike {
 		return &exitError{exitNo, nil}
 	}
@@ -200,7 +203,8 @@ func (r *repeater) progress(pairs [][2]ranOnce, d *report.Diff) {
 		return
 	}
 	fmt.Fprintf(r.stderr, "pair %d: %s %s, %s %s a %s (%s, %s)\n", n+1, r.variants[0].name, units.Milliseconds(d.Before.Runs[n].Ms),
-		r.variants[1].name, units.Milliseconds(d.After.Runs[n].Ms), d.Per, units.Seconds(pairs[n][0].wall.Seconds()), units.Seconds(pairs[n][1].wall.Seconds()))
+		r.variants[1].name, units.Milliseconds(d.After.Runs[n].Ms), d.Per, units.Seconds(pairs[n][0].wall.Seconds()),
+		units.Seconds(pairs[n][1].wall.Seconds()))
 }
 
 // nothingCompared says why there is no pair.
@@ -209,7 +213,8 @@ func nothingCompared(r *repeater, outcome turns.Outcome[ranOnce]) error {
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted before the first pair was complete: nothing is compared")}
 	}
 	for _, f := range outcome.Failures {
-		return unusable(fmt.Errorf("nothing is compared: %s fails; what it wrote is in %s", r.variants[f.Side].name, filepath.Join(r.out, "output")))
+		return unusable(fmt.Errorf("nothing is compared: %s fails; what it wrote is in %s", r.variants[f.Side].name,
+			filepath.Join(r.out, "output")))
 	}
 	return unusable(fmt.Errorf("nothing is compared: no pair was run"))
 }
@@ -236,6 +241,6 @@ func interference(r *repeater, pairs [][2]ranOnce) []string {
 	if count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("other programs ran beside %d of the %d runs: they kept %s cores busy on average, at most %s (%s)", count, 2*len(pairs),
-		units.Digits(sum/float64(count)), units.Digits(most), where)}
+	return []string{fmt.Sprintf("other programs ran beside %d of the %d runs: they kept %s cores busy on average, at most %s (%s)",
+		count, 2*len(pairs), units.Digits(sum/float64(count)), units.Digits(most), where)}
 }

@@ -61,7 +61,8 @@ func TestABDecides(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Verdict != report.Slower || d.InTurns == nil || d.InTurns.Stopped != "decided" || d.InTurns.Pairs < 4 || *d.Step.LowMs <= 0 || *d.Step.HighMs < 2900 {
+	if d.Verdict != report.Slower || d.InTurns == nil || d.InTurns.Stopped != "decided" || d.InTurns.Pairs < 4 || *d.Step.LowMs <= 0 ||
+		*d.Step.HighMs < 2900 {
 		t.Errorf("%s: %+v %+v", d.Sentence, d.Step, d.InTurns)
 	}
 	if out := b.read("o/output/b-01.out"); out != "done\n" {
@@ -70,7 +71,8 @@ func TestABDecides(t *testing.T) {
 	if again := b.run("", "diff", "o/a", "o/b"); again.code != 0 || !strings.Contains(again.stdout, "runs, run: o/a") {
 		t.Errorf("%+v", again)
 	}
-	if twice := b.run("", "ab", "--out", "o", "--", "true", "--", "true"); twice.code != exitUsage || !strings.Contains(twice.stderr, "not empty") {
+	if twice := b.run("", "ab", "--out", "o", "--", "true", "--", "true"); twice.code != exitUsage ||
+		!strings.Contains(twice.stderr, "not empty") {
 		t.Errorf("%+v", twice)
 	}
 }
@@ -80,15 +82,19 @@ func TestABFails(t *testing.T) {
 	b := newBench(t)
 	b.file("s.py", waits)
 	got := b.run("", "ab", "--no-trace", "--out", "o", "--", "python3", "s.py", "0", "--", "python3", "s.py", "0", "fails")
-	if got.code != exitUnusable || !strings.Contains(got.stderr, "b, run 1: ended with exit status 1: it fails") || !strings.Contains(got.stderr, "nothing is compared: b fails") {
+	if got.code != exitUnusable || !strings.Contains(got.stderr, "b, run 1: ended with exit status 1: it fails") ||
+		!strings.Contains(got.stderr, "nothing is compared: b fails") {
 		t.Errorf("%+v", got)
 	}
 	// A run that fails later is left out, and the others count.
-	b.file("once.py", "import os, sys\nn = len(os.listdir(sys.argv[1]))\nopen(f'{sys.argv[1]}/{n}', 'w')\nraise SystemExit('the third time' if n == 2 else 0)\n")
+	b.file("once.py",
+		"import os, sys\nn = len(os.listdir(sys.argv[1]))\nopen(f'{sys.argv[1]}/{n}', 'w')\nraise SystemExit('the third time' "+
+			"if n == 2 else 0)\n")
 	if err := os.Mkdir(filepath.Join(b.dir, "count"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got = b.run("", "ab", "--anyway", "--runs", "3", "--no-trace", "--out", "p", "--", "python3", "s.py", "0", "--", "python3", "once.py", "count")
+	got = b.run("", "ab", "--anyway", "--runs", "3", "--no-trace", "--out", "p", "--", "python3", "s.py", "0", "--",
+		"python3", "once.py", "count")
 	if got.code > 1 || !strings.Contains(got.stderr, "b, run 3: ended with exit status 1: the third time") {
 		t.Errorf("%+v", got)
 	}
@@ -155,7 +161,8 @@ func TestABRev(t *testing.T) {
 	b.file("repository/new.txt", "not committed")
 	git("add", "pause.py")
 	before := git("status", "--porcelain") + git("stash", "list") + git("branch", "-a")
-	cmd := b.command("ab", "--rev", "HEAD", "--no-trace", "--out", filepath.Join(b.dir, "o"), "--json", filepath.Join(b.dir, "d.json"), "--", "python3", "work.py")
+	cmd := b.command("ab", "--rev", "HEAD", "--no-trace", "--out", filepath.Join(b.dir, "o"), "--json", filepath.Join(b.dir, "d.json"),
+		"--", "python3", "work.py")
 	cmd.Dir = repository
 	got := b.finish(cmd)
 	if got.code != 0 || !strings.HasPrefix(got.stdout, "Slower by ") {

@@ -72,7 +72,8 @@ func (w *worktree) linkIgnored(ctx context.Context) {
 	for _, name := range strings.Split(list, "\x00") {
 		name = filepath.Clean(filepath.FromSlash(name))
 		base := filepath.Base(name)
-		if !filepath.IsLocal(name) || name == "." || slices.Contains(notLinked, base) || strings.HasSuffix(base, ".pyc") || strings.HasSuffix(base, ".egg-info") {
+		if !filepath.IsLocal(name) || name == "." || slices.Contains(notLinked, base) || strings.HasSuffix(base, ".pyc") ||
+			strings.HasSuffix(base, ".egg-info") {
 			continue
 		}
 		link := filepath.Join(w.path, name)
@@ -150,7 +151,8 @@ func (w *worktree) ownSources(run compare.Run) error {
 			continue
 		}
 		return unusable(fmt.Errorf("the run of %s imported %s from the working tree, so that both sides would run the same code: "+
-			"put the revision's own folder on PYTHONPATH in the command (env PYTHONPATH=src python …), since the package is installed as editable", w.rev, below))
+			"put the revision's own folder on PYTHONPATH in the command (env PYTHONPATH=src python …), since the package is installed as "+
+			"editable", w.rev, below))
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ func TestCodeInTheSessionIsNotRun(t *testing.T) {
 	for name, link := range map[string]bool{"a folder": false, "a link to somebody's folder": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.file("s.py", "import json, subprocess, sys\nprint('ran', flush=True)\nsubprocess.call([sys.executable, '-c', 'import json'])\n")
+			b.file("s.py",
+				"import json, subprocess, sys\nprint('ran', flush=True)\nsubprocess.call([sys.executable, '-c', 'import json'])\n")
 			ran := b.planted("theirs")
 			if err := os.Mkdir(filepath.Join(b.dir, "o"), 0o755); err != nil {
 				t.Fatal(err)
@@ -40,12 +41,14 @@ func TestCodeInTheSessionIsNotRun(t *testing.T) {
 			if got := b.run("", "run", "--out", "o", "s.py"); got.code != 2 || got.stdout != "" {
 				t.Errorf("a directory without a session: %+v", got)
 			}
-			b.file("o/manifest.json", `{"schema":"bottleneck.session/1","job":"elastic-7","created_unix_ns":1,"command":null,"host":"x","bottleneck":"1"}`)
+			b.file("o/manifest.json",
+				`{"schema":"bottleneck.session/1","job":"elastic-7","created_unix_ns":1,"command":null,"host":"x","bottleneck":"1"}`)
 			b.env = append(b.env, "TORCHELASTIC_RUN_ID=7", "WORLD_SIZE=2", "RANK=0")
 			if got := b.run("", "run", "--out", "o", "s.py"); got.code != 0 || got.stdout != "ran\n" {
 				t.Errorf("a session of the same job: %+v", got)
 			}
-			if got := b.run("", "env", "--out", "o"); got.code != 3 || got.stdout != "" || !strings.Contains(got.stderr, "is not what this version of bottleneck writes") {
+			if got := b.run("", "env", "--out", "o"); got.code != 3 || got.stdout != "" ||
+				!strings.Contains(got.stderr, "is not what this version of bottleneck writes") {
 				t.Errorf("env: %+v", got)
 			}
 			b.mustNotExist(ran)
@@ -97,7 +100,8 @@ func TestOutThatOthersMayWriteIsRefused(t *testing.T) {
 	}
 	theirs, open := make("theirs", 0o755, nobody), make("open", 0o777, 0)
 	link := filepath.Join(b.dir, "link")
-	if err := os.Symlink(b.dir+"/mine", link); err != nil || os.Lchown(link, nobody, nobody) != nil || os.Mkdir(b.dir+"/mine", 0o700) != nil {
+	if err := os.Symlink(b.dir+"/mine", link); err != nil || os.Lchown(link, nobody, nobody) != nil ||
+		os.Mkdir(b.dir+"/mine", 0o700) != nil {
 		t.Fatal(err)
 	}
 	for out, says := range map[string]string{theirs: "belongs to", open: "chmod go-w", "open/below": "chmod +t", "link": "belongs to",
@@ -232,7 +236,9 @@ func TestCoverageDoesNotCountTheAgent(t *testing.T) {
 			for _, b := range []*bench{plain, measured} {
 				b.env = append(b.env, "PATH="+bin+":"+os.Getenv("PATH"))
 				b.file("helper.py", "def g(a):\n    return a + 1\n")
-				b.file("x.py", "import helper, signal, gc\nsignal.signal(signal.SIGUSR1, print)\ngc.collect()\nprint([helper.g(i) for i in range(3)])\n")
+				b.file("x.py",
+					"import helper, signal, gc\nsignal.signal(signal.SIGUSR1, print)\ngc.collect()\nprint([helper.g(i) for i in "+
+						"range(3)])\n")
 				b.file("test_x.py", "def test():\n    import x\n    assert x.helper.g(1) == 2\n")
 			}
 			want := plain.finish(plain.exec("sh", "-c", line))

@@ -196,7 +196,8 @@ func openAttached(o *attachOptions, pid int) (*session, error) {
 // account writes what the recording cost and could not see.
 func (s *session) account(sampler *collect.Sampler) error {
 	(&watcher{sampler: sampler}).stop(s.launcher)
-	s.launcher.AddNote("attached", "the program was already running when it was recorded: its steps, operators and exit status are not known")
+	s.launcher.AddNote("attached",
+		"the program was already running when it was recorded: its steps, operators and exit status are not known")
 	s.launcher.After = collect.ReadMachine()
 	s.launcher.Own.CPUNS, s.launcher.Own.PeakRSS = collect.OwnCost()
 	return s.launcher.Write(s.folder)

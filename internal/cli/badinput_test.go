@@ -76,14 +76,18 @@ func TestReportOfHostileInput(t *testing.T) {
 		maxMiB  int64
 		isTable string
 	}{
-		{"gzip bomb", packed(&generated{head: `{"traceEvents": [` + goodEvent + `, {"name": "`, piece: same(kilo), times: 700 << 10, tail: `"}]}`}),
+		{"gzip bomb", packed(&generated{head: `{"traceEvents": [` + goodEvent + `, {"name": "`, piece: same(kilo),
+			times: 700 << 10, tail: `"}]}`}),
 			[]string{"bomb"}, 400, "aten::fine"},
-		{"deep nesting", &generated{head: `{"traceEvents": [` + goodEvent + `, {"ph": "X", "args": {"a": `, piece: same(strings.Repeat("[", 1000)), times: 10_000},
+		{"deep nesting", &generated{head: `{"traceEvents": [` + goodEvent + `, {"ph": "X", "args": {"a": `,
+			piece: same(strings.Repeat("[", 1000)), times: 10_000},
 			[]string{"truncated"}, 400, "aten::fine"},
-		{"long string", &generated{head: `{"traceEvents": [` + goodEvent + `, {"ph": "X", "name": "`, piece: same(kilo), times: big, tail: `"}, ` + goodEvent + `]}`},
+		{"long string", &generated{head: `{"traceEvents": [` + goodEvent + `, {"ph": "X", "name": "`, piece: same(kilo), times: big,
+			tail: `"}, ` + goodEvent + `]}`},
 			[]string{"oversized"}, 400, "aten::fine"},
 		{"many threads", &generated{head: `{"traceEvents": [`, piece: thread, times: threads, tail: goodEvent + `]}`}, nil, 900, "aten::f"},
-		{"numbers", strings.NewReader(`{"traceEvents": [` + goodEvent + `, {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1e300, "dur": 1},
+		{"numbers", strings.NewReader(`{"traceEvents": [` + goodEvent +
+			`, {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1e300, "dur": 1},
 			{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": NaN, "dur": 1}, {"ph": "X", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 1, "ts": 7, "dur": -3},
 			{"ph": "X", "cat": "cpu_op", "name": "d", "pid": 1, "tid": 1, "ts": 9, "dur": Infinity}]}`),
 			[]string{"no-time, 2", "negative-duration, 1", "no-duration, 1"}, 300, "aten::fine"},
@@ -132,8 +136,9 @@ func TestReportOfOddRanks(t *testing.T) {
 // Every file of the folder of damaged traces, and a real one cut at every tenth, says where the damage begins.
 func TestReportOfDamage(t *testing.T) {
 	folder := filepath.Join(realFiles, "malformed-derived")
-	for name, want := range map[string]string{"truncated_gzip_stream.json.gz": "unreadable-end", "truncated_midevent.json.gz": "truncated, 1 ×, first at byte",
-		"no_closing_brackets.json.gz": "unclosed", "unescaped_quotes_in_name.json.gz": "unescaped-text, 3 ×, first at byte"} {
+	for name, want := range map[string]string{"truncated_gzip_stream.json.gz": "unreadable-end",
+		"truncated_midevent.json.gz": "truncated, 1 ×, first at byte", "no_closing_brackets.json.gz": "unclosed",
+		"unescaped_quotes_in_name.json.gz": "unescaped-text, 3 ×, first at byte"} {
 		path := filepath.Join(folder, name)
 		if _, err := os.Stat(path); err != nil {
 			t.Skip("no folder of real traces beside the checkout")
@@ -162,7 +167,8 @@ func TestReportOfDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := here("report", cut)
-		if code != 0 || !strings.Contains(stdout, "! cut.json: ") || !strings.Contains(stdout, "truncated") && !strings.Contains(stdout, "unclosed") {
+		if code != 0 || !strings.Contains(stdout, "! cut.json: ") || !strings.Contains(stdout, "truncated") &&
+			!strings.Contains(stdout, "unclosed") {
 			t.Errorf("cut at %d/10: status %d, %s%s", tenth, code, stdout, stderr)
 		}
 	}

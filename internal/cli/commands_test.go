@@ -149,7 +149,8 @@ func TestExportLine(t *testing.T) {
 func TestIsolatedInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
 		"python3 -I s.py": true, "python3 -uE s.py": true, "/usr/bin/python3.13 -S -c x": true, "python3 s.py -I": false,
-		"python3 -m IES": false, "python3 -Wignore -I s.py": true, "python3 -X dev -I s.py": true, "python3 -W I s.py": false, "sh -E x": false, "python3 -c I": false, "python3": false, "": false,
+		"python3 -m IES": false, "python3 -Wignore -I s.py": true, "python3 -X dev -I s.py": true, "python3 -W I s.py": false,
+		"sh -E x": false, "python3 -c I": false, "python3": false, "": false,
 	} {
 		if got := isolated(strings.Fields(line)); got != want {
 			t.Errorf("%q: %v", line, got)

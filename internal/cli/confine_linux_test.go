@@ -70,7 +70,8 @@ func TestConfinedCommandsWork(t *testing.T) {
 	trace := `{"traceEvents": [` + goodEvent + `]}`
 	b.file("elsewhere/rank.json", trace)
 	b.file("one.json", trace)
-	b.file("s/manifest.json", `{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1, "command": ["x"], "host": "h", "bottleneck": "1"}`)
+	b.file("s/manifest.json",
+		`{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1, "command": ["x"], "host": "h", "bottleneck": "1"}`)
 	b.file("s/h-1-1/process.json", `{"schema":"bottleneck.process/1","pid":1,"host":"h","role":"main"}`)
 	b.file("old.txt", "old")
 	for link, to := range map[string]string{"ranks/a.json": "../elsewhere/rank.json", "out/link.txt": "../elsewhere/target.txt"} {
@@ -87,10 +88,12 @@ func TestConfinedCommandsWork(t *testing.T) {
 	for _, c := range []struct{ args, made string }{
 		{"report ranks", ""}, {"report ranks/a.json", ""}, {"report one.json ranks", ""}, {"report s", ""},
 		{"report -o new/deep/report.txt --json new/other/r.json one.json", "new/deep/report.txt"},
-		{"report -o old.txt one.json", "old.txt"}, {"report -o out/link.txt one.json", "elsewhere/target.txt"}, {"report -o /dev/null one.json", ""},
-		{"export --to csv -o t.csv one.json", "t.csv"}, {"export --to chrome -o t.json.gz one.json", "t.json.gz"}, {"export --to tensorboard -o board one.json", "board"},
-		{"pack -o s.tar.zst s", "s.tar.zst"}, {"pack --redact -o r.tar.zst s", "r.tar.zst"}, {"report s.tar.zst", ""}, {"report r.tar.zst", ""}, {"pack s", ""},
-		{"report --style torch one.json", ""}, {"diff --anyway --json d.json one.json elsewhere/rank.json", "d.json"},
+		{"report -o old.txt one.json", "old.txt"}, {"report -o out/link.txt one.json", "elsewhere/target.txt"},
+		{"report -o /dev/null one.json", ""}, {"export --to csv -o t.csv one.json", "t.csv"},
+		{"export --to chrome -o t.json.gz one.json", "t.json.gz"}, {"export --to tensorboard -o board one.json", "board"},
+		{"pack -o s.tar.zst s", "s.tar.zst"}, {"pack --redact -o r.tar.zst s", "r.tar.zst"}, {"report s.tar.zst", ""},
+		{"report r.tar.zst", ""}, {"pack s", ""}, {"report --style torch one.json", ""},
+		{"diff --anyway --json d.json one.json elsewhere/rank.json", "d.json"},
 	} {
 		got := b.run("", strings.Fields(c.args)...)
 		if got.code != 0 {

@@ -26,10 +26,11 @@ func newDiffCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [flags] BEFORE AFTER",
 		Short: "Say whether a program became slower or faster, by how much, and because of what",
-		Long: "Compares two of anything that report reads. The first line is the answer; then what differs around it, exact counters, and an account\n" +
-			"of the difference by parts, lines, functions, operators, kernels, … in which all rows sum to the step's difference.\n\n" +
-			"Times differ from run to run, so that one run a side decides by counters only. Give each side several runs, four at least: a directory\n" +
-			"with several sessions is a side of that many runs; or list the runs of both sides with -- between them.",
+		Long: "Compares two of anything that report reads. The first line is the answer; then what differs around it, exact counters, " +
+			"and an account\nof the difference by parts, lines, functions, operators, kernels, … in which all rows sum to the step's " +
+			"difference.\n\nTimes differ from run to run, so that one run a side decides by counters only. Give each side several runs, " +
+			"four at least: a directory\nwith several sessions is a side of that many runs; or list the runs of both sides with -- " +
+			"between them.",
 		Example: "  bottleneck diff bottleneck-out/train-20260131-120000 bottleneck-out/train-20260131-130000\n" +
 			"  bottleneck diff before/ after/                # directories of sessions, one a run\n" +
 			"  bottleneck diff a1.json a2.json a3.json a4.json -- b1.json b2.json b3.json b4.json\n" +
@@ -50,7 +51,8 @@ func newDiffCommand(a *app) *cobra.Command {
 
 // addTo declares what every comparison can be asked.
 func (o *diffOptions) addTo(f *pflag.FlagSet) {
-	f.StringVar(&o.per, "per", "", "compare the time of a `UNIT`: "+strings.Join(compare.Units(), ", ")+" (default: step, where both sides have steps)")
+	f.StringVar(&o.per, "per", "", "compare the time of a `UNIT`: "+strings.Join(compare.Units(), ", ")+
+		" (default: step, where both sides have steps)")
 	f.BoolVar(&o.anyway, "anyway", false, "compare also what is not the same workload")
 	f.BoolVar(&o.all, "all", false, "print every row")
 	f.StringVar(&o.json, "json", "", "write the comparison's document to `FILE` (- = standard output)")
@@ -71,7 +73,8 @@ func twoSides(cmd *cobra.Command, args []string) ([2][]string, error) {
 		return [2][]string{args[:dash], args[dash:]}, nil
 	}
 	if len(args) != 2 {
-		return [2][]string{}, usage("diff: needs two sides, BEFORE and AFTER, and has %d; several runs a side: bottleneck diff BEFORE… -- AFTER…", len(args))
+		return [2][]string{},
+			usage("diff: needs two sides, BEFORE and AFTER, and has %d; several runs a side: bottleneck diff BEFORE… -- AFTER…", len(args))
 	}
 	return [2][]string{args[:1], args[1:]}, nil
 }

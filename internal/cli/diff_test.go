@@ -92,7 +92,8 @@ func TestDiff(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(stdout, "Cannot say: one run against one run") {
 		t.Errorf("status %d: %s%s", code, stdout, stderr)
 	}
-	expect(t, "diff", strings.Join(strings.Fields(stdout), " "), "for certain: 1 more aten::mm a step", "noise of the machine not covered", "all rows sum to +100 µs", "at least 3 more a side")
+	expect(t, "diff", strings.Join(strings.Fields(stdout), " "), "for certain: 1 more aten::mm a step", "noise of the machine not covered",
+		"all rows sum to +100 µs", "at least 3 more a side")
 	for i, line := range strings.Split(stdout, "\n") {
 		if n := len([]rune(line)); n > 100 {
 			t.Errorf("line %d has %d columns: %s", i+1, n, line)
@@ -104,10 +105,13 @@ func TestDiff(t *testing.T) {
 // what the schema says, and a file does not differ from itself.
 func TestDiffOfRealTraces(t *testing.T) {
 	traces := filepath.Join("..", "..", "..", "shared", "traces")
-	files := []string{"hta-compare-small/base.json.gz", "hta-compare-small/test.json.gz", "hta-critical-path/alexnet_a100.json.gz", "hta-critical-path/simple_add_overlaid_critical_path.json.gz",
-		"hta-nccl-a100/nccl_data.json.gz", "hta-sampled-128ranks/sampled_rank-0.json.gz", "hta-sampled-128ranks/sampled_rank-1.json.gz", "hta-mtia/mtia_inference_rank_0.json.gz",
-		"luatil-compile-rtx3060/trace_04_compiled.json.gz", "luatil-compile-rtx3060/trace_06_cudagraphs.json.gz", "megatron-tp8-a100/megatron_kineto_0.json.gz",
-		"dtu-mlops-windows-cpu/resnet18.LE-PC-DE-16_8780.1672914269646.pt.trace.json.gz", "line-profiler/nerfstudio_train.lprof", "line-profiler/ssd_train.lprof"}
+	files := []string{"hta-compare-small/base.json.gz", "hta-compare-small/test.json.gz", "hta-critical-path/alexnet_a100.json.gz",
+		"hta-critical-path/simple_add_overlaid_critical_path.json.gz", "hta-nccl-a100/nccl_data.json.gz",
+		"hta-sampled-128ranks/sampled_rank-0.json.gz", "hta-sampled-128ranks/sampled_rank-1.json.gz",
+		"hta-mtia/mtia_inference_rank_0.json.gz", "luatil-compile-rtx3060/trace_04_compiled.json.gz",
+		"luatil-compile-rtx3060/trace_06_cudagraphs.json.gz", "megatron-tp8-a100/megatron_kineto_0.json.gz",
+		"dtu-mlops-windows-cpu/resnet18.LE-PC-DE-16_8780.1672914269646.pt.trace.json.gz", "line-profiler/nerfstudio_train.lprof",
+		"line-profiler/ssd_train.lprof"}
 	for i, name := range files {
 		path := filepath.Join(traces, name)
 		if _, err := os.Stat(path); err != nil {
@@ -246,7 +250,8 @@ func TestDiffOfDirectoriesOfRuns(t *testing.T) {
 	b.file("killed.py", "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
 	for i := range 4 {
 		for _, side := range []string{"a", "b"} {
-			if got := b.run("", "run", "--no-trace", "--out", fmt.Sprintf("%s/%d", side, i), "-o", "report.txt", "s.py", "0"); got.code != 0 {
+			if got := b.run("", "run", "--no-trace", "--out", fmt.Sprintf("%s/%d", side, i), "-o", "report.txt",
+				"s.py", "0"); got.code != 0 {
 				t.Fatalf("%+v", got)
 			}
 		}
@@ -276,10 +281,12 @@ func TestDiffOfDirectoriesOfRuns(t *testing.T) {
 	b.run("", "run", "--no-trace", "--out", "failed", "-o", "report.txt", "s.py", "7")
 	b.run("", "run", "--no-trace", "--out", "ended", "-o", "report.txt", "killed.py")
 	notes := strings.Join(document("--anyway", "failed", "ended").Notes, "\n")
-	if !strings.Contains(notes, "failed: the program ended with exit status 7") || !strings.Contains(notes, "ended: the program was ended by SIGTERM") {
+	if !strings.Contains(notes, "failed: the program ended with exit status 7") ||
+		!strings.Contains(notes, "ended: the program was ended by SIGTERM") {
 		t.Error(notes)
 	}
-	if got := b.run("", "gate", "--baseline", "perf.json", "--write-baseline", "a"); got.code != 0 || !strings.Contains(got.stdout, "4 runs") {
+	if got := b.run("", "gate", "--baseline", "perf.json", "--write-baseline", "a"); got.code != 0 ||
+		!strings.Contains(got.stdout, "4 runs") {
 		t.Errorf("%+v", got)
 	}
 	if got := b.run("", "gate", "--baseline", "perf.json", "--rule", "step +100000%", "b"); got.code != 0 {

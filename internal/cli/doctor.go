@@ -219,7 +219,8 @@ func checkLimits(cpus int, quota *float64) check {
 		c.text += fmt.Sprintf(", of which the container may use %.3g", *quota)
 		if *quota < float64(cpus)/2 {
 			c.ok = false
-			c.next = fmt.Sprintf("threads beyond the quota are throttled: OMP_NUM_THREADS=%d, and at most that many workers", max(1, int(*quota)))
+			c.next = fmt.Sprintf("threads beyond the quota are throttled: OMP_NUM_THREADS=%d, and at most that many workers",
+				max(1, int(*quota)))
 		}
 	}
 	return c
@@ -227,7 +228,8 @@ func checkLimits(cpus int, quota *float64) check {
 
 // checkConfined asks what holds a report of a stranger's file back, should reading it go wrong.
 func checkConfined(e confine.Enforcement) check {
-	c := check{name: "reports confined to their files", ok: e.Files && e.Programs, text: "by Landlock and seccomp: no other file, no program, no network"}
+	c := check{name: "reports confined to their files", ok: e.Files && e.Programs,
+		text: "by Landlock and seccomp: no other file, no program, no network"}
 	switch {
 	case e.Programs && !e.Files:
 		c.text = "by seccomp only: no program, no network; the kernel has no Landlock (Linux 5.13 and later can have it)"

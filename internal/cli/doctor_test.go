@@ -14,7 +14,8 @@ func TestDoctorRunsNoModuleOfTheWorkingDirectory(t *testing.T) {
 	for _, interpreter := range append(interpreters, python) {
 		for _, path := range []string{"unset", "", ".", ":/nowhere", "HERE", "sub/.."} {
 			b := newBench(t)
-			for _, name := range []string{"math", "sys", "os", "importlib", "zipfile", "email", "re", "csv", "json", "site", "sitecustomize", "usercustomize", "torch"} {
+			for _, name := range []string{"math", "sys", "os", "importlib", "zipfile", "email", "re", "csv", "json", "site",
+				"sitecustomize", "usercustomize", "torch"} {
 				b.file(name+".py", "open('ran', 'w')\nraise SystemExit(9)\n")
 			}
 			b.file("sub/x", "")

@@ -50,8 +50,9 @@ def run_backward(rank):
 
 func TestDumpRanksSideBySide(t *testing.T) {
 	b := newBench(t)
-	for name, text := range map[string]string{"site-packages/torch/__init__.py": "", "site-packages/torch/distributed/__init__.py": "", "site-packages/torch/autograd/__init__.py": "",
-		"site-packages/torch/distributed/distributed_c10d.py": fakeCollectives, "site-packages/torch/autograd/graph.py": fakeBackward} {
+	for name, text := range map[string]string{"site-packages/torch/__init__.py": "", "site-packages/torch/distributed/__init__.py": "",
+		"site-packages/torch/autograd/__init__.py": "", "site-packages/torch/distributed/distributed_c10d.py": fakeCollectives,
+		"site-packages/torch/autograd/graph.py": fakeBackward} {
 		b.file(name, text)
 	}
 	job := b.exec(python, "-u", b.file("job.py", ranksProgram))
@@ -80,8 +81,9 @@ func TestDumpRanksSideBySide(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(got.stdout, "Ranks side by side\n")
 	table = strings.Join(strings.Fields(strings.ReplaceAll(table, b.dir+"/", "")), " ")
-	for _, want := range []string{"all_reduce blocked <lambda> (job.py:16)", "backward blocked evaluate (job.py:12)", "- blocked straggle (job.py:15)", "all_reduce: in it rank 0; missing ranks 1-2",
-		"backward: in it rank 1; missing ranks 0, 2", "1 of the job's 4 ranks were not looked at"} {
+	for _, want := range []string{"all_reduce blocked <lambda> (job.py:16)", "backward blocked evaluate (job.py:12)",
+		"- blocked straggle (job.py:15)", "all_reduce: in it rank 0; missing ranks 1-2", "backward: in it rank 1; missing ranks 0, 2",
+		"1 of the job's 4 ranks were not looked at"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, got.stdout)
 		}
@@ -112,9 +114,11 @@ func TestWriteRanks(t *testing.T) {
 		all  []collect.DumpedProcess
 		want []string
 	}{
-		{[]collect.DumpedProcess{rank(2, "barrier", ""), rank(0, "barrier", ""), rank(1, "barrier", "")}, []string{"barrier: every rank stands in it.", "on CPU, GIL"}},
+		{[]collect.DumpedProcess{rank(2, "barrier", ""), rank(0, "barrier", ""), rank(1, "barrier", "")},
+			[]string{"barrier: every rank stands in it.", "on CPU, GIL"}},
 		{[]collect.DumpedProcess{rank(1, "", ""), rank(0, "", "")}, []string{"No rank stands in a collective", "1 of the job's 3 ranks"}},
-		{[]collect.DumpedProcess{rank(0, "barrier", ""), rank(1, "", "no permission")}, []string{"not read: no permission", "missing rank 1"}},
+		{[]collect.DumpedProcess{rank(0, "barrier", ""), rank(1, "", "no permission")},
+			[]string{"not read: no permission", "missing rank 1"}},
 		{[]collect.DumpedProcess{rank(0, "barrier", "")}, nil},
 	} {
 		var b strings.Builder
@@ -135,7 +139,8 @@ func TestDumpSteersNoTerminal(t *testing.T) {
 	frames := []collect.DumpedFrame{{Function: hostile, File: hostile, Line: 3, Locals: []cpython.Local{{Name: hostile, Value: hostile}}},
 		{Function: hostile, File: hostile, Native: true}}
 	rank, other := 0, 1
-	p := collect.DumpedProcess{PID: 7, Rank: &rank, Role: model.RoleRank, Python: "3.13.0", Command: []string{"python", hostile}, Collective: hostile,
+	p := collect.DumpedProcess{PID: 7, Rank: &rank, Role: model.RoleRank, Python: "3.13.0", Command: []string{"python", hostile},
+		Collective:    hostile,
 		Threads:       []collect.DumpedThread{{TID: 7, Name: hostile, State: "cpu", Collective: hostile, Frames: frames}},
 		NativeThreads: []collect.DumpedThread{{TID: 8, Name: hostile, State: "idle", Frames: frames[1:]}},
 		Tasks:         []collect.DumpedTask{{Name: hostile, Awaits: hostile, Frames: frames[:1]}}}

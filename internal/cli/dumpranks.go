@@ -62,7 +62,8 @@ func writeRanks(w io.Writer, all []collect.DumpedProcess) {
 		fmt.Fprintln(w, "  "+waitsAlone)
 	}
 	if world > len(seen) {
-		fmt.Fprintf(w, "  %d of the job's %d ranks were not looked at: they run elsewhere, have ended, or their PIDs were not given.\n", world-len(seen), world)
+		fmt.Fprintf(w, "  %d of the job's %d ranks were not looked at: they run elsewhere, have ended, or their PIDs were not given.\n",
+			world-len(seen), world)
 	}
 }
 

@@ -59,7 +59,8 @@ func (a *app) printEnv(o *runOptions, shell string) error {
 	if old, err := record.ReadManifest(dir); err == nil && len(old.Command) == 0 {
 		job.ID = old.Job
 	}
-	if _, err := record.Create(dir, record.Manifest{Job: job.ID, CreatedUnixNS: time.Now().UnixNano(), Host: host, Version: Version()}); err != nil {
+	if _, err := record.Create(dir, record.Manifest{Job: job.ID, CreatedUnixNS: time.Now().UnixNano(), Host: host,
+		Version: Version()}); err != nil {
 		return unusable(err)
 	}
 	agentDir := filepath.Join(dir, record.AgentDir)

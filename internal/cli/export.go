@@ -58,7 +58,8 @@ func newExportCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.gzip, "gzip", false, "compress the files of a directory")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split key averages by `KEYS`: input-shape, stack=N")
 	f.BoolVar(&o.samples.GIL, "gil", false, "only samples of threads that hold the GIL")
-	f.BoolVar(&o.samples.Idle, "idle", false, "stacks of threads that wait for work too, in formats that leave them out (folded, speedscope)")
+	f.BoolVar(&o.samples.Idle, "idle", false,
+		"stacks of threads that wait for work too, in formats that leave them out (folded, speedscope)")
 	f.StringVar(&o.sortBy, "sort-by", "", "sort key averages by `COLUMN`")
 	f.IntVar(&o.rowLimit, "row-limit", -1, "at most `N` rows of key averages (-1 = all)")
 	return cmd
@@ -115,8 +116,8 @@ func (a *app) export(cmd *cobra.Command, o *exportOptions, args []string) error 
 	}
 	chooseSamples(s, o.samples, format.Name)
 	opt := export.Options{Device: o.device, Metric: o.metric, Rank: o.rank, Worker: o.worker, Gzip: o.gzip,
-		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack, GroupByModule: group.build.GroupByModule, SortBy: o.sortBy, RowLimit: o.rowLimit,
-		Version: Version(), Source: args[0]}
+		GroupByInputShapes: group.build.GroupByInputShape, GroupByStackN: group.build.GroupByStack,
+		GroupByModule: group.build.GroupByModule, SortBy: o.sortBy, RowLimit: o.rowLimit, Version: Version(), Source: args[0]}
 	return writeExport(cmd.Context(), s, format, o.output, opt, a.stdout)
 }
 

@@ -31,9 +31,10 @@ func (a *app) exportDiff(ctx context.Context, o *exportOptions, format export.Fo
 		chooseSamples(sides[i], o.samples, format.Name)
 	}
 	opt := export.Options{Rank: o.rank, Version: Version(), Source: args[0]}
-	difference := export.Format{Name: format.Name, Suffix: format.Suffix, Write: func(ctx context.Context, _ *model.Session, w io.Writer, opt export.Options) error {
-		return format.WriteDiff(ctx, sides[0], sides[1], w, opt)
-	}}
+	difference := export.Format{Name: format.Name, Suffix: format.Suffix,
+		Write: func(ctx context.Context, _ *model.Session, w io.Writer, opt export.Options) error {
+			return format.WriteDiff(ctx, sides[0], sides[1], w, opt)
+		}}
 	if err := writeExport(ctx, sides[1], difference, o.output, opt, a.stdout); err != nil {
 		return fmt.Errorf("--diff: %w", err)
 	}

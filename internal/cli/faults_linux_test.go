@@ -28,7 +28,8 @@ func TestSessionCannotBeWritten(t *testing.T) {
 	b.file("plain", "a file")
 	for _, out := range []string{"/proc/no/such", "/sys/session", filepath.Join(b.dir, "plain"), filepath.Join(b.dir, "plain", "below")} {
 		got := b.run("", "run", "--out", out, "s.py")
-		if lines := bottleneckLines(got.stderr); got.code != 6 || got.stdout != "ran\n" || len(lines) != 1 || strings.Count(got.stderr, "\n") != 1 {
+		if lines := bottleneckLines(got.stderr); got.code != 6 || got.stdout != "ran\n" || len(lines) != 1 ||
+			strings.Count(got.stderr, "\n") != 1 {
 			t.Errorf("--out %s: %+v", out, got)
 		}
 	}
@@ -161,7 +162,8 @@ func TestLaunchersOfOneJobShareASession(t *testing.T) {
 	b.file("s.py", "import os\nprint('rank', os.environ['RANK'], flush=True)\ninput()\n")
 	env := b.env
 	start := func(rank string) (end func() result, ready func()) {
-		b.env = append(append([]string{}, env...), "TORCHELASTIC_RUN_ID=job7", "WORLD_SIZE=2", "LOCAL_WORLD_SIZE=2", "RANK="+rank, "LOCAL_RANK="+rank)
+		b.env = append(append([]string{}, env...), "TORCHELASTIC_RUN_ID=job7", "WORLD_SIZE=2", "LOCAL_WORLD_SIZE=2",
+			"RANK="+rank, "LOCAL_RANK="+rank)
 		cmd, stdin, stdout, stderr := b.startPiped("run", "--no-sample", "s.py")
 		return func() result {
 				_, _ = stdin.Write([]byte("\n"))
@@ -202,14 +204,19 @@ func TestHardPrograms(t *testing.T) {
 	cases := map[string]string{
 		"closes all file descriptors": "import os, sys\nprint('ran', flush=True)\nos.closerange(0, 4096)\nos._exit(6)\n",
 		"changes user":                "import os, sys\nos.setgid(65534); os.setuid(65534)\nprint('ran')\nsys.exit(6)\n",
-		"replaces itself":             "import os, sys\nsys.stdout.flush()\nos.execv(sys.executable, [sys.executable, '-c', 'import sys; print(\"ran\"); sys.exit(6)'])\n",
-		"clears its environment":      "import os, subprocess, sys\nos.environ.clear()\nsys.exit(subprocess.call([sys.executable, '-c', 'print(\"ran\"); raise SystemExit(6)']))\n",
-		"changes directory":           "import os, sys\nos.chdir('/')\nprint('ran')\nsys.exit(6)\n",
-		"ends hard":                   "import os\nprint('ran', flush=True)\nos._exit(6)\n",
-		"leaves by exception":         "import atexit, os\nprint('ran', flush=True)\natexit.register(os._exit, 6)\nraise RuntimeError('mine')\n",
-		"spawns":                      "import multiprocessing as m, sys\ndef f(q): q.put('ran')\nif __name__ == '__main__':\n    m.set_start_method('spawn')\n    q = m.Queue()\n    p = m.Process(target=f, args=(q,)); p.start(); print(q.get()); p.join(); sys.exit(6)\n",
-		"forks workers":               "import multiprocessing as m, sys\ndef f(x): return 'ran'\nif __name__ == '__main__':\n    with m.get_context('fork').Pool(2) as p: print(p.map(f, [1])[0])\n    sys.exit(6)\n",
-		"has sitecustomize":           "import sys, sitecustomize\nprint(sitecustomize.ANSWER)\nsys.exit(6)\n",
+		"replaces itself": "import os, sys\nsys.stdout.flush()\nos.execv(sys.executable, [sys.executable, '-c', 'import sys; " +
+			"print(\"ran\"); sys.exit(6)'])\n",
+		"clears its environment": "import os, subprocess, sys\nos.environ.clear()\nsys.exit(subprocess.call([sys.executable, '-c', " +
+			"'print(\"ran\"); raise SystemExit(6)']))\n",
+		"changes directory":   "import os, sys\nos.chdir('/')\nprint('ran')\nsys.exit(6)\n",
+		"ends hard":           "import os\nprint('ran', flush=True)\nos._exit(6)\n",
+		"leaves by exception": "import atexit, os\nprint('ran', flush=True)\natexit.register(os._exit, 6)\nraise RuntimeError('mine')\n",
+		"spawns": "import multiprocessing as m, sys\ndef f(q): q.put('ran')\nif __name__ == '__main__':\n    " +
+			"m.set_start_method('spawn')\n    q = m.Queue()\n    p = m.Process(target=f, args=(q,)); p.start(); print(q.get()); " +
+			"p.join(); sys.exit(6)\n",
+		"forks workers": "import multiprocessing as m, sys\ndef f(x): return 'ran'\nif __name__ == '__main__':\n    with " +
+			"m.get_context('fork').Pool(2) as p: print(p.map(f, [1])[0])\n    sys.exit(6)\n",
+		"has sitecustomize": "import sys, sitecustomize\nprint(sitecustomize.ANSWER)\nsys.exit(6)\n",
 	}
 	for name, text := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,14 +16,18 @@ import (
 
 // fuzzedFiles are the files of a small session; .gz are compressed when they are written.
 var fuzzedFiles = []struct{ name, text string }{
-	{"manifest.json", `{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1, "command": ["python3", "x.py"], "host": "far"}`},
+	{"manifest.json",
+		`{"schema": "bottleneck.session/1", "job": "j", "created_unix_ns": 1, "command": ["python3", "x.py"], "host": "far"}`},
 	{"measured.json", `{"schema": "bottleneck.measured/1", "tolerance": 1.5, "prices": [{"fix": "threads=2", "saved_ms": 1}], "ops": [{"op": "aten::mm", "fixes": []}]}`},
 	{"launcher-far-1-1/launcher.json", `{"schema": "bottleneck.launcher/1", "host": "far", "child_pid": 500, "start_unix_ns": 1000, "exit": {"unix_ns": 9000000, "code": 0}, "machine_before": {"cpus": 4, "gpus": [{"index": 0, "name": "g"}]}, "machine_after": {"cpus": 4}}`},
 	{"far-500-1/process.json", `{"schema": "bottleneck.process/1", "host": "far", "role": "main", "pid": 500, "argv": ["python3", "x.py"], "python": "3.12.0", "main_thread": 500, "start_unix_ns": 1000, "torch": {"version": "2.15.0", "num_threads": 8}}`},
 	{"far-500-1/events.jsonl.gz", "[\"clock\",1000,5000]\n[\"loader\",0,{\"workers\":2,\"batch_size\":4,\"file\":\"/x.py\",\"line\":3}]\n[\"step\",0,\"train\",\"optimizer\",1000,2000,\"baseline\",4,500]\n[\"wait\",1000,1100,500,0,0]\n[\"fetch\",1000,1050,501,0,0,4]\n" +
-		"[\"step\",1,\"train\",\"optimizer\",2000,3000,\"trace\",4,500]\n[\"window\",0,\"trace\",1900,3000,3100,1,2,3,\"trace-0.json\",null]\n[\"span\",\"compile\",1200,1300,500,\"f [0/0]\",\"/x.py\",3,\"reason\",2]\n[\"stack\",0,[[\"f\",\"/x.py\",1,2]]]\n[\"sample\",1500,500,0]\n"},
+		"[\"step\",1,\"train\",\"optimizer\",2000,3000,\"trace\",4,500]\n[\"window\",0,\"trace\",1900,3000,3100,1,2,3,\"trace-0.json\",null]\n" +
+		"[\"span\",\"compile\",1200,1300,500,\"f [0/0]\",\"/x.py\",3,\"reason\",2]\n[\"stack\",0,[[\"f\",\"/x.py\",1,2]]]\n" +
+		"[\"sample\",1500,500,0]\n"},
 	{"far-500-1/trace-0.json.gz", `{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "g", "numSms": 8}], "traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 500, "tid": 500, "ts": 6, "dur": 1}, {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 500, "tid": 500, "ts": 6.1, "dur": 0.5, "args": {"External id": 1, "Input Dims": [[2, 3], [3, 4]], "Input type": ["float", "float"]}}, {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 6.2, "dur": 0.4, "args": {"device": 0, "stream": 7, "correlation": 3, "External id": 1}}]}`},
-	{"far-500-1/modules-0.json.gz", `{"schema": "bottleneck.modules/1", "start_unix_ns": 6000, "names": [["Net.fc", "Linear"]], "threads": {"500": [0, 50, 600]}}`},
+	{"far-500-1/modules-0.json.gz",
+		`{"schema": "bottleneck.modules/1", "start_unix_ns": 6000, "names": [["Net.fc", "Linear"]], "threads": {"500": [0, 50, 600]}}`},
 	{"far-500-1/memory-0-cpu.json.gz", `[[1, 1, 64, 0], [2, 2, 64, 0]]`},
 	{"far-500-1/calls-actions.json.gz", `{"schema": "bottleneck.calls-actions/1", "functions": [["/x.py", 1, "f"]], "actions": [{"name": "step", "measured": 1, "functions": [[0, 1, 1, 1, 1]]}]}`},
 	{"far-500-1/calls.prof", "{0"},
@@ -58,7 +62,8 @@ func FuzzSession(f *testing.F) {
 			}
 			writeFuzzed(t, filepath.Join(dir, file.name), text, raw)
 		}
-		for _, args := range [][]string{{"report", "--all"}, {"report", "--style", "torch"}, {"report", "--style", "classic"}, {"export", "--to", "chrome"}, {"what-if", "--scale", "matmul=0.5"}} {
+		for _, args := range [][]string{{"report", "--all"}, {"report", "--style", "torch"}, {"report", "--style", "classic"},
+			{"export", "--to", "chrome"}, {"what-if", "--scale", "matmul=0.5"}} {
 			tellFuzzed(t, append(args, dir))
 		}
 		packed := filepath.Join(filepath.Dir(dir), "p"+record.PackSuffix)
@@ -93,7 +98,8 @@ func tellFuzzed(t *testing.T, args []string) {
 	var stdout, stderr bytes.Buffer
 	began := time.Now()
 	code := Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr)
-	if code != 0 && code != exitUsage && code != exitUnusable || strings.Contains(stdout.String()+stderr.String(), "internal error") || time.Since(began) > 30*time.Second {
+	if code != 0 && code != exitUsage && code != exitUnusable || strings.Contains(stdout.String()+stderr.String(), "internal error") ||
+		time.Since(began) > 30*time.Second {
 		t.Fatalf("%q: status %d\n%s%s", args, code, stdout.String(), stderr.String())
 	}
 }

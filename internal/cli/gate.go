@@ -41,10 +41,10 @@ func newGateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gate --baseline FILE [flags] SESSION…",
 		Short: "Let a CI job fail when a program got slower or does more, against a saved baseline",
-		Long: "Judges runs by rules against a baseline: a small file to keep with the sources. What is counted exactly (operators, launches, copies,\n" +
-			"synchronisations, graph breaks, …) decides with one run. Times decide with four runs on each side, on the machine of the baseline.\n\n" +
-			"A rule names something and how much more of it is allowed. Usual rules: 'step +3%', and 0 more of everything that is counted exactly.\n" +
-			"Exit status: 0 passed, 1 worse, 2 usage, 3 cannot read, 4 cannot say.",
+		Long: "Judges runs by rules against a baseline: a small file to keep with the sources. What is counted exactly (operators, " +
+			"launches, copies,\nsynchronisations, graph breaks, …) decides with one run. Times decide with four runs on each side, on " +
+			"the machine of the baseline.\n\nA rule names something and how much more of it is allowed. Usual rules: 'step +3%', and 0 " +
+			"more of everything that is counted exactly.\nExit status: 0 passed, 1 worse, 2 usage, 3 cannot read, 4 cannot say.",
 		Example: "  bottleneck gate --baseline perf.json --write-baseline bottleneck-out/\n" +
 			"  bottleneck gate --baseline perf.json bottleneck-out/\n" +
 			"  bottleneck gate --baseline perf.json --rule 'step +3%' --rule 'launches 0' --rule 'peak-memory +5%' bottleneck-out/\n" +
@@ -62,7 +62,8 @@ func newGateCommand(a *app) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` to compare with")
 	f.BoolVar(&o.write, "write-baseline", false, "make these runs the baseline: write them to the file of --baseline")
-	f.StringArrayVar(&o.rules, "rule", nil, "a `RULE` like 'step +3%', 'launches 0', 'op aten::item 0', 'peak-memory +10MiB' (can be repeated)")
+	f.StringArrayVar(&o.rules, "rule", nil,
+		"a `RULE` like 'step +3%', 'launches 0', 'op aten::item 0', 'peak-memory +10MiB' (can be repeated)")
 	f.StringVar(&o.rulesFile, "rules", "", "read rules from `FILE`, one a line")
 	f.StringVar(&o.format, "format", "text", "`FORM` of the answer: "+strings.Join(append(view.GateFormats(), benchFormat), ", "))
 	f.StringVar(&o.json, "json", "", "write the answer's document to `FILE` as well (- = standard output)")
@@ -123,7 +124,8 @@ func (o *gateOptions) check() ([]compare.Rule, error) {
 		return nil, err
 	}
 	if o.baseline == "" && o.format != benchFormat {
-		return nil, usage("gate: --baseline FILE is missing; make one first: bottleneck gate --baseline perf.json --write-baseline SESSION…")
+		return nil,
+			usage("gate: --baseline FILE is missing; make one first: bottleneck gate --baseline perf.json --write-baseline SESSION…")
 	}
 	if o.write && o.baseline == "" {
 		return nil, usage("gate: --write-baseline needs --baseline FILE, the file to write")
@@ -154,7 +156,9 @@ func (o *gateOptions) check() ([]compare.Rule, error) {
 func readBaseline(path string) (*report.Baseline, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, unusable(fmt.Errorf("gate: there is no baseline %s; make one: bottleneck gate --baseline %[1]s --write-baseline SESSION…", path))
+		return nil,
+			unusable(fmt.Errorf("gate: there is no baseline %s; make one: bottleneck gate --baseline %[1]s --write-baseline SESSION…",
+				path))
 	} else if err != nil {
 		return nil, unusable(fmt.Errorf("gate: %w", err))
 	}

@@ -23,7 +23,8 @@ func hostileTrace(t *testing.T) string {
 	tr := testkit.NewTrace()
 	for i := range int64(3) {
 		tr.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", i+5), 100, 1, i*1_000_000, 1_000_000)
-		tr.Op("aten::"+steering, 1, i*1_000_000+600_000, 200_000, "External id", i, "Call stack", "/x/"+steering+".py(1): "+steering, "Input Dims", [][]int{{2, 3}})
+		tr.Op("aten::"+steering, 1, i*1_000_000+600_000, 200_000, "External id", i, "Call stack", "/x/"+steering+".py(1): "+steering,
+			"Input Dims", [][]int{{2, 3}})
 		tr.Launch("kernel "+steering, 1, i*1_000_000+600_100, 10, i*1_000_000+601_000, 100_000, int(i+1))
 		tr.X("user_annotation", steering, 100, 1, i*1_000_000+10, 100)
 	}
@@ -38,7 +39,8 @@ func hostileTrace(t *testing.T) string {
 func steers(text string, paint bool) string {
 	for i, r := range text {
 		if r == '\x1b' && paint && len(text) > i+1 && text[i+1] == '[' {
-			if end := strings.IndexFunc(text[i+2:], func(r rune) bool { return r != ';' && (r < '0' || r > '9') }); end >= 0 && text[i+2+end] == 'm' {
+			if end := strings.IndexFunc(text[i+2:], func(r rune) bool { return r != ';' && (r < '0' || r > '9') }); end >= 0 &&
+				text[i+2+end] == 'm' {
 				continue
 			}
 		}
@@ -53,9 +55,10 @@ func steers(text string, paint bool) string {
 func TestNoStyleSteersTheTerminal(t *testing.T) {
 	path := hostileTrace(t)
 	for _, args := range [][]string{
-		{"report"}, {"report", "--all"}, {"report", "--all", "--color", "always"}, {"report", "--style", "torch"}, {"report", "--style", "torch", "--color", "always"},
-		{"report", "--style", "torch", "--group-by", "stack=3"}, {"report", "--style", "torch", "--group-by", "input-shape"}, {"report", "--style", "classic"},
-		{"report", "--style", "lightning"}, {"report", "--style", "torch", "--header", steering}, {"what-if", "--remove", "python"}, {"what-if", "--scale", steering + "=0"},
+		{"report"}, {"report", "--all"}, {"report", "--all", "--color", "always"}, {"report", "--style", "torch"},
+		{"report", "--style", "torch", "--color", "always"}, {"report", "--style", "torch", "--group-by", "stack=3"},
+		{"report", "--style", "torch", "--group-by", "input-shape"}, {"report", "--style", "classic"}, {"report", "--style", "lightning"},
+		{"report", "--style", "torch", "--header", steering}, {"what-if", "--remove", "python"}, {"what-if", "--scale", steering + "=0"},
 		{"report", "--source", steering}, {"export", "--to", steering}, {"report", "--style", steering},
 	} {
 		_, stdout, stderr := here(append(args, path)...)
@@ -112,17 +115,19 @@ func TestFullOutput(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(session, "manifest.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	commands := [][]string{{"report", path}, {"report", "--style", "torch", path}, {"report", "--style", "classic", path}, {"report", "--json", "-", path},
-		{"report", "--events", "--json", "-", path}, {"export", "--to", "csv", path}, {"export", "--to", "chrome", path}, {"export", "--list"},
-		{"what-if", "--remove", "python", path}, {"what-if", "--remove", "python", "--json", "-", path}, {"pack", "-o", filepath.Join(t.TempDir(), "p.tar.zst"), session}}
+	commands := [][]string{{"report", path}, {"report", "--style", "torch", path}, {"report", "--style", "classic", path},
+		{"report", "--json", "-", path}, {"report", "--events", "--json", "-", path}, {"export", "--to", "csv", path},
+		{"export", "--to", "chrome", path}, {"export", "--list"}, {"what-if", "--remove", "python", path},
+		{"what-if", "--remove", "python", "--json", "-", path}, {"pack", "-o", filepath.Join(t.TempDir(), "p.tar.zst"), session}}
 	if _, err := os.Stat("/dev/full"); err == nil {
-		commands = append(commands, []string{"report", "-o", "/dev/full", path}, []string{"report", "--json", "/dev/full", path}, []string{"export", "--to", "csv", "-o", "/dev/full", path},
-			[]string{"what-if", "--remove", "python", "-o", "/dev/full", path})
+		commands = append(commands, []string{"report", "-o", "/dev/full", path}, []string{"report", "--json", "/dev/full", path},
+			[]string{"export", "--to", "csv", "-o", "/dev/full", path}, []string{"what-if", "--remove", "python", "-o", "/dev/full", path})
 	}
 	for _, args := range commands {
 		var stderr bytes.Buffer
 		var stdout io.Writer = full{}
-		if code := Run(context.Background(), args, strings.NewReader(""), stdout, &stderr); code != exitUnusable || !strings.Contains(stderr.String(), "no space left on device") {
+		if code := Run(context.Background(), args, strings.NewReader(""), stdout, &stderr); code != exitUnusable ||
+			!strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("%q: status %d, %s", args, code, stderr.String())
 		}
 	}

@@ -98,7 +98,8 @@ func oneRun(v *ingest.Survey) error {
 
 // loadEach reduces every trace to what its report needs of a window of it, and drops it. Times count from the start of the
 // earliest trace, so that for them all are read twice.
-func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, window analyse.Window, merge *report.Merge) (*model.Session, error) {
+func (a *app) loadEach(ctx context.Context, paths []string, opt ingest.Options, window analyse.Window,
+	merge *report.Merge) (*model.Session, error) {
 	each := func(visit ingest.Visit) (*model.Session, error) {
 		return a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Each(ctx, paths, opt, visit) })
 	}
@@ -182,8 +183,8 @@ func (p *progress) update(done, total int64) {
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetDescription("reading"), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetWidth(30))
+			progressbar.OptionSetDescription("reading"), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30))
 	}
 	p.bar.ChangeMax64(total)
 	_ = p.bar.Set64(done) // a bar that cannot be drawn is no reason to stop

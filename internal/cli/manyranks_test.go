@@ -21,13 +21,15 @@ import (
 // whose end the ranks meet, on a clock of its own.
 func collectiveRank(rank int) string {
 	clock, own := int64(rank)*7000, int64(100*rank)
-	t := testkit.NewTrace().Key("baseTimeNanoseconds", 1_000_000).Key("distributedInfo", map[string]any{"rank": rank, "world_size": 4, "backend": "nccl"})
+	t := testkit.NewTrace().Key("baseTimeNanoseconds", 1_000_000).Key("distributedInfo",
+		map[string]any{"rank": rank, "world_size": 4, "backend": "nccl"})
 	for step := range int64(4) {
 		at := clock + 100_000*(step+1)
-		args := []any{"correlation", 10*step + 2, "stream", 7, "device", 0, "Collective name", "allreduce", "Process Group Name", "0", "Process Group Ranks", "[0, 1, 2, 3]",
-			"In msg nelems", 1024, "Group size", 4, "dtype", "Float", "Seq", step}
+		args := []any{"correlation", 10*step + 2, "stream", 7, "device", 0, "Collective name", "allreduce", "Process Group Name", "0",
+			"Process Group Ranks", "[0, 1, 2, 3]", "In msg nelems", 1024, "Group size", 4, "dtype", "Float", "Seq", step}
 		t.X("user_annotation", fmt.Sprintf("ProfilerStep#%d", step), 100, 1, at, 90_000).
-			Op("aten::mm", 1, at+1000, 2000, "External id", 10*step+1, "Input Dims", [][]int{{64, 32}, {32, 16}}, "Input type", []string{"float", "float"}).
+			Op("aten::mm", 1, at+1000, 2000, "External id", 10*step+1, "Input Dims", [][]int{{64, 32}, {32, 16}}, "Input type",
+				[]string{"float", "float"}).
 			Launch("gemm", 1, at+1200, 100, at+2000, 5000+own, int(10*step+1)).
 			Op("nccl:all_reduce", 1, at+4000, 500, "External id", 10*step+2).
 			X("cuda_runtime", "cudaLaunchKernel", 100, 1, at+4100, 100, "correlation", 10*step+2).
@@ -50,7 +52,8 @@ func TestMergedReportEqualsWhole(t *testing.T) {
 		compareMerged(t, w, dir)
 	}
 	merge := report.NewMerge(report.Options{})
-	if _, err := quietApp().loadEach(context.Background(), []string{dir}, ingest.Options{}, analyse.Window{Steps: []int64{9}}, merge); err == nil || !strings.Contains(err.Error(), "the steps 0-3") {
+	if _, err := quietApp().loadEach(context.Background(), []string{dir}, ingest.Options{}, analyse.Window{Steps: []int64{9}},
+		merge); err == nil || !strings.Contains(err.Error(), "the steps 0-3") {
 		t.Errorf("a step that is not there: %v", err)
 	}
 	if v, err := ingest.SurveyOf([]string{dir}); err != nil || v.Files != 4 || len(v.Sessions) > 0 {

@@ -36,7 +36,8 @@ type fixOptions struct {
 
 func (o *fixOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.measure, "measure-fixes", false, "after the program's end run its hottest operators again, as they were and under fixes")
-	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure-fixes may repeat them, from when Python has imported torch on, `TIME` like 5s")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget,
+		"how long --measure-fixes may repeat them, from when Python has imported torch on, `TIME` like 5s")
 }
 
 // run measures for the report of a session.
@@ -111,7 +112,8 @@ func interpreterThatRan(dir, host string) string {
 			Role, Executable string
 			Torch            *struct{}
 		}
-		if !strings.HasPrefix(filepath.Base(folder), record.HostPrefix(host)) || record.ReadJSONIn(folder, record.ProcessName, &process) != nil || process.Torch == nil {
+		if !strings.HasPrefix(filepath.Base(folder), record.HostPrefix(host)) ||
+			record.ReadJSONIn(folder, record.ProcessName, &process) != nil || process.Torch == nil {
 			continue
 		}
 		if filepath.IsAbs(process.Executable) {
@@ -125,13 +127,15 @@ func interpreterThatRan(dir, host string) string {
 // are not those that a fix is for.
 func measure(ctx context.Context, s *model.Session, python string, budget time.Duration) (*report.Measured, error) {
 	if here, err := os.Hostname(); err == nil && s.Environment.Host != "" && here != s.Environment.Host {
-		return nil, unusable(fmt.Errorf("the session was recorded on %s, and this is %s: run what-if --measure there", s.Environment.Host, here))
+		return nil, unusable(fmt.Errorf("the session was recorded on %s, and this is %s: run what-if --measure there",
+			s.Environment.Host, here))
 	}
 	ops := rerun.HotOps(s, measuredOps)
 	if len(ops) == 0 {
 		return nil, unusable(fmt.Errorf("no operator's inputs were recorded on a CPU: shapes are needed (bottleneck run records them)"))
 	}
-	options := rerun.Options{Interpreter: python, Budget: budget, Torch: s.Environment.Torch, Threads: recordedThreads(s), Settings: s.Environment.Threads, Memory: collect.SpareMemory()}
+	options := rerun.Options{Interpreter: python, Budget: budget, Torch: s.Environment.Torch, Threads: recordedThreads(s),
+		Settings: s.Environment.Threads, Memory: collect.SpareMemory()}
 	options.Cores, options.AllCores = usableCores(&s.Environment)
 	results, err := rerun.Measure(ctx, ops, options)
 	if err != nil {
@@ -174,8 +178,8 @@ func measuredRows(results []rerun.Result) *report.Measured {
 	}
 	for i := range results {
 		r := &results[i]
-		op := report.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs, RepeatedUs: r.BaseUs,
-			Reproduced: r.Reproduced, Why: r.Error, Fixes: []report.MeasuredFix{}}
+		op := report.MeasuredOp{Op: r.Op.Name, Shapes: string(r.Op.Shapes), PerStep: r.Op.PerStep, RecordedUs: r.Op.RecordedUs,
+			RepeatedUs: r.BaseUs, Reproduced: r.Reproduced, Why: r.Error, Fixes: []report.MeasuredFix{}}
 		for _, f := range r.Fixes {
 			op.Fixes = append(op.Fixes, report.MeasuredFix{Fix: f.Fix, Us: f.Us})
 		}

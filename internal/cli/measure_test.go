@@ -20,7 +20,8 @@ func TestInterpreterThatRan(t *testing.T) {
 		want      string
 	}{
 		{"nothing known", nil, ""},
-		{"main process", map[string]string{"box-7-1700000000000": `{"role":"main","executable":"/envs/a/bin/python","torch":{}}`}, "/envs/a/bin/python"},
+		{"main process", map[string]string{"box-7-1700000000000": `{"role":"main","executable":"/envs/a/bin/python","torch":{}}`},
+			"/envs/a/bin/python"},
 		{"without torch", map[string]string{"box-7-1700000000000": `{"role":"main","executable":"/usr/bin/python3"}`}, ""},
 		{"ranks of a launcher", map[string]string{
 			"box-7-1700000000000": `{"role":"main","executable":"/usr/bin/python3","torch":{}}`,
@@ -47,7 +48,8 @@ func TestInterpreterThatRan(t *testing.T) {
 // TestMeasureElsewhere refuses to time another machine's operators here.
 func TestMeasureElsewhere(t *testing.T) {
 	s := &model.Session{Strings: &model.Strings{}, Environment: model.Environment{Host: "node17.example"}}
-	if _, err := measure(context.Background(), s, "/no/such/python", time.Second); err == nil || !strings.Contains(err.Error(), "recorded on node17.example") {
+	if _, err := measure(context.Background(), s, "/no/such/python", time.Second); err == nil ||
+		!strings.Contains(err.Error(), "recorded on node17.example") {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 // addNative adds the flag --native, whose value may be left out.
 func addNative(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "native", "", "show the C and C++ functions that Python lines stand in (`HOW`: watch, stopping nothing; stop: stops each thread that runs for some 50 µs per sample)")
+	f.StringVar(to, "native", "", "show the C and C++ functions that Python lines stand in (`HOW`: watch, stopping nothing; stop: stops "+
+		"each thread that runs for some 50 µs per sample)")
 	f.Lookup("native").NoOptDefVal = string(collect.NativeWatch)
 }
 

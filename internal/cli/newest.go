@@ -22,7 +22,8 @@ func (a *app) orNewest(command string, paths []string) ([]string, error) {
 	}
 	dir, m, ok := newestSession()
 	if !ok {
-		return nil, usage("%s: PATH is missing: a session directory or a trace; no session was found in %s/ or beside it", command, outputFolder)
+		return nil, usage("%s: PATH is missing: a session directory or a trace; no session was found in %s/ or beside it",
+			command, outputFolder)
 	}
 	a.warn("%s takes the newest session here, %s of %s", command, dir, time.Unix(0, m.CreatedUnixNS).Format("2006-01-02 15:04:05"))
 	return []string{dir}, nil
@@ -60,7 +61,8 @@ func overwritten(command, flag, file string) error {
 	if err != nil || info.Mode().IsRegular() && isDocument(file) {
 		return nil
 	}
-	return usage("%s: PATH is missing: %s took %s for the file to write; for standard output: bottleneck %[1]s %[2]s - %[3]s", command, flag, file)
+	return usage("%s: PATH is missing: %s took %s for the file to write; for standard output: bottleneck %[1]s %[2]s - %[3]s",
+		command, flag, file)
 }
 
 // isDocument says whether a file begins as the documents do that bottleneck writes.

@@ -23,7 +23,8 @@ func TestNewestSessionIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, stderr := here("report"); !strings.Contains(stderr, "takes the newest session here, "+filepath.FromSlash("bottleneck-out/new")+" of ") {
+	if _, _, stderr := here("report"); !strings.Contains(stderr, "takes the newest session here, "+
+		filepath.FromSlash("bottleneck-out/new")+" of ") {
 		t.Errorf("the newest of three: %q", stderr)
 	}
 	if err := os.RemoveAll(outputFolder); err != nil {

@@ -32,9 +32,9 @@ func newProveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove [flags] [SESSION]",
 		Short: "Make a finding's change in a copy of the program, and measure what it saves",
-		Long: "Makes the change that a finding proposes in a copy of the sources (or in the environment), runs the recorded command as it was and changed,\n" +
-			"in turns, until the saving is known, and prints what was promised beside what is proven. The change is written as a patch.\n" +
-			"The files and the git state stay as they are; both sides run from a folder of links to them.\n\n" +
+		Long: "Makes the change that a finding proposes in a copy of the sources (or in the environment), runs the recorded command as " +
+			"it was and changed,\nin turns, until the saving is known, and prints what was promised beside what is proven. The change is " +
+			"written as a patch.\nThe files and the git state stay as they are; both sides run from a folder of links to them.\n\n" +
 			"Without SESSION it takes the newest one here. It runs the command that the session names: prove sessions of your own only.",
 		Example: "  bottleneck prove\n" +
 			"  bottleneck prove bottleneck-out/train-20260131-120000 --finding 2\n" +
@@ -66,7 +66,8 @@ func newProveCommand(a *app) *cobra.Command {
 	f.DurationVar(&o.budget, "budget", usualBudget, "start no pair that would end after this `TIME`")
 	f.Int64Var(&o.steps, "steps", 0, "end each run after `N` steps (default: whole runs, as far as the budget has room for some)")
 	f.BoolVar(&o.yes, "yes", false, "run it although each run may write over the other's files, or starts several ranks")
-	f.BoolVar(&o.temporary, "in-temporary-directory", false, "run in a temporary copy of the working directory, so that new files go with it")
+	f.BoolVar(&o.temporary, "in-temporary-directory", false,
+		"run in a temporary copy of the working directory, so that new files go with it")
 	f.StringArrayVar(&o.compared, "compare", nil, "compare state dicts, too, that each run saves as `FILE` (can be repeated)")
 	f.StringVar(&o.out, "out", "", "`DIR` for the sessions of both sides (default bottleneck-out/prove-<time>)")
 	f.StringVar(&o.patch, "patch", "", "write the change to `FILE` (default DIR/finding-<n>.patch)")

@@ -37,7 +37,8 @@ func TestProveUsage(t *testing.T) {
 func TestProveRefuses(t *testing.T) {
 	b := newBench(t)
 	b.file("s.py", "import sys\nraise SystemExit(int(sys.argv[1]))\n")
-	for name, args := range map[string][]string{"good": {"s.py", "0"}, "failed": {"s.py", "3"}, "secret": {"s.py", "0", "--token=abcdefgh12345678"}} {
+	for name, args := range map[string][]string{"good": {"s.py", "0"}, "failed": {"s.py", "3"},
+		"secret": {"s.py", "0", "--token=abcdefgh12345678"}} {
 		b.run("", append([]string{"run", "--no-trace", "--out", name, "-o", "report.txt"}, args...)...)
 	}
 	for _, c := range []struct{ session, says string }{
@@ -64,8 +65,10 @@ func TestChangeOf(t *testing.T) {
 		{"environment", report.Fix{Action: &report.Action{Kind: "set-environment", Variable: "OMP_NUM_THREADS", Value: "2"}}, ""},
 		{"a line", report.Fix{Was: "f(1)", Where: at, Action: &report.Action{Kind: "edit-line", Line: "f(2)"}}, ""},
 		{"advice", report.Fix{Text: "Buy more."}, "advice only"},
-		{"an argument of some line", report.Fix{Change: "DataLoader(..., num_workers=2)", Action: &report.Action{Kind: "set-argument", Call: "DataLoader"}}, "not certain in which line"},
-		{"a library", report.Fix{Was: "f(1)", Where: &report.Place{File: "/v/lib/python3/site-packages/x.py", Line: 1}, Action: &report.Action{Kind: "edit-line", Line: "f(2)"}}, "a library"},
+		{"an argument of some line", report.Fix{Change: "DataLoader(..., num_workers=2)",
+			Action: &report.Action{Kind: "set-argument", Call: "DataLoader"}}, "not certain in which line"},
+		{"a library", report.Fix{Was: "f(1)", Where: &report.Place{File: "/v/lib/python3/site-packages/x.py", Line: 1},
+			Action: &report.Action{Kind: "edit-line", Line: "f(2)"}}, "a library"},
 	} {
 		change, err := changeOf(&report.Finding{Fix: c.fix})
 		if c.says == "" && (err != nil || change.words == "") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {

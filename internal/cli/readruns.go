@@ -112,7 +112,8 @@ func (a *app) readRun(ctx context.Context, run runPaths) (compare.Run, error) {
 			return compare.Run{}, err
 		}
 	}
-	build := report.Options{Version: Version(), Path: shown, Sections: comparedSections, GroupByInputShape: true, Measured: savedMeasured(a, paths[0])}
+	build := report.Options{Version: Version(), Path: shown, Sections: comparedSections, GroupByInputShape: true,
+		Measured: savedMeasured(a, paths[0])}
 	if manyRanks(opt.Survey) {
 		merge := report.NewMerge(build)
 		s, err := a.loadEach(ctx, paths, opt, analyse.Window{}, merge)

@@ -105,7 +105,8 @@ func plant(t *testing.T, dir string) {
 		doc["PLANTEDunknown"] = []any{"PLANTEDvalue", 4711081500}
 		machine := doc["machine_before"].(map[string]any)
 		machine["cpu_model"] = "PLANTEDcpu"
-		machine["thread_settings"] = map[string]any{"LD_PRELOAD": "/opt/PLANTEDpreload/libPLANTEDhook.so", "PLANTEDvariable": "1", "MALLOC_CONF": "PLANTEDmalloc:1"}
+		machine["thread_settings"] = map[string]any{"LD_PRELOAD": "/opt/PLANTEDpreload/libPLANTEDhook.so", "PLANTEDvariable": "1",
+			"MALLOC_CONF": "PLANTEDmalloc:1"}
 		doc["flags"] = map[string]any{"metadata": "PLANTEDflag=PLANTEDflagvalue", "python": "/PLANTEDpython/bin/python3", "rate": "100"}
 	})
 	edit("*/process.json", func(doc map[string]any) {
@@ -125,15 +126,18 @@ func plant(t *testing.T, dir string) {
 		`{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "PLANTEDprocessname", "labels": "PLANTEDlabel"}},` +
 		`{"ph": "X", "cat": "PLANTEDcat", "name": "nn.Module: PLANTEDnnmodule_0", "pid": "PLANTEDpid", "tid": "PLANTEDtid", "ts": 91, "dur": 1, "id": "PLANTEDid"},` +
 		`{"ph": "X", "cat": "cpu_op", "name": "cut off PLANTEDcut`
-	events := `["note",1,"PLANTED-code","PLANTEDnotetext"]` + "\n" + `["PLANTEDrow",1,"PLANTEDrowvalue",4711081500]` + "\n" + `["span","region",1,2,3,"PLANTEDspan","/x y/PLANTEDspanfile.py",3,"PLANTEDdetail"]` + "\n" +
-		`["count","PLANTEDcounter",3]` + "\n" + `["count","action_ns:[Callback]PLANTEDaction.step",3]` + "\n" + `["window",9,"trace",1,2,3,1,2,9,"/x/PLANTEDwindow.json","PLANTEDerror"]` + "\n" + `["PLANTEDdamage` + "\n"
+	events := `["note",1,"PLANTED-code","PLANTEDnotetext"]` + "\n" + `["PLANTEDrow",1,"PLANTEDrowvalue",4711081500]` + "\n" +
+		`["span","region",1,2,3,"PLANTEDspan","/x y/PLANTEDspanfile.py",3,"PLANTEDdetail"]` + "\n" + `["count","PLANTEDcounter",3]` + "\n" +
+		`["count","action_ns:[Callback]PLANTEDaction.step",3]` + "\n" +
+		`["window",9,"trace",1,2,3,1,2,9,"/x/PLANTEDwindow.json","PLANTEDerror"]` + "\n" + `["PLANTEDdamage` + "\n"
 	for name, text := range map[string]string{"trace-9.json.gz": trace, "events.jsonl.gz": events,
 		"modules-9.json.gz":     `{"schema":"bottleneck.modules/1","start_unix_ns":1,"names":[["Net.PLANTEDpath.conv","PLANTEDclass"]],"threads":{"PLANTEDtidkey":[0,1,2]}}`,
 		"calls-actions.json.gz": `{"schema":"bottleneck.calls-actions/1","functions":[["/x/PLANTEDcallfile.py",1,"PLANTEDcall"]],"actions":[{"name":"PLANTEDactionname","measured":1,"functions":[[0,1,1,1,1]]}]}`,
 		"memory-9-cpu.json.gz":  `[[1,1,64,0],["PLANTEDmemory",1,64,0]]`} {
 		appendZipped(t, filepath.Join(folders[0], name), text)
 	}
-	for _, name := range []string{"notes-PLANTEDstray.txt", "launcher.json.bak", "core", filepath.Base(folders[0]) + "/secret-PLANTEDfile", filepath.Base(folders[0]) + "/trace-1.ready", "PLANTEDdir/x"} {
+	for _, name := range []string{"notes-PLANTEDstray.txt", "launcher.json.bak", "core", filepath.Base(folders[0]) + "/secret-PLANTEDfile",
+		filepath.Base(folders[0]) + "/trace-1.ready", "PLANTEDdir/x"} {
 		path := filepath.Join(dir, name)
 		_ = os.MkdirAll(filepath.Dir(path), 0o700)
 		if err := os.WriteFile(path, []byte("PLANTEDstraytext"), 0o600); err != nil {
@@ -239,8 +243,8 @@ func numbersOf(v any, out []float64) []float64 {
 	return out
 }
 
-// TestRedactedHoldsNoSecret plants secrets in a program, its environment, its trace and its session, and looks for each in every byte of the
-// redacted session. The report of that has the same numbers.
+// TestRedactedHoldsNoSecret plants secrets in a program, its environment, its trace and its session, and looks for each in every byte of
+// the redacted session. The report of that has the same numbers.
 func TestRedactedHoldsNoSecret(t *testing.T) {
 	b := newBench(t)
 	interpreter := python // whose program leaves PyTorch's part out
@@ -298,7 +302,8 @@ func TestRedactedHoldsNoSecret(t *testing.T) {
 // sameNumbers compares the tables of two reports that hold the same session.
 func sameNumbers(t *testing.T, a, b map[string]any) {
 	t.Helper()
-	for _, table := range []string{"steps", "breakdown", "account", "key_averages", "kernels", "gpu", "ranks", "workers", "loaders", "actions", "memory", "python", "step_parts"} {
+	for _, table := range []string{"steps", "breakdown", "account", "key_averages", "kernels", "gpu", "ranks", "workers", "loaders",
+		"actions", "memory", "python", "step_parts"} {
 		x, y := numbersOf(a[table], nil), numbersOf(b[table], nil)
 		slices.Sort(x)
 		slices.Sort(y)

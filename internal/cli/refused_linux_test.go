@@ -80,7 +80,8 @@ func TestRefusals(t *testing.T) {
 	for want, pid := range pids {
 		for _, command := range []string{"dump", "top", "attach"} {
 			got := b.run("", command, strconv.Itoa(pid))
-			if lines := strings.Split(strings.TrimSpace(got.stderr), "\n"); got.code != 3 || got.stdout != "" || len(lines) != 1 || !strings.Contains(got.stderr, want) {
+			if lines := strings.Split(strings.TrimSpace(got.stderr), "\n"); got.code != 3 || got.stdout != "" || len(lines) != 1 ||
+				!strings.Contains(got.stderr, want) {
 				t.Errorf("%s of a process that %q: %+v", command, want, got)
 			}
 		}
@@ -173,7 +174,8 @@ func TestFilteredCall(t *testing.T) {
 
 // TestDoctorGivesTheSameAdvice: what doctor says of reading other programs is what attach, top and dump say.
 func TestDoctorGivesTheSameAdvice(t *testing.T) {
-	for _, p := range []proc.Permission{{PtraceScope: 1}, {PtraceScope: 2}, {PtraceScope: 3}, {Capable: true, Seccomp: true}, {Seccomp: true}, {}, {Capable: true}} {
+	for _, p := range []proc.Permission{{PtraceScope: 1}, {PtraceScope: 2}, {PtraceScope: 3}, {Capable: true, Seccomp: true},
+		{Seccomp: true}, {}, {Capable: true}} {
 		p.Running, p.SameUser = true, true
 		if c := checkOthers(p); c.next != p.Advice() || c.ok != (p.Advice() == "") {
 			t.Errorf("%+v: %+v, not %q", p, c, p.Advice())

@@ -120,7 +120,8 @@ func (r *repeater) record(ctx context.Context, v *variant, once *ranOnce, errors
 	opt.out, opt.config.Ablate = once.session, v.ablate
 	program := *r.app
 	program.stdin, program.stdout, program.stderr = nil, stdout, stderr
-	l := &launch{app: &program, opt: &opt, report: &reportOptions{}, target: v.target, repeated: true, dir: v.dir, environment: v.environment}
+	l := &launch{app: &program, opt: &opt, report: &reportOptions{}, target: v.target, repeated: true, dir: v.dir,
+		environment: v.environment}
 	if err := l.start(ctx); err != nil {
 		return collect.Outcome{}, err
 	}

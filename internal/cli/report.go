@@ -46,7 +46,8 @@ func newReportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output, o.json, o.reportDir}, anything: o.samples.source != ""})
+			a.confine(cmd.Context(), needs{inputs: args, outputs: []string{o.output, o.json, o.reportDir},
+				anything: o.samples.source != ""})
 			if o.events {
 				return o.printEvents(cmd.Context(), a, args)
 			}

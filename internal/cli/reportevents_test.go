@@ -21,7 +21,8 @@ func TestReportEvents(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != exported {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	if code, stdout, _ = here("report", trace, "--events", "--json", "-", "--from", "1ms"); code != 0 || stdout == "" || len(stdout) >= len(exported) {
+	if code, stdout, _ = here("report", trace, "--events", "--json", "-", "--from", "1ms"); code != 0 || stdout == "" ||
+		len(stdout) >= len(exported) {
 		t.Errorf("a part: status %d, %d of %d bytes", code, len(stdout), len(exported))
 	}
 	if code, _, stderr = here("report", trace, "--events"); code != 2 {

@@ -44,8 +44,10 @@ func (o *reportOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "sort the operator table by `COLUMN`, in torch.profiler's words (self_cpu_time_total, …)")
 	f.IntVar(&o.rowLimit, "row-limit", 0, "at most `N` rows in a table (-1 = all)")
 	f.StringSliceVar(&o.groupBy, "group-by", nil, "split the operator table by `KEYS`: input-shape, stack=N, module")
-	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's, and AdvancedProfiler's after --calls) or classic (torch.utils.bottleneck's)")
-	f.StringVar(&o.reportDir, "report-dir", "", "with --style lightning, write one file per rank and stage into `DIR`, named as Lightning names them")
+	f.StringVar(&o.style, "style", "report", "`STYLE` of the text: report, torch (torch.profiler's table), lightning (SimpleProfiler's, "+
+		"and AdvancedProfiler's after --calls) or classic (torch.utils.bottleneck's)")
+	f.StringVar(&o.reportDir, "report-dir", "",
+		"with --style lightning, write one file per rank and stage into `DIR`, named as Lightning names them")
 	f.StringVar(&o.filename, "filename", "actions", "with --report-dir, the files' `NAME`, between stage and rank")
 	f.IntVar(&o.maxNameWidth, "max-name-width", 55, "widest name in torch's table, in `COLUMNS`")
 	f.IntVar(&o.maxSourceWidth, "max-src-column-width", 75, "widest source location in torch's table, in `COLUMNS`")
@@ -106,7 +108,8 @@ func (o *reportOptions) check(*cobra.Command) error {
 		case "module":
 			o.build.GroupByModule = true
 		default:
-			return usage("--group-by: unknown key %q%s; known: input-shape, stack=N, module", key, didYouMean(name, []string{"input-shape", "stack", "module"}))
+			return usage("--group-by: unknown key %q%s; known: input-shape, stack=N, module", key,
+				didYouMean(name, []string{"input-shape", "stack", "module"}))
 		}
 	}
 	if o.build.GroupByModule && o.style == "torch" {

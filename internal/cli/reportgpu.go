@@ -13,9 +13,12 @@ import (
 type gpuOptions struct{ trace, gpuSummary, apiSummary bool }
 
 func (o *gpuOptions) addTo(f *pflag.FlagSet) {
-	f.BoolVar(&o.trace, "gpu-trace", false, "print one row for each kernel and copy, as nvprof --print-gpu-trace does, instead of the report")
-	f.BoolVar(&o.gpuSummary, "gpu-summary", false, "print kernels and copies by name, as nvprof --print-gpu-summary does, instead of the report")
-	f.BoolVar(&o.apiSummary, "api-summary", false, "print calls of the device's runtime by name, as nvprof --print-api-summary does, instead of the report")
+	f.BoolVar(&o.trace, "gpu-trace", false,
+		"print one row for each kernel and copy, as nvprof --print-gpu-trace does, instead of the report")
+	f.BoolVar(&o.gpuSummary, "gpu-summary", false,
+		"print kernels and copies by name, as nvprof --print-gpu-summary does, instead of the report")
+	f.BoolVar(&o.apiSummary, "api-summary", false,
+		"print calls of the device's runtime by name, as nvprof --print-api-summary does, instead of the report")
 }
 
 func (o *gpuOptions) any() bool { return o.trace || o.gpuSummary || o.apiSummary }

@@ -29,7 +29,8 @@ func TestTablesOfNvprof(t *testing.T) {
 	if code == 0 || !strings.Contains(stderr, "no work of a device") {
 		t.Errorf("status %d, %q", code, stderr)
 	}
-	code, stdout, _ = here("report", "--gpu-trace", "--row-limit", "1", realFile(t, filepath.FromSlash("luatil-compile-rtx3060/trace_06_cudagraphs.json.gz")))
+	code, stdout, _ = here("report", "--gpu-trace", "--row-limit", "1",
+		realFile(t, filepath.FromSlash("luatil-compile-rtx3060/trace_06_cudagraphs.json.gz")))
 	if code != 0 || !strings.Contains(stdout, "… and") {
 		t.Errorf("a Kineto trace: status %d, %s", code, stdout)
 	}

@@ -63,7 +63,8 @@ func (o *reportOptions) lightningFile(s *model.Session, process int) error {
 	p := s.Processes[process]
 	actions, _ := report.LightningActions(p, s.Strings)
 	stage := view.LightningStage(actions)
-	name := strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|", "_").Replace(o.filename)
+	name := strings.NewReplacer(`\`, "_", "/", "_", ":", "_", "*", "_", "?", "_", `"`, "_", "<", "_", ">", "_", "|",
+		"_").Replace(o.filename)
 	if stage != "" {
 		name = stage + "-" + name
 	}

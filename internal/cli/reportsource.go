@@ -20,7 +20,8 @@ type sampleOptions struct {
 }
 
 func (o *sampleOptions) addTo(f *pflag.FlagSet) {
-	f.BoolVar(&o.choice.GIL, "gil", false, "print the functions of all threads behind the report: only samples that hold the GIL (without one: that run Python)")
+	f.BoolVar(&o.choice.GIL, "gil", false,
+		"print the functions of all threads behind the report: only samples that hold the GIL (without one: that run Python)")
 	f.BoolVar(&o.choice.Idle, "idle", false, "print the functions of all threads behind the report: of threads that wait for work too")
 }
 
@@ -119,12 +120,14 @@ func chooseSamples(s *model.Session, choice report.SampleChoice, format string) 
 			if choice.GIL && sm.Flags[i]&model.SampleRunsPython == 0 {
 				continue
 			}
-			sm.Time[kept], sm.Thread[kept], sm.Stack[kept], sm.State[kept], sm.Flags[kept] = sm.Time[i], sm.Thread[i], sm.Stack[i], sm.State[i], sm.Flags[i]
+			sm.Time[kept], sm.Thread[kept], sm.Stack[kept], sm.State[kept], sm.Flags[kept] = sm.Time[i], sm.Thread[i], sm.Stack[i],
+				sm.State[i], sm.Flags[i]
 			if choice.Idle && plain && sm.State[kept] == model.StateIdle {
 				sm.State[kept] = model.StateBlocked
 			}
 			kept++
 		}
-		sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = sm.Time[:kept], sm.Thread[:kept], sm.Stack[:kept], sm.State[:kept], sm.Flags[:kept]
+		sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = sm.Time[:kept], sm.Thread[:kept], sm.Stack[:kept],
+			sm.State[:kept], sm.Flags[:kept]
 	}
 }

@@ -62,7 +62,8 @@ func TestReportSource(t *testing.T) {
 		t.Errorf("the return has much time: %q", text)
 	}
 	hot, plain := percent(t, share("total += i * i")), 0
-	for _, source := range []string{"import sys, time", "def work(n):", "total = 0", `print("done")`} { // any of them may be met by a sample or two
+	// any of them may be met by a sample or two
+	for _, source := range []string{"import sys, time", "def work(n):", "total = 0", `print("done")`} {
 		if text := share(source); !strings.Contains(text, "%") {
 			if _, err := strconv.Atoi(strings.TrimSpace(text)); err != nil {
 				t.Errorf("the line %q without samples is not plain: %q", source, text)
@@ -113,7 +114,8 @@ func TestAttachGILAndIdle(t *testing.T) {
 	}
 	pid := strconv.Itoa(program.Process.Pid)
 	table := func(flags ...string) string {
-		got := b.run("", append(append([]string{"attach", "--duration", "500ms", "--out", "out" + strings.Join(flags, "")}, flags...), pid)...)
+		got := b.run("", append(append([]string{"attach", "--duration", "500ms", "--out", "out" + strings.Join(flags, "")}, flags...),
+			pid)...)
 		_, after, found := strings.Cut(got.stdout, "Samples of all threads")
 		if got.code != 0 || len(flags) > 0 != found {
 			t.Fatalf("%v: %+v", flags, got)
@@ -150,8 +152,8 @@ func TestChooseSamples(t *testing.T) {
 		choice        report.SampleChoice
 		format        string
 		samples, idle int
-	}{{report.SampleChoice{}, "folded", 9, 4}, {report.SampleChoice{GIL: true}, "folded", 3, 0}, {report.SampleChoice{Idle: true}, "folded", 9, 0},
-		{report.SampleChoice{Idle: true}, "pprof", 9, 4}} {
+	}{{report.SampleChoice{}, "folded", 9, 4}, {report.SampleChoice{GIL: true}, "folded", 3, 0},
+		{report.SampleChoice{Idle: true}, "folded", 9, 0}, {report.SampleChoice{Idle: true}, "pprof", 9, 4}} {
 		s := made()
 		chooseSamples(s, c.choice, c.format)
 		sm, idle := &s.Processes[0].Samples, 0

@@ -67,7 +67,9 @@ func (o *reportOptions) writeClassic(w io.Writer, s *model.Session, r *report.Re
 
 // deviceName is torch's name for the traces' kind of device.
 func deviceName(s *model.Session, _ *model.Trace) string {
-	if s.Environment.HIP == "" && slices.ContainsFunc(s.Environment.GPUs, func(g model.GPU) bool { return g.ComputeMajor == 0 && g.Name != "" }) {
+	if s.Environment.HIP == "" && slices.ContainsFunc(s.Environment.GPUs, func(g model.GPU) bool {
+		return g.ComputeMajor == 0 && g.Name != ""
+	}) {
 		return "xpu"
 	}
 	return "cuda"

@@ -11,7 +11,8 @@ func TestWindowFlags(t *testing.T) {
 	if err != nil || !slices.Equal(w.Steps, []int64{3, 5, 6, 7}) || w.From != 200e6 || w.To != 1500e6 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	for _, o := range []windowOptions{{steps: "x"}, {steps: "7-5"}, {steps: "1-99999999999"}, {from: "soon"}, {from: "-1s"}, {from: "2", to: "1"}, {to: "0"}} {
+	for _, o := range []windowOptions{{steps: "x"}, {steps: "7-5"}, {steps: "1-99999999999"}, {from: "soon"}, {from: "-1s"},
+		{from: "2", to: "1"}, {to: "0"}} {
 		if _, err := o.window(); err == nil {
 			t.Errorf("%+v is taken", o)
 		}

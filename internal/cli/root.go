@@ -37,8 +37,9 @@ type app struct {
 
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
-	newRunCommand, newReportCommand, newViewCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand, newDoctorCommand, newEnvCommand,
-	newWhatIfCommand, newDiffCommand, newABCommand, newProveCommand, newGateCommand, newPackCommand, newManCommand,
+	newRunCommand, newReportCommand, newViewCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand,
+	newDoctorCommand, newEnvCommand, newWhatIfCommand, newDiffCommand, newABCommand, newProveCommand, newGateCommand,
+	newPackCommand, newManCommand,
 }
 
 // resultCommands write a result to standard output and start no program that inherits it.

@@ -173,7 +173,8 @@ func (b *bench) startPiped(args ...string) (cmd *exec.Cmd, stdin io.WriteCloser,
 
 // Signals sent to the launcher alone, as schedulers and supervisors do, are the program's.
 func TestSignalsToTheLauncherAreForwarded(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT, syscall.SIGQUIT} {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGINT, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			if signal.Ignored(sig) {
 				t.Skip("ignored by what started the tests (nohup), and therefore by the launcher")

@@ -59,7 +59,8 @@ func TestRunPassesTheSignalOn(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			b := newBench(t)
-			b.file("s.py", "import os, signal, sys\nn = int(sys.argv[1])\nif n != 9: signal.signal(n, signal.SIG_DFL)\nos.kill(os.getpid(), n)\n")
+			b.file("s.py",
+				"import os, signal, sys\nn = int(sys.argv[1])\nif n != 9: signal.signal(n, signal.SIG_DFL)\nos.kill(os.getpid(), n)\n")
 			got := b.run("", "run", "s.py", string(rune('0'+int(sig)/10))+string(rune('0'+int(sig)%10)))
 			if got.signal != sig {
 				t.Errorf("ended by %v (status %d), want %v; %s", got.signal, got.code, sig, got.stderr)

@@ -89,7 +89,8 @@ autograd._enable_profiler = autograd._disable_profiler = refuse
 func oldTorch(version, profiler string) map[string]string {
 	return map[string]string{
 		"torch/__init__.py": "__version__ = '" + version + "'\nclass Tensor: pass\ndef is_grad_enabled(): return True\n" +
-			"from torch import nn, optim, autograd, version, cuda, _C\nfrom torch.autograd import profiler as _p\nfrom torch import profiler, serialization\n",
+			"from torch import nn, optim, autograd, version, cuda, _C\nfrom torch.autograd import profiler as _p\nfrom torch import " +
+			"profiler, serialization\n",
 		"torch/version.py":               "cuda = hip = None\n",
 		"torch/_C.py":                    "",
 		"torch/cuda.py":                  "def is_initialized(): return False\ndef is_available(): return False\n",

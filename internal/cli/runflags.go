@@ -46,7 +46,8 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "session `DIR` (default bottleneck-out/<name>-<time or job>)")
 	f.StringVar(&o.maxSize, "max-size", "2GiB", "largest `SIZE` of the session of the whole job; the oldest traces are dropped")
 	f.StringVar(&o.schedule, "schedule", "", "trace by torch.profiler's `PLAN`: wait=1,warmup=1,active=3,repeat=2,skip-first=10")
-	f.StringVar(&o.config.SchedulePy, "schedule-py", "", "trace the steps for which the function in `FILE:FUNC` returns a recording torch.profiler.ProfilerAction")
+	f.StringVar(&o.config.SchedulePy, "schedule-py", "",
+		"trace the steps for which the function in `FILE:FUNC` returns a recording torch.profiler.ProfilerAction")
 	f.BoolVar(&o.config.WholeRun, "whole-run", false, "trace the whole run, without a budget")
 	f.DurationVar(&o.duration, "duration", 0, "measure for this long (`TIME` like 90s or 5m), then let the program run on")
 	f.Int64Var(&o.config.Steps, "steps", 0, "measure `N` steps, then let the program run on")
@@ -54,7 +55,8 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.ranks, "ranks", "", "trace these `RANKS`, like 0,4-7 (default: the first 8; all are timed and sampled)")
 	f.StringSliceVar(&o.config.StepOn, "step-on", nil, "a call of `FUNC` (name, Class.method or module:name) is a step")
 	f.StringSliceVar(&o.config.RegionOn, "region", nil, "time the calls of `FUNC` as a region")
-	f.StringVar(&o.activities, "activities", "", "what to trace: `LIST` of cpu, cuda, xpu, mtia, hpu, privateuse1 (default: what the program uses)")
+	f.StringVar(&o.activities, "activities", "",
+		"what to trace: `LIST` of cpu, cuda, xpu, mtia, hpu, privateuse1 (default: what the program uses)")
 	f.BoolVar(&o.config.RecordShapes, "record-shapes", false, "record the shapes of operators' inputs in every trace")
 	f.BoolVar(&o.config.ProfileMemory, "profile-memory", false, "record allocations and frees")
 	f.BoolVar(&o.config.WithStack, "with-stack", false, "record Python stacks of operators (slow)")
@@ -70,12 +72,15 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 // addRunOnly declares the flags that need a launcher.
 func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for SCRIPT and -m (default: python3, else python, of the active environment)")
-	f.StringVar(&o.onTraceReady, "on-trace-ready", "", "run `CMD` by the shell for each finished trace; {path}, {step}, {cycle} and {rank} stand for its own, as BNECK_TRACE_PATH, … do")
-	f.BoolVar(&o.classic, "classic", false, "print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
+	f.StringVar(&o.onTraceReady, "on-trace-ready", "",
+		"run `CMD` by the shell for each finished trace; {path}, {step}, {cycle} and {rank} stand for its own, as BNECK_TRACE_PATH, … do")
+	f.BoolVar(&o.classic, "classic", false,
+		"print the sections of torch.utils.bottleneck: environment, cProfile, operators on CPU and device (counts --calls)")
 	f.StringVarP(&o.module, "module", "m", "", "run a library `MODULE` as a script, like python -m; its arguments follow")
 	f.Float64Var(&o.rate, "rate", samplingRate, "Python stacks per second and thread, taken from outside (`HZ`)")
 	addNative(f, &o.native)
-	f.BoolVar(&o.prove, "prove", false, "after the report, prove the first finding whose change a program can make, as the command prove does")
+	f.BoolVar(&o.prove, "prove", false,
+		"after the report, prove the first finding whose change a program can make, as the command prove does")
 	f.DurationVar(&o.proveBudget, "budget", usualBudget, "how long --prove may take, `TIME` like 3m")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 	f.BoolVar(&o.view, "view", false, "show the run in the browser while it goes on: step time, data wait, verdict so far")
@@ -166,7 +171,8 @@ func parseSchedule(text string) (*agent.Schedule, error) {
 		return nil, nil
 	}
 	s := &agent.Schedule{}
-	fields := map[string]*int{"wait": &s.Wait, "warmup": &s.WarmUp, "active": &s.Active, "repeat": &s.Repeat, "skip-first": &s.SkipFirst, "skip-first-wait": &s.SkipFirstWait}
+	fields := map[string]*int{"wait": &s.Wait, "warmup": &s.WarmUp, "active": &s.Active, "repeat": &s.Repeat, "skip-first": &s.SkipFirst,
+		"skip-first-wait": &s.SkipFirstWait}
 	for _, pair := range strings.Split(text, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		key = strings.ReplaceAll(key, "_", "-")

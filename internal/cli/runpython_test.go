@@ -50,8 +50,8 @@ func TestImportTimesAreTheProgramsOwn(t *testing.T) {
 	}
 }
 
-// TestCallsLeaveTracersAlone compares what the program's own tracer sees beside --calls, where threads start too: the same events, and none of
-// the agent's.
+// TestCallsLeaveTracersAlone compares what the program's own tracer sees beside --calls, where threads start too: the same events, and none
+// of the agent's.
 func TestCallsLeaveTracersAlone(t *testing.T) {
 	b := newBench(t)
 	b.file("s.py", `import sys, threading

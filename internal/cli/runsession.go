@@ -35,7 +35,8 @@ func openSession(a *app, o *runOptions, target collect.Target, command collect.C
 	job := collect.FindJob(os.Getenv, os.Getppid(), collect.ProcessStart)
 	host, _ := os.Hostname()
 	now := time.Now()
-	manifest := record.Manifest{Job: job.ID, CreatedUnixNS: now.UnixNano(), Command: record.RedactArguments(command.Argv), Host: host, Version: Version()}
+	manifest := record.Manifest{Job: job.ID, CreatedUnixNS: now.UnixNano(), Command: record.RedactArguments(command.Argv),
+		Host: host, Version: Version()}
 	dir, err := makeDirectory(a, o.out, defaultName(target, job, now), manifest)
 	if err != nil {
 		return nil, err

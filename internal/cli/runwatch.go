@@ -151,10 +151,12 @@ func (s *session) noteMissing() {
 		l.AddNote("no-python", "no Python process was seen in this command: only its time and exit status are known")
 	case l.Target == string(collect.TargetCommand):
 		l.AddNote("agent-absent", "the agent was not loaded, because something between bottleneck and Python drops the environment"+lost+
-			"pass PYTHONPATH and BNECK_AGENT_CONFIG on (docker run -e, sudo --preserve-env, ssh SendEnv), put `bottleneck run` directly before Python, "+
+			"pass PYTHONPATH and BNECK_AGENT_CONFIG on (docker run -e, sudo --preserve-env, ssh SendEnv), put `bottleneck run` directly "+
+			"before Python, "+
 			"or, for containers and other hosts, take the variables of `bottleneck env`")
 	default:
-		l.AddNote("agent-absent", "the agent was not loaded: this interpreter does not import sitecustomize, or could not write to the session"+lost+
-			"look at `"+filepath.Base(l.Interpreter)+" -c 'import sitecustomize'`")
+		l.AddNote("agent-absent",
+			"the agent was not loaded: this interpreter does not import sitecustomize, or could not write to the session"+lost+
+				"look at `"+filepath.Base(l.Interpreter)+" -c 'import sitecustomize'`")
 	}
 }

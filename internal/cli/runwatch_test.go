@@ -30,7 +30,8 @@ func TestMeasured(t *testing.T) {
 				if err := os.Mkdir(folder, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(folder, "process.json"), fmt.Appendf(nil, `{"role":%q%s}`, p[0], p[1]), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, "process.json"), fmt.Appendf(nil, `{"role":%q%s}`, p[0], p[1]),
+					0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -25,7 +25,9 @@ func (o *runOptions) checkSchedule() error {
 			first += s.Wait
 		}
 		if int64(first) >= c.Steps {
-			return usage("--schedule: nothing would be recorded: its first recorded step is number %d, and --steps %d ends the measuring before it", first, c.Steps)
+			return usage(
+				"--schedule: nothing would be recorded: its first recorded step is number %d, and --steps %d ends the measuring before it",
+				first, c.Steps)
 		}
 	}
 	if c.SchedulePy == "" {

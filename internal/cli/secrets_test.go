@@ -24,7 +24,8 @@ end = time.monotonic() + 0.3
 while time.monotonic() < end: sum(range(999))
 `)
 	got := b.run("", "run", "--on-trace-ready", "true Authorization: Bearer planted-in-flag", "s.py", "--password", "planted-as-value",
-		"--api-key=planted-with-equals", "hf_plantedplantedplanted", "postgres://u:planted-in-url@h/db", "https://h/?token=planted-in-query")
+		"--api-key=planted-with-equals", "hf_plantedplantedplanted", "postgres://u:planted-in-url@h/db",
+		"https://h/?token=planted-in-query")
 	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}

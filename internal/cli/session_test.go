@@ -62,11 +62,13 @@ func TestReportIsOfOneRun(t *testing.T) {
 	b := newBench(t)
 	for i, job := range []string{"one", "two", "two"} {
 		dir := filepath.Join(b.dir, "runs", fmt.Sprint(i))
-		if _, err := record.Create(dir, record.Manifest{Job: job, CreatedUnixNS: int64(i+1) * 1e18, Command: []string{"python", job + ".py"}}); err != nil {
+		if _, err := record.Create(dir, record.Manifest{Job: job, CreatedUnixNS: int64(i+1) * 1e18,
+			Command: []string{"python", job + ".py"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"report", "runs"}, {"report", "runs/0", "runs/1"}, {"export", "--to", "folded", "-o", "x", "runs"}, {"what-if", "--remove", "python", "runs"}} {
+	for _, args := range [][]string{{"report", "runs"}, {"report", "runs/0", "runs/1"}, {"export", "--to", "folded", "-o", "x", "runs"},
+		{"what-if", "--remove", "python", "runs"}} {
 		got := b.run("", args...)
 		newest, oldest := strings.Index(got.stderr, "runs/1"), strings.Index(got.stderr, "runs/0")
 		if got.code != 2 || !strings.Contains(got.stderr, "give one of them") || newest < 0 || oldest < newest {
@@ -156,7 +158,8 @@ func TestEnvCommand(t *testing.T) {
 	b := newBench(t)
 	b.file("s.py", busyProgram)
 	b.env = append(b.env, "BN="+b.command().Path, "PY="+python)
-	got := b.finish(b.exec("bash", "-c", `eval "$("$BN" env --out "it's here")" && unset `+asBottleneck+` && "$PY" s.py && "$PY" -c 'print("second")'`))
+	got := b.finish(b.exec("bash", "-c", `eval "$("$BN" env --out "it's here")" && unset `+asBottleneck+
+		` && "$PY" s.py && "$PY" -c 'print("second")'`))
 	if got.code != 0 || got.stdout != "done\nsecond\n" {
 		t.Fatalf("got %+v", got)
 	}

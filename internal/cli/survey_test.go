@@ -39,8 +39,8 @@ func TestPathsAreListedOnce(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"report", few}, {"report", many}, {"report", many, "--from", "100us", "--to", "350us"},
-		{"report", few, "--style", "torch"}, {"report", few, "--events", "--json", "-"}, {"export", "--to", "chrome", "-o", filepath.Join(t.TempDir(), "t.json"), few},
-		{"what-if", few, "--ranks-equal"}} {
+		{"report", few, "--style", "torch"}, {"report", few, "--events", "--json", "-"},
+		{"export", "--to", "chrome", "-o", filepath.Join(t.TempDir(), "t.json"), few}, {"what-if", few, "--ranks-equal"}} {
 		listed.dir, listed.n = few, 0
 		if strings.Contains(strings.Join(args, " "), many) {
 			listed.dir = many

@@ -15,7 +15,8 @@ func TestTightLimits(t *testing.T) {
 	b := newBench(t)
 	self := b.anybodys()
 	program := `echo "ran $(readlink /proc/$$/exe)"; test $$ = $1 && ulimit -n; exit 6`
-	for _, limit := range []string{"-n 15", "-n 9", "-n 8", "-n 7", "-n 6", "-n 5", "-v 900000", "-v 1000000", "-d 200000", "-u 31", "-u 12", "-u 9", "-u 7", "-u 5"} {
+	for _, limit := range []string{"-n 15", "-n 9", "-n 8", "-n 7", "-n 6", "-n 5", "-v 900000", "-v 1000000", "-d 200000", "-u 31",
+		"-u 12", "-u 9", "-u 7", "-u 5"} {
 		line := func(before string) result {
 			cmd := b.exec("setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups", "bash", "-c",
 				fmt.Sprintf(`ulimit %s; exec %s bash -c '%s' x $$`, limit, before, program))
@@ -48,7 +49,8 @@ func linksC() bool {
 // anybodys is a copy of this test binary, bottleneck, that every user may run, in a directory that the user 65533 may write.
 func (b *bench) anybodys() string {
 	b.t.Helper()
-	if out, err := exec.Command("setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups", "bash", "-c", "ulimit -u 100").CombinedOutput(); err != nil {
+	if out, err := exec.Command("setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups", "bash", "-c",
+		"ulimit -u 100").CombinedOutput(); err != nil {
 		b.t.Skipf("no other user can be played here: %v %s", err, out)
 	}
 	dir, err := os.MkdirTemp("/tmp", "bottleneck-tight-")

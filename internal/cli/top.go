@@ -139,11 +139,12 @@ func readKeys(in io.Reader, keys chan<- byte) {
 func runTop(ctx context.Context, o *topOptions, pid int, s *screen, keys <-chan byte) (ended bool, err error) {
 	var mu sync.Mutex
 	state := &topState{pid: pid, mode: topMode(slices.Index(topViews, o.view)), now: newTopWindow(), shown: newTopWindow()}
-	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Native: o.mode, Live: func(l collect.LiveSample) {
-		mu.Lock()
-		state.now.add(&l)
-		mu.Unlock()
-	}})
+	sampler, err := collect.StartSampler(ctx, collect.SamplerOptions{PID: pid, Hz: o.rate, Native: o.mode,
+		Live: func(l collect.LiveSample) {
+			mu.Lock()
+			state.now.add(&l)
+			mu.Unlock()
+		}})
 	if err != nil {
 		return false, unusable(fmt.Errorf("top: %w", err))
 	}

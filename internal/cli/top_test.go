@@ -45,7 +45,8 @@ func TestTopRender(t *testing.T) {
 	}
 	s.mode = topFunctions
 	text := strings.Join(s.render(80, 24), "\n")
-	for _, want := range []string{"60.0 %   60.0 %  lea·[31mf (to/a.py)", "40.0 %  100.0 %  main (to/a.py)", "1.00 cores", "GIL held 100 %"} {
+	for _, want := range []string{"60.0 %   60.0 %  lea·[31mf (to/a.py)", "40.0 %  100.0 %  main (to/a.py)",
+		"1.00 cores", "GIL held 100 %"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -94,8 +95,10 @@ func TestTopKeys(t *testing.T) {
 
 // sampleOf gives one sample of a thread that runs Python code.
 func sampleOf(pid int, tid int32, flags uint8, gils int) collect.LiveSample {
-	return collect.LiveSample{PID: pid, Process: record.SampleProcess{PID: pid, Rank: model.NoRank, Role: model.RoleMain, Args: []string{"/opt/bin/python3", "/home/u/t.py"}},
-		Thread: tid, Name: "t", State: model.StateCPU, Flags: flags, GILs: gils, Frames: []record.SampleFrame{{Function: "f", File: "/a/t.py", Line: 1}}}
+	return collect.LiveSample{PID: pid, Process: record.SampleProcess{PID: pid, Rank: model.NoRank, Role: model.RoleMain,
+		Args: []string{"/opt/bin/python3", "/home/u/t.py"}},
+		Thread: tid, Name: "t", State: model.StateCPU, Flags: flags, GILs: gils,
+		Frames: []record.SampleFrame{{Function: "f", File: "/a/t.py", Line: 1}}}
 }
 
 // TestTopWithoutGIL: where there is no lock, the share of threads that run Python stands in its place; a process that has
@@ -128,7 +131,8 @@ func TestTopWithoutGIL(t *testing.T) {
 	fill(false)
 	s.mode = topThreads
 	text = strings.Join(s.render(80, 24), "\n")
-	expect(t, "threads of both kinds", text, "3 threads on 2.40 cores, GIL held 40 %", " CPU   GIL waits", "100 %     -     -  t: t.py:1 f", "100 % 100 %   0 %  t: t.py:1 f")
+	expect(t, "threads of both kinds", text, "3 threads on 2.40 cores, GIL held 40 %", " CPU   GIL waits", "100 %     -     -  t: t.py:1 f",
+		"100 % 100 %   0 %  t: t.py:1 f")
 	if strings.Contains(text, "attached") {
 		t.Errorf("attached threads where a lock is shown:\n%s", text)
 	}

@@ -178,7 +178,8 @@ func (s *topState) threadRows(w *topWindow) []string {
 		return cmp.Or(cmp.Compare(y.cpu, x.cpu), cmp.Compare(y.run, x.run), cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid))
 	})
 	lock, fits := w.lockColumn()
-	out := []string{fmt.Sprintf("%7s %7s %-8s %5s %*s %5s  %s", "PID", "TID", "role", "CPU", max(5, len(lock)), lock, "waits", "thread: now in")}
+	out := []string{fmt.Sprintf("%7s %7s %-8s %5s %*s %5s  %s", "PID", "TID", "role", "CPU", max(5, len(lock)), lock,
+		"waits", "thread: now in")}
 	for _, k := range keys {
 		t, p := w.threads[k], w.processes[k.pid]
 		n := float64(max(t.samples, 1))

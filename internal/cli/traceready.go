@@ -52,8 +52,8 @@ func startReady(dir, host, command string) *readyRunner {
 	if command == "" {
 		return nil
 	}
-	r := &readyRunner{dir: dir, prefix: record.HostPrefix(host), command: command, limit: readyLimit, stdout: os.Stderr, seen: map[string]bool{},
-		quit: make(chan struct{})}
+	r := &readyRunner{dir: dir, prefix: record.HostPrefix(host), command: command, limit: readyLimit, stdout: os.Stderr,
+		seen: map[string]bool{}, quit: make(chan struct{})}
 	r.done.Add(1)
 	go func() {
 		defer r.done.Done()
@@ -82,7 +82,8 @@ func (r *readyRunner) stop(l *record.Launcher) {
 	defer cancel()
 	r.look(ctx, true)
 	if r.failed > 0 {
-		l.AddNote("on-trace-ready", fmt.Sprintf("--on-trace-ready failed for %d of %d traces: %s", r.failed, r.ran, strings.Join(r.failures, "; ")))
+		l.AddNote("on-trace-ready", fmt.Sprintf("--on-trace-ready failed for %d of %d traces: %s", r.failed, r.ran,
+			strings.Join(r.failures, "; ")))
 	}
 	if r.left > 0 {
 		l.AddNote("on-trace-ready", fmt.Sprintf("--on-trace-ready did not get to %d traces before %v were over", r.left, r.limit))
@@ -135,7 +136,8 @@ func (r *readyRunner) run(ctx context.Context, file string, trace *readyTrace) e
 	if trace.Rank != nil {
 		rank = strconv.Itoa(*trace.Rank)
 	}
-	values := map[string]string{"path": file, "step": strconv.FormatInt(trace.Step, 10), "cycle": strconv.FormatInt(trace.Cycle, 10), "rank": rank}
+	values := map[string]string{"path": file, "step": strconv.FormatInt(trace.Step, 10),
+		"cycle": strconv.FormatInt(trace.Cycle, 10), "rank": rank}
 	command, environ := r.command, os.Environ()
 	for _, name := range []string{"path", "step", "cycle", "rank"} {
 		command = strings.ReplaceAll(command, "{"+name+"}", shellQuote(values[name]))

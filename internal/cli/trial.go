@@ -43,7 +43,9 @@ type change struct {
 func (o *proveOptions) trial(ctx context.Context, a *app, session string) (*trial, error) {
 	t := &trial{temporary: o.temporary}
 	if !record.IsSession(session) {
-		return nil, unusable(fmt.Errorf("prove: %s is no session directory of bottleneck run: only a program that was run here can be run again", session))
+		return nil,
+			unusable(fmt.Errorf("prove: %s is no session directory of bottleneck run: only a program that was run here can be run again",
+				session))
 	}
 	if err := collect.OwnDirectory(session); err != nil {
 		return nil, unusable(fmt.Errorf("prove: the session names the command to run, and %v", err))
@@ -71,7 +73,8 @@ func (o *proveOptions) trial(ctx context.Context, a *app, session string) (*tria
 	}
 	t.before = string(text)
 	if run.Sources[t.change.file] == nil {
-		return nil, unusable(fmt.Errorf("prove: the session does not keep %s as it was, so that the change may not fit: record it again", t.change.file))
+		return nil, unusable(fmt.Errorf("prove: the session does not keep %s as it was, so that the change may not fit: record it again",
+			t.change.file))
 	}
 	if line := firstChanged(run.Sources[t.change.file], t.before); line > 0 {
 		return nil, unusable(fmt.Errorf("prove: %s has changed since the recording (line %d): record it again", t.change.file, line))
@@ -118,7 +121,8 @@ func (t *trial) readLauncher(session string) error {
 	}
 	for _, word := range l.Command {
 		if strings.Contains(word, "***") {
-			return unusable(fmt.Errorf("prove: an argument of the recorded command is a secret that was not kept (%s): record it with the secret in the environment", word))
+			return unusable(fmt.Errorf("prove: an argument of the recorded command is a secret that was not kept (%s): record it with the "+
+				"secret in the environment", word))
 		}
 	}
 	if e := l.Exit; e == nil || e.Code != 0 {
@@ -164,7 +168,8 @@ func changeOf(f *report.Finding) (*change, error) {
 	case f.Cause == agent.AblateInput:
 		return &change{words: "the same few batches again, from memory", ablate: agent.AblateInput}, nil
 	case f.Cause == agent.AblateGC:
-		return &change{words: "what lives after the first steps is left out by the garbage collector (gc.freeze)", ablate: agent.AblateGC}, nil
+		return &change{words: "what lives after the first steps is left out by the garbage collector (gc.freeze)", ablate: agent.AblateGC},
+			nil
 	}
 	switch {
 	case a == nil:
@@ -178,8 +183,8 @@ func changeOf(f *report.Finding) (*change, error) {
 		if libraryFile(f.Fix.Where.File) {
 			return nil, fmt.Errorf("changes a file of a library: %s", f.Fix.Where.File)
 		}
-		return &change{words: fmt.Sprintf("%s:%d becomes %s", report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line), file: f.Fix.Where.File,
-			edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was, New: a.Line}}, nil
+		return &change{words: fmt.Sprintf("%s:%d becomes %s", report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line),
+			file: f.Fix.Where.File, edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was, New: a.Line}}, nil
 	}
 	return nil, fmt.Errorf("proposes %s, but it is not certain in which line: %s", f.Fix.Change, f.Fix.Text)
 }
@@ -208,7 +213,8 @@ func libraryFile(file string) bool {
 }
 
 // outputArgument matches arguments that name where a program writes.
-var outputArgument = regexp.MustCompile(`^--?(o|out|output|save|log|checkpoint|ckpt|results?|export|dump|work)([-_]?(dir|directory|folder|path|file|to|name))?(=|$)`)
+var outputArgument = regexp.MustCompile(
+	`^--?(o|out|output|save|log|checkpoint|ckpt|results?|export|dump|work)([-_]?(dir|directory|folder|path|file|to|name))?(=|$)`)
 
 // safe asks before a program is run again and again that one run may spoil for the other.
 func (o *proveOptions) safe(t *trial, r *report.Report) error {
@@ -216,7 +222,8 @@ func (o *proveOptions) safe(t *trial, r *report.Report) error {
 		return nil
 	}
 	if n := len(r.Ranks); n > 1 {
-		return usage("prove: the program starts %d ranks, which use ports and devices that other programs may need; run it all the same: --yes", n)
+		return usage(
+			"prove: the program starts %d ranks, which use ports and devices that other programs may need; run it all the same: --yes", n)
 	}
 	for i, word := range t.command {
 		if !outputArgument.MatchString(word) {
@@ -229,7 +236,8 @@ func (o *proveOptions) safe(t *trial, r *report.Report) error {
 		if o.temporary && path != "" && !filepath.IsAbs(path) {
 			continue
 		}
-		return usage("prove: each run would write to the same place (%s %s): run it in a copy of the working directory (--in-temporary-directory), or all the same (--yes)", word, path)
+		return usage("prove: each run would write to the same place (%s %s): run it in a copy of the working directory "+
+			"(--in-temporary-directory), or all the same (--yes)", word, path)
 	}
 	return nil
 }
@@ -240,9 +248,9 @@ func (t *trial) perStep() bool { return t.finding.Of != "run" }
 // document is a proof before anything was run.
 func (t *trial) document() *report.Proof {
 	f := t.finding
-	p := &report.Proof{Schema: report.ProofSchema, Tool: Version(), Verdict: report.ProofUndecided, Outputs: report.OutputsUnknown, Bound: t.change.ablate != "",
-		Command: t.launcher.Command, Notes: []string{}, Original: report.DiffSide{Runs: []report.DiffRun{}}, Changed: report.DiffSide{Runs: []report.DiffRun{}},
-		Per: "run", InTurns: report.DiffTurns{Failed: []string{}},
+	p := &report.Proof{Schema: report.ProofSchema, Tool: Version(), Verdict: report.ProofUndecided, Outputs: report.OutputsUnknown,
+		Bound: t.change.ablate != "", Command: t.launcher.Command, Notes: []string{}, Original: report.DiffSide{Runs: []report.DiffRun{}},
+		Changed: report.DiffSide{Runs: []report.DiffRun{}}, Per: "run", InTurns: report.DiffTurns{Failed: []string{}},
 		Finding: report.ProofFinding{Number: t.number, Cause: f.Cause, Sub: f.Sub, Title: f.Title, Change: t.change.words}}
 	if s := f.Saving; s != nil {
 		p.Promised = report.Saved{RunS: s.RunS, StepMs: s.StepMs}
@@ -273,7 +281,8 @@ func (t *trial) patch() string {
 // overlaid asks that the changed file was what ran.
 func (t *trial) overlaid(run compare.Run) error {
 	if _, original := run.Sources[t.change.file]; original && t.change.file != "" {
-		return unusable(fmt.Errorf("the original %s was imported in place of the changed copy: the program sets its own path of imports", filepath.Base(t.change.file)))
+		return unusable(fmt.Errorf("the original %s was imported in place of the changed copy: the program sets its own path of imports",
+			filepath.Base(t.change.file)))
 	}
 	return nil
 }

@@ -10,15 +10,15 @@ import (
 	"bottleneck/internal/record"
 )
 
-// Names of what is made in the temporary folder: directories that packed sessions are unpacked into, and the lock in each, which the process
-// holds that made it.
+// Names of what is made in the temporary folder: directories that packed sessions are unpacked into, and the lock in each, which the
+// process holds that made it.
 const (
 	unpackedPrefix = "bottleneck-unpacked-"
 	unpackedLock   = "lock"
 )
 
-// unpackAll replaces packed sessions among paths by directories that cleanup removes. They go, too, when the process is interrupted; what one
-// that was killed left behind is removed by the next. Messages name the archives.
+// unpackAll replaces packed sessions among paths by directories that cleanup removes. They go, too, when the process is interrupted; what
+// one that was killed left behind is removed by the next. Messages name the archives.
 func (a *app) unpackAll(ctx context.Context, paths []string) (out []string, cleanup func(), err error) {
 	scratch := &scratch{}
 	cleanup = scratch.remove

@@ -37,7 +37,9 @@ func bigPacked(t *testing.T) string {
 	for n := range 60 {
 		var events strings.Builder
 		for i := range 10_000 {
-			fmt.Fprintf(&events, "%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::op%d\", \"pid\": 1, \"tid\": 1, \"ts\": %d.%03d, \"dur\": %d}", strings.Repeat(",", min(i, 1)), i*7919%1000, i, i*7%1000, i%5)
+			fmt.Fprintf(&events,
+				"%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::op%d\", \"pid\": 1, \"tid\": 1, \"ts\": %d.%03d, \"dur\": %d}",
+				strings.Repeat(",", min(i, 1)), i*7919%1000, i, i*7%1000, i%5)
 		}
 		add(fmt.Sprintf("h-1-1/trace-%d.json", n), `{"traceEvents": [`+events.String()+`]}`)
 	}
@@ -53,8 +55,8 @@ func unpackedIn(folder string) []string {
 	return found
 }
 
-// TestInterruptedReportLeavesNothing interrupts reports of a packed session, once it is being unpacked: its files go. What is left of one that
-// was killed goes with the next report.
+// TestInterruptedReportLeavesNothing interrupts reports of a packed session, once it is being unpacked: its files go. What is left of one
+// that was killed goes with the next report.
 func TestInterruptedReportLeavesNothing(t *testing.T) {
 	b, packed := newBench(t), bigPacked(t)
 	temporary := t.TempDir()
@@ -110,7 +112,8 @@ func TestInterruptedReportLeavesNothing(t *testing.T) {
 // TestMessagesNameTheArchive gives packed sessions that cannot be used: the message names what the user gave.
 func TestMessagesNameTheArchive(t *testing.T) {
 	b := newBench(t)
-	for _, command := range [][]string{{"what-if", "--remove", "python"}, {"export", "--to", "csv"}, {"report", "--style", "torch"}, {"report", "--source", "x.py"}} {
+	for _, command := range [][]string{{"what-if", "--remove", "python"}, {"export", "--to", "csv"}, {"report", "--style", "torch"},
+		{"report", "--source", "x.py"}} {
 		dir := filepath.Join(b.dir, "empty")
 		if _, err := record.Create(dir, record.Manifest{Job: "j"}); err != nil {
 			t.Fatal(err)
@@ -139,9 +142,11 @@ func TestReportOfPipes(t *testing.T) {
 	}
 	appendZipped(t, zip, string(text))
 	for _, line := range []string{
-		`"$BN" report <(gzip -dc t.json.gz)`, `"$BN" report <(cat t.json.gz)`, `"$BN" report /dev/stdin < "$TRACE"`, `cat "$TRACE" | "$BN" report /dev/stdin`, `cat "$TRACE" | "$BN" report -`,
-		`"$BN" report --style torch <(cat "$TRACE")`, `"$BN" report --from 1ms <(cat "$TRACE") <(cat "$TRACE")`, `"$BN" export --to csv <(cat t.json.gz)`, `"$BN" export --to chrome /dev/stdin < "$TRACE"`,
-		`"$BN" what-if --remove python <(cat t.json.gz)`, `mkfifo f; cat "$TRACE" > f & "$BN" what-if --remove python f`,
+		`"$BN" report <(gzip -dc t.json.gz)`, `"$BN" report <(cat t.json.gz)`, `"$BN" report /dev/stdin < "$TRACE"`,
+		`cat "$TRACE" | "$BN" report /dev/stdin`, `cat "$TRACE" | "$BN" report -`, `"$BN" report --style torch <(cat "$TRACE")`,
+		`"$BN" report --from 1ms <(cat "$TRACE") <(cat "$TRACE")`, `"$BN" export --to csv <(cat t.json.gz)`,
+		`"$BN" export --to chrome /dev/stdin < "$TRACE"`, `"$BN" what-if --remove python <(cat t.json.gz)`,
+		`mkfifo f; cat "$TRACE" > f & "$BN" what-if --remove python f`,
 	} {
 		got := b.finish(b.exec("bash", "-c", line))
 		if got.code != 0 || len(got.stdout) < 100 {

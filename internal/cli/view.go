@@ -35,8 +35,9 @@ func newViewCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view [flags] PATH…",
 		Short: "Show sessions and traces in the browser",
-		Long: "Reads what `report` reads and serves one page of it on this machine until Ctrl-C: the verdict, tables, flame graphs, the timeline.\n" +
-			"The printed address holds a token; without it nobody sees the page. `export --to html` writes the same page as one file.",
+		Long: "Reads what `report` reads and serves one page of it on this machine until Ctrl-C: the verdict, tables, flame graphs, the " +
+			"timeline.\nThe printed address holds a token; without it nobody sees the page. `export --to html` writes the same page as " +
+			"one file.",
 		Example: "  bottleneck view bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck view trace.json.gz --port 9000\n" +
 			"  bottleneck view traces/ --host 0.0.0.0\n" +

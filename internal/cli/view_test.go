@@ -78,7 +78,8 @@ func TestView(t *testing.T) {
 	if err := os.Remove(trace); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"": "<!DOCTYPE html>", "data/summary": `"bottleneck.page/1"`, "data/table/operators": "aten::add"} {
+	for path, want := range map[string]string{"": "<!DOCTYPE html>", "data/summary": `"bottleneck.page/1"`,
+		"data/table/operators": "aten::add"} {
 		res, err := http.Get(address + path)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +105,8 @@ func TestViewPortInUse(t *testing.T) {
 	defer l.Close()
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	var stdout, stderr bytes.Buffer
-	if status := Run(context.Background(), []string{"view", "--no-open", "--port", port, viewTrace(t)}, strings.NewReader(""), &stdout, &stderr); status != exitUnusable {
+	if status := Run(context.Background(), []string{"view", "--no-open", "--port", port, viewTrace(t)}, strings.NewReader(""), &stdout,
+		&stderr); status != exitUnusable {
 		t.Errorf("status %d", status)
 	}
 	for _, want := range []string{"port " + port + " cannot be used", "is free"} {

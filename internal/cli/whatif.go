@@ -36,9 +36,9 @@ func newWhatIfCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "what-if [flags] [PATH…]",
 		Short: "Say how long a step would take if something were removed, faster or slower",
-		Long: "Replays the recorded steps on the graph of what waits for what (threads, launches, streams, calls that wait for the device, DataLoader\n" +
-			"workers and their queue, collectives across ranks) with the change, and prints where the step goes before and after. Without a\n" +
-			"path it takes the newest session here.",
+		Long: "Replays the recorded steps on the graph of what waits for what (threads, launches, streams, calls that wait for the " +
+			"device, DataLoader\nworkers and their queue, collectives across ranks) with the change, and prints where the step goes " +
+			"before and after. Without a\npath it takes the newest session here.",
 		Example: "  bottleneck what-if --remove input\n" +
 			"  bottleneck what-if trace.json.gz --remove sync --scale matmul=0.5 --scale aten::cat=0\n" +
 			"  bottleneck what-if bottleneck-out/train-20260131-120000 --workers 8\n" +
@@ -61,12 +61,15 @@ func newWhatIfCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.remove, "remove", nil, "take these `CAUSES` away: input, sync, python, …")
-	f.StringArrayVar(&o.scale, "scale", nil, "multiply the time of a kind, an operator or a kernel: `NAME=FACTOR`, like matmul=0.5 (can be repeated)")
+	f.StringArrayVar(&o.scale, "scale", nil,
+		"multiply the time of a kind, an operator or a kernel: `NAME=FACTOR`, like matmul=0.5 (can be repeated)")
 	f.IntVar(&o.workers, "workers", 0, "let `N` workers prepare the batches (0 = none)")
 	f.BoolVar(&o.ranksEqual, "ranks-equal", false, "let no rank wait for a late one")
 	f.Int64Var(&o.step, "step", 0, "answer for step `N` only")
-	f.BoolVar(&o.measure, "measure", false, "run the hottest recorded operators again, as they were and with other threads, in lower precision, channels-last")
-	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget, "how long --measure may repeat them, from when Python has imported torch on, `TIME` like 5s")
+	f.BoolVar(&o.measure, "measure", false,
+		"run the hottest recorded operators again, as they were and with other threads, in lower precision, channels-last")
+	f.DurationVar(&o.budget, "bench-budget", defaultBenchBudget,
+		"how long --measure may repeat them, from when Python has imported torch on, `TIME` like 5s")
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for --measure (default: python3, else python, of the active environment)")
 	f.StringVar(&o.json, "json", "", "write the answer's document to `FILE` (- = standard output)")
 	f.StringVarP(&o.output, "output", "o", "", "write the text to `FILE`")
@@ -137,7 +140,9 @@ func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *re
 	}
 	r := replay.ForQuestions(s, account.Of(s, account.Driver(s)))
 	if r == nil {
-		return nil, nil, unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run", paths[0]))
+		return nil, nil,
+			unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run",
+				paths[0]))
 	}
 	return s, r, nil
 }
@@ -169,10 +174,12 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 		one, _ := r.Removal(cause)
 		ok := r.TakesTime(cause)
 		if !ok && r.Removable(cause) && cause != "straggler" {
-			return c, "", usage("--remove: %q takes no time in the %s; can be taken away: %s", cause, r.Basis(), strings.Join(r.Causes(), ", "))
+			return c, "", usage("--remove: %q takes no time in the %s; can be taken away: %s", cause, r.Basis(),
+				strings.Join(r.Causes(), ", "))
 		}
 		if !ok {
-			return c, "", usage("--remove: %q cannot be taken away from the %s%s; can be: %s", cause, r.Basis(), didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
+			return c, "", usage("--remove: %q cannot be taken away from the %s%s; can be: %s", cause, r.Basis(),
+				didYouMean(cause, r.Causes()), strings.Join(r.Causes(), ", "))
 		}
 		c = c.And(one)
 		said = append(said, cause+" were gone")
@@ -206,7 +213,10 @@ func (o *whatIfOptions) change(cmd *cobra.Command, r *replay.Session) (c replay.
 	}
 	if o.ranksEqual {
 		if !r.Meets() {
-			return c, "", usage("--ranks-equal: the %s do not show ranks that wait for one another; give the traces of all ranks, or a session of them", r.Basis())
+			return c, "",
+				usage(
+					"--ranks-equal: the %s do not show ranks that wait for one another; give the traces of all ranks, or a session of them",
+					r.Basis())
 		}
 		c.RanksEqual = true
 		said = append(said, "no rank waited for a late one")
@@ -220,7 +230,8 @@ func unknownName(r *replay.Session, name string) error {
 	if r.Unprofiled() && strings.Contains(name, "::") {
 		hint = "; single operators are known of traced steps only: ask about one of the session's trace-*.json.gz"
 	}
-	return usage("what-if: nothing recorded takes time under the name %q%s%s; kinds are: %s", name, didYouMean(name, r.Names()), hint, strings.Join(r.Kinds(), ", "))
+	return usage("what-if: nothing recorded takes time under the name %q%s%s; kinds are: %s", name, didYouMean(name, r.Names()), hint,
+		strings.Join(r.Kinds(), ", "))
 }
 
 func (o *whatIfOptions) write(a *app, doc *view.WhatIf) error {

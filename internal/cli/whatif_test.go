@@ -30,16 +30,21 @@ func hostBound(t *testing.T) string {
 	return path
 }
 
-// TestWhatIfOfNothingThatLasts asks about traces with an operator of no length, with and without a kernel: an answer or a clear line, never a panic.
+// TestWhatIfOfNothingThatLasts asks about traces with an operator of no length, with and without a kernel: an answer or a clear line, never
+// a panic.
 func TestWhatIfOfNothingThatLasts(t *testing.T) {
 	op := `{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 0}`
-	for kernel, code := range map[string]int{"": 3, `,{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 5, "args": {"device": 0, "stream": 7}}`: 0} {
+	for kernel, code := range map[string]int{
+		"": 3,
+		`,{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 5, "args": {"device": 0, "stream": 7}}`: 0,
+	} {
 		path := filepath.Join(t.TempDir(), "trace.json")
 		if err := os.WriteFile(path, []byte(`{"traceEvents": [`+op+kernel+`]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got, stdout, stderr := here("what-if", path, "--scale", "matmul=0")
-		if got != code || strings.Contains(stderr, "internal error") || code == 3 && !strings.Contains(stderr, "holds neither steps nor a complete trace") {
+		if got != code || strings.Contains(stderr, "internal error") || code == 3 &&
+			!strings.Contains(stderr, "holds neither steps nor a complete trace") {
 			t.Errorf("status %d, want %d: %s%s", got, code, stdout, stderr)
 		}
 	}
@@ -144,17 +149,21 @@ func TestWhatIfOfRanks(t *testing.T) {
 		rankTrace(t, folder, rank, us)
 	}
 	doc, text := answer(t, folder, "--scale", "matmul=0.5")
-	if doc.Rank == nil || *doc.Rank != 1 || doc.Ranks != 3 || doc.Unit != "step" || math.Abs(doc.Coverage-1) > 0.01 || math.Abs(doc.AfterMs-0.45) > 0.001 {
+	if doc.Rank == nil || *doc.Rank != 1 || doc.Ranks != 3 || doc.Unit != "step" || math.Abs(doc.Coverage-1) > 0.01 ||
+		math.Abs(doc.AfterMs-0.45) > 0.001 {
 		t.Errorf("%+v", doc)
 	}
-	expect(t, "what-if", text, "a step of rank 1 takes 450 µs instead of 900 µs", "3 traced steps of each of 3 ranks", "100 % of what was traced")
+	expect(t, "what-if", text, "a step of rank 1 takes 450 µs instead of 900 µs", "3 traced steps of each of 3 ranks",
+		"100 % of what was traced")
 	for rank := 3; rank < 20; rank++ {
 		rankTrace(t, folder, rank, 300)
 	}
-	if doc, text := answer(t, folder, "--scale", "matmul=0.5"); doc.Ranks != replay.MaxTraces || !strings.Contains(text, "4 traces are not replayed") {
+	if doc, text := answer(t, folder, "--scale", "matmul=0.5"); doc.Ranks != replay.MaxTraces ||
+		!strings.Contains(text, "4 traces are not replayed") {
 		t.Errorf("%+v\n%s", doc, text)
 	}
-	if doc, text := answer(t, filepath.Join(folder, "rank2.json"), "--scale", "matmul=0.5"); doc.Rank == nil || *doc.Rank != 2 || doc.Ranks != 1 || strings.Contains(text, "rank") {
+	if doc, text := answer(t, filepath.Join(folder, "rank2.json"), "--scale", "matmul=0.5"); doc.Rank == nil || *doc.Rank != 2 ||
+		doc.Ranks != 1 || strings.Contains(text, "rank") {
 		t.Errorf("%+v, %s", doc, text)
 	}
 }
@@ -162,7 +171,8 @@ func TestWhatIfOfRanks(t *testing.T) {
 // TestWhatIfWithoutSteps: an answer about all that was recorded does not speak of steps.
 func TestWhatIfWithoutSteps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.json")
-	if err := os.WriteFile(path, []byte(testkit.NewTrace().Op("aten::mm", 1, 1000, 800_000).Op("aten::sum", 1, 801_000, 200_000).String()), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(testkit.NewTrace().Op("aten::mm", 1, 1000, 800_000).Op("aten::sum", 1, 801_000, 200_000).String()),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	doc, text := answer(t, path, "--scale", "matmul=0.5")
@@ -170,7 +180,8 @@ func TestWhatIfWithoutSteps(t *testing.T) {
 		t.Errorf("%+v\n%s", doc, text)
 	}
 	expect(t, "what-if", text, "the run takes 600 µs instead of 1.00 ms: saves 400 µs (40 %)", "where the run goes")
-	if code, _, stderr := here("what-if", path, "--remove", "python", "--step", "0"); code != exitUsage || !strings.Contains(stderr, "no steps were recorded") {
+	if code, _, stderr := here("what-if", path, "--remove", "python", "--step", "0"); code != exitUsage ||
+		!strings.Contains(stderr, "no steps were recorded") {
 		t.Errorf("status %d, %s", code, stderr)
 	}
 }
@@ -191,7 +202,8 @@ func TestWhatIfSavesNothing(t *testing.T) {
 	if math.Abs(doc.NamedMs-0.3) > 0.001 || doc.SavedMs != 0 {
 		t.Errorf("%+v", doc)
 	}
-	expect(t, "what-if", text, "as before: nothing is saved", "300 µs a step are spent in what is changed, but all of it beside what the step waits for")
+	expect(t, "what-if", text, "as before: nothing is saved",
+		"300 µs a step are spent in what is changed, but all of it beside what the step waits for")
 	if doc, text := answer(t, path, "--scale", "aten::mm=1"); doc.AfterMs != doc.BeforeMs || strings.Contains(text, "beside") {
 		t.Errorf("%+v\n%s", doc, text)
 	}
@@ -205,7 +217,8 @@ func TestWhatIfMeasuresNothing(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	expect(t, "what-if", text, "nothing was measured: no operator's inputs were recorded")
-	if code, stdout, stderr := here("what-if", path, "--measure", "--python", "/no/such/python"); code != exitUnusable || stdout != "" || !strings.Contains(stderr, "no operator's inputs were recorded") {
+	if code, stdout, stderr := here("what-if", path, "--measure", "--python", "/no/such/python"); code != exitUnusable || stdout != "" ||
+		!strings.Contains(stderr, "no operator's inputs were recorded") {
 		t.Errorf("status %d, %s", code, stderr)
 	}
 }

@@ -27,7 +27,9 @@ func TestAgreement(t *testing.T) {
 			p.out.Buffer(make([]byte, 0, bufio.MaxScanTokenSize), 1<<20)
 			p.line(t)
 			all, cells := map[string]int{}, map[string]map[string]int{} // by lane
-			s, err := StartSampler(context.Background(), SamplerOptions{PID: cmd.Process.Pid, Live: func(l LiveSample) { countCells(l, all, cells) }})
+			s, err := StartSampler(context.Background(), SamplerOptions{PID: cmd.Process.Pid, Live: func(l LiveSample) {
+				countCells(l, all, cells)
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -165,8 +165,8 @@ func WhyNotPython(pid int) string {
 }
 
 func dumpHead(p *treeProcess) DumpedProcess {
-	d := DumpedProcess{PID: p.PID, PPID: p.PPID, Role: p.Role, WorldSize: p.WorldSize, Python: p.Python, Command: p.Args, Threads: []DumpedThread{},
-		Reason: p.reason}
+	d := DumpedProcess{PID: p.PID, PPID: p.PPID, Role: p.Role, WorldSize: p.WorldSize, Python: p.Python, Command: p.Args,
+		Threads: []DumpedThread{}, Reason: p.reason}
 	if p.Rank != model.NoRank {
 		d.Rank = &p.Rank
 	}

@@ -17,5 +17,6 @@ func (c Command) Become(env []string) error {
 // Lacking says whether a program could not be started because this process may not have more of something: files, processes, memory.
 func Lacking(err error) bool {
 	var start *StartError
-	return errors.As(err, &start) && (start.errno == unix.EMFILE || start.errno == unix.ENFILE || start.errno == unix.EAGAIN || start.errno == unix.ENOMEM)
+	return errors.As(err, &start) && (start.errno == unix.EMFILE || start.errno == unix.ENFILE || start.errno == unix.EAGAIN ||
+		start.errno == unix.ENOMEM)
 }

@@ -122,13 +122,17 @@ func lookPath(name string) (string, error) {
 		return path, nil
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
+		return "", &StartError{
+			Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name),
+		}
 	}
 	if info, serr := os.Stat(name); serr == nil && strings.ContainsRune(name, filepath.Separator) {
 		if info.IsDir() {
 			return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: a directory", name)}
 		}
-		return "", &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name)}
+		return "", &StartError{
+			Status: StatusNotExecutable, Text: fmt.Sprintf("cannot run %s: not executable (chmod +x, or name the interpreter)", name),
+		}
 	}
 	return "", &StartError{Status: StatusNotFound, Text: fmt.Sprintf("cannot run %s: no such command", name)}
 }
@@ -158,7 +162,10 @@ func checkScript(name string) error {
 	head := make([]byte, 128)
 	n, _ := io.ReadFull(f, head)
 	if other := notPython(head[:n]); other != "" {
-		return &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("%s is %s, not a Python script; run it as: bottleneck run -- %s …", name, other, dotted(name))}
+		return &StartError{
+			Status: StatusNotExecutable, Text: fmt.Sprintf("%s is %s, not a Python script; run it as: bottleneck run -- %s …",
+				name, other, dotted(name)),
+		}
 	}
 	return nil
 }
@@ -195,7 +202,9 @@ func dotted(name string) string {
 // startError explains why the system refused to start path.
 func startError(path string, err error) *StartError {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &StartError{Status: StatusNotFound, Text: fmt.Sprintf("cannot start %s: it or the interpreter in its first line does not exist", path)}
+		return &StartError{
+			Status: StatusNotFound, Text: fmt.Sprintf("cannot start %s: it or the interpreter in its first line does not exist", path),
+		}
 	}
 	reason := err
 	var errno syscall.Errno

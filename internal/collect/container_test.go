@@ -32,7 +32,8 @@ func dumpStanding(t *testing.T, pid int) DumpedProcess {
 			t.Fatal(err)
 		}
 		d := list[len(list)-1]
-		if len(d.Threads) == 2 && d.Threads[0].State == "blocked" && d.Threads[0].Frames[0].Line == 9 && len(d.Threads[1].Frames) > 0 && d.Threads[1].Frames[0].Function == "beside" {
+		if len(d.Threads) == 2 && d.Threads[0].State == "blocked" && d.Threads[0].Frames[0].Line == 9 && len(d.Threads[1].Frames) > 0 &&
+			d.Threads[1].Frames[0].Function == "beside" {
 			return d
 		}
 		if time.Now().After(deadline) {

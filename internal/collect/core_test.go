@@ -57,12 +57,14 @@ func TestDumpCore(t *testing.T) {
 			}
 			main := d.Threads[0]
 			locks := !strings.HasSuffix(version, "t") // else there is no lock to hold
-			if main.TID != d.PID || main.Name != "MainThread" || main.HoldsGIL != locks || len(main.Frames) != 3 || main.Frames[0].Function != "inner" ||
-				main.Frames[0].Line != 11 || main.Frames[0].Locals[0].Value != "42" || main.Frames[2].Line != 14 {
+			if main.TID != d.PID || main.Name != "MainThread" || main.HoldsGIL != locks || len(main.Frames) != 3 ||
+				main.Frames[0].Function != "inner" || main.Frames[0].Line != 11 || main.Frames[0].Locals[0].Value != "42" ||
+				main.Frames[2].Line != 14 {
 				t.Errorf("main thread %+v", main)
 			}
 			other := d.Threads[1]
-			if last := len(other.Frames) - 1; other.Name != "the waiter" || other.HoldsGIL || other.TID == d.PID || other.TID == 0 || last < 3 {
+			if last := len(other.Frames) - 1; other.Name != "the waiter" || other.HoldsGIL || other.TID == d.PID ||
+				other.TID == 0 || last < 3 {
 				t.Errorf("second thread %+v", other)
 			}
 		})

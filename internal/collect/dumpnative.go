@@ -90,7 +90,8 @@ func (n *nativeStacks) close() {
 
 // around puts native frames around a thread's Python frames. Where that cannot be, missing says why; ok is false where
 // another try may succeed.
-func (p *pythonProcess) around(n *nativeStacks, t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame, mode NativeMode) (frames []mixedFrame, missing string, ok bool) {
+func (p *pythonProcess) around(n *nativeStacks, t *pythonThread, s *cpython.ThreadSample, plain []mixedFrame,
+	mode NativeMode) (frames []mixedFrame, missing string, ok bool) {
 	if t.os == nil || s.Fault != cpython.FaultNone {
 		return plain, "the thread's own id is not known", true
 	}

@@ -148,9 +148,11 @@ func harmless(t *testing.T, mode NativeMode) {
 // TestOnlyReads looks for the system calls that would write to another process, stop it or signal it. The file of
 // --native=stop is excepted, which stops because it was asked to; only the two functions of that flag call it.
 func TestOnlyReads(t *testing.T) {
-	forbidden := []string{"VM_WRITEV", "PTRACE_", "PtraceAttach", "PtraceSeize", "unix.Kill(", "syscall.Kill(", "Pwrite(", "O_RDWR", "StopThread("}
+	forbidden := []string{"VM_WRITEV", "PTRACE_", "PtraceAttach", "PtraceSeize", "unix.Kill(", "syscall.Kill(", "Pwrite(",
+		"O_RDWR", "StopThread("}
 	seen := 0
-	for _, pattern := range []string{"../proc/*.go", "../cpython/*.go", "sampler*.go", "tree*.go", "attach.go", "native.go", "nativesample.go"} {
+	for _, pattern := range []string{"../proc/*.go", "../cpython/*.go", "sampler*.go", "tree*.go", "attach.go",
+		"native.go", "nativesample.go"} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
 			if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "stop_linux.go" {

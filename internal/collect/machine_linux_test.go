@@ -85,9 +85,14 @@ func TestCgroup1(t *testing.T) {
 // What is not limited or not there stays unknown, and rubbish is no panic.
 func TestCgroupUnknown(t *testing.T) {
 	for name, texts := range map[string]map[string]string{
-		"nothing":   {},
-		"unlimited": {"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n", "sys/fs/cgroup/cpu.max": "max 100000\n"},
-		"rubbish":   {"proc/self/cgroup": ":::\n0::../../x\n\x00", "proc/self/mountinfo": "- - -\n1 2 3 4 - cgroup2\n30 23 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n", "sys/fs/cgroup/cpu.max": "x", "proc/stat": "cpu a b c d e f g h", "proc/loadavg": "x", "proc/meminfo": "MemTotal:"},
+		"nothing": {},
+		"unlimited": {"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n",
+			"sys/fs/cgroup/cpu.max": "max 100000\n"},
+		"rubbish": {
+			"proc/self/cgroup":      ":::\n0::../../x\n\x00",
+			"proc/self/mountinfo":   "- - -\n1 2 3 4 - cgroup2\n30 23 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n",
+			"sys/fs/cgroup/cpu.max": "x", "proc/stat": "cpu a b c d e f g h", "proc/loadavg": "x", "proc/meminfo": "MemTotal:",
+		},
 	} {
 		m := &record.Machine{CPUs: 1}
 		readProc(files(texts), m)
@@ -102,7 +107,8 @@ func TestCgroupUnknown(t *testing.T) {
 func TestReadMachine(t *testing.T) {
 	t.Setenv("OMP_NUM_THREADS", "3")
 	m := ReadMachine()
-	if m.CPUs < 1 || len(m.Affinity) < 1 || len(m.Affinity) > m.CPUs || m.MemoryBytes == nil || *m.MemoryBytes < 1<<20 || !strings.HasPrefix(m.OS, "Linux ") {
+	if m.CPUs < 1 || len(m.Affinity) < 1 || len(m.Affinity) > m.CPUs || m.MemoryBytes == nil || *m.MemoryBytes < 1<<20 ||
+		!strings.HasPrefix(m.OS, "Linux ") {
 		t.Errorf("%+v", m)
 	}
 	if m.ThreadSettings["OMP_NUM_THREADS"] != "3" {
@@ -111,13 +117,15 @@ func TestReadMachine(t *testing.T) {
 }
 
 func TestParseGPUs(t *testing.T) {
-	text := "0, NVIDIA H100 80GB HBM3, 81559, 1024, 345, 1980, P0, 12\n1, \"Odd, name\", [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]\nbroken line\n"
+	text := "0, NVIDIA H100 80GB HBM3, 81559, 1024, 345, 1980, P0, 12\n1, \"Odd, name\", [N/A], [N/A], [N/A], [N/A], [N/A], " +
+		"[N/A]\nbroken line\n"
 	gpus := parseGPUs(strings.NewReader(text))
 	if len(gpus) != 2 {
 		t.Fatalf("%+v", gpus)
 	}
 	g := gpus[0]
-	if g.Name != "NVIDIA H100 80GB HBM3" || g.MemoryBytes != 81559<<20 || g.MemoryUsed != 1<<30 || *g.ClockMHz != 345 || *g.MaxClockMHz != 1980 || *g.Utilisation != 0.12 || g.PowerState != "P0" {
+	if g.Name != "NVIDIA H100 80GB HBM3" || g.MemoryBytes != 81559<<20 || g.MemoryUsed != 1<<30 || *g.ClockMHz != 345 ||
+		*g.MaxClockMHz != 1980 || *g.Utilisation != 0.12 || g.PowerState != "P0" {
 		t.Errorf("%+v", g)
 	}
 	if g := gpus[1]; g.Index != 1 || g.Name != "Odd, name" || g.ClockMHz != nil || g.Utilisation != nil {

@@ -137,7 +137,8 @@ func TestSampleBLAS(t *testing.T) {
 	if err != nil || exec.Command(python, "-c", "import torch").Run() != nil {
 		t.Skip("no PyTorch on this machine")
 	}
-	cmd := exec.Command(python, "-c", "import torch\na = torch.randn(400, 400)\ndef multiply():\n    return a @ a\nprint('ready', flush=True)\nwhile True: multiply()")
+	cmd := exec.Command(python, "-c",
+		"import torch\na = torch.randn(400, 400)\ndef multiply():\n    return a @ a\nprint('ready', flush=True)\nwhile True: multiply()")
 	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS=1")
 	p := startCommand(t, cmd)
 	p.line(t)

@@ -54,7 +54,8 @@ func TestAnyRuns(t *testing.T) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, record.ProcessName), fmt.Appendf(nil, `{"pid":%d%s}`, c.pid, c.fields), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, record.ProcessName), fmt.Appendf(nil, `{"pid":%d%s}`, c.pid, c.fields),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := AnyRuns(dir, "here"); got != c.want {

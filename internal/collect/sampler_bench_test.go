@@ -17,7 +17,9 @@ func BenchmarkTake(b *testing.B) {
 			b.Run(version+"/"+kind, func(b *testing.B) {
 				args := []string{"../../bench/sampler/deep.py", "1000000000"}
 				if kind == "asleep" {
-					args = []string{"-c", "import time\ndef f(n):\n  if n: f(n-1)\n  else: print('ready', flush=True); time.sleep(1000)\nf(22)"}
+					args = []string{
+						"-c", "import time\ndef f(n):\n  if n: f(n-1)\n  else: print('ready', flush=True); time.sleep(1000)\nf(22)",
+					}
 				}
 				p := startProgram(b, python, args...)
 				if !strings.HasPrefix(p.line(b), "ready") {

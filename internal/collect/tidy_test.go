@@ -65,7 +65,8 @@ func TestFinishedTracesAreCompressed(t *testing.T) {
 func TestPruneDropsTheOldestDetail(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 6 {
-		writeTrace(t, filepath.Join(dir, fmt.Sprintf("h-%d-1", i%2), fmt.Sprintf("trace-%d.json.gz", i)), 1000, time.Duration(10-i)*time.Minute)
+		writeTrace(t, filepath.Join(dir, fmt.Sprintf("h-%d-1", i%2), fmt.Sprintf("trace-%d.json.gz", i)), 1000,
+			time.Duration(10-i)*time.Minute)
 	}
 	writeTrace(t, filepath.Join(dir, "h-0-1", "events.jsonl.gz"), 500, time.Hour)
 	tidier := &Tidier{dir: dir, maxBytes: 3600}
@@ -99,7 +100,8 @@ func TestTidierWorksInTheBackground(t *testing.T) {
 }
 
 func TestFormatBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1 << 10: "1 KiB", 3 << 29: "1.5 GiB", 2 << 30: "2 GiB", 123456789: "118 MiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1 << 10: "1 KiB", 3 << 29: "1.5 GiB", 2 << 30: "2 GiB",
+		123456789: "118 MiB"} {
 		if got := FormatBytes(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

@@ -36,7 +36,8 @@ func TooTight() string {
 		return ""
 	}
 	if limit < needTasks || limit < uint64(tasksOf("/proc", os.Getuid())+needTasks) {
-		return fmt.Sprintf("%d processes and threads of this user (ulimit -u) are too few, %d more than there are now are needed", limit, needTasks)
+		return fmt.Sprintf("%d processes and threads of this user (ulimit -u) are too few, %d more than there are now are needed",
+			limit, needTasks)
 	}
 	return ""
 }

@@ -46,8 +46,8 @@ func (l *treeLog) process(mono int64, p *record.SampleProcess) {
 func (l *treeLog) gone(mono int64, pid int) { l.line("gone", mono, pid, nil) }
 
 func (l *treeLog) usage(mono int64, pid int, u proc.Usage) {
-	l.line("use", mono, pid, u.Anonymous, u.File, u.Shared, u.Swapped, u.MinorFaults, u.MajorFaults, u.User.Nanoseconds(), u.System.Nanoseconds(),
-		u.ReadBytes, u.WrittenBytes)
+	l.line("use", mono, pid, u.Anonymous, u.File, u.Shared, u.Swapped, u.MinorFaults, u.MajorFaults, u.User.Nanoseconds(),
+		u.System.Nanoseconds(), u.ReadBytes, u.WrittenBytes)
 }
 
 func (l *treeLog) sampler(mono int64, st *SamplerStats) {

@@ -30,7 +30,8 @@ func OwnDirectory(dir string) error {
 	link, err := os.Lstat(path)
 	if err == nil {
 		if uid := owner(link); uid != os.Geteuid() {
-			return fmt.Errorf("%s belongs to %s, who could change what is written there; choose another directory, or one below it", dir, userName(uid))
+			return fmt.Errorf("%s belongs to %s, who could change what is written there; choose another directory, or one below it",
+				dir, userName(uid))
 		}
 		if path, err = filepath.EvalSymlinks(path); err != nil {
 			return err
@@ -49,7 +50,8 @@ func ownAlone(path string) error {
 		return err // what is no directory fails where it is used, in the system's words
 	}
 	if uid := owner(info); uid != os.Geteuid() {
-		return fmt.Errorf("%s belongs to %s, who could change what is written there; choose another directory, or one below it", path, userName(uid))
+		return fmt.Errorf("%s belongs to %s, who could change what is written there; choose another directory, or one below it",
+			path, userName(uid))
 	}
 	if info.Mode().Perm()&othersWrite != 0 || info.Mode().Perm()&groupWrites != 0 && !ownGroup(info) {
 		return fmt.Errorf("others may write into %s; take that back (chmod go-w %s), or choose another directory", path, path)

@@ -29,8 +29,8 @@ func NewBaseline(s Side, version string) (*report.Baseline, error) {
 		return nil, err
 	}
 	r := s.Runs[0].Report
-	b := &report.Baseline{Schema: report.BaselineSchema, Tool: version, Program: program(r), Machine: machine(r), Software: software(r), Per: c.per, Basis: basis,
-		RunsMs: times(c.after), Counters: c.baselineCounters(), Lines: []report.BaselineLine{}}
+	b := &report.Baseline{Schema: report.BaselineSchema, Tool: version, Program: program(r), Machine: machine(r), Software: software(r),
+		Per: c.per, Basis: basis, RunsMs: times(c.after), Counters: c.baselineCounters(), Lines: []report.BaselineLine{}}
 	for i := range b.RunsMs {
 		b.RunsMs[i] = rounded(b.RunsMs[i])
 	}
@@ -97,7 +97,8 @@ func machine(r *report.Report) map[string]string {
 // software is what counts can depend on.
 func software(r *report.Report) map[string]string {
 	e := &r.Environment
-	out := map[string]string{"python": e.Python, "torch": e.Torch, "cuda": e.CUDA, "hip": e.HIP, "batch": size(items(r)), "arguments": arguments(r)}
+	out := map[string]string{"python": e.Python, "torch": e.Torch, "cuda": e.CUDA, "hip": e.HIP, "batch": size(items(r)),
+		"arguments": arguments(r)}
 	for name, value := range e.Threads {
 		out[name] = value
 	}

@@ -22,7 +22,8 @@ func Bench(s Side) (*view.Bench, error) {
 		run := view.BenchRun{Count: c.after[i].Count, Ms: c.after[i].Ms}
 		for _, row := range countRows(&c.after[i]) {
 			if row.Name == "" {
-				run.Units = append(run.Units, view.BenchUnit{Unit: row.Kind + "/" + row.Per, Value: row.Value, Exact: row.Exact && row.Low == row.High})
+				run.Units = append(run.Units, view.BenchUnit{Unit: row.Kind + "/" + row.Per, Value: row.Value,
+					Exact: row.Exact && row.Low == row.High})
 			}
 		}
 		b.Runs = append(b.Runs, run)

@@ -17,8 +17,8 @@ type Options struct {
 	// looked
 	// at after every pair.
 	InTurns bool
-	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99; and a run's step is the mean of its steps,
-	// as in what findings promise, not their median.
+	// Proof says that it is the one change of a proof, whose interval holds at 95 % in place of 99; and a run's step is the mean of its
+	// steps, as in what findings promise, not their median.
 	Proof bool
 }
 
@@ -39,8 +39,9 @@ func Diff(before, after Side, opt Options) (*report.Diff, error) {
 		return nil, err
 	}
 	a, b := before.Runs[0].Report, after.Runs[0].Report
-	d := &report.Diff{Schema: report.DiffSchema, Tool: opt.Version, Verdict: report.Unlike, Per: c.per, Before: side(before, c.before, basis), After: side(after, c.after, basis),
-		Rows: []report.DiffRow{}, Memory: []report.DiffBytes{}, Counters: []report.DiffCount{}, Around: around(a, b), Notes: notes,
+	d := &report.Diff{Schema: report.DiffSchema, Tool: opt.Version, Verdict: report.Unlike, Per: c.per,
+		Before: side(before, c.before, basis), After: side(after, c.after, basis), Rows: []report.DiffRow{}, Memory: []report.DiffBytes{},
+		Counters: []report.DiffCount{}, Around: around(a, b), Notes: notes,
 		Findings: report.DiffFound{Gone: []report.DiffFinding{}, New: []report.DiffFinding{}, Changed: []report.DiffFinding{}}}
 	by := independent
 	if opt.InTurns {

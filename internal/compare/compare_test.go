@@ -14,13 +14,19 @@ func ptr[T any](v T) *T { return &v }
 // steadyRun is a run of 200 steps of that many milliseconds.
 func steadyRun(ms float64) *report.Report {
 	return &report.Report{
-		Run:       &report.Run{Command: []string{"python", "train.py"}, WallS: ms / 5},
-		Steps:     []report.StepKind{{Kind: "train", Source: "optimizer", Count: 200, Baseline: &report.Quantiles{Count: 180, MedianMs: ms, ErrorMs: ptr(ms / 500)}, Items: ptr(32.0)}},
+		Run: &report.Run{Command: []string{"python", "train.py"}, WallS: ms / 5},
+		Steps: []report.StepKind{
+			{Kind: "train", Source: "optimizer", Count: 200, Baseline: &report.Quantiles{Count: 180, MedianMs: ms, ErrorMs: ptr(ms / 500)},
+				Items: ptr(32.0)},
+		},
 		Account:   &report.Account{Unit: "step", TotalMs: ms},
 		Breakdown: []report.Part{{Part: "CPU operators", Ms: 0.7 * ms}, {Part: "Python", Ms: 0.2 * ms}, {Part: "unknown", Ms: 0.1 * ms}},
 		KeyAverages: []report.OpRow{{Name: "aten::mm", Count: 40, SelfCPUUs: 400 * ms, DeviceType: "cpu"},
 			{Name: "aten::add", Count: 20, SelfCPUUs: 100 * ms, DeviceType: "cpu"}},
-		Counts: &report.Counts{Per: "step", Steps: 10, Rows: []report.CountRow{count("operators", "", 6), count("op", "aten::mm", 4), count("op", "aten::add", 2)}},
+		Counts: &report.Counts{
+			Per: "step", Steps: 10, Rows: []report.CountRow{count("operators", "", 6), count("op", "aten::mm", 4),
+				count("op", "aten::add", 2)},
+		},
 	}
 }
 
@@ -83,7 +89,8 @@ func TestVerdicts(t *testing.T) {
 		{base, times(0.9), report.Faster, "faster by "},
 		{base, times(1.001), report.Equal, "equal within "},
 		{[]float64{10, 12, 9, 11}, []float64{11, 9, 13, 10}, report.Undecided, "cannot say: these runs could only show "},
-		{base[:3], times(2)[:3], report.Undecided, "cannot say: 3 runs against 3 runs could only show "}, // not even twice the time: three a side decide nothing
+		// not even twice the time: three a side decide nothing
+		{base[:3], times(2)[:3], report.Undecided, "cannot say: 3 runs against 3 runs could only show "},
 		{base[:1], times(1.5)[:1], report.Undecided, "cannot say: one run against one run could only show "},
 	} {
 		d := mustDiff(t, runsOf("a", c.a...), runsOf("b", c.b...), Options{})
@@ -167,7 +174,8 @@ func TestRowsAreJudgedTogether(t *testing.T) {
 					if side == 1 && i == 0 {
 						us *= factor
 					}
-					rep.KeyAverages = append(rep.KeyAverages, report.OpRow{Name: fmt.Sprint("op", i), Count: 10, SelfCPUUs: us, DeviceType: "cpu"})
+					rep.KeyAverages = append(rep.KeyAverages, report.OpRow{Name: fmt.Sprint("op", i), Count: 10,
+						SelfCPUUs: us, DeviceType: "cpu"})
 				}
 				sides[side].Runs = append(sides[side].Runs, Run{Report: rep})
 			}
@@ -260,13 +268,15 @@ for i in range(9):
 		text := strings.Split(src, "\n")
 		p := &report.Python{ScopeS: 10}
 		for i, n := range numbers {
-			p.Lines = append(p.Lines, report.LineRow{File: file, Line: n, Function: "f", SelfS: float64(i + 1), Source: strings.TrimSpace(text[n-1])})
+			p.Lines = append(p.Lines, report.LineRow{File: file, Line: n, Function: "f", SelfS: float64(i + 1),
+				Source: strings.TrimSpace(text[n-1])})
 		}
 		p.Functions = []report.FuncRow{{File: file, Line: numbers[0] - 1, Function: name, SelfS: 3}}
 		return p
 	}
 	a, b := runsOf("a", 10), runsOf("b", 10)
-	a.Runs[0].Report.Python, b.Runs[0].Report.Python = lines(before, "/a/train.py", "crunch", 8, 9, 4, 13), lines(after, "/b/train.py", "grind", 6, 7, 11, 15)
+	a.Runs[0].Report.Python, b.Runs[0].Report.Python = lines(before, "/a/train.py", "crunch", 8, 9, 4, 13),
+		lines(after, "/b/train.py", "grind", 6, 7, 11, 15)
 	a.Runs[0].Report.Python.Functions[0].Line, b.Runs[0].Report.Python.Functions[0].Line = 7, 4
 	a.Runs[0].Sources = map[string][]string{"/a/train.py": strings.Split(before, "\n")}
 	b.Runs[0].Sources = map[string][]string{"/b/train.py": strings.Split(after, "\n")}
@@ -344,7 +354,8 @@ func TestOperatorsWithoutCounterpart(t *testing.T) {
 func TestKernelNames(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"ampere_sgemm_128x64_tn", "ampere_sgemm_32x128_nn"},
-		{"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64_stage5_warpsize2x2x1_tensor16x8x16_kernel", "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x64x64_stage3_warpsize2x2x1_tensor16x8x16_kernel"},
+		{"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64_stage5_warpsize2x2x1_tensor16x8x16_kernel",
+			"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x64x64_stage3_warpsize2x2x1_tensor16x8x16_kernel"},
 		{"triton_poi_fused_add_relu_3", "triton_poi_fused_add_relu_12"},
 		{"volta_scudnn_128x32_relu_interior_nn_v1", "volta_scudnn_128x64_relu_interior_nn_v1"},
 	} {
@@ -384,7 +395,8 @@ func TestUnlikeSidesAreRefused(t *testing.T) {
 			t.Errorf("%s: --anyway does not compare", name)
 		}
 	}
-	same := mustDiff(t, runsOf("a", 10), other(func(r *report.Report) { r.Run.Command = []string{"python3", "/copy/of/train.py"} }), Options{})
+	same := mustDiff(t, runsOf("a", 10), other(func(r *report.Report) { r.Run.Command = []string{"python3", "/copy/of/train.py"} }),
+		Options{})
 	if same.Verdict == report.Unlike {
 		t.Error(same.Sentence)
 	}
@@ -417,7 +429,8 @@ func TestUnits(t *testing.T) {
 	}
 	for _, s := range []Side{b} {
 		r := s.Runs[0].Report
-		r.KeyAverages = append(r.KeyAverages, report.OpRow{Name: "aten::embedding", Count: 10, SelfCPUUs: 1, DeviceType: "cpu", InputShapes: "[[50257, 768], [8, 128], [], [], []]"})
+		r.KeyAverages = append(r.KeyAverages, report.OpRow{Name: "aten::embedding", Count: 10, SelfCPUUs: 1, DeviceType: "cpu",
+			InputShapes: "[[50257, 768], [8, 128], [], [], []]"})
 		r.Counts.Rows = append(r.Counts.Rows, count("op", "aten::embedding", 1))
 		if n := tokens(r); n != 1024 {
 			t.Errorf("%v tokens", n)

@@ -55,7 +55,8 @@ func (c *comparison) accountScale(t *timed) float64 {
 
 // typical turns the accounted step, the mean of uneven ones, into the median one, which is what is compared.
 func typical(r *report.Report) float64 {
-	if len(r.Steps) == 0 || r.Steps[0].Baseline == nil || r.Account.TotalMs <= 0 || r.Account.Kind != "" && r.Account.Kind != r.Steps[0].Kind {
+	if len(r.Steps) == 0 || r.Steps[0].Baseline == nil || r.Account.TotalMs <= 0 || r.Account.Kind != "" &&
+		r.Account.Kind != r.Steps[0].Kind {
 		return 1
 	}
 	if median := r.Steps[0].Baseline.MedianMs; median > 0 && median < r.Account.TotalMs {
@@ -69,7 +70,8 @@ func (c *comparison) lines(t *timed, after bool) []item {
 	r := t.Report
 	var out []item
 	add := func(file string, line int, function, text string, ms, calls float64, counted bool) {
-		it := item{name: path.Base(file) + ":" + itoa(line), ms: ms, calls: calls, counted: counted, where: &report.Place{File: file, Line: line}, text: text}
+		it := item{name: path.Base(file) + ":" + itoa(line), ms: ms, calls: calls, counted: counted,
+			where: &report.Place{File: file, Line: line}, text: text}
 		it.key = c.lineKey(place{file, line}, function, text, after)
 		out = append(out, it)
 	}
@@ -120,7 +122,8 @@ func (c *comparison) functions(t *timed, after bool) []item {
 	}
 	for i := range r.Calls {
 		f := &r.Calls[i]
-		out = append(out, c.function(f.File, f.Line, f.Function, after, item{ms: 1e3 * f.SelfS * t.perRun, calls: float64(f.Hits) * t.perRun, counted: true}))
+		out = append(out, c.function(f.File, f.Line, f.Function, after,
+			item{ms: 1e3 * f.SelfS * t.perRun, calls: float64(f.Hits) * t.perRun, counted: true}))
 	}
 	return out
 }
@@ -163,7 +166,8 @@ func (c *comparison) operators(t *timed) []item {
 		for n := len(callers); n > 0; n-- {
 			family = append(family, "in "+strings.Join(callers[:n], " › "))
 		}
-		out = append(out, item{key: name, name: name, ms: row.us / 1e3 * t.perTrace, calls: row.calls * t.perTrace, counted: true, family: family})
+		out = append(out, item{key: name, name: name, ms: row.us / 1e3 * t.perTrace, calls: row.calls * t.perTrace,
+			counted: true, family: family})
 	}
 	return out
 }
@@ -268,7 +272,8 @@ func collectives(t *timed) []item {
 		if row.Group != "" {
 			name += " in " + row.Group
 		}
-		out = append(out, item{key: name, name: name, ms: row.DeviceUs / 1e3 * t.perTrace, calls: float64(row.Count) * t.perTrace, counted: true})
+		out = append(out, item{key: name, name: name, ms: row.DeviceUs / 1e3 * t.perTrace,
+			calls: float64(row.Count) * t.perTrace, counted: true})
 	}
 	return out
 }
@@ -279,13 +284,15 @@ func (c *comparison) waits(t *timed) []item {
 	for i := range t.Report.GPU {
 		for _, idle := range t.Report.GPU[i].IdleByCause {
 			name := "GPU idle: " + idle.Cause
-			out = append(out, item{key: name, name: name, ms: idle.Us / 1e3 * t.perTrace, calls: float64(idle.Gaps) * t.perTrace, counted: true})
+			out = append(out, item{key: name, name: name, ms: idle.Us / 1e3 * t.perTrace,
+				calls: float64(idle.Gaps) * t.perTrace, counted: true})
 		}
 	}
 	for i := range t.Report.Communication {
 		if row := &t.Report.Communication[i]; row.WaitUs != nil {
 			name := "for other ranks: " + row.Op
-			out = append(out, item{key: name, name: name, ms: *row.WaitUs / 1e3 * t.perTrace, calls: float64(row.Count) * t.perTrace, counted: true})
+			out = append(out, item{key: name, name: name, ms: *row.WaitUs / 1e3 * t.perTrace,
+				calls: float64(row.Count) * t.perTrace, counted: true})
 		}
 	}
 	for i := range t.Report.Loaders {
@@ -309,7 +316,8 @@ func (c *comparison) workers(t *timed) []item {
 		batches := float64(w.Batches) * t.perRun
 		left := w.FetchMs
 		for _, stage := range w.Stages {
-			it := item{key: path.Base(stage.File) + " " + stage.Name, name: stage.Name, ms: stage.Ms * batches, calls: batches, counted: true}
+			it := item{key: path.Base(stage.File) + " " + stage.Name, name: stage.Name, ms: stage.Ms * batches,
+				calls: batches, counted: true}
 			if stage.File != "" {
 				it.where = &report.Place{File: stage.File, Line: stage.Line}
 			}
@@ -317,7 +325,8 @@ func (c *comparison) workers(t *timed) []item {
 			left -= stage.Ms
 		}
 		if left > 0 {
-			out = append(out, item{key: "the rest of fetching", name: "the rest of fetching", ms: left * batches, calls: batches, counted: true})
+			out = append(out, item{key: "the rest of fetching", name: "the rest of fetching", ms: left * batches,
+				calls: batches, counted: true})
 		}
 	}
 	return out

@@ -52,7 +52,8 @@ func (c *comparison) counters() []report.DiffCount {
 	}
 	c.nameLines(out)
 	slices.SortStableFunc(out, func(x, y report.DiffCount) int {
-		return cmp.Or(-compareBool(x.Different, y.Different), cmp.Compare(kindOrder(x.Kind), kindOrder(y.Kind)), cmp.Compare(math.Abs(y.Difference), math.Abs(x.Difference)))
+		return cmp.Or(-compareBool(x.Different, y.Different), cmp.Compare(kindOrder(x.Kind), kindOrder(y.Kind)),
+			cmp.Compare(math.Abs(y.Difference), math.Abs(x.Difference)))
 	})
 	return out
 }
@@ -78,7 +79,8 @@ func countRows(t *timed) []report.CountRow {
 	}
 	for i := range t.Report.Calls {
 		f := &t.Report.Calls[i]
-		row := report.CountRow{Kind: "function", Name: address.ReplaceAllString(f.Function, ""), Per: perRun, Unit: "calls", Value: float64(f.Hits), Low: float64(f.Hits), High: float64(f.Hits), Exact: true}
+		row := report.CountRow{Kind: "function", Name: address.ReplaceAllString(f.Function, ""), Per: perRun, Unit: "calls",
+			Value: float64(f.Hits), Low: float64(f.Hits), High: float64(f.Hits), Exact: true}
 		row.Where = &report.Where{File: f.File, Line: f.Line, Function: f.Function}
 		out = append(out, row)
 	}
@@ -177,9 +179,9 @@ func (c *comparison) steps() float64 {
 // opWords are what a program writes for operators that are called by another name.
 var opWords = map[string][]string{
 	"item": {".item(", "float(", "int(", "bool(", ".tolist("}, "_local_scalar_dense": {".item(", "float(", "int(", "bool(", ".tolist("},
-	"copy": {".copy_(", ".to(", ".cuda(", ".cpu(", ".clone(", ".contiguous("}, "_to_copy": {".to(", ".cuda(", ".cpu(", ".float(", ".half(", ".double("},
-	"clone": {".clone(", ".contiguous("}, "empty_like": {"empty_like(", ".clone("}, "mm": {"matmul(", ".mm(", " @ "}, "addmm": {"Linear", "addmm("},
-	"open": {"open("},
+	"copy":     {".copy_(", ".to(", ".cuda(", ".cpu(", ".clone(", ".contiguous("},
+	"_to_copy": {".to(", ".cuda(", ".cpu(", ".float(", ".half(", ".double("}, "clone": {".clone(", ".contiguous("},
+	"empty_like": {"empty_like(", ".clone("}, "mm": {"matmul(", ".mm(", " @ "}, "addmm": {"Linear", "addmm("}, "open": {"open("},
 }
 
 // saysSo is how a line is known that no call stack named.
@@ -189,7 +191,8 @@ const saysSo = "the only changed line that says so"
 var address = regexp.MustCompile(` object at 0x[0-9a-f]+`)
 
 // graphBreakers are what torch.compile often cannot follow.
-var graphBreakers = []string{"print(", ".item(", ".tolist(", ".numpy(", "graph_break(", "float(", "int(", "open(", "logging", "logger", "time."}
+var graphBreakers = []string{"print(", ".item(", ".tolist(", ".numpy(", "graph_break(", "float(", "int(", "open(",
+	"logging", "logger", "time."}
 
 // nameLines finds the line behind each counter that differs, where call stacks did not tell: the only changed line that says the name, or
 // the only line that was added or removed at all.

@@ -60,7 +60,8 @@ func (c *comparison) samePlace(before, after report.Where) bool {
 	if was, ok := c.texts.lineBefore[place{after.File, after.Line}]; ok {
 		return was == place{before.File, before.Line}
 	}
-	return path.Base(before.File) == path.Base(after.File) && before.Function == after.Function && before.Op == after.Op && before.Source == after.Source
+	return path.Base(before.File) == path.Base(after.File) && before.Function == after.Function && before.Op == after.Op &&
+		before.Source == after.Source
 }
 
 func (c *comparison) both(before, after *report.Finding) report.DiffFinding {

@@ -26,11 +26,12 @@ type Rule struct {
 var ruleUnits = []struct {
 	suffix string
 	factor float64
-}{{"µs", 1e-3}, {"us", 1e-3}, {"ms", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"s", 1e3}, {"", 1}}
+}{{"µs", 1e-3}, {"us", 1e-3}, {"ms", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6},
+	{"GB", 1e9}, {"s", 1e3}, {"", 1}}
 
 // counterKinds are what rules can be about besides the step.
-var counterKinds = []string{"operators", "op", "launches", "copies", "copied", "synchronisations", "driver-allocations", "allocations", "allocated", "graph-breaks",
-	"compilations", "recompilations", "collections", "loader-starts", "peak-memory", "files", "file-bytes"}
+var counterKinds = []string{"operators", "op", "launches", "copies", "copied", "synchronisations", "driver-allocations", "allocations",
+	"allocated", "graph-breaks", "compilations", "recompilations", "collections", "loader-starts", "peak-memory", "files", "file-bytes"}
 
 // RuleNames are the first words of rules.
 func RuleNames() []string { return append([]string{perStep}, counterKinds...) }
@@ -48,7 +49,8 @@ func ParseRule(text string) (Rule, error) {
 	}
 	named := r.What == "op" || r.What == "files" || r.What == "file-bytes"
 	if named != (len(words) == 3) || len(words) > 3 {
-		return r, fmt.Errorf("rule %q: write %s", text, map[bool]string{true: "its name and the limit, like 'op aten::item 0'", false: "one limit, like 'step +3%'"}[named])
+		return r, fmt.Errorf("rule %q: write %s", text, map[bool]string{true: "its name and the limit, like 'op aten::item 0'",
+			false: "one limit, like 'step +3%'"}[named])
 	}
 	if named {
 		r.Name = words[1]
@@ -102,7 +104,8 @@ func Gate(b *report.Baseline, name string, s Side, rules []Rule, version string)
 	}
 	r := s.Runs[0].Report
 	g := &gating{b: b, c: c, side: s, counters: c.baselineCounters(), fresh: newLines(b.Known, userSources(s))}
-	g.doc = &report.Gate{Schema: report.GateSchema, Tool: version, Baseline: name, Runs: len(s.Runs), Rules: []report.GateRule{}, Around: []report.DiffFact{}, Notes: []string{}}
+	g.doc = &report.Gate{Schema: report.GateSchema, Tool: version, Baseline: name, Runs: len(s.Runs), Rules: []report.GateRule{},
+		Around: []report.DiffFact{}, Notes: []string{}}
 	g.doc.Around = append(facts(b.Machine, machine(r)), facts(b.Software, software(r))...)
 	g.doc.OtherMachine = len(facts(b.Machine, machine(r))) > 0
 	if g.doc.OtherMachine {
@@ -189,7 +192,8 @@ func (g *gating) count(out *report.GateRule, rule Rule, before, after *report.Co
 	}
 	out.Message = fmt.Sprintf("%s a %s, was %s", amountText(after.Value, out.Unit), out.Per, amountText(before.Value, out.Unit))
 	if out.Result == report.GateUndecided {
-		out.Message += fmt.Sprintf("; it varies (%s to %s), so that one cannot say", amountText(after.Low, out.Unit), amountText(after.High, out.Unit))
+		out.Message += fmt.Sprintf("; it varies (%s to %s), so that one cannot say", amountText(after.Low, out.Unit),
+			amountText(after.High, out.Unit))
 	}
 	if out.Result == report.GateWorse {
 		g.nameLine(out, rule, difference)

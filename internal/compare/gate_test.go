@@ -67,7 +67,8 @@ func TestGate(t *testing.T) {
 		r.Report.Environment.CPUModel = "another"
 	}
 	varying := scaledRuns(1)
-	varying.Runs[0].Report.Counts.Rows[0] = report.CountRow{Kind: "operators", Per: "step", Unit: "calls", Value: 7, Low: 6, High: 8, Exact: true}
+	varying.Runs[0].Report.Counts.Rows[0] = report.CountRow{Kind: "operators", Per: "step", Unit: "calls", Value: 7,
+		Low: 6, High: 8, Exact: true}
 	for _, c := range []struct {
 		name   string
 		side   Side
@@ -94,7 +95,8 @@ func TestGate(t *testing.T) {
 		b := baseline(t, runsOf("a", steady...))
 		if g := gate(t, b, c.side, c.rules...); g.Result != c.result {
 			t.Errorf("%s: %s: %s\n%+v", c.name, g.Result, g.Sentence, g.Rules)
-		} else if g.OtherMachine != strings.HasPrefix(c.name, "another") || g.OtherMachine != strings.Contains(strings.Join(g.Notes, ""), "another machine") {
+		} else if g.OtherMachine != strings.HasPrefix(c.name, "another") ||
+			g.OtherMachine != strings.Contains(strings.Join(g.Notes, ""), "another machine") {
 			t.Errorf("%s: another machine: %v, %v", c.name, g.OtherMachine, g.Notes)
 		}
 	}
@@ -110,7 +112,9 @@ func TestGateNamesTheLine(t *testing.T) {
 		r.Report.Counts.Rows = append(r.Report.Counts.Rows, count("op", "aten::item", 1))
 		r.Report.Counts.Rows[0] = count("operators", "", 7)
 	}
-	b.Runs[0].Sources = map[string][]string{"/y/train.py": {"def step():", "", "    loss = f()", "    seen = loss.item()", "    return loss"}}
+	b.Runs[0].Sources = map[string][]string{
+		"/y/train.py": {"def step():", "", "    loss = f()", "    seen = loss.item()", "    return loss"},
+	}
 	g := gate(t, baseline(t, a), b)
 	var rule *report.GateRule
 	for i := range g.Rules {
@@ -118,7 +122,8 @@ func TestGateNamesTheLine(t *testing.T) {
 			rule = &g.Rules[i]
 		}
 	}
-	if rule == nil || rule.Where == nil || rule.Where.Line != 4 || rule.Text != "seen = loss.item()" || !strings.Contains(rule.Message, "aten::item") {
+	if rule == nil || rule.Where == nil || rule.Where.Line != 4 || rule.Text != "seen = loss.item()" ||
+		!strings.Contains(rule.Message, "aten::item") {
 		t.Errorf("%+v", rule)
 	}
 }
@@ -138,7 +143,9 @@ func TestRules(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}
-	for text, says := range map[string]string{"step": "how much more", "stpe 3%": "rules are about", "op 3": "its name", "step -3%": "no percentage", "step x": "no limit", "launches 0 1": "one limit", "step +NaN%": "no percentage", "step inf": "no limit"} {
+	for text, says := range map[string]string{"step": "how much more", "stpe 3%": "rules are about", "op 3": "its name",
+		"step -3%": "no percentage", "step x": "no limit", "launches 0 1": "one limit", "step +NaN%": "no percentage",
+		"step inf": "no limit"} {
 		if _, err := ParseRule(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -150,7 +157,8 @@ func TestBaselineIsSmall(t *testing.T) {
 	s := runsOf("a", steady...)
 	var src []string
 	for i := range 1900 {
-		s.Runs[0].Report.Counts.Rows = append(s.Runs[0].Report.Counts.Rows, count("op", fmt.Sprintf("aten::an_operator_with_a_long_name_%d", i), 1))
+		s.Runs[0].Report.Counts.Rows = append(s.Runs[0].Report.Counts.Rows,
+			count("op", fmt.Sprintf("aten::an_operator_with_a_long_name_%d", i), 1))
 		src = append(src, fmt.Sprintf("line%d = %s", i, strings.Repeat("x", 300)))
 	}
 	s.Runs[0].Sources = map[string][]string{"/x/train.py": src}
@@ -166,7 +174,8 @@ func TestBaselineIsSmall(t *testing.T) {
 }
 
 func TestBaselinesThatAreNone(t *testing.T) {
-	for text, says := range map[string]string{"": "no baseline", "{}": `schema ""`, `{"schema":"bottleneck.baseline/1","runs_ms":[-1]}`: "makes no sense", `{"schema": 3}`: "no baseline"} {
+	for text, says := range map[string]string{"": "no baseline", "{}": `schema ""`,
+		`{"schema":"bottleneck.baseline/1","runs_ms":[-1]}`: "makes no sense", `{"schema": 3}`: "no baseline"} {
 		if _, err := ReadBaseline([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -218,7 +227,8 @@ func TestBenchfmt(t *testing.T) {
 	if err := view.WriteBenchfmt(&out, b); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"Unit operators/step assume=exact better=lower\n", "BenchmarkTrain 180 10000000 ns/step 6 operators/step\n"} {
+	for _, line := range []string{"Unit operators/step assume=exact better=lower\n",
+		"BenchmarkTrain 180 10000000 ns/step 6 operators/step\n"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("no line %q:\n%s", line, out.String())
 		}

@@ -54,7 +54,8 @@ func outputLines(text string) []outputLine {
 			line = line[at+1:] // of a bar that was drawn over and over, what stays
 		}
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			out = append(out, outputLine{text: line, words: printedNumber.ReplaceAllString(line, "0"), numbers: printedNumber.FindAllString(line, -1)})
+			out = append(out, outputLine{text: line, words: printedNumber.ReplaceAllString(line, "0"),
+				numbers: printedNumber.FindAllString(line, -1)})
 		}
 	}
 	return out

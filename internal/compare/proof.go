@@ -74,10 +74,12 @@ func proofSentence(p *report.Proof, d *report.Diff) string {
 	case report.ProofCosts:
 		return fmt.Sprintf("%s makes it slower, by %s a %s%s.", what, units.Milliseconds(ms), d.Per, between)
 	case report.ProofNothing:
-		return fmt.Sprintf("%s saves nothing: both sides are equal within %s.", what, share(max(math.Abs(*d.Step.LowMs), math.Abs(*d.Step.HighMs))))
+		return fmt.Sprintf("%s saves nothing: both sides are equal within %s.", what,
+			share(max(math.Abs(*d.Step.LowMs), math.Abs(*d.Step.HighMs))))
 	default:
 		if d.SmallestMs == nil || !d.NoiseCovered {
-			return fmt.Sprintf("cannot say: only %s could be run, and %d at least are needed; give it more time.", units.Counted(d.InTurns.Pairs, "pair"), FewestRuns)
+			return fmt.Sprintf("cannot say: only %s could be run, and %d at least are needed; give it more time.",
+				units.Counted(d.InTurns.Pairs, "pair"), FewestRuns)
 		}
 		return fmt.Sprintf("cannot say: these %d pairs could only show %s of a %s.", d.InTurns.Pairs, share(*d.SmallestMs), d.Per)
 	}

@@ -101,8 +101,8 @@ func account(kind string, before, after *sums, difference float64, by test) []ro
 }
 
 func pair(kind string, a, b *sum) row {
-	r := row{kind: kind, name: b.name, where: b.where, text: b.text, runsBefore: a.ms, runsAfter: b.ms, callsBefore: a.calls, callsAfter: b.calls,
-		counted: a.counted && b.counted}
+	r := row{kind: kind, name: b.name, where: b.where, text: b.text, runsBefore: a.ms, runsAfter: b.ms, callsBefore: a.calls,
+		callsAfter: b.calls, counted: a.counted && b.counted}
 	if a.name != b.name {
 		r.was = a.name
 	}
@@ -228,8 +228,9 @@ func meanOf(v []float64) float64 {
 // document is the row as it is written. Where calls are counted, the difference is split: more calls at the old price, and the new number
 // of calls at the difference of the prices.
 func (r *row) document() report.DiffRow {
-	out := report.DiffRow{Kind: r.kind, Name: r.name, Was: r.was, Under: r.under, Where: r.where, Text: r.text, DifferenceMs: r.difference(),
-		LowMs: r.low, HighMs: r.high, Different: r.different, Before: report.DiffCost{Ms: meanOf(r.runsBefore)}, After: report.DiffCost{Ms: meanOf(r.runsAfter)}}
+	out := report.DiffRow{Kind: r.kind, Name: r.name, Was: r.was, Under: r.under, Where: r.where, Text: r.text,
+		DifferenceMs: r.difference(), LowMs: r.low, HighMs: r.high, Different: r.different,
+		Before: report.DiffCost{Ms: meanOf(r.runsBefore)}, After: report.DiffCost{Ms: meanOf(r.runsAfter)}}
 	if r.name == unexplained {
 		out.Before, out.After = report.DiffCost{}, report.DiffCost{}
 		return out

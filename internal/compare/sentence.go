@@ -89,7 +89,8 @@ func because(d *report.Diff, difference float64) string {
 	for _, kind := range []string{"line", "function", "kernel", "operator", "part"} {
 		for i := range d.Rows {
 			r := &d.Rows[i]
-			if r.Kind == kind && r.Name != unexplained && r.DifferenceMs*difference > 0 && (r.Different || kind == "part") && math.Abs(r.DifferenceMs) >= 0.3*math.Abs(difference) {
+			if r.Kind == kind && r.Name != unexplained && r.DifferenceMs*difference > 0 && (r.Different || kind == "part") &&
+				math.Abs(r.DifferenceMs) >= 0.3*math.Abs(difference) {
 				return rowText(r)
 			}
 		}

@@ -165,7 +165,8 @@ func stepSize(r *report.Report, per string) (float64, error) {
 		if n := tokens(r); n > 0 {
 			return n, nil
 		}
-		return 0, fmt.Errorf("tokens are counted by the shapes of aten::embedding, which were not recorded; compare --per step, or record with --record-shapes")
+		return 0, fmt.Errorf("tokens are counted by the shapes of aten::embedding, which were not recorded; compare --per step, or " +
+			"record with --record-shapes")
 	}
 	return 1, nil
 }

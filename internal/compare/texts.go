@@ -86,8 +86,8 @@ type texts struct {
 
 // relate matches functions and their lines. Only files of the user's are worth it: callers leave libraries out.
 func relate(before, after map[string][]string) *texts {
-	t := &texts{before: before, after: after, lineBefore: map[place]place{}, functions: map[place]*function{}, funcAfter: map[place]*function{},
-		funcBefore: map[place]*function{}, renamed: map[string]string{}}
+	t := &texts{before: before, after: after, lineBefore: map[place]place{}, functions: map[place]*function{},
+		funcAfter: map[place]*function{}, funcBefore: map[place]*function{}, renamed: map[string]string{}}
 	a, b := allFunctions(before, t.funcBefore), allFunctions(after, t.funcAfter)
 	pairs := pairFunctions(a, b)
 	for f, g := range pairs {

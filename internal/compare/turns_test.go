@@ -20,7 +20,8 @@ func TestInTurns(t *testing.T) {
 	if d.Verdict != report.Slower || *d.Step.LowMs < 1.5 || *d.Step.HighMs > 3 || d.InTurns.Pairs != 6 || d.InTurns.Level != 0.01 {
 		t.Errorf("%s %+v %+v", d.Sentence, d.Step, d.InTurns)
 	}
-	if d := mustDiff(t, runsOf("a", before[:3]...), runsOf("b", after[:3]...), Options{InTurns: true}); d.Verdict != report.Undecided || d.NoiseCovered {
+	if d := mustDiff(t, runsOf("a", before[:3]...), runsOf("b", after[:3]...), Options{InTurns: true}); d.Verdict != report.Undecided ||
+		d.NoiseCovered {
 		t.Errorf("three pairs: %s", d.Sentence)
 	}
 	proof := mustDiff(t, a, b, Options{InTurns: true, Proof: true})
@@ -35,7 +36,8 @@ func TestProof(t *testing.T) {
 	d := mustDiff(t, a, b, Options{InTurns: true, Proof: true})
 	p := &report.Proof{Promised: report.Saved{StepMs: &report.Range{Low: 3, Mid: 4, High: 5}}}
 	FillProof(p, d, nil)
-	if s := p.Proven.StepMs; p.Verdict != report.ProofSaves || s == nil || s.Low < 3.5 || s.Mid < 3.8 || s.High > 4.5 || s.Low > s.Mid || s.Mid > s.High || p.Proven.RunS != nil {
+	if s := p.Proven.StepMs; p.Verdict != report.ProofSaves || s == nil || s.Low < 3.5 || s.Mid < 3.8 || s.High > 4.5 || s.Low > s.Mid ||
+		s.Mid > s.High || p.Proven.RunS != nil {
 		t.Errorf("%s %+v", p.Sentence, p.Proven.StepMs)
 	}
 	if want := "the change saves 4.05 ms a step (3.87 ms – "; len(p.Sentence) < len(want) || p.Sentence[:len(want)] != want {
@@ -55,7 +57,8 @@ func TestProof(t *testing.T) {
 		}
 		return s
 	}
-	if d := mustDiff(t, mean(runsOf("a", 5, 5, 5, 5), 10), mean(runsOf("b", 1, 1, 1, 1), 8), Options{InTurns: true, Proof: true}); d.Step.DifferenceMs < -2.1 || d.Step.DifferenceMs > -1.9 {
+	if d := mustDiff(t, mean(runsOf("a", 5, 5, 5, 5), 10), mean(runsOf("b", 1, 1, 1, 1), 8),
+		Options{InTurns: true, Proof: true}); d.Step.DifferenceMs < -2.1 || d.Step.DifferenceMs > -1.9 {
 		t.Errorf("means of 10 and 8 ms differ by %v", d.Step.DifferenceMs)
 	}
 	few := mustDiff(t, runsOf("original", 10), runsOf("changed", 6), Options{InTurns: true, Proof: true})

@@ -17,14 +17,16 @@ const (
 	readBelow  landlock.AccessFSSet = syscall.AccessFSReadFile | syscall.AccessFSReadDir
 	writeFiles landlock.AccessFSSet = syscall.AccessFSWriteFile | syscall.AccessFSTruncate
 	// writeBelow lets a file be made under a temporary name and take the place of another; links and devices cannot be made.
-	writeBelow = readBelow | writeFiles | syscall.AccessFSMakeReg | syscall.AccessFSMakeDir | syscall.AccessFSRemoveFile | syscall.AccessFSRemoveDir
+	writeBelow = readBelow | writeFiles | syscall.AccessFSMakeReg | syscall.AccessFSMakeDir | syscall.AccessFSRemoveFile |
+		syscall.AccessFSRemoveDir
 )
 
 // denied are the calls that no reading command makes; each exists on every 64-bit Linux. Threads, which the Go runtime starts at any
 // time, need clone, so that a process without another program in it can still be made.
-var denied = []string{"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "socket", "socketpair", "bpf", "perf_event_open",
-	"io_uring_setup", "userfaultfd", "mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_by_handle_at", "add_key", "request_key", "keyctl",
-	"init_module", "finit_module", "delete_module", "kexec_load", "swapon", "swapoff", "reboot"}
+var denied = []string{"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "socket", "socketpair",
+	"bpf", "perf_event_open", "io_uring_setup", "userfaultfd", "mount", "umount2", "pivot_root", "chroot", "unshare", "setns",
+	"open_by_handle_at", "add_key", "request_key", "keyctl", "init_module", "finit_module", "delete_module", "kexec_load",
+	"swapon", "swapoff", "reboot"}
 
 // Apply gives up, in all threads and for good, what access does not name. Where the kernel cannot enforce a part, the other
 // part holds all the same; the error says what was not enforced though the kernel has it.
@@ -79,7 +81,9 @@ func restrictCalls() error {
 }
 
 func policy() seccomp.Policy {
-	return seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{{Names: denied, Action: seccomp.ActionErrno}}}
+	return seccomp.Policy{
+		DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{{Names: denied, Action: seccomp.ActionErrno}},
+	}
 }
 
 // Enforced asks the kernel.

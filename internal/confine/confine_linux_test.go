@@ -38,7 +38,8 @@ func child(dir string) {
 	}()
 	<-before
 	if os.Getenv(asChild+"_FREE") == "" {
-		if err := Apply(Access{Read: []string{dir + "/in", dir + "/one.txt", dir + "/missing"}, Write: []string{dir + "/out"}}); err != nil {
+		if err := Apply(Access{Read: []string{dir + "/in", dir + "/one.txt", dir + "/missing"},
+			Write: []string{dir + "/out"}}); err != nil {
 			fmt.Println("error", err)
 		}
 	}
@@ -58,14 +59,16 @@ func attempts(dir string) map[string]func() error {
 		return func() error { return os.WriteFile(path, []byte("x"), 0o600) }
 	}
 	return map[string]func() error{
-		"read what is named":           read(dir + "/one.txt"),
-		"read below":                   read(dir + "/in/below/two.txt"),
-		"read /etc/passwd":             read("/etc/passwd"),
-		"read beside":                  read(dir + "/beside.txt"),
-		"read through a link":          read(dir + "/in/link"),
-		"list elsewhere":               func() error { _, err := os.ReadDir("/etc"); return err },
-		"write what is named":          write(dir + "/out/x"),
-		"replace":                      func() error { return errors.Join(write(dir+"/out/new")(), os.Rename(dir+"/out/new", dir+"/out/old")) },
+		"read what is named":  read(dir + "/one.txt"),
+		"read below":          read(dir + "/in/below/two.txt"),
+		"read /etc/passwd":    read("/etc/passwd"),
+		"read beside":         read(dir + "/beside.txt"),
+		"read through a link": read(dir + "/in/link"),
+		"list elsewhere":      func() error { _, err := os.ReadDir("/etc"); return err },
+		"write what is named": write(dir + "/out/x"),
+		"replace": func() error {
+			return errors.Join(write(dir+"/out/new")(), os.Rename(dir+"/out/new", dir+"/out/old"))
+		},
 		"write into what is read":      write(dir + "/in/x"),
 		"write elsewhere":              write(dir + "/x"),
 		"remove elsewhere":             func() error { return os.Remove(dir + "/spare.txt") },

@@ -54,7 +54,8 @@ func TestLengthsHaveCaps(t *testing.T) {
 	var before, after runtime.MemStats
 	for _, rec := range recordings(t) {
 		for seed := range uint64(24) {
-			m := &inflated{of: rec.mem, every: []uint64{2, 8, 32, 128}[seed%4], seed: seed, huge: []uint64{1 << 40, 0x7fffffff, ^uint64(0), 1<<63 - 1}[seed/4%4]}
+			m := &inflated{of: rec.mem, every: []uint64{2, 8, 32, 128}[seed%4], seed: seed,
+				huge: []uint64{1 << 40, 0x7fffffff, ^uint64(0), 1<<63 - 1}[seed/4%4]}
 			runtime.ReadMemStats(&before)
 			readAll(&rec, m)
 			runtime.ReadMemStats(&after)

@@ -38,16 +38,18 @@ var sections313 = []section{
 }
 
 var sections314 = change(sections313, map[string]string{
-	"interp": "size id next threads_head threads_main gc imports_modules sysdict builtins ceval_gil gil gil_enabled gil_locked gil_holder code_object_generation tlbc_generation",
-	"frame":  "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
-	"code":   "size filename name qualname linetable firstlineno argcount localsplusnames localspluskinds co_code_adaptive co_tlbc",
-	"list":   "size ob_item ob_size|set size used table mask",
-	"gc":     "size collecting|gen size gi_name gi_iframe gi_frame_state",
+	"interp": "size id next threads_head threads_main gc imports_modules sysdict builtins ceval_gil gil gil_enabled gil_locked " +
+		"gil_holder code_object_generation tlbc_generation",
+	"frame": "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
+	"code":  "size filename name qualname linetable firstlineno argcount localsplusnames localspluskinds co_code_adaptive co_tlbc",
+	"list":  "size ob_item ob_size|set size used table mask",
+	"gc":    "size collecting|gen size gi_name gi_iframe gi_frame_state",
 })
 
 // From 3.15 on the sections of threads, types and texts are longer; what follows gen is not read.
 var sections315 = change(sections314, map[string]string{
-	"thread":  "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state|err_stackitem exc_value",
+	"thread": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id native_thread_id " +
+		"datastack_chunk status holds_gil gil_requested current_exception exc_state|err_stackitem exc_value",
 	"type":    "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset|heap_type size ht_cached_keys",
 	"unicode": "size state length asciiobject_size compactunicodeobject_size",
 	"gc":      "size collecting frame|gcstats size generation_stats",

@@ -55,7 +55,8 @@ func TestProcessEnds(t *testing.T) {
 				}
 				for _, th := range s.Threads {
 					if th.Fault == cpython.FaultNone && len(th.Frames) > 0 {
-						if last := th.Frames[len(th.Frames)-1].Code.Function; last != "<module>" && last != "Thread._bootstrap" && last != "_bootstrap" {
+						if last := th.Frames[len(th.Frames)-1].Code.Function; last != "<module>" && last != "Thread._bootstrap" &&
+							last != "_bootstrap" {
 							t.Fatalf("%s, read %d: a stack that ends in %s was taken for whole", rec.name, n, last)
 						}
 					}

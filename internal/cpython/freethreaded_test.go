@@ -96,7 +96,8 @@ func checkParallel(t *testing.T, r *cpython.Reader, gil bool) {
 	seen := watchParallel(t, r)
 	t.Logf("%d stacks, %d torn, %d hold the lock", seen.stacks, seen.torn, seen.held)
 	if seen.torn*200 > seen.stacks || seen.wrong > 0 || seen.strange > 0 {
-		t.Errorf("%d of %d stacks torn, %d lines outside of their function, %d variables wrong", seen.torn, seen.stacks, seen.wrong, seen.strange)
+		t.Errorf("%d of %d stacks torn, %d lines outside of their function, %d variables wrong", seen.torn, seen.stacks,
+			seen.wrong, seen.strange)
 	}
 	if (seen.held > 0) != gil {
 		t.Errorf("%d stacks hold the lock", seen.held)

@@ -55,9 +55,10 @@ var (
 	forms311 = Forms{StackTop: stackLocals, Attributes: attributesBehind, KeysByLog: true}
 	forms312 = Forms{StackTop: stackLocals, Attributes: attributesTagged, KeysByLog: true, LongTagged: true}
 	forms313 = Forms{StackTop: stackLocals, Attributes: attributesInline, KeysByLog: true, LongTagged: true, ValuesHead: 8}
-	forms314 = Forms{Attributes: attributesInline, KeysByLog: true, LongTagged: true, ValuesHead: 8, Linked: true, Tagged: true, TellsFrames: true}
-	forms315 = Forms{Attributes: attributesInline, KeysByLog: true, LongTagged: true, ValuesHead: 8, Linked: true, Tagged: true, TellsFrames: true,
-		IndexAbove: true, RunsAt: 4}
+	forms314 = Forms{Attributes: attributesInline, KeysByLog: true, LongTagged: true, ValuesHead: 8, Linked: true,
+		Tagged: true, TellsFrames: true}
+	forms315 = Forms{Attributes: attributesInline, KeysByLog: true, LongTagged: true, ValuesHead: 8, Linked: true,
+		Tagged: true, TellsFrames: true, IndexAbove: true, RunsAt: 4}
 )
 
 // releases are in the order of their numbers. Offsets were computed from the headers of each version: leading fields do not move within

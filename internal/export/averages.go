@@ -77,7 +77,9 @@ type averageColumn = struct {
 }
 
 func textColumn(name string, get func(*view.TorchRow) string) averageColumn {
-	return averageColumn{name, func(r *view.TorchRow) string { return noFormula(get(r)) }, func(b []byte, r *view.TorchRow) []byte { return appendString(b, get(r)) }}
+	return averageColumn{name, func(r *view.TorchRow) string { return noFormula(get(r)) }, func(b []byte, r *view.TorchRow) []byte {
+		return appendString(b, get(r))
+	}}
 }
 
 func intColumn(name string, get func(*view.TorchRow) int64) averageColumn {

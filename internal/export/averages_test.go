@@ -62,7 +62,8 @@ func TestAveragesAreTorchs(t *testing.T) {
 func TestAveragesSortAndLimit(t *testing.T) {
 	s, _ := memoryFixture(t)
 	var out bytes.Buffer
-	if err := writeAveragesJSON(context.Background(), s, &out, Options{Rank: model.NoRank, SortBy: "self_cpu_time_total", RowLimit: 3}); err != nil {
+	if err := writeAveragesJSON(context.Background(), s, &out, Options{Rank: model.NoRank, SortBy: "self_cpu_time_total",
+		RowLimit: 3}); err != nil {
 		t.Fatal(err)
 	}
 	var rows []torchRow
@@ -119,7 +120,8 @@ func TestLightningOperators(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if !strings.HasPrefix(text, "FIT Profiler Report\nProfile stats for: run_training_epoch rank: 0\n---") || strings.Contains(text, "outside") {
+	if !strings.HasPrefix(text, "FIT Profiler Report\nProfile stats for: run_training_epoch rank: 0\n---") ||
+		strings.Contains(text, "outside") {
 		t.Errorf("%s", text)
 	}
 	var fields []string

@@ -17,7 +17,9 @@ import (
 // written comes from the model and not from their text. Several ranks keep apart by process numbers; their flow ids too.
 func writeChrome(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
 	traces := tracesOf(s, opt)
-	if len(traces) == 0 && !slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return len(p.Steps)+len(p.Spans)+p.Samples.Len() > 0 }) {
+	if len(traces) == 0 && !slices.ContainsFunc(s.Processes, func(p *model.Process) bool {
+		return len(p.Steps)+len(p.Spans)+p.Samples.Len() > 0
+	}) {
 		return &UnavailableError{"chrome", "there is no trace in the input, and no step, wait or sample either"}
 	}
 	if len(traces) == 0 { // a run without tracing: its steps, waits and samples alone

@@ -127,7 +127,8 @@ func (c *chromeWriter) appendDeviceArgs(b []byte, k model.Kind, name string, d *
 	case model.KindSync:
 		b = appendText(b, "cuda_sync_kind", name)
 	}
-	if events := k == model.KindSync && (name == "Event Sync" || name == "Stream Wait Event"); events || a.WaitStream > 0 || a.WaitCorrelation > 0 {
+	if events := k == model.KindSync && (name == "Event Sync" || name == "Stream Wait Event"); events || a.WaitStream > 0 ||
+		a.WaitCorrelation > 0 {
 		b = appendInt(b, "wait_on_stream", a.WaitStream)
 		b = appendInt(b, "wait_on_cuda_event_record_corr_id", a.WaitCorrelation)
 	}

@@ -71,12 +71,14 @@ func TestSamplesThatStop(t *testing.T) {
 func TestSlicesNest(t *testing.T) {
 	s := sampledSession()
 	sm := &s.Processes[0].Samples
-	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = sm.Time[:1], sm.Thread[:1], []model.StackID{1}, []model.ThreadState{model.StateCPU}, sm.Flags[:1]
+	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = sm.Time[:1], sm.Thread[:1], []model.StackID{1},
+		[]model.ThreadState{model.StateCPU}, sm.Flags[:1]
 	var out bytes.Buffer
 	if err := writeChrome(context.Background(), s, &out, Options{Rank: model.NoRank}); err != nil {
 		t.Fatal(err)
 	}
-	main, f := bytes.Index(out.Bytes(), []byte(`"name": "main", "pid": 7, "tid": 2000001000`)), bytes.Index(out.Bytes(), []byte(`"name": "f;g", "pid": 7, "tid": 2000001000`))
+	main, f := bytes.Index(out.Bytes(), []byte(`"name": "main", "pid": 7, "tid": 2000001000`)),
+		bytes.Index(out.Bytes(), []byte(`"name": "f;g", "pid": 7, "tid": 2000001000`))
 	if main < 0 || f < main {
 		t.Errorf("main at %d, what it called at %d:\n%s", main, f, out.Bytes())
 	}

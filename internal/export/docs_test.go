@@ -85,8 +85,8 @@ func TestFromOtherTools(t *testing.T) {
 // foreignNames are the real files of other tools that the page's commands read, by the names that it gives them.
 var foreignNames = map[string]string{
 	"nvprof.sql": "nvprof-sqlite/pyprof_net_bert.sql", "nsys.sqlite": "nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite",
-	"snapshot.pickle": "cuda-memory-snapshot/cs336_bcrafton.pickle", "timeline.json.gz": "memory-timeline/adamw8bit-memory-timeline.json.gz",
-	"execution.json.gz": "param-linear/linear_et.json.gz",
+	"snapshot.pickle":  "cuda-memory-snapshot/cs336_bcrafton.pickle",
+	"timeline.json.gz": "memory-timeline/adamw8bit-memory-timeline.json.gz", "execution.json.gz": "param-linear/linear_et.json.gz",
 }
 
 // foreignFiles are those that are there.

@@ -48,7 +48,8 @@ func writeTraceEvents(ctx context.Context, out *bufio.Writer, s *model.Session, 
 	return nil
 }
 
-func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTexts, events []keyaverages.FunctionEvent, i int, first model.Time) []byte {
+func appendFunctionEvent(b []byte, s *model.Session, t *model.Trace, raw *rawTexts, events []keyaverages.FunctionEvent, i int,
+	first model.Time) []byte {
 	e := &events[i]
 	micros := func(b []byte, key string, ns int64) []byte { return appendMicros(appendKey(b, key), ns) }
 	b = append(b, '{')

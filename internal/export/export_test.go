@@ -110,10 +110,14 @@ func gpuSession(rank int) *model.Session {
 		{External: 1, Sequence: 4, Args: 1},
 		{External: 2, Sequence: 4, FwdThread: 1},
 	}
-	e.OpArgs = []model.OpArgs{{}, {Shapes: str(`[[2, 3], []]`), Types: str(`["float`), Extra: str(`{"kernel_file": "a.py", "n": 3}`), Stack: str("a.py(1): f")}}
+	e.OpArgs = []model.OpArgs{
+		{}, {Shapes: str(`[[2, 3], []]`), Types: str(`["float`), Extra: str(`{"kernel_file": "a.py", "n": 3}`), Stack: str("a.py(1): f")},
+	}
 	e.RuntimeDetails = []model.RuntimeDetail{{Correlation: 99, External: 1}}
 	e.DeviceDetails = []model.DeviceDetail{{Correlation: 99, External: 1}}
-	e.DeviceArgs = []model.DeviceArgs{{Stream: 7, Grid: [3]int32{4, 1, 1}, Block: [3]int32{32, 1, 1}, Occupancy: 50, Bytes: -1, Collective: str(`{"dtype": "Float"}`)}}
+	e.DeviceArgs = []model.DeviceArgs{
+		{Stream: 7, Grid: [3]int32{4, 1, 1}, Block: [3]int32{32, 1, 1}, Occupancy: 50, Bytes: -1, Collective: str(`{"dtype": "Float"}`)},
+	}
 	t.Lanes = []model.Lane{
 		{Kind: model.LaneThread, PID: str("12"), TID: str("12"), Name: str("thread 12 (python)"), Device: -1, EndEvent: 3},
 		{Kind: model.LaneStream, PID: str("0"), TID: str("7"), Stream: 7, FirstEvent: 3, EndEvent: 4},
@@ -149,10 +153,12 @@ func TestChromeKeepsWhatTheModelHolds(t *testing.T) {
 		t.Errorf("operator %+v", op)
 	}
 	kernel := byName["X kernel gemm"]
-	if *kernel.TS != 0.020 || *kernel.Dur != 0.060 || kernel.Args["correlation"] != 99.0 || kernel.Args["dtype"] != "Float" || kernel.TID != 7.0 {
+	if *kernel.TS != 0.020 || *kernel.Dur != 0.060 || kernel.Args["correlation"] != 99.0 || kernel.Args["dtype"] != "Float" ||
+		kernel.TID != 7.0 {
 		t.Errorf("kernel %+v", kernel)
 	}
-	for _, name := range []string{"s ac2g ac2g", "f ac2g ac2g", "s fwdbwd fwdbwd", "f fwdbwd fwdbwd", "C  Power (W)", "i cpu_instant_event [memory]", "i  Record Window End"} {
+	for _, name := range []string{"s ac2g ac2g", "f ac2g ac2g", "s fwdbwd fwdbwd", "f fwdbwd fwdbwd", "C  Power (W)",
+		"i cpu_instant_event [memory]", "i  Record Window End"} {
 		if _, ok := byName[name]; !ok {
 			t.Errorf("no row %q", name)
 		}
@@ -161,7 +167,8 @@ func TestChromeKeepsWhatTheModelHolds(t *testing.T) {
 	var out bytes.Buffer
 	writeChrome(context.Background(), gpuSession(1), &out, Options{Rank: model.NoRank})
 	json.Unmarshal(out.Bytes(), &top)
-	if top["broken"] != `{"cut` || top["with_stack"] != 1.0 || top["user"].(map[string]any)["a"] == nil || top["distributedInfo"].(map[string]any)["rank"] != 1.0 {
+	if top["broken"] != `{"cut` || top["with_stack"] != 1.0 || top["user"].(map[string]any)["a"] == nil ||
+		top["distributedInfo"].(map[string]any)["rank"] != 1.0 {
 		t.Errorf("metadata %+v", top)
 	}
 }
@@ -278,7 +285,8 @@ func TestLightningTables(t *testing.T) {
 	if err := writeLightning(context.Background(), s, &out, Options{Rank: model.NoRank}); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); strings.Count(text, "FIT Profiler Report") != 2 || !strings.Contains(text, "rank: 1\n") || !strings.Contains(text, "|  50.0 ") {
+	if text := out.String(); strings.Count(text, "FIT Profiler Report") != 2 || !strings.Contains(text, "rank: 1\n") ||
+		!strings.Contains(text, "|  50.0 ") {
 		t.Errorf("%s", text)
 	}
 	err := writeLightning(context.Background(), gpuSession(0), &out, Options{Rank: model.NoRank})

@@ -78,7 +78,8 @@ func TestStacksAreWhatTorchWrites(t *testing.T) {
 
 func TestStacksRefuses(t *testing.T) {
 	s := readSession(t, readFile(t, "../../testdata/torchtable/plain.trace.json.gz"), "plain")
-	for metric, want := range map[string]string{"": "--with-stack", "self_cuda_time_total": "--with-stack", "cpu_time": "self_device_time_total"} {
+	for metric, want := range map[string]string{"": "--with-stack", "self_cuda_time_total": "--with-stack",
+		"cpu_time": "self_device_time_total"} {
 		err := writeStacks(context.Background(), s, io.Discard, Options{Rank: model.NoRank, Metric: metric})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one that says %q", metric, err, want)
@@ -106,9 +107,11 @@ func roundTrip(t *testing.T, before *model.Session, name string) {
 	}
 	after := readSession(t, out.Bytes(), name)
 	a, b := before.Traces[0], after.Traces[0]
-	if a.Events.Len() != b.Events.Len() || len(a.Memory.Time) != len(b.Memory.Time) || len(a.Counters) != len(b.Counters) || len(a.Lanes) != len(b.Lanes) {
+	if a.Events.Len() != b.Events.Len() || len(a.Memory.Time) != len(b.Memory.Time) || len(a.Counters) != len(b.Counters) ||
+		len(a.Lanes) != len(b.Lanes) {
 		t.Fatalf("%s: %d events, %d memory, %d counters, %d lanes became %d, %d, %d, %d", name,
-			a.Events.Len(), len(a.Memory.Time), len(a.Counters), len(a.Lanes), b.Events.Len(), len(b.Memory.Time), len(b.Counters), len(b.Lanes))
+			a.Events.Len(), len(a.Memory.Time), len(a.Counters), len(a.Lanes), b.Events.Len(), len(b.Memory.Time),
+			len(b.Counters), len(b.Lanes))
 	}
 	// Lanes may come in another order; what is in a lane may not.
 	places := map[string]int{}
@@ -128,7 +131,8 @@ func roundTrip(t *testing.T, before *model.Session, name string) {
 		}
 	}
 	for i := range a.Memory.Time {
-		if a.Memory.Time[i] != b.Memory.Time[i] || a.Memory.Addr[i] != b.Memory.Addr[i] || a.Memory.Bytes[i] != b.Memory.Bytes[i] || a.Memory.Allocated[i] != b.Memory.Allocated[i] {
+		if a.Memory.Time[i] != b.Memory.Time[i] || a.Memory.Addr[i] != b.Memory.Addr[i] || a.Memory.Bytes[i] != b.Memory.Bytes[i] ||
+			a.Memory.Allocated[i] != b.Memory.Allocated[i] {
 			t.Fatalf("%s: memory event %d differs", name, i)
 		}
 	}
@@ -140,7 +144,8 @@ func roundTrip(t *testing.T, before *model.Session, name string) {
 			t.Errorf("%s: metadata %s became %q, was %q", name, key, b.Header.Metadata[key], value)
 		}
 	}
-	if a.Rank != b.Rank || a.World != b.World || a.Header.Backend != b.Header.Backend || len(a.Header.Groups) != len(b.Header.Groups) || len(a.Header.Devices) != len(b.Header.Devices) {
+	if a.Rank != b.Rank || a.World != b.World || a.Header.Backend != b.Header.Backend || len(a.Header.Groups) != len(b.Header.Groups) ||
+		len(a.Header.Devices) != len(b.Header.Devices) {
 		t.Errorf("%s: header became %+v, was %+v", name, b.Header, a.Header)
 	}
 }

@@ -28,7 +28,8 @@ func FuzzExport(f *testing.F) {
 				}
 				var out bytes.Buffer
 				err := format.Write(context.Background(), s, &out, Options{Rank: model.NoRank, Path: path})
-				if err == nil && (format.Name == "chrome" || format.Name == "json" || format.Name == "memory-timeline" && path != "x.html") && !json.Valid(out.Bytes()) {
+				if err == nil && (format.Name == "chrome" || format.Name == "json" || format.Name == "memory-timeline" &&
+					path != "x.html") && !json.Valid(out.Bytes()) {
 					t.Fatalf("%s %s is not JSON: %s", format.Name, path, out.Bytes())
 				}
 			}

@@ -33,7 +33,8 @@ func TestOutputIsNotCutAtTwoGigabytes(t *testing.T) {
 	for i := range 2100 {
 		e.Start, e.Dur = append(e.Start, model.Time(10*i)), append(e.Dur, 5)
 		e.Name, e.Kind, e.Lane = append(e.Name, name), append(e.Kind, model.KindOp), append(e.Lane, 0)
-		e.Detail, e.Link, e.Op, e.Parent = append(e.Detail, -1), append(e.Link, model.NoEvent), append(e.Op, model.NoEvent), append(e.Parent, model.NoEvent)
+		e.Detail, e.Link, e.Op, e.Parent = append(e.Detail, -1), append(e.Link, model.NoEvent), append(e.Op, model.NoEvent),
+			append(e.Parent, model.NoEvent)
 	}
 	trace.Lanes = []model.Lane{{Kind: model.LaneThread, EndEvent: model.EventID(e.Len())}}
 	s.Traces = []*model.Trace{trace}

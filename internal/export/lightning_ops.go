@@ -37,7 +37,9 @@ func writeLightningOperators(ctx context.Context, s *model.Session, w io.Writer,
 		out.WriteByte('\n')
 	}
 	if out.Len() == 0 {
-		return &UnavailableError{"lightning-operators", "no action of a trainer (Lightning, Hugging Face, Accelerate, DeepSpeed) lies in a trace"}
+		return &UnavailableError{
+			"lightning-operators", "no action of a trainer (Lightning, Hugging Face, Accelerate, DeepSpeed) lies in a trace",
+		}
 	}
 	_, err := w.Write(out.Bytes())
 	return err

@@ -108,17 +108,21 @@ func writeAxes(w *bufio.Writer, ms, gib float64) {
 	fmt.Fprintf(w, `<path fill="none" stroke="black" d="M%d 10 V%d H%d"/>`+"\n", pageLeft, bottom, pageLeft+plotWidth)
 	for i := range 6 {
 		part := float64(i) / 5
-		fmt.Fprintf(w, `<text x="%.0f" y="%d" text-anchor="middle" font-size="12">%.4g</text>`+"\n", pageLeft+part*plotWidth, bottom+18, ms*part)
-		fmt.Fprintf(w, `<text x="%d" y="%.0f" text-anchor="end" font-size="12">%.4g</text>`+"\n", pageLeft-6, 14+plotHeight*(1-part), gib*part)
+		fmt.Fprintf(w, `<text x="%.0f" y="%d" text-anchor="middle" font-size="12">%.4g</text>`+"\n", pageLeft+part*plotWidth,
+			bottom+18, ms*part)
+		fmt.Fprintf(w, `<text x="%d" y="%.0f" text-anchor="end" font-size="12">%.4g</text>`+"\n", pageLeft-6,
+			14+plotHeight*(1-part), gib*part)
 	}
 	fmt.Fprintf(w, `<text x="%d" y="%d" text-anchor="middle" font-size="13">Time (ms)</text>`+"\n", pageLeft+plotWidth/2, bottom+40)
-	fmt.Fprintf(w, `<text transform="translate(18 %d) rotate(-90)" text-anchor="middle" font-size="13">Memory (GiB)</text>`+"\n", 10+plotHeight/2)
+	fmt.Fprintf(w, `<text transform="translate(18 %d) rotate(-90)" text-anchor="middle" font-size="13">Memory (GiB)</text>`+"\n",
+		10+plotHeight/2)
 }
 
 func writeLegend(w *bufio.Writer) {
 	for i, c := range memoryCategoryStyle {
 		top := 20 + i*legendLine
-		fmt.Fprintf(w, `<rect x="%d" y="%d" width="14" height="14" fill="%s" fill-opacity="0.7"/><text x="%d" y="%d" font-size="12">%s</text>`+"\n",
+		fmt.Fprintf(w,
+			`<rect x="%d" y="%d" width="14" height="14" fill="%s" fill-opacity="0.7"/><text x="%d" y="%d" font-size="12">%s</text>`+"\n",
 			pageWidth-170, top, c.colour, pageWidth-150, top+12, c.name)
 	}
 }

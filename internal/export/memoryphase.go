@@ -118,7 +118,8 @@ func (p *memoryPhase) category(taken, freed int) int {
 // makesTensor says whether an operator's result comes from no other tensor.
 func makesTensor(name string) bool {
 	switch strings.TrimPrefix(name, "aten::") {
-	case "randn", "rand", "randint", "randperm", "normal", "arange", "linspace", "eye", "zeros", "ones", "full", "empty", "empty_strided", "from_file":
+	case "randn", "rand", "randint", "randperm", "normal", "arange", "linspace", "eye", "zeros", "ones", "full", "empty",
+		"empty_strided", "from_file":
 		return true
 	}
 	return false

@@ -83,7 +83,8 @@ func TestMemoryTimelineForms(t *testing.T) {
 		t.Errorf("timeline %v", timeline)
 	}
 	page := string(exportTimeline(t, s, "x.html"))
-	if !strings.Contains(page, "<svg") || strings.Contains(page, "src=") || strings.Contains(page, "http") || !strings.Contains(page, "cuda:0") {
+	if !strings.Contains(page, "<svg") || strings.Contains(page, "src=") || strings.Contains(page, "http") ||
+		!strings.Contains(page, "cuda:0") {
 		t.Errorf("page is not self-contained or empty: %.300s", page)
 	}
 	err := writeMemoryTimeline(context.Background(), s, io.Discard, Options{Rank: model.NoRank, Device: "cuda:3"})

@@ -82,14 +82,16 @@ func TestPstatsWithoutCallsSaysWhatToRecord(t *testing.T) {
 // TestPstatsMerged adds the calls of two processes, in which the same functions have other numbers.
 func TestPstatsMerged(t *testing.T) {
 	a := &model.Calls{Functions: []model.CallFunction{
-		{File: "m.py", Name: "g", Line: 1, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5, Callers: []model.CallEdge{{Caller: 1, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5}}},
+		{File: "m.py", Name: "g", Line: 1, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5,
+			Callers: []model.CallEdge{{Caller: 1, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5}}},
 		{File: "m.py", Name: "h", Line: 9, Calls: 1, Primitive: 1, Own: 1, Cumulative: 6},
 	}}
 	b := &model.Calls{Functions: []model.CallFunction{a.Functions[1], a.Functions[0]}}
 	b.Functions[1].Callers = []model.CallEdge{{Caller: 0, Calls: 2, Primitive: 2, Own: 5, Cumulative: 5}}
 	sum := MergeCalls([]*model.Calls{a, b})
 	g := sum.Functions[0]
-	if len(sum.Functions) != 2 || g.Calls != 4 || g.Own != 10 || len(g.Callers) != 1 || g.Callers[0].Calls != 4 || g.Callers[0].Caller != 1 {
+	if len(sum.Functions) != 2 || g.Calls != 4 || g.Own != 10 || len(g.Callers) != 1 || g.Callers[0].Calls != 4 ||
+		g.Callers[0].Caller != 1 {
 		t.Errorf("sum is %+v", sum.Functions)
 	}
 	if a.Functions[0].Callers[0].Calls != 2 {

@@ -53,7 +53,8 @@ func exportSamples(t *testing.T, format string) []byte {
 		t.Fatal(err)
 	}
 	var missing *UnavailableError
-	if err := f.Write(context.Background(), &model.Session{Strings: &model.Strings{}}, &bytes.Buffer{}, Options{Rank: model.NoRank}); !errors.As(err, &missing) {
+	if err := f.Write(context.Background(), &model.Session{Strings: &model.Strings{}}, &bytes.Buffer{},
+		Options{Rank: model.NoRank}); !errors.As(err, &missing) {
 		t.Errorf("a session without samples: %v", err)
 	}
 	return out.Bytes()

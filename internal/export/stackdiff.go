@@ -153,7 +153,8 @@ func writeSpeedscopeDiff(_ context.Context, before, after *model.Session, w io.W
 		return err
 	}
 	unit := map[bool]string{true: "a step", false: "the run"}[perStep]
-	file := speedscopeFile{Schema: speedscopeSchema, Name: "bottleneck", Exporter: "bottleneck", Shared: speedscopeShared{Frames: []speedscopeFrame{}}}
+	file := speedscopeFile{Schema: speedscopeSchema, Name: "bottleneck", Exporter: "bottleneck",
+		Shared: speedscopeShared{Frames: []speedscopeFrame{}}}
 	index := map[diffFrame]int{}
 	for i, name := range []string{"takes more of " + unit, "takes less of " + unit} {
 		out := speedscopeProfile{Type: "sampled", Name: name, Unit: "milliseconds", Samples: [][]int{}, Weights: []float64{}}

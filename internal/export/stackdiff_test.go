@@ -18,7 +18,8 @@ import (
 func sampled(steps, load, compute, lines int) *model.Session {
 	p := testkit.NewProgram()
 	main := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1 + lines, Line: 9 + lines}
-	p.Steps(steps, model.PhaseBaseline, testkit.Python(load, main, testkit.Frame{File: "/home/u/train.py", Function: "load", First: 20 + lines, Line: 21 + lines}),
+	p.Steps(steps, model.PhaseBaseline, testkit.Python(load, main, testkit.Frame{File: "/home/u/train.py", Function: "load",
+		First: 20 + lines, Line: 21 + lines}),
 		testkit.Native(compute, main))
 	return p.S
 }
@@ -37,7 +38,8 @@ func TestStackDiff(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	if got, want := string(write("folded")), "main;main (train.py) 40000 50000\nmain;main (train.py);load (train.py) 60000 20000\n"; got != want {
+	if got, want := string(write("folded")),
+		"main;main (train.py) 40000 50000\nmain;main (train.py);load (train.py) 60000 20000\n"; got != want {
 		t.Errorf("folded:\n%swant:\n%s", got, want)
 	}
 	p, err := profile.ParseData(write("pprof"))
@@ -55,12 +57,14 @@ func TestStackDiff(t *testing.T) {
 	if err := json.Unmarshal(write("speedscope"), &file); err != nil {
 		t.Fatal(err)
 	}
-	if len(file.Profiles) != 2 || file.Profiles[0].End != 10 || file.Profiles[1].End != 40 || !strings.Contains(file.Profiles[1].Name, "less of a step") {
+	if len(file.Profiles) != 2 || file.Profiles[0].End != 10 || file.Profiles[1].End != 40 ||
+		!strings.Contains(file.Profiles[1].Name, "less of a step") {
 		t.Errorf("speedscope: %+v", file.Profiles)
 	}
 	format, _ := Find("folded")
 	var nothing *UnavailableError
-	if err := format.WriteDiff(context.Background(), before, &model.Session{Strings: &model.Strings{}}, &bytes.Buffer{}, Options{Rank: model.NoRank}); !errors.As(err, &nothing) {
+	if err := format.WriteDiff(context.Background(), before, &model.Session{Strings: &model.Strings{}}, &bytes.Buffer{},
+		Options{Rank: model.NoRank}); !errors.As(err, &nothing) {
 		t.Errorf("a side without samples: %v", err)
 	}
 }

@@ -108,5 +108,6 @@ func hiddenFrame(name string) bool {
 		return true
 	}
 	return has("autograd/__init__", "_make_grads") || has("autograd/__init__", "backward") || has("torch/tensor", "backward") ||
-		has("_internal/common_utils", "prof_callable") || has("_internal/common_utils", "prof_func_call") || has("_internal/common_utils", "prof_meth_call")
+		has("_internal/common_utils", "prof_callable") || has("_internal/common_utils", "prof_func_call") ||
+		has("_internal/common_utils", "prof_meth_call")
 }

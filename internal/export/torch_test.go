@@ -120,10 +120,12 @@ func TestHTASeesNoDifference(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(folder, "before/t.json.gz"), readFile(t, filepath.Join(sharedTraces, name)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "before/t.json.gz"), readFile(t, filepath.Join(sharedTraces, name)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteFile(context.Background(), s, chrome, filepath.Join(folder, "after/t.json.gz"), Options{Rank: model.NoRank}); err != nil {
+		if err := WriteFile(context.Background(), s, chrome, filepath.Join(folder, "after/t.json.gz"),
+			Options{Rank: model.NoRank}); err != nil {
 			t.Fatal(err)
 		}
 		folders = append(folders, folder)

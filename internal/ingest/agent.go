@@ -93,8 +93,10 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	file, err := record.OpenIn(dir, eventsName)
 	if errors.Is(err, os.ErrNotExist) {
 		if p.Torch != "" { // the agent wrote the one before the other
-			s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Rank: p.Rank, Counts: map[string]int64{}, Diagnostics: []model.Diagnostic{
-				{Kind: "missing", Count: 1, FirstOffset: -1, Text: "what the agent saw of this process is not there: no steps, no waits, no fetches"}}})
+			s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Rank: p.Rank, Counts: map[string]int64{},
+				Diagnostics: []model.Diagnostic{
+					{Kind: "missing", Count: 1, FirstOffset: -1,
+						Text: "what the agent saw of this process is not there: no steps, no waits, no fetches"}}})
 		}
 		return p, nil // it never imported torch, or was killed before its first second was over
 	}
@@ -220,7 +222,8 @@ func (f *processFacts) environment(e *model.Environment) {
 	e.Threads["torch.get_num_interop_threads"] = fmt.Sprint(f.Torch.Interop)
 	for _, g := range f.GPUs {
 		if !slices.ContainsFunc(e.GPUs, func(known model.GPU) bool { return known.Index == g.Index }) {
-			e.GPUs = append(e.GPUs, model.GPU{Index: g.Index, Name: g.Name, MemoryBytes: g.Memory, ComputeMajor: g.Major, ComputeMinor: g.Minor, SMs: g.SMs})
+			e.GPUs = append(e.GPUs, model.GPU{Index: g.Index, Name: g.Name, MemoryBytes: g.Memory, ComputeMajor: g.Major,
+				ComputeMinor: g.Minor, SMs: g.SMs})
 		}
 	}
 	for name, version := range f.Packages {

@@ -24,9 +24,11 @@ func (a *deviceAccess) why() string {
 		return unseen + "Another tool has the driver's collector CUPTI, which serves one at a time (" + *a.TakenBy + "): run without it"
 	case a.AdminOnly != nil && *a.AdminOnly && a.Privileged != nil && !*a.Privileged:
 		return unseen + "The driver lets only administrators profile (RmProfilingAdminOnly: 1): run as root, in a container with " +
-			"--cap-add=SYS_ADMIN, or put \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" into a file in /etc/modprobe.d and load the driver anew"
+			"--cap-add=SYS_ADMIN, or put \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" into a file in /etc/modprobe.d and " +
+			"load the driver anew"
 	case a.CUPTI == nil:
-		return unseen + "The driver's collector CUPTI is not loaded: install the nvidia-cuda-cupti package of PyTorch's CUDA version, or a PyTorch that brings it"
+		return unseen + "The driver's collector CUPTI is not loaded: install the nvidia-cuda-cupti package of PyTorch's CUDA version, or " +
+			"a PyTorch that brings it"
 	}
 	return unseen + "CUPTI is loaded (" + *a.CUPTI + ") and nothing is known to hold it: a monitor may (dcgmi profp --pause lets go), " +
 		"or it does not fit the driver; torch.profiler with KINETO_LOG_LEVEL=0 prints its error"

@@ -30,18 +30,22 @@ func TestGPUThatWasNotObserved(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3")
 	}
-	const params, root, user = "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: %d\n", "CapEff:\t000001ffffffffff\n", "CapEff:\t0000000000000000\n"
+	const params, root, user = "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: %d\n", "CapEff:\t000001ffffffffff\n",
+		"CapEff:\t0000000000000000\n"
 	loaded := "7f00-7f01 r-xp 00000000 08:01 12 /venv/lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12\n"
 	cases := map[string]struct {
 		params, status, maps, environ string
 		kernels                       bool
 		says                          string
 	}{
-		"refused":         {params: fmt.Sprintf(params, 1), status: user, maps: loaded, says: "NVreg_RestrictProfilingToAdminUsers=0"},
-		"root":            {params: fmt.Sprintf(params, 1), status: root, maps: loaded, says: "CUPTI is loaded (/venv/lib"},
-		"unrestricted":    {params: fmt.Sprintf(params, 0), status: user, maps: loaded, says: "dcgmi profp --pause"},
-		"missing":         {params: fmt.Sprintf(params, 0), status: user, says: "install the nvidia-cuda-cupti package"},
-		"taken by nsys":   {status: user, maps: loaded + "7f02-7f03 r-xp 00000000 08:01 13 /opt/nsight/target-linux-x64/libToolsInjection64.so\n", says: "(libToolsInjection64.so): run without it"},
+		"refused":      {params: fmt.Sprintf(params, 1), status: user, maps: loaded, says: "NVreg_RestrictProfilingToAdminUsers=0"},
+		"root":         {params: fmt.Sprintf(params, 1), status: root, maps: loaded, says: "CUPTI is loaded (/venv/lib"},
+		"unrestricted": {params: fmt.Sprintf(params, 0), status: user, maps: loaded, says: "dcgmi profp --pause"},
+		"missing":      {params: fmt.Sprintf(params, 0), status: user, says: "install the nvidia-cuda-cupti package"},
+		"taken by nsys": {
+			status: user, maps: loaded + "7f02-7f03 r-xp 00000000 08:01 13 /opt/nsight/target-linux-x64/libToolsInjection64.so\n",
+			says: "(libToolsInjection64.so): run without it",
+		},
 		"taken by a hook": {status: user, maps: loaded, environ: "/opt/other/collector.so", says: "(collector.so): run without it"},
 		"observed":        {params: fmt.Sprintf(params, 1), status: user, kernels: true},
 	}
@@ -62,7 +66,8 @@ print(json.dumps(devices.access(params, status, maps, {"CUDA_INJECTION64_PATH": 
 				t.Fatal(err)
 			}
 			d := newSessionDir(t)
-			d.process("far-7-1", `{"schema":"bottleneck.process/1","pid":7,"host":"far","role":"main","torch":{"version":"2.9.0","cuda":"12.8"},
+			d.process("far-7-1",
+				`{"schema":"bottleneck.process/1","pid":7,"host":"far","role":"main","torch":{"version":"2.9.0","cuda":"12.8"},
 "gpus":[{"index":0,"name":"NVIDIA A100"}],"gpu_profiling":`+string(access)+`}`)
 			d.write("far-7-1/trace-0.json", gpuTrace(c.kernels))
 			s := d.open()

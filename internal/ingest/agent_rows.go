@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -113,7 +112,8 @@ func (a *agentRows) readStep(r row) bool {
 	}
 	a.steps.add(model.Step{
 		Number: r.number(1), Kind: a.texts.Intern(r.text(2)), Source: model.StepSource(r.text(3)), Phase: phase, Start: start, End: end,
-		Items: int32(clamp(r.number(7), 0, math.MaxInt32)), Thread: int(r.number(8)), DeviceDur: model.Dur(clamp(r.number(9), 0, math.MaxInt64)),
+		Items: int32(clamp(r.number(7), 0, math.MaxInt32)), Thread: int(r.number(8)),
+		DeviceDur: model.Dur(clamp(r.number(9), 0, math.MaxInt64)),
 	})
 	return true
 }
@@ -190,7 +190,8 @@ func (a *agentRows) readLoader(r row) bool {
 	if !ok || r.raw(2) == nil || json.Unmarshal(r.raw(2), &d) != nil || len(a.p.Loaders) >= 1<<20 {
 		return false
 	}
-	l := model.Loader{ID: int32(clamp(number, 0, math.MaxInt32)), Workers: d.Workers, Pin: d.Pin, Persistent: d.Persistent, Dataset: d.Dataset, Iterable: d.Iterable, Length: -1}
+	l := model.Loader{ID: int32(clamp(number, 0, math.MaxInt32)), Workers: d.Workers, Pin: d.Pin, Persistent: d.Persistent,
+		Dataset: d.Dataset, Iterable: d.Iterable, Length: -1}
 	if d.BatchSize != nil {
 		l.BatchSize = *d.BatchSize
 	}
@@ -212,7 +213,8 @@ func (a *agentRows) readLoader(r row) bool {
 }
 
 var spanKinds = map[string]model.SpanKind{"gc": model.SpanGC, "compile": model.SpanCompile, "import": model.SpanImport, "io": model.SpanIO,
-	"region": model.SpanRegion, "action": model.SpanAction, "optimizer": model.SpanOptimizer, "profiler": model.SpanProfiler, "other": model.SpanOther}
+	"region": model.SpanRegion, "action": model.SpanAction, "optimizer": model.SpanOptimizer, "profiler": model.SpanProfiler,
+	"other": model.SpanOther}
 
 func (a *agentRows) readSpan(r row) bool {
 	start, end, ok := r.times(2)
@@ -223,8 +225,9 @@ func (a *agentRows) readSpan(r row) bool {
 	if !ok {
 		return false
 	}
-	span := model.Span{Kind: kind, Start: start, End: end, Thread: int(r.number(4)), Name: a.texts.Intern(r.text(5)), File: a.texts.Intern(r.text(6)),
-		Line: int32(clamp(r.number(7), 0, math.MaxInt32)), Detail: a.texts.Intern(r.text(8)), Value: r.number(9), Loader: -1}
+	span := model.Span{Kind: kind, Start: start, End: end, Thread: int(r.number(4)), Name: a.texts.Intern(r.text(5)),
+		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32)), Detail: a.texts.Intern(r.text(8)),
+		Value: r.number(9), Loader: -1}
 	if kind == model.SpanImport {
 		a.p.Imports = append(a.p.Imports, span)
 	} else {
@@ -245,7 +248,8 @@ func (a *agentRows) readWindow(r row) bool {
 		first, last = -1, -1
 	}
 	a.p.Windows = append(a.p.Windows, model.Window{Number: int(clamp(r.number(1), 0, math.MaxInt32)), Phase: phase, Start: start, End: end,
-		StopDone: model.Time(max(r.number(5), int64(end))), FirstStep: first, EndStep: last, Events: r.number(8), File: r.text(9), Error: r.text(10)})
+		StopDone: model.Time(max(r.number(5), int64(end))), FirstStep: first, EndStep: last, Events: r.number(8),
+		File: r.text(9), Error: r.text(10)})
 	return true
 }
 
@@ -352,45 +356,3 @@ func (a *agentRows) finish(facts *processFacts) {
 }
 
 func (a *agentRows) unix(t model.Time) model.Time { return a.clock.at(int64(t)) }
-
-// earlierSpan orders by start, the longer first.
-func earlierSpan(x, y model.Span) int {
-	if x.Start != y.Start {
-		return cmp.Compare(x.Start, y.Start)
-	}
-	return cmp.Compare(y.End, x.End)
-}
-
-// orderSteps sorts and drops steps that overlap the one before them, which only damage or two drivers at once can cause.
-func (a *agentRows) orderSteps() {
-	slices.SortStableFunc(a.p.Steps, func(x, y model.Step) int { return cmp.Compare(x.Start, y.Start) })
-	kept := a.p.Steps[:0]
-	for _, step := range a.p.Steps {
-		if step.End < step.Start || len(kept) > 0 && step.Start < kept[len(kept)-1].End {
-			a.bad++
-			continue
-		}
-		kept = append(kept, step)
-	}
-	countSkipped(kept)
-	a.p.Steps = kept
-}
-
-// orderSamples sorts the columns by time; the agent writes them nearly in order.
-func (a *agentRows) orderSamples() {
-	s := &a.p.Samples
-	if slices.IsSorted(s.Time) {
-		return
-	}
-	order := make([]int, s.Len())
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s.Time[x], s.Time[y]) })
-	sorted := model.Samples{Stacks: s.Stacks}
-	for _, i := range order {
-		sorted.Time, sorted.Thread = append(sorted.Time, s.Time[i]), append(sorted.Thread, s.Thread[i])
-		sorted.Stack, sorted.State, sorted.Flags = append(sorted.Stack, s.Stack[i]), append(sorted.State, s.State[i]), append(sorted.Flags, s.Flags[i])
-	}
-	*s = sorted
-}

@@ -73,31 +73,37 @@ func TestReadProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.PID != 7 || p.Role != model.RoleRank || p.Rank != 3 || p.LocalRank != 1 || p.WorldSize != 4 || p.WorkerIndex != -1 || p.Torch != "2.15.0" ||
-		p.Start != 1000000 || p.End != 2000000 || p.Exit != "exit" || p.Own.LongestPause != 12 || p.Own.AgentCPU != 11 || !p.Agent {
+	if p.PID != 7 || p.Role != model.RoleRank || p.Rank != 3 || p.LocalRank != 1 || p.WorldSize != 4 || p.WorkerIndex != -1 ||
+		p.Torch != "2.15.0" || p.Start != 1000000 || p.End != 2000000 || p.Exit != "exit" || p.Own.LongestPause != 12 ||
+		p.Own.AgentCPU != 11 || !p.Agent {
 		t.Errorf("process %+v", p)
 	}
-	if len(p.Steps) != 2 || p.Steps[0].Start != 5000000 || p.Steps[0].Phase != model.PhaseWarmup || p.Steps[0].Items != 16 || p.Steps[0].Thread != 7 ||
-		p.Steps[1].DeviceDur != 555 || p.Steps[1].Items != 0 || p.Steps[1].Source != model.StepOptimizer || s.Strings.Text(p.Steps[1].Kind) != "train" {
+	if len(p.Steps) != 2 || p.Steps[0].Start != 5000000 || p.Steps[0].Phase != model.PhaseWarmup || p.Steps[0].Items != 16 ||
+		p.Steps[0].Thread != 7 || p.Steps[1].DeviceDur != 555 || p.Steps[1].Items != 0 || p.Steps[1].Source != model.StepOptimizer ||
+		s.Strings.Text(p.Steps[1].Kind) != "train" {
 		t.Errorf("steps %+v", p.Steps)
 	}
 	if len(p.Imports) != 1 || p.Imports[0].Start != 5000000-900 {
 		t.Errorf("a time before the first clock pair: %+v", p.Imports)
 	}
 	io := p.Spans[len(p.Spans)-1]
-	if io.Kind != model.SpanIO || io.Start != 5000000+1000000+150 || io.Value != 77 || s.Strings.Text(io.Detail) != "/m.pt" || io.Line != 30 {
+	if io.Kind != model.SpanIO || io.Start != 5000000+1000000+150 || io.Value != 77 || s.Strings.Text(io.Detail) != "/m.pt" ||
+		io.Line != 30 {
 		t.Errorf("a time in the middle of two clock pairs takes half of their drift: %+v", io)
 	}
-	if p.Spans[0].Kind != model.SpanDataWait || p.Spans[0].Loader != 0 || p.Spans[1].Kind != model.SpanFetch || p.Spans[1].Loader != -1 || p.Spans[1].Value != 16 {
+	if p.Spans[0].Kind != model.SpanDataWait || p.Spans[0].Loader != 0 || p.Spans[1].Kind != model.SpanFetch || p.Spans[1].Loader != -1 ||
+		p.Spans[1].Value != 16 {
 		t.Errorf("spans %+v", p.Spans[:2])
 	}
-	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 || s.Strings.Text(l.File) != "/a.py" {
+	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 ||
+		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)
 	}
-	if w := p.Windows[0]; w.Phase != model.PhaseDetail || w.FirstStep != 1 || w.EndStep != 2 || w.Events != 40 || w.File != "trace-0.json" || w.End <= w.Start {
+	if w := p.Windows[0]; w.Phase != model.PhaseDetail || w.FirstStep != 1 || w.EndStep != 2 || w.Events != 40 ||
+		w.File != "trace-0.json" || w.End <= w.Start {
 		t.Errorf("window %+v", w)
 	}
 	if p.Counters["graph_breaks"] != 4 || p.Notes[0].Code != "measured" {
@@ -107,7 +113,8 @@ func TestReadProcess(t *testing.T) {
 		t.Errorf("%d samples, shared outer frame: %+v", n, p.Samples.Stacks)
 	}
 	e := s.Environment
-	if e.Torch != "2.15.0" || e.Threads["OMP_NUM_THREADS"] != "1" || e.Threads["torch.get_num_threads"] != "2" || len(e.GPUs) != 1 || e.Packages[0].Name != "numpy" {
+	if e.Torch != "2.15.0" || e.Threads["OMP_NUM_THREADS"] != "1" || e.Threads["torch.get_num_threads"] != "2" || len(e.GPUs) != 1 ||
+		e.Packages[0].Name != "numpy" {
 		t.Errorf("environment %+v", e)
 	}
 	if in := s.Inputs[0]; in.Format != "agent" || in.Counts["step"] != 2 || len(in.Diagnostics) != 0 {
@@ -124,7 +131,8 @@ func TestWorkersDoNotSpeakForTheProgram(t *testing.T) {
 
 func TestReadProcessSalvagesDamage(t *testing.T) {
 	lines := func(n int64) []byte {
-		return gzipMember(`["clock",1000,5000000]`, strings.ReplaceAll(`["step",N,"train","optimizer",N000,N900,"baseline"]`, "N", string(rune('0'+n))))
+		return gzipMember(`["clock",1000,5000000]`, strings.ReplaceAll(`["step",N,"train","optimizer",N000,N900,"baseline"]`,
+			"N", string(rune('0'+n))))
 	}
 	one, two, three := lines(1), lines(2), lines(3)
 	broken := bytes.Clone(two)
@@ -172,9 +180,9 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	if _, p, err := processFolder(t, `{"pid":5}`, nil); err != nil || p.PID != 5 || p.Rank != model.NoRank || p.Role != model.RoleOther {
 		t.Errorf("no events: %+v, %v", p, err)
 	}
-	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`, `["wait",null,5]`,
-		`["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["window",1,"other",1,2]`,
-		`["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
+	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
+		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`,
+		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)
 	}
@@ -183,7 +191,8 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 // Of a program of very many fast steps some have no row; their numbers tell how many.
 func TestStepsWithoutRows(t *testing.T) {
 	_, p, err := processFolder(t, factsJSON, gzipMember(`["clock",1000,5000000]`, `["step",4,"t","period",1000,1100,"baseline"]`,
-		`["step",5,"t","period",1100,1200,"baseline"]`, `["step",62,"t","period",6900,7000,"baseline"]`, `["step",62,"t","period",7000,7100,"baseline"]`))
+		`["step",5,"t","period",1100,1200,"baseline"]`, `["step",62,"t","period",6900,7000,"baseline"]`,
+		`["step",62,"t","period",7000,7100,"baseline"]`))
 	if err != nil || len(p.Steps) != 4 {
 		t.Fatalf("%+v, %v", p, err)
 	}

@@ -107,7 +107,8 @@ func TestImpossibleEventsAreCounted(t *testing.T) {
 		t.Errorf("%d events are left, want 7", n)
 	}
 	for id, kind := range tr.Events.Kind {
-		if linked := tr.Events.Link[id] != model.NoEvent; kind == model.KindKernel && linked != (s.Strings.Text(tr.Events.Name[id]) == "early") {
+		if linked := tr.Events.Link[id] != model.NoEvent; kind == model.KindKernel &&
+			linked != (s.Strings.Text(tr.Events.Name[id]) == "early") {
 			t.Errorf("kernel %s: linked %v", s.Strings.Text(tr.Events.Name[id]), linked)
 		}
 	}
@@ -155,12 +156,18 @@ func TestHostileTexts(t *testing.T) {
 		events int
 		kind   string
 	}{
-		{"a huge string in an event", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "name": "`, piece: kilo, times: size, tail: `"}, ` + fine + `]}`}, 2, "oversized"},
-		{"a huge string at the top", &endless{head: `{"note": "`, piece: kilo, times: size, tail: `", "traceEvents": [` + fine + `]}`}, 1, "bad-header"},
-		{"ten million brackets", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "args": {"a": `, piece: strings.Repeat("[", 1000), times: 10000, tail: ``}, 1, "truncated"},
-		{"ten million objects", &endless{head: `{"traceEvents": [` + fine + `, `, piece: strings.Repeat(`{"a":`, 1000), times: 10000, tail: ``}, 1, "oversized"},
-		{"blanks", &endless{head: `{"traceEvents": [` + fine + `, `, piece: strings.Repeat(" ", 1<<10), times: size, tail: fine + `]}`}, 2, ""},
-		{"a string without an end", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "name": "open, "ts": 1}, `, piece: fine + ",", times: 1000, tail: fine + `]}`}, 1002, "bad-event"},
+		{"a huge string in an event", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "name": "`, piece: kilo, times: size,
+			tail: `"}, ` + fine + `]}`}, 2, "oversized"},
+		{"a huge string at the top", &endless{head: `{"note": "`, piece: kilo, times: size, tail: `", "traceEvents": [` + fine + `]}`},
+			1, "bad-header"},
+		{"ten million brackets", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "args": {"a": `,
+			piece: strings.Repeat("[", 1000), times: 10000, tail: ``}, 1, "truncated"},
+		{"ten million objects", &endless{head: `{"traceEvents": [` + fine + `, `, piece: strings.Repeat(`{"a":`, 1000), times: 10000,
+			tail: ``}, 1, "oversized"},
+		{"blanks", &endless{head: `{"traceEvents": [` + fine + `, `, piece: strings.Repeat(" ", 1<<10), times: size, tail: fine + `]}`},
+			2, ""},
+		{"a string without an end", &endless{head: `{"traceEvents": [` + fine + `, {"ph": "X", "name": "open, "ts": 1}, `,
+			piece: fine + ",", times: 1000, tail: fine + `]}`}, 1002, "bad-event"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -194,7 +201,8 @@ func TestGzipBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	const times = 700 << 10
-	if _, err := io.Copy(z, &endless{head: `{"traceEvents": [` + fine + `, {"name": "`, piece: strings.Repeat("x", 1<<10), times: times, tail: `"}]}`}); err != nil {
+	if _, err := io.Copy(z, &endless{head: `{"traceEvents": [` + fine + `, {"name": "`, piece: strings.Repeat("x", 1<<10), times: times,
+		tail: `"}]}`}); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {

@@ -14,7 +14,8 @@ import (
 func TestFastEqualsSlow(t *testing.T) {
 	compared := 0
 	for _, path := range realFiles(t) {
-		if format := wantFormat(path); format != "kineto" && format != "autograd-profiler" || os.Getenv("BOTTLENECK_LONG_TESTS") == "" && tooLarge(t, path) {
+		if format := wantFormat(path); format != "kineto" && format != "autograd-profiler" ||
+			os.Getenv("BOTTLENECK_LONG_TESTS") == "" && tooLarge(t, path) {
 			continue
 		}
 		if strings.Contains(path, "truncated_gzip") {

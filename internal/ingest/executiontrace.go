@@ -55,7 +55,8 @@ func readExecutionTrace(o *opening, src source, r io.Reader) (func() error, erro
 		if len(g.names) == 0 {
 			return nil, &UnusableError{Path: src.path, Reason: "an execution trace that cannot be read: " + err.Error(), err: err}
 		}
-		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: g.in.InputOffset(), Text: "damaged, only what comes before is used: " + err.Error()})
+		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: g.in.InputOffset(),
+			Text: "damaged, only what comes before is used: " + err.Error()})
 	}
 	return addTable(o, src, g.table(), g.nodes, damage...), nil
 }
@@ -118,7 +119,8 @@ func tensorBytes(raw json.RawMessage) (sum int64) {
 	if len(list) == 6 && bytes.HasPrefix(list[5], []byte(`"`)) {
 		copy(n[:], list)
 		var elements, size int64
-		if json.Unmarshal(n[3], &elements) == nil && json.Unmarshal(n[4], &size) == nil && elements >= 0 && size >= 0 && size <= 16 && elements < 1<<44 {
+		if json.Unmarshal(n[3], &elements) == nil && json.Unmarshal(n[4], &size) == nil && elements >= 0 && size >= 0 &&
+			size <= 16 && elements < 1<<44 {
 			return elements * size
 		}
 		return 0
@@ -132,8 +134,10 @@ func tensorBytes(raw json.RawMessage) (sum int64) {
 }
 
 func (g *graphReader) table() *model.FileTable {
-	t := &model.FileTable{Name: "execution-trace", Title: "Operators of an execution trace", Columns: []model.FileColumn{{Name: "operator"}, {Name: "calls", Unit: model.FileCount},
-		{Name: "input bytes", Unit: model.FileBytes}, {Name: "different shapes", Unit: model.FileCount}, {Name: "most frequent shapes"}}}
+	t := &model.FileTable{Name: "execution-trace", Title: "Operators of an execution trace",
+		Columns: []model.FileColumn{{Name: "operator"}, {Name: "calls", Unit: model.FileCount},
+			{Name: "input bytes", Unit: model.FileBytes}, {Name: "different shapes", Unit: model.FileCount},
+			{Name: "most frequent shapes"}}}
 	var list []*graphOperator
 	calls := int64(0)
 	for _, op := range g.names {
@@ -150,7 +154,8 @@ func (g *graphReader) table() *model.FileTable {
 				most, times = shape, n
 			}
 		}
-		t.Rows = append(t.Rows, []model.FileCell{fileText(op.name), fileCount(op.calls), fileCount(op.bytes), fileCount(len(op.shapes)), fileText(most)})
+		t.Rows = append(t.Rows, []model.FileCell{fileText(op.name), fileCount(op.calls), fileCount(op.bytes),
+			fileCount(len(op.shapes)), fileText(most)})
 	}
 	t.Sentence = fmt.Sprintf("%d operators of %d names, without times", calls, len(list))
 	if len(list) > 0 {

@@ -99,7 +99,8 @@ func TestScaleneAndMemray(t *testing.T) {
 		t.Error(table.Sentence)
 	}
 	table = openTable(t, "testdata/memray/stats.json")
-	if cell(t, table, "<listcomp>:prog.py:8", 1) != 6400848 || cell(t, table, "<listcomp>:prog.py:8", 3) != 6075 || !strings.Contains(table.Sentence, "96 % of it at <listcomp>:prog.py:8") {
+	if cell(t, table, "<listcomp>:prog.py:8", 1) != 6400848 || cell(t, table, "<listcomp>:prog.py:8", 3) != 6075 ||
+		!strings.Contains(table.Sentence, "96 % of it at <listcomp>:prog.py:8") {
 		t.Errorf("%s: %+v", table.Sentence, table.Rows)
 	}
 }
@@ -129,7 +130,8 @@ func FuzzFileTables(f *testing.F) {
 	f.Add([]byte(`{"alloc_samples":1,"elapsed_time_sec":2,"files":{"a.py":{"lines":[{"lineno":1,"n_cpu_percent_c":5}]}}}`))
 	f.Add([]byte(`{"total_num_allocations":1,"total_bytes_allocated":2,"top_allocations_by_size":[{"location":"a","size":1}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, read := range []func(*opening, source, io.Reader) (func() error, error){readMemoryTimeline, readExecutionTrace, readScalene, readMemray} {
+		for _, read := range []func(*opening, source, io.Reader) (func() error, error){readMemoryTimeline, readExecutionTrace,
+			readScalene, readMemray} {
 			o := &opening{s: &model.Session{Strings: &model.Strings{}}}
 			add, err := read(o, source{path: "fuzz"}, bytes.NewReader(text))
 			if err != nil {

@@ -32,7 +32,8 @@ func init() {
 		{"tar", "an archive", isTar, readTar},
 		{"pstats", "exact call counts of cProfile", IsPstats, readPstatsInput},
 		{"rocprof", "results of rocprofv3 (ROCm)", isRocprof,
-			named("rocprof", "it holds HIP calls and kernels, but not PyTorch's operators, and is not read; to see operators and lines, "+record)},
+			named("rocprof", "it holds HIP calls and kernels, but not PyTorch's operators, and is not read; to see operators and lines, "+
+				record)},
 		{"nsys", "an Nsight Systems export (SQLite)", isNsys, readDatabase},
 		{"nvprof", "an nvprof export (SQLite)", isNvprof, readDatabase},
 		{"sqlite", "an SQLite database that is no known profile", isSQLite, readDatabase},
@@ -93,7 +94,8 @@ func readPstatsInput(o *opening, src source, r io.Reader) (func() error, error) 
 func (o *opening) takeCalls(src source, format string, calls *model.Calls, rows int) func() error {
 	return func() error {
 		calls.Input, calls.Process = len(o.s.Inputs), -1
-		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: format, Bytes: src.size, Rank: model.NoRank, Events: int64(rows)})
+		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: format, Bytes: src.size, Rank: model.NoRank,
+			Events: int64(rows)})
 		o.s.Calls = append(o.s.Calls, calls)
 		return nil
 	}
@@ -117,16 +119,19 @@ func isSQLite(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite fo
 
 // The tables' definitions stand on a database's first pages, the newest last; both tools create theirs in a fixed order.
 func isNsys(head []byte) bool {
-	return isSQLite(head) && (bytes.Contains(head, []byte("StringIds")) || bytes.Contains(head, []byte("TARGET_INFO_")) || bytes.Contains(head, []byte("META_DATA_")))
+	return isSQLite(head) && (bytes.Contains(head, []byte("StringIds")) || bytes.Contains(head, []byte("TARGET_INFO_")) ||
+		bytes.Contains(head, []byte("META_DATA_")))
 }
 
 func isNvprof(head []byte) bool {
-	return isSQLite(head) && bytes.Contains(head, []byte("CUPTI_ACTIVITY_KIND_")) || isSQLite(head) && bytes.Contains(head, []byte("StringTable"))
+	return isSQLite(head) && bytes.Contains(head, []byte("CUPTI_ACTIVITY_KIND_")) || isSQLite(head) &&
+		bytes.Contains(head, []byte("StringTable"))
 }
 
 // isRocprof: the JSON of rocprofv3, or its SQLite database, whose tables begin with rocpd_.
 func isRocprof(head []byte) bool {
-	return looksLikeJSON(head) && bytes.Contains(head[:min(len(head), 256)], []byte(`"rocprofiler-sdk-tool"`)) || isSQLite(head) && bytes.Contains(head, []byte("rocpd_"))
+	return looksLikeJSON(head) && bytes.Contains(head[:min(len(head), 256)], []byte(`"rocprofiler-sdk-tool"`)) ||
+		isSQLite(head) && bytes.Contains(head, []byte("rocpd_"))
 }
 
 func isPickle(head []byte) bool {
@@ -147,7 +152,8 @@ func isSpeedscope(head []byte) bool {
 
 // isGecko: the raw form has "stackwalk" in its meta, the processed one its own version there.
 func isGecko(head []byte) bool {
-	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"meta"`)) && bytes.Contains(head, []byte(`"interval"`)) && !bytes.Contains(head, []byte(`"traceEvents"`)) &&
+	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"meta"`)) && bytes.Contains(head, []byte(`"interval"`)) &&
+		!bytes.Contains(head, []byte(`"traceEvents"`)) &&
 		(bytes.Contains(head, []byte(`"stackwalk"`)) || bytes.Contains(head, []byte(`"preprocessedProfileVersion"`)))
 }
 

@@ -33,7 +33,8 @@ func FuzzAgentRows(f *testing.F) {
 ["note",1,"code","text"]
 ["count","steps",3.5]
 `))
-	f.Add([]byte(`["step",-9223372036854775808,"train","x",-9223372036854775808,9223372036854775807,"edge",-1,1e300]` + "\n" + `["clock",9223372036854775807,-9223372036854775808]`))
+	f.Add([]byte(`["step",-9223372036854775808,"train","x",-9223372036854775808,9223372036854775807,"edge",-1,1e300]` + "\n" +
+		`["clock",9223372036854775807,-9223372036854775808]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, _, _ = processFolder(t, factsJSON, gzipMember(string(text)))
 		_, _, _ = processFolder(t, factsJSON, text)

@@ -44,7 +44,8 @@ func memoryOf(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestSessionBombs opens sessions with files that unpack to far more than they are: each is cut where it turns absurd, and the report says so.
+// TestSessionBombs opens sessions with files that unpack to far more than they are: each is cut where it turns absurd, and the report says
+// so.
 func TestSessionBombs(t *testing.T) {
 	lines := func(w io.Writer) {
 		block := strings.Repeat("[\"wait\",1,2]\n", 10_000)
@@ -71,7 +72,8 @@ func TestSessionBombs(t *testing.T) {
 		d := newSessionDir(t)
 		d.process("far-500-1", facts)
 		if !strings.HasPrefix(c.file, "trace") {
-			d.write("far-500-1/trace-0.json", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}`)
+			d.write("far-500-1/trace-0.json",
+				`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}`)
 		}
 		zipped(t, filepath.Join(d.dir, "far-500-1", c.file), c.write)
 		var text string
@@ -102,7 +104,8 @@ func TestSessionOfTooManySteps(t *testing.T) {
 	}
 }
 
-// TestSampleBombs gives the reader of samples chunks that unpack to 100,000 times their size, tables of empty entries, and runs of millions of samples.
+// TestSampleBombs gives the reader of samples chunks that unpack to 100,000 times their size, tables of empty entries, and runs of millions
+// of samples.
 func TestSampleBombs(t *testing.T) {
 	enc, _ := zstd.NewWriter(nil)
 	chunk := func(plain []byte) []byte {
@@ -111,7 +114,8 @@ func TestSampleBombs(t *testing.T) {
 		packed[0], packed[1], packed[2], packed[3] = byte(n), byte(n>>8), byte(n>>16), byte(n>>24)
 		return packed
 	}
-	entries := append([]byte{0x12, 0x80, 0x80, 0x80, 0x10}, bytes.Repeat([]byte{0x2a, 0}, 16<<20)...) // a dictionary of 16 million empty texts
+	// a dictionary of 16 million empty texts
+	entries := append([]byte{0x12, 0x80, 0x80, 0x80, 0x10}, bytes.Repeat([]byte{0x2a, 0}, 16<<20)...)
 	zeros := make([]byte, 48<<20)
 	zeros[0], zeros[1], zeros[2], zeros[3], zeros[4] = 0x7a, 0xfb, 0xff, 0xff, 0x17 // an unknown field
 	for name, file := range map[string][]byte{"entries": chunk(entries), "chunks": bytes.Repeat(chunk(zeros), 100)} {
@@ -178,15 +182,17 @@ func TestSessionLinksAndPipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	for _, name := range []string{"manifest.json", "measured.json", "far-500-1/process.json", "far-500-1/events.jsonl.gz", "far-500-1/trace-0.json", "far-500-1/trace-own-0.json.gz",
-		"far-500-1/calls.prof", "far-500-1/calls-actions.json.gz", "far-500-1/modules-0.json.gz", "far-500-1/memory-0-cpu.json.gz", "launcher-far-1-1/launcher.json",
+	for _, name := range []string{"manifest.json", "measured.json", "far-500-1/process.json", "far-500-1/events.jsonl.gz",
+		"far-500-1/trace-0.json", "far-500-1/trace-own-0.json.gz", "far-500-1/calls.prof", "far-500-1/calls-actions.json.gz",
+		"far-500-1/modules-0.json.gz", "far-500-1/memory-0-cpu.json.gz", "launcher-far-1-1/launcher.json",
 		"launcher-far-1-1/samples.pb.zst", "source/index.json", "source/" + text} {
 		for kind, put := range odd(t, outside) {
 			d := newSessionDir(t)
 			d.launcher(record.Launcher{Host: "far", ChildPID: 500})
 			d.process("far-500-1", facts)
 			d.write("source/index.json", `{"/x/a.py": "`+text+`"}`)
-			d.write("far-500-1/trace-0.json", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}`)
+			d.write("far-500-1/trace-0.json",
+				`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}`)
 			path := filepath.Join(d.dir, name)
 			_ = os.Remove(path)
 			if err := put(path); err != nil {
@@ -202,7 +208,8 @@ func TestSessionLinksAndPipes(t *testing.T) {
 			if source := s.Sources["/x/a.py"]; source != nil {
 				t.Errorf("%s is a %s: %q is shown", name, kind, source.Lines)
 			}
-			unread := strings.Contains(name, "calls-actions") || strings.Contains(name, "measured") || strings.HasPrefix(name, "source/0") // by this, or alone
+			// by this, or alone
+			unread := strings.Contains(name, "calls-actions") || strings.Contains(name, "measured") || strings.HasPrefix(name, "source/0")
 			if !unread && !strings.Contains(said(s), "no regular file inside of the session") {
 				t.Errorf("%s is a %s: it is not said: %s", name, kind, said(s))
 			}

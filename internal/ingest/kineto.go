@@ -173,12 +173,12 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 		d.Collective = texts.raw(kineto.Text(d.Collective))
 	}
 	for _, c := range b.counters.flat() {
-		t.Counters = append(t.Counters, model.CounterEvent{Time: model.Time(c.ts + b.header.base), Name: texts.name(c.name), Key: texts.name(c.key),
-			PID: texts.id(c.pid), Value: c.value})
+		t.Counters = append(t.Counters, model.CounterEvent{Time: model.Time(c.ts + b.header.base), Name: texts.name(c.name),
+			Key: texts.name(c.key), PID: texts.id(c.pid), Value: c.value})
 	}
 	for _, c := range b.ranges.flat() {
-		t.Ranges = append(t.Ranges, model.RangeCounter{Range: int32(c.pid.Num), Start: model.Time(c.ts + b.header.base), Name: texts.name(c.name),
-			Key: texts.name(c.key), Value: c.value})
+		t.Ranges = append(t.Ranges, model.RangeCounter{Range: int32(c.pid.Num), Start: model.Time(c.ts + b.header.base),
+			Name: texts.name(c.name), Key: texts.name(c.key), Value: c.value})
 	}
 	t.Lanes = b.lanes.build(texts)
 	for i := range t.Lanes {
@@ -196,7 +196,8 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 }
 
 func (b *builder) input(name string) model.Input {
-	in := model.Input{Path: name, Format: b.format(), Events: b.total, Rank: b.trace.Rank, World: b.trace.World, Counts: map[string]int64{}, Diagnostics: b.diagnostics()}
+	in := model.Input{Path: name, Format: b.format(), Events: b.total, Rank: b.trace.Rank, World: b.trace.World, Counts: map[string]int64{},
+		Diagnostics: b.diagnostics()}
 	if b.otherClock != nil {
 		in.Diagnostics = append(in.Diagnostics, *b.otherClock)
 	}

@@ -21,7 +21,8 @@ func (b *builder) detail(e *kineto.Event, kind model.Kind) int32 {
 		if !ok || b.opt.Skip&SkipPython != 0 {
 			return -1
 		}
-		return b.python.add(model.PythonDetail{ID: id, ParentID: e.IntOr(kineto.PythonParent, -1), ModuleID: e.IntOr(kineto.PythonModule, -1)})
+		return b.python.add(model.PythonDetail{ID: id, ParentID: e.IntOr(kineto.PythonParent, -1),
+			ModuleID: e.IntOr(kineto.PythonModule, -1)})
 	case model.KindRuntime:
 		return b.runtime.add(model.RuntimeDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0)})
 	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindSync, model.KindDeviceEvent, model.KindGPUAnnotation:
@@ -59,7 +60,8 @@ func (b *builder) deviceDetail(e *kineto.Event) model.DeviceDetail {
 	if len(e.Extra) > 0 && b.extras.collective(b.scan, e) {
 		d.Collective = b.extras.intern(b.scan, e)
 	}
-	return model.DeviceDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0), Args: b.deviceArgs.intern(&d, hashDeviceArgs(&d))}
+	return model.DeviceDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0),
+		Args: b.deviceArgs.intern(&d, hashDeviceArgs(&d))}
 }
 
 func numOr(id kineto.ID, none int64) int64 {

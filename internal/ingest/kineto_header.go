@@ -93,8 +93,8 @@ func (h *header) devices(raw []byte) bool {
 		return false
 	}
 	for i, d := range list {
-		gpu := model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major + d.OldMajor, ComputeMinor: d.Minor + d.OldMinor,
-			SMs: max(d.SMs, d.Units)}
+		gpu := model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major + d.OldMajor,
+			ComputeMinor: d.Minor + d.OldMinor, SMs: max(d.SMs, d.Units)}
 		if d.ID == 0 && i > 0 {
 			gpu.Index = i
 		}

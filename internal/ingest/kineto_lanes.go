@@ -44,8 +44,8 @@ func newLaneTable() laneTable {
 
 func (t *laneTable) find(pid, tid kineto.ID, kind model.LaneKind) model.LaneID {
 	if id := t.last[kind]; id >= 0 {
-		if last := &t.list[id].key; last.tid.Num == tid.Num && last.pid.Num == pid.Num && last.tid.Text == tid.Text && last.pid.Text == pid.Text &&
-			last.tid.Set == tid.Set && last.pid.Set == pid.Set {
+		if last := &t.list[id].key; last.tid.Num == tid.Num && last.pid.Num == pid.Num && last.tid.Text == tid.Text &&
+			last.pid.Text == pid.Text && last.tid.Set == tid.Set && last.pid.Set == pid.Set {
 			return id
 		}
 	}

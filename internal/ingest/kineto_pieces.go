@@ -60,7 +60,8 @@ func (b *builder) runPieces() {
 		return
 	}
 	c := b.scan.Pieces(b.pieceSize)
-	p := &pipeline{cut: c, free: make(chan *piece, readers+2), order: make(chan *piece, readers+2), jobs: make(chan *piece, readers+2), quit: make(chan struct{})}
+	p := &pipeline{cut: c, free: make(chan *piece, readers+2), order: make(chan *piece, readers+2), jobs: make(chan *piece, readers+2),
+		quit: make(chan struct{})}
 	for range cap(p.free) {
 		p.free <- &piece{read: newStage(), parsed: make(chan struct{}, 1)}
 	}
@@ -177,7 +178,8 @@ func newTexts(to []string, from *kineto.Texts, known *int) []string {
 
 // room says whether a piece can be taken over without reaching a bound on lanes or texts, which run keeps row by row.
 func (b *builder) room(p *piece) bool {
-	return len(b.lanes.list)+len(p.lanes) < maxLanes && len(b.lanes.names)+len(p.named) < maxLanes && b.extras.bytes+extraBytes(p) < maxExtras
+	return len(b.lanes.list)+len(p.lanes) < maxLanes && len(b.lanes.names)+len(p.named) < maxLanes &&
+		b.extras.bytes+extraBytes(p) < maxExtras
 }
 
 // extraBytes is the most that a piece's new texts can add to the extras.

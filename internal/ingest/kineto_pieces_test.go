@@ -32,7 +32,8 @@ func readIn(scan *kineto.Scanner, readers, size int) (*model.Session, error) {
 func samePieces(t *testing.T, text []byte, readers, size int) {
 	t.Helper()
 	want, wantErr := readIn(kineto.NewBytesScanner(text), 1, 0)
-	for name, scan := range map[string]*kineto.Scanner{"memory": kineto.NewBytesScanner(text), "stream": kineto.NewScanner(bytes.NewReader(text))} {
+	for name, scan := range map[string]*kineto.Scanner{"memory": kineto.NewBytesScanner(text),
+		"stream": kineto.NewScanner(bytes.NewReader(text))} {
 		got, err := readIn(scan, readers, size)
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Fatalf("from %s, %d readers, pieces of %d: error %v, as one text %v", name, readers, size, err, wantErr)
@@ -87,8 +88,8 @@ func damaged(s *model.Session) bool {
 func TestPiecesEqualOne(t *testing.T) {
 	compared := 0
 	for _, path := range realFiles(t) {
-		if format := wantFormat(path); format != "kineto" && format != "chrome" && format != "autograd-profiler" || strings.Contains(path, "truncated_gzip") ||
-			os.Getenv("BOTTLENECK_LONG_TESTS") == "" && tooLarge(t, path) {
+		if format := wantFormat(path); format != "kineto" && format != "chrome" && format != "autograd-profiler" ||
+			strings.Contains(path, "truncated_gzip") || os.Getenv("BOTTLENECK_LONG_TESTS") == "" && tooLarge(t, path) {
 			continue
 		}
 		text := realText(t, strings.TrimPrefix(path, realTraces))
@@ -110,7 +111,8 @@ func TestPiecesAfterDamage(t *testing.T) {
 		trace.Op(fmt.Sprintf("aten::op%d", i%7), 1, int64(1000+10*i), 5, "External id", i+1, "Input Dims", [][]int{{i % 3, 3}, {}})
 	}
 	text := []byte(trace.Key("baseTimeNanoseconds", 1000).String())
-	for _, wrong := range []string{`{"ph": "X", "name": "{"device": 1}", "pid": 1, "tid": 1, "ts": 1, "dur": 1},`, `}, {"ph": "B", "name": "x", "ts": 4`, "\x00", `]`, `"`,
+	for _, wrong := range []string{`{"ph": "X", "name": "{"device": 1}", "pid": 1, "tid": 1, "ts": 1, "dur": 1},`,
+		`}, {"ph": "B", "name": "x", "ts": 4`, "\x00", `]`, `"`,
 		`{"ph": "B", "name": "x", "pid": 1, "tid": 9, "ts": 1}, {"ph": "E", "pid": 1, "tid": 9, "ts": 3},`,
 		`{"ph": "X", "name": "}, {\"name\": 1", "pid": 1, "tid": 1, "ts": 1, "dur": 1},`} {
 		for part := 1; part < 10; part++ {
@@ -152,8 +154,10 @@ func TestPiecesOfBrokenReader(t *testing.T) {
 }
 
 func FuzzPieces(f *testing.F) {
-	trace := testkit.NewTrace().Op("aten::add", 1, 1000, 500, "External id", 1).Launch("gemm", 1, 1120, 10, 1500, 20, 5).Memory(1, 1200, 512)
+	trace := testkit.NewTrace().Op("aten::add", 1, 1000, 500, "External id", 1).Launch("gemm", 1, 1120, 10, 1500, 20,
+		5).Memory(1, 1200, 512)
 	f.Add([]byte(trace.Key("baseTimeNanoseconds", 1000).String()), uint16(100))
-	f.Add([]byte(`[{"name": "}, {\"ph\"", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": 1}, {"ph": "B", "ts": 1}, {"ph": "X", "ts": 3, "dur": 1}]`), uint16(30))
+	f.Add(
+		[]byte(`[{"name": "}, {\"ph\"", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": 1}, {"ph": "B", "ts": 1}, {"ph": "X", "ts": 3, "dur": 1}]`), uint16(30))
 	f.Fuzz(func(t *testing.T, text []byte, size uint16) { samePieces(t, text, 2+int(size%3), 16+int(size)) })
 }

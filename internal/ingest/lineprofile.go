@@ -53,8 +53,8 @@ func lineStats(in io.Reader) (*model.Calls, error) {
 			line, _ := r.Int(row[0])
 			hits, _ := r.Int(row[1])
 			ticks, _ := r.Int(row[2])
-			out.Lines = append(out.Lines, model.CallLine{File: file, Function: name, Line: int32(min(max(line, 0), math.MaxInt32)), Hits: max(hits, 0),
-				Time: model.Dur(min(max(float64(ticks)*unit*1e9, 0), 1e18))})
+			out.Lines = append(out.Lines, model.CallLine{File: file, Function: name, Line: int32(min(max(line, 0), math.MaxInt32)),
+				Hits: max(hits, 0), Time: model.Dur(min(max(float64(ticks)*unit*1e9, 0), 1e18))})
 		}
 	}
 	return out, nil

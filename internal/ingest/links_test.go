@@ -12,7 +12,8 @@ import (
 func TestLinks(t *testing.T) {
 	d := newSessionDir(t)
 	d.process("far-1-1", `{"pid": 1}`)
-	d.write("far-1-1/trace-0.json", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]}`)
+	d.write("far-1-1/trace-0.json",
+		`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]}`)
 	dir := t.TempDir()
 	traces := filepath.Join(dir, "traces")
 	if err := os.Mkdir(traces, 0o700); err != nil {

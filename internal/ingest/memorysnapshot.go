@@ -25,8 +25,8 @@ func readMemorySnapshot(o *opening, src source, in io.Reader) (func() error, err
 			events += int64(len(snapshot.Devices[i].Events))
 		}
 		snapshot.Input = len(o.s.Inputs)
-		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "memory-snapshot", Bytes: src.size, Rank: (&header{rank: model.NoRank}).rankOf(src.path),
-			Events: events, Diagnostics: r.diagnostics()})
+		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "memory-snapshot", Bytes: src.size,
+			Rank: (&header{rank: model.NoRank}).rankOf(src.path), Events: events, Diagnostics: r.diagnostics()})
 		o.s.Snapshots = append(o.s.Snapshots, snapshot)
 		return nil
 	}, nil

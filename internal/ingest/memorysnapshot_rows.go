@@ -42,12 +42,14 @@ const (
 	numSnapshotKeys
 )
 
-var snapshotTexts = []string{"action", "addr", "size", "time_us", "frames", "device_free", "filename", "line", "name", "address", "requested_size", "state",
-	"total_size", "segment_type", "segment_pool_id", "is_expandable", "blocks", "device", "stream", "real_size", "history"}
+var snapshotTexts = []string{"action", "addr", "size", "time_us", "frames", "device_free", "filename", "line", "name", "address",
+	"requested_size", "state", "total_size", "segment_type", "segment_pool_id", "is_expandable", "blocks", "device", "stream",
+	"real_size", "history"}
 
-var allocatorActions = map[string]model.AllocatorAction{"alloc": model.ActionAlloc, "free_requested": model.ActionFreeRequested, "free": model.ActionFreeRequested,
-	"free_completed": model.ActionFree, "segment_alloc": model.ActionSegmentAlloc, "segment_free": model.ActionSegmentFree,
-	"segment_map": model.ActionSegmentMap, "segment_unmap": model.ActionSegmentUnmap, "snapshot": model.ActionSnapshot, "oom": model.ActionOOM}
+var allocatorActions = map[string]model.AllocatorAction{"alloc": model.ActionAlloc, "free_requested": model.ActionFreeRequested,
+	"free": model.ActionFreeRequested, "free_completed": model.ActionFree, "segment_alloc": model.ActionSegmentAlloc,
+	"segment_free": model.ActionSegmentFree, "segment_map": model.ActionSegmentMap, "segment_unmap": model.ActionSegmentUnmap,
+	"snapshot": model.ActionSnapshot, "oom": model.ActionOOM}
 
 var blockStates = map[string]model.BlockState{"active_allocated": model.BlockActive, "active_pending_free": model.BlockPending,
 	"active_awaiting_free": model.BlockPending}
@@ -278,7 +280,8 @@ func (s *snapshotReader) stack(key int) model.StackID {
 }
 
 func (s *snapshotReader) event() model.AllocatorEvent {
-	e := model.AllocatorEvent{Action: allocatorActions[s.word(keyAction)], Addr: uint64(s.int(keyAddr)), Size: s.bytes(keySize), Stack: s.stack(keyFrames)}
+	e := model.AllocatorEvent{Action: allocatorActions[s.word(keyAction)], Addr: uint64(s.int(keyAddr)), Size: s.bytes(keySize),
+		Stack: s.stack(keyFrames)}
 	if us := s.int(keyTime); us > 0 && us < latest/1000 {
 		e.Time = model.Time(us * 1000)
 	}
@@ -289,8 +292,8 @@ func (s *snapshotReader) event() model.AllocatorEvent {
 }
 
 func (s *snapshotReader) block() model.MemoryBlock {
-	b := model.MemoryBlock{Addr: uint64(s.int(keyAddress)), Size: s.bytes(keySize), Requested: s.bytes(keyRequested), State: blockStates[s.word(keyState)],
-		Stack: s.stack(keyFrames)}
+	b := model.MemoryBlock{Addr: uint64(s.int(keyAddress)), Size: s.bytes(keySize), Requested: s.bytes(keyRequested),
+		State: blockStates[s.word(keyState)], Stack: s.stack(keyFrames)}
 	if b.Stack == model.NoStack {
 		b.Stack = s.stack(keyHistory)
 	}

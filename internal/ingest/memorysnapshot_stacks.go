@@ -100,7 +100,8 @@ func (s *snapshotReader) store(session *model.Session, m *model.MemorySnapshot) 
 		return session.Strings.Intern(strings.ToValidUTF8(s.pickle.TextAt(index), "\uFFFD"))
 	}
 	for _, f := range s.frame {
-		m.Stacks.Frames = append(m.Stacks.Frames, model.Frame{Function: text(f.name), File: text(f.file), Line: f.line, Native: f.line == 0})
+		m.Stacks.Frames = append(m.Stacks.Frames, model.Frame{Function: text(f.name), File: text(f.file), Line: f.line,
+			Native: f.line == 0})
 	}
 	ids := make([]model.StackID, len(s.stacks.next))
 	tree := map[stackStep]model.StackID{}

@@ -61,7 +61,8 @@ func TestSnapshotsEqualPython(t *testing.T) {
 			}
 			u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
 			got := []int64{u.Reserved, u.Active, u.Fragmented, u.Cached, u.Before, u.Peak, u.Unexplained}
-			if expect := []int64{want.reserved, want.active, want.fragmented, want.cached, want.old, want.peak, 0}; !reflect.DeepEqual(got, expect) {
+			if expect := []int64{want.reserved, want.active, want.fragmented, want.cached, want.old, want.peak,
+				0}; !reflect.DeepEqual(got, expect) {
 				t.Errorf("reserved, active, fragmented, cached, before, peak, unexplained:\n%d, want\n%d", got, expect)
 			}
 			if u.Reserved != u.Active+u.Pending+u.Fragmented+u.Cached {
@@ -102,14 +103,18 @@ func planted() (*model.Strings, *model.MemorySnapshot) {
 		return model.Frame{File: s.Intern(file), Function: s.Intern(function), Line: line}
 	}
 	m := &model.MemorySnapshot{Config: "max_split_size_mb:64", Stacks: model.Stacks{
-		Frames: []model.Frame{frame("/work/train.py", "main", 3), frame("/x/site-packages/torch/nn/modules/linear.py", "forward", 9), frame("/work/train.py", "loss", 20)},
-		Frame:  []model.FrameID{0, 1, 2}, Parent: []model.StackID{model.NoStack, 0, 0}}}
+		Frames: []model.Frame{frame("/work/train.py", "main", 3), frame("/x/site-packages/torch/nn/modules/linear.py", "forward", 9),
+			frame("/work/train.py", "loss", 20)},
+		Frame: []model.FrameID{0, 1, 2}, Parent: []model.StackID{model.NoStack, 0, 0}}}
 	d := model.SnapshotDevice{
-		Segments: []model.MemorySegment{{Addr: 1, Size: 1024, Large: true, Stack: model.NoStack, EndBlock: 3}, {Addr: 5000, Size: 2048, Stack: model.NoStack, FirstBlock: 3, EndBlock: 4}},
+		Segments: []model.MemorySegment{{Addr: 1, Size: 1024, Large: true, Stack: model.NoStack, EndBlock: 3},
+			{Addr: 5000, Size: 2048, Stack: model.NoStack, FirstBlock: 3, EndBlock: 4}},
 		Blocks: []model.MemoryBlock{{Addr: 10, Size: 128, Requested: 100, State: model.BlockActive, Stack: model.NoStack},
 			{Addr: 200, Size: 512, Requested: 400, State: model.BlockActive, Stack: 1}, {Addr: 800, Size: 384}, {Addr: 5000, Size: 2048}},
-		Events: []model.AllocatorEvent{{Time: 1e6, Addr: 200, Size: 400, Action: model.ActionAlloc, Stack: 1}, {Time: 2e6, Addr: 900, Size: 200, Action: model.ActionAlloc, Stack: 2},
-			{Time: 3e6, Addr: 77, Size: 1000, Action: model.ActionOOM, Stack: 2}, {Time: 4e6, Addr: 900, Size: 200, Action: model.ActionFreeRequested, Stack: 2},
+		Events: []model.AllocatorEvent{{Time: 1e6, Addr: 200, Size: 400, Action: model.ActionAlloc, Stack: 1},
+			{Time: 2e6, Addr: 900, Size: 200, Action: model.ActionAlloc, Stack: 2},
+			{Time: 3e6, Addr: 77, Size: 1000, Action: model.ActionOOM, Stack: 2},
+			{Time: 4e6, Addr: 900, Size: 200, Action: model.ActionFreeRequested, Stack: 2},
 			{Time: 5e6, Addr: 900, Size: 200, Action: model.ActionFree, Stack: 2}},
 	}
 	m.Devices = []model.SnapshotDevice{d}
@@ -124,7 +129,8 @@ func TestSnapshotOfOutOfMemory(t *testing.T) {
 	}
 	s := openSnapshot(t, write(t, filepath.Join(t.TempDir(), "oom"), text.Bytes()))
 	u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
-	if u.Before != 100 || u.Peak != 700 || u.Unexplained != 0 || u.Rounding != 28+112 || u.Cached != 2048 || u.Fragmented != 384 || u.LargestGap != 2048 {
+	if u.Before != 100 || u.Peak != 700 || u.Unexplained != 0 || u.Rounding != 28+112 || u.Cached != 2048 || u.Fragmented != 384 ||
+		u.LargestGap != 2048 {
 		t.Errorf("%+v", u)
 	}
 	if len(u.OOMs) != 1 {
@@ -168,7 +174,8 @@ func TestSnapshotCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Open(context.Background(), []string{write(t, filepath.Join(t.TempDir(), "cut"), raw[:len(raw)/100])}, Options{}); err == nil {
+	if s, err := Open(context.Background(), []string{write(t, filepath.Join(t.TempDir(), "cut"), raw[:len(raw)/100])},
+		Options{}); err == nil {
 		t.Errorf("a hundredth, without all segments, is read: %+v", s.Inputs)
 	}
 	for part := 1; part < 10; part++ {
@@ -177,7 +184,8 @@ func TestSnapshotCut(t *testing.T) {
 			t.Fatalf("%d tenths: %v", part, err)
 		}
 		u := allocations.Snapshots(s.Snapshots[0], s.Strings)[0]
-		if in := s.Inputs[0]; len(in.Diagnostics) != 1 || in.Diagnostics[0].Kind != "cut-short" || u.Events != 0 || u.Reserved != snapshotsOfPython[2].reserved {
+		if in := s.Inputs[0]; len(in.Diagnostics) != 1 || in.Diagnostics[0].Kind != "cut-short" || u.Events != 0 ||
+			u.Reserved != snapshotsOfPython[2].reserved {
 			t.Errorf("%d tenths: %+v, %d reserved, %d events", part, in.Diagnostics, u.Reserved, u.Events)
 		}
 	}
@@ -197,7 +205,8 @@ func FuzzMemorySnapshot(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := &model.Session{Strings: &model.Strings{}, Inputs: []model.Input{{Format: "memory-snapshot", Diagnostics: r.diagnostics()}}, Snapshots: []*model.MemorySnapshot{m}}
+		s := &model.Session{Strings: &model.Strings{}, Inputs: []model.Input{{Format: "memory-snapshot", Diagnostics: r.diagnostics()}},
+			Snapshots: []*model.MemorySnapshot{m}}
 		r.store(s, m)
 		if err := s.Check(); err != nil {
 			t.Fatal(err)

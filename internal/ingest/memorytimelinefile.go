@@ -11,7 +11,8 @@ import (
 
 // Columns of a memory timeline: sizes[i] begins with a 0, and the categories follow in torch's order (pytorch/pytorch,
 // torch/profiler/_memory_profiler.py).
-var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries", "activations", "gradients", "autograd's own", "unknown"}
+var memoryCategories = [model.MemoryCategories]string{"parameters", "optimizer state", "inputs", "temporaries", "activations", "gradients",
+	"autograd's own", "unknown"}
 
 // timelineSums follows the bytes of each category.
 type timelineSums struct {
@@ -50,7 +51,8 @@ func readMemoryTimeline(o *opening, src source, r io.Reader) (func() error, erro
 	case err != nil && sums.points < 2:
 		return nil, &UnusableError{Path: src.path, Reason: "a memory timeline that cannot be read: " + err.Error(), err: err}
 	case err != nil:
-		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: in.InputOffset(), Text: "damaged, only what comes before is used: " + err.Error()})
+		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: in.InputOffset(),
+			Text: "damaged, only what comes before is used: " + err.Error()})
 	}
 	return addTable(o, src, sums.table(), sums.points, damage...), nil
 }
@@ -117,7 +119,8 @@ func (t *timelineSums) sizes(in *jsonStream, times []int64) error {
 
 // raw takes one action. A version that is counted up is two of them: what one category loses, another gains.
 func (t *timelineSums) raw(row []int64) error {
-	if len(row) != 4 || row[1] < 1 || row[1] > 4 || row[3] < 0 || row[3] >= model.MemoryCategories || row[2] > maxSnapshotBytes || row[2] < -maxSnapshotBytes {
+	if len(row) != 4 || row[1] < 1 || row[1] > 4 || row[3] < 0 || row[3] >= model.MemoryCategories || row[2] > maxSnapshotBytes ||
+		row[2] < -maxSnapshotBytes {
 		return fmt.Errorf("row %d is %v", t.points, row)
 	}
 	level := t.level
@@ -133,16 +136,17 @@ func (t *timelineSums) raw(row []int64) error {
 }
 
 func (t *timelineSums) table() *model.FileTable {
-	out := &model.FileTable{Name: "memory-timeline", Title: "Memory by what it was for", Columns: []model.FileColumn{{Name: "category"}, {Name: "at the peak", Unit: model.FileBytes},
-		{Name: "share", Unit: model.FileShare}, {Name: "own peak", Unit: model.FileBytes}, {Name: "at the end", Unit: model.FileBytes}}}
+	out := &model.FileTable{Name: "memory-timeline", Title: "Memory by what it was for",
+		Columns: []model.FileColumn{{Name: "category"}, {Name: "at the peak", Unit: model.FileBytes},
+			{Name: "share", Unit: model.FileShare}, {Name: "own peak", Unit: model.FileBytes}, {Name: "at the end", Unit: model.FileBytes}}}
 	order := []int{0, 1, 2, 3, 4, 5, 6, 7}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.atPeak[b], t.atPeak[a]) })
 	for _, i := range order {
 		if t.most[i] == 0 && t.end[i] == 0 {
 			continue
 		}
-		out.Rows = append(out.Rows, []model.FileCell{fileText(memoryCategories[i]), fileCount(t.atPeak[i]), fileNumber(float64(t.atPeak[i]) / float64(max(t.peak, 1))),
-			fileCount(t.most[i]), fileCount(t.end[i])})
+		out.Rows = append(out.Rows, []model.FileCell{fileText(memoryCategories[i]), fileCount(t.atPeak[i]),
+			fileNumber(float64(t.atPeak[i]) / float64(max(t.peak, 1))), fileCount(t.most[i]), fileCount(t.end[i])})
 	}
 	when := "before the recording"
 	if t.peakAt > 0 {

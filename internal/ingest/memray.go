@@ -11,7 +11,8 @@ import (
 )
 
 func isMemray(head []byte) bool {
-	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"total_num_allocations"`)) && bytes.Contains(head, []byte(`"total_bytes_allocated"`))
+	return looksLikeJSON(head) && bytes.Contains(head, []byte(`"total_num_allocations"`)) &&
+		bytes.Contains(head, []byte(`"total_bytes_allocated"`))
 }
 
 // memrayStats is what `memray stats --json` writes (bloomberg/memray, reporters/stats.py). Its binary recordings are not read.
@@ -56,8 +57,9 @@ func readMemray(o *opening, src source, r io.Reader) (func() error, error) {
 		p := at(a.Location)
 		p.count, p.counted = a.Count, true
 	}
-	t := &model.FileTable{Name: "memray", Title: "Allocations of memray", Columns: []model.FileColumn{{Name: "allocated at"}, {Name: "bytes", Unit: model.FileBytes},
-		{Name: "share", Unit: model.FileShare}, {Name: "allocations", Unit: model.FileCount}}}
+	t := &model.FileTable{Name: "memray", Title: "Allocations of memray",
+		Columns: []model.FileColumn{{Name: "allocated at"}, {Name: "bytes", Unit: model.FileBytes},
+			{Name: "share", Unit: model.FileShare}, {Name: "allocations", Unit: model.FileCount}}}
 	for location, p := range places {
 		row := []model.FileCell{fileText(location), noCell, noCell, noCell}
 		if p.sized {
@@ -71,7 +73,8 @@ func readMemray(o *opening, src source, r io.Reader) (func() error, error) {
 	slices.SortFunc(t.Rows, func(a, b []model.FileCell) int {
 		return cmp.Or(cmp.Compare(b[1].Number, a[1].Number), cmp.Compare(b[3].Number, a[3].Number), cmp.Compare(a[0].Text, b[0].Text))
 	})
-	t.Sentence = fmt.Sprintf("%.1f MiB were allocated in %d allocations, at most %.1f MiB at once", float64(stats.Bytes)/(1<<20), stats.Allocations, float64(stats.Metadata.Peak)/(1<<20))
+	t.Sentence = fmt.Sprintf("%.1f MiB were allocated in %d allocations, at most %.1f MiB at once", float64(stats.Bytes)/(1<<20),
+		stats.Allocations, float64(stats.Metadata.Peak)/(1<<20))
 	if len(t.Rows) > 0 && !t.Rows[0][1].None {
 		t.Sentence += fmt.Sprintf("; %.0f %% of it at %s", 100*t.Rows[0][2].Number, t.Rows[0][0].Text)
 	}

@@ -87,7 +87,8 @@ func addModuleCalls(m *model.Modules, lane model.LaneID, start int64, flat []int
 		if name < 0 || name >= int64(len(m.Names)) || length < 0 || began < 0 || began > 1<<62-start {
 			continue
 		}
-		m.Calls = append(m.Calls, model.ModuleCall{Module: int32(name), Lane: lane, Start: model.Time(start + began), Dur: model.Dur(length), Parent: -1})
+		m.Calls = append(m.Calls, model.ModuleCall{Module: int32(name), Lane: lane, Start: model.Time(start + began),
+			Dur: model.Dur(length), Parent: -1})
 	}
 }
 
@@ -125,7 +126,9 @@ func (a *moduleAttribution) forward() {
 		if lane.Kind != model.LaneThread {
 			continue
 		}
-		from, _ := slices.BinarySearchFunc(calls, model.LaneID(l), func(c model.ModuleCall, l model.LaneID) int { return cmp.Compare(c.Lane, l) })
+		from, _ := slices.BinarySearchFunc(calls, model.LaneID(l), func(c model.ModuleCall, l model.LaneID) int {
+			return cmp.Compare(c.Lane, l)
+		})
 		to := from
 		for to < len(calls) && calls[to].Lane == model.LaneID(l) {
 			to++
@@ -146,7 +149,9 @@ func (a *moduleAttribution) around(from, to int, id model.EventID) int {
 	ev, calls := &a.t.Events, a.m.Calls
 	start, end := ev.Start[id], ev.End(id)
 	middle := start + (end-start)/2
-	at, _ := slices.BinarySearchFunc(calls[from:to], middle+1, func(c model.ModuleCall, t model.Time) int { return cmp.Compare(c.Start, t) })
+	at, _ := slices.BinarySearchFunc(calls[from:to], middle+1, func(c model.ModuleCall, t model.Time) int {
+		return cmp.Compare(c.Start, t)
+	})
 	for call := from + at - 1; call >= from; call = int(calls[call].Parent) {
 		c := &calls[call]
 		within := c.Start > start+moduleSlack && c.End() < end-moduleSlack

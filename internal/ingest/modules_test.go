@@ -24,7 +24,8 @@ func moduleTrace(base int64) string {
 		if sequence >= 0 {
 			args = fmt.Sprintf(`, "Sequence number": %d, "Fwd thread id": %d`, sequence, thread)
 		}
-		fmt.Fprintf(&b, `%s{"ph": "X", "cat": "cpu_op", "name": %q, "pid": 1, "tid": %d, "ts": %d, "dur": %d, "args": {"External id": %d%s}}`,
+		fmt.Fprintf(&b,
+			`%s{"ph": "X", "cat": "cpu_op", "name": %q, "pid": 1, "tid": %d, "ts": %d, "dur": %d, "args": {"External id": %d%s}}`,
 			separator, name, tid, start, end-start, start, args)
 		separator = ",\n"
 	}
@@ -110,14 +111,16 @@ run UnknownBackward: -`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got:\n%s", strings.Join(got, "\n"))
 	}
-	if len(tr.Modules.Calls) != 5 || tr.Modules.Calls[0].Parent != -1 || tr.Modules.Calls[1].Parent != 0 || tr.Modules.Calls[4].Parent != -1 {
+	if len(tr.Modules.Calls) != 5 || tr.Modules.Calls[0].Parent != -1 || tr.Modules.Calls[1].Parent != 0 ||
+		tr.Modules.Calls[4].Parent != -1 {
 		t.Errorf("%+v", tr.Modules.Calls)
 	}
 }
 
 // Damaged lists of calls are said, and nothing else of the session is lost.
 func TestDamagedModules(t *testing.T) {
-	for _, text := range []string{"", "{", `{"schema": "other/1"}`, `{"schema": "bottleneck.modules/1", "threads": {"7": ["x"]}}`, "\x1f\x8b\x08"} {
+	for _, text := range []string{"", "{", `{"schema": "other/1"}`, `{"schema": "bottleneck.modules/1", "threads": {"7": ["x"]}}`,
+		"\x1f\x8b\x08"} {
 		s := &model.Session{Strings: &model.Strings{}}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "modules-3.json.gz"), []byte(text), 0o600); err != nil {

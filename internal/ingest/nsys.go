@@ -33,10 +33,12 @@ type nsysReader struct {
 type rowStrings map[int64]string
 
 func readNsys(o *opening, src source, db *sqlite.DB) (func() error, error) {
-	n := &nsysReader{db: db, strings: rowStrings{}, processes: map[int64]*rowBuilder{}, header: newHeader(), sms: map[int64]int{}, waits: map[nsysCall]string{}}
+	n := &nsysReader{db: db, strings: rowStrings{}, processes: map[int64]*rowBuilder{}, header: newHeader(), sms: map[int64]int{},
+		waits: map[nsysCall]string{}}
 	n.texts("StringIds", "id", "value")
 	n.about()
-	for _, read := range []func(){n.runtimeCalls, n.kernels, n.copies, n.sets, n.syncs, n.graphs, n.nvtx, n.systemCalls, n.libraries, n.overhead, n.threadNames} {
+	for _, read := range []func(){n.runtimeCalls, n.kernels, n.copies, n.sets, n.syncs, n.graphs, n.nvtx, n.systemCalls, n.libraries,
+		n.overhead, n.threadNames} {
 		read()
 	}
 	traces := n.inOrder()
@@ -86,21 +88,22 @@ func (n *nsysReader) about() {
 	})
 	cuda := map[int64]int64{} // the number that CUDA gives a device
 	n.scan("TARGET_INFO_CUDA_DEVICE", []string{"gpuId", "cudaId"}, func(v []sqlite.Value) { cuda[v[0].Int()] = v[1].Int() })
-	n.scan("TARGET_INFO_GPU", []string{"id", "name", "totalMemory", "smCount", "clockRate", "computeMajor", "computeMinor"}, func(v []sqlite.Value) {
-		index, known := cuda[v[0].Int()]
-		if !known {
-			index = v[0].Int()
-		}
-		gpu := model.GPU{Index: int(clamp32(index)), Name: v[1].Text(), MemoryBytes: v[2].Int(), SMs: int(clamp32(v[3].Int())),
-			ComputeMajor: int(clamp32(v[5].Int())), ComputeMinor: int(clamp32(v[6].Int()))}
-		if mhz := v[4].Float() / 1e6; mhz > 0 {
-			gpu.MaxClockMHz = &mhz
-		}
-		if len(n.header.model.Devices) < 1024 {
-			n.header.model.Devices = append(n.header.model.Devices, gpu)
-			n.sms[index] = gpu.SMs
-		}
-	})
+	n.scan("TARGET_INFO_GPU", []string{"id", "name", "totalMemory", "smCount", "clockRate", "computeMajor", "computeMinor"},
+		func(v []sqlite.Value) {
+			index, known := cuda[v[0].Int()]
+			if !known {
+				index = v[0].Int()
+			}
+			gpu := model.GPU{Index: int(clamp32(index)), Name: v[1].Text(), MemoryBytes: v[2].Int(), SMs: int(clamp32(v[3].Int())),
+				ComputeMajor: int(clamp32(v[5].Int())), ComputeMinor: int(clamp32(v[6].Int()))}
+			if mhz := v[4].Float() / 1e6; mhz > 0 {
+				gpu.MaxClockMHz = &mhz
+			}
+			if len(n.header.model.Devices) < 1024 {
+				n.header.model.Devices = append(n.header.model.Devices, gpu)
+				n.sms[index] = gpu.SMs
+			}
+		})
 	n.scan("META_DATA_EXPORT", []string{"name", "value"}, func(v []sqlite.Value) {
 		if name := v[0].Text(); name == "EXPORT_SCHEMA_VERSION" || name == "EXPORT_PRODUCT_VERSION" {
 			n.header.model.Metadata[strings.ToLower(name)] = strconv.Quote(v[1].Text())
@@ -154,21 +157,23 @@ func (n *nsysReader) runtimeCalls() {
 		if wait := waitName(name); wait != "" && len(n.waits) < maxRowTexts {
 			n.waits[nsysCall{pidOf(v[2].Int()), v[3].Int()}] = wait
 		}
-		b.event("cuda_runtime", model.KindRuntime, b.thread(pidOf(v[2].Int()), tidOf(v[2].Int())), v[0].Int(), v[1].Int(), b.text(name), b.call(v[3].Int()))
+		b.event("cuda_runtime", model.KindRuntime, b.thread(pidOf(v[2].Int()), tidOf(v[2].Int())), v[0].Int(), v[1].Int(),
+			b.text(name), b.call(v[3].Int()))
 	})
 }
 
 // withoutVersion is cudaLaunchKernel of cudaLaunchKernel_v7000.
 func withoutVersion(name string) string {
-	if at := strings.LastIndex(name, "_v"); at > 0 && len(name) > at+2 && strings.Trim(name[at+2:], "0123456789") == "" && len(name) > at+4 {
+	if at := strings.LastIndex(name, "_v"); at > 0 && len(name) > at+2 && strings.Trim(name[at+2:], "0123456789") == "" &&
+		len(name) > at+4 {
 		return name[:at]
 	}
 	return name
 }
 
 func (n *nsysReader) kernels() {
-	columns := []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-		"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "shortName", "graphNodeId"}
+	columns := []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "registersPerThread",
+		"staticSharedMemory", "dynamicSharedMemory", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "shortName", "graphNodeId"}
 	n.scan("CUPTI_ACTIVITY_KIND_KERNEL", columns, func(v []sqlite.Value) {
 		b := n.process(v[5].Int())
 		if b == nil {
@@ -183,10 +188,11 @@ func (n *nsysReader) kernels() {
 	})
 }
 
-var copyDirections = map[int64]string{1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 9: "HtoH", 10: "PtoP",
-	11: "HtoD", 12: "DtoH", 13: "DtoD"}
+var copyDirections = map[int64]string{1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD",
+	9: "HtoH", 10: "PtoP", 11: "HtoD", 12: "DtoH", 13: "DtoD"}
 
-var nsysMemoryKinds = map[int64]string{0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static"}
+var nsysMemoryKinds = map[int64]string{0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static",
+	6: "Managed Static"}
 
 // copyName is what Kineto calls a copy.
 func copyName(kind, from, to int64, kinds map[int64]string) string {
@@ -203,20 +209,23 @@ func (n *nsysReader) copies() {
 		}
 		device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
 		name := copyName(v[7].Int(), v[8].Int(), v[9].Int(), nsysMemoryKinds)
-		b.event("gpu_memcpy", model.KindMemcpy, b.stream(device, stream), start, end, b.text(name), b.work(v[4].Int(), b.copied(device, stream, v[6].Int(), end-start)))
+		b.event("gpu_memcpy", model.KindMemcpy, b.stream(device, stream), start, end, b.text(name),
+			b.work(v[4].Int(), b.copied(device, stream, v[6].Int(), end-start)))
 	})
 }
 
 func (n *nsysReader) sets() {
-	n.scan("CUPTI_ACTIVITY_KIND_MEMSET", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "memKind"}, func(v []sqlite.Value) {
-		b := n.process(v[5].Int())
-		if b == nil {
-			return
-		}
-		device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
-		name := "Memset (" + cmp.Or(nsysMemoryKinds[v[7].Int()], "Unknown") + ")"
-		b.event("gpu_memset", model.KindMemset, b.stream(device, stream), start, end, b.text(name), b.work(v[4].Int(), b.copied(device, stream, v[6].Int(), end-start)))
-	})
+	n.scan("CUPTI_ACTIVITY_KIND_MEMSET", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "memKind"},
+		func(v []sqlite.Value) {
+			b := n.process(v[5].Int())
+			if b == nil {
+				return
+			}
+			device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
+			name := "Memset (" + cmp.Or(nsysMemoryKinds[v[7].Int()], "Unknown") + ")"
+			b.event("gpu_memset", model.KindMemset, b.stream(device, stream), start, end, b.text(name),
+				b.work(v[4].Int(), b.copied(device, stream, v[6].Int(), end-start)))
+		})
 }
 
 // nsysCall is a call of a process by its correlation.
@@ -242,27 +251,31 @@ func waitName(call string) string {
 const noStream = 1<<32 - 1
 
 func (n *nsysReader) syncs() {
-	n.scan("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid"}, func(v []sqlite.Value) {
-		b := n.process(v[5].Int())
-		if b == nil {
-			return
-		}
-		device, stream := v[2].Int(), v[3].Int()
-		if stream == noStream {
-			stream = -1
-		}
-		name := cmp.Or(n.waits[nsysCall{pidOf(v[5].Int()), v[4].Int()}], "Sync")
-		b.event("cuda_sync", model.KindSync, b.stream(device, stream), v[0].Int(), v[1].Int(), b.text(name), b.work(v[4].Int(), noWork(device, stream)))
-	})
+	n.scan("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid"},
+		func(v []sqlite.Value) {
+			b := n.process(v[5].Int())
+			if b == nil {
+				return
+			}
+			device, stream := v[2].Int(), v[3].Int()
+			if stream == noStream {
+				stream = -1
+			}
+			name := cmp.Or(n.waits[nsysCall{pidOf(v[5].Int()), v[4].Int()}], "Sync")
+			b.event("cuda_sync", model.KindSync, b.stream(device, stream), v[0].Int(), v[1].Int(), b.text(name),
+				b.work(v[4].Int(), noWork(device, stream)))
+		})
 }
 
 // graphs are launches of whole CUDA graphs, where their kernels were not recorded one by one.
 func (n *nsysReader) graphs() {
-	n.scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid"}, func(v []sqlite.Value) {
-		if b := n.process(v[5].Int()); b != nil {
-			b.event("kernel", model.KindKernel, b.stream(v[2].Int(), v[3].Int()), v[0].Int(), v[1].Int(), b.text("CUDA graph"), b.work(v[4].Int(), noWork(v[2].Int(), v[3].Int())))
-		}
-	})
+	n.scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid"},
+		func(v []sqlite.Value) {
+			if b := n.process(v[5].Int()); b != nil {
+				b.event("kernel", model.KindKernel, b.stream(v[2].Int(), v[3].Int()), v[0].Int(), v[1].Int(), b.text("CUDA graph"),
+					b.work(v[4].Int(), noWork(v[2].Int(), v[3].Int())))
+			}
+		})
 }
 
 // known is the trace of a process that has work of a device; where none has, of any.
@@ -338,7 +351,8 @@ func (n *nsysReader) plainCalls(table, category string) {
 	n.scan(table, []string{"start", "end", "nameId", "globalTid"}, func(v []sqlite.Value) {
 		global := v[3].Int()
 		if b := n.known(global); b != nil && !v[1].Null() {
-			b.event(category, model.KindOther, b.thread(pidOf(global), tidOf(global)), v[0].Int(), v[1].Int(), b.text(n.strings[v[2].Int()]), -1)
+			b.event(category, model.KindOther, b.thread(pidOf(global), tidOf(global)), v[0].Int(), v[1].Int(),
+				b.text(n.strings[v[2].Int()]), -1)
 		}
 	})
 }
@@ -347,7 +361,8 @@ func (n *nsysReader) overhead() {
 	n.scan("PROFILER_OVERHEAD", []string{"start", "end", "nameId", "globalTid"}, func(v []sqlite.Value) {
 		global := v[3].Int()
 		if b := n.processes[pidOf(global)]; b != nil {
-			b.event("overhead", model.KindOverhead, b.aside(pidOf(global), tidOf(global)), v[0].Int(), v[1].Int(), b.text(n.strings[v[2].Int()]), -1)
+			b.event("overhead", model.KindOverhead, b.aside(pidOf(global), tidOf(global)), v[0].Int(), v[1].Int(),
+				b.text(n.strings[v[2].Int()]), -1)
 		}
 	})
 }
@@ -368,8 +383,10 @@ func (n *nsysReader) nothing(o *opening, src source, damage []model.Diagnostic) 
 		if len(o.s.Environment.GPUs) == 0 {
 			o.s.Environment.GPUs = gpus
 		}
-		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "nsys", Bytes: src.size, Rank: model.NoRank, Diagnostics: damage,
-			Note: FormatText("nsys") + ": it holds no CUDA call, kernel or NVTX range; to see them record with `nsys profile -t cuda,nvtx,osrt`, export again and report that"})
+		o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "nsys", Bytes: src.size,
+			Rank: model.NoRank, Diagnostics: damage,
+			Note: FormatText("nsys") + ": it holds no CUDA call, kernel or NVTX range; to see them record with `nsys profile -t " +
+				"cuda,nvtx,osrt`, export again and report that"})
 		return nil
 	}
 }

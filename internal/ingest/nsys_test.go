@@ -22,7 +22,8 @@ var rowSums = []struct {
 	ranges, syncs, steps int64
 	gpu                  string
 }{
-	{"nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite", "nsys", 17032, 1733804486, 20436, 272, 1510, 31, 169, 5, "NVIDIA GeForce RTX 3070 Ti"},
+	{"nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite", "nsys", 17032, 1733804486, 20436, 272, 1510, 31, 169, 5,
+		"NVIDIA GeForce RTX 3070 Ti"},
 	{"nsys-sqlite/cloverleaf_a100_nsys2024.5.sqlite", "nsys", 1312, 294404540, 3048, 279, 0, 0, 1312, 0, "NVIDIA A100-SXM4-80GB"},
 	{"nvprof-sqlite/pyprof_net_bert.sql", "nvprof", 284, 8270633, 3439, 35, 12, 952, 41, 0, "Tesla V100-SXM2-16GB"},
 }
@@ -160,7 +161,8 @@ func database(t testing.TB, from, sql string) string {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(python, "-c", "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1])\nc.executescript(sys.stdin.read())\nc.commit()\nc.close()", path)
+	cmd := exec.Command(python, "-c",
+		"import sqlite3,sys\nc=sqlite3.connect(sys.argv[1])\nc.executescript(sys.stdin.read())\nc.commit()\nc.close()", path)
 	cmd.Stdin = strings.NewReader(sql)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -169,8 +171,10 @@ func database(t testing.TB, from, sql string) string {
 }
 
 func TestViewsInPlaceOfTables(t *testing.T) {
-	path := database(t, realDatabase(t, "nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite"), "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO kernels; "+
-		"CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i AS start FROM n;")
+	path := database(t, realDatabase(t, "nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite"),
+		"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO kernels; "+
+			"CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT i AS start "+
+			"FROM n;")
 	s, tr := openDatabase(t, path)
 	n, _ := countKinds(tr)
 	if n[model.KindKernel] != 0 || n[model.KindRuntime] != 20436 {
@@ -181,17 +185,19 @@ func TestViewsInPlaceOfTables(t *testing.T) {
 	}
 }
 
-const nsysSchema = "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL); CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);" +
-	"INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);" +
+const nsysSchema = "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL); CREATE TABLE " +
+	"TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);" +
 	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);" +
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, gridX INTEGER, blockX INTEGER);" +
-	"CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);" +
-	"CREATE TABLE OSRT_API (start INTEGER, end INTEGER, nameId INTEGER, globalTid INTEGER);"
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, " +
+	"globalPid INTEGER, demangledName INTEGER, gridX INTEGER, blockX INTEGER);CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, " +
+	"eventType INTEGER, text TEXT, textId INTEGER, globalTid INTEGER);CREATE TABLE OSRT_API (start INTEGER, end INTEGER, nameId INTEGER, " +
+	"globalTid INTEGER);"
 
 // TestTwoProcessesInOneDatabase: correlations are those of a process, so each becomes a trace; operators of emit_nvtx have their
 // sizes, and waits of the system's libraries stand on their threads.
 func TestTwoProcessesInOneDatabase(t *testing.T) {
-	s, err := Open(context.Background(), []string{database(t, "", nsysSchema+"INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'gemm'),(3,'poll'),(4,'aten::addmm, op_id = 7, sizes = [[2, 3], []]');"+
+	s, err := Open(context.Background(), []string{database(t, "", nsysSchema+"INSERT INTO StringIds VALUES "+
+		"(1,'cudaLaunchKernel_v7000'),(2,'gemm'),(3,'poll'),(4,'aten::addmm, op_id = 7, sizes = [[2, 3], []]');"+
 		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 1000, 2000, (p<<24)|p, 5, 1 FROM (SELECT 100 p UNION SELECT 200);"+
 		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 3000, 3000+p, 0, 7, 5, p<<24, 2, 8, 256 FROM (SELECT 100 p UNION SELECT 200);"+
 		"INSERT INTO NVTX_EVENTS VALUES (900, 2100, 59, NULL, 4, (100<<24)|100), (800, NULL, 59, 'never ends', NULL, (100<<24)|100);"+
@@ -213,7 +219,8 @@ func TestTwoProcessesInOneDatabase(t *testing.T) {
 				if ev.Dur[id] != want || ev.Start[id] != 1700000000000003000 || ev.Link[id] == model.NoEvent {
 					t.Errorf("trace %d: kernel of %d ns at %d, launched by %d", i, ev.Dur[id], ev.Start[id], ev.Link[id])
 				}
-				if op := ev.Op[id]; (op != model.NoEvent) != (i == 0) || op != model.NoEvent && s.Strings.Text(ev.OpArgsOf(ev.Detail[op]).Shapes) != "[[2, 3], []]" {
+				if op := ev.Op[id]; (op != model.NoEvent) != (i == 0) || op != model.NoEvent &&
+					s.Strings.Text(ev.OpArgsOf(ev.Detail[op]).Shapes) != "[[2, 3], []]" {
 					t.Errorf("trace %d: operator %d", i, op)
 				}
 			case model.KindOther:
@@ -236,7 +243,9 @@ func TestNVTXText(t *testing.T) {
 		"x, sizes = 5":              {"x", true, -1, ""},
 		"x, sizes = [\"a\"]":        {"x", true, -1, ""},
 		"":                          {"", false, -1, ""},
-		"autograd::engine::evaluate_function: AddBackward0, seq = 99999999999999999999": {"autograd::engine::evaluate_function: AddBackward0", true, -1, ""},
+		"autograd::engine::evaluate_function: AddBackward0, seq = 99999999999999999999": {
+			"autograd::engine::evaluate_function: AddBackward0", true, -1, "",
+		},
 	} {
 		if got := parseNVTX(text); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
@@ -262,11 +271,13 @@ func FuzzDatabase(f *testing.F) {
 		}
 		return text
 	}
-	f.Add(small(nsysSchema + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1,2,0,7,1,100<<24,1,1,1); INSERT INTO NVTX_EVENTS VALUES (1,5,59,'aten::a, seq = 1',NULL,100<<24);" +
-		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0,1,100<<24,1,1);"))
-	f.Add(small("CREATE TABLE StringTable(_id_ INTEGER PRIMARY KEY, value TEXT); CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER(timestamp INT, id INT, name INT, objectId BLOB);" +
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(cbid INT, start INT, end INT, processId INT, threadId INT, correlationId INT); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (211,1,2,3,4,5);" +
-		"INSERT INTO StringTable VALUES (1,'{''traceMarker'': [''a.py:3'']}'); INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (1,1,1,x'000102030405060708090a0b'),(2,1,0,x'00');"))
+	f.Add(small(nsysSchema + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1,2,0,7,1,100<<24,1,1,1); INSERT INTO NVTX_EVENTS VALUES " +
+		"(1,5,59,'aten::a, seq = 1',NULL,100<<24);INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0,1,100<<24,1,1);"))
+	f.Add(small("CREATE TABLE StringTable(_id_ INTEGER PRIMARY KEY, value TEXT); CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER(timestamp INT, " +
+		"id INT, name INT, objectId BLOB);CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(cbid INT, start INT, end INT, processId INT, threadId " +
+		"INT, correlationId INT); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (211,1,2,3,4,5);INSERT INTO StringTable VALUES " +
+		"(1,'{''traceMarker'': [''a.py:3'']}'); INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES " +
+		"(1,1,1,x'000102030405060708090a0b'),(2,1,0,x'00');"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if _, err := sqlite.Open(bytes.NewReader(text), int64(len(text))); err != nil {
 			return

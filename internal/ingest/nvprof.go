@@ -23,14 +23,17 @@ type nvprofReader struct {
 }
 
 // cudaCalls name calls by CUPTI's number of them (cupti_runtime_cbid.h), the ones that PyTorch makes; nvprof keeps no names.
-var cudaCalls = map[int64]string{3: "cudaGetDeviceCount", 4: "cudaGetDeviceProperties", 10: "cudaGetLastError", 11: "cudaPeekAtLastError", 13: "cudaLaunch", 15: "cudaFuncGetAttributes",
-	16: "cudaSetDevice", 17: "cudaGetDevice", 20: "cudaMalloc", 22: "cudaFree", 25: "cudaMallocHost", 26: "cudaFreeHost", 27: "cudaHostAlloc", 30: "cudaMemGetInfo", 31: "cudaMemcpy",
-	32: "cudaMemcpy2D", 41: "cudaMemcpyAsync", 49: "cudaMemset", 51: "cudaMemsetAsync", 129: "cudaStreamCreate", 130: "cudaStreamDestroy", 131: "cudaStreamSynchronize",
-	132: "cudaStreamQuery", 133: "cudaEventCreate", 134: "cudaEventCreateWithFlags", 135: "cudaEventRecord", 136: "cudaEventDestroy", 137: "cudaEventSynchronize", 138: "cudaEventQuery",
-	139: "cudaEventElapsedTime", 147: "cudaStreamWaitEvent", 164: "cudaDeviceReset", 165: "cudaDeviceSynchronize", 200: "cudaDeviceGetAttribute", 211: "cudaLaunchKernel"}
+var cudaCalls = map[int64]string{3: "cudaGetDeviceCount", 4: "cudaGetDeviceProperties", 10: "cudaGetLastError", 11: "cudaPeekAtLastError",
+	13: "cudaLaunch", 15: "cudaFuncGetAttributes", 16: "cudaSetDevice", 17: "cudaGetDevice", 20: "cudaMalloc", 22: "cudaFree",
+	25: "cudaMallocHost", 26: "cudaFreeHost", 27: "cudaHostAlloc", 30: "cudaMemGetInfo", 31: "cudaMemcpy", 32: "cudaMemcpy2D",
+	41: "cudaMemcpyAsync", 49: "cudaMemset", 51: "cudaMemsetAsync", 129: "cudaStreamCreate", 130: "cudaStreamDestroy",
+	131: "cudaStreamSynchronize", 132: "cudaStreamQuery", 133: "cudaEventCreate", 134: "cudaEventCreateWithFlags", 135: "cudaEventRecord",
+	136: "cudaEventDestroy", 137: "cudaEventSynchronize", 138: "cudaEventQuery", 139: "cudaEventElapsedTime", 147: "cudaStreamWaitEvent",
+	164: "cudaDeviceReset", 165: "cudaDeviceSynchronize", 200: "cudaDeviceGetAttribute", 211: "cudaLaunchKernel"}
 
 func readNvprof(o *opening, src source, db *sqlite.DB) (func() error, error) {
-	n := &nvprofReader{nsysReader: &nsysReader{db: db, strings: rowStrings{}}, b: newRowBuilder(), names: map[int64]string{}, contexts: map[int64]int64{}}
+	n := &nvprofReader{nsysReader: &nsysReader{db: db, strings: rowStrings{}}, b: newRowBuilder(), names: map[int64]string{},
+		contexts: map[int64]int64{}}
 	n.texts("StringTable", "_id_", "value")
 	sms := n.devices()
 	n.calls("CUPTI_ACTIVITY_KIND_RUNTIME", "cuda_runtime", "CUDA runtime call %d", cudaCalls)
@@ -41,8 +44,10 @@ func readNvprof(o *opening, src source, db *sqlite.DB) (func() error, error) {
 	damage := append(databaseDamage(db.Damage()), n.odd()...)
 	if n.b.builder.events.n == 0 {
 		return func() error {
-			o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "nvprof", Bytes: src.size, Rank: model.NoRank, Diagnostics: damage,
-				Note: FormatText("nvprof") + ": it holds no CUDA call, kernel or marker; profile again from the program's start and report that"})
+			o.s.Inputs = append(o.s.Inputs, model.Input{Path: src.path, Format: "nvprof", Bytes: src.size,
+				Rank: model.NoRank, Diagnostics: damage,
+				Note: FormatText("nvprof") +
+					": it holds no CUDA call, kernel or marker; profile again from the program's start and report that"})
 			return nil
 		}, nil
 	}
@@ -52,7 +57,8 @@ func readNvprof(o *opening, src source, db *sqlite.DB) (func() error, error) {
 
 func (n *nvprofReader) devices() (multiprocessors map[int64]int) {
 	multiprocessors = map[int64]int{}
-	columns := []string{"id", "name", "globalMemorySize", "numMultiprocessors", "coreClockRate", "computeCapabilityMajor", "computeCapabilityMinor"}
+	columns := []string{"id", "name", "globalMemorySize", "numMultiprocessors", "coreClockRate", "computeCapabilityMajor",
+		"computeCapabilityMinor"}
 	n.scan("CUPTI_ACTIVITY_KIND_DEVICE", columns, func(v []sqlite.Value) {
 		id := v[0].Int()
 		gpu := model.GPU{Index: int(clamp32(id)), Name: n.strings[v[1].Int()], MemoryBytes: v[2].Int(), SMs: int(clamp32(v[3].Int())),
@@ -81,36 +87,43 @@ func (n *nvprofReader) calls(table, category, unnamed string, names map[int64]st
 		if name == "" {
 			name = fmt.Sprintf(unnamed, v[0].Int())
 		}
-		n.b.event(category, model.KindRuntime, n.b.thread(n.pid, int64(uint32(v[4].Int()))), v[1].Int(), v[2].Int(), n.b.text(name), n.b.call(v[5].Int()))
+		n.b.event(category, model.KindRuntime, n.b.thread(n.pid, int64(uint32(v[4].Int()))), v[1].Int(), v[2].Int(), n.b.text(name),
+			n.b.call(v[5].Int()))
 	})
 }
 
 // nvprofMemoryKinds are CUPTI's kinds of memory.
-var nvprofMemoryKinds = map[int64]string{1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6: "Device Static", 7: "Managed Static"}
+var nvprofMemoryKinds = map[int64]string{1: "Pageable", 2: "Pinned", 3: "Device", 4: "Array", 5: "Managed", 6: "Device Static",
+	7: "Managed Static"}
 
 func (n *nvprofReader) work(multiprocessors map[int64]int) {
-	columns := []string{"start", "end", "deviceId", "streamId", "correlationId", "name", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-		"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}
+	columns := []string{"start", "end", "deviceId", "streamId", "correlationId", "name", "registersPerThread", "staticSharedMemory",
+		"dynamicSharedMemory", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}
 	for _, table := range []string{"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"} {
 		n.scan(table, columns, func(v []sqlite.Value) {
 			device, stream := v[2].Int(), v[3].Int()
-			args := kernelArgs(device, stream, [3]int64{v[9].Int(), v[10].Int(), v[11].Int()}, [3]int64{v[12].Int(), v[13].Int(), v[14].Int()},
-				v[6].Int(), v[7].Int()+v[8].Int(), multiprocessors[device])
-			n.b.event("kernel", model.KindKernel, n.b.stream(device, stream), v[0].Int(), v[1].Int(), n.b.text(n.kernelName(v[5].Int())), n.b.work(v[4].Int(), args))
+			args := kernelArgs(device, stream, [3]int64{v[9].Int(), v[10].Int(), v[11].Int()},
+				[3]int64{v[12].Int(), v[13].Int(), v[14].Int()}, v[6].Int(), v[7].Int()+v[8].Int(), multiprocessors[device])
+			n.b.event("kernel", model.KindKernel, n.b.stream(device, stream), v[0].Int(), v[1].Int(), n.b.text(n.kernelName(v[5].Int())),
+				n.b.work(v[4].Int(), args))
 		})
 	}
 	for _, table := range []string{"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMCPY2"} {
-		n.scan(table, []string{"start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind", "srcKind", "dstKind"}, func(v []sqlite.Value) {
-			device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
-			name := copyName(v[6].Int(), v[7].Int(), v[8].Int(), nvprofMemoryKinds)
-			n.b.event("gpu_memcpy", model.KindMemcpy, n.b.stream(device, stream), start, end, n.b.text(name), n.b.work(v[4].Int(), n.b.copied(device, stream, v[5].Int(), end-start)))
-		})
+		n.scan(table, []string{"start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind", "srcKind", "dstKind"},
+			func(v []sqlite.Value) {
+				device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
+				name := copyName(v[6].Int(), v[7].Int(), v[8].Int(), nvprofMemoryKinds)
+				n.b.event("gpu_memcpy", model.KindMemcpy, n.b.stream(device, stream), start, end, n.b.text(name),
+					n.b.work(v[4].Int(), n.b.copied(device, stream, v[5].Int(), end-start)))
+			})
 	}
-	n.scan("CUPTI_ACTIVITY_KIND_MEMSET", []string{"start", "end", "deviceId", "streamId", "correlationId", "bytes", "memoryKind"}, func(v []sqlite.Value) {
-		device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
-		name := "Memset (" + cmp.Or(nvprofMemoryKinds[v[6].Int()], "Device") + ")"
-		n.b.event("gpu_memset", model.KindMemset, n.b.stream(device, stream), start, end, n.b.text(name), n.b.work(v[4].Int(), n.b.copied(device, stream, v[5].Int(), end-start)))
-	})
+	n.scan("CUPTI_ACTIVITY_KIND_MEMSET", []string{"start", "end", "deviceId", "streamId", "correlationId", "bytes", "memoryKind"},
+		func(v []sqlite.Value) {
+			device, stream, start, end := v[2].Int(), v[3].Int(), v[0].Int(), v[1].Int()
+			name := "Memset (" + cmp.Or(nvprofMemoryKinds[v[6].Int()], "Device") + ")"
+			n.b.event("gpu_memset", model.KindMemset, n.b.stream(device, stream), start, end, n.b.text(name),
+				n.b.work(v[4].Int(), n.b.copied(device, stream, v[5].Int(), end-start)))
+		})
 }
 
 // maxMangled bounds the names that are demangled; longer ones stay as they are.
@@ -132,13 +145,15 @@ func (n *nvprofReader) kernelName(id int64) string {
 var syncNames = map[int64]string{1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
 
 func (n *nvprofReader) syncs() {
-	n.scan("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", []string{"start", "end", "type", "correlationId", "contextId", "streamId"}, func(v []sqlite.Value) {
-		device, stream := n.contexts[v[4].Int()], v[5].Int()
-		if stream == noStream {
-			stream = -1
-		}
-		n.b.event("cuda_sync", model.KindSync, n.b.stream(device, stream), v[0].Int(), v[1].Int(), n.b.text(cmp.Or(syncNames[v[2].Int()], "Sync")), n.b.work(v[3].Int(), noWork(device, stream)))
-	})
+	n.scan("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", []string{"start", "end", "type", "correlationId", "contextId", "streamId"},
+		func(v []sqlite.Value) {
+			device, stream := n.contexts[v[4].Int()], v[5].Int()
+			if stream == noStream {
+				stream = -1
+			}
+			n.b.event("cuda_sync", model.KindSync, n.b.stream(device, stream), v[0].Int(), v[1].Int(),
+				n.b.text(cmp.Or(syncNames[v[2].Int()], "Sync")), n.b.work(v[3].Int(), noWork(device, stream)))
+		})
 }
 
 // marker is the beginning of an NVTX range.

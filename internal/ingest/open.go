@@ -234,7 +234,9 @@ func (o *opening) readText(src source, r io.Reader) (add func() error, err error
 	format := recognise(head)
 	if format == nil {
 		if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
-			return nil, &UnusableError{Path: src.path, Reason: "a zip archive, which can be read from a file only, not from a pipe or another archive"}
+			return nil, &UnusableError{
+				Path: src.path, Reason: "a zip archive, which can be read from a file only, not from a pipe or another archive",
+			}
 		}
 		if !looksLikeJSON(head) {
 			return nil, &UnusableError{Path: src.path, Reason: "neither a trace nor any other format that is known"}

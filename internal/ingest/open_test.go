@@ -66,7 +66,8 @@ func tarred(t testing.TB, members ...[]byte) []byte {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for i, m := range members {
-		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("job/%d.json", i), Mode: 0o644, Size: int64(len(m)), Typeflag: tar.TypeReg}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("job/%d.json", i), Mode: 0o644, Size: int64(len(m)),
+			Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write(m); err != nil {
@@ -162,10 +163,12 @@ func TestOpenUnusable(t *testing.T) {
 			t.Errorf("%s: error %v, want one that names the file and says %q", c.name, err, c.want)
 		}
 	}
-	if _, err := Open(context.Background(), []string{dir + "/missing"}, Options{}); !errors.As(err, new(*UnusableError)) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(context.Background(), []string{dir + "/missing"}, Options{}); !errors.As(err, new(*UnusableError)) ||
+		!errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := Open(context.Background(), []string{"-"}, Options{Stdin: bytes.NewReader(zipArchive(t, rankText(0)))}); err == nil || !strings.Contains(err.Error(), "zip") {
+	if _, err := Open(context.Background(), []string{"-"}, Options{Stdin: bytes.NewReader(zipArchive(t, rankText(0)))}); err == nil ||
+		!strings.Contains(err.Error(), "zip") {
 		t.Errorf("zip from a pipe: %v", err)
 	}
 	good := write(t, dir+"/good.json", []byte(rankText(0)))
@@ -216,7 +219,8 @@ func TestOpenRanksAndProgress(t *testing.T) {
 		t.Errorf("Each: %v, ranks %v, %d traces kept, %d inputs", err, seen, len(s.Traces), len(s.Inputs))
 	}
 	stop := errors.New("stop")
-	if _, err := Each(context.Background(), []string{dir}, Options{}, func(int, *model.Session, *model.Trace) (func(), error) { return nil, stop }); !errors.Is(err, stop) {
+	if _, err := Each(context.Background(), []string{dir}, Options{},
+		func(int, *model.Session, *model.Trace) (func(), error) { return nil, stop }); !errors.Is(err, stop) {
 		t.Errorf("an error of visit came back as %v", err)
 	}
 }

@@ -163,10 +163,12 @@ func databaseDamage(d sqlite.Damage) []model.Diagnostic {
 		}
 	}
 	add("cut-short", d.Cut, "bytes that the database's header promises and the file lacks: it was cut short or is still being written")
-	add("damaged-page", d.Pages, fmt.Sprintf("pages of the database are missing or damaged, the first is page %d; their rows are left out", d.First))
+	add("damaged-page", d.Pages, fmt.Sprintf("pages of the database are missing or damaged, the first is page %d; their rows are left out",
+		d.First))
 	add("damaged-record", d.Records, "rows of the database that do not fit their page; left out")
 	if d.Log {
-		add("write-ahead-log", 1, "the newest rows may stand in a write-ahead log beside the database (-wal), which is not read: close the program that writes it")
+		add("write-ahead-log", 1, "the newest rows may stand in a write-ahead log beside the database (-wal), which is not read: close "+
+			"the program that writes it")
 	}
 	return out
 }

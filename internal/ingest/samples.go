@@ -167,7 +167,8 @@ func (in *sampleReader) match(b *record.SampleBatch) *model.Process {
 
 // stack interns one stack; locations are innermost first. native keeps its native frames, the other has Python's only:
 // those name lines, and every analysis is about lines.
-func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locations []int32, frames []model.FrameID) (python, native model.StackID) {
+func (p *processSamples) stack(text *model.Strings, b *record.SampleBatch, locations []int32,
+	frames []model.FrameID) (python, native model.StackID) {
 	python, native = model.NoStack, model.NoStack
 	mixed := false
 	for i := len(locations) - 1; i >= 0; i-- {

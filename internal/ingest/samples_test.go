@@ -25,7 +25,8 @@ func writeSampleFile(t *testing.T, dir string) {
 	defer f.Close()
 	rank := w.Process(record.SampleProcess{Host: "h", PID: 10, PPID: 9, StartTicks: 5, Role: model.RoleRank, Rank: 1, WorldSize: 2,
 		WorkerIndex: -1, Python: "3.12.1"}, 100)
-	worker := w.Process(record.SampleProcess{Host: "h", PID: 11, PPID: 10, StartTicks: 6, Role: model.RoleOther, Rank: 1, WorkerIndex: -1}, 100)
+	worker := w.Process(record.SampleProcess{Host: "h", PID: 11, PPID: 10, StartTicks: 6, Role: model.RoleOther, Rank: 1, WorkerIndex: -1},
+		100)
 	rank.NameThread(10, "MainThread")
 	main := w.Stacks.Push(-1, w.Stacks.Frame(record.SampleFrame{Function: "main", File: "/t.py", First: 1, Line: 4}))
 	leaf := w.Stacks.Push(main, w.Stacks.Frame(record.SampleFrame{Function: "step", File: "/t.py", First: 7, Line: 8}))

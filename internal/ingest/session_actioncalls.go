@@ -65,7 +65,8 @@ func readActionCalls(path string) ([]model.ActionCalls, error) {
 			}
 			name := file.Functions[f[0]]
 			action.Functions = append(action.Functions, model.CallFunction{
-				File: name.file, Name: name.name, Line: name.line, Primitive: f[1], Calls: f[2], Own: model.Dur(f[3]), Cumulative: model.Dur(f[4]),
+				File: name.file, Name: name.name, Line: name.line, Primitive: f[1], Calls: f[2], Own: model.Dur(f[3]),
+				Cumulative: model.Dur(f[4]),
 			})
 		}
 		if a.Measured > 0 {

@@ -34,7 +34,8 @@ func TestReadActionCalls(t *testing.T) {
 		actions, functions int
 		bad                bool
 	}{
-		{text: head + `{"name":"step","measured":2,"functions":[[0,2,3,10,20],[1,4,4,1,1]]},{"name":"none","measured":0}]}`, actions: 1, functions: 2},
+		{text: head + `{"name":"step","measured":2,"functions":[[0,2,3,10,20],[1,4,4,1,1]]},{"name":"none","measured":0}]}`,
+			actions: 1, functions: 2},
 		{text: head + `{"name":"step","measured":2,"functions":[[2,1,1,1,1],[-1,1,1,1,1],[0,3,2,1,1],[0,1,1,-1,1],[0,1]]}]}`, actions: 1},
 		{text: head + `{"name":"step","measured":2,"functions":[[0,2,3,1e99,20]]}]}`, bad: true},
 		{text: `{"schema":"bottleneck.modules/1"}`, bad: true},

@@ -28,6 +28,8 @@ func (r *sessionReader) clocks() {
 			continue
 		}
 		r.diagnose(filepath.Join(r.folders[i], record.ProcessName), "clock", 1,
-			fmt.Sprintf("its steps lie %s outside of the run: its clock and the launcher's disagree, and samples are not those of its steps", time.Duration(off).Round(time.Second)))
+			fmt.Sprintf(
+				"its steps lie %s outside of the run: its clock and the launcher's disagree, and samples are not those of its steps",
+				time.Duration(off).Round(time.Second)))
 	}
 }

@@ -31,8 +31,11 @@ func TestSessionClocksDisagree(t *testing.T) {
 		d := newSessionDir(t)
 		d.launcher(record.Launcher{Host: c.host, ChildPID: 500, StartUnixNS: 2 * hour, Exit: &record.Exit{UnixNS: 2*hour + 60*second}})
 		d.process("far-500-1", facts)
-		d.write("far-500-1/events.jsonl.gz", string(gzipMember(fmt.Sprintf(`["clock",1000,%d]`, 2*hour+c.ahead+second), `["step",0,"train","optimizer",1000,2000,"baseline",16,500]`)))
-		if text := said(d.open()); strings.Contains(text, "clock: its steps lie") != c.says || c.ahead == hour && c.says && !strings.Contains(text, "59m1s outside of the run") {
+		d.write("far-500-1/events.jsonl.gz",
+			string(gzipMember(fmt.Sprintf(`["clock",1000,%d]`, 2*hour+c.ahead+second),
+				`["step",0,"train","optimizer",1000,2000,"baseline",16,500]`)))
+		if text := said(d.open()); strings.Contains(text, "clock: its steps lie") != c.says ||
+			c.ahead == hour && c.says && !strings.Contains(text, "59m1s outside of the run") {
 			t.Errorf("%d s ahead on %s: %q", c.ahead/second, c.host, text)
 		}
 	}

@@ -182,7 +182,8 @@ func memoryRanOut(l *record.Launcher) string {
 	}
 	text := "memory ran out: the kernel killed " + who
 	if limit := l.After.MemoryBytes; limit != nil {
-		text += fmt.Sprintf(" (limit %.3g GiB, largest process of the program %.3g GiB)", float64(*limit)/(1<<30), float64(l.Exit.MaxRSSBytes)/(1<<30))
+		text += fmt.Sprintf(" (limit %.3g GiB, largest process of the program %.3g GiB)", float64(*limit)/(1<<30),
+			float64(l.Exit.MaxRSSBytes)/(1<<30))
 	}
 	return text
 }

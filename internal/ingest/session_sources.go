@@ -88,7 +88,8 @@ func stackFiles(s *model.Session, t *model.Trace, weight map[string]int64) {
 // libraryPath says whether a file belongs to the standard library or an installed package.
 func libraryPath(path string) bool {
 	slashed := filepath.ToSlash(path)
-	return strings.Contains(slashed, "/site-packages/") || strings.Contains(slashed, "/dist-packages/") || strings.Contains(slashed, "/lib/python")
+	return strings.Contains(slashed, "/site-packages/") || strings.Contains(slashed, "/dist-packages/") ||
+		strings.Contains(slashed, "/lib/python")
 }
 
 // agentPath says whether a file is the agent's own.
@@ -142,7 +143,8 @@ func cleanPaths(s *model.Session, processes []*model.Process) {
 
 // relativeFile says that a frame's file is named relative to a folder: no text that was never a file ("<string>"), no path of Windows.
 func relativeFile(path string) bool {
-	return strings.HasSuffix(path, ".py") && !strings.HasPrefix(path, "<") && !strings.HasPrefix(path, "/") && !strings.ContainsAny(path, `:\`)
+	return strings.HasSuffix(path, ".py") && !strings.HasPrefix(path, "<") && !strings.HasPrefix(path, "/") &&
+		!strings.ContainsAny(path, `:\`)
 }
 
 func cleanPath(path string) string {

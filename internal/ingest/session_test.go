@@ -73,13 +73,14 @@ func TestSessionJoinsLauncherAndAgent(t *testing.T) {
 	d := newSessionDir(t)
 	second := int64(1e9)
 	d.launcher(record.Launcher{Host: "far", Command: []string{"python3", "x.py"}, ChildPID: 500, StartUnixNS: 1,
-		Before: &record.Machine{UnixNS: 0, CPUs: 4, CPUQuota: ptrTo(2.5), ThrottledNS: ptrTo(second), CPUBusyNS: ptrTo(10 * second), ThreadSettings: map[string]string{"MKL_NUM_THREADS": "2"},
-			GPUs: []record.GPU{{Index: 0, Name: "G", ClockMHz: ptrTo(900.0)}}},
+		Before: &record.Machine{UnixNS: 0, CPUs: 4, CPUQuota: ptrTo(2.5), ThrottledNS: ptrTo(second), CPUBusyNS: ptrTo(10 * second),
+			ThreadSettings: map[string]string{"MKL_NUM_THREADS": "2"}, GPUs: []record.GPU{{Index: 0, Name: "G", ClockMHz: ptrTo(900.0)}}},
 		After: &record.Machine{UnixNS: 10 * second, ThrottledNS: ptrTo(3 * second), CPUBusyNS: ptrTo(50 * second)},
-		Exit:  &record.Exit{UnixNS: 9 * second, Code: 143, Signal: "SIGTERM", UserSeconds: 18, SystemSeconds: 1}, Own: record.Own{CPUNS: second},
-		Notes: []record.Note{{Code: "x", Text: "something is missing"}}})
+		Exit:  &record.Exit{UnixNS: 9 * second, Code: 143, Signal: "SIGTERM", UserSeconds: 18, SystemSeconds: 1},
+		Own:   record.Own{CPUNS: second}, Notes: []record.Note{{Code: "x", Text: "something is missing"}}})
 	// A worker's folder sorts before the program's, and says of torch what does not hold for the program.
-	d.process("far-100-1", strings.NewReplacer(`"main"`, `"worker"`, `"pid": 500`, `"pid": 100`, `"num_threads": 8`, `"num_threads": 1`).Replace(facts))
+	d.process("far-100-1", strings.NewReplacer(`"main"`, `"worker"`, `"pid": 500`, `"pid": 100`, `"num_threads": 8`,
+		`"num_threads": 1`).Replace(facts))
 	d.process("far-500-1", facts)
 	s := d.open()
 	if s.Growing || s.Run.ExitCode != 143 || s.Run.Signal != "SIGTERM" || s.Run.End != model.Time(9*second) {
@@ -150,7 +151,8 @@ func TestSessionLaunchesItsRanks(t *testing.T) {
 				process(510+i, child(510+i, parent, c.role, rank), c.theirs)
 			}
 			s := d.open()
-			if p := s.Processes[s.Run.TopLevel]; p.PID != 500 || p.Role != c.want || (p.Rank == model.NoRank) != (p.Role != model.RoleRank) {
+			if p := s.Processes[s.Run.TopLevel]; p.PID != 500 || p.Role != c.want ||
+				(p.Rank == model.NoRank) != (p.Role != model.RoleRank) {
 				t.Errorf("process %d is %s of rank %d, want %s", p.PID, p.Role, p.Rank, c.want)
 			}
 			if got := s.Environment.Threads["torch.get_num_threads"]; c.threads != "" && got != c.threads {

@@ -37,7 +37,8 @@ func (r *sessionReader) traces() error {
 					own += info.Size()
 				}
 				if own > maxOwnTraces {
-					r.diagnose(path, "too-big", 1, "the program's own trace is too large to be read here; open it by itself: bottleneck report "+filepath.Base(path))
+					r.diagnose(path, "too-big", 1,
+						"the program's own trace is too large to be read here; open it by itself: bottleneck report "+filepath.Base(path))
 					continue
 				}
 			}

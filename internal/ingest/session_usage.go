@@ -94,7 +94,8 @@ func rowNumbers(text []byte, want int) ([]int64, bool) {
 func (u *usageRows) add(at model.Time, pid int, n []int64) {
 	var of *model.Process
 	for _, p := range u.s.Processes {
-		if p.PID == pid && (p.Host == u.host || u.host == "") && p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) && (of == nil || p.Start > of.Start) {
+		if p.PID == pid && (p.Host == u.host || u.host == "") && p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) &&
+			(of == nil || p.Start > of.Start) {
 			of = p
 		}
 	}
@@ -102,6 +103,6 @@ func (u *usageRows) add(at model.Time, pid int, n []int64) {
 		return
 	}
 	u.taken++
-	of.Usage = append(of.Usage, model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3], MinorFaults: n[4], MajorFaults: n[5],
-		User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]})
+	of.Usage = append(of.Usage, model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3],
+		MinorFaults: n[4], MajorFaults: n[5], User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]})
 }

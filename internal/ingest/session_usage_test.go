@@ -15,8 +15,9 @@ func TestUsageRows(t *testing.T) {
 	for _, member := range []string{
 		`["use",5,7,1,1,1,1,1,1,1,1,1,1]` + "\n" + `["clock",100,1000000100]` + "\n" + `["proc",150,7,1,9,["python"],"python"]` + "\n" +
 			`["use",200,7,1048576,2,3,4,5,6,7000,8000,-1,10]` + "\n",
-		`["use",300,7,2097152,2,3,4,5,6,7000,8000,-1,10,"a column more"]` + "\n" + `["use",400,7,"no number",2,3,4,5,6,7,8,9,10]` + "\n" + `["use",500,7,1]` + "\n" +
-			`["use",600,99,1,2,3,4,5,6,7,8,9,10]` + "\n" + `["use",250,7,1,2,3,4,5,6,7,8,9,10]` + "\n" + `["use",` + "\n",
+		`["use",300,7,2097152,2,3,4,5,6,7000,8000,-1,10,"a column more"]` + "\n" + `["use",400,7,"no number",2,3,4,5,6,7,8,9,10]` + "\n" +
+			`["use",500,7,1]` + "\n" + `["use",600,99,1,2,3,4,5,6,7,8,9,10]` + "\n" + `["use",250,7,1,2,3,4,5,6,7,8,9,10]` +
+			"\n" + `["use",` + "\n",
 	} {
 		zip := gzip.NewWriter(&file)
 		_, _ = zip.Write([]byte(member))
@@ -32,7 +33,8 @@ func TestUsageRows(t *testing.T) {
 	if len(before.Usage)+len(elsewhere.Usage) > 0 || len(now.Usage) != 2 {
 		t.Fatalf("rows of %d, %d, %d", len(before.Usage), len(now.Usage), len(elsewhere.Usage))
 	}
-	want := model.Usage{At: 1_000_000_200, Anonymous: 1 << 20, File: 2, Shared: 3, Swapped: 4, MinorFaults: 5, MajorFaults: 6, User: 7000, System: 8000, Read: -1, Written: 10}
+	want := model.Usage{At: 1_000_000_200, Anonymous: 1 << 20, File: 2, Shared: 3, Swapped: 4, MinorFaults: 5, MajorFaults: 6, User: 7000,
+		System: 8000, Read: -1, Written: 10}
 	if now.Usage[0] != want || now.Usage[1].Private() != 2<<20+4 {
 		t.Errorf("%+v", now.Usage)
 	}

@@ -170,7 +170,8 @@ func (p *stackProfile) process(format string, nsPerUnit float64) (*model.Process
 	}
 	period = min(max(period, 1), 1e12)
 	out := &model.Process{Rank: model.NoRank, LocalRank: model.NoRank, WorkerIndex: -1, Role: model.RoleMain,
-		Samples: model.Samples{Stacks: p.stacks, Threads: map[int32]model.Str{}, Foreign: format, AskedHz: 1e9 / period, AchievedHz: 1e9 / period}}
+		Samples: model.Samples{Stacks: p.stacks, Threads: map[int32]model.Str{}, Foreign: format, AskedHz: 1e9 / period,
+			AchievedHz: 1e9 / period}}
 	main, mainSamples := -1, 0
 	first := p.firstStart()
 	for i, t := range p.threads {
@@ -243,7 +244,8 @@ func (p *stackProfile) store(s *model.Session, out *model.Process) {
 }
 
 // addProfile ends the reading of a sampling profiler's file: the process and its Input join the session.
-func addProfile(o *opening, src source, format string, p *stackProfile, nsPerUnit float64, damage ...model.Diagnostic) (func() error, error) {
+func addProfile(o *opening, src source, format string, p *stackProfile, nsPerUnit float64,
+	damage ...model.Diagnostic) (func() error, error) {
 	out, err := p.process(format, nsPerUnit)
 	if err != nil {
 		return nil, &UnusableError{Path: src.path, Reason: err.Error(), err: err}

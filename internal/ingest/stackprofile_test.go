@@ -84,7 +84,9 @@ func TestSpeedscope(t *testing.T) {
 // A file cut off keeps what was whole before the cut, and says where that is.
 func TestSpeedscopeCut(t *testing.T) {
 	frames, rest, _ := strings.Cut(speedscopeText, `"shared"`)
-	whole := `{"$schema":"https://www.speedscope.app/file-format-schema.json","shared"` + strings.TrimSuffix(rest, "}") + "," + strings.TrimPrefix(frames, "{") // frames first, as speedscope writes
+	// frames first, as speedscope writes
+	whole := `{"$schema":"https://www.speedscope.app/file-format-schema.json","shared"` + strings.TrimSuffix(rest, "}") + "," +
+		strings.TrimPrefix(frames, "{")
 	s, err := openText(t, whole[:strings.Index(whole, `"evented"`)])
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,8 @@ func TestFolded(t *testing.T) {
 	if d := s.Inputs[0].Diagnostics; len(d) != 1 || d[0].Count != 1 || d[0].FirstOffset != 78 {
 		t.Errorf("diagnostics %+v, want one line at byte 78", d)
 	}
-	s, err = openText(t, "# austin: 3.6.0\n# interval: 10000\n\nP7;T0:7;/x/a.py:main:3;/x/b.py:inner:7 20000\nP7;T0:7;/x/a.py:main:3 10000\n")
+	s, err = openText(t,
+		"# austin: 3.6.0\n# interval: 10000\n\nP7;T0:7;/x/a.py:main:3;/x/b.py:inner:7 20000\nP7;T0:7;/x/a.py:main:3 10000\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +131,8 @@ func pprofText(t *testing.T, types ...*profile.ValueType) string {
 }
 
 func TestPprof(t *testing.T) {
-	s, err := openText(t, pprofText(t, &profile.ValueType{Type: "samples", Unit: "count"}, &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}))
+	s, err := openText(t, pprofText(t, &profile.ValueType{Type: "samples", Unit: "count"},
+		&profile.ValueType{Type: "cpu", Unit: "nanoseconds"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,11 +173,14 @@ func TestProfileBounds(t *testing.T) {
 	if n := s.Processes[0].Samples.Len(); n > maxProfileSamples+1 || n < maxProfileSamples/2 {
 		t.Errorf("%d samples", n)
 	}
-	if _, err := openText(t, `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":`+strings.Repeat("[", 1<<20)); err == nil || !strings.Contains(err.Error(), "nested deeper than") {
+	if _, err := openText(t, `{"$schema":"https://www.speedscope.app/file-format-schema.json","x":`+strings.Repeat("[", 1<<20)); err ==
+		nil || !strings.Contains(err.Error(), "nested deeper than") {
 		t.Errorf("deep nesting gives %v", err)
 	}
-	endless := io.MultiReader(strings.NewReader(`{"$schema":"https://www.speedscope.app/file-format-schema.json","name":"`), &repeated{"x", 1 << 30})
-	if _, err := Open(context.Background(), []string{"-"}, Options{Stdin: endless}); err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
+	endless := io.MultiReader(strings.NewReader(`{"$schema":"https://www.speedscope.app/file-format-schema.json","name":"`),
+		&repeated{"x", 1 << 30})
+	if _, err := Open(context.Background(), []string{"-"}, Options{Stdin: endless}); err == nil ||
+		!strings.Contains(err.Error(), "longer than 64 MiB") {
 		t.Errorf("a text of 1 GB gives %v", err)
 	}
 }

@@ -65,7 +65,8 @@ func profilerSteps(t *model.Trace, texts *model.Strings) []model.TraceStep {
 			continue
 		}
 		lane := ev.Lane[id]
-		byLane[lane] = append(byLane[lane], model.TraceStep{Number: number, Start: ev.Start[id], End: ev.End(model.EventID(id)), Source: model.StepProfiler})
+		byLane[lane] = append(byLane[lane], model.TraceStep{Number: number, Start: ev.Start[id], End: ev.End(model.EventID(id)),
+			Source: model.StepProfiler})
 		if best == model.NoLane || len(byLane[lane]) > len(byLane[best]) {
 			best = lane
 		}

@@ -49,8 +49,9 @@ func groups(t *model.Trace, texts *model.Strings, wanted func(name string, id mo
 }
 
 // ownNames begin annotations that PyTorch makes by itself.
-var ownNames = []string{"Optimizer.", "enumerate(", "nccl:", "gloo:", "c10d::", "Torch-Compiled", "## ", "DistributedDataParallel.", "PyTorch Profiler",
-	"ProfilerStep", "TorchDynamo", "CompiledFunction", "FullyShardedDataParallel.", "FSDP", "[pytorch|"}
+var ownNames = []string{"Optimizer.", "enumerate(", "nccl:", "gloo:", "c10d::", "Torch-Compiled", "## ",
+	"DistributedDataParallel.", "PyTorch Profiler", "ProfilerStep", "TorchDynamo", "CompiledFunction", "FullyShardedDataParallel.",
+	"FSDP", "[pytorch|"}
 
 // markedSteps are the program's own marks: an annotation that nothing but other annotations of its thread encloses,
 // comes round, and covers most of what its thread did.
@@ -228,7 +229,8 @@ func launchSequence(t *model.Trace) []model.EventID {
 		}
 		return rows
 	}
-	if rows := count(func(id model.EventID) bool { return ev.Kind[id] == model.KindRuntime && ev.Link[id] != model.NoEvent }); len(rows) > 0 {
+	if rows := count(func(id model.EventID) bool { return ev.Kind[id] == model.KindRuntime && ev.Link[id] != model.NoEvent }); len(
+		rows) > 0 {
 		return rows
 	}
 	return count(func(id model.EventID) bool {

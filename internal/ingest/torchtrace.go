@@ -85,10 +85,12 @@ func readTorchTrace(o *opening, src source, r io.Reader) (func() error, error) {
 	t.endPayload()
 	var damage []model.Diagnostic
 	if t.bad > 0 {
-		damage = append(damage, model.Diagnostic{Kind: "bad-record", Count: t.bad, FirstOffset: -1, Text: "lines of the log that are no record; left out"})
+		damage = append(damage, model.Diagnostic{Kind: "bad-record", Count: t.bad, FirstOffset: -1,
+			Text: "lines of the log that are no record; left out"})
 	}
 	if t.more > 0 {
-		damage = append(damage, model.Diagnostic{Kind: "too-many", Count: t.more, FirstOffset: -1, Text: "compilations or graph breaks beyond those that are kept; left out"})
+		damage = append(damage, model.Diagnostic{Kind: "too-many", Count: t.more, FirstOffset: -1,
+			Text: "compilations or graph breaks beyond those that are kept; left out"})
 	}
 	return addTables(o, src, "torch-trace", []*model.FileTable{t.compilations(), t.graphBreaks()}, t.records, damage...), nil
 }
@@ -177,8 +179,10 @@ func (t *torchTraceReader) endPayload() {
 }
 
 func (t *torchTraceReader) compilations() *model.FileTable {
-	out := &model.FileTable{Name: "compilations", Title: "Compilations of torch.compile", Columns: []model.FileColumn{{Name: "function"}, {Name: "at"}, {Name: "id"},
-		{Name: "time", Unit: model.FileTime}, {Name: "backend", Unit: model.FileTime}, {Name: "operators", Unit: model.FileCount}, {Name: "guards", Unit: model.FileCount}, {Name: "why again, or failed"}}}
+	out := &model.FileTable{Name: "compilations", Title: "Compilations of torch.compile",
+		Columns: []model.FileColumn{{Name: "function"}, {Name: "at"}, {Name: "id"},
+			{Name: "time", Unit: model.FileTime}, {Name: "backend", Unit: model.FileTime}, {Name: "operators", Unit: model.FileCount},
+			{Name: "guards", Unit: model.FileCount}, {Name: "why again, or failed"}}}
 	total, again := 0.0, 0
 	slices.SortStableFunc(t.compiled, func(a, b torchCompilation) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	for i := range t.compiled {
@@ -188,10 +192,11 @@ func (t *torchTraceReader) compilations() *model.FileTable {
 			again++
 		}
 		why, _, _ := strings.Cut(cmp.Or(c.Failed, c.Again), "\n")
-		out.Rows = append(out.Rows, []model.FileCell{fileText(c.Function), fileText(c.place()), fileText(c.ID), fileNumber(c.Seconds * 1e9), fileNumber(c.Backend * 1e9),
-			fileCount(c.Operators), fileCount(c.Guards), fileText(strings.Join(strings.Fields(why), " "))})
+		out.Rows = append(out.Rows, []model.FileCell{fileText(c.Function), fileText(c.place()), fileText(c.ID), fileNumber(c.Seconds * 1e9),
+			fileNumber(c.Backend * 1e9), fileCount(c.Operators), fileCount(c.Guards), fileText(strings.Join(strings.Fields(why), " "))})
 	}
-	out.Sentence = fmt.Sprintf("%d compilations took %.1f s, %d of them because a guard of an earlier one failed", len(t.compiled), total, again)
+	out.Sentence = fmt.Sprintf("%d compilations took %.1f s, %d of them because a guard of an earlier one failed",
+		len(t.compiled), total, again)
 	breaks := int64(0)
 	for _, b := range t.breaks {
 		breaks += b.count
@@ -218,7 +223,8 @@ func (t *torchTraceReader) ordered() []*graphBreak {
 }
 
 func (t *torchTraceReader) graphBreaks() *model.FileTable {
-	out := &model.FileTable{Name: "graph-breaks", Title: "Graph breaks", Columns: []model.FileColumn{{Name: "at"}, {Name: "count", Unit: model.FileCount}, {Name: "reason"}}}
+	out := &model.FileTable{Name: "graph-breaks", Title: "Graph breaks",
+		Columns: []model.FileColumn{{Name: "at"}, {Name: "count", Unit: model.FileCount}, {Name: "reason"}}}
 	for _, b := range t.ordered() {
 		out.Rows = append(out.Rows, []model.FileCell{fileText(cmp.Or(b.place, "unknown")), fileCount(b.count), fileText(b.reason)})
 	}

@@ -36,10 +36,12 @@ func TestTorchTrace(t *testing.T) {
 	if functions["f"] != 2 || functions["torch_dynamo_resume_in_f_at_5"] != 2 || functions["g"] != 2 || again != 3 {
 		t.Errorf("%v, %d again: %+v", functions, again, compiled.Rows)
 	}
-	if len(breaks.Rows) != 1 || breaks.Rows[0][0].Text != "/home/user/comp.py:5" || breaks.Rows[0][1].Number != 2 || breaks.Rows[0][2].Text != "Failed to trace builtin operator" {
+	if len(breaks.Rows) != 1 || breaks.Rows[0][0].Text != "/home/user/comp.py:5" || breaks.Rows[0][1].Number != 2 ||
+		breaks.Rows[0][2].Text != "Failed to trace builtin operator" {
 		t.Errorf("%+v", breaks.Rows)
 	}
-	for _, part := range []string{"6 compilations took ", "3 of them because a guard", "2 graph breaks, most at /home/user/comp.py:5 (Failed to trace builtin operator)"} {
+	for _, part := range []string{"6 compilations took ", "3 of them because a guard",
+		"2 graph breaks, most at /home/user/comp.py:5 (Failed to trace builtin operator)"} {
 		if !strings.Contains(compiled.Sentence, part) {
 			t.Errorf("%q lacks %q", compiled.Sentence, part)
 		}
@@ -49,7 +51,8 @@ func TestTorchTrace(t *testing.T) {
 func TestDamagedTorchTrace(t *testing.T) {
 	text := `V1123 09:46:00.743000 24971 torch/_dynamo/utils.py:2473] {"compilation_metrics": {"compile_id": "0/0", "co_name": "f", "entire_frame_compile_time_s": 1.5}}` + "\nnothing\n" +
 		`V1123 09:46:00.743000 24971 torch/_dynamo/utils.py:2473] {"compilation_metrics": {"co_na` + "\n" +
-		`V1123 09:46:00.743000 24971 torch/x.py:1] {"artifact": {"name": "dynamo_graph_break_reason"}, "has_payload": "a"}` + "\n\tGraph break in user code at a.py:7"
+		`V1123 09:46:00.743000 24971 torch/x.py:1] {"artifact": {"name": "dynamo_graph_break_reason"}, "has_payload": "a"}` +
+		"\n\tGraph break in user code at a.py:7"
 	path := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -58,14 +61,16 @@ func TestDamagedTorchTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := s.Inputs[0]; len(in.Diagnostics) != 1 || in.Diagnostics[0].Count != 2 || len(s.FileTables[0].Rows) != 1 || s.FileTables[1].Rows[0][0].Text != "a.py:7" {
+	if in := s.Inputs[0]; len(in.Diagnostics) != 1 || in.Diagnostics[0].Count != 2 || len(s.FileTables[0].Rows) != 1 ||
+		s.FileTables[1].Rows[0][0].Text != "a.py:7" {
 		t.Errorf("%+v %+v", in, s.FileTables)
 	}
 }
 
 func FuzzTorchTrace(f *testing.F) {
 	f.Add(`V1123 09:46:00.743000 24971 torch/x.py:2473] {"compilation_metrics": {"compile_id": "0/0", "recompile_reason": "a\nb"}}` + "\n")
-	f.Add(`V1123 09:46:00.743000 24971 torch/x.py:1] {"artifact": {"name": "dynamo_graph_break_reason"}}` + "\n\tGraph break in user code at a.py:7\n\tReason: x\n")
+	f.Add(`V1123 09:46:00.743000 24971 torch/x.py:1] {"artifact": {"name": "dynamo_graph_break_reason"}}` +
+		"\n\tGraph break in user code at a.py:7\n\tReason: x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		o := &opening{s: &model.Session{Strings: &model.Strings{}}}
 		add, err := readTorchTrace(o, source{path: "fuzz"}, strings.NewReader(text))

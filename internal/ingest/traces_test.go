@@ -128,9 +128,10 @@ func describe(t *testing.T, s *model.Session) {
 			withParent++
 		}
 	}
-	t.Logf("%d events, %d lanes, device work %d, linked %d, with operator %d; %d have parents; %d memory, %d counters, %d steps; rank %d/%d; %.3f s; external %v",
-		tr.Events.Len(), len(tr.Lanes), work, linked, ops, withParent, len(tr.Memory.Time), len(tr.Counters), len(tr.Steps), tr.Rank, tr.World,
-		model.Dur(tr.To-tr.From).Seconds(), tr.Features.ExternalLinks)
+	t.Logf("%d events, %d lanes, device work %d, linked %d, with operator %d; %d have parents; %d memory, %d counters, %d steps; rank "+
+		"%d/%d; %.3f s; external %v",
+		tr.Events.Len(), len(tr.Lanes), work, linked, ops, withParent, len(tr.Memory.Time), len(tr.Counters),
+		len(tr.Steps), tr.Rank, tr.World, model.Dur(tr.To-tr.From).Seconds(), tr.Features.ExternalLinks)
 	for _, d := range s.Inputs[0].Diagnostics {
 		t.Logf("%s: %d at %d: %s", d.Kind, d.Count, d.FirstOffset, d.Text)
 	}

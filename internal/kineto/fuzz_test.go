@@ -34,7 +34,8 @@ var seeds = []string{
 	`[{"name": "a", "ph": "X", "ts": 327.8461, "dur": 94.83699999999999, "tid": 1, "pid": "CPU functions", "args": {}}, {"ph": "B", "ts": "1e3"}]`,
 	`{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k\u00e9\"\\", "pid": 0, "tid": "stream 7", "ts": 1, "dur": 2, "args": {"grid": [1, 2, 3], "block": [4, 5, 6], "stream": "0x7", "bytes": NaN, "finished": false, "x": {"y": [1, "]"]}}}, {"ph": "C", "name": "c", "ts": 1, "args": {"v": 1.5}}]}`,
 	`{"traceEvents": [{"ph": "X", "name": "{"device": "cpu"}(1): f", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"External id": 1}}, {"ph": "X", "name": "C:\x", "ts": 2}, {"ph": "X"`,
-	"\xEF\xBB\xBF{\"INFO\": [\"a \"b\" c\"], , \"traceEvents\": [{\"ph\": \"M\", \"name\": \"thread_name\", \"args\": {\"name\": \"t\n\"}},]",
+	"\xEF\xBB\xBF{\"INFO\": [\"a \"b\" c\"], , \"traceEvents\": [{\"ph\": \"M\", \"name\": \"thread_name\", \"args\": {\"name\": \"t\n" +
+		"\"}},]",
 }
 
 // events lists what a scanner finds, in words.

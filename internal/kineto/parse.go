@@ -83,7 +83,8 @@ func (s *Scanner) name(b []byte, p int, n *node, e *Event) int {
 	rest := b[p:]
 	for way, id := range last {
 		known := s.Names.String(id)
-		if end := len(known) + 1; id != 0 && len(rest) > end && rest[0] == '"' && rest[end] == '"' && string(rest[1:end]) == known && !s.lenient {
+		if end := len(known) + 1; id != 0 && len(rest) > end && rest[0] == '"' && rest[end] == '"' &&
+			string(rest[1:end]) == known && !s.lenient {
 			last[way], last[0] = last[0], id
 			e.Name, s.before = id, s.before<<16^uint64(id)
 			return p + end + 1

@@ -18,10 +18,11 @@ type node struct {
 	tid       ID
 	key       Text // of an extra argument
 	next      []*node
-	likely    *node              // the first of next, nil for the root, whose choice depends on the event before
-	follow    *node              // of an event's first node: the first node of the event that came after one like it
-	memo      *[memoSize][2]Text // last values, the latest first: of arrays by the event's name and the last one, of names by the names before
-	prev      Text               // the last value, of arrays
+	likely    *node // the first of next, nil for the root, whose choice depends on the event before
+	follow    *node // of an event's first node: the first node of the event that came after one like it
+	// last values, the latest first: of arrays by the event's name and the last one, of names by the names before
+	memo *[memoSize][2]Text
+	prev Text // the last value, of arrays
 }
 
 const (
@@ -124,7 +125,8 @@ func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
 func wordOf(s string, i int) uint64 {
 	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 |
+		uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // step finds the node whose text stands at p, learning it if it is new, and returns the position after that text.

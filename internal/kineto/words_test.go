@@ -67,7 +67,8 @@ func TestNumbersOfAnyLength(t *testing.T) {
 
 // TestLongTimes reads times of sixteen digits and more as the careful way does, or not at all.
 func TestLongTimes(t *testing.T) {
-	for _, number := range []string{"1697770410320665", "9223372036854774", "9223372036854775", "9999999999999999", "16977704103206651", "1697770410320665.1239"} {
+	for _, number := range []string{"1697770410320665", "9223372036854774", "9223372036854775", "9999999999999999", "16977704103206651",
+		"1697770410320665.1239"} {
 		text := []byte(number + ",                ")
 		var fast, careful Event
 		s := NewBytesScanner(text)

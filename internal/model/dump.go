@@ -60,7 +60,8 @@ func (d *dumper) trace(i int, t *Trace) {
 	}
 	m := &t.Memory
 	for i := range m.Time {
-		d.line("  memory %d bytes %d allocated %d device %d:%d", m.Time[i]-t.From, m.Bytes[i], m.Allocated[i], m.DeviceType[i], m.DeviceIndex[i])
+		d.line("  memory %d bytes %d allocated %d device %d:%d", m.Time[i]-t.From, m.Bytes[i], m.Allocated[i],
+			m.DeviceType[i], m.DeviceIndex[i])
 	}
 	for _, c := range t.Counters {
 		d.line("  counter %d %q %q %g", c.Time-t.From, d.text(c.Name), d.text(c.Key), c.Value)

@@ -87,7 +87,8 @@ func (m *MemorySnapshot) check(inputs int) error {
 	bad := func(id StackID) bool { return id < NoStack || id >= stacks }
 	for _, d := range m.Devices {
 		for i := range d.Segments {
-			if s := &d.Segments[i]; bad(s.Stack) || s.FirstBlock < 0 || s.EndBlock < s.FirstBlock || int(s.EndBlock) > len(d.Blocks) || s.Size < 0 {
+			if s := &d.Segments[i]; bad(s.Stack) || s.FirstBlock < 0 || s.EndBlock < s.FirstBlock ||
+				int(s.EndBlock) > len(d.Blocks) || s.Size < 0 {
 				return fmt.Errorf("device %d: segment %d is %+v", d.Index, i, *s)
 			}
 		}

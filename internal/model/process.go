@@ -43,7 +43,8 @@ type Process struct {
 	Usage   []Usage // by time
 	Exit    string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
 	Own     OwnCost // of the agent in this process
-	// NoKernels says why the work of the device that this process used may be missing from its traces, and the way round; "" without a device.
+	// NoKernels says why the work of the device that this process used may be missing from its traces, and the way round; "" without a
+	// device.
 	NoKernels string
 	// Counters are torch's own and the agent's, at the end ("graph_breaks", "recompiles", …).
 	Counters map[string]float64

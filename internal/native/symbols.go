@@ -72,7 +72,8 @@ func (s *Symbols) take(f *elf.File, section *elf.Section, table int) {
 		return
 	}
 	text := f.Sections[section.Link]
-	if text.Offset > math.MaxInt64/2 || text.FileSize > math.MaxInt32 || section.Offset > math.MaxInt64/2 || section.FileSize > math.MaxInt64/2 {
+	if text.Offset > math.MaxInt64/2 || text.FileSize > math.MaxInt32 || section.Offset > math.MaxInt64/2 ||
+		section.FileSize > math.MaxInt64/2 {
 		return
 	}
 	s.texts[table], s.ends[table] = int64(text.Offset), int64(text.Offset+text.FileSize)

@@ -68,7 +68,8 @@ func TestPatchIsWhatGitApplies(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	root := t.TempDir()
-	for name, text := range map[string]string{"train.py": "old", "pkg/model.py": "model", "pkg/other.py": "other", "data/in": "data", "pkg/__pycache__/model.pyc": "stale"} {
+	for name, text := range map[string]string{"train.py": "old", "pkg/model.py": "model", "pkg/other.py": "other", "data/in": "data",
+		"pkg/__pycache__/model.pyc": "stale"} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

@@ -45,7 +45,8 @@ func (p *Page) comparisonViews() []View {
 	for _, f := range flameViews {
 		if p.flames[f.name+differenceSuffix]() != nil {
 			name := f.name + differenceSuffix
-			out = append(out, View{ID: "flame-" + name, Kind: "flame", Title: f.title + ", difference", Group: groupCompare, Part: "flame/" + name})
+			out = append(out, View{ID: "flame-" + name, Kind: "flame", Title: f.title + ", difference", Group: groupCompare,
+				Part: "flame/" + name})
 		}
 	}
 	return out

@@ -21,7 +21,8 @@ func TestDifference(t *testing.T) {
 	second := then.child(0, frame{name: "worker 0 (pid 124)"}) // the same worker of a later epoch
 	then.nodes[then.child(second, frame{"read", "read.py:9"})].self = 2e6
 	then.sum()
-	d := &report.Diff{Per: "step", Before: report.DiffSide{Runs: []report.DiffRun{{Count: 20}}}, After: report.DiffSide{Runs: []report.DiffRun{{Count: 10}}}}
+	d := &report.Diff{Per: "step", Before: report.DiffSide{Runs: []report.DiffRun{{Count: 20}}},
+		After: report.DiffSide{Runs: []report.DiffRun{{Count: 10}}}}
 	f := difference(now, then, d, "x")
 	want := map[string][2]float64{"all": {5000, 5000}, "worker 0": {5000, 5000}, "read": {4000, 3000}, "new": {1000, 0}}
 	for i := range f.Frame {

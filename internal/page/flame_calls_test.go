@@ -32,7 +32,8 @@ func TestCallTreeShares(t *testing.T) {
 	}}
 	f := flamesOf(&model.Session{Calls: []*model.Calls{calls}})["calls"]()
 	f.check(t)
-	want := map[string]float64{"main": 100, "main a": 60, "main b": 30, "main a help": 40, "main b help": 10, "main a help read": 8, "main b help read": 2, "": 100}
+	want := map[string]float64{"main": 100, "main a": 60, "main b": 30, "main a help": 40, "main b help": 10, "main a help read": 8,
+		"main b help read": 2, "": 100}
 	for i := range f.Frame {
 		path := ""
 		for k := i; f.Parent[k] >= 0; k = f.Parent[k] {

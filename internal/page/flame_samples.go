@@ -46,7 +46,8 @@ func addStacks(t *tree, s *model.Session, p *model.Process, stacks []report.Thre
 		}
 		frames = framesOf(&p.Samples.Stacks, st.Stack, frames)
 		for i := len(frames) - 1; i >= max(0, len(frames)-maxDepth); i-- {
-			if f := &p.Samples.Stacks.Frames[frames[i]]; classes.File(f.File) != code.FileAgent { // our own hooks say nothing of the program
+			// our own hooks say nothing of the program
+			if f := &p.Samples.Stacks.Frames[frames[i]]; classes.File(f.File) != code.FileAgent {
 				node = t.child(node, frameName(s, f))
 			}
 		}

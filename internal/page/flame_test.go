@@ -52,7 +52,8 @@ func (f *Flame) check(t *testing.T) {
 			continue
 		}
 		begin := math.Max(ends[parent], f.Start[parent])
-		if parent >= i || f.Depth[i] != f.Depth[parent]+1 || !near(begin, f.Start[i]) || f.Start[i]+f.Total[i] > f.Start[parent]+f.Total[parent]+1e-6*f.Total[0] {
+		if parent >= i || f.Depth[i] != f.Depth[parent]+1 || !near(begin, f.Start[i]) ||
+			f.Start[i]+f.Total[i] > f.Start[parent]+f.Total[parent]+1e-6*f.Total[0] {
 			t.Fatalf("%s: box %d is not within its parent %d, or overlaps a brother", f.Title, i, parent)
 		}
 		ends[parent] = f.Start[i] + f.Total[i]
@@ -95,7 +96,8 @@ func TestSampleTree(t *testing.T) {
 			all += st.Ns
 		}
 	}
-	for name, make := range map[string]func() *Flame{"as recorded": flamesOf(s)["python"], "inverted": flamesOf(s)["python"+invertedSuffix]} {
+	for name, make := range map[string]func() *Flame{"as recorded": flamesOf(s)["python"],
+		"inverted": flamesOf(s)["python"+invertedSuffix]} {
 		f := make()
 		if math.Abs(f.Total[0]*1e3-all) > 1 {
 			t.Errorf("%s: %g µs in all, the samples are %g", name, f.Total[0], all/1e3)
@@ -124,7 +126,8 @@ func TestSampleTree(t *testing.T) {
 
 // TestEventTrees asks for own times and for kernels below the operators that launched them.
 func TestEventTrees(t *testing.T) {
-	trace := testkit.NewTrace().Op("outer", 1, 0, 100_000).Op("inner", 1, 10_000, 30_000).Launch("kernel", 1, 15_000, 5_000, 50_000, 40_000, 7)
+	trace := testkit.NewTrace().Op("outer", 1, 0, 100_000).Op("inner", 1, 10_000, 30_000).Launch("kernel", 1, 15_000,
+		5_000, 50_000, 40_000, 7)
 	s := open(t, "", trace.String())
 	lines := func(f *Flame) (out []string) {
 		for i := range f.Frame {
@@ -137,7 +140,8 @@ func TestEventTrees(t *testing.T) {
 		return out
 	}
 	flames := flamesOf(s)
-	if got := strings.Join(lines(flames["operators"]()), "\n"); !strings.Contains(got, "outer 100 µs 70.0 µs\n") || !strings.Contains(got, "outer;inner 30.0 µs 25.0 µs\n") {
+	if got := strings.Join(lines(flames["operators"]()), "\n"); !strings.Contains(got, "outer 100 µs 70.0 µs\n") ||
+		!strings.Contains(got, "outer;inner 30.0 µs 25.0 µs\n") {
 		t.Errorf("calls:\n%s", got)
 	}
 	if got := strings.Join(lines(flames["device"]()), "\n"); !strings.Contains(got, "outer;inner;kernel 40.0 µs 40.0 µs") {

@@ -16,7 +16,8 @@ var flameViews = []struct{ name, title, aside string }{
 	{"operators", "Call flame graph", "CPU time of the traced calls, tracing cost included"},
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
 	{"calls", "Counted calls",
-		"exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within themselves"},
+		"exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within " +
+			"themselves"},
 }
 
 // treesOf gives each flame graph's tree by name, made when it is first asked for; nil where nothing was recorded for it.

@@ -40,7 +40,8 @@ func stepsOf(s *model.Session) []oneStep {
 	if p := account.Driver(s); p != nil && len(p.Steps) > 0 {
 		for i := range p.Steps {
 			st := &p.Steps[i]
-			out = append(out, oneStep{number: st.Number, kind: s.Strings.Text(st.Kind), phase: phaseWords[st.Phase], start: st.Start, end: st.End})
+			out = append(out, oneStep{number: st.Number, kind: s.Strings.Text(st.Kind), phase: phaseWords[st.Phase],
+				start: st.Start, end: st.End})
 		}
 		addParts(s, p, out)
 		return out

@@ -17,7 +17,8 @@ var panelViews = []panelView{
 	{"steps", "Steps", groupRun, []string{"steps", "slow-steps", "phases"}, stepCharts, nil},
 	{"workers", "Workers", groupRun, []string{"loaders", "workers", "stages"}, workerCharts, nil},
 	{"ranks", "Ranks", groupRun, []string{"ranks"}, rankCharts, []string{"collectives"}},
-	{"memory", "Memory", groupDevice, []string{"memory", "memory-holders", "snapshots", "snapshot-live", "snapshot-oom"}, memoryCharts, nil},
+	{"memory", "Memory", groupDevice, []string{"memory", "memory-holders", "snapshots", "snapshot-live", "snapshot-oom"},
+		memoryCharts, nil},
 	{"roofline", "Roofline", groupDevice, []string{"roofline"}, rooflineCharts, nil},
 }
 

@@ -13,7 +13,8 @@ import (
 var update = flag.Bool("update", false, "write internal/ui/src/payload.ts anew")
 
 // payloadTypes are the roots of what goes to the page.
-var payloadTypes = []any{Summary{}, Table{}, Flame{}, Sources{}, Source{}, Timeline{}, Tile{}, Found{}, Panels{}, Switches{}, Answer{}, Critical{}}
+var payloadTypes = []any{Summary{}, Table{}, Flame{}, Sources{}, Source{}, Timeline{}, Tile{}, Found{}, Panels{}, Switches{},
+	Answer{}, Critical{}}
 
 const payloadFile = "../ui/src/payload.ts"
 

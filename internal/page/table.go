@@ -41,7 +41,9 @@ type Column struct {
 // holds says whether a text of the table contains find, as the page's filter does.
 func (t *Table) holds(find string) bool {
 	for i := range t.Columns {
-		if slices.ContainsFunc(t.Columns[i].Texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(find)) }) {
+		if slices.ContainsFunc(t.Columns[i].Texts, func(s string) bool {
+			return strings.Contains(strings.ToLower(s), strings.ToLower(find))
+		}) {
 			return true
 		}
 	}

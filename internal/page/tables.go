@@ -45,7 +45,8 @@ func workTables(r *report.Report) []Table {
 	}
 	return []Table{
 		operatorTable("operators", "Operators", "PyTorch's key averages of the traced steps, tracing cost included", operators),
-		operatorTable("annotations", "Annotations", "named stretches of the trace: of record_function, profilers' steps, optimizers", annotations),
+		operatorTable("annotations", "Annotations", "named stretches of the trace: of record_function, profilers' steps, optimizers",
+			annotations),
 		tableOf("kernels", "Kernels", groupWork, "all launches of each kernel in the traces", r.Kernels,
 			text("kernel", func(k *report.KernelRow) string { return report.ShortKernel(k.Name) }),
 			text("kind", func(k *report.KernelRow) string { return k.Category }),

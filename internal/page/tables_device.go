@@ -112,8 +112,8 @@ func streamTable(r *report.Report) Table {
 }
 
 func sequenceTable(r *report.Report) Table {
-	return tableOf("sequences", "Sequences", groupDevice, "kernels that one operator launches in the same order again and again", r.Sequences,
-		rank(func(s *report.SequenceRow) *int { return s.Rank }),
+	return tableOf("sequences", "Sequences", groupDevice, "kernels that one operator launches in the same order again and again",
+		r.Sequences, rank(func(s *report.SequenceRow) *int { return s.Rank }),
 		name("operator", func(s *report.SequenceRow) string { return s.Op }),
 		count("kernels", func(s *report.SequenceRow) int64 { return int64(s.Length) }),
 		count("times", func(s *report.SequenceRow) int64 { return s.Count }),
@@ -127,8 +127,8 @@ func stepPartsTable(r *report.Report) Table {
 	part := func(head string, get func(*report.StepPartsRow) float64) column[report.StepPartsRow] {
 		return number(head, unitTime, get)
 	}
-	return tableOf("step-parts", "Step parts", groupDevice, "traced steps in exclusive parts, with the TensorBoard plugin's precedence", r.StepParts,
-		rank(func(s *report.StepPartsRow) *int { return s.Rank }),
+	return tableOf("step-parts", "Step parts", groupDevice, "traced steps in exclusive parts, with the TensorBoard plugin's precedence",
+		r.StepParts, rank(func(s *report.StepPartsRow) *int { return s.Rank }),
 		number("step", unitNumber, func(s *report.StepPartsRow) float64 { return float64(s.Step) }),
 		bar(part("time", func(s *report.StepPartsRow) float64 { return s.Us })),
 		part("kernels", func(s *report.StepPartsRow) float64 { return s.KernelUs }),
@@ -199,8 +199,8 @@ func criticalTable(r *report.Report) Table {
 			rows = append(rows, criticalOf{&r.CriticalPath[i], span})
 		}
 	}
-	return tableOf("critical-path", "Critical path", groupDevice, "the longest stretches of the chain of waits that ends one traced step", rows,
-		rank(func(c *criticalOf) *int { return c.Rank }),
+	return tableOf("critical-path", "Critical path", groupDevice, "the longest stretches of the chain of waits that ends one traced step",
+		rows, rank(func(c *criticalOf) *int { return c.Rank }),
 		text("kind", func(c *criticalOf) string { return c.of.Kind }),
 		name("what", func(c *criticalOf) string { return c.Name }),
 		text("on", func(c *criticalOf) string { return c.Lane }),
@@ -249,6 +249,8 @@ func holderTable(r *report.Report) Table {
 		name("operator", func(h *holderOf) string { return h.Op }),
 		text("phase", func(h *holderOf) string { return h.Phase }),
 		sum(bar(number("bytes", unitBytes, func(h *holderOf) float64 { return float64(h.Bytes) }))),
-		sum(perhaps("share of the peak", unitShare, func(h *holderOf) *float64 { return ratio(float64(h.Bytes), float64(h.of.PeakBytes)) })),
+		sum(perhaps("share of the peak", unitShare, func(h *holderOf) *float64 {
+			return ratio(float64(h.Bytes), float64(h.of.PeakBytes))
+		})),
 		sum(count("blocks", func(h *holderOf) int64 { return h.Blocks })))
 }

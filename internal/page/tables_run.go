@@ -28,8 +28,8 @@ func stepTable(r *report.Report) Table {
 	us := func(get func(*report.Quantiles) *float64) func(*report.StepKind) *float64 {
 		return func(s *report.StepKind) *float64 { return scaled(get(times(s)), 1e3) }
 	}
-	return tableOf("steps", "Steps", groupRun, "times are of unprofiled steps where there are some; distortion is traced ÷ unprofiled", r.Steps,
-		text("kind", func(s *report.StepKind) string { return s.Kind }),
+	return tableOf("steps", "Steps", groupRun, "times are of unprofiled steps where there are some; distortion is traced ÷ unprofiled",
+		r.Steps, text("kind", func(s *report.StepKind) string { return s.Kind }),
 		count("count", func(s *report.StepKind) int64 { return int64(s.Count) }),
 		count("timed", func(s *report.StepKind) int64 { return int64(times(s).Count) }),
 		text("timed while", func(s *report.StepKind) string {
@@ -139,7 +139,8 @@ func inputTables(r *report.Report) []Table {
 		tableOf("environment", "Environment", groupRun, "", facts(r),
 			text("what", func(f *fact) string { return f.what }), text("value", func(f *fact) string { return f.value })),
 		tableOf("packages", "Packages", groupRun, "", r.Environment.Packages,
-			text("package", func(p *report.Package) string { return p.Name }), text("version", func(p *report.Package) string { return p.Version })),
+			text("package", func(p *report.Package) string { return p.Name }),
+			text("version", func(p *report.Package) string { return p.Version })),
 		tableOf("files", "Files", groupRun, "what was read", r.Inputs,
 			text("file", func(i *report.Input) string { return i.Path }),
 			text("format", func(i *report.Input) string { return i.Format }),

@@ -31,12 +31,11 @@ func snapshotTables(r *report.Report) []Table {
 	size := func(head string, get func(*report.SnapshotRow) int64) column[report.SnapshotRow] {
 		return number(head, unitBytes, func(s *report.SnapshotRow) float64 { return float64(get(s)) })
 	}
-	device := func(n int) string { return strconv.Itoa(n) }
 	return []Table{
 		tableOf("snapshots", "Snapshots", groupDevice,
 			"of the caching allocator; active, pending, fragmented and cached bytes are all that is reserved", r.Snapshots,
 			rank(func(s *report.SnapshotRow) *int { return s.Rank }),
-			text("device", func(s *report.SnapshotRow) string { return device(s.Device) }),
+			text("device", func(s *report.SnapshotRow) string { return strconv.Itoa(s.Device) }),
 			bar(size("reserved", func(s *report.SnapshotRow) int64 { return s.ReservedBytes })),
 			size("active", func(s *report.SnapshotRow) int64 { return s.ActiveBytes }),
 			size("pending", func(s *report.SnapshotRow) int64 { return s.PendingBytes }),
@@ -48,9 +47,11 @@ func snapshotTables(r *report.Report) []Table {
 			text("file", func(s *report.SnapshotRow) string { return s.File })),
 		tableOf("snapshot-live", "Live memory", groupDevice, "who allocated what is active", owners,
 			rank(func(o *owner) *int { return o.of.Rank }),
-			text("device", func(o *owner) string { return device(o.of.Device) }),
+			text("device", func(o *owner) string { return strconv.Itoa(o.of.Device) }),
 			sum(bar(number("bytes", unitBytes, func(o *owner) float64 { return float64(o.Bytes) }))),
-			sum(perhaps("share of the active", unitShare, func(o *owner) *float64 { return ratio(float64(o.Bytes), float64(o.of.ActiveBytes)) })),
+			sum(perhaps("share of the active", unitShare, func(o *owner) *float64 {
+				return ratio(float64(o.Bytes), float64(o.of.ActiveBytes))
+			})),
 			sum(count("blocks", func(o *owner) int64 { return o.Blocks })),
 			text("operator", func(o *owner) string { return o.Where.Op }),
 			text("function", func(o *owner) string { return ownerText(&o.OwnerRow) }),

@@ -53,7 +53,8 @@ func tileName(level, index int) string { return fmt.Sprintf("tile/%d/%d", level,
 func (t *timeline) tile(level, index int) *Tile {
 	width := float64(t.to-t.from) / float64(int64(1)<<level)
 	c := cutter{t: t, from: t.from + model.Time(float64(index)*width), to: t.from + model.Time(float64(index+1)*width) + 1,
-		finest: model.Time(width / tileBoxes), names: map[model.Str]int{}, out: &Tile{Complete: true, Names: []string{}, Lane: []int{}, Row: []int{}, Start: []float64{},
+		finest: model.Time(width / tileBoxes), names: map[model.Str]int{},
+		out: &Tile{Complete: true, Names: []string{}, Lane: []int{}, Row: []int{}, Start: []float64{},
 			Us: []float64{}, Name: []int{}, Count: []int{}, Busy: []float64{}, Arrows: []Arrow{}}}
 	for i := range t.lanes {
 		for row := range t.lanes[i].Rows {
@@ -108,7 +109,8 @@ func (c *cutter) row(number, row int) {
 			break
 		}
 		length := b.end - b.start
-		if open.count > 0 && length < c.finest && open.end-open.start < 8*c.finest && b.start-open.end < c.finest && open.longest < c.finest {
+		if open.count > 0 && length < c.finest && open.end-open.start < 8*c.finest && b.start-open.end < c.finest &&
+			open.longest < c.finest {
 			open.end, open.busy, open.count = b.end, open.busy+length, open.count+1
 			if length > open.longest {
 				open.longest, open.name = length, b.name
@@ -137,7 +139,8 @@ func (c *cutter) flush(number, row int, b *bundle) {
 	} else {
 		c.arrow(number, len(o.Lane), b.id)
 	}
-	o.Lane, o.Row, o.Name, o.Count = append(o.Lane, c.t.lanes[number].shown), append(o.Row, row), append(o.Name, name), append(o.Count, b.count)
+	o.Lane, o.Row, o.Name, o.Count = append(o.Lane, c.t.lanes[number].shown), append(o.Row, row), append(o.Name, name),
+		append(o.Count, b.count)
 	o.Start, o.Us, o.Busy = append(o.Start, c.t.us(b.start)), append(o.Us, float64(b.end-b.start)/1e3), append(o.Busy, float64(b.busy)/1e3)
 }
 
@@ -220,7 +223,8 @@ func (t *timeline) find(text string) *Found {
 				if b, _ := l.box(row, i); holds(b.name) {
 					out.Count++
 					out.TotalUs += float64(b.end-b.start) / 1e3
-					out.Longest = append(out.Longest, Spot{l.shown, row, t.us(b.start), float64(b.end-b.start) / 1e3, t.s.Strings.Text(b.name)})
+					out.Longest = append(out.Longest, Spot{l.shown, row, t.us(b.start), float64(b.end-b.start) / 1e3,
+						t.s.Strings.Text(b.name)})
 				}
 			}
 		}

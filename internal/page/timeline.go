@@ -137,7 +137,8 @@ func (t *timeline) follows(shown int, l *lane) bool {
 // spanNames are words for what the agent saw; regions and actions have names of their own.
 var spanNames = map[model.SpanKind]string{
 	model.SpanDataWait: "data wait", model.SpanFetch: "fetch", model.SpanGC: "garbage collection", model.SpanCompile: "compile",
-	model.SpanImport: "import", model.SpanIO: "input and output", model.SpanOptimizer: "optimizer", model.SpanProfiler: "profiler of bottleneck",
+	model.SpanImport: "import", model.SpanIO: "input and output", model.SpanOptimizer: "optimizer",
+	model.SpanProfiler: "profiler of bottleneck",
 }
 
 // process adds what the agent saw in a process: its steps, and waits, fetches, collections and the like.
@@ -254,7 +255,8 @@ func (t *timeline) levels() int {
 
 // part is the timeline without its boxes.
 func (t *timeline) part(r *report.Report) *Timeline {
-	out := &Timeline{Path: len(r.CriticalPath) > 0, SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{}, Steps: []Mark{}, Events: t.events}
+	out := &Timeline{Path: len(r.CriticalPath) > 0, SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{},
+		Steps: []Mark{}, Events: t.events}
 	out.Lanes = append(out.Lanes, t.shown...)
 	for _, st := range t.steps[:min(len(t.steps), maxMarks)] {
 		out.Steps = append(out.Steps, Mark{t.s.Strings.Text(st.name), t.us(st.start), t.us(st.end) - t.us(st.start)})

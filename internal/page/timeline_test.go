@@ -26,7 +26,8 @@ func (tile *Tile) check(t *testing.T, tl *Timeline) {
 			t.Fatalf("box %d overlaps the one before it", i)
 		}
 		ends[key] = tile.Start[i] + tile.Us[i]
-		if tile.Busy[i] > tile.Us[i]+1e-3 || tile.Count[i] < 1 || tile.Count[i] == 1 && tile.Busy[i] != tile.Us[i] || tile.Complete && tile.Count[i] != 1 {
+		if tile.Busy[i] > tile.Us[i]+1e-3 || tile.Count[i] < 1 || tile.Count[i] == 1 && tile.Busy[i] != tile.Us[i] ||
+			tile.Complete && tile.Count[i] != 1 {
 			t.Fatalf("box %d of %d events is %g long and %g busy", i, tile.Count[i], tile.Us[i], tile.Busy[i])
 		}
 	}
@@ -35,7 +36,8 @@ func (tile *Tile) check(t *testing.T, tl *Timeline) {
 // TestTilesReachEveryEvent goes down the tiles of real traces: at every level the tiles together hold all events and all of their time,
 // and at the bottom each event is a box of its own.
 func TestTilesReachEveryEvent(t *testing.T) {
-	for _, file := range []string{"segment-anything-fast/amg_example_trace.json.gz", "sidnb13-transformer-h100/dcb0aa1a78e7_4399.1752181589621105859.pt.trace.json.gz"} {
+	for _, file := range []string{"segment-anything-fast/amg_example_trace.json.gz",
+		"sidnb13-transformer-h100/dcb0aa1a78e7_4399.1752181589621105859.pt.trace.json.gz"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s := open(t, "../../../shared/traces/"+file, "")
 			tl := newTimeline(s)
@@ -150,7 +152,8 @@ func TestArrows(t *testing.T) {
 }
 
 func TestTileNumbers(t *testing.T) {
-	for name, want := range map[string]bool{"0/0": true, "3/7": true, "3/8": false, "-1/0": false, "x": false, "1": false, "60/1": false, "1/0/0": false, "../1": false} {
+	for name, want := range map[string]bool{"0/0": true, "3/7": true, "3/8": false, "-1/0": false, "x": false, "1": false, "60/1": false,
+		"1/0/0": false, "../1": false} {
 		if _, _, ok := tileNumber(name); ok != want {
 			t.Errorf("%q: %v", name, ok)
 		}

@@ -71,8 +71,9 @@ func mostWorkers(s *model.Session) int {
 
 // removalWords are what a cause is called where its name says too little.
 var removalWords = map[string]string{"input": "no data wait", "sync": "no waiting for the device", "launch": "no launching work on the CPU",
-	"python": "no Python", "alloc": "no allocations", "copy": "no copies", "comm-exposed": "no communication", "layout": "no changes of layout",
-	"gc": "no garbage collection", "io": "no input and output", "compile": "no compiling", "gil": "no waiting for the interpreter's lock"}
+	"python": "no Python", "alloc": "no allocations", "copy": "no copies", "comm-exposed": "no communication",
+	"layout": "no changes of layout", "gc": "no garbage collection", "io": "no input and output", "compile": "no compiling",
+	"gil": "no waiting for the interpreter's lock"}
 
 // factors that the page offers for the time of a kind of work.
 var factors = []string{"0", "0.5", "2"}

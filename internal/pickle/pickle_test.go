@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// ofPython is pickle.dumps({'a': [1, -2, 300, 70000, 2**31, -2**40, 2**62, -2**62, 2**63, 2**70, -2**70], 'b': (1.5, None, True, False, (), ('x',)), 'c': {'é': 'a'*300},
-// 'd': b'yz', 'e': [], 'f': {}}, protocol) of Python, for protocols 2 to 5.
+// ofPython is pickle.dumps({'a': [1, -2, 300, 70000, 2**31, -2**40, 2**62, -2**62, 2**63, 2**70, -2**70], 'b': (1.5, None, True, False, (),
+// ('x',)), 'c': {'é': 'a'*300}, 'd': b'yz', 'e': [], 'f': {}}, protocol) of Python, for protocols 2 to 5.
 var ofPython = map[int]string{
 	2: "80027d71002858010000006171015d7102284b014afeffffff4d2c014a701101008a0500000080008a060000000000ff8a0800000000000000408a08" +
 		"00000000000000c08a090000000000000080008a090000000000000000408a090000000000000000c065580100000062710328473ff8000000000000" +
@@ -115,7 +115,8 @@ func TestEveryProtocol(t *testing.T) {
 			t.Fatal(err)
 		}
 		if protocol == 2 { // bytes are made by calling codecs.encode there
-			if _, err := NewReader(bytes.NewReader(raw), Options{}).Read(); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "_codecs.encode") {
+			if _, err := NewReader(bytes.NewReader(raw), Options{}).Read(); !errors.Is(err, ErrData) ||
+				!strings.Contains(err.Error(), "_codecs.encode") {
 				t.Errorf("protocol 2 with bytes: %v", err)
 			}
 			continue
@@ -193,8 +194,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const size = 16 << 20
-	for name, op := range map[string]string{"dictionaries": "}0", "lists": "]0", "tuples": ")0", "marks": "(", "stack": "N", "memo": "N\x940", "references": "]\x940(h\x00h\x00h\x00h\x00t0",
-		"numbers": "G12345678" + "0", "wide numbers": "\x8a\x0812345678" + "0", "copies": "22"} {
+	for name, op := range map[string]string{"dictionaries": "}0", "lists": "]0", "tuples": ")0", "marks": "(", "stack": "N",
+		"memo": "N\x940", "references": "]\x940(h\x00h\x00h\x00h\x00t0", "numbers": "G12345678" + "0",
+		"wide numbers": "\x8a\x0812345678" + "0", "copies": "22"} {
 		text := "\x80\x04N" + strings.Repeat(op, size/len(op)) + "."
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

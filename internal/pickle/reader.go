@@ -72,7 +72,8 @@ type Reader struct {
 
 // NewReader makes a reader of one pickle.
 func NewReader(in io.Reader, opt Options) *Reader {
-	r := &Reader{opt: opt, in: source{in: in, buf: make([]byte, 0, 1<<18)}, text: map[string]int{}, tuples: make([][]Value, 1), pairs: map[[2]Value]Value{}}
+	r := &Reader{opt: opt, in: source{in: in, buf: make([]byte, 0, 1<<18)}, text: map[string]int{}, tuples: make([][]Value, 1),
+		pairs: map[[2]Value]Value{}}
 	for _, t := range opt.Texts {
 		r.text[t] = len(r.texts)
 		r.texts = append(r.texts, t)

@@ -184,7 +184,8 @@ func (c *Core) addAnonymous() {
 // Exe is the path of the executable as it was mapped, by the program's name; "" where no mapping has it.
 func (c *Core) Exe() string {
 	for _, m := range c.Maps {
-		if base := path.Base(m.Path); m.Path != "" && c.name != "" && (base == c.name || len(c.name) == 15 && strings.HasPrefix(base, c.name)) {
+		if base := path.Base(m.Path); m.Path != "" && c.name != "" &&
+			(base == c.name || len(c.name) == 15 && strings.HasPrefix(base, c.name)) {
 			return m.Path
 		}
 	}

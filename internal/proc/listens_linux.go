@@ -33,7 +33,8 @@ func Listens(pid int) (bool, error) {
 			return false, err
 		}
 		for line := range bytes.Lines(text) {
-			if c := bytes.Fields(line); len(c) > max(table.state, table.inode) && string(c[table.state]) == table.is && own[string(c[table.inode])] {
+			if c := bytes.Fields(line); len(c) > max(table.state, table.inode) && string(c[table.state]) == table.is &&
+				own[string(c[table.inode])] {
 				return true, nil
 			}
 		}

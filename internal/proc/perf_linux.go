@@ -57,7 +57,10 @@ func OpenStackEvent(tid int) (*StackEvent, error) {
 	e := &StackEvent{fd: fd, page: os.Getpagesize()}
 	if e.ring, err = unix.Mmap(fd, 0, (1+perfPages)*e.page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		unix.Close(fd)
-		return nil, fmt.Errorf("perf event of thread %d: %d pages of memory for its records: %w; raise kernel.perf_event_mlock_kb or RLIMIT_MEMLOCK", tid, perfPages, err)
+		return nil,
+			fmt.Errorf(
+				"perf event of thread %d: %d pages of memory for its records: %w; raise kernel.perf_event_mlock_kb or RLIMIT_MEMLOCK",
+				tid, perfPages, err)
 	}
 	return e, nil
 }
@@ -82,7 +85,8 @@ func perfAdvice() string {
 	if err == nil && level > 2 {
 		return fmt.Sprintf("kernel.perf_event_paranoid is %d: `sudo sysctl kernel.perf_event_paranoid=2`, or sudo", level)
 	}
-	return "a system call filter or the owner of the process forbids it: in Docker --cap-add PERFMON (or SYS_ADMIN) and a seccomp profile that allows perf_event_open, else sudo"
+	return "a system call filter or the owner of the process forbids it: in Docker --cap-add PERFMON (or SYS_ADMIN) and a seccomp " +
+		"profile that allows perf_event_open, else sudo"
 }
 
 // Arm asks for one record; it comes within some 10 µs of the thread's own time, and not while it waits.

@@ -94,19 +94,24 @@ func (p Permission) Advice() string {
 		return "it is a kernel thread: it runs no program"
 	case p.Capable:
 		if p.Seccomp {
-			return "a seccomp filter forbids process_vm_readv here: in Docker use a profile that allows it, or --security-opt seccomp=unconfined"
+			return "a seccomp filter forbids process_vm_readv here: in Docker use a profile that allows it, or --security-opt " +
+				"seccomp=unconfined"
 		}
 		return ""
 	case !p.SameUser:
 		return "it belongs to another user, or runs a set-user-id program: run bottleneck as that user or as root (sudo)"
 	case p.PtraceScope == 3:
-		return "kernel.yama.ptrace_scope is 3, which forbids reading any process until the next boot: start the program with `bottleneck run`, whose agent samples from inside"
+		return "kernel.yama.ptrace_scope is 3, which forbids reading any process until the next boot: start the program with `bottleneck " +
+			"run`, whose agent samples from inside"
 	case p.PtraceScope == 2:
-		return "kernel.yama.ptrace_scope is 2, which asks for CAP_SYS_PTRACE: run bottleneck with sudo, or in a container with --cap-add SYS_PTRACE"
+		return "kernel.yama.ptrace_scope is 2, which asks for CAP_SYS_PTRACE: run bottleneck with sudo, or in a container with --cap-add " +
+			"SYS_PTRACE"
 	case p.PtraceScope == 1 && !p.Descendant:
-		return "kernel.yama.ptrace_scope is 1, which permits reading one's own children only: start the program with `bottleneck run`, or use sudo, or `sudo sysctl kernel.yama.ptrace_scope=0`"
+		return "kernel.yama.ptrace_scope is 1, which permits reading one's own children only: start the program with `bottleneck run`, " +
+			"or use sudo, or `sudo sysctl kernel.yama.ptrace_scope=0`"
 	case p.Seccomp:
-		return "a seccomp filter applies here, which may forbid process_vm_readv: in Docker use --cap-add SYS_PTRACE or a newer default profile"
+		return "a seccomp filter applies here, which may forbid process_vm_readv: in Docker use --cap-add SYS_PTRACE or a newer default " +
+			"profile"
 	}
 	return ""
 }

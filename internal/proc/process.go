@@ -56,7 +56,8 @@ func parseStat(b []byte) (Stat, bool) {
 	}
 	num := func(i int) int64 { v, _ := strconv.ParseInt(f[i], 10, 64); return v }
 	return Stat{PID: pid, Comm: string(b[open+1 : end]), State: f[0][0], PPID: int(num(1)), Session: int(num(3)),
-		MinorFaults: num(7), MajorFaults: num(9), UserTicks: num(11), SysTicks: num(12), Threads: int(num(17)), StartTicks: num(19), RSSPages: num(21)}, true
+		MinorFaults: num(7), MajorFaults: num(9), UserTicks: num(11), SysTicks: num(12), Threads: int(num(17)), StartTicks: num(19),
+		RSSPages: num(21)}, true
 }
 
 // PIDs lists the processes there are now, into buf.

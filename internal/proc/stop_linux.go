@@ -29,7 +29,8 @@ func StopThread(pid, tid int, f func(UserRegisters)) error {
 			return fmt.Errorf("stop thread %d: %w", tid, ErrGone)
 		}
 		if errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("stop thread %d: %w: a debugger or strace holds it already, or the kernel forbids ptrace", tid, ErrNotPermitted)
+			return fmt.Errorf("stop thread %d: %w: a debugger or strace holds it already, or the kernel forbids ptrace",
+				tid, ErrNotPermitted)
 		}
 		return fmt.Errorf("stop thread %d: %w", tid, err)
 	}

@@ -39,8 +39,8 @@ func WriteJSON(path string, v any) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// ReadJSON decodes the file name of the session directory dir, of at most MaxJSONBytes, into v; Open says which files are read. The error of
-// a missing file satisfies fs.ErrNotExist.
+// ReadJSON decodes the file name of the session directory dir, of at most MaxJSONBytes, into v; Open says which files are read. The error
+// of a missing file satisfies fs.ErrNotExist.
 func ReadJSON(dir, name string, v any) error {
 	f, err := Open(dir, name)
 	if err != nil {

@@ -38,8 +38,8 @@ func (g *Guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bounds of what the files of a session unpack to. Rows of the agent unpack to 6 to 15 times their size, samples to 5 to 10 times, documents
-// of JSON to 30 times, traces of the same few kernels to 60 times (DEFLATE cannot reach more than 1032, zstd can).
+// Bounds of what the files of a session unpack to. Rows of the agent unpack to 6 to 15 times their size, samples to 5 to 10 times,
+// documents of JSON to 30 times, traces of the same few kernels to 60 times (DEFLATE cannot reach more than 1032, zstd can).
 const (
 	GuardRatio = 100
 	GuardFloor = 32 << 20

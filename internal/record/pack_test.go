@@ -19,7 +19,8 @@ import (
 func makeSession(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run-1")
-	if _, err := Create(dir, Manifest{Job: "slurm-77", Host: "gandalf.example.org", Command: []string{"python3", "/home/alice/secret/train.py", "--data", "/data/alice"}}); err != nil {
+	if _, err := Create(dir, Manifest{Job: "slurm-77", Host: "gandalf.example.org",
+		Command: []string{"python3", "/home/alice/secret/train.py", "--data", "/data/alice"}}); err != nil {
 		t.Fatal(err)
 	}
 	launcher := filepath.Join(dir, "launcher-gandalf.example.org-10-99")
@@ -41,7 +42,8 @@ func makeSession(t *testing.T) string {
 	events := "[\"span\", \"io\", 1, 2, 3, \"save\", \"/home/alice/secret/train.py\", 7]\n"
 	writeZip(t, filepath.Join(process, "events.jsonl.gz"), events)
 	for name, text := range map[string]string{
-		filepath.Join(process, ProcessName):         `{"host": "gandalf.example.org", "argv": ["python3", "train.py", "--name", "projectx"], "cwd": "/home/alice/secret"}`,
+		filepath.Join(process,
+			ProcessName): `{"host": "gandalf.example.org", "argv": ["python3", "train.py", "--name", "projectx"], "cwd": "/home/alice/secret"}`,
 		filepath.Join(dir, SourceDir, "index.json"): `{"/home/alice/secret/train.py": "00"}`,
 		filepath.Join(dir, AgentDir, "a.py"):        "alice = 1",
 	} {
@@ -95,7 +97,8 @@ func TestPackRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ManifestName, "launcher-gandalf.example.org-10-99/launcher.json", "gandalf.example.org-11-100/trace-0.json.gz", "source/index.json"} {
+	for _, name := range []string{ManifestName, "launcher-gandalf.example.org-10-99/launcher.json",
+		"gandalf.example.org-11-100/trace-0.json.gz", "source/index.json"} {
 		want, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +125,8 @@ func TestPackRedacted(t *testing.T) {
 			t.Errorf("%q is still there:\n%s", secret, all)
 		}
 	}
-	for _, kept := range []string{"aten::add", "site-packages/torch/nn/modules/module.py(5): forward", `"OMP_NUM_THREADS": "4"`, "(12): step"} {
+	for _, kept := range []string{"aten::add", "site-packages/torch/nn/modules/module.py(5): forward",
+		`"OMP_NUM_THREADS": "4"`, "(12): step"} {
 		if !strings.Contains(all, kept) {
 			t.Errorf("%q is gone:\n%s", kept, all)
 		}

@@ -51,7 +51,8 @@ func replaced(r *Redactor, u *rule, text string) string {
 
 // NewRedactor makes a redactor for one session.
 func NewRedactor() *Redactor {
-	return &Redactor{names: map[string]string{}, counts: map[string]int{}, quoted: map[ruledText][]byte{}, rows: MaxRows + 1} // so that readers say so
+	// so that readers say so
+	return &Redactor{names: map[string]string{}, counts: map[string]int{}, quoted: map[ruledText][]byte{}, rows: MaxRows + 1}
 }
 
 // name is the replacement of a text: kind and a number.

@@ -38,8 +38,8 @@ func (r *Redactor) file(in io.Reader, name string) (*os.File, error) {
 	return out, nil
 }
 
-// temporary makes the file that redacted content is collected in. It has no name any more, so that nothing is left of it when the process is
-// killed; where the system does not allow that the caller removes it.
+// temporary makes the file that redacted content is collected in. It has no name any more, so that nothing is left of it when the process
+// is killed; where the system does not allow that the caller removes it.
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "bottleneck-redact-*")
 	if err == nil {

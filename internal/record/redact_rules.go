@@ -122,8 +122,9 @@ var (
 			"schema": schema, "job": texts(named("job")), "command": args, "host": host, "bottleneck": version})),
 		MeasuredName: object(with(numbers("tolerance"), members{"schema": schema,
 			"prices": list(object(with(numbers("saved_ms of_ms ops"), members{"fix": fix}))),
-			"ops": list(object(with(numbers("per_step recorded_us repeated_us reproduced"), members{"op": event, "shapes": plain, "why": left,
-				"fixes": list(object(with(numbers("us"), members{"fix": fix})))})))})),
+			"ops": list(object(with(numbers("per_step recorded_us repeated_us reproduced"),
+				members{"op": event, "shapes": plain, "why": left,
+					"fixes": list(object(with(numbers("us"), members{"fix": fix})))})))})),
 	}
 	fix         = texts(matching(`(?:threads|cores)=\d+|bf16|fp16|float32|tf32|channels[-_]last|lower precision`, "fix"))
 	folderFiles = []struct {
@@ -164,9 +165,10 @@ var (
 	reason         = texts(matching(`exit|exec|exception|signal|os\._exit|SIG[A-Z]{2,6}`, "reason"))
 	spanOf         = texts(oneOf("gc compile import io region action optimizer profiler other", "kind"))
 	traceName      = texts(matching(`trace-\d+\.json(?:\.gz)?`, "file"))
-	loader         = object(with(numbers("workers batch_size prefetch pin persistent iterable length line"), members{"dataset": action, "file": filePath}))
-	flagsRule      = &rule{other: nil, members: flagMembers(), key: named("flag")}
-	machine        = object(with(numbers("unix_ns cpus cpu_quota throttled_ns cgroup_version memory_bytes oom_kills shm_bytes shm_free_bytes "+
+	loader         = object(with(numbers("workers batch_size prefetch pin persistent iterable length line"),
+		members{"dataset": action, "file": filePath}))
+	flagsRule = &rule{other: nil, members: flagMembers(), key: named("flag")}
+	machine   = object(with(numbers("unix_ns cpus cpu_quota throttled_ns cgroup_version memory_bytes oom_kills shm_bytes shm_free_bytes "+
 		"load_per_core cpu_busy_ns"), members{
 		"os": texts((*Redactor).system), "cpu_model": cpu, "affinity": nested, "thread_settings": threadSettings,
 		"gpus": list(object(with(numbers("index memory_bytes clock_mhz max_clock_mhz utilisation memory_used_bytes"), members{
@@ -190,8 +192,9 @@ var (
 			return r.name("package", s)
 		}, other: version},
 		"counters": {key: (*Redactor).counter, other: number},
-		"torch": object(with(numbers("debug num_threads num_interop_threads kineto"), members{"version": version, "cuda": version, "hip": version,
-			"git": texts(matching(`[0-9a-f]{7,40}`, "commit"))})),
+		"torch": object(with(numbers("debug num_threads num_interop_threads kineto"),
+			members{"version": version, "cuda": version, "hip": version,
+				"git": texts(matching(`[0-9a-f]{7,40}`, "commit"))})),
 		"gpu_profiling": object(with(numbers("asked admin_only privileged"), members{"cupti": filePath, "taken_by": filePath})),
 		"exit":          object(with(numbers("unix_ns"), members{"reason": reason})),
 		"agent":         object(with(numbers("cpu_ns longest_pause_ns"), members{"version": version})),

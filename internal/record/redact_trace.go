@@ -10,7 +10,8 @@ var (
 		"traceEvents": list(eventRule),
 	}))
 	deviceRule      = list(object(with(publicNumbers("device"), members{"name": device})))
-	distributedRule = object(with(numbers("pg_count"), members{"rank": digits, "world_size": digits, "nccl_version": version, "backend": backend,
+	distributedRule = object(with(numbers("pg_count"), members{"rank": digits, "world_size": digits, "nccl_version": version,
+		"backend":   backend,
 		"pg_config": list(object(with(numbers("pg_size"), members{"pg_name": group, "pg_desc": group, "ranks": plain})))}))
 	backend = texts(matching(`(?:(?:[a-z]{1,8}:)?(?:nccl|gloo|mpi|ucc|xccl|hccl|undefined),?)+`, "backend"))
 	group   = texts(matching(`\d{1,6}|default_pg|undefined|mesh_[a-z]{2,4}`, "group"))
@@ -26,7 +27,8 @@ var (
 		}
 		return r.thread(s)
 	}}
-	identityForm = matching(`-?\d{1,20}|0x[0-9a-f]{1,16}|Spans|Traces|PyTorch Profiler(?: \(\d+\))?|(?:CPU|CUDA) functions|stream \d+`, "id")
+	identityForm = matching(`-?\d{1,20}|0x[0-9a-f]{1,16}|Spans|Traces|PyTorch Profiler(?: \(\d+\))?|(?:CPU|CUDA) functions|stream \d+`,
+		"id")
 
 	traceArguments = object(with(argumentNumbers(), members{
 		"Input Dims": nested, "Input dims": nested, "Input Strides": nested, "Output dims": nested, "grid": nested, "block": nested,

@@ -26,7 +26,8 @@ func TestSamplesSize(t *testing.T) {
 	}
 	var leaves []int32
 	for i := range 40 {
-		leaves = append(leaves, w.Stacks.Push(int32(at), w.Stacks.Frame(SampleFrame{Function: "leaf", File: "/a/train.py", Line: int32(100 + i)})))
+		leaves = append(leaves,
+			w.Stacks.Push(int32(at), w.Stacks.Frame(SampleFrame{Function: "leaf", File: "/a/train.py", Line: int32(100 + i)})))
 	}
 	mono := int64(0)
 	for i := range 60_000 {

@@ -18,10 +18,11 @@ var counted = lazy(`(?i)(max|num|n|min|total|new|pad|bos|eos|per|batch)[-_]?[a-z
 	`tokeni[sz]er|tokens$`)
 
 // secretValue matches tokens of well-known services, wherever they stand.
-var secretValue = lazy(`(^|[^A-Za-z0-9])(?:hf_[A-Za-z0-9]{12,}|sk-[A-Za-z0-9_\-]{16,}|[rs]k_(?:live|test)_[A-Za-z0-9]{12,}|gh[opsur]_[A-Za-z0-9]{12,}|` +
-	`github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_\-]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|eyJ[A-Za-z0-9_\-.]{12,}|` +
-	`AIza[A-Za-z0-9_\-]{30,}|ya29\.[A-Za-z0-9_\-]{12,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_\-]{30,}|nvapi-[A-Za-z0-9_\-]{20,}|gsk_[A-Za-z0-9]{20,}|` +
-	`dckr_pat_[A-Za-z0-9_\-]{12,}|r8_[A-Za-z0-9]{20,})`)
+var secretValue = lazy(
+	`(^|[^A-Za-z0-9])(?:hf_[A-Za-z0-9]{12,}|sk-[A-Za-z0-9_\-]{16,}|[rs]k_(?:live|test)_[A-Za-z0-9]{12,}|gh[opsur]_[A-Za-z0-9]{12,}|` +
+		`github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_\-]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|eyJ[A-Za-z0-9_\-.]{12,}|` +
+		`AIza[A-Za-z0-9_\-]{30,}|ya29\.[A-Za-z0-9_\-]{12,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_\-]{30,}|nvapi-[A-Za-z0-9_\-]{20,}|gsk_[A-Za-z0-9]{20,}|` +
+		`dckr_pat_[A-Za-z0-9_\-]{12,}|r8_[A-Za-z0-9]{20,})`)
 
 // privateKey begins a key in PEM's form.
 var privateKey = lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)

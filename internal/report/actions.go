@@ -31,7 +31,8 @@ func ActionRows(p *model.Process, strs *model.Strings) []ActionRow {
 	for _, name := range names {
 		s := sums[name]
 		at[strs.Text(name)] = len(rows)
-		rows = append(rows, ActionRow{Name: strs.Text(name), Count: s.count, TotalS: s.total.Seconds(), SelfS: s.own.Seconds(), Rank: RankPtr(p.Rank)})
+		rows = append(rows, ActionRow{Name: strs.Text(name), Count: s.count, TotalS: s.total.Seconds(), SelfS: s.own.Seconds(),
+			Rank: RankPtr(p.Rank)})
 	}
 	exact, _ := LightningActions(p, strs)
 	for _, a := range exact {

@@ -117,9 +117,11 @@ func EmptyReport() *Report {
 		Verdict: Verdict{Bound: "unknown", Sentence: "nothing could be judged.", Confidence: Confidence{Level: "low", Why: "no data"}},
 		Inputs:  []Input{}, Steps: []StepKind{}, Breakdown: []Part{}, Findings: []Finding{},
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
-		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{}, Bandwidth: []BandwidthRow{},
-		Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{}, Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{},
-		Actions: []ActionRow{}, Memory: []MemoryRow{}, Snapshots: []SnapshotRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{}, Next: []string{}, Unread: []string{},
+		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{},
+		Bandwidth: []BandwidthRow{}, Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{},
+		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, Actions: []ActionRow{}, Memory: []MemoryRow{},
+		Snapshots: []SnapshotRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
+		Next: []string{}, Unread: []string{},
 	}
 }
 
@@ -167,9 +169,10 @@ func (b *Builder) inputs() {
 
 func (b *Builder) environment() {
 	e := &b.S.Environment
-	out := Environment{Python: e.Python, Torch: e.Torch, CUDA: e.CUDA, HIP: e.HIP, OS: e.OS, Host: e.Host, CPUs: e.CPUs, CPUModel: e.CPUModel,
-		CPUQuota: e.CPUQuota, ThrottledSeconds: e.ThrottledSeconds, Affinity: orEmpty(e.Affinity), Threads: e.Threads, SHMBytes: e.SHMBytes,
-		MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, OthersBusyCores: e.OthersBusyCores, GPUs: []GPU{}, Packages: []Package{}, Missing: orEmpty(e.Missing)}
+	out := Environment{Python: e.Python, Torch: e.Torch, CUDA: e.CUDA, HIP: e.HIP, OS: e.OS, Host: e.Host, CPUs: e.CPUs,
+		CPUModel: e.CPUModel, CPUQuota: e.CPUQuota, ThrottledSeconds: e.ThrottledSeconds, Affinity: orEmpty(e.Affinity), Threads: e.Threads,
+		SHMBytes: e.SHMBytes, MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, OthersBusyCores: e.OthersBusyCores, GPUs: []GPU{},
+		Packages: []Package{}, Missing: orEmpty(e.Missing)}
 	if out.Threads == nil {
 		out.Threads = map[string]string{}
 	}

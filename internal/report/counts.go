@@ -71,7 +71,8 @@ func (b *Builder) counts() {
 
 func countRow(c counts.Row, per string) CountRow {
 	words := countWords[c.Kind]
-	row := CountRow{Kind: words[0], Unit: words[1], Name: c.Name, Per: per, Value: c.Median, Low: float64(c.Low), High: float64(c.High), Exact: true, Under: c.Under}
+	row := CountRow{Kind: words[0], Unit: words[1], Name: c.Name, Per: per, Value: c.Median, Low: float64(c.Low), High: float64(c.High),
+		Exact: true, Under: c.Under}
 	if c.Where.File != "" {
 		w := traceWhere(c.Where)
 		w.File = CleanPath(w.File)
@@ -156,7 +157,8 @@ func (b *Builder) files() [][]CountRow {
 	var out [][]CountRow
 	for name, s := range sums {
 		row := CountRow{Kind: "files", Name: name, Unit: "times", Per: "run", Value: s.calls, Low: s.calls, High: s.calls, Exact: true}
-		size := CountRow{Kind: "file-bytes", Name: name, Unit: "bytes", Per: "run", Value: s.bytes, Low: s.bytes, High: s.bytes, Exact: true}
+		size := CountRow{Kind: "file-bytes", Name: name, Unit: "bytes", Per: "run", Value: s.bytes, Low: s.bytes,
+			High: s.bytes, Exact: true}
 		out = append(out, []CountRow{row, size})
 	}
 	slices.SortFunc(out, func(x, y []CountRow) int { return cmp.Compare(x[0].Name, y[0].Name) })

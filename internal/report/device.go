@@ -112,9 +112,9 @@ func (b *Builder) streamRows(traces []*model.Trace) {
 			if len(b.R.Streams) >= maxOpRows {
 				return
 			}
-			b.R.Streams = append(b.R.Streams, StreamRow{Rank: RankPtr(t.Rank), Device: int(s.Device), Stream: s.Stream, Count: s.Count, BusyUs: us(s.Busy),
-				HostWaitUs: us(s.HostWait), KernelWaitUs: us(s.KernelWait), OtherWaitUs: us(s.OtherWait),
-				QueueMax: s.Queue.Max, QueueMean: s.Queue.Mean, QueueFullUs: us(s.Queue.Full)})
+			b.R.Streams = append(b.R.Streams, StreamRow{Rank: RankPtr(t.Rank), Device: int(s.Device), Stream: s.Stream,
+				Count: s.Count, BusyUs: us(s.Busy), HostWaitUs: us(s.HostWait), KernelWaitUs: us(s.KernelWait),
+				OtherWaitUs: us(s.OtherWait), QueueMax: s.Queue.Max, QueueMean: s.Queue.Mean, QueueFullUs: us(s.Queue.Full)})
 		}
 	}
 }
@@ -125,8 +125,8 @@ func (b *Builder) sequenceRows(traces []*model.Trace) {
 			if len(b.R.Sequences) >= maxOpRows {
 				return
 			}
-			b.R.Sequences = append(b.R.Sequences, SequenceRow{Rank: RankPtr(t.Rank), Op: q.Op, Kernels: orEmpty(q.Kernels), Length: q.Length, Count: q.Count,
-				DeviceUs: us(q.Device), CPUUs: us(q.CPU), Where: traceWhere(q.Where)})
+			b.R.Sequences = append(b.R.Sequences, SequenceRow{Rank: RankPtr(t.Rank), Op: q.Op, Kernels: orEmpty(q.Kernels),
+				Length: q.Length, Count: q.Count, DeviceUs: us(q.Device), CPUUs: us(q.CPU), Where: traceWhere(q.Where)})
 		}
 	}
 	slices.SortStableFunc(b.R.Sequences, func(x, y SequenceRow) int { return cmp.Compare(y.DeviceUs, x.DeviceUs) })
@@ -145,8 +145,9 @@ func (b *Builder) stepParts(traces []*model.Trace) {
 			p := &st.Parts
 			b.R.StepParts = append(b.R.StepParts, StepPartsRow{Rank: RankPtr(t.Rank), Step: st.Number, Us: us(st.End.Sub(st.Start)),
 				KernelUs: us(p[account.StepKernel]), MemcpyUs: us(p[account.StepMemcpy]), MemsetUs: us(p[account.StepMemset]),
-				CommunicationUs: us(p[account.StepCommunication]), RuntimeUs: us(p[account.StepRuntime]), DataLoaderUs: us(p[account.StepDataLoader]),
-				CPUOpUs: us(p[account.StepCPUOp]), OtherUs: us(p[account.StepOther]), Utilisation: st.Utilisation})
+				CommunicationUs: us(p[account.StepCommunication]), RuntimeUs: us(p[account.StepRuntime]),
+				DataLoaderUs: us(p[account.StepDataLoader]), CPUOpUs: us(p[account.StepCPUOp]), OtherUs: us(p[account.StepOther]),
+				Utilisation: st.Utilisation})
 		}
 	}
 }
@@ -181,9 +182,9 @@ func (b *Builder) memoryRows(traces []*model.Trace) {
 }
 
 func (b *Builder) memoryRow(t *model.Trace, m *allocations.Use) MemoryRow {
-	row := MemoryRow{Rank: RankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak, PeakAtUs: us(m.PeakAt.Sub(t.From)),
-		PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations), AllocatedBytes: m.Allocated,
-		Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
+	row := MemoryRow{Rank: RankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak,
+		PeakAtUs: us(m.PeakAt.Sub(t.From)), PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations),
+		AllocatedBytes: m.Allocated, Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
 	if m.Unfreed > 0 && m.Unfreed <= m.Peak { // more cannot be alive: traces of 2021 have no addresses to match frees with
 		row.UnfreedBytes = ptr(m.Unfreed)
 	}

@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// A headline that rests on few samples, or may save less than a report names at all, says so and what would decide it; one that is sure does not.
+// A headline that rests on few samples, or may save less than a report names at all, says so and what would decide it; one that is sure
+// does not.
 func TestHeadlinesThatAreNotSure(t *testing.T) {
 	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
-	forward := testkit.Native(40, module, testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 2})
+	forward := testkit.Native(40, module, testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py",
+		Function: "Linear.forward", First: 1, Line: 2})
 	for _, c := range []struct {
 		name    string
 		steps   int
@@ -25,7 +27,8 @@ func TestHeadlinesThatAreNotSure(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.S.Environment.Threads["torch.get_num_threads"] = c.threads
-			p.Steps(c.steps, model.PhaseBaseline, forward, testkit.Python(c.ms, module, testkit.Frame{File: "/home/u/train.py", Function: "count", First: 20, Line: 22}))
+			p.Steps(c.steps, model.PhaseBaseline, forward, testkit.Python(c.ms, module,
+				testkit.Frame{File: "/home/u/train.py", Function: "count", First: 20, Line: 22}))
 			v := Build(p.S, Options{}).Verdict
 			if strings.HasPrefix(v.Sentence, "probably: ") != (c.decide != "") || !strings.Contains(v.Sentence, c.decide) {
 				t.Errorf("%q (%s: %s), want %q", v.Sentence, v.Confidence.Level, v.Confidence.Why, c.decide)
@@ -40,7 +43,8 @@ func TestHealthyAsFarAsTried(t *testing.T) {
 	p.Steps(40, model.PhaseBaseline, testkit.Native(40, testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9},
 		testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 2}))
 	p.S.Environment.Threads["torch.get_num_threads"] = "1"
-	want := "nothing above 3.0 % to save was found. Not tried: another number of threads than 1 (8 cores); bottleneck run --measure-fixes tries it."
+	want := "nothing above 3.0 % to save was found. Not tried: another number of threads than 1 (8 cores); bottleneck run " +
+		"--measure-fixes tries it."
 	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want it to end with %q", got, want)
 	}

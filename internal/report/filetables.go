@@ -38,5 +38,6 @@ func (b *Builder) onlyContents() {
 	if len(b.R.Contents) == 0 || len(b.S.Traces)+len(b.S.Processes)+len(b.S.Calls)+len(b.S.Snapshots) > 0 {
 		return
 	}
-	b.R.Verdict = Verdict{Bound: "unknown", Sentence: b.R.Contents[0].Sentence, Confidence: Confidence{Level: "medium", Why: "what another tool wrote, as it stands"}}
+	b.R.Verdict = Verdict{Bound: "unknown", Sentence: b.R.Contents[0].Sentence,
+		Confidence: Confidence{Level: "medium", Why: "what another tool wrote, as it stands"}}
 }

@@ -6,8 +6,8 @@ import (
 )
 
 func (b *Builder) finding(f *finding.Finding) Finding {
-	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title.String(), Share: f.Share, Of: "run", Where: where(f.Where), Evidence: []Evidence{},
-		Fix: fix(&f.Fix), Caveat: wording.Sentences(f.Caveat), Confidence: confidence(f), Stops: f.Stops}
+	out := Finding{Cause: f.Cause, Sub: f.Sub, Title: f.Title.String(), Share: f.Share, Of: "run", Where: where(f.Where),
+		Evidence: []Evidence{}, Fix: fix(&f.Fix), Caveat: wording.Sentences(f.Caveat), Confidence: confidence(f), Stops: f.Stops}
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
 	}
@@ -88,5 +88,6 @@ func timeRange(r finding.Range, unit float64) *Range {
 }
 
 func where(w finding.Where) Where {
-	return Where{File: CleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op, Rank: RankPtr(w.Rank), Process: w.Process}
+	return Where{File: CleanPath(w.File), Line: w.Line, Function: w.Function, Source: w.Source, Op: w.Op,
+		Rank: RankPtr(w.Rank), Process: w.Process}
 }

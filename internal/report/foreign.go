@@ -55,7 +55,8 @@ func (b *Builder) foreignGPU(gpus []device.GPU) {
 		total = tracedTotal{"run", span / float64(len(gpus)) / 1e6}
 		notes = append(notes, aside)
 	}
-	b.R.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: fmt.Sprintf("%d device(s)", len(gpus)), Basis: "the traced work of the devices", Notes: notes}
+	b.R.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: fmt.Sprintf("%d device(s)", len(gpus)),
+		Basis: "the traced work of the devices", Notes: notes}
 	for _, name := range []string{"GPU compute", "communication, exposed", "GPU copy, exposed", "GPU idle"} {
 		part := Part{Part: name, Share: times[name] / span, Ms: times[name] / span * total.ms, Basis: "trace"}
 		if name == "GPU idle" {
@@ -68,13 +69,15 @@ func (b *Builder) foreignGPU(gpus []device.GPU) {
 	slices.SortStableFunc(b.R.Breakdown, func(x, y Part) int { return cmp.Compare(y.Share, x.Share) })
 	b.closeParts(total.ms)
 	b.foreignFindings(gpus)
-	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu", "GPU idle": "cpu"}[b.R.Breakdown[0].Part]
+	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu",
+		"GPU idle": "cpu"}[b.R.Breakdown[0].Part]
 	b.R.Verdict = b.tracedVerdict(bound)
 	switch {
 	case aside == "":
 	case slices.ContainsFunc(b.R.Findings, func(f Finding) bool { return f.Saving != nil }):
 		if len(gpus) == 1 && span < 0.5*b.stepsNs() {
-			b.R.Verdict.Bound, b.R.Verdict.Sentence = "cpu", "Most of the traced time is not the devices': "+aside+". Of theirs: "+units.LowerFirst(b.R.Verdict.Sentence)
+			b.R.Verdict.Bound, b.R.Verdict.Sentence = "cpu", "Most of the traced time is not the devices': "+aside+". Of theirs: "+
+				units.LowerFirst(b.R.Verdict.Sentence)
 		} else {
 			b.R.Verdict.Sentence += " But " + aside + "."
 		}
@@ -105,7 +108,8 @@ func (b *Builder) mostlyAside(span float64) string {
 	if span >= 0.8*b.stepsNs() {
 		return ""
 	}
-	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", units.Seconds(span/1e9), units.Seconds(b.stepsNs()/1e9))
+	return fmt.Sprintf("from its first to its last work a device was traced for %s, the steps took %s", units.Seconds(span/1e9),
+		units.Seconds(b.stepsNs()/1e9))
 }
 
 // stepsNs is how long the steps of one trace took together, in nanoseconds; there are steps.
@@ -147,7 +151,8 @@ func (b *Builder) cpuSteps(trace int) []account.StepParts {
 func (b *Builder) foreignCPU() {
 	times := map[string]float64{}
 	span := 0.0
-	names := map[account.StepPartKind]string{account.StepDataLoader: "data wait", account.StepCPUOp: "CPU operators", account.StepRuntime: "device runtime calls"}
+	names := map[account.StepPartKind]string{account.StepDataLoader: "data wait", account.StepCPUOp: "CPU operators",
+		account.StepRuntime: "device runtime calls"}
 	for i := range b.S.Traces {
 		for _, st := range b.cpuSteps(i) {
 			span += float64(st.End - st.Start)
@@ -162,7 +167,8 @@ func (b *Builder) foreignCPU() {
 		return
 	}
 	total := b.tracedStepMs(span / 1e6)
-	b.R.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: "traced threads", Basis: "traced steps", Notes: []string{"times include what tracing cost"}}
+	b.R.Account = &Account{Unit: total.unit, TotalMs: total.ms, Process: "traced threads", Basis: "traced steps",
+		Notes: []string{"times include what tracing cost"}}
 	for _, part := range sharesOf(times, span, total.ms) {
 		if part.Share > 0 {
 			part.Basis = "trace"
@@ -172,17 +178,20 @@ func (b *Builder) foreignCPU() {
 	b.closeParts(total.ms)
 	end := "; the trace alone prices no fix."
 	if n := b.blindLaunches(); n > 0 {
-		b.R.Account.Notes = append(b.R.Account.Notes, fmt.Sprintf("GPU not observed: %s launches of kernels, and the trace holds none of their work", units.Count(n)))
+		b.R.Account.Notes = append(b.R.Account.Notes,
+			fmt.Sprintf("GPU not observed: %s launches of kernels, and the trace holds none of their work", units.Count(n)))
 		end = "; the GPU was not observed, and the trace alone prices no fix."
 	}
 	text := "the trace shows no operator"
 	if top := b.R.Breakdown[0]; top.Part != "unknown" {
 		text = fmt.Sprintf("%s of the traced time is %s", units.Percent(top.Share), top.Part)
 		if rest := b.R.Breakdown[len(b.R.Breakdown)-1]; rest.Share > top.Share {
-			text = fmt.Sprintf("the trace shows no operator for %s of its time; %s is %s", units.Percent(rest.Share), units.Percent(top.Share), top.Part)
+			text = fmt.Sprintf("the trace shows no operator for %s of its time; %s is %s", units.Percent(rest.Share),
+				units.Percent(top.Share), top.Part)
 		}
 	}
-	b.R.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{Level: "medium", Why: "a trace without an unprofiled baseline"}}
+	b.R.Verdict = Verdict{Bound: "cpu", Sentence: text + end, Confidence: Confidence{Level: "medium",
+		Why: "a trace without an unprofiled baseline"}}
 }
 
 // blindLaunches counts calls that launch kernels, for traces without device work.
@@ -211,6 +220,8 @@ func (b *Builder) foreignCalls() {
 	if f.File != "~" && f.File != "" {
 		at = fmt.Sprintf("%s at %s:%d", f.Name, Base(f.File), f.Line)
 	}
-	b.R.Verdict = Verdict{Bound: "python", Sentence: fmt.Sprintf("%s of the recorded time is in %s itself (%s); a profile of calls prices no fix.",
-		units.Percent(float64(f.Own)/float64(calls.Total())), at, units.Seconds(f.Own.Seconds())), Confidence: Confidence{Level: "medium", Why: "call counts and sums without times"}}
+	b.R.Verdict = Verdict{Bound: "python",
+		Sentence: fmt.Sprintf("%s of the recorded time is in %s itself (%s); a profile of calls prices no fix.",
+			units.Percent(float64(f.Own)/float64(calls.Total())), at, units.Seconds(f.Own.Seconds())),
+		Confidence: Confidence{Level: "medium", Why: "call counts and sums without times"}}
 }

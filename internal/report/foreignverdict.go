@@ -57,7 +57,8 @@ func (b *Builder) tracedVerdict(bound string) Verdict {
 		if at := AtPlace(f.Where); at != "" {
 			v.Sentence += ", most at " + at
 		}
-		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.", units.Range(f.Saving.RunS.Low, f.Saving.RunS.High, units.Seconds))
+		v.Sentence += fmt.Sprintf("; fixing it saves %s of the traced time.",
+			units.Range(f.Saving.RunS.Low, f.Saving.RunS.High, units.Seconds))
 		if about := b.aboutComputing(); about != "" && f.Saving.RunS.Mid < smallSaving*b.res.traced.Span/1e9 {
 			v.Sentence = about + units.LowerFirst(v.Sentence)
 		}
@@ -66,16 +67,18 @@ func (b *Builder) tracedVerdict(bound string) Verdict {
 		}
 		return v
 	}
-	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", units.Percent(b.R.Breakdown[0].Share), b.R.Breakdown[0].Part,
-		units.Percent(max(finding.Floor, b.res.found.Largest)))
+	v.Sentence = fmt.Sprintf("%s of the devices' time is %s; nothing above %s to save was found.", units.Percent(b.R.Breakdown[0].Share),
+		b.R.Breakdown[0].Part, units.Percent(max(finding.Floor, b.res.found.Largest)))
 	if b.res.traced != nil {
 		if mfu, device, ok := b.res.traced.MFU(); ok {
-			v.Sentence = fmt.Sprintf("%s of the devices' time is %s, at %s of %s's peak; nothing above %s to save was found.", units.Percent(b.R.Breakdown[0].Share),
-				b.R.Breakdown[0].Part, units.Percent(mfu), device, units.Percent(max(finding.Floor, b.res.found.Largest)))
+			v.Sentence = fmt.Sprintf("%s of the devices' time is %s, at %s of %s's peak; nothing above %s to save was found.",
+				units.Percent(b.R.Breakdown[0].Share), b.R.Breakdown[0].Part, units.Percent(mfu), device,
+				units.Percent(max(finding.Floor, b.res.found.Largest)))
 		}
 	}
 	if top := &b.R.Breakdown[0]; top.Part == "GPU idle" && b.idleUnexplained() > 0.5*top.Share {
-		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.", units.Percent(top.Share))
+		v.Sentence = fmt.Sprintf("%s of the devices' time is GPU idle; the trace does not show what the devices waited for.",
+			units.Percent(top.Share))
 	}
 	return v
 }
@@ -84,11 +87,13 @@ func (b *Builder) tracedVerdict(bound string) Verdict {
 func (b *Builder) aboutComputing() string {
 	for i := range b.R.Findings {
 		if f := &b.R.Findings[i]; f.Cause == finding.Compute {
-			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ", units.Percent(f.Share), b.ofPeak())
+			return fmt.Sprintf("%s of the devices' time is computing%s, in which nothing to save was found. Of the rest: ",
+				units.Percent(f.Share), b.ofPeak())
 		}
 	}
 	if top := &b.R.Breakdown[0]; top.Part == "GPU compute" && top.Share >= 0.5 {
-		return fmt.Sprintf("%s of the devices' time is computing%s, and no fix is likely to save a tenth of the whole. The first: ", units.Percent(top.Share), b.ofPeak())
+		return fmt.Sprintf("%s of the devices' time is computing%s, and no fix is likely to save a tenth of the whole. The first: ",
+			units.Percent(top.Share), b.ofPeak())
 	}
 	return ""
 }

@@ -61,13 +61,15 @@ func MeasuredText(m *Measured) string {
 			kept++
 		}
 	}
-	fmt.Fprintf(&b, "  %d of %d operators took as long as recorded (within a factor of %.3g); the others get no price\n", kept, kinds, m.Tolerance)
+	fmt.Fprintf(&b, "  %d of %d operators took as long as recorded (within a factor of %.3g); the others get no price\n",
+		kept, kinds, m.Tolerance)
 	for _, p := range m.Prices {
 		verb, amount := "saves", p.SavedMs
 		if amount < 0 {
 			verb, amount = "costs", -amount
 		}
-		fmt.Fprintf(&b, "  %-14s %s %s a step, of %s in %d operators\n", p.Fix, verb, units.Milliseconds(amount), units.Milliseconds(p.OfMs), p.Ops)
+		fmt.Fprintf(&b, "  %-14s %s %s a step, of %s in %d operators\n", p.Fix, verb, units.Milliseconds(amount),
+			units.Milliseconds(p.OfMs), p.Ops)
 	}
 	for i := range m.Ops {
 		o := &m.Ops[i]

@@ -26,7 +26,8 @@ func TestMeasuredThreads(t *testing.T) {
 	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=1", SavedMs: 40, OfMs: 80, Ops: 3}}}
 	r := Build(p.S, Options{Measured: m})
 	f = findingOf(r, "threads")
-	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Fix.Change != "OMP_NUM_THREADS=1" || strings.Contains(f.Caveat, "not measured on this program") {
+	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Fix.Change != "OMP_NUM_THREADS=1" ||
+		strings.Contains(f.Caveat, "not measured on this program") {
 		t.Fatalf("with a measurement: %+v", f)
 	}
 	if want := savingText(f.Saving); !strings.Contains(r.Verdict.Sentence, want) || r.Verdict.Confidence.Level != "high" {
@@ -44,7 +45,8 @@ func TestMeasuredCores(t *testing.T) {
 	p.Do(testkit.Native(500, work), testkit.Python(20, work))
 	p.Steps(20, model.PhaseBaseline, testkit.Native(100, work))
 	repeated := 1500.0
-	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4", SavedMs: 70, OfMs: 80, Ops: 3}, {Fix: "cores=4", SavedMs: 40, OfMs: 80, Ops: 3}},
+	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4", SavedMs: 70, OfMs: 80, Ops: 3},
+		{Fix: "cores=4", SavedMs: 40, OfMs: 80, Ops: 3}},
 		Ops: []MeasuredOp{{PerStep: 1, RecordedUs: 1000, RepeatedUs: &repeated}}}
 	f := findingOf(Build(p.S, Options{Measured: m}), "machine")
 	if f == nil || f.Saving == nil || f.Saving.StepMs.Low != 40 || f.Saving.StepMs.Mid != 50 || f.Saving.StepMs.High != 75 {
@@ -128,10 +130,12 @@ func TestMeasuredRanks(t *testing.T) {
 // more than these. What a session's file says of a fix does not become a command.
 func TestMeasuredBounds(t *testing.T) {
 	repeated := 3000.0
-	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4; rm -rf x", SavedMs: 270, OfMs: 300, Ops: 3}}, Ops: []MeasuredOp{{PerStep: 1, RecordedUs: 1000, RepeatedUs: &repeated}}}
+	m := &Measured{Prices: []MeasuredPrice{{Fix: "threads=4; rm -rf x", SavedMs: 270, OfMs: 300, Ops: 3}},
+		Ops: []MeasuredOp{{PerStep: 1, RecordedUs: 1000, RepeatedUs: &repeated}}}
 	r := Build(crowded(1).S, Options{Measured: m})
 	f := findingOf(r, "threads")
-	if f == nil || f.Saving == nil || math.Abs(f.Saving.StepMs.Mid-90) > 1 || f.Saving.StepMs.High > 102 || f.Saving.StepMs.Low > f.Saving.StepMs.Mid {
+	if f == nil || f.Saving == nil || math.Abs(f.Saving.StepMs.Mid-90) > 1 || f.Saving.StepMs.High > 102 ||
+		f.Saving.StepMs.Low > f.Saving.StepMs.Mid {
 		t.Fatalf("%+v, %+v", f, f.Saving)
 	}
 	if f.Saving.RunS.High > 2.1 {
@@ -148,7 +152,9 @@ func TestMeasuredTogether(t *testing.T) {
 	for _, ranks := range []int{1, 2} {
 		p := crowded(1)
 		p.S.Environment.CPUs, p.S.Environment.Affinity, p.P.WorldSize = 8, []int{0}, ranks
-		m := &Measured{Prices: []MeasuredPrice{{Fix: "cores=8", SavedMs: 70, OfMs: 80, Ops: 3}, {Fix: "threads=1", SavedMs: 60, OfMs: 80, Ops: 3}}}
+		m := &Measured{
+			Prices: []MeasuredPrice{{Fix: "cores=8", SavedMs: 70, OfMs: 80, Ops: 3}, {Fix: "threads=1", SavedMs: 60, OfMs: 80, Ops: 3}},
+		}
 		r := Build(p.S, Options{Measured: m})
 		sum, n := 0.0, 0
 		for i := range r.Findings {
@@ -163,8 +169,8 @@ func TestMeasuredTogether(t *testing.T) {
 	}
 }
 
-// TestMeasuredOnceEach: more cores speed up what fewer threads leave, also where both were measured; what fewer threads were guessed to save
-// is not taken from it once that is refuted.
+// TestMeasuredOnceEach: more cores speed up what fewer threads leave, also where both were measured; what fewer threads were guessed to
+// save is not taken from it once that is refuted.
 func TestMeasuredOnceEach(t *testing.T) {
 	p := crowded(1)
 	p.S.Environment.CPUs, p.S.Environment.Affinity = 8, []int{0}

@@ -104,7 +104,8 @@ func (m *Merge) Add(number int, s *model.Session, t *model.Trace) (fold func()) 
 	if p.calls == nil {
 		p.calls = collectives.CallsOf(&model.Trace{Rank: t.Rank}, s.Strings)
 	}
-	p.trace = &model.Trace{Rank: t.Rank, World: t.World, From: t.From, To: t.To, Process: -1, Window: -1, Steps: t.Steps, Features: t.Features}
+	p.trace = &model.Trace{Rank: t.Rank, World: t.World, From: t.From, To: t.To, Process: -1, Window: -1, Steps: t.Steps,
+		Features: t.Features}
 	p.trace.Header.Host = t.Header.Host
 	return func() { m.fold(p) }
 }
@@ -145,7 +146,8 @@ func (m *Merge) fold(p *rankParts) {
 	r.Tables = mergeTables(r.Tables, from.Tables)
 	r.Memory, r.Roofline = limited(r.Memory, from.Memory), limited(r.Roofline, from.Roofline)
 	r.Copies, r.Bandwidth = limited(r.Copies, from.Copies), limited(r.Bandwidth, from.Bandwidth)
-	r.Streams, r.Sequences, r.StepParts = limited(r.Streams, from.Streams), limited(r.Sequences, from.Sequences), limited(r.StepParts, from.StepParts)
+	r.Streams, r.Sequences, r.StepParts = limited(r.Streams, from.Streams), limited(r.Sequences, from.Sequences),
+		limited(r.StepParts, from.StepParts)
 }
 
 // limited appends rows up to the bound of a table.
@@ -166,7 +168,8 @@ func (m *Merge) addOperators(rows []keyaverages.Row) {
 		}
 		sum := &m.opRows[at]
 		sum.Count += row.Count
-		sum.SelfCPU, sum.CPU, sum.SelfDevice, sum.Device = sum.SelfCPU+row.SelfCPU, sum.CPU+row.CPU, sum.SelfDevice+row.SelfDevice, sum.Device+row.Device
+		sum.SelfCPU, sum.CPU, sum.SelfDevice, sum.Device = sum.SelfCPU+row.SelfCPU, sum.CPU+row.CPU, sum.SelfDevice+row.SelfDevice,
+			sum.Device+row.Device
 		sum.SelfCPUBytes, sum.CPUBytes = sum.SelfCPUBytes+row.SelfCPUBytes, sum.CPUBytes+row.CPUBytes
 		sum.SelfDeviceBytes, sum.DeviceBytes = sum.SelfDeviceBytes+row.SelfDeviceBytes, sum.DeviceBytes+row.DeviceBytes
 		sum.Flops += row.Flops

@@ -40,9 +40,11 @@ func (b *Builder) native() {
 	for i := range times.Functions[:min(len(times.Functions), b.opt.MaxRows)] {
 		f := &times.Functions[i]
 		low, high := interval(f.Total/a.Total, times.Samples)
-		row := NativeRow{Function: f.Function, Library: CleanPath(f.Library), SelfS: f.Self / 1e9, TotalS: f.Total / 1e9, ShareLow: low, ShareHigh: high}
+		row := NativeRow{Function: f.Function, Library: CleanPath(f.Library), SelfS: f.Self / 1e9, TotalS: f.Total / 1e9,
+			ShareLow: low, ShareHigh: high}
 		if f.File != "" {
-			row.Caller = &Where{File: CleanPath(f.File), Line: int(f.Line), Function: f.Caller, Source: code.SourceLine(b.S.Sources, f.File, int(f.Line))}
+			row.Caller = &Where{File: CleanPath(f.File), Line: int(f.Line), Function: f.Caller,
+				Source: code.SourceLine(b.S.Sources, f.File, int(f.Line))}
 			row.CallerShare = f.CallerTime / max(f.Total, 1e-9)
 		}
 		out.Functions = append(out.Functions, row)

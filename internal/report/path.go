@@ -96,7 +96,8 @@ func (b *Builder) criticalPath(traces []*model.Trace) {
 	traces = withDevice(traces)
 	for i, d := range c.Over.Ranks {
 		if d > 0 {
-			b.R.CriticalRanks = append(b.R.CriticalRanks, RankShare{traces[i].Rank, us(d), float64(d) / float64(max(c.Over.To-c.Over.From, 1))})
+			b.R.CriticalRanks = append(b.R.CriticalRanks, RankShare{traces[i].Rank, us(d),
+				float64(d) / float64(max(c.Over.To-c.Over.From, 1))})
 		}
 	}
 	slices.SortStableFunc(b.R.CriticalRanks, func(x, y RankShare) int { return cmp.Compare(y.Us, x.Us) })
@@ -136,7 +137,8 @@ func (b *Builder) pathRows(spans []PathSpan, from model.Time, ranks bool) {
 		list := byKind[k]
 		slices.SortStableFunc(list, func(x, y PathSpan) int { return cmp.Compare(y.Dur, x.Dur) })
 		for _, sp := range list[:min(len(list), maxPathSpans)] {
-			span := CriticalSpan{Name: b.S.Strings.Text(sp.Name), StartUs: us(sp.Start.Sub(from)), Us: us(sp.Dur), Lane: laneName(b.S, sp.Trace, sp.Lane)}
+			span := CriticalSpan{Name: b.S.Strings.Text(sp.Name), StartUs: us(sp.Start.Sub(from)), Us: us(sp.Dur),
+				Lane: laneName(b.S, sp.Trace, sp.Lane)}
 			if ranks {
 				span.Rank = RankPtr(sp.Trace.Rank)
 			}

@@ -33,7 +33,8 @@ func (b *Builder) foreignProfile(p *model.Process) {
 		b.nothing()
 		return
 	}
-	b.R.Verdict = Verdict{Bound: "unknown", Sentence: fmt.Sprintf("%s of the sampled time is in %s; samples alone price no fix.", units.Percent(share), text),
+	b.R.Verdict = Verdict{Bound: "unknown", Sentence: fmt.Sprintf("%s of the sampled time is in %s; samples alone price no fix.",
+		units.Percent(share), text),
 		Confidence: Confidence{Level: "medium", Why: fmt.Sprintf("%d samples of another profiler", len(a.Samples))}}
 }
 
@@ -102,14 +103,18 @@ func (b *Builder) foreignLines() {
 	if most == nil || total <= 0 {
 		return
 	}
-	b.R.Verdict = Verdict{Bound: "python", Sentence: fmt.Sprintf("%s of the time of the measured functions is in line %d of %s, in %s (%s); a line's time holds what it calls, and prices no fix.",
-		units.Percent(float64(most.Time)/float64(total)), most.Line, Base(most.File), most.Function, units.Seconds(most.Time.Seconds())),
+	b.R.Verdict = Verdict{Bound: "python",
+		Sentence: fmt.Sprintf("%s of the time of the measured functions is in line %d of %s, in %s (%s); a line's time holds what it "+
+			"calls, and prices no fix.",
+			units.Percent(float64(most.Time)/float64(total)), most.Line, Base(most.File), most.Function,
+			units.Seconds(most.Time.Seconds())),
 		Confidence: Confidence{Level: "medium", Why: "times per line of line_profiler, its cost included"}}
 }
 
 // nothing says what the inputs are where they hold nothing to judge.
 func (b *Builder) nothing() {
-	v := Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.", Confidence: Confidence{Level: "low", Why: "no data"}}
+	v := Verdict{Bound: "unknown", Sentence: "nothing to judge: the input holds no steps, samples or traced work.",
+		Confidence: Confidence{Level: "low", Why: "no data"}}
 	for _, in := range b.S.Inputs {
 		if in.Note != "" {
 			v.Sentence = fmt.Sprintf("nothing to judge: %s is %s.", Base(in.Path), in.Note)

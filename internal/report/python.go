@@ -42,7 +42,8 @@ func (b *Builder) python() {
 
 func (b *Builder) processRows(out *Python) {
 	for _, p := range b.S.Processes {
-		row := ProcessRow{PID: p.PID, Role: string(nonEmptyRole(p.Role)), Rank: RankPtr(p.Rank), Command: strings.Join(p.Command, " "), Samples: p.Samples.Len()}
+		row := ProcessRow{PID: p.PID, Role: string(nonEmptyRole(p.Role)), Rank: RankPtr(p.Rank), Command: strings.Join(p.Command, " "),
+			Samples: p.Samples.Len()}
 		cpu, main := 0, 0
 		for i := range p.Samples.Len() {
 			if p.MainThread == 0 || int(p.Samples.Thread[i]) == p.MainThread {
@@ -115,20 +116,29 @@ func (b *Builder) hotTables(out *Python, a *account.Breakdown, sm *model.Samples
 	text := b.S.Strings.Text
 	for k, t := range total {
 		low, high := interval(t/a.Total, n)
-		out.Functions = append(out.Functions, FuncRow{text(k.Function), CleanPath(text(k.File)), int(k.First), self[k] / 1e9, t / 1e9, low, high})
+		out.Functions = append(out.Functions, FuncRow{text(k.Function), CleanPath(text(k.File)), int(k.First),
+			self[k] / 1e9, t / 1e9, low, high})
 	}
 	for k, t := range ltotal {
 		file := text(k.File)
-		out.Lines = append(out.Lines, LineRow{CleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9, code.SourceLine(b.S.Sources, file, int(k.Line))})
+		out.Lines = append(out.Lines, LineRow{CleanPath(file), int(k.Line), text(lfunc[k]), lself[k] / 1e9, t / 1e9,
+			code.SourceLine(b.S.Sources, file, int(k.Line))})
 	}
+	out.order(b.opt.MaxRows)
+}
+
+// order puts what takes most time itself first, and keeps so many rows.
+func (out *Python) order(rows int) {
 	slices.SortFunc(out.Functions, func(x, y FuncRow) int {
-		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))
+		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File),
+			cmp.Compare(x.Line, y.Line), cmp.Compare(x.Function, y.Function))
 	})
 	slices.SortFunc(out.Lines, func(x, y LineRow) int {
-		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(cmp.Compare(y.SelfS, x.SelfS), cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File),
+			cmp.Compare(x.Line, y.Line))
 	})
-	out.Functions = out.Functions[:min(len(out.Functions), b.opt.MaxRows)]
-	out.Lines = out.Lines[:min(len(out.Lines), b.opt.MaxRows)]
+	out.Functions = out.Functions[:min(len(out.Functions), rows)]
+	out.Lines = out.Lines[:min(len(out.Lines), rows)]
 }
 
 // interval is the 95 % Wilson score interval of a share seen in n samples.
@@ -175,7 +185,8 @@ func (b *Builder) loaderRow(p *model.Process, l *model.Loader, index int) Loader
 	add := func(q *model.Process, own bool) {
 		for i := range q.Spans {
 			sp := &q.Spans[i]
-			mine := own && int(sp.Loader) == index || !own && sp.Loader >= 0 && int(sp.Loader) < len(q.Loaders) && q.Loaders[sp.Loader].ID == l.ID
+			mine := own && int(sp.Loader) == index || !own && sp.Loader >= 0 && int(sp.Loader) < len(q.Loaders) &&
+				q.Loaders[sp.Loader].ID == l.ID
 			if !mine || sp.End < sp.Start {
 				continue
 			}

@@ -308,7 +308,8 @@ type Action struct {
 	Arguments []Argument `json:"arguments,omitempty"` // set-argument
 	Variable  string     `json:"variable,omitempty"`  // set-environment
 	Value     string     `json:"value,omitempty"`     // set-environment
-	Line      string     `json:"line,omitempty"`      // insert-line: the line; edit-line and set-argument: what Fix.Was becomes, where that is certain
+	// insert-line: the line; edit-line and set-argument: what Fix.Was becomes, where that is certain
+	Line string `json:"line,omitempty"`
 }
 
 // Argument is one argument of a call; one without a name is the only one.

@@ -143,7 +143,8 @@ func stepKind(name string, steps []*model.Step) StepKind {
 	return k
 }
 
-// quantiles of step times in ms, in the order in which they ran; nil of none. It sorts them. Percentiles need enough steps to mean something.
+// quantiles of step times in ms, in the order in which they ran; nil of none. It sorts them. Percentiles need enough steps to mean
+// something.
 func quantiles(ms []float64) *Quantiles {
 	n := len(ms)
 	if n == 0 {

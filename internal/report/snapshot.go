@@ -28,9 +28,9 @@ func (b *Builder) snapshots() {
 }
 
 func snapshotRow(u *allocations.SnapshotUse, points int) SnapshotRow {
-	row := SnapshotRow{Device: u.Device, ReservedBytes: u.Reserved, ActiveBytes: u.Active, PendingBytes: u.Pending, FragmentedBytes: u.Fragmented,
-		CachedBytes: u.Cached, RoundingBytes: u.Rounding, LargestGapBytes: u.LargestGap, PrivateBytes: u.Private,
-		Segments: []SegmentRow{}, Live: owners(u.Live), Warnings: []string{}}
+	row := SnapshotRow{Device: u.Device, ReservedBytes: u.Reserved, ActiveBytes: u.Active, PendingBytes: u.Pending,
+		FragmentedBytes: u.Fragmented, CachedBytes: u.Cached, RoundingBytes: u.Rounding, LargestGapBytes: u.LargestGap,
+		PrivateBytes: u.Private, Segments: []SegmentRow{}, Live: owners(u.Live), Warnings: []string{}}
 	for _, k := range u.Kinds {
 		row.Segments = append(row.Segments, SegmentRow{k.Kind, k.Segments, k.Reserved, k.Active, k.Fragmented, k.Free})
 	}
@@ -40,20 +40,23 @@ func snapshotRow(u *allocations.SnapshotUse, points int) SnapshotRow {
 	if u.Events == 0 {
 		return row
 	}
-	rec := &SnapshotEvents{Events: u.Events, Allocations: u.Allocations, LengthUs: us(u.To.Sub(u.From)), BeforeBytes: u.Before, PeakBytes: u.Peak,
-		PeakAtUs: us(u.PeakAt.Sub(u.From)), PeakReserved: u.PeakReserved, AtPeak: owners(u.AtPeak), Timeline: []MemoryPoint{}, OOMs: []OOMRow{}, OOMCount: u.OOMCount}
+	rec := &SnapshotEvents{Events: u.Events, Allocations: u.Allocations, LengthUs: us(u.To.Sub(u.From)),
+		BeforeBytes: u.Before, PeakBytes: u.Peak, PeakAtUs: us(u.PeakAt.Sub(u.From)), PeakReserved: u.PeakReserved,
+		AtPeak: owners(u.AtPeak), Timeline: []MemoryPoint{}, OOMs: []OOMRow{}, OOMCount: u.OOMCount}
 	each := max((len(u.Timeline)+points-1)/points, 1)
 	for chunk := range slices.Chunk(u.Timeline, each) {
 		p := slices.MaxFunc(chunk, func(x, y allocations.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
 		rec.Timeline = append(rec.Timeline, MemoryPoint{AtUs: us(p.Time.Sub(u.From)), Bytes: p.Bytes, Reserved: ptr(p.Reserved)})
 	}
 	for _, oom := range u.OOMs {
-		rec.OOMs = append(rec.OOMs, OOMRow{us(oom.Time.Sub(u.From)), oom.Asked, oom.DeviceFree, oom.Active, oom.Reserved, ownerWhere(&oom.Where), owners(oom.Holders)})
+		rec.OOMs = append(rec.OOMs, OOMRow{us(oom.Time.Sub(u.From)), oom.Asked, oom.DeviceFree, oom.Active, oom.Reserved,
+			ownerWhere(&oom.Where), owners(oom.Holders)})
 	}
 	row.Recorded = rec
 	if u.Unexplained != 0 {
-		row.Warnings = append(row.Warnings, fmt.Sprintf("the recorded events add up to %s other than the snapshot holds: some of them are missing",
-			units.Bytes(math.Abs(float64(u.Unexplained)))))
+		row.Warnings = append(row.Warnings,
+			fmt.Sprintf("the recorded events add up to %s other than the snapshot holds: some of them are missing",
+				units.Bytes(math.Abs(float64(u.Unexplained)))))
 	}
 	return row
 }
@@ -82,7 +85,8 @@ func (b *Builder) deviceSize(row *SnapshotRow, u *allocations.SnapshotUse) {
 	g := &b.S.Environment.GPUs[i]
 	row.DeviceBytes = ptr(g.MemoryBytes)
 	if most := max(u.Reserved, u.PeakReserved); most > g.MemoryBytes {
-		row.Warnings = append(row.Warnings, fmt.Sprintf("%s were reserved, and %s has %s: the driver lent memory of the host, which is many times slower, or the files are of different runs",
+		row.Warnings = append(row.Warnings, fmt.Sprintf("%s were reserved, and %s has %s: the driver lent memory of the host, which is "+
+			"many times slower, or the files are of different runs",
 			units.Bytes(float64(most)), cmp.Or(g.Name, "the device"), units.Bytes(float64(g.MemoryBytes))))
 	}
 }
@@ -98,7 +102,8 @@ func (b *Builder) onlySnapshots() {
 			row = r
 		}
 	}
-	text := fmt.Sprintf("device %d: %s of %s reserved were in use at the snapshot", row.Device, units.Bytes(float64(row.ActiveBytes)), units.Bytes(float64(row.ReservedBytes)))
+	text := fmt.Sprintf("device %d: %s of %s reserved were in use at the snapshot", row.Device, units.Bytes(float64(row.ActiveBytes)),
+		units.Bytes(float64(row.ReservedBytes)))
 	list, of := row.Live, row.ActiveBytes
 	if rec := row.Recorded; rec != nil {
 		list, of = rec.AtPeak, rec.PeakBytes
@@ -106,8 +111,9 @@ func (b *Builder) onlySnapshots() {
 		if len(rec.OOMs) > 0 {
 			oom := &rec.OOMs[0]
 			list, of = oom.Holders, oom.ActiveBytes
-			text = fmt.Sprintf("device %d ran out of memory: %s were asked for%s while %s were in use and %s reserved", row.Device, units.Bytes(float64(oom.AskedBytes)),
-				AtOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
+			text = fmt.Sprintf("device %d ran out of memory: %s were asked for%s while %s were in use and %s reserved", row.Device,
+				units.Bytes(float64(oom.AskedBytes)), AtOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)),
+				units.Bytes(float64(oom.ReservedBytes)))
 		}
 	}
 	if len(list) > 0 && of > 0 {

@@ -14,7 +14,8 @@ func TestShortRunsAreSaidToStartUp(t *testing.T) {
 		p := testkit.NewProgram()
 		main := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}
 		start := p.T
-		p.Do(testkit.Python(before, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1, Line: 88}))
+		p.Do(testkit.Python(before, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module",
+			First: 1, Line: 88}))
 		p.P.Imports = []model.Span{{Kind: model.SpanImport, Start: start, End: p.T}}
 		p.Steps(10, model.PhaseBaseline, testkit.Native(100, main))
 		r := Build(p.S, Options{})
@@ -23,7 +24,8 @@ func TestShortRunsAreSaidToStartUp(t *testing.T) {
 		}
 		return r.Verdict.Sentence
 	}
-	if got := sentence(3000); !strings.HasPrefix(got, "75 % of this run passes before its steps reach their speed, 100 % of that in imports.") {
+	if got := sentence(3000); !strings.HasPrefix(got,
+		"75 % of this run passes before its steps reach their speed, 100 % of that in imports.") {
 		t.Errorf("a run of 3 s of imports and 1 s of steps: %q", got)
 	}
 	if got := sentence(200); strings.Contains(got, "before its steps") {
@@ -36,10 +38,12 @@ func TestTracingIsNotThePartToLookAt(t *testing.T) {
 	p := testkit.NewProgram()
 	main := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}
 	p.Do(testkit.Python(600, main).In(model.SpanProfiler),
-		testkit.Python(380, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1, Line: 88}).In(model.SpanImport),
+		testkit.Python(380, testkit.Frame{File: "/usr/lib/python3.13/importlib/__init__.py", Function: "import_module", First: 1,
+			Line: 88}).In(model.SpanImport),
 		testkit.Native(20, main))
 	got := Build(p.S, Options{}).Verdict.Sentence
-	if !strings.Contains(got, "60 % of it is tracing itself") || !strings.Contains(got, "--no-trace") || !strings.Contains(got, "import (38 %)") {
+	if !strings.Contains(got, "60 % of it is tracing itself") || !strings.Contains(got, "--no-trace") ||
+		!strings.Contains(got, "import (38 %)") {
 		t.Errorf("a run of 0.6 s of tracing, 0.38 s of imports and 20 ms of work: %q", got)
 	}
 }

@@ -150,7 +150,8 @@ func (b *Builder) operators(traces []*model.Trace) []keyaverages.Row {
 	if b.merged != nil {
 		return b.merged.opRows
 	}
-	return keyaverages.Of(traces, b.S.Strings, keyaverages.Options{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack, ByModule: b.opt.GroupByModule})
+	return keyaverages.Of(traces, b.S.Strings, keyaverages.Options{ByShapes: b.opt.GroupByInputShape, ByStack: b.opt.GroupByStack,
+		ByModule: b.opt.GroupByModule})
 }
 
 func (b *Builder) keyAverages(traces []*model.Trace) {
@@ -160,9 +161,9 @@ func (b *Builder) keyAverages(traces []*model.Trace) {
 	})
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
-		row := OpRow{Name: k.Name, Count: k.Count, SelfCPUUs: us(k.SelfCPU), CPUUs: us(k.CPU), SelfDeviceUs: us(k.SelfDevice), DeviceUs: us(k.Device),
-			SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes, DeviceBytes: k.DeviceBytes, Flops: k.Flops,
-			InputShapes: k.InputShapes, IsUserAnnotation: k.IsUserAnnotation, DeviceType: "cpu"}
+		row := OpRow{Name: k.Name, Count: k.Count, SelfCPUUs: us(k.SelfCPU), CPUUs: us(k.CPU), SelfDeviceUs: us(k.SelfDevice),
+			DeviceUs: us(k.Device), SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes,
+			DeviceBytes: k.DeviceBytes, Flops: k.Flops, InputShapes: k.InputShapes, IsUserAnnotation: k.IsUserAnnotation, DeviceType: "cpu"}
 		if k.DeviceType == keyaverages.OnDevice {
 			row.DeviceType = "device"
 		}
@@ -182,8 +183,9 @@ func (b *Builder) kernelRows() {
 	rows := b.kernels()
 	for i := range rows[:min(len(rows), maxOpRows)] {
 		k := &rows[i]
-		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3, MinUs: float64(k.Min) / 1e3,
-			MaxUs: float64(k.Max) / 1e3, Category: k.Class.String(), Launcher: traceWhere(k.Where), Tensor: k.TensorCores}
+		row := KernelRow{Name: k.Name, Count: k.Count, DeviceUs: float64(k.Dur) / 1e3, MeanUs: float64(k.Mean()) / 1e3,
+			MinUs: float64(k.Min) / 1e3, MaxUs: float64(k.Max) / 1e3, Category: k.Class.String(), Launcher: traceWhere(k.Where),
+			Tensor: k.TensorCores}
 		if row.Launcher.Op == "" {
 			row.Launcher.Op = k.Launcher
 		}
@@ -209,7 +211,8 @@ func (b *Builder) gpuRows() {
 			}
 			if n := g.Launches.Count; n > 0 {
 				row.Launches = &LaunchRow{Count: int64(n), MedianDelayUs: us(g.Launches.MedianDelay), P90DelayUs: us(g.Launches.P90Delay),
-					Short: int64(g.Launches.Short), SlowCalls: int64(g.Launches.SlowCalls), QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
+					Short: int64(g.Launches.Short), SlowCalls: int64(g.Launches.SlowCalls),
+					QueueEmptyShare: ptr(float64(g.Launches.QueueEmpty) / float64(n))}
 			}
 			for _, use := range []struct {
 				to    **float64
@@ -270,8 +273,8 @@ func SumWindows(rows []collectives.Communication) []collectives.Communication {
 
 func (b *Builder) commRows(traces []*model.Trace) {
 	for _, c := range SumWindows(b.communications(traces)) {
-		row := CommRow{Rank: RankPtr(c.Rank), Op: c.Op, Group: c.Group, Count: c.Count, DeviceUs: float64(c.Dur) / 1e3, Bytes: max(c.Bytes, 0), Dtype: c.DType,
-			ExposedUs: ptr(float64(c.Exposed) / 1e3)}
+		row := CommRow{Rank: RankPtr(c.Rank), Op: c.Op, Group: c.Group, Count: c.Count, DeviceUs: float64(c.Dur) / 1e3,
+			Bytes: max(c.Bytes, 0), Dtype: c.DType, ExposedUs: ptr(float64(c.Exposed) / 1e3)}
 		if c.AlgBW > 0 {
 			row.AlgBW, row.BusBW = ptr(c.AlgBW), ptr(c.BusBW)
 		}
@@ -315,7 +318,8 @@ func (b *Builder) callRows() {
 	for _, calls := range b.S.Calls {
 		for i := range calls.Lines {
 			l := &calls.Lines[i]
-			b.R.Lines = append(b.R.Lines, CallRow{File: l.File, Line: int(l.Line), Function: l.Function, Hits: l.Hits, SelfS: l.Time.Seconds(), TotalS: l.Time.Seconds()})
+			b.R.Lines = append(b.R.Lines, CallRow{File: l.File, Line: int(l.Line), Function: l.Function, Hits: l.Hits,
+				SelfS: l.Time.Seconds(), TotalS: l.Time.Seconds()})
 		}
 	}
 	slices.SortStableFunc(b.R.Lines, func(x, y CallRow) int { return cmp.Compare(y.SelfS, x.SelfS) })

@@ -60,11 +60,12 @@ func (b *Builder) analyse() {
 // unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.
 const unevenSteps = 1.15
 
-// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a mean
-// say nothing about a step that is far from it.
+// parts writes the account: mean shares of the accounted steps times their median; of uneven steps times their mean, since the shares of a
+// mean say nothing about a step that is far from it.
 func (b *Builder) parts(a *account.Breakdown) {
 	p := a.Process
-	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: RankPtr(p.Rank), Steps: a.Steps(), Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
+	acc := &Account{Unit: "run", TotalMs: a.Median / 1e6, Process: processName(p), Rank: RankPtr(p.Rank), Steps: a.Steps(),
+		Samples: len(a.Samples), Notes: append([]string{}, a.Notes...)}
 	if a.PerStep {
 		acc.Unit = "step"
 		// The account may leave out steps in which a profiler started; the time shown is that of all unprofiled steps.
@@ -72,8 +73,9 @@ func (b *Builder) parts(a *account.Breakdown) {
 			acc.TotalMs = b.R.Steps[0].Baseline.MedianMs
 		}
 		if mean := a.Mean() / 1e6; acc.TotalMs > 0 && mean > unevenSteps*acc.TotalMs {
-			acc.Notes = append(acc.Notes, fmt.Sprintf("half of the steps take less than %s, but their mean is %s: this table and savings a step are of the mean",
-				units.Milliseconds(acc.TotalMs), units.Milliseconds(mean)))
+			acc.Notes = append(acc.Notes,
+				fmt.Sprintf("half of the steps take less than %s, but their mean is %s: this table and savings a step are of the mean",
+					units.Milliseconds(acc.TotalMs), units.Milliseconds(mean)))
 			acc.TotalMs = mean
 		}
 		b.otherKinds(acc, a)
@@ -83,7 +85,8 @@ func (b *Builder) parts(a *account.Breakdown) {
 		acc.Basis = "the whole run, " + units.Counted(len(a.Samples), "sample")
 	}
 	if busy := b.S.Environment.OthersBusyCores; busy != nil && *busy >= 0.25 {
-		acc.Notes = append(acc.Notes, fmt.Sprintf("other programs kept %.1f cores busy meanwhile: times are longer than on an idle machine", *busy))
+		acc.Notes = append(acc.Notes, fmt.Sprintf("other programs kept %.1f cores busy meanwhile: times are longer than on an idle machine",
+			*busy))
 	}
 	b.R.Account = acc
 	for _, part := range a.Parts {
@@ -206,7 +209,8 @@ func savingText(s *Saving) string {
 	case s == nil:
 		return "no saving known"
 	case s.StepMs != nil:
-		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds), units.Seconds(s.RunS.Mid))
+		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds),
+			units.Seconds(s.RunS.Mid))
 	}
 	return fmt.Sprintf("fixing it saves %s of this run", units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
 }
@@ -222,7 +226,8 @@ func (b *Builder) mostlyStartUp() string {
 	if wall <= 0 || total < 0.5*wall {
 		return ""
 	}
-	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ", units.Percent(min(total/wall, 1)), units.Percent(min(imports/total, 1)))
+	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ",
+		units.Percent(min(total/wall, 1)), units.Percent(min(imports/total, 1)))
 }
 
 // healthy says that nothing is wrong, and down to which share that is known.
@@ -241,7 +246,8 @@ func (b *Builder) healthy() string {
 	}
 	compute := (a.Part(account.PartOps) + a.Part(account.PartGPUCompute)) / a.Total
 	floor := max(finding.Floor, b.res.found.Largest)
-	if i := slices.IndexFunc(b.res.found.Findings, func(f finding.Finding) bool { return f.Cause == finding.NoDemand && f.Share >= 0.3 }); i >= 0 {
+	if i := slices.IndexFunc(b.res.found.Findings,
+		func(f finding.Finding) bool { return f.Cause == finding.NoDemand && f.Share >= 0.3 }); i >= 0 {
 		return b.res.found.Findings[i].Title.String() + fmt.Sprintf("; nothing above %s to save was found.", units.Percent(floor))
 	}
 	if compute < 0.5 {
@@ -255,7 +261,8 @@ func (b *Builder) healthy() string {
 		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", units.Percent(floor), unit, top)
 	}
-	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit, b.ofPeak(), units.Percent(floor)) + b.untried()
+	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit,
+		b.ofPeak(), units.Percent(floor)) + b.untried()
 }
 
 func (b *Builder) accountConfidence() Confidence {
@@ -278,9 +285,10 @@ func (b *Builder) accountConfidence() Confidence {
 // bound is what most of the time goes to, in one word.
 func (b *Builder) bound() string {
 	a := b.res.account
-	words := map[account.PartID]string{account.PartDataWait: "input", account.PartComm: "communication", account.PartOps: "cpu", account.PartPython: "python",
-		account.PartGPUCompute: "gpu", account.PartIO: "io", account.PartGC: "python", account.PartCompile: "compile", account.PartSync: "gpu",
-		account.PartGILWait: "python", account.PartBlocked: "waiting", account.PartImport: "start-up"}
+	words := map[account.PartID]string{account.PartDataWait: "input", account.PartComm: "communication", account.PartOps: "cpu",
+		account.PartPython: "python", account.PartGPUCompute: "gpu", account.PartIO: "io", account.PartGC: "python",
+		account.PartCompile: "compile", account.PartSync: "gpu", account.PartGILWait: "python", account.PartBlocked: "waiting",
+		account.PartImport: "start-up"}
 	for _, p := range a.Parts {
 		if w := words[p.ID]; w != "" && p.Time > 0 {
 			return w

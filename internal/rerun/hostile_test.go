@@ -31,7 +31,8 @@ func TestHostileOperators(t *testing.T) {
 		recorded("aten::add", floats("[8]"), scalar(strings.Repeat("[", 100000))),
 	}
 	last := recorded("aten::add", floats("[8]"), floats("[8]"))
-	got, err := Measure(context.Background(), append(ops, last), Options{Interpreter: python, Budget: 5 * time.Second, Threads: 1, Cores: 1, Memory: 500 << 20})
+	got, err := Measure(context.Background(), append(ops, last), Options{Interpreter: python, Budget: 5 * time.Second, Threads: 1,
+		Cores: 1, Memory: 500 << 20})
 	if err != nil || len(got) != len(ops)+1 {
 		t.Fatalf("%d results of %d: %v", len(got), len(ops)+1, err)
 	}
@@ -57,8 +58,10 @@ func TestHostileOperators(t *testing.T) {
 func TestLongOperators(t *testing.T) {
 	long, short := recorded("aten::relu", floats("[8]")), recorded("aten::relu", floats("[16]"))
 	long.RecordedUs = 1e6
-	got, err := Measure(context.Background(), []Op{long, short}, Options{Interpreter: torchPython(t), Budget: time.Second, Threads: 1, Cores: 1})
-	if err != nil || len(got) != 2 || !strings.Contains(got[0].Error, "of the budget are left") || got[0].BaseUs != nil || got[1].BaseUs == nil {
+	got, err := Measure(context.Background(), []Op{long, short}, Options{Interpreter: torchPython(t), Budget: time.Second,
+		Threads: 1, Cores: 1})
+	if err != nil || len(got) != 2 || !strings.Contains(got[0].Error, "of the budget are left") || got[0].BaseUs != nil ||
+		got[1].BaseUs == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -72,7 +75,8 @@ func TestModulesOfTheDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := Measure(context.Background(), []Op{recorded("aten::relu", floats("[8]"))}, Options{Interpreter: python, Budget: time.Second})
+	got, err := Measure(context.Background(), []Op{recorded("aten::relu", floats("[8]"))},
+		Options{Interpreter: python, Budget: time.Second})
 	if err != nil || got[0].BaseUs == nil {
 		t.Errorf("%+v, %v", got, err)
 	}

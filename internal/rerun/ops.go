@@ -115,7 +115,8 @@ func insideOf(s *model.Session, t *model.Trace) map[model.EventID][]model.EventI
 	ev := &t.Events
 	for i := range ev.Len() {
 		p := ev.Parent[i]
-		if p < 0 || int(p) >= ev.Len() || ev.Kind[i] != model.KindOp || ev.Kind[p] != model.KindOp || ev.Detail[i] < 0 || len(out[p]) >= maxInside {
+		if p < 0 || int(p) >= ev.Len() || ev.Kind[i] != model.KindOp || ev.Kind[p] != model.KindOp || ev.Detail[i] < 0 ||
+			len(out[p]) >= maxInside {
 			continue
 		}
 		if slices.Contains(byList, s.Strings.Text(ev.Name[p])) {
@@ -148,8 +149,8 @@ func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 			return op, false
 		}
 	}
-	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types), Concrete: list(s, k.concrete),
-		Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
+	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
+		Concrete: list(s, k.concrete), Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
 }
 
 // maxList bounds the text of a recorded list: those of real operators have a few hundred characters, lists of a model's tensors more.

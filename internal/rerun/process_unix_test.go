@@ -84,7 +84,8 @@ func TestInterrupted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	_, err := Measure(ctx, []Op{{Name: "aten::mm", RecordedUs: 1}}, Options{Interpreter: stand(t, ready+`sleep 600 & echo $! > `+pid+"\nwait"), Budget: time.Hour})
+	_, err := Measure(ctx, []Op{{Name: "aten::mm", RecordedUs: 1}},
+		Options{Interpreter: stand(t, ready+`sleep 600 & echo $! > `+pid+"\nwait"), Budget: time.Hour})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -94,8 +95,10 @@ func TestInterrupted(t *testing.T) {
 // TestCrash names the operator that ended the process, and does not take it for one that the budget had no time for.
 func TestCrash(t *testing.T) {
 	python := stand(t, ready+`echo '{"index": 0, "error": "x", "under_way": true}'`+"\nkill -SEGV $$\n")
-	got, err := Measure(context.Background(), []Op{{Name: "aten::mm"}, {Name: "aten::mv"}}, Options{Interpreter: python, Budget: time.Minute})
-	if err != nil || len(got) != 2 || !strings.Contains(got[0].Error, "ended the process") || !strings.Contains(got[1].Error, "an operator before it") {
+	got, err := Measure(context.Background(), []Op{{Name: "aten::mm"}, {Name: "aten::mv"}},
+		Options{Interpreter: python, Budget: time.Minute})
+	if err != nil || len(got) != 2 || !strings.Contains(got[0].Error, "ended the process") ||
+		!strings.Contains(got[1].Error, "an operator before it") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -104,7 +107,8 @@ func TestCrash(t *testing.T) {
 func TestAnotherTorch(t *testing.T) {
 	python := stand(t, ready+"read more\n")
 	for recorded, refused := range map[string]bool{"2.4.1": true, "2.15.0": false, "2.15.0+cu130": false, "": false} {
-		_, err := Measure(context.Background(), []Op{{Name: "aten::mm"}}, Options{Interpreter: python, Budget: 50 * time.Millisecond, Torch: recorded})
+		_, err := Measure(context.Background(), []Op{{Name: "aten::mm"}},
+			Options{Interpreter: python, Budget: 50 * time.Millisecond, Torch: recorded})
 		if refused != (err != nil && strings.Contains(err.Error(), "--python")) {
 			t.Errorf("recorded with %q: %v", recorded, err)
 		}
@@ -128,7 +132,8 @@ func TestEndsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	op := recorded("aten::mm", floats("[1500, 1500]"), floats("[1500, 1500]"))
-	request, err := json.Marshal(map[string]any{"ops": []Op{op}, "budget_s": 600, "threads": 1, "cores": 1, "memory_bytes": 0, "low": 0, "high": 1e9})
+	request, err := json.Marshal(map[string]any{"ops": []Op{op}, "budget_s": 600, "threads": 1, "cores": 1, "memory_bytes": 0,
+		"low": 0, "high": 1e9})
 	if err != nil {
 		t.Fatal(err)
 	}

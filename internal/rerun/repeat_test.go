@@ -41,7 +41,8 @@ func recorded(name string, inputs ...[3]string) Op {
 		}
 		return raw
 	}
-	return Op{Name: name, Shapes: json.RawMessage("[" + strings.Join(shapes, ",") + "]"), Strides: json.RawMessage("[]"), Types: list(types), Concrete: list(concrete), RecordedUs: 1}
+	return Op{Name: name, Shapes: json.RawMessage("[" + strings.Join(shapes, ",") + "]"), Strides: json.RawMessage("[]"),
+		Types: list(types), Concrete: list(concrete), RecordedUs: 1}
 }
 
 // strided gives the inputs strides.
@@ -76,24 +77,31 @@ func TestOperatorsThatIndex(t *testing.T) {
 	python := torchPython(t)
 	ops := []Op{
 		recorded("aten::index", floats("[1000, 64]"), none).with(spread("[1000, 64]", "[500, 64]", "[0, 1]"), index("[500]", "[500, 1]")),
-		recorded("aten::index", floats("[4, 100, 8]"), none).with(spread("[4, 100, 8]", "[4, 70, 8]", "[800, 0, 1]"), index("[70]", "[1, 70, 1]")),
-		recorded("aten::index", floats("[300, 6]"), none).with(recorded("aten::nonzero", [3]string{"[300]", "bool", ""}), spread("[300, 6]", "[123, 6]", "[0, 1]"), index("[123]", "[123, 1]")),
+		recorded("aten::index", floats("[4, 100, 8]"), none).with(spread("[4, 100, 8]", "[4, 70, 8]", "[800, 0, 1]"),
+			index("[70]", "[1, 70, 1]")),
+		recorded("aten::index", floats("[300, 6]"), none).with(recorded("aten::nonzero", [3]string{"[300]", "bool", ""}),
+			spread("[300, 6]", "[123, 6]", "[0, 1]"), index("[123]", "[123, 1]")),
 		recorded("aten::index", floats("[10, 5, 20]"), none).with(recorded("aten::permute", floats("[10, 5, 20]"), scalars("[0, 2, 1]")),
 			spread("[10, 20, 5]", "[33, 5]", "[0, 20]"), index("[33]", "[33, 1]"), index("[33]", "[33, 1]")),
-		recorded("aten::_index_put_impl_", floats("[1000, 64]"), none, floats("[500, 64]"), scalar("True"), scalar("True")).with(spread("[1000, 64]", "[500, 64]", "[0, 1]"), index("[500]", "[500, 1]")),
+		recorded("aten::_index_put_impl_", floats("[1000, 64]"), none, floats("[500, 64]"), scalar("True"),
+			scalar("True")).with(spread("[1000, 64]", "[500, 64]", "[0, 1]"), index("[500]", "[500, 1]")),
 		recorded("aten::embedding", floats("[50, 16]"), longs("[8, 32]"), scalar("-1"), scalar("False"), scalar("False")),
 		recorded("aten::embedding_dense_backward", floats("[8, 32, 16]"), longs("[8, 32]"), scalar("50"), scalar("-1"), scalar("False")),
 		recorded("aten::index_select", floats("[6, 40]"), scalar("1"), longs("[900]")),
 		recorded("aten::gather", floats("[30, 7]"), scalar("-1"), longs("[30, 2]"), scalar("False")),
 		recorded("aten::scatter_add_", floats("[30, 7]"), scalar("0"), longs("[90, 7]"), floats("[90, 7]")),
-		recorded("aten::scatter_add_", floats("[30, 7]"), scalar("0"), longs("[90, 7]"), floats("[90, 7]")).strided("[[7, 1], [], [1, 0], [7, 1]]"), // an index for all columns
+		// an index for all columns
+		recorded("aten::scatter_add_", floats("[30, 7]"), scalar("0"), longs("[90, 7]"),
+			floats("[90, 7]")).strided("[[7, 1], [], [1, 0], [7, 1]]"),
 		recorded("aten::nll_loss_forward", floats("[64, 10]"), longs("[64]"), none, scalar("1"), scalar("-100")),
 		recorded("aten::cat", tensors("[[4, 8], [5, 8]]"), scalar("0")),
 		recorded("aten::stack", tensors("[[4, 8], [4, 8]]"), scalar("0")),
 		recorded("aten::sum", floats("[32, 48, 96]"), scalars("[0, 2]"), scalar("False"), none, floats("[48]")),
-		recorded("aten::native_layer_norm", floats("[8, 32, 16]"), scalars("[16]"), floats("[16]"), floats("[16]"), scalar("1.0000000000000001e-05")),
-		recorded("aten::convolution_backward", floats("[2, 4, 8, 8]"), floats("[2, 3, 8, 8]"), floats("[4, 3, 3, 3]"), scalars("[4]"), scalars("[1, 1]"), scalars("[1, 1]"), scalars("[1, 1]"),
-			scalar("False"), scalars("[0, 0]"), scalar("1"), scalars("[True, True, True]")),
+		recorded("aten::native_layer_norm", floats("[8, 32, 16]"), scalars("[16]"), floats("[16]"), floats("[16]"),
+			scalar("1.0000000000000001e-05")),
+		recorded("aten::convolution_backward", floats("[2, 4, 8, 8]"), floats("[2, 3, 8, 8]"), floats("[4, 3, 3, 3]"), scalars("[4]"),
+			scalars("[1, 1]"), scalars("[1, 1]"), scalars("[1, 1]"), scalar("False"), scalars("[0, 0]"), scalar("1"),
+			scalars("[True, True, True]")),
 		recorded("aten::add_", floats("[64, 64]"), floats("[64, 64]"), scalar("1")),
 		recorded("aten::mul", floats("[64, 64]"), scalar("0.5")),
 	}
@@ -107,7 +115,8 @@ func TestOperatorsThatIndex(t *testing.T) {
 		}
 	}
 	lost := recorded("aten::index", floats("[1000, 64]"), none)
-	if got, err := Measure(context.Background(), []Op{lost}, Options{Interpreter: python, Budget: time.Second}); err != nil || len(got) != 1 || got[0].Error == "" {
+	if got, err := Measure(context.Background(), []Op{lost}, Options{Interpreter: python, Budget: time.Second}); err != nil ||
+		len(got) != 1 || got[0].Error == "" {
 		t.Errorf("indices that nothing tells of: %+v, %v", got, err)
 	}
 }
@@ -138,7 +147,8 @@ func TestHotIndices(t *testing.T) {
 // TestPricesOfThreads: threads that wait for each other are slow now and then, so that means count; where nothing waits, medians.
 func TestPricesOfThreads(t *testing.T) {
 	base := 100.0
-	r := Result{Op: Op{RecordedUs: 100, PerStep: 10}, BaseUs: &base, BaseMeanUs: 400, Reproduced: true, Fixes: []Fixed{{"threads=2", 40, 40}, {"bf16", 50, 400}}}
+	r := Result{Op: Op{RecordedUs: 100, PerStep: 10}, BaseUs: &base, BaseMeanUs: 400, Reproduced: true,
+		Fixes: []Fixed{{"threads=2", 40, 40}, {"bf16", 50, 400}}}
 	prices := Prices([]Result{r})
 	if len(prices) != 2 || prices[0].Fix != "threads=2" || prices[0].SavedMs != 0.9 || prices[1].SavedMs != 0.5 {
 		t.Errorf("%+v", prices)
@@ -149,7 +159,8 @@ func TestPricesOfThreads(t *testing.T) {
 func TestJoin(t *testing.T) {
 	one, two := 100.0, 80.0
 	results := []Result{{index: 3, BaseUs: &one, BaseMeanUs: 100, Reproduced: true}, {index: 4, BaseUs: &one, Reproduced: false}}
-	join(results, []Result{{index: 3, BaseUs: &two, BaseMeanUs: 80, Reproduced: true, Fixes: []Fixed{{"cores=2", 40, 40}}}, {index: 4, BaseUs: &two, Reproduced: true, Fixes: []Fixed{{"cores=2", 40, 40}}}, {index: 9}})
+	join(results, []Result{{index: 3, BaseUs: &two, BaseMeanUs: 80, Reproduced: true, Fixes: []Fixed{{"cores=2", 40, 40}}},
+		{index: 4, BaseUs: &two, Reproduced: true, Fixes: []Fixed{{"cores=2", 40, 40}}}, {index: 9}})
 	if len(results[0].Fixes) != 1 || results[0].Fixes[0].Us != 50 || len(results[1].Fixes) != 0 {
 		t.Errorf("%+v", results)
 	}

@@ -29,7 +29,8 @@ func recordedSession(rows []struct {
 		t.Events.Parent = append(t.Events.Parent, model.EventID(r.parent))
 		t.Events.Detail = append(t.Events.Detail, int32(i))
 		t.Events.OpDetails = append(t.Events.OpDetails, model.OpDetail{Args: uint32(i)})
-		t.Events.OpArgs = append(t.Events.OpArgs, model.OpArgs{Shapes: s.Strings.Intern(r.shapes), Types: s.Strings.Intern(`["float", "float"]`)})
+		t.Events.OpArgs = append(t.Events.OpArgs, model.OpArgs{Shapes: s.Strings.Intern(r.shapes),
+			Types: s.Strings.Intern(`["float", "float"]`)})
 	}
 	s.Traces = []*model.Trace{t}
 	return s
@@ -62,7 +63,8 @@ func TestHotOps(t *testing.T) {
 }
 
 func TestPricesNeedReproduction(t *testing.T) {
-	ops := []Op{{Name: "aten::mm", RecordedUs: 1000, PerStep: 4}, {Name: "aten::bmm", RecordedUs: 1000, PerStep: 1}, {Name: "aten::mv", RecordedUs: 9, PerStep: 1}}
+	ops := []Op{{Name: "aten::mm", RecordedUs: 1000, PerStep: 4}, {Name: "aten::bmm", RecordedUs: 1000, PerStep: 1},
+		{Name: "aten::mv", RecordedUs: 9, PerStep: 1}}
 	out := `{"index": 0, "base_us": 900, "fixes": [{"fix": "bf16", "us": 450}]}
 {"index": 1, "base_us": 300, "fixes": [{"fix": "bf16", "us": 100}]}
 not json
@@ -86,11 +88,14 @@ not json
 // TestEnvironment gives the process the program's settings of threads in place of the user's, and nothing else that a session says.
 func TestEnvironment(t *testing.T) {
 	user := []string{"PATH=/bin", "KMP_BLOCKTIME=200", "OMP_PROC_BIND=close", "BNECK_AGENT_CONFIG=x", "LD_PRELOAD=/user.so"}
-	recorded := map[string]string{"OMP_PROC_BIND": "spread", "LD_PRELOAD": "/session.so", "OMP_TOOL_LIBRARIES": "/session.so", "GOMP_SPINCOUNT": "1\x002", "torch.get_num_threads": "4"}
-	if got, want := environment(user, recorded), []string{"PATH=/bin", "LD_PRELOAD=/user.so", "OMP_PROC_BIND=spread"}; !slices.Equal(got, want) {
+	recorded := map[string]string{"OMP_PROC_BIND": "spread", "LD_PRELOAD": "/session.so", "OMP_TOOL_LIBRARIES": "/session.so",
+		"GOMP_SPINCOUNT": "1\x002", "torch.get_num_threads": "4"}
+	if got, want := environment(user, recorded), []string{"PATH=/bin", "LD_PRELOAD=/user.so",
+		"OMP_PROC_BIND=spread"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := environment(user, nil), []string{"PATH=/bin", "KMP_BLOCKTIME=200", "OMP_PROC_BIND=close", "LD_PRELOAD=/user.so"}; !slices.Equal(got, want) {
+	if got, want := environment(user, nil), []string{"PATH=/bin", "KMP_BLOCKTIME=200", "OMP_PROC_BIND=close",
+		"LD_PRELOAD=/user.so"}; !slices.Equal(got, want) {
 		t.Errorf("%q where nothing was recorded, want %q", got, want)
 	}
 }
@@ -119,9 +124,12 @@ func TestMeasure(t *testing.T) {
 		t.Skip("no PyTorch here")
 	}
 	raw := func(text string) json.RawMessage { return json.RawMessage(text) }
-	mm := Op{Name: "aten::mm", Shapes: raw(`[[192, 192], [192, 192]]`), Strides: raw(`[[192, 1], [1, 192]]`), Types: raw(`["float", "float"]`), Concrete: raw(`["", ""]`)}
-	relu := Op{Name: "aten::relu", Shapes: raw(`[[64, 64]]`), Strides: raw(`[[64, 1]]`), Types: raw(`["float"]`), Concrete: raw(`[""]`), RecordedUs: 1e9}
-	odd := Op{Name: "aten::nothing_of_the_kind", Shapes: raw(`[]`), Strides: raw(`[]`), Types: raw(`[]`), Concrete: raw(`[]`), RecordedUs: 1}
+	mm := Op{Name: "aten::mm", Shapes: raw(`[[192, 192], [192, 192]]`), Strides: raw(`[[192, 1], [1, 192]]`),
+		Types: raw(`["float", "float"]`), Concrete: raw(`["", ""]`)}
+	relu := Op{Name: "aten::relu", Shapes: raw(`[[64, 64]]`), Strides: raw(`[[64, 1]]`), Types: raw(`["float"]`),
+		Concrete: raw(`[""]`), RecordedUs: 1e9}
+	odd := Op{Name: "aten::nothing_of_the_kind", Shapes: raw(`[]`), Strides: raw(`[]`), Types: raw(`[]`),
+		Concrete: raw(`[]`), RecordedUs: 1}
 	options := Options{Interpreter: path, Budget: time.Second, Threads: 1, Cores: 1}
 	first, err := Measure(context.Background(), []Op{mm}, options)
 	if err != nil || len(first) != 1 || first[0].BaseUs == nil {

@@ -107,8 +107,8 @@ func (o *Options) measure(ctx context.Context, ops []Op, wide bool) ([]Result, e
 	if wide {
 		all = o.AllCores
 	}
-	request, err := json.Marshal(map[string]any{"ops": ops, "budget_s": o.Budget.Seconds(), "threads": max(o.Threads, 1), "cores": max(o.Cores, 1),
-		"all_cores": all, "memory_bytes": o.Memory, "low": 1 / Tolerance, "high": Tolerance})
+	request, err := json.Marshal(map[string]any{"ops": ops, "budget_s": o.Budget.Seconds(), "threads": max(o.Threads, 1),
+		"cores": max(o.Cores, 1), "all_cores": all, "memory_bytes": o.Memory, "low": 1 / Tolerance, "high": Tolerance})
 	if err != nil {
 		return nil, fmt.Errorf("repeat operators: %w", err)
 	}
@@ -156,20 +156,23 @@ func (o *Options) measure(ctx context.Context, ops []Op, wide bool) ([]Result, e
 func (o *Options) sameTorch(version string) error {
 	recorded, _, _ := strings.Cut(o.Torch, "+")
 	if here, _, _ := strings.Cut(version, "+"); recorded != "" && here != recorded {
-		return fmt.Errorf("the session was recorded with PyTorch %s, and %s has %s: give the program's own Python with --python", recorded, o.Interpreter, here)
+		return fmt.Errorf("the session was recorded with PyTorch %s, and %s has %s: give the program's own Python with --python",
+			recorded, o.Interpreter, here)
 	}
 	return nil
 }
 
 // threadSettings are the variables that decide where threads run and how they wait. None of them names code to be loaded: what a session
 // says of them may be from anybody.
-var threadSettings = []string{"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC"}
+var threadSettings = []string{"OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT",
+	"KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC"}
 
 // environment is what the process gets: the user's, without what would measure it in turn, and with the program's settings of threads.
 func environment(env []string, settings map[string]string) []string {
 	env = slices.DeleteFunc(Apart(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") || len(settings) > 0 && slices.Contains(threadSettings, name)
+		return strings.HasPrefix(v, "BNECK_") || strings.HasPrefix(v, "BOTTLENECK_") ||
+			len(settings) > 0 && slices.Contains(threadSettings, name)
 	})
 	for _, name := range threadSettings {
 		if value, ok := settings[name]; ok && !strings.ContainsRune(value, 0) {

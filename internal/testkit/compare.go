@@ -68,8 +68,8 @@ func (ref *Reference) compareRow(s *model.Session, t *model.Trace, i int) error 
 		}
 	case r.Kind == model.KindOp || r.Kind == model.KindAnnotation:
 		d, a := ev.OpDetails[ev.Detail[id]], ev.OpArgsOf(ev.Detail[id])
-		list = append(list, r.integer("Sequence number", d.Sequence, -1), r.json(s, "Input Dims", a.Shapes), r.json(s, "Input type", a.Types),
-			r.json(s, "Concrete Inputs", a.Concrete), r.json(s, "Input Strides", a.Strides),
+		list = append(list, r.integer("Sequence number", d.Sequence, -1), r.json(s, "Input Dims", a.Shapes),
+			r.json(s, "Input type", a.Types), r.json(s, "Concrete Inputs", a.Concrete), r.json(s, "Input Strides", a.Strides),
 			difference{"Call stack", s.Strings.Text(a.Stack), plain(r.Args["Call stack"])})
 	}
 	return firstOf(list)

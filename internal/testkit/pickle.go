@@ -153,7 +153,8 @@ func (k *snapshotPickler) block(b *model.MemoryBlock) {
 	})
 }
 
-var actionNames = []string{"user_defined", "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom"}
+var actionNames = []string{"user_defined", "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map",
+	"segment_unmap", "snapshot", "oom"}
 
 func (k *snapshotPickler) event(e *model.AllocatorEvent) {
 	k.dict(func() {

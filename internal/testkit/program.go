@@ -65,7 +65,8 @@ func NewProgram() *Program {
 
 // Add starts another process of the same session.
 func (p *Program) Add(role model.Role, pid int) *Program {
-	q := &model.Process{PID: pid, PPID: 100, Role: role, Rank: model.NoRank, WorkerIndex: -1, Start: Epoch, MainThread: pid, Torch: "2.15.0", Agent: true}
+	q := &model.Process{PID: pid, PPID: 100, Role: role, Rank: model.NoRank, WorkerIndex: -1, Start: Epoch, MainThread: pid,
+		Torch: "2.15.0", Agent: true}
 	p.S.Processes = append(p.S.Processes, q)
 	return &Program{S: p.S, P: q, T: Epoch, frames: map[Frame]model.FrameID{}, stacks: map[stackKey]model.StackID{}}
 }
@@ -90,7 +91,8 @@ func (p *Program) Do(acts ...Act) {
 				sp.Loader, sp.Value = 0, int64(len(p.P.Spans)) // one epoch: every batch has its own number
 			}
 			if n := len(a.Stack); n > 0 && *a.Span == model.SpanIO {
-				sp.File, sp.Line, sp.Name = p.S.Strings.Intern(a.Stack[n-1].File), int32(a.Stack[n-1].Line), p.S.Strings.Intern("torch.save")
+				sp.File, sp.Line, sp.Name = p.S.Strings.Intern(a.Stack[n-1].File), int32(a.Stack[n-1].Line),
+					p.S.Strings.Intern("torch.save")
 			}
 			p.P.Spans = append(p.P.Spans, sp)
 		}
@@ -104,8 +106,8 @@ func (p *Program) Steps(n int, phase model.PhaseKind, acts ...Act) {
 	for range n {
 		start := p.T
 		p.Do(acts...)
-		p.P.Steps = append(p.P.Steps, model.Step{Number: int64(len(p.P.Steps)), Kind: p.S.Strings.Intern("train"), Source: model.StepOptimizer,
-			Phase: phase, Start: start, End: p.T, Thread: p.P.PID, Items: 32})
+		p.P.Steps = append(p.P.Steps, model.Step{Number: int64(len(p.P.Steps)), Kind: p.S.Strings.Intern("train"),
+			Source: model.StepOptimizer, Phase: phase, Start: start, End: p.T, Thread: p.P.PID, Items: 32})
 	}
 }
 
@@ -116,7 +118,8 @@ func (p *Program) stack(frames []Frame) model.StackID {
 		fr, ok := p.frames[f]
 		if !ok {
 			fr = model.FrameID(len(st.Frames))
-			st.Frames = append(st.Frames, model.Frame{Function: p.S.Strings.Intern(f.Function), File: p.S.Strings.Intern(f.File), First: int32(f.First), Line: int32(f.Line)})
+			st.Frames = append(st.Frames, model.Frame{Function: p.S.Strings.Intern(f.Function), File: p.S.Strings.Intern(f.File),
+				First: int32(f.First), Line: int32(f.Line)})
 			p.frames[f] = fr
 		}
 		key := stackKey{id, fr}
@@ -132,9 +135,10 @@ func (p *Program) stack(frames []Frame) model.StackID {
 	return id
 }
 
-// Event adds a row to the trace that ev is of, on its first lane: start and dur in ns, detail the index of its OpDetail or -1, parent the row
-// that encloses it or model.NoEvent. It gives the row's id.
-func (p *Program) Event(ev *model.Events, start model.Time, dur model.Dur, name string, kind model.Kind, parent model.EventID, detail int32) model.EventID {
+// Event adds a row to the trace that ev is of, on its first lane: start and dur in ns, detail the index of its OpDetail or -1, parent the
+// row that encloses it or model.NoEvent. It gives the row's id.
+func (p *Program) Event(ev *model.Events, start model.Time, dur model.Dur, name string, kind model.Kind, parent model.EventID,
+	detail int32) model.EventID {
 	ev.Start, ev.Dur = append(ev.Start, start), append(ev.Dur, dur)
 	ev.Name, ev.Kind = append(ev.Name, p.S.Strings.Intern(name)), append(ev.Kind, kind)
 	ev.Lane, ev.Parent = append(ev.Lane, 0), append(ev.Parent, parent)

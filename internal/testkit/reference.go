@@ -99,7 +99,8 @@ func (ref *Reference) add(e map[string]any) {
 		row.Kind = model.KindOp
 	case row.Cat == "" && row.PID == "CUDA functions":
 		row.Kind = model.KindKernel
-	case strings.EqualFold(row.Cat, "operator") && (strings.HasPrefix(row.Name, "ProfilerStep#") || strings.HasPrefix(row.Name, "Optimizer.")):
+	case strings.EqualFold(row.Cat, "operator") && (strings.HasPrefix(row.Name, "ProfilerStep#") ||
+		strings.HasPrefix(row.Name, "Optimizer.")):
 		row.Kind = model.KindAnnotation // one category held both
 	}
 	if dur < 0 || row.Kind.Device() && start == 0 && dur == 0 {

@@ -12,7 +12,8 @@ func (p *printer) actions() {
 		return
 	}
 	several := slices.ContainsFunc(p.r.Actions, func(a report.ActionRow) bool { return a.Rank != nil && *a.Rank > 0 })
-	p.heading("Actions", "of the trainer, and regions that were named; over the whole run, at the mean of calls that the profiler did not distort")
+	p.heading("Actions",
+		"of the trainer, and regions that were named; over the whole run, at the mean of calls that the profiler did not distort")
 	cols := slices.Clone(actionColumns)
 	if !several {
 		cols = slices.DeleteFunc(cols, func(c column[report.ActionRow]) bool { return c.head == "rank" })

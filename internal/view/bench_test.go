@@ -44,7 +44,8 @@ func BenchmarkReport(b *testing.B) {
 			b.ReportAllocs()
 			b.ReportMetric(float64(events), "events")
 			for b.Loop() {
-				if err := view.WriteText(io.Discard, report.Build(s, report.Options{Sections: view.TextOptions{}.Shown()}), view.TextOptions{}); err != nil {
+				if err := view.WriteText(io.Discard, report.Build(s, report.Options{Sections: view.TextOptions{}.Shown()}),
+					view.TextOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -39,7 +39,8 @@ func TestDefaultReportIsOneScreen(t *testing.T) {
 				shown++
 			}
 		}
-		if more := fmt.Sprintf("  %d more with --section findings", len(r.Findings)-shown); shown < len(r.Findings) && !strings.Contains(text, more) {
+		if more := fmt.Sprintf("  %d more with --section findings", len(r.Findings)-shown); shown < len(r.Findings) &&
+			!strings.Contains(text, more) {
 			t.Errorf("%d of %d findings are shown after %d, and not said: %q\n%s", shown, len(r.Findings), n, more, text)
 		}
 	}

@@ -107,10 +107,12 @@ func classicJudgement(r *report.Report, onDevice, operators, calls bool) []strin
 	}
 	switch {
 	case span > 0 && busy/span >= deviceBusyEnough:
-		lines = append(lines, fmt.Sprintf("GPU-bound: the device was busy for %s of the traced time; look at the operators in device mode.", units.Percent(busy/span)))
+		lines = append(lines, fmt.Sprintf("GPU-bound: the device was busy for %s of the traced time; look at the operators in device mode.",
+			units.Percent(busy/span)))
 	case span > 0:
-		lines = append(lines, fmt.Sprintf("CPU-bound: the device was busy for %s of the traced time and waited for the CPU otherwise; look at %s.",
-			units.Percent(busy/span), classicCPUTable(r, operators, calls)))
+		lines = append(lines,
+			fmt.Sprintf("CPU-bound: the device was busy for %s of the traced time and waited for the CPU otherwise; look at %s.",
+				units.Percent(busy/span), classicCPUTable(r, operators, calls)))
 	default:
 		lines = append(lines, "CPU-bound: no work of a device was recorded; look at "+classicCPUTable(r, operators, calls)+".")
 	}
@@ -118,10 +120,14 @@ func classicJudgement(r *report.Report, onDevice, operators, calls bool) []strin
 		lines = append(lines, "Times of cudaLaunchKernel and its like are what launching took on the CPU, not what the kernels took.")
 	}
 	if r.Run != nil && len(r.Run.Phases) > 0 && r.Run.Phases[0].Name == "start-up" {
-		lines = append(lines, fmt.Sprintf("Start-up took %s (imports, and the start of the device); it is part of the cProfile output and of no operator table.", units.Seconds(r.Run.Phases[0].ToS)))
+		lines = append(lines,
+			fmt.Sprintf(
+				"Start-up took %s (imports, and the start of the device); it is part of the cProfile output and of no operator table.",
+				units.Seconds(r.Run.Phases[0].ToS)))
 	}
 	if calls {
-		lines = append(lines, "Counting calls slows Python down, so that the cProfile output gives its own time too much weight; operators in C++ run as fast as ever.")
+		lines = append(lines, "Counting calls slows Python down, so that the cProfile output gives its own time too much weight; "+
+			"operators in C++ run as fast as ever.")
 	}
 	return lines
 }

@@ -118,7 +118,8 @@ func TestCopiesAndStreamsOfARealTrace(t *testing.T) {
 		t.Fatalf("%d copies and %d streams, the file has %d and %d", len(r.Copies), len(r.Streams), len(copies), len(streams))
 	}
 	for _, c := range r.Copies {
-		if want := copies[c.Name]; c.Count != want.n || !near(c.Us, want.us) || !near(float64(report.ValueOr(c.Bytes, 0)), want.bytes) || c.Pageable != strings.Contains(c.Name, "Pageable") {
+		if want := copies[c.Name]; c.Count != want.n || !near(c.Us, want.us) || !near(float64(report.ValueOr(c.Bytes, 0)), want.bytes) ||
+			c.Pageable != strings.Contains(c.Name, "Pageable") {
 			t.Errorf("%+v, the file has %+v", c, want)
 		}
 	}
@@ -133,7 +134,8 @@ func TestCopiesAndStreamsOfARealTrace(t *testing.T) {
 		}
 	}
 	p := r.StepParts[0]
-	if sum := p.KernelUs + p.MemcpyUs + p.MemsetUs + p.CommunicationUs + p.RuntimeUs + p.DataLoaderUs + p.CPUOpUs + p.OtherUs; !near(sum, p.Us) {
+	if sum := p.KernelUs + p.MemcpyUs + p.MemsetUs + p.CommunicationUs + p.RuntimeUs + p.DataLoaderUs + p.CPUOpUs +
+		p.OtherUs; !near(sum, p.Us) {
 		t.Errorf("parts sum to %v of %v µs", sum, p.Us)
 	}
 }
@@ -255,7 +257,8 @@ func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, r, TextOptions{Sections: []string{"roofline"}}); err != nil || !strings.Contains(b.String(), "record_shapes=True") {
+	if err := WriteText(&b, r, TextOptions{Sections: []string{"roofline"}}); err != nil ||
+		!strings.Contains(b.String(), "record_shapes=True") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -263,7 +266,10 @@ func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
 func TestCopiesAreNamedOnlyWhereTheyMatter(t *testing.T) {
 	r := report.EmptyReport()
 	r.GPU = []report.GPURow{{SpanUs: 1000, CopyUs: 300}}
-	r.Copies = []report.CopyRow{{Name: "Memcpy HtoD (Pageable -> Device)", Pageable: true, Count: 3, Us: 300, ExposedUs: 250, HostWaitUs: 280, Where: report.Where{File: "/a/train.py", Line: 9}}}
+	r.Copies = []report.CopyRow{
+		{Name: "Memcpy HtoD (Pageable -> Device)", Pageable: true, Count: 3, Us: 300, ExposedUs: 250, HostWaitUs: 280,
+			Where: report.Where{File: "/a/train.py", Line: 9}},
+	}
 	show := func() string {
 		var b bytes.Buffer
 		if err := WriteText(&b, r, TextOptions{Width: 100}); err != nil {
@@ -271,7 +277,8 @@ func TestCopiesAreNamedOnlyWhereTheyMatter(t *testing.T) {
 		}
 		return strings.Join(strings.Fields(b.String()), " ")
 	}
-	want := "Copies: 250 µs while nothing computes (25 %); 300 µs of copies use pageable host memory, the host waited 280 µs for them; most: HtoD (Pageable -> Device) at train.py:9"
+	want := "Copies: 250 µs while nothing computes (25 %); 300 µs of copies use pageable host memory, the host waited 280 µs for them; " +
+		"most: HtoD (Pageable -> Device) at train.py:9"
 	if got := show(); !strings.Contains(got, want) {
 		t.Errorf("%s\nlacks %s", got, want)
 	}
@@ -293,7 +300,8 @@ func TestShapesText(t *testing.T) {
 func foreignVerdict(t *testing.T, rows string) *report.Report {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.json")
-	text := `{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": 10000}, ` + rows + `]}`
+	text :=
+		`{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1000, "dur": 10000}, ` + rows + `]}`
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +324,8 @@ func TestDevicesBesideTheStep(t *testing.T) {
 		t.Errorf("the verdict does not say so: %+v", r.Verdict)
 	}
 	r = foreignVerdict(t, kernelRow(1000, 5000)+", "+kernelRow(6000, 5000))
-	if r.Account.Unit != "step" || !near(r.Account.TotalMs, 10) || r.Verdict.Bound != "gpu" || strings.Contains(r.Verdict.Sentence, "the steps took") {
+	if r.Account.Unit != "step" || !near(r.Account.TotalMs, 10) || r.Verdict.Bound != "gpu" ||
+		strings.Contains(r.Verdict.Sentence, "the steps took") {
 		t.Errorf("a device that worked all of the step: %+v, %+v", r.Account, r.Verdict)
 	}
 }
@@ -334,7 +343,8 @@ func TestBlindLaunches(t *testing.T) {
 	op := `{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1100, "dur": 9000}`
 	call := `{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1200, "dur": 5, "args": {"correlation": 1}}`
 	r := foreignVerdict(t, op+", "+call)
-	if !strings.Contains(r.Verdict.Sentence, "the GPU was not observed") || !strings.Contains(strings.Join(r.Account.Notes, " "), "1 launches of kernels") {
+	if !strings.Contains(r.Verdict.Sentence, "the GPU was not observed") ||
+		!strings.Contains(strings.Join(r.Account.Notes, " "), "1 launches of kernels") {
 		t.Errorf("a launch without its kernel: %+v, %v", r.Verdict, r.Account.Notes)
 	}
 	if r = foreignVerdict(t, op); strings.Contains(r.Verdict.Sentence, "GPU") || len(r.Account.Notes) != 1 {
@@ -351,13 +361,15 @@ func TestEndsTell(t *testing.T) {
 		return report.TableRow{Cells: cells}
 	}
 	long := strings.Repeat("counter_", 4)
-	table := &report.Table{Columns: []report.TableColumn{{Name: "a", Unit: "text"}, {Name: "b", Unit: "text"}, {Name: "c", Unit: "text"}}, Rows: []report.TableRow{
-		row("x", long+"add", long), row("y", long+"mul", long), row("z", "", "")}}
+	table := &report.Table{Columns: []report.TableColumn{{Name: "a", Unit: "text"}, {Name: "b", Unit: "text"}, {Name: "c", Unit: "text"}},
+		Rows: []report.TableRow{
+			row("x", long+"add", long), row("y", long+"mul", long), row("z", "", "")}}
 	ends := report.EndsTell(table)
 	if ends[0] || !ends[1] || ends[2] {
 		t.Errorf("only the second column's texts differ behind the cut: %v", ends)
 	}
-	if got := generalColumns(table)[2].cell(&table.Rows[0]); !strings.HasSuffix(got, "add") || units.TextWidth(got) != report.BesideText(table) {
+	if got := generalColumns(table)[2].cell(&table.Rows[0]); !strings.HasSuffix(got, "add") ||
+		units.TextWidth(got) != report.BesideText(table) {
 		t.Errorf("%q", got)
 	}
 }

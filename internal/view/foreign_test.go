@@ -73,7 +73,8 @@ func TestOperatorsOnTheCPUAreNoLaunches(t *testing.T) {
 // TestTraceOfCollectivesOnTheCPU: a step that waits for gloo is communication, one without operators says so.
 func TestTraceOfCollectivesOnTheCPU(t *testing.T) {
 	b := testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 1_000_000, 1_000_000)
-	r := foreignReport(t, b.Op("aten::mm", 1, 1_000_000, 100_000).X("user_annotation", "gloo:all_reduce", 100, 2, 1_050_000, 850_000).String())
+	r := foreignReport(t, b.Op("aten::mm", 1, 1_000_000, 100_000).X("user_annotation", "gloo:all_reduce", 100, 2,
+		1_050_000, 850_000).String())
 	if top := r.Breakdown[0]; top.Part != "communication, exposed" || top.Share < 0.79 || top.Share > 0.81 {
 		t.Errorf("%+v, want 80 %% communication", r.Breakdown)
 	}

@@ -52,7 +52,8 @@ func TestFasterKernelsWaitForTheirLaunches(t *testing.T) {
 	if f == nil || f.Saving == nil || f.Saving.RunS.Mid < 0.015 || f.Saving.RunS.High > 0.035 {
 		t.Fatalf("where the program is ahead half of the kernels' 40 ms is saved: %+v", f)
 	}
-	if f = ofCause(foreignReport(t, b.String()), "memory-bound"); f != nil && f.Saving != nil && (f.Saving.RunS.Mid > 0.001 || f.Saving.RunS.High > 0.02) {
+	if f = ofCause(foreignReport(t, b.String()), "memory-bound"); f != nil && f.Saving != nil &&
+		(f.Saving.RunS.Mid > 0.001 || f.Saving.RunS.High > 0.02) {
 		t.Errorf("faster kernels save %+v of a program that takes longer to launch them: %+v", f.Saving.RunS, f.Evidence)
 	}
 }
@@ -85,7 +86,8 @@ func TestMostIsComputing(t *testing.T) {
 	if f := ofCause(r, "compute"); f == nil || f.Saving != nil || r.Findings[len(r.Findings)-1].Cause != "compute" {
 		t.Errorf("findings %+v", r.Findings)
 	}
-	if !strings.HasPrefix(r.Verdict.Sentence, "95 % of the devices' time is computing, in which nothing to save was found. Of the rest: 4.8 % of the devices' time is idle") {
+	if !strings.HasPrefix(r.Verdict.Sentence,
+		"95 % of the devices' time is computing, in which nothing to save was found. Of the rest: 4.8 % of the devices' time is idle") {
 		t.Error(r.Verdict.Sentence)
 	}
 }
@@ -99,7 +101,9 @@ func TestSmallSavingsOfMuchComputing(t *testing.T) {
 		b.Launch("volta_sgemm_64x64_nt", 1, at+msec-8_000, 5_000, at+msec, 900_000, i+1)
 	}
 	r := foreignReport(t, described(b, "Tesla V100-SXM2-32GB", 7).String())
-	if ofCause(r, "precision") == nil || !strings.HasPrefix(r.Verdict.Sentence, "90 % of the devices' time is computing, and no fix is likely to save a tenth of the whole. The first: 9.8 % of the devices' time is idle") {
+	if ofCause(r, "precision") == nil ||
+		!strings.HasPrefix(r.Verdict.Sentence, "90 % of the devices' time is computing, and no fix is likely to save a tenth of the "+
+			"whole. The first: 9.8 % of the devices' time is idle") {
 		t.Error(r.Verdict.Sentence)
 	}
 }
@@ -112,7 +116,8 @@ func TestCompiledAlready(t *testing.T) {
 	if f := ofCause(foreignReport(t, eager.String()), "memory-bound"); f == nil || f.Fix.Change == "" {
 		t.Errorf("%+v", f)
 	}
-	if f := ofCause(foreignReport(t, compiled.String()), "memory-bound"); f == nil || f.Fix.Change != "" || !strings.Contains(f.Fix.Text, "already") {
+	if f := ofCause(foreignReport(t, compiled.String()), "memory-bound"); f == nil || f.Fix.Change != "" ||
+		!strings.Contains(f.Fix.Text, "already") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -133,7 +138,8 @@ func TestNamesTellTheFormat(t *testing.T) {
 		f := ofCause(foreignReport(t, described(queued(testkit.NewTrace(), c.kernel, c.kernel), c.device, c.major).String()), "precision")
 		if (f != nil) != (c.change != "") {
 			t.Errorf("%s on %s: %+v", c.kernel, c.device, f)
-		} else if f != nil && (f.Fix.Change == "" || !strings.Contains(f.Fix.Change, c.change) || c.change == "float16" && strings.Contains(f.Fix.Change, "bfloat16")) {
+		} else if f != nil && (f.Fix.Change == "" || !strings.Contains(f.Fix.Change, c.change) ||
+			c.change == "float16" && strings.Contains(f.Fix.Change, "bfloat16")) {
 			t.Errorf("%s on %s: %+v", c.kernel, c.device, f.Fix)
 		}
 	}
@@ -170,7 +176,8 @@ func TestStandsStill(t *testing.T) {
 		return &r.Findings[0]
 	}
 	stopped := map[string]int{"aten::view": 4, "aten::mm": 6, "aten::expand": 7, "aten::add": 9}
-	if f := program(func(round int, op string) bool { return stopped[op] == round }); f.Sub != "stalled" || f.Saving == nil || f.Saving.RunS.High > 0.0201 {
+	if f := program(func(round int, op string) bool { return stopped[op] == round }); f.Sub != "stalled" || f.Saving == nil ||
+		f.Saving.RunS.High > 0.0201 {
 		t.Errorf("%s/%s %+v", f.Cause, f.Sub, f.Saving)
 	}
 	if f := program(func(round int, _ string) bool { return round == 0 }); f.Sub != "first-use" {

@@ -19,7 +19,8 @@ func LightningStage(actions []report.LightningAction) string {
 		{"[_EvaluationLoop].test_next", "", "test"}, {"[_PredictionLoop].predict_next", ".predict", "predict"},
 	} {
 		if slices.ContainsFunc(actions, func(a report.LightningAction) bool {
-			return a.Name == stage.action || stage.method != "" && strings.HasPrefix(a.Name, "[Trainer]") && strings.HasSuffix(a.Name, stage.method)
+			return a.Name == stage.action || stage.method != "" && strings.HasPrefix(a.Name, "[Trainer]") &&
+				strings.HasSuffix(a.Name, stage.method)
 		}) {
 			return stage.name
 		}
@@ -74,7 +75,8 @@ func lightningRows(b *strings.Builder, actions []report.LightningAction, elapsed
 		return 0
 	})
 	for _, a := range sorted {
-		b.WriteString(row(a.Name, fiveDigits(a.Total/float64(a.Count)), strconv.FormatInt(a.Count, 10), fiveDigits(a.Total), fiveDigits(share(a))))
+		b.WriteString(row(a.Name, fiveDigits(a.Total/float64(a.Count)), strconv.FormatInt(a.Count, 10), fiveDigits(a.Total),
+			fiveDigits(share(a))))
 	}
 	b.WriteString(rule)
 }

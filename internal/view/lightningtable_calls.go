@@ -28,7 +28,8 @@ func LightningNote(w io.Writer, actions []report.LightningAction) error {
 		return nil
 	}
 	slices.Sort(none)
-	text := fmt.Sprintf("Means are of the %s of %s calls outside of the profiler's windows, totals are means times all calls", units.Count(undistorted), units.Count(calls))
+	text := fmt.Sprintf("Means are of the %s of %s calls outside of the profiler's windows, totals are means times all calls",
+		units.Count(undistorted), units.Count(calls))
 	if len(none) > 0 {
 		text += "; no call lay outside, and all count, for: " + strings.Join(none, ", ")
 	}
@@ -49,7 +50,8 @@ func LightningFunctions(s *model.Session, process int, opt CallsTableOptions) (s
 	actions, _ := report.LightningActions(s.Processes[process], s.Strings)
 	for _, a := range report.ActionCalls(s, process) {
 		var text strings.Builder
-		if at := slices.IndexFunc(actions, func(l report.LightningAction) bool { return l.Name == a.Name }); at >= 0 && actions[at].Count > a.Measured {
+		if at := slices.IndexFunc(actions, func(l report.LightningAction) bool { return l.Name == a.Name }); at >= 0 &&
+			actions[at].Count > a.Measured {
 			fmt.Fprintf(&text, "         of %d of %d calls\n", a.Measured, actions[at].Count)
 		}
 		if err := CallsTable(&text, &model.Calls{Functions: a.Functions}, opt); err != nil {

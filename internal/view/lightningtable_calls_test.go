@@ -18,7 +18,9 @@ func actionSession() *model.Session {
 			{File: "/a/b.py", Line: 3, Name: "short", Primitive: 8, Calls: 8, Own: 5e8, Cumulative: 5e8},
 			{File: "/a/b.py", Line: 1, Name: "long", Primitive: 0, Calls: 4, Own: 1e8, Cumulative: 6e8},
 		}},
-		{Name: "fit", Measured: 1, Functions: []model.CallFunction{{File: "~", Name: "<built-in method sum>", Primitive: 1, Calls: 1, Own: 1e9, Cumulative: 1e9}}},
+		{Name: "fit", Measured: 1, Functions: []model.CallFunction{
+			{File: "~", Name: "<built-in method sum>", Primitive: 1, Calls: 1, Own: 1e9, Cumulative: 1e9},
+		}},
 	}}}}
 }
 
@@ -34,9 +36,11 @@ func TestLightningFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"FIT Profiler Report\nProfile stats for: step rank: 0\n         of 4 of 10 calls\n         12 function calls (8 primitive calls) in 0.600 seconds\n",
+		"FIT Profiler Report\nProfile stats for: step rank: 0\n         of 4 of 10 calls\n         12 function calls (8 primitive calls) " +
+			"in 0.600 seconds\n",
 		"Ordered by: cumulative time\n",
-		"ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n      4/0    0.100    0.025    0.600          b.py:1(long)\n        8    0.500    0.062    0.500    0.062 b.py:3(short)\n",
+		"ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n      4/0    0.100    0.025    0.600          " +
+			"b.py:1(long)\n        8    0.500    0.062    0.500    0.062 b.py:3(short)\n",
 		"Profile stats for: fit rank: 0\n         1 function calls in 1.000 seconds\n",
 		"{built-in method sum}",
 	} {
@@ -44,7 +48,8 @@ func TestLightningFunctions(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", want, out.String())
 		}
 	}
-	if one, err := LightningFunctions(s, 0, CallsTableOptions{SortBy: "ncalls", RowLimit: 1}); err != nil || strings.Contains(one[0].Text, "long") || !strings.Contains(one[0].Text, "short") {
+	if one, err := LightningFunctions(s, 0, CallsTableOptions{SortBy: "ncalls", RowLimit: 1}); err != nil ||
+		strings.Contains(one[0].Text, "long") || !strings.Contains(one[0].Text, "short") {
 		t.Errorf("%+v, %v", one, err)
 	}
 	if _, err := LightningFunctions(s, 0, CallsTableOptions{SortBy: "self_cpu_time_total"}); err == nil {
@@ -58,7 +63,8 @@ func TestActionsFromUndistortedCalls(t *testing.T) {
 	actions, _ := report.LightningActions(s.Processes[0], s.Strings)
 	var note strings.Builder
 	if err := LightningNote(&note, actions); err != nil || note.String() !=
-		"Means are of the 8 of 11 calls outside of the profiler's windows, totals are means times all calls; no call lay outside, and all count, for: fit.\n" {
+		"Means are of the 8 of 11 calls outside of the profiler's windows, totals are means times all calls; no call lay outside, and all "+
+			"count, for: fit.\n" {
 		t.Errorf("%q, %v", note.String(), err)
 	}
 	b := &report.Builder{S: s, R: &report.Report{}}

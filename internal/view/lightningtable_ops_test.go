@@ -26,7 +26,8 @@ func TestTorchRowsWithin(t *testing.T) {
 	}
 	for _, r := range whole {
 		sum := sums[r.Name]
-		if sum.Count != r.Count || sum.CPUBytes != r.CPUBytes || sum.Flops != r.Flops || sum.SelfCPU-r.SelfCPU > 1e-6 || r.SelfCPU-sum.SelfCPU > 1e-6 {
+		if sum.Count != r.Count || sum.CPUBytes != r.CPUBytes || sum.Flops != r.Flops || sum.SelfCPU-r.SelfCPU > 1e-6 ||
+			r.SelfCPU-sum.SelfCPU > 1e-6 {
 			t.Errorf("%s: halves add up to %+v, the whole is %+v", r.Name, sum, r)
 		}
 	}

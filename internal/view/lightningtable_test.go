@@ -80,9 +80,11 @@ func TestFiveDigitsIsPythonsFormat(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3 on this machine")
 	}
-	values := []float64{0, 1, -1, 0.1, 1234.5, 9999.94, 9999.96, 12345.6, 99999.9, 100000, 1e-4, 9.99996e-5, 0.00012345678, 1.0 / 3, 2e22, 123.456, 0.5}
+	values := []float64{0, 1, -1, 0.1, 1234.5, 9999.94, 9999.96, 12345.6, 99999.9, 100000, 1e-4, 9.99996e-5, 0.00012345678,
+		1.0 / 3, 2e22, 123.456, 0.5}
 	data, _ := json.Marshal(values)
-	out, err := exec.Command(python, "-c", `import json, sys; print(" ".join(f"{float(v):.5}" for v in json.loads(sys.argv[1])))`, string(data)).Output()
+	out, err := exec.Command(python, "-c", `import json, sys; print(" ".join(f"{float(v):.5}" for v in json.loads(sys.argv[1])))`,
+		string(data)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,8 @@ func TestLightningActionsSumUp(t *testing.T) {
 		{Kind: model.SpanAction, Name: step, Start: 3e9, End: 6e9},
 	}}
 	actions, elapsed := report.LightningActions(p, s)
-	if elapsed != 9 || len(actions) != 2 || actions[0] != (report.LightningAction{Name: "training_step", Count: 2, Total: 4, Undistorted: -1}) || actions[1].Total != 0.5 {
+	if elapsed != 9 || len(actions) != 2 ||
+		actions[0] != (report.LightningAction{Name: "training_step", Count: 2, Total: 4, Undistorted: -1}) || actions[1].Total != 0.5 {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }
@@ -111,13 +114,18 @@ func TestLightningActionsSumUp(t *testing.T) {
 // TestLightningActionsExact: the agent's sums count where it left out short spans, with the mean of calls that were not distorted.
 func TestLightningActionsExact(t *testing.T) {
 	s := &model.Strings{}
-	p := &model.Process{Start: 1e9, End: 10e9, Spans: []model.Span{{Kind: model.SpanAction, Name: s.Intern("training_step"), Start: 2e9, End: 3e9}}}
+	p := &model.Process{
+		Start: 1e9, End: 10e9, Spans: []model.Span{{Kind: model.SpanAction, Name: s.Intern("training_step"), Start: 2e9, End: 3e9}},
+	}
 	p.Counters = map[string]float64{
-		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_undistorted_count:training_step": 4, "action_undistorted_ns:training_step": 0.96e9,
-		"action_count:log": 100, "action_ns:log": 1e6, "action_undistorted_count:log": 0, "action_undistorted_ns:log": 0, "graph_breaks": 3,
+		"action_count:training_step": 5, "action_ns:training_step": 1.5e9, "action_undistorted_count:training_step": 4,
+		"action_undistorted_ns:training_step": 0.96e9, "action_count:log": 100, "action_ns:log": 1e6, "action_undistorted_count:log": 0,
+		"action_undistorted_ns:log": 0, "graph_breaks": 3,
 	}
 	actions, elapsed := report.LightningActions(p, s)
-	if elapsed != 8 || len(actions) != 2 || actions[0] != (report.LightningAction{Name: "training_step", Count: 5, Total: 1.2, Undistorted: 4}) || actions[1] != (report.LightningAction{Name: "log", Count: 100, Total: 0.001, Undistorted: 0}) {
+	if elapsed != 8 || len(actions) != 2 ||
+		actions[0] != (report.LightningAction{Name: "training_step", Count: 5, Total: 1.2, Undistorted: 4}) ||
+		actions[1] != (report.LightningAction{Name: "log", Count: 100, Total: 0.001, Undistorted: 0}) {
 		t.Errorf("%+v in %v s", actions, elapsed)
 	}
 }

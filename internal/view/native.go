@@ -15,7 +15,8 @@ func (p *printer) native() {
 		return
 	}
 	n := py.Native
-	p.heading("Top native functions", fmt.Sprintf("%s: native frames in %s of %s samples; share: of the total, 95 %% interval", py.Scope, units.Count(int64(n.Read)), units.Count(int64(n.Samples))))
+	p.heading("Top native functions", fmt.Sprintf("%s: native frames in %s of %s samples; share: of the total, 95 %% interval", py.Scope,
+		units.Count(int64(n.Read)), units.Count(int64(n.Samples))))
 	writeKnown(p, nativeColumns, n.Functions[:p.rows(len(n.Functions), 8)])
 }
 

@@ -23,8 +23,9 @@ func nativeProgram(functions int) *testkit.Program {
 		n := i % functions
 		frame := model.FrameID(len(sm.Stacks.Frames))
 		sm.Stacks.Frames = append(sm.Stacks.Frames, model.Frame{Native: true,
-			Function: p.S.Strings.Intern(fmt.Sprintf("at::native::(anonymous namespace)::kernel_%d<float, std::vector<int> >::call(int)", n)),
-			File:     p.S.Strings.Intern("/opt/torch/lib/libtorch_cpu.so.2")})
+			Function: p.S.Strings.Intern(fmt.Sprintf("at::native::(anonymous namespace)::kernel_%d<float, std::vector<int> >::call(int)",
+				n)),
+			File: p.S.Strings.Intern("/opt/torch/lib/libtorch_cpu.so.2")})
 		sm.Native[i] = model.StackID(len(sm.Stacks.Frame))
 		sm.Stacks.Frame, sm.Stacks.Parent = append(sm.Stacks.Frame, frame), append(sm.Stacks.Parent, id)
 	}
@@ -52,11 +53,13 @@ func TestNativeSection(t *testing.T) {
 		}
 	}
 	var without bytes.Buffer
-	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{}); err != nil || strings.Contains(without.String(), "native functions") {
+	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{}); err != nil ||
+		strings.Contains(without.String(), "native functions") {
 		t.Errorf("a table of native functions without native frames (%v)", err)
 	}
 	without.Reset()
-	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{Sections: []string{"native"}}); err != nil || !strings.Contains(without.String(), "run --native") {
+	if err := WriteText(&without, report.Build(slowProgram().S, report.Options{}), TextOptions{Sections: []string{"native"}}); err != nil ||
+		!strings.Contains(without.String(), "run --native") {
 		t.Errorf("the section alone gives %q, %v", without.String(), err)
 	}
 }

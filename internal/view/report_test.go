@@ -25,13 +25,15 @@ func slowProgram() *testkit.Program {
 	lib := "/usr/lib/python3.13/site-packages/torch/"
 	next := testkit.Frame{File: lib + "utils/data/dataloader.py", Function: "_BaseDataLoaderIter.__next__", First: 1, Line: 2}
 	augment := testkit.Frame{File: "/home/u/data.py", Function: "Pictures.augment", First: 50, Line: 57}
-	p.S.Sources["/home/u/data.py"] = &model.Source{Path: "/home/u/data.py", Lines: append(make([]string, 56), "    return [turn(pixel) for pixel in picture]  # \x1b[31m")}
+	p.S.Sources["/home/u/data.py"] = &model.Source{Path: "/home/u/data.py",
+		Lines: append(make([]string, 56), "    return [turn(pixel) for pixel in picture]  # \x1b[31m")}
 	p.P.Loaders = []model.Loader{{BatchSize: 32, Dataset: "Pictures", File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
 	p.Do(testkit.Python(300, module))
 	p.Steps(2, model.PhaseWarmup, testkit.Native(60, module, loop(40)))
 	p.Steps(20, model.PhaseBaseline,
 		testkit.Python(60, module, loop(38), next, augment).In(model.SpanDataWait),
-		testkit.Native(50, module, loop(40), testkit.Frame{File: lib + "nn/modules/linear.py", Function: "Linear.forward", First: 100, Line: 110}),
+		testkit.Native(50, module, loop(40), testkit.Frame{File: lib + "nn/modules/linear.py", Function: "Linear.forward",
+			First: 100, Line: 110}),
 		testkit.Python(20, module, loop(44), testkit.Frame{File: "/home/u/text.py", Function: "count_words", First: 3, Line: 7}),
 		testkit.Native(10, module, loop(47)).In(model.SpanIO))
 	return p
@@ -162,13 +164,15 @@ func TestDocumentIsValid(t *testing.T) {
 	broken.S.Environment.CPUQuota = &nan
 	empty := &model.Session{Strings: &model.Strings{}}
 	empty.Processes = []*model.Process{nil}
-	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}}, "no steps": testkit.NewProgram().S, "damaged": broken.S, "nil process": empty} {
+	for name, s := range map[string]*model.Session{"slow": slowProgram().S, "empty": {Strings: &model.Strings{}},
+		"no steps": testkit.NewProgram().S, "damaged": broken.S, "nil process": empty} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Contains(validDocument(t, report.Build(s, report.Options{Path: "x"})), "null") {
 				t.Error("the document holds null where it should leave a field out or write an empty list")
 			}
 			var text bytes.Buffer
-			if err := WriteText(&text, report.Build(s, report.Options{}), TextOptions{All: true, Verbose: true}); err != nil || text.Len() == 0 {
+			if err := WriteText(&text, report.Build(s, report.Options{}), TextOptions{All: true, Verbose: true}); err != nil ||
+				text.Len() == 0 {
 				t.Errorf("text report: %d bytes, %v", text.Len(), err)
 			}
 		})
@@ -177,11 +181,16 @@ func TestDocumentIsValid(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{units.Milliseconds(0), "0"}, {units.Milliseconds(0.0123), "12.3 µs"}, {units.Milliseconds(1.5), "1.50 ms"}, {units.Milliseconds(41.26), "41.3 ms"}, {units.Milliseconds(999), "999 ms"},
-		{units.Seconds(2.5), "2.50 s"}, {units.Seconds(840), "14.0 min"}, {units.Percent(0.384), "38 %"}, {units.Percent(0.0512), "5.1 %"}, {units.Percent(0.0001), "<0.1 %"}, {units.Percent(0), "0.0 %"},
-		{units.Bytes(512), "512 B"}, {units.Bytes(3 << 20), "3.00 MiB"}, {units.Count(1234567), "1,234,567"}, {units.Count(-1234), "-1,234"}, {units.Count(12), "12"},
-		{report.ShortKernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"), "vectorized_elementwise_kernel"},
-		{report.ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {report.ShortKernel("broken<a(b"), "broken<a(b"}, {report.ShortKernel(""), ""},
+		{units.Milliseconds(0), "0"}, {units.Milliseconds(0.0123), "12.3 µs"}, {units.Milliseconds(1.5), "1.50 ms"},
+		{units.Milliseconds(41.26), "41.3 ms"}, {units.Milliseconds(999), "999 ms"}, {units.Seconds(2.5), "2.50 s"},
+		{units.Seconds(840), "14.0 min"}, {units.Percent(0.384), "38 %"}, {units.Percent(0.0512), "5.1 %"},
+		{units.Percent(0.0001), "<0.1 %"}, {units.Percent(0), "0.0 %"}, {units.Bytes(512), "512 B"}, {units.Bytes(3 << 20), "3.00 MiB"},
+		{units.Count(1234567), "1,234,567"}, {units.Count(-1234), "-1,234"}, {units.Count(12), "12"},
+		{report.ShortKernel(
+			"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)"),
+			"vectorized_elementwise_kernel"},
+		{report.ShortKernel("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn"}, {report.ShortKernel("broken<a(b"), "broken<a(b"},
+		{report.ShortKernel(""), ""},
 		{report.ShortKernel("void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)"), "softmax_warp_forward"},
 	} {
 		if c.got != c.want {

@@ -61,8 +61,9 @@ func structSchema(t reflect.Type, defs map[string]any) map[string]any {
 // enums are the fields that hold one of a few words, by the types that they are of.
 var enums = map[string]map[string][]string{
 	"Confidence": {"level": {"high", "medium", "low"}},
-	"Diff":       {"verdict": {report.Slower, report.Faster, report.Equal, report.Undecided, report.Unlike}, "per": {"step", "item", "token", "run"}},
-	"DiffTurns":  {"stopped": {"decided", "runs", "budget", "interrupted", "failed"}},
+	"Diff": {"verdict": {report.Slower, report.Faster, report.Equal, report.Undecided, report.Unlike},
+		"per": {"step", "item", "token", "run"}},
+	"DiffTurns": {"stopped": {"decided", "runs", "budget", "interrupted", "failed"}},
 	"Proof": {"verdict": {report.ProofSaves, report.ProofCosts, report.ProofNothing, report.ProofUndecided, report.ProofFails},
 		"outputs": {report.OutputsSame, report.OutputsDiffer, report.OutputsUnknown}, "per": {"step", "run"}},
 	"Gate":     {"result": {report.GatePassed, report.GateWorse, report.GateUndecided}},

@@ -19,7 +19,8 @@ func sampledSession() *model.Session {
 	library := at("/usr/lib/python3.11/json/decoder.py", "decode", 10, 12)
 	p := testkit.NewProgram()
 	p.P.Samples.AskedHz = 1000
-	p.Do(testkit.Python(30, main, work), testkit.Python(20, main, work, library), testkit.Python(10, main, work, work), testkit.Blocked(40, main, wait),
+	p.Do(testkit.Python(30, main, work), testkit.Python(20, main, work, library), testkit.Python(10, main, work, work),
+		testkit.Blocked(40, main, wait),
 		testkit.Act{Ms: 100, State: model.StateIdle, Stack: []testkit.Frame{at("/home/u/train.py", "pool", 5, 6)}})
 	p.Do(testkit.Python(70, at("/s/agent/_bneck_agent/ticker.py", "loop", 1, 2))) // the agent's own thread counts for nothing
 	q := p.Add(model.RoleRank, 101)
@@ -96,8 +97,9 @@ func TestWriteSourceWithoutText(t *testing.T) {
 
 func TestSourceFile(t *testing.T) {
 	s := sampledSession()
-	for name, want := range map[string]string{"train.py": "/home/u/train.py", "./train.py": "/home/u/train.py", "u/train.py": "/home/u/train.py",
-		"/home/u/train.py": "/home/u/train.py", "data.py": "/home/u/pkg/data.py", "json/decoder.py": "/usr/lib/python3.11/json/decoder.py", "rain.py": "", "": ""} {
+	for name, want := range map[string]string{"train.py": "/home/u/train.py", "./train.py": "/home/u/train.py",
+		"u/train.py": "/home/u/train.py", "/home/u/train.py": "/home/u/train.py", "data.py": "/home/u/pkg/data.py",
+		"json/decoder.py": "/usr/lib/python3.11/json/decoder.py", "rain.py": "", "": ""} {
 		if got, _ := SourceFile(s, name, report.SampleChoice{}); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
@@ -114,7 +116,8 @@ func TestSourceFile(t *testing.T) {
 		t.Errorf("a.py: %q, %v", got, near)
 	}
 	both := testkit.NewProgram()
-	both.Do(testkit.Python(20, testkit.Frame{File: "/home/u/server.py", Function: "answer", First: 1, Line: 2}, testkit.Frame{File: "/usr/lib/python3.11/http/server.py", Function: "handle", First: 10, Line: 12}))
+	both.Do(testkit.Python(20, testkit.Frame{File: "/home/u/server.py", Function: "answer", First: 1, Line: 2},
+		testkit.Frame{File: "/usr/lib/python3.11/http/server.py", Function: "handle", First: 10, Line: 12}))
 	if got, near := SourceFile(both.S, "server.py", report.SampleChoice{}); got != "/home/u/server.py" {
 		t.Errorf("the program's own server.py is meant, not %q %v", got, near)
 	}
@@ -127,8 +130,8 @@ func TestWriteSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"held the GIL, 110 samples of 2 threads in 2 processes", "50.0 ms 50.0 ms 45 % █████ load (/home/u/pkg/data.py:1)",
-		"40.0 ms 60.0 ms 55 % ████░ work (/home/u/train.py:1)"} {
+	for _, want := range []string{"held the GIL, 110 samples of 2 threads in 2 processes",
+		"50.0 ms 50.0 ms 45 % █████ load (/home/u/pkg/data.py:1)", "40.0 ms 60.0 ms 55 % ████░ work (/home/u/train.py:1)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -162,12 +165,14 @@ func TestWriteSamplesWithoutGIL(t *testing.T) {
 	p := testkit.NewProgram()
 	work := []testkit.Frame{{File: "/home/u/t.py", Function: "work", First: 1, Line: 2}}
 	p.Do(testkit.Act{Ms: 30, State: model.StateCPU, Flags: model.SampleAttached, Stack: work},
-		testkit.Act{Ms: 70, State: model.StateCPU, Flags: model.SampleInNative, Stack: []testkit.Frame{{File: "/home/u/t.py", Function: "compress", First: 3, Line: 4}}})
+		testkit.Act{Ms: 70, State: model.StateCPU, Flags: model.SampleInNative,
+			Stack: []testkit.Frame{{File: "/home/u/t.py", Function: "compress", First: 3, Line: 4}}})
 	var b strings.Builder
 	if err := WriteSamples(&b, p.S, report.SampleChoice{GIL: true}, TextOptions{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); !strings.Contains(text, "ran Python (the interpreter has no GIL)") || !strings.Contains(text, "work (") || strings.Contains(text, "compress (") {
+	if text := b.String(); !strings.Contains(text, "ran Python (the interpreter has no GIL)") || !strings.Contains(text, "work (") ||
+		strings.Contains(text, "compress (") {
 		t.Error(text)
 	}
 }

@@ -33,8 +33,8 @@ func WriteSource(w io.Writer, s *model.Session, file string, choice report.Sampl
 		}
 	}
 	p.heading(units.ClipLeft(file, p.width), "")
-	p.wrap("", "", fmt.Sprintf("%s of %s below or in this file (%s); %s", units.Milliseconds(inFile/1e6), units.Milliseconds(sums.All/1e6), units.Percent(share(inFile, sums.All)),
-		describes(choice, sums)))
+	p.wrap("", "", fmt.Sprintf("%s of %s below or in this file (%s); %s", units.Milliseconds(inFile/1e6), units.Milliseconds(sums.All/1e6),
+		units.Percent(share(inFile, sums.All)), describes(choice, sums)))
 	var lines []string
 	if src := s.Sources[file]; src != nil {
 		lines = src.Lines
@@ -71,8 +71,8 @@ func (p *printer) sourceLine(number int, text string, t report.OwnTotal, all flo
 	if t.Own > 0 {
 		own = units.Milliseconds(t.Own / 1e6)
 	}
-	row := fmt.Sprintf("%8s %8s %7s %s %5d  %s", own, units.Milliseconds(t.Total/1e6), units.Percent(share(t.Total, all)), bar(share(t.Own, all), share(t.Total, all)), number,
-		units.Printable(text))
+	row := fmt.Sprintf("%8s %8s %7s %s %5d  %s", own, units.Milliseconds(t.Total/1e6), units.Percent(share(t.Total, all)),
+		bar(share(t.Own, all), share(t.Total, all)), number, units.Printable(text))
 	row = units.Clip(row, p.width)
 	if t.Own > 0 {
 		row = p.paint(bold, row)
@@ -110,7 +110,8 @@ func describes(c report.SampleChoice, sums *report.SampleSums) string {
 	case c.Idle:
 		what = "wall time of all threads, idle ones too"
 	}
-	return fmt.Sprintf("%s, %s of %s in %s", what, units.Counted(sums.Samples, "sample"), units.Counted(sums.Threads, "thread"), units.Counted(sums.Processes, "process"))
+	return fmt.Sprintf("%s, %s of %s in %s", what, units.Counted(sums.Samples, "sample"), units.Counted(sums.Threads, "thread"),
+		units.Counted(sums.Processes, "process"))
 }
 
 // usualSampleRows is how many rows a table of WriteSamples has without options.
@@ -145,8 +146,9 @@ func WriteSamples(w io.Writer, s *model.Session, choice report.SampleChoice, opt
 			own = units.Milliseconds(t.Own / 1e6)
 		}
 		place := fmt.Sprintf("%s:%d", s.Strings.Text(key.File), key.First)
-		p.line("%8s %8s %7s %s  %s (%s)", own, units.Milliseconds(t.Total/1e6), units.Percent(share(t.Total, sums.All)), bar(share(t.Own, sums.All), share(t.Total, sums.All)),
-			units.Printable(s.Strings.Text(key.Function)), units.ClipLeft(place, max(20, p.width-44-units.TextWidth(s.Strings.Text(key.Function)))))
+		p.line("%8s %8s %7s %s  %s (%s)", own, units.Milliseconds(t.Total/1e6), units.Percent(share(t.Total, sums.All)),
+			bar(share(t.Own, sums.All), share(t.Total, sums.All)), units.Printable(s.Strings.Text(key.Function)),
+			units.ClipLeft(place, max(20, p.width-44-units.TextWidth(s.Strings.Text(key.Function)))))
 	}
 	if shown < len(keys) {
 		p.line("… %s more; --row-limit -1 shows all", units.Count(int64(len(keys)-shown)))

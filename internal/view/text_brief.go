@@ -134,7 +134,8 @@ func bestOperator(p *printer) string {
 	for i := range rows {
 		all += key(&rows[i])
 	}
-	return fmt.Sprintf("%s %s, %s of %d names", opName(&rows[0]), units.Milliseconds(key(&rows[0])/1e3), units.Percent(key(&rows[0])/max(all, 1e-9)), len(rows))
+	return fmt.Sprintf("%s %s, %s of %d names", opName(&rows[0]), units.Milliseconds(key(&rows[0])/1e3),
+		units.Percent(key(&rows[0])/max(all, 1e-9)), len(rows))
 }
 
 func bestKernel(p *printer) string {
@@ -146,7 +147,8 @@ func bestKernel(p *printer) string {
 		all += p.r.Kernels[i].DeviceUs
 	}
 	k := &p.r.Kernels[0]
-	return fmt.Sprintf("%s %s, %s of %d names", report.ShortKernel(k.Name), units.Milliseconds(k.DeviceUs/1e3), units.Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
+	return fmt.Sprintf("%s %s, %s of %d names", report.ShortKernel(k.Name), units.Milliseconds(k.DeviceUs/1e3),
+		units.Percent(k.DeviceUs/max(all, 1e-9)), len(p.r.Kernels))
 }
 
 func bestLine(p *printer) string {
@@ -155,7 +157,8 @@ func bestLine(p *printer) string {
 		return ""
 	}
 	l := &py.Lines[0]
-	return fmt.Sprintf("%s:%d %s, %s: %s", report.Base(l.File), l.Line, units.Seconds(l.SelfS), units.Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
+	return fmt.Sprintf("%s:%d %s, %s: %s", report.Base(l.File), l.Line, units.Seconds(l.SelfS),
+		units.Percent(l.SelfS/max(py.ScopeS, 1e-9)), l.Source)
 }
 
 func bestAction(p *printer) string {
@@ -171,7 +174,8 @@ func bestLoader(p *printer) string {
 		return ""
 	}
 	l := &p.r.Loaders[0]
-	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, units.Counted(l.Workers, "worker"), units.Milliseconds(l.FetchMs), units.Milliseconds(l.WaitMs))
+	return fmt.Sprintf("%s, %s: a batch takes %s to fetch and is waited for %s", l.Dataset, units.Counted(l.Workers, "worker"),
+		units.Milliseconds(l.FetchMs), units.Milliseconds(l.WaitMs))
 }
 
 func bestStep(p *printer) string {
@@ -200,7 +204,8 @@ func bestRank(p *printer) string {
 	if report.ValueOr(late.LateMs, 0) <= 0 {
 		return units.Counted(len(p.r.Ranks), "rank")
 	}
-	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", units.Counted(len(p.r.Ranks), "rank"), late.Rank, units.Milliseconds(*late.LateMs))
+	return fmt.Sprintf("%s; rank %d works %s a step longer than the mean", units.Counted(len(p.r.Ranks), "rank"), late.Rank,
+		units.Milliseconds(*late.LateMs))
 }
 
 func bestCollective(p *printer) string {
@@ -209,4 +214,21 @@ func bestCollective(p *printer) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %s in %s calls", c.Op, units.Milliseconds(c.DeviceUs/1e3), units.Count(c.Count))
+}
+
+// SavingText says what a fix saves, with its range.
+func SavingText(s *report.Saving) string {
+	if s.StepMs != nil {
+		return fmt.Sprintf("%s a step (best guess %s); %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds),
+			units.Milliseconds(s.StepMs.Mid), units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
+	}
+	return fmt.Sprintf("%s of this run (best guess %s)", units.Range(s.RunS.Low, s.RunS.High, units.Seconds), units.Seconds(s.RunS.Mid))
+}
+
+// InOrderText says what is left to save once the findings above are fixed.
+func InOrderText(s *report.Saving) string {
+	if *s.InOrderMs <= 0 {
+		return "after the fixes above: nothing more"
+	}
+	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", units.Milliseconds(*s.InOrderMs), units.Milliseconds(*s.LeftMs))
 }

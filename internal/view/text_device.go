@@ -52,7 +52,8 @@ func (p *printer) useText() string {
 	for _, use := range []struct {
 		text string
 		of   func(*report.GPURow) *float64
-	}{{"SM efficiency %s (est.)", func(g *report.GPURow) *float64 { return g.SMEfficiency }}, {"occupancy %s (est.)", func(g *report.GPURow) *float64 { return g.Occupancy }},
+	}{{"SM efficiency %s (est.)", func(g *report.GPURow) *float64 { return g.SMEfficiency }},
+		{"occupancy %s (est.)", func(g *report.GPURow) *float64 { return g.Occupancy }},
 		{"%s of kernel time on matrix units (by kernels' names)", matrixUnits}} {
 		low, high, n := 0.0, 0.0, 0
 		for i := range p.r.GPU {
@@ -156,7 +157,8 @@ func (p *printer) mfuText() string {
 	if n > 1 {
 		text += fmt.Sprintf(" (%d traces)", n)
 	}
-	return text + fmt.Sprintf(": flops ÷ (%s's peak for their format × span); the operators counted take %s of kernel time", device, units.Percent(covered/float64(n)))
+	return text + fmt.Sprintf(": flops ÷ (%s's peak for their format × span); the operators counted take %s of kernel time", device,
+		units.Percent(covered/float64(n)))
 }
 
 // copiesText names the copies that cost most, "" where none matter.
@@ -218,7 +220,8 @@ func (p *printer) copies() {
 	var parts []string
 	for i := range p.r.Bandwidth {
 		if w := &p.r.Bandwidth[i]; p.rankShown(w.Rank) && w.MaxGBs >= 0.01 && len(parts) < p.rows(len(p.r.Bandwidth), 8) {
-			parts = append(parts, fmt.Sprintf("%s%s mean %s, at most %s", rankPrefix(w.Rank), w.Kind, rateText(w.MeanGBs), rateText(w.MaxGBs)))
+			parts = append(parts, fmt.Sprintf("%s%s mean %s, at most %s", rankPrefix(w.Rank), w.Kind,
+				rateText(w.MeanGBs), rateText(w.MaxGBs)))
 		}
 	}
 	if len(parts) > 0 {

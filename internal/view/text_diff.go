@@ -96,7 +96,8 @@ func (p *printer) diffSides(d *report.Diff) {
 		}
 		text := fmt.Sprintf("%s a %s, %s, %s", units.Milliseconds(s.ms), d.Per, units.Counted(len(s.side.Runs), "run"), s.side.Basis)
 		if d.Per != "run" {
-			text = fmt.Sprintf("%s a %s, %s, %s %s", units.Milliseconds(s.ms), d.Per, units.Counted(len(s.side.Runs), "run"), units.Count(int64(steps)), s.side.Basis)
+			text = fmt.Sprintf("%s a %s, %s, %s %s", units.Milliseconds(s.ms), d.Per, units.Counted(len(s.side.Runs), "run"),
+				units.Count(int64(steps)), s.side.Basis)
 			if known && int(effective) < steps/2 {
 				text += fmt.Sprintf(" (worth %s independent ones)", units.Count(int64(effective)))
 			}
@@ -107,8 +108,8 @@ func (p *printer) diffSides(d *report.Diff) {
 }
 
 // stoppedTexts say why no further pair was run.
-var stoppedTexts = map[string]string{"decided": "stopped as soon as it was decided", "runs": "all that were asked for", "budget": "as many as the budget allowed",
-	"interrupted": "until it was interrupted", "failed": "until a side failed again"}
+var stoppedTexts = map[string]string{"decided": "stopped as soon as it was decided", "runs": "all that were asked for",
+	"budget": "as many as the budget allowed", "interrupted": "until it was interrupted", "failed": "until a side failed again"}
 
 // diffTurns says how runs in turns were made.
 func (p *printer) diffTurns(t *report.DiffTurns) {
@@ -238,7 +239,8 @@ func (p *printer) diffRows(d *report.Diff, kind DiffKind) {
 	little, left := 0.0, 0
 	for i, r := range of {
 		last := i == len(of)-1
-		if !last && !p.opt.All && (len(rows) >= usualDiffRows || math.Abs(r.DifferenceMs) < smallDiffShare*d.Step.BeforeMs && !r.Different) {
+		if !last && !p.opt.All && (len(rows) >= usualDiffRows || math.Abs(r.DifferenceMs) < smallDiffShare*d.Step.BeforeMs &&
+			!r.Different) {
 			little, left = little+r.DifferenceMs, left+1
 			continue
 		}

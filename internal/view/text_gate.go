@@ -80,7 +80,8 @@ func gateMarkdown(g *report.Gate) string {
 	if len(g.Around) > 0 {
 		b.WriteString("\n| differs around it | before | after |\n|---|---|---|\n")
 		for _, f := range g.Around {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell.Replace(units.Printable(f.What)), cell.Replace(units.Printable(cmp.Or(f.Before, unknown))), cell.Replace(units.Printable(cmp.Or(f.After, unknown))))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell.Replace(units.Printable(f.What)),
+				cell.Replace(units.Printable(cmp.Or(f.Before, unknown))), cell.Replace(units.Printable(cmp.Or(f.After, unknown))))
 		}
 	}
 	for _, n := range g.Notes {
@@ -168,7 +169,8 @@ func gateGitHub(g *report.Gate) string {
 			if r.Where != nil {
 				at = fmt.Sprintf("file=%s,line=%d,", property.Replace(units.Printable(r.Where.File)), r.Where.Line)
 			}
-			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", kind[1], at, property.Replace("bottleneck: "+units.Printable(r.Rule)), data.Replace(units.Printable(r.Message)))
+			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", kind[1], at, property.Replace("bottleneck: "+units.Printable(r.Rule)),
+				data.Replace(units.Printable(r.Message)))
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", units.Printable(g.Sentence))

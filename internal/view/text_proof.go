@@ -24,7 +24,8 @@ func WriteProof(w io.Writer, d *report.Proof, opt DiffTextOptions) error {
 		side *report.DiffSide
 	}{{"original", &d.Original}, {"changed", &d.Changed}} {
 		if len(s.side.Runs) > 0 {
-			p.line("  %-8s  %s", s.name, p.paint(dim, fmt.Sprintf("%s, %s: ", units.Counted(len(s.side.Runs), "run"), s.side.Basis))+s.side.Path)
+			p.line("  %-8s  %s", s.name, p.paint(dim, fmt.Sprintf("%s, %s: ", units.Counted(len(s.side.Runs), "run"), s.side.Basis))+
+				s.side.Path)
 		}
 	}
 	turns := units.Counted(d.InTurns.Pairs, "pair")
@@ -108,7 +109,8 @@ func (p *printer) proofChange(d *report.Proof) {
 func outputsText(d *report.Proof) string {
 	switch d.Outputs {
 	case report.OutputsSame:
-		return "the same: standard output and exit status, but for the order of lines, rounding, and what differs from run to run of the original"
+		return "the same: standard output and exit status, but for the order of lines, rounding, and what differs from run to run of the " +
+			"original"
 	case report.OutputsDiffer:
 		return "different: " + d.Difference
 	}

@@ -30,7 +30,8 @@ func rooflineText(r *report.Roofline) string {
 	default:
 		text += "; the peak rates of this device are not known"
 	}
-	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted", units.Percent(r.CoveredShare), units.Milliseconds(r.KernelUs/1e3))
+	return text + fmt.Sprintf("; the operators below take %s of %s of kernel time, what others compute is not counted",
+		units.Percent(r.CoveredShare), units.Milliseconds(r.KernelUs/1e3))
 }
 
 func flopsText(n int64) string {

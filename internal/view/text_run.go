@@ -21,7 +21,8 @@ func (p *printer) workers() {
 		if w.BusyShare != nil {
 			busy = ", busy " + units.Percent(*w.BusyShare)
 		}
-		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, units.Count(int64(w.Batches)), units.Milliseconds(w.FetchMs), busy)
+		p.line("  worker %d (pid %d): %s batches, %s each%s", w.Index, w.PID, units.Count(int64(w.Batches)),
+			units.Milliseconds(w.FetchMs), busy)
 		for k, st := range w.Stages {
 			if k < 3 || p.opt.All {
 				p.line("    %9s  %s  %s:%d", units.Milliseconds(st.Ms), st.Name, report.Base(st.File), st.Line)

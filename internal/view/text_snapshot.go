@@ -31,7 +31,8 @@ func (p *printer) snapshots() {
 
 func snapshotText(row *report.SnapshotRow) string {
 	size := func(n int64) string { return units.Bytes(float64(n)) }
-	text := fmt.Sprintf("%s reserved: %s in use, %s free within segments that hold others (fragmentation), %s in segments that are wholly free (empty_cache() returns them)",
+	text := fmt.Sprintf("%s reserved: %s in use, %s free within segments that hold others (fragmentation), %s in segments that are wholly "+
+		"free (empty_cache() returns them)",
 		size(row.ReservedBytes), size(row.ActiveBytes), size(row.FragmentedBytes), size(row.CachedBytes))
 	if row.PendingBytes > 0 {
 		text += fmt.Sprintf(", %s freed but perhaps in use by another stream", size(row.PendingBytes))
@@ -78,8 +79,9 @@ func (p *printer) recordedMemory(rec *report.SnapshotEvents) {
 	p.wrap("  ", "    ", text)
 	for i := range rec.OOMs {
 		oom := &rec.OOMs[i]
-		text := fmt.Sprintf("out of memory after %s: %s were asked for%s, %s were in use and %s reserved", units.Milliseconds(oom.AtUs/1e3), units.Bytes(float64(oom.AskedBytes)),
-			report.AtOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)), units.Bytes(float64(oom.ReservedBytes)))
+		text := fmt.Sprintf("out of memory after %s: %s were asked for%s, %s were in use and %s reserved", units.Milliseconds(oom.AtUs/1e3),
+			units.Bytes(float64(oom.AskedBytes)), report.AtOwner(oom.Where), units.Bytes(float64(oom.ActiveBytes)),
+			units.Bytes(float64(oom.ReservedBytes)))
 		if oom.FreeOnDevice > 0 {
 			text += fmt.Sprintf(", the device had %s free", units.Bytes(float64(oom.FreeOnDevice)))
 		}

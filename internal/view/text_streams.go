@@ -141,7 +141,8 @@ func memoryText(m *report.MemoryRow) string {
 	if m.PeakPhase != "" {
 		text += " (" + m.PeakPhase + ")"
 	}
-	text += fmt.Sprintf(" after %s; %s allocations of %s in all", units.Milliseconds(m.PeakAtUs/1e3), units.Count(m.Allocations), units.Bytes(float64(m.AllocatedBytes)))
+	text += fmt.Sprintf(" after %s; %s allocations of %s in all", units.Milliseconds(m.PeakAtUs/1e3), units.Count(m.Allocations),
+		units.Bytes(float64(m.AllocatedBytes)))
 	if m.UnfreedBytes != nil {
 		text += fmt.Sprintf(", %s not freed in the trace", units.Bytes(float64(*m.UnfreedBytes)))
 	}

@@ -260,7 +260,9 @@ func (p *printer) python() {
 		return
 	}
 	title := "Top Python lines"
-	if !slices.ContainsFunc(py.Lines, func(l report.LineRow) bool { return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<") }) {
+	if !slices.ContainsFunc(py.Lines, func(l report.LineRow) bool {
+		return strings.HasSuffix(l.File, ".py") || strings.HasPrefix(l.File, "<")
+	}) {
 		title = "Top lines" // another profiler's file, of a program in another language
 	}
 	p.heading(title, fmt.Sprintf("%s: %s seen by samples; own time includes library code called", py.Scope, units.Seconds(py.ScopeS)))
@@ -274,9 +276,11 @@ func (p *printer) python() {
 	p.heading("Top functions", "95 % interval of the total's share")
 	writeTable(p, functionColumns, py.Functions[:p.rows(len(py.Functions), 8)])
 	if p.opt.Verbose || p.opt.All {
-		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz, units.Count(int64(py.Samples)), units.Count(py.Late), units.Count(py.Failed))
+		p.line("  asked for %.0f samples a second, got %.1f; %s samples, %s late, %s failed", py.AskedHz, py.AchievedHz,
+			units.Count(int64(py.Samples)), units.Count(py.Late), units.Count(py.Failed))
 		for _, q := range py.Processes {
-			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, report.RankText(q.Rank), units.Count(int64(q.Samples)), units.Percent(q.CPUPart), q.Command)
+			p.line("  pid %-8d %-9s rank %-3s %8s samples, %4s on a CPU  %s", q.PID, q.Role, report.RankText(q.Rank),
+				units.Count(int64(q.Samples)), units.Percent(q.CPUPart), q.Command)
 		}
 	}
 }

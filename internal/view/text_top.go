@@ -251,7 +251,8 @@ func (p *printer) bar(indent string, part report.Part) {
 	if part.Share < 5e-6 {
 		part.Share, part.Ms, n = 0, 0, 0
 	}
-	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(units.Clip(part.Part, name-len(indent)+1), name-len(indent)+2), units.Milliseconds(part.Ms), units.Percent(part.Share))
+	line := fmt.Sprintf("%s%s%9s %7s  ", indent, pad(units.Clip(part.Part, name-len(indent)+1), name-len(indent)+2),
+		units.Milliseconds(part.Ms), units.Percent(part.Share))
 	p.out.WriteString(line + p.paint(colour, strings.Repeat("█", n)))
 	if p.opt.Verbose && part.Basis != "" {
 		p.out.WriteString(strings.Repeat(" ", width-n+1) + p.paint(dim, part.Basis))
@@ -357,22 +358,6 @@ func at(w report.Where) string {
 		return ": " + s
 	}
 	return ""
-}
-
-// SavingText says what a fix saves, with its range.
-func SavingText(s *report.Saving) string {
-	if s.StepMs != nil {
-		return fmt.Sprintf("%s a step (best guess %s); %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds), units.Milliseconds(s.StepMs.Mid), units.Range(s.RunS.Low, s.RunS.High, units.Seconds))
-	}
-	return fmt.Sprintf("%s of this run (best guess %s)", units.Range(s.RunS.Low, s.RunS.High, units.Seconds), units.Seconds(s.RunS.Mid))
-}
-
-// InOrderText says what is left to save once the findings above are fixed.
-func InOrderText(s *report.Saving) string {
-	if *s.InOrderMs <= 0 {
-		return "after the fixes above: nothing more"
-	}
-	return fmt.Sprintf("after the fixes above: %s a step, which leaves %s", units.Milliseconds(*s.InOrderMs), units.Milliseconds(*s.LeftMs))
 }
 
 func (p *printer) place(w report.Where) {

@@ -86,7 +86,8 @@ var deviceWord = strings.NewReplacer("cuda", "device", "xpu", "device", "private
 func SortTorchRows(rows []TorchRow, key string) error {
 	value, ok := torchSortKeys[deviceWord.Replace(key)]
 	if !ok {
-		return fmt.Errorf("sort operators by %q: no such key; there are %s (also with cuda, xpu … for device)", key, strings.Join(TorchSortKeys(), ", "))
+		return fmt.Errorf("sort operators by %q: no such key; there are %s (also with cuda, xpu … for device)", key,
+			strings.Join(TorchSortKeys(), ", "))
 	}
 	slices.SortStableFunc(rows, func(a, b TorchRow) int {
 		va, vb := value(&a), value(&b)
@@ -337,7 +338,8 @@ func (t *torchTable) timeCells(r *TorchRow) []string {
 	}
 	cells = append(cells, torchShare(r.SelfCPU, t.sumCPU), t.time(r.SelfCPU), total, t.time(r.CPU), t.time(average(r.CPU, r.Count)))
 	if t.deviceTime {
-		cells = append(cells, t.time(r.SelfDevice), torchShare(r.SelfDevice, t.sumDevice), t.time(r.Device), t.time(average(r.Device, r.Count)))
+		cells = append(cells, t.time(r.SelfDevice), torchShare(r.SelfDevice, t.sumDevice), t.time(r.Device),
+			t.time(average(r.Device, r.Count)))
 	}
 	return cells
 }

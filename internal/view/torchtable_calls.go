@@ -18,7 +18,8 @@ type CallsTableOptions struct {
 }
 
 // callSortAliases are other names that pstats accepts.
-var callSortAliases = map[string]string{"time": "tottime", "cumulative": "cumtime", "calls": "ncalls", "file": "filename", "module": "filename"}
+var callSortAliases = map[string]string{"time": "tottime", "cumulative": "cumtime", "calls": "ncalls", "file": "filename",
+	"module": "filename"}
 
 // CallSortKeys lists the keys that CallsTable sorts by, those of Python's pstats.
 func CallSortKeys() []string {
@@ -83,7 +84,8 @@ func writeCall(w io.Writer, f *model.CallFunction, strip bool) {
 		}
 		return fmt.Sprintf("%8.3f", d.Seconds()/float64(n))
 	}
-	fmt.Fprintf(w, "%9s %8.3f %s %8.3f %s %s\n", count, f.Own.Seconds(), per(f.Own, f.Calls), f.Cumulative.Seconds(), per(f.Cumulative, f.Primitive), callName(f, strip))
+	fmt.Fprintf(w, "%9s %8.3f %s %8.3f %s %s\n", count, f.Own.Seconds(), per(f.Own, f.Calls), f.Cumulative.Seconds(),
+		per(f.Cumulative, f.Primitive), callName(f, strip))
 }
 
 // callName is file:line(function), or {function} for functions written in C.

@@ -64,7 +64,8 @@ func TestCallsTableUnknownSortKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := CallsTable(&strings.Builder{}, calls, CallsTableOptions{SortBy: "totime"}); err == nil || !strings.Contains(err.Error(), "tottime") {
+	if err := CallsTable(&strings.Builder{}, calls, CallsTableOptions{SortBy: "totime"}); err == nil ||
+		!strings.Contains(err.Error(), "tottime") {
 		t.Errorf("error %v does not list the keys", err)
 	}
 }

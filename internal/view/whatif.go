@@ -55,8 +55,9 @@ type WhatIfPart struct {
 
 // BuildWhatIf makes the document of an answer.
 func BuildWhatIf(r *replay.Session, question string, a *replay.Answer) *WhatIf {
-	w := &WhatIf{Schema: WhatIfSchema, Question: question, Basis: r.Basis(), Unit: "step", Steps: a.Steps, Rank: report.RankPtr(a.Rank), Ranks: a.Ranks, Coverage: a.Coverage,
-		BeforeMs: a.Before / 1e6, AfterMs: a.After / 1e6, NamedMs: a.Named / 1e6, Error: r.Error(), Slack: r.Slack(), Parts: []WhatIfPart{}, Notes: []string{}}
+	w := &WhatIf{Schema: WhatIfSchema, Question: question, Basis: r.Basis(), Unit: "step", Steps: a.Steps, Rank: report.RankPtr(a.Rank),
+		Ranks: a.Ranks, Coverage: a.Coverage, BeforeMs: a.Before / 1e6, AfterMs: a.After / 1e6, NamedMs: a.Named / 1e6, Error: r.Error(),
+		Slack: r.Slack(), Parts: []WhatIfPart{}, Notes: []string{}}
 	if !r.PerStep() {
 		w.Unit = "run"
 	}
@@ -96,7 +97,8 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 		note("times are of the %s: tracing slows the launching side", w.Basis)
 	}
 	if w.NamedMs > 0 && w.SavedShare < nothingSaved && w.SavedShare > -nothingSaved {
-		note("%s a %s are spent in what is changed, but all of it beside what the %s waits for", units.Milliseconds(w.NamedMs), w.Unit, w.Unit)
+		note("%s a %s are spent in what is changed, but all of it beside what the %s waits for",
+			units.Milliseconds(w.NamedMs), w.Unit, w.Unit)
 	}
 	if a.LongestRank != a.Rank && a.Longest > (1+nothingSaved)*a.After {
 		note("a %s of rank %d then takes %s, the longest of all ranks", w.Unit, a.LongestRank, units.Milliseconds(a.Longest/1e6))
@@ -107,7 +109,8 @@ func (w *WhatIf) notes(r *replay.Session, a *replay.Answer) {
 		note("of %d ranks %d are in this replay: the others are not seen to wait for them, or hold no such steps", ranks, a.Ranks)
 	}
 	if w.Error > 0.02 || w.Error < -0.02 || w.Slack > 0.02 {
-		note("the unmodified replay is %s off the recording and %s of the %s wait for nothing that was recorded: the answer is as uncertain",
+		note(
+			"the unmodified replay is %s off the recording and %s of the %s wait for nothing that was recorded: the answer is as uncertain",
 			units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Basis)
 	}
 }
@@ -159,7 +162,8 @@ func WhatIfText(w *WhatIf) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "What if: %s\n\n", units.Printable(w.Question))
 	fmt.Fprintf(&b, "  %s\n", WhatIfSentence(w))
-	fmt.Fprintf(&b, "  replay of %s; unmodified it is %s off the recording, and %s of the %s is slack\n\n", w.replayed(), units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Unit)
+	fmt.Fprintf(&b, "  replay of %s; unmodified it is %s off the recording, and %s of the %s is slack\n\n", w.replayed(),
+		units.Percent(max(w.Error, -w.Error)), units.Percent(w.Slack), w.Unit)
 	fmt.Fprintf(&b, "  %-44s %11s %11s\n", "where the "+w.Unit+" goes", "before", "after")
 	for _, p := range w.Parts {
 		if max(p.BeforeMs, p.AfterMs) < minWhatIfPart*w.BeforeMs {

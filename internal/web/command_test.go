@@ -59,7 +59,8 @@ func TestCompare(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("diff has no row of data waits: %+v", d.Rows)
 	}
-	want := []string{units.Milliseconds(d.Rows[at].Before.Ms), units.Milliseconds(d.Rows[at].After.Ms), units.Milliseconds(d.Rows[at].DifferenceMs)}
+	want := []string{units.Milliseconds(d.Rows[at].Before.Ms), units.Milliseconds(d.Rows[at].After.Ms),
+		units.Milliseconds(d.Rows[at].DifferenceMs)}
 	b.until(`document.querySelectorAll(".within .row").length > 3`)
 	row := eval[string](b, `[...document.querySelectorAll(".within .row")].find(r => r.innerText.startsWith("data wait"))?.innerText ?? ""`)
 	for _, text := range want {

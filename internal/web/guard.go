@@ -39,8 +39,9 @@ func (s *server) refusal(r *http.Request) (status int, why string) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return http.StatusMethodNotAllowed, "This server only shows a report: it takes no " + printable(r.Method) + "."
 	case !s.hostAllowed(r.Host):
-		return http.StatusForbidden, fmt.Sprintf("This server does not know itself as %q. If that is its name, or a proxy's in front of it: "+
-			"bottleneck view --allow-host NAME", printable(r.Host))
+		return http.StatusForbidden,
+			fmt.Sprintf("This server does not know itself as %q. If that is its name, or a proxy's in front of it: "+
+				"bottleneck view --allow-host NAME", printable(r.Host))
 	case !originAllowed(r):
 		return http.StatusForbidden, "Another site's page asks for this report: refused."
 	}

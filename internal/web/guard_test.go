@@ -29,7 +29,8 @@ const token = "t0ken_t0ken_t0ken"
 
 func ask(t *testing.T, change func(*http.Request), path string) (*http.Response, string) {
 	t.Helper()
-	h := web.Handler(parts{"summary": map[string]int{"answer": 42}, "table/a b": 1}, web.Options{Token: token, Hosts: []string{"login1.example.org"}})
+	h := web.Handler(parts{"summary": map[string]int{"answer": 42}, "table/a b": 1},
+		web.Options{Token: token, Hosts: []string{"login1.example.org"}})
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8484/", nil)
 	r.URL.Path = path
 	if change != nil {

@@ -31,7 +31,8 @@ func TestRunsOfAFolder(t *testing.T) {
 	copyTo(t, folder, "images", imagesRun(t))
 	copyTo(t, folder, "ranks", ranksRun(t))
 	broken := copyTo(t, folder, "broken", imagesRun(t))
-	if err := os.WriteFile(filepath.Join(broken, "manifest.json"), []byte(`{"schema": "bottleneck.session/1", "job": "other", "created_unix_ns": 5}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(broken, "manifest.json"),
+		[]byte(`{"schema": "bottleneck.session/1", "job": "other", "created_unix_ns": 5}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	folders, err := filepath.Glob(filepath.Join(broken, "*-*-*"))
@@ -79,7 +80,8 @@ func TestRunIsShownLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := filepath.Join(t.TempDir(), "run")
-	command := exec.Command(binary, "run", "--view", "--out", session, "-o", os.DevNull, "--", strings.TrimSpace(string(python)), "../../examples/images.py", "--epochs", "30")
+	command := exec.Command(binary, "run", "--view", "--out", session, "-o", os.DevNull, "--", strings.TrimSpace(string(python)),
+		"../../examples/images.py", "--epochs", "30")
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 	stderr, err := command.StderrPipe()
 	if err != nil {

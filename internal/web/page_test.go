@@ -27,7 +27,8 @@ func TestOpensAtTheVerdict(t *testing.T) {
 			}
 			b.open(address, "")
 			text := eval[string](b, `document.querySelector("main").innerText`)
-			for _, want := range []string{units.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why, units.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
+			for _, want := range []string{units.UpperFirst(r.Verdict.Sentence), r.Verdict.Confidence.Why,
+				units.Milliseconds(r.Account.TotalMs), r.Findings[0].Evidence[0].Text, r.Findings[0].Fix.Text} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page does not say %q; it says %s", want, text)
 				}
@@ -37,7 +38,8 @@ func TestOpensAtTheVerdict(t *testing.T) {
 			}
 			b.picture("verdict-" + name)
 			for _, asked := range b.asked {
-				if !strings.HasPrefix(asked, strings.SplitAfter(address, "page.html")[0]) && asked != "about:blank" && !strings.HasPrefix(asked, "data:") {
+				if !strings.HasPrefix(asked, strings.SplitAfter(address, "page.html")[0]) && asked != "about:blank" &&
+					!strings.HasPrefix(asked, "data:") {
 					t.Errorf("the page asks for %s", asked)
 				}
 			}
@@ -68,7 +70,8 @@ func TestTables(t *testing.T) {
 // checkCells holds the rows that are in sight to the table.
 func checkCells(b *tab, table *page.Table) {
 	b.t.Helper()
-	shown := eval[[][]string](b, `[...document.querySelectorAll(".row:not(.head):not(.sums)")].map(r => [...r.children].map(c => c.textContent))`)
+	shown := eval[[][]string](b,
+		`[...document.querySelectorAll(".row:not(.head):not(.sums)")].map(r => [...r.children].map(c => c.textContent))`)
 	var rows [][]string
 	for i := range table.Rows {
 		rows = append(rows, rowText(table, i))
@@ -119,7 +122,8 @@ func TestOperatorsAreTheReports(t *testing.T) {
 	b := newTab(t)
 	b.open(serve(t, page.New(s, r)), "operators?find=aten%3A%3Aadd&sort=name")
 	b.until(`document.querySelectorAll(".row").length > 2`)
-	cells := eval[[][]string](b, `[...document.querySelectorAll(".row:not(.head):not(.sums)")].map(r => [...r.children].map(c => c.textContent))`)
+	cells := eval[[][]string](b,
+		`[...document.querySelectorAll(".row:not(.head):not(.sums)")].map(r => [...r.children].map(c => c.textContent))`)
 	heads := eval[[]string](b, `[...document.querySelectorAll(".row.head > span")].map(c => c.innerText.replace(/ [▾▴]/, ""))`)
 	calls, self := slices.Index(heads, "calls"), slices.Index(heads, "self CPU")
 	var want [][3]string
@@ -141,8 +145,8 @@ func TestOperatorsAreTheReports(t *testing.T) {
 // TestUnits asks that numbers are written as the terminal writes them, also where they lie between two roundings.
 func TestUnits(t *testing.T) {
 	var values []*float64
-	for _, v := range []float64{0, 1e-3, 0.4, 0.5, 1, 2.5, 9.994, 9.995, 12.25, 12.75, 99.94, 99.95, 100.5, 101.5, 106.5, 999.4, 1000, 1023, 1024, 1536, 65536.5,
-		119999, 1.2e5, 7.2e6, 1e9, 3.5e9, 1.1e12, 5e17} {
+	for _, v := range []float64{0, 1e-3, 0.4, 0.5, 1, 2.5, 9.994, 9.995, 12.25, 12.75, 99.94, 99.95, 100.5, 101.5, 106.5, 999.4, 1000,
+		1023, 1024, 1536, 65536.5, 119999, 1.2e5, 7.2e6, 1e9, 3.5e9, 1.1e12, 5e17} {
 		values = append(values, &v)
 		if v != 0 {
 			minus := -v
@@ -174,7 +178,8 @@ func summaryOf(t *page.Table) *page.Summary {
 // TestLongTable scrolls through 100,000 rows: wherever it stops, the rows in sight are there.
 func TestLongTable(t *testing.T) {
 	const rows = 100_000
-	table := &page.Table{Name: "long", Title: "Long", Rows: rows, Sort: 1, Columns: []page.Column{{Head: "name", Unit: "text"}, {Head: "value", Unit: "count", Bar: true, Sum: true}}}
+	table := &page.Table{Name: "long", Title: "Long", Rows: rows, Sort: 1,
+		Columns: []page.Column{{Head: "name", Unit: "text"}, {Head: "value", Unit: "count", Bar: true, Sum: true}}}
 	for i := range rows {
 		v := float64(rows - i)
 		table.Columns[0].Texts = append(table.Columns[0].Texts, fmt.Sprintf("row %d", i))
@@ -205,6 +210,7 @@ func TestLongTable(t *testing.T) {
 	b.until(`document.querySelector(".row.chosen")?.textContent.startsWith("row 99999")`)
 	b.run(chromedp.KeyEvent("/"))
 	b.until(`document.activeElement.matches("[data-filter]")`)
-	b.run(chromedp.Evaluate[chromedp.Void](`document.activeElement.value = ""`), chromedp.KeyEvent("row 4242")) // the browser is told of the character "/" beside the key
+	// the browser is told of the character "/" beside the key
+	b.run(chromedp.Evaluate[chromedp.Void](`document.activeElement.value = ""`), chromedp.KeyEvent("row 4242"))
 	b.until(`document.querySelectorAll(".row:not(.head):not(.sums)").length === 11`)
 }

@@ -60,7 +60,8 @@ func record(t *testing.T, arguments ...string) string {
 			return "", err
 		}
 		out := filepath.Join(dir, "run")
-		command := exec.Command(binary, append([]string{"run", "--out", out, "-o", "/dev/null", "--", strings.TrimSpace(string(python))}, arguments...)...)
+		command := exec.Command(binary, append([]string{"run", "--out", out, "-o", "/dev/null", "--", strings.TrimSpace(string(python))},
+			arguments...)...)
 		command.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 		if text, err := command.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w: %s", err, text)
@@ -120,7 +121,8 @@ func imagesRun(t *testing.T) string {
 }
 
 func ranksRun(t *testing.T) string {
-	return record(t, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "../../examples/ranks.py", "--epochs", "2", "--documents", "6000")
+	return record(t, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "../../examples/ranks.py", "--epochs", "2",
+		"--documents", "6000")
 }
 
 // chart is a chart of a view of pictures, by its title.
@@ -170,9 +172,11 @@ func TestSteps(t *testing.T) {
 	values := 0
 	for _, series := range each.Series {
 		values += len(series.X)
-		if series.Name == "unprofiled" || strings.HasSuffix(series.Name, ", unprofiled") && strings.HasPrefix(series.Name, doc.Steps[0].Kind) {
+		if series.Name == "unprofiled" || strings.HasSuffix(series.Name, ", unprofiled") &&
+			strings.HasPrefix(series.Name, doc.Steps[0].Kind) {
 			if got := middle(series.Y); got != doc.Steps[0].Baseline.MedianMs*1e3 || len(series.Y) != doc.Steps[0].Baseline.Count {
-				t.Errorf("%d points with median %g; the report has %d, %g ms", len(series.Y), got/1e3, doc.Steps[0].Baseline.Count, doc.Steps[0].Baseline.MedianMs)
+				t.Errorf("%d points with median %g; the report has %d, %g ms", len(series.Y), got/1e3, doc.Steps[0].Baseline.Count,
+					doc.Steps[0].Baseline.MedianMs)
 			}
 		}
 	}
@@ -194,7 +198,8 @@ func TestSteps(t *testing.T) {
 	if int(sum) != doc.Steps[0].Baseline.Count {
 		t.Errorf("%g steps are counted, the report has %d", sum, doc.Steps[0].Baseline.Count)
 	}
-	b.until(fmt.Sprintf(`[...document.querySelectorAll(".within .row")].some(r => r.innerText.includes(%q))`, units.Milliseconds(doc.Steps[0].Baseline.MedianMs)))
+	b.until(fmt.Sprintf(`[...document.querySelectorAll(".within .row")].some(r => r.innerText.includes(%q))`,
+		units.Milliseconds(doc.Steps[0].Baseline.MedianMs)))
 	b.js(`[...document.querySelectorAll(".chart")][0].querySelector(".reads a").click()`)
 	b.until(`location.hash.startsWith("#/timeline?from=")`)
 }
@@ -267,14 +272,16 @@ func TestWorkers(t *testing.T) {
 	stages := chart(t, p, "workers", "Stages")
 	want := doc.Workers[0].Stages[0]
 	said := reading(b, "Stages", 1)
-	if stages.Rows[0] != fmt.Sprintf("worker %d", doc.Workers[0].Index) || !strings.Contains(said[0], units.Milliseconds(want.Ms)) || !strings.Contains(said[0], want.Name) {
+	if stages.Rows[0] != fmt.Sprintf("worker %d", doc.Workers[0].Index) || !strings.Contains(said[0], units.Milliseconds(want.Ms)) ||
+		!strings.Contains(said[0], want.Name) {
 		t.Errorf("the first stage reads %q, the report has %+v", said[0], want)
 	}
 }
 
 // TestMemory compares peaks of levels and of a snapshot's blocks with the report's.
 func TestMemory(t *testing.T) {
-	trace, snapshot := realTraces+"torchao/gtx1650_llama_with_stack_memory.json.gz", realTraces+"cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle"
+	trace, snapshot := realTraces+"torchao/gtx1650_llama_with_stack_memory.json.gz",
+		realTraces+"cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle"
 	s, r := session(t, trace)
 	doc := asJSON(t, trace)
 	p := page.New(s, r)
@@ -308,7 +315,8 @@ func TestMemory(t *testing.T) {
 	if want := float64(doc.Snapshots[0].ActiveBytes); active > want || active < 0.9*want {
 		t.Errorf("the map shows %g active bytes, the report has %g", active, want)
 	}
-	b.until(fmt.Sprintf(`[...document.querySelectorAll(".within .row")].some(r => r.innerText.includes(%q))`, units.Bytes(float64(doc.Snapshots[0].ReservedBytes))))
+	b.until(fmt.Sprintf(`[...document.querySelectorAll(".within .row")].some(r => r.innerText.includes(%q))`,
+		units.Bytes(float64(doc.Snapshots[0].ReservedBytes))))
 }
 
 func largest(values []*float64) float64 {
@@ -384,7 +392,8 @@ func askWhatIf(t *testing.T, binary, path, name, address string, s *model.Sessio
 		var want answered
 		decode(t, &want, binary, append([]string{"what-if", "--json", "-", path}, flags...)...)
 		b.js(`location.hash = "#/what-if?on=%s"`, switches)
-		b.until(fmt.Sprintf(`document.querySelector(".answer")?.innerText.includes(%q)`, units.Milliseconds(want.After)+" instead of "+units.Milliseconds(want.Before)))
+		b.until(fmt.Sprintf(`document.querySelector(".answer")?.innerText.includes(%q)`,
+			units.Milliseconds(want.After)+" instead of "+units.Milliseconds(want.Before)))
 		b.picture("what-if-" + name + "-" + switches)
 	}
 	b.js(`location.hash = "#/what-if"`)

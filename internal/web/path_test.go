@@ -54,8 +54,10 @@ func TestCriticalPath(t *testing.T) {
 }
 
 // realFive are traces of five kinds of programs and devices.
-var realFive = []string{"segment-anything-fast/eager_False.json.gz", "tracelens-big-mi300/mi300_owlv2-large.json.gz", "particle-transformer-a100/profiler_trace_single_sample.json.gz",
-	"sidnb13-transformer-h100/dcb0aa1a78e7_4399.1752181589621105859.pt.trace.json.gz", "tracelens-rocm-ddp/resnet_act_checkpoint_rank0of8_mi300.json.gz"}
+var realFive = []string{"segment-anything-fast/eager_False.json.gz", "tracelens-big-mi300/mi300_owlv2-large.json.gz",
+	"particle-transformer-a100/profiler_trace_single_sample.json.gz",
+	"sidnb13-transformer-h100/dcb0aa1a78e7_4399.1752181589621105859.pt.trace.json.gz",
+	"tracelens-rocm-ddp/resnet_act_checkpoint_rank0of8_mi300.json.gz"}
 
 // TestTwoClicks asks that each finding of five real traces leads by one click to its operator, in view and named.
 func TestTwoClicks(t *testing.T) {
@@ -89,7 +91,8 @@ func TestSlowLine(t *testing.T) {
 		where := asJSON(t, path).Findings[0].Where
 		b.js(`document.querySelector("article .show a").click()`)
 		b.until(fmt.Sprintf(`document.querySelector("tr.here .lineno")?.innerText === "%d"`, where.Line))
-		if text := eval[string](b, `document.querySelector("tr.here .code").innerText`); strings.TrimSpace(text) != strings.TrimSpace(where.Source) {
+		if text := eval[string](b, `document.querySelector("tr.here .code").innerText`); strings.TrimSpace(text) !=
+			strings.TrimSpace(where.Source) {
 			t.Errorf("the page shows %q, the report %q", text, where.Source)
 		}
 		b.picture("slow-line")

@@ -53,7 +53,8 @@ func TestTimeline(t *testing.T) {
 			drawn := `document.querySelector("canvas")?.dataset.waiting === "false" && document.querySelector("canvas").dataset.boxes > 0`
 			b.until(drawn)
 			b.picture("timeline-" + name)
-			if colours := eval[int](b, `(() => { const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+			if colours := eval[int](b,
+				`(() => { const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
 				for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i+1] << 8 | d[i+2]); return seen.size })()`); colours < 20 {
 				t.Errorf("the timeline is drawn with %d colours", colours)
 			}
@@ -107,7 +108,8 @@ func TestFlame(t *testing.T) {
 	}
 	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.startsWith(%q)`, flame.Names[flame.Frame[at]]))
 	text := eval[string](b, `document.querySelector(".chosen-box").innerText`)
-	if want := fmt.Sprintf("total %s (%s)", units.Milliseconds(flame.Total[at]/1e3), units.Percent(flame.Total[at]/flame.Total[0])); !strings.Contains(text, want) {
+	if want := fmt.Sprintf("total %s (%s)", units.Milliseconds(flame.Total[at]/1e3),
+		units.Percent(flame.Total[at]/flame.Total[0])); !strings.Contains(text, want) {
 		t.Errorf("%q does not say %q", text, want)
 	}
 	b.press("s")
@@ -121,8 +123,9 @@ func TestFlame(t *testing.T) {
 
 // hostile are names as a stranger's trace may hold them.
 var hostile = []string{
-	`<script>window.pwned = 1</script>`, `"><img src=x onerror="window.pwned=1">`, `</script><script>window.pwned=1</script>`, "javascript:window.pwned=1//",
-	"\u202eright to left\u202c", "line\nbreak\ttab", "emoji 🐢🔥👩‍👩‍👧", "${window.pwned=1}", "__proto__", "constructor", strings.Repeat("long ", 2000), "null\x00byte", "]]>--><!--",
+	`<script>window.pwned = 1</script>`, `"><img src=x onerror="window.pwned=1">`, `</script><script>window.pwned=1</script>`,
+	"javascript:window.pwned=1//", "\u202eright to left\u202c", "line\nbreak\ttab", "emoji 🐢🔥👩‍👩‍👧", "${window.pwned=1}", "__proto__",
+	"constructor", strings.Repeat("long ", 2000), "null\x00byte", "]]>--><!--",
 }
 
 // TestHostileNames opens every view of a trace with hostile names in every place, served and as a file: nothing of them runs.
@@ -141,8 +144,10 @@ func TestHostileNames(t *testing.T) {
 	r.Next = append(r.Next, hostile...)
 	r.Verdict.Sentence = hostile[1]
 	for _, name := range hostile {
-		f := report.Finding{Cause: name, Title: name, Of: "run", Where: report.Where{File: name, Line: 1, Function: name, Source: name, Op: name}, Caveat: name,
-			Fix: report.Fix{Text: name, Was: name, Change: name, Where: &report.Place{File: name, Line: 1}}, Evidence: []report.Evidence{{Text: name}}}
+		f := report.Finding{Cause: name, Title: name, Of: "run", Where: report.Where{File: name, Line: 1, Function: name, Source: name,
+			Op: name}, Caveat: name,
+			Fix:      report.Fix{Text: name, Was: name, Change: name, Where: &report.Place{File: name, Line: 1}},
+			Evidence: []report.Evidence{{Text: name}}}
 		r.Findings = append(r.Findings, f)
 	}
 	p := page.New(s, r)

@@ -10,9 +10,10 @@ import (
 
 // otherFiles are the files that docs/from-other-tools.md opens in the page, by the names that it gives them.
 var otherFiles = map[string]string{
-	"train.prof": "pstats/amazon_review_train.prof", "trace.json.gz": "kineto-tb-resnet50/v100_workers0_memory_stack.1623143089861.pt.trace.json.gz",
-	"ranks": "megatron-tp8-a100", "snapshot.pickle": "cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle",
-	"stacks.json": "speedscope/pyspy_bpe_tokenizer.speedscope.json",
+	"train.prof":    "pstats/amazon_review_train.prof",
+	"trace.json.gz": "kineto-tb-resnet50/v100_workers0_memory_stack.1623143089861.pt.trace.json.gz", "ranks": "megatron-tp8-a100",
+	"snapshot.pickle": "cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle",
+	"stacks.json":     "speedscope/pyspy_bpe_tokenizer.speedscope.json",
 }
 
 var (

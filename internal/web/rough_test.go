@@ -22,7 +22,8 @@ import (
 func TestManyClients(t *testing.T) {
 	s, r := session(t, kernelTrace)
 	address := serve(t, page.New(s, r))
-	names := []string{"summary", "timeline", "tile/0/0", "tile/1/1", "flame/operators", "table/operators", "panels/roofline", "what-if", "what-if/nothing", "path", "find/addmm"}
+	names := []string{"summary", "timeline", "tile/0/0", "tile/1/1", "flame/operators", "table/operators", "panels/roofline", "what-if",
+		"what-if/nothing", "path", "find/addmm"}
 	want := make([]string, len(names))
 	for i, name := range names {
 		want[i] = body(t, address+"data/"+name)
@@ -57,7 +58,8 @@ func body(t *testing.T, address string) string {
 
 // TestWithoutWebGL opens the pictures in a browser that has no WebGL and no 3D at all.
 func TestWithoutWebGL(t *testing.T) {
-	ctx, stop, err := browser.Open(context.Background(), chromedp.Flag("disable-3d-apis", true), chromedp.Flag("disable-webgl", true), chromedp.Flag("disable-software-rasterizer", true))
+	ctx, stop, err := browser.Open(context.Background(), chromedp.Flag("disable-3d-apis", true), chromedp.Flag("disable-webgl", true),
+		chromedp.Flag("disable-software-rasterizer", true))
 	if errors.Is(err, browser.ErrNone) {
 		t.Skip(err)
 	}

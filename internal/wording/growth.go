@@ -6,15 +6,16 @@ var growthTexts = table{
 	"growth.seen":  "{bytes} more after {steps step} without a profiler, growing to the last; {held} held at the end",
 	"growth.end":   "at this rate {limit} of memory end after {steps more step}, {time}",
 	"growth.other": "{target} grows too, at {at}",
-	"growth.fix-graph": "Keep the number, not the loss: {target} holds every loss with all that backward needs of it. Add loss.detach(), or " +
-		"loss.item() where the number is wanted.",
-	"growth.fix-objects": "Keep in {target} only what is needed later: the last ones (collections.deque with maxlen), numbers in place of " +
-		"tensors, or a file. Empty it once it has been used.",
+	"growth.fix-graph": "Keep the number, not the loss: {target} holds every loss with all that backward needs of it. Add loss.detach(), " +
+		"or loss.item() where the number is wanted.",
+	"growth.fix-objects": "Keep in {target} only what is needed later: the last ones (collections.deque with maxlen), numbers in place " +
+		"of tensors, or a file. Empty it once it has been used.",
 	"growth.fix-hook":    "Register the hook once, before the loop, or call remove() on what {target} returns.",
 	"growth.fix-cache":   "Give the cache of {target}() a bound, such as lru_cache(maxsize=128), and keep tensors out of its arguments.",
 	"growth.fix-numbers": "Keep the last numbers of {target} only, or write them to a file.",
 	"growth.caveat":      "A cache that is still being filled looks the same until it is full.",
-	"growth.basis":       "the kernel's count of the process's memory, and the only statement of its kind that keeps something at each step",
-	"growth.basis-several": "the kernel's count of the process's memory; {n statement} keep something at each step, and which of them holds " +
-		"most is not known",
+	"growth.basis": "the kernel's count of the process's memory, and the only statement of its kind that keeps something at each " +
+		"step",
+	"growth.basis-several": "the kernel's count of the process's memory; {n statement} keep something at each step, and which of them " +
+		"holds most is not known",
 }

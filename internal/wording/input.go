@@ -101,9 +101,10 @@ var inputTexts = table{
 	"input.fix-wait-less": "Start what is waited for earlier, let it run beside the step, or wait for less.",
 	"input.fix-sleep": "Wait for what the sleep is there to bridge (Event.wait, Thread.join, queue.get, a future's result), sleep for " +
 		"less, or leave it out.",
-	"input.fix-other-side":  "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
-	"input.fix-other-sides": "Make this code faster, or start it earlier: the step waits for it, and {n} processes or threads run it already.",
-	"input.fix-hold":        "Hold the lock for less work, or give each thread an object of its own.",
+	"input.fix-other-side": "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",
+	"input.fix-other-sides": "Make this code faster, or start it earlier: the step waits for it, and {n} processes or threads run it " +
+		"already.",
+	"input.fix-hold": "Hold the lock for less work, or give each thread an object of its own.",
 
 	"input.caveat-limit":      "The saving assumes that nothing else becomes the limit.",
 	"input.caveat-workers":    "Workers cost memory and change the order of random numbers.",

@@ -21,29 +21,29 @@ var launchTexts = table{
 	"launch.recurrent": "{time} per {unit} in the layer's operators, forward and backward, in {calls call}",
 	"launch.fix-loop": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum), " +
 		"or let torch.compile fuse it.",
-	"launch.fix-loop-compiled": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum). The program compiles, " +
-		"but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-loop-compiled": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum). The " +
+		"program compiles, but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
 		"each element. The layer takes the cell's weights and goes over the elements itself.",
 	"launch.batch": "{own} an item; the {kind} steps of this run take {other} an item in batches of {others}, whatever they do " +
 		"beside the forward pass included",
 	"launch.fix-batch": "Hand over more at once: a larger batch_size for this loader, or slices of many items in this loop. What follows " +
 		"(metrics, .item()) then runs once per batch, too.",
-	"launch.caveat-batch": "Inputs of different sizes must be padded or sorted by size to share a batch, and larger batches take more memory. " +
-		"A metric that is an average over batches must weigh them.",
+	"launch.caveat-batch": "Inputs of different sizes must be padded or sorted by size to share a batch, and larger batches take more " +
+		"memory. A metric that is an average over batches must weigh them.",
 	"launch.fix-recurrent": "Hand the whole sequence to the layer in one call (out, state = lstm(x)): it goes over the " +
 		"elements itself. What follows it can take all of its outputs at once, too.",
 	"launch.fix-call": "Give one call more to do (a larger batch, several requests together), or let torch.compile " +
 		"fuse the model's operators.",
-	"launch.fix-call-compiled": "Give one call more to do (a larger batch, several requests together). The program compiles, but not these " +
-		"operators: TORCH_LOGS=graph_breaks says what keeps them out.",
-	"launch.fix-spread-compiled": "Work on more at once: larger batches, several sequences or environments side by side. The program compiles, but " +
-		"not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-call-compiled": "Give one call more to do (a larger batch, several requests together). The program compiles, but not " +
+		"these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-spread-compiled": "Work on more at once: larger batches, several sequences or environments side by side. The program " +
+		"compiles, but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-spread": "Let torch.compile fuse the operators on these lines, or work on more at once: larger batches, " +
 		"several sequences or environments side by side.",
 	"launch.fix-optimizer": "Let the optimizer update all parameters at once: build it with fused=True.",
-	"launch.fix-unfused": "Update fewer and larger tensors, or let torch.compile fuse the optimizer's step: this optimizer has no fused form " +
-		"here. With many parameters of a few thousand numbers each, foreach=True helps a little.",
+	"launch.fix-unfused": "Update fewer and larger tensors, or let torch.compile fuse the optimizer's step: this optimizer has no fused " +
+		"form here. With many parameters of a few thousand numbers each, foreach=True helps a little.",
 	"launch.fix-own-optimizer": "Update all parameters at once: use an optimizer of torch.optim with fused=True, or torch._foreach_ " +
 		"operators on lists of small tensors here.",
 	"launch.fix-lists":             "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",

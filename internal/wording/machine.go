@@ -41,8 +41,8 @@ var machineTexts = table{
 	"machine.shm-larger": "docker run --shm-size=8g (or --ipc=host), in Kubernetes an emptyDir with medium: Memory at /dev/shm, " +
 		"elsewhere mount -o remount,size=8g /dev/shm",
 	"machine.fix-shm": "Make /dev/shm larger: {how}.",
-	"machine.fix-shm-less": "Or keep less in it at once: small types (bytes that become floats in the training process), smaller batches, " +
-		"prefetch_factor=1, fewer workers or none (num_workers=0).",
+	"machine.fix-shm-less": "Or keep less in it at once: small types (bytes that become floats in the training process), smaller " +
+		"batches, prefetch_factor=1, fewer workers or none (num_workers=0).",
 	"machine.caveat-shm": "Files of other programs, and those that killed programs have left, take room in /dev/shm too: ls -l /dev/shm.",
 	"machine.caveat-room": "/dev/shm holds only {size} here: more batches of workers may not fit, and the program would end. " +
 		"Make it larger first: {how}.",

@@ -15,10 +15,10 @@ var memoryTexts = table{
 	"memory.chain":             "{share} of {each} is element-wise work that moves data and computes little",
 	"memory.outside-optimizer": "{time} per {unit} in element-wise operators outside of the optimizer",
 	"memory.in-optimizer":      "{time} per {unit} in the optimizer, operator by operator over all parameters",
-	"memory.fix-fuse-compiled": "Write the chain with fewer temporaries (in place, addcmul, lerp), and compute what is the same in every step " +
-		"once, before them. The program compiles, but not this chain: TORCH_LOGS=graph_breaks says what keeps it out.",
-	"memory.fix-fuse": "Let torch.compile fuse the chain: the data then moves once. Or write it with fewer temporaries (in place, addcmul, " +
-		"lerp). Compute what is the same in every step once, before them.",
+	"memory.fix-fuse-compiled": "Write the chain with fewer temporaries (in place, addcmul, lerp), and compute what is the same in every " +
+		"step once, before them. The program compiles, but not this chain: TORCH_LOGS=graph_breaks says what keeps it out.",
+	"memory.fix-fuse": "Let torch.compile fuse the chain: the data then moves once. Or write it with fewer temporaries (in place, " +
+		"addcmul, lerp). Compute what is the same in every step once, before them.",
 	"memory.fix-fused-optimizer": "Let the optimizer go over its parameters once: fused=True where it is built. Where most gradients are " +
 		"zero (embeddings), sparse gradients with SparseAdam touch only the rows in use.",
 	"memory.fix-own-optimizer": "Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or " +
@@ -28,10 +28,11 @@ var memoryTexts = table{
 	"memory.table-time":        "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
 		"{lookups} of them at most ({share})",
-	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. SGD " +
-		"and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to Adam.",
+	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +
+		"SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to " +
+		"Adam.",
 	"memory.fix-built-at": "Tables are built at {places}.",
-	"memory.caveat-tables": "A row's moments then change only in the steps that use it: training differs a little. Weight decay, momentum " +
-		"and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate from other " +
-		"programs.",
+	"memory.caveat-tables": "A row's moments then change only in the steps that use it: training differs a little. Weight decay, " +
+		"momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate " +
+		"from other programs.",
 }

@@ -10,7 +10,8 @@ var precisionTexts = table{
 	"precision.fix-tf32":  "Allow TF32 for products (fp32 range, 10 bits of mantissa), or run the forward pass in bfloat16 under autocast.",
 	"precision.fix-float16": "Run the forward pass in float16 under autocast, in training with a GradScaler: this device's matrix units " +
 		"take neither bfloat16 nor 32-bit inputs.",
-	"precision.fix-half":      "Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit inputs.",
+	"precision.fix-half": "Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit " +
+		"inputs.",
 	"precision.caveat-digits": "Results change in the last digits: check the loss.",
 	"precision.no-fast-code":  "{share} of {each} is spent on convolutions in {format}, for which this CPU has no fast code",
 	"precision.slow-op": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls call} " +

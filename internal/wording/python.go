@@ -26,13 +26,14 @@ var pythonTexts = table{
 		"them with validate_args=False.",
 	"python.title-validated": "{share} is spent checking the arguments and values of distributions",
 	"python.validated":       "{time} per {unit} in torch.distributions' checks, and in the operators that they call",
-	"python.fix-validated": "Switch the checks off once the program works: torch.distributions.Distribution.set_default_validate_args(False), " +
-		"or validate_args=False where the distribution is built.",
-	"python.caveat-validated": "Without the checks, wrong arguments (a negative scale, NaN) go on into the loss. python -O leaves them out, too.",
-	"python.caveat":           "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
-	"python.caveat-library":   "What {library} does inside is not taken apart, and its own threads are not counted.",
-	"python.title-text":       "{share} is spent writing tensors or arrays as text",
-	"python.text":             "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
+	"python.fix-validated": "Switch the checks off once the program works: " +
+		"torch.distributions.Distribution.set_default_validate_args(False), or validate_args=False where the distribution is built.",
+	"python.caveat-validated": "Without the checks, wrong arguments (a negative scale, NaN) go on into the loss. python -O leaves them " +
+		"out, too.",
+	"python.caveat":         "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
+	"python.caveat-library": "What {library} does inside is not taken apart, and its own threads are not counted.",
+	"python.title-text":     "{share} is spent writing tensors or arrays as text",
+	"python.text":           "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
 	"python.fix-text": `Write them every n-th step, or only a number that sums them up. In a call of logging leave the ` +
 		`formatting to it, log.debug("%s", x) instead of an f-string: text is then made only where the level asks for the line.`,
 	"python.caveat-text": "To choose a format, the elements are fetched and compared one by one, which costs far more " +

@@ -6,8 +6,9 @@ import "maps"
 type table map[string]string
 
 var tables = []table{
-	common, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts, launchTexts, layoutTexts,
-	machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts, threadsTexts, tracedTexts, warmupTexts,
+	common, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
+	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts,
+	threadsTexts, tracedTexts, warmupTexts,
 }
 
 // all are the texts of all tables.

@@ -9,13 +9,15 @@ import (
 func TestFill(t *testing.T) {
 	text := func(template string, facts ...Fact) string { return Text{Facts: facts}.fill(template) }
 	for want, got := range map[string]string{
-		"12 % of each step waits":                    text("{share} of {each} waits", Share("share", 0.123), Named("unit", "step")),
-		"4.1 % of the run":                           text("{share} of {each}", Share("share", 0.041), Named("unit", "run")),
-		"1 worker and 3 batches":                     text("{n worker} and {m batch|batches}", Count("n", 1), Count("m", 3)),
-		"130 s, 2.5 cores, 1.00 KiB":                 text("{t}, {cores} cores, {b}", Time("t", 130e9), Value("cores", 2.5), Size("b", 1024)),
-		"every 10th step (10 steps would be enough)": text("every {nth} step ({what})", Nth("nth", 10), With("what", Say("basis.few-steps"))),
-		"{missing} stays, and {each}":                text("{missing} stays, and {each}"),
-		"12,000 names of a.py:3, no place":           text("{n name} of {at}, no place", Count("n", 12000), Named("at", "a.py:3")),
+		"12 % of each step waits": text("{share} of {each} waits", Share("share", 0.123), Named("unit", "step")),
+		"4.1 % of the run":        text("{share} of {each}", Share("share", 0.041), Named("unit", "run")),
+		"1 worker and 3 batches":  text("{n worker} and {m batch|batches}", Count("n", 1), Count("m", 3)),
+		"130 s, 2.5 cores, 1.00 KiB": text("{t}, {cores} cores, {b}", Time("t", 130e9),
+			Value("cores", 2.5), Size("b", 1024)),
+		"every 10th step (10 steps would be enough)": text("every {nth} step ({what})", Nth("nth", 10),
+			With("what", Say("basis.few-steps"))),
+		"{missing} stays, and {each}":      text("{missing} stays, and {each}"),
+		"12,000 names of a.py:3, no place": text("{n name} of {at}, no place", Count("n", 12000), Named("at", "a.py:3")),
 	} {
 		want = strings.Replace(want, "130 s", "2.17 min", 1) // from two minutes on
 		if got != want {

@@ -8,8 +8,8 @@ var tracedTexts = table{
 	"traced.input":         "{share} of the devices' time is idle while the program waits for data",
 	"traced.fix-input":     "Give the DataLoader more workers, or make the data set faster.",
 	"traced.launch":        "{share} of the devices' time is idle because work reaches them too slowly",
-	"traced.launching": "in the gaps the launching thread spends {operators} in operators, {between} between two of them and {launches} in " +
-		"launches",
+	"traced.launching": "in the gaps the launching thread spends {operators} in operators, {between} between two of them and {launches} " +
+		"in launches",
 	"traced.mean-kernel":         "{n kernel} of {mean} on average",
 	"traced.fix-launch":          "Run fewer, larger operators: larger batches, fused optimizers, torch.compile, CUDA graphs.",
 	"traced.fix-launch-compiled": "Let CUDA graphs launch the compiled code as a whole, or use larger batches.",
@@ -17,11 +17,11 @@ var tracedTexts = table{
 	"traced.cpu-operator":        "{share} of the devices' time is idle while operators compute on the CPU",
 	"traced.stalled": "{share} of the devices' time is idle while the launching thread stands still in operators that are " +
 		"usually short",
-	"traced.slow-calls": "in calls of 1 ms or more: {operators} in operators ({cpu} of it in operators that use no device) and {launches} " +
-		"in launches; the longest takes {longest}",
+	"traced.slow-calls": "in calls of 1 ms or more: {operators} in operators ({cpu} of it in operators that use no device) and " +
+		"{launches} in launches; the longest takes {longest}",
 	"traced.stalled-in": "{stalled} of it in {names different operator} whose earlier calls took less than a twentieth as long",
-	"traced.fix-first-use": "Record after some warm-up steps: the first use of an operator loads and chooses its kernels. Where it happens " +
-		"in every step, keep shapes the same.",
+	"traced.fix-first-use": "Record after some warm-up steps: the first use of an operator loads and chooses its kernels. Where it " +
+		"happens in every step, keep shapes the same.",
 	"traced.fix-cpu-operator": "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's " +
 		"workers.",
 	"traced.fix-stalled": "See what stops the launching thread: other processes, more threads than cores (OMP_NUM_THREADS, affinity, a " +

@@ -14,7 +14,7 @@ var warmupTexts = table{
 	"warmup.fix-prepare": "Prepare once and keep the result on disk, prepare lazily, or make this code faster.",
 	"warmup.fix-longer":  "Or run longer: it then matters less.",
 	"warmup.fix-compile": "Keep compiled code between runs (torch.compile's caches), compile fewer regions, or run longer.",
-	"warmup.fix-compile-cached": "Compile fewer or smaller regions, or run longer. No code is made here, which comes from torch.compile's " +
-		"caches or is not needed: what is left is tracing the program and importing the compiler.",
+	"warmup.fix-compile-cached": "Compile fewer or smaller regions, or run longer. No code is made here, which comes from " +
+		"torch.compile's caches or is not needed: what is left is tracing the program and importing the compiler.",
 	"warmup.caveat": "This counts once per run, not per step.",
 }

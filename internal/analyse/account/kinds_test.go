@@ -9,9 +9,11 @@ import (
 	"bottleneck/internal/model"
 )
 
-// A kind needs its row among the kinds of names and nothing else: the parts of "CPU operators" sum to it for any kind, one just added included.
+// A kind needs its row among the kinds of names and nothing else: the parts of "CPU operators" sum to it for any kind, one just added
+// included.
 func TestKindsSumToTheOperators(t *testing.T) {
-	names := []string{"aten::fft_c2r", "vendor::unheard_of", "record_function", "aten::mm", "aten::conv2d", "aten::add", "aten::normal_", "aten::copy_", "aten::sum"}
+	names := []string{"aten::fft_c2r", "vendor::unheard_of", "record_function", "aten::mm", "aten::conv2d", "aten::add", "aten::normal_",
+		"aten::copy_", "aten::sum"}
 	texts := &model.Strings{}
 	ev := &model.Events{}
 	for i, name := range names {
@@ -19,7 +21,8 @@ func TestKindsSumToTheOperators(t *testing.T) {
 		ev.Start = append(ev.Start, model.Time(10*i))
 		ev.Parent = append(ev.Parent, model.NoEvent)
 	}
-	acc := opSums{steps: 2, kinds: map[naming.OpKind]float64{}, names: map[model.Str]*OpTime{}, kindOf: map[model.Str]naming.OpKind{}, optimizer: map[model.Str]float64{}, strings: texts}
+	acc := opSums{steps: 2, kinds: map[naming.OpKind]float64{}, names: map[model.Str]*OpTime{}, kindOf: map[model.Str]naming.OpKind{},
+		optimizer: map[model.Str]float64{}, strings: texts}
 	acc.kindOf[ev.Name[0]] = "spectral"
 	for id := range names {
 		acc.named(ev, model.EventID(id), 10)

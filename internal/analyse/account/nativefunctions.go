@@ -74,7 +74,8 @@ func NativeFunctions(s *model.Session, b *Breakdown) *NativeTimes {
 		out.Functions = append(out.Functions, sum.function(k, s.Strings))
 	}
 	slices.SortFunc(out.Functions, func(x, y NativeFunction) int {
-		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(y.Total, x.Total), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Library, y.Library))
+		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(y.Total, x.Total), cmp.Compare(x.Function, y.Function),
+			cmp.Compare(x.Library, y.Library))
 	})
 	return out
 }
@@ -82,7 +83,8 @@ func NativeFunctions(s *model.Session, b *Breakdown) *NativeTimes {
 func (n *nativeSum) function(k nativeKey, s *model.Strings) NativeFunction {
 	out := NativeFunction{Function: s.Text(k.function), Library: s.Text(k.library), Self: n.self, Total: n.total}
 	lines := slices.SortedFunc(maps.Keys(n.callers), func(x, y callerKey) int {
-		return cmp.Or(cmp.Compare(n.callers[y], n.callers[x]), cmp.Compare(s.Text(x.file), s.Text(y.file)), cmp.Compare(x.line, y.line), cmp.Compare(x.function, y.function))
+		return cmp.Or(cmp.Compare(n.callers[y], n.callers[x]), cmp.Compare(s.Text(x.file), s.Text(y.file)), cmp.Compare(x.line, y.line),
+			cmp.Compare(x.function, y.function))
 	})
 	if len(lines) > 0 {
 		most := lines[0]

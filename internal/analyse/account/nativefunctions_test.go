@@ -28,7 +28,8 @@ func withNative(stacks ...[]testkit.Frame) *testkit.Program {
 	}
 	sm := &p.P.Samples
 	n := len(stacks)
-	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags, sm.Native = sm.Time[:n], sm.Thread[:n], sm.Stack[:n], sm.State[:n], sm.Flags[:n], native
+	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags, sm.Native = sm.Time[:n], sm.Thread[:n], sm.Stack[:n],
+		sm.State[:n], sm.Flags[:n], native
 	for i := range sm.Stacks.Frames {
 		sm.Stacks.Frames[i].Native = sm.Stacks.Frames[i].Line == 0
 	}

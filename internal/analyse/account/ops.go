@@ -81,7 +81,8 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if len(steps) == 0 {
 		return nil
 	}
-	acc := opSums{kinds: map[naming.OpKind]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{}, kindOf: map[model.Str]naming.OpKind{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
+	acc := opSums{kinds: map[naming.OpKind]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{},
+		kindOf: map[model.Str]naming.OpKind{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
 	acc.fetches = fetchesOf(b)
 	traced := 0.0
 	for _, st := range steps {

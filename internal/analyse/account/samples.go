@@ -50,7 +50,8 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 }
 
 // blockingCall matches source lines whose call waits on purpose.
-var blockingCall = regexp.MustCompile(`\b(sleep|join|wait|acquire|result|get|recv|poll|select|communicate|check_output|check_call|run)\s*\(`)
+var blockingCall = regexp.MustCompile(
+	`\b(sleep|join|wait|acquire|result|get|recv|poll|select|communicate|check_output|check_call|run)\s*\(`)
 
 // fileCall matches source lines that read or write files.
 var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|readline|readlines|read_bytes|read_text|write_bytes|write_text|dump|to_csv|to_parquet|to_pickle|savez?|savez_compressed|savetxt|fromfile|tofile|imsave|savefig)\s*\(|\bfsync\s*\(|\bprint\s*\(|read_csv|read_parquet|np\.load|torch\.(save|load)|Image\.open|imread|logger?\.|logging\.`)
@@ -60,7 +61,8 @@ var fileCall = regexp.MustCompile(`\bopen\s*\(|\.(write|writelines|flush|read|re
 var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write_bytes|write_text)\s*\(|\bos\.(replace|renames?|remove|unlink|link|symlink|makedirs?|mkdir|rmdir|removedirs|fdatasync|f?truncate|sync|pwritev?|sendfile|copy_file_range|posix_fallocate)\s*\(|^with\s+open\s*\(|=\s*open\s*\([^()]*\)$`)
 
 // syncCall matches source lines that wait for the device.
-var syncCall = regexp.MustCompile(`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
+var syncCall = regexp.MustCompile(
+	`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
 
 // PartOfSample decides what the driving thread did at a sample that no exact span explains.
 func PartOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
@@ -76,7 +78,8 @@ func PartOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
 		return PartGILWait
 	case info.Acts&(code.ActLoader|code.ActWorkers) != 0:
 		return PartDataWait
-	case info.Acts&(code.ActServer|code.ActNetwork) == code.ActServer|code.ActNetwork && info.User < 0 && (state == model.StateBlocked || state == model.StateIdle):
+	case info.Acts&(code.ActServer|code.ActNetwork) == code.ActServer|code.ActNetwork && info.User < 0 &&
+		(state == model.StateBlocked || state == model.StateIdle):
 		return PartBlocked // a server's thread that waits for the next request of its connection
 	case info.Imports:
 		return PartImport // whatever the module's file is about, and though it is read from a disk
@@ -107,8 +110,8 @@ func PartOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
 	return PartUnknown
 }
 
-// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps for
-// a set time.
+// partOfBlocked tells why a thread sleeps, from its innermost frames and the text of the user's line; timed: the kernel says that it sleeps
+// for a set time.
 func partOfBlocked(p *model.Process, cls *code.FrameClasses, info code.StackInfo, timed bool) PartID {
 	if info.Acts&code.ActCollective != 0 || info.Acts&code.ActBackward != 0 && p.WorldSize > 1 {
 		return PartComm

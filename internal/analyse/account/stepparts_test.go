@@ -19,7 +19,8 @@ func TestStepPartsByHand(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%d steps", len(got))
 	}
-	want := [NumStepParts]model.Dur{StepKernel: slowtrace.Micros(70), StepRuntime: slowtrace.Micros(5), StepDataLoader: slowtrace.Micros(20), StepCPUOp: slowtrace.Micros(15), StepOther: slowtrace.Micros(10)}
+	want := [NumStepParts]model.Dur{StepKernel: slowtrace.Micros(70), StepRuntime: slowtrace.Micros(5),
+		StepDataLoader: slowtrace.Micros(20), StepCPUOp: slowtrace.Micros(15), StepOther: slowtrace.Micros(10)}
 	if got[0].Parts != want || got[0].End != got[1].Start || got[1].End.Sub(got[1].Start) != slowtrace.Micros(30) {
 		t.Errorf("%+v, want %v", got, want)
 	}

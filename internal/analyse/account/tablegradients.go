@@ -11,8 +11,8 @@ import (
 	"bottleneck/internal/model"
 )
 
-// TableGradient is what a traced step spends on embedding tables of one shape whose gradient holds all of their rows: those that no index of
-// the step names get zeros, and the optimizer goes over them as over the others.
+// TableGradient is what a traced step spends on embedding tables of one shape whose gradient holds all of their rows: those that no index
+// of the step names get zeros, and the optimizer goes over them as over the others.
 type TableGradient struct {
 	Rows, Width int64   // of a table
 	Lookups     float64 // indices looked up per step: at least as many as rows that have a gradient
@@ -33,7 +33,8 @@ var wholeTable = map[string]bool{"aten::add_": true, "aten::zero_": true, "aten:
 // TableGradients are the embedding tables with gradients of all rows in the traced steps that recorded shapes, the costliest first, and all
 // ns of operators in such a step, of the thread that drives it: what a device's own thread computes backwards is not among them.
 func TableGradients(s *model.Session, b *Breakdown) (tables []TableGradient, all float64) {
-	sums := tableSums{strings: s.Strings, of: map[tableShape]*TableGradient{}, parts: map[model.Str][]tablePart{}, products: map[model.Str]bool{}}
+	sums := tableSums{strings: s.Strings, of: map[tableShape]*TableGradient{}, parts: map[model.Str][]tablePart{},
+		products: map[model.Str]bool{}}
 	steps := 0.0
 	for _, st := range TracedSteps(s, b) {
 		if st.Trace.Features.Shapes && st.eachOp(b.Thread, sums.find) {
@@ -54,7 +55,8 @@ func TableGradients(s *model.Session, b *Breakdown) (tables []TableGradient, all
 		tables = append(tables, *t)
 	}
 	slices.SortFunc(tables, func(x, y TableGradient) int {
-		return cmp.Or(cmp.Compare(y.Backward+y.Optimizer, x.Backward+x.Optimizer), cmp.Compare(y.Rows, x.Rows), cmp.Compare(y.Width, x.Width))
+		return cmp.Or(cmp.Compare(y.Backward+y.Optimizer, x.Backward+x.Optimizer), cmp.Compare(y.Rows, x.Rows),
+			cmp.Compare(y.Width, x.Width))
 	})
 	return tables, sums.all / steps
 }

@@ -28,7 +28,8 @@ func tablesIn(rows ...tableRow) ([]TableGradient, float64) {
 	trace, s := b.Trace()
 	trace.Process, trace.From, trace.To = 0, 0, model.Time(slowtrace.Micros(1000))
 	p := &model.Process{}
-	return TableGradients(&model.Session{Strings: s, Traces: []*model.Trace{trace}, Processes: []*model.Process{p}}, &Breakdown{Process: p, Thread: 1})
+	return TableGradients(&model.Session{Strings: s, Traces: []*model.Trace{trace}, Processes: []*model.Process{p}},
+		&Breakdown{Process: p, Thread: 1})
 }
 
 const (
@@ -49,7 +50,8 @@ func TestTableGradients(t *testing.T) {
 	other := tableRow{"cpu_op", "aten::sqrt", 70, 75, `[[32, 64]]`, nothing}
 	fused := tableRow{"cpu_op", "aten::_fused_adam_", 50, 90, `[[[9000, 32], [9000, 32], [600, 320], [1000, 192]], [], []]`, nothing}
 	product := tableRow{"cpu_op", "aten::mm", 6, 10, `[[512, 32], [32, 9000]]`, nothing}
-	bag := tableRow{"cpu_op", "aten::_embedding_bag_dense_backward", 20, 40, `[[64, 32], [512], [], [], [], [], []]`, `["", "", "", "", "", "9000", "False", "0"]`}
+	bag := tableRow{"cpu_op", "aten::_embedding_bag_dense_backward", 20, 40, `[[64, 32], [512], [], [], [], [], []]`,
+		`["", "", "", "", "", "9000", "False", "0"]`}
 	for _, c := range []struct {
 		name                string
 		rows                []tableRow
@@ -68,7 +70,8 @@ func TestTableGradients(t *testing.T) {
 		}
 		g := tables[0]
 		near := func(ns, want float64) bool { return math.Abs(ns-want*1e3) < 1 }
-		if g.Rows != 9000 || g.Width != 32 || g.Lookups != c.lookups || g.Tied != c.tied || !near(g.Backward, c.backward) || !near(g.Optimizer, c.optimizer) {
+		if g.Rows != 9000 || g.Width != 32 || g.Lookups != c.lookups || g.Tied != c.tied || !near(g.Backward, c.backward) ||
+			!near(g.Optimizer, c.optimizer) {
 			t.Errorf("%s: %+v", c.name, g)
 		}
 		if all < g.Backward+g.Optimizer {

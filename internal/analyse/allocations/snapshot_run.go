@@ -125,8 +125,8 @@ func (r *replay) into(u *SnapshotUse, m *model.MemorySnapshot, places *stackPlac
 		}
 		if e.Action == model.ActionOOM && InWindow(m, e) {
 			if u.OOMCount++; len(u.OOMs) < maxOOMs {
-				u.OOMs = append(u.OOMs, SnapshotOOM{Time: e.Time, Asked: e.Size, DeviceFree: int64(e.Addr), Active: r.level, Reserved: max(r.held, 0),
-					Holders: r.holders(places), Where: places.of(e.Stack)})
+				u.OOMs = append(u.OOMs, SnapshotOOM{Time: e.Time, Asked: e.Size, DeviceFree: int64(e.Addr), Active: r.level,
+					Reserved: max(r.held, 0), Holders: r.holders(places), Where: places.of(e.Stack)})
 			}
 		}
 	}
@@ -209,7 +209,8 @@ func (p *stackPlaces) find(id model.StackID) (h SnapshotHolder) {
 		f := &p.m.Stacks.Frames[p.m.Stacks.Frame[id]]
 		id = p.m.Stacks.Parent[id]
 		file, function := p.s.Text(f.File), p.s.Text(f.Function)
-		if f.Line == 0 || !strings.HasSuffix(file, ".py") && !strings.HasPrefix(file, "<ipython") && !strings.Contains(file, "/ipykernel_") {
+		if f.Line == 0 || !strings.HasSuffix(file, ".py") && !strings.HasPrefix(file, "<ipython") &&
+			!strings.Contains(file, "/ipykernel_") {
 			if h.Native == "" {
 				h.Native = operatorInC(function)
 			}

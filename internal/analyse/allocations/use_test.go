@@ -24,7 +24,8 @@ func TestMemoryPeakByHand(t *testing.T) {
 		t.Fatalf("%d devices", len(got))
 	}
 	m := got[0]
-	if !m.Absolute || m.Peak != 1800 || m.PeakAt != 30_000 || m.PeakOp != "aten::mm" || m.PeakPhase != "backward" || m.Unfreed != 50 || m.Allocations != 3 || m.PeakReserved != 4096 {
+	if !m.Absolute || m.Peak != 1800 || m.PeakAt != 30_000 || m.PeakOp != "aten::mm" || m.PeakPhase != "backward" || m.Unfreed != 50 ||
+		m.Allocations != 3 || m.PeakReserved != 4096 {
 		t.Errorf("%+v", m)
 	}
 	want := []Holder{{"aten::mm", "backward", 700, 1}, {"aten::empty", "forward", 100, 1}}

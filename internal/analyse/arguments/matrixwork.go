@@ -27,8 +27,9 @@ func MatrixWork(name, shapes, concrete string, types []string) (flops, bytes int
 		return linearWork(dims, width)
 	case "_grouped_mm", "_scaled_grouped_mm":
 		return groupedWork(dims, width)
-	case "cudnn_convolution", "convolution", "_convolution", "conv1d", "conv2d", "conv3d", "miopen_convolution", "mkldnn_convolution", "miopen_depthwise_convolution",
-		"_slow_conv2d_forward", "_conv_depthwise2d", "convolution_overrideable", "thnn_conv2d", "conv_depthwise3d", "slow_conv3d_forward", "cudnn_convolution_relu":
+	case "cudnn_convolution", "convolution", "_convolution", "conv1d", "conv2d", "conv3d", "miopen_convolution", "mkldnn_convolution",
+		"miopen_depthwise_convolution", "_slow_conv2d_forward", "_conv_depthwise2d", "convolution_overrideable", "thnn_conv2d",
+		"conv_depthwise3d", "slow_conv3d_forward", "cudnn_convolution_relu":
 		return convolutionWork(base, dims, Texts(concrete), width)
 	case "cudnn_convolution_transpose", "miopen_convolution_transpose", "conv_transpose2d", "conv_transpose1d", "conv_transpose3d":
 		return transposedWork(dims, width)
@@ -138,8 +139,8 @@ func convolutionBackwardWork(dims [][]int64, values []string, width int64) (int6
 			}
 		}
 	}
-	return 2 * gradients * Product(dims[0]) * Product(dims[2][1:]), width * (gradients*Product(dims[0]) + Product(dims[1]) + Product(dims[2])),
-		"2·|grad out|·Cin/groups·|kernel| per gradient"
+	return 2 * gradients * Product(dims[0]) * Product(dims[2][1:]),
+		width * (gradients*Product(dims[0]) + Product(dims[1]) + Product(dims[2])), "2·|grad out|·Cin/groups·|kernel| per gradient"
 }
 
 // attentionWork is 4·B·H·Nq·Nk·d forward and 2.5 times that backward (flash recomputes), half of it where causal.
@@ -154,7 +155,8 @@ func attentionWork(base string, dims [][]int64, values []string, width int64) (i
 	}
 	query, key := dims[q], dims[q+1]
 	heads, rows, keys := query[1], query[2], key[2]
-	if base == "_flash_attention_forward" || base == "_flash_attention_backward" || base == "_efficient_attention_forward" || base == "_efficient_attention_backward" {
+	if base == "_flash_attention_forward" || base == "_flash_attention_backward" || base == "_efficient_attention_forward" ||
+		base == "_efficient_attention_backward" {
 		rows, heads, keys = query[1], query[2], key[1]
 	}
 	flops := 4 * query[0] * heads * rows * keys * query[3]
@@ -173,8 +175,8 @@ func attentionWork(base string, dims [][]int64, values []string, width int64) (i
 // causalAt is the place of the causal flag among an attention operator's arguments.
 var causalAt = map[string]int{
 	"_scaled_dot_product_flash_attention": 4, "_flash_attention_forward": 8, "_scaled_dot_product_efficient_attention": 6,
-	"_scaled_dot_product_cudnn_attention": 6, "scaled_dot_product_attention": 5, "_scaled_dot_product_flash_attention_backward": 11, "_flash_attention_backward": 11,
-	"_scaled_dot_product_efficient_attention_backward": 11,
+	"_scaled_dot_product_cudnn_attention": 6, "scaled_dot_product_attention": 5, "_scaled_dot_product_flash_attention_backward": 11,
+	"_flash_attention_backward": 11, "_scaled_dot_product_efficient_attention_backward": 11,
 }
 
 // valueAt is number i of a concrete list "[1, 1]"; one number stands for all.

@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// A checkpoint of 5 s after the last of 40 steps, or before the first, takes nothing in any step: it is neither a share of each nor saved once
-// a step. One within the steps that comes three times counts three times.
+// A checkpoint of 5 s after the last of 40 steps, or before the first, takes nothing in any step: it is neither a share of each nor saved
+// once a step. One within the steps that comes three times counts three times.
 func TestWorkOutsideOfTheStepsIsNotOfEach(t *testing.T) {
 	save := func(ms int) testkit.Act { return testkit.Blocked(ms, module, loop(47)).In(model.SpanIO) }
 	for _, c := range []struct {
 		name                 string
 		before, after, every int
 		run                  float64 // ms
-	}{{"after", 0, 5000, 0, 0}, {"before", 5000, 0, 0, 0}, {"within", 0, 0, 16, 3 * 0.96 * 400}, {"within and after", 0, 5000, 16, 3 * 0.96 * 400}} {
+	}{{"after", 0, 5000, 0, 0}, {"before", 5000, 0, 0, 0}, {"within", 0, 0, 16, 3 * 0.96 * 400},
+		{"within and after", 0, 5000, 16, 3 * 0.96 * 400}} {
 		p := testkit.NewProgram()
 		if c.before > 0 {
 			p.Do(save(c.before))
@@ -39,7 +40,8 @@ func TestWorkOutsideOfTheStepsIsNotOfEach(t *testing.T) {
 			}
 		}
 		if math.Abs(got.Run.Mid/1e6-c.run) > 0.02*c.run+1 || got.Share*b.Mean()*48 > 1.05*3*400e6 {
-			t.Errorf("%s the steps: %s, %.1f ms a step, %.0f ms of the run, want %.0f", c.name, got.Title, got.Step.Mid/1e6, got.Run.Mid/1e6, c.run)
+			t.Errorf("%s the steps: %s, %.1f ms a step, %.0f ms of the run, want %.0f", c.name, got.Title, got.Step.Mid/1e6,
+				got.Run.Mid/1e6, c.run)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// compiledAdvice are pieces of advice to compile, and what is said instead to a program that compiles already: there the question is what was left
-// out of the compiled code.
+// compiledAdvice are pieces of advice to compile, and what is said instead to a program that compiles already: there the question is what
+// was left out of the compiled code.
 var compiledAdvice = map[string]string{
 	"launch.fix-loop":   "launch.fix-loop-compiled",
 	"launch.fix-call":   "launch.fix-call-compiled",
@@ -37,5 +37,7 @@ func notAgain(c *facts.Facts, f *finding.Finding) {
 
 // compiles says that torch.compile has worked in the accounted process.
 func compiles(c *facts.Facts) bool {
-	return c.P.Counters["graph_breaks"] > 0 || slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool { return sp.Kind == model.SpanCompile })
+	return c.P.Counters["graph_breaks"] > 0 || slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool {
+		return sp.Kind == model.SpanCompile
+	})
 }

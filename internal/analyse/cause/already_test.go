@@ -80,8 +80,10 @@ func TestCachesAreNotAdvisedAgain(t *testing.T) {
 		acts   []testkit.Act
 		advice string
 	}{
-		"made":        {[]testkit.Act{testkit.Python(300, module, loop(40), trace), testkit.Python(700, module, loop(40), makes)}, "warmup.fix-compile"},
-		"from caches": {[]testkit.Act{testkit.Python(980, module, loop(40), trace), testkit.Python(20, module, loop(40), looks)}, "warmup.fix-compile-cached"},
+		"made": {[]testkit.Act{testkit.Python(300, module, loop(40), trace), testkit.Python(700, module, loop(40), makes)},
+			"warmup.fix-compile"},
+		"from caches": {[]testkit.Act{testkit.Python(980, module, loop(40), trace), testkit.Python(20, module, loop(40), looks)},
+			"warmup.fix-compile-cached"},
 	} {
 		p := testkit.NewProgram()
 		for i := range c.acts {

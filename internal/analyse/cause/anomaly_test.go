@@ -9,13 +9,15 @@ import (
 	"testing"
 )
 
-// anomalies is a program with steps of 100 ms, 25 of which note stacks; a trace covers one step, in which so many ms of 40 backwards look for NaN.
+// anomalies is a program with steps of 100 ms, 25 of which note stacks; a trace covers one step, in which so many ms of 40 backwards look
+// for NaN.
 func anomalies(checks int) *testkit.Program {
 	p := testkit.NewProgram()
 	note := torchFrame("fx/traceback.py", "format_stack")
 	acts := []testkit.Act{
 		testkit.Native(35, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
-		testkit.Python(25, module, loop(40), torchFrame("nn/modules/linear.py", "forward"), note, testkit.Frame{File: "/usr/lib/python3.13/traceback.py", Function: "extract_stack", First: 3, Line: 4}),
+		testkit.Python(25, module, loop(40), torchFrame("nn/modules/linear.py", "forward"), note,
+			testkit.Frame{File: "/usr/lib/python3.13/traceback.py", Function: "extract_stack", First: 3, Line: 4}),
 		testkit.Native(40, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
 	}
 	p.Steps(20, model.PhaseBaseline, acts...)
@@ -60,10 +62,12 @@ func TestAnomalyDetectionBackwards(t *testing.T) {
 
 func TestAnomalyDetection(t *testing.T) {
 	p := anomalies(15)
-	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py",
+		Lines: []string{"# detect_anomaly helps", "    torch.autograd.set_detect_anomaly(True)  # for now"}}
 	res, _ := find(t, p)
 	f := want(t, res, finding.Python, "anomaly", 2, 50)
-	if f.Where.File != "/home/u/main.py" || f.Fix.Action.Old == "" || f.Fix.Action.Change() != "torch.autograd.set_detect_anomaly(False)  # for now" {
+	if f.Where.File != "/home/u/main.py" || f.Fix.Action.Old == "" ||
+		f.Fix.Action.Change() != "torch.autograd.set_detect_anomaly(False)  # for now" {
 		t.Errorf("at %s, changes %q into %q", f.Where.File, f.Fix.Action.Old, f.Fix.Action.Change())
 	}
 	for _, other := range res.Findings[1:] {
@@ -73,15 +77,18 @@ func TestAnomalyDetection(t *testing.T) {
 	}
 	// Where several lines or none could have switched it on, the place is where it costs, and no line is changed.
 	p = anomalies(0)
-	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py",
+		Lines: []string{"with torch.autograd.detect_anomaly():", "set_detect_anomaly(True)"}}
 	res, _ = find(t, p)
 	if f := want(t, res, finding.Python, "anomaly", 40, 31); f.Fix.Action.Change() != "" || !strings.Contains(f.Title.String(), "25 %") {
 		t.Errorf("%s: %+v", f.Title, f.Fix)
 	}
 	p = anomalies(0)
-	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py", Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
+	p.S.Sources["/home/u/main.py"] = &model.Source{Path: "/home/u/main.py",
+		Lines: []string{"trainer = Trainer(detect_anomaly=True, max_epochs=3)"}}
 	res, _ = find(t, p)
-	if f := want(t, res, finding.Python, "anomaly", 1, 31); f.Fix.Action.Change() != "trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
+	if f := want(t, res, finding.Python, "anomaly", 1, 31); f.Fix.Action.Change() !=
+		"trainer = Trainer(detect_anomaly=False, max_epochs=3)" {
 		t.Errorf("%+v", f.Fix)
 	}
 }

@@ -20,7 +20,8 @@ func lossProgram(train, lib map[int]string, frames ...testkit.Frame) *testkit.Pr
 		}
 		p.S.Sources[file] = &model.Source{Lines: lines}
 	}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
 	trainingTrace(p, 3, stack, false)
 	return p
 }
@@ -152,7 +153,8 @@ func TestChainIsNotPlacedBesideTheTraining(t *testing.T) {
 	lines := make([]string, 60)
 	lines[43] = "print(torch.histc(x, 32).tolist())"
 	p.S.Sources = map[string]*model.Source{"/home/u/train.py": {Lines: lines}}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
 	trainingTrace(p, 3, testkit.Native(40, module, loop(44)), false)
 	ev := &p.S.Traces[0].Events
 	for i := range ev.Name {

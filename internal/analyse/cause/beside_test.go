@@ -23,7 +23,8 @@ func trainingTrace(p *testkit.Program, n int, stack testkit.Act, differentiated 
 	const ms = 1_000_000
 	for i := range int64(n) {
 		at := p.T
-		p.Steps(1, model.PhaseTrace, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
+		p.Steps(1, model.PhaseTrace, testkit.Native(40, module, loop(40)),
+			testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
 		add(at, at+40*ms, "aten::linear", 2*i, 0)
 		if differentiated {
 			add(at+40*ms, at+50*ms, "autograd::engine::evaluate_function: NormBackward0", 2*i+1, 1)
@@ -47,7 +48,8 @@ func besideProgram(source string, differentiated bool) *testkit.Program {
 	lines := make([]string, 20)
 	lines[11] = source
 	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stats)
 	trainingTrace(p, 3, stats, differentiated)
 	return p
 }
@@ -96,11 +98,13 @@ func TestKeptAsTensorsIsNotReadBack(t *testing.T) {
 func TestInferenceInTheStepIsNeeded(t *testing.T) {
 	p := testkit.NewProgram()
 	at := user("act", 10, 12)
-	act := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward"))
+	act := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"),
+		torchFrame("nn/modules/linear.py", "Linear.forward"))
 	lines := make([]string, 20)
 	lines[11] = "return policy(x).sample().numpy()"
 	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), act)
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), act)
 	trainingTrace(p, 3, act, false)
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
@@ -136,11 +140,13 @@ func validated(t *testing.T, every, ms int) cause.Result {
 	t.Helper()
 	p := testkit.NewProgram()
 	at := user("held_out", 10, 12)
-	try := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward"))
+	try := testkit.Native(40, module, loop(44), at, torchFrame("nn/modules/module.py", "Module._call_impl"),
+		torchFrame("nn/modules/linear.py", "Linear.forward"))
 	lines := make([]string, 20)
 	lines[11] = "return mse_loss(model(x), y).item()"
 	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
-	learn := []testkit.Act{testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward"))}
+	learn := []testkit.Act{testkit.Native(40, module, loop(40)), testkit.Native(20, module, loop(41),
+		torchFrame("autograd/graph.py", "_engine_run_backward"))}
 	long := try
 	long.Ms = ms
 	for range 20 {

@@ -45,8 +45,10 @@ func TestWorkBetweenTheSteps(t *testing.T) {
 // Native code of another library is no operator: a step that computes in NumPy is not healthy for that.
 func TestOtherLibrariesAreNoOperators(t *testing.T) {
 	p := testkit.NewProgram()
-	eigenvalues := testkit.Frame{File: "/venv/lib/python3.13/site-packages/numpy/linalg/_linalg.py", Function: "eigvals", First: 1100, Line: 1181}
-	p.Steps(30, model.PhaseBaseline, testkit.Native(60, module, loop(40)), testkit.Native(40, module, loop(41), user("distance", 10, 14), eigenvalues))
+	eigenvalues := testkit.Frame{File: "/venv/lib/python3.13/site-packages/numpy/linalg/_linalg.py", Function: "eigvals",
+		First: 1100, Line: 1181}
+	p.Steps(30, model.PhaseBaseline, testkit.Native(60, module, loop(40)),
+		testkit.Native(40, module, loop(41), user("distance", 10, 14), eigenvalues))
 	res, _ := find(t, p)
 	want(t, res, finding.Python, "", 14, 37)
 }
@@ -57,7 +59,8 @@ func TestTextsThatRun(t *testing.T) {
 	body := testkit.Frame{File: "<cell 3>", Function: "accuracy", First: 2, Line: 5}
 	generated := testkit.Frame{File: "<string>", Function: "__init__", First: 1, Line: 3}
 	p := testkit.NewProgram()
-	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40), cell), testkit.Python(60, module, loop(40), cell, body, generated))
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40), cell),
+		testkit.Python(60, module, loop(40), cell, body, generated))
 	res, _ := find(t, p)
 	if f := want(t, res, finding.Python, "", 5, 55); f.Where.File != "<cell 3>" || f.Where.Function != "accuracy" {
 		t.Errorf("stands at %+v", f.Where)
@@ -68,7 +71,8 @@ func TestTextsThatRun(t *testing.T) {
 func TestTinyOperatorsBesideLargeOnes(t *testing.T) {
 	p := testkit.NewProgram()
 	slices := []testkit.Frame{module, loop(43), user("average", 20, 23)}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40), user("convolve", 60, 61)), testkit.Native(25, slices...), testkit.Python(35, slices...))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40), user("convolve", 60, 61)), testkit.Native(25, slices...),
+		testkit.Python(35, slices...))
 	traced(p, 3, 3000, 8)
 	large(p)
 	res, _ := find(t, p)
@@ -86,19 +90,21 @@ func large(p *testkit.Program) {
 
 // Workers that sleep for a lock take turns: more of them are no help, and the price is that of fetching side by side.
 func TestWorkersShareLock(t *testing.T) {
-	for source, lock := range map[string]bool{"fcntl.flock(f, fcntl.LOCK_EX)": true, "with self.lock:": true, "with store.write_lock(timeout=3):": true,
-		"with open(path) as f:": false, "clock(x)": false, "block = f.read()": false} {
+	for source, lock := range map[string]bool{"fcntl.flock(f, fcntl.LOCK_EX)": true, "with self.lock:": true,
+		"with store.write_lock(timeout=3):": true, "with open(path) as f:": false, "clock(x)": false, "block = f.read()": false} {
 		p := testkit.NewProgram()
 		lines := make([]string, 20)
 		lines[6] = source
 		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
 		p.P.Loaders = []model.Loader{{Workers: 4, BatchSize: 32, File: p.S.Strings.Intern("/home/u/train.py"), Line: 25}}
 		next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Blocked(70, module, loop(38), next).In(model.SpanDataWait))
+		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(40)),
+			testkit.Blocked(70, module, loop(38), next).In(model.SpanDataWait))
 		for i := range 4 {
 			w := p.Add(model.RoleWorker, 101+i)
 			for range 10 {
-				w.Do(testkit.Blocked(225, user("__getitem__", 5, 7)).In(model.SpanFetch), testkit.Blocked(75, user("__getitem__", 5, 8)).In(model.SpanFetch))
+				w.Do(testkit.Blocked(225, user("__getitem__", 5, 7)).In(model.SpanFetch),
+					testkit.Blocked(75, user("__getitem__", 5, 8)).In(model.SpanFetch))
 			}
 		}
 		res, _ := find(t, p)

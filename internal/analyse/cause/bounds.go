@@ -11,8 +11,8 @@ import (
 )
 
 // settle gives prices what holds for all of them, once each is known: what two of them would count twice, an interval as wide as the steps'
-// spread says, what the rest of the step gains by the end of waits, their order, and together no more than there is. small are those that then
-// save less than the floor.
+// spread says, what the rest of the step gains by the end of waits, their order, and together no more than there is. small are those that
+// then save less than the floor.
 func settle(c *facts.Facts, found []finding.Finding) (kept, small []finding.Finding) {
 	for i := range found {
 		f := &found[i]
@@ -50,8 +50,9 @@ const (
 	groups = 10
 )
 
-// widen makes a finding's interval as wide as its rule and the steps say together: the mean of the accounted steps is uncertain as well, by the
-// part of their variance that is the finding's, which is taken to be its part of their time. Both are independent, so that their squares add.
+// widen makes a finding's interval as wide as its rule and the steps say together: the mean of the accounted steps is uncertain as well, by
+// the part of their variance that is the finding's, which is taken to be its part of their time. Both are independent, so that their
+// squares add.
 func widen(c *facts.Facts, f *finding.Finding) {
 	mean := c.B.Mean()
 	if f.OfRun || f.Healthy || f.Step.Mid <= 0 || !c.B.PerStep || mean <= 0 {
@@ -59,20 +60,22 @@ func widen(c *facts.Facts, f *finding.Finding) {
 	}
 	half := meanHalf(c) * math.Sqrt(min(f.Step.Mid/mean, 1))
 	wide := func(r finding.Range, half, most float64) finding.Range {
-		return finding.Bounds(max(r.Mid-math.Hypot(r.Mid-r.Low, half), 0), r.Mid, max(r.High, min(r.Mid+math.Hypot(r.High-r.Mid, half), most)))
+		return finding.Bounds(max(r.Mid-math.Hypot(r.Mid-r.Low, half), 0), r.Mid,
+			max(r.High, min(r.Mid+math.Hypot(r.High-r.Mid, half), most)))
 	}
 	f.Step = wide(f.Step, half, mean)
 	f.Run = wide(f.Run, half*float64(max(c.Steps, 1)), c.Wall)
 }
 
-// meanHalf is how far in ns the mean accounted step may be from what it would be the next time; 0 of fewer than two. A machine is slow or fast for
-// longer than a step: in 24 sessions of the zoo groups of successive steps told an error that was 0.9 to 4.5 times, in most 2 to 4 times, that
-// of steps which know nothing of one another. The larger one counts.
+// meanHalf is how far in ns the mean accounted step may be from what it would be the next time; 0 of fewer than two. A machine is slow or
+// fast for longer than a step: in 24 sessions of the zoo groups of successive steps told an error that was 0.9 to 4.5 times, in most 2 to 4
+// times, that of steps which know nothing of one another. The larger one counts.
 func meanHalf(c *facts.Facts) float64 {
 	return max(price.Ninety*meanError(c, 1), price.NinetyOfGroup*meanError(c, len(c.B.Windows)/groups))
 }
 
-// meanError is the standard error of the mean accounted step in ns, as groups of so many successive steps tell it; 0 of fewer than two groups.
+// meanError is the standard error of the mean accounted step in ns, as groups of so many successive steps tell it; 0 of fewer than two
+// groups.
 func meanError(c *facts.Facts, size int) float64 {
 	if size < 1 {
 		return 0

@@ -78,7 +78,8 @@ func TestThreePricesOfTheSameOperators(t *testing.T) {
 	sums(t, res.Findings, b, facts.NewFacts(p.S, b).Wall)
 }
 
-// A stated interval is as wide as the steps say: where they vary, their mean is not known better than by its own error, nor what is saved of it.
+// A stated interval is as wide as the steps say: where they vary, their mean is not known better than by its own error, nor what is saved
+// of it.
 func TestIntervalsHoldTheSpreadOfSteps(t *testing.T) {
 	for _, long := range []int{40, 400} {
 		p := testkit.NewProgram()

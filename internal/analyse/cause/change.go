@@ -61,7 +61,8 @@ func anotherCount(a *finding.Action, n int) {
 // setNumber matches a call that sets a number which stands there.
 var setNumber = regexp.MustCompile(`\bset_num_threads\(\s*(\d+)\s*\)`)
 
-// setsThreads says that the program has set the number of threads: it is not the environment's, and without that more than the machine has cores.
+// setsThreads says that the program has set the number of threads: it is not the environment's, and without that more than the machine has
+// cores.
 func setsThreads(c *facts.Facts) bool {
 	e := c.S.Environment
 	if asked, err := strconv.ParseFloat(strings.TrimSpace(e.Threads["OMP_NUM_THREADS"]), 64); err == nil {

@@ -89,7 +89,8 @@ func editsFor(text string, given []givenArgument, begin int, args []finding.Argu
 		if len(given) > 0 {
 			set = ", " + set
 		}
-		if len(given) == 1 && comprehension.MatchString(text[given[0].value:given[0].to]) || slices.ContainsFunc(given, func(g givenArgument) bool { return g.star }) {
+		if len(given) == 1 && comprehension.MatchString(text[given[0].value:given[0].to]) ||
+			slices.ContainsFunc(given, func(g givenArgument) bool { return g.star }) {
 			return nil, false
 		}
 		edits = append(edits, edit{last, last, set})

@@ -11,16 +11,23 @@ import (
 func TestArgumentsOfACallInItsLine(t *testing.T) {
 	args := []finding.Argument{{Name: input.NumWorkers, Value: "4"}, input.KeepWorkers}
 	for _, c := range []struct{ name, text, want string }{
-		{"a call as value", "DataLoader(data, num_workers=min(2, os.cpu_count()))", "0 DataLoader(data, num_workers=4, persistent_workers=True)"},
-		{"an inner call's argument", "DataLoader(Rows(num_workers=2), 8)", "0 DataLoader(Rows(num_workers=2), 8, num_workers=4, persistent_workers=True)"},
+		{"a call as value", "DataLoader(data, num_workers=min(2, os.cpu_count()))",
+			"0 DataLoader(data, num_workers=4, persistent_workers=True)"},
+		{"an inner call's argument", "DataLoader(Rows(num_workers=2), 8)",
+			"0 DataLoader(Rows(num_workers=2), 8, num_workers=4, persistent_workers=True)"},
 		{"by position", "DataLoader(data, 8, True, None, None, 2)", "0 DataLoader(data, 8, True, None, None, 4, persistent_workers=True)"},
 		{"trailing comma", "DataLoader(data, batch_size=8,)", "0 DataLoader(data, batch_size=8, num_workers=4, persistent_workers=True,)"},
-		{"of a module", "x = torch.utils.data.DataLoader (data)", "0 x = torch.utils.data.DataLoader (data, num_workers=4, persistent_workers=True)"},
-		{"several lines", "loader = DataLoader(\n    data,  # all, of it)\n    batch_size=8,\n)", "2     batch_size=8, num_workers=4, persistent_workers=True,"},
-		{"in a later line", "loader = DataLoader(data,\n    num_workers=0,  # none\n    collate_fn=lambda rows: pack(rows, 1),\n)", "1     num_workers=4, persistent_workers=True,  # none"},
+		{"of a module", "x = torch.utils.data.DataLoader (data)",
+			"0 x = torch.utils.data.DataLoader (data, num_workers=4, persistent_workers=True)"},
+		{"several lines", "loader = DataLoader(\n    data,  # all, of it)\n    batch_size=8,\n)",
+			"2     batch_size=8, num_workers=4, persistent_workers=True,"},
+		{"in a later line", "loader = DataLoader(data,\n    num_workers=0,  # none\n    collate_fn=lambda rows: pack(rows, 1),\n)",
+			"1     num_workers=4, persistent_workers=True,  # none"},
 		{"one of them is right", "loader = DataLoader(data,\n    num_workers=2,\n    persistent_workers=True)", "1     num_workers=4,"},
-		{"a text of several lines", "DataLoader(Query(\"\"\"select )\n  from x\"\"\"),\n  8)", "2   8, num_workers=4, persistent_workers=True)"},
-		{"given beside what is passed on", "DataLoader(data, num_workers=0, persistent_workers=False, **options)", "0 DataLoader(data, num_workers=4, persistent_workers=True, **options)"},
+		{"a text of several lines", "DataLoader(Query(\"\"\"select )\n  from x\"\"\"),\n  8)",
+			"2   8, num_workers=4, persistent_workers=True)"},
+		{"given beside what is passed on", "DataLoader(data, num_workers=0, persistent_workers=False, **options)",
+			"0 DataLoader(data, num_workers=4, persistent_workers=True, **options)"},
 	} {
 		at, got, ok := withArguments(strings.Split(c.text, "\n"), "DataLoader", args)
 		if want := c.want[2:]; !ok || got != want || at != int(c.want[0]-'0') {

@@ -70,7 +70,8 @@ func TestLargeMessagesAreSentSeldom(t *testing.T) {
 		t.Errorf("two messages of 16 MB a step are to be sent together: %s", wording.Sentences(f.Fix.Advice))
 	}
 	if got := f.Step.Mid / 1e6; math.Abs(got-60*3.0/4) > 0.1 || !strings.Contains(wording.Sentences(f.Caveat), "every 4th step") {
-		t.Errorf("saves %.1f ms a step, and says %q, want three quarters of 60 for sending in every fourth step", got, wording.Sentences(f.Caveat))
+		t.Errorf("saves %.1f ms a step, and says %q, want three quarters of 60 for sending in every fourth step", got,
+			wording.Sentences(f.Caveat))
 	}
 }
 
@@ -114,7 +115,8 @@ func TestWorkOnWhatIsSentGoesWithSending(t *testing.T) {
 		for rank, q := range []*testkit.Program{p, p.Add(model.RoleRank, 200)} {
 			q.P.Rank, q.P.WorldSize, q.P.Role = rank, 2, model.RoleRank
 			calls := testkit.Native(c.within, reduce.Stack...)
-			q.Steps(30, model.PhaseBaseline, testkit.Native(40-c.beside-c.within, module, loop(40)), calls, reduce, testkit.Native(c.beside, module, loop(41), user("exchange", 60, 64)))
+			q.Steps(30, model.PhaseBaseline, testkit.Native(40-c.beside-c.within, module, loop(40)), calls, reduce,
+				testkit.Native(c.beside, module, loop(41), user("exchange", 60, 64)))
 		}
 		res, _ := find(t, p)
 		if f := want(t, res, finding.Comm, "", 63, 0); math.Abs(f.Step.Mid/1e6-c.stepMs) > 0.5 || f.Step.High < f.Step.Mid {
@@ -169,7 +171,8 @@ func TestManySmallMessagesAreSentTogether(t *testing.T) {
 	}{{0, 60, 52}, {60, 10, 23.2}} { // each call is a chance to be late, of which one has some as well
 		res, _ := find(t, reducingInTurns(30, 0, c.turns, c.sent, "[[32, 32]]"))
 		f := want(t, res, finding.Comm, "", 41, c.stepMs)
-		if f.Fix.Advice[0].ID != "comm.fix-together" || f.Evidence[len(f.Evidence)-1].String() != "30 collectives per step of 4.00 KiB on average" {
+		if f.Fix.Advice[0].ID != "comm.fix-together" ||
+			f.Evidence[len(f.Evidence)-1].String() != "30 collectives per step of 4.00 KiB on average" {
 			t.Errorf("fix %q, evidence %+v, want that 30 small messages are sent together", wording.Sentences(f.Fix.Advice), f.Evidence)
 		}
 	}

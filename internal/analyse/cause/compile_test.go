@@ -67,7 +67,8 @@ func TestCompiledOnceForEachShape(t *testing.T) {
 			p.Steps(c.then, model.PhaseBaseline, forward)
 			res, _ := find(t, p)
 			f := want(t, res, c.cause, "", 49, 0)
-			if all := 300e6 * float64(c.warm+c.shapes); c.cause == finding.Warmup && (!f.OfRun || f.Run.Mid < 0.9*all || f.Run.Mid > 1.1*all) {
+			if all := 300e6 * float64(c.warm+c.shapes); c.cause == finding.Warmup &&
+				(!f.OfRun || f.Run.Mid < 0.9*all || f.Run.Mid > 1.1*all) {
 				t.Errorf("saves %.0f ms of the run, want about %.0f", f.Run.Mid/1e6, all/1e6)
 			}
 			for _, g := range res.Findings[1:] {
@@ -88,7 +89,8 @@ func TestCompilingStandsWhereItRuns(t *testing.T) {
 	p.P.Samples = model.Samples{Stacks: p.P.Samples.Stacks}
 	p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanCompile, Start: from, End: p.T - 60_000_000, Thread: p.P.PID})
 	p.Steps(30, model.PhaseBaseline, testkit.Native(30, module, loop(49), torchFrame("_dynamo/eval_frame.py", "compile_wrapper")),
-		testkit.Native(40, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward"), torchFrame("_dynamo/eval_frame.py", "_fn")))
+		testkit.Native(40, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward"),
+			torchFrame("_dynamo/eval_frame.py", "_fn")))
 	res, _ := find(t, p)
 	want(t, res, finding.Warmup, "", 49, 0)
 }
@@ -115,19 +117,23 @@ func TestImportsOfTheCompiler(t *testing.T) {
 		want      float64 // ms
 	}{{true, 400 + 200}, {false, 400 + 200 + 300}} {
 		p := testkit.NewProgram()
-		p.Do(testkit.Native(50, module), testkit.Python(200, module, torchFrame("__init__.py", "compile"), load, torchFrame("_inductor/__init__.py", "<module>")),
-			testkit.Python(300, module, torchFrame("__init__.py", "compile"), load, torchFrame("_dynamo/__init__.py", "<module>"), load, torchFrame("_dynamo/guards.py", "<module>")))
+		p.Do(testkit.Native(50, module), testkit.Python(200, module, torchFrame("__init__.py", "compile"), load,
+			torchFrame("_inductor/__init__.py", "<module>")),
+			testkit.Python(300, module, torchFrame("__init__.py", "compile"), load, torchFrame("_dynamo/__init__.py", "<module>"), load,
+				torchFrame("_dynamo/guards.py", "<module>")))
 		compiling := testkit.Python(400, module, loop(49), torchFrame("_dynamo/convert_frame.py", "compile")).In(model.SpanCompile)
 		p.Steps(1, model.PhaseWarmup, forward, compiling)
 		acts := []testkit.Act{forward}
 		if c.optimizer {
-			acts = append(acts, testkit.Native(20, module, loop(44), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "step")))
+			acts = append(acts, testkit.Native(20, module, loop(44), torchFrame("optim/optimizer.py", "wrapper"),
+				torchFrame("optim/adam.py", "step")))
 		}
 		p.Steps(20, model.PhaseBaseline, acts...)
 		res, _ := find(t, p)
 		f := want(t, res, finding.Warmup, "", 49, 0)
 		if f.Run.Mid < 1e6*(c.want-60) || f.Run.Mid > 1e6*(c.want+60) || f.Run.High < f.Run.Mid {
-			t.Errorf("optimizer %v: saves %.0f ms of the run (to %.0f), want about %.0f", c.optimizer, f.Run.Mid/1e6, f.Run.High/1e6, c.want)
+			t.Errorf("optimizer %v: saves %.0f ms of the run (to %.0f), want about %.0f", c.optimizer, f.Run.Mid/1e6,
+				f.Run.High/1e6, c.want)
 		}
 	}
 }

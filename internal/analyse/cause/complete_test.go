@@ -27,7 +27,8 @@ func TestEveryCauseIsComplete(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s has no page: %v", id, err)
 		}
-		for _, heading := range []string{"# `" + id + "`", "## How it is found", "## What can fool it", "## How to fix it", "## A real report"} {
+		for _, heading := range []string{"# `" + id + "`", "## How it is found", "## What can fool it", "## How to fix it",
+			"## A real report"} {
 			if !strings.Contains(string(page), heading) {
 				t.Errorf("docs/causes/%s.md lacks %q", id, heading)
 			}

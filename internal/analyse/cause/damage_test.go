@@ -214,7 +214,8 @@ func TestWaitForPool(t *testing.T) {
 		if len(res.Findings) == 0 || res.Findings[0].Sub != "queue" || res.Findings[0].Where.File != want {
 			t.Fatalf("%d %% busy: found %v, want input/queue at %s", busy, res.Findings, want)
 		}
-		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" || !strings.Contains(f.Evidence[1].String(), "3 processes at work ")) {
+		if f := res.Findings[0]; busy == 30 && (f.Where.Process != "3 processes" ||
+			!strings.Contains(f.Evidence[1].String(), "3 processes at work ")) {
 			t.Errorf("says %q of %q", f.Evidence[1].String(), f.Where.Process)
 		}
 	}

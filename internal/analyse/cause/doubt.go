@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Doubt says what would decide whether a finding is worth its fix; ok is false where that is known: it rests on enough samples, and at the worst
-// saves what a report names at all.
+// Doubt says what would decide whether a finding is worth its fix; ok is false where that is known: it rests on enough samples, and at the
+// worst saves what a report names at all.
 func Doubt(c *facts.Facts, f *finding.Finding) (what wording.Text, ok bool) {
 	few := func(t wording.Text) bool { return t.ID == "basis.few-samples" || t.ID == "basis.few-steps" }
 	sure := *f

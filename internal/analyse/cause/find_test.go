@@ -95,7 +95,8 @@ func TestPythonBetweenOperators(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Steps(20, model.PhaseBaseline, forward,
 		testkit.Python(30, module, loop(44), user("count_words", 10, 12)),
-		testkit.Python(10, module, loop(44), user("count_words", 10, 13), testkit.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
+		testkit.Python(10, module, loop(44), user("count_words", 10, 13),
+			testkit.Frame{File: "/usr/lib/python3.13/re.py", Function: "split", First: 3, Line: 4}))
 	res, b := find(t, p)
 	want(t, res, finding.Python, "", 12, 37)
 	if got := b.Part(account.PartOps) / b.Total; math.Abs(got-0.6) > 0.01 {
@@ -117,7 +118,8 @@ func TestPythonInHelper(t *testing.T) {
 func TestCallingOperatorsIsNotPython(t *testing.T) {
 	p := testkit.NewProgram()
 	line := []testkit.Frame{module, loop(40), user("forward", 50, 55)}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(60, line...), testkit.Python(20, line...), testkit.Python(10, module, loop(41), torchFrame("optim/adam.py", "step")))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, line...), testkit.Python(20, line...),
+		testkit.Python(10, module, loop(41), torchFrame("optim/adam.py", "step")))
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
 		if !f.Healthy {
@@ -145,7 +147,8 @@ func TestInputWithWorkers(t *testing.T) {
 	p := testkit.NewProgram()
 	p.P.Loaders = []model.Loader{{Workers: 2, BatchSize: 32, Dataset: "Pictures"}}
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Blocked(20, module, loop(38), next).In(model.SpanDataWait))
 	for i := range 2 {
 		w := p.Add(model.RoleWorker, 101+i)
 		for range 20 {
@@ -163,10 +166,12 @@ func TestStorage(t *testing.T) {
 	p := testkit.NewProgram()
 	p.P.Loaders = []model.Loader{{Workers: 1, BatchSize: 32}}
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
 	w := p.Add(model.RoleWorker, 101)
 	for range 40 {
-		w.Do(testkit.Act{Ms: 85, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []testkit.Frame{user("__getitem__", 5, 7)}}.In(model.SpanFetch),
+		w.Do(testkit.Act{Ms: 85, State: model.StateBlocked, Flags: model.SampleDiskWait,
+			Stack: []testkit.Frame{user("__getitem__", 5, 7)}}.In(model.SpanFetch),
 			testkit.Python(15, user("__getitem__", 5, 8)))
 	}
 	res, _ := find(t, p)
@@ -183,7 +188,8 @@ func TestCheckpointGCAndSleep(t *testing.T) {
 		{"checkpoint", finding.IO, "checkpoint", 47, testkit.Native(40, module, loop(47)).In(model.SpanIO), 34},
 		{"collections", finding.GC, "", 48, testkit.Python(40, module, loop(48)).In(model.SpanGC), 38},
 		{"compilation", finding.Compile, "", 49, testkit.Python(40, module, loop(49)).In(model.SpanCompile), 38},
-		{"a queue", finding.Input, "queue", 50, testkit.Blocked(40, module, loop(50), testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
+		{"a queue", finding.Input, "queue", 50, testkit.Blocked(40, module, loop(50),
+			testkit.Frame{File: "/usr/lib/python3.13/queue.py", Function: "get", First: 1, Line: 2}), 38},
 		{"the lock", finding.GIL, "", 0, testkit.Act{Ms: 40, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(51)}}, 36},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -234,7 +240,8 @@ func TestStragglerOnABusyMachine(t *testing.T) {
 		return f.Step.Mid / 1e6 / float64(long-20)
 	}
 	if clear, unsure := saves(80), saves(26); clear < 0.45 || unsure > 0.4 {
-		t.Errorf("of the lead of a rank with four times the work %.2f is saved, want half; of one with a fifth more %.2f, want less", clear, unsure)
+		t.Errorf("of the lead of a rank with four times the work %.2f is saved, want half; of one with a fifth more %.2f, want less",
+			clear, unsure)
 	}
 }
 
@@ -279,8 +286,10 @@ func TestSparseSessions(t *testing.T) {
 	damaged.P.Samples.Stacks.Parent[1] = 1
 	damaged.P.Samples.Stack[7] = 9999
 	damaged.P.Steps[3].End = damaged.P.Steps[3].Start - 5
-	damaged.P.Spans = []model.Span{{Kind: model.SpanDataWait, Start: damaged.T, End: damaged.P.Start, Loader: 99}, {Kind: model.SpanDataWait, Start: 1, End: 1 << 62, Loader: 99}}
-	for name, p := range map[string]*testkit.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples, "warm-up only": warm, "damaged": damaged} {
+	damaged.P.Spans = []model.Span{{Kind: model.SpanDataWait, Start: damaged.T, End: damaged.P.Start, Loader: 99},
+		{Kind: model.SpanDataWait, Start: 1, End: 1 << 62, Loader: 99}}
+	for name, p := range map[string]*testkit.Program{"empty": empty, "one step": one, "no samples": noSamples, "only samples": onlySamples,
+		"warm-up only": warm, "damaged": damaged} {
 		t.Run(name, func(t *testing.T) {
 			b := account.Of(p.S, account.Driver(p.S))
 			if len(b.Windows) == 0 {

@@ -11,7 +11,8 @@ import (
 
 // trained is a stack of a trainer that runs the whole step in the closure that it hands to the optimizer, above the line that starts it.
 func trained(inner ...testkit.Frame) []testkit.Frame {
-	out := []testkit.Frame{module, loop(44), installed("site-packages/lightning/pytorch/loops/optimization/automatic.py", "_optimizer_step"),
+	out := []testkit.Frame{module, loop(44), installed("site-packages/lightning/pytorch/loops/optimization/automatic.py",
+		"_optimizer_step"),
 		torchFrame("optim/lr_scheduler.py", "wrapper"), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "step")}
 	return append(out, inner...)
 }
@@ -23,7 +24,8 @@ func fitted(t *testing.T, hooks int, hook ...testkit.Frame) *testkit.Program {
 	closure := installed("site-packages/lightning/pytorch/loops/optimization/automatic.py", "Closure.__call__")
 	model1 := []testkit.Frame{closure, user("training_step", 10, 12), torchFrame("nn/modules/linear.py", "forward")}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(80-hooks, trained(model1...)...), testkit.Python(10, trained(model1...)...),
-		testkit.Python(hooks, trained(append([]testkit.Frame{closure}, hook...)...)...), testkit.Native(10, trained(torchFrame("optim/adam.py", "_single_tensor_adam"))...))
+		testkit.Python(hooks, trained(append([]testkit.Frame{closure}, hook...)...)...),
+		testkit.Native(10, trained(torchFrame("optim/adam.py", "_single_tensor_adam"))...))
 	tracedHandWritten(p)
 	return p
 }
@@ -45,7 +47,8 @@ func TestHooksOfATrainerAreItsOwn(t *testing.T) {
 		}
 		if f.Cause == finding.Python {
 			hooks = true
-			if !strings.Contains(f.Title.String(), "lightning") || textOf(f.Evidence, "python.framework") == "" || !strings.Contains(f.Fix.Advice[0].String(), "enable_progress_bar=False") {
+			if !strings.Contains(f.Title.String(), "lightning") || textOf(f.Evidence, "python.framework") == "" ||
+				!strings.Contains(f.Fix.Advice[0].String(), "enable_progress_bar=False") {
 				t.Errorf("%q, evidence %v, fix %v: want Lightning's progress bar and its switch", f.Title, f.Evidence, f.Fix.Advice)
 			}
 		}
@@ -58,8 +61,10 @@ func TestHooksOfATrainerAreItsOwn(t *testing.T) {
 // An optimizer of the program's own, with a helper beneath its step, stays an optimizer.
 func TestAnOwnOptimizerIsNoClosure(t *testing.T) {
 	p := testkit.NewProgram()
-	step := []testkit.Frame{module, loop(42), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("utils/_contextlib.py", "decorate_context"), user("step", 60, 66), user("decay", 70, 71)}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+	step := []testkit.Frame{module, loop(42), torchFrame("optim/optimizer.py", "wrapper"),
+		torchFrame("utils/_contextlib.py", "decorate_context"), user("step", 60, 66), user("decay", 70, 71)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...),
+		testkit.Python(10, step...))
 	tracedHandWritten(p)
 	res, _ := find(t, p)
 	if len(res.Findings) == 0 || res.Findings[0].Title.ID != "launch.title-optimizer" {
@@ -70,8 +75,10 @@ func TestAnOwnOptimizerIsNoClosure(t *testing.T) {
 // Checks of distributions are one thing to the user: what switches them off is the advice, not fewer tiny operators.
 func TestChecksOfDistributionsAreNamed(t *testing.T) {
 	p := testkit.NewProgram()
-	check := []testkit.Frame{module, loop(44), user("act", 10, 14), torchFrame("distributions/categorical.py", "Categorical.__init__"), torchFrame("distributions/distribution.py", "Distribution.__init__")}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(10, check...), testkit.Python(10, append(check, torchFrame("distributions/constraints.py", "_Simplex.check"))...))
+	check := []testkit.Frame{module, loop(44), user("act", 10, 14), torchFrame("distributions/categorical.py", "Categorical.__init__"),
+		torchFrame("distributions/distribution.py", "Distribution.__init__")}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(10, check...),
+		testkit.Python(10, append(check, torchFrame("distributions/constraints.py", "_Simplex.check"))...))
 	tracedHandWritten(p)
 	res, _ := find(t, p)
 	for i := range res.Findings {
@@ -94,7 +101,8 @@ func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
 		built   []int32
 		line    int
 	}{
-		"trainer":     {[]testkit.Frame{installed("site-packages/lightning/pytorch/plugins/precision/precision.py", "optimizer_step")}, []int32{15}, 15},
+		"trainer": {[]testkit.Frame{installed("site-packages/lightning/pytorch/plugins/precision/precision.py", "optimizer_step")},
+			[]int32{15}, 15},
 		"scaler":      {[]testkit.Frame{torchFrame("amp/grad_scaler.py", "GradScaler.step")}, []int32{15}, 15},
 		"itself":      {nil, []int32{15}, 44},
 		"several":     {[]testkit.Frame{torchFrame("amp/grad_scaler.py", "GradScaler.step")}, []int32{15, 16}, 44},
@@ -107,7 +115,8 @@ func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
 					Name: p.S.Strings.Intern("Optimizer.__init__"), File: p.S.Strings.Intern("/home/u/train.py"), Line: line})
 			}
 			step := append(append([]testkit.Frame{module, loop(44)}, c.between...), optim...)
-			p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+			p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...),
+				testkit.Python(10, step...))
 			tracedHandWritten(p)
 			res, _ := find(t, p)
 			for i := range res.Findings {

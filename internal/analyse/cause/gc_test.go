@@ -12,7 +12,8 @@ import (
 // Collections while a module is imported are part of the start, also where a first step imports it: freezing objects later spares none
 // of them. The same collections in the step's own code are the collector's.
 func TestCollectionsOfImports(t *testing.T) {
-	importing := []testkit.Frame{module, loop(40), torchFrame("_compile.py", "inner"), {File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9}}
+	importing := []testkit.Frame{module, loop(40), torchFrame("_compile.py", "inner"),
+		{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9}}
 	for name, c := range map[string]struct {
 		stack []testkit.Frame
 		named bool
@@ -20,7 +21,8 @@ func TestCollectionsOfImports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.Do(testkit.Python(100, module))
-			p.Steps(1, model.PhaseWarmup, testkit.Python(20, c.stack...), testkit.Python(140, c.stack...).In(model.SpanGC), testkit.Python(20, c.stack...), forward)
+			p.Steps(1, model.PhaseWarmup, testkit.Python(20, c.stack...), testkit.Python(140, c.stack...).In(model.SpanGC),
+				testkit.Python(20, c.stack...), forward)
 			res, _ := find(t, p)
 			named := false
 			for _, f := range res.Findings {
@@ -42,7 +44,8 @@ func TestCollectionsInImportSpans(t *testing.T) {
 	if res, _ := find(t, p); len(res.Findings) == 0 || res.Findings[0].Cause != finding.GC {
 		t.Fatalf("findings %+v, want the collector's", res.Findings)
 	}
-	p.P.Imports = append(p.P.Imports, model.Span{Kind: model.SpanImport, Start: begin, End: p.T, Thread: p.P.PID}, model.Span{Kind: model.SpanImport, Start: begin + 1, End: begin + 2, Thread: p.P.PID})
+	p.P.Imports = append(p.P.Imports, model.Span{Kind: model.SpanImport, Start: begin, End: p.T, Thread: p.P.PID},
+		model.Span{Kind: model.SpanImport, Start: begin + 1, End: begin + 2, Thread: p.P.PID})
 	res, _ := find(t, p)
 	for _, f := range res.Findings {
 		if f.Cause == finding.GC {
@@ -55,7 +58,8 @@ func TestCollectionsInImportSpans(t *testing.T) {
 func TestImportOfTheCompiler(t *testing.T) {
 	for function, part := range map[string]account.PartID{"<module>": account.PartImport, "compile_inner": account.PartCompile} {
 		p := testkit.NewProgram()
-		p.Steps(3, model.PhaseBaseline, testkit.Python(100, module, loop(40), testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9},
+		p.Steps(3, model.PhaseBaseline, testkit.Python(100, module, loop(40),
+			testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_find_and_load", First: 1, Line: 9},
 			torchFrame("_dynamo/convert_frame.py", function), torchFrame("fx/node.py", "helper")))
 		if _, b := find(t, p); b.Part(part) < 0.99*b.Total {
 			t.Errorf("%s: %+v, want %v", function, b.Parts, part)

@@ -77,15 +77,16 @@ func TestShortWritesBesideLongOnes(t *testing.T) {
 	p := testkit.NewProgram()
 	emit := testkit.Frame{File: "/usr/lib/python3.13/logging/__init__.py", Function: "emit", First: 1, Line: 2}
 	for range 10 {
-		p.Steps(1, model.PhaseBaseline, forward, testkit.Python(10, module, loop(47), emit).In(model.SpanIO), testkit.Python(50, module, loop(47), emit))
+		p.Steps(1, model.PhaseBaseline, forward, testkit.Python(10, module, loop(47), emit).In(model.SpanIO),
+			testkit.Python(50, module, loop(47), emit))
 		p.Steps(3, model.PhaseBaseline, forward, testkit.Python(60, module, loop(47), emit))
 	}
 	res, _ := find(t, p)
 	want(t, res, finding.IO, "logging", 47, 0.92*60)
 }
 
-// cheapFetches is a program whose two workers each fetch a batch in less time than it takes to hand it over; making tensors of what came takes a
-// part of the wait.
+// cheapFetches is a program whose two workers each fetch a batch in less time than it takes to hand it over; making tensors of what came
+// takes a part of the wait.
 func cheapFetches(fetchMs float64, pieces bool, l model.Loader) *testkit.Program {
 	p := building("loader = DataLoader(rows, 32, num_workers=2)", l)
 	wait := []testkit.Act{testkit.Blocked(3, module, loop(38), next)}
@@ -106,8 +107,8 @@ func cheapFetches(fetchMs float64, pieces bool, l model.Loader) *testkit.Program
 	return p
 }
 
-// Batches that are cheaper to fetch than to hand over need no workers; where they are not, few tensors are not advised to a program whose time
-// does not go into their number.
+// Batches that are cheaper to fetch than to hand over need no workers; where they are not, few tensors are not advised to a program whose
+// time does not go into their number.
 func TestWorkersThatOnlyHandOver(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -118,7 +119,8 @@ func TestWorkersThatOnlyHandOver(t *testing.T) {
 		change string
 		stepMs float64
 	}{
-		{"cheap", 0.5, false, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-alone", "loader = DataLoader(rows, 32, num_workers=0)", 2.5},
+		{"cheap", 0.5, false, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-alone",
+			"loader = DataLoader(rows, 32, num_workers=0)", 2.5},
 		{"cheap, with workers that are kept", 0.5, false, model.Loader{Workers: 2, Prefetch: 8, Persistent: true}, "input.fix-alone",
 			"loader = DataLoader(rows, 32, num_workers=0, persistent_workers=False, prefetch_factor=None)", 2.5},
 		{"dear, in few pieces", 8, false, model.Loader{Workers: 2, Prefetch: 2}, "input.fix-less", "", 2},

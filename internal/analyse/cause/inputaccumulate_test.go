@@ -20,15 +20,20 @@ func TestInputOfSeveralBatchesPerStep(t *testing.T) {
 		suggested           int
 		stepMs, within, run float64
 	}{
-		{"prepared too slowly", 2, testkit.Python(60, testkit.Frame{File: "/app/data.py", Function: "augment", First: 10, Line: 15}), "transform", 0, 80, 2, 40},
-		{"by too few workers", 2, testkit.Native(60, testkit.Frame{File: "/app/data.py", Function: "unpack", First: 10, Line: 15}), "workers", 6, 80, 8, 40},
+		{"prepared too slowly", 2, testkit.Python(60, testkit.Frame{File: "/app/data.py", Function: "augment", First: 10, Line: 15}),
+			"transform", 0, 80, 2, 40},
+		{"by too few workers", 2, testkit.Native(60, testkit.Frame{File: "/app/data.py", Function: "unpack", First: 10, Line: 15}),
+			"workers", 6, 80, 8, 40},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
 			p.S.Environment.CPUs, p.P.WorldSize = 32, 2 // priced by the rule, not by a replay
 			p.P.Loaders = []model.Loader{{ID: 3, Workers: c.workers, BatchSize: 32}}
 			loop := testkit.Frame{File: "/app/train.py", Function: "train", First: 1, Line: 5}
-			micro := []testkit.Act{testkit.Blocked(20, loop, testkit.Frame{File: "/lib/torch/utils/data/dataloader.py", Function: "__next__", First: 1, Line: 2}).In(model.SpanDataWait), testkit.Native(10, loop)}
+			micro := []testkit.Act{
+				testkit.Blocked(20, loop, testkit.Frame{File: "/lib/torch/utils/data/dataloader.py", Function: "__next__", First: 1,
+					Line: 2}).In(model.SpanDataWait), testkit.Native(10, loop),
+			}
 			p.Steps(int(c.run), model.PhaseBaseline, micro[0], micro[1], micro[0], micro[1], micro[0], micro[1], micro[0], micro[1])
 			for i := range c.workers {
 				w := p.Add(model.RoleWorker, 200+i)

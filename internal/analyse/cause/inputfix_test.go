@@ -22,7 +22,8 @@ func building(text string, l model.Loader) *testkit.Program {
 	return p
 }
 
-// A data set that is iterated gives all of itself to each worker: more of them are advised with that only, and no line is changed for certain.
+// A data set that is iterated gives all of itself to each worker: more of them are advised with that only, and no line is changed for
+// certain.
 func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
 	for iterable, was := range map[bool]string{false: "loader = DataLoader(rows, 32)", true: ""} {
 		p := building("loader = DataLoader(rows, 32)", model.Loader{Iterable: iterable})
@@ -51,11 +52,14 @@ func TestALoaderThatALibraryBuilds(t *testing.T) {
 	}
 	p = building("trainer.train()", model.Loader{})
 	p.S.Sources["/home/u/train.py"].Lines[11] = "options = TrainingArguments('out', max_steps=100)"
-	trainer := testkit.Frame{File: "/usr/lib/python3.13/site-packages/transformers/trainer.py", Function: "Trainer.train", First: 1, Line: 5}
+	trainer := testkit.Frame{File: "/usr/lib/python3.13/site-packages/transformers/trainer.py",
+		Function: "Trainer.train", First: 1, Line: 5}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), trainer), slow)
 	res, _ = find(t, p)
 	f = want(t, res, finding.Input, "workers", 25, 0)
-	if want := "options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, dataloader_persistent_workers=True)"; f.Fix.Action.Change() != want || f.Fix.Action.Line != 12 {
+	if want :=
+		"options = TrainingArguments('out', max_steps=100, dataloader_num_workers=1, " +
+			"dataloader_persistent_workers=True)"; f.Fix.Action.Change() != want || f.Fix.Action.Line != 12 {
 		t.Errorf("line %d becomes %q, want %q", f.Fix.Action.Line, f.Fix.Action.Change(), want)
 	}
 	if textOf(f.Caveat, "input.caveat-workers") == "" || textOf(f.Caveat, "input.caveat-open") == "" {
@@ -164,7 +168,8 @@ func waitsForTwo(t *testing.T, line int32) {
 			sp.Loader, sp.Value = int32(loader), int64(i)
 		}
 		p.Do(testkit.Native(20, module, loop(40)))
-		p.P.Steps = append(p.P.Steps, model.Step{Number: int64(i), Kind: p.S.Strings.Intern("train"), Phase: model.PhaseBaseline, Start: p.T - 50e6, End: p.T, Thread: p.P.PID})
+		p.P.Steps = append(p.P.Steps, model.Step{Number: int64(i), Kind: p.S.Strings.Intern("train"), Phase: model.PhaseBaseline,
+			Start: p.T - 50e6, End: p.T, Thread: p.P.PID})
 	}
 	for i, ms := range []int{4, 4, 96, 96} {
 		w := p.Add(model.RoleWorker, 101+i)
@@ -194,7 +199,8 @@ func TestWorkersWithinTheQuota(t *testing.T) {
 		p.S.Environment.CPUQuota = &quota
 		line := []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 8)}
 		wait := model.SpanDataWait
-		p.Steps(20, model.PhaseBaseline, testkit.Native(10, module, loop(40)), testkit.Blocked(asleep, line...).In(wait), testkit.Native(155-asleep, line...).In(wait))
+		p.Steps(20, model.PhaseBaseline, testkit.Native(10, module, loop(40)), testkit.Blocked(asleep, line...).In(wait),
+			testkit.Native(155-asleep, line...).In(wait))
 		res, _ := find(t, p)
 		if f := res.Findings[0]; !strings.Contains(f.Fix.Action.Change(), workers) {
 			t.Errorf("asleep for %d ms of 155: %q, want %s", asleep, f.Fix.Action.Change(), workers)
@@ -205,7 +211,8 @@ func TestWorkersWithinTheQuota(t *testing.T) {
 // Where a batch takes less to fetch than to hand over no workers are advised, but whole batches.
 func TestBatchesThatAreQuickToFetch(t *testing.T) {
 	p := building("loader = DataLoader(rows, 32)", model.Loader{})
-	p.Steps(200, model.PhaseBaseline, testkit.Native(2, module, loop(40)), testkit.Native(1, module, loop(38), next, fetch, torchFrame("utils/data/_utils/collate.py", "collate")).In(model.SpanDataWait))
+	p.Steps(200, model.PhaseBaseline, testkit.Native(2, module, loop(40)),
+		testkit.Native(1, module, loop(38), next, fetch, torchFrame("utils/data/_utils/collate.py", "collate")).In(model.SpanDataWait))
 	for i := range p.P.Spans {
 		p.P.Spans[i].Start += 0.1e6
 	}
@@ -247,7 +254,8 @@ func TestWorkersThatAreNotForked(t *testing.T) {
 		p := building("loader = DataLoader(rows, 32)", model.Loader{})
 		p.P.Python = c.python
 		p.S.Sources["/home/u/train.py"].Lines[89] = c.line
-		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next,
+			user("__getitem__", 5, 8)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, finding.Input, "workers", 25, 0)
 		if (f.Fix.Action.Old != "") != c.certain || (textOf(f.Fix.Advice, "input.fix-script") != "") == c.certain {

@@ -31,12 +31,14 @@ func besideWorkers(waits ...testkit.Act) *testkit.Program {
 	return p
 }
 
-// A sampler that takes long runs in the training process, inside of the loader's __next__: that is no slow hand-over, and neither the workers'
-// lines nor more workers have to do with it.
+// A sampler that takes long runs in the training process, inside of the loader's __next__: that is no slow hand-over, and neither the
+// workers' lines nor more workers have to do with it.
 func TestSlowSamplerBesideWorkers(t *testing.T) {
-	next := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"), torchFrame("utils/data/dataloader.py", "_try_put_index")}
+	next := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+		torchFrame("utils/data/dataloader.py", "_try_put_index")}
 	sampler := append(append([]testkit.Frame{}, next...), user("Buckets.__iter__", 20, 24))
-	rank := append(append([]testkit.Frame{}, sampler...), testkit.Frame{File: "/home/u/lib.py", Function: "Buckets.__iter__.<locals>.<lambda>", First: 24, Line: 24})
+	rank := append(append([]testkit.Frame{}, sampler...), testkit.Frame{File: "/home/u/lib.py",
+		Function: "Buckets.__iter__.<locals>.<lambda>", First: 24, Line: 24})
 	res, _ := find(t, besideWorkers(testkit.Python(8, sampler...), testkit.Python(18, rank...), testkit.Blocked(4, next[:3]...)))
 	f := want(t, res, finding.Input, "transform", 24, 0.96*26)
 	if f.Where.Process != "" || strings.Contains(f.Fix.Action.Change(), "num_workers") {
@@ -58,8 +60,8 @@ func TestQuickSamplerBesideSlowHandover(t *testing.T) {
 	want(t, res, finding.Input, "handover", 31, 29)
 }
 
-// Arrays and lists are copied through a pipe: to advise arrays there, because tensors cost a descriptor each, would be wrong. Tensors are what
-// helps, and the other way round for many tensors.
+// Arrays and lists are copied through a pipe: to advise arrays there, because tensors cost a descriptor each, would be wrong. Tensors are
+// what helps, and the other way round for many tensors.
 func TestHandoverOfBytes(t *testing.T) {
 	next := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
 		{File: "/usr/lib/python3.13/multiprocessing/queues.py", Function: "Queue.get", First: 96, Line: 103}}
@@ -73,8 +75,10 @@ func TestHandoverOfBytes(t *testing.T) {
 		waits []testkit.Act
 		bytes bool
 	}{
-		{"arrays", []testkit.Act{testkit.Blocked(20, under(receive)...), testkit.Python(6, next...), testkit.Blocked(4, under(rebuild, receive)...)}, true},
-		{"tensors", []testkit.Act{testkit.Blocked(4, under(receive)...), testkit.Python(3, next...), testkit.Blocked(23, under(rebuild, receive)...)}, false},
+		{"arrays", []testkit.Act{testkit.Blocked(20, under(receive)...), testkit.Python(6, next...),
+			testkit.Blocked(4, under(rebuild, receive)...)}, true},
+		{"tensors", []testkit.Act{testkit.Blocked(4, under(receive)...), testkit.Python(3, next...),
+			testkit.Blocked(23, under(rebuild, receive)...)}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, besideWorkers(c.waits...))

@@ -20,15 +20,16 @@ var (
 	hotFrame  = testkit.Frame{File: "/app/data.py", Function: "sharpen", First: 10, Line: 15}
 )
 
-// besideSteps is a program with one computing thread on two cores, whose three workers prepare batches in Python without a pause, 120 ms each: a
-// step of 40 ms waits for so many of them.
+// besideSteps is a program with one computing thread on two cores, whose three workers prepare batches in Python without a pause, 120 ms
+// each: a step of 40 ms waits for so many of them.
 func besideSteps(wait int) *testkit.Program {
 	const steps, workers, step = 100, 3, 40
 	p := testkit.NewProgram()
 	p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "1"
 	loader := model.Loader{ID: 3, BatchSize: 16, Workers: workers, Prefetch: 2}
 	p.P.Loaders = []model.Loader{loader}
-	p.Do(testkit.Blocked(workers*step+1-finding.Btoi(wait > 1)*wait, loopFrame)) // a batch is ready when it is asked for, or 1 ms before the wait for it ends
+	// a batch is ready when it is asked for, or 1 ms before the wait for it ends
+	p.Do(testkit.Blocked(workers*step+1-finding.Btoi(wait > 1)*wait, loopFrame))
 	p.Steps(steps, model.PhaseBaseline, testkit.Blocked(wait, loopFrame).In(model.SpanDataWait), testkit.Native(step-wait, loopFrame))
 	for i := range workers {
 		w := p.Add(model.RoleWorker, 200+i)
@@ -51,8 +52,8 @@ func inputFindings(c *facts.Facts) []finding.Finding {
 	return out
 }
 
-// The cores that workers take from the step are priced alike by the rule and by a replay, whether the step waits for them or is only slowed: as
-// the threads that want to run share the cores, of which the driving one is none while it waits.
+// The cores that workers take from the step are priced alike by the rule and by a replay, whether the step waits for them or is only
+// slowed: as the threads that want to run share the cores, of which the driving one is none while it waits.
 func TestWorkersThatSlowTheStep(t *testing.T) {
 	for _, wait := range []int{1, 20} {
 		p := besideSteps(wait)
@@ -73,8 +74,8 @@ func TestWorkersThatSlowTheStep(t *testing.T) {
 	}
 }
 
-// What a function made is let go at the line that called it, since its frame is off the stack by then: that time goes with the function's. What
-// the line calls itself, and other lines, stay.
+// What a function made is let go at the line that called it, since its frame is off the stack by then: that time goes with the function's.
+// What the line calls itself, and other lines, stay.
 func TestLettingGoCountsForTheFunction(t *testing.T) {
 	const hot, rest = 40, 10
 	for _, c := range []struct {
@@ -83,13 +84,16 @@ func TestLettingGoCountsForTheFunction(t *testing.T) {
 		gone float64 // ms
 	}{
 		{"at the call", testkit.Python(4, loopFrame, itemFrame), hot + 4},
-		{"in another line", testkit.Python(4, loopFrame, testkit.Frame{File: itemFrame.File, Function: itemFrame.Function, First: 30, Line: 34}), hot},
+		{"in another line", testkit.Python(4, loopFrame, testkit.Frame{File: itemFrame.File, Function: itemFrame.Function,
+			First: 30, Line: 34}), hot},
 		{"in native code", testkit.Native(4, loopFrame, itemFrame), hot},
-		{"in what the line calls", testkit.Python(4, loopFrame, itemFrame, testkit.Frame{File: "/usr/lib/python3.13/random.py", Function: "random", First: 1, Line: 2}), hot},
+		{"in what the line calls", testkit.Python(4, loopFrame, itemFrame,
+			testkit.Frame{File: "/usr/lib/python3.13/random.py", Function: "random", First: 1, Line: 2}), hot},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
-			p.Steps(40, model.PhaseBaseline, testkit.Python(hot, loopFrame, itemFrame, hotFrame).In(model.SpanDataWait), c.act.In(model.SpanDataWait), testkit.Native(rest, loopFrame))
+			p.Steps(40, model.PhaseBaseline, testkit.Python(hot, loopFrame, itemFrame, hotFrame).In(model.SpanDataWait),
+				c.act.In(model.SpanDataWait), testkit.Native(rest, loopFrame))
 			acc := account.Of(p.S, p.P)
 			ctx := facts.NewFacts(p.S, acc)
 			res := Result{Findings: inputFindings(ctx)}

@@ -24,7 +24,8 @@ func TestFastDiskIsStorage(t *testing.T) {
 			lines[7] = c.line
 			p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: lines}
 			p.P.Loaders = []model.Loader{{BatchSize: 32}}
-			stack := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"), user("__getitem__", 5, 8)}
+			stack := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+				user("__getitem__", 5, 8)}
 			acts := []testkit.Act{forward, testkit.Native(60-c.asleep, stack...).In(model.SpanDataWait)}
 			if c.asleep > 0 {
 				acts = append(acts, testkit.Blocked(c.asleep, stack...).In(model.SpanDataWait))

@@ -45,8 +45,8 @@ func TestInputIsPricedByReplay(t *testing.T) {
 	}
 }
 
-// Workers for a fetch in native code save what a replay says less their start and the price.Crossing.Mid of batches; where they and the step fill the
-// cores, each of these does less than a core whose neighbours are idle.
+// Workers for a fetch in native code save what a replay says less their start and the price.Crossing.Mid of batches; where they and the
+// step fill the cores, each of these does less than a core whose neighbours are idle.
 func TestWorkersThatFillTheCores(t *testing.T) {
 	const steps, fetch, rest = 200, 20, 6
 	for _, c := range []struct {
@@ -60,7 +60,9 @@ func TestWorkersThatFillTheCores(t *testing.T) {
 		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = c.cpus, "1"
 		p.P.Loaders = []model.Loader{{ID: 3, BatchSize: 32}}
 		loop := testkit.Frame{File: "/app/train.py", Function: "train", First: 1, Line: 5}
-		p.Steps(steps, model.PhaseBaseline, testkit.Native(fetch, loop, testkit.Frame{File: "/app/data.py", Function: "unpack", First: 10, Line: 15}).In(model.SpanDataWait), testkit.Native(rest, loop))
+		p.Steps(steps, model.PhaseBaseline, testkit.Native(fetch, loop,
+			testkit.Frame{File: "/app/data.py", Function: "unpack", First: 10, Line: 15}).In(model.SpanDataWait),
+			testkit.Native(rest, loop))
 		for _, sp := range p.P.Spans {
 			sp.Kind = model.SpanFetch
 			p.P.Spans = append(p.P.Spans, sp)
@@ -75,7 +77,8 @@ func TestWorkersThatFillTheCores(t *testing.T) {
 		res := Result{Findings: found}
 		res.PriceInput(ctx, replay.NewSession(p.S, acc))
 		got := res.Findings[0].Step
-		want := fetch + rest - c.after - price.Crossing.Mid*fetch/min(float64(c.workers), float64(c.cpus)) - float64(c.workers)*price.StartWorker.Mid/1e6/steps/min(float64(c.workers), float64(c.cpus))
+		want := fetch + rest - c.after - price.Crossing.Mid*fetch/min(float64(c.workers), float64(c.cpus)) -
+			float64(c.workers)*price.StartWorker.Mid/1e6/steps/min(float64(c.workers), float64(c.cpus))
 		if math.Abs(got.Mid/1e6-want) > 0.05*want || math.Abs(rule.Mid-got.Mid) > 0.12*got.Mid {
 			t.Errorf("%d cores: %.1f ms a step (the rule says %.1f), want %.1f", c.cpus, got.Mid/1e6, rule.Mid/1e6, want)
 		}

@@ -8,18 +8,19 @@ import (
 	"testing"
 )
 
-// fetching is a program without workers on so many cores, whose operators take 60 ms of a step with so many threads, and whose fetch, in native
-// code, takes wait ms before that.
+// fetching is a program without workers on so many cores, whose operators take 60 ms of a step with so many threads, and whose fetch, in
+// native code, takes wait ms before that.
 func fetching(cores, threads, wait int) *testkit.Program {
 	p := building("loader = DataLoader(rows, 32)", model.Loader{})
 	p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = cores, strconv.Itoa(threads)
-	p.Steps(40, model.PhaseBaseline, forward, testkit.Native(wait, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait))
+	p.Steps(40, model.PhaseBaseline, forward, testkit.Native(wait, module, loop(38), next, fetch,
+		user("__getitem__", 5, 8)).In(model.SpanDataWait))
 	return p
 }
 
-// Threads that compute an operator together wait for one another, so that a worker takes from the step what it gives to it: where they fill the
-// cores, no workers are advised, but that the fetch itself becomes cheaper. Where one of many threads can be spared for a fetch that takes
-// longer than what the operators lose, it is said that they must leave it its core.
+// Threads that compute an operator together wait for one another, so that a worker takes from the step what it gives to it: where they fill
+// the cores, no workers are advised, but that the fetch itself becomes cheaper. Where one of many threads can be spared for a fetch that
+// takes longer than what the operators lose, it is said that they must leave it its core.
 func TestWorkersBesideThreadsThatFillTheCores(t *testing.T) {
 	for _, c := range []struct {
 		name                 string

@@ -23,15 +23,17 @@ func beside(p *testkit.Program, thread int, acts ...testkit.Act) {
 	var all model.Samples
 	for i := range n {
 		k := i % len(stacks)
-		all.Time, all.Thread, all.Stack = append(all.Time, only.Time[i], only.Time[i]), append(all.Thread, only.Thread[i], int32(thread)), append(all.Stack, only.Stack[i], stacks[k])
+		all.Time, all.Thread, all.Stack = append(all.Time, only.Time[i], only.Time[i]), append(all.Thread, only.Thread[i], int32(thread)),
+			append(all.Stack, only.Stack[i], stacks[k])
 		all.State, all.Flags = append(all.State, only.State[i], states[k]), append(all.Flags, only.Flags[i], 0)
 	}
 	all.Stacks = sm.Stacks
 	*sm = all
 }
 
-// A data set takes its items from a queue that a thread of its own fills: what that computes is the place, and no workers are advised, in which
-// the thread does not run. One that sleeps itself stands for storage, and a change of the loader's line alone would let workers share it.
+// A data set takes its items from a queue that a thread of its own fills: what that computes is the place, and no workers are advised, in
+// which the thread does not run. One that sleeps itself stands for storage, and a change of the loader's line alone would let workers share
+// it.
 func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -43,12 +45,14 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 		{"sleeps", testkit.Blocked(1, user("produce", 20, 23)), "storage", 12},
 	} {
 		p := building("loader = DataLoader(rows, 32)", model.Loader{})
-		waits := testkit.Act{Ms: 60, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(38), next, fetch, user("__getitem__", 10, 12), get}}
+		waits := testkit.Act{Ms: 60, State: model.StateGILWait, Stack: []testkit.Frame{module, loop(38), next, fetch,
+			user("__getitem__", 10, 12), get}}
 		p.Steps(20, model.PhaseBaseline, forward, waits.In(model.SpanDataWait))
 		beside(p, 201, c.does)
 		res, _ := find(t, p)
 		f := want(t, res, finding.Input, c.sub, c.line, 0)
-		if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-storage") != "" || c.sub == "queue" && (f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-maker-own") == "") {
+		if f.Fix.Action.Old != "" || textOf(f.Fix.Advice, "input.fix-storage") != "" ||
+			c.sub == "queue" && (f.Fix.Action.Change() != "" || textOf(f.Fix.Advice, "input.fix-maker-own") == "") {
 			t.Errorf("%s: %+v", c.name, f.Fix)
 		}
 	}
@@ -57,11 +61,14 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 // A worker's fetch waits for a process of the program's own that computes: its line is the place.
 func TestDataThatAProcessMakesForWorkers(t *testing.T) {
 	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2})
-	p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)), testkit.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)),
+		testkit.Blocked(60, module, loop(38), next).In(model.SpanDataWait))
 	for i := range 2 {
 		w := p.Add(model.RoleWorker, 101+i)
 		for range 10 {
-			w.Do(testkit.Blocked(160, fetch, user("__getitem__", 10, 12), testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/connection.py", Function: "recv", First: 1, Line: 2}).In(model.SpanFetch))
+			w.Do(testkit.Blocked(160, fetch, user("__getitem__", 10, 12),
+				testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/connection.py", Function: "recv", First: 1,
+					Line: 2}).In(model.SpanFetch))
 		}
 	}
 	server := p.Add(model.RoleOther, 110)
@@ -77,7 +84,8 @@ func TestDataThatAProcessMakesForWorkers(t *testing.T) {
 func TestAThreadThatReadsWorkersAhead(t *testing.T) {
 	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2})
 	p.Steps(20, model.PhaseBaseline, testkit.Native(40, module, loop(40)), testkit.Blocked(20, module, loop(38), get))
-	beside(p, 201, testkit.Blocked(1, user("fill", 20, 22), next, testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/queues.py", Function: "get", First: 90, Line: 100}))
+	beside(p, 201, testkit.Blocked(1, user("fill", 20, 22), next, testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/queues.py",
+		Function: "get", First: 90, Line: 100}))
 	for i := range 20 {
 		start := p.P.Start + model.Time(i)*60e6
 		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: start, End: start + 55e6, Thread: 201, Value: int64(i)})
@@ -95,19 +103,22 @@ func TestAThreadThatReadsWorkersAhead(t *testing.T) {
 	}
 }
 
-// A fetch that works for 55 ms in several functions and sleeps for 45 in one line is a transformation, at a line that works; one that sleeps for
-// 55 ms in two lines and works for 45 in one is storage, at a line that sleeps.
+// A fetch that works for 55 ms in several functions and sleeps for 45 in one line is a transformation, at a line that works; one that
+// sleeps for 55 ms in two lines and works for 45 in one is storage, at a line that sleeps.
 func TestThePlaceIsOfTheStageThatIsBlamed(t *testing.T) {
 	for _, c := range []struct {
 		sub  string
 		line int
 		acts []testkit.Act
 	}{
-		{"transform", 18, []testkit.Act{testkit.Blocked(45, fetch, user("read", 10, 12)), testkit.Python(30, fetch, user("cut", 15, 18)), testkit.Python(25, fetch, user("turn", 20, 22))}},
-		{"storage", 18, []testkit.Act{testkit.Python(45, fetch, user("cut", 10, 12)), testkit.Blocked(30, fetch, user("read", 15, 18)), testkit.Blocked(25, fetch, user("look", 20, 22))}},
+		{"transform", 18, []testkit.Act{testkit.Blocked(45, fetch, user("read", 10, 12)), testkit.Python(30, fetch, user("cut", 15, 18)),
+			testkit.Python(25, fetch, user("turn", 20, 22))}},
+		{"storage", 18, []testkit.Act{testkit.Python(45, fetch, user("cut", 10, 12)), testkit.Blocked(30, fetch, user("read", 15, 18)),
+			testkit.Blocked(25, fetch, user("look", 20, 22))}},
 	} {
 		p := building("loader = DataLoader(rows, 32, num_workers=1)", model.Loader{Workers: 1})
-		p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)), testkit.Blocked(80, module, loop(38), next).In(model.SpanDataWait))
+		p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)),
+			testkit.Blocked(80, module, loop(38), next).In(model.SpanDataWait))
 		w := p.Add(model.RoleWorker, 101)
 		for range 20 {
 			start := w.T
@@ -123,11 +134,13 @@ func TestThePlaceIsOfTheStageThatIsBlamed(t *testing.T) {
 // of the user's.
 func TestAForkedWorkersOuterFramesDoNotFetch(t *testing.T) {
 	p := building("loader = DataLoader(rows, 32, num_workers=1)", model.Loader{Workers: 1})
-	p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)), testkit.Blocked(80, module, loop(38), next).In(model.SpanDataWait))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)),
+		testkit.Blocked(80, module, loop(38), next).In(model.SpanDataWait))
 	w := p.Add(model.RoleWorker, 101)
 	work := torchFrame("utils/data/_utils/worker.py", "_worker_loop")
 	for range 20 {
-		w.Do(testkit.Python(100, module, loop(38), work, fetch, torchFrame("utils/data/dataset.py", "TensorDataset.__getitem__")).In(model.SpanFetch))
+		w.Do(testkit.Python(100, module, loop(38), work, fetch, torchFrame("utils/data/dataset.py", "TensorDataset.__getitem__")).
+			In(model.SpanFetch))
 	}
 	res, _ := find(t, p)
 	f := want(t, res, finding.Input, "workers", 25, 0)

@@ -16,7 +16,8 @@ func TestOneSlowWorkerSetsThePace(t *testing.T) {
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
 	for range 40 {
 		p.P.Queues = append(p.P.Queues, model.QueueLength{Time: p.T, Ready: 2})
-		p.Steps(1, model.PhaseBaseline, testkit.Blocked(30, module, loop(38), next).In(model.SpanDataWait), testkit.Native(20, module, loop(40)))
+		p.Steps(1, model.PhaseBaseline, testkit.Blocked(30, module, loop(38), next).In(model.SpanDataWait),
+			testkit.Native(20, module, loop(40)))
 	}
 	slow, quick := p.Add(model.RoleWorker, 101), p.Add(model.RoleWorker, 102)
 	for range 20 {
@@ -43,12 +44,14 @@ func TestTheLocksLineIsThePlace(t *testing.T) {
 	only := *sm
 	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
 	for i := range only.Time {
-		sm.Time, sm.Thread, sm.Stack = append(sm.Time, only.Time[i], only.Time[i]), append(sm.Thread, only.Thread[i], 201), append(sm.Stack, only.Stack[i], held)
+		sm.Time, sm.Thread, sm.Stack = append(sm.Time, only.Time[i], only.Time[i]), append(sm.Thread, only.Thread[i], 201),
+			append(sm.Stack, only.Stack[i], held)
 		sm.State, sm.Flags = append(sm.State, only.State[i], model.StateCPU), append(sm.Flags, only.Flags[i], 0)
 	}
 	res, _ := find(t, p)
 	f := want(t, res, finding.Input, "queue", 12, 0)
-	if held := textOf(f.Evidence, "input.side-works"); f.Title.ID != "input.title-lock-held" || !strings.Contains(held, "forward() at lib.py:22") {
+	if held := textOf(f.Evidence, "input.side-works"); f.Title.ID != "input.title-lock-held" ||
+		!strings.Contains(held, "forward() at lib.py:22") {
 		t.Errorf("title %q, evidence %q, want the lock and who holds it", f.Title, held)
 	}
 }

@@ -15,7 +15,8 @@ func trainedAndValidated(python int) *testkit.Program {
 	for range 5 {
 		p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40), torchFrame("nn/modules/linear.py", "forward")))
 		first := len(p.P.Steps)
-		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(50), user("evaluate", 60, 63)), testkit.Python(python, module, loop(50), user("evaluate", 60, 63), user("iou", 70, 74)))
+		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(50), user("evaluate", 60, 63)),
+			testkit.Python(python, module, loop(50), user("evaluate", 60, 63), user("iou", 70, 74)))
 		for i := first; i < len(p.P.Steps); i++ {
 			p.P.Steps[i].Kind = p.S.Strings.Intern("validation")
 		}
@@ -34,7 +35,8 @@ func TestStepsOfEachKindAreAccounted(t *testing.T) {
 		if f.Where.Line != 74 {
 			continue
 		}
-		if f.Cause != finding.Python || !f.OfRun || !strings.Contains(f.Title.String(), "each validation step") || !strings.Contains(f.Evidence[0].String(), "per validation step") {
+		if f.Cause != finding.Python || !f.OfRun || !strings.Contains(f.Title.String(), "each validation step") ||
+			!strings.Contains(f.Evidence[0].String(), "per validation step") {
 			t.Errorf("%s: %q, %q: want Python in each validation step", f.Cause, f.Title, f.Evidence[0])
 		}
 		if f.Run.Mid < 1.7e9 || f.Run.Mid > 2.1e9 || f.Step.Mid != 0 {

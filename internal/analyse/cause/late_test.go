@@ -16,7 +16,8 @@ func TestLateRankIsPlacedAtWhatItAloneDoes(t *testing.T) {
 	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
 	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
 	own := testkit.Native(40, module, loop(40), layer)
-	p.Steps(30, model.PhaseBaseline, own, testkit.Native(55, module, loop(43), user("validate", 10, 14), layer), testkit.Blocked(5, module, loop(41), reduce))
+	p.Steps(30, model.PhaseBaseline, own, testkit.Native(55, module, loop(43), user("validate", 10, 14), layer),
+		testkit.Blocked(5, module, loop(41), reduce))
 	q := p.Add(model.RoleRank, 200)
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Steps(30, model.PhaseBaseline, own, testkit.Blocked(60, module, loop(41), reduce))
@@ -34,13 +35,15 @@ func TestTheLateRanksReasonIsNoSecondFinding(t *testing.T) {
 	p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
 	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
 	both := testkit.Python(30, module, loop(42), user("tokens", 60, 62))
-	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Native(60, module, loop(47)).In(model.SpanIO), testkit.Blocked(5, module, loop(41), reduce))
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Native(60, module, loop(47)).In(model.SpanIO),
+		testkit.Blocked(5, module, loop(41), reduce))
 	q := p.Add(model.RoleRank, 200)
 	q.P.Rank, q.P.WorldSize = 1, 2
 	q.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)), both, testkit.Blocked(65, module, loop(41), reduce))
 	res, _ := find(t, p)
 	f := want(t, res, finding.Straggler, "", 47, 57)
-	if f.Because == nil || f.Because.Cause != finding.IO || !strings.Contains(wording.Sentences(f.Fix.Advice), "Only rank 0") || !strings.Contains(wording.Sentences(f.Fix.Advice), "Save less often") {
+	if f.Because == nil || f.Because.Cause != finding.IO || !strings.Contains(wording.Sentences(f.Fix.Advice), "Only rank 0") ||
+		!strings.Contains(wording.Sentences(f.Fix.Advice), "Save less often") {
 		t.Errorf("because %+v, fix %q, want rank 0's checkpoint and what helps against it", f.Because, wording.Sentences(f.Fix.Advice))
 	}
 	if n := len(res.Findings); n < 2 || res.Findings[1].Cause != finding.Python || res.Findings[1].Step.Mid < 28e6 {

@@ -124,7 +124,8 @@ func TestImportIsNoFinding(t *testing.T) {
 	for _, steps := range []int{30, 0} {
 		for _, file := range []string{"__init__.py", "serialization.py"} {
 			p := testkit.NewProgram()
-			p.Do(testkit.Python(5000, module, testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2}, torchFrame(file, "<module>")))
+			p.Do(testkit.Python(5000, module, testkit.Frame{File: "<frozen importlib._bootstrap>", Function: "_load", First: 1, Line: 2},
+				torchFrame(file, "<module>")))
 			p.Steps(steps, model.PhaseBaseline, forward)
 			res, _ := find(t, p)
 			for _, f := range res.Findings {
@@ -144,7 +145,8 @@ func TestOperatorsOfTheFetchAreNoneOfTheStep(t *testing.T) {
 	traced(p, 3, 3000, 20) // of 100 ms each
 	for i := range model.Time(3) {
 		at := from + i*100_000_000
-		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: at, End: at + 99_000_000, Thread: p.P.PID, Value: 100 + int64(i)})
+		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: at, End: at + 99_000_000, Thread: p.P.PID,
+			Value: 100 + int64(i)})
 	}
 	res, b := find(t, p)
 	if b.Ops == nil || b.Ops.Top > 50 {

@@ -20,7 +20,8 @@ func triedSingly(ms int, items int32) *testkit.Program {
 			p.P.Steps[i].Items = 64
 		}
 		first = len(p.P.Steps)
-		p.Steps(30, model.PhaseBaseline, testkit.Native(ms-1, module, loop(50), user("evaluate", 60, 63), torchFrame("nn/modules/linear.py", "forward")),
+		p.Steps(30, model.PhaseBaseline, testkit.Native(ms-1, module, loop(50), user("evaluate", 60, 63),
+			torchFrame("nn/modules/linear.py", "forward")),
 			testkit.Python(1, module, loop(50), user("evaluate", 60, 63), torchFrame("nn/modules/module.py", "_call_impl")))
 		for i := first; i < len(p.P.Steps); i++ {
 			p.P.Steps[i].Kind, p.P.Steps[i].Items = p.S.Strings.Intern("validation"), items

@@ -71,7 +71,8 @@ func TestOnlyFusedFormsAreAdvised(t *testing.T) {
 		p := testkit.NewProgram()
 		p.S.Environment.Torch = c.torch
 		step := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/any.py", c.form)}
-		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...), testkit.Python(10, step...))
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...),
+			testkit.Python(10, step...))
 		tracedHandWritten(p)
 		res, _ := find(t, p)
 		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Launch && f.Where.Line == 43 })

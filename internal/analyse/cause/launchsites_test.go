@@ -77,11 +77,13 @@ func launches(res cause.Result) (out []finding.Finding) {
 // The optimizer's part of the tiny operators is told alone, and so is the loop's: each with its own share and its own cure.
 func TestOptimizerIsToldAlone(t *testing.T) {
 	p := testkit.NewProgram()
-	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
+	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"),
+		torchFrame("optim/adam.py", "_single_tensor_adam")}
 	cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(24, cell...), testkit.Python(16, cell...), testkit.Native(15, module, loop(41), user("block", 30, 31)),
-		testkit.Native(25, adam...), testkit.Python(20, adam...))
-	tracedCalls(p, called{name: "aten::add", n: 1200, us: 20}, called{name: "aten::mm", n: 1, us: 15_000}, called{name: "step", n: 1250, us: 20})
+	p.Steps(20, model.PhaseBaseline, testkit.Native(24, cell...), testkit.Python(16, cell...),
+		testkit.Native(15, module, loop(41), user("block", 30, 31)), testkit.Native(25, adam...), testkit.Python(20, adam...))
+	tracedCalls(p, called{name: "aten::add", n: 1200, us: 20}, called{name: "aten::mm", n: 1, us: 15_000},
+		called{name: "step", n: 1250, us: 20})
 	res, _ := find(t, p)
 	got := launches(res)
 	if len(got) != 2 {
@@ -94,7 +96,8 @@ func TestOptimizerIsToldAlone(t *testing.T) {
 	}{{23, 0.4, "launch.fix-loop"}, {43, 0.45, "launch.fix-optimizer"}} {
 		f := got[i]
 		if f.Where.Line != want.line || math.Abs(f.Share-want.share) > 0.03 || f.Fix.Advice[0].ID != want.fix {
-			t.Errorf("%q at line %d, share %.2f, fix %q; want line %d, %.2f, %q", f.Title, f.Where.Line, f.Share, wording.Sentences(f.Fix.Advice), want.line, want.share, want.fix)
+			t.Errorf("%q at line %d, share %.2f, fix %q; want line %d, %.2f, %q", f.Title, f.Where.Line, f.Share,
+				wording.Sentences(f.Fix.Advice), want.line, want.share, want.fix)
 		}
 	}
 }
@@ -102,9 +105,10 @@ func TestOptimizerIsToldAlone(t *testing.T) {
 // A function that a training step and a validation call is one place: its lines stand in no second finding.
 func TestPlaceOfTwoCallers(t *testing.T) {
 	p := testkit.NewProgram()
-	p.Steps(20, model.PhaseBaseline, testkit.Native(30, module, loop(40), user("cell", 20, 23)), testkit.Python(20, module, loop(40), user("cell", 20, 23)),
-		testkit.Native(30, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)), testkit.Python(20, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)),
-		testkit.Native(20, module, loop(41)))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(30, module, loop(40), user("cell", 20, 23)),
+		testkit.Python(20, module, loop(40), user("cell", 20, 23)),
+		testkit.Native(30, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)),
+		testkit.Python(20, module, loop(44), user("validate", 30, 31), user("cell", 20, 23)), testkit.Native(20, module, loop(41)))
 	tracedCalls(p, called{name: "aten::add", n: 2500, us: 20}, called{name: "aten::mm", n: 1, us: 20_000})
 	res, _ := find(t, p)
 	if got := launches(res); len(got) != 1 || got[0].Where.Line != 23 || got[0].Share < 0.8 {
@@ -183,7 +187,8 @@ func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
 		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Python(5, module, loop(40)),
 			testkit.Native(20, count...), testkit.Python(30, count...),
 			testkit.Native(40, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
-		tracedCalls(p, called{name: "aten::mm", n: grad, us: 15, grad: true}, called{name: backwardOf, n: grad, us: 15, grad: true}, called{name: "aten::item", n: 2020 - grad, us: 15})
+		tracedCalls(p, called{name: "aten::mm", n: grad, us: 15, grad: true}, called{name: backwardOf, n: grad, us: 15, grad: true},
+			called{name: "aten::item", n: 2020 - grad, us: 15})
 		res, _ := find(t, p)
 		f := want(t, res, finding.Launch, "", 23, 0)
 		if alone := f.Share < 0.6; alone != (grad == 20) {
@@ -196,7 +201,8 @@ func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
 func TestLargeOperatorsAreNotThePlace(t *testing.T) {
 	p := testkit.NewProgram()
 	augment := []testkit.Frame{module, loop(39), user("augment", 10, 14)}
-	p.Steps(20, model.PhaseBaseline, testkit.Native(12, augment...), testkit.Python(13, augment...), testkit.Native(74, module, loop(40)), testkit.Python(1, module, loop(40)))
+	p.Steps(20, model.PhaseBaseline, testkit.Native(12, augment...), testkit.Python(13, augment...), testkit.Native(74, module, loop(40)),
+		testkit.Python(1, module, loop(40)))
 	tracedCalls(p, called{name: "aten::add", n: 1600, us: 8}, called{name: "aten::mm", n: 4, us: 18_000})
 	res, _ := find(t, p)
 	f := want(t, res, finding.Launch, "", 14, 0)
@@ -208,7 +214,8 @@ func TestLargeOperatorsAreNotThePlace(t *testing.T) {
 // A cell that is called for one element after the other has a layer that takes them all.
 func TestRecurrentCells(t *testing.T) {
 	p := testkit.NewProgram()
-	read := []testkit.Frame{module, loop(40), user("read", 20, 23), torchFrame("nn/modules/module.py", "_call_impl"), torchFrame("nn/modules/rnn.py", "LSTMCell.forward")}
+	read := []testkit.Frame{module, loop(40), user("read", 20, 23), torchFrame("nn/modules/module.py", "_call_impl"),
+		torchFrame("nn/modules/rnn.py", "LSTMCell.forward")}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(70, read...), testkit.Python(30, read...))
 	tracedCalls(p, called{name: "aten::lstm_cell", n: 3000, us: 25})
 	res, _ := find(t, p)
@@ -222,7 +229,8 @@ func TestCallForTooLittleWork(t *testing.T) {
 	p := testkit.NewProgram()
 	var acts []testkit.Act
 	for line := 22; line < 26; line++ {
-		stack := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), user("forward", 20, line), torchFrame("nn/modules/linear.py", "forward")}
+		stack := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), user("forward", 20, line),
+			torchFrame("nn/modules/linear.py", "forward")}
 		acts = append(acts, testkit.Native(1, stack...), testkit.Python(1, stack...))
 	}
 	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(41)))...)
@@ -237,14 +245,17 @@ func TestCallForTooLittleWork(t *testing.T) {
 // the parameters' gradients, has a finding of its own, and no part in the backward pass.
 func TestLayersAndALoopBesideThem(t *testing.T) {
 	p := testkit.NewProgram()
-	net := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"), torchFrame("nn/modules/linear.py", "forward")}
-	clip := []testkit.Frame{module, loop(42), user("clip", 8, 11), torchFrame("nn/modules/module.py", "Module.state_dict")} // no call of the module
+	net := []testkit.Frame{module, loop(40), torchFrame("nn/modules/module.py", "_call_impl"),
+		torchFrame("nn/modules/linear.py", "forward")}
+	// no call of the module
+	clip := []testkit.Frame{module, loop(42), user("clip", 8, 11), torchFrame("nn/modules/module.py", "Module.state_dict")}
 	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper")}
 	p.Steps(20, model.PhaseBaseline, testkit.Native(20, net...), testkit.Python(10, net...),
 		testkit.Native(30, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
-		testkit.Native(10, clip...), testkit.Python(10, clip...), testkit.Python(11, adam...), testkit.Native(9, append(adam, torchFrame("optim/sgd.py", "_multi_tensor_sgd"))...))
-	tracedCalls(p, called{name: "aten::linear", n: 1000, us: 20, grad: true}, called{name: backwardOf, n: 1000, us: 25, grad: true}, called{name: "aten::norm", n: 1200, us: 20},
-		called{name: "step", n: 100, us: 20})
+		testkit.Native(10, clip...), testkit.Python(10, clip...), testkit.Python(11, adam...),
+		testkit.Native(9, append(adam, torchFrame("optim/sgd.py", "_multi_tensor_sgd"))...))
+	tracedCalls(p, called{name: "aten::linear", n: 1000, us: 20, grad: true}, called{name: backwardOf, n: 1000, us: 25, grad: true},
+		called{name: "aten::norm", n: 1200, us: 20}, called{name: "step", n: 100, us: 20})
 	res, _ := find(t, p)
 	got := launches(res)
 	if len(got) != 3 {
@@ -258,7 +269,8 @@ func TestLayersAndALoopBesideThem(t *testing.T) {
 		if i < 0 {
 			t.Errorf("nothing at line %d: %+v", line, got)
 		} else if f := got[i]; math.Abs(f.Share-want.share) > 0.05 || f.Fix.Advice[0].ID != want.fix {
-			t.Errorf("line %d: %q, fix %q, want a share of %.2f and %q", line, f.Title, wording.Sentences(f.Fix.Advice), want.share, want.fix)
+			t.Errorf("line %d: %q, fix %q, want a share of %.2f and %q", line, f.Title, wording.Sentences(f.Fix.Advice),
+				want.share, want.fix)
 		}
 	}
 }

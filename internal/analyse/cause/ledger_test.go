@@ -17,7 +17,8 @@ func TestATrialOfTheLateRankBooksNothing(t *testing.T) {
 	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
 	reduce := torchFrame("autograd/graph.py", "_engine_run_backward")
 	learns, stats := testkit.Native(60, module, loop(40)), testkit.Native(40, module, loop(44), user("statistics", 10, 12))
-	p.Steps(20, model.PhaseBaseline, learns, stats, testkit.Native(60, module, loop(47)).In(model.SpanIO), testkit.Blocked(5, module, loop(41), reduce))
+	p.Steps(20, model.PhaseBaseline, learns, stats, testkit.Native(60, module, loop(47)).In(model.SpanIO),
+		testkit.Blocked(5, module, loop(41), reduce))
 	trainingTrace(p, 3, stats, false)
 	q := p.Add(model.RoleRank, 200)
 	q.P.Rank, q.P.WorldSize = 1, 2

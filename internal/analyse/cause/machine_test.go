@@ -30,7 +30,8 @@ func TestQuotaSavesNoMoreThanItsCores(t *testing.T) {
 			e := &p.S.Environment
 			e.CPUs, e.CPUQuota, e.ThrottledSeconds = c.cpus, &c.quota, &c.throttled
 			e.Threads["torch.get_num_threads"] = c.threads
-			p.Steps(int(c.run*10), model.PhaseBaseline, testkit.Native(100, module, loop(40), torchFrame("nn/modules/linear.py", "forward")))
+			p.Steps(int(c.run*10), model.PhaseBaseline, testkit.Native(100, module, loop(40),
+				torchFrame("nn/modules/linear.py", "forward")))
 			res, _ := find(t, p)
 			var got finding.Range
 			for _, f := range res.Findings {

@@ -30,9 +30,9 @@ func fixFor(f *finding.Finding) func(fix string) bool {
 	return nil
 }
 
-// Measure puts measured prices, most saving first, into the findings that they price: the best of the fixes. Where even that saves less than
-// what a report names, the finding was wrong. What saves as much and has no finding becomes one. varied is what the operators took when they
-// were run again as they were, over what was recorded.
+// Measure puts measured prices, most saving first, into the findings that they price: the best of the fixes. Where even that saves less
+// than what a report names, the finding was wrong. What saves as much and has no finding becomes one. varied is what the operators took
+// when they were run again as they were, over what was recorded.
 func (res *Result) Measure(c *facts.Facts, fixes []MeasuredFix, varied float64) {
 	if len(fixes) == 0 || !c.B.PerStep || c.B.Mean() <= 0 {
 		return
@@ -71,8 +71,8 @@ func measured(c *facts.Facts, f *finding.Finding, m *MeasuredFix, ops, varied fl
 		return min(ns*float64(c.Steps)+ns/(ops*1e6)*outside, max(c.Wall, ns))
 	}
 	measure(f, step, finding.Range{Low: run(step.Low), Mid: run(step.Mid), High: run(step.High)})
-	f.Evidence = append(f.Evidence, wording.Say("measured.less", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops), wording.Named("fix", m.Fix),
-		wording.Share("share", m.SavedMs/m.OfMs)))
+	f.Evidence = append(f.Evidence, wording.Say("measured.less", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops),
+		wording.Named("fix", m.Fix), wording.Share("share", m.SavedMs/m.OfMs)))
 	f.Caveat = []wording.Text{wording.Say("measured.caveat")}
 	if n, ok := strings.CutPrefix(m.Fix, fixThreads); ok && c.P.WorldSize < 2 {
 		if threads, err := strconv.ParseUint(n, 10, 16); err == nil {
@@ -93,8 +93,8 @@ func refute(c *facts.Facts, f *finding.Finding, m *MeasuredFix, ops float64) {
 	case share > price.NoGain:
 		take = wording.Say("measured.hardly", wording.Share("share", share))
 	}
-	f.Evidence = append(f.Evidence, wording.Say("measured.no-gain", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops), wording.Named("fix", m.Fix),
-		wording.With("take", take)))
+	f.Evidence = append(f.Evidence, wording.Say("measured.no-gain", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops),
+		wording.Named("fix", m.Fix), wording.With("take", take)))
 	f.Confidence = measuredConfidence(c, m, ops)
 	if f.Confidence.Level != finding.High {
 		f.Confidence.Level = finding.Low
@@ -118,7 +118,8 @@ func measuredConfidence(c *facts.Facts, m *MeasuredFix, ops float64) finding.Con
 	case m.OfMs >= price.MeasuredSome*ops:
 		out.Level = finding.Medium
 	}
-	out.Why = append(out.Why, wording.Say("measured.basis", wording.Count("ops", m.Ops), wording.Time("of", m.OfMs*1e6), wording.Time("all", ops*1e6)))
+	out.Why = append(out.Why, wording.Say("measured.basis", wording.Count("ops", m.Ops), wording.Time("of", m.OfMs*1e6),
+		wording.Time("all", ops*1e6)))
 	if busy := c.S.Environment.OthersBusyCores; busy != nil && *busy >= price.CrowdedCores {
 		out.Level = finding.Low
 		out.Why = append(out.Why, wording.Say("measured.crowded", wording.Value("cores", *busy)))
@@ -138,7 +139,8 @@ func measuredStep(c *facts.Facts, m *MeasuredFix, ops, varied float64) (step fin
 	share := min(m.SavedMs/m.OfMs, 1)
 	again := share * min(m.OfMs, ops) // of what was run again
 	most := max(c.B.Mean()/1e6, share*ops)
-	return finding.Range{Low: 1e6 * again * min(varied, 1), Mid: 1e6 * share * ops, High: 1e6 * min(share*ops*max(varied, price.MeasuredSpread), most)}, machine.OperatorsOutside(c)
+	return finding.Range{Low: 1e6 * again * min(varied, 1), Mid: 1e6 * share * ops,
+		High: 1e6 * min(share*ops*max(varied, price.MeasuredSpread), most)}, machine.OperatorsOutside(c)
 }
 
 // rest leaves a part of what a finding saves at best and as a guess, of its own price, down to nothing.

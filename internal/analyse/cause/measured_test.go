@@ -24,7 +24,8 @@ func TestMeasuredClaims(t *testing.T) {
 		measured finding.Range
 		left     float64
 	}{{finding.Bounds(50*ms, 60*ms, 70*ms), 40}, {finding.Bounds(5*ms, 10*ms, 12*ms), 90}} {
-		threads := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Run: finding.Bounds(0, 600*ms, 1400*ms), Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}, Guess: true}
+		threads := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Run: finding.Bounds(0, 600*ms, 1400*ms),
+			Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}, Guess: true}
 		measure(&threads, x.measured, x.measured.Scale(20))
 		found := []finding.Finding{threads}
 		InOrder(found, c, replay.NewSession(p.S, acc))
@@ -32,9 +33,13 @@ func TestMeasuredClaims(t *testing.T) {
 			t.Errorf("%+v are left of a step of 100 ms, want %g", o, x.left)
 		}
 	}
-	refuted := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms), Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}}
+	refuted := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 30*ms, 70*ms),
+		Booked: map[account.PartID]float64{account.PartOps: 30 * 20 * ms}}
 	asRefuted(&refuted)
-	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 20*ms, 20*ms), Run: finding.Bounds(0, 400*ms, 400*ms), Booked: map[account.PartID]float64{account.PartPython: 400 * ms}}, refuted}
+	found := []finding.Finding{
+		{Cause: finding.Python, Step: finding.Bounds(0, 20*ms, 20*ms), Run: finding.Bounds(0, 400*ms, 400*ms),
+			Booked: map[account.PartID]float64{account.PartPython: 400 * ms}}, refuted,
+	}
 	InOrder(found, c, replay.NewSession(p.S, acc))
 	if found[0].InOrder == nil || found[1].InOrder != nil {
 		t.Errorf("in order: %v, %v", found[0].InOrder, found[1].InOrder)
@@ -59,7 +64,8 @@ func TestRefutedMakesRoom(t *testing.T) {
 	}
 	asRefuted(&res.Findings[0])
 	res.settle(c)
-	if f := &res.Findings[0]; len(res.Findings) != 2 || f.Cause != finding.Python || f.Step.Mid < 19.9*ms || f.Step.Mid > 20.1*ms || len(f.Evidence) > 0 {
+	if f := &res.Findings[0]; len(res.Findings) != 2 || f.Cause != finding.Python || f.Step.Mid < 19.9*ms || f.Step.Mid > 20.1*ms ||
+		len(f.Evidence) > 0 {
 		t.Errorf("%+v, want the interpreter's 20 ms, without a word on what others claim", res.Findings)
 	}
 }
@@ -83,7 +89,11 @@ func TestOneFindingFitsTheRun(t *testing.T) {
 	p.Steps(20, model.PhaseBaseline, testkit.Python(100, a))
 	c := facts.NewFacts(p.S, account.Of(p.S, p.P))
 	c.Wall = 1500e6
-	res := Result{Findings: []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(50e6, 90e6, 95e6), Run: finding.Bounds(1000e6, 1800e6, 1900e6)}}}
+	res := Result{
+		Findings: []finding.Finding{
+			{Cause: finding.Python, Step: finding.Bounds(50e6, 90e6, 95e6), Run: finding.Bounds(1000e6, 1800e6, 1900e6)},
+		},
+	}
 	res.settle(c)
 	if f := &res.Findings[0]; f.Run.Mid != c.Wall || f.Step.Mid != 90e6 || len(f.Evidence) > 0 {
 		t.Errorf("%+v saves %g of %g", f, f.Run.Mid, c.Wall)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// growing is a program of 300 steps of 100 ms that computes, holds so many MiB more after each, and has the given statement in its loop. The machine
-// has so many GiB.
+// growing is a program of 300 steps of 100 ms that computes, holds so many MiB more after each, and has the given statement in its loop.
+// The machine has so many GiB.
 func growing(perStep float64, statement string, limit int64) *testkit.Program {
 	p := testkit.NewProgram()
 	p.Steps(300, model.PhaseBaseline, testkit.Native(60, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
@@ -83,7 +83,8 @@ func TestMemoryGrowthRanks(t *testing.T) {
 	slow := func(perStep float64) *testkit.Program {
 		p := growing(perStep, "total += loss", 24)
 		other := testkit.NewProgram()
-		other.Steps(300, model.PhaseBaseline, testkit.Native(40, module, loop(41), torchFrame("nn/modules/linear.py", "forward")), testkit.Python(60, module, loop(40), user("slow", 3, 4)))
+		other.Steps(300, model.PhaseBaseline, testkit.Native(40, module, loop(41), torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(60, module, loop(40), user("slow", 3, 4)))
 		other.P.Usage, other.S.Sources, other.S.Environment.MemoryBytes = p.P.Usage, p.S.Sources, p.S.Environment.MemoryBytes
 		return other
 	}

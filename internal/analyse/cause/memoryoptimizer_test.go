@@ -13,8 +13,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers one
-// step. Of the optimizer's time operators of names that do not end in "_" make new tensors. inner are frames inside of the optimizer's.
+// chains is a program with a step of 100 ms, in which an optimizer and the program's own element-wise chain take so long; a trace covers
+// one step. Of the optimizer's time operators of names that do not end in "_" make new tensors. inner are frames inside of the optimizer's.
 func chains(own int, optimizer map[string]int, inner ...testkit.Frame) *testkit.Program {
 	p := testkit.NewProgram()
 	at := 0
@@ -22,7 +22,8 @@ func chains(own int, optimizer map[string]int, inner ...testkit.Frame) *testkit.
 		at += t
 	}
 	step := append([]testkit.Frame{module, loop(42), torchFrame("optim/adam.py", "step")}, inner...)
-	acts := []testkit.Act{testkit.Native(100-own-at, module, loop(40)), testkit.Native(own, module, loop(41), user("mix", 10, 12)), testkit.Native(at, step...)}
+	acts := []testkit.Act{testkit.Native(100-own-at, module, loop(40)), testkit.Native(own, module, loop(41), user("mix", 10, 12)),
+		testkit.Native(at, step...)}
 	p.Steps(20, model.PhaseBaseline, acts...)
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
@@ -73,7 +74,8 @@ func TestTheOptimizersChainIsPricedAlone(t *testing.T) {
 		})
 	}
 	res, _ := find(t, chains(34, map[string]int{"aten::sqrt": 24, "aten::div": 12, "aten::addcmul_": 4}))
-	if len(res.Findings) < 2 || res.Findings[0].Where.Line != 42 || res.Findings[1].Where.Line != 12 || strings.Contains(wording.Sentences(res.Findings[1].Fix.Advice), "fused=True") {
+	if len(res.Findings) < 2 || res.Findings[0].Where.Line != 42 || res.Findings[1].Where.Line != 12 ||
+		strings.Contains(wording.Sentences(res.Findings[1].Fix.Advice), "fused=True") {
 		t.Errorf("findings %+v, want the optimizer's chain and the program's own, each with its cure", res.Findings)
 	}
 }
@@ -106,6 +108,7 @@ func TestAnOptimizerOfTheProgramsOwn(t *testing.T) {
 	res, _ := find(t, p)
 	f := want(t, res, finding.MemoryBound, "", 66, 0)
 	if f.Fix.Action.Change() != "" || !strings.Contains(wording.Sentences(f.Fix.Advice), "in place of this one") {
-		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", wording.Sentences(f.Fix.Advice), f.Fix.Action.Change())
+		t.Errorf("fix %q, change %q, want another optimizer and no change of this one", wording.Sentences(f.Fix.Advice),
+			f.Fix.Action.Change())
 	}
 }

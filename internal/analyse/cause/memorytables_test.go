@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// tables is a program with a step of 100 ms: 20 forwards, 30 backwards, of which 24 make the gradient of a table of 40,000 rows by 16, and 50 in the
-// optimizer, of which 40 go over tensors of the table's shape. A step looks up so many rows; forwards multiplies tensors of these shapes.
+// tables is a program with a step of 100 ms: 20 forwards, 30 backwards, of which 24 make the gradient of a table of 40,000 rows by 16, and
+// 50 in the optimizer, of which 40 go over tensors of the table's shape. A step looks up so many rows; forwards multiplies tensors of these
+// shapes.
 func tables(lookups int, forward string) *testkit.Program {
 	p := testkit.NewProgram()
 	acts := []testkit.Act{
@@ -32,7 +33,8 @@ func tables(lookups int, forward string) *testkit.Program {
 	}
 	p.Steps(1, model.PhaseDetail, acts...)
 	add(20, "aten::mm", model.KindOp, model.NoEvent, forward, "[]")
-	add(24, "aten::embedding_dense_backward", model.KindOp, model.NoEvent, fmt.Sprintf("[[%d, 16], [%d], [], [], []]", lookups, lookups), `["", "", "40000", "-1", "False"]`)
+	add(24, "aten::embedding_dense_backward", model.KindOp, model.NoEvent, fmt.Sprintf("[[%d, 16], [%d], [], [], []]", lookups, lookups),
+		`["", "", "40000", "-1", "False"]`)
 	add(6, "aten::mm", model.KindOp, model.NoEvent, "[[64, 16], [16, 64]]", "[]")
 	step := add(50, "Optimizer.step#Adagrad.step", model.KindAnnotation, model.NoEvent, "", "")
 	add(20, "aten::sqrt", model.KindOp, step, "[[40000, 16]]", "[]")
@@ -41,7 +43,8 @@ func tables(lookups int, forward string) *testkit.Program {
 	t.To = p.T
 	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
 	p.S.Traces = append(p.S.Traces, t)
-	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"class Embedding(nn.Module):", "    rows = nn.Embedding(40000, 16)"}}
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py",
+		Lines: []string{"class Embedding(nn.Module):", "    rows = nn.Embedding(40000, 16)"}}
 	return p
 }
 

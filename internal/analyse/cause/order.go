@@ -11,8 +11,8 @@ import (
 // that order, for prices that are set anew later.
 func Rank(found []finding.Finding) {
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(finding.Btoi(b.Stops && !b.Later), finding.Btoi(a.Stops && !a.Later)), cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)),
-			cmp.Compare(weight(&b), weight(&a)))
+		return cmp.Or(cmp.Compare(finding.Btoi(b.Stops && !b.Later), finding.Btoi(a.Stops && !a.Later)),
+			cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)), cmp.Compare(weight(&b), weight(&a)))
 	})
 }
 

@@ -29,7 +29,8 @@ func TestAPackageThatIsTheProgramHasItsOwnLines(t *testing.T) {
 			at := func(more ...testkit.Frame) []testkit.Frame {
 				return append(append([]testkit.Frame{}, c.main...), more...)
 			}
-			p.Steps(20, model.PhaseBaseline, testkit.Native(60, at(torchFrame("nn/modules/linear.py", "forward"))...), testkit.Python(40, at(packaged("count", 31))...))
+			p.Steps(20, model.PhaseBaseline, testkit.Native(60, at(torchFrame("nn/modules/linear.py", "forward"))...),
+				testkit.Python(40, at(packaged("count", 31))...))
 			res, _ := find(t, p)
 			if c.line == 0 {
 				for _, f := range res.Findings {

@@ -75,7 +75,8 @@ func TestComputingInDouble(t *testing.T) {
 	if f := want(t, res, finding.Precision, "", 12, 58*0.85); f.Title.ID != "precision.no-fast-code" {
 		t.Errorf("title %q", f.Title)
 	}
-	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`, "not recorded": ""} {
+	for name, types := range map[string]string{"float32": `["float", "float", "float"]`, "a number": `["float", "double"]`,
+		"not recorded": ""} {
 		if res, _ := find(t, convolutionProgram("aten::addmm", types)); res.Findings[0].Cause != finding.Compute {
 			t.Errorf("%s: %+v", name, res.Findings[0])
 		}

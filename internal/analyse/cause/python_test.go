@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A function that two parts of the loop call is one place: what makes it faster does so for both callers, and one finding has all of its time.
+// A function that two parts of the loop call is one place: what makes it faster does so for both callers, and one finding has all of its
+// time.
 func TestFunctionOfSeveralCallersIsOneFinding(t *testing.T) {
 	p := testkit.NewProgram()
 	parse := user("parse", 20, 23)

@@ -49,7 +49,8 @@ func TestArrayCodeCallsNoOperators(t *testing.T) {
 	area := user("area", 10, 12)
 	numpy := testkit.Frame{File: "/usr/lib/python3.13/site-packages/numpy/_core/fromnumeric.py", Function: "argsort", First: 1, Line: 5}
 	p.Steps(30, model.PhaseBaseline, forward,
-		testkit.Python(10, module, loop(44), area, numpy), testkit.Native(12, module, loop(44), area, numpy), testkit.Native(6, module, loop(44), user("area", 10, 14)))
+		testkit.Python(10, module, loop(44), area, numpy), testkit.Native(12, module, loop(44), area, numpy),
+		testkit.Native(6, module, loop(44), user("area", 10, 14)))
 	res, _ := find(t, p)
 	want(t, res, finding.Python, "", 12, 22)
 }

@@ -18,8 +18,8 @@ func installed(path, fn string) testkit.Frame {
 
 // The user's line is the place of another library's work, native code that has let go of the lock included, and the library is named.
 func TestCodeOfALibraryIsNamed(t *testing.T) {
-	for _, c := range []struct{ path, name string }{{"site-packages/numpy/linalg/_linalg.py", "numpy"}, {"site-packages/tokenizers/implementations/base.py", "tokenizers"},
-		{"json/encoder.py", "json"}, {"", ""}} {
+	for _, c := range []struct{ path, name string }{{"site-packages/numpy/linalg/_linalg.py", "numpy"},
+		{"site-packages/tokenizers/implementations/base.py", "tokenizers"}, {"json/encoder.py", "json"}, {"", ""}} {
 		t.Run(c.path, func(t *testing.T) {
 			p := testkit.NewProgram()
 			stack := []testkit.Frame{module, loop(44), user("whiten", 10, 12)}
@@ -33,7 +33,8 @@ func TestCodeOfALibraryIsNamed(t *testing.T) {
 			p.Steps(20, model.PhaseBaseline, append(acts, testkit.Python(4, module, loop(44), user("whiten", 10, 12)))...)
 			res, b := find(t, p)
 			f := want(t, res, finding.Python, "", 12, 0)
-			named := c.name != "" && strings.Contains(f.Title.String(), "code of "+c.name) && strings.Contains(wording.Sentences(f.Fix.Advice), c.name)
+			named := c.name != "" && strings.Contains(f.Title.String(), "code of "+c.name) &&
+				strings.Contains(wording.Sentences(f.Fix.Advice), c.name)
 			if named != (c.name != "") {
 				t.Errorf("%q, fix %q, want %q", f.Title, wording.Sentences(f.Fix.Advice), c.name)
 			}
@@ -46,7 +47,8 @@ func TestCodeOfALibraryIsNamed(t *testing.T) {
 
 // What closes a file, at the line that opened it, writes: it is no operator of a model's.
 func TestLinesThatOpenFilesAreIO(t *testing.T) {
-	for source, io := range map[string]bool{"    with open(path, \"w\") as file:": true, "    file = open(path)": true, "    with torch.no_grad():": false, "    x = conv(images, opened(path))": false} {
+	for source, io := range map[string]bool{"    with open(path, \"w\") as file:": true, "    file = open(path)": true,
+		"    with torch.no_grad():": false, "    x = conv(images, opened(path))": false} {
 		p := testkit.NewProgram()
 		lines := make([]string, 60)
 		lines[43] = source

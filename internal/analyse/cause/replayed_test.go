@@ -24,7 +24,8 @@ func TestSavingsInOrder(t *testing.T) {
 	python := func(each float64) map[account.PartID]float64 {
 		return map[account.PartID]float64{account.PartPython: each * 20 * ms}
 	}
-	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)}, {Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}, {Cause: finding.Compute, Healthy: true}}
+	found := []finding.Finding{{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)},
+		{Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}, {Cause: finding.Compute, Healthy: true}}
 	InOrder(found, c, replay.NewSession(p.S, acc))
 	for i, want := range []float64{45, 27} {
 		if found[i].InOrder == nil || math.Abs(found[i].InOrder.Step/ms-want) > 1 {
@@ -41,7 +42,8 @@ func TestSavingsInOrder(t *testing.T) {
 	// once in a run changes no step.
 	once := finding.Finding{Cause: finding.Warmup, OfRun: true, Run: finding.Bounds(0, 300*ms, 400*ms)}
 	unknown := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(0, 40*ms, 90*ms), Run: finding.Bounds(0, 800*ms, 1800*ms)}
-	slow, slower := finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)}, finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}
+	slow, slower := finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 45*ms, 50*ms), Booked: python(50)},
+		finding.Finding{Cause: finding.Python, Step: finding.Bounds(0, 27*ms, 30*ms), Booked: python(30)}
 	found = []finding.Finding{once, slow, unknown, slower}
 	InOrder(found, c, replay.NewSession(p.S, acc))
 	if found[0].InOrder != nil || found[1].InOrder == nil || found[2].InOrder != nil || found[3].InOrder != nil {

@@ -20,7 +20,8 @@ func besideThread(p *testkit.Program, thread int32, state model.ThreadState, fla
 			if of == thread {
 				sm.Stack, sm.State, sm.Flags = append(sm.Stack, stack), append(sm.State, state), append(sm.Flags, flags)
 			} else {
-				sm.Stack, sm.State, sm.Flags = append(sm.Stack, only.Stack[i]), append(sm.State, only.State[i]), append(sm.Flags, only.Flags[i])
+				sm.Stack, sm.State, sm.Flags = append(sm.Stack, only.Stack[i]), append(sm.State, only.State[i]),
+					append(sm.Flags, only.Flags[i])
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func TestASleepIsNoWaitForSomebody(t *testing.T) {
 		if got := b.Part(account.PartBlocked) / b.Total; got < 0.48 || got > 0.52 {
 			t.Errorf("%.2f of the step waits in a call, want half", got)
 		}
-		if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != "sleep" || res.Findings[0].Where.Line != 44 {
+		if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != "sleep" ||
+			res.Findings[0].Where.Line != 44 {
 			if !works {
 				t.Fatalf("found %+v, want the sleep at line 44", res.Findings)
 			}
@@ -86,7 +88,8 @@ func TestALockOfTheProcessIsNotHeldByAnother(t *testing.T) {
 	p := testkit.NewProgram()
 	p.Do(testkit.Python(1, user("heavy", 20, 22)))
 	heavy := p.P.Samples.Stack[0]
-	waits := testkit.Blocked(60, module, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010})
+	waits := testkit.Blocked(60, module, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join",
+		First: 1000, Line: 1010})
 	waits.Flags = model.SampleInNative | model.SampleOwnLock
 	p.Steps(20, model.PhaseBaseline, forward, waits)
 	besideThread(p, 201, model.StateCPU, 0, heavy)
@@ -108,10 +111,12 @@ func TestALockOfTheProcessIsNotHeldByAnother(t *testing.T) {
 // An event loop that waits is a server's without demand where the process listens, or where that is not known; where nobody can ask
 // something of it, it waits for an answer, and that is no healthy rest.
 func TestALoopThatNobodyCanAskWaitsForAnAnswer(t *testing.T) {
-	for listens, cause := range map[model.Listening]string{model.ListensYes: finding.NoDemand, model.ListeningUnknown: finding.NoDemand, model.ListensNo: finding.Input} {
+	for listens, cause := range map[model.Listening]string{model.ListensYes: finding.NoDemand, model.ListeningUnknown: finding.NoDemand,
+		model.ListensNo: finding.Input} {
 		p := testkit.NewProgram()
 		p.P.Listens = listens
-		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(57), testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(57),
+			testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
 			testkit.Frame{File: "/usr/lib/python3.13/selectors.py", Function: "EpollSelector.select", First: 450, Line: 460}))
 		res, _ := find(t, p)
 		if len(res.Findings) == 0 || res.Findings[0].Cause != cause || res.Findings[0].Healthy != (cause == finding.NoDemand) {

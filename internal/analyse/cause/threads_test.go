@@ -50,8 +50,9 @@ func TestRanksThatEachTakeAllCores(t *testing.T) {
 	}
 }
 
-// Processes that a program starts itself to train side by side share the cores like ranks; those that are done before, that only fetch, or that
-// run elsewhere do not. What their operators take alone, run again after the program's end, says nothing of what they take beside each other.
+// Processes that a program starts itself to train side by side share the cores like ranks; those that are done before, that only fetch, or
+// that run elsewhere do not. What their operators take alone, run again after the program's end, says nothing of what they take beside each
+// other.
 func TestProcessesThatEachTakeAllCores(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -158,7 +159,8 @@ func TestRanksBoundToTheirShare(t *testing.T) {
 	}
 }
 
-// Too many threads on too few cores, and the cores that the machine withholds, are one loss: their savings do not count it twice, and say so.
+// Too many threads on too few cores, and the cores that the machine withholds, are one loss: their savings do not count it twice, and say
+// so.
 func TestThreadsAndMachineAreOneLoss(t *testing.T) {
 	quota, throttled := 2.0, 0.8
 	for _, c := range []struct {
@@ -205,7 +207,8 @@ func TestTinyOperatorsAreNotOfTheThreads(t *testing.T) {
 		traced(p, 3, 3000, 20)
 		res, _ := find(t, p)
 		want(t, res, finding.Launch, "", 23, 0)
-		if got := slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Threads && f.Step.Mid > 5e6 }); got != named {
+		if got := slices.ContainsFunc(res.Findings,
+			func(f finding.Finding) bool { return f.Cause == finding.Threads && f.Step.Mid > 5e6 }); got != named {
 			t.Errorf("%s threads: findings %+v", threads, res.Findings)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 
 func tracedRules() []rule[*traced.Traced] {
 	return []rule[*traced.Traced]{
-		{finding.Input, traced.TracedInput}, {finding.Sync, traced.TracedSync}, {finding.Launch, traced.TracedLaunch}, {finding.Launch, traced.TracedSlowCalls}, {finding.Python, traced.TracedPython},
-		{finding.Alloc, traced.FindAlloc}, {finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy},
-		{finding.Precision, memory.FindPrecision}, {finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedMemoryBound},
+		{finding.Input, traced.TracedInput}, {finding.Sync, traced.TracedSync}, {finding.Launch, traced.TracedLaunch},
+		{finding.Launch, traced.TracedSlowCalls}, {finding.Python, traced.TracedPython}, {finding.Alloc, traced.FindAlloc},
+		{finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy}, {finding.Precision, memory.FindPrecision},
+		{finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedMemoryBound},
 	}
 }
 
@@ -38,6 +39,7 @@ func FindTraced(t *traced.Traced) Result {
 // rankTraced puts first what saves most, and last what is no defect.
 func rankTraced(found []finding.Finding) {
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)), cmp.Compare(b.Run.Mid, a.Run.Mid), cmp.Compare(b.Share, a.Share))
+		return cmp.Or(cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)), cmp.Compare(b.Run.Mid, a.Run.Mid),
+			cmp.Compare(b.Share, a.Share))
 	})
 }

@@ -21,8 +21,9 @@ const (
 	fixChannelsLast = "channels-last"
 )
 
-// Untried are cheap changes, which leave the numbers as they are, of which nothing that was recorded says what they would bring: what no rule
-// has a price for is not known to save nothing. By Measurable ones the recorded operators can be run again, Others are for the user to try.
+// Untried are cheap changes, which leave the numbers as they are, of which nothing that was recorded says what they would bring: what no
+// rule has a price for is not known to save nothing. By Measurable ones the recorded operators can be run again, Others are for the user to
+// try.
 type Untried struct{ Measurable, Others []wording.Text }
 
 // Untried says which such changes the program could have, has not, and were not measured on so much of the operators' time that it counts.
@@ -32,12 +33,17 @@ func (res *Result) Untried(c *facts.Facts, fixes []MeasuredFix) (u Untried) {
 	}
 	ops := c.PerStep(c.B.Part(account.PartOps)) / 1e6
 	measured := func(name string) bool {
-		return slices.ContainsFunc(fixes, func(m MeasuredFix) bool { return strings.HasPrefix(m.Fix, name) && m.OfMs >= price.MeasuredSome*ops })
+		return slices.ContainsFunc(fixes, func(m MeasuredFix) bool {
+			return strings.HasPrefix(m.Fix, name) && m.OfMs >= price.MeasuredSome*ops
+		})
 	}
-	if threads, cores := facts.TorchThreads(c), max(int(c.OwnCores()), 1); !measured(fixThreads) && (threads > 1 || cores > 1) && !res.names(finding.Threads) {
-		u.Measurable = append(u.Measurable, wording.Say("measured.untried-threads", wording.Count("threads", threads), wording.Count("cores", cores)))
+	if threads, cores := facts.TorchThreads(c), max(int(c.OwnCores()), 1); !measured(fixThreads) && (threads > 1 || cores > 1) &&
+		!res.names(finding.Threads) {
+		u.Measurable = append(u.Measurable, wording.Say("measured.untried-threads", wording.Count("threads", threads),
+			wording.Count("cores", cores)))
 	}
-	if !measured(fixChannelsLast) && kindTime(c, naming.OpConv) >= finding.Floor*c.B.Total && planarConvolutions(c) && !res.names(finding.Layout) {
+	if !measured(fixChannelsLast) && kindTime(c, naming.OpConv) >= finding.Floor*c.B.Total && planarConvolutions(c) &&
+		!res.names(finding.Layout) {
 		u.Measurable = append(u.Measurable, wording.Say("measured.untried-layout"))
 	}
 	if kindTime(c, naming.OpOptimizer) >= finding.Floor*c.B.Total && !callsFused(c) {
@@ -65,14 +71,17 @@ func kindTime(c *facts.Facts, kind naming.OpKind) float64 {
 
 // callsFused says that the traced steps call an optimizer's fused form.
 func callsFused(c *facts.Facts) bool {
-	return c.B.Ops != nil && slices.ContainsFunc(c.B.Ops.Names, func(o account.OpTime) bool { return strings.Contains(c.Text(o.Name), "::_fused_") })
+	return c.B.Ops != nil && slices.ContainsFunc(c.B.Ops.Names, func(o account.OpTime) bool {
+		return strings.Contains(c.Text(o.Name), "::_fused_")
+	})
 }
 
-// planarConvolutions says that traced convolutions of images were given inputs in the usual order, each channel's values together, as far as
-// strides were recorded.
+// planarConvolutions says that traced convolutions of images were given inputs in the usual order, each channel's values together, as far
+// as strides were recorded.
 func planarConvolutions(c *facts.Facts) (planar bool) {
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
-		if planar || ev.Detail[id] < 0 || !strings.HasPrefix(c.Text(ev.Name[id]), "aten::convolution") && !strings.HasPrefix(c.Text(ev.Name[id]), "aten::conv2d") {
+		if planar || ev.Detail[id] < 0 || !strings.HasPrefix(c.Text(ev.Name[id]), "aten::convolution") &&
+			!strings.HasPrefix(c.Text(ev.Name[id]), "aten::conv2d") {
 			return
 		}
 		d := ev.OpArgsOf(ev.Detail[id])
@@ -82,7 +91,8 @@ func planarConvolutions(c *facts.Facts) (planar bool) {
 	return planar
 }
 
-// firstList is the first of the lists that a trace writes of an operator's inputs, such as [[16, 32], [32]]; nil where that is no list of numbers.
+// firstList is the first of the lists that a trace writes of an operator's inputs, such as [[16, 32], [32]]; nil where that is no list of
+// numbers.
 func firstList(text string) (out []int64) {
 	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "[[")
 	if !ok {
@@ -99,8 +109,8 @@ func firstList(text string) (out []int64) {
 	return out
 }
 
-// tryMeasured makes findings of what recorded operators gain under fixes of which no rule has spoken: another number of threads, another order
-// of images' values. Where other programs wanted the same cores while it was measured, threads are not judged.
+// tryMeasured makes findings of what recorded operators gain under fixes of which no rule has spoken: another number of threads, another
+// order of images' values. Where other programs wanted the same cores while it was measured, threads are not judged.
 func (res *Result) tryMeasured(c *facts.Facts, fixes []MeasuredFix, ops, varied float64) {
 	crowded := c.S.Environment.OthersBusyCores != nil && *c.S.Environment.OthersBusyCores >= price.CrowdedCores
 	threads := slices.IndexFunc(fixes, func(m MeasuredFix) bool { return strings.HasPrefix(m.Fix, fixThreads) })
@@ -122,8 +132,8 @@ func (res *Result) addMeasured(c *facts.Facts, m *MeasuredFix, ops float64, f fi
 	}
 	f.Where, f.Measured, f.Share = finding.Nowhere(), true, m.OfMs*1e6/c.B.Mean()
 	f.Run = c.OverRun(f.Step)
-	f.Evidence = []wording.Text{wording.Say("measured.less", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops), wording.Named("fix", m.Fix),
-		wording.Share("share", m.SavedMs/m.OfMs))}
+	f.Evidence = []wording.Text{wording.Say("measured.less", wording.Time("saved", m.SavedMs*1e6), wording.Count("ops", m.Ops),
+		wording.Named("fix", m.Fix), wording.Share("share", m.SavedMs/m.OfMs))}
 	f.Confidence = measuredConfidence(c, m, ops)
 	certain(c, &f)
 	res.Findings = append(res.Findings, f)
@@ -139,7 +149,8 @@ func otherThreads(c *facts.Facts, m *MeasuredFix, ops, varied float64) finding.F
 		ops *= 1 - min(o.SmallTime/o.Time, 1)
 	}
 	share, of := min(m.SavedMs/m.OfMs, 1), min(m.OfMs, ops)
-	f := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(1e6*share*of*min(varied, 1), 1e6*share*ops, 1e6*min(share*price.MeasuredSpread*max(varied, 1), 1)*ops)}
+	f := finding.Finding{Cause: finding.Threads, Step: finding.Bounds(1e6*share*of*min(varied, 1), 1e6*share*ops,
+		1e6*min(share*price.MeasuredSpread*max(varied, 1), 1)*ops)}
 	f.Title = wording.Say("threads.title-few", wording.Count("threads", facts.TorchThreads(c)), wording.Count("n", int(n)))
 	f.Fix.Advice = []wording.Text{wording.Say("threads.fix-count")}
 	f.Fix.Action = finding.SetThreads(int(n))
@@ -154,7 +165,8 @@ func channelsLast(c *facts.Facts, m *MeasuredFix, varied float64) finding.Findin
 	}
 	saved := 1e6 * min(m.SavedMs, m.OfMs)
 	b := price.ChannelsLast.Bounds()
-	f := finding.Finding{Cause: finding.Layout, Step: finding.Bounds(b.Low*saved*min(varied, 1), b.Mid*saved, min(b.High*saved*max(varied, price.MeasuredSpread), c.B.Mean()))}
+	f := finding.Finding{Cause: finding.Layout, Step: finding.Bounds(b.Low*saved*min(varied, 1), b.Mid*saved,
+		min(b.High*saved*max(varied, price.MeasuredSpread), c.B.Mean()))}
 	f.Title = wording.Say("layout.title-last", wording.Share("share", min(m.OfMs*1e6/c.B.Mean(), 1)), c.Said())
 	f.Fix.Advice = []wording.Text{wording.Say("layout.fix-one")}
 	f.Fix.Action = finding.NewLine("model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)")

@@ -69,7 +69,8 @@ func TestMeasuredFixesThatNoRuleNames(t *testing.T) {
 		ms     float64
 		change string
 	}{
-		{"another layout", layout, 0, finding.Layout, 0.9 * 18, "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)"},
+		{"another layout", layout, 0, finding.Layout, 0.9 * 18,
+			"model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)"},
 		{"more threads", threads, 0, finding.Threads, 45, "OMP_NUM_THREADS=4"},
 		{"more threads on crowded cores", threads, 1.5, finding.Compute, 0, ""},
 		{"next to nothing", small, 0, finding.Compute, 0, ""},
@@ -83,7 +84,8 @@ func TestMeasuredFixesThatNoRuleNames(t *testing.T) {
 			res.Measure(ctx, []cause.MeasuredFix{c.fix}, 1)
 			f := res.Findings[0]
 			if f.Cause != c.cause || f.Step.Mid < 0.95*c.ms*1e6 || f.Step.Mid > 1.05*c.ms*1e6 || f.Fix.Action.Change() != c.change {
-				t.Errorf("%s saves %.1f ms by %q, want %s, %.1f ms, %q", f.Cause, f.Step.Mid/1e6, f.Fix.Action.Change(), c.cause, c.ms, c.change)
+				t.Errorf("%s saves %.1f ms by %q, want %s, %.1f ms, %q", f.Cause, f.Step.Mid/1e6, f.Fix.Action.Change(),
+					c.cause, c.ms, c.change)
 			}
 			if f.Step.Low > f.Step.Mid || f.Step.Mid > f.Step.High || f.Step.High > acc.Mean() {
 				t.Errorf("bounds %+v", f.Step)

@@ -21,7 +21,8 @@ func TestAThreadThatSleepsInALockIsNotWaitedFor(t *testing.T) {
 		return sm.Stack[sm.Len()-1]
 	}
 	waits, heavy, light := stackOf(user("lock_wait", 10, 12)), stackOf(user("heavy", 20, 22)), stackOf(user("light", 30, 32))
-	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44),
+		testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
 	only := *sm
 	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
 	for i := range only.Time {
@@ -65,7 +66,8 @@ func TestThreadsOfAMomentAreWaitedForTogether(t *testing.T) {
 	}
 	reads := stackOf(user("ask", 10, 12), testkit.Frame{File: "/usr/lib/python3.13/socket.py", Function: "readinto", First: 700, Line: 719})
 	handles := stackOf(user("handle", 20, 22))
-	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+	p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(44),
+		testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
 	only := *sm
 	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
 	add := func(i int, thread int32, stack model.StackID, state model.ThreadState) {
@@ -100,7 +102,8 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 	sm := &p.P.Samples
 	p.Do(testkit.Blocked(1, user("answer", 20, 26)))
 	hangs := sm.Stack[0]
-	p.Do(testkit.Blocked(300, loop(57), testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
+	p.Do(testkit.Blocked(300, loop(57), testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py",
+		Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
 		testkit.Frame{File: "/usr/lib/python3.13/selectors.py", Function: "EpollSelector.select", First: 450, Line: 460}))
 	only := *sm
 	sm.Time, sm.Thread, sm.Stack, sm.State, sm.Flags = nil, nil, nil, nil, nil
@@ -119,7 +122,8 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 		t.Fatal("nothing is found")
 	}
 	f := &found.Findings[0]
-	if f.Where.Line != 26 || f.Title.ID != "nodemand.title-asleep" || !strings.Contains(f.Title.String(), "another thread of the same process sleeps") {
+	if f.Where.Line != 26 || f.Title.ID != "nodemand.title-asleep" ||
+		!strings.Contains(f.Title.String(), "another thread of the same process sleeps") {
 		t.Errorf("%q at line %d, want the thread that hangs at line 26", f.Title, f.Where.Line)
 	}
 }

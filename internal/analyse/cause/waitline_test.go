@@ -56,7 +56,8 @@ func TestWhatASleepingThreadWaitsFor(t *testing.T) {
 
 // A wait for a lock is called that.
 func TestAWaitForALockIsCalledThat(t *testing.T) {
-	for text, want := range map[string]string{"    with self.lock:": "input.title-lock-held", "    lock.acquire()": "input.title-lock-held", "    time.sleep(1)": "input.title-sleep", "    conn.recv()": "input.title-sleeps"} {
+	for text, want := range map[string]string{"    with self.lock:": "input.title-lock-held", "    lock.acquire()": "input.title-lock-held",
+		"    time.sleep(1)": "input.title-sleep", "    conn.recv()": "input.title-sleeps"} {
 		p := testkit.NewProgram()
 		lines := make([]string, 20)
 		lines[11] = text

@@ -31,7 +31,8 @@ func TestTheRestGetsWarmer(t *testing.T) {
 				if asleep {
 					act, want = testkit.Blocked(c.wait, module, loop(50), get), c.more
 				}
-				p.Steps(30, model.PhaseBaseline, testkit.Native(c.rest, module, loop(40), torchFrame("nn/modules/linear.py", "forward")), act)
+				p.Steps(30, model.PhaseBaseline, testkit.Native(c.rest, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+					act)
 				res, b := find(t, p)
 				f := res.Findings[0]
 				if got := f.Step.Mid/1e6 - float64(c.wait); math.Abs(got-want) > 0.02*want+1e-6 {
@@ -52,7 +53,8 @@ func TestTheRestGetsWarmer(t *testing.T) {
 func TestTheRestGetsWarmerOnce(t *testing.T) {
 	p := testkit.NewProgram()
 	next := torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__")
-	disk := testkit.Act{Ms: 90, State: model.StateBlocked, Flags: model.SampleDiskWait, Stack: []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 7)}}
+	disk := testkit.Act{Ms: 90, State: model.StateBlocked, Flags: model.SampleDiskWait,
+		Stack: []testkit.Frame{module, loop(38), next, user("__getitem__", 5, 7)}}
 	p.Steps(30, model.PhaseBaseline, disk.In(model.SpanDataWait), forward)
 	res, b := find(t, p)
 	c := facts.NewFacts(p.S, b)
@@ -63,7 +65,8 @@ func TestTheRestGetsWarmerOnce(t *testing.T) {
 	found := res.Findings
 	alone := 0.97 * 90.0
 	if got := found[0].Step.Mid / 1e6; found[0].Sub != "storage" || got < alone+0.9 || got > alone+1.2 {
-		t.Errorf("%s/%s saves %.2f ms, want %.1f and once what 3 ms in the square of %.2f are", found[0].Cause, found[0].Sub, got, alone, alone/150)
+		t.Errorf("%s/%s saves %.2f ms, want %.1f and once what 3 ms in the square of %.2f are", found[0].Cause, found[0].Sub,
+			got, alone, alone/150)
 	}
 }
 

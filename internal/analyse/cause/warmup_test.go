@@ -14,7 +14,8 @@ func TestWaitingForRanksIsNoPreparation(t *testing.T) {
 		act  testkit.Act
 		want bool
 	}{
-		"waits for ranks":    {testkit.Blocked(600, module, loop(13), start, torchFrame("distributed/rendezvous.py", "_create_c10d_store")), false},
+		"waits for ranks": {testkit.Blocked(600, module, loop(13), start, torchFrame("distributed/rendezvous.py", "_create_c10d_store")),
+			false},
 		"waits at a barrier": {testkit.Blocked(600, module, loop(13), torchFrame("distributed/distributed_c10d.py", "barrier")), false},
 		"works":              {testkit.Python(600, module, loop(13), user("load", 60, 64)), true},
 		"sleeps":             {testkit.Blocked(600, module, loop(13), user("load", 60, 64)), true},

@@ -18,8 +18,9 @@ import (
 var sentence = regexp.MustCompile(`[A-Za-z,;]{2,} [A-Za-z]+ [a-z]{2,}`)
 
 // textID matches what is a text's id, also where it is chosen before it is said.
-var textID = regexp.MustCompile(`^(input|io|compile|launch|python|gc|gil|machine|threads|comm|straggler|warmup|nodemand|sync|copy|layout|alloc|memory|precision|` +
-	`compute|traced|basis|price|measured|growth|event-loop|share-of|side|common)\.[a-z-]+$`)
+var textID = regexp.MustCompile(
+	`^(input|io|compile|launch|python|gc|gil|machine|threads|comm|straggler|warmup|nodemand|sync|copy|layout|alloc|memory|precision|` +
+		`compute|traced|basis|price|measured|growth|event-loop|share-of|side|common)\.[a-z-]+$`)
 
 // notSaid are literals of several words that are no text of a finding's: what is looked for in names and messages.
 var notSaid = regexp.MustCompile(`^(rule %s: internal error: %v)$`)

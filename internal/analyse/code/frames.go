@@ -46,17 +46,17 @@ var pathActivities = []struct {
 	part string
 	act  Activity
 }{
-	{"/torch/_dynamo/convert_frame.py", ActCompile}, {"/torch/_inductor/compile_fx.py", ActCompile}, {"/torch/_inductor/graph.py", ActCompile},
-	{"/torch/utils/data/dataloader.py", ActLoader},
+	{"/torch/_dynamo/convert_frame.py", ActCompile}, {"/torch/_inductor/compile_fx.py", ActCompile},
+	{"/torch/_inductor/graph.py", ActCompile}, {"/torch/utils/data/dataloader.py", ActLoader},
 	{"/torch/serialization.py", ActCheckpoint}, {"/safetensors/", ActCheckpoint},
 	{"/logging/__init__.py", ActLogging}, {"/tqdm/", ActLogging}, {"/tensorboard/", ActLogging}, {"/tensorboardX/", ActLogging},
 	{"/torch/utils/tensorboard/", ActLogging}, {"/wandb/", ActLogging}, {"/mlflow/", ActLogging}, {"/rich/", ActLogging},
 	{"/http/client.py", ActNetwork}, {"/urllib/request.py", ActNetwork}, {"/urllib3/", ActNetwork}, {"/requests/", ActNetwork},
-	{"/psycopg", ActNetwork}, {"/pymongo/", ActNetwork}, {"/redis/", ActNetwork}, {"/pymysql/", ActNetwork}, {"/aiohttp/", ActNetwork}, {"/grpc/_channel.py", ActNetwork},
-	{"/socket.py", ActNetwork}, {"/ssl.py", ActNetwork}, {"/botocore/", ActNetwork}, {"/fsspec/", ActNetwork}, {"/httpx/", ActNetwork},
-	{"/shutil.py", ActFile}, {"/tempfile.py", ActFile}, {"/zipfile", ActFile}, {"/tarfile.py", ActFile}, {"/gzip.py", ActFile},
-	{"/numpy/lib/npyio.py", ActFile}, {"/numpy/lib/_npyio_impl.py", ActFile}, {"/pathlib", ActFile}, {"/sqlite3/", ActFile},
-	{"<frozen importlib._bootstrap", ActImport}, {"/importlib/_bootstrap", ActImport},
+	{"/psycopg", ActNetwork}, {"/pymongo/", ActNetwork}, {"/redis/", ActNetwork}, {"/pymysql/", ActNetwork}, {"/aiohttp/", ActNetwork},
+	{"/grpc/_channel.py", ActNetwork}, {"/socket.py", ActNetwork}, {"/ssl.py", ActNetwork}, {"/botocore/", ActNetwork},
+	{"/fsspec/", ActNetwork}, {"/httpx/", ActNetwork}, {"/shutil.py", ActFile}, {"/tempfile.py", ActFile}, {"/zipfile", ActFile},
+	{"/tarfile.py", ActFile}, {"/gzip.py", ActFile}, {"/numpy/lib/npyio.py", ActFile}, {"/numpy/lib/_npyio_impl.py", ActFile},
+	{"/pathlib", ActFile}, {"/sqlite3/", ActFile}, {"<frozen importlib._bootstrap", ActImport}, {"/importlib/_bootstrap", ActImport},
 	{"/torch/distributed/", ActCollective}, {"/torch/nn/parallel/distributed.py", ActCollective},
 	{"/torch/autograd/graph.py", ActBackward}, {"/torch/autograd/__init__.py", ActBackward}, {"/torch/_tensor.py", 0},
 	{"/torch/optim/", ActOptimizer},
@@ -68,13 +68,14 @@ var pathActivities = []struct {
 }
 
 // numericPackages compute in native code of their own, mostly without the interpreter's lock.
-var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/PIL/", "/cv2/", "/skimage/", "/pyarrow/", "/polars/", "/numba/",
-	"/librosa/", "/soundfile", "/xgboost/", "/lightgbm/", "/networkx/", "/shapely/", "/rasterio/", "/tokenizers/", "/sentencepiece/", "/tiktoken/",
-	"/rdkit/", "/h5py/", "/lmdb/", "/zarr/", "/av/", "/decord/", "/imageio/", "/albumentations/", "/faiss/", "/nltk/", "/spacy/", "/mujoco/",
-	"/pygame/", "/matplotlib/", "/statsmodels/", "/msgpack/", "/zstandard/"}
+var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/PIL/", "/cv2/", "/skimage/", "/pyarrow/",
+	"/polars/", "/numba/", "/librosa/", "/soundfile", "/xgboost/", "/lightgbm/", "/networkx/", "/shapely/", "/rasterio/", "/tokenizers/",
+	"/sentencepiece/", "/tiktoken/", "/rdkit/", "/h5py/", "/lmdb/", "/zarr/", "/av/", "/decord/", "/imageio/", "/albumentations/",
+	"/faiss/", "/nltk/", "/spacy/", "/mujoco/", "/pygame/", "/matplotlib/", "/statsmodels/", "/msgpack/", "/zstandard/"}
 
 // libraryParts are what paths of installed code contain.
-var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/", `\lib\`, `\site-packages\`}
+var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/",
+	`\lib\`, `\site-packages\`}
 
 // frameworks are packages whose loops drive the user's code, or whose objects it calls in them; torchPackages hold operators.
 var (

@@ -192,10 +192,11 @@ func (l *Finder) stackLine(stack model.Str) string {
 }
 
 // standardLibrary are the beginnings of frames whose path the profiler cut down to the part below sys.path.
-var standardLibrary = []string{"torch/", "torchvision/", "torchaudio/", "lightning/", "pytorch_lightning/", "accelerate/", "transformers/", "deepspeed/",
-	"threading.py(", "contextlib.py(", "functools.py(", "runpy.py(", "importlib/", "multiprocessing/", "concurrent/", "queue.py(", "socket.py(", "selectors.py(",
-	"subprocess.py(", "copy.py(", "random.py(", "typing.py(", "inspect.py(", "weakref.py(", "abc.py(", "enum.py(", "dataclasses.py(", "collections/",
-	"json/", "logging/", "asyncio/", "ctypes/", "re/", "numpy/", "pandas/", "PIL/", "tqdm/", "triton/", "_bneck_agent/", "warnings.py(", "os.py(", "traceback.py("}
+var standardLibrary = []string{"torch/", "torchvision/", "torchaudio/", "lightning/", "pytorch_lightning/", "accelerate/",
+	"transformers/", "deepspeed/", "threading.py(", "contextlib.py(", "functools.py(", "runpy.py(", "importlib/", "multiprocessing/",
+	"concurrent/", "queue.py(", "socket.py(", "selectors.py(", "subprocess.py(", "copy.py(", "random.py(", "typing.py(", "inspect.py(",
+	"weakref.py(", "abc.py(", "enum.py(", "dataclasses.py(", "collections/", "json/", "logging/", "asyncio/", "ctypes/", "re/", "numpy/",
+	"pandas/", "PIL/", "tqdm/", "triton/", "_bneck_agent/", "warnings.py(", "os.py(", "traceback.py("}
 
 // isUserFrame says whether "path(line): function" is code of neither Python, PyTorch nor an installed package.
 func isUserFrame(frame string) bool {

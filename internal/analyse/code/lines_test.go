@@ -17,7 +17,8 @@ func TestWhere(t *testing.T) {
 	b.Add("cpu_op", "aten::linear", 1, 1, 20, 50, "")
 	b.Add("cpu_op", "aten::addmm", 1, 1, 25, 45, "")
 	b.Add("cuda_runtime", "cudaLaunchKernel", 1, 1, 30, 35, "")
-	b.Add("cpu_op", "aten::relu", 1, 1, 200, 230, `"Call stack": "torch/nn/functional.py(1500): relu;model.py(7): forward;train.py(12): main"`)
+	b.Add("cpu_op", "aten::relu", 1, 1, 200, 230,
+		`"Call stack": "torch/nn/functional.py(1500): relu;model.py(7): forward;train.py(12): main"`)
 	trace, s := b.Trace()
 	lines := NewFinder(trace, s)
 	want := map[string]Where{
@@ -40,9 +41,9 @@ func TestWhere(t *testing.T) {
 
 func TestIsUserFrame(t *testing.T) {
 	for frame, want := range map[string]bool{
-		"train.py(10): main": true, "/srv/app/run.py(1): <module>": true, "torch/nn/modules/linear.py(113): forward": false, "<built-in method mm of type object>": false,
-		"nn.Module: Linear_3": false, "/usr/lib/python3.11/threading.py(5): run": false, "/venv/lib/python3.11/site-packages/x/y.py(5): z": false, "threading.py(100): run": false,
-		"my model.py(3): f": true, "": false,
+		"train.py(10): main": true, "/srv/app/run.py(1): <module>": true, "torch/nn/modules/linear.py(113): forward": false,
+		"<built-in method mm of type object>": false, "nn.Module: Linear_3": false, "/usr/lib/python3.11/threading.py(5): run": false,
+		"/venv/lib/python3.11/site-packages/x/y.py(5): z": false, "threading.py(100): run": false, "my model.py(3): f": true, "": false,
 	} {
 		if got := isUserFrame(frame); got != want {
 			t.Errorf("%q: %v", frame, got)

@@ -101,7 +101,8 @@ func joinCalls(ranks []*Calls, did func(rank int, from, to model.Time) string) [
 		out[i].rate(owners[i].call.factor)
 	}
 	slices.SortFunc(out, func(a, b Communication) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Dur, a.Dur), strings.Compare(a.Op, b.Op), strings.Compare(a.Group, b.Group), strings.Compare(a.DType, b.DType))
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Dur, a.Dur), strings.Compare(a.Op, b.Op),
+			strings.Compare(a.Group, b.Group), strings.Compare(a.DType, b.DType))
 	})
 	return out
 }

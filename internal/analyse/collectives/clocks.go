@@ -131,7 +131,8 @@ type lateness struct {
 }
 
 // splitWaits fills Matched, Wait, Transfer, LateRank and LateDid of the rows that owners describe.
-func splitWaits(ranks []int, lists [][]Collective, rows []Communication, owners []commOwner, did func(rank int, from, to model.Time) string) {
+func splitWaits(ranks []int, lists [][]Collective, rows []Communication, owners []commOwner,
+	did func(rank int, from, to model.Time) string) {
 	calls := Match(lists)
 	if len(calls) == 0 {
 		return

@@ -55,8 +55,9 @@ type collectiveKind struct {
 }
 
 // dtypeBytes are the sizes of the element types that process groups name.
-var dtypeBytes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8, "float64": 8, "long": 8, "int64": 8,
-	"byte": 1, "char": 1, "bool": 1, "uint8": 1, "int8": 1, "short": 2, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "complexfloat": 8, "complexdouble": 16}
+var dtypeBytes = map[string]int64{"float": 4, "float32": 4, "int": 4, "int32": 4, "half": 2, "float16": 2, "bfloat16": 2, "double": 8,
+	"float64": 8, "long": 8, "int64": 8, "byte": 1, "char": 1, "bool": 1, "uint8": 1, "int8": 1, "short": 2, "float8_e4m3fn": 1,
+	"float8_e5m2": 1, "float8_e4m3fnuz": 1, "complexfloat": 8, "complexdouble": 16}
 
 // busFactor is the share of the algorithm's bandwidth that crosses a rank's links (nccl-tests), and which of input and
 // output is the size that the formula means.
@@ -70,8 +71,8 @@ func busFactor(op string, ranks int) (factor float64, useOutput bool) {
 		return 2 * (n - 1) / n, false
 	case strings.Contains(name, "allgather"), strings.Contains(name, "all_gather"):
 		return (n - 1) / n, true
-	case strings.Contains(name, "reduce_scatter"), strings.Contains(name, "reducescatter"), strings.Contains(name, "all_to_all"), strings.Contains(name, "alltoall"),
-		name == "gather", name == "scatter":
+	case strings.Contains(name, "reduce_scatter"), strings.Contains(name, "reducescatter"), strings.Contains(name, "all_to_all"),
+		strings.Contains(name, "alltoall"), name == "gather", name == "scatter":
 		return (n - 1) / n, false
 	}
 	return 1, false
@@ -113,7 +114,8 @@ func (p *Parser) of(ev *model.Events, id model.EventID) *collectiveKind {
 // collectiveFromName is the operation in a kernel's name: "ncclDevKernel_AllReduce_Sum_f32_RING_LL" is "allreduce".
 func collectiveFromName(name string) string {
 	lower := strings.ToLower(name)
-	for _, op := range [...]string{"allreduce", "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all", "broadcast", "sendrecv", "send", "recv", "reduce"} {
+	for _, op := range [...]string{"allreduce", "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall",
+		"all_to_all", "broadcast", "sendrecv", "send", "recv", "reduce"} {
 		if strings.Contains(lower, op) {
 			return strings.ReplaceAll(op, "_", "")
 		}
@@ -124,7 +126,8 @@ func collectiveFromName(name string) string {
 // parseCollective reads the JSON object that ingest kept.
 func parseCollective(text string) *collectiveKind {
 	args := arguments.Object(text)
-	k := &collectiveKind{op: args["Collective name"], group: args["Process Group Name"], dtype: args["dtype"], members: args["Process Group Ranks"], bytes: -1, seq: -1}
+	k := &collectiveKind{op: args["Collective name"], group: args["Process Group Name"], dtype: args["dtype"],
+		members: args["Process Group Ranks"], bytes: -1, seq: -1}
 	k.size = int(arguments.Int64(args["Group size"], 0))
 	if k.group == "" {
 		k.group = args["Process Group ID"]
@@ -203,7 +206,8 @@ func sumCollectives(list []Collective, compute stats.Set, rank int, device int32
 		if !known {
 			at = len(rows)
 			index[key] = at
-			rows = append(rows, Communication{Rank: rank, Device: device, Op: key.op, Group: key.group, Ranks: c.call.size, DType: key.dtype, LateRank: model.NoRank})
+			rows = append(rows, Communication{Rank: rank, Device: device, Op: key.op, Group: key.group, Ranks: c.call.size,
+				DType: key.dtype, LateRank: model.NoRank})
 			calls = append(calls, c.call)
 		}
 		r := &rows[at]

@@ -38,7 +38,8 @@ func TestWaitIsSplitFromTransfer(t *testing.T) {
 		t.Fatalf("%d rows: %+v", len(got), got)
 	}
 	first, second := got[0], got[1]
-	if first.Dur != slowtrace.Micros(190) || first.Wait != slowtrace.Micros(40) || first.Transfer != slowtrace.Micros(150) || first.LateRank != 1 || first.Matched != 3 {
+	if first.Dur != slowtrace.Micros(190) || first.Wait != slowtrace.Micros(40) || first.Transfer != slowtrace.Micros(150) ||
+		first.LateRank != 1 || first.Matched != 3 {
 		t.Errorf("rank 0: %+v", first)
 	}
 	if first.LateDid != "computing on the device" {
@@ -61,7 +62,8 @@ func TestBusFactors(t *testing.T) {
 		op     string
 		factor float64
 		output bool
-	}{{"allreduce", 1.75, false}, {"_allgather_base", 0.875, true}, {"_reduce_scatter_base", 0.875, false}, {"broadcast", 1, false}, {"all_to_all", 0.875, false}, {"send", 1, false}} {
+	}{{"allreduce", 1.75, false}, {"_allgather_base", 0.875, true}, {"_reduce_scatter_base", 0.875, false}, {"broadcast", 1, false},
+		{"all_to_all", 0.875, false}, {"send", 1, false}} {
 		if f, out := busFactor(c.op, 8); f != c.factor || out != c.output {
 			t.Errorf("%s: %v %v", c.op, f, out)
 		}
@@ -119,8 +121,9 @@ func TestCollectivesOnThreads(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	c := got[0]
-	if c.Device != -1 || c.Op != "all_reduce" || c.Ranks != 2 || c.Bytes != 1e6 || c.Dur != slowtrace.Micros(100) || c.Exposed != slowtrace.Micros(100) || c.Wait != slowtrace.Micros(80) || c.Transfer != slowtrace.Micros(20) ||
-		c.LateRank != 1 || c.LateDid != "aten::mm" || c.BusBW != 50 {
+	if c.Device != -1 || c.Op != "all_reduce" || c.Ranks != 2 || c.Bytes != 1e6 || c.Dur != slowtrace.Micros(100) ||
+		c.Exposed != slowtrace.Micros(100) || c.Wait != slowtrace.Micros(80) || c.Transfer != slowtrace.Micros(20) || c.LateRank != 1 ||
+		c.LateDid != "aten::mm" || c.BusBW != 50 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -95,7 +95,9 @@ type Meeting struct {
 // traced steps, these have nothing of a window's start, which ranks do not reach together. ok is false for ranks of several hosts, and
 // where too few moments show all ranks.
 func MeetingOf(of []*account.Breakdown) (m Meeting, ok bool) {
-	if len(of) < 2 || slices.ContainsFunc(of, func(b *account.Breakdown) bool { return len(b.Samples) == 0 || b.Process.Host != of[0].Process.Host }) {
+	if len(of) < 2 || slices.ContainsFunc(of, func(b *account.Breakdown) bool {
+		return len(b.Samples) == 0 || b.Process.Host != of[0].Process.Host
+	}) {
 		return m, false
 	}
 	period := 0.0

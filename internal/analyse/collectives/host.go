@@ -79,7 +79,8 @@ func hostCompute(t *model.Trace, s *model.Strings) stats.Set {
 	var out []stats.Interval
 	for i := range ev.Len() {
 		top := ev.Parent[i] == model.NoEvent || ev.Kind[ev.Parent[i]] != model.KindOp
-		if ev.Kind[i] == model.KindOp && top && !naming.HasAnyPrefix(s.Text(ev.Name[i]), "c10d::", "gloo:", "mpi:", "ucc:", "record_param_comms") {
+		if ev.Kind[i] == model.KindOp && top && !naming.HasAnyPrefix(s.Text(ev.Name[i]), "c10d::", "gloo:", "mpi:", "ucc:",
+			"record_param_comms") {
 			out = append(out, times.OfEvent(ev, model.EventID(i)))
 		}
 	}

@@ -177,8 +177,9 @@ func (c *Counter) Rows() []Row {
 		out = append(out, row)
 	}
 	slices.SortFunc(out, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Median, a.Median), cmp.Compare(b.High, a.High), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Where.File, b.Where.File), cmp.Compare(a.Where.Line, b.Where.Line), strings.Compare(a.Where.Function, b.Where.Function))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Median, a.Median), cmp.Compare(b.High, a.High),
+			strings.Compare(a.Name, b.Name), strings.Compare(a.Where.File, b.Where.File), cmp.Compare(a.Where.Line, b.Where.Line),
+			strings.Compare(a.Where.Function, b.Where.Function))
 	})
 	return out
 }
@@ -335,7 +336,8 @@ func TracedSteps(s *model.Session, t *model.Trace) []times.Interval {
 		kind, _ := account.MainKind(p)
 		for i := range p.Steps {
 			st := &p.Steps[i]
-			if st.Kind == kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= t.From && st.End <= t.To && st.End > st.Start {
+			if st.Kind == kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= t.From &&
+				st.End <= t.To && st.End > st.Start {
 				out = append(out, times.Interval{Start: st.Start, End: st.End})
 			}
 		}

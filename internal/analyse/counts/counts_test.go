@@ -32,7 +32,9 @@ func countedSteps(t *testing.T) (*model.Session, *model.Trace) {
 		}
 		tr.Launch("kernel", 1, at+30, 5, at+6*ms, 1000, int(i)+1)
 		tr.X("cuda_runtime", "cudaMemcpyAsync", 100, 1, at+6*ms, 10, "correlation", int(i)+100)
-		tr.X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, at+9*ms+500_000, 700_000, "device", 0, "stream", 7, "correlation", int(i)+100, "bytes", 4096) // runs on into the next step
+		// runs on into the next step
+		tr.X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, at+9*ms+500_000, 700_000, "device", 0, "stream", 7, "correlation",
+			int(i)+100, "bytes", 4096)
 		tr.X("cuda_runtime", "cudaStreamSynchronize", 100, 1, at+7*ms, 100, "correlation", int(i)+200)
 	}
 	s, err := ingest.Open(context.Background(), []string{"-"}, ingest.Options{Stdin: strings.NewReader(tr.String())})
@@ -76,7 +78,8 @@ func checkCounts(t *testing.T, c *counts.Counter, steps int) {
 		if r.Steps != steps {
 			t.Errorf("%s: %d steps", name, r.Steps)
 		}
-		if under := map[string][]string{"aten::addmm": {"outer", "aten::linear"}, "aten::linear": {"outer"}}[name]; !slices.Equal(under, r.Under) && name != "aten::addmm" && name != "aten::item" {
+		if under := map[string][]string{"aten::addmm": {"outer", "aten::linear"}, "aten::linear": {"outer"}}[name]; !slices.Equal(under,
+			r.Under) && name != "aten::addmm" && name != "aten::item" {
 			t.Errorf("%s is under %q", name, r.Under)
 		}
 	}

@@ -27,7 +27,8 @@ const (
 	numPathKinds
 )
 
-var pathNames = [numPathKinds]string{"compute", "communication", "copy", "kernel gap", "launch", "cpu op", "input", "host", "sync return", "unknown"}
+var pathNames = [numPathKinds]string{"compute", "communication", "copy", "kernel gap", "launch", "cpu op", "input", "host",
+	"sync return", "unknown"}
 
 func (k Kind) String() string { return pathNames[min(k, numPathKinds-1)] }
 
@@ -85,8 +86,8 @@ type pathWalk struct {
 }
 
 func newPathWalk(t *model.Trace, s *model.Strings, from, to model.Time) *pathWalk {
-	w := &pathWalk{t: t, s: s, path: Path{From: from, To: to, Spans: []Span{}}, work: device.Timelines(t, s), calls: map[model.LaneID]*device.LaunchLane{},
-		tops: map[model.LaneID][]model.EventID{}, main: model.NoLane, row: model.NoEvent}
+	w := &pathWalk{t: t, s: s, path: Path{From: from, To: to, Spans: []Span{}}, work: device.Timelines(t, s),
+		calls: map[model.LaneID]*device.LaunchLane{}, tops: map[model.LaneID][]model.EventID{}, main: model.NoLane, row: model.NoEvent}
 	most := 0
 	for i := range t.Lanes {
 		if lane := model.LaneID(i); t.Lanes[i].Kind == model.LaneThread {

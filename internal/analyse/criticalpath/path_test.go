@@ -45,7 +45,8 @@ func TestCriticalPathByHand(t *testing.T) {
 	checkPath(t, p)
 	want := map[Kind]model.Dur{
 		Op:     slowtrace.Micros(5 + 6 + 10), // aten::mm to its launch, the end of aten::item, aten::add to its launch
-		Launch: slowtrace.Micros(10 + 7), Compute: slowtrace.Micros(85 + 98), KernelGap: slowtrace.Micros(2), Sync: slowtrace.Micros(4), Host: slowtrace.Micros(20), Communication: slowtrace.Micros(53),
+		Launch: slowtrace.Micros(10 + 7), Compute: slowtrace.Micros(85 + 98), KernelGap: slowtrace.Micros(2), Sync: slowtrace.Micros(4),
+		Host: slowtrace.Micros(20), Communication: slowtrace.Micros(53),
 	}
 	for kind, d := range p.Kinds {
 		if d != want[Kind(kind)] {
@@ -75,7 +76,8 @@ func TestCriticalPathFollowsEvents(t *testing.T) {
 	b.Launch("cudaLaunchKernel", 0, 5, "kernel", "producer", 7, 10, 400)
 	b.Add("cuda_runtime", "cudaEventRecord", 1, 1, 6, 8, `"correlation": 50`)
 	b.Add("cuda_runtime", "cudaStreamWaitEvent", 1, 1, 9, 10, `"correlation": 51`)
-	b.Add("cuda_sync", "Stream Wait Event", 0, 8, 400, 401, `"correlation": 51, "device": 0, "stream": 8, "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 50`)
+	b.Add("cuda_sync", "Stream Wait Event", 0, 8, 400, 401,
+		`"correlation": 51, "device": 0, "stream": 8, "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 50`)
 	b.Launch("cudaLaunchKernel", 12, 14, "kernel", "consumer", 8, 405, 500)
 	b.Launch("cudaLaunchKernel", 20, 24, "kernel", "later", 7, 401, 404)
 	trace, s := b.Trace()

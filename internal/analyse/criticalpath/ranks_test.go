@@ -49,7 +49,8 @@ func TestCriticalPathOverRanks(t *testing.T) {
 	traces := []*model.Trace{rank(0, 0, 20, 30, 300), rank(1, 1000, 140, 150, 0)}
 	p := OverRanks(traces, &s, traces[0].From, traces[0].To)
 	checkRanksPath(t, p)
-	want := map[Kind]model.Dur{Compute: slowtrace.Micros(99), KernelGap: slowtrace.Micros(1), Communication: slowtrace.Micros(50), Launch: slowtrace.Micros(15), Op: slowtrace.Micros(135)}
+	want := map[Kind]model.Dur{Compute: slowtrace.Micros(99), KernelGap: slowtrace.Micros(1), Communication: slowtrace.Micros(50),
+		Launch: slowtrace.Micros(15), Op: slowtrace.Micros(135)}
 	for kind, d := range p.Kinds {
 		if d != want[Kind(kind)] {
 			t.Errorf("%s: %v, want %v", Kind(kind), d.Std(), want[Kind(kind)].Std())

@@ -68,7 +68,9 @@ func (w *pathWalk) readWaits() {
 			continue
 		}
 		rows := launched[from]
-		at, _ := slices.BinarySearchFunc(rows, record, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.Start[ev.Link[id]], t) })
+		at, _ := slices.BinarySearchFunc(rows, record, func(id model.EventID, t model.Time) int {
+			return cmp.Compare(ev.Start[ev.Link[id]], t)
+		})
 		if at > 0 {
 			w.waits[to] = append(w.waits[to], streamWait{waited, rows[at-1]})
 		}
@@ -106,7 +108,8 @@ func (w *pathWalk) before(id model.EventID, at model.Time) (model.LaneID, model.
 	if launch == model.NoEvent {
 		return model.NoLane, at
 	}
-	if returned := ev.End(launch); at.Sub(returned) > device.LongDelay { // no launch takes that long: it waited for what the trace does not show
+	// no launch takes that long: it waited for what the trace does not show
+	if returned := ev.End(launch); at.Sub(returned) > device.LongDelay {
 		w.put(Unknown, returned, at, lane, model.NoEvent)
 		at = returned
 	}
@@ -180,9 +183,12 @@ func (w *pathWalk) cause(id model.EventID) model.EventID {
 	if len(w.waits) > 0 || best != model.NoEvent && ev.Start[id].Sub(ev.End(best)) <= device.OwnGap {
 		return best
 	}
-	at, _ := slices.BinarySearchFunc(w.byEnd, ev.Start[id]+1, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.End(id), t) })
+	at, _ := slices.BinarySearchFunc(w.byEnd, ev.Start[id]+1, func(id model.EventID, t model.Time) int {
+		return cmp.Compare(ev.End(id), t)
+	})
 	if at > 0 {
-		if other := w.byEnd[at-1]; other != id && ev.Lane[other] != lane && ev.Start[id].Sub(ev.End(other)) <= maxHop && ev.Start[other] < ev.Start[id] {
+		if other := w.byEnd[at-1]; other != id && ev.Lane[other] != lane && ev.Start[id].Sub(ev.End(other)) <= maxHop &&
+			ev.Start[other] < ev.Start[id] {
 			return other
 		}
 	}

@@ -60,7 +60,8 @@ func (w *Timeline) copies() []Copy {
 			at = len(out)
 			index[ev.Name[id]] = at
 			name := w.texts.Text(ev.Name[id])
-			out = append(out, Copy{Device: w.Device, Name: name, Direction: copyDirection(name), Pageable: strings.Contains(name, "Pageable"), longest: id})
+			out = append(out, Copy{Device: w.Device, Name: name, Direction: copyDirection(name),
+				Pageable: strings.Contains(name, "Pageable"), longest: id})
 		}
 		c := &out[at]
 		c.Count++

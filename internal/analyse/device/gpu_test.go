@@ -30,7 +30,9 @@ func TestIdleCauses(t *testing.T) {
 	for _, c := range g[0].IdleBy {
 		got[c.Cause] += c.Dur
 	}
-	want := map[string]model.Dur{IdleKernel: slowtrace.Micros(10), IdleSync: slowtrace.Micros(20), IdleLaunch: slowtrace.Micros(15 + 5 + 6), IdleInput: slowtrace.Micros(100), IdleHost: slowtrace.Micros(50), IdleWait: slowtrace.Micros(100), IdleUnknown: slowtrace.Micros(10)}
+	want := map[string]model.Dur{IdleKernel: slowtrace.Micros(10), IdleSync: slowtrace.Micros(20), IdleLaunch: slowtrace.Micros(15 + 5 + 6),
+		IdleInput: slowtrace.Micros(100), IdleHost: slowtrace.Micros(50), IdleWait: slowtrace.Micros(100),
+		IdleUnknown: slowtrace.Micros(10)}
 	for cause, d := range want {
 		if got[cause] != d {
 			t.Errorf("%s: %v, want %v", cause, got[cause].Std(), d.Std())
@@ -52,9 +54,12 @@ func TestBreakdownOfDevice(t *testing.T) {
 	b.Add("kernel", "relu", 0, 7, 200, 210, `"device": 0, "stream": 7`)
 	trace, s := b.Trace()
 	g := GPUs(trace, s)[0]
-	want := GPU{Span: slowtrace.Micros(210), Busy: slowtrace.Micros(180), Compute: slowtrace.Micros(110), Communication: slowtrace.Micros(100), Overlap: slowtrace.Micros(50), Copy: slowtrace.Micros(30), ExposedCommunication: slowtrace.Micros(50), ExposedCopy: slowtrace.Micros(20), Idle: slowtrace.Micros(30)}
-	if g.Span != want.Span || g.Busy != want.Busy || g.Compute != want.Compute || g.Communication != want.Communication || g.Overlap != want.Overlap ||
-		g.Copy != want.Copy || g.ExposedCommunication != want.ExposedCommunication || g.ExposedCopy != want.ExposedCopy || g.Idle != want.Idle {
+	want := GPU{Span: slowtrace.Micros(210), Busy: slowtrace.Micros(180), Compute: slowtrace.Micros(110),
+		Communication: slowtrace.Micros(100), Overlap: slowtrace.Micros(50), Copy: slowtrace.Micros(30),
+		ExposedCommunication: slowtrace.Micros(50), ExposedCopy: slowtrace.Micros(20), Idle: slowtrace.Micros(30)}
+	if g.Span != want.Span || g.Busy != want.Busy || g.Compute != want.Compute || g.Communication != want.Communication ||
+		g.Overlap != want.Overlap || g.Copy != want.Copy || g.ExposedCommunication != want.ExposedCommunication ||
+		g.ExposedCopy != want.ExposedCopy || g.Idle != want.Idle {
 		t.Errorf("got %+v, want %+v", g, want)
 	}
 }

@@ -39,7 +39,8 @@ func TestSlowCalls(t *testing.T) {
 	b.Launch("cudaLaunchKernel", 5450, 7000, "kernel", "k3", 7, 6990, 7100) // 1.54 ms in the call itself
 	trace, s := b.Trace()
 	got := NewWork(trace, s).HostGaps().Slow
-	if got.Operators != slowtrace.Micros(3000+2010) || got.OnCPU != slowtrace.Micros(3000) || got.Launches != slowtrace.Micros(1540) || got.Calls != 3 {
+	if got.Operators != slowtrace.Micros(3000+2010) || got.OnCPU != slowtrace.Micros(3000) ||
+		got.Launches != slowtrace.Micros(1540) || got.Calls != 3 {
 		t.Errorf("operators %v (on the CPU %v), launches %v, %d calls", got.Operators.Std(), got.OnCPU.Std(), got.Launches.Std(), got.Calls)
 	}
 	if got.At.Op != "aten::randn" || got.Longest != slowtrace.Micros(3000) {
@@ -52,18 +53,21 @@ func TestKernelsThatOnlyLookLikeMatrixUnits(t *testing.T) {
 	for name, want := range map[string]bool{
 		"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas": false,
 		"sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8_execute_kernel_cublas":           true,
-		"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)":                                                   false,
+		"void " +
+			"cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)": false,
 	} {
 		if got := naming.UsesTensorCores(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	for _, name := range []string{"volta_scudnn_128x64_relu_small_nn_v1", "cudnn_infer_volta_scudnn_128x128_stridedB_splitK_medium_nn_v1", "volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc_tn_v1"} {
+	for _, name := range []string{"volta_scudnn_128x64_relu_small_nn_v1", "cudnn_infer_volta_scudnn_128x128_stridedB_splitK_medium_nn_v1",
+		"volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc_tn_v1"} {
 		if got := naming.ClassifyKernel(name); got != naming.ClassConvolution {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
-	for _, name := range []string{"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int4*)", "void ours::ep::internode::dispatch<false, 8>(int4*)"} {
+	for _, name := range []string{"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int4*)",
+		"void ours::ep::internode::dispatch<false, 8>(int4*)"} {
 		if got := naming.ClassifyKernel(name); got != naming.ClassCommunication {
 			t.Errorf("%s is %s", name, got)
 		}

@@ -77,7 +77,8 @@ func (k *kernelTable) add(t *model.Trace, number int) {
 			}
 			name := ev.Name[id]
 			if k.first[name] == 0 {
-				k.rows = append(k.rows, Kernel{Name: k.texts.Text(name), Class: kinds.Of(ev, id), Min: math.MaxInt64, Device: lane.Device, Stream: lane.Stream})
+				k.rows = append(k.rows, Kernel{Name: k.texts.Text(name), Class: kinds.Of(ev, id), Min: math.MaxInt64, Device: lane.Device,
+					Stream: lane.Stream})
 				k.squares, k.launchers = append(k.squares, 0), append(k.launchers, nil)
 				k.first[name] = int32(len(k.rows))
 			}

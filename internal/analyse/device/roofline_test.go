@@ -13,7 +13,8 @@ func TestRooflineByHand(t *testing.T) {
 	b := &slowtrace.Builder{}
 	b.File.Devices = []slowtrace.Device{{ID: 0, Name: "NVIDIA H100 80GB HBM3", SMs: 132}}
 	// 2·4096³ = 137.4 GFLOP in 200 µs: 687.2 TFLOP/s of 989.4.
-	b.Add("cpu_op", "aten::mm", 1, 1, 0, 20, `"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16", "c10::BFloat16"], "External id": 1`)
+	b.Add("cpu_op", "aten::mm", 1, 1, 0, 20,
+		`"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16", "c10::BFloat16"], "External id": 1`)
 	b.Launch("cudaLaunchKernel", 5, 10, "kernel", "nvjet_tst", 7, 20, 220)
 	b.Add("cpu_op", "aten::relu", 1, 1, 30, 50, `"Input Dims": [[4096, 4096]], "Input type": ["c10::BFloat16"], "External id": 2`)
 	b.Launch("cudaLaunchKernel", 35, 40, "kernel", "elementwise", 7, 320, 420)
@@ -40,9 +41,10 @@ func TestRooflineByHand(t *testing.T) {
 
 func TestPeaksOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"NVIDIA H100 80GB HBM3": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA A100-SXM4-80GB": "A100 80 GB", "NVIDIA A100-PCIE-40GB": "A100 40 GB",
-		"Tesla V100-SXM2-32GB": "V100 SXM2", "Tesla T4": "T4", "NVIDIA GeForce RTX 4090": "RTX 4090", "NVIDIA GeForce RTX 3060 Laptop GPU": "RTX 3060 Laptop",
-		"AMD Instinct MI300X VF": "MI300X", "NVIDIA L40S": "L40S", "NVIDIA L4": "L4", "NVIDIA B200": "B200 SXM",
+		"NVIDIA H100 80GB HBM3": "H100 SXM", "NVIDIA H100 PCIe": "H100 PCIe", "NVIDIA A100-SXM4-80GB": "A100 80 GB",
+		"NVIDIA A100-PCIE-40GB": "A100 40 GB", "Tesla V100-SXM2-32GB": "V100 SXM2", "Tesla T4": "T4", "NVIDIA GeForce RTX 4090": "RTX 4090",
+		"NVIDIA GeForce RTX 3060 Laptop GPU": "RTX 3060 Laptop", "AMD Instinct MI300X VF": "MI300X", "NVIDIA L40S": "L40S",
+		"NVIDIA L4": "L4", "NVIDIA B200": "B200 SXM",
 	} {
 		if p := PeaksOf(model.GPU{Name: name}); p == nil || p.Name != want {
 			t.Errorf("%s: %+v, want %s", name, p, want)
@@ -51,7 +53,8 @@ func TestPeaksOf(t *testing.T) {
 	if p := PeaksOf(model.GPU{Name: "Radeon VII"}); p != nil {
 		t.Errorf("unknown device has %+v", p)
 	}
-	if p := PeaksOf(model.GPU{Name: "NVIDIA H100 80GB HBM3 MIG 1g.10gb", SMs: 16}); p == nil || math.Abs(p.Rates[arguments.FP16]-989.4*16/132) > 0.01 {
+	if p := PeaksOf(model.GPU{Name: "NVIDIA H100 80GB HBM3 MIG 1g.10gb", SMs: 16}); p == nil ||
+		math.Abs(p.Rates[arguments.FP16]-989.4*16/132) > 0.01 {
 		t.Errorf("slice: %+v", p)
 	}
 }

@@ -105,7 +105,8 @@ func (q *sequenceFinder) finish(minLength int32, top int) []Sequence {
 	firsts := []model.EventID{}
 	for key, sum := range sums {
 		if sum.count > 1 {
-			out = append(out, Sequence{Op: q.s.Text(key.op), Length: int(key.length), Count: sum.count, Device: sum.device, CPU: sum.cpu, Where: code.Where{Line: int32(len(firsts))}})
+			out = append(out, Sequence{Op: q.s.Text(key.op), Length: int(key.length), Count: sum.count, Device: sum.device, CPU: sum.cpu,
+				Where: code.Where{Line: int32(len(firsts))}})
 			firsts = append(firsts, sum.first)
 		}
 	}
@@ -136,7 +137,9 @@ func (q *sequenceFinder) sameAsOuter(id model.EventID) bool {
 // names are the kernels of one occurrence.
 func (q *sequenceFinder) names(op model.EventID, length int) []string {
 	ev := &q.t.Events
-	at, _ := slices.BinarySearchFunc(q.launched, ev.Start[op], func(id model.EventID, t model.Time) int { return cmp.Compare(ev.Start[ev.Link[id]], t) })
+	at, _ := slices.BinarySearchFunc(q.launched, ev.Start[op], func(id model.EventID, t model.Time) int {
+		return cmp.Compare(ev.Start[ev.Link[id]], t)
+	})
 	out := make([]string, 0, min(length, maxSequenceNames))
 	for _, id := range q.launched[at:] {
 		if len(out) == cap(out) || ev.Start[ev.Link[id]] > ev.End(op) {

@@ -28,7 +28,8 @@ func TestSequences(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	q := got[0]
-	if q.Op != "block" || q.Count != 3 || q.Length != 3 || q.Device != slowtrace.Micros(27) || q.CPU != slowtrace.Micros(150) || !slices.Equal(q.Kernels, []string{"a", "b", "c"}) {
+	if q.Op != "block" || q.Count != 3 || q.Length != 3 || q.Device != slowtrace.Micros(27) || q.CPU != slowtrace.Micros(150) ||
+		!slices.Equal(q.Kernels, []string{"a", "b", "c"}) {
 		t.Errorf("%+v", q)
 	}
 	if len(Sequences(trace, s, 4, 10)) != 0 {
@@ -43,7 +44,8 @@ func TestBandwidths(t *testing.T) {
 	b.Add("gpu_memset", "Memset (Device)", 0, 8, 20, 20, `"bytes": 512, "memory bandwidth (GB/s)": 2.0`)
 	trace, s := b.Trace()
 	got := Bandwidths(trace, s)
-	if len(got) != 2 || got[0].Kind != "Memcpy HtoD" || got[0].Max != 15 || got[0].Mean != 10 || len(got[0].Points) != 4 || got[1].Max != 2 || got[1].Points[1].Time != 21_000 {
+	if len(got) != 2 || got[0].Kind != "Memcpy HtoD" || got[0].Max != 15 || got[0].Mean != 10 || len(got[0].Points) != 4 ||
+		got[1].Max != 2 || got[1].Points[1].Time != 21_000 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -23,8 +23,9 @@ func TestKernelTable(t *testing.T) {
 		t.Fatalf("%d kernels", len(got))
 	}
 	k := got[0]
-	if k.Name != "ampere_sgemm_64x64" || k.Class != naming.ClassMatmul || k.Count != 3 || k.Dur != slowtrace.Micros(160) || k.Min != slowtrace.Micros(10) || k.Max != slowtrace.Micros(100) ||
-		k.Stream != -1 || k.Device != 0 || k.Launcher != "aten::addmm" || k.Where.Op != "aten::linear" || k.TensorCores {
+	if k.Name != "ampere_sgemm_64x64" || k.Class != naming.ClassMatmul || k.Count != 3 || k.Dur != slowtrace.Micros(160) ||
+		k.Min != slowtrace.Micros(10) || k.Max != slowtrace.Micros(100) || k.Stream != -1 || k.Device != 0 || k.Launcher != "aten::addmm" ||
+		k.Where.Op != "aten::linear" || k.TensorCores {
 		t.Errorf("%+v", k)
 	}
 	if !got[1].TensorCores || got[1].Stream != 7 {
@@ -44,7 +45,8 @@ func TestCopies(t *testing.T) {
 		t.Fatalf("%d kinds", len(got))
 	}
 	c := got[0]
-	if c.Direction != "HtoD" || !c.Pageable || c.Bytes != 1e6 || c.Dur != slowtrace.Micros(100) || c.Exposed != slowtrace.Micros(50) || c.Waited != slowtrace.Micros(140) || c.GBs() != 10 {
+	if c.Direction != "HtoD" || !c.Pageable || c.Bytes != 1e6 || c.Dur != slowtrace.Micros(100) || c.Exposed != slowtrace.Micros(50) ||
+		c.Waited != slowtrace.Micros(140) || c.GBs() != 10 {
 		t.Errorf("%+v, %v GB/s", c, c.GBs())
 	}
 }
@@ -61,7 +63,8 @@ func TestStreams(t *testing.T) {
 		t.Fatalf("%d streams", len(got))
 	}
 	g := got[0]
-	if g.KernelWait != slowtrace.Micros(5) || g.OtherWait != slowtrace.Micros(50) || g.HostWait != slowtrace.Micros(10) || g.Queue.Max != 3 || g.Queue.Full != 0 {
+	if g.KernelWait != slowtrace.Micros(5) || g.OtherWait != slowtrace.Micros(50) || g.HostWait != slowtrace.Micros(10) ||
+		g.Queue.Max != 3 || g.Queue.Full != 0 {
 		t.Errorf("%+v", g)
 	}
 	// a: 0–10, b: 6–25, c: 9–80, d: 95–100; 10+19+71+5 over 0–100

@@ -62,8 +62,8 @@ func Timelines(t *model.Trace, s *model.Strings) []*Timeline {
 	shared, lines, calls := naming.NewKernelClasses(s), code.NewFinder(t, s), naming.NewCallClasses(s)
 	threads := map[model.LaneID]*LaunchLane{}
 	for device, rows := range byDevice {
-		out = append(out, &Timeline{Trace: t, texts: s, Classes: shared, Device: device, Rows: times.MergeLanes(&t.Events, rows), lines: lines, calls: calls,
-			threads: threads})
+		out = append(out, &Timeline{Trace: t, texts: s, Classes: shared, Device: device, Rows: times.MergeLanes(&t.Events, rows),
+			lines: lines, calls: calls, threads: threads})
 	}
 	slices.SortFunc(out, func(a, b *Timeline) int { return cmp.Compare(a.Device, b.Device) })
 	return out

@@ -136,7 +136,8 @@ func startFunctions(t *model.Trace, texts *model.Strings, opt Options) *function
 		}
 		id := model.EventID(i)
 		order = append(order, id)
-		if flags := kindFlags(ev.Kind[i]); flags&rowDevice != 0 && flags&rowAnnotation == 0 { // the shadows of annotations belong to no operator
+		// the shadows of annotations belong to no operator
+		if flags := kindFlags(ev.Kind[i]); flags&rowDevice != 0 && flags&rowAnnotation == 0 {
 			if op := f.linked(id); op != model.NoEvent {
 				f.own[op] += ev.Dur[i]
 			}

@@ -107,8 +107,8 @@ func FunctionEvents(t *model.Trace, s *model.Strings, opt Options) ([]FunctionEv
 			continue
 		}
 		index[i] = int32(len(out))
-		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(f.name(row)), Start: f.start(row), Parent: -1, Group: groups[i],
-			stacks: stacks, row: int32(i)}
+		e := FunctionEvent{Event: max(row.event, model.NoEvent), Name: f.nameText(f.name(row)), Start: f.start(row),
+			Parent: -1, Group: groups[i], stacks: stacks, row: int32(i)}
 		if row.parent >= 0 {
 			e.Parent = index[row.parent]
 		}
@@ -117,7 +117,8 @@ func FunctionEvents(t *model.Trace, s *model.Strings, opt Options) ([]FunctionEv
 		e.SelfCPU, e.CPU, e.SelfDevice, e.Device = a.SelfCPU, a.CPU, a.SelfDevice, a.Device
 		e.SelfCPUBytes, e.CPUBytes, e.SelfDeviceBytes, e.DeviceBytes = a.SelfCPUBytes, a.CPUBytes, a.SelfDeviceBytes, a.DeviceBytes
 		e.Flops, e.Shapes = a.Flops, f.shapes(row)
-		e.DeviceType, e.IsUserAnnotation, e.IsPython, e.IsAsync = deviceKind(row.flags), row.flags&rowAnnotation != 0, row.flags&rowPython != 0, row.flags&rowAsync != 0
+		e.DeviceType, e.IsUserAnnotation, e.IsPython, e.IsAsync = deviceKind(row.flags), row.flags&rowAnnotation != 0,
+			row.flags&rowPython != 0, row.flags&rowAsync != 0
 		out = append(out, e)
 	}
 	return out, g.rows
@@ -212,8 +213,8 @@ type groupKey struct {
 }
 
 func newGrouping(s *model.Strings, opt Options) *grouping {
-	return &grouping{texts: s, opt: opt, first: make([]int32, s.Len()), rows: []Row{}, split: map[groupKey]int32{}, stacks: map[string]int32{},
-		shapes: map[model.Str]int32{}, printed: []string{""}, byText: map[string]int32{"": 0}}
+	return &grouping{texts: s, opt: opt, first: make([]int32, s.Len()), rows: []Row{}, split: map[groupKey]int32{},
+		stacks: map[string]int32{}, shapes: map[model.Str]int32{}, printed: []string{""}, byText: map[string]int32{"": 0}}
 }
 
 // add sorts a trace's rows into groups; groups, if not nil, receives each row's group.
@@ -258,9 +259,9 @@ func (g *grouping) find(f *functions, stacks *stackFinder, i int32) int32 {
 	}
 	at := int32(len(g.rows))
 	g.rows = append(g.rows, Row{
-		Name: f.nameText(key.name), InputShapes: g.printed[key.shapes], Stack: entries, Module: g.texts.Text(key.module), DeviceType: deviceKind(row.flags),
-		IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0, IsAsync: row.flags&rowAsync != 0,
-		TopLevel: row.parent < 0, First: max(row.event, model.NoEvent),
+		Name: f.nameText(key.name), InputShapes: g.printed[key.shapes], Stack: entries, Module: g.texts.Text(key.module),
+		DeviceType: deviceKind(row.flags), IsUserAnnotation: row.flags&rowAnnotation != 0, IsPython: row.flags&rowPython != 0,
+		IsAsync: row.flags&rowAsync != 0, TopLevel: row.parent < 0, First: max(row.event, model.NoEvent),
 	})
 	g.remember(key, at)
 	return at

@@ -189,7 +189,8 @@ func splitStack(text string) []string {
 func keepStackEntry(entry string) bool {
 	for _, drop := range [...][2]string{
 		{"autograd/__init__", "_make_grads"}, {"autograd/__init__", "backward"}, {"torch/tensor", "backward"},
-		{"_internal/common_utils", "prof_callable"}, {"_internal/common_utils", "prof_func_call"}, {"_internal/common_utils", "prof_meth_call"},
+		{"_internal/common_utils", "prof_callable"}, {"_internal/common_utils", "prof_func_call"},
+		{"_internal/common_utils", "prof_meth_call"},
 	} {
 		if strings.Contains(entry, drop[0]) && strings.Contains(entry, drop[1]) {
 			return false

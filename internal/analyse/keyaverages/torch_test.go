@@ -96,7 +96,9 @@ func TestTorchTables(t *testing.T) {
 			t.Errorf("%s holds no tables", folder)
 		}
 		for _, path := range cases {
-			t.Run(filepath.Base(folder)+"/"+strings.TrimSuffix(filepath.Base(path), ".tables.json.gz"), func(t *testing.T) { compareWithTorch(t, path) })
+			t.Run(filepath.Base(folder)+"/"+strings.TrimSuffix(filepath.Base(path), ".tables.json.gz"), func(t *testing.T) {
+				compareWithTorch(t, path)
+			})
 		}
 	}
 }
@@ -174,9 +176,10 @@ func torchRowOf(k *Row) torchRow {
 	if shapes == "[]" {
 		shapes = "" // an empty list is written like no list
 	}
-	return torchRow{Name: k.Name, Count: k.Count, SelfCPU: int64(k.SelfCPU), CPU: int64(k.CPU), SelfDevice: int64(k.SelfDevice), Device: int64(k.Device),
-		SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes, DeviceBytes: k.DeviceBytes, Flops: k.Flops,
-		Shapes: shapes, Stack: k.Stack, DeviceType: int(k.DeviceType), Annotation: k.IsUserAnnotation}
+	return torchRow{Name: k.Name, Count: k.Count, SelfCPU: int64(k.SelfCPU), CPU: int64(k.CPU), SelfDevice: int64(k.SelfDevice),
+		Device: int64(k.Device), SelfCPUBytes: k.SelfCPUBytes, CPUBytes: k.CPUBytes, SelfDeviceBytes: k.SelfDeviceBytes,
+		DeviceBytes: k.DeviceBytes, Flops: k.Flops, Shapes: shapes, Stack: k.Stack, DeviceType: int(k.DeviceType),
+		Annotation: k.IsUserAnnotation}
 }
 
 func diffRows(g, w torchRow, gen generation) string {

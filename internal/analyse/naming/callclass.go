@@ -25,8 +25,9 @@ func IsPageable(copyName string) bool { return strings.Contains(copyName, "Pagea
 // isSynchronising says whether a runtime call always waits for the device.
 func isSynchronising(name string) bool {
 	switch {
-	case strings.HasSuffix(name, "DeviceSynchronize"), strings.HasSuffix(name, "StreamSynchronize"), strings.HasSuffix(name, "EventSynchronize"),
-		strings.HasSuffix(name, "CtxSynchronize"), strings.HasSuffix(name, "StreamSynchronize_ptsz"):
+	case strings.HasSuffix(name, "DeviceSynchronize"), strings.HasSuffix(name, "StreamSynchronize"),
+		strings.HasSuffix(name, "EventSynchronize"), strings.HasSuffix(name, "CtxSynchronize"),
+		strings.HasSuffix(name, "StreamSynchronize_ptsz"):
 		return true
 	}
 	return false
@@ -37,7 +38,8 @@ func isBlockingCopy(name string) bool {
 	name, _, _ = strings.Cut(name, "_v")
 	name = strings.TrimSuffix(name, "_ptds")
 	switch name {
-	case "cudaMemcpy", "hipMemcpy", "cudaMemcpy2D", "cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "hipMemcpyWithStream", "cuMemcpyDtoH", "cuMemcpyHtoD":
+	case "cudaMemcpy", "hipMemcpy", "cudaMemcpy2D", "cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "hipMemcpyWithStream",
+		"cuMemcpyDtoH", "cuMemcpyHtoD":
 		return true
 	}
 	return false

@@ -40,16 +40,22 @@ var classWords = []struct {
 	class KernelClass
 	words []string
 }{
-	{ClassCommunication, []string{"nccl", "rccl", "cross_device_reduce", "nvshmem", "deepep", "deep_ep", "internode", "intranode", "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "all_to_all", "multimem"}},
-	{ClassLayout, []string{"nchwtonhwc", "nhwctonchw", "nchw2nhwc", "nhwc2nchw", "nhwctonhwc", "transpose_readwrite", "batched_transpose", "transposenchw", "convert_tensor"}},
+	{ClassCommunication, []string{"nccl", "rccl", "cross_device_reduce", "nvshmem", "deepep", "deep_ep", "internode", "intranode",
+		"all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "all_to_all", "multimem"}},
+	{ClassLayout, []string{"nchwtonhwc", "nhwctonchw", "nchw2nhwc", "nhwc2nchw", "nhwctonhwc", "transpose_readwrite", "batched_transpose",
+		"transposenchw", "convert_tensor"}},
 	{ClassAttention, []string{"flash", "fmha", "attention", "attn", "mha_", "paged_", "sdpa", "sage"}},
 	{ClassOptimizer, []string{"multi_tensor_apply", "fusedadam", "fused_adam", "adam", "lamb_", "sgd"}},
-	{ClassConvolution, []string{"conv", "dgrad", "wgrad", "fprop", "winograd", "im2col", "col2im", "implicit_gemm", "miopensp3asm", "scudnn", "gcudnn", "884cudnn", "1688cudnn", "16816cudnn"}},
-	{ClassMatmul, []string{"gemm", "gemv", "cutlass", "cijk_", "nvjet", "matmul", "splitk", "_mm_", "dot_kernel", "xmma", "wgmma", "bmm", "mfma", "rocblas", "cublas"}},
+	{ClassConvolution, []string{"conv", "dgrad", "wgrad", "fprop", "winograd", "im2col", "col2im", "implicit_gemm", "miopensp3asm",
+		"scudnn", "gcudnn", "884cudnn", "1688cudnn", "16816cudnn"}},
+	{ClassMatmul, []string{"gemm", "gemv", "cutlass", "cijk_", "nvjet", "matmul", "splitk", "_mm_", "dot_kernel", "xmma", "wgmma", "bmm",
+		"mfma", "rocblas", "cublas"}},
 	{ClassNormalisation, []string{"norm", "bn_fw", "bn_bw", "batchnorm", "softmax", "rms"}},
-	{ClassIndexing, []string{"index", "gather", "scatter", "embedding", "masked", "nonzero", "where_kernel", "radixsort", "sort", "topk", "unique"}},
+	{ClassIndexing, []string{"index", "gather", "scatter", "embedding", "masked", "nonzero", "where_kernel", "radixsort",
+		"sort", "topk", "unique"}},
 	{ClassReduction, []string{"reduce", "reduction", "argmax", "cumsum", "scan", "nll_loss", "welford"}},
-	{ClassElementwise, []string{"elementwise", "pointwise", "vectorized", "copy_kernel", "catarray", "fill", "distribution", "dropout", "activation", "gelu", "silu", "relu", "cast"}},
+	{ClassElementwise, []string{"elementwise", "pointwise", "vectorized", "copy_kernel", "catarray", "fill", "distribution", "dropout",
+		"activation", "gelu", "silu", "relu", "cast"}},
 }
 
 // ClassifyKernel is the class of a kernel's name.
@@ -103,9 +109,10 @@ func (c *KernelClasses) Of(ev *model.Events, id model.EventID) KernelClass {
 }
 
 // tensorCoreWords mark kernels that use matrix units, by name: those of the TensorBoard plugin and of newer libraries.
-var tensorCoreWords = []string{"h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2", "first_layer_wgrad_kernel", "conv1x1",
-	"conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688",
-	"gmma", "sm90_xmma", "sm80_xmma", "tensorop", "nvjet", "tcgen05", "sm100_", "flash_fwd", "flash_bwd", "fmha", "mfma", "_mi16x16", "_mi32x32"}
+var tensorCoreWords = []string{"h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2",
+	"first_layer_wgrad_kernel", "conv1x1", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv",
+	"xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688", "gmma", "sm90_xmma", "sm80_xmma", "tensorop", "nvjet",
+	"tcgen05", "sm100_", "flash_fwd", "flash_bwd", "fmha", "mfma", "_mi16x16", "_mi32x32"}
 
 // plainUnitWords mark kernels that multiply in the ordinary units, whatever library their name shows: fused multiply-add on fp32.
 var plainUnitWords = []string{"ffma", "simt_sgemm"}

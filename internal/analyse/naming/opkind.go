@@ -23,17 +23,19 @@ var opKinds = []struct {
 	dense bool
 	words []string
 }{
-	{OpRandom, false, []string{"bernoulli", "::normal", "::log_normal", "::uniform", "::rand", "::exponential", "multinomial", "::poisson"}},
+	{OpRandom, false, []string{"bernoulli", "::normal", "::log_normal", "::uniform", "::rand", "::exponential",
+		"multinomial", "::poisson"}},
 	{OpAttention, true, []string{"attention", "flash"}},
 	{OpConv, true, []string{"conv"}},
-	{OpMatmul, true, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear", "lstm", "gru", "rnn"}},
+	{OpMatmul, true, []string{"mm", "matmul", "linear", "bmm", "addmv", "einsum", "::dot", "::mv", "gemm", "bilinear",
+		"lstm", "gru", "rnn"}},
 	{"copy", false, []string{"copy", "::to", "clone", "contiguous", "::cat", "stack", "index", "gather", "scatter", "embedding", "::pad",
 		"fill", "zero", "empty", "repeat", "roll", "flip", "masked", "select", "where", "::ones", "arange"}},
 	{"reduction", false, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std",
 		"topk", "sort", "pool", "cross_entropy", "prod", "any", "all", "aminmax", "linalg", "item", "local_scalar"}},
-	{OpElementwise, false, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp", "log", "sqrt", "pow", "neg",
-		"abs", "clamp", "dropout", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical", "sin", "cos", "erf", "lerp",
-		"rsqrt", "reciprocal"}},
+	{OpElementwise, false, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp",
+		"log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical",
+		"sin", "cos", "erf", "lerp", "rsqrt", "reciprocal"}},
 }
 
 // OpKindOf is the kind of an operator's name, such as "aten::addmm"; OpOther for a name without a name space.

@@ -81,7 +81,8 @@ func fromTrace(t *model.Trace, s *model.Strings, last int) *Graph {
 // newBuilder prepares a trace. last limits it to its last steps and one before that leads in, and to so many events that a report
 // can afford them (nil: one step has more); 0: nothing is left out.
 func newBuilder(g *Graph, t *model.Trace, s *model.Strings, index int, offset int64, last int) *builder {
-	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{}, staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}}
+	b := &builder{g: g, t: t, s: s, index: index, offset: offset, awaited: map[model.EventID]awaited{},
+		staging: map[model.EventID]model.Time{}, beginOf: map[model.EventID]int32{}}
 	if g.known == nil {
 		g.known = newNameTable(g, s)
 	}
@@ -148,8 +149,8 @@ func (b *builder) inRange() int {
 	return cmp.Or(threads, n)
 }
 
-// maxReportEvents bounds what a report's prices rest on, and with it the graph's size (some 200 bytes an event): fewer steps than reportSteps
-// where each is large.
+// maxReportEvents bounds what a report's prices rest on, and with it the graph's size (some 200 bytes an event): fewer steps than
+// reportSteps where each is large.
 const maxReportEvents = 1 << 20
 
 // ranges finds the events of each lane that may be kept: of threads those that begin in the steps, of streams any.
@@ -298,7 +299,8 @@ func (b *builder) deviceWindow() {
 
 func (b *builder) addWindow(number int64, from int32, fromAt int64, to int32, toAt int64) {
 	if toAt > fromAt {
-		b.g.windows = append(b.g.windows, window{number: number, from: from, fromAt: fromAt, to: to, toAt: toAt, tail: -1, trace: b.index, start: fromAt, end: toAt})
+		b.g.windows = append(b.g.windows, window{number: number, from: from, fromAt: fromAt, to: to, toAt: toAt, tail: -1, trace: b.index,
+			start: fromAt, end: toAt})
 	}
 }
 

@@ -123,8 +123,8 @@ func (c Change) And(d Change) Change {
 // kindWords are the short names of kinds of nodes.
 var kindWords = map[string][]Kind{
 	"python": {Host}, "cpu operators": {Op}, "launch calls": {Call}, "allocation": {Alloc}, "data wait": {Input}, "input": {Input, Fetch},
-	"gpu compute": {Compute}, "gpu": {Compute, Copy, Communication}, "cpu": {Host, Op, Call, Alloc}, "communication": {Communication}, "copy": {Copy},
-	"data preparation": {Fetch},
+	"gpu compute": {Compute}, "gpu": {Compute, Copy, Communication}, "cpu": {Host, Op, Call, Alloc},
+	"communication": {Communication}, "copy": {Copy}, "data preparation": {Fetch},
 }
 
 // traceOf is the trace that a lane is of; nil for a process of a live session.

@@ -65,7 +65,9 @@ func TestRemovals(t *testing.T) {
 		want   float64
 	}{
 		{"device-bound as recorded", 100 * us, replay.Change{}, slow},
-		{"half the kernels' time", 100 * us, replay.Change{Scale: []replay.Scale{{Name: "matmul", Factor: 0.5}, {Name: "cpu operators", Factor: 2}}}, 0},
+		{"half the kernels' time", 100 * us, replay.Change{
+			Scale: []replay.Scale{{Name: "matmul", Factor: 0.5}, {Name: "cpu operators", Factor: 2}},
+		}, 0},
 		{"half the kernels of one name", 100 * us, replay.Change{Scale: []replay.Scale{{Name: "gemm", Factor: 0.5}}}, 215 + 10*51 - 1 + 3},
 		{"no Python", 100 * us, replay.Change{Scale: []replay.Scale{{Name: "python", Factor: 0}}}, slow - 200},
 		{"host-bound as recorded", 2 * us, replay.Change{}, fast},
@@ -121,7 +123,8 @@ func TestBusyBefore(t *testing.T) {
 	if want := 8.0 + 10*0.051; err != nil || math.Abs(a.After/ms-want) > 0.05*want {
 		t.Errorf("%.2f ms, want %.2f (%v)", a.After/ms, want, err)
 	}
-	if len(a.PartsAfter) == 0 || !strings.Contains(a.PartsAfter[0].Name, "before the recording") || math.Abs(a.PartsAfter[0].Time/ms-8) > 0.1 {
+	if len(a.PartsAfter) == 0 || !strings.Contains(a.PartsAfter[0].Name, "before the recording") ||
+		math.Abs(a.PartsAfter[0].Time/ms-8) > 0.1 {
 		t.Errorf("%+v", a.PartsAfter)
 	}
 }
@@ -147,8 +150,10 @@ func TestHostileTraces(t *testing.T) {
 		"one event":       testkit.NewTrace().Op("aten::mm", 1, 0, 10),
 		"kernel too soon": testkit.NewTrace().Launch("k", 1, 500*us, 10*us, 0, 100*us, 1).Launch("l", 1, 5*us, 10*us, 50*us, 900*us, 2),
 		"no length":       testkit.NewTrace().Op("aten::mm", 1, 10, 0).Op("aten::mm", 2, 10, 0).Launch("k", 1, 10, 0, 10, 0, 1),
-		"overlapping":     testkit.NewTrace().Op("a", 1, 0, 100*us).Op("b", 1, 50*us, 100*us).Op("c", 2, 20*us, 500*us).Op("d", 1, 400*us, 10*us),
-		"step inside out": testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 100*us, 0).X("user_annotation", "ProfilerStep#2", 100, 1, 50*us, 100*us).Op("a", 1, 0, 10*us),
+		"overlapping": testkit.NewTrace().Op("a", 1, 0, 100*us).Op("b", 1, 50*us, 100*us).Op("c", 2, 20*us,
+			500*us).Op("d", 1, 400*us, 10*us),
+		"step inside out": testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 100*us, 0).X("user_annotation",
+			"ProfilerStep#2", 100, 1, 50*us, 100*us).Op("a", 1, 0, 10*us),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := read(t, tr)
@@ -175,7 +180,8 @@ func TestForReport(t *testing.T) {
 	}
 	s := read(t, long)
 	whole, part := replay.NewSession(s, nil), replay.ForReport(s, nil)
-	for _, c := range []replay.Change{{}, {Scale: []replay.Scale{{Name: "gemm", Factor: 0.5}}}, {Scale: []replay.Scale{{Name: "python", Factor: 0}}}} {
+	for _, c := range []replay.Change{{}, {Scale: []replay.Scale{{Name: "gemm", Factor: 0.5}}},
+		{Scale: []replay.Scale{{Name: "python", Factor: 0}}}} {
 		w, err := whole.Ask(c)
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 
 // Crowded is how much the step loses of what an even sharing of the cores would take from it where more threads want to run than there
 // are cores, as fitted on the zoo's cases: who has slept goes first, so that work beside the step slows it by so much of its share, not
-// by all, and that work's end gives back no more. The prices of causes go by it as well (StepSpeed): nothing else says what shared cores cost. A session
-// holds no thread's time in the scheduler's queue, which would tell instead.
+// by all, and that work's end gives back no more. The prices of causes go by it as well (StepSpeed): nothing else says what shared cores
+// cost. A session holds no thread's time in the scheduler's queue, which would tell instead.
 const Crowded = 0.8
 
 // crowdTolerance is how exactly the number of threads that want cores is found, as a share.
@@ -36,8 +36,8 @@ func (c crowd) speeds(cores float64) (step, beside float64) {
 	return step, (cores - c.step*step) / c.beside
 }
 
-// StepSpeed is how fast the thread that drives the steps works where threads want so many cores on average, it and what it starts (step) and those
-// that work beside it: as a share of its speed on a core of its own.
+// StepSpeed is how fast the thread that drives the steps works where threads want so many cores on average, it and what it starts (step)
+// and those that work beside it: as a share of its speed on a core of its own.
 func StepSpeed(cores, step, beside float64) float64 {
 	speed, _ := crowd{step, beside}.speeds(cores)
 	return speed
@@ -126,7 +126,8 @@ func (g *Graph) recorded() []int64 {
 }
 
 // crowd is how many threads want to run, over the steps of a replay, in which the work of each node, ns, is lengthened by a factor: what
-// lies between the steps, such as traced ones, leaves other room on the cores. cpu is the share of a fetch in which its worker runs or wants to.
+// lies between the steps, such as traced ones, leaves other room on the cores. cpu is the share of a fetch in which its worker runs or
+// wants to.
 func (g *Graph) crowd(dur []int64, t *Times, cpu, step, beside float64) crowd {
 	var sum crowd
 	over, whole := g.stretches(t.End)

@@ -48,7 +48,8 @@ func TestRanksOfTraces(t *testing.T) {
 	}
 	half := replay.Change{Scale: []replay.Scale{{Name: "matmul", Factor: 0.5}}}
 	a := ask(half)
-	if a.Rank != 1 || a.Ranks != 3 || a.Steps != 3 || math.Abs(a.Before/us-900) > 1 || math.Abs(a.After/us-450) > 1 || math.Abs(a.Coverage-0.75) > 0.01 || math.Abs(a.Named/us-900) > 1 {
+	if a.Rank != 1 || a.Ranks != 3 || a.Steps != 3 || math.Abs(a.Before/us-900) > 1 || math.Abs(a.After/us-450) > 1 ||
+		math.Abs(a.Coverage-0.75) > 0.01 || math.Abs(a.Named/us-900) > 1 {
 		t.Errorf("all steps: %+v", a)
 	}
 	if a := ask(replay.Change{RanksEqual: true}); a.Rank != 2 {
@@ -57,7 +58,8 @@ func TestRanksOfTraces(t *testing.T) {
 	if !r.Only(1) {
 		t.Fatal("no step 1")
 	}
-	if a := ask(half); a.Rank != 2 || a.Ranks != 2 || a.Steps != 1 || math.Abs(a.Before/us-700) > 1 || math.Abs(a.After/us-350) > 1 || math.Abs(a.Coverage-0.25) > 0.01 {
+	if a := ask(half); a.Rank != 2 || a.Ranks != 2 || a.Steps != 1 || math.Abs(a.Before/us-700) > 1 || math.Abs(a.After/us-350) > 1 ||
+		math.Abs(a.Coverage-0.25) > 0.01 {
 		t.Errorf("step 1: %+v", a)
 	}
 	if !r.Only(4) {
@@ -100,7 +102,8 @@ func TestRunWithoutSteps(t *testing.T) {
 	if r.Only(0) {
 		t.Error("a run without steps has step 0")
 	}
-	if r := replay.NewSession(read(t, testkit.NewTrace().Op("aten::mm", 1, 0, 900*us)), nil); r.PerStep() || r.Basis() != "traced run" || r.Only(0) {
+	if r := replay.NewSession(read(t, testkit.NewTrace().Op("aten::mm", 1, 0, 900*us)), nil); r.PerStep() ||
+		r.Basis() != "traced run" || r.Only(0) {
 		t.Error("a trace without steps has some")
 	}
 }
@@ -125,7 +128,8 @@ func TestCoverage(t *testing.T) {
 		if only >= 0 && !r.Only(only) {
 			t.Fatalf("no step %d", only)
 		}
-		if a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: "python", Factor: 0.5}}}); err != nil || math.Abs(a.Coverage-want) > 0.001 {
+		if a, err := r.Ask(replay.Change{Scale: []replay.Scale{{Name: "python", Factor: 0.5}}}); err != nil ||
+			math.Abs(a.Coverage-want) > 0.001 {
 			t.Errorf("step %d: %+v, %v; want %g of the run", only, a, err, want)
 		}
 	}

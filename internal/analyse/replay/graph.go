@@ -26,8 +26,8 @@ const (
 	numKinds
 )
 
-var kindNames = [numKinds]string{"Python and untraced code", "CPU operators", "launch calls", "allocation", "data wait", "GPU compute", "communication", "copy",
-	"data preparation", "other", "device wait", "thread wait", "hand-over", "meeting of ranks"}
+var kindNames = [numKinds]string{"Python and untraced code", "CPU operators", "launch calls", "allocation", "data wait", "GPU compute",
+	"communication", "copy", "data preparation", "other", "device wait", "thread wait", "hand-over", "meeting of ranks"}
 
 func (k Kind) String() string { return kindNames[min(k, numKinds-1)] }
 

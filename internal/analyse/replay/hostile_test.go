@@ -35,7 +35,8 @@ func ask(t *testing.T, texts ...string) *replay.Session {
 	}
 	names := append(r.Kinds(), r.Names()...)
 	for _, name := range names[:min(len(names), 8)] {
-		changes = append(changes, replay.Change{Scale: []replay.Scale{{Name: name, Factor: 0}}}, replay.Change{Scale: []replay.Scale{{Name: name, Factor: 3}}})
+		changes = append(changes, replay.Change{Scale: []replay.Scale{{Name: name, Factor: 0}}},
+			replay.Change{Scale: []replay.Scale{{Name: name, Factor: 3}}})
 	}
 	for _, c := range changes {
 		a, err := r.Ask(c)
@@ -56,7 +57,8 @@ func ask(t *testing.T, texts ...string) *replay.Session {
 func TestQuestionsToEmptyTraces(t *testing.T) {
 	instant := testkit.NewTrace().Op("aten::add", 1, 1000, 0).Launch("gemm", 1, 1000, 0, 1000, 1, 5).String()
 	kernel := testkit.NewTrace().Op("aten::add", 1, 1000, 0).Launch("gemm", 1, 1000, 0, 1000, 20, 5).String()
-	stepped := testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 1000, 0).Op("aten::add", 1, 1000, 0).Launch("gemm", 1, 1000, 0, 1000, 20, 5).String()
+	stepped := testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 1000, 0).Op("aten::add", 1, 1000, 0).Launch("gemm", 1,
+		1000, 0, 1000, 20, 5).String()
 	alone := `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 0},
 {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2, "dur": 5, "args": {"device": 0, "stream": 7, "correlation": 3}}]}`
 	whole := testkit.NewTrace().Op("aten::add", 1, 1000, 500).Launch("gemm", 1, 1100, 10, 1500, 20, 5).String()
@@ -74,7 +76,8 @@ func TestQuestionsToEmptyTraces(t *testing.T) {
 
 // FuzzWhatIf asks about any two traces: no panic, and no answer that is no time.
 func FuzzWhatIf(f *testing.F) {
-	whole := testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 900, 5000).Op("aten::add", 1, 1000, 500).Launch("gemm", 1, 1100, 10, 1500, 20, 5).
+	whole := testkit.NewTrace().X("user_annotation", "ProfilerStep#1", 100, 1, 900, 5000).Op("aten::add", 1, 1000, 500).Launch("gemm", 1,
+		1100, 10, 1500, 20, 5).
 		X("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 1700, 5, "bytes", 4096, "correlation", 9).String()
 	f.Add([]byte(whole), []byte(whole))
 	f.Add([]byte(`{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 0},

@@ -64,18 +64,23 @@ func (p pipeline) session() *model.Session {
 	s.Environment.CPUs = 64
 	at := func(t float64) model.Time { return epoch + model.Time(t*ms) }
 	loader := model.Loader{ID: 3, Workers: p.workers, Prefetch: p.prefetch, Length: int64(p.batches)}
-	main := &model.Process{PID: 100, Role: model.RoleMain, Rank: model.NoRank, WorkerIndex: -1, MainThread: 100, Start: epoch, Loaders: []model.Loader{loader}}
+	main := &model.Process{PID: 100, Role: model.RoleMain, Rank: model.NoRank, WorkerIndex: -1, MainThread: 100, Start: epoch,
+		Loaders: []model.Loader{loader}}
 	s.Processes = []*model.Process{main}
 	waits, fetches := p.simulate()
 	kind := s.Strings.Intern("train")
 	for i, w := range waits {
-		main.Spans = append(main.Spans, model.Span{Kind: model.SpanDataWait, Start: at(w[0]), End: at(w[1]), Thread: 100, Loader: 0, Value: int64(i + 1)})
-		main.Steps = append(main.Steps, model.Step{Number: int64(i), Kind: kind, Source: model.StepOptimizer, Phase: model.PhaseBaseline, Start: at(w[0]), End: at(w[1] + p.rest), Thread: 100})
+		main.Spans = append(main.Spans, model.Span{Kind: model.SpanDataWait, Start: at(w[0]), End: at(w[1]), Thread: 100,
+			Loader: 0, Value: int64(i + 1)})
+		main.Steps = append(main.Steps, model.Step{Number: int64(i), Kind: kind, Source: model.StepOptimizer, Phase: model.PhaseBaseline,
+			Start: at(w[0]), End: at(w[1] + p.rest), Thread: 100})
 	}
 	for i := range p.workers {
-		w := &model.Process{PID: 200 + i, PPID: 100, Role: model.RoleWorker, Rank: model.NoRank, WorkerIndex: i, MainThread: 200 + i, Start: epoch, Loaders: []model.Loader{loader}}
+		w := &model.Process{PID: 200 + i, PPID: 100, Role: model.RoleWorker, Rank: model.NoRank, WorkerIndex: i, MainThread: 200 + i,
+			Start: epoch, Loaders: []model.Loader{loader}}
 		for k := i; k < p.batches; k += p.workers {
-			w.Spans = append(w.Spans, model.Span{Kind: model.SpanFetch, Start: at(fetches[k][0]), End: at(fetches[k][1]), Thread: 200 + i, Loader: 0})
+			w.Spans = append(w.Spans, model.Span{Kind: model.SpanFetch, Start: at(fetches[k][0]), End: at(fetches[k][1]),
+				Thread: 200 + i, Loader: 0})
 		}
 		s.Processes = append(s.Processes, w)
 	}

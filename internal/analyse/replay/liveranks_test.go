@@ -15,7 +15,8 @@ import (
 // works, and 10 ms more.
 func rankSession(work ...int) *model.Session {
 	module := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
-	reduce := testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/distributed/distributed_c10d.py", Function: "all_reduce", First: 1, Line: 5}
+	reduce := testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/distributed/distributed_c10d.py",
+		Function: "all_reduce", First: 1, Line: 5}
 	first := testkit.NewProgram()
 	for rank, ms := range work {
 		p := first
@@ -73,7 +74,8 @@ func TestLiveRanksTogether(t *testing.T) {
 		after  float64
 		rank   int
 	}{
-		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 0}}}, 100, 1}, // none waits less than for the last
+		// none waits less than for the last
+		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 0}}}, 100, 1},
 		{[]int{40, 100}, replay.Change{Scale: []replay.Scale{{Name: "communication", Factor: 0}}, RanksEqual: true}, 40, 0},
 		{[]int{40, 100}, replay.Change{Scale: half}, 60, 1},
 		{[]int{100, 40}, replay.Change{Scale: half}, 60, 0},
@@ -91,8 +93,10 @@ func TestLiveRanksTogether(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(a.Before/ms-110) > 2 || math.Abs(a.After/ms-c.after) > 2 || a.Rank != c.rank || a.Ranks != len(c.work) || r.Ranks() != len(c.work) {
-				t.Errorf("%v, %+v: %.1f ms become %.1f of rank %d of %d, want %.0f of rank %d", c.work, c.change, a.Before/ms, a.After/ms, a.Rank, a.Ranks, c.after, c.rank)
+			if math.Abs(a.Before/ms-110) > 2 || math.Abs(a.After/ms-c.after) > 2 || a.Rank != c.rank || a.Ranks != len(c.work) ||
+				r.Ranks() != len(c.work) {
+				t.Errorf("%v, %+v: %.1f ms become %.1f of rank %d of %d, want %.0f of rank %d", c.work, c.change, a.Before/ms, a.After/ms,
+					a.Rank, a.Ranks, c.after, c.rank)
 			}
 			if steps := 20; a.Steps != steps && !only || only && a.Steps != 1 {
 				t.Errorf("%d steps", a.Steps)

@@ -19,7 +19,8 @@ func newNameTable(g *Graph, s *model.Strings) *nameTable {
 	if len(g.categories) == 0 {
 		g.categories = []string{""}
 	}
-	return &nameTable{g: g, s: s, ops: make([]uint8, s.Len()), works: make([]uint8, s.Len()), calls: make([]callClass, s.Len()), notes: make([]uint8, s.Len())}
+	return &nameTable{g: g, s: s, ops: make([]uint8, s.Len()), works: make([]uint8, s.Len()), calls: make([]callClass, s.Len()),
+		notes: make([]uint8, s.Len())}
 }
 
 // category is the number of a category's name.

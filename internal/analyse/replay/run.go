@@ -150,7 +150,8 @@ func (g *Graph) stepsOf(ends []int64) []Step {
 		if w.lead {
 			continue
 		}
-		out = append(out, Step{window: i, Number: w.number, Trace: w.trace, Recorded: model.Dur(w.end - w.start), Replayed: model.Dur(end - start)})
+		out = append(out, Step{window: i, Number: w.number, Trace: w.trace, Recorded: model.Dur(w.end - w.start),
+			Replayed: model.Dur(end - start)})
 	}
 	return out
 }

@@ -228,8 +228,8 @@ func (r *Session) price(c Change) (before, after float64, err error) {
 	return mean(r.steps, trace, r.only), mean(steps, trace, r.only), nil
 }
 
-// asked is the trace that the answer to a question is about: of the rank whose steps are longest, as the others wait for it, and where ranks
-// are to be equal of the one in the middle.
+// asked is the trace that the answer to a question is about: of the rank whose steps are longest, as the others wait for it, and where
+// ranks are to be equal of the one in the middle.
 func (r *Session) asked(c Change) int {
 	traces := r.askedTraces()
 	slices.SortStableFunc(traces, func(x, y int) int { return cmp.Compare(mean(r.steps, x, r.only), mean(r.steps, y, r.only)) })

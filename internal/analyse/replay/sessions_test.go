@@ -22,7 +22,8 @@ func TestSessions(t *testing.T) {
 		t.Skip("BOTTLENECK_SESSIONS names no folder of sessions")
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
-	t.Logf("%-24s %6s %11s %11s %8s %8s %7s %11s %11s %8s", "session", "steps", "step ms", "replayed", "error", "slack", "traced", "step ms", "untraced", "error")
+	t.Logf("%-24s %6s %11s %11s %8s %8s %7s %11s %11s %8s", "session", "steps", "step ms", "replayed", "error", "slack", "traced",
+		"step ms", "untraced", "error")
 	for _, path := range paths {
 		s, err := ingest.Open(context.Background(), []string{filepath.Dir(path)}, ingest.Options{})
 		if err != nil {
@@ -47,8 +48,9 @@ func TestSessions(t *testing.T) {
 		case !u.Decided(0.05):
 			judged = "undecided: the steps differ too much"
 		}
-		t.Logf("%-24s %6d %11.3f %11.3f %7.2f%% %7.2f%% %7d %11.3f %11.3f %7.2f%% ± %5.2f%%  %.0f ns  %s", name, b.Steps(), b.Mean()/ms, b.Mean()/ms*(1+r.Error()), 100*r.Error(), 100*r.Slack(),
-			u.Steps, u.Traced/ms, u.Replayed/ms, 100*u.Error(), 100*u.Half/max(u.Baseline, 1), u.Cost, judged)
+		t.Logf("%-24s %6d %11.3f %11.3f %7.2f%% %7.2f%% %7d %11.3f %11.3f %7.2f%% ± %5.2f%%  %.0f ns  %s", name, b.Steps(), b.Mean()/ms,
+			b.Mean()/ms*(1+r.Error()), 100*r.Error(), 100*r.Slack(), u.Steps, u.Traced/ms, u.Replayed/ms, 100*u.Error(),
+			100*u.Half/max(u.Baseline, 1), u.Cost, judged)
 		if judged == "" && math.Abs(u.Error()) > 0.05 {
 			t.Errorf("%s: without the tracing cost %.2f %% off", name, 100*u.Error())
 		}

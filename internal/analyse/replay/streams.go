@@ -53,7 +53,9 @@ func (b *builder) streamWaits() map[model.LaneID][]streamWait {
 			continue
 		}
 		rows := launched[from]
-		at, _ := slices.BinarySearchFunc(rows, record, func(id model.EventID, t model.Time) int { return cmp.Compare(ev.Start[ev.Link[id]], t) })
+		at, _ := slices.BinarySearchFunc(rows, record, func(id model.EventID, t model.Time) int {
+			return cmp.Compare(ev.Start[ev.Link[id]], t)
+		})
 		if at > 0 {
 			out[to] = append(out[to], streamWait{waited, rows[at-1]})
 		}
@@ -170,7 +172,9 @@ func (b *builder) waitForStreams(rows []deviceRow, l *lags) {
 		release := b.released(r, l)
 		if launch := ev.Link[r.id]; launch != model.NoEvent {
 			list := waits[ev.Lane[r.id]]
-			n, _ := slices.BinarySearchFunc(list, ev.Start[launch]+1, func(w streamWait, t model.Time) int { return cmp.Compare(w.call, t) })
+			n, _ := slices.BinarySearchFunc(list, ev.Start[launch]+1, func(w streamWait, t model.Time) int {
+				return cmp.Compare(w.call, t)
+			})
 			if n > 0 && ev.End(list[n-1].source) <= ev.Start[r.id]+rounding {
 				c.source = list[n-1].source
 			}

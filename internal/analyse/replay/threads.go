@@ -139,7 +139,8 @@ func (b *builder) findBursts() {
 				sum += acts[n].to.Sub(acts[n].from)
 				n++
 			}
-			b.bursts = append(b.bursts, burst{lane: model.LaneID(i), from: acts[j].from, to: acts[n-1].to, begin: -1, last: -1, fork: -1, join: -1})
+			b.bursts = append(b.bursts, burst{lane: model.LaneID(i), from: acts[j].from, to: acts[n-1].to, begin: -1,
+				last: -1, fork: -1, join: -1})
 			if inGap && sum > busy[k] && 2*sum >= gaps[k].to.Sub(gaps[k].from) {
 				best[k], busy[k] = len(b.bursts)-1, sum
 			}

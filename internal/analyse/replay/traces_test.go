@@ -99,7 +99,8 @@ func TestUnmodifiedReplay(t *testing.T) {
 		if len(tr.Steps) == 0 {
 			n = 0
 		}
-		t.Logf("%-70s %6d %12.3f %12.3f %7.2f%% %7.2f%%%s", rel, n, (recorded / max(n, 1)).Ms(), (replayed / max(n, 1)).Ms(), 100*off, 100*part, mark)
+		t.Logf("%-70s %6d %12.3f %12.3f %7.2f%% %7.2f%%%s", rel, n, (recorded / max(n, 1)).Ms(), (replayed / max(n, 1)).Ms(),
+			100*off, 100*part, mark)
 		return nil
 	})
 	if err != nil {
@@ -155,7 +156,8 @@ func TestReplayOfRanks(t *testing.T) {
 	after := g.Steps(equal)
 	for i, st := range g.Steps(times) {
 		off := float64(st.Replayed-st.Recorded) / float64(st.Recorded)
-		t.Logf("rank %d: recorded %.3f ms, replayed %.3f ms (%+.2f %%), with equal ranks %.3f ms", traces[st.Trace].Rank, st.Recorded.Ms(), st.Replayed.Ms(), 100*off, after[i].Replayed.Ms())
+		t.Logf("rank %d: recorded %.3f ms, replayed %.3f ms (%+.2f %%), with equal ranks %.3f ms", traces[st.Trace].Rank, st.Recorded.Ms(),
+			st.Replayed.Ms(), 100*off, after[i].Replayed.Ms())
 		if math.Abs(off) > maxError {
 			t.Errorf("rank %d: off by %.2f %%", traces[st.Trace].Rank, 100*off)
 		}

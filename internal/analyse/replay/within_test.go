@@ -30,7 +30,8 @@ func TestTouchesNothing(t *testing.T) {
 		}
 		return err != nil
 	}
-	for name, want := range map[string]bool{"aten::empty": true, "softmax": true, "my_own": true, "gpu": true, "aten::conv2d": false, "matmul": false, "python": false} {
+	for name, want := range map[string]bool{"aten::empty": true, "softmax": true, "my_own": true, "gpu": true, "aten::conv2d": false,
+		"matmul": false, "python": false} {
 		if refused(name) != want {
 			t.Errorf("%s: refused %v, want %v", name, !want, want)
 		}

@@ -16,7 +16,8 @@ import (
 // it and what its work took on the device. Regions are inclusive: graphs stand within regions, so that times do not add up
 // over rows.
 var compiledRegions = Analysis{
-	Name: "compiled", Title: "Compiled regions", Aside: "graphs lie within regions: times are inclusive; a region once more per graph break, numbered again per recompilation",
+	Name: "compiled", Title: "Compiled regions",
+	Aside: "graphs lie within regions: times are inclusive; a region once more per graph break, numbered again per recompilation",
 	Needs: "regions of torch.compile",
 	Columns: []Column{{"region", UnitText}, {"calls", UnitCount}, {"on CPU", UnitTime}, {"on device", UnitTime}, {"of device", UnitShare},
 		{"work", UnitCount}, {"Triton", UnitShare}, {"recompiled", UnitCount}},
@@ -53,8 +54,8 @@ func compiledRows(t *model.Trace, s *model.Strings) [][]Cell {
 	rows := make([][]Cell, 0, len(regions))
 	for _, r := range regions {
 		own := model.Dur(stats.Union(r.runs).Len())
-		row := []Cell{textCell(r.name), numberCell(r.calls), numberCell(r.host), numberCell(own), numberCell(float64(own) / busy), numberCell(r.work),
-			numberCell(float64(r.triton) / float64(max(r.device, 1))), {None: r.frame < 0}}
+		row := []Cell{textCell(r.name), numberCell(r.calls), numberCell(r.host), numberCell(own), numberCell(float64(own) / busy),
+			numberCell(r.work), numberCell(float64(r.triton) / float64(max(r.device, 1))), {None: r.frame < 0}}
 		if r.device == 0 {
 			row[3].None, row[4].None, row[6].None = true, true, true
 		}
@@ -116,7 +117,8 @@ func findCompiled(t *model.Trace, s *model.Strings) []*compiledRegion {
 }
 
 // bookCompiled books a piece of device work on every region around its launch, once on each of a name.
-func bookCompiled(ev *model.Events, byName map[model.Str]*compiledRegion, around []model.EventID, work, launch model.EventID, s *model.Strings) {
+func bookCompiled(ev *model.Events, byName map[model.Str]*compiledRegion, around []model.EventID, work, launch model.EventID,
+	s *model.Strings) {
 	last := (*compiledRegion)(nil)
 	for at := around[launch]; at != model.NoEvent; {
 		if r := byName[ev.Name[at]]; r != last {
@@ -161,9 +163,10 @@ func newCompiledRegion(name string) *compiledRegion {
 // tritonKernels are Inductor's and hand-written Triton kernels with the file that holds their source.
 var tritonKernels = Analysis{
 	Name: "triton", Title: "Triton kernels", Aside: "with the file of their source, as the operator that launched them names it",
-	Needs:   "operators of Inductor or Triton",
-	Columns: []Column{{"kernel", UnitText}, {"runs", UnitCount}, {"on device", UnitTime}, {"mean", UnitTime}, {"settings", UnitText}, {"source", UnitText}},
-	Rows:    tritonRows,
+	Needs: "operators of Inductor or Triton",
+	Columns: []Column{{"kernel", UnitText}, {"runs", UnitCount}, {"on device", UnitTime}, {"mean", UnitTime}, {"settings", UnitText},
+		{"source", UnitText}},
+	Rows: tritonRows,
 }
 
 // tritonKernel sums one kernel over its runs.
@@ -207,7 +210,8 @@ func tritonRows(t *model.Trace, s *model.Strings) [][]Cell {
 	})
 	var rows [][]Cell
 	for _, k := range list {
-		rows = append(rows, []Cell{textCell(k.name), numberCell(k.runs), numberCell(k.device), numberCell(k.device / model.Dur(max(k.runs, 1))), textCell(k.settings), textCell(k.file)})
+		rows = append(rows, []Cell{textCell(k.name), numberCell(k.runs), numberCell(k.device),
+			numberCell(k.device / model.Dur(max(k.runs, 1))), textCell(k.settings), textCell(k.file)})
 	}
 	return rows
 }

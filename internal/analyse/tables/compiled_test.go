@@ -60,7 +60,8 @@ func TestTritonKernels(t *testing.T) {
 		}
 	}
 	rows := tritonRows(tr, s)
-	if len(rows) != 1 || rows[0][1].Number != 1 || rows[0][2].Number != 10e3 || rows[0][5].Text != "/tmp/k/abc.py" || rows[0][4].Text != "XBLOCK=256,num_warps=4" {
+	if len(rows) != 1 || rows[0][1].Number != 1 || rows[0][2].Number != 10e3 || rows[0][5].Text != "/tmp/k/abc.py" ||
+		rows[0][4].Text != "XBLOCK=256,num_warps=4" {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -68,7 +69,8 @@ func TestTritonKernels(t *testing.T) {
 // Every row of every such analysis has the cells that its columns promise, on every real trace, and no number is absurd.
 func TestTableAnalyses(t *testing.T) {
 	for _, a := range All() {
-		if a.Name == "" || a.Name != strings.ToLower(a.Name) || a.Title == "" || a.Needs == "" || len(a.Columns) == 0 || a.Columns[0].Unit != UnitText {
+		if a.Name == "" || a.Name != strings.ToLower(a.Name) || a.Title == "" || a.Needs == "" || len(a.Columns) == 0 ||
+			a.Columns[0].Unit != UnitText {
 			t.Errorf("%q lacks a name, title, columns or what it needs", a.Name)
 		}
 	}
@@ -79,7 +81,8 @@ func TestTableAnalyses(t *testing.T) {
 					t.Fatalf("%s: %d cells in %d columns", a.Name, len(row), len(a.Columns))
 				}
 				for i, c := range row {
-					if unit := a.Columns[i].Unit; !c.None && unit != UnitText && (c.Number != c.Number || unit != UnitNumber && c.Number < 0 || unit == UnitShare && c.Number > 1.000001) {
+					if unit := a.Columns[i].Unit; !c.None && unit != UnitText &&
+						(c.Number != c.Number || unit != UnitNumber && c.Number < 0 || unit == UnitShare && c.Number > 1.000001) {
 						t.Errorf("%s, %s of %s: %v", a.Name, a.Columns[i].Name, row[0].Text, c.Number)
 					}
 				}

@@ -13,8 +13,9 @@ import (
 // and its mean over time, every value holding until the next.
 var counterValues = Analysis{
 	Name: "counters", Title: "Counters", Aside: "mean over time: a value holds until the next", Needs: "counters",
-	Columns: []Column{{"counter", UnitText}, {"of", UnitText}, {"values", UnitCount}, {"lowest", UnitNumber}, {"mean", UnitNumber}, {"highest", UnitNumber}, {"last", UnitNumber}},
-	Rows:    counterRows,
+	Columns: []Column{{"counter", UnitText}, {"of", UnitText}, {"values", UnitCount}, {"lowest", UnitNumber}, {"mean", UnitNumber},
+		{"highest", UnitNumber}, {"last", UnitNumber}},
+	Rows: counterRows,
 }
 
 type counterKey struct{ name, key, pid model.Str }
@@ -66,7 +67,8 @@ func counterRows(t *model.Trace, s *model.Strings) [][]Cell {
 		if key := s.Text(c.key.key); key != "" && key != name {
 			name += ", " + key
 		}
-		rows = append(rows, []Cell{textCell(name), textCell(s.Text(c.key.pid)), numberCell(c.count), numberCell(c.low), numberCell(mean), numberCell(c.high), numberCell(c.last)})
+		rows = append(rows, []Cell{textCell(name), textCell(s.Text(c.key.pid)), numberCell(c.count), numberCell(c.low), numberCell(mean),
+			numberCell(c.high), numberCell(c.last)})
 	}
 	return rows
 }

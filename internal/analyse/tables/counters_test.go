@@ -31,8 +31,9 @@ func TestCounters(t *testing.T) {
 func TestOtherEvents(t *testing.T) {
 	s := &model.Strings{}
 	outer, inner := s.Intern("outer"), s.Intern("inner")
-	tr := &model.Trace{Lanes: []model.Lane{{EndEvent: 3}}, Events: model.Events{Start: []model.Time{0, 10, 50}, Dur: []model.Dur{100, 30, 20}, Name: []model.Str{outer, inner, inner},
-		Kind: make([]model.Kind, 3), Lane: make([]model.LaneID, 3), Parent: []model.EventID{model.NoEvent, 0, 0}}}
+	tr := &model.Trace{Lanes: []model.Lane{{EndEvent: 3}}, Events: model.Events{Start: []model.Time{0, 10, 50},
+		Dur: []model.Dur{100, 30, 20}, Name: []model.Str{outer, inner, inner}, Kind: make([]model.Kind, 3), Lane: make([]model.LaneID, 3),
+		Parent: []model.EventID{model.NoEvent, 0, 0}}}
 	rows := otherRows(tr, s)
 	if len(rows) != 2 {
 		t.Fatalf("%+v", rows)

@@ -19,11 +19,11 @@ var traceMetadata = Analysis{
 
 // profilerKeys are keys that PyTorch's profiler and Kineto write themselves, from 1.8 to 2.15.
 var profilerKeys = map[string]bool{
-	"schemaVersion": true, "baseTimeNanoseconds": true, "displayTimeUnit": true, "traceName": true, "trace_id": true, "trace_format_version": true,
-	"deviceProperties": true, "computeProperties": true, "distributedInfo": true, "host_name": true, "nccl_version": true,
-	"record_shapes": true, "profile_memory": true, "with_stack": true, "with_flops": true, "with_modules": true,
-	"cuda_runtime_version": true, "cuda_driver_version": true, "cupti_version": true, "hip_runtime_version": true, "hip_driver_version": true,
-	"otherData": true, "metadata": true,
+	"schemaVersion": true, "baseTimeNanoseconds": true, "displayTimeUnit": true, "traceName": true, "trace_id": true,
+	"trace_format_version": true, "deviceProperties": true, "computeProperties": true, "distributedInfo": true, "host_name": true,
+	"nccl_version": true, "record_shapes": true, "profile_memory": true, "with_stack": true, "with_flops": true, "with_modules": true,
+	"cuda_runtime_version": true, "cuda_driver_version": true, "cupti_version": true, "hip_runtime_version": true,
+	"hip_driver_version": true, "otherData": true, "metadata": true,
 }
 
 func metadataRows(t *model.Trace, _ *model.Strings) [][]Cell {

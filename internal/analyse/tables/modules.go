@@ -12,8 +12,8 @@ import (
 var moduleTimes = Analysis{
 	Name: "modules", Title: "Modules", Aside: "CPU: inside their calls, and of the autograd engine for what they made; as traced",
 	Needs: "calls of modules: record with --with-modules",
-	Columns: []Column{{"module", UnitText}, {"class", UnitText}, {"calls", UnitCount}, {"self CPU", UnitTime}, {"CPU", UnitTime}, {"backward CPU", UnitTime},
-		{"self device", UnitTime}, {"device", UnitTime}, {"backward device", UnitTime}},
+	Columns: []Column{{"module", UnitText}, {"class", UnitText}, {"calls", UnitCount}, {"self CPU", UnitTime}, {"CPU", UnitTime},
+		{"backward CPU", UnitTime}, {"self device", UnitTime}, {"device", UnitTime}, {"backward device", UnitTime}},
 	All: moduleRows,
 }
 
@@ -164,8 +164,8 @@ func moduleRows(traces []*model.Trace, s *model.Strings) [][]Cell {
 	for _, m := range times {
 		calls := numberCell(m.Calls)
 		calls.None = m.Calls == 0
-		rows = append(rows, []Cell{textCell(m.Path), textCell(m.Class), calls, numberCell(m.SelfCPU), numberCell(m.CPU), numberCell(m.BackwardCPU),
-			onDevice(m.SelfDevice), onDevice(m.Device), onDevice(m.BackwardDevice)})
+		rows = append(rows, []Cell{textCell(m.Path), textCell(m.Class), calls, numberCell(m.SelfCPU), numberCell(m.CPU),
+			numberCell(m.BackwardCPU), onDevice(m.SelfDevice), onDevice(m.Device), onDevice(m.BackwardDevice)})
 	}
 	return rows
 }

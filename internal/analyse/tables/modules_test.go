@@ -33,8 +33,10 @@ func TestModuleTimes(t *testing.T) {
 	add(model.KindMemcpy, 5, model.NoModule, false, model.NoEvent)
 	tr.Modules = m
 	want := []ModuleTime{
-		{Path: "Net", Class: "Net", Calls: 1, SelfCPU: 500 * us, CPU: 1050 * us, BackwardCPU: 50 * us, Device: 50 * us, BackwardDevice: 30 * us},
-		{Path: "Net.a", Class: "Linear", Calls: 1, SelfCPU: 350 * us, CPU: 350 * us, BackwardCPU: 50 * us, SelfDevice: 50 * us, Device: 50 * us, BackwardDevice: 30 * us},
+		{Path: "Net", Class: "Net", Calls: 1, SelfCPU: 500 * us, CPU: 1050 * us, BackwardCPU: 50 * us, Device: 50 * us,
+			BackwardDevice: 30 * us},
+		{Path: "Net.a", Class: "Linear", Calls: 1, SelfCPU: 350 * us, CPU: 350 * us, BackwardCPU: 50 * us, SelfDevice: 50 * us,
+			Device: 50 * us, BackwardDevice: 30 * us},
 		{Path: "Net.b", Class: "ReLU", Calls: 2, SelfCPU: 200 * us, CPU: 200 * us},
 		{Path: noModule, SelfCPU: 70 * us, CPU: 70 * us, SelfDevice: 5 * us, Device: 5 * us},
 	}

@@ -11,9 +11,11 @@ import (
 // otherEvents are events of categories that PyTorch's profiler does not write: what other tools wrote into the file. Own time
 // is that without the events of these categories that lie within on the same thread.
 var otherEvents = Analysis{
-	Name: "events", Title: "Events of other tools", Aside: "events that are no operator, call or device work of PyTorch's profiler", Needs: "events of other tools",
-	Columns: []Column{{"event", UnitText}, {"count", UnitCount}, {"total", UnitTime}, {"own", UnitTime}, {"mean", UnitTime}, {"longest", UnitTime}, {"threads", UnitCount}},
-	Rows:    otherRows,
+	Name: "events", Title: "Events of other tools", Aside: "events that are no operator, call or device work of PyTorch's profiler",
+	Needs: "events of other tools",
+	Columns: []Column{{"event", UnitText}, {"count", UnitCount}, {"total", UnitTime}, {"own", UnitTime}, {"mean", UnitTime},
+		{"longest", UnitTime}, {"threads", UnitCount}},
+	Rows: otherRows,
 }
 
 // maxOtherNames bounds the table: a tool may put a number into every name.

@@ -13,8 +13,8 @@ import (
 // records, kernels run one by one and Kineto sees none of them, so a range is named by its kernel and placed by its number:
 // the n-th range is the n-th launch, where there are as many of both.
 var rangeCounters = Analysis{
-	Name: "device-counters", Title: "Hardware counters", Aside: "by kernel and the operator that launched it; counters that stay 0 are left out",
-	Needs: "ranges of CUPTI's range profiler",
+	Name: "device-counters", Title: "Hardware counters",
+	Aside: "by kernel and the operator that launched it; counters that stay 0 are left out", Needs: "ranges of CUPTI's range profiler",
 	Columns: []Column{{"kernel", UnitText}, {"operator", UnitText}, {"counter", UnitText}, {"ranges", UnitCount}, {"total", UnitNumber},
 		{"mean", UnitNumber}, {"highest", UnitNumber}},
 	Rows: rangeRows,
@@ -60,8 +60,8 @@ func rangeRows(t *model.Trace, s *model.Strings) [][]Cell {
 	for _, c := range list {
 		op := textCell(s.Text(c.key.op))
 		op.None = c.key.op == 0
-		rows = append(rows, []Cell{textCell(s.Text(c.key.kernel)), op, textCell(s.Text(c.key.counter)), numberCell(c.count), numberCell(c.total),
-			numberCell(c.total / float64(c.count)), numberCell(c.highest)})
+		rows = append(rows, []Cell{textCell(s.Text(c.key.kernel)), op, textCell(s.Text(c.key.counter)),
+			numberCell(c.count), numberCell(c.total), numberCell(c.total / float64(c.count)), numberCell(c.highest)})
 	}
 	return rows
 }

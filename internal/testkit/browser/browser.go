@@ -26,7 +26,8 @@ func Open(ctx context.Context, extra ...chromedp.ExecAllocatorOption) (tab conte
 	if path == "" {
 		return nil, nil, ErrNone
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 720))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WindowSize(1280, 720))
 	allocator, stop := chromedp.NewExecAllocator(ctx, append(options, extra...)...)
 	tab, cancel := chromedp.NewContext(allocator)
 	if err := chromedp.Do(tab, chromedp.EmulateViewport(1280, 720)); err != nil {

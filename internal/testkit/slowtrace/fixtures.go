@@ -41,12 +41,13 @@ func Folder() string {
 var realTraces = []string{
 	"aorta-mi350/mi350x_rocprofiler-sdk.pt.trace.json", "dtu-mlops-windows-cpu/resnet18.LE-PC-DE-16_8780.1672914269646.pt.trace.json.gz",
 	"hta-compare-small/base.json.gz", "hta-critical-path/alexnet_a100.json.gz", "hta-critical-path/event_sync.json.gz",
-	"hta-critical-path/event_sync_multi_stream.json.gz", "hta-et-link/simple_add_kineto.json.gz", "hta-gpu-user-annotation/step_based_trace.json.gz",
-	"hta-nccl-a100/nccl_data.json.gz", "hta-sampled-128ranks/sampled_rank-0.json.gz", "hta-sampled-128ranks/sampled_rank-1.json.gz",
-	"hta-triton/triton_example.json.gz", "kineto-docs/before_fix_trace.json", "torchao/gtx1650_llama_with_stack_memory.json.gz",
-	"torchao/ref_ep_moe_fwd_b200_rank0of2.json.gz", "tracelens-b200/eager_trace.json.gz", "tracelens-qwen-h100-vs-mi300/h100_Qwen1.5-0.5B-Chat.json.gz",
-	"tracelens-qwen-h100-vs-mi300/mi300_Qwen1.5-0.5B-Chat.json.gz", "tracelens-sglang-decode-mi300/sglang_Qwen3-8B_decode.json.gz",
-	"tracelens-small/gpu_only_mi210.json.gz", "tracelens-small/normalization_layers_mi300.json.gz", "tracelens-small/torch_compile_triton_mi300.json.gz",
+	"hta-critical-path/event_sync_multi_stream.json.gz", "hta-et-link/simple_add_kineto.json.gz",
+	"hta-gpu-user-annotation/step_based_trace.json.gz", "hta-nccl-a100/nccl_data.json.gz", "hta-sampled-128ranks/sampled_rank-0.json.gz",
+	"hta-sampled-128ranks/sampled_rank-1.json.gz", "hta-triton/triton_example.json.gz", "kineto-docs/before_fix_trace.json",
+	"torchao/gtx1650_llama_with_stack_memory.json.gz", "torchao/ref_ep_moe_fwd_b200_rank0of2.json.gz", "tracelens-b200/eager_trace.json.gz",
+	"tracelens-qwen-h100-vs-mi300/h100_Qwen1.5-0.5B-Chat.json.gz", "tracelens-qwen-h100-vs-mi300/mi300_Qwen1.5-0.5B-Chat.json.gz",
+	"tracelens-sglang-decode-mi300/sglang_Qwen3-8B_decode.json.gz", "tracelens-small/gpu_only_mi210.json.gz",
+	"tracelens-small/normalization_layers_mi300.json.gz", "tracelens-small/torch_compile_triton_mi300.json.gz",
 	"tracelens-vit-h100-vs-mi300/h100_nsfw_image_detection.json.gz", "tracelens-vllm-piecewise-mi300/graph_execution.json.gz",
 }
 
@@ -129,7 +130,8 @@ func Micros(v float64) model.Dur { return model.Dur(v * 1000) }
 
 // Memory adds an allocation, or a free, that the host's thread 1 made.
 func (b *Builder) Memory(us float64, addr, bytes, total int) {
-	args := fmt.Sprintf(`"Device Type": 1, "Device Id": 0, "Addr": %d, "Bytes": %d, "Total Allocated": %d, "Total Reserved": 4096`, addr, bytes, total)
+	args := fmt.Sprintf(`"Device Type": 1, "Device Id": 0, "Addr": %d, "Bytes": %d, "Total Allocated": %d, "Total Reserved": 4096`,
+		addr, bytes, total)
 	b.File.Events = append(b.File.Events, Event{Ph: "i", Name: "[memory]", PID: 1, TID: 1, TS: number(us), Args: Args(args)})
 }
 
@@ -137,14 +139,18 @@ func (b *Builder) Memory(us float64, addr, bytes, total int) {
 // rows, which every reader guarantees, holds.
 func Random(r *rand.Rand) (*model.Trace, *model.Strings) {
 	b := &Builder{}
-	names := []string{"aten::mm", "ProfilerStep#1", "ProfilerStep#2", "nccl:all_reduce", "cudaStreamSynchronize", "cudaMemcpyAsync", "cudaMalloc", "ncclDevKernel_AllReduce",
-		"Memcpy HtoD (Pageable -> Device)", "enumerate(DataLoader)#x.__next__", "autograd::engine::evaluate_function: X", "Stream Wait Event", "aten::conv2d", ""}
-	cats := []string{"cpu_op", "user_annotation", "python_function", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "overhead"}
+	names := []string{"aten::mm", "ProfilerStep#1", "ProfilerStep#2", "nccl:all_reduce", "cudaStreamSynchronize", "cudaMemcpyAsync",
+		"cudaMalloc", "ncclDevKernel_AllReduce", "Memcpy HtoD (Pageable -> Device)", "enumerate(DataLoader)#x.__next__",
+		"autograd::engine::evaluate_function: X", "Stream Wait Event", "aten::conv2d", ""}
+	cats := []string{"cpu_op", "user_annotation", "python_function", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset",
+		"gpu_user_annotation", "cuda_sync", "overhead"}
 	for range 5 + r.IntN(60) {
 		start := float64(r.IntN(200))
-		args := fmt.Sprintf(`"correlation": %d, "External id": %d, "device": %d, "stream": %d, "wait_on_stream": %d, "wait_on_cuda_event_record_corr_id": %d, "bytes": %d, "Sequence number": %d,
+		args :=
+			fmt.Sprintf(
+				`"correlation": %d, "External id": %d, "device": %d, "stream": %d, "wait_on_stream": %d, "wait_on_cuda_event_record_corr_id": %d, "bytes": %d, "Sequence number": %d,
 			"Input Dims": [[%d, 3], [3, 4]], "Fwd thread id": %d`,
-			r.IntN(20), r.IntN(20), r.IntN(2), r.IntN(3), r.IntN(3), r.IntN(20), r.IntN(1000)-1, r.IntN(5)-1, r.IntN(5), r.IntN(3))
+				r.IntN(20), r.IntN(20), r.IntN(2), r.IntN(3), r.IntN(3), r.IntN(20), r.IntN(1000)-1, r.IntN(5)-1, r.IntN(5), r.IntN(3))
 		if r.IntN(4) == 0 {
 			args += `, "Collective name": "allreduce", "Group size": 2, "dtype": "Float", "In msg nelems": 5`
 		}

@@ -155,7 +155,8 @@ func Build(file *File, s *model.Strings) *model.Trace {
 	}
 	t.World, _ = strconv.Atoi(strings.Trim(string(file.Distribute.World), `"`))
 	for _, d := range file.Devices {
-		t.Header.Devices = append(t.Header.Devices, model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major, ComputeMinor: d.Minor, SMs: d.SMs})
+		t.Header.Devices = append(t.Header.Devices, model.GPU{Index: d.ID, Name: d.Name, MemoryBytes: d.Memory, ComputeMajor: d.Major,
+			ComputeMinor: d.Minor, SMs: d.SMs})
 	}
 	base, _ := file.Base.Int64()
 	lanes := map[string]model.LaneID{}
@@ -232,22 +233,26 @@ func slowAppend(t *model.Trace, s *model.Strings, r *slowRow) {
 	switch {
 	case r.kind == model.KindOp || r.kind == model.KindAnnotation:
 		detail = len(ev.OpDetails)
-		ev.OpDetails = append(ev.OpDetails, model.OpDetail{External: external, Sequence: number(-1, "Sequence number"), FwdThread: int32(number(0, "Fwd thread id")),
-			Args: uint32(len(ev.OpArgs))})
+		ev.OpDetails = append(ev.OpDetails, model.OpDetail{External: external, Sequence: number(-1, "Sequence number"),
+			FwdThread: int32(number(0, "Fwd thread id")), Args: uint32(len(ev.OpArgs))})
 		ev.OpArgs = append(ev.OpArgs, model.OpArgs{
-			Shapes: text("Input Dims", "Input dims"), Types: text("Input type"), Concrete: text("Concrete Inputs"), Stack: text("Call stack")})
+			Shapes: text("Input Dims", "Input dims"), Types: text("Input type"), Concrete: text("Concrete Inputs"),
+			Stack: text("Call stack")})
 	case r.kind == model.KindPython:
 		detail = len(ev.PythonDetails)
-		ev.PythonDetails = append(ev.PythonDetails, model.PythonDetail{ID: number(0, "Python id"), ParentID: number(-1, "Python parent id"), ModuleID: number(-1, "Python module id")})
+		ev.PythonDetails = append(ev.PythonDetails, model.PythonDetail{ID: number(0, "Python id"), ParentID: number(-1, "Python parent id"),
+			ModuleID: number(-1, "Python module id")})
 	case r.kind == model.KindRuntime:
 		detail = len(ev.RuntimeDetails)
 		ev.RuntimeDetails = append(ev.RuntimeDetails, model.RuntimeDetail{Correlation: number(0, "correlation"), External: external})
 	case r.kind != model.KindOverhead:
 		detail = len(ev.DeviceDetails)
-		ev.DeviceDetails = append(ev.DeviceDetails, model.DeviceDetail{Correlation: number(0, "correlation"), External: external, Args: uint32(len(ev.DeviceArgs))})
+		ev.DeviceDetails = append(ev.DeviceDetails, model.DeviceDetail{Correlation: number(0, "correlation"), External: external,
+			Args: uint32(len(ev.DeviceArgs))})
 		d := model.DeviceArgs{Device: int32(number(-1, "device")), Stream: number(-1, "stream"),
 			Bytes: number(-1, "bytes"), Occupancy: float32(number(-1, "est. achieved occupancy %")),
-			WaitCorrelation: number(-1, "wait_on_cuda_event_record_corr_id"), WaitStream: number(-1, "wait_on_stream"), GraphNode: number(0, "graph node id")}
+			WaitCorrelation: number(-1, "wait_on_cuda_event_record_corr_id"), WaitStream: number(-1, "wait_on_stream"),
+			GraphNode: number(0, "graph node id")}
 		if bps, err := strconv.ParseFloat(string(r.Args["blocks per SM"]), 32); err == nil {
 			d.BlocksPerSM = float32(bps)
 		}
@@ -302,8 +307,16 @@ func slowFinish(t *model.Trace, s *model.Strings) {
 			lane.FirstEvent = 0
 		}
 	}
+	slowLink(t, byCorrelation)
+	slowSortMemory(t)
+	slowSteps(t, s)
+}
+
+// slowLink links work of the device with its launch and operator.
+func slowLink(t *model.Trace, byCorrelation map[int64]model.EventID) {
+	ev := &t.Events
 	linked, named := 0, 0
-	for i := range n {
+	for i := range ev.Len() {
 		if k := ev.Kind[i]; !k.Device() && k != model.KindSync {
 			continue
 		}
@@ -323,9 +336,8 @@ func slowFinish(t *model.Trace, s *model.Strings) {
 			}
 		}
 	}
-	t.Features = model.Features{Device: linked > 0, Memory: len(t.Memory.Time) > 0, ExternalLinks: named*2 > linked || linked == 0, Shapes: true, PythonStacks: len(ev.PythonDetails) > 0}
-	slowSortMemory(t)
-	slowSteps(t, s)
+	t.Features = model.Features{Device: linked > 0, Memory: len(t.Memory.Time) > 0, ExternalLinks: named*2 > linked || linked == 0,
+		Shapes: true, PythonStacks: len(ev.PythonDetails) > 0}
 }
 
 func slowSortMemory(t *model.Trace) {
@@ -355,7 +367,8 @@ func slowSteps(t *model.Trace, s *model.Strings) {
 		t.From, t.To = min(t.From, ev.Start[i]), max(t.To, ev.End(model.EventID(i)))
 		if name := s.Text(ev.Name[i]); ev.Kind[i] == model.KindAnnotation && strings.HasPrefix(name, "ProfilerStep#") {
 			n, _ := strconv.ParseInt(strings.TrimPrefix(name, "ProfilerStep#"), 10, 64)
-			t.Steps = append(t.Steps, model.TraceStep{Number: n, Start: ev.Start[i], End: ev.End(model.EventID(i)), Source: model.StepProfiler})
+			t.Steps = append(t.Steps, model.TraceStep{Number: n, Start: ev.Start[i], End: ev.End(model.EventID(i)),
+				Source: model.StepProfiler})
 		}
 	}
 	slices.SortFunc(t.Steps, func(a, b model.TraceStep) int { return cmp.Compare(a.Start, b.Start) })

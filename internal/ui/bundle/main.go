@@ -52,8 +52,9 @@ func bundle(room, modules string) (map[string][]byte, error) {
 			{InputPath: "src/page.css", OutputPath: "page"},
 		},
 		AbsWorkingDir: room, Outdir: "dist", Bundle: true, NodePaths: []string{modules},
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsInline,
-		Target: api.ES2022, Format: api.FormatIIFE, JSX: api.JSXAutomatic, JSXImportSource: "preact", LogLevel: api.LogLevelWarning,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Charset: api.CharsetUTF8,
+		LegalComments: api.LegalCommentsInline, Target: api.ES2022, Format: api.FormatIIFE, JSX: api.JSXAutomatic,
+		JSXImportSource: "preact", LogLevel: api.LogLevelWarning,
 	})
 	if len(result.Errors) > 0 {
 		return nil, errors.New(result.Errors[0].Text)

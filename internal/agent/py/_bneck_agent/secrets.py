@@ -10,12 +10,14 @@ WORD = re.compile(
     re.I,
 )
 COUNTED = re.compile(  # numbers of tokens of a language model
-    r"(max|num|n|min|total|new|pad|bos|eos|per|batch)[-_]?[a-z]*[-_]?tokens?|tokens?[-_]?(per|len|count|id|size|type)|tokeni[sz]er|tokens\Z",
+    r"(max|num|n|min|total|new|pad|bos|eos|per|batch)[-_]?[a-z]*[-_]?tokens?|tokens?[-_]?(per|len|count|id|size|type)|"
+    r"tokeni[sz]er|tokens\Z",
     re.I,
 )
 VALUE = re.compile(
     r"(^|[^A-Za-z0-9])(?:hf_[A-Za-z0-9]{12,}|sk-[A-Za-z0-9_\-]{16,}|[rs]k_(?:live|test)_[A-Za-z0-9]{12,}|gh[opsur]_[A-Za-z0-9]{12,}|"
-    r"github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_\-]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|eyJ[A-Za-z0-9_\-.]{12,}|"
+    r"github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_\-]{12,}|xox[abeprs]-[A-Za-z0-9\-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|"
+    r"eyJ[A-Za-z0-9_\-.]{12,}|"
     r"AIza[A-Za-z0-9_\-]{30,}|ya29\.[A-Za-z0-9_\-]{12,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_\-]{30,}|nvapi-[A-Za-z0-9_\-]{20,}|"
     r"gsk_[A-Za-z0-9]{20,}|dckr_pat_[A-Za-z0-9_\-]{12,}|r8_[A-Za-z0-9]{20,})"
 )

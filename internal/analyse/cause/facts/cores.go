@@ -19,8 +19,8 @@ func TorchThreads(c *Facts) float64 {
 	return max(c.Cores, 1)
 }
 
-// LocalRanks is the number of processes on the accounted process's host that train at the same time, itself included: ranks, and others that
-// take steps of their own while the accounted ones run, such as those of a program that starts its trainers by multiprocessing.
+// LocalRanks is the number of processes on the accounted process's host that train at the same time, itself included: ranks, and others
+// that take steps of their own while the accounted ones run, such as those of a program that starts its trainers by multiprocessing.
 func LocalRanks(c *Facts) int {
 	n := 0
 	for _, p := range c.S.Processes {

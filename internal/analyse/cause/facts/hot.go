@@ -41,13 +41,15 @@ type Spot struct {
 const workerFile = "/torch/utils/data/_utils/worker.py"
 
 // ChainsOf makes the user frames of chosen samples.
-func ChainsOf(cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed, keep func(k int, a *account.Attributed) bool) []Chain {
+func ChainsOf(cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed,
+	keep func(k int, a *account.Attributed) bool) []Chain {
 	return ChainsInside(workerFile, cls, sm, attributed, keep)
 }
 
 // ChainsInside makes the user frames of chosen samples that the innermost frame of a file, given by the end of its name, leads to; all
 // of them where it is not on the stack.
-func ChainsInside(file string, cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed, keep func(k int, a *account.Attributed) bool) []Chain {
+func ChainsInside(file string, cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed,
+	keep func(k int, a *account.Attributed) bool) []Chain {
 	var out []Chain
 	cache := map[model.StackID][]model.Frame{}
 	for k := range attributed {

@@ -119,8 +119,8 @@ func (c *Facts) tensorFuncs() map[FuncKey]bool {
 	return out
 }
 
-// tensorLine says that a line mostly calls operators, by the weight of its samples in operators and of all of them. It is asked of functions
-// that drive the loop: there the function as a whole says nothing about one line.
+// tensorLine says that a line mostly calls operators, by the weight of its samples in operators and of all of them. It is asked of
+// functions that drive the loop: there the function as a whole says nothing about one line.
 func (c *Facts) tensorLine(ops, all map[model.FrameID]float64, fr model.FrameID) bool {
 	return all[fr] > 0 && ops[fr] >= tensorShare*all[fr]
 }
@@ -176,7 +176,9 @@ func (c *Facts) Collections(sp Spot) float64 {
 		return 0
 	}
 	t := 0.0
-	for _, ch := range ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartGC }) {
+	for _, ch := range ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartGC
+	}) {
 		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return KeyOf(&f) == KeyOf(&sp.Frame) }) {
 			t += ch.Weight
 		}

@@ -119,7 +119,8 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 	defer func() { best.Sharing = sharing[function(best)] }()
 	var short []account.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
-		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile || p != c.P && p.Rank >= 0 {
+		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile ||
+			p != c.P && p.Rank >= 0 {
 			continue
 		}
 		cls := c.C
@@ -247,7 +248,8 @@ func (c *Facts) ThreadSamples(p *model.Process, at func(model.Time) bool) map[in
 	return out
 }
 
-// side describes what a thread does besides waiting in a queue, a pipe or a lock, on the CPU for a moment or not; found is false where too few samples say so.
+// side describes what a thread does besides waiting in a queue, a pipe or a lock, on the CPU for a moment or not; found is false where too
+// few samples say so.
 func (c *Facts) side(p *model.Process, cls *code.FrameClasses, list []account.Attributed) (o OtherSide, found bool) {
 	sm := &p.Samples
 	chains := ChainsOf(cls, sm, list, func(_ int, a *account.Attributed) bool {

@@ -127,7 +127,8 @@ func (c *Facts) WorkerStages() []WorkerStages {
 			if sp.Frame.Line <= 0 || c.Text(sp.Frame.File) == "" {
 				continue
 			}
-			row.Stages = append(row.Stages, Stage{c.Text(sp.Frame.Function), c.Text(sp.Frame.File), int(sp.Frame.Line), sp.Line / float64(len(v.Fetches))})
+			row.Stages = append(row.Stages, Stage{c.Text(sp.Frame.Function), c.Text(sp.Frame.File), int(sp.Frame.Line),
+				sp.Line / float64(len(v.Fetches))})
 		}
 		out = append(out, row)
 	}

@@ -44,7 +44,8 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.workers == 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
 		r := v.room(c)
-		f.Evidence = append(f.Evidence, wording.Say("input.full-cores", wording.Count("threads", r.threads), wording.Value("cores", r.cores)))
+		f.Evidence = append(f.Evidence, wording.Say("input.full-cores", wording.Count("threads", r.threads),
+			wording.Value("cores", r.cores)))
 	}
 }
 
@@ -86,8 +87,8 @@ func (v *inputView) proposes(argument string) bool {
 	return slices.ContainsFunc(v.sets, func(g finding.Argument) bool { return g.Name == argument })
 }
 
-// proposeWorkers proposes as many workers as would keep up; nothing where the program has them, or where those that compute would take their
-// cores from the step.
+// proposeWorkers proposes as many workers as would keep up; nothing where the program has them, or where those that compute would take
+// their cores from the step.
 func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 	n := v.suggestWorkers(c)
 	if n <= v.workers || v.blocked < 0.5 && !v.spares(c) {
@@ -95,7 +96,8 @@ func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 	}
 	v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)
 	if r := v.room(c); r.left(float64(n)) < r.threads {
-		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-leave", wording.Count("left", r.left(float64(n))), wording.Count("threads", r.threads)))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-leave", wording.Count("left", r.left(float64(n))),
+			wording.Count("threads", r.threads)))
 		f.Fix.Action.Uncertain = true
 	}
 }
@@ -143,7 +145,8 @@ func startsScriptAnew(c *facts.Facts) bool {
 	return at.File == "" && !forksWorkers(c)
 }
 
-// forksWorkers says that a worker is a copy of the program's process: so it is on Linux where the program asks for nothing else, until Python 3.13.
+// forksWorkers says that a worker is a copy of the program's process: so it is on Linux where the program asks for nothing else, until
+// Python 3.13.
 func forksWorkers(c *facts.Facts) bool {
 	major, minor := 0, 0
 	n, _ := fmt.Sscanf(c.P.Python, "%d.%d", &major, &minor)
@@ -193,7 +196,8 @@ func (v *inputView) light() bool {
 
 // keepsUp says that the workers fetch as fast as the step goes on, if all batches took the same time.
 func (v *inputView) keepsUp(c *facts.Facts) bool {
-	return v.workers > 0 && v.sub(c) == "workers" && !v.startsAgain() && v.fetch > 0 && v.fetch*v.perStep(c) <= float64(v.workers)*max(c.B.Mean()-c.PerStep(v.wait), 0)
+	return v.workers > 0 && v.sub(c) == "workers" && !v.startsAgain() && v.fetch > 0 &&
+		v.fetch*v.perStep(c) <= float64(v.workers)*max(c.B.Mean()-c.PerStep(v.wait), 0)
 }
 
 // even says what helps where some batches take longer than others.

@@ -24,7 +24,8 @@ type inputView struct {
 	fetch   float64 // ns per batch
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
-	first   float64 // ns over the windows in waits for the first batch of an iteration, beyond what fetching it takes, and for workers that start
+	// ns over the windows in waits for the first batch of an iteration, beyond what fetching it takes, and for workers that start
+	first   float64
 	restart float64 // ns over the run, between steps, in which workers are started and ended
 	steps   float64 // accounted steps ÷ steps of the run
 	samples int
@@ -79,8 +80,8 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
 func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
-	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(account.PartDataWait), part: account.PartDataWait, depth: -1, pieces: -1,
-		steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
+	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(account.PartDataWait), part: account.PartDataWait,
+		depth: -1, pieces: -1, steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
 		v.workers = v.loader.Workers
 		if d, ok := QueueDepth(c.P, int(s.index)); ok {
@@ -123,7 +124,9 @@ func startingWorkers(c *facts.Facts) (within, between float64) {
 		steps = append(steps, times.Interval{Start: c.P.Steps[i].Start, End: c.P.Steps[i].End})
 	}
 	slices.SortFunc(steps, func(a, b times.Interval) int { return cmp.Compare(a.Start, b.Start) })
-	return within, c.SampledTime(c.AfterWarmup(), math.MaxInt64, func(i int) bool { return starts(i) && (!c.B.PerStep || !facts.Inside(steps, sm.Time[i])) })
+	return within, c.SampledTime(c.AfterWarmup(), math.MaxInt64, func(i int) bool {
+		return starts(i) && (!c.B.PerStep || !facts.Inside(steps, sm.Time[i]))
+	})
 }
 
 // waitsAt says that a wait at an instant is for the place's data, as far as is known: it is for no other place's.
@@ -262,7 +265,8 @@ func (v *inputView) crowding(c *facts.Facts) finding.Draft {
 	gain := v.quicker()
 	relief := relief(c, v, gain)
 	wait := c.PerStep(v.wait)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "transform", Where: c.Where(v.hot), Share: (wait + relief) / c.B.Mean(), Confidence: c.Basis(v.samples)}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "transform", Where: c.Where(v.hot),
+		Share: (wait + relief) / c.B.Mean(), Confidence: c.Basis(v.samples)}, nil)
 	f.Where.Process = "DataLoader worker"
 	f.Claim.Parts = finding.Parts{account.PartDataWait: v.wait, account.PartOps: relief * float64(len(c.B.Windows))}
 	f.Step = finding.Bounds(price.Crowding.Bounds().Low*relief, relief+gain*wait, relief+wait)
@@ -273,8 +277,8 @@ func (v *inputView) crowding(c *facts.Facts) finding.Draft {
 	v.describe(c, &f.Finding)
 	f.Title = wording.Say("input.title-crowding", wording.Share("share", f.Share), c.Said())
 	busy := min(v.fetch*v.perStep(c)/c.B.Mean(), float64(v.workers))
-	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.OwnCores()), wording.Count("threads", facts.TorchThreads(c)),
-		wording.Value("workers", busy)))
+	f.Evidence = append(f.Evidence, wording.Say("input.cores", wording.Value("cores", c.OwnCores()),
+		wording.Count("threads", facts.TorchThreads(c)), wording.Value("workers", busy)))
 	f.Caveat = []wording.Text{wording.Say("input.caveat-crowding")}
 	if f.Confidence.Level == finding.High {
 		f.Confidence.Level = finding.Medium
@@ -311,7 +315,8 @@ func (v *inputView) evidence(c *facts.Facts, f *finding.Finding) {
 	switch {
 	case v.fetch <= 0 || v.elsewhere():
 	case v.workers > 0:
-		f.Evidence = append(f.Evidence, wording.Say("input.fetch-workers", wording.Time("fetch", v.fetch), wording.Count("workers", v.workers)))
+		f.Evidence = append(f.Evidence, wording.Say("input.fetch-workers", wording.Time("fetch", v.fetch),
+			wording.Count("workers", v.workers)))
 	default:
 		f.Evidence = append(f.Evidence, wording.Say("input.fetch-alone", wording.Time("fetch", v.fetch)))
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 // lockCall matches source lines that take a lock which several processes share.
-var lockCall = regexp.MustCompile(`\b(flock|lockf|acquire|FileLock|InterProcessLock)\s*\(|\bwith\s+[\w.\[\]]*(?i:lock|mutex|semaphore)\w*\s*(\(|:)`)
+var lockCall = regexp.MustCompile(
+	`\b(flock|lockf|acquire|FileLock|InterProcessLock)\s*\(|\bwith\s+[\w.\[\]]*(?i:lock|mutex|semaphore)\w*\s*(\(|:)`)
 
 // locked says that the workers sleep at a line that takes a lock: they fetch one after the other, however many they are.
 func (v *inputView) locked(c *facts.Facts) bool {

@@ -12,7 +12,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a batch.
+// loaderFile is where a DataLoader hands out batches: what it calls while workers fetch is its sampler, and what unpickles and pins a
+// batch.
 const loaderFile = "/torch/utils/data/dataloader.py"
 
 // rebuilds is where tensors are made of what a worker has sent, each by a connection of its own.
@@ -59,8 +60,8 @@ func inputBesideWorkers(c *facts.Facts, v *inputView) {
 	}
 }
 
-// copiesBytes says that a stack is in a queue between processes and there copies or unpickles what came: not where it waits for something to
-// come, nor where it makes tensors of shared memory.
+// copiesBytes says that a stack is in a queue between processes and there copies or unpickles what came: not where it waits for something
+// to come, nor where it makes tensors of shared memory.
 func copiesBytes(cls *code.FrameClasses, id model.StackID) (copies bool) {
 	innermost := ""
 	cls.Walk(id, func(fr model.FrameID) bool {

@@ -79,12 +79,16 @@ type releaseTime struct {
 // waits for batches.
 func (v *inputView) releasing(c *facts.Facts) releaseTime {
 	r := releaseTime{parts: map[account.PartID]float64{}}
-	waits := facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartDataWait }))
+	waits := facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartDataWait
+	}))
 	if len(waits) == 0 || !forLine.MatchString(c.Where(waits[0]).Source) {
 		return r
 	}
 	for _, part := range []account.PartID{account.PartPython, account.PartGC} {
-		for _, sp := range facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == part })) {
+		for _, sp := range facts.LineTimes(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+			return a.Part == part
+		})) {
 			if facts.KeyOf(&sp.Frame) == facts.KeyOf(&waits[0].Frame) && sp.Frame.Line == waits[0].Frame.Line {
 				r.parts[part] += sp.Unit
 				r.time += sp.Unit
@@ -105,15 +109,16 @@ func (v *inputView) moreWorkers(c *facts.Facts) finding.Range {
 	after := r.step(n)
 	low := price.MoreWorkers.Bounds().Low
 	if r.cores > 0 && n*r.awake+r.threads > r.cores {
-		low = price.MoreWorkersThanCores.Bounds().Low // the step competes with its workers, and whatever else wants a core takes it from one of them
+		// the step competes with its workers, and whatever else wants a core takes it from one of them
+		low = price.MoreWorkersThanCores.Bounds().Low
 	}
 	cost := v.firstWorkers(c)
 	mid := min(max(step-slower(r.cores, v.busy(c), step, after)*after-cost, 0), wait)
 	return finding.Bounds(low*mid, mid, max(min(step-after, wait), mid))
 }
 
-// perStep is the number of batches that a step takes, 1 where no wait was measured: several where gradients are accumulated or the whole run
-// is the unit, less than one where a batch serves several steps.
+// perStep is the number of batches that a step takes, 1 where no wait was measured: several where gradients are accumulated or the whole
+// run is the unit, less than one where a batch serves several steps.
 func (v *inputView) perStep(c *facts.Facts) float64 {
 	n := 0
 	for _, w := range v.waits {
@@ -144,8 +149,8 @@ func slower(cores, busy, before, after float64) float64 {
 	return max(factor(after)/factor(before), 1)
 }
 
-// firstWorkers is what a program that had none pays for its first workers, in ns per step: processes that hold PyTorch start and end, and a batch
-// that crosses from process to process is copied, serialised and mapped.
+// firstWorkers is what a program that had none pays for its first workers, in ns per step: processes that hold PyTorch start and end, and a
+// batch that crosses from process to process is copied, serialised and mapped.
 func (v *inputView) firstWorkers(c *facts.Facts) float64 {
 	if v.workers > 0 {
 		return 0
@@ -158,9 +163,9 @@ func (v *inputView) firstWorkers(c *facts.Facts) float64 {
 	return (start/float64(max(c.Steps, 1)) + price.Crossing.Mid*v.fetch*v.perStep(c)*(1-v.blocked)) / max(min(n, c.OwnCores()), 1)
 }
 
-// relief is what the step's own work gains per step when workers no longer compete with it for cores, by the replay's rule of sharing them. The
-// driving thread wants a core while it computes, not while it waits for data: where it counted as one that always computes, a fifth of the
-// relief was all that the zoo's programs showed.
+// relief is what the step's own work gains per step when workers no longer compete with it for cores, by the replay's rule of sharing them.
+// The driving thread wants a core while it computes, not while it waits for data: where it counted as one that always computes, a fifth of
+// the relief was all that the zoo's programs showed.
 func relief(c *facts.Facts, v *inputView, gain float64) float64 {
 	mean, ops, python := c.B.Mean(), c.PerStep(c.B.Part(account.PartOps)), c.PerStep(c.B.Part(account.PartPython))
 	cores := c.OwnCores()

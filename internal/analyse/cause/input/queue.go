@@ -18,7 +18,8 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "queue", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "queue", Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)},
 		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleeps", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)

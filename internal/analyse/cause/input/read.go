@@ -10,14 +10,15 @@ import (
 var readCall = regexp.MustCompile(`\b(pread|preadv|read|readinto|read_bytes)\s*\(`)
 
 // fetchesFromDisk says that the fetch stands in reads of files that are not in memory: its line reads, nearly none of it holds the
-// interpreter's lock, and some of it sleeps. A fast disk's reads are too short to be seen asleep more often; one that the page cache answers
-// never sleeps.
+// interpreter's lock, and some of it sleeps. A fast disk's reads are too short to be seen asleep more often; one that the page cache
+// answers never sleeps.
 func (v *inputView) fetchesFromDisk(c *facts.Facts) bool {
-	return v.samples >= 10 && v.blocked >= price.DiskAsleep && v.blocked+v.native >= price.DiskNative && v.hotOK && v.hotPart >= 0.5 && readCall.MatchString(c.Where(v.hot).Source)
+	return v.samples >= 10 && v.blocked >= price.DiskAsleep && v.blocked+v.native >= price.DiskNative && v.hotOK && v.hotPart >= 0.5 &&
+		readCall.MatchString(c.Where(v.hot).Source)
 }
 
-// stored is the share of a fetch that ends when what it reads is in memory: what sleeps or waits for an answer, and of a fast disk's reads all
-// but the copy.
+// stored is the share of a fetch that ends when what it reads is in memory: what sleeps or waits for an answer, and of a fast disk's reads
+// all but the copy.
 func (v *inputView) stored(c *facts.Facts) float64 {
 	gain := price.Cached.Mid * min(v.blocked, 1)
 	if v.asking() {

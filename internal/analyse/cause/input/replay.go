@@ -27,8 +27,8 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 	return q, false
 }
 
-// ByReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes off,
-// and what cores lose that it makes busy; the upper bound does without the second.
+// ByReplay sets a finding's price by the mean step before and after its fix, ns, as a replay gives them. What the fix itself costs comes
+// off, and what cores lose that it makes busy; the upper bound does without the second.
 func ByReplay(f *finding.Finding, c *facts.Facts, before, after float64) {
 	mean := c.B.Mean()
 	left := after / before * mean

@@ -47,8 +47,8 @@ func (r room) step(workers float64) float64 {
 	return after
 }
 
-// spares says that there are cores for another worker beside the step and the workers that there are, or that the step gains for certain when
-// its operators leave one to it.
+// spares says that there are cores for another worker beside the step and the workers that there are, or that the step gains for certain
+// when its operators leave one to it.
 func (v *inputView) spares(c *facts.Facts) bool {
 	r := v.room(c)
 	switch {

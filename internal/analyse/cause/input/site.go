@@ -35,8 +35,8 @@ type inputSite struct {
 	fetches int
 }
 
-// inputSites are the places at whose loaders a thread waits during the accounted steps, the one with most time first; one that knows nothing
-// where no wait was measured.
+// inputSites are the places at whose loaders a thread waits during the accounted steps, the one with most time first; one that knows
+// nothing where no wait was measured.
 func inputSites(c *facts.Facts, thread int) []*inputSite {
 	sites := sitesOf(c, thread)
 	ofLoader := map[int32]float64{}
@@ -121,8 +121,8 @@ func known(c *facts.Facts, index int32) int32 {
 	return -1
 }
 
-// sitesOf gives each loader that a thread asks or fetches for its place. Loaders that one line builds are of one place where each is done with
-// before the next is asked: a line that builds several, or a function that it calls, is as many places.
+// sitesOf gives each loader that a thread asks or fetches for its place. Loaders that one line builds are of one place where each is done
+// with before the next is asked: a line that builds several, or a function that it calls, is as many places.
 func sitesOf(c *facts.Facts, thread int) map[int32]*inputSite {
 	used := map[int32]times.Interval{}
 	var order []int32

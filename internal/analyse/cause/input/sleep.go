@@ -38,7 +38,8 @@ func findSleep(c *facts.Facts) []finding.Draft {
 	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)},
 		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleep", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
@@ -50,8 +51,8 @@ func findSleep(c *facts.Facts) []finding.Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-sleep")}
 	f.Caveat = []wording.Text{wording.Say("input.caveat-sleep")}
 	if o, ok := c.WaitedFor(sp.Members); ok && o.Asleep < 0.5 {
-		f.Evidence = append(f.Evidence, wording.Say("input.meanwhile", wording.Count("samples", o.Samples), wording.Named("side", o.Process),
-			wording.Named("in", finding.In(o.Place))))
+		f.Evidence = append(f.Evidence, wording.Say("input.meanwhile", wording.Count("samples", o.Samples),
+			wording.Named("side", o.Process), wording.Named("in", finding.In(o.Place))))
 	}
 	c.AtLoop(&f.Finding, sp.Members)
 	return []finding.Draft{f}

@@ -78,7 +78,8 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 	if released(sm, i) {
 		v.native++
 	}
-	if sm.State[i] == model.StateCPU && sm.Flags[i]&model.SampleRunsPython != 0 && sm.Flags[i]&model.SampleInNative == 0 && cls.Info(sm.Stack[i]).UserLeaf {
+	if sm.State[i] == model.StateCPU && sm.Flags[i]&model.SampleRunsPython != 0 && sm.Flags[i]&model.SampleInNative == 0 &&
+		cls.Info(sm.Stack[i]).UserLeaf {
 		v.plain = append(v.plain, ch)
 	}
 	if asks(cls, sm, i) {
@@ -99,8 +100,9 @@ func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, a
 	v.all = all
 }
 
-// freed is the share of the fetch in which what the hot function made is let go. CPython takes a function's frame off the stack before it clears
-// its variables, so that samples see this at the line that called it. In the zoo's programs it was 4 to 6 % of a fetch, and went with the function.
+// freed is the share of the fetch in which what the hot function made is let go. CPython takes a function's frame off the stack before it
+// clears its variables, so that samples see this at the line that called it. In the zoo's programs it was 4 to 6 % of a fetch, and went
+// with the function.
 func (v *inputView) freed() float64 {
 	if !v.hotOK || v.all <= 0 {
 		return 0
@@ -117,7 +119,8 @@ func (v *inputView) freed() float64 {
 	}
 	t := 0.0
 	for _, ch := range v.plain {
-		if n := len(ch.Frames); n > 0 && facts.KeyOf(&ch.Frames[n-1]) != hot && callers[facts.PlaceKey{F: facts.KeyOf(&ch.Frames[n-1]), Line: ch.Frames[n-1].Line}] {
+		if n := len(ch.Frames); n > 0 && facts.KeyOf(&ch.Frames[n-1]) != hot &&
+			callers[facts.PlaceKey{F: facts.KeyOf(&ch.Frames[n-1]), Line: ch.Frames[n-1].Line}] {
 			t += ch.Weight
 		}
 	}
@@ -139,7 +142,8 @@ func (v *inputView) lead(sub string) {
 		v.hotOK, v.hotPart = false, 0 // the time is the loader's own: items one by one, and their collation
 		return
 	}
-	if sp, ok := facts.Hottest(chains, v.mains); ok && v.all > 0 && (facts.KeyOf(&sp.Frame) != facts.KeyOf(&v.hot.Frame) || sp.Frame.Line != v.hot.Frame.Line) {
+	if sp, ok := facts.Hottest(chains, v.mains); ok && v.all > 0 && (facts.KeyOf(&sp.Frame) != facts.KeyOf(&v.hot.Frame) ||
+		sp.Frame.Line != v.hot.Frame.Line) {
 		v.hot, v.hotPart = sp, sp.Unit/v.all
 	}
 }
@@ -186,8 +190,8 @@ func makes(c *facts.Facts, v *inputView) (o facts.OtherSide, ok bool) {
 // serve says who makes what is waited for, and where.
 func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
 	f.Title = wording.Say("input.title-maker", wording.Share("share", f.Share), c.Said(), wording.Named("side", v.maker.Process))
-	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.Samples), wording.Named("side", v.maker.Process),
-		wording.Named("in", finding.In(v.maker.Place))))
+	f.Evidence = append(f.Evidence, wording.Say("input.side-works", wording.Count("samples", v.maker.Samples),
+		wording.Named("side", v.maker.Process), wording.Named("in", finding.In(v.maker.Place))))
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-maker"), wording.Say("input.fix-maker-workers")}
 	if v.maker.Sharing > 1 {
 		f.Fix.Advice[0] = wording.Say("input.fix-makers", wording.Count("n", v.maker.Sharing))

@@ -18,7 +18,8 @@ func (v *inputView) uneven() {
 	}
 	w := slices.MaxFunc(v.serving, func(a, b *facts.WorkerView) int { return cmp.Compare(a.Mean, b.Mean) })
 	life := float64(w.Fetches[len(w.Fetches)-1].End - w.Fetches[0].Start)
-	if len(w.Fetches) < facts.MinSamples || w.Mean < price.UnevenFetch*v.fetch || life <= 0 || w.Mean*float64(len(w.Fetches)) < price.UnevenBusy*life {
+	if len(w.Fetches) < facts.MinSamples || w.Mean < price.UnevenFetch*v.fetch || life <= 0 ||
+		w.Mean*float64(len(w.Fetches)) < price.UnevenBusy*life {
 		return
 	}
 	v.slowest = w

@@ -105,7 +105,8 @@ func largerBatches(c *facts.Facts, f *finding.Finding, own, other perItem) {
 		at = l
 	}
 	if at != nil {
-		f.Fix.Action = finding.SetArguments("DataLoader", finding.Argument{Name: "batch_size", Value: strconv.Itoa(int(math.Round(other.items)))})
+		f.Fix.Action = finding.SetArguments("DataLoader", finding.Argument{Name: "batch_size",
+			Value: strconv.Itoa(int(math.Round(other.items)))})
 		f.Fix.Action.File, f.Fix.Action.Line = c.Text(at.File), int(at.Line)
 	}
 }

@@ -90,7 +90,8 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		at.Unit = site.time()
 		gc = c.Collections(at)
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: launchShareOf(c, site.time()+gc), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: launchShareOf(c, site.time()+gc),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: site.ops, account.PartPython: site.python})
 	if site.placed {
 		f.Where = c.Where(site.at)

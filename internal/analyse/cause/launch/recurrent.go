@@ -12,7 +12,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// recurrentCalls is the number of calls of recurrent layers per step from which a loop around one must be at work: models are not that deep.
+// recurrentCalls is the number of calls of recurrent layers per step from which a loop around one must be at work: models are not that
+// deep.
 const recurrentCalls = 16
 
 // recurrentOps are PyTorch's layers that go over a whole sequence in one call.
@@ -48,7 +49,8 @@ func FindRecurrent(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		inside := c.Passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/rnn.py", "", false)
 		return inside && (a.Part == account.PartOps || a.Part == account.PartPython)
 	})
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok && sp.Samples >= facts.MinSamples {
 		f.Where = c.Where(sp)

@@ -113,7 +113,8 @@ func callingsOf(c *facts.Facts, l finding.Ledger) (k callings) {
 	sizes := sizesByLine(c)
 	leaveSmall(c, k.optimizer, sizes, evenly(c, o.smallShare(o.OptimizerTime, o.OptimizerSmall)))
 	leaveSmall(c, k.backward, sizes, evenly(c, o.smallShare(o.BackwardTime, o.BackwardSmall)))
-	leaveSmall(c, k.first, sizes, byPython(c, o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime, o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
+	leaveSmall(c, k.first, sizes, byPython(c, o.smallShare(o.Time-o.OptimizerTime-o.BackwardTime,
+		o.SmallTime-o.OptimizerSmall-o.BackwardSmall)))
 	return k
 }
 

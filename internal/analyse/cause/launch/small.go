@@ -54,7 +54,8 @@ func (s opSizes) share(expected float64) float64 {
 
 // leaveSmall leaves of the operators' time what small ones take: on each line the share that its samples in traced steps tell, the nearer
 // to what is expected of the line the fewer they are.
-func leaveSmall(c *facts.Facts, chains []facts.Chain, sizes map[model.FrameID]opSizes, expect func(map[model.FrameID]*lineTime) map[model.FrameID]float64) {
+func leaveSmall(c *facts.Facts, chains []facts.Chain, sizes map[model.FrameID]opSizes,
+	expect func(map[model.FrameID]*lineTime) map[model.FrameID]float64) {
 	lines := map[model.FrameID]*lineTime{}
 	frame := func(ch *facts.Chain) model.FrameID {
 		return c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).User

@@ -35,7 +35,8 @@ func FindGPUMachine(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 // gpuShared prices the part of the device's time, in ns over the accounted steps, that other programs took before the run.
 func gpuShared(c *facts.Facts, device float64, name string, part float64) finding.Draft {
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "gpu-shared", Where: finding.Nowhere(), Share: c.Share(device * part)}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "gpu-shared", Where: finding.Nowhere(),
+		Share: c.Share(device * part)}, nil)
 	f.Title = wording.Say("machine.title-gpu-shared", wording.Share("share", part), wording.Named("gpu", name))
 	f.Step = f.By(price.SharedGPU).Times(c.PerStep(device * part))
 	f.Run = c.OverRun(f.Step)

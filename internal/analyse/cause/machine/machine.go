@@ -36,7 +36,8 @@ func findQuota(c *facts.Facts) (finding.Draft, bool) {
 	// The kernel counts the throttled time of every core's queue; the program stands still for at most that, and for at most the run.
 	throttled := min(*e.ThrottledSeconds*1e9, c.Wall)
 	spread := max(min(facts.TorchThreads(c), float64(max(e.CPUs, 1))), 1)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "cpu-quota", Where: finding.Nowhere(), OfRun: true, Share: throttled / c.Wall}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "cpu-quota", Where: finding.Nowhere(), OfRun: true,
+		Share: throttled / c.Wall}, nil)
 	most, likely := withoutQuota(c, *e.CPUQuota, spread)
 	f.Run = f.By(price.Quota).Times(throttled / spread)
 	f.Run.High = throttled
@@ -120,7 +121,8 @@ func findAffinity(c *facts.Facts) (finding.Draft, bool) {
 func fewThreads(c *facts.Facts, sub string, have, could float64) finding.Draft {
 	ops := c.PerStep(c.B.Part(account.PartOps))
 	gain := threadGain(c).Scale(1 - have/could)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: sub, Where: finding.Nowhere(), Share: c.Share(c.B.Part(account.PartOps)), Guess: true}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: sub, Where: finding.Nowhere(),
+		Share: c.Share(c.B.Part(account.PartOps)), Guess: true}, nil)
 	f.Step = gain.Scale(ops)
 	f.Run = overOperators(c, f.Step, gain)
 	f.Evidence = []wording.Text{wording.Say("machine.operators", wording.Time("t", ops), c.Said(), wording.Value("have", have),

@@ -32,7 +32,9 @@ func FindSHM(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Title, f.Confidence = shmTitle(sp), finding.Confidence{Level: finding.High, Why: []wording.Text{wording.Say("machine.basis-shm")}}
 	if strings.Contains(c.Text(sp.Detail), "Bus error") {
 		f.Title = wording.Say("machine.title-shm-bus", wording.With("title", f.Title))
-		f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-shm-bus"), wording.Say("machine.basis-shm-bus-other")}}
+		f.Confidence = finding.Confidence{
+			Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-shm-bus"), wording.Say("machine.basis-shm-bus-other")},
+		}
 	}
 	switch run := c.S.Run; {
 	case lost:
@@ -63,7 +65,8 @@ func shmSpan(c *facts.Facts) (in *model.Process, at *model.Span) {
 	for _, p := range c.S.Processes {
 		for i := range p.Spans {
 			sp := &p.Spans[i]
-			if name := c.Text(sp.Name); sp.Kind == model.SpanOther && (name == shmFull || name == shmLost) && (at == nil || sp.Start < at.Start) {
+			if name := c.Text(sp.Name); sp.Kind == model.SpanOther && (name == shmFull || name == shmLost) &&
+				(at == nil || sp.Start < at.Start) {
 				in, at = p, sp
 			}
 		}

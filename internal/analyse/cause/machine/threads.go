@@ -57,8 +57,8 @@ func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 }
 
 // OncePerCore sees to it that too many threads and what the machine withholds do not count the same time twice: both are about operators
-// that wait for cores. What was measured stays: on operators with other threads, or else by the kernel's counter of a quota. More cores speed
-// up what fewer threads would leave.
+// that wait for cores. What was measured stays: on operators with other threads, or else by the kernel's counter of a quota. More cores
+// speed up what fewer threads would leave.
 func OncePerCore(c *facts.Facts, all []finding.Finding) {
 	i := slices.IndexFunc(all, func(f finding.Finding) bool { return f.Cause == finding.Threads && f.Step.Mid > 0 })
 	if i < 0 {

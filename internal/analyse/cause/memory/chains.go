@@ -99,7 +99,8 @@ func FindMemoryBound(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // chainFinding is about so many ns of element-wise operators over the windows, the optimizer's or the program's own.
 func chainFinding(c *facts.Facts, l finding.Ledger, time float64, optimizer bool) finding.Draft {
-	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Where: finding.Nowhere(), Share: c.Share(time), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Where: finding.Nowhere(), Share: c.Share(time),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: time})
 	own := chainPlace(c, l, &f.Finding, optimizer) && optimizer
 	per := c.PerStep(time)

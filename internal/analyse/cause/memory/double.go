@@ -34,7 +34,8 @@ func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < price.DoubleShare {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: t})
 	ops := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartOps })
 	if sp, ok := facts.Hottest(ops, c.Drivers); ok && sp.Samples >= facts.MinSamples {
@@ -44,8 +45,8 @@ func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Step = f.By(price.Float64).Times(per)
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("precision.double", wording.Share("share", f.Share), c.Said())
-	f.Evidence = []wording.Text{wording.Say("precision.double-operators", wording.Time("time", per), c.Said(), wording.Count("calls", w.calls),
-		wording.Named("op", c.Text(w.op)))}
+	f.Evidence = []wording.Text{wording.Say("precision.double-operators", wording.Time("time", per), c.Said(),
+		wording.Count("calls", w.calls), wording.Named("op", c.Text(w.op)))}
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-double")}
 	f.Caveat = []wording.Text{wording.Say("precision.caveat-double")}
 	if f.Confidence.Level == finding.High {

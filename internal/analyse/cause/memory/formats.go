@@ -52,7 +52,8 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: t})
 	formatPlace(c, &f.Finding)
 	per := c.PerStep(t)

@@ -27,12 +27,13 @@ func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	k := &kept[0]
-	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryGrowth, Sub: keptSub[k.What], Where: finding.Nowhere(), Stops: true, OfRun: true}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryGrowth, Sub: keptSub[k.What], Where: finding.Nowhere(),
+		Stops: true, OfRun: true}, nil)
 	f.Later = !end.known || end.seconds > price.GrowthSoon
 	f.Where.File, f.Where.Line, f.Where.Source = k.File, int(k.Line), c.Source(k.File, int(k.Line))
 	f.Title = wording.Say("growth.title", wording.Size("size", g.PerStep))
-	f.Evidence = append([]wording.Text{wording.Say("growth.seen", wording.Size("bytes", float64(g.Bytes)), wording.Count("steps", int(g.Steps)),
-		wording.Size("held", float64(g.Held)))}, end.text...)
+	f.Evidence = append([]wording.Text{wording.Say("growth.seen", wording.Size("bytes", float64(g.Bytes)),
+		wording.Count("steps", int(g.Steps)), wording.Size("held", float64(g.Held)))}, end.text...)
 	for _, other := range kept[1:min(len(kept), 1+maxOthersKept)] {
 		f.Evidence = append(f.Evidence, wording.Say("growth.other", wording.Named("target", other.Target),
 			wording.Named("at", finding.Place(finding.Where{File: other.File, Line: int(other.Line)}))))
@@ -44,7 +45,9 @@ func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Caveat = []wording.Text{wording.Say("growth.caveat")}
 	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("growth.basis")}}
 	if len(kept) > 1 && kept[1].What == k.What {
-		f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say("growth.basis-several", wording.Count("n", len(kept)))}}
+		f.Confidence = finding.Confidence{
+			Level: finding.Low, Why: []wording.Text{wording.Say("growth.basis-several", wording.Count("n", len(kept)))},
+		}
 	}
 	return []finding.Draft{f}
 }
@@ -54,10 +57,10 @@ const maxOthersKept = 2
 
 // keptSub names what is kept, keptFix the text of what to do about it.
 var (
-	keptSub = map[pysource.Keeping]string{pysource.Graph: "graph", pysource.Hook: "hook", pysource.Objects: "objects", pysource.Results: "cache",
-		pysource.Numbers: "numbers"}
-	keptFix = map[pysource.Keeping]string{pysource.Graph: "growth.fix-graph", pysource.Hook: "growth.fix-hook", pysource.Objects: "growth.fix-objects",
-		pysource.Results: "growth.fix-cache", pysource.Numbers: "growth.fix-numbers"}
+	keptSub = map[pysource.Keeping]string{pysource.Graph: "graph", pysource.Hook: "hook", pysource.Objects: "objects",
+		pysource.Results: "cache", pysource.Numbers: "numbers"}
+	keptFix = map[pysource.Keeping]string{pysource.Graph: "growth.fix-graph", pysource.Hook: "growth.fix-hook",
+		pysource.Objects: "growth.fix-objects", pysource.Results: "growth.fix-cache", pysource.Numbers: "growth.fix-numbers"}
 )
 
 // keptAtEachStep are the statements that keep something at each step, what keeps most first. Numbers are left out where more grows than

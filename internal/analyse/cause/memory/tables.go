@@ -43,7 +43,8 @@ func FindTables(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if c.Share(time-scale*kept) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: "tables", Where: finding.Nowhere(), Share: c.Share(time), Confidence: c.Basis(len(c.B.Samples))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: "tables", Where: finding.Nowhere(), Share: c.Share(time),
+		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: time})
 	f.Claim.Optimizer = optimizer
 	tablesPlace(c, l, &f.Finding, optimizer >= backward)

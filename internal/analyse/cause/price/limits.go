@@ -42,8 +42,9 @@ const (
 	BesideOps     = 0.3  // guess: of a place's time in operators
 	BesideNetwork = 0.15 // guess: of a place's time in calls of modules from which it runs a network
 
-	SmallWait   = 1e6  // guess: ns of waiting for a small message where its size is not known
-	AroundCalls = 0.25 // guess: of collectives' time and of computing that a function may do beside them for that to be work on what is sent
+	SmallWait = 1e6 // guess: ns of waiting for a small message where its size is not known
+	// guess: of collectives' time and of computing that a function may do beside them for that to be work on what is sent
+	AroundCalls = 0.25
 	SentClearly = 1.1  // guess: of what is sent, from which waits are told apart from it
 	LateClearly = 0.1  // guess: of what is sent, from which waits for late ranks are told
 	LateLead    = 1.1  // guess: of the others' work from which a rank is late
@@ -53,10 +54,11 @@ const (
 	LeastCores  = 0.1  // guess: of the machine that other programs leave at the worst
 	SlowestHand = 0.25 // guess: of the machine that other programs leave at the worst while a batch is handed over
 
-	NativeFetch    = 0.7  // guess: of a fetch in native code from which it is no Python that could be written better
-	WorkersPace    = 0.6  // guess: of the workers' throughput, under which they are not what is waited for
-	CachedMakes    = 0.1  // guess: of the samples of compiling that may make code where it comes from a cache
-	FewPieces      = 0.1  // guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
+	NativeFetch = 0.7 // guess: of a fetch in native code from which it is no Python that could be written better
+	WorkersPace = 0.6 // guess: of the workers' throughput, under which they are not what is waited for
+	CachedMakes = 0.1 // guess: of the samples of compiling that may make code where it comes from a cache
+	// guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
+	FewPieces      = 0.1
 	HotFetch       = 0.25 // guess: of a fetch from which a line stands out
 	HotLine        = 0.9  // guess: of a function's time from which its line is told alone
 	ShortestRest   = 0.02 // guess: of the step that is left where a wait is all of it
@@ -69,13 +71,14 @@ const (
 	ReplayError    = 0.05 // guess: as a share, how far an unmodified replay may be from the steps to price waits
 	ReplayFaithful = 0.2  // guess: the same to price findings on traces
 
-	LaunchShare    = 0.10 // guess: of the step
-	BatchLarger    = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
-	BatchSlower    = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
-	LaunchEven     = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
-	LaunchMost     = 0.5  // guess: of all calling, from which one place stands out all the same
-	LaunchFaint    = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
-	CallsStayLeast = 0.04 // fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
+	LaunchShare = 0.10 // guess: of the step
+	BatchLarger = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
+	BatchSlower = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
+	LaunchEven  = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
+	LaunchMost  = 0.5  // guess: of all calling, from which one place stands out all the same
+	LaunchFaint = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
+	// fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
+	CallsStayLeast = 0.04
 	CallsStayMost  = 0.15 // fitted: the same at most
 	LaunchLeast    = 0.01 // guess: of a line's operators, the interpreter's time that any line is taken to have
 

@@ -44,8 +44,8 @@ type Row struct {
 	Sure float64
 }
 
-// Bounds are the row's numbers as prices take them: the interval of what was never measured is wider than the book's, by a part of its middle.
-// No share becomes more than all by that.
+// Bounds are the row's numbers as prices take them: the interval of what was never measured is wider than the book's, by a part of its
+// middle. No share becomes more than all by that.
 func (r Row) Bounds() Range {
 	wider := [...]float64{Measured: 0, Fitted: WiderFitted, Guess: WiderGuess}[r.Kind] * r.Mid
 	return Range{max(r.Low-wider, 0), r.Mid, max(min(r.High+wider, 1), r.High)}

@@ -168,8 +168,8 @@ var (
 			On:     "the middle is arithmetic",
 			Repeat: "make zoo CASES=plant-lengths",
 		}}
-	// SentSeldom is of exchanging gradients less often. Every k-th step leaves 1/k, and which k is the user's choice: the lower bound is for
-	// every second step, the upper one for never, and the middle for Seldom, half way between.
+	// SentSeldom is of exchanging gradients less often. Every k-th step leaves 1/k, and which k is the user's choice: the lower bound is
+	// for every second step, the upper one for never, and the middle for Seldom, half way between.
 	SentSeldom = Row{ID: "comm/seldom", Range: Range{1 - 1.0/2, 1 - 1.0/Seldom, 1}, Unit: share,
 		Of: "collectives with all ranks in them, ns per step; the upper bound also of waits for late ranks",
 		Origin: Origin{Kind: Guess,
@@ -237,8 +237,8 @@ var (
 			On:   "Adam, Adagrad and SGD",
 			Span: "50,000 to 1,000,000 rows by 16 to 64 numbers, 256 to 16,384 indices",
 		}}
-	// SparseCall is what its operators cost beside that: 9 (SGD) to 32 (SparseAdam) that nothing encloses. The run's own small operators are
-	// no measure of them: dense tables leave cold caches, in which they take several times as long.
+	// SparseCall is what its operators cost beside that: 9 (SGD) to 32 (SparseAdam) that nothing encloses. The run's own small operators
+	// are no measure of them: dense tables leave cold caches, in which they take several times as long.
 	SparseCall = Row{ID: "memory-bound/sparse-call", Range: Range{0.15e6, 0.3e6, 0.4e6}, Unit: ns,
 		Of: "each table and step",
 		Origin: Origin{Kind: Measured,

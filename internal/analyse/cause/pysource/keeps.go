@@ -28,8 +28,8 @@ const (
 	Numbers                // one of Python's own numbers
 )
 
-// Ran is a line that was seen to run again and again. In a function that Drives, which is on the stack all the time, what is repeated is the loop
-// around the line; in others, the function.
+// Ran is a line that was seen to run again and again. In a function that Drives, which is on the stack all the time, what is repeated is
+// the loop around the line; in others, the function.
 type Ran struct {
 	Line   int32
 	Drives bool
@@ -43,10 +43,11 @@ type codeLine struct {
 }
 
 var (
-	compound  = regexp.MustCompile(`^(?:async\s+)?(?:def|class|for|while|if|elif|else|with|try|except|finally)\b`)
-	loopLine  = regexp.MustCompile(`^(?:async\s+for|for|while)\b`)
-	defLine   = regexp.MustCompile(`^(?:async\s+)?def\s+(\w+)`)
-	appends   = regexp.MustCompile(`^((?:\w+\.)*\w+)(\[[^\]]*\]|\.setdefault\(.*?\))?\.(?:append|extend|insert|appendleft|add|put)\((.*)\)\s*;?$`)
+	compound = regexp.MustCompile(`^(?:async\s+)?(?:def|class|for|while|if|elif|else|with|try|except|finally)\b`)
+	loopLine = regexp.MustCompile(`^(?:async\s+for|for|while)\b`)
+	defLine  = regexp.MustCompile(`^(?:async\s+)?def\s+(\w+)`)
+	appends  = regexp.MustCompile(
+		`^((?:\w+\.)*\w+)(\[[^\]]*\]|\.setdefault\(.*?\))?\.(?:append|extend|insert|appendleft|add|put)\((.*)\)\s*;?$`)
 	storesAt  = regexp.MustCompile(`^((?:\w+\.)*\w+)\[([^\]]+)\]\s*=\s*([^=].*)$`)
 	addsTo    = regexp.MustCompile(`^((?:\w+\.)*\w+)\s*\+=\s*(.+)$`)
 	gives     = regexp.MustCompile(`^((?:\w+\.)*\w+)\s*=\s*([^=].*)$`)
@@ -317,10 +318,12 @@ func (k *keepReader) newKey(i int, index string) bool {
 	return true
 }
 
-// staysOutside says that what a name stands for is neither made nor emptied where it is repeated, but for the statement in a line of its own.
+// staysOutside says that what a name stands for is neither made nor emptied where it is repeated, but for the statement in a line of its
+// own.
 func (k *keepReader) staysOutside(at int, target string, own int32) bool {
 	name := regexp.QuoteMeta(target)
-	ends := regexp.MustCompile(`^(?:` + name + `(?:\[[^\]]*\])?\s*(?::[^=]*)?=[^=]|` + name + `\.(?:clear|pop|popleft|popitem)\(|del\s+` + name + `\b|(?:async\s+)?for\s+[^:]*\b` + name + `\b.*\sin\s)`)
+	ends := regexp.MustCompile(`^(?:` + name + `(?:\[[^\]]*\])?\s*(?::[^=]*)?=[^=]|` + name + `\.(?:clear|pop|popleft|popitem)\(|del\s+` +
+		name + `\b|(?:async\s+)?for\s+[^:]*\b` + name + `\b.*\sin\s)`)
 	fresh := regexp.MustCompile(`^` + name + `\s*(?::[^=]*)?=[^=]`)
 	for i := range k.all {
 		st := &k.all[i]

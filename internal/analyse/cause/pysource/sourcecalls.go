@@ -13,7 +13,8 @@ type Call struct{ on, name, args string }
 var (
 	calledName = regexp.MustCompile(`(\.?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)\s*\(`)
 	// notCalled are words of Python that a bracket may follow.
-	notCalled = []string{"and", "assert", "await", "elif", "for", "if", "in", "is", "lambda", "not", "or", "return", "while", "with", "yield"}
+	notCalled = []string{"and", "assert", "await", "elif", "for", "if", "in", "is", "lambda", "not", "or", "return",
+		"while", "with", "yield"}
 )
 
 // callsIn are the calls of a line, in the order of their names. Strings, comments and the heads of functions hold none.
@@ -58,8 +59,8 @@ func (c Call) method(names ...string) bool { return c.on != "" && slices.Contain
 // plain says that a call is one of the named ones, on nothing.
 func (c Call) plain(names ...string) bool { return c.on == "" && slices.Contains(names, c.name) }
 
-// OfLog says that a call hands something to a log: a method called log with something to write, which is no tensor's and none of PyTorch's or
-// NumPy's mathematics, or one of an object or with a name in which "log" is a word.
+// OfLog says that a call hands something to a log: a method called log with something to write, which is no tensor's and none of PyTorch's
+// or NumPy's mathematics, or one of an object or with a name in which "log" is a word.
 func (c Call) OfLog() bool {
 	if c.name == "log" {
 		root, _, _ := strings.Cut(c.on, ".")
@@ -79,7 +80,8 @@ func (c Call) Writes() bool {
 // ReadsBack says that a line turns tensors into Python's own values, or hands them to a log.
 func ReadsBack(line string) bool {
 	return Does(line, func(c Call) bool {
-		return c.method("item", "tolist", "numpy", "cpu", "add_histogram", "add_scalar", "add_scalars", "add_image", "log_dict", "log_metrics") ||
+		return c.method("item", "tolist", "numpy", "cpu", "add_histogram", "add_scalar", "add_scalars", "add_image",
+			"log_dict", "log_metrics") ||
 			c.plain("float", "print") || c.name == "log" && c.OfLog()
 	})
 }
@@ -99,7 +101,8 @@ var blocks = regexp.MustCompile(`^\s*($|(True|False|block|timeout)\b)`)
 // AsksFor says that a line waits for what another thread or process hands over.
 func AsksFor(line string) bool {
 	return Does(line, func(c Call) bool {
-		return c.on != "" && strings.HasPrefix(c.name, "recv") || c.method("result", "wait") || c.method("get") && blocks.MatchString(c.args)
+		return c.on != "" && strings.HasPrefix(c.name, "recv") || c.method("result", "wait") ||
+			c.method("get") && blocks.MatchString(c.args)
 	})
 }
 

@@ -34,18 +34,24 @@ func TestWhatALineDoes(t *testing.T) {
 		no   []string
 	}{
 		{"logs", func(s string) bool { return Does(s, func(c Call) bool { return c.Writes() || c.OfLog() }) },
-			[]string{`logger.info("step %d", i)`, "print(loss)", `self.log("loss", loss)`, "wandb.log({'loss': x})", "out.write(text)", "writer.writerow(row)", "log_metrics(step)", "os.fsync(f)", "self.train_log.info(x)"},
-			[]string{"x = torch.log(load(path))", "dialog = read_dialog(path)", "catalog = open(path)", `names = read(path)  # the log`, `rows = read("write.txt")`, "x = table.read().log()", "topology = load(p)"}},
+			[]string{`logger.info("step %d", i)`, "print(loss)", `self.log("loss", loss)`, "wandb.log({'loss': x})", "out.write(text)",
+				"writer.writerow(row)", "log_metrics(step)", "os.fsync(f)", "self.train_log.info(x)"},
+			[]string{"x = torch.log(load(path))", "dialog = read_dialog(path)", "catalog = open(path)", `names = read(path)  # the log`,
+				`rows = read("write.txt")`, "x = table.read().log()", "topology = load(p)"}},
 		{"waits for a request", Accepts,
-			[]string{"conn, _ = server.accept()", `name = input("? ")`, "for line in sys.stdin:", "loop.run_forever()", "httpd.serve_forever()"},
+			[]string{"conn, _ = server.accept()", `name = input("? ")`, "for line in sys.stdin:", "loop.run_forever()",
+				"httpd.serve_forever()"},
 			[]string{"x = self.input(x)", `h = net.input (x)`, "def input(self):", `open("stdin.txt")`, "wait(x)  # then accept()"}},
 		{"asks another thread or process", AsksFor,
-			[]string{"item = q.get()", "q.get(timeout=5)", "q.get(True, 3)", "conn.recv()", "f.result(10)", "sock.recv_into(b)", "event.wait()"},
+			[]string{"item = q.get()", "q.get(timeout=5)", "q.get(True, 3)", "conn.recv()", "f.result(10)",
+				"sock.recv_into(b)", "event.wait()"},
 			[]string{`time.sleep(self.options.get("delay", 1))`, "time.sleep(delays.get(i))", `sleep(1)  # q.get()`}},
 		{"reads tensors back", ReadsBack,
-			[]string{"x.item()", "float(loss)", "print(x)", `self.log("loss", loss)`, "run.log(metrics)", "writer.add_scalar(n, x)", "x.detach().cpu()", "self.log_dict(d)"},
+			[]string{"x.item()", "float(loss)", "print(x)", `self.log("loss", loss)`, "run.log(metrics)", "writer.add_scalar(n, x)",
+				"x.detach().cpu()", "self.log_dict(d)"},
 			[]string{"y = torch.log(x)", "y = x.log()", "y = F.relu(x)  # .item()", `warn("call .item() later")`, "x.float()"}},
-		{"collects", CollectsGarbage, []string{"gc.collect()", "collect()"}, []string{"batch = self.collect(x)", "recollect(x)", "rows.collect()"}},
+		{"collects", CollectsGarbage, []string{"gc.collect()", "collect()"},
+			[]string{"batch = self.collect(x)", "recollect(x)", "rows.collect()"}},
 	} {
 		for _, line := range c.yes {
 			if !c.says(line) {

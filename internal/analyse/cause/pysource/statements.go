@@ -26,12 +26,13 @@ var (
 	loopHead = regexp.MustCompile(`^(?:async\s+)?for\s+(.+?)\s+in\s+(.*)$`)
 	withHead = regexp.MustCompile(`\s+as\s+(\([\w.,\s]+\)|[\w.]+)`)
 	// changed matches calls of methods of Python's containers that add to what they are called on, and PyTorch's operators in place.
-	changed   = regexp.MustCompile(`^([A-Za-z_][\w.]*?)(?:\[.*\])?\.(?:append|appendleft|extend|insert|add|update|put|[a-z]\w*[a-z0-9]_)\s*\(`)
+	changed = regexp.MustCompile(
+		`^([A-Za-z_][\w.]*?)(?:\[.*\])?\.(?:append|appendleft|extend|insert|add|update|put|[a-z]\w*[a-z0-9]_)\s*\(`)
 	innerHead = regexp.MustCompile(`^(?:async\s+def|def|class)\s+(\w+)`)
 )
 
-// StatementsOf reads the statements of the function that begins in a line; of a module's body with line 0. A function or class inside is one
-// statement that gives its name a value and uses what it takes from around it.
+// StatementsOf reads the statements of the function that begins in a line; of a module's body with line 0. A function or class inside is
+// one statement that gives its name a value and uses what it takes from around it.
 func StatementsOf(source []string, first int32) []Statement {
 	start := max(int(first)-1, 0)
 	lines := withoutText(source[min(start, len(source)):min(start+maxFunctionLines, len(source))])

@@ -52,9 +52,9 @@ func TestStatementsOfAFunction(t *testing.T) {
 		}
 	}
 	want := []string{
-		" < ", "i x y < enumerate( loader", "out < model( x", "a b < out.sum( dim", "c < float( a i", "kept self.last < c i", "total < total",
-		"u v w < split( out", "n < len( y", "f g < with open( n as f v g", "logs < logs.append( a b", "a < a.add_( x", " < self.log( a",
-		"inner < out return", " < f( n", " < return inner gives",
+		" < ", "i x y < enumerate( loader", "out < model( x", "a b < out.sum( dim", "c < float( a i",
+		"kept self.last < c i", "total < total", "u v w < split( out", "n < len( y", "f g < with open( n as f v g",
+		"logs < logs.append( a b", "a < a.add_( x", " < self.log( a", "inner < out return", " < f( n", " < return inner gives",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

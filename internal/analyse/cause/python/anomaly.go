@@ -13,10 +13,11 @@ import (
 )
 
 // anomalyChecks are the operators by which autograd's anomaly detection looks for NaN in each gradient.
-var anomalyChecks = map[string]bool{"aten::isnan": true, "aten::_is_any_true": true, "aten::any": true, "aten::item": true, "aten::is_nonzero": true}
+var anomalyChecks = map[string]bool{"aten::isnan": true, "aten::_is_any_true": true, "aten::any": true, "aten::item": true,
+	"aten::is_nonzero": true}
 
-// FindAnomaly names autograd's anomaly detection, left on: forwards it notes the Python stack of each operator, backwards it looks for NaN in
-// each gradient.
+// FindAnomaly names autograd's anomaly detection, left on: forwards it notes the Python stack of each operator, backwards it looks for NaN
+// in each gradient.
 func FindAnomaly(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		switch a.Part {
@@ -34,7 +35,8 @@ func FindAnomaly(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if few && c.Share(checked) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Sub: "anomaly", Where: finding.Nowhere(), Confidence: c.Basis(len(chains))}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Sub: "anomaly", Where: finding.Nowhere(),
+		Confidence: c.Basis(len(chains))}, nil)
 	f.Claim = choreClaim(c, membersOf(chains))
 	f.Claim.Parts[account.PartOps] += checked
 	f.Claim.Small += checked
@@ -66,7 +68,8 @@ func timeOfChecks(c *facts.Facts, noted float64) float64 {
 		if outer {
 			all += float64(ev.Dur[id])
 		}
-		if p := ev.Parent[id]; p >= 0 && anomalyChecks[c.Text(ev.Name[id])] && strings.HasPrefix(c.Text(ev.Name[p]), "autograd::engine::evaluate_function") {
+		if p := ev.Parent[id]; p >= 0 && anomalyChecks[c.Text(ev.Name[id])] &&
+			strings.HasPrefix(c.Text(ev.Name[p]), "autograd::engine::evaluate_function") {
 			checks += float64(ev.Dur[id])
 		}
 	})

@@ -35,8 +35,8 @@ func FindBeside(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	for _, p := range besidePlaces(c, l, u, loss) {
 		t := facts.Sum(p.chains)
 		members := membersOf(p.chains)
-		if len(out) == maxPythonFindings || c.Share(t) < price.BesideShare || p.traced < facts.BesideTraced || len(members) < facts.MinSamples ||
-			!operates(c, &p) || !readsBack(c, &p) && !loss.readLater(&p) {
+		if len(out) == maxPythonFindings || c.Share(t) < price.BesideShare || p.traced < facts.BesideTraced ||
+			len(members) < facts.MinSamples || !operates(c, &p) || !readsBack(c, &p) && !loss.readLater(&p) {
 			continue
 		}
 		network := infers(c, &p)
@@ -81,7 +81,9 @@ func besidePlaces(c *facts.Facts, l finding.Ledger, u *account.Untracked, loss *
 	}
 	index := map[facts.PlaceKey]int{}
 	var out []besidePlace
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool { return !l.Taken(k) && computes(c, a) }) {
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return !l.Taken(k) && computes(c, a)
+	}) {
 		depth, key, ok := outermost(c, &ch, beside, loss)
 		if !ok {
 			continue
@@ -102,7 +104,8 @@ func besidePlaces(c *facts.Facts, l finding.Ledger, u *account.Untracked, loss *
 // outermost is the first place on a chain, from outside, that is beside the training: a function, or a line of one that does
 // other things too. Functions that drive the loop are never the place, and of a line that only calls another function of the
 // user's, that function is.
-func outermost(c *facts.Facts, ch *facts.Chain, beside func(facts.PlaceKey) bool, loss *lossParts) (depth int, key facts.PlaceKey, ok bool) {
+func outermost(c *facts.Facts, ch *facts.Chain, beside func(facts.PlaceKey) bool, loss *lossParts) (depth int,
+	key facts.PlaceKey, ok bool) {
 	for i := range ch.Frames {
 		f := facts.KeyOf(&ch.Frames[i])
 		if k := (facts.PlaceKey{F: f}); !c.Drivers[f] && beside(k) && !loss.holds(ch.Frames, i, true) {
@@ -131,7 +134,8 @@ func joinNear(all []besidePlace) []besidePlace {
 	for _, p := range all {
 		i := slices.IndexFunc(out, func(q besidePlace) bool {
 			d := p.key.Line - q.key.Line
-			return p.key.Line > 0 && q.key.Line > 0 && p.key.F == q.key.F && p.depth == q.depth && d >= -facts.BesideLines && d <= facts.BesideLines
+			return p.key.Line > 0 && q.key.Line > 0 && p.key.F == q.key.F && p.depth == q.depth && d >= -facts.BesideLines &&
+				d <= facts.BesideLines
 		})
 		if i < 0 {
 			out = append(out, p)
@@ -230,7 +234,8 @@ func readsBack(c *facts.Facts, p *besidePlace) bool {
 
 func besideFinding(c *facts.Facts, p *besidePlace, validation bool) finding.Draft {
 	sp := facts.SpotOf(p.chains, p.depth, facts.Sum(p.chains))
-	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)}, finding.Parts{})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)}, finding.Parts{})
 	f.Claim.Samples = sp.Members
 	for _, ch := range p.chains {
 		f.Claim.Parts[c.B.Samples[ch.Index].Part] += ch.Weight

@@ -21,7 +21,8 @@ func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !ok || sp.Samples < facts.MinSamples || sp.Unit < finding.Floor*c.Wall {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Python, OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall, Confidence: c.Basis(sp.Samples)}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
+		Confidence: c.Basis(sp.Samples)}, nil)
 	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
 	f.Title = wording.Say("python.title-between", wording.Share("share", f.Share))
 	f.Run = f.By(price.PythonBetween).Times(sp.Unit)
@@ -90,7 +91,8 @@ func stepsAndPauses(c *facts.Facts) []times.Interval {
 	}
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
-		if k := sp.Kind; (k == model.SpanCompile || k == model.SpanImport || k == model.SpanProfiler) && sp.End > sp.Start && sp.Start >= first && sp.End <= last {
+		if k := sp.Kind; (k == model.SpanCompile || k == model.SpanImport || k == model.SpanProfiler) && sp.End > sp.Start &&
+			sp.Start >= first && sp.End <= last {
 			list = append(list, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}

@@ -52,7 +52,8 @@ func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 }
 
 func choreFinding(c *facts.Facts, ch *chore, sp facts.Spot) finding.Draft {
-	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit), Confidence: c.Basis(sp.Samples)}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)}, nil)
 	f.Claim = choreClaim(c, sp.Members)
 	f.Title = wording.Say(ch.title, wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
@@ -95,7 +96,8 @@ func choreFile(path string) int {
 	for i := range chores {
 		for _, part := range chores[i].files {
 			end, standard := strings.CutPrefix(part, "*") // of the standard library
-			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) && code.ClassifyFile(path) == code.FileLibrary && !strings.Contains(path, "-packages/") {
+			if !standard && strings.Contains(path, part) || standard && strings.HasSuffix(path, end) &&
+				code.ClassifyFile(path) == code.FileLibrary && !strings.Contains(path, "-packages/") {
 				return i
 			}
 		}

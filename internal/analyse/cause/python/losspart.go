@@ -27,7 +27,8 @@ type sliceKey struct {
 }
 
 func partsOfLoss(c *facts.Facts) *lossParts {
-	l := &lossParts{c, map[facts.FuncKey]map[int32]bool{}, map[string]bool{}, map[facts.FuncKey][]pysource.Statement{}, map[sliceKey][]pysource.Statement{}}
+	l := &lossParts{c, map[facts.FuncKey]map[int32]bool{}, map[string]bool{}, map[facts.FuncKey][]pysource.Statement{},
+		map[sliceKey][]pysource.Statement{}}
 	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActBackward != 0
 	}) {
@@ -74,7 +75,9 @@ func (l *lossParts) of(f facts.FuncKey, result bool) []pysource.Statement {
 	}
 	var out []pysource.Statement
 	closure(l.statements(f), func(st *pysource.Statement) bool {
-		return result && st.Gives || l.calling(f, st) || slices.ContainsFunc(st.Defines, func(d string) bool { return l.attributes[pysource.Attribute(d)] })
+		return result && st.Gives || l.calling(f, st) || slices.ContainsFunc(st.Defines, func(d string) bool {
+			return l.attributes[pysource.Attribute(d)]
+		})
 	}, func(st *pysource.Statement, u string) bool {
 		return slices.ContainsFunc(st.Defines, func(d string) bool { return pysource.Meets(d, u) })
 	}, func(st *pysource.Statement) []string {
@@ -142,9 +145,10 @@ func (l *lossParts) readLater(p *besidePlace) bool {
 	return false
 }
 
-// closure hands out each statement from which names are followed and each that one of the followed names reaches, once; take gives the names
-// that are followed from it.
-func closure(all []pysource.Statement, from func(*pysource.Statement) bool, reached func(*pysource.Statement, string) bool, take func(*pysource.Statement) []string) {
+// closure hands out each statement from which names are followed and each that one of the followed names reaches, once; take gives the
+// names that are followed from it.
+func closure(all []pysource.Statement, from func(*pysource.Statement) bool, reached func(*pysource.Statement, string) bool,
+	take func(*pysource.Statement) []string) {
 	in := make([]bool, len(all))
 	known := map[string]bool{}
 	var fresh []string

@@ -72,7 +72,8 @@ func heavyCalls(c *facts.Facts, l finding.Ledger) func(int, *account.Attributed)
 
 func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 	gc := c.Collections(sp)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit + gc), Confidence: c.Basis(sp.Samples)},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Python, Where: c.Where(sp), Share: c.Share(sp.Unit + gc),
+		Confidence: c.Basis(sp.Samples)},
 		finding.Parts{account.PartPython: sp.Unit})
 	f.Title = wording.Say("python.title", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit + gc)
@@ -99,7 +100,8 @@ func FindGIL(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.GIL, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{account.PartGILWait: t})
+	f := finding.NewDraft(finding.Finding{Cause: finding.GIL, Where: finding.Nowhere(), Share: c.Share(t)},
+		finding.Parts{account.PartGILWait: t})
 	holders, n := gilHolders(c)
 	if sp, ok := facts.Hottest(holders, nil); ok {
 		f.Where = c.Where(sp)

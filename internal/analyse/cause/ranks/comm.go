@@ -25,8 +25,7 @@ const (
 func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	t := c.B.Part(account.PartComm)
 	ranks := rankViews(c)
-	waits := t  // what every rank waits, on average
-	late := 0.0 // what is lost by ranks that are late in turns
+	waits, late := t, 0.0 // what every rank waits, on average; what is lost by ranks that are late in turns
 	if len(ranks) > 1 {
 		for _, r := range ranks {
 			waits = min(waits, r.comm*float64(len(c.B.Windows)))
@@ -48,7 +47,8 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Comm, Where: finding.Nowhere(), Share: c.Share(t)}, finding.Parts{account.PartComm: waits})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Comm, Where: finding.Nowhere(), Share: c.Share(t)},
+		finding.Parts{account.PartComm: waits})
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartComm })
 	sp, placed := facts.Hottest(chains, c.Drivers)
 	if placed {
@@ -65,7 +65,8 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		sendTogether(&f, x, sent, late)
 	} else {
 		if late > price.LateClearly*sent {
-			f.Title = wording.Say("comm.title-late", wording.Share("share", f.Share), wording.Share("late", c.Share(waits)-f.Share), c.Said())
+			f.Title = wording.Say("comm.title-late", wording.Share("share", f.Share),
+				wording.Share("late", c.Share(waits)-f.Share), c.Said())
 		}
 		f.Step = f.By(price.SentSeldom).Times(sent)
 		f.Step.Mid += lateSeldom * late
@@ -76,11 +77,16 @@ func FindComm(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		if placed {
 			priceAround(c, &f, chains, facts.KeyOf(&sp.Frame))
 		}
-		f.Fix.Advice = []wording.Text{wording.Say("comm.fix-seldom"), wording.Say("comm.fix-overlap")}
-		f.Caveat = []wording.Text{wording.Say("comm.caveat-seldom", wording.Nth("nth", price.Seldom)), wording.Say("comm.caveat-overlap")}
+		sendSeldom(&f)
 	}
 	f.Run = c.OverRun(f.Step)
 	return []finding.Draft{f}
+}
+
+// sendSeldom advises to send less often, and beside computing.
+func sendSeldom(f *finding.Draft) {
+	f.Fix.Advice = []wording.Text{wording.Say("comm.fix-seldom"), wording.Say("comm.fix-overlap")}
+	f.Caveat = []wording.Text{wording.Say("comm.caveat-seldom", wording.Nth("nth", price.Seldom)), wording.Say("comm.caveat-overlap")}
 }
 
 // sentAndLate splits what every rank waits, in ns of the accounted steps: with all ranks in the call, and what ranks lose by being late in
@@ -137,7 +143,9 @@ func priceAround(c *facts.Facts, f *finding.Draft, calls []facts.Chain, exchange
 		}
 	}
 	within, around := map[account.PartID]float64{}, map[account.PartID]float64{}
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm && !a.Exact }) {
+	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part != account.PartComm && !a.Exact
+	}) {
 		a := &c.B.Samples[ch.Index]
 		switch {
 		case callsCollective(c, c.P.Samples.Stack[a.Index]):

@@ -32,7 +32,9 @@ func viewLate(c *facts.Facts, late rankView, ranks []rankView) *lateView {
 	v := &lateView{c: c, mine: lateTimes{}, others: lateTimes{}}
 	for _, r := range ranks {
 		cls := code.NewFrameClasses(c.S, r.p)
-		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm })
+		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool {
+			return a.Part != account.PartComm
+		})
 		n, into := float64(len(r.b.Windows)), v.mine
 		if r.p == late.p {
 			v.chains, v.steps = chains, n
@@ -83,7 +85,9 @@ func lateLine(c *facts.Facts, late rankView, ranks []rankView) (place facts.Spot
 			continue
 		}
 		cls := code.NewFrameClasses(c.S, r.p)
-		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool { return a.Part != account.PartComm })
+		chains := facts.ChainsOf(cls, &r.p.Samples, r.b.Samples, func(_ int, a *account.Attributed) bool {
+			return a.Part != account.PartComm
+		})
 		for _, sp := range facts.LineTimes(chains) {
 			other[v.key(&sp.Frame)] += sp.Line / float64(len(r.b.Windows)) / float64(len(ranks)-1)
 		}

@@ -25,7 +25,8 @@ func Ranks(s *model.Session) []*account.Breakdown {
 	var out []*account.Breakdown
 	stepped := slices.ContainsFunc(s.Processes, func(p *model.Process) bool { return p.Rank >= 0 && len(p.Steps) > 0 })
 	for _, p := range s.Processes {
-		if p.Rank >= 0 && (len(p.Steps) > 0 || !stepped && p.Samples.Len() > 0) && p.Role != model.RoleWorker && p.Role != model.RoleCompile {
+		if p.Rank >= 0 && (len(p.Steps) > 0 || !stepped && p.Samples.Len() > 0) && p.Role != model.RoleWorker &&
+			p.Role != model.RoleCompile {
 			out = append(out, account.Of(s, p))
 		}
 	}
@@ -87,7 +88,8 @@ func findStraggler(c *facts.Facts, trial Trial, l finding.Ledger) []finding.Draf
 	}
 	late, others := lead.rank, lead.others
 	saved := late.own - others
-	f := finding.NewDraft(finding.Finding{Cause: finding.Straggler, Where: finding.Nowhere(), Share: saved / c.B.Mean(), Confidence: c.Basis(len(late.b.Samples))}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Straggler, Where: finding.Nowhere(), Share: saved / c.B.Mean(),
+		Confidence: c.Basis(len(late.b.Samples))}, nil)
 	f.Step = f.By(price.Late).Times(saved)
 	f.Run = c.OverRun(f.Step)
 	if late.p != c.P {
@@ -97,7 +99,8 @@ func findStraggler(c *facts.Facts, trial Trial, l finding.Ledger) []finding.Draf
 		wording.Time("own", late.own), wording.Time("others", others), c.Said()))
 	for _, r := range ranks {
 		if r.p != late.p {
-			f.Evidence = append(f.Evidence, wording.Say("straggler.waits", wording.Time("t", r.comm), wording.Count("rank", r.p.Rank), c.Said()))
+			f.Evidence = append(f.Evidence, wording.Say("straggler.waits", wording.Time("t", r.comm),
+				wording.Count("rank", r.p.Rank), c.Said()))
 		}
 		if len(f.Evidence) > 4 {
 			break
@@ -168,7 +171,8 @@ func whyLate(c *facts.Facts, trial Trial, l finding.Ledger, f *finding.Finding, 
 	}
 	found := trial(sub, l)
 	for i := range found {
-		if b := &found[i].Finding; facts.SavedShare(sub, b) >= finding.Floor && b.Step.Mid >= 0.5*f.Step.Mid && (f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
+		if b := &found[i].Finding; facts.SavedShare(sub, b) >= finding.Floor && b.Step.Mid >= 0.5*f.Step.Mid &&
+			(f.Because == nil || b.Step.Mid > f.Because.Step.Mid) {
 			b.Where.Rank = late.p.Rank
 			f.Because = b
 		}

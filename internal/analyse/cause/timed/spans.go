@@ -25,8 +25,8 @@ type spanGroup struct {
 	longest            float64
 }
 
-// spanGroups sums the driving thread's spans of a kind after a time and, where there are steps, before the end of the last, by line, most first:
-// what comes later is done once, however many steps there were.
+// spanGroups sums the driving thread's spans of a kind after a time and, where there are steps, before the end of the last, by line, most
+// first: what comes later is done once, however many steps there were.
 func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGroup {
 	type key struct {
 		file, name model.Str
@@ -143,7 +143,9 @@ func FindCompile(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		finding.Parts{account.PartCompile: c.B.Part(account.PartCompile)})
 	c.OfRun(&f, total, price.Recompile)
 	if f.Where.File == "" {
-		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartCompile })
+		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+			return a.Part == account.PartCompile
+		})
 		if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 			f.Where = c.Where(sp)
 		}
@@ -169,7 +171,8 @@ const maxIOFindings = 3
 func FindIO(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
 	for _, g := range spanGroups(c, model.SpanIO, c.FirstStep()) {
-		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: ioSub(c.Text(g.name)), Where: spanWhere(c, g), Confidence: c.ExactBasis(g.count)},
+		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: ioSub(c.Text(g.name)), Where: spanWhere(c, g),
+			Confidence: c.ExactBasis(g.count)},
 			finding.Parts{account.PartIO: g.inWindows})
 		c.OfRun(&f, g.time, ioPrice(f.Sub))
 		f.Evidence = []wording.Text{ioCalls(c, g)}
@@ -211,7 +214,9 @@ func nearby(a, b finding.Where) bool {
 // sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
 // hold the long calls only, a line that writes thousands of short ones shows in samples.
 func sampledIO(c *facts.Facts) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartIO && !a.Exact })
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartIO && !a.Exact
+	})
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || c.Share(sp.Unit) < finding.Floor/3 || sp.Samples < facts.MinSamples {
 		return nil
@@ -250,7 +255,8 @@ func ioSub(name string) string {
 	switch {
 	case strings.Contains(name, "save") || strings.Contains(name, "checkpoint"):
 		return "checkpoint"
-	case strings.Contains(name, "write") || strings.Contains(name, "log") || strings.Contains(name, "flush") || strings.Contains(name, "sync"):
+	case strings.Contains(name, "write") || strings.Contains(name, "log") || strings.Contains(name, "flush") ||
+		strings.Contains(name, "sync"):
 		return "logging"
 	case strings.Contains(name, "http") || strings.Contains(name, "socket") || strings.Contains(name, "url"):
 		return "network"

@@ -10,7 +10,8 @@ import (
 	"bottleneck/internal/stats"
 )
 
-// Beyond widens a finding's upper bound, within the step and the run: a fix can save more than the time that was seen at its place. What the machine withholds is bounded by what it has.
+// Beyond widens a finding's upper bound, within the step and the run: a fix can save more than the time that was seen at its place. What
+// the machine withholds is bounded by what it has.
 func Beyond(c *facts.Facts, f *finding.Finding) {
 	if f.Cause == finding.Machine {
 		return
@@ -63,9 +64,9 @@ func sleepingShare(c *facts.Facts, part account.PartID) float64 {
 	return off / all
 }
 
-// Warmer adds to the prices of waits what the rest of the step gains by their end, for a thread that sleeps finds its caches cold and its core
-// slowed down or given away: a share of that rest, in the square of the part of the step that the wait is. Short waits gain next to nothing. The rest is what no finding saves, so that all savings together stay within the
-// step. Behind a late rank nothing is gained.
+// Warmer adds to the prices of waits what the rest of the step gains by their end, for a thread that sleeps finds its caches cold and its
+// core slowed down or given away: a share of that rest, in the square of the part of the step that the wait is. Short waits gain next to
+// nothing. The rest is what no finding saves, so that all savings together stay within the step. Behind a late rank nothing is gained.
 func Warmer(c *facts.Facts, found []finding.Finding) {
 	rest := c.B.Mean()
 	for i := range found {

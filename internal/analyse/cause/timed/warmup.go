@@ -91,8 +91,8 @@ func compilesFirst(c *facts.Facts, f *finding.Draft, begin model.Time, first, la
 	}
 }
 
-// cachesCode says that no code is made: it is taken from torch.compile's caches, or the backend makes none. Of the samples of compiling few make
-// it, then; the others trace the program and import the compiler.
+// cachesCode says that no code is made: it is taken from torch.compile's caches, or the backend makes none. Of the samples of compiling few
+// make it, then; the others trace the program and import the compiler.
 func cachesCode(c *facts.Facts) bool {
 	sm := &c.P.Samples
 	compiling := c.Compiling()
@@ -102,7 +102,8 @@ func cachesCode(c *facts.Facts) bool {
 			continue
 		}
 		all++
-		if c.Passes(sm.Stack[i], "/torch/_inductor/compile_fx.py", "codegen_and_compile", false) || c.Passes(sm.Stack[i], "/torch/_inductor/graph.py", "compile_to", false) {
+		if c.Passes(sm.Stack[i], "/torch/_inductor/compile_fx.py", "codegen_and_compile", false) ||
+			c.Passes(sm.Stack[i], "/torch/_inductor/graph.py", "compile_to", false) {
 			makes++
 		}
 	}

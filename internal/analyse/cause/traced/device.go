@@ -15,7 +15,8 @@ func FindSync(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartSync })
-	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Where: finding.Nowhere(), Share: c.Share(t), Confidence: c.Basis(len(chains))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(chains))},
 		finding.Parts{account.PartSync: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
@@ -36,7 +37,8 @@ func FindCompute(c *facts.Facts, ops float64) (finding.Finding, bool) {
 	if c.B.Total <= 0 || c.Share(ops) < 0.5 {
 		return finding.Finding{}, false
 	}
-	f := finding.Finding{Cause: finding.Compute, Where: finding.Nowhere(), Share: c.Share(ops), Healthy: true, Confidence: c.Basis(len(c.B.Samples))}
+	f := finding.Finding{Cause: finding.Compute, Where: finding.Nowhere(), Share: c.Share(ops), Healthy: true,
+		Confidence: c.Basis(len(c.B.Samples))}
 	f.Title = wording.Say("compute.computing", wording.Share("share", f.Share), c.Said())
 	for i := range c.B.Parts {
 		p := &c.B.Parts[i]

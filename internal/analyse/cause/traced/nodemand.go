@@ -23,7 +23,8 @@ func FindNoDemand(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if ok && o.Busy >= 0.5 && o.Asleep < 0.5 {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.NoDemand, Where: finding.Nowhere(), Share: c.Share(t), Healthy: true, Confidence: c.Basis(len(chains))},
+	f := finding.NewDraft(finding.Finding{Cause: finding.NoDemand, Where: finding.Nowhere(), Share: c.Share(t), Healthy: true,
+		Confidence: c.Basis(len(chains))},
 		finding.Parts{account.PartBlocked: t})
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)

@@ -178,7 +178,8 @@ func TracedSlowCalls(t *Traced, _ finding.Ledger) []finding.Draft {
 	f := t.idleFinding(finding.Launch, time, s.At, s.Calls, title)
 	f.Sub = sub
 	f.Evidence = append(f.Evidence, wording.Say("traced.slow-calls", wording.Time("longest", float64(s.Longest)),
-		wording.Time("operators", float64(s.Operators)), wording.Time("cpu", float64(s.OnCPU)), wording.Time("launches", float64(s.Launches))))
+		wording.Time("operators", float64(s.Operators)), wording.Time("cpu", float64(s.OnCPU)),
+		wording.Time("launches", float64(s.Launches))))
 	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-first-use")}
 	f.Run = f.By(price.FirstUse).Times(time)
 	switch {
