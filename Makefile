@@ -51,7 +51,7 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestABFindsRevision TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestABFindsRevision TestAblations TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveZoo TestRanksRows TestSmallSharedMemory TestStartedRanks TestTrainers \

@@ -61,11 +61,12 @@ func TestCompare(t *testing.T) {
 	}
 	want := []string{units.Milliseconds(d.Rows[at].Before.Ms), units.Milliseconds(d.Rows[at].After.Ms),
 		units.Milliseconds(d.Rows[at].DifferenceMs)}
-	b.until(`document.querySelectorAll(".within .row").length > 3`)
+	b.until(`[...document.querySelectorAll(".within .row")].some(r => r.innerText.startsWith("data wait"))`)
 	row := eval[string](b, `[...document.querySelectorAll(".within .row")].find(r => r.innerText.startsWith("data wait"))?.innerText ?? ""`)
 	for _, text := range want {
 		if !strings.Contains(row, text) {
-			t.Errorf("the row of data waits says %q, not %q", row, text)
+			t.Errorf("the row of data waits says %q, not %q; all rows: %q", row, text,
+				eval[string](b, `[...document.querySelectorAll(".within .row")].map(r => r.innerText).join(" | ")`))
 		}
 	}
 	said := reading(b, "Parts of the", 1)
