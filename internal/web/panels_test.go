@@ -178,7 +178,8 @@ func TestSteps(t *testing.T) {
 		values += len(series.X)
 		if series.Name == "unprofiled" || strings.HasSuffix(series.Name, ", unprofiled") &&
 			strings.HasPrefix(series.Name, doc.Steps[0].Kind) {
-			if got := middle(series.Y); math.Abs(got-doc.Steps[0].Baseline.MedianMs*1e3) > 1e-3 || len(series.Y) != doc.Steps[0].Baseline.Count {
+			got := middle(series.Y)
+			if math.Abs(got-doc.Steps[0].Baseline.MedianMs*1e3) > 1e-3 || len(series.Y) != doc.Steps[0].Baseline.Count {
 				t.Errorf("%d points with median %g; the report has %d, %g ms", len(series.Y), got/1e3, doc.Steps[0].Baseline.Count,
 					doc.Steps[0].Baseline.MedianMs)
 			}
