@@ -90,7 +90,8 @@ func (s *session) keepRoom() {
 
 // noteFullDisk gives that room back, and says so where there is no other: what could not be written is missing from the report.
 func (s *session) noteFullDisk() {
-	if left, ok := record.Room(s.folder); ok && left < room {
+	// The sampler may have ended with the program, and given back what it kept.
+	if left, ok := record.Room(s.folder); ok && left < room+record.SampleReserve {
 		s.launcher.AddNote("disk-full", "the disk of the session is full: what the program's processes would have written since it is "+
 			"(steps, waits, traces, their ends) is missing; choose a disk with more room by --out, or a bound by --max-size")
 	}

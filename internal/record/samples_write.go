@@ -173,8 +173,8 @@ type SampleFile struct {
 }
 
 const (
-	// reserve is the room on the disk that is kept for the chunks to come: a program may fill the disk at any moment.
-	reserve = 256 << 10
+	// SampleReserve is the room on the disk that is kept for the chunks to come, in bytes: a program may fill the disk at any moment.
+	SampleReserve = 256 << 10
 	// maxWaiting bounds the chunks that wait in memory.
 	maxWaiting = 8 << 20
 )
@@ -191,7 +191,7 @@ func CreateSampleFile(path string) (*SampleFile, error) {
 		f.Close()
 		return nil, fmt.Errorf("create samples: %w", err)
 	}
-	KeepRoom(f, 0, reserve)
+	KeepRoom(f, 0, SampleReserve)
 	return &SampleFile{f: f, zip: zip}, nil
 }
 
@@ -219,7 +219,7 @@ func (s *SampleFile) flush() error {
 	}
 	s.Bytes += int64(len(s.waiting))
 	s.waiting = s.waiting[:0]
-	KeepRoom(s.f, s.Bytes, reserve)
+	KeepRoom(s.f, s.Bytes, SampleReserve)
 	return nil
 }
 
