@@ -62,7 +62,8 @@ var regressions = []regression{
 	{"formulas in a table for a spreadsheet", formulas},
 	{"tight limits of memory", func(t *try) { t.tight("v", 40_000, 100_000, 300_000, 500_000, 700_000, 900_000, 1_100_000, 1_400_000) }},
 	{"tight limits of descriptors", func(t *try) { t.tight("n", 5, 6, 7, 8, 9, 12) }},
-	{"few processes", func(t *try) { t.tight("u", 1, 3, 4, 9, 20) }},
+	// Of four and five processes it is chance whether the Go runtime starts (docs/faults.md).
+	{"few processes", func(t *try) { t.tight("u", 1, 3, 9, 20) }},
 	{"a disk that fills in mid-run", diskFills},
 	{"sys.settrace beside --calls", func(t *try) { t.hardProgram("is its own tracer", "--calls") }},
 	{"output to a full device", fullDevice},
