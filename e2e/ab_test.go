@@ -33,7 +33,7 @@ func TestABFindsRevision(t *testing.T) {
 		t.Fatal(out)
 	}
 	write(t, script, read(t, script)+"# not committed\n")
-	// It prints at each 50th step, which reads a loss as well: one run a side decides only where the counts of the steps have none in common.
+	// It prints at each 50th step, which reads a loss as well: one run a side decides only where the steps' counts have none in common.
 	status, out := execute(t, folder, path, "bottleneck ab --rev HEAD~1 --runs 1 --out both -- python train.py --steps 48")
 	if want := "1 more aten::item a step at train.py:" + strconv.Itoa(line); status != 0 ||
 		!strings.Contains(strings.Join(strings.Fields(out), " "), want) {
