@@ -15,15 +15,23 @@ import (
 // Rows of the drawn reports.
 const drawnRows = 40
 
+// spread draws the medians of runs.
+type spread struct {
+	name string
+	draw func() float64
+}
+
+// spreads are a normal distribution, which comes first, and one with a heavy tail.
+func spreads(r *rand.Rand) [2]spread {
+	return [2]spread{{"normal, spread (standard deviation) 1.5 %", func() float64 { return 1 + 0.015*r.NormFloat64() }},
+		{"heavy-tailed", func() float64 { return math.Exp(0.015 * math.Abs(r.NormFloat64()/(0.3+r.Float64()))) }}}
+}
+
 // drawn compares sides whose run medians are drawn: normal, and resampled from a distribution with a heavy tail.
 func (m *measurement) drawn() error {
 	r := rand.New(rand.NewPCG(1, 2))
-	heavy := func() float64 { return math.Exp(0.015 * math.Abs(r.NormFloat64()/(0.3+r.Float64()))) }
-	normal := func() float64 { return 1 + 0.015*r.NormFloat64() }
-	for _, c := range []struct {
-		name string
-		draw func() float64
-	}{{"normal, spread (standard deviation) 1.5 %", normal}, {"heavy-tailed", heavy}} {
+	both := spreads(r)
+	for _, c := range both {
 		different, rows, tested := 0, 0, 0
 		for i := range m.pairs {
 			n := 4 + i%9

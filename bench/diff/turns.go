@@ -6,7 +6,6 @@ import (
 	"bottleneck/internal/compare"
 	"bottleneck/internal/report"
 	"fmt"
-	"math"
 	"math/rand/v2"
 )
 
@@ -16,20 +15,16 @@ const mostLooks = 20
 // inTurns compares sides that are made in turns on a machine that drifts, and looks after every pair, as ab does.
 func (m *measurement) inTurns() error {
 	r := rand.New(rand.NewPCG(3, 4))
-	heavy := func() float64 { return math.Exp(0.015 * math.Abs(r.NormFloat64()/(0.3+r.Float64()))) }
-	normal := func() float64 { return 1 + 0.015*r.NormFloat64() }
-	for _, c := range []struct {
-		name string
-		draw func() float64
-	}{{"normal, spread (standard deviation) 1.5 %", normal}, {"heavy-tailed", heavy}} {
+	both := spreads(r)
+	for _, c := range both {
 		wrong, _ := looks(r, m.pairs, c.draw, 1)
 		m.say(fmt.Sprintf("A/A in turns, %d times, %s, looked at after each of %d pairs: called different", m.pairs, c.name, mostLooks),
 			percent(wrong, m.pairs), "≤ 1 %", 100*wrong <= m.pairs)
 	}
-	found, pairs := looks(r, m.pairs, normal, 1.15)
+	found, pairs := looks(r, m.pairs, both[0].draw, 1.15)
 	m.say(fmt.Sprintf("+15 %% in turns, runs spread by 1.5 %%: found, after %.1f pairs on average", pairs), percent(found, m.pairs),
 		"≥ 95 %", 100*found >= 95*m.pairs)
-	found, pairs = looks(r, m.pairs, normal, 1.03)
+	found, pairs = looks(r, m.pairs, both[0].draw, 1.03)
 	m.note(fmt.Sprintf("+3 %% in turns, runs spread by 1.5 %%: found within %d pairs, after %.1f on average", mostLooks, pairs),
 		percent(found, m.pairs), "(no goal)")
 	return nil

@@ -12,7 +12,7 @@ import (
 	"bottleneck/internal/record"
 )
 
-// maxUsageRows bounds what is kept of one launcher; a real one writes some thousands for each process.
+// maxUsageRows bounds what is read of one launcher; a real one writes some thousands for each process.
 const maxUsageRows = 1_000_000
 
 // usageColumns is how many numbers follow the process in a row.
@@ -35,11 +35,22 @@ func (r *sessionReader) usage(folders []string) {
 			r.diagnose(path, "usage", 1, plain(err))
 			continue
 		}
-		rows := &usageRows{s: r.s, host: launcherHost(folder)}
+		rows := &usageRows{of: processesOf(r.s, launcherHost(folder))}
 		if damage := eachMember(data, rows.line); damage.members > 0 || damage.bomb {
 			r.diagnose(path, "usage", 1, "a part of what was seen of memory and processes is damaged and was not read")
 		}
 	}
+}
+
+// processesOf are a host's processes by their numbers, which a system gives again. All processes are, where the host is not known.
+func processesOf(s *model.Session, host string) map[int][]*model.Process {
+	of := map[int][]*model.Process{}
+	for _, p := range s.Processes {
+		if p.Host == host || host == "" {
+			of[p.PID] = append(of[p.PID], p)
+		}
+	}
+	return of
 }
 
 // launcherHost is the host whose processes a launcher saw, "" where its file does not say.
@@ -53,11 +64,10 @@ func launcherHost(folder string) string {
 
 // usageRows reads the rows of one launcher.
 type usageRows struct {
-	s     *model.Session
-	host  string
-	shift int64 // Unix time less monotonic time
-	known bool  // the shift is
-	taken int
+	of    map[int][]*model.Process // by number
+	shift int64                    // Unix time less monotonic time
+	known bool                     // the shift is
+	rows  int
 }
 
 // line takes one row; what is no row of a known kind is passed over, as in every file of a session.
@@ -68,11 +78,12 @@ func (u *usageRows) line(text []byte) bool {
 			u.shift, u.known = n[1]-n[0], true
 		}
 	case bytes.HasPrefix(text, []byte(`["use",`)) && u.known:
+		u.rows++
 		if n, ok := rowNumbers(text, 2+usageColumns); ok {
 			u.add(model.Time(n[0]+u.shift), int(n[1]), n[2:])
 		}
 	}
-	return u.taken < maxUsageRows
+	return u.rows < maxUsageRows
 }
 
 // rowNumbers reads the numbers after a row's kind, want of them at least.
@@ -93,16 +104,14 @@ func rowNumbers(text []byte, want int) ([]int64, bool) {
 // add gives a row to the process that had the number then. Its columns are in the order of docs/session.md.
 func (u *usageRows) add(at model.Time, pid int, n []int64) {
 	var of *model.Process
-	for _, p := range u.s.Processes {
-		if p.PID == pid && (p.Host == u.host || u.host == "") && p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) &&
-			(of == nil || p.Start > of.Start) {
+	for _, p := range u.of[pid] {
+		if p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) && (of == nil || p.Start > of.Start) {
 			of = p
 		}
 	}
 	if of == nil || len(of.Usage) > 0 && of.Usage[len(of.Usage)-1].At >= at {
 		return
 	}
-	u.taken++
 	of.Usage = append(of.Usage, model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3],
 		MinorFaults: n[4], MajorFaults: n[5], User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]})
 }

@@ -26,7 +26,7 @@ func TestUsageRows(t *testing.T) {
 	before := &model.Process{PID: 7, Host: "a", Start: 1, End: 1_000_000_050}
 	now := &model.Process{PID: 7, Host: "a", Start: 1_000_000_060}
 	elsewhere := &model.Process{PID: 7, Host: "b", Start: 1_000_000_070}
-	rows := &usageRows{s: &model.Session{Processes: []*model.Process{before, now, elsewhere}}, host: "a"}
+	rows := &usageRows{of: processesOf(&model.Session{Processes: []*model.Process{before, now, elsewhere}}, "a")}
 	if damage := eachMember(file.Bytes(), rows.line); damage.members > 0 {
 		t.Errorf("damage %+v", damage)
 	}

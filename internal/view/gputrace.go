@@ -4,7 +4,6 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/report"
 	"bottleneck/internal/units"
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -122,12 +121,7 @@ func wholeName(name string, opt TextOptions) string {
 const wholeNames = 1 << 20
 
 func (p *printer) flush(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	out.WriteString(p.out.String())
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.writeTo(w, "report")
 }
 
 func deviceRows(s *model.Session) (rows []deviceRow, begin model.Time) {

@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -23,6 +24,14 @@ func newPrinter(r *report.Report, opt TextOptions) *printer {
 	}
 	p.width = max(p.width, 60)
 	return p
+}
+
+// writeTo writes what was printed; what names it in an error.
+func (p *printer) writeTo(w io.Writer, what string) error {
+	if _, err := io.WriteString(w, p.out.String()); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
 }
 
 // asked says that the user named this section, so that it should say so when it is empty.

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -106,12 +105,7 @@ func WriteText(w io.Writer, r *report.Report, opt TextOptions) error {
 			p.wrap("", "  ", fmt.Sprintf("%s: nothing to show; the input does not hold %s.", s.Name, cmp.Or(s.needs, s.Description)))
 		}
 	}
-	out := bufio.NewWriter(w)
-	out.WriteString(p.out.String())
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.writeTo(w, "report")
 }
 
 // Shown are the names of the sections that the text will have.

@@ -3,7 +3,6 @@ package view
 import (
 	"bottleneck/internal/report"
 	"bottleneck/internal/units"
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -60,12 +59,7 @@ func WriteDiff(w io.Writer, d *report.Diff, opt DiffTextOptions) error {
 	for _, n := range d.Notes {
 		p.wrap("  ! ", "    ", n)
 	}
-	out := bufio.NewWriter(w)
-	out.WriteString(p.out.String())
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
-	}
-	return nil
+	return p.writeTo(w, "comparison")
 }
 
 func capital(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

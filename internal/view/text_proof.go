@@ -3,7 +3,6 @@ package view
 import (
 	"bottleneck/internal/report"
 	"bottleneck/internal/units"
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -43,12 +42,7 @@ func WriteProof(w io.Writer, d *report.Proof, opt DiffTextOptions) error {
 	for _, n := range d.Notes {
 		p.wrap("  ! ", "    ", n)
 	}
-	out := bufio.NewWriter(w)
-	out.WriteString(p.out.String())
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write proof: %w", err)
-	}
-	return nil
+	return p.writeTo(w, "proof")
 }
 
 func proofStyle(d *report.Proof) style {

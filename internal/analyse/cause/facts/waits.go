@@ -3,6 +3,7 @@ package facts
 import (
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
+	"sort"
 )
 
 // Waits are the accounted thread's waits for data, sorted and disjoint.
@@ -27,13 +28,5 @@ func Overlap(list []times.Interval, from, to model.Time) float64 {
 
 // firstAfter is the index of the first interval that ends after an instant.
 func firstAfter(list []times.Interval, t model.Time) int {
-	low, high := 0, len(list)
-	for low < high {
-		if mid := (low + high) / 2; list[mid].End <= t {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low
+	return sort.Search(len(list), func(i int) bool { return list[i].End > t })
 }

@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/usage"
+	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
 
@@ -66,11 +67,17 @@ var (
 // keptAtEachStep are the statements that keep something at each step, what keeps most first. Numbers are left out where more grows than
 // they can be.
 func keptAtEachStep(c *facts.Facts, perStep float64) (out []pysource.Kept) {
-	ran := map[string][]pysource.Ran{}
+	type seenAt struct {
+		file string
+		ran  pysource.Ran
+	}
+	seen, ran := map[seenAt]bool{}, map[string][]pysource.Ran{}
 	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true }) {
 		for _, fr := range ch.Frames {
-			file := c.Text(fr.File)
-			ran[file] = append(ran[file], pysource.Ran{Line: fr.Line, Drives: c.Drivers[facts.KeyOf(&fr)]})
+			at := seenAt{c.Text(fr.File), pysource.Ran{Line: fr.Line, Drives: c.Drivers[facts.KeyOf(&fr)]}}
+			if !seen[at] {
+				seen[at], ran[at.file] = true, append(ran[at.file], at.ran)
+			}
 		}
 	}
 	sources := map[string][]string{}
@@ -102,7 +109,7 @@ func memoryEnd(c *facts.Facts, g *usage.Growth) ending {
 	}
 	held := int64(0)
 	for _, p := range c.S.Processes {
-		if n := len(p.Usage); n > 0 && p.Host == c.P.Host && p.Role != "worker" { // workers share their parent's memory, which counts once
+		if n := len(p.Usage); n > 0 && p.Host == c.P.Host && p.Role != model.RoleWorker { // workers share their parent's memory, which counts once
 			held += p.Usage[n-1].Private()
 		}
 	}
