@@ -1,6 +1,6 @@
 // Every view has an address: #/view?key=value. It can be shared, and Back leads to where one was.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 export interface Address {
   view: string;
@@ -43,15 +43,16 @@ export function refine(args: Record<string, string>): void {
 }
 
 export function useAddress(): Address {
-  const [address, set] = useState(read(location.hash));
+  const [hash, set] = useState(location.hash);
   useEffect(() => {
-    const update = () => set(read(location.hash));
+    const update = () => set(location.hash);
     addEventListener("hashchange", update);
     addEventListener("popstate", update);
+    update(); // effects run after the first painting; a click or a key may have come before
     return () => {
       removeEventListener("hashchange", update);
       removeEventListener("popstate", update);
     };
   }, []);
-  return address;
+  return useMemo(() => read(hash), [hash]);
 }
