@@ -2,7 +2,10 @@ package report
 
 import (
 	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/units"
 	"bottleneck/internal/wording"
+	"fmt"
 	"strings"
 )
 
@@ -26,6 +29,19 @@ func (b *Builder) untried() string {
 		out += " Nor known is what " + listed(u.Others) + " would save."
 	}
 	return out
+}
+
+// crowd begins the sentence on a program whose threads did not get the cores that they want, so that its steps were longer than they are
+// alone; "" for others.
+func (b *Builder) crowd() string {
+	c := b.res.ctx
+	busy, ok := facts.CrowdedOut(c)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("no defect was found, but other programs kept %.1f of the %s busy while this one computes with %s: alone, or with "+
+		"fewer threads, it is faster. ", busy, units.Counted(int(c.Cores), "core"),
+		units.Counted(int(facts.TorchThreads(c)), "thread"))
 }
 
 func listed(texts []wording.Text) string {

@@ -261,8 +261,12 @@ func (b *Builder) healthy() string {
 		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", units.Percent(floor), unit, top)
 	}
-	return fmt.Sprintf("healthy: %s of each %s is computing%s; nothing above %s to save was found.", units.Percent(compute), unit,
-		b.ofPeak(), units.Percent(floor)) + b.untried()
+	computing := fmt.Sprintf("%s of each %s is computing%s; nothing above %s to save was found", units.Percent(compute), unit,
+		b.ofPeak(), units.Percent(floor))
+	if crowd := b.crowd(); crowd != "" {
+		return crowd + computing + " in the program." + b.untried()
+	}
+	return "healthy: " + computing + "." + b.untried()
 }
 
 func (b *Builder) accountConfidence() Confidence {

@@ -24,6 +24,7 @@ var inputTexts = table{
 	"input.fetch-workers": "{fetch} to fetch a batch, done by {workers worker}",
 	"input.hot":           "{share} of {of} is spent{in} ({samples sample})",
 	"input.hot-line":      "{share} of {of} is spent in {function}, {line} at {at} ({samples sample})",
+	"input.library":       "no line of the program stands out in it: libraries prepare the samples one by one, {share} of it in {function} of {file}",
 	"input.of-fetch":      "the fetching time",
 	"input.of-wait":       "the wait",
 	"input.release":       "{release} more per {unit} go into freeing the batch before",
@@ -56,9 +57,11 @@ var inputTexts = table{
 	"input.fix-light": "Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not " +
 		"help: handing a batch over takes longer than fetching it.",
 	"input.fix-hide": "Add workers, too: they would hide part of it.",
-	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: keep the samples as one tensor and take a " +
-		"batch of it in one call (samples[indices], in the loop or in the data set's __getitems__). Workers would not help: each takes " +
-		"a core from the step.",
+	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: one tensor of all samples, from which a " +
+		"batch is taken in one call (samples[indices]).",
+	"input.fix-no-workers": "The same call does it in the data set's __getitems__. Workers would not help: each takes a core from the step.",
+	"input.fix-prepare": "Prepare once, before the loop, what does not change and fits in memory, or make the samples cheaper to prepare: " +
+		"smaller files, a faster decoder, a whole batch in one call (the data set's __getitems__).",
 	"input.fix-leave": "Leave them their cores: torch.set_num_threads({left}) in place of {threads}. An operator waits for each of its " +
 		"threads, also for one whose core a worker has.",
 	"input.fix-lock": "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice " +

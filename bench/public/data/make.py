@@ -73,7 +73,8 @@ def words(out: Path, train: int = 60000, test: int = 6000, known: int = 5000) ->
 def chars(out: Path, count: int = 180000) -> None:
     """A text of some million letters in one file."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text(count, vocabulary(5000)))
+    letters = "".join(chr(c) for c in range(32, 127))  # a program's own prompt has no unknown letter
+    out.write_text(letters + "\n" + text(count, vocabulary(5000)))
 
 
 def names(out: Path, count: int = 32000) -> None:

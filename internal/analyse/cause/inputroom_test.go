@@ -4,7 +4,9 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -65,6 +67,35 @@ func TestWorkersBesideOtherTrainers(t *testing.T) {
 		f := res.Findings[0]
 		if f.Cause != finding.Input || f.Sub != sub || f.Fix.Action.Sets("num_workers") != (sub == "workers") {
 			t.Errorf("%d trainers: %s/%s, %q", trainers, f.Cause, f.Sub, f.Fix.Action.Change())
+		}
+	}
+}
+
+// Where the threads fill the cores and libraries prepare the samples, so that hardly a sample lies in a line of the program's own, the
+// fetch as a whole is priced, not that line.
+func TestFetchByLibraries(t *testing.T) {
+	library := func(name string, line int) testkit.Frame {
+		return testkit.Frame{File: "/lib/site-packages/torchvision/transforms/functional.py", Function: name, First: line, Line: line + 1}
+	}
+	for own, sub := range map[int]string{1: "", 15: "own"} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "2"
+		p.Steps(40, model.PhaseBaseline, forward,
+			testkit.Python(own, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait),
+			testkit.Python(20-own, module, loop(38), next, fetch, library("to_tensor", 127)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		line := 25
+		if sub != "" {
+			line = 8
+		}
+		f := want(t, res, finding.Input, "transform", line, 0)
+		said := textOf(f.Evidence, "input.library")
+		if (said != "") == (sub != "") || sub == "" && (!strings.Contains(said, "to_tensor() of functional.py") ||
+			textOf(f.Fix.Advice, "input.fix-once") == "") {
+			t.Errorf("%d ms of the program's own: %q, %s", own, said, wording.Sentences(f.Fix.Advice))
+		}
+		if ms := f.Step.Mid / 1e6; ms < 0.6*float64(max(own, 20-own)) || f.Step.Low <= 0 {
+			t.Errorf("%d ms of the program's own: saves %+v", own, f.Step)
 		}
 	}
 }

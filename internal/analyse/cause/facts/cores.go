@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bottleneck/internal/analyse/cause/price"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,17 @@ func TorchThreads(c *Facts) float64 {
 		}
 	}
 	return max(c.Cores, 1)
+}
+
+// CrowdedOut says that the threads of the program and other programs together wanted more cores than there are, and how many cores the
+// others kept busy, on average over the run.
+func CrowdedOut(c *Facts) (busy float64, ok bool) {
+	others := c.S.Environment.OthersBusyCores
+	if others == nil || c.Cores <= 0 {
+		return 0, false
+	}
+	wanted := min(TorchThreads(c)*float64(LocalRanks(c)), c.Cores)
+	return *others, *others >= price.CrowdedCores && wanted+*others-c.Cores >= price.CrowdedCores
 }
 
 // LocalRanks is the number of processes on the accounted process's host that train at the same time, itself included: ranks, and others

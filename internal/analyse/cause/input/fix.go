@@ -35,14 +35,19 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 		return
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
+	if v.library {
+		f.Fix.Advice = nil // nobody makes a library faster
+	}
 	switch {
 	case v.light():
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
 	case v.workers == 0 && v.spares(c):
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hide"))
 		v.proposeWorkers(c, f)
+	case v.library && v.workers > 0:
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))
 	case v.workers == 0:
-		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"), wording.Say("input.fix-no-workers"))
 		r := v.room(c)
 		f.Evidence = append(f.Evidence, wording.Say("input.full-cores", wording.Count("threads", r.threads),
 			wording.Value("cores", r.cores)))

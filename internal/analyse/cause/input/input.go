@@ -3,6 +3,7 @@ package input
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 
 	"bottleneck/internal/analyse/account"
@@ -34,8 +35,10 @@ type inputView struct {
 	native  float64 // share of the fetch in native code that has let go of the interpreter's lock
 	hot     facts.Spot
 	hotOK   bool
-	hotPart float64       // share of the fetch in the hot unit
-	plain   []facts.Chain // of the fetch's samples those in which a line of the program's itself runs, not what it calls
+	hotPart float64                   // share of the fetch in the hot unit
+	library bool                      // no line of the program's stands out in the fetch: libraries prepare the samples
+	leaves  map[facts.FuncKey]float64 // the fetch's time by the function that was running
+	plain   []facts.Chain             // of the fetch's samples those in which a line of the program's itself runs, not what it calls
 	release releaseTime
 	cls     *code.FrameClasses
 	asleep  []facts.Chain // of the fetch's samples those that sleep, and the others
@@ -81,7 +84,7 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // input looks at the waits at one place; others are those of the steps' other waits, the one with most time first.
 func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 	v := &inputView{inputSite: s, others: others, wait: s.share * c.B.Part(account.PartDataWait), part: account.PartDataWait,
-		depth: -1, pieces: -1, steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
+		depth: -1, pieces: -1, leaves: map[facts.FuncKey]float64{}, steps: float64(len(c.B.Windows)) / float64(max(c.Steps, 1))}
 	if v.loader != nil {
 		v.workers = v.loader.Workers
 		if d, ok := QueueDepth(c.P, int(s.index)); ok {
@@ -322,6 +325,10 @@ func (v *inputView) evidence(c *facts.Facts, f *finding.Finding) {
 	}
 	if v.hotOK && v.hot.Samples >= facts.MinSamples {
 		f.Evidence = append(f.Evidence, v.hotEvidence(c))
+	}
+	if file, function, share := v.inside(); v.library && function != "" {
+		f.Evidence = append(f.Evidence, wording.Say("input.library", wording.Named("function", finding.ShortFunction(function)),
+			wording.Named("file", path.Base(file)), wording.Share("share", share)))
 	}
 	if v.release.time > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("input.release", wording.Time("release", c.PerStep(v.release.time)), c.Said()))

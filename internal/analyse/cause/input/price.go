@@ -37,11 +37,18 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 			gain = v.unlocked()
 		}
 	}
-	if v.hotPart == 0 {
+	switch {
+	case v.library:
+		gain, row = price.Prepared.Mid, price.Prepared
+	case v.hotPart == 0:
 		gain, row = price.FetchUnknown.Mid, price.FetchUnknown
 	}
 	if v.workers == 0 || v.own {
-		return finding.Bounds(price.FetchAlone.Bounds().Low*gain*wait, gain*wait, wait), row
+		low := price.FetchAlone.Bounds().Low * gain
+		if v.library {
+			low = price.Prepared.Bounds().Low
+		}
+		return finding.Bounds(low*wait, gain*wait, wait), row
 	}
 	rest := max(c.B.Mean()-wait, 0)
 	pace := v.pace() * v.perStep(c)

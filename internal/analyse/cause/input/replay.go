@@ -19,6 +19,8 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 		return v.withWorkers(c), true
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
+	case sub == "transform" && v.library:
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - price.Prepared.Mid}}}, true
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":

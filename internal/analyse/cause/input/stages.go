@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -82,6 +83,10 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 		cls.Info(sm.Stack[i]).UserLeaf {
 		v.plain = append(v.plain, ch)
 	}
+	cls.Walk(sm.Stack[i], func(fr model.FrameID) bool {
+		v.leaves[facts.KeyOf(&cls.Stacks.Frames[fr])] += ch.Weight
+		return false
+	})
 	if asks(cls, sm, i) {
 		v.asks = append(v.asks, sm.Time[i])
 	}
@@ -138,14 +143,29 @@ func (v *inputView) lead(sub string) {
 		chains = v.asleep
 	case sub != "transform":
 		return
-	case v.light() && v.hotPart < price.HotFetch:
-		v.hotOK, v.hotPart = false, 0 // the time is the loader's own: items one by one, and their collation
+	case v.hotPart < price.HotFetch:
+		// The time is the loader's own, items one by one and their collation, or that of libraries which prepare them.
+		v.hotOK, v.hotPart, v.library = false, 0, !v.light()
 		return
 	}
 	if sp, ok := facts.Hottest(chains, v.mains); ok && v.all > 0 && (facts.KeyOf(&sp.Frame) != facts.KeyOf(&v.hot.Frame) ||
 		sp.Frame.Line != v.hot.Frame.Line) {
 		v.hot, v.hotPart = sp, sp.Unit/v.all
 	}
+}
+
+// inside is the function that takes most of the fetch itself, of whatever package, and its share; "" where none was seen.
+func (v *inputView) inside() (file, function string, share float64) {
+	var most facts.FuncKey
+	for key, t := range v.leaves {
+		if t > v.leaves[most] || t == v.leaves[most] && cmp.Compare(key.First, most.First) < 0 {
+			most = key
+		}
+	}
+	if v.all <= 0 || v.leaves[most] == 0 {
+		return "", "", 0
+	}
+	return v.cls.Strings.Text(most.File), v.cls.Strings.Text(most.Name), v.leaves[most] / v.all
 }
 
 // fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the

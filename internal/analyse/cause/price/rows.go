@@ -3,7 +3,7 @@ package price
 // Rows are all prices, in the order of the book.
 func Rows() []Row {
 	return []Row{
-		MadeFast, FetchUnknown, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
+		MadeFast, FetchUnknown, Prepared, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
 		FullCores, StartWorker, Crossing, Handover, LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
 		PythonBetween, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
 		CallsSpread, CallsBatched, Recurrent,

@@ -15,6 +15,14 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "nothing is known of what takes the time",
 		}}
+	// Prepared is what of a fetch by libraries ends when its samples were prepared before the loop.
+	Prepared = Row{ID: "input/prepared", Range: Range{0.5, 0.92, 0.99}, Unit: share,
+		Of: "the fetch",
+		Origin: Origin{Kind: Measured, Points: 4,
+			On: "MNIST's pictures as tensors in batches of 32, 64 and 1,000, random pictures in batches of 16: 0.93 to 0.99; the lower " +
+				"bound is a guess at what changes in each epoch",
+			Repeat: `make public ONLY="examples-mnist-rnn" ARGS=-all`,
+		}}
 	// FetchAlone is of fetches that stand in the step themselves.
 	FetchAlone = Row{ID: "input/no-workers", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "what the faster fetch saves; the upper bound is of the wait",
