@@ -63,12 +63,14 @@ func TestNotHealthyInACrowd(t *testing.T) {
 		crowded bool
 	}{{2, "2", 1.3, true}, {2, "2", 0.2, false}, {2, "1", 0.9, false}, {8, "4", 3, false}, {8, "8", 3, true}} {
 		p := testkit.NewProgram()
-		p.Steps(40, model.PhaseBaseline, testkit.Native(40, testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9},
+		p.Steps(40, model.PhaseBaseline, testkit.Native(40,
+			testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9},
 			testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 2}))
 		p.S.Environment.Threads["torch.get_num_threads"] = c.threads
 		p.S.Environment.CPUs, p.S.Environment.OthersBusyCores = c.cores, &c.others
 		got := Build(p.S, Options{}).Verdict.Sentence
-		if strings.HasPrefix(got, "healthy: ") == c.crowded || c.crowded && !strings.HasPrefix(got, "no defect was found, but other programs kept ") {
+		if strings.HasPrefix(got, "healthy: ") == c.crowded ||
+			c.crowded && !strings.HasPrefix(got, "no defect was found, but other programs kept ") {
 			t.Errorf("%d cores, %s threads, %.1f cores of others: %q", c.cores, c.threads, c.others, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/again"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/input"
@@ -32,6 +33,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindAnomaly},
 		{finding.Python, python.FindChores},
 		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
+		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

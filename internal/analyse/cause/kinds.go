@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/again"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/input"
@@ -19,6 +20,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Sync, traced.FindSync},
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindChores},
+		{finding.Again, again.FindPrefix},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

@@ -32,6 +32,7 @@ const (
 	NoDemand    = "no-demand"
 
 	MemoryGrowth = "memory-growth"
+	Again        = "again"
 )
 
 // Finding is one cause with its place, its evidence and what removing it would save.

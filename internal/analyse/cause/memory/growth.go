@@ -109,7 +109,7 @@ func memoryEnd(c *facts.Facts, g *usage.Growth) ending {
 	}
 	held := int64(0)
 	for _, p := range c.S.Processes {
-		if n := len(p.Usage); n > 0 && p.Host == c.P.Host && p.Role != model.RoleWorker { // workers share their parent's memory, which counts once
+		if n := len(p.Usage); n > 0 && p.Host == c.P.Host && p.Role != model.RoleWorker { // these share their parent's memory
 			held += p.Usage[n-1].Private()
 		}
 	}

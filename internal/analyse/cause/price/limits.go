@@ -90,10 +90,17 @@ const (
 	SparseRows       = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
 	DoubleShare      = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
-	WorthUnits  = 1.8  // guess: matrix units' rate ÷ fp32's from which they are worth a change
-	UnitsLeast  = 1.2  // guess: what programs see of it at least
-	UnitsMost   = 0.95 // guess: of a kernel's time that they can end
-	RatesKnown  = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
-	OtherUsers  = 0.10 // guess: of a device's time from which other programs' use of it is named
-	ManyThreads = 1.9  // guess: threads ÷ cores from which they are too many
+	WorthUnits   = 1.8  // guess: matrix units' rate ÷ fp32's from which they are worth a change
+	UnitsLeast   = 1.2  // guess: what programs see of it at least
+	UnitsMost    = 0.95 // guess: of a kernel's time that they can end
+	RatesKnown   = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
+	OtherUsers   = 0.10 // guess: of a device's time from which other programs' use of it is named
+	PrefixSteps  = 4    // guess: traced steps in turn that have the same number of rows more each
+	PrefixTokens = 8    // guess: of a sequence, from which computing it again is worth a word
+	PrefixGroup  = 8    // guess: unprofiled steps whose median counts as one
+	PrefixPoints = 3    // guess: such groups that a line needs
+	PrefixLonger = 1.15 // guess: the last group's time over the first one's from which steps grow with the sequence
+	PrefixDrop   = 0.75 // guess: of the longest group before, below which a new sequence has begun
+
+	ManyThreads = 1.9 // guess: threads ÷ cores from which they are too many
 )

@@ -314,6 +314,14 @@ var (
 			On:     "between few long matrix products, which lose nothing, and many short operators, which lose nearly all",
 			Repeat: "make zoo CASES=threads-many",
 		}}
+	// OneToken is what is left of a step that computes its new token only: reading all weights for it, and calling the operators.
+	OneToken = Row{ID: "again/one-token", Range: Range{0.03, 0.1, 0.35}, Unit: share,
+		Of: "the step; what a line through unprofiled steps tells of one token counts where it is more",
+		Origin: Origin{Kind: Guess,
+			On: "a small model on one core: 0.04 at 230 tokens on average, 0.1 at 100; devices read their weights for one token as for " +
+				"many",
+			Repeat: "make zoo CASES=again-prefix",
+		}}
 	// RanksSpin is of ranks that each take all cores for their own.
 	RanksSpin = Row{ID: "threads/ranks", Range: Range{0.15, 0.45, 0.8}, Unit: share,
 		Of: "operators and collectives, ns per step",
