@@ -53,6 +53,7 @@ func TestPrefixIsComputedAgain(t *testing.T) {
 		{"a step of one token takes half of it", all, func(n int) int { return 60 + n/2 }, 48, 62},
 		{"keys and values are kept", func(int) int { return 4 }, func(n int) int { return 2 + n/2 }, 0, 0},
 		{"rows differ by chance", func(n int) int { return 4*n + n%3 }, func(n int) int { return 2 + n/2 }, 0, 0},
+		{"a sequence that is cut to 23", func(n int) int { return 4 * min(n, 23) }, func(n int) int { return 2 + n/2 }, 20, 37},
 		{"steps do not grow", all, func(int) int { return 20 }, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,7 +23,8 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if c.B.Phase != model.PhaseBaseline {
 		return nil
 	}
-	g, cost, ok := longest(c, grows(account.MatrixRows(c.S, c.B)))
+	rows := account.MatrixRows(c.S, c.B)
+	g, cost, ok := longest(c, grows(rows))
 	if !ok {
 		return nil
 	}
@@ -44,7 +45,8 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	mean, most := c.B.Mean(), c.PerStep(t)
 	left := f.By(price.OneToken).Scale(mean)
 	saved := func(left float64) float64 { return min(max(mean-max(left, cost.alone), 0), most) }
-	f.Step = finding.Bounds(saved(left.High), saved(left.Mid), saved(left.Low))
+	growing := g.share(rows)
+	f.Step = finding.Bounds(growing*saved(left.High), growing*saved(left.Mid), saved(left.Low))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-prefix", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
@@ -101,6 +103,22 @@ func grows(steps []account.StepRows) (out []growth) {
 		out = append(out, growth{number: b.Number, rows: b.Rows, by: by, steps: 2})
 	}
 	return slices.DeleteFunc(out, func(g growth) bool { return g.steps < price.PrefixSteps || g.rows < price.PrefixTokens*g.by })
+}
+
+// share is the part of the traced steps that grow, among these and those that go through as long a sequence as the one before: what was kept
+// of a sequence that is cut at its front serves no further step.
+func (g growth) share(steps []account.StepRows) float64 {
+	growing, cut := 0.0, 0.0
+	for i := 1; i < len(steps); i++ {
+		switch a, b := steps[i-1], steps[i]; {
+		case b.Number != a.Number+1:
+		case b.Rows == a.Rows+g.by:
+			growing++
+		case b.Rows == a.Rows && b.Rows >= price.PrefixTokens*g.by:
+			cut++
+		}
+	}
+	return growing / max(growing+cut, 1)
 }
 
 // lengths is what unprofiled steps take as their sequence grows, in ns.
