@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -237,5 +238,25 @@ func TestTracesOfAnArchiveKeepNoText(t *testing.T) {
 	runtime.KeepAlive(waiting)
 	if each := int64(after.HeapAlloc-before.HeapAlloc) / traces; each > 128<<10 {
 		t.Errorf("each holds %d kB", each>>10)
+	}
+}
+
+// TestPackedFileOfAnArchiveIsNotReadOn reads archives whose first files are packed and no trace, which is known before all of them is
+// unpacked: what reads ahead of them must not go on reading the archive when it stands at the next file.
+func TestPackedFileOfAnArchiveIsNotReadOn(t *testing.T) {
+	noise := make([]byte, 2<<20)
+	random := rand.NewChaCha8([32]byte{1})
+	_, _ = random.Read(noise)
+	stray := gzipped(t, "no trace"+string(noise))
+	files := tarred(t, stray, []byte(rankText(0)), stray, stray, gzipped(t, rankText(1)), stray)
+	path := write(t, t.TempDir()+"/job.tgz", gzipped(t, string(files)))
+	for i := range 40 {
+		s, err := Open(t.Context(), []string{path}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Traces) != 2 {
+			t.Fatalf("opened %d times: %d traces", i+1, len(s.Traces))
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"bottleneck/internal/model"
 )
@@ -193,6 +194,28 @@ func wanted(name string, mode fs.FileMode) bool {
 // isTar recognises a tar archive by its first header.
 func isTar(head []byte) bool { return len(head) > 262 && string(head[257:262]) == "ustar" }
 
+// tarMember is the file at which an archive stands. Who reads ahead of a file that turned out to be damaged may still do so when the
+// archive goes on to the next one: it gets an end then.
+type tarMember struct {
+	sync.Mutex
+	archive *tar.Reader // nil at its end
+}
+
+func (m *tarMember) Read(p []byte) (int, error) {
+	m.Lock()
+	defer m.Unlock()
+	if m.archive == nil {
+		return 0, io.EOF
+	}
+	return m.archive.Read(p)
+}
+
+func (m *tarMember) end() {
+	m.Lock()
+	defer m.Unlock()
+	m.archive = nil
+}
+
 // readTar reads the members of a tar archive one after the other.
 func readTar(o *opening, src source, r io.Reader) (func() error, error) {
 	archive := tar.NewReader(r)
@@ -209,12 +232,14 @@ func readTar(o *opening, src source, r io.Reader) (func() error, error) {
 			continue
 		}
 		files++
-		plain, err := unpack(archive)
+		member := &tarMember{archive: archive}
+		plain, err := unpack(member)
 		if err != nil {
 			continue
 		}
 		add, err := o.readText(source{path: src.path + "/" + header.Name, size: header.Size, found: true}, plain)
 		plain.Close()
+		member.end()
 		if err == nil && add != nil {
 			adds = append(adds, add)
 		} else if err != nil && !errors.As(err, new(*UnusableError)) {
