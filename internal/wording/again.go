@@ -3,10 +3,17 @@ package wording
 // againTexts are about what is computed again although it could have been kept.
 var againTexts = table{
 	"again.title-prefix": "{share} of {each} computes the whole sequence again for each new token",
-	"again.rows":         "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
-	"again.longer":       "a step without a profiler grows from {first} to {last} while {tokens token} are added",
+	"again.title-frozen": "{share} of {each} asks a network that does not learn for the same answers in each epoch",
+	"again.untracked":    "{time} per {unit} in a module through whose operators no gradient goes, and which draws nothing at random",
+	"again.rounds":       "the program goes through its data {rounds} times",
+	"again.fix-frozen": "Let this network answer once for each sample, before the first epoch, and train on what it answered " +
+		"(TensorDataset(answers, targets), or a file).",
+	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +
+		"training mode batch normalisation answers by what else is in the batch: call eval() on the network.",
+	"again.rows":   "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
+	"again.longer": "a step without a profiler grows from {first} to {last} while {tokens token} are added",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
-		"Hugging Face's models do it with use_cache=True; in a model of one's own, attention appends the new keys and values to those kept.",
+		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +
 		"positions are relative.",
 }

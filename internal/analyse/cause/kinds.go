@@ -21,6 +21,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindChores},
 		{finding.Again, again.FindPrefix},
+		{finding.Again, again.FindFrozen},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

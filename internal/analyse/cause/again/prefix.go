@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 	"bottleneck/internal/wording"
@@ -31,7 +29,7 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return (a.Part == account.PartOps || a.Part == account.PartGPUCompute) && !l.Taken(k)
 	})
-	sp, ok := facts.Hottest(callers(c, chains), c.Drivers)
+	sp, ok := facts.Hottest(callersOf(c, chains), c.Drivers)
 	if !ok || len(chains) < facts.MinSamples {
 		return nil
 	}
@@ -58,29 +56,6 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// moduleFile is where PyTorch calls a module.
-const moduleFile = "/torch/nn/modules/module.py"
-
-// callers cuts chains to what is around the outermost module's call: the loop that asks the model for each token.
-func callers(c *facts.Facts, chains []facts.Chain) []facts.Chain {
-	out := slices.Clone(chains)
-	for i := range out {
-		outside := 0
-		c.C.Walk(c.P.Samples.Stack[c.B.Samples[out[i].Index].Index], func(fr model.FrameID) bool {
-			f := &c.C.Stacks.Frames[fr]
-			switch {
-			case strings.HasSuffix(c.Text(f.File), moduleFile):
-				outside = 0
-			case c.C.File(f.File) == code.FileUser:
-				outside++
-			}
-			return true
-		})
-		out[i].Frames = out[i].Frames[:min(outside, len(out[i].Frames))]
-	}
-	return out
-}
-
 // growth is a row of traced steps each of which has the same number of rows more than the one before.
 type growth struct {
 	number   int64 // of its last step
@@ -105,8 +80,8 @@ func grows(steps []account.StepRows) (out []growth) {
 	return slices.DeleteFunc(out, func(g growth) bool { return g.steps < price.PrefixSteps || g.rows < price.PrefixTokens*g.by })
 }
 
-// share is the part of the traced steps that grow, among these and those that go through as long a sequence as the one before: what was kept
-// of a sequence that is cut at its front serves no further step.
+// share is the part of the traced steps that grow, among these and those that go through as long a sequence as the one before: what was
+// kept of a sequence that is cut at its front serves no further step.
 func (g growth) share(steps []account.StepRows) float64 {
 	growing, cut := 0.0, 0.0
 	for i := 1; i < len(steps); i++ {
@@ -154,8 +129,8 @@ func longest(c *facts.Facts, all []growth) (g growth, cost lengths, ok bool) {
 // point is the median length of some successive steps, in ns, and their tokens in a sequence.
 type point struct{ tokens, ns float64 }
 
-// onwards are the steps that go on with a growth, forwards or backwards in time, in groups: up to where they suddenly take less, or more, as
-// a new sequence begins or another one ended there.
+// onwards are the steps that go on with a growth, forwards or backwards in time, in groups: up to where they suddenly take less, or more,
+// as a new sequence begins or another one ended there.
 func onwards(steps []*model.Step, g growth, way int64) (out []point) {
 	if way < 0 {
 		steps = slices.Clone(steps)

@@ -206,7 +206,7 @@ type PlaceKey struct {
 	Line int32 // 0: the whole function
 }
 
-// TracedChains hands out the driving thread's samples in traced steps, with their times.
+// TracedChains hands out the driving thread's samples in traced steps, with their times. A chain's index is that of its sample.
 func (c *Facts) TracedChains(u *account.Untracked, f func(ch Chain, at model.Time)) {
 	sm := &c.P.Samples
 	var list []account.Attributed
@@ -216,6 +216,7 @@ func (c *Facts) TracedChains(u *account.Untracked, f func(ch Chain, at model.Tim
 		}
 	}
 	for _, ch := range ChainsOf(c.C, sm, list, func(int, *account.Attributed) bool { return true }) {
-		f(ch, sm.Time[list[ch.Index].Index])
+		ch.Index = list[ch.Index].Index
+		f(ch, sm.Time[ch.Index])
 	}
 }

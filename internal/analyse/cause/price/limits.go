@@ -95,6 +95,8 @@ const (
 	UnitsMost    = 0.95 // guess: of a kernel's time that they can end
 	RatesKnown   = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
 	OtherUsers   = 0.10 // guess: of a device's time from which other programs' use of it is named
+	FrozenShare  = 0.1  // guess: of the step in a network that does not learn, from which it is worth a word
+	FrozenPart   = 0.5  // guess: of a call's samples where no gradient goes through
 	PrefixSteps  = 4    // guess: traced steps in turn that have the same number of rows more each
 	PrefixTokens = 8    // guess: of a sequence, from which computing it again is worth a word
 	PrefixGroup  = 8    // guess: unprofiled steps whose median counts as one

@@ -5,7 +5,7 @@ func Rows() []Row {
 	return []Row{
 		MadeFast, FetchUnknown, Prepared, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
 		FullCores, StartWorker, Crossing, Handover, LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
-		PythonBetween, OneToken, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
+		PythonBetween, OneToken, OnceForAll, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
 		CallsSpread, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,

@@ -322,6 +322,14 @@ var (
 				"many",
 			Repeat: "make zoo CASES=again-prefix",
 		}}
+	// OnceForAll is of a network that does not learn, and answers the same in each epoch.
+	OnceForAll = Row{ID: "again/frozen", Range: Range{0, 0.95, 1}, Unit: share,
+		Of: "the network's time, ns per step, but for one epoch's",
+		Origin: Origin{Kind: Guess,
+			On: "what it answered must be fetched; nothing is saved where samples differ from epoch to epoch, which a trace does not " +
+				"tell",
+			Repeat: "make zoo CASES=again-frozen",
+		}}
 	// RanksSpin is of ranks that each take all cores for their own.
 	RanksSpin = Row{ID: "threads/ranks", Range: Range{0.15, 0.45, 0.8}, Unit: share,
 		Of: "operators and collectives, ns per step",

@@ -1,0 +1,125 @@
+package again
+
+import (
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// FindFrozen names a network in a training step that no gradient goes through, such as layers that are kept as they are or a teacher, where
+// the program goes through the same data several times: what it answers could be computed once.
+func FindFrozen(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	rounds := epochs(c)
+	if c.B.Phase != model.PhaseBaseline || rounds < 2 {
+		return nil
+	}
+	u := account.UntrackedWork(c.S, c.B)
+	if u == nil || answersChange(c, u) {
+		return nil
+	}
+	place, part, ok := untrackedCall(c, u)
+	if !ok {
+		return nil
+	}
+	chains := slices.DeleteFunc(callersOf(c, facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
+	})), func(ch facts.Chain) bool { return lastOf(&ch) != place })
+	sp, ok := facts.Hottest(chains, c.Drivers)
+	t := part * facts.Sum(chains)
+	if !ok || len(chains) < facts.MinSamples || c.Share(t) < price.FrozenShare {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "frozen", Where: c.Where(sp), Share: c.Share(t),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	for i := range chains {
+		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
+		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += part * chains[i].Weight
+	}
+	f.Step = f.By(price.OnceForAll).Times(c.PerStep(t) * (1 - 1/rounds))
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("again.title-frozen", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{
+		wording.Say("again.untracked", wording.Time("time", c.PerStep(t)), c.Said()),
+		wording.Say("again.rounds", wording.Value("rounds", rounds)),
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-frozen")}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-frozen")}
+	return []finding.Draft{f}
+}
+
+// epochs is how often the program went through the data set that most of its batches are of; 0 where that is not known.
+func epochs(c *facts.Facts) float64 {
+	batches := map[int32]int64{}
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanDataWait && sp.Thread == c.B.Thread {
+			batches[sp.Loader]++
+		}
+	}
+	rounds, most := 0.0, int64(0)
+	for i := range c.P.Loaders {
+		l := &c.P.Loaders[i]
+		if n := batches[int32(i)]; n > most {
+			rounds, most = 0, n
+			if l.Length > 0 && !l.Iterable {
+				rounds = float64(n) / float64(l.Length)
+			}
+		}
+	}
+	return rounds
+}
+
+// answersChange says that what no gradient goes through draws random numbers, or changes weights bit by bit, so that it answers something
+// else each time: noise that a generator is given, an average of the trained weights.
+func answersChange(c *facts.Facts, u *account.Untracked) (changes bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
+		name := c.Text(ev.Name[id])
+		if changes || naming.OpKindOf(name) != naming.OpRandom && !strings.Contains(name, "lerp") && name != "aten::mul_" &&
+			name != "aten::_foreach_mul_" {
+			return
+		}
+		changes = facts.Inside(u.Runs, ev.Start[id])
+	})
+	return changes
+}
+
+// untrackedCall is the line that calls a module of which most samples in traced steps lie where no gradient goes through, and the share of
+// these; ok is false where there is none.
+func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, part float64, ok bool) {
+	all, apart := map[facts.PlaceKey]float64{}, map[facts.PlaceKey]float64{}
+	c.TracedChains(u, func(ch facts.Chain, when model.Time) {
+		outside, called := outsideModules(c, ch.Index)
+		if !called {
+			return
+		}
+		ch.Frames = ch.Frames[:min(outside, len(ch.Frames))]
+		all[lastOf(&ch)]++
+		if facts.Inside(u.Runs, when) {
+			apart[lastOf(&ch)]++
+		}
+	})
+	for key, n := range apart {
+		if n > apart[at] && key != (facts.PlaceKey{}) {
+			at = key
+		}
+	}
+	if apart[at] < facts.BesideTraced || apart[at] < price.FrozenPart*all[at] {
+		return at, 0, false
+	}
+	return at, apart[at] / all[at], true
+}
+
+// lastOf is the innermost place of a chain.
+func lastOf(ch *facts.Chain) facts.PlaceKey {
+	if len(ch.Frames) == 0 {
+		return facts.PlaceKey{}
+	}
+	f := &ch.Frames[len(ch.Frames)-1]
+	return facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}
+}
