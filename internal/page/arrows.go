@@ -110,7 +110,8 @@ func (t *timeline) sharedCalls() *Shared {
 				continue
 			}
 			out.Call, out.Lane, out.Row = append(out.Call, number), append(out.Lane, spot.Lane), append(out.Row, spot.Row)
-			out.Start, out.Us, out.Wait = append(out.Start, spot.StartUs), append(out.Us, spot.Us), append(out.Wait, float64(call.Waits[i])/1e3)
+			out.Start, out.Us, out.Wait = append(out.Start, spot.StartUs), append(out.Us, spot.Us),
+				append(out.Wait, float64(call.Waits[i])/1e3)
 		}
 	}
 	if len(out.Call) == 0 {

@@ -138,7 +138,7 @@ func (p *Page) Embedded() []string {
 	names := []string{"summary"}
 	for _, v := range p.listed() {
 		names = append(names, v.Part)
-		if v.Kind == "flame" {
+		if _, turned := p.flames[strings.TrimPrefix(v.Part, "flame/")+invertedSuffix]; turned { // differences are not turned round
 			names = append(names, v.Part+invertedSuffix)
 		}
 	}
