@@ -169,6 +169,7 @@ func (t *timeline) process(p *model.Process) {
 	}
 	t.add(lane{Lane: Lane{Group: processName(p), Name: "steps", Kind: "process"}}, steps)
 	t.add(lane{Lane: Lane{Group: processName(p), Name: "waits", Kind: "process"}}, spans)
+	t.gil(p)
 }
 
 // add adds a lane of boxes, if there are any.

@@ -133,7 +133,7 @@ export function drawLanes(g: CanvasRenderingContext2D, t: Timeline, tops: number
     g.stroke();
     const labelled = Math.max(y, ruler);
     g.fillStyle = c.text;
-    g.fillText(fitted(g, l.rows > 1 || l.kind === "stream" ? l.name : `${l.group}: ${l.name}`, gutter - 14), 6, labelled + row / 2);
+    g.fillText(fitted(g, l.rows > 1 || l.kind === "stream" ? l.name : l.kind === "process" ? `${l.name}, ${l.group}` : `${l.group}: ${l.name}`, gutter - 14), 6, labelled + row / 2);
     if (l.rows > 1) {
       g.fillStyle = c.dim;
       g.fillText(fitted(g, l.group, gutter - 14), 6, labelled + row * 1.5);
