@@ -44,6 +44,12 @@ var recorded sync.Map
 // PyTorch it skips.
 func record(t *testing.T, arguments ...string) string {
 	t.Helper()
+	return recordWith(t, nil, arguments...)
+}
+
+// recordWith is record with flags of run.
+func recordWith(t *testing.T, flags []string, arguments ...string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("records a run of PyTorch")
 	}
@@ -55,14 +61,14 @@ func record(t *testing.T, arguments ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once, _ := recorded.LoadOrStore(strings.Join(arguments, " "), sync.OnceValues(func() (string, error) {
+	once, _ := recorded.LoadOrStore(strings.Join(slices.Concat(flags, arguments), " "), sync.OnceValues(func() (string, error) {
 		dir, err := os.MkdirTemp("", "session")
 		if err != nil {
 			return "", err
 		}
 		out := filepath.Join(dir, "run")
-		command := exec.Command(binary, append([]string{"run", "--out", out, "-o", "/dev/null", "--", strings.TrimSpace(string(python))},
-			arguments...)...)
+		command := exec.Command(binary, slices.Concat([]string{"run", "--out", out, "-o", "/dev/null"}, flags,
+			[]string{"--", strings.TrimSpace(string(python))}, arguments)...)
 		command.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 		if text, err := command.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w: %s", err, text)
