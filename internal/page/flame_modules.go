@@ -45,14 +45,18 @@ func moduleTrees(s *model.Session) (cpu, device *tree) {
 // module is the node of a place in a model. at remembers the first node of each place; containers that are never called have no class.
 func (t *tree) module(at map[string]int32, path, class string) int32 {
 	dot := strings.LastIndexByte(path, '.')
-	if node, known := at[path]; known && (class == "" || t.list[t.nodes[node].frame].place == class) {
+	name := path[dot+1:]
+	if class != "" && class != name {
+		name += " (" + class + ")"
+	}
+	if node, known := at[path]; known && (class == "" || t.list[t.nodes[node].frame].name == name) {
 		return node
 	}
 	around, known := at[path[:max(dot, 0)]]
 	if !known && dot > 0 {
 		around = t.module(at, path[:max(dot, 0)], "")
 	}
-	node := t.child(around, frame{name: path[dot+1:], place: class})
+	node := t.child(around, frame{name: name})
 	if _, known := at[path]; !known {
 		at[path] = node
 	}

@@ -41,7 +41,8 @@ func TestGIL(t *testing.T) {
 	}
 	for name, want := range map[string][][2]model.Time{
 		"thread 1: holds the GIL": {{0, 20 * ms}}, "thread 2: holds the GIL": {{20*ms + 2, 40*ms + 2}, {110 * ms, 120 * ms}},
-		"thread 1: " + gilWait: {{20 * ms, 40 * ms}}, "thread 2: " + gilWait: {{0, 20 * ms}}, "thread 3: " + gilWait: {{10*ms + 1, 20 * ms}},
+		"thread 1: " + gilWait: {{20 * ms, 40 * ms}}, "thread 2: " + gilWait: {{0, 20 * ms}},
+		"thread 3: " + gilWait: {{10*ms + 1, 20 * ms}},
 	} {
 		if !slices.Equal(got[name], want) {
 			t.Errorf("%s: %v, not %v", name, got[name], want)
