@@ -17,6 +17,7 @@ var flameViews = []struct{ name, title, aside string }{
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
 	{"modules", "Modules, CPU", "CPU time of a model's modules by their places in it: inside their calls, and of the backward pass for what they made"},
 	{"modules-device", "Modules, device", "the device's work by the module that it belongs to, forward and backward"},
+	{"memory", "Memory flame graph", "bytes by the calls that allocated them, of memory snapshots"},
 	{"calls", "Counted calls",
 		"exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within " +
 			"themselves"},
@@ -36,6 +37,7 @@ func treesOf(s *model.Session) map[string]func() *tree {
 		"device":         func() *tree { _, device := events(); return device },
 		"modules":        func() *tree { cpu, _ := modules(); return cpu },
 		"modules-device": func() *tree { _, device := modules(); return device },
+		"memory":         sync.OnceValue(func() *tree { return memoryTree(s) }),
 		"calls":          sync.OnceValue(func() *tree { return callTree(s) }),
 		"native": sync.OnceValue(func() *tree {
 			if !native {

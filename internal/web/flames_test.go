@@ -73,3 +73,46 @@ func TestModuleFlame(t *testing.T) {
 	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.includes(%q)`, "total "+units.Milliseconds(flame.Total[1]/1e3)))
 	b.picture("flame-modules")
 }
+
+// TestMemoryFlame compares the bytes of a snapshot's flame graph with the report's peak, and those below a line with its holder.
+func TestMemoryFlame(t *testing.T) {
+	path := realTraces + "cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle"
+	s, r := session(t, path)
+	doc := asJSON(t, path)
+	p := page.New(s, r)
+	flame := flameOf(t, p, "memory")
+	peak, holders := float64(doc.Snapshots[0].Recorded.PeakBytes), doc.Snapshots[0].Recorded.AtPeak
+	if flame.Unit != "bytes" || flame.Total[0] != peak {
+		t.Errorf("%g %s in all, the report's peak is %g", flame.Total[0], flame.Unit, peak)
+	}
+	compared := 0
+	for _, h := range holders {
+		place, sum := fmt.Sprintf("%s:%d", h.Where.File, h.Where.Line), 0.0
+		for i := range flame.Frame { // a line's own calls of the program's code are holders of their own
+			if flame.Places[flame.Frame[i]] == place {
+				sum += flame.Total[i]
+			}
+		}
+		if h.Where.File == "" {
+			continue
+		}
+		if compared++; sum < float64(h.Bytes)-peak/1e3 {
+			t.Errorf("%s holds %g bytes, the report has %d", place, sum, h.Bytes)
+		}
+	}
+	if compared == 0 {
+		t.Errorf("no holder has a place: %+v", holders)
+	}
+	b := newTab(t)
+	b.open(serve(t, p), "flame-memory")
+	b.until(fmt.Sprintf(`document.querySelector(".tools [role=status]").innerText === %q`, units.Bytes(peak)+" in all"))
+	b.js(`document.querySelector("canvas").focus()`)
+	b.press(kb.ArrowDown)
+	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.includes(%q)`, "total "+units.Bytes(flame.Total[1])))
+	b.press(kb.ArrowDown, kb.ArrowDown)
+	b.picture("flame-memory")
+	b.js(`location.hash = "#/flame-memory?show=inverted"`)
+	turned := flameOf(t, p, "memory-inverted")
+	b.until(fmt.Sprintf(`document.querySelector("canvas")?.dataset.boxes === "%d"`, len(turned.Frame)))
+	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.includes(%q)`, "total "+units.Bytes(peak)))
+}

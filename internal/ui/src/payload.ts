@@ -109,6 +109,7 @@ export interface Fix {
 
 export interface Flame {
   title: string;
+  unit: string;
   aside: string;
   names: string[];
   places: string[];
