@@ -17,7 +17,7 @@ var flameViews = []struct{ name, title, aside string }{
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
 	{"modules", "Modules, CPU", "CPU time of a model's modules by their places in it: inside their calls, and of the backward pass for what they made"},
 	{"modules-device", "Modules, device", "the device's work by the module that it belongs to, forward and backward"},
-	{"memory", "Memory flame graph", "bytes by the calls that allocated them, of memory snapshots"},
+	{"memory", "Memory flame graph", "bytes held at the peak by the calls that allocated them, of memory events and snapshots"},
 	{"calls", "Counted calls",
 		"exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within " +
 			"themselves"},

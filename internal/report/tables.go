@@ -299,7 +299,8 @@ func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 	return "thread " + s.Strings.Text(l.TID)
 }
 
-func deviceName(kind, index int8) string {
+// DeviceName is how torch calls a device by its DeviceType and number.
+func DeviceName(kind, index int8) string {
 	switch {
 	case kind == 0:
 		return "CPU"

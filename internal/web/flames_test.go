@@ -4,6 +4,8 @@ import (
 	"bottleneck/internal/page"
 	"bottleneck/internal/units"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,4 +117,35 @@ func TestMemoryFlame(t *testing.T) {
 	turned := flameOf(t, p, "memory-inverted")
 	b.until(fmt.Sprintf(`document.querySelector("canvas")?.dataset.boxes === "%d"`, len(turned.Frame)))
 	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.includes(%q)`, "total "+units.Bytes(peak)))
+}
+
+// TestMemoryEventsFlame compares what a trace's devices held at their peaks with the report's rows, and its operators with the holders.
+func TestMemoryEventsFlame(t *testing.T) {
+	path := realTraces + "torchao/gtx1650_llama_with_stack_memory.json.gz"
+	s, r := session(t, path)
+	doc := asJSON(t, path)
+	p := page.New(s, r)
+	flame := flameOf(t, p, "memory")
+	for _, m := range doc.Memory {
+		device, held := -1, 0.0
+		for i := range flame.Frame {
+			if name := flame.Names[flame.Frame[i]]; flame.Depth[i] == 1 && name == m.Device+" at its peak" {
+				device = i
+			}
+		}
+		for _, h := range m.Holders {
+			held += float64(h.Bytes)
+		}
+		if device < 0 || flame.Total[device] != math.Max(float64(m.PeakBytes), held) {
+			t.Errorf("%s: box %d of %v, the report's peak is %d, its holders have %g", m.Device, device, flame.Total, m.PeakBytes, held)
+		}
+	}
+	python := slices.ContainsFunc(flame.Names, func(name string) bool { return strings.Contains(name, ".py(") })
+	if len(doc.Memory) == 0 || !python {
+		t.Errorf("%d devices; calls of Python: %v", len(doc.Memory), python)
+	}
+	b := newTab(t)
+	b.open(serve(t, p), "flame-memory")
+	b.until(fmt.Sprintf(`document.querySelector(".tools [role=status]").innerText === %q`, units.Bytes(flame.Total[0])+" in all"))
+	b.picture("flame-memory-events")
 }
