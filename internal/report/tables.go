@@ -299,7 +299,7 @@ func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 	return "thread " + s.Strings.Text(l.TID)
 }
 
-// DeviceName is how torch calls a device by its DeviceType and number.
+// DeviceName names a device by its DeviceType of torch and its number, whoever made it.
 func DeviceName(kind, index int8) string {
 	switch {
 	case kind == 0:
