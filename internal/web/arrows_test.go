@@ -163,4 +163,22 @@ func TestCollectiveArrows(t *testing.T) {
 	if len(groups) != 8 || at() != first {
 		t.Errorf("eight steps come by %v and end at %q, not at %q", groups, at(), first)
 	}
+	checkSharedInFile(b, file(t, s), shared)
+}
+
+// checkSharedInFile chooses the longest collective in a file of the page, where there is no search: nothing else begins in sight.
+func checkSharedInFile(b *tab, address string, shared *page.Shared) {
+	b.t.Helper()
+	longest := 0
+	for i := range shared.Us {
+		if shared.Us[i] > shared.Us[longest] {
+			longest = i
+		}
+	}
+	b.open(address, fmt.Sprintf("timeline?from=%.3f&to=%.3f", shared.Start[longest]-0.002, shared.Start[longest]+0.06))
+	b.until(`document.querySelector("canvas")?.dataset.waiting === "false"`)
+	b.js(`document.querySelector("canvas").focus()`)
+	b.press(".")
+	b.until(fmt.Sprintf(`document.querySelector(".chosen-box").innerText.includes("on 8 ranks; %s of it")`,
+		units.Milliseconds(shared.Wait[longest]/1e3)))
 }
