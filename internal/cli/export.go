@@ -37,6 +37,7 @@ func newExportCommand(a *app) *cobra.Command {
 		Example: "  bottleneck export --to chrome -o trace.json.gz bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck export --to csv trace.json > operators.csv\n" +
 			"  bottleneck export --to folded --diff before/ after/ | flamegraph.pl --negate > difference.svg\n" +
+			"  bottleneck export --to html --diff before/ after/ -o compared.html\n" +
 			"  bottleneck export --list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
@@ -50,7 +51,7 @@ func newExportCommand(a *app) *cobra.Command {
 	f.StringVar(&o.to, "to", "", "`FORMAT`; --list names them")
 	f.StringVarP(&o.output, "output", "o", "", "`FILE` or directory (default: standard output)")
 	f.BoolVar(&o.list, "list", false, "list the formats")
-	f.BoolVar(&o.diff, "diff", false, "write what differs between two sessions, BEFORE and AFTER, a step (folded, speedscope, pprof)")
+	f.BoolVar(&o.diff, "diff", false, "write what differs between two sessions, BEFORE and AFTER (folded, html, pprof, speedscope)")
 	f.IntVar(&o.rank, "rank", model.NoRank, "only this `RANK`")
 	f.StringVar(&o.device, "device", "", "`DEVICE` of a memory timeline, like cuda:0 or cpu")
 	f.StringVar(&o.metric, "metric", "", "what stacks are weighted by: `METRIC` like self_cpu_time_total")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bottleneck/internal/compare"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/page"
@@ -116,27 +115,12 @@ func (a *app) loadPage(ctx context.Context, paths []string, shown string) (p *pa
 
 // compareWith adds to a page what differs from an earlier run.
 func (a *app) compareWith(ctx context.Context, p *page.Page, before string, after []string) error {
-	var sides [2]compare.Side
-	for i, paths := range [][]string{{before}, after} {
-		var err error
-		if sides[i], err = a.readSide(ctx, paths); err != nil {
-			return err
-		}
-	}
-	d, err := compare.Diff(sides[0], sides[1], compare.Options{Version: Version()})
+	d, err := a.compared(ctx, []string{before}, after)
 	if err != nil {
-		return unusable(fmt.Errorf("view --before: %w", err))
+		return fmt.Errorf("view --before: %w", err)
 	}
-	runs, err := runsOf(before)
-	if err != nil {
-		return err
-	}
-	paths, cleanup, err := a.unpackAll(ctx, runs[0].paths)
+	s, cleanup, err := a.loadFirst(ctx, before)
 	defer cleanup()
-	if err != nil {
-		return err
-	}
-	s, err := a.load(ctx, paths, ingest.Options{})
 	if err != nil {
 		return err
 	}

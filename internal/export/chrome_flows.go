@@ -3,6 +3,7 @@ package export
 import (
 	"strconv"
 
+	"bottleneck/internal/analyse/keyaverages"
 	"bottleneck/internal/model"
 )
 
@@ -10,45 +11,24 @@ import (
 type flows struct {
 	offset   int64  // keeps the ids of several traces apart
 	launched []bool // runtime rows that a device row names as its launch
-	// backward gives each backward operator's forward operator; forward says which operators have such a follower.
-	backward map[model.EventID]model.EventID
-	forward  map[model.EventID]int64
+	// forward and backward number the pairs of operators.
+	forward, backward map[model.EventID]int64
 }
 
-// newFlows pairs forward with backward operators: of those with one sequence number, the forward operator that started
-// last, and the first backward operator (the one that names its forward thread), as torch pairs them.
-func newFlows(n int, t *model.Trace) *flows {
+// newFlows pairs launches with their work, and forward with backward operators.
+func newFlows(n int, t *model.Trace, s *model.Strings) *flows {
 	f := &flows{
 		offset: int64(n) << 40, launched: make([]bool, t.Events.Len()),
-		backward: map[model.EventID]model.EventID{}, forward: map[model.EventID]int64{},
+		backward: map[model.EventID]int64{}, forward: map[model.EventID]int64{},
 	}
 	e := &t.Events
-	forward, backward := map[int64]model.EventID{}, map[int64]model.EventID{}
-	earlier := func(a, b model.EventID) bool { return e.Start[a] < e.Start[b] }
 	for i := range e.Kind {
-		id := model.EventID(i)
-		if link := e.Link[i]; link != model.NoEvent && ends(e, id) {
+		if link := e.Link[i]; link != model.NoEvent && ends(e, model.EventID(i)) {
 			f.launched[link] = true
 		}
-		if e.Kind[i] != model.KindOp || e.Detail[i] < 0 {
-			continue
-		}
-		d := &e.OpDetails[e.Detail[i]]
-		if d.Sequence < 0 {
-			continue
-		}
-		if d.FwdThread == 0 {
-			if old, ok := forward[d.Sequence]; !ok || earlier(old, id) {
-				forward[d.Sequence] = id
-			}
-		} else if old, ok := backward[d.Sequence]; !ok || earlier(id, old) {
-			backward[d.Sequence] = id
-		}
 	}
-	for seq, b := range backward {
-		if a, ok := forward[seq]; ok {
-			f.backward[b], f.forward[a] = a, seq
-		}
+	for i, pair := range keyaverages.BackwardPairs(t, s) {
+		f.forward[pair.Forward], f.backward[pair.Backward] = int64(i+1), int64(i+1)
 	}
 	return f
 }
@@ -58,10 +38,10 @@ func (f *flows) write(c *chromeWriter, t *model.Trace, id model.EventID) {
 	e := &t.Events
 	switch k := e.Kind[id]; {
 	case k == model.KindOp:
-		if seq, ok := f.forward[id]; ok {
-			f.row(c, t, id, "s", "fwdbwd", seq)
-		} else if a, ok := f.backward[id]; ok {
-			f.row(c, t, id, "f", "fwdbwd", f.forward[a])
+		if pair, ok := f.forward[id]; ok {
+			f.row(c, t, id, "s", "fwdbwd", pair)
+		} else if pair, ok := f.backward[id]; ok {
+			f.row(c, t, id, "f", "fwdbwd", pair)
 		}
 	case k == model.KindRuntime && f.launched[id] && e.Detail[id] >= 0:
 		f.row(c, t, id, "s", "ac2g", e.RuntimeDetails[e.Detail[id]].Correlation)

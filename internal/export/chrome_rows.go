@@ -9,7 +9,7 @@ import (
 // trace writes all rows of one trace: names first, then lane by lane.
 func (c *chromeWriter) trace(n int, t *model.Trace) error {
 	c.names(n, t)
-	flows := newFlows(n, t)
+	flows := newFlows(n, t, c.session.Strings)
 	for i := range t.Lanes {
 		l := &t.Lanes[i]
 		for id := l.FirstEvent; id < l.EndEvent; id++ {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/model"
+	"bottleneck/internal/report"
 )
 
 // Format is one form in which a session can leave.
@@ -23,6 +24,8 @@ type Format struct {
 	WriteDir func(ctx context.Context, s *model.Session, dir string, opt Options) error
 	// WriteDiff writes what differs between two sessions, in forms that can say it; nil in others.
 	WriteDiff func(ctx context.Context, before, after *model.Session, w io.Writer, opt Options) error
+	// Compares says that WriteDiff shows what a comparison found, which Options.Diff holds then.
+	Compares bool
 }
 
 // Options are the choices of all formats; each uses those that mean something to it.
@@ -49,6 +52,8 @@ type Options struct {
 	RowLimit int
 	// Version is of bottleneck; Source is how the user named what is exported. A page shows both.
 	Version, Source string
+	// Diff is the comparison of two sessions, for forms that show one.
+	Diff *report.Diff
 }
 
 // UnavailableError says that a session holds nothing for a format, and how to record what it needs.
@@ -82,7 +87,7 @@ var formats = []Format{
 		Description: "Python samples for profiler.firefox.com, one track per thread",
 	},
 	{
-		Name: "html", Suffix: ".html", Write: writeHTML,
+		Name: "html", Suffix: ".html", Write: writeHTML, WriteDiff: writeHTMLDiff, Compares: true,
 		Description: "the page of `bottleneck view` as one file: opens without a server or a network",
 	},
 	{

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -18,10 +19,28 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// writeHTML writes the page with all its parts. Script and style stand in the file and are allowed by their hashes alone, so that
-// nothing else in it can run; the parts are compressed and are no script.
+// writeHTML writes the page of a session.
 func writeHTML(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
-	p := page.New(s, report.Build(s, report.Options{Version: opt.Version, Path: opt.Source, MaxRows: page.MaxRows}))
+	return writePage(ctx, pageOf(s, opt), w)
+}
+
+// writeHTMLDiff writes the page of the later session with what differs from the earlier one, as `view --before` shows it.
+func writeHTMLDiff(ctx context.Context, before, after *model.Session, w io.Writer, opt Options) error {
+	if opt.Diff == nil {
+		return errors.New("the page of two sessions needs their comparison")
+	}
+	p := pageOf(after, opt)
+	p.Compare(opt.Diff, before)
+	return writePage(ctx, p, w)
+}
+
+func pageOf(s *model.Session, opt Options) *page.Page {
+	return page.New(s, report.Build(s, report.Options{Version: opt.Version, Path: opt.Source, MaxRows: page.MaxRows}))
+}
+
+// writePage writes a page with all its parts. Script and style stand in the file and are allowed by their hashes alone, so that
+// nothing else in it can run; the parts are compressed and are no script.
+func writePage(ctx context.Context, p *page.Page, w io.Writer) error {
 	script, style := ui.File(ui.ScriptFile), ui.File(ui.StyleFile)
 	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data: blob:; base-uri 'none'; form-action 'none'",
 		hash(script), hash(style))

@@ -186,10 +186,11 @@ func findingsTable(d *report.Diff) Table {
 // numbered are the parts of names that differ from run to run: ids of processes and threads.
 var numbered = regexp.MustCompile(` ?\((pid )?\d+\)|\bthread \d+`)
 
-// difference is the later session's flame graph with the earlier one's time of each box, brought to as many steps. nil where one of
-// them has none.
+// difference is the later session's flame graph of times with the earlier one's time of each box, brought to as many steps. nil where
+// one of them has none.
 func difference(now, then *tree, d *report.Diff, title string) *Flame {
-	if now == nil || then == nil || now.nodes[0].total <= 0 || then.nodes[0].total <= 0 {
+	if now == nil || then == nil || now.unit == unitBytes ||
+		now.nodes[0].total <= 0 || then.nodes[0].total <= 0 {
 		return nil
 	}
 	factor, words := 1.0, "Times are of the whole recordings"

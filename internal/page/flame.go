@@ -9,9 +9,11 @@ import (
 )
 
 // Flame is a tree of stacks, laid out: each node is a box that begins at Start, is Total wide and stands Depth rows below the root.
-// Nodes are in order of depth first, largest child first, so that a node's parent stands before it. Times are microseconds.
+// Nodes are in order of depth first, largest child first, so that a node's parent stands before it. Times are microseconds; where Unit says
+// so they are bytes instead.
 type Flame struct {
 	Title  string    `json:"title"`
+	Unit   string    `json:"unit"` // us or bytes
 	Aside  string    `json:"aside"`
 	Names  []string  `json:"names"`  // of frames
 	Places []string  `json:"places"` // file:line of frames, "" unknown
@@ -36,6 +38,7 @@ type tree struct {
 	list     []frame
 	nodes    []treeNode
 	children map[[2]int32]int32 // by node and frame
+	unit     string             // unitTime, of nanoseconds, or unitBytes
 }
 
 type treeNode struct {
@@ -52,7 +55,7 @@ const (
 )
 
 func newTree(root string) *tree {
-	t := &tree{frames: map[frame]int32{}, children: map[[2]int32]int32{}}
+	t := &tree{frames: map[frame]int32{}, children: map[[2]int32]int32{}, unit: unitTime}
 	t.nodes = []treeNode{{frame: t.frameOf(frame{name: root}), parent: -1}}
 	return t
 }
@@ -94,7 +97,7 @@ func (t *tree) sum() {
 // inverted is the tree with every stack turned round: below the root stands what had the time itself, below that its callers.
 func (t *tree) inverted() *tree {
 	out := newTree(t.list[t.nodes[0].frame].name)
-	out.list, out.frames = t.list, t.frames
+	out.list, out.frames, out.unit = t.list, t.frames, t.unit
 	for i := range t.nodes {
 		if t.nodes[i].self <= 0 {
 			continue
@@ -113,13 +116,17 @@ func (t *tree) inverted() *tree {
 func (t *tree) layout(title, aside string) *Flame { return t.laidOut(title, aside, false) }
 
 func (t *tree) laidOut(title, aside string, compared bool) *Flame {
-	out := &Flame{Title: title, Aside: aside, Names: []string{}, Places: []string{}, Frame: []int{}, Parent: []int{}, Depth: []int{},
+	out := &Flame{Title: title, Unit: t.unit, Aside: aside, Names: []string{}, Places: []string{},
+		Frame: []int{}, Parent: []int{}, Depth: []int{},
 		Start: []float64{}, Total: []float64{}, Self: []float64{}}
 	below := make([][]int32, len(t.nodes))
 	for i := 1; i < len(t.nodes); i++ {
 		below[t.nodes[i].parent] = append(below[t.nodes[i].parent], int32(i))
 	}
-	l := layouter{tree: t, out: out, below: below, names: map[frame]int{}, compared: compared}
+	l := layouter{tree: t, out: out, below: below, names: map[frame]int{}, compared: compared, scale: 1e3}
+	if t.unit == unitBytes {
+		l.scale = 1
+	}
 	out.Small = t.nodes[0].total / maxNodes
 	l.place(0, -1, 0, 0)
 	return out
@@ -132,6 +139,7 @@ type layouter struct {
 	names map[frame]int
 	// compared says that nodes know their time before.
 	compared bool
+	scale    float64 // what values of the tree are divided by
 }
 
 // place adds a node and all beneath it.
@@ -139,7 +147,7 @@ func (l *layouter) place(node int32, parent, depth int, start float64) {
 	n := &l.tree.nodes[node]
 	at := l.box(l.tree.list[n.frame], parent, depth, start, n.total, n.self)
 	if l.compared {
-		l.out.Before = append(l.out.Before, n.before/1e3)
+		l.out.Before = append(l.out.Before, n.before/l.scale)
 	}
 	children := l.below[node]
 	slices.SortStableFunc(children, func(a, b int32) int { return cmp.Compare(l.tree.nodes[b].total, l.tree.nodes[a].total) })
@@ -156,7 +164,7 @@ func (l *layouter) place(node int32, parent, depth int, start float64) {
 	if small > 0 {
 		l.box(frame{name: fmt.Sprintf("(%s smaller)", units.Count(int64(smaller)))}, at, depth+1, start, small, small)
 		if l.compared {
-			l.out.Before = append(l.out.Before, before/1e3)
+			l.out.Before = append(l.out.Before, before/l.scale)
 		}
 	}
 }
@@ -171,6 +179,6 @@ func (l *layouter) box(f frame, parent, depth int, start, total, self float64) i
 	}
 	o := l.out
 	o.Frame, o.Parent, o.Depth = append(o.Frame, name), append(o.Parent, parent), append(o.Depth, depth)
-	o.Start, o.Total, o.Self = append(o.Start, start/1e3), append(o.Total, total/1e3), append(o.Self, self/1e3)
+	o.Start, o.Total, o.Self = append(o.Start, start/l.scale), append(o.Total, total/l.scale), append(o.Self, self/l.scale)
 	return len(o.Frame) - 1
 }

@@ -15,6 +15,9 @@ var flameViews = []struct{ name, title, aside string }{
 	{"native", "Native flame graph", "the same samples with the frames of C and C++ libraries"},
 	{"operators", "Call flame graph", "CPU time of the traced calls, tracing cost included"},
 	{"device", "Device flame graph", "the device's work below the operators that launched it"},
+	{"modules", "Modules, CPU", "CPU time of a model's modules by their places in it: inside their calls, and of the backward pass for what they made"},
+	{"modules-device", "Modules, device", "the device's work by the module that it belongs to, forward and backward"},
+	{"memory", "Memory flame graph", "bytes held at the peak by the calls that allocated them, of memory events and snapshots"},
 	{"calls", "Counted calls",
 		"exact counts: a function's time is shared among its callers by what each contributed, an estimate where functions run within " +
 			"themselves"},
@@ -27,11 +30,15 @@ func treesOf(s *model.Session) map[string]func() *tree {
 		native = native || p.Samples.Native != nil
 	}
 	events := sync.OnceValues(func() (cpu, device *tree) { return eventTrees(s) })
+	modules := sync.OnceValues(func() (cpu, device *tree) { return moduleTrees(s) })
 	return map[string]func() *tree{
-		"python":    sync.OnceValue(func() *tree { return sampleTree(s, false) }),
-		"operators": func() *tree { cpu, _ := events(); return cpu },
-		"device":    func() *tree { _, device := events(); return device },
-		"calls":     sync.OnceValue(func() *tree { return callTree(s) }),
+		"python":         sync.OnceValue(func() *tree { return sampleTree(s, false) }),
+		"operators":      func() *tree { cpu, _ := events(); return cpu },
+		"device":         func() *tree { _, device := events(); return device },
+		"modules":        func() *tree { cpu, _ := modules(); return cpu },
+		"modules-device": func() *tree { _, device := modules(); return device },
+		"memory":         sync.OnceValue(func() *tree { return memoryTree(s) }),
+		"calls":          sync.OnceValue(func() *tree { return callTree(s) }),
 		"native": sync.OnceValue(func() *tree {
 			if !native {
 				return nil

@@ -8,7 +8,7 @@ import (
 
 // causeNames are the names by which the timeline knows what a cause is about, where the agent saw it.
 var causeNames = map[string]string{"input": spanNames[model.SpanDataWait],
-	"gc": spanNames[model.SpanGC], "compile": spanNames[model.SpanCompile],
+	"gc": spanNames[model.SpanGC], "gil": gilWait, "compile": spanNames[model.SpanCompile],
 	"io": spanNames[model.SpanIO], "startup": spanNames[model.SpanImport]}
 
 // causeViews are the views that a cause's numbers are of, the best first.

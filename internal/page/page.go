@@ -83,7 +83,7 @@ func (p *Page) Part(name string) (any, error) {
 				return f, nil
 			}
 		}
-	case "timeline", "tile", "find", "path":
+	case "timeline", "tile", "find", "path", "shared":
 		if part := p.overTime(kind, rest); part != nil {
 			return part, nil
 		}
@@ -121,6 +121,10 @@ func (p *Page) overTime(kind, rest string) any {
 		if c := t.path(); c != nil {
 			return c
 		}
+	case kind == "shared" && rest == "":
+		if c := t.shared(); c != nil {
+			return c
+		}
 	case kind == "tile":
 		if level, index, ok := tileNumber(rest); ok && level < t.levels() {
 			return t.tile(level, index)
@@ -134,7 +138,7 @@ func (p *Page) Embedded() []string {
 	names := []string{"summary"}
 	for _, v := range p.listed() {
 		names = append(names, v.Part)
-		if v.Kind == "flame" {
+		if _, turned := p.flames[strings.TrimPrefix(v.Part, "flame/")+invertedSuffix]; turned { // differences are not turned round
 			names = append(names, v.Part+invertedSuffix)
 		}
 	}
@@ -153,6 +157,9 @@ func (p *Page) Embedded() []string {
 	if p.timeline != nil {
 		if p.timeline.path() != nil {
 			names = append(names, "path")
+		}
+		if p.timeline.shared() != nil {
+			names = append(names, "shared")
 		}
 		names = append(names, p.timeline.fileTiles()...)
 	}

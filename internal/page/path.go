@@ -41,7 +41,8 @@ func (t *timeline) critical() *Critical {
 			kinds[sp.Kind.String()] = kind
 			out.Kinds = append(out.Kinds, sp.Kind.String())
 		}
-		out.Lane, out.Row, out.Kind = append(out.Lane, lane), append(out.Row, rows[eventKey{sp.Trace, sp.Event}]), append(out.Kind, kind)
+		out.Lane, out.Kind = append(out.Lane, t.lanes[lane].shown), append(out.Kind, kind)
+		out.Row = append(out.Row, rows[eventKey{sp.Trace, sp.Event}])
 		out.Start, out.Us = append(out.Start, t.us(sp.Start)), append(out.Us, float64(sp.Dur)/1e3)
 	}
 	return out

@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write internal/ui/src/payload.ts anew")
 
 // payloadTypes are the roots of what goes to the page.
 var payloadTypes = []any{Summary{}, Table{}, Flame{}, Sources{}, Source{}, Timeline{}, Tile{}, Found{}, Panels{}, Switches{},
-	Answer{}, Critical{}}
+	Answer{}, Critical{}, Shared{}}
 
 const payloadFile = "../ui/src/payload.ts"
 

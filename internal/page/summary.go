@@ -88,7 +88,7 @@ func (p *Page) Summary() *Summary {
 	out := emptySummary()
 	out.Tool, out.Title, out.Growing = r.Tool, view.Title(r), r.Growing
 	out.Verdict, out.Account, out.Breakdown = r.Verdict, r.Account, r.Breakdown
-	out.Notes, out.Next, out.Views, out.Command = p.notes(), r.Next, p.listed(), viewCommand(r)
+	out.Notes, out.Next, out.Views, out.Command = p.notes(), r.Next, p.listed(), p.viewCommand()
 	out.Steps = stepsSoFar(r)
 	for i := range r.Findings {
 		out.Findings = append(out.Findings, p.card(i))
@@ -96,11 +96,16 @@ func (p *Page) Summary() *Summary {
 	return out
 }
 
-func viewCommand(r *report.Report) string {
-	if len(r.Inputs) == 0 {
-		return "bottleneck view PATH"
+// viewCommand serves this page.
+func (p *Page) viewCommand() string {
+	command, path := "bottleneck view ", "PATH"
+	if p.diff != nil {
+		command += "--before " + shellQuote(p.diff.Before.Path) + " "
 	}
-	return "bottleneck view " + shellQuote(r.Inputs[0].Path)
+	if len(p.report.Inputs) > 0 {
+		path = shellQuote(p.report.Inputs[0].Path)
+	}
+	return command + path
 }
 
 func (p *Page) notes() []string {

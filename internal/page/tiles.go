@@ -27,16 +27,8 @@ type Tile struct {
 	Name     []int     `json:"name"`  // row of Names; of the longest where several were put together
 	Count    []int     `json:"count"` // events in the box
 	Busy     []float64 `json:"busy_us"`
-	// Arrows lead from a launch to its work on the device: the box's number, and lane, row and start of the other end.
+	// Arrows lead from a launch to its work on the device, from an operator to the one that works out its gradient, and back.
 	Arrows []Arrow `json:"arrows"`
-}
-
-// Arrow links a box of a tile with another event.
-type Arrow struct {
-	Box     int     `json:"box"`
-	Lane    int     `json:"lane"`
-	StartUs float64 `json:"start_us"`
-	Us      float64 `json:"us"`
 }
 
 // tileNumber reads "level/index".
@@ -137,27 +129,11 @@ func (c *cutter) flush(number, row int, b *bundle) {
 	if b.count > 1 {
 		o.Complete = false
 	} else {
-		c.arrow(number, len(o.Lane), b.id)
+		c.arrows(number, len(o.Lane), b.id)
 	}
 	o.Lane, o.Row, o.Name, o.Count = append(o.Lane, c.t.lanes[number].shown), append(o.Row, row), append(o.Name, name),
 		append(o.Count, b.count)
 	o.Start, o.Us, o.Busy = append(o.Start, c.t.us(b.start)), append(o.Us, float64(b.end-b.start)/1e3), append(o.Busy, float64(b.busy)/1e3)
-}
-
-// arrow adds the link between a launch and its work.
-func (c *cutter) arrow(number, at int, id model.EventID) {
-	trace := c.t.lanes[number].trace
-	if trace == nil || id == model.NoEvent {
-		return
-	}
-	ev := &trace.Events
-	other := ev.Link[id]
-	if other < 0 || int(other) >= ev.Len() {
-		return
-	}
-	if lane, ok := c.t.index[laneKey{trace, ev.Lane[other]}]; ok {
-		c.out.Arrows = append(c.out.Arrows, Arrow{at, lane, c.t.us(ev.Start[other]), float64(ev.Dur[other]) / 1e3})
-	}
 }
 
 // maxFileBoxes bounds the boxes of all tiles that a file holds.

@@ -19,6 +19,7 @@ type Timeline struct {
 	Steps  []Mark  `json:"steps"`
 	Events int64   `json:"events"` // boxes of the deepest level
 	Path   bool    `json:"path"`   // there is a critical path
+	Shared bool    `json:"shared"` // there are collective calls that all ranks hold
 }
 
 // Lane is one thread, stream or process, some rows high: a row's boxes do not overlap.
@@ -59,10 +60,13 @@ type timeline struct {
 	from, to model.Time
 	lanes    []lane // in the order of shown
 	shown    []Lane
-	index    map[laneKey]int // row of shown
+	index    map[laneKey]int // row of lanes
 	steps    []box
 	events   int64
-	path     func() *Critical // made when it is first asked for
+	// What follows is made when it is first asked for.
+	path   func() *Critical
+	pairs  func() map[eventKey]pairOf
+	shared func() *Shared
 }
 
 // laneKey is a lane of a trace.
@@ -87,7 +91,7 @@ func newTimeline(s *model.Session) *timeline {
 		return nil
 	}
 	t.order()
-	t.path = sync.OnceValue(t.critical)
+	t.path, t.pairs, t.shared = sync.OnceValue(t.critical), sync.OnceValue(t.passes), sync.OnceValue(t.sharedCalls)
 	return t
 }
 
@@ -112,11 +116,13 @@ func (t *timeline) order() {
 			t.shown = append(t.shown, l.Lane)
 		}
 		l.shown, t.shown[at].Rows = at, max(t.shown[at].Rows, l.Rows)
-		if l.trace != nil {
-			t.index[laneKey{l.trace, l.id}] = at
-		}
 	}
 	slices.SortStableFunc(t.lanes, func(a, b lane) int { return cmp.Compare(a.shown, b.shown) })
+	for i := range t.lanes {
+		if l := &t.lanes[i]; l.trace != nil {
+			t.index[laneKey{l.trace, l.id}] = i
+		}
+	}
 }
 
 // follows says whether a stretch comes from another trace than those that a lane has, and after them.
@@ -163,6 +169,7 @@ func (t *timeline) process(p *model.Process) {
 	}
 	t.add(lane{Lane: Lane{Group: processName(p), Name: "steps", Kind: "process"}}, steps)
 	t.add(lane{Lane: Lane{Group: processName(p), Name: "waits", Kind: "process"}}, spans)
+	t.gil(p)
 }
 
 // add adds a lane of boxes, if there are any.
@@ -255,7 +262,7 @@ func (t *timeline) levels() int {
 
 // part is the timeline without its boxes.
 func (t *timeline) part(r *report.Report) *Timeline {
-	out := &Timeline{Path: len(r.CriticalPath) > 0, SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{},
+	out := &Timeline{Path: len(r.CriticalPath) > 0, Shared: t.shared() != nil, SpanUs: t.us(t.to), Levels: t.levels(), Lanes: []Lane{},
 		Steps: []Mark{}, Events: t.events}
 	out.Lanes = append(out.Lanes, t.shown...)
 	for _, st := range t.steps[:min(len(t.steps), maxMarks)] {

@@ -137,20 +137,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestArrows asks that a launch and its kernel lead to each other.
-func TestArrows(t *testing.T) {
-	tl := newTimeline(open(t, "", testkit.NewTrace().Op("op", 1, 0, 30_000).Launch("kernel", 1, 5_000, 5_000, 50_000, 40_000, 7).String()))
-	tile := tl.tile(0, 0)
-	if len(tile.Arrows) != 2 {
-		t.Fatalf("%d arrows", len(tile.Arrows))
-	}
-	for _, a := range tile.Arrows {
-		if from := tl.shown[tile.Lane[a.Box]].Kind; (from == "stream") == (tl.shown[a.Lane].Kind == "stream") {
-			t.Errorf("an arrow from a %s to a %s", from, tl.shown[a.Lane].Kind)
-		}
-	}
-}
-
 func TestTileNumbers(t *testing.T) {
 	for name, want := range map[string]bool{"0/0": true, "3/7": true, "3/8": false, "-1/0": false, "x": false, "1": false, "60/1": false,
 		"1/0/0": false, "../1": false} {

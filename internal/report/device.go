@@ -182,7 +182,7 @@ func (b *Builder) memoryRows(traces []*model.Trace) {
 }
 
 func (b *Builder) memoryRow(t *model.Trace, m *allocations.Use) MemoryRow {
-	row := MemoryRow{Rank: RankPtr(t.Rank), Device: deviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak,
+	row := MemoryRow{Rank: RankPtr(t.Rank), Device: DeviceName(m.DeviceType, m.DeviceIndex), Absolute: m.Absolute, PeakBytes: m.Peak,
 		PeakAtUs: us(m.PeakAt.Sub(t.From)), PeakOp: m.PeakOp, PeakPhase: m.PeakPhase, Allocations: int64(m.Allocations),
 		AllocatedBytes: m.Allocated, Holders: []HolderRow{}, Timeline: []MemoryPoint{}}
 	if m.Unfreed > 0 && m.Unfreed <= m.Peak { // more cannot be alive: traces of 2021 have no addresses to match frees with

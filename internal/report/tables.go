@@ -299,7 +299,8 @@ func laneName(s *model.Session, t *model.Trace, id model.LaneID) string {
 	return "thread " + s.Strings.Text(l.TID)
 }
 
-func deviceName(kind, index int8) string {
+// DeviceName names a device by its DeviceType of torch and its number, whoever made it.
+func DeviceName(kind, index int8) string {
 	switch {
 	case kind == 0:
 		return "CPU"

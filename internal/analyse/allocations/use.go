@@ -2,6 +2,7 @@ package allocations
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +26,8 @@ type Use struct {
 	// Holders is what was alive at the peak, by the operator that allocated it, most first. What was there before the trace
 	// is in no row: Peak − Σ Holders.
 	Holders []Holder
+	// AtPeak are the same as rows of the trace's memory events, in order.
+	AtPeak []int32
 	// Timeline is the level after each event, thinned to some thousand points that keep every local maximum that matters.
 	Timeline []Point
 	// Unfreed is what was allocated in the trace and not freed in it.
@@ -124,7 +127,8 @@ func (u *Use) holders(m *model.MemoryEvents, rows []int32, levels []int64, finde
 	}
 	type holderKey struct{ op, phase string }
 	sums := map[holderKey]*Holder{}
-	for _, i := range peak {
+	u.AtPeak = slices.Sorted(maps.Values(peak))
+	for _, i := range u.AtPeak {
 		op, phase := finder.at(m.Lane[i], m.Time[i])
 		key := holderKey{op, phase}
 		if sums[key] == nil {
@@ -168,19 +172,8 @@ type opFinder struct {
 }
 
 func (f *opFinder) at(lane model.LaneID, t model.Time) (op, phase string) {
-	if lane < 0 {
-		return "", ""
-	}
 	ev := &f.t.Events
-	l := &f.t.Lanes[lane]
-	n, _ := slices.BinarySearch(ev.Start[l.FirstEvent:l.EndEvent], t+1)
-	if n == 0 {
-		return "", ""
-	}
-	id := l.FirstEvent + model.EventID(n) - 1
-	for id != model.NoEvent && ev.End(id) < t {
-		id = ev.Parent[id]
-	}
+	id := OpenAt(f.t, lane, t)
 	for ; id != model.NoEvent; id = ev.Parent[id] {
 		name := f.s.Text(ev.Name[id])
 		if op == "" && ev.Kind[id] == model.KindOp {
@@ -194,6 +187,24 @@ func (f *opFinder) at(lane model.LaneID, t model.Time) (op, phase string) {
 		return op, "forward"
 	}
 	return op, ""
+}
+
+// OpenAt is the innermost event that is open on a thread at an instant; NoEvent where there is none.
+func OpenAt(t *model.Trace, lane model.LaneID, at model.Time) model.EventID {
+	if lane < 0 {
+		return model.NoEvent
+	}
+	ev := &t.Events
+	l := &t.Lanes[lane]
+	n, _ := slices.BinarySearch(ev.Start[l.FirstEvent:l.EndEvent], at+1)
+	if n == 0 {
+		return model.NoEvent
+	}
+	id := l.FirstEvent + model.EventID(n) - 1
+	for id != model.NoEvent && ev.End(id) < at {
+		id = ev.Parent[id]
+	}
+	return id
 }
 
 // phaseOf is the phase of training that an enclosing event shows.

@@ -6,7 +6,7 @@ import { changeColour, colourOf, colours, fitted, useCanvas } from "./canvas";
 import { save } from "./clipboard";
 import { Filter } from "./filter";
 import { Boxes, matches, sandwich } from "./flametree";
-import { milliseconds, percent } from "./format";
+import { cell, percent } from "./format";
 import { onKeys } from "./keys";
 import { Part } from "./part";
 import { Flame, Summary } from "./payload";
@@ -52,7 +52,7 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
         </label>
         <button onClick={() => picture(flame.title)}>Save PNG</button>
         <span class="aside" role="status">
-          {find ? `${percent(found.total / Math.max(boxes.total_us[0], 1e-9))} (${milliseconds(found.total / 1e3)}) matches` : milliseconds(whole / 1e3) + " in all"}
+          {find ? `${percent(found.total / Math.max(boxes.total_us[0], 1e-9))} (${cell(found.total, boxes.unit)}) matches` : cell(whole, boxes.unit) + " in all"}
         </span>
       </header>
       <p class="aside">{flame.aside}</p>
@@ -65,8 +65,8 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
         {source && summary.views.some((v) => v.id === "source") && <SourcePane file={source[1]} line={Number(source[2])} />}
       </div>
       <p class="chosen-box" role="status">
-        <bdi>{from.names[from.frame[at]]}</bdi> <span class="aside">{place}</span>: total {milliseconds(from.total_us[at] / 1e3)} ({percent(from.total_us[at] / whole)})
-        {show !== "inverted" && !(picked === callers) && `, self ${milliseconds(from.self_us[at] / 1e3)} (${percent(from.self_us[at] / whole)})`}{" "}
+        <bdi>{from.names[from.frame[at]]}</bdi> <span class="aside">{place}</span>: total {cell(from.total_us[at], from.unit)} ({percent(from.total_us[at] / whole)})
+        {show !== "inverted" && !(picked === callers) && `, self ${cell(from.self_us[at], from.unit)} (${percent(from.self_us[at] / whole)})`}{" "}
         {from.before_us && ` · ${change(from.total_us[at], from.before_us[at])}`}{" "}
         {source && <a href={write({ view: "source", args: { file: source[1], line: source[2] } })}>source</a>}
       </p>
@@ -77,7 +77,7 @@ function Graph({ flame, address, summary }: { flame: Flame; address: Address; su
 /** What a box took before, in words. */
 function change(now: number, before: number): string {
   if (before === 0) return "new";
-  return `${now >= before ? "+" : "−"}${milliseconds(Math.abs(now - before) / 1e3)}: ${milliseconds(before / 1e3)} before`;
+  return `${now >= before ? "+" : "−"}${cell(Math.abs(now - before), "us")}: ${cell(before, "us")} before`;
 }
 
 interface BoxedProps {
@@ -157,7 +157,7 @@ function Boxed({ boxes, upward, found, whole, chosen, choose, label }: BoxedProp
         <div class="tip" style={{ left: `${Math.min(over.x + 14, canvas.current!.clientWidth - 330)}px`, top: `${over.y + 16}px` }}>
           <bdi>{boxes.names[boxes.frame[over.n]]}</bdi>
           <div class="aside">{boxes.places[boxes.frame[over.n]]}</div>
-          total {milliseconds(boxes.total_us[over.n] / 1e3)}, {percent(boxes.total_us[over.n] / whole)}
+          total {cell(boxes.total_us[over.n], boxes.unit)}, {percent(boxes.total_us[over.n] / whole)}
           {boxes.before_us && <div>{change(boxes.total_us[over.n], boxes.before_us[over.n])}</div>}
         </div>
       )}

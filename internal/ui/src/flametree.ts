@@ -3,7 +3,7 @@
 import { Flame } from "./payload";
 
 /** Boxes that are drawn: a tree as it came, or one made here. */
-export type Boxes = Pick<Flame, "names" | "places" | "frame" | "parent" | "depth" | "start_us" | "total_us" | "self_us" | "before_us">;
+export type Boxes = Pick<Flame, "unit" | "names" | "places" | "frame" | "parent" | "depth" | "start_us" | "total_us" | "self_us" | "before_us">;
 
 /** Which frames hold the text that is looked for, and how much time is in them, each moment counted once. */
 export function matches(f: Boxes, find: string): { frames: boolean[]; total: number } {
@@ -72,7 +72,7 @@ function isWithin(f: Boxes, i: number, frame: number): boolean {
 
 /** Boxes of a tree, largest first. */
 function layout(f: Boxes, root: Node): Boxes {
-  const out: Boxes = { names: f.names, places: f.places, frame: [], parent: [], depth: [], start_us: [], total_us: [], self_us: [] };
+  const out: Boxes = { unit: f.unit, names: f.names, places: f.places, frame: [], parent: [], depth: [], start_us: [], total_us: [], self_us: [] };
   const place = (n: Node, parent: number, depth: number, start: number) => {
     const at = out.frame.push(n.frame) - 1;
     out.parent.push(parent);

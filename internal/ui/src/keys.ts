@@ -35,6 +35,8 @@ export const help: [string, string][] = [
   [". and ,", "timeline: the next event of the row, the one before"],
   ["f, Enter", "timeline: zoom to the chosen event"],
   ["l", "timeline: from a launch to its work on the device, and back"],
+  ["b", "timeline: from an operator to its backward, and back"],
+  ["g", "timeline: the same collective on the next rank"],
   ["n p", "timeline: the next match of the search, the one before"],
   ["m", "timeline: sums of the chosen event's stretch, or of what is in sight; also Shift and drag"],
   ["x", "timeline: the critical path; { and } go along it"],

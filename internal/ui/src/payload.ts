@@ -34,7 +34,9 @@ export interface Argument {
 
 export interface Arrow {
   box: number;
+  to: string;
   lane: number;
+  row: number;
   start_us: number;
   us: number;
 }
@@ -107,6 +109,7 @@ export interface Fix {
 
 export interface Flame {
   title: string;
+  unit: string;
   aside: string;
   names: string[];
   places: string[];
@@ -232,6 +235,15 @@ export interface Series {
   to_us?: number[];
 }
 
+export interface Shared {
+  call: number[];
+  lane: number[];
+  row: number[];
+  start_us: number[];
+  us: number[];
+  wait_us: number[];
+}
+
 export interface SoFar {
   steps: number;
   step_ms?: number;
@@ -325,6 +337,7 @@ export interface Timeline {
   steps: Mark[];
   events: number;
   path: boolean;
+  shared: boolean;
 }
 
 export interface Verdict {

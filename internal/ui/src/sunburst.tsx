@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { colourOf, colours, fitted, useCanvas } from "./canvas";
 import { byDepth, firstAt } from "./flame";
 import { Boxes } from "./flametree";
-import { milliseconds, percent } from "./format";
+import { cell, percent } from "./format";
 import { onKeys } from "./keys";
 
 /** Rings that are shown of a deep tree; a click on a box goes deeper. */
@@ -92,7 +92,7 @@ export function Sunburst({ boxes, found, whole, chosen, choose, label }: Sunburs
         <div class="tip" style={{ left: `${Math.min(over.x + 14, canvas.current!.clientWidth - 330)}px`, top: `${over.y + 16}px` }}>
           <bdi>{boxes.names[boxes.frame[over.n]]}</bdi>
           <div class="aside">{boxes.places[boxes.frame[over.n]]}</div>
-          total {milliseconds(boxes.total_us[over.n] / 1e3)}, {percent(boxes.total_us[over.n] / whole)}
+          total {cell(boxes.total_us[over.n], boxes.unit)}, {percent(boxes.total_us[over.n] / whole)}
         </div>
       )}
     </div>

@@ -12,7 +12,7 @@ export interface Held {
   to: number;
   /** The first box of each lane, and the number of boxes behind the last lane. */
   lanes: number[];
-  arrows: Map<number, Tile["arrows"][number]>;
+  arrows: Map<number, Tile["arrows"]>;
 }
 
 /** As many tiles are kept; the ones that were not used for longest go. */
@@ -87,7 +87,9 @@ export class Tiles {
     for (let n = tile.lane.length - 1; n >= 0; n--) lanes[tile.lane[n]] = n;
     for (let n = lanes.length - 2; n >= 0; n--) lanes[n] = Math.min(lanes[n], lanes[n + 1]);
     const width = this.timeline.span_us / 2 ** level;
-    this.held.set(key, { tile, level, index, from: index * width, to: (index + 1) * width, lanes, arrows: new Map(tile.arrows.map((a) => [a.box, a])) });
+    const arrows = new Map<number, Tile["arrows"]>();
+    for (const a of tile.arrows) arrows.set(a.box, [...(arrows.get(a.box) ?? []), a]);
+    this.held.set(key, { tile, level, index, from: index * width, to: (index + 1) * width, lanes, arrows });
     for (const old of this.held.keys()) {
       if (this.held.size <= most) break;
       if (old !== "tile/0/0") this.held.delete(old);

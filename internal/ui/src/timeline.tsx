@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Address, refine } from "./address";
+import { callOf, End, endBy, ends, Leads } from "./arrows";
 import { colours, useCanvas } from "./canvas";
 import { isFile, part } from "./data";
 import { Filter } from "./filter";
@@ -9,9 +10,9 @@ import { picture } from "./flame";
 import { milliseconds, percent } from "./format";
 import { onKeys } from "./keys";
 import { usePart } from "./part";
-import { Critical, Found, Summary, Timeline } from "./payload";
+import { Critical, Found, Shared, Summary, Timeline } from "./payload";
 import { Sums, sumsOf } from "./sums";
-import { Box, boxAt, drawChosen, drawLanes, drawPath, drawRuler, drawTile, gap, gutter, neighbour, Range, row, ruler } from "./timelinedraw";
+import { Box, boxAt, drawChosen, drawLanes, drawPath, drawRuler, drawTile, gap, gutter, known, neighbour, Range, row, ruler } from "./timelinedraw";
 import { Tiles } from "./tiles";
 
 export function TimelineView({ timeline, address, summary }: { timeline: Timeline; address: Address; summary: Summary }) {
@@ -19,13 +20,14 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
   const whole = { from: 0, to: timeline.span_us };
   const [range, setRange] = useState<Range>(() => given(address, whole));
   const [top, setTop] = useState(0);
-  const [chosen, choose] = useState<Box | null>(null);
+  const [picked, choose] = useState<Box | null>(null);
   const [over, setOver] = useState<{ box: Box; x: number; y: number } | null>(null);
   const [selected, select] = useState<Range | null>(null);
   const [found, setFound] = useState<Found | null>(null);
   const [, redraw] = useState(0);
   const withPath = address.args.path === "1" && timeline.path;
   const path = usePart<Critical>(withPath ? "path" : "timeline").value;
+  const shared = usePart<Shared>(timeline.shared ? "shared" : "timeline").value;
   const frame = useRef(0);
   const tiles = useMemo(() => new Tiles(timeline, () => redraw((n) => n + 1)), [timeline]);
   const tops = useMemo(() => {
@@ -73,7 +75,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
       setFound(f);
       if (address.args.from || f.longest.length === 0) return;
       const b = f.longest.reduce((m, p) => (p.us > m.us ? p : m));
-      const box = { lane: b.lane, row: b.row, start: b.start_us, us: b.us, name: b.name, count: 1, busy: b.us };
+      const box = { lane: b.lane, row: b.row, start: b.start_us, us: b.us, name: b.name, count: 1, busy: b.us, arrows: [] };
       choose(box);
       go(box);
     }, () => {});
@@ -82,6 +84,8 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
 
   const size = useRef(1000);
   const drawn = tiles.draw(range.from, range.to, tiles.level(span, size.current));
+  const chosen = known(drawn.parts, picked);
+  const call = callOf(shared, chosen), leads = ends(chosen, call);
   const canvas = useCanvas((g, width, h) => {
     const c = colours();
     const plot = Math.max(width - gutter, 50);
@@ -102,7 +106,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
       g.fillRect(x(selected.from), ruler, x(selected.to) - x(selected.from), h);
     }
     if (withPath && path?.kinds) drawPath(g, path, range, { x, top, tops, c }, width, h);
-    if (chosen) drawChosen(g, chosen, { x, top, tops, c });
+    if (chosen) drawChosen(g, chosen, leads, { x, top, tops, c });
     drawLanes(g, timeline, tops, top, width, h, c);
     drawRuler(g, timeline, range, x, width, c);
   });
@@ -139,7 +143,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
     const now = chosen ? chosen.start : range.from;
     const list = by > 0 ? found.longest.filter((p) => p.start_us > now) : found.longest.filter((p) => p.start_us < now).reverse();
     const p = list[0] ?? (by > 0 ? found.longest[0] : found.longest.at(-1)!);
-    const box = { lane: p.lane, row: p.row, start: p.start_us, us: p.us, name: p.name, count: 1, busy: p.us };
+    const box = { lane: p.lane, row: p.row, start: p.start_us, us: p.us, name: p.name, count: 1, busy: p.us, arrows: [] };
     choose(box);
     go(box);
   };
@@ -149,7 +153,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
     const now = chosen ? chosen.start : range.from;
     const i = by > 0 ? path.start_us.findIndex((us) => us > now + 1e-4) : path.start_us.findLastIndex((us) => us < now - 1e-4);
     if (i < 0) return;
-    const box = { lane: path.lane[i], row: path.row[i], start: path.start_us[i], us: path.us[i], name: `critical path: ${path.kinds[path.kind[i]]}`, count: 1, busy: path.us[i] };
+    const box = { lane: path.lane[i], row: path.row[i], start: path.start_us[i], us: path.us[i], name: `critical path: ${path.kinds[path.kind[i]]}`, count: 1, busy: path.us[i], arrows: [] };
     choose(box);
     go(box);
   };
@@ -158,11 +162,12 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
     w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => pan(-0.15), d: () => pan(0.15), ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15),
     "+": () => zoom(0.7), "-": () => zoom(1 / 0.7), ArrowUp: () => setTop(Math.max(0, top - 3 * row)), ArrowDown: () => setTop(Math.min(height - 60, top + 3 * row)),
     ".": () => step(1), ",": () => step(-1), n: () => match(1), p: () => match(-1), f: () => chosen && go(chosen), Enter: () => chosen && go(chosen),
-    l: () => chosen?.other && follow(chosen.other), m: () => select(chosen ? { from: chosen.start, to: chosen.start + chosen.us } : { ...range }),
+    l: () => follow(endBy("l", chosen, call)), b: () => follow(endBy("b", chosen, call)), g: () => follow(endBy("g", chosen, call)), m: () => select(chosen ? { from: chosen.start, to: chosen.start + chosen.us } : { ...range }),
     "0": () => show(0, timeline.span_us), Escape: () => (select(null), choose(null)),
   });
-  const follow = (o: { lane: number; start_us: number; us: number }) => {
-    const box = { lane: o.lane, row: 0, start: o.start_us, us: o.us, name: "", count: 1, busy: o.us };
+  const follow = (e?: End) => {
+    if (!e) return;
+    const box = { lane: e.lane, row: e.row, start: e.start_us, us: e.us, name: "", count: 1, busy: e.us, arrows: [] };
     choose(box);
     go(box, 40);
   };
@@ -191,7 +196,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
         {tiles.problem && ` Something is missing: ${tiles.problem}.`}
       </p>
       <div class="drawing">
-        <canvas ref={canvas} tabIndex={0} role="application" data-from={range.from} data-to={range.to} data-boxes={drawn.parts.length} data-waiting={drawn.waiting} data-path={withPath && path?.kinds ? path.lane.length : 0}
+        <canvas ref={canvas} tabIndex={0} role="application" data-from={range.from} data-to={range.to} data-boxes={drawn.parts.length} data-waiting={drawn.waiting} data-arrows={leads.length} data-path={withPath && path?.kinds ? path.lane.length : 0}
           aria-label="timeline: W and S zoom, A and D pan, full stop and comma choose the next event and the one before, f shows it" onKeyDown={keys} onWheel={wheel}
           onMouseDown={(e) => (drag.current = { x: e.clientX, y: e.clientY, range, top, selects: e.shiftKey, moved: false })}
           onMouseMove={(e) => {
@@ -227,7 +232,7 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
         {chosen ? (
           <>
             <BoxText box={chosen} /> <span class="aside">at {milliseconds(chosen.start / 1e3)} on {timeline.lanes[chosen.lane].group}, {timeline.lanes[chosen.lane].name}</span>{" "}
-            {chosen.other && <button onClick={() => follow(chosen.other!)}>{timeline.lanes[chosen.lane].kind === "stream" ? "to its launch (l)" : "to its work on the device (l)"}</button>}
+            <Leads box={chosen} call={call} timeline={timeline} follow={follow} />
           </>
         ) : (
           "Click an event, or choose one with the full stop key."

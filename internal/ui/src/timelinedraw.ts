@@ -1,8 +1,9 @@
 // Drawing the timeline, and finding what stands at a place of the drawing.
 
+import { End } from "./arrows";
 import { colourOf, Colours, fitted } from "./canvas";
 import { milliseconds } from "./format";
-import { Critical, Timeline } from "./payload";
+import { Arrow, Critical, Timeline } from "./payload";
 import { Held } from "./tiles";
 
 export const row = 16;
@@ -19,7 +20,7 @@ export interface Box {
   name: string;
   count: number;
   busy: number;
-  other?: { lane: number; start_us: number; us: number };
+  arrows: Arrow[];
 }
 
 export interface Range {
@@ -29,7 +30,7 @@ export interface Range {
 
 const boxOf = (h: Held, n: number): Box => ({
   lane: h.tile.lane[n], row: h.tile.row[n], start: h.tile.start_us[n], us: h.tile.us[n], name: h.tile.names[h.tile.name[n]], count: h.tile.count[n], busy: h.tile.busy_us[n],
-  other: h.arrows.has(n) ? { lane: h.arrows.get(n)!.lane, start_us: h.arrows.get(n)!.start_us, us: h.arrows.get(n)!.us } : undefined,
+  arrows: h.arrows.get(n) ?? [],
 });
 
 export interface Plot {
@@ -67,18 +68,25 @@ export function drawTile(g: CanvasRenderingContext2D, h: Held, from: number, to:
   }
 }
 
-export function drawChosen(g: CanvasRenderingContext2D, b: Box, p: Plot) {
+/** The chosen event framed, with an arrow to each that it leads to. */
+export function drawChosen(g: CanvasRenderingContext2D, b: Box, ends: End[], p: Plot) {
   const y = (lane: number, r: number) => ruler + p.tops[lane] + r * row - p.top;
-  g.strokeStyle = p.c.focus;
+  g.strokeStyle = g.fillStyle = p.c.focus;
   g.lineWidth = 2;
-  g.strokeRect(p.x(b.start), y(b.lane, b.row), Math.max(p.x(b.start + b.us) - p.x(b.start), 2), row - 2);
-  if (!b.other) return;
-  g.beginPath();
-  g.moveTo(p.x(b.start), y(b.lane, b.row) + row / 2);
-  const x = p.x(b.other.start_us), to = y(b.other.lane, 0) + row / 2;
-  g.bezierCurveTo(p.x(b.start), (y(b.lane, b.row) + to) / 2, x, (y(b.lane, b.row) + to) / 2, x, to);
-  g.stroke();
-  g.strokeRect(x, to - row / 2, Math.max(p.x(b.other.start_us + b.other.us) - x, 2), row - 2);
+  const x0 = p.x(b.start), from = y(b.lane, b.row) + row / 2;
+  g.strokeRect(x0, y(b.lane, b.row), Math.max(p.x(b.start + b.us) - x0, 2), row - 2);
+  for (const e of ends) {
+    const x = p.x(e.start_us), to = y(e.lane, e.row) + row / 2;
+    const bend = Math.abs(to - from) < row ? row * 3 : 0; // ends of one row are joined from below
+    g.lineWidth = e.to === "rank" ? 1 : 2;
+    g.setLineDash(e.to === "forward" || e.to === "backward" ? [6, 3] : []);
+    g.beginPath();
+    g.moveTo(x0, from);
+    g.bezierCurveTo(x0, (from + to) / 2 + bend, x, (from + to) / 2 + bend, x, to);
+    g.stroke();
+    g.setLineDash([]);
+    g.strokeRect(x, to - row / 2, Math.max(p.x(e.start_us + e.us) - x, 2), row - 2);
+  }
 }
 
 /** The critical path: its spans framed, and a line from each to the next. */
@@ -125,7 +133,7 @@ export function drawLanes(g: CanvasRenderingContext2D, t: Timeline, tops: number
     g.stroke();
     const labelled = Math.max(y, ruler);
     g.fillStyle = c.text;
-    g.fillText(fitted(g, l.rows > 1 || l.kind === "stream" ? l.name : `${l.group}: ${l.name}`, gutter - 14), 6, labelled + row / 2);
+    g.fillText(fitted(g, l.rows > 1 || l.kind === "stream" ? l.name : l.kind === "process" ? `${l.name}, ${l.group}` : `${l.group}: ${l.name}`, gutter - 14), 6, labelled + row / 2);
     if (l.rows > 1) {
       g.fillStyle = c.dim;
       g.fillText(fitted(g, l.group, gutter - 14), 6, labelled + row * 1.5);
@@ -187,4 +195,16 @@ export function neighbour(parts: { held: Held }[], chosen: Box | null, by: numbe
     }
   }
   return best;
+}
+
+/** A box as the tiles have it, with its name and arrows, where one that was come to in another way is drawn as an event of its own. */
+export function known(parts: { held: Held }[], b: Box | null): Box | null {
+  if (!b || b.arrows.length > 0) return b;
+  for (const { held: h } of parts) {
+    for (let n = h.lanes[b.lane]; n < h.lanes[b.lane + 1]; n++) {
+      const t = h.tile;
+      if (t.row[n] === b.row && t.count[n] === 1 && Math.abs(t.start_us[n] - b.start) < 2e-3) return { ...boxOf(h, n), name: b.name || t.names[t.name[n]] };
+    }
+  }
+  return b;
 }
