@@ -64,12 +64,12 @@ func HotOps(s *model.Session, limit int) []Op {
 	for _, t := range s.Traces {
 		if t.Features.Shapes && !t.Features.Device {
 			steps += stepsOf(s, t)
-			gather(s, t, groups)
+			gather(s, t, groups, nil)
 		}
 	}
 	var out []Op
 	for k, g := range groups {
-		if op, ok := g.op(s, k); ok {
+		if op, ok := g.op(s, k); ok && g.hot(op) {
 			op.PerStep = float64(len(g.durs)) / float64(max(steps, 1))
 			out = append(out, op)
 		}
@@ -80,8 +80,8 @@ func HotOps(s *model.Session, limit int) []Op {
 	return out[:min(len(out), limit)]
 }
 
-// gather adds a trace's operators to the groups.
-func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
+// gather adds a trace's operators to the groups; wanted, where it is given, says which.
+func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted func(id model.EventID) bool) {
 	self := ownTimes(t)
 	ev := &t.Events
 	inside := insideOf(s, t)
@@ -90,6 +90,9 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
 			continue
 		}
 		d := ev.OpArgsOf(ev.Detail[i])
+		if wanted != nil && !wanted(model.EventID(i)) {
+			continue
+		}
 		if d.Shapes == 0 || d.Types == 0 || d.Unended {
 			continue
 		}
@@ -137,13 +140,16 @@ func insideKey(ev *model.Events, calls []model.EventID) string {
 	return string(key)
 }
 
-// op makes the operator of a group; ok is false where repeating it alone would not show what it costs.
+// hot says that repeating an operator alone shows what it costs: it is no short one, and most of its time is its own.
+func (g *opGroup) hot(op Op) bool {
+	median := op.RecordedUs * 1e3
+	return median >= minRecorded && 2*float64(g.self) >= median*float64(len(g.durs))
+}
+
+// op makes the operator of a group; ok is false where its lists are too long.
 func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 	slices.Sort(g.durs)
 	median := g.durs[len(g.durs)/2]
-	if median < minRecorded || 2*g.self < int64(median)*int64(len(g.durs)) { // most of its time must be its own
-		return op, false
-	}
 	for _, id := range []model.Str{k.shapes, k.strides, k.types, k.concrete} {
 		if len(s.Strings.Text(id)) > maxList {
 			return op, false
