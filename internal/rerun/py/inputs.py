@@ -25,6 +25,7 @@ DTYPES = {
 }
 ALONG = ("index_select", "gather", "scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill")
 BY_LIST = ("index", "_index_put_impl_", "_unsafe_index")
+POSITIVE = ("sqrt", "rsqrt", "log", "log2", "log10", "log1p")  # of others they give no number, which takes other time
 NUMBERS = ("int", "float", "bool", "number", "complex", "SymInt", "SymFloat", "SymBool")
 SETTINGS = NUMBERS + ("str", "Device", "Layout", "MemoryFormat", "ScalarType", "Generator")
 PER_THREAD = 64 << 20  # bytes that a thread may take for its stack and its heap
@@ -184,7 +185,8 @@ def arguments(op):
     for index, name in enumerate(types):
         shape, strides = at(shapes, index), at(op["strides"], index)
         if name in DTYPES and is_shape(shape):
-            out.append(tensor(shape, strides, name, bound(op, index, scalars)))
+            value = tensor(shape, strides, name, bound(op, index, scalars))
+            out.append(value.abs_() if bare(op).rstrip("_") in POSITIVE and DTYPES[name].is_floating_point else value)
         elif name == "TensorList" and isinstance(shape, list):
             # Types of their elements are not recorded: that of the other inputs is the likely one.
             steps = strides if isinstance(strides, list) and len(strides) == len(shape) else [None] * len(shape)

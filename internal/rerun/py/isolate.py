@@ -8,6 +8,7 @@ Written by `bottleneck isolate`; it needs PyTorch only. Inputs are random number
 """
 
 import argparse
+import ctypes
 import json
 import sys
 import time
@@ -21,11 +22,12 @@ RECORDED_THREADS = 0
 TOLERANCE = 0.15
 # END OF RECORDED
 
-# How an operator is run: whether what it gives is kept for a while, so that each call takes new memory, and whether its inputs are out of
-# the processor's caches when it begins. A program is somewhere between the first and the last.
+# How an operator is run: whether its results take memory that the system must give anew, page by page, as in a program whose allocator
+# gives memory back in between; and whether its inputs are out of the processor's caches. A program is somewhere between the first and the
+# last.
 CONDITIONS = [("warm", False, False), ("new memory", True, False), ("cold", True, True)]
 CACHE = 64 << 20  # bytes that push other data out of the caches
-KEPT = 256 << 20  # bytes of results that are kept at most
+OVERWRITING = ("copy_", "fill_", "zero_", "normal_", "uniform_", "random_")  # what they write to is new in most programs
 MOST = 4 << 30  # bytes of inputs
 SPARE = 0.8  # of the machine's free memory that operators may take, where it is known
 
@@ -78,22 +80,35 @@ def free():
         return 0
 
 
-def sample(call, values, times, seconds, keep, cold):
+def allocator():
+    """What gives free memory back to the system: of glibc; elsewhere it does nothing."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+        trim.argtypes, trim.restype = [ctypes.c_size_t], ctypes.c_int
+        return lambda: trim(0)
+    except (OSError, AttributeError, TypeError):
+        return lambda: None
+
+
+def sample(op, call, values, times, seconds, new, cold):
     """Adds the operator's times in seconds."""
-    other, kept, held = torch.zeros(CACHE // 4) if cold else None, [], 0
+    other, give_back = torch.zeros(CACHE // 4) if cold else None, allocator()
+    renewed = new and op["name"].split("::")[-1] in OVERWRITING
     call(values)
     end = time.perf_counter() + seconds
     while True:
         if cold:
             other.add_(1)
+        if renewed:
+            values = [None] + values[1:]
+        if new:
+            give_back()
+        if renewed:
+            values[0] = torch.empty_strided(op["shapes"][0], op["strides"][0] or [1], dtype=DTYPES[op["types"][0]])
         start = time.perf_counter()
         result = call(values)
         times.append(time.perf_counter() - start)
-        if keep:
-            kept.append(result)
-            held += traffic(result)
-            if held > KEPT:
-                kept, held = [], 0
+        del result
         if time.perf_counter() >= end:
             return
 
@@ -112,8 +127,8 @@ def measure(op, seconds):
     times = {name: [] for name, _, _ in CONDITIONS}
     rounds = 5  # in turns, so that what else the machine does meets all conditions
     for _ in range(rounds):
-        for name, keep, cold in CONDITIONS:
-            sample(call, values, times[name], seconds / rounds / len(CONDITIONS), keep, cold)
+        for name, new, cold in CONDITIONS:
+            sample(op, call, list(values), times[name], seconds / rounds / len(CONDITIONS), new, cold)
     found = {name: median(of) for name, of in times.items()}
     near = min(found, key=lambda name: abs(found[name][0] - op["recorded_us"]))
     us = found[near][0]
