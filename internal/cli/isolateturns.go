@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"bottleneck/internal/compare"
 	"bottleneck/internal/report"
@@ -84,11 +83,7 @@ func comparisonText(d *report.Diff, pairs int) string {
 		return text + fmt.Sprintf("  not decided: fewer than %d pairs\n", compare.FewestRuns)
 	}
 	between := func(low, high float64) string {
-		low, high = 100*low/d.Step.BeforeMs, 100*high/d.Step.BeforeMs
-		if math.Abs(low) > math.Abs(high) {
-			low, high = high, low
-		}
-		return fmt.Sprintf("%.1f to %.1f %%", low, high)
+		return fmt.Sprintf("%.1f to %.1f %%", 100*low/d.Step.BeforeMs, 100*high/d.Step.BeforeMs)
 	}
 	switch low, high := *d.Step.LowMs, *d.Step.HighMs; d.Verdict {
 	case report.Slower:

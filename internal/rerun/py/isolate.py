@@ -138,6 +138,7 @@ def measure(op, seconds):
     row["conditions"] = {name: {"us": of[0], "low_us": of[1], "high_us": of[2]} for name, of in found.items()}
     row["bytes"], row["gbytes_per_s"] = moved, moved / us / 1e3
     row["reproduced"] = bool(op["recorded_us"]) and abs(us / op["recorded_us"] - 1) <= TOLERANCE
+    row["between"] = found["warm"][0] <= op["recorded_us"] <= found["cold"][0]
     if op["flops"]:
         row["flops"], row["gflops_per_s"] = op["flops"], op["flops"] / us / 1e3
     if op["flops"] and op["peak_flops"]:
@@ -158,6 +159,8 @@ def describe(op, row):
         print("            %-10s %.1f us (%.1f to %.1f)" % (name, of["us"], of["low_us"], of["high_us"]))
     off = 100 * (row["us"] / (row["recorded_us"] or row["us"]) - 1)
     verdict = "reproduced" if row["reproduced"] else "NOT reproduced: look for what differs (load, threads, memory, versions)"
+    if not row["reproduced"] and row["between"]:
+        verdict = "NOT reproduced, but between warm and cold: the program's memory is in neither state"
     print("  recorded  %.1f us; alone it takes %+.0f %% (tolerance %.0f %%): %s" % (row["recorded_us"], off, 100 * TOLERANCE, verdict))
     rate = "  memory    %.3g GB/s at least (%.3g MB: each input and result once)" % (row["gbytes_per_s"], row["bytes"] / 1e6)
     print(rate + share(row, "of_peak_bytes", op))
