@@ -18,6 +18,7 @@ import (
 
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/ingest"
 	"bottleneck/internal/model"
 	"bottleneck/internal/rerun"
@@ -176,6 +177,7 @@ func (o *isolateOptions) script(ctx context.Context, a *app, args []string) ([]r
 	for i := range ops {
 		alone[i] = rerun.Alone{Op: ops[i]}
 		alone[i].Flops, alone[i].Formula = flopsOf(&ops[i])
+		peaksOf(s, &alone[i])
 	}
 	text, err := rerun.Script(alone, rerun.ScriptOptions{Torch: s.Environment.Torch, Threads: recordedThreads(s)})
 	if err != nil {
@@ -199,6 +201,27 @@ func flopsOf(op *rerun.Op) (flops int64, formula string) {
 		flops, formula = arguments.Flops(op.Name, shapes, concrete), "as torch.profiler counts them"
 	}
 	return max(flops, 0), formula
+}
+
+// peaksOf fills in what the device that an operator ran on could do, where that is known.
+func peaksOf(s *model.Session, op *rerun.Alone) {
+	types := arguments.Texts(string(op.Types))
+	if op.Device == "" || len(types) == 0 {
+		return
+	}
+	for _, t := range s.Traces {
+		if len(t.Header.Devices) == 0 {
+			continue
+		}
+		if peaks := device.PeaksOf(t.Header.Devices[0]); peaks != nil {
+			format, width := arguments.ElementType(types[0])
+			op.PeakOf, op.PeakBytes = fmt.Sprintf("%s (%v)", peaks.Name, format), peaks.GBs*1e9
+			if width > 0 {
+				op.PeakFlops = peaks.Rates[format] * 1e12
+			}
+			return
+		}
+	}
 }
 
 // atLine is what chooses the operators of a line of the program.

@@ -141,8 +141,8 @@ func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *re
 	r := replay.ForQuestions(s, account.Of(s, account.Driver(s)))
 	switch {
 	case r == nil && replay.Synchronous(s):
-		return nil, nil, unusable(fmt.Errorf("what-if: the launches of %s waited for the device (CUDA_LAUNCH_BLOCKING=1), so that its traces "+
-			"do not tell what an ordinary run does meanwhile; record one without --cuda-blocking", paths[0]))
+		return nil, nil, unusable(fmt.Errorf("what-if: the launches of %s waited for the device (CUDA_LAUNCH_BLOCKING=1), so that its "+
+			"traces do not tell what an ordinary run does meanwhile; record one without --cuda-blocking", paths[0]))
 	case r == nil:
 		return nil, nil,
 			unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run",

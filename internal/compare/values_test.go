@@ -20,7 +20,8 @@ func TestValues(t *testing.T) {
 		pairs int
 		want  string
 	}{{1.2, 10, report.Slower}, {0.8, 10, report.Faster}, {1, 10, report.Equal}, {1.2, 3, report.Undecided}} {
-		if d := Values(side(1, c.pairs, 0), side(c.after, c.pairs, 3)); d.Verdict != c.want || (d.Step.LowMs == nil) != (c.pairs < FewestRuns) {
+		d := Values(side(1, c.pairs, 0), side(c.after, c.pairs, 3))
+		if d.Verdict != c.want || (d.Step.LowMs == nil) != (c.pairs < FewestRuns) {
 			t.Errorf("%g after 1, %d pairs: %s, %+v", c.after, c.pairs, d.Verdict, d.Step)
 		}
 	}

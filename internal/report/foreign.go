@@ -33,8 +33,8 @@ func (b *Builder) foreign() {
 // noteSynchronous says of an account what launches that wait for the device make of its times.
 func (b *Builder) noteSynchronous() {
 	if b.R.Account != nil && replay.Synchronous(b.S) {
-		b.R.Account.Notes = append(b.R.Account.Notes, "times are synchronous (CUDA_LAUNCH_BLOCKING=1): each launch waits for its work, so that "+
-			"a line's time holds its kernels' time; what an ordinary run does beside the device is not priced")
+		b.R.Account.Notes = append(b.R.Account.Notes, "times are synchronous (CUDA_LAUNCH_BLOCKING=1): each launch waits for its work, "+
+			"so that a line's time holds its kernels' time; what an ordinary run does beside the device is not priced")
 	}
 }
 

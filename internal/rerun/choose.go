@@ -2,6 +2,7 @@ package rerun
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,15 +22,9 @@ type Choice struct {
 // name matches what operators of PyTorch are called.
 var name = regexp.MustCompile(`^[A-Za-z_]\w*::[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$`)
 
-// NoShapesError says that no trace holds the inputs of operators on a CPU.
-type NoShapesError struct{ Device bool }
-
-func (e *NoShapesError) Error() string {
-	if e.Device {
-		return "the operators ran on a device, whose time is not theirs on the host: only operators of programs on a CPU can be isolated"
-	}
-	return "no inputs of operators were recorded: record them with bottleneck run --record-shapes, or profile(record_shapes=True)"
-}
+// ErrNoShapes says that no trace holds the inputs of operators.
+var ErrNoShapes = errors.New("no inputs of operators were recorded: record them with bottleneck run --record-shapes, " +
+	"or profile(record_shapes=True)")
 
 // NotFoundError says that no such operator was recorded.
 type NotFoundError struct {
@@ -46,10 +41,9 @@ func Choose(s *model.Session, c Choice) ([]Op, error) {
 	}
 	groups := map[opKey]*opGroup{}
 	known := map[string]bool{}
-	found, device := false, false
+	found := false
 	for _, t := range s.Traces {
-		if !t.Features.Shapes || t.Features.Device {
-			device = device || t.Features.Device && t.Features.Shapes
+		if !t.Features.Shapes {
 			continue
 		}
 		found = true
@@ -58,10 +52,10 @@ func Choose(s *model.Session, c Choice) ([]Op, error) {
 				known[s.Strings.Text(t.Events.Name[i])] = true
 			}
 		}
-		gather(s, t, groups, c.wanted(s, t))
+		gather(s, t, groups, c.wanted(s, t), kernelsOf(t))
 	}
 	if !found {
-		return nil, &NoShapesError{device}
+		return nil, ErrNoShapes
 	}
 	var out []Op
 	for k, g := range groups {
@@ -81,6 +75,21 @@ func Choose(s *model.Session, c Choice) ([]Op, error) {
 		return cmp.Or(cmp.Compare(y.self, x.self), cmp.Compare(x.Name, y.Name), cmp.Compare(string(x.Shapes), string(y.Shapes)))
 	})
 	return out[:min(len(out), c.Limit)], nil
+}
+
+// kernelsOf is the time of the kernels that each operator launched itself; nil of a trace without device work.
+func kernelsOf(t *model.Trace) map[model.EventID]model.Dur {
+	if !t.Features.Device {
+		return nil
+	}
+	out := map[model.EventID]model.Dur{}
+	ev := &t.Events
+	for i := range ev.Len() {
+		if ev.Kind[i] == model.KindKernel && i < len(ev.Op) && ev.Op[i] != model.NoEvent {
+			out[ev.Op[i]] += ev.Dur[i]
+		}
+	}
+	return out
 }
 
 // wanted are the events of a trace that the choice is about; nil: all.

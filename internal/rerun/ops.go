@@ -22,6 +22,7 @@ type Op struct {
 	// RecordedUs is its median duration as recorded, PerStep how often it runs in a step.
 	RecordedUs float64 `json:"recorded_us"`
 	PerStep    float64 `json:"-"`
+	Device     string  `json:"-"` // "cuda" where RecordedUs is the time of the kernels that it launched
 	self       int64
 }
 
@@ -53,6 +54,7 @@ type opKey struct {
 type opGroup struct {
 	durs   []model.Dur
 	self   int64
+	device bool
 	inside []Inner
 }
 
@@ -64,7 +66,7 @@ func HotOps(s *model.Session, limit int) []Op {
 	for _, t := range s.Traces {
 		if t.Features.Shapes && !t.Features.Device {
 			steps += stepsOf(s, t)
-			gather(s, t, groups, nil)
+			gather(s, t, groups, nil, nil)
 		}
 	}
 	var out []Op
@@ -80,8 +82,10 @@ func HotOps(s *model.Session, limit int) []Op {
 	return out[:min(len(out), limit)]
 }
 
-// gather adds a trace's operators to the groups; wanted, where it is given, says which.
-func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted func(id model.EventID) bool) {
+// gather adds a trace's operators to the groups; wanted, where it is given, says which. kernels, where they are given, are the times of
+// operators on a device.
+func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted func(id model.EventID) bool,
+	kernels map[model.EventID]model.Dur) {
 	self := ownTimes(t)
 	ev := &t.Events
 	inside := insideOf(s, t)
@@ -90,7 +94,7 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted 
 			continue
 		}
 		d := ev.OpArgsOf(ev.Detail[i])
-		if wanted != nil && !wanted(model.EventID(i)) {
+		if wanted != nil && !wanted(model.EventID(i)) || kernels != nil && kernels[model.EventID(i)] == 0 {
 			continue
 		}
 		if d.Shapes == 0 || d.Types == 0 || d.Unended {
@@ -106,6 +110,11 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted 
 				g.inside = append(g.inside, Inner{s.Strings.Text(ev.Name[id]), list(s, c.Shapes), list(s, c.Types), list(s, c.Concrete)})
 			}
 			groups[k] = g
+		}
+		if kernels != nil {
+			g.device = true
+			g.durs, g.self = append(g.durs, kernels[model.EventID(i)]), g.self+int64(kernels[model.EventID(i)])
+			continue
 		}
 		g.durs = append(g.durs, ev.Dur[i])
 		g.self += self[i]
@@ -142,6 +151,9 @@ func insideKey(ev *model.Events, calls []model.EventID) string {
 
 // hot says that repeating an operator alone shows what it costs: it is no short one, and most of its time is its own.
 func (g *opGroup) hot(op Op) bool {
+	if g.device {
+		return true // of its own kernels
+	}
 	median := op.RecordedUs * 1e3
 	return median >= minRecorded && 2*float64(g.self) >= median*float64(len(g.durs))
 }
@@ -155,7 +167,11 @@ func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 			return op, false
 		}
 	}
-	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
+	on := ""
+	if g.device {
+		on = "cuda"
+	}
+	return Op{Device: on, Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
 		Concrete: list(s, k.concrete), Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
 }
 
