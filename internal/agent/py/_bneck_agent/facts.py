@@ -194,7 +194,7 @@ def gather():
 
 
 def thread_settings():
-    """What bounds threads and lets launches wait: variables, and whether a free-threaded build has its lock, which an import may have switched on."""
+    """What bounds threads or lets launches wait, and whether a free-threaded build has its lock, which an import may have switched on."""
     settings = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
     if "t" in getattr(sys, "abiflags", "") and hasattr(sys, "_is_gil_enabled"):
         settings["sys._is_gil_enabled"] = str(sys._is_gil_enabled())
