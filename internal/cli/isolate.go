@@ -48,8 +48,9 @@ func newIsolateCommand(a *app) *cobra.Command {
 		Use:   "isolate [flags] [PATH]",
 		Short: "Write a small script that runs a recorded operator alone",
 		Long: "Writes a Python script that needs PyTorch only and runs recorded operators alone, with inputs of the recorded shapes,\n" +
-			"strides, types and values. It says whether they take the recorded time, their time with its interval,\nmemory and computing rates. " +
-			"Nothing of the recording is run: it stands in the script as plain data. Without a path it takes the newest session here.",
+			"strides, types and values. It says whether they take the recorded time, and their own with its interval,\n" +
+			"memory and computing rates. Nothing of the recording is run: it stands in the script as plain data.\n" +
+			"Without a path it takes the newest session here.",
 		Example: "  bottleneck isolate --op aten::addmm trace.json.gz\n" +
 			"  bottleneck isolate --line train.py:42 -o mine.py bottleneck-out/train-20260131-120000\n" +
 			"  bottleneck isolate --top 3 --run\n" +

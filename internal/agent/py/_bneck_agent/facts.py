@@ -14,8 +14,7 @@ PACKAGES = (
 ).split()
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME"
-    " CUDA_LAUNCH_BLOCKING"
-).split()
+).split() + ["CUDA_LAUNCH_BLOCKING"]
 LAUNCHERS = re.compile(
     r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b"
 )
