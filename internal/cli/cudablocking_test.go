@@ -41,7 +41,8 @@ func blockingSession(t *testing.T, trace string, settings map[string]string) str
 	if err := os.MkdirAll(process, record.DirMode); err != nil {
 		t.Fatal(err)
 	}
-	facts, err := json.Marshal(map[string]any{"schema": "bottleneck.process/1", "host": "far", "role": "main", "pid": 500, "argv": []string{"train.py"},
+	facts, err := json.Marshal(map[string]any{"schema": "bottleneck.process/1", "host": "far", "role": "main", "pid": 500,
+		"argv":  []string{"train.py"},
 		"torch": map[string]any{"version": "2.15.0"}, "threads_env": settings})
 	if err != nil {
 		t.Fatal(err)
