@@ -171,8 +171,8 @@ func (o *isolateOptions) script(ctx context.Context, a *app, args []string) ([]r
 	case err != nil:
 		return nil, "", unusable(fmt.Errorf("isolate: %w", err))
 	case len(ops) == 0:
-		return nil, "", unusable(fmt.Errorf("isolate: no operator%s takes long enough to be repeated alone, with inputs that were recorded; "+
-			"name one with --op", o.there()))
+		return nil, "", unusable(fmt.Errorf("isolate: no operator%s takes long enough to be repeated alone, with inputs that "+
+			"were recorded: name one with --op", o.there()))
 	}
 	alone := make([]rerun.Alone, len(ops))
 	for i := range ops {

@@ -126,7 +126,8 @@ func TestIsolateRuns(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("status %d, %s%s", code, stdout, stderr)
 	}
-	expect(t, "isolate", stdout, "aten::mm [[128, 128], [128, 128]]", "95 % interval", "recorded  300.0 us", "reproduced", "GB/s", "GFLOP/s (2·M·N·K)")
+	expect(t, "isolate", stdout, "aten::mm [[128, 128], [128, 128]]", "95 % interval", "recorded  300.0 us", "reproduced", "GB/s",
+		"GFLOP/s (2·M·N·K)")
 	code, stdout, stderr = here("isolate", trace, "--op", "aten::mm", "--seconds", "0.1", "--budget", "1ns", "--compare", python, python)
 	if code != 0 {
 		t.Fatalf("status %d, %s%s", code, stdout, stderr)
@@ -159,7 +160,8 @@ func TestIsolateOnADevice(t *testing.T) {
 	if exec.Command(python, "-c", "import sys, torch; sys.exit(torch.cuda.is_available())").Run() != nil {
 		t.Skip("a GPU is here")
 	}
-	if out, err := exec.Command(python, "isolate_addmm.py").Output(); err == nil || !strings.Contains(string(out), "PyTorch sees none here") {
+	out, err := exec.Command(python, "isolate_addmm.py").Output()
+	if err == nil || !strings.Contains(string(out), "PyTorch sees none here") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

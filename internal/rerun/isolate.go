@@ -76,7 +76,8 @@ func (a *Alone) literal() (string, error) {
 		value any
 	}{
 		{"name", a.Name}, {"shapes", orList(a.Shapes)}, {"strides", orList(a.Strides)}, {"types", orList(a.Types)},
-		{"concrete", orList(a.Concrete)}, {"inside", a.Inside}, {"recorded_us", a.RecordedUs}, {"device", a.Device}, {"flops", a.Flops}, {"formula", a.Formula},
+		{"concrete", orList(a.Concrete)}, {"inside", a.Inside}, {"recorded_us", a.RecordedUs},
+		{"device", a.Device}, {"flops", a.Flops}, {"formula", a.Formula},
 		{"peak_flops", a.PeakFlops}, {"peak_bytes", a.PeakBytes}, {"peak_of", a.PeakOf},
 	} {
 		if err := write(field.key, field.value); err != nil {
