@@ -105,7 +105,8 @@ def allocator():
 def sample(op, call, values, times, seconds, new, cold):
     """Adds the operator's times in seconds."""
     other, give_back = torch.zeros(CACHE // 4) if cold else None, allocator()
-    renewed = new and op["name"].split("::")[-1] in OVERWRITING
+    renewed = new and op["name"].split("::")[-1] in OVERWRITING and isinstance(values[0], torch.Tensor)
+    form = (values[0].shape, values[0].stride(), values[0].dtype) if renewed else None
     call(values)
     end = time.perf_counter() + seconds
     while True:
@@ -116,7 +117,7 @@ def sample(op, call, values, times, seconds, new, cold):
         if new:
             give_back()
         if renewed:
-            values[0] = torch.empty_strided(op["shapes"][0], op["strides"][0] or [1], dtype=DTYPES[op["types"][0]])
+            values[0] = torch.empty_strided(form[0], form[1], dtype=form[2])
         start = time.perf_counter()
         result = call(values)
         times.append(time.perf_counter() - start)
@@ -125,7 +126,7 @@ def sample(op, call, values, times, seconds, new, cold):
             return
 
 
-def sample_device(op, call, values, times, seconds, new, cold):
+def sample_device(op, call, values, times, seconds, cold):
     """The same on a GPU, by its own clock: it is kept busy until the operator is queued, so that launching is not part of the time."""
     other = torch.zeros(CACHE, device=op["device"])
     end = time.perf_counter() + seconds
@@ -155,12 +156,16 @@ def measure(op, seconds):
     """What is known of an operator alone."""
     call, values = prepare(op)
     moved = traffic(values) + traffic(call(values))
-    times = {name: [] for name, _, _ in CONDITIONS}
+    conditions = [one for one in CONDITIONS if not op["device"] or one[0] != "new memory"]  # which PyTorch keeps on a GPU
+    times = {name: [] for name, _, _ in conditions}
     rounds = 5  # in turns, so that what else the machine does meets all conditions
     for _ in range(rounds):
-        for name, new, cold in CONDITIONS:
-            take = sample_device if op["device"] else sample
-            take(op, call, list(values), times[name], seconds / rounds / len(CONDITIONS), new, cold)
+        for name, new, cold in conditions:
+            each = seconds / rounds / len(conditions)
+            if op["device"]:
+                sample_device(op, call, list(values), times[name], each, cold)
+            else:
+                sample(op, call, list(values), times[name], each, new, cold)
     found = {name: median(of) for name, of in times.items()}
     near = min(found, key=lambda name: abs(found[name][0] - op["recorded_us"]))
     us = found[near][0]
@@ -214,7 +219,7 @@ def main():
     options = parser.parse_args()
     if options.threads > 0:
         torch.set_num_threads(options.threads)
-    if free():
+    if free() and not any(op["device"] for op in OPERATORS):
         limit(int(SPARE * free()), torch.get_num_threads())
     torch.set_flush_denormal(True)  # what changes its input in place may let it decay to nothing
     here = str(torch.__version__)
