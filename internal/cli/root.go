@@ -38,7 +38,7 @@ type app struct {
 // commands make the subcommands, in the order of the help text.
 var commands = []func(*app) *cobra.Command{
 	newRunCommand, newReportCommand, newViewCommand, newExportCommand, newAttachCommand, newTopCommand, newDumpCommand,
-	newDoctorCommand, newEnvCommand, newWhatIfCommand, newDiffCommand, newABCommand, newProveCommand, newGateCommand,
+	newDoctorCommand, newEnvCommand, newWhatIfCommand, newIsolateCommand, newDiffCommand, newABCommand, newProveCommand, newGateCommand,
 	newPackCommand, newManCommand,
 }
 

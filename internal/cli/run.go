@@ -32,6 +32,9 @@ func newRunCommand(a *app) *cobra.Command {
 			"  bottleneck run --out before/ -- torchrun --nproc-per-node 2 train.py",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.cudaBlocking { // of this process, so that it is among the recorded settings, and holds where nothing is measured
+				_ = os.Setenv(collect.LaunchBlocking, "1")
+			}
 			if why := collect.TooTight(); why != "" {
 				return a.runUnmeasured(cmd, o, args, why)
 			}

@@ -30,6 +30,7 @@ type runOptions struct {
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
+	cudaBlocking        bool
 	view                bool
 	onTraceReady        string
 	prove               bool
@@ -83,6 +84,8 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 		"after the report, prove the first finding whose change a program can make, as the command prove does")
 	f.DurationVar(&o.proveBudget, "budget", usualBudget, "how long --prove may take, `TIME` like 3m")
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
+	f.BoolVar(&o.cudaBlocking, "cuda-blocking", false,
+		"let each launch wait for the GPU (CUDA_LAUNCH_BLOCKING=1): a line's time holds its kernels' time; what overlaps gets no price")
 	f.BoolVar(&o.view, "view", false, "show the run in the browser while it goes on: step time, data wait, verdict so far")
 }
 

@@ -139,7 +139,11 @@ func (a *app) replayOf(ctx context.Context, paths []string) (*model.Session, *re
 		return nil, nil, err
 	}
 	r := replay.ForQuestions(s, account.Of(s, account.Driver(s)))
-	if r == nil {
+	switch {
+	case r == nil && replay.Synchronous(s):
+		return nil, nil, unusable(fmt.Errorf("what-if: the launches of %s waited for the device (CUDA_LAUNCH_BLOCKING=1), so that its "+
+			"traces do not tell what an ordinary run does meanwhile; record one without --cuda-blocking", paths[0]))
+	case r == nil:
 		return nil, nil,
 			unusable(fmt.Errorf("what-if: %s holds neither steps nor a complete trace to replay; record some with: bottleneck run",
 				paths[0]))

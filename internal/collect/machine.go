@@ -14,7 +14,7 @@ var threadVariables = []string{
 	"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 	"BLIS_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "GOMP_CPU_AFFINITY",
 	"GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC", "TORCHINDUCTOR_COMPILE_THREADS",
-	"CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING", "CUDA_DEVICE_MAX_CONNECTIONS",
+	LaunchBlocking, "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING", "CUDA_DEVICE_MAX_CONNECTIONS",
 	"NVIDIA_TF32_OVERRIDE", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
 	"PYTHONMALLOC", "PYTHON_GIL", "MALLOC_CONF", "LD_PRELOAD",
 }
@@ -33,6 +33,9 @@ func ThreadSettings(env []string) map[string]string {
 	}
 	return out
 }
+
+// LaunchBlocking is set to 1 for programs that shall wait at each launch for the device's work.
+const LaunchBlocking = "CUDA_LAUNCH_BLOCKING"
 
 // ReadMachine reads what the machine offers now. It costs well under a millisecond per field and starts nothing.
 func ReadMachine() *record.Machine {

@@ -7,6 +7,7 @@ import (
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/analyse/tables"
 	"bottleneck/internal/units"
 )
@@ -26,6 +27,14 @@ func (b *Builder) foreign() {
 	case len(b.S.Calls) > 0:
 		b.foreignCalls()
 		b.foreignLines()
+	}
+}
+
+// noteSynchronous says of an account what launches that wait for the device make of its times.
+func (b *Builder) noteSynchronous() {
+	if b.R.Account != nil && replay.Synchronous(b.S) {
+		b.R.Account.Notes = append(b.R.Account.Notes, "times are synchronous (CUDA_LAUNCH_BLOCKING=1): each launch waits for its work, "+
+			"so that a line's time holds its kernels' time; what an ordinary run does beside the device is not priced")
 	}
 }
 
@@ -68,6 +77,7 @@ func (b *Builder) foreignGPU(gpus []device.GPU) {
 	}
 	slices.SortStableFunc(b.R.Breakdown, func(x, y Part) int { return cmp.Compare(y.Share, x.Share) })
 	b.closeParts(total.ms)
+	b.noteSynchronous()
 	b.foreignFindings(gpus)
 	bound := map[string]string{"GPU compute": "gpu", "communication, exposed": "communication", "GPU copy, exposed": "gpu",
 		"GPU idle": "cpu"}[b.R.Breakdown[0].Part]

@@ -24,7 +24,7 @@ func (b *Builder) foreignFindings(gpus []device.GPU) {
 	if len(b.R.Steps) > 0 && b.R.Steps[0].Traced != nil {
 		t.Total = max(t.Total, b.stepsNs()*float64(len(gpus)))
 	}
-	found := cause.FindTraced(t)
+	found := cause.FindTraced(t, b.S)
 	b.guard("replay", func() {
 		r := b.replay()
 		found.PriceByReplay(t, r)

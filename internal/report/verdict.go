@@ -89,6 +89,7 @@ func (b *Builder) parts(a *account.Breakdown) {
 			*busy))
 	}
 	b.R.Account = acc
+	b.noteSynchronous()
 	for _, part := range a.Parts {
 		if part.Time <= 0 && part.ID != account.PartUnknown {
 			continue

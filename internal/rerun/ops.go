@@ -22,6 +22,7 @@ type Op struct {
 	// RecordedUs is its median duration as recorded, PerStep how often it runs in a step.
 	RecordedUs float64 `json:"recorded_us"`
 	PerStep    float64 `json:"-"`
+	Device     string  `json:"-"` // "cuda" where RecordedUs is the time of the kernels that it launched
 	self       int64
 }
 
@@ -53,6 +54,7 @@ type opKey struct {
 type opGroup struct {
 	durs   []model.Dur
 	self   int64
+	device bool
 	inside []Inner
 }
 
@@ -64,12 +66,12 @@ func HotOps(s *model.Session, limit int) []Op {
 	for _, t := range s.Traces {
 		if t.Features.Shapes && !t.Features.Device {
 			steps += stepsOf(s, t)
-			gather(s, t, groups)
+			gather(s, t, groups, nil, nil)
 		}
 	}
 	var out []Op
 	for k, g := range groups {
-		if op, ok := g.op(s, k); ok {
+		if op, ok := g.op(s, k); ok && g.hot(op) {
 			op.PerStep = float64(len(g.durs)) / float64(max(steps, 1))
 			out = append(out, op)
 		}
@@ -80,8 +82,10 @@ func HotOps(s *model.Session, limit int) []Op {
 	return out[:min(len(out), limit)]
 }
 
-// gather adds a trace's operators to the groups.
-func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
+// gather adds a trace's operators to the groups; wanted, where it is given, says which. kernels, where they are given, are the times of
+// operators on a device.
+func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted func(id model.EventID) bool,
+	kernels map[model.EventID]model.Dur) {
 	self := ownTimes(t)
 	ev := &t.Events
 	inside := insideOf(s, t)
@@ -90,6 +94,9 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
 			continue
 		}
 		d := ev.OpArgsOf(ev.Detail[i])
+		if wanted != nil && !wanted(model.EventID(i)) || kernels != nil && kernels[model.EventID(i)] == 0 {
+			continue
+		}
 		if d.Shapes == 0 || d.Types == 0 || d.Unended {
 			continue
 		}
@@ -103,6 +110,11 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup) {
 				g.inside = append(g.inside, Inner{s.Strings.Text(ev.Name[id]), list(s, c.Shapes), list(s, c.Types), list(s, c.Concrete)})
 			}
 			groups[k] = g
+		}
+		if kernels != nil {
+			g.device = true
+			g.durs, g.self = append(g.durs, kernels[model.EventID(i)]), g.self+int64(kernels[model.EventID(i)])
+			continue
 		}
 		g.durs = append(g.durs, ev.Dur[i])
 		g.self += self[i]
@@ -137,19 +149,29 @@ func insideKey(ev *model.Events, calls []model.EventID) string {
 	return string(key)
 }
 
-// op makes the operator of a group; ok is false where repeating it alone would not show what it costs.
+// hot says that repeating an operator alone shows what it costs: it is no short one, and most of its time is its own.
+func (g *opGroup) hot(op Op) bool {
+	if g.device {
+		return true // of its own kernels
+	}
+	median := op.RecordedUs * 1e3
+	return median >= minRecorded && 2*float64(g.self) >= median*float64(len(g.durs))
+}
+
+// op makes the operator of a group; ok is false where its lists are too long.
 func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 	slices.Sort(g.durs)
 	median := g.durs[len(g.durs)/2]
-	if median < minRecorded || 2*g.self < int64(median)*int64(len(g.durs)) { // most of its time must be its own
-		return op, false
-	}
 	for _, id := range []model.Str{k.shapes, k.strides, k.types, k.concrete} {
 		if len(s.Strings.Text(id)) > maxList {
 			return op, false
 		}
 	}
-	return Op{Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
+	on := ""
+	if g.device {
+		on = "cuda"
+	}
+	return Op{Device: on, Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
 		Concrete: list(s, k.concrete), Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
 }
 

@@ -9,13 +9,29 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
+//go:embed py/inputs.py
+var inputs string
+
 //go:embed py/rerun.py
-var program string
+var repeating string
+
+// program is one text, which needs no folder of its own to import the other from.
+var program = with(repeating)
+
+// fromInputs is the line by which a program takes what makes recorded operators again.
+var fromInputs = regexp.MustCompile(`(?m)^from inputs import .*\n`)
+
+// with is a program with inputs.py in place of the line that imports it.
+func with(text string) string {
+	at := fromInputs.FindStringIndex(text)
+	return text[:at[0]] + inputs + text[at[1]:]
+}
 
 // Tolerance is how far the repeated time of an operator may be from the recorded one, as a factor either way: caches are warmer
 // in a repetition, and the recorded time holds what tracing cost.

@@ -15,6 +15,7 @@ import (
 	"bottleneck/internal/analyse/cause/ranks"
 	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 )
 
@@ -60,7 +61,7 @@ func tryRules(c *facts.Facts, l finding.Ledger) (found []finding.Draft) {
 	if b, ok := l.(*book); ok && b.account == c.B {
 		booked = b.clone()
 	}
-	tried := slices.DeleteFunc(rules(), func(r rule[*facts.Facts]) bool {
+	tried := slices.DeleteFunc(priced(rules(), c.S, false), func(r rule[*facts.Facts]) bool {
 		return slices.Contains([]string{finding.Straggler, finding.Comm, finding.Warmup, finding.Machine, finding.Threads}, r.id)
 	})
 	run(tried, c, booked, func(d *finding.Draft) { found = append(found, *d) })
@@ -70,7 +71,12 @@ func tryRules(c *facts.Facts, l finding.Ledger) (found []finding.Draft) {
 // Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what
 // stays below the floor. A rule that panics on hostile input is skipped and named. A session without findings gets the
 // statement of what it is bound by.
-func Find(c *facts.Facts) Result { return find(c, rules()) }
+func Find(c *facts.Facts) Result { return find(c, priced(rules(), c.S, false)) }
+
+// priced are the rules whose causes a session can price.
+func priced[Facts any](rules []rule[Facts], s *model.Session, traced bool) []rule[Facts] {
+	return slices.DeleteFunc(rules, func(r rule[Facts]) bool { return replay.Hides(s, r.id, traced) })
+}
 
 func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 	var res Result

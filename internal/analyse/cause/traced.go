@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/memory"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/model"
 	"cmp"
 	"slices"
 )
@@ -18,11 +19,11 @@ func tracedRules() []rule[*traced.Traced] {
 }
 
 // FindTraced names what keeps the devices of traces from elsewhere from computing, and what they compute at less than they
-// could. The shares of idle causes are of disjoint time; those of precision, layout and memory-bound are of the devices' busy
-// time, by disjoint classes of kernels. Savings are of the traced time. A rule that panics is skipped and named.
-func FindTraced(t *traced.Traced) Result {
+// could; s is the session that t is of. The shares of idle causes are of disjoint time; those of precision, layout and memory-bound are
+// of the devices' busy time, by disjoint classes of kernels. Savings are of the traced time. A rule that panics is skipped and named.
+func FindTraced(t *traced.Traced, s *model.Session) Result {
 	var res Result
-	res.Skipped = run(tracedRules(), t, newBook(nil), func(d *finding.Draft) {
+	res.Skipped = run(priced(tracedRules(), s, true), t, newBook(nil), func(d *finding.Draft) {
 		if share := d.Share * t.Span / t.Total; share < finding.Floor {
 			res.Largest = max(res.Largest, share)
 			return

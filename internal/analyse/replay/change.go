@@ -63,10 +63,15 @@ func (r *Session) Causes() []string {
 }
 
 func (r *Session) removals() map[string]Change {
-	if r.Unprofiled() {
+	if !r.Unprofiled() {
+		return removals
+	}
+	if !Synchronous(r.s) {
 		return stepRemovals
 	}
-	return removals
+	known := maps.Clone(stepRemovals)
+	maps.DeleteFunc(known, func(cause string, _ Change) bool { return Hides(r.s, cause, false) })
+	return known
 }
 
 // Removal is the change that removes a cause; ok is false where no replay of these steps can know its effect, or where it takes no

@@ -51,7 +51,7 @@ type Answer struct {
 const MaxTraces = 16
 
 // NewSession prepares a session for questions. b is the account of its steps, nil without one. nil where there is nothing to
-// replay: no steps, no usable trace.
+// replay: no steps, no usable trace; traces of a synchronous session are none.
 func NewSession(s *model.Session, b *account.Breakdown) *Session { return newSession(s, b, 0, false) }
 
 // ForQuestions is NewSession that answers for the whole run where the program has no steps.
@@ -73,7 +73,7 @@ func newSession(s *model.Session, b *account.Breakdown, last int, run bool) *Ses
 			r.cores, r.cpu = coresOf(s, b.Process), fetchCPU(s, b)
 		}
 	}
-	if r.graph == nil {
+	if r.graph == nil && !Synchronous(s) { // else each call in a trace would have to end with its kernel's end
 		r.graph = fromTraces(usable(s.Traces), s.Strings, last)
 	}
 	if r.graph == nil || len(r.graph.windows) == 0 || r.graph.Incomplete() {

@@ -14,7 +14,7 @@ PACKAGES = (
 ).split()
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS OMP_PROC_BIND KMP_AFFINITY KMP_BLOCKTIME"
-).split()
+).split() + ["CUDA_LAUNCH_BLOCKING"]
 LAUNCHERS = re.compile(
     r"(torchrun|torch\.distributed\.(run|launch)|torch/distributed/(run|launch)\.py|accelerate(\.commands)?[ .]launch|deepspeed)\b"
 )
@@ -193,7 +193,7 @@ def gather():
 
 
 def thread_settings():
-    """What bounds threads: variables, and whether a free-threaded build has its lock, which an import may have switched on."""
+    """What bounds threads or lets launches wait, and whether a free-threaded build has its lock, which an import may have switched on."""
     settings = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
     if "t" in getattr(sys, "abiflags", "") and hasattr(sys, "_is_gil_enabled"):
         settings["sys._is_gil_enabled"] = str(sys._is_gil_enabled())
