@@ -74,6 +74,10 @@ const (
 	StepNone       StepSource = "none"
 )
 
+// KindForward is the kind of a stretch between two updates in which the model is only called: a rollout before its updates, a validation
+// after an epoch. It is cut off the step that an optimizer's marks bound, and has that step's number.
+const KindForward = "forward"
+
 // PhaseKind is what was measured while something ran.
 type PhaseKind uint8
 

@@ -114,6 +114,9 @@ func (b *Builder) otherKinds(acc *Account, a *account.Breakdown) {
 		all += k.Time
 	}
 	acc.Kind = b.S.Strings.Text(a.Kind)
+	if slices.ContainsFunc(kinds, func(k account.KindOfStep) bool { return b.S.Strings.Text(k.Kind) == model.KindForward }) {
+		acc.Notes = append(acc.Notes, "a forward step is a stretch before an update in which the model is only called, such as a rollout or a validation")
+	}
 	for _, k := range kinds {
 		if k.Kind != a.Kind && all > 0 {
 			acc.Notes = append(acc.Notes, fmt.Sprintf("not in this table: %s, %s of all steps' time",
