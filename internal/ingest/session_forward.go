@@ -107,13 +107,48 @@ func (f *forwardFinder) each(do func(st *model.Step, sample int)) {
 	}
 }
 
-// cuts gives the moment at which the stretch of a step ends, by the step's start.
+// cuts gives the moment at which the stretch of a step ends, by the step's start. Short stretches may have no sample of the model: the
+// lines that ran in the others tell them, too.
 func (f *forwardFinder) cuts() map[model.Time]model.Time {
 	if f.seen < forwardSamples {
 		return nil
 	}
+	called := f.stretches(func(stack model.StackID) bool {
+		call := f.calls[stack]
+		return call != model.NoStack && !f.plain[call]
+	})
+	own := make([]bool, len(f.calls))
+	f.each(func(st *model.Step, i int) {
+		if end, ok := called[st.Start]; ok && f.p.Samples.Time[i] < end {
+			f.mark(own, i, true)
+		}
+	})
+	f.each(func(st *model.Step, i int) {
+		if end, ok := called[st.Start]; !f.long(st) || ok && f.p.Samples.Time[i] >= end {
+			f.mark(own, i, false)
+		}
+	})
+	return f.stretches(func(stack model.StackID) bool {
+		for ; stack != model.NoStack; stack = f.p.Samples.Stacks.Parent[stack] {
+			if own[stack] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// mark sets a sample's stack and all its callers.
+func (f *forwardFinder) mark(of []bool, sample int, as bool) {
+	for id := f.p.Samples.Stack[sample]; id != model.NoStack; id = f.p.Samples.Stacks.Parent[id] {
+		of[id] = as
+	}
+}
+
+// stretches are the ends of those in which a stack of their own was seen.
+func (f *forwardFinder) stretches(theirs func(model.StackID) bool) map[model.Time]model.Time {
 	first := map[model.Time]model.Time{} // the first sample of an update
-	last := map[model.Time]model.Time{}  // the last sample of a call that no plain step makes
+	last := map[model.Time]model.Time{}  // the last one that is the stretch's own
 	f.each(func(st *model.Step, i int) {
 		at, stack := f.p.Samples.Time[i], f.p.Samples.Stack[i]
 		if !f.long(st) {
@@ -122,7 +157,7 @@ func (f *forwardFinder) cuts() map[model.Time]model.Time {
 		if _, known := first[st.Start]; !known && f.update[stack] {
 			first[st.Start] = at
 		}
-		if call := f.calls[stack]; call != model.NoStack && !f.plain[call] {
+		if theirs(stack) {
 			last[st.Start] = at
 		}
 	})

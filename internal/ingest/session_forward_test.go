@@ -30,8 +30,12 @@ func anUpdate() []testkit.Act {
 func TestForwardStretchesAreSteps(t *testing.T) {
 	p := testkit.NewProgram()
 	step := testkit.Python(40, testkit.Frame{File: "/home/u/ppo.py", Function: "step", First: 50, Line: 51})
-	for range 4 {
-		p.Steps(1, model.PhaseBaseline, append([]testkit.Act{testkit.Native(60, calledAt(20)...), step}, anUpdate()...)...)
+	for i := range 4 {
+		rollout := []testkit.Act{testkit.Native(60, calledAt(20)...), step}
+		if i == 3 { // no sample falls into a call of the model
+			rollout = []testkit.Act{step, step, testkit.Python(20, step.Stack...)}
+		}
+		p.Steps(1, model.PhaseBaseline, append(rollout, anUpdate()...)...)
 		p.Steps(7, model.PhaseBaseline, anUpdate()...)
 	}
 	start, end := p.P.Steps[0].Start, p.P.Steps[len(p.P.Steps)-1].End
