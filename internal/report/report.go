@@ -14,6 +14,7 @@ type Report struct {
 	Run           *Run            `json:"run,omitempty"`
 	Steps         []StepKind      `json:"steps"`
 	Breakdown     []Part          `json:"breakdown"`
+	Kinds         []KindAccount   `json:"kinds,omitempty"` // of steps beside the accounted one
 	Account       *Account        `json:"account,omitempty"`
 	Verdict       Verdict         `json:"verdict"`
 	Findings      []Finding       `json:"findings"`
