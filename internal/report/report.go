@@ -19,6 +19,7 @@ type Report struct {
 	Verdict       Verdict         `json:"verdict"`
 	Findings      []Finding       `json:"findings"`
 	KeyAverages   []OpRow         `json:"key_averages"`
+	KeyAveragesOf string          `json:"key_averages_of,omitempty"` // what was traced, where it was no whole step
 	Kernels       []KernelRow     `json:"kernels"`
 	GPU           []GPURow        `json:"gpu"`
 	Communication []CommRow       `json:"communication"`
