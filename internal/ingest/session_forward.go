@@ -184,7 +184,7 @@ func cutSteps(steps []model.Step, cuts map[model.Time]model.Time, kind model.Str
 	for _, st := range steps {
 		if end, ok := cuts[st.Start]; ok {
 			stretch := st
-			stretch.Kind, stretch.End, stretch.Items, stretch.Skipped = kind, end, 0, 0
+			stretch.Kind, stretch.Source, stretch.End, stretch.Items, stretch.Skipped = kind, model.StepSamples, end, 0, 0
 			out = append(out, stretch)
 			st.Start = end
 		}

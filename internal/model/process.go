@@ -71,6 +71,7 @@ const (
 	StepOptimizer  StepSource = "optimizer"
 	StepDataLoader StepSource = "dataloader"
 	StepPeriod     StepSource = "period"
+	StepSamples    StepSource = "samples" // of a forward step, which no mark begins
 	StepNone       StepSource = "none"
 )
 
