@@ -16,7 +16,8 @@ const (
 // apartForward cuts stretches in which the model is only called off the steps that hold them, each as a step of its own with the number of
 // the step it stood in. Such a step is told from one that is merely long by its samples: lines call the model there that no plain step
 // calls it from, and neither a backward pass nor an optimizer runs before they are over. Loops over DataLoaders are told apart by the
-// agent. Steps of ranks stay whole, since they are matched by their numbers, and so do those of devices, whose work ends later than the lines.
+// agent. Steps of ranks stay whole, since they are matched by their numbers, and so do those of devices, whose work ends later than
+// the lines that launch it.
 func apartForward(p *model.Process, texts *model.Strings) {
 	if len(p.Loaders) > 0 || p.Rank >= 0 || p.Samples.Foreign != "" {
 		return

@@ -52,7 +52,8 @@ func TestForwardStretchesAreSteps(t *testing.T) {
 		}
 	}
 	if forward != 4 || len(p.P.Steps) != 36 || sum != end.Sub(start) {
-		t.Errorf("%d of %d steps are rollouts, all steps take %.0f ms: want 4 of 36, %.0f ms", forward, len(p.P.Steps), sum.Ms(), end.Sub(start).Ms())
+		t.Errorf("%d of %d steps are rollouts, all steps take %.0f ms: want 4 of 36, %.0f ms", forward, len(p.P.Steps), sum.Ms(),
+			end.Sub(start).Ms())
 	}
 }
 

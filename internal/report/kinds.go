@@ -38,7 +38,8 @@ func (b *Builder) otherKinds(acc *Account, a *account.Breakdown) {
 	for _, k := range kinds {
 		name := b.S.Strings.Text(k.Kind)
 		if name == model.KindForward {
-			acc.Notes = append(acc.Notes, "a forward step is a stretch before an update in which the model is only called, such as a rollout or a validation")
+			acc.Notes = append(acc.Notes,
+				"a forward step is a stretch before an update in which the model is only called, such as a rollout or a validation")
 		}
 		if k.Kind == a.Kind || all <= 0 {
 			continue

@@ -30,11 +30,12 @@ func longSteps(second model.PhaseKind) *testkit.Program {
 	return p
 }
 
-// Where no step was traced whole, the operators are those within a step, and the table says so: what came before the steps and after them is
-// not laid on top.
+// Where no step was traced whole, the operators are those within a step, and the table says so: what came before the steps and after
+// them is not laid on top.
 func TestOperatorsOfLongSteps(t *testing.T) {
 	r := report.Build(longSteps(model.PhaseEdge).S, report.Options{})
-	if len(r.KeyAverages) != 1 || r.KeyAverages[0].Name != "aten::addmm" || r.KeyAveragesOf != "of a part of a step, none was traced whole" {
+	want := "of a part of a step, none was traced whole"
+	if len(r.KeyAverages) != 1 || r.KeyAverages[0].Name != "aten::addmm" || r.KeyAveragesOf != want {
 		t.Errorf("operators %+v %q: want addmm alone, of a part of a step", r.KeyAverages, r.KeyAveragesOf)
 	}
 	r = report.Build(longSteps(model.PhaseTrace).S, report.Options{})
