@@ -52,6 +52,9 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	r.environment()
 	r.run()
 	r.clocks()
+	for _, p := range r.added() {
+		apartForward(p, s.Strings)
+	}
 	r.sources()
 	return ctx.Err()
 }

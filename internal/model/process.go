@@ -71,8 +71,13 @@ const (
 	StepOptimizer  StepSource = "optimizer"
 	StepDataLoader StepSource = "dataloader"
 	StepPeriod     StepSource = "period"
+	StepSamples    StepSource = "samples" // of a forward step, which no mark begins
 	StepNone       StepSource = "none"
 )
+
+// KindForward is the kind of a stretch between two updates in which the model is only called: a rollout before its updates, a validation
+// after an epoch. It is cut off the step that an optimizer's marks bound, and has that step's number.
+const KindForward = "forward"
 
 // PhaseKind is what was measured while something ran.
 type PhaseKind uint8

@@ -14,10 +14,12 @@ type Report struct {
 	Run           *Run            `json:"run,omitempty"`
 	Steps         []StepKind      `json:"steps"`
 	Breakdown     []Part          `json:"breakdown"`
+	Kinds         []KindAccount   `json:"kinds,omitempty"` // of steps beside the accounted one
 	Account       *Account        `json:"account,omitempty"`
 	Verdict       Verdict         `json:"verdict"`
 	Findings      []Finding       `json:"findings"`
 	KeyAverages   []OpRow         `json:"key_averages"`
+	KeyAveragesOf string          `json:"key_averages_of,omitempty"` // what was traced, where it was no whole step
 	Kernels       []KernelRow     `json:"kernels"`
 	GPU           []GPURow        `json:"gpu"`
 	Communication []CommRow       `json:"communication"`

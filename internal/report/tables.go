@@ -155,6 +155,7 @@ func (b *Builder) operators(traces []*model.Trace) []keyaverages.Row {
 }
 
 func (b *Builder) keyAverages(traces []*model.Trace) {
+	traces, b.R.KeyAveragesOf = b.tracedOf(traces)
 	rows := b.operators(traces)
 	slices.SortStableFunc(rows, func(x, y keyaverages.Row) int {
 		return cmp.Compare(y.SelfCPU+y.SelfDevice, x.SelfCPU+x.SelfDevice)

@@ -80,7 +80,7 @@ func (b *Builder) parts(a *account.Breakdown) {
 		}
 		b.otherKinds(acc, a)
 	}
-	acc.Basis = fmt.Sprintf("%s, %s", units.Counted(a.Steps(), a.Phase.String()+" step"), units.Counted(len(a.Samples), "sample"))
+	acc.Basis = basisOf(a)
 	if !a.PerStep {
 		acc.Basis = "the whole run, " + units.Counted(len(a.Samples), "sample")
 	}
@@ -90,37 +90,7 @@ func (b *Builder) parts(a *account.Breakdown) {
 	}
 	b.R.Account = acc
 	b.noteSynchronous()
-	for _, part := range a.Parts {
-		if part.Time <= 0 && part.ID != account.PartUnknown {
-			continue
-		}
-		share := part.Time / a.Total
-		row := Part{Part: part.ID.String(), Share: share, Ms: share * acc.TotalMs, Basis: string(part.Basis)}
-		for _, k := range part.Kinds {
-			s := k.Time / a.Total
-			row.Of = append(row.Of, Part{Part: string(k.Kind), Share: s, Ms: s * acc.TotalMs})
-		}
-		b.R.Breakdown = append(b.R.Breakdown, row)
-	}
-}
-
-// otherKinds says which kind of step the account is of where there are several, and how much of the steps' time the others have.
-func (b *Builder) otherKinds(acc *Account, a *account.Breakdown) {
-	kinds := account.KindsOfSteps(a.Process)
-	if len(kinds) < 2 {
-		return
-	}
-	all := 0.0
-	for _, k := range kinds {
-		all += k.Time
-	}
-	acc.Kind = b.S.Strings.Text(a.Kind)
-	for _, k := range kinds {
-		if k.Kind != a.Kind && all > 0 {
-			acc.Notes = append(acc.Notes, fmt.Sprintf("not in this table: %s, %s of all steps' time",
-				units.Counted(k.Steps, b.S.Strings.Text(k.Kind)+" step"), units.Percent(k.Time/all)))
-		}
-	}
+	b.R.Breakdown = append(b.R.Breakdown, partsOf(a, acc.TotalMs)...)
 }
 
 func processName(p *model.Process) string {

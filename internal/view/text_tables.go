@@ -150,7 +150,7 @@ func (p *printer) operators() {
 	for i := range rows {
 		selfCPU += rows[i].SelfCPUUs
 	}
-	aside := fmt.Sprintf("of the traced steps, tracing cost included; %d names", len(rows))
+	aside := fmt.Sprintf("%s, tracing cost included; %d names", cmp.Or(p.r.KeyAveragesOf, "of the traced steps"), len(rows))
 	if device {
 		aside = "CPU times of device operators are the time to launch them; " + aside
 	}

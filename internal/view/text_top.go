@@ -215,7 +215,19 @@ func (p *printer) breakdown() {
 		what = "Where the " + a.Kind + " step goes"
 	}
 	p.heading(what, fmt.Sprintf("%s, %s; %s", units.Milliseconds(a.TotalMs), a.Process, a.Basis))
-	for _, part := range p.r.Breakdown {
+	p.bars(p.r.Breakdown)
+	for _, n := range a.Notes {
+		p.wrap("  ! ", "    ", n)
+	}
+	for _, k := range p.r.Kinds {
+		p.heading("Where the "+k.Kind+" step goes", units.Milliseconds(k.TotalMs)+"; "+k.Basis)
+		p.bars(k.Parts)
+	}
+}
+
+// bars writes the parts of a step, with what the larger ones are made of.
+func (p *printer) bars(parts []report.Part) {
+	for _, part := range parts {
 		if part.Share < 0.0005 && part.Part != "unknown" {
 			continue
 		}
@@ -226,9 +238,6 @@ func (p *printer) breakdown() {
 			}
 			p.bar("    ", sub)
 		}
-	}
-	for _, n := range a.Notes {
-		p.wrap("  ! ", "    ", n)
 	}
 }
 
