@@ -13,7 +13,13 @@ import json
 import sys
 import time
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit(
+        f"This needs PyTorch, which {sys.executable} does not have. Run it with your program's Python "
+        "(bottleneck isolate --run: --python INTERPRETER)."
+    )
 
 # RECORDED
 OPERATORS = []
