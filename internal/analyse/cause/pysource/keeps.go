@@ -240,24 +240,24 @@ func (k *keepReader) kept(i int) (Kept, bool) {
 		return kept, true
 	case appends.MatchString(text):
 		m := appends.FindStringSubmatch(text)
-		kept.Target, kept.What = m[1], k.value(m[3])
+		kept.Target, kept.What = m[1], k.value(i, m[3])
 	case storesAt.MatchString(text):
 		m := storesAt.FindStringSubmatch(text)
 		if !k.newKey(i, m[2]) || !k.anywhere(regexp.QuoteMeta(lastPart(m[1]))+`\s*(?::[^=]*)?`+mapping.String()) {
 			return kept, false
 		}
-		kept.Target, kept.What = m[1], k.value(m[3])
+		kept.Target, kept.What = m[1], k.value(i, m[3])
 	case addsTo.MatchString(text):
 		m := addsTo.FindStringSubmatch(text)
-		if kept.Target, kept.What = m[1], k.value(m[2]); kept.What != Graph && !strings.HasPrefix(m[2], "[") {
+		if kept.Target, kept.What = m[1], k.value(i, m[2]); kept.What != Graph && !strings.HasPrefix(m[2], "[") {
 			return kept, false
 		}
 	case gives.MatchString(text):
 		m := gives.FindStringSubmatch(text)
-		if !mentions(m[2], m[1]) || !joins.MatchString(m[2]) && k.value(m[2]) != Graph {
+		if !mentions(m[2], m[1]) || !joins.MatchString(m[2]) && k.value(i, m[2]) != Graph {
 			return kept, false
 		}
-		kept.Target, kept.What = m[1], min(k.value(m[2]), Objects)
+		kept.Target, kept.What = m[1], min(k.value(i, m[2]), Objects)
 		return kept, k.staysOutside(i, kept.Target, st.at)
 	default:
 		return k.cache(i)
@@ -279,8 +279,8 @@ func (k *keepReader) cache(i int) (Kept, bool) {
 	return Kept{}, false
 }
 
-// value says what keeping an expression keeps.
-func (k *keepReader) value(text string) Keeping {
+// value says what keeping an expression in a statement keeps.
+func (k *keepReader) value(at int, text string) Keeping {
 	text = strings.TrimSpace(text)
 	if isNumber.MatchString(text) {
 		return Numbers
@@ -292,12 +292,27 @@ func (k *keepReader) value(text string) Keeping {
 	}
 	if !detached.MatchString(text) {
 		for _, st := range k.all {
-			if m := backward.FindStringSubmatch(st.text); m != nil && mentions(text, m[1]) {
+			if m := backward.FindStringSubmatch(st.text); m != nil && mentions(text, m[1]) && !k.handedOver(at, m[1]) {
 				return Graph
 			}
 		}
 	}
 	return Objects
+}
+
+// handedOver says that a name is an argument of the function around a statement, and that a call of that function hands over only the
+// number, or a tensor without its graph, under the same name.
+func (k *keepReader) handedOver(at int, name string) bool {
+	head := k.around(at, defLine)
+	if head < 0 {
+		return false
+	}
+	function := defLine.FindStringSubmatch(k.all[head].text)[1]
+	return slices.ContainsFunc(k.all, func(st codeLine) bool {
+		called := slices.ContainsFunc(callsIn(st.text), func(c Call) bool { return lastPart(c.name) == function })
+		return called && (strings.Contains(st.text, name+".item(") || strings.Contains(st.text, name+".detach(") ||
+			strings.Contains(st.text, "float("+name))
+	})
 }
 
 // newKey says that an index can be a new one each time: neither a constant, nor given by a loop inside of what is repeated.

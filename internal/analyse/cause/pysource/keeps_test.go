@@ -35,6 +35,13 @@ func TestKeptIn(t *testing.T) {
 		"in a function that is called": {
 			"class Log:\n    def note(self, x):\n        self.rows.append(x)\n" + loop("", "log.note(loss)"), "3 self.rows 2",
 		},
+		"a loss that is handed over": {
+			"class Log:\n    def note(self, loss):\n        self.rows.append(loss)\n" + loop("", "log.note(loss)"), "3 self.rows 0",
+		},
+		"its number handed over": {
+			"class Log:\n    def note(self, x, loss):\n        self.rows.append((x, loss))\n" + loop("", "log.note(x, loss.item())"),
+			"3 self.rows 2",
+		},
 		"in one that is not": {"class Log:\n    def note(self, x):\n        self.rows.append(x)\n" + loop("", "pass"), ""},
 		"a cache": {
 			"@functools.lru_cache(maxsize=None)\ndef mask(n):\n    return torch.ones(n, n)\n" + loop("", "mask(step)"), "1 mask 3",
