@@ -24,6 +24,8 @@ const (
 	least = 8 << 20
 	// steady is the share of the mean growth that each part must have. Caches that warm up grow less and less.
 	steady = 0.4
+	// reused is the share of that after a profiler's window: what it had taken and let go serves the program first.
+	reused = 0.5
 	// edge is how many looks on each side of a gap tell what the gap itself added.
 	edge = 3
 )
@@ -33,6 +35,7 @@ type row struct {
 	at      model.Time
 	step    int64 // steps that had ended
 	private float64
+	added   float64 // what windows had added to it, which is taken out
 }
 
 // GrowthOf tells whether a process's private memory grows with its steps, up to the end of what was seen. Memory that a step itself needs
@@ -44,14 +47,10 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	if len(rows) < groups*groupRows {
 		return Growth{}, false
 	}
+	part := func(g int) []row { return rows[g*len(rows)/groups : (g+1)*len(rows)/groups] }
 	var low [groups]row
 	for g := range low {
-		low[g].private = math.Inf(1)
-		for _, r := range rows[g*len(rows)/groups : (g+1)*len(rows)/groups] {
-			if r.private < low[g].private {
-				low[g] = r
-			}
-		}
+		low[g] = lowestOf(part(g))
 	}
 	first, last := &low[0], &low[groups-1]
 	grown, steps := last.private-first.private, last.step-first.step
@@ -60,12 +59,28 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	}
 	rate := grown / float64(steps)
 	for g := 1; g < groups; g++ {
-		if low[g].private-low[g-1].private < steady*rate*float64(low[g].step-low[g-1].step) {
+		if low[g].private-low[g-1].private < steady*rate*float64(low[g].step-low[g-1].step) && !goesOn(part(g), low[g-1].added, rate) {
 			return Growth{}, false
 		}
 	}
 	return Growth{PerStep: rate, PerSecond: grown / last.at.Sub(first.at).Seconds(), Bytes: int64(grown), Steps: steps,
 		Held: p.Usage[len(p.Usage)-1].Private()}, true
+}
+
+// goesOn says that memory grows within a part of the run by which a window has added some: the program first fills what was let go of that.
+func goesOn(part []row, added, rate float64) bool {
+	low, end := lowestOf(part), lowestOf(part[len(part)-edge:])
+	return low.added > added && end.step > low.step && end.private-low.private >= reused*steady*rate*float64(end.step-low.step)
+}
+
+func lowestOf(rows []row) row {
+	low := rows[0]
+	for _, r := range rows[1:] {
+		if r.private < low.private {
+			low = r
+		}
+	}
+	return low
 }
 
 // rowsOf are the looks at a process while steps went on without a profiler, with what the gaps between them added taken out.
@@ -80,14 +95,14 @@ func rowsOf(p *model.Process) []row {
 			gap = gap || len(out) > 0
 			continue
 		}
-		r := row{u.At, counts[at-1], float64(u.Private())}
+		r := row{u.At, counts[at-1], float64(u.Private()), 0}
 		if gap {
 			gap = false
 			before := out[max(0, len(out)-edge):]
 			added = lowest(p.Usage[i:min(i+edge, len(p.Usage))]) - leastOf(before)
 			skipped = r.step - out[len(out)-1].step
 		}
-		r.private, r.step = r.private-added, r.step-skipped
+		r.private, r.step, r.added = r.private-added, r.step-skipped, added
 		out = append(out, r)
 	}
 	return out

@@ -55,6 +55,18 @@ func TestGrowthOf(t *testing.T) {
 			}
 			return 480 + 0.1*step
 		}), 33, 36), 0.1},
+		"a leak that first fills what a window let go": {window(program(func(step, _ float64) float64 {
+			if step < 400 {
+				return 400 + 0.2*step
+			}
+			return max(520, 400+0.2*step+20)
+		}), 40, 42), 0.15}, // the fill counts as steps without growth
+		"a cache that is full before a window": {window(program(func(step, _ float64) float64 {
+			if step < 480 {
+				return 400 + 0.2*min(step, 380)
+			}
+			return 560
+		}), 48, 50), 0},
 	} {
 		g, ok := GrowthOf(c.p)
 		if got := g.PerStep / mega; ok != (c.want > 0) || ok && math.Abs(got-c.want) > 0.015 {
