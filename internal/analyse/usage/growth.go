@@ -59,7 +59,8 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	}
 	rate := grown / float64(steps)
 	for g := 1; g < groups; g++ {
-		if low[g].private-low[g-1].private < steady*rate*float64(low[g].step-low[g-1].step) && !goesOn(part(g), low[g-1].added, rate) {
+		all := rate * float64(low[g].step-low[g-1].step)
+		if low[g].private-low[g-1].private < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), rate)) {
 			return Growth{}, false
 		}
 	}
@@ -67,10 +68,11 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 		Held: p.Usage[len(p.Usage)-1].Private()}, true
 }
 
-// goesOn says that memory grows within a part of the run by which a window has added some: the program first fills what was let go of that.
-func goesOn(part []row, added, rate float64) bool {
+// goesOn says that memory grows within a part of the run before which a window has added as much as the part's steps take: the program
+// first fills what was let go of that.
+func goesOn(part []row, rate float64) bool {
 	low, end := lowestOf(part), lowestOf(part[len(part)-edge:])
-	return low.added > added && end.step > low.step && end.private-low.private >= reused*steady*rate*float64(end.step-low.step)
+	return end.step > low.step && end.private-low.private >= reused*steady*rate*float64(end.step-low.step)
 }
 
 func lowestOf(rows []row) row {
