@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"bottleneck/bench/timed"
@@ -172,7 +173,21 @@ func (c *copies) environment(name string, ch *change) []string {
 	return env
 }
 
-// run runs a command in a copy.
+// waiters is how long the lock stays free between two runs, so that who waits for it gets it.
+const waiters = 300 * time.Millisecond
+
+// run runs a command in a copy, while nothing runs that holds the lock.
 func (c *copies) run(ctx context.Context, name string, args []string, ch *change, limit time.Duration) (timed.Took, error) {
+	if c.lock != "" {
+		time.Sleep(waiters)
+		f, err := os.OpenFile(c.lock, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return timed.Took{}, err
+		}
+		defer f.Close() // which also gives the lock back
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+			return timed.Took{}, fmt.Errorf("lock %s: %w", c.lock, err)
+		}
+	}
 	return timed.Command{Args: args, Dir: c.folder(name), Env: c.environment(name, ch), Limit: limit}.Run(ctx)
 }

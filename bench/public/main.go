@@ -25,6 +25,7 @@ type bench struct {
 	patterns                    []string
 	pairs                       int
 	limit                       time.Duration
+	lock                        string // a file that is locked while a program runs, "" for none
 	mode                        string // what is done: "measure", or one of the flags' names
 	resume, again, all          bool
 }
@@ -51,6 +52,7 @@ func (b *bench) read() error {
 	flag.StringVar(&only, "only", "", "names of programs, with * and ?, between blanks")
 	flag.IntVar(&b.pairs, "pairs", 6, "how often each side runs")
 	flag.DurationVar(&b.limit, "limit", 5*time.Minute, "how long one run may take")
+	flag.StringVar(&b.lock, "lock", "", "a file that is locked while a program runs: other work on this machine waits by flock FILE COMMAND")
 	flag.StringVar(&b.library.dir, "checkouts", filepath.Join(folder, "checkouts"), "the folder of the repositories' files")
 	flag.StringVar(&b.library.mirrors, "mirrors", os.Getenv("BOTTLENECK_PUBLIC_MIRRORS"),
 		"a folder of repositories as OWNER+NAME; without it git asks the host")
