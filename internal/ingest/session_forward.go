@@ -79,7 +79,7 @@ func (f *forwardFinder) learn(texts *model.Strings) {
 			continue
 		}
 		f.update[id] = f.update[id] || f.update[parent]
-		if f.calls[id] = f.calls[parent]; f.calls[id] == model.NoStack && strings.HasSuffix(file, "/torch/nn/modules/module.py") {
+		if f.calls[id] = f.calls[parent]; f.calls[id] == model.NoStack && strings.HasSuffix(file, model.ModuleFile) {
 			f.calls[id] = parent
 		}
 	}

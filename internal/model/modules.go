@@ -5,6 +5,9 @@ import "fmt"
 // NoModule stands where an event ran in no module.
 const NoModule int32 = -1
 
+// ModuleFile ends the path of the source file in which PyTorch calls a module.
+const ModuleFile = "/torch/nn/modules/module.py"
+
 // Modules are the calls of a trace's nn.Modules, and which of them each event belongs to.
 type Modules struct {
 	// Of is, by EventID, the row of Names that the event ran in, or, in the backward pass, that made what it is the backward of.

@@ -9,9 +9,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-// moduleFile is where PyTorch calls a module.
-const moduleFile = "/torch/nn/modules/module.py"
-
 // callersOf cuts the chains of accounted samples to what is around the outermost module's call: the line that asks a model.
 func callersOf(c *facts.Facts, chains []facts.Chain) []facts.Chain {
 	out := slices.Clone(chains)
@@ -27,7 +24,7 @@ func outsideModules(c *facts.Facts, sample int) (frames int, called bool) {
 	c.C.Walk(c.P.Samples.Stack[sample], func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
 		switch {
-		case strings.HasSuffix(c.Text(f.File), moduleFile):
+		case strings.HasSuffix(c.Text(f.File), model.ModuleFile):
 			frames, called = 0, true
 		case c.C.File(f.File) == code.FileUser:
 			frames++

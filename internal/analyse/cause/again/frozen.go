@@ -38,10 +38,7 @@ func FindFrozen(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "frozen", Where: c.Where(sp), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	for i := range chains {
-		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
-		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += part * chains[i].Weight
-	}
+	c.ClaimAll(&f, chains, part)
 	f.Step = f.By(price.OnceForAll).Times(c.PerStep(t) * (1 - 1/rounds))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-frozen", wording.Share("share", f.Share), c.Said())
@@ -105,7 +102,7 @@ func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, par
 		}
 	})
 	for key, n := range apart {
-		if n > apart[at] && key != (facts.PlaceKey{}) {
+		if key != (facts.PlaceKey{}) && (n > apart[at] || n == apart[at] && key.Compare(at) < 0) {
 			at = key
 		}
 	}

@@ -36,10 +36,7 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	t := facts.Sum(chains)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "prefix", Where: c.Where(sp), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	for i := range chains {
-		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
-		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += chains[i].Weight
-	}
+	c.ClaimAll(&f, chains, 1)
 	mean, most := c.B.Mean(), c.PerStep(t)
 	left := f.By(price.OneToken).Scale(mean)
 	saved := func(left float64) float64 { return min(max(mean-max(left, cost.alone), 0), most) }

@@ -18,6 +18,12 @@ type FuncKey struct {
 	First      int32
 }
 
+// Compare orders functions by file, name and first line.
+func (k FuncKey) Compare(o FuncKey) int {
+	return cmp.Or(cmp.Compare(k.File, o.File), cmp.Compare(k.Name, o.Name), cmp.Compare(k.First, o.First))
+}
+
+// KeyOf is the function of a frame.
 func KeyOf(f *model.Frame) FuncKey { return FuncKey{f.File, f.Function, f.First} }
 
 // Chain is one sample's user frames, outermost first, with the time that it stands for.
@@ -110,6 +116,14 @@ func (c *Facts) findDrivers() map[FuncKey]bool {
 		}
 	}
 	return out
+}
+
+// ClaimAll gives a draft the samples of chains, and a part of the time that they stand for.
+func (c *Facts) ClaimAll(f *finding.Draft, chains []Chain, part float64) {
+	for i := range chains {
+		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
+		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += part * chains[i].Weight
+	}
 }
 
 func driversOf(all []Chain) map[FuncKey]bool {

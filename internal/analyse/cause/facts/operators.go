@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 
 	"bottleneck/internal/analyse/account"
@@ -204,6 +205,11 @@ const (
 type PlaceKey struct {
 	F    FuncKey
 	Line int32 // 0: the whole function
+}
+
+// Compare orders places by their functions, then by line, so that which of two equal ones is taken does not depend on a map.
+func (k PlaceKey) Compare(o PlaceKey) int {
+	return cmp.Or(k.F.Compare(o.F), cmp.Compare(k.Line, o.Line))
 }
 
 // TracedChains hands out the driving thread's samples in traced steps, with their times. A chain's index is that of its sample.

@@ -11,16 +11,12 @@ import (
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own; sleeps for a set time are findSleep's.
 func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
-		return a.Part == account.PartBlocked && !setTime(c, a) && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
+	f, sp, ok := blockedDraft(c, "queue", func(a *account.Attributed) bool {
+		return !setTime(c, a) && !(l.Found(finding.NoDemand) && c.AsksForWork(a))
 	})
-	sp, ok := facts.Hottest(chains, c.Drivers)
-	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
+	if !ok {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "queue", Where: c.Where(sp), Share: c.Share(sp.Unit),
-		Confidence: c.Basis(sp.Samples)},
-		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleeps", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
 	f.Step = f.By(price.Queue).Times(t)
@@ -57,6 +53,19 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	c.AtLoop(&f.Finding, sp.Members)
 	return []finding.Draft{f}
+}
+
+// blockedDraft begins a finding at the place where most of the blocked samples stand that are meant; ok is false where these are too few.
+func blockedDraft(c *facts.Facts, sub string, meant func(a *account.Attributed) bool) (f finding.Draft, sp facts.Spot, ok bool) {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return a.Part == account.PartBlocked && meant(a)
+	})
+	sp, ok = facts.Hottest(chains, c.Drivers)
+	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
+		return f, sp, false
+	}
+	return finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: sub, Where: c.Where(sp), Share: c.Share(sp.Unit),
+		Confidence: c.Basis(sp.Samples)}, finding.Parts{account.PartBlocked: sp.Unit}), sp, true
 }
 
 // takeLocks says that most of a wait's samples stand at lines that take a lock.

@@ -30,17 +30,10 @@ func setTime(c *facts.Facts, a *account.Attributed) bool {
 
 // findSleep names sleeps of the step for set times. What works meanwhile is told, but not said to be waited for.
 func findSleep(c *facts.Facts) []finding.Draft {
-	sm := &c.P.Samples
-	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
-		return a.Part == account.PartBlocked && setTime(c, a)
-	})
-	sp, ok := facts.Hottest(chains, c.Drivers)
-	if !ok || c.Share(sp.Unit) < finding.Floor || sp.Samples < facts.MinSamples {
+	f, sp, ok := blockedDraft(c, "sleep", func(a *account.Attributed) bool { return setTime(c, a) })
+	if !ok {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: "sleep", Where: c.Where(sp), Share: c.Share(sp.Unit),
-		Confidence: c.Basis(sp.Samples)},
-		finding.Parts{account.PartBlocked: sp.Unit})
 	f.Title = wording.Say("input.title-sleep", wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
 	alone := 1 - c.OthersWork(sp.Members)

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -158,7 +157,7 @@ func (v *inputView) lead(sub string) {
 func (v *inputView) inside() (file, function string, share float64) {
 	var most facts.FuncKey
 	for key, t := range v.leaves {
-		if t > v.leaves[most] || t == v.leaves[most] && cmp.Compare(key.First, most.First) < 0 {
+		if t > v.leaves[most] || t == v.leaves[most] && key.Compare(most) < 0 {
 			most = key
 		}
 	}

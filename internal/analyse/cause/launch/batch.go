@@ -39,10 +39,7 @@ func FindBatch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "batch", Where: c.Where(sp), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	for i := range chains {
-		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
-		f.Claim.Parts[c.B.Samples[chains[i].Index].Part] += chains[i].Weight
-	}
+	c.ClaimAll(&f, chains, 1)
 	f.Claim.Small = f.Claim.Parts[account.PartOps]
 	per, ratio := c.PerStep(t), other.ns/own.ns
 	left := f.By(price.ForwardAlone).Scale(ratio)

@@ -103,6 +103,5 @@ const (
 	PrefixPoints = 3    // guess: such groups that a line needs
 	PrefixLonger = 1.15 // guess: the last group's time over the first one's from which steps grow with the sequence
 	PrefixDrop   = 0.75 // guess: of the longest group before, below which a new sequence has begun
-
-	ManyThreads = 1.9 // guess: threads ÷ cores from which they are too many
+	ManyThreads  = 1.9  // guess: threads ÷ cores from which they are too many
 )

@@ -172,7 +172,7 @@ func infers(c *facts.Facts, p *besidePlace) bool {
 	for _, ch := range p.chains {
 		c.C.Walk(c.P.Samples.Stack[c.B.Samples[ch.Index].Index], func(fr model.FrameID) bool {
 			frame := &c.C.Stacks.Frames[fr]
-			called := strings.HasSuffix(c.Text(frame.File), "/torch/nn/modules/module.py")
+			called := strings.HasSuffix(c.Text(frame.File), model.ModuleFile)
 			if called {
 				t += ch.Weight
 			}
