@@ -73,7 +73,7 @@ var layers = map[string][]string{
 	"internal/analyse/cause/pysource": {},
 	"internal/analyse/cause/facts": append([]string{"internal/analyse/cause/finding", "internal/analyse/cause/price",
 		"internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"}, rooms...),
-	"internal/analyse/cause/input":   append([]string{"internal/analyse/replay"}, family...),
+	"internal/analyse/cause/input":   append([]string{"internal/analyse/replay", "internal/analyse/usage"}, family...),
 	"internal/analyse/cause/again":   append([]string{}, family...),
 	"internal/analyse/cause/launch":  append([]string{}, family...),
 	"internal/analyse/cause/python":  append([]string{}, family...),

@@ -37,6 +37,7 @@ var inputTexts = table{
 	"input.bytes":      "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
 	"input.full-cores": "{cores core} for the step's own {threads computing thread}: none is left for workers",
 	"input.cores":      "{cores core} for {threads computing thread} and {workers busy worker}",
+	"input.taken":      "the workers compute {work} per {unit} on {cores core}, of which the program itself keeps {busy} busy",
 	"input.replayed":   "{saved} less per step in a replay with the fix: {after} instead of {before}",
 	"input.replayed-costs": "{saved} less per step in a replay with the fix: {after} instead of {before}; starting workers, handing " +
 		"over and busy cores take {back} back",
@@ -89,6 +90,8 @@ var inputTexts = table{
 		"process (they are copied through a pipe, which is slower for megabytes), or call " +
 		"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).",
 	"input.fix-alone": "Fetch without workers: a batch takes less time to fetch than to hand over.",
+	"input.fix-needless": "Fetch without workers: they take cores on which the step itself would run, and a fetch takes them longer than " +
+		"it would take the program.",
 	"input.fix-less": "Hand over less: only what the step uses, in small types (bytes that become floats in the training process), in " +
 		"larger batches. How many tensors a batch has is not what takes the time.",
 	"input.fix-bytes": "Hand over less, and tensors: arrays, lists and other objects are pickled and copied through a pipe, tensors " +
@@ -113,6 +116,7 @@ var inputTexts = table{
 	"input.caveat-workers":    "Workers cost memory and change the order of random numbers.",
 	"input.caveat-open":       "Files and connections that are open when workers start are shared by them: let each worker open its own.",
 	"input.caveat-crowding":   "Estimated from the number of threads that compete for the cores, not measured.",
+	"input.caveat-needless":   "Estimated from what each process computed, not measured. On a machine with idle cores workers pay.",
 	"input.caveat-other-side": "What the other side does meanwhile is known only of Python processes of this run.",
 	"input.caveat-sleep": "Where something must be waited for all the same (a thread, a device, a limit of requests), as much " +
 		"time stays.",

@@ -69,6 +69,12 @@ func FindInput(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		case i > 0:
 		case v.workers > 0 && v.hotOK:
 			out = append(out, v.crowding(c))
+		case v.workers > 0 && v.wait > 0:
+			if f, ok := v.needless(c); ok {
+				out = append(out, f)
+			} else {
+				out = append(out, v.finding(c))
+			}
 		case v.wait > 0:
 			out = append(out, v.finding(c))
 		}
@@ -193,6 +199,9 @@ func (v *inputView) finding(c *facts.Facts) finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Input, Sub: sub, Share: v.share(c)}, finding.Parts{v.part: v.wait})
 	for part, t := range v.release.parts {
 		f.Claim.Parts[part] = t
+	}
+	if sub == "handover" && v.alone() {
+		f.Claim.Parts[account.PartOps] += v.company(c).takes * float64(len(c.B.Windows))
 	}
 	f.Where = v.place(c, sub)
 	saving, row := v.saving(c, sub)

@@ -67,9 +67,8 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 // longer where other programs hold the cores, and what the fetch itself makes the step wait. Without workers the fetch remains.
 func (v *inputView) lighterHandover(c *facts.Facts) finding.Range {
 	lost := c.PerStep(v.wait + v.release.time)
-	if v.alone() { // the training process fetches, and waits for nobody
-		mid := max(lost-v.fetch*v.perStep(c), 0)
-		return finding.Bounds(price.LighterHandover.Bounds().Low*mid, mid, max(mid, lost))
+	if v.alone() {
+		return v.withoutWorkers(c)
 	}
 	others := max(v.pace()*v.perStep(c)/float64(max(v.workers, 1))-max(c.B.Mean()-lost, 0), 0)
 	mid := max(lost-others-price.Handover.Mid*v.perStep(c)/max(c.OwnCPU(), price.SlowestHand), 0)

@@ -52,6 +52,7 @@ const (
 	LateOwn     = 0.2  // guess: of the others' own time, likewise; and of a rank's lead, the least that a line explains
 	LateSame    = 0.9  // guess: of a line's time that only the late rank spends, from which the others do not run it
 	LeastCores  = 0.1  // guess: of the machine that other programs leave at the worst
+	AllCores    = 0.9  // guess: of the cores that a program and its workers keep busy, from which none is idle
 	SlowestHand = 0.25 // guess: of the machine that other programs leave at the worst while a batch is handed over
 
 	NativeFetch = 0.7 // guess: of a fetch in native code from which it is no Python that could be written better

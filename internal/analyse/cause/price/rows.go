@@ -4,7 +4,8 @@ package price
 func Rows() []Row {
 	return []Row{
 		MadeFast, FetchUnknown, Prepared, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
-		FullCores, StartWorker, Crossing, Handover, LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
+		FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
+		LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
 		PythonBetween, OneToken, OnceForAll, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
 		CallsSpread, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,

@@ -94,6 +94,20 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "a message through a queue and the mapping of its memory, seen on two cores",
 		}}
+	// FetchedAlone is what a fetch costs a program that does it itself, of what it costs a worker beside busy cores. Cores that are
+	// the halves of one run at half speed then; whole ones do not lose.
+	FetchedAlone = Row{ID: "input/fetched-alone", Range: Range{0.45, 0.55, 1}, Unit: share,
+		Of: "CPU time of fetching in workers while all cores are busy, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "three public programs with and without their workers: 25 of 47 ms, 0.28 of 0.67 ms",
+			Span: "2 cores of one virtual machine, PyTorch 2.15", Repeat: "make public ONLY=\"examples-dcgan makemore-*\"",
+		}}
+	// Displaced is what a step loses to a worker that takes one of its cores, where the step's work is not one that all threads share.
+	Displaced = Row{ID: "input/displaced", Range: exactly(0.5), Unit: share,
+		Of: "CPU time of workers beside work that is not shared between threads, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "the system may move the work to another core",
+		}}
 	// LighterHandover is of a hand-over of many objects.
 	LighterHandover = Row{ID: "input/handover", Range: Range{0.6, 1, 1}, Unit: share,
 		Of: "wait and release of batches without Handover and what the fetch makes the step wait, ns per step",
