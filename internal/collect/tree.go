@@ -42,6 +42,7 @@ type treeProcess struct {
 	reason  string
 	forked  bool   // runs the program of its parent
 	mark    uint64 // of the program that was started in it
+	served  bool   // what serves its malloc was written down
 }
 
 func newTree(s *Sampler) *tree {
@@ -159,7 +160,7 @@ func (t *tree) check(p *treeProcess, now int64) bool {
 	}
 	if other {
 		t.leave(p)
-		p.settled, p.since = false, now
+		p.settled, p.served, p.since = false, false, now
 		t.identify(p, t.procs[p.PPID])
 		t.s.log.process(now, &p.SampleProcess)
 	}

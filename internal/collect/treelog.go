@@ -47,8 +47,11 @@ func (l *treeLog) gone(mono int64, pid int) { l.line("gone", mono, pid, nil) }
 
 func (l *treeLog) usage(mono int64, pid int, u proc.Usage) {
 	l.line("use", mono, pid, u.Anonymous, u.File, u.Shared, u.Swapped, u.MinorFaults, u.MajorFaults, u.User.Nanoseconds(),
-		u.System.Nanoseconds(), u.ReadBytes, u.WrittenBytes)
+		u.System.Nanoseconds(), u.ReadBytes, u.WrittenBytes, u.First.MinorFaults, u.First.User.Nanoseconds(),
+		u.First.System.Nanoseconds(), u.First.Waits, u.First.Pushed)
 }
+
+func (l *treeLog) allocator(mono int64, pid int, name string) { l.line("allocator", mono, pid, name) }
 
 func (l *treeLog) sampler(mono int64, st *SamplerStats) {
 	type process struct {

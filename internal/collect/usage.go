@@ -14,6 +14,10 @@ const (
 	usageShare = 500
 )
 
+// allocatorAfter is how long after its start a program has mapped what stands in for the C library's allocator: the loader does that before
+// the program begins.
+const allocatorAfter = int64(time.Second)
+
 // noteUsage writes what each process of the tree holds and has used, and gives the time for the next look.
 func (t *tree) noteUsage(now int64) (next int64) {
 	cost := threadCPU()
@@ -21,6 +25,18 @@ func (t *tree) noteUsage(now int64) (next int64) {
 		if u, err := proc.ReadUsage(p.PID); err == nil {
 			t.s.log.usage(now, p.PID, u)
 		}
+		t.noteAllocator(p, now)
 	}
 	return now + max(usageEvery, (now-t.s.start)/usageRows, usageShare*(threadCPU()-cost))
+}
+
+// noteAllocator writes once which library serves a Python process's malloc.
+func (t *tree) noteAllocator(p *treeProcess, now int64) {
+	if p.python == nil || p.served || now-p.since < allocatorAfter {
+		return
+	}
+	p.served = true
+	if maps, err := proc.ReadMaps(p.PID); err == nil {
+		t.s.log.allocator(now, p.PID, maps.Allocator())
+	}
 }

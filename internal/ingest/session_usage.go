@@ -15,8 +15,11 @@ import (
 // maxUsageRows bounds what is read of one launcher; a real one writes some thousands for each process.
 const maxUsageRows = 1_000_000
 
-// usageColumns is how many numbers follow the process in a row.
-const usageColumns = 10
+// usageColumns is how many numbers follow the process in a row, threadColumns how many more those of its first thread are.
+const (
+	usageColumns  = 10
+	threadColumns = 5
+)
 
 // usage adds what launchers saw of each process's memory, faults and disk to the processes.
 func (r *sessionReader) usage(folders []string) {
@@ -79,9 +82,13 @@ func (u *usageRows) line(text []byte) bool {
 		}
 	case bytes.HasPrefix(text, []byte(`["use",`)) && u.known:
 		u.rows++
-		if n, ok := rowNumbers(text, 2+usageColumns); ok {
+		if n, ok := rowNumbers(text, 2+usageColumns+threadColumns); ok {
+			u.add(model.Time(n[0]+u.shift), int(n[1]), n[2:])
+		} else if n, ok := rowNumbers(text, 2+usageColumns); ok { // of a release before
 			u.add(model.Time(n[0]+u.shift), int(n[1]), n[2:])
 		}
+	case bytes.HasPrefix(text, []byte(`["allocator",`)) && u.known:
+		u.allocator(text)
 	}
 	return u.rows < maxUsageRows
 }
@@ -103,15 +110,40 @@ func rowNumbers(text []byte, want int) ([]int64, bool) {
 
 // add gives a row to the process that had the number then. Its columns are in the order of docs/session.md.
 func (u *usageRows) add(at model.Time, pid int, n []int64) {
-	var of *model.Process
+	of := u.process(at, pid)
+	if of == nil || len(of.Usage) > 0 && of.Usage[len(of.Usage)-1].At >= at {
+		return
+	}
+	row := model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3],
+		MinorFaults: n[4], MajorFaults: n[5], User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]}
+	if len(n) >= usageColumns+threadColumns {
+		row.First = &model.ThreadUse{MinorFaults: n[10], User: model.Dur(n[11]), System: model.Dur(n[12]), Waits: n[13], Pushed: n[14]}
+	}
+	of.Usage = append(of.Usage, row)
+}
+
+// process is the one that had a number at a time; nil unknown.
+func (u *usageRows) process(at model.Time, pid int) (of *model.Process) {
 	for _, p := range u.of[pid] {
 		if p.Start <= at+agentDelay && (p.End == 0 || at <= p.End) && (of == nil || p.Start > of.Start) {
 			of = p
 		}
 	}
-	if of == nil || len(of.Usage) > 0 && of.Usage[len(of.Usage)-1].At >= at {
+	return of
+}
+
+// allocator takes the row that says what serves a process's malloc.
+func (u *usageRows) allocator(text []byte) {
+	n, ok := rowNumbers(text, 2)
+	var row []json.RawMessage
+	var name string
+	if !ok || json.Unmarshal(text, &row) != nil || len(row) < 4 || json.Unmarshal(row[3], &name) != nil || len(name) > maxAllocator {
 		return
 	}
-	of.Usage = append(of.Usage, model.Usage{At: at, Anonymous: n[0], File: n[1], Shared: n[2], Swapped: n[3],
-		MinorFaults: n[4], MajorFaults: n[5], User: model.Dur(n[6]), System: model.Dur(n[7]), Read: n[8], Written: n[9]})
+	if of := u.process(model.Time(n[0]+u.shift), int(n[1])); of != nil {
+		of.Allocator = name
+	}
 }
+
+// maxAllocator is the longest name of an allocator.
+const maxAllocator = 32

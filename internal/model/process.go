@@ -41,8 +41,10 @@ type Process struct {
 	Notes   []Note
 	Queues  []QueueLength
 	Usage   []Usage // by time
-	Exit    string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
-	Own     OwnCost // of the agent in this process
+	// Allocator is the library that serves its malloc: "glibc", "jemalloc", …; "" unknown.
+	Allocator string
+	Exit      string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
+	Own       OwnCost // of the agent in this process
 	// NoKernels says why the work of the device that this process used may be missing from its traces, and the way round; "" without a
 	// device.
 	NoKernels string

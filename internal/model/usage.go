@@ -10,6 +10,14 @@ type Usage struct {
 	MinorFaults, MajorFaults int64
 	User, System             Dur   // CPU time
 	Read, Written            int64 // bytes from and to disks; -1 unknown
+	First                    *ThreadUse
+}
+
+// ThreadUse is what the first thread of a process has used since its start; nil where it was not recorded.
+type ThreadUse struct {
+	MinorFaults   int64
+	User, System  Dur
+	Waits, Pushed int64 // times that it left its core: to wait for something, and because others were to have it
 }
 
 // Private is the memory that the process alone needs, swapped or not, in bytes.

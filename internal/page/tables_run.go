@@ -12,7 +12,7 @@ import (
 )
 
 func runTables(r *report.Report) []Table {
-	return []Table{stepTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r)}
+	return []Table{stepTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r), systemTable(r)}
 }
 
 func stepTable(r *report.Report) Table {
@@ -129,6 +129,34 @@ func rankTable(r *report.Report) Table {
 		perhaps("behind the mean", unitTime, func(k *report.Rank) *float64 { return scaled(k.LateMs, 1e3) }),
 		perhaps("clock off by", unitTime, clock(func(c *report.Clock) float64 { return c.OffsetUs })),
 		perhaps("to within", unitTime, clock(func(c *report.Clock) float64 { return c.ErrorUs })))
+}
+
+func systemTable(r *report.Report) Table {
+	use := func(get func(*report.SystemUse) *float64) func(*report.SystemRow) *float64 {
+		return func(p *report.SystemRow) *float64 {
+			if p.Use == nil {
+				return nil
+			}
+			return get(p.Use)
+		}
+	}
+	us := func(get func(*report.SystemUse) *float64) func(*report.SystemRow) *float64 {
+		of := use(get)
+		return func(p *report.SystemRow) *float64 { return scaled(of(p), 1e3) }
+	}
+	return tableOf("system", "System", groupRun, "as the kernel counts; per step without a trace, switches of the first thread", r.System,
+		rank(func(p *report.SystemRow) *int { return p.Rank }),
+		text("process", func(p *report.SystemRow) string { return p.Process }),
+		bar(number("memory, peak", unitBytes, func(p *report.SystemRow) float64 { return float64(p.PeakBytes) })),
+		perhaps("user", unitTime, us(func(u *report.SystemUse) *float64 { return &u.UserMs })),
+		perhaps("system", unitTime, us(func(u *report.SystemUse) *float64 { return &u.SystemMs })),
+		perhaps("page faults", unitNumber, use(func(u *report.SystemUse) *float64 { return &u.MinorFaults })),
+		perhaps("with reading", unitNumber, use(func(u *report.SystemUse) *float64 { return &u.MajorFaults })),
+		perhaps("waits", unitNumber, use(func(u *report.SystemUse) *float64 { return u.Waits })),
+		perhaps("pushed off", unitNumber, use(func(u *report.SystemUse) *float64 { return u.Pushed })),
+		perhaps("read", unitBytes, use(func(u *report.SystemUse) *float64 { return u.ReadBytes })),
+		perhaps("written", unitBytes, use(func(u *report.SystemUse) *float64 { return u.WrittenBytes })),
+		text("malloc", func(p *report.SystemRow) string { return p.Allocator }))
 }
 
 // fact is a row of a table of two texts.

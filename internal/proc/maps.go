@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"sort"
 	"strconv"
 	"strings"
@@ -113,4 +114,22 @@ func (m Maps) FirstOf(of Mapping) (Mapping, bool) {
 		}
 	}
 	return Mapping{}, false
+}
+
+// allocators are what can serve a process's malloc, by a part of the library's file name: those that are put before the C library's first.
+var allocators = []struct{ part, name string }{
+	{"jemalloc", "jemalloc"}, {"tcmalloc", "tcmalloc"}, {"mimalloc", "mimalloc"}, {"tbbmalloc_proxy", "tbbmalloc"}, {"hoard", "hoard"},
+	{"snmalloc", "snmalloc"}, {"ld-musl", "musl"}, {"libc.musl", "musl"}, {"libc.so.6", "glibc"}, {"libc-2.", "glibc"},
+}
+
+// Allocator is the library that most likely serves malloc: an allocator of its own that is mapped, else the C library; "" unknown.
+func (m Maps) Allocator() string {
+	for _, a := range allocators {
+		for i := range m {
+			if strings.Contains(path.Base(m[i].Path), a.part) {
+				return a.name
+			}
+		}
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -102,4 +103,42 @@ func FuzzBinary(f *testing.F) {
 			bin.Bias(Mapping{Start: 1 << 20, End: 1 << 21})
 		}
 	})
+}
+
+// What a process and its first thread have used is counted on both: faults and CPU time of this one, which runs.
+func TestUsageOfAProcessAndItsFirstThread(t *testing.T) {
+	before, err := ReadUsage(os.Getpid())
+	if err != nil {
+		t.Skip(err) // no /proc
+	}
+	pages := make([]byte, 64<<20)
+	for i := 0; i < len(pages); i += 4096 {
+		pages[i] = 1
+	}
+	after, err := ReadUsage(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.MinorFaults <= before.MinorFaults || after.Anonymous <= 0 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if f := after.First; f.MinorFaults <= 0 || f.MinorFaults > after.MinorFaults || f.Waits+f.Pushed <= 0 || f.User+f.System > after.User+after.System {
+		t.Errorf("the first thread %+v of %+v", f, after)
+	}
+	runtime.KeepAlive(pages)
+}
+
+func TestAllocatorOfMaps(t *testing.T) {
+	for want, text := range map[string]string{
+		"glibc":    "7f00-7f10 r-xp 00000000 08:01 12 /usr/lib/x86_64-linux-gnu/libc.so.6\n",
+		"jemalloc": "7f00-7f10 r-xp 0 08:01 12 /lib/libc.so.6\n7f20-7f30 r-xp 0 08:01 13 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2\n",
+		"tcmalloc": "7f00-7f10 r-xp 0 08:01 12 /opt/libtcmalloc_minimal.so.4\n7f20-7f30 r-xp 0 08:01 13 /lib/libc-2.17.so\n",
+		"musl":     "7f00-7f10 r-xp 0 08:01 12 /lib/ld-musl-x86_64.so.1\n",
+		"":         "7f00-7f10 r-xp 0 08:01 12 /home/u/jemalloc/tool\n7f20-7f30 rw-p 0 00:00 0 [heap]\n",
+	} {
+		maps, err := ParseMaps(strings.NewReader(text))
+		if got := maps.Allocator(); err != nil || got != want {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
 }

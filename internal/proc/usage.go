@@ -16,6 +16,14 @@ type Usage struct {
 	MajorFaults             int64 // pages that had to be read
 	User, System            time.Duration
 	ReadBytes, WrittenBytes int64 // from and to disks; -1 unknown, because only the owner may see it
+	First                   ThreadUse
+}
+
+// ThreadUse is what the first thread of a process, which is the main one of Python, has used since its start.
+type ThreadUse struct {
+	MinorFaults   int64
+	User, System  time.Duration
+	Waits, Pushed int64 // times that it left its core: to wait for something, and because others were to have it
 }
 
 // tick is the kernel's unit of CPU time for programs (USER_HZ), the same wherever bottleneck runs.
@@ -36,10 +44,18 @@ func ReadUsage(pid int) (Usage, error) {
 	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err != nil {
 		return Usage{}, openError(pid, "status", err)
 	}
+	eachNumber(text, map[string]*int64{"voluntary_ctxt_switches": &u.First.Waits, "nonvoluntary_ctxt_switches": &u.First.Pushed}, 1)
 	eachNumber(text, map[string]*int64{"RssAnon": &u.Anonymous, "RssFile": &u.File, "RssShmem": &u.Shared, "VmSwap": &u.Swapped}, 1024)
 	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/io", pid)); err == nil {
 		eachNumber(text, map[string]*int64{"read_bytes": &u.ReadBytes, "write_bytes": &u.WrittenBytes}, 1)
 	}
+	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, pid)); err != nil {
+		return Usage{}, openError(pid, "task", err)
+	}
+	if st, ok = parseStat(text); !ok {
+		return Usage{}, fmt.Errorf("/proc/%d/task/%d/stat: not in the kernel's format", pid, pid)
+	}
+	u.First.MinorFaults, u.First.User, u.First.System = st.MinorFaults, time.Duration(st.UserTicks)*tick, time.Duration(st.SysTicks)*tick
 	return u, nil
 }
 

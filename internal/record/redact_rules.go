@@ -203,7 +203,8 @@ var (
 		"clock": list(texts(keep), number), "gone": list(texts(keep), number),
 		"proc":   list(texts(keep), number, number, number, number, args, filePath),
 		"limits": list(texts(keep), number, numbersOnly), "use": list(texts(keep), number),
-		"sampler": list(texts(keep), number, numbersOnly),
+		"allocator": list(texts(keep), number, number, texts(matching(`[a-z]{0,16}`, "allocator"))),
+		"sampler":   list(texts(keep), number, numbersOnly),
 	}
 	numbersOnly = &rule{other: number, key: matching(`[a-z][a-z_]{0,40}`, "key")}
 	eventRows   = map[string]*rule{

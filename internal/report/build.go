@@ -60,6 +60,7 @@ func build(s *model.Session, opt Options, merged *Merge) *Report {
 	b.guard("ranks", b.ranks)
 	wait()
 	b.guard("rank clocks", b.rankClocks)
+	b.guard("processes", b.systemRows)
 	b.guard("memory snapshot", b.onlySnapshots)
 	b.guard("contents", b.onlyContents)
 	b.guard("next commands", b.next)
@@ -120,7 +121,7 @@ func EmptyReport() *Report {
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{},
 		Bandwidth: []BandwidthRow{}, Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{},
 		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, Actions: []ActionRow{}, Memory: []MemoryRow{},
-		Snapshots: []SnapshotRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
+		Snapshots: []SnapshotRow{}, System: []SystemRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
 		Next: []string{}, Unread: []string{},
 	}
 }

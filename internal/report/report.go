@@ -39,6 +39,7 @@ type Report struct {
 	Actions       []ActionRow     `json:"actions"`
 	Memory        []MemoryRow     `json:"memory"`
 	Snapshots     []SnapshotRow   `json:"memory_snapshots"`
+	System        []SystemRow     `json:"system"`
 	Tables        []Table         `json:"tables"` // of analyses that give one table each
 	Contents      []Contents      `json:"contents"`
 	Ranks         []Rank          `json:"ranks"`

@@ -98,6 +98,7 @@ func stepName(s *report.StepPartsRow) string {
 
 func (p *printer) memory() {
 	p.snapshots()
+	p.heldMemory()
 	rows := slices.DeleteFunc(slices.Clone(p.r.Memory), func(m report.MemoryRow) bool { return !p.rankShown(m.Rank) })
 	if len(rows) == 0 {
 		return

@@ -21,6 +21,21 @@ var machineTexts = table{
 	"machine.basis-cores":      "priced by the number of cores and the kinds of operators, not measured",
 	"machine.threads-measured": "what fewer threads save was measured, and is not counted again here",
 
+	"machine.title-allocator": "the C library gives memory back to the kernel and takes it anew at each step",
+	"machine.faults": "{faults page fault} in each {unit} ({bytes} of new pages) take {system} of system time on the thread that drives it; " +
+		"seen over {steps step} without a trace",
+	"machine.faults-traced": "traced steps take {traced page fault}, those without a trace {plain}: tracing changes what stays on top of " +
+		"the heap; the price is of steps without it",
+	"machine.faults-uneven": "from {least page fault} per step in one part of the run to {most} in another, by what lies on top of the heap",
+	"machine.fix-allocator": "Let malloc keep what it has: set the variable before Python starts (glibc 2.26 and later; before that " +
+		"MALLOC_MMAP_MAX_=0 and MALLOC_TRIM_THRESHOLD_=1000000000000). Set both or none: one alone ends the threshold that adapts itself.",
+	"machine.fix-allocator-else": "Or preload an allocator that keeps memory by itself (jemalloc, tcmalloc), or write into tensors that are " +
+		"made once (out=, in-place operators).",
+	"machine.caveat-allocator": "It is for glibc's malloc: jemalloc, tcmalloc, mimalloc and musl do not read it.",
+	"machine.caveat-allocator-kept": "The program then holds all the time what it needs at its peak, and can need more by what fits " +
+		"nowhere else.",
+	"machine.basis-allocator": "the kernel's counts of page faults and system time, in {looks look} at the process between traces",
+
 	"machine.title-gpu-shared":  "other programs used {gpu} for {share} of the time before the run",
 	"machine.device":            "the device works for {t} per {unit}, by its own events",
 	"machine.fix-gpu-shared":    "Run on a device of your own, or when the others are done (nvidia-smi lists them).",

@@ -41,6 +41,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
+		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.Precision, memory.FindFormat},
 		{finding.Precision, memory.FindDouble},
 		{finding.MemoryBound, memory.FindTables},

@@ -105,4 +105,10 @@ const (
 	PrefixLonger = 1.15 // guess: the last group's time over the first one's from which steps grow with the sequence
 	PrefixDrop   = 0.75 // guess: of the longest group before, below which a new sequence has begun
 	ManyThreads  = 1.9  // guess: threads ÷ cores from which they are too many
+
+	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
+	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
+	AllocatorDiffers = 1.5     // guess: times as many page faults, from which parts of a run differ
+	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
+	FaultMost = 4e3
 )

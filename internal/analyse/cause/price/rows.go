@@ -9,7 +9,7 @@ func Rows() []Row {
 		PythonBetween, OneToken, OnceForAll, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
 		CallsSpread, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
-		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
+		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota, Allocator,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
 		Elementwise, MatrixUnits, UnitsReached, Sync, TracedHost,

@@ -265,6 +265,15 @@ var (
 			On:     "the kernel counts each core's queue",
 			Repeat: "make zoo CASES=machine-quota",
 		}}
+	// Allocator is what ends with the faults of pages that are taken again: their system time, and what the program itself loses by them.
+	Allocator = Row{ID: "machine/allocator", Range: Range{0.9, 1.03, 1.25}, Unit: "times it",
+		Of: "system time of page faults on the thread that drives the step, ns per step",
+		Origin: Origin{Kind: Measured, Points: 9,
+			On: "element-wise chains, convolutions, linear layers and a table of words with glibc's settings and without, three pairs of " +
+				"runs each: medians of 0.99 to 1.06, and one of 1.26 on a machine that others used",
+			Span:   "PyTorch 2.15, one and two threads, 14,000 to 100,000 faults a step, pages of 4 KiB",
+			Repeat: "make zoo CASES=machine-allocator",
+		}}
 	// DenseThreads and OtherThreads are what more threads can have of the ideal gain.
 	DenseThreads = Row{ID: "machine/dense", Range: exactly(0.9), Unit: "share of the ideal gain",
 		Of: "matrix products and convolutions, ns per step",

@@ -1,0 +1,108 @@
+package cause_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// paging is a program of 300 steps of 100 ms whose first thread has so many page faults in each, of 2 µs of system time, and whose private
+// memory comes and goes by so many MiB.
+func paging(faults, swing float64) *testkit.Program {
+	p := testkit.NewProgram()
+	p.Steps(300, model.PhaseBaseline, testkit.Native(100, module, loop(40), torchFrame("nn/modules/conv.py", "forward")))
+	p.P.Allocator = "glibc"
+	k := 0
+	for at := testkit.Epoch; at < p.T; at += 255e6 {
+		n := float64(at-testkit.Epoch) / 100e6 * faults
+		p.P.Usage = append(p.P.Usage, model.Usage{At: at, Anonymous: 400<<20 + int64(swing*math.Mod(float64(k)*0.37, 1)*(1<<20)),
+			MinorFaults: int64(2 * n), System: model.Dur(4000 * n),
+			First: &model.ThreadUse{MinorFaults: int64(n), System: model.Dur(2000 * n)}})
+		k++
+	}
+	return p
+}
+
+func TestAllocatorThatGivesMemoryBack(t *testing.T) {
+	grown := func(p *testkit.Program) { // by as much as the faults give: nothing is taken again
+		for i := range p.P.Usage {
+			p.P.Usage[i].Anonymous += p.P.Usage[i].MinorFaults * 4096
+		}
+	}
+	for name, c := range map[string]struct {
+		p      *testkit.Program
+		change func(*testkit.Program)
+		saves  float64 // ms per step, 0: no finding
+	}{
+		"gives back":               {paging(20000, 200), nil, 41},
+		"no swing":                 {paging(20000, 0), nil, 0},
+		"few faults":               {paging(900, 200), nil, 0},
+		"a little above the floor": {paging(2000, 200), nil, 4.1},
+		"grows":                    {paging(20000, 200), grown, 0},
+		"jemalloc":                 {paging(20000, 200), func(p *testkit.Program) { p.P.Allocator = "jemalloc" }, 0},
+		"not known":                {paging(20000, 200), func(p *testkit.Program) { p.P.Allocator = "" }, 0},
+		"set already": {paging(20000, 200), func(p *testkit.Program) {
+			p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.malloc.mmap_max=0"
+		}, 0},
+		"other system time": {paging(20000, 200), func(p *testkit.Program) {
+			for i := range p.P.Usage {
+				p.P.Usage[i].First.System = model.Dur(p.P.Usage[i].At-testkit.Epoch) * 9 / 10
+			}
+		}, 82},
+		"pages of files": {paging(20000, 20), func(p *testkit.Program) {
+			for i := range p.P.Usage {
+				p.P.Usage[i].File = int64(i%2) * 300 << 20
+			}
+		}, 0},
+		"another thread drives": {paging(20000, 200), func(p *testkit.Program) { p.P.MainThread = 7 }, 20.6}, // of 4 threads
+		"nobody looked":         {paging(20000, 200), func(p *testkit.Program) { p.P.Usage = nil }, 0},
+	} {
+		if c.change != nil {
+			c.change(c.p)
+		}
+		res, _ := find(t, c.p)
+		var f *finding.Finding
+		for i := range res.Findings {
+			if res.Findings[i].Sub == "allocator" {
+				f = &res.Findings[i]
+			}
+		}
+		if (f != nil) != (c.saves > 0) {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+		if f != nil && math.Abs(f.Step.Mid/1e6-c.saves) > 0.03*c.saves {
+			t.Errorf("%s saves %v ms, want %v", name, f.Step.Mid/1e6, c.saves)
+		}
+	}
+}
+
+// What the program has set of glibc's stays, and a word is said where a trace changes what is given back.
+func TestAllocatorKeepsOtherTunables(t *testing.T) {
+	p := paging(20000, 200)
+	p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.rtld.optional_static_tls=2048"
+	p.P.Windows = []model.Window{{Start: testkit.Epoch + 10e9, End: testkit.Epoch + 20e9, StopDone: testkit.Epoch + 20e9}}
+	fewer := int64(0)
+	for i := 1; i < len(p.P.Usage); i++ {
+		u := &p.P.Usage[i]
+		if u.At > testkit.Epoch+10e9 && u.At <= testkit.Epoch+20e9 {
+			fewer += 90_000
+		}
+		u.MinorFaults -= fewer
+	}
+	res, _ := find(t, p)
+	f := want(t, res, finding.Machine, "allocator", 0, 41)
+	if got := f.Fix.Action.Change(); !strings.HasPrefix(got, "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=2048:glibc.malloc.mmap_max=0:") {
+		t.Errorf("change %q", got)
+	}
+	said := ""
+	for _, e := range f.Evidence {
+		said += e.String() + "\n"
+	}
+	if !strings.Contains(said, "traced steps take ") {
+		t.Errorf("evidence %q", said)
+	}
+}
