@@ -119,7 +119,8 @@ func EmptyReport() *Report {
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{},
 		Bandwidth: []BandwidthRow{}, Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{},
-		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, CountedLines: []CountedFunc{}, Actions: []ActionRow{}, Memory: []MemoryRow{},
+		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, CountedLines: []CountedFunc{},
+		Actions: []ActionRow{}, Memory: []MemoryRow{},
 		Snapshots: []SnapshotRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
 		Next: []string{}, Unread: []string{},
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
-	"bottleneck/internal/wording"
+	"bottleneck/internal/units"
 )
 
 // CountedFunc is a function whose lines were counted.
@@ -159,19 +160,24 @@ func dearLines(lines []CountedLine, cost model.Dur, sampled bool) []string {
 		if l.Share < worthSaying || taken < dear*l.TimeS {
 			continue
 		}
-		facts := []wording.Fact{wording.Time("counting", taken*1e9), wording.Time("time", l.TimeS*1e9), wording.Time("cost", float64(cost)),
-			wording.Count("n", l.Hits), wording.Named("line", strconv.Itoa(l.Line)), wording.Share("net", (l.TimeS-taken)/max(all, 1e-9))}
-		seen := 0.0
-		if l.Sampled != nil {
-			seen = *l.Sampled
+		apart := ""
+		if seen := pointed(l.Sampled); sampled && math.Abs(l.Share-seen) >= farApart {
+			apart = fmt.Sprintf("%s counted, %s sampled; ", units.Percent(l.Share), units.Percent(seen))
 		}
-		text := wording.Say("counted.dear", facts...)
-		if sampled && math.Abs(l.Share-seen) >= farApart {
-			text = wording.Say("counted.disagree", append(facts, wording.Share("counted", l.Share), wording.Share("sampled", seen))...)
-		}
-		out = append(out, text.String())
+		text := fmt.Sprintf("line %d: %sabout %s of its %s are the counting itself (%s a hit), without which it would take %s of the "+
+			"function's time", l.Line, apart, units.Seconds(taken), units.Seconds(l.TimeS), units.Seconds(cost.Seconds()),
+			units.Percent((l.TimeS-taken)/max(all, 1e-9)))
+		out = append(out, text)
 	}
 	return out
+}
+
+// pointed is a number that may be absent, 0 then.
+func pointed(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
 }
 
 // sampledFunc is the sampled time of a function's lines, in nanoseconds.

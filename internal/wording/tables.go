@@ -6,7 +6,7 @@ import "maps"
 type table map[string]string
 
 var tables = []table{
-	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, countedTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
+	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
 	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts,
 	threadsTexts, tracedTexts, warmupTexts,
 }

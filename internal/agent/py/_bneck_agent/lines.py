@@ -15,9 +15,7 @@ from . import core, life, linenames, linerows, signals, toolids
 
 NAME = "lines.json.gz"
 EVERY_NS = 5_000_000_000  # between two snapshots of a program that goes on
-T0, ROW, OUTSIDE, OUTER, ROWS = range(
-    5
-)  # of a function's state in one thread; OUTER are the rows of the calls of it around the running one
+T0, ROW, OUTSIDE, OUTER, ROWS = range(5)  # of a function's state in one thread; OUTER: rows of its calls around the running one
 TIME, HITS, NEXT = linerows.TIME, linerows.HITS, linerows.NEXT
 LOCAL = ("LINE", "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD")
 
@@ -162,8 +160,10 @@ def monitor():
     """Listens to chosen functions, and to the first call of all others where names are to be found."""
     global listener
     everywhere = ["PY_UNWIND", "PY_THROW"] + ["PY_START"] * bool(linenames.patterns or linenames.places)
-    functions = dict(LINE=mine().line, PY_START=on_start, PY_RESUME=on_resume, PY_THROW=on_resume, PY_RETURN=on_end, PY_YIELD=on_end)
-    listener = toolids.listen(dict(functions, PY_UNWIND=on_end), lost, everywhere, LOCAL)
+    functions = {"LINE": mine().line, "PY_START": on_start}
+    functions.update(dict.fromkeys(("PY_RESUME", "PY_THROW"), on_resume))
+    functions.update(dict.fromkeys(("PY_RETURN", "PY_YIELD", "PY_UNWIND"), on_end))
+    listener = toolids.listen(functions, lost, everywhere, LOCAL)
     if listener is None:
         core.note("lines-missing", "lines are not counted: the program has taken all tool ids of sys.monitoring (%s)" % toolids.taken())
     elif not getattr(sys, "_is_gil_enabled", lambda: True)():

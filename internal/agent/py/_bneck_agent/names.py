@@ -1,4 +1,4 @@
-"""Functions that the user named (--step-on, --region, --lines) and that were never there, or never called: said at the end, with like names."""
+"""Functions that the user named (--step-on, --region, --lines) and that were never there or called: said at the end, with like names."""
 
 import sys
 
