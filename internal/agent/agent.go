@@ -75,6 +75,9 @@ type Config struct {
 
 	// Calls counts every call of every function, in calls.prof of each process.
 	Calls bool `json:"calls,omitempty"`
+	// Lines are functions whose lines are counted, in lines.json.gz of each process: names and globs ("name", "Class.method",
+	// "module.name"), "file.py:line", and "@profile" for those that have that decorator, which needs no import where Lines is not empty.
+	Lines []string `json:"lines,omitempty"`
 
 	EventBudget int64   `json:"event_budget,omitempty" default:"300_000"` // profiler events of one process over all windows
 	MaxPause    float64 `json:"max_pause,omitempty" default:"0.5"`        // seconds that one stop of the profiler may take

@@ -78,6 +78,9 @@ func deviceName(s *model.Session, _ *model.Trace) string {
 // writeCalls prints exact call counts as pstats does.
 func (o *reportOptions) writeCalls(w io.Writer, s *model.Session) error {
 	for _, calls := range s.Calls {
+		if len(calls.Functions) == 0 {
+			continue // lines alone
+		}
 		if err := view.CallsTable(w, calls, view.CallsTableOptions{SortBy: o.sortBy, RowLimit: max(0, o.rowLimit)}); err != nil {
 			return usage("--sort-by: %v", err)
 		}

@@ -64,6 +64,8 @@ func (o *runOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.config.WithFlops, "with-flops", false, "estimate floating-point operations")
 	f.BoolVar(&o.config.WithModules, "with-modules", false, "record which module of the model operators run in")
 	f.BoolVar(&o.config.Calls, "calls", false, "count every call of every Python and C function, in all threads (slow, as cProfile is)")
+	f.StringSliceVar(&o.config.Lines, "lines", nil, "count hits and time of each line of `FUNC`: a name or glob (name, Class.method, "+
+		"module.name), FILE.py:LINE, or @profile for what has that decorator")
 	f.StringArrayVar(&o.metadata, "metadata", nil, "add `KEY=VALUE` to the traces, or KEY:=JSON")
 	f.StringArrayVar(&o.experimental, "experimental", nil, "pass `KEY=VALUE` to torch's _ExperimentalConfig, VALUE in JSON or a word")
 	f.StringVar(&o.config.Emit, "emit", "", "make a range of each operator for another tool instead of tracing: `KIND` nvtx or itt (slow)")

@@ -103,6 +103,10 @@ var formats = []Format{
 		Description: "the operators of each of a trainer's actions, in the form of Lightning's PyTorchProfiler",
 	},
 	{
+		Name: "lprof", Suffix: ".lprof", Write: writeLprof,
+		Description: "line_profiler's file, for python -m line_profiler: hits and time of lines, from --lines",
+	},
+	{
 		Name: "memory-timeline", Suffix: ".json", Write: writeMemoryTimeline,
 		Description: "torch.profiler's export_memory_timeline: .json, .json.gz, .raw.json.gz or .html by the file's name",
 	},

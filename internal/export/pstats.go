@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 
 	"bottleneck/internal/model"
 )
@@ -13,7 +14,7 @@ import (
 // writePstats writes the exact calls of a session as the dict that pstats.Stats loads, in CPython's marshal format.
 // Without recorded calls they are taken from the Python rows of the traces. Several processes are added up by function.
 func writePstats(ctx context.Context, s *model.Session, w io.Writer, opt Options) error {
-	all := s.Calls
+	all := slices.DeleteFunc(slices.Clone(s.Calls), func(c *model.Calls) bool { return len(c.Functions) == 0 })
 	if len(all) == 0 {
 		for _, t := range tracesOf(s, opt) {
 			if c := callsOfTrace(t, s.Strings); c != nil {

@@ -44,6 +44,7 @@ func lineStats(in io.Reader) (*model.Calls, error) {
 			return nil, fmt.Errorf("entry %d is no function with its lines: %w", i/2, pickle.ErrData)
 		}
 		file, _ := r.Text(function[0])
+		first, _ := r.Int(function[1])
 		name, _ := r.Text(function[2])
 		for _, item := range lines {
 			row, _ := r.List(item)
@@ -53,9 +54,12 @@ func lineStats(in io.Reader) (*model.Calls, error) {
 			line, _ := r.Int(row[0])
 			hits, _ := r.Int(row[1])
 			ticks, _ := r.Int(row[2])
-			out.Lines = append(out.Lines, model.CallLine{File: file, Function: name, Line: int32(min(max(line, 0), math.MaxInt32)),
+			out.Lines = append(out.Lines, model.CallLine{File: file, Function: name, First: within32(first), Line: within32(line),
 				Hits: max(hits, 0), Time: model.Dur(min(max(float64(ticks)*unit*1e9, 0), 1e18))})
 		}
 	}
 	return out, nil
 }
+
+// within32 is a number of a line that fits.
+func within32(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }

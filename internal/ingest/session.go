@@ -207,6 +207,7 @@ func (r *sessionReader) process(folder string) {
 	r.s.Processes = append(r.s.Processes, p)
 	r.folders = append(r.folders, folder)
 	r.calls(folder)
+	r.lines(folder)
 }
 
 // samples adds the Python stacks that launchers took from outside to the processes.

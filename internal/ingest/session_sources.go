@@ -26,6 +26,11 @@ func SourcePaths(s *model.Session) []string {
 			mentionFile(s, p.Loaders[i].File, weight)
 		}
 	}
+	for _, c := range s.Calls {
+		for i := range c.Lines {
+			weight[c.Lines[i].File]++
+		}
+	}
 	for _, t := range s.Traces {
 		stackFiles(s, t, weight)
 	}

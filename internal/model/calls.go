@@ -7,6 +7,7 @@ type Calls struct {
 	Process   int // index in Session.Processes; -1 for a file from elsewhere
 	Functions []CallFunction
 	Lines     []CallLine // where single lines were timed
+	LineCost  Dur        // what counting one hit of a line took; 0 where nobody measured it
 	Actions   []ActionCalls
 }
 
@@ -22,6 +23,7 @@ type ActionCalls struct {
 // same function, calls included.
 type CallLine struct {
 	File, Function string
+	First          int32 // first line of the function; 0 unknown
 	Line           int32
 	Hits           int64
 	Time           Dur

@@ -17,6 +17,7 @@ const (
 	CallsName    = "calls.prof"    // of one process, with --calls
 	// ActionCallsName is the file of the functions within a trainer's actions, with --calls.
 	ActionCallsName = "calls-actions.json.gz"
+	LinesName       = "lines.json.gz" // of one process, with --lines
 	AgentDir        = "agent"
 	RoomName        = ".room" // of a launcher's folder: keeps room on the disk for what is written at the end
 	SourceDir       = "source"

@@ -136,6 +136,7 @@ var (
 		{exactly("events.jsonl.gz"), &rule{rows: eventRows, lines: true}},
 		{exactly(TreeName), &rule{rows: treeRows, lines: true}},
 		{exactly(ActionCallsName), actionCallsRule},
+		{exactly(LinesName), linesRule},
 		{regexp.MustCompile(`^trace-(own-)?\d+\.json(\.gz)?$`), traceRule},
 		{regexp.MustCompile(`^modules-\d+\.json\.gz$`), modulesRule},
 		{regexp.MustCompile(`^memory-\d+-[a-z]+(-\d+)?\.json\.gz$`), nested},
@@ -220,6 +221,8 @@ var (
 	}
 	actionCallsRule = object(members{"schema": schema, "functions": list(list(filePath, number, texts((*Redactor).functionAnywhere))),
 		"actions": list(object(with(numbers("measured"), members{"name": action, "functions": nested})))})
+	linesRule = object(with(numbers("cost_ns"), members{"schema": schema,
+		"functions": list(list(filePath, number, texts((*Redactor).functionAnywhere), nested))}))
 	modulesRule = object(with(numbers("start_unix_ns full"), members{"schema": schema, "names": list(list(action)),
 		"threads": {key: matching(`\d{1,20}`, "thread"), other: nested}}))
 )

@@ -120,8 +120,9 @@ func EmptyReport() *Report {
 		KeyAverages: []OpRow{}, Kernels: []KernelRow{}, GPU: []GPURow{}, Communication: []CommRow{},
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{},
 		Bandwidth: []BandwidthRow{}, Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{},
-		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, Actions: []ActionRow{}, Memory: []MemoryRow{},
-		Snapshots: []SnapshotRow{}, System: []SystemRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
+		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, CountedLines: []CountedFunc{}, Actions: []ActionRow{},
+		Memory: []MemoryRow{}, Snapshots: []SnapshotRow{}, System: []SystemRow{}, Tables: []Table{}, Contents: []Contents{},
+		Ranks: []Rank{}, Files: map[string]File{},
 		Next: []string{}, Unread: []string{},
 	}
 }

@@ -36,6 +36,7 @@ type Report struct {
 	Loaders       []Loader        `json:"loaders"`
 	Calls         []CallRow       `json:"calls"`
 	Lines         []CallRow       `json:"lines"`
+	CountedLines  []CountedFunc   `json:"counted_lines"`
 	Actions       []ActionRow     `json:"actions"`
 	Memory        []MemoryRow     `json:"memory"`
 	Snapshots     []SnapshotRow   `json:"memory_snapshots"`

@@ -34,7 +34,7 @@ const manyEvents = 4 << 20
 // tables starts filling what traces give, on all cores, and returns what waits for the end.
 func (b *Builder) tables() (wait func()) {
 	traces := b.S.Traces
-	list := []table{{"calls", b.callRows, []string{"calls"}}, {"actions", b.Actions, nil}, {"counts", b.counts, []string{SectionCounts}}}
+	list := []table{{"calls", b.callRows, []string{"calls"}}, {"lines", b.countedLines, []string{"lines"}}, {"actions", b.Actions, nil}, {"counts", b.counts, []string{SectionCounts}}}
 	if len(b.S.FileTables) > 0 {
 		list = append(list, table{"contents", b.fileTables, nil})
 	}

@@ -63,6 +63,8 @@ func Sections() []Section {
 			write: (*printer).native, needs: "native frames (run --native)"},
 		{Name: "calls", Description: "exact call counts, where they were recorded", lead: true, write: (*printer).calls,
 			needs: "exact call counts"},
+		{Name: "lines", Description: "hits and time of each line of chosen functions, where they were counted", lead: true,
+			write: (*printer).countedLines, needs: "counted lines (run --lines FUNC)"},
 		{Name: "actions", Description: "what a trainer's actions and named regions took", best: bestAction, write: (*printer).actions,
 			needs: "actions of a trainer or named regions"},
 		{Name: "workers", Description: "DataLoaders and their workers", best: bestLoader, write: (*printer).workers, needs: "DataLoaders"},

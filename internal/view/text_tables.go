@@ -294,7 +294,6 @@ var functionColumns = []column[report.FuncRow]{
 }
 
 func (p *printer) calls() {
-	p.lineTimes()
 	if len(p.r.Calls) == 0 {
 		return
 	}
@@ -308,24 +307,4 @@ var callColumns = []column[report.CallRow]{
 	{"calls", func(c *report.CallRow) string { return units.Count(c.Hits) }, number},
 	{"function", func(c *report.CallRow) string { return c.Function }, tail},
 	{"file", func(c *report.CallRow) string { return fmt.Sprintf("%s:%d", c.File, c.Line) }, rest | tail},
-}
-
-// lineTimes are exact times by line.
-func (p *printer) lineTimes() {
-	if len(p.r.Lines) == 0 {
-		return
-	}
-	total := 0.0
-	for i := range p.r.Lines {
-		total += p.r.Lines[i].SelfS
-	}
-	p.heading("Lines", fmt.Sprintf("%s in the measured functions, calls included", units.Seconds(total)))
-	writeTable(p, []column[report.CallRow]{
-		{"time", func(l *report.CallRow) string { return units.Seconds(l.SelfS) }, number},
-		{"share", func(l *report.CallRow) string { return units.Percent(l.SelfS / max(total, 1e-9)) }, number},
-		{"hits", func(l *report.CallRow) string { return units.Count(l.Hits) }, number},
-		{"per hit", func(l *report.CallRow) string { return units.Milliseconds(l.SelfS * 1e3 / float64(max(l.Hits, 1))) }, number},
-		{"function", func(l *report.CallRow) string { return l.Function }, 0},
-		{"line", func(l *report.CallRow) string { return fmt.Sprintf("%s:%d", l.File, l.Line) }, rest | tail},
-	}, p.r.Lines[:p.rows(len(p.r.Lines), 12)])
 }

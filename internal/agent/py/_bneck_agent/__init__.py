@@ -39,3 +39,7 @@ def start():
         from . import calls
 
         calls.begin()
+    if config.lines:
+        from . import lines
+
+        lines.begin()

@@ -1,10 +1,10 @@
-"""Functions that the user named (--step-on, --region) and that were never there, or never called: said at the end, with like names."""
+"""Functions that the user named (--step-on, --region, --lines) and that were never there or called: said at the end, with like names."""
 
 import sys
 
 from . import core, facts
 
-FLAGS = {"step": "--step-on", "region": "--region"}
+FLAGS = {"step": "--step-on", "region": "--region", "lines": "--lines"}
 MAX_NAMES = 20_000
 
 

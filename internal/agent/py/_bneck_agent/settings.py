@@ -50,6 +50,7 @@ class Settings(Told):
     experimental = {}
     emit = ""
     calls = False
+    lines = []
     event_budget = 300_000
     max_pause = 0.5
     max_bytes = 2 << 30

@@ -5,6 +5,7 @@ listened by one goes on by another, or ends where there is none.
 """
 
 import functools
+import operator
 import sys
 
 from . import core
@@ -22,9 +23,12 @@ coming = {}  # the id that the program is about to have -> its name for it
 class Listener:
     """Functions for events, by one tool id."""
 
-    def __init__(self, functions, ended):
+    def __init__(self, functions, ended, everywhere, local):
         self.functions = functions  # {name of an event: what is called}
         self.ended = ended  # called when the program has taken the last id
+        self.everywhere = everywhere  # names of the events that all code has
+        self.local = local  # names of those that chosen code has
+        self.codes = []  # chosen code objects
         self.id = None  # None once it has ended
 
     def bind(self, functions):
@@ -34,11 +38,12 @@ class Listener:
             monitoring.register_callback(self.id, getattr(monitoring.events, name), function)
 
 
-def listen(functions, ended):
-    """Has functions called for events from here on; None where the program has all ids. ended: see Listener."""
+def listen(functions, ended, everywhere=None, local=()):
+    """Has functions called for events from here on; None where the program has all ids. For the arguments see Listener; without a word
+    on it, all code has all events."""
     if take is None:
         share()
-    listener = Listener(functions, ended)
+    listener = Listener(functions, ended, functions if everywhere is None else everywhere, local)
     return listener if place(listener) else None
 
 
@@ -55,16 +60,26 @@ def place(listener, asked=None):
     held[listener.id].append(listener)
     listener.bind(listener.functions)
     switch(listener.id)
+    for code in listener.codes:
+        monitoring.set_local_events(listener.id, code, mask(listener.local))
     return True
+
+
+def mask(names):
+    """The events of these names as one number."""
+    return functools.reduce(operator.or_, (getattr(monitoring.events, name) for name in names), 0)
+
+
+def choose(listener, code):
+    """Switches on a listener's local events in one code object."""
+    listener.codes.append(code)
+    if listener.id is not None:
+        monitoring.set_local_events(listener.id, code, mask(listener.local))
 
 
 def switch(number):
     """Switches on what is listened to by an id."""
-    events = 0
-    for listener in held[number]:
-        for name in listener.functions:
-            events |= getattr(monitoring.events, name)
-    monitoring.set_events(number, events)
+    monitoring.set_events(number, mask(name for listener in held[number] for name in listener.everywhere))
 
 
 def stop(listener):
@@ -81,7 +96,9 @@ def stop(listener):
 
 
 def unbind(number, listener):
-    """Takes a listener's functions off an id."""
+    """Takes a listener's functions and local events off an id."""
+    for code in listener.codes:
+        monitoring.set_local_events(number, code, 0)
     for name in listener.functions:
         monitoring.register_callback(number, getattr(monitoring.events, name), None)
 
