@@ -117,6 +117,11 @@ func (o *proveOptions) run(ctx context.Context, a *app, session string) error {
 		r.variants[i].saved = o.compared
 	}
 	a.warn("finding %d: %s; running %s, original and changed in turns", t.number, t.change.words, commandLine(t.launcher.Command))
+	if b := t.change.ablate; b != nil && b.secondStart {
+		if err := r.firstStart(ctx); err != nil {
+			return err
+		}
+	}
 	p, err := o.prove(ctx, r, t)
 	if err != nil {
 		return err
@@ -153,6 +158,9 @@ func (o *proveOptions) prove(ctx context.Context, r *repeater, t *trial) (*repor
 	p.InTurns = report.DiffTurns{Pairs: len(outcome.Pairs), Level: level, Stopped: outcome.Stopped, Failed: r.failures(outcome.Failures)}
 	if run == nil {
 		if len(outcome.Failures) > 0 && outcome.Failures[0].Side == turns.After {
+			if t.change.ablate != nil {
+				return nil, noBound(outcome.Failures[0].Err)
+			}
 			p.Verdict, p.Outputs = report.ProofFails, report.OutputsDiffer
 			p.Difference = outcome.Failures[0].Err.Error()
 			p.Sentence = "the changed program fails."

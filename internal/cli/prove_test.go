@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/overlay"
 	"bottleneck/internal/record"
 	"bottleneck/internal/report"
+	"bottleneck/internal/wording"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,34 @@ func TestChangeOf(t *testing.T) {
 	} {
 		change, err := changeOf(&report.Finding{Fix: c.fix})
 		if c.says == "" && (err != nil || change.words == "") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %+v, %v", c.name, change, err)
+		}
+	}
+}
+
+// TestBoundOf: what has no change that is certain is bounded where its cause can be taken away.
+func TestBoundOf(t *testing.T) {
+	at := report.Where{File: "/home/u/train.py", Line: 3}
+	evidence := []report.Evidence{{ID: "warmup.first-steps"}}
+	for _, c := range []struct {
+		name    string
+		finding report.Finding
+		says    string // of an error, or of the bound
+		fails   bool
+	}{
+		{"checkpoints", report.Finding{Cause: "io", Sub: "checkpoint", Where: at}, "what train.py:3 and the lines around it", false},
+		{"logs of a library", report.Finding{Cause: "io", Sub: "logging", Where: report.Where{File: "/v/site-packages/x.py", Line: 3}},
+			"no line of the program's own", true},
+		{"reading", report.Finding{Cause: "io", Sub: "read", Where: at}, "advice only", true},
+		{"compiling", report.Finding{Cause: "warmup", Evidence: evidence}, "a second start", false},
+		{"compiled before", report.Finding{Cause: "warmup", Evidence: evidence,
+			Fix: report.Fix{Text: wording.Say("warmup.fix-compile-cached").String()}}, "was a second start already", true},
+		{"preparing", report.Finding{Cause: "warmup", Evidence: []report.Evidence{{ID: "warmup.prepare"}}}, "advice only", true},
+		{"waiting for a device", report.Finding{Cause: "sync", Where: at}, "advice only", true},
+	} {
+		change, err := changeOf(&c.finding)
+		if c.fails && (err == nil || !strings.Contains(err.Error(), c.says)) ||
+			!c.fails && (err != nil || change.ablate == nil || !strings.Contains(change.words, c.says)) {
 			t.Errorf("%s: %+v, %v", c.name, change, err)
 		}
 	}

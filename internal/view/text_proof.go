@@ -95,9 +95,6 @@ func (p *printer) proofChange(d *report.Proof) {
 	if d.Finding.Was != "" {
 		p.wrap("  was       ", "            ", d.Finding.Was)
 	}
-	if d.Bound {
-		p.wrap("  ! ", "    ", "this is a bound: no fix can save more, and a real one may save less")
-	}
 }
 
 func outputsText(d *report.Proof) string {
