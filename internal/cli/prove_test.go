@@ -65,6 +65,9 @@ func TestChangeOf(t *testing.T) {
 	}{
 		{"environment", report.Fix{Action: &report.Action{Kind: "set-environment", Variable: "OMP_NUM_THREADS", Value: "2"}}, ""},
 		{"a line", report.Fix{Was: "f(1)", Where: at, Action: &report.Action{Kind: "edit-line", Line: "f(2)"}}, ""},
+		{"a new line", report.Fix{Where: at, Action: &report.Action{Kind: "insert-line", Line: "g()", Before: "f(1)"}}, ""},
+		{"a new line somewhere", report.Fix{Change: "g()", Action: &report.Action{Kind: "insert-line", Line: "g()"}},
+			"not certain in which line"},
 		{"advice", report.Fix{Text: "Buy more."}, "advice only"},
 		{"an argument of some line", report.Fix{Change: "DataLoader(..., num_workers=2)",
 			Action: &report.Action{Kind: "set-argument", Call: "DataLoader"}}, "not certain in which line"},

@@ -162,7 +162,7 @@ func (t *trial) choose(r *report.Report, number int) error {
 // changeOf is what a program can do of a finding's fix.
 func changeOf(f *report.Finding) (*change, error) {
 	a := f.Fix.Action
-	if a == nil || a.Kind != "set-environment" && f.Fix.Was == "" {
+	if a == nil || a.Kind != "set-environment" && f.Fix.Was == "" && a.Before == "" {
 		if c, err := boundOf(f); c != nil || err != nil {
 			return c, err
 		}
@@ -172,15 +172,19 @@ func changeOf(f *report.Finding) (*change, error) {
 		return nil, errors.New("has advice only, no change that a program could make: " + f.Fix.Text)
 	case a.Kind == "set-environment":
 		return &change{words: a.Variable + "=" + a.Value, variable: a.Variable, value: a.Value}, nil
-	case f.Fix.Was != "" && a.Line != "" && f.Fix.Where != nil:
+	case f.Fix.Was+a.Before != "" && a.Line != "" && f.Fix.Where != nil:
 		if !filepath.IsAbs(f.Fix.Where.File) {
 			return nil, fmt.Errorf("changes %s, whose folder the session does not know", f.Fix.Where.File)
 		}
 		if libraryFile(f.Fix.Where.File) {
 			return nil, fmt.Errorf("changes a file of a library: %s", f.Fix.Where.File)
 		}
-		return &change{words: fmt.Sprintf("%s:%d becomes %s", report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line),
-			file: f.Fix.Where.File, edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was, New: a.Line}}, nil
+		becomes := "%s:%d becomes %s"
+		if a.Before != "" {
+			becomes = "before %s:%d comes %s"
+		}
+		return &change{words: fmt.Sprintf(becomes, report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line), file: f.Fix.Where.File,
+			edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was + a.Before, New: a.Line, Insert: a.Before != ""}}, nil
 	}
 	return nil, fmt.Errorf("proposes %s, but it is not certain in which line: %s", f.Fix.Change, f.Fix.Text)
 }
@@ -257,6 +261,9 @@ func (t *trial) document() *report.Proof {
 	if t.change.file != "" {
 		p.Finding.Where = &report.Place{File: t.change.file, Line: t.change.edit.Line}
 		p.Finding.Change, p.Finding.Was = t.change.edit.New, t.change.edit.Old
+		if t.change.edit.Insert {
+			p.Finding.Was, p.Finding.Before = "", t.change.edit.Old
+		}
 	}
 	return p
 }

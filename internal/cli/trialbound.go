@@ -25,31 +25,33 @@ type ablation struct {
 	bound       string
 }
 
+// What an answer says of a bound.
+const (
+	isBound      = "this is a bound: no fix can save more, and a real one may save less"
+	isStartBound = "this is a bound: keeping what torch.compile makes from one start to the next saves no more; compiling less may save more"
+)
+
 // boundOf is the change that bounds a finding without one of its own, nil where there is none.
 func boundOf(f *report.Finding) (*change, error) {
-	say := func(id string, a ablation, facts ...wording.Fact) (*change, error) {
-		if a.bound == "" {
-			a.bound = wording.Say("proof.bound").String()
-		}
-		return &change{words: wording.Say(id, facts...).String(), ablate: &a}, nil
-	}
 	switch {
 	case f.Cause == finding.Input:
-		return say("proof.input", ablation{cause: agent.AblateInput})
+		return &change{words: "the same few batches again, from memory", ablate: &ablation{cause: agent.AblateInput, bound: isBound}}, nil
 	case f.Cause == finding.GC:
-		return say("proof.gc", ablation{cause: agent.AblateGC})
+		return &change{words: "what lives after the first steps is left out by the garbage collector (gc.freeze)",
+			ablate: &ablation{cause: agent.AblateGC, bound: isBound}}, nil
 	case f.Cause == finding.IO && (f.Sub == "checkpoint" || f.Sub == "logging"):
 		at := report.Place{File: f.Where.File, Line: f.Where.Line}
 		if !filepath.IsAbs(at.File) || libraryFile(at.File) {
 			return nil, errors.New("writes from no line of the program's own: " + f.Fix.Text)
 		}
-		place := fmt.Sprintf("%s:%d", report.Base(at.File), at.Line)
-		return say("proof.writes", ablation{cause: agent.AblateIO, place: at}, wording.Named("place", place))
+		return &change{words: fmt.Sprintf("what %s:%d and the lines around it write to files goes nowhere", report.Base(at.File), at.Line),
+			ablate: &ablation{cause: agent.AblateIO, place: at, bound: isBound}}, nil
 	case f.Cause == finding.Warmup && compiles(f):
 		if strings.Contains(f.Fix.Text, wording.Say("warmup.fix-compile-cached").String()) {
 			return nil, errors.New("was a second start already, whose code came from torch.compile's caches: " + f.Fix.Text)
 		}
-		return say("proof.start", ablation{secondStart: true, bound: wording.Say("proof.bound-start").String()})
+		return &change{words: "a second start: the code that torch.compile made for the first one is there (the original starts with " +
+			"empty caches)", ablate: &ablation{secondStart: true, bound: isStartBound}}, nil
 	}
 	return nil, nil
 }

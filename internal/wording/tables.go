@@ -8,7 +8,7 @@ type table map[string]string
 var tables = []table{
 	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
 	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts,
-	proofTexts, threadsTexts, tracedTexts, warmupTexts,
+	threadsTexts, tracedTexts, warmupTexts,
 }
 
 // all are the texts of all tables.
