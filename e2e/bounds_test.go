@@ -39,8 +39,8 @@ func TestProveBounds(t *testing.T) {
 				out := ""
 				for _, command := range []string{"TORCHINDUCTOR_CACHE_DIR=$PWD/caches bottleneck run --out before -o before.txt train.py",
 					"bottleneck prove --runs 1 --out proof --json proof.json before",
-					"bottleneck report proof/original/01; cat proof/output/original-01.out; echo CHANGED; bottleneck report proof/changed/01; " +
-						"cat proof/output/changed-01.out"} {
+					"bottleneck report proof/original/01; cat proof/output/original-01.out; echo CHANGED; " +
+						"bottleneck report proof/changed/01; cat proof/output/changed-01.out"} {
 					status := 0
 					if status, out = execute(t, folder, path, command); status != 0 {
 						t.Fatalf("%s: exit status %d\n%s", command, status, out)

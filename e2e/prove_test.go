@@ -22,7 +22,7 @@ var provable = []struct {
 	{"zoo/python-anomaly/slow.py", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)"}, true},
 	{"zoo/memory-optimizer/slow.py", "memory-bound", nil, true},
 	{"zoo/compile-again/slow.py", "compile", nil, true},
-	{"zoo/threads-many/slow.py", "threads", []string{"STEPS = 300", "STEPS = 150"}, true},
+	{"zoo/threads-many/slow.py", "threads", []string{"STEPS = 780", "STEPS = 390"}, true},
 	{"proof/objects.py", "gc", nil, true},
 }
 

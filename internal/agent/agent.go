@@ -54,8 +54,8 @@ type Config struct {
 	Steps        int64   `json:"steps,omitempty"`    // steps to measure; 0 no bound
 	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
 	StopAfter bool `json:"stop_after,omitempty"`
-	// Ablate takes a cause away, to bound what a fix of it can save: AblateInput, AblateGC or AblateIO. The process's counter "ablated" says
-	// how often that had an effect.
+	// Ablate takes a cause away, to bound what a fix of it can save: AblateInput, AblateGC or AblateIO. The process's counter "ablated"
+	// says how often that had an effect.
 	Ablate     string `json:"ablate,omitempty"`
 	AblateFile string `json:"ablate_file,omitempty"` // the place of AblateIO
 	AblateLine int    `json:"ablate_line,omitempty"`

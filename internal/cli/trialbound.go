@@ -28,7 +28,8 @@ type ablation struct {
 // What an answer says of a bound.
 const (
 	isBound      = "this is a bound: no fix can save more, and a real one may save less"
-	isStartBound = "this is a bound: keeping what torch.compile makes from one start to the next saves no more; compiling less may save more"
+	isStartBound = "this is a bound: keeping what torch.compile makes from one start to the next saves no more; compiling less " +
+		"may save more"
 )
 
 // boundOf is the change that bounds a finding without one of its own, nil where there is none.

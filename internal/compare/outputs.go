@@ -207,8 +207,9 @@ type outputLine struct {
 
 var (
 	printedNumber = regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
-	timeAfter     = regexp.MustCompile(`^ ?([num\x{b5}\x{3bc}]?s|secs?|seconds?|min|minutes?|h|hours?)\b|^ ?[\w./]*/ ?(s|sec|second|it|min)\b|^:\d\d`)
-	timeBefore    = regexp.MustCompile(`(?i)\b(time|took|takes|elapsed|eta|speed|throughput|per second|duration)\b[^\d]*$|\d:$`)
+	timeAfter     = regexp.MustCompile(`^ ?([num\x{b5}\x{3bc}]?s|secs?|seconds?|min|minutes?|h|hours?)\b` +
+		`|^ ?[\w./]*/ ?(s|sec|second|it|min)\b|^:\d\d`)
+	timeBefore = regexp.MustCompile(`(?i)\b(time|took|takes|elapsed|eta|speed|throughput|per second|duration)\b[^\d]*$|\d:$`)
 )
 
 func outputLines(text string) []outputLine {

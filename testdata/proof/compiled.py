@@ -13,7 +13,7 @@ def main():
     model = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.GELU(), nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 1))
     compiled = torch.compile(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    for i in range(STEPS):
+    for _ in range(STEPS):
         x = torch.rand(64, WIDTH)
         optimizer.zero_grad()
         loss = compiled(x).pow(2).mean()

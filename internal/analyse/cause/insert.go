@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// insertLine says where a line is to be put in, where there is no doubt: what is done once goes before the loop that runs the steps, a model
-// is compiled before its parameters go to the optimizer.
+// insertLine says where a line is to be put in, where there is no doubt: what is done once goes before the loop that runs the steps, a
+// model is compiled before its parameters go to the optimizer.
 func insertLine(c *facts.Facts, a *finding.Action) {
 	switch module, _, _ := strings.Cut(a.Code, "."); {
 	case module == "gc" || strings.HasPrefix(a.Code, "torch.set_"):

@@ -14,7 +14,8 @@ func TestLinesThatAreInserted(t *testing.T) {
 	for name, c := range map[string]struct{ text, code, before string }{
 		"imported": {"import os, gc\ndef main():\n    for epoch in range(2):\n        for x in data:\n            graph(x)\nmain()",
 			"gc.collect(); gc.freeze()", "for epoch in range(2):"},
-		"not imported":   {"def main():\n    for x in data:\n        graph(x)\nmain()", "import gc; gc.collect(); gc.freeze()", "for x in data:"},
+		"not imported": {"def main():\n    for x in data:\n        graph(x)\nmain()",
+			"import gc; gc.collect(); gc.freeze()", "for x in data:"},
 		"another's name": {"gc = 3\ndef main():\n    for x in data:\n        graph(x)\nmain()", "gc.collect(); gc.freeze()", ""},
 		"no loop":        {"def main():\n    graph(x)\nmain()", "gc.collect(); gc.freeze()", ""},
 	} {

@@ -1,4 +1,4 @@
-"""Says how what a changed program has saved differs from what the original has, beyond rounding and beyond what any two of its runs differ by.
+"""Says how what a changed program has saved differs from the original's, beyond rounding and what any two of its runs differ by.
 
 Arguments: files of runs of the original, two or more, and of the changed program. Prints the first difference, or nothing.
 """

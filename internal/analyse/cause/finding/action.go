@@ -27,8 +27,8 @@ type Action struct {
 	Code            string     // InsertLine: the line
 	File            string     // where the change belongs; "" where that is not known
 	Line            int
-	// The user's line at File and Line, and what becomes of it; InsertLine: Old is the line before which Code goes, as deep as that. "" where
-	// that is not certain.
+	// The user's line at File and Line, and what becomes of it; InsertLine: Old is the line before which Code goes, as deep as that. ""
+	// where that is not certain.
 	Old, New string
 	// Uncertain marks a change that needs more than its line, so that it stays a description.
 	Uncertain bool

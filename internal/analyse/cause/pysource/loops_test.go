@@ -27,7 +27,9 @@ for seed in seeds:
         while more(): step(x)
     train(1)
 train(2)`, "\n")
-	for line, want := range map[int32]int32{1: 0, 2: 2, 8: 0, 9: 0, 12: 0, 13: 13, 14: 13, 16: 13, 17: 13, 18: 0, 19: 19, 20: 2, 21: 0, 99: 0} {
+	for line, want := range map[int32]int32{
+		1: 0, 2: 2, 8: 0, 9: 0, 12: 0, 13: 13, 14: 13, 16: 13, 17: 13, 18: 0, 19: 19, 20: 2, 21: 0, 99: 0,
+	} {
 		if got := OutermostLoop(source, line); got != want {
 			t.Errorf("line %d stands in the loop of line %d, not %d", line, got, want)
 		}
