@@ -11,15 +11,19 @@ import (
 	"testing"
 )
 
-// provable are programs of the zoo whose finding has a change that a program can make. sizes make them short.
+// provable are programs of testdata whose finding has a change that a program can make. sizes make them short.
 var provable = []struct {
-	name, cause string
+	path, cause string
 	sizes       []string // pairs of old and new texts
 	wide        bool
 }{
-	{"input-workers", "input", []string{"ROWS = 4400", "ROWS = 1800"}, false},
-	{"input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, true},
-	{"python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)"}, true},
+	{"zoo/input-workers/slow.py", "input", []string{"ROWS = 4400", "ROWS = 1800"}, false},
+	{"zoo/input-restart/slow.py", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, true},
+	{"zoo/python-anomaly/slow.py", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)"}, true},
+	{"zoo/memory-optimizer/slow.py", "memory-bound", nil, true},
+	{"zoo/compile-again/slow.py", "compile", nil, true},
+	{"zoo/threads-many/slow.py", "threads", []string{"STEPS = 780", "STEPS = 390"}, true},
+	{"proof/objects.py", "gc", nil, true},
 }
 
 // repository makes a git repository with a program as train.py.
@@ -39,11 +43,11 @@ func TestProveZoo(t *testing.T) {
 	for _, generation := range generations(t) {
 		python := environment(t, generation)
 		for _, c := range provable {
-			t.Run(generation+"/"+c.name, func(t *testing.T) {
+			t.Run(generation+"/"+c.path, func(t *testing.T) {
 				testkit.Wide(t, c.wide)
 				folder, path := pageFolder(t, python)
 				folder = filepath.Join(folder, "project")
-				original := strings.NewReplacer(c.sizes...).Replace(read(t, filepath.Join(root(t), "testdata", "zoo", c.name, "slow.py")))
+				original := strings.NewReplacer(c.sizes...).Replace(read(t, filepath.Join(root(t), "testdata", filepath.FromSlash(c.path))))
 				repository(t, folder, path, original)
 				does := func(command string) string {
 					t.Helper()

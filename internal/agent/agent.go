@@ -34,6 +34,7 @@ type Schedule struct {
 const (
 	AblateInput = "input" // DataLoaders give the same few batches again, from memory
 	AblateGC    = "gc"    // the garbage collector leaves out what lives after the first steps
+	AblateIO    = "io"    // what is written to files at one place is not written
 )
 
 // Config is what the agent is told, and the one place that says so: py/_bneck_agent/settings.py is made of it. A field that is zero is not
@@ -53,8 +54,11 @@ type Config struct {
 	Steps        int64   `json:"steps,omitempty"`    // steps to measure; 0 no bound
 	// StopAfter ends the program (SystemExit in its main thread) when Duration or Steps is over.
 	StopAfter bool `json:"stop_after,omitempty"`
-	// Ablate takes a cause away, to bound what a fix of it can save: AblateInput or AblateGC.
-	Ablate string `json:"ablate,omitempty"`
+	// Ablate takes a cause away, to bound what a fix of it can save: AblateInput, AblateGC or AblateIO. The process's counter "ablated"
+	// says how often that had an effect.
+	Ablate     string `json:"ablate,omitempty"`
+	AblateFile string `json:"ablate_file,omitempty"` // the place of AblateIO
+	AblateLine int    `json:"ablate_line,omitempty"`
 
 	Ranks    []int `json:"ranks,omitempty"` // ranks whose profiler runs; empty: the first MaxRanks
 	MaxRanks int   `json:"max_ranks,omitempty" default:"8"`

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/overlay"
 	"bottleneck/internal/record"
 	"bottleneck/internal/report"
+	"bottleneck/internal/wording"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,9 @@ func TestChangeOf(t *testing.T) {
 	}{
 		{"environment", report.Fix{Action: &report.Action{Kind: "set-environment", Variable: "OMP_NUM_THREADS", Value: "2"}}, ""},
 		{"a line", report.Fix{Was: "f(1)", Where: at, Action: &report.Action{Kind: "edit-line", Line: "f(2)"}}, ""},
+		{"a new line", report.Fix{Where: at, Action: &report.Action{Kind: "insert-line", Line: "g()", Before: "f(1)"}}, ""},
+		{"a new line somewhere", report.Fix{Change: "g()", Action: &report.Action{Kind: "insert-line", Line: "g()"}},
+			"not certain in which line"},
 		{"advice", report.Fix{Text: "Buy more."}, "advice only"},
 		{"an argument of some line", report.Fix{Change: "DataLoader(..., num_workers=2)",
 			Action: &report.Action{Kind: "set-argument", Call: "DataLoader"}}, "not certain in which line"},
@@ -72,6 +76,34 @@ func TestChangeOf(t *testing.T) {
 	} {
 		change, err := changeOf(&report.Finding{Fix: c.fix})
 		if c.says == "" && (err != nil || change.words == "") || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %+v, %v", c.name, change, err)
+		}
+	}
+}
+
+// TestBoundOf: what has no change that is certain is bounded where its cause can be taken away.
+func TestBoundOf(t *testing.T) {
+	at := report.Where{File: "/home/u/train.py", Line: 3}
+	evidence := []report.Evidence{{ID: "warmup.first-steps"}}
+	for _, c := range []struct {
+		name    string
+		finding report.Finding
+		says    string // of an error, or of the bound
+		fails   bool
+	}{
+		{"checkpoints", report.Finding{Cause: "io", Sub: "checkpoint", Where: at}, "what train.py:3 and the lines around it", false},
+		{"logs of a library", report.Finding{Cause: "io", Sub: "logging", Where: report.Where{File: "/v/site-packages/x.py", Line: 3}},
+			"no line of the program's own", true},
+		{"reading", report.Finding{Cause: "io", Sub: "read", Where: at}, "advice only", true},
+		{"compiling", report.Finding{Cause: "warmup", Evidence: evidence}, "a second start", false},
+		{"compiled before", report.Finding{Cause: "warmup", Evidence: evidence,
+			Fix: report.Fix{Text: wording.Say("warmup.fix-compile-cached").String()}}, "was a second start already", true},
+		{"preparing", report.Finding{Cause: "warmup", Evidence: []report.Evidence{{ID: "warmup.prepare"}}}, "advice only", true},
+		{"waiting for a device", report.Finding{Cause: "sync", Where: at}, "advice only", true},
+	} {
+		change, err := changeOf(&c.finding)
+		if c.fails && (err == nil || !strings.Contains(err.Error(), c.says)) ||
+			!c.fails && (err != nil || change.ablate == nil || !strings.Contains(change.words, c.says)) {
 			t.Errorf("%s: %+v, %v", c.name, change, err)
 		}
 	}

@@ -129,7 +129,15 @@ func (a *app) readRun(ctx context.Context, run runPaths) (compare.Run, error) {
 	if run.fresh {
 		keepSources(a, paths[0], s)
 	}
-	return compare.Run{Report: report.Build(s, build), Sources: texts(s)}, nil
+	return compare.Run{Report: report.Build(s, build), Sources: texts(s), Ablated: ablated(s)}, nil
+}
+
+// ablated is how often the agent took a cause away.
+func ablated(s *model.Session) (n float64) {
+	for i := range s.Processes {
+		n += s.Processes[i].Counters["ablated"]
+	}
+	return n
 }
 
 // texts are the program texts that a session keeps.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,10 +20,11 @@ import (
 type variant struct {
 	name        string // of its folder: "a", "original"
 	target      collect.Target
-	dir         string   // working directory; "" this process's
-	environment []string // on top of this process's
-	ablate      string   // cause that the agent takes away
-	saved       []string // files that each run saves, to be compared
+	dir         string                   // working directory; "" this process's
+	environment []string                 // on top of this process's
+	each        func(id string) []string // of the environment of one run; nil none
+	ablate      *ablation                // what is taken away; nil nothing
+	saved       []string                 // files that each run saves, to be compared
 	// check is asked of each run's reading; an error makes it a failed run.
 	check func(compare.Run) error
 }
@@ -81,7 +83,7 @@ func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, erro
 	once := ranOnce{session: filepath.Join(r.out, v.name, id), stdout: filepath.Join(r.out, "output", v.name+"-"+id+".out")}
 	errors := filepath.Join(r.out, "output", v.name+"-"+id+".err")
 	begin := time.Now()
-	outcome, err := r.record(ctx, v, &once, errors)
+	outcome, err := r.record(ctx, v, id, &once, errors)
 	once.wall, once.code = time.Since(begin), outcome.Code
 	if err == nil && outcome.Interrupts > 0 {
 		err = &runFailed{outcome.Code, "was interrupted"}
@@ -105,7 +107,7 @@ func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, erro
 }
 
 // record runs a program as `run` does, without a report; what it writes goes to files.
-func (r *repeater) record(ctx context.Context, v *variant, once *ranOnce, errors string) (collect.Outcome, error) {
+func (r *repeater) record(ctx context.Context, v *variant, id string, once *ranOnce, errors string) (collect.Outcome, error) {
 	stdout, err := os.OpenFile(once.stdout, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, record.FileMode)
 	if err != nil {
 		return collect.Outcome{}, unusable(cause(err))
@@ -117,11 +119,18 @@ func (r *repeater) record(ctx context.Context, v *variant, once *ranOnce, errors
 	}
 	defer stderr.Close()
 	opt := *r.opt
-	opt.out, opt.config.Ablate = once.session, v.ablate
+	opt.out = once.session
+	if a := v.ablate; a != nil {
+		opt.config.Ablate, opt.config.AblateFile, opt.config.AblateLine = a.cause, a.place.File, a.place.Line
+	}
+	environment := slices.Clone(v.environment)
+	if v.each != nil {
+		environment = append(environment, v.each(id)...)
+	}
 	program := *r.app
 	program.stdin, program.stdout, program.stderr = nil, stdout, stderr
 	l := &launch{app: &program, opt: &opt, report: &reportOptions{}, target: v.target, repeated: true, dir: v.dir,
-		environment: v.environment}
+		environment: environment}
 	if err := l.start(ctx); err != nil {
 		return collect.Outcome{}, err
 	}

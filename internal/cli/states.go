@@ -42,14 +42,14 @@ func (r *repeater) keepSaved(v *variant, once *ranOnce) error {
 }
 
 // statesDiffer says how a saved state dict of the changed program differs from the original's, "" where it does not.
-func statesDiffer(ctx context.Context, python, before, again, after string) (string, error) {
-	cmd := exec.CommandContext(ctx, python, "-c", statesProgram, before, again, after)
+func statesDiffer(ctx context.Context, python string, originals []string, after string) (string, error) {
+	cmd := exec.CommandContext(ctx, python, append(append([]string{"-c", statesProgram}, originals...), after)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		return "", fmt.Errorf("%s cannot be compared: %s", filepath.Base(before), lines[len(lines)-1])
+		return "", fmt.Errorf("%s cannot be compared: %s", filepath.Base(originals[0]), lines[len(lines)-1])
 	}
 	return strings.TrimSpace(string(out)), nil
 }

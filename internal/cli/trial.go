@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bottleneck/internal/agent"
 	"bottleneck/internal/collect"
 	"bottleneck/internal/compare"
 	"bottleneck/internal/overlay"
@@ -35,8 +34,8 @@ type change struct {
 	words           string
 	file            string // that is edited, absolute; "" none
 	edit            overlay.Edit
-	variable, value string // of the environment; "" none
-	ablate          string // cause that the agent takes away, for a bound; "" none
+	variable, value string    // of the environment; "" none
+	ablate          *ablation // for a bound; nil none
 }
 
 // trial reads a session and prepares the proof of one of its findings; an error says why there is none.
@@ -163,28 +162,29 @@ func (t *trial) choose(r *report.Report, number int) error {
 // changeOf is what a program can do of a finding's fix.
 func changeOf(f *report.Finding) (*change, error) {
 	a := f.Fix.Action
-	switch {
-	case a != nil && (a.Kind == "set-environment" || f.Fix.Was != ""):
-	case f.Cause == agent.AblateInput:
-		return &change{words: "the same few batches again, from memory", ablate: agent.AblateInput}, nil
-	case f.Cause == agent.AblateGC:
-		return &change{words: "what lives after the first steps is left out by the garbage collector (gc.freeze)", ablate: agent.AblateGC},
-			nil
+	if a == nil || a.Kind != "set-environment" && f.Fix.Was == "" && a.Before == "" {
+		if c, err := boundOf(f); c != nil || err != nil {
+			return c, err
+		}
 	}
 	switch {
 	case a == nil:
 		return nil, errors.New("has advice only, no change that a program could make: " + f.Fix.Text)
 	case a.Kind == "set-environment":
 		return &change{words: a.Variable + "=" + a.Value, variable: a.Variable, value: a.Value}, nil
-	case f.Fix.Was != "" && a.Line != "" && f.Fix.Where != nil:
+	case f.Fix.Was+a.Before != "" && a.Line != "" && f.Fix.Where != nil:
 		if !filepath.IsAbs(f.Fix.Where.File) {
 			return nil, fmt.Errorf("changes %s, whose folder the session does not know", f.Fix.Where.File)
 		}
 		if libraryFile(f.Fix.Where.File) {
 			return nil, fmt.Errorf("changes a file of a library: %s", f.Fix.Where.File)
 		}
-		return &change{words: fmt.Sprintf("%s:%d becomes %s", report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line),
-			file: f.Fix.Where.File, edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was, New: a.Line}}, nil
+		becomes := "%s:%d becomes %s"
+		if a.Before != "" {
+			becomes = "before %s:%d comes %s"
+		}
+		return &change{words: fmt.Sprintf(becomes, report.Base(f.Fix.Where.File), f.Fix.Where.Line, a.Line), file: f.Fix.Where.File,
+			edit: overlay.Edit{Line: f.Fix.Where.Line, Old: f.Fix.Was + a.Before, New: a.Line, Insert: a.Before != ""}}, nil
 	}
 	return nil, fmt.Errorf("proposes %s, but it is not certain in which line: %s", f.Fix.Change, f.Fix.Text)
 }
@@ -249,15 +249,21 @@ func (t *trial) perStep() bool { return t.finding.Of != "run" }
 func (t *trial) document() *report.Proof {
 	f := t.finding
 	p := &report.Proof{Schema: report.ProofSchema, Tool: Version(), Verdict: report.ProofUndecided, Outputs: report.OutputsUnknown,
-		Bound: t.change.ablate != "", Command: t.launcher.Command, Notes: []string{}, Original: report.DiffSide{Runs: []report.DiffRun{}},
+		Bound: t.change.ablate != nil, Command: t.launcher.Command, Notes: []string{}, Original: report.DiffSide{Runs: []report.DiffRun{}},
 		Changed: report.DiffSide{Runs: []report.DiffRun{}}, Per: "run", InTurns: report.DiffTurns{Failed: []string{}},
 		Finding: report.ProofFinding{Number: t.number, Cause: f.Cause, Sub: f.Sub, Title: f.Title, Change: t.change.words}}
+	if a := t.change.ablate; a != nil {
+		p.Notes = append(p.Notes, a.bound)
+	}
 	if s := f.Saving; s != nil {
 		p.Promised = report.Saved{RunS: s.RunS, StepMs: s.StepMs}
 	}
 	if t.change.file != "" {
 		p.Finding.Where = &report.Place{File: t.change.file, Line: t.change.edit.Line}
 		p.Finding.Change, p.Finding.Was = t.change.edit.New, t.change.edit.Old
+		if t.change.edit.Insert {
+			p.Finding.Was, p.Finding.Before = "", t.change.edit.Old
+		}
 	}
 	return p
 }
@@ -276,6 +282,14 @@ func (t *trial) patch() string {
 		name = filepath.Base(t.change.file)
 	}
 	return overlay.Patch(filepath.ToSlash(name), t.before, t.after)
+}
+
+// made asks that a run was of the changed program.
+func (t *trial) made(run compare.Run) error {
+	if err := t.overlaid(run); err != nil {
+		return err
+	}
+	return t.taken(run)
 }
 
 // overlaid asks that the changed file was what ran.

@@ -14,7 +14,7 @@ import (
 // change
 // differs between them.
 func (t *trial) variants(folder string) ([2]variant, error) {
-	out := [2]variant{{name: "original"}, {name: "changed", check: t.overlaid}}
+	out := [2]variant{{name: "original"}, {name: "changed", check: t.made}}
 	for i := range out {
 		if err := t.variant(&out[i], filepath.Join(folder, out[i].name), i == 1); err != nil {
 			return out, unusable(fmt.Errorf("copy the sources: %w", err))
@@ -23,7 +23,12 @@ func (t *trial) variants(folder string) ([2]variant, error) {
 	if t.change.variable != "" {
 		out[1].environment = append(out[1].environment, t.change.variable+"="+t.change.value)
 	}
-	out[1].ablate = t.change.ablate
+	if a := t.change.ablate; a != nil {
+		out[1].ablate = a
+		if a.secondStart {
+			starts(&out, folder)
+		}
+	}
 	return out, nil
 }
 

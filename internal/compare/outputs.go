@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bottleneck/internal/stats"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,73 +10,132 @@ import (
 	"strings"
 )
 
-// Outputs says how what a program wrote differs from what it wrote before a change, beyond the order of lines, the rounding of numbers, and
-// what differs between two runs of the unchanged program: times, speeds, random numbers. "" where nothing does. known is false where the
-// unchanged runs themselves differ in more than numbers, so that there is nothing to compare with.
-func Outputs(before, again, after string) (difference string, known bool) {
-	a, b, c := outputLines(before), outputLines(again), outputLines(after)
-	if len(a) != len(b) {
-		return "", false
+// Outputs says how what a changed program wrote differs from what the original wrote in some runs, two at least, beyond the order of lines
+// and the rounding of numbers; "" where nothing does. What differs between any two runs of the original is not held against the change:
+// lines that not all of them have are not compared, times and rates that vary neither, and other numbers that vary have to stay within what
+// further runs of the original could give, where enough runs tell that. apart names what was not compared, "" where all was; some is false
+// where no line at all repeats.
+func Outputs(originals []string, after string) (difference, apart string, some bool) {
+	o := original{lines: map[string][][]outputLine{}}
+	for i, text := range originals {
+		o.add(i, len(originals), text)
 	}
-	for i := range a {
-		if a[i].words != b[i].words {
-			a, b, c = sorted(a), sorted(b), sorted(c)
-			break
-		}
+	o.settle(len(originals))
+	c := original{lines: map[string][][]outputLine{}}
+	c.add(0, 1, after)
+	difference = o.lacks(&c)
+	if difference == "" {
+		difference = o.firstNew(&c)
 	}
-	for i := range a {
-		if a[i].words != b[i].words {
-			return "", false
-		}
-		a[i].varies = make([]bool, len(a[i].numbers))
-		for k := range a[i].numbers {
-			a[i].varies[k] = !near(a[i].numbers[k], b[i].numbers[k])
-		}
-	}
-	if d := firstDifference(a, c); d == "" {
-		return "", true
-	}
-	return firstDifference(sorted(a), sorted(c)), true
+	return difference, o.apart, o.steady > 0 || o.apart == ""
 }
 
-// outputLine is a line with its numbers apart.
-type outputLine struct {
-	text, words string
-	numbers     []string
-	varies      []bool // from run to run of the same program
+// original are the lines of some runs by their words, in the order in which the words first came.
+type original struct {
+	order    []string
+	lines    map[string][][]outputLine // of each run
+	steady   int                       // lines that all runs have
+	unsteady int                       // lines of a run, at most, that not all runs have
+	varying  int                       // numbers that differ from run to run
+	apart    string
 }
 
-var printedNumber = regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
-
-func outputLines(text string) []outputLine {
-	var out []outputLine
-	for line := range strings.Lines(text) {
-		if at := strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r'); at >= 0 {
-			line = line[at+1:] // of a bar that was drawn over and over, what stays
+// add takes a run's lines.
+func (o *original) add(run, runs int, text string) {
+	for _, line := range outputLines(text) {
+		if o.lines[line.words] == nil {
+			o.order, o.lines[line.words] = append(o.order, line.words), make([][]outputLine, runs)
 		}
-		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			out = append(out, outputLine{text: line, words: printedNumber.ReplaceAllString(line, "0"),
-				numbers: printedNumber.FindAllString(line, -1)})
+		o.lines[line.words][run] = append(o.lines[line.words][run], line)
+	}
+}
+
+// settle sets lines apart that not all runs have equally often, and counts numbers that vary.
+func (o *original) settle(runs int) {
+	unsteady := make([]int, runs)
+	for _, words := range o.order {
+		byRun := o.lines[words]
+		if repeats(byRun) {
+			o.steady += len(byRun[0])
+			for i := range byRun[0] {
+				for k := range byRun[0][i].numbers {
+					if n := &(variation{byRun, i, k}); !n.steady() {
+						o.varying++
+						if !n.judged() && o.apart == "" {
+							o.apart = fmt.Sprintf("%q", byRun[0][i].text)
+						}
+					}
+				}
+			}
+			continue
+		}
+		for run := range byRun {
+			unsteady[run] += len(byRun[run])
+			if len(byRun[run]) > 0 && o.apart == "" {
+				o.apart = fmt.Sprintf("%q", byRun[run][0].text)
+			}
 		}
 	}
-	return out
+	o.unsteady = slices.Max(unsteady)
 }
 
-func sorted(lines []outputLine) []outputLine {
-	out := slices.Clone(lines)
-	slices.SortStableFunc(out, func(x, y outputLine) int { return strings.Compare(x.words+"\x00"+x.text, y.words+"\x00"+y.text) })
-	return out
+// repeats says that all runs have as many of a line.
+func repeats(byRun [][]outputLine) bool {
+	return !slices.ContainsFunc(byRun, func(lines []outputLine) bool { return len(lines) != len(byRun[0]) })
 }
 
-func firstDifference(before, after []outputLine) string {
+// lacks is the first line that repeats and that the changed program writes otherwise, or not any more.
+func (o *original) lacks(after *original) string {
+	for _, words := range o.order {
+		byRun := o.lines[words]
+		if !repeats(byRun) {
+			continue
+		}
+		var changed []outputLine
+		if after.lines[words] != nil {
+			changed = after.lines[words][0]
+		}
+		d := o.firstDifference(byRun, changed)
+		if d == "" {
+			continue
+		}
+		ordered := make([][]outputLine, len(byRun))
+		for run := range byRun {
+			ordered[run] = sorted(byRun[run])
+		}
+		if d = o.firstDifference(ordered, sorted(changed)); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// firstNew is the first line that no run of the original has, where there are more of them than the original's own lines that come and go.
+func (o *original) firstNew(after *original) string {
+	first, n := "", 0
+	for _, words := range after.order {
+		if o.lines[words] == nil {
+			n += len(after.lines[words][0])
+			if first == "" {
+				first = fmt.Sprintf("%q is new", after.lines[words][0][0].text)
+			}
+		}
+	}
+	if n <= o.unsteady {
+		return ""
+	}
+	return first
+}
+
+// firstDifference compares lines of the same words one by one.
+func (o *original) firstDifference(byRun [][]outputLine, after []outputLine) string {
+	before := byRun[0]
 	for i := range min(len(before), len(after)) {
-		a, b := &before[i], &after[i]
-		same := a.words == b.words
-		for k := 0; same && k < len(a.numbers); k++ {
-			same = k < len(a.varies) && a.varies[k] || near(a.numbers[k], b.numbers[k])
-		}
-		if !same {
-			return fmt.Sprintf("%q became %q", a.text, b.text)
+		for k, number := range after[i].numbers {
+			n := &variation{byRun, i, k}
+			if n.steady() && !near(before[i].numbers[k], number) || !n.steady() && !n.holds(number, o.varying) {
+				return fmt.Sprintf("%q became %q", before[i].text, after[i].text)
+			}
 		}
 	}
 	switch n := len(before) - len(after); {
@@ -85,6 +145,95 @@ func firstDifference(before, after []outputLine) string {
 		return fmt.Sprintf("%q is new", after[len(before)].text)
 	}
 	return ""
+}
+
+// variation is one number of a line in all runs of the original.
+type variation struct {
+	byRun [][]outputLine
+	i, k  int
+}
+
+func (v *variation) of(run int) string { return v.byRun[run][v.i].numbers[v.k] }
+
+// steady says that all runs have the same number but for rounding.
+func (v *variation) steady() bool {
+	for run := range v.byRun {
+		if !near(v.of(0), v.of(run)) {
+			return false
+		}
+	}
+	return true
+}
+
+// fewestOriginals is how many runs tell how far another one may lie from them.
+const fewestOriginals = 4
+
+// judged says that there are enough runs to compare a number that varies. Times and rates are what the change is to change.
+func (v *variation) judged() bool {
+	return len(v.byRun) >= fewestOriginals && !v.byRun[0][v.i].timed[v.k]
+}
+
+// outputLevel is how often a run that is like the others may be called different, over all numbers that vary.
+const outputLevel = 0.01
+
+// holds says that a number could be one of a further run: it lies in their prediction interval, or it is not judged.
+func (v *variation) holds(number string, varying int) bool {
+	if !v.judged() {
+		return true
+	}
+	n, sum, squares := float64(len(v.byRun)), 0.0, 0.0
+	for run := range v.byRun {
+		x, err := strconv.ParseFloat(v.of(run), 64)
+		if err != nil {
+			return true
+		}
+		sum += x
+	}
+	for run := range v.byRun {
+		x, _ := strconv.ParseFloat(v.of(run), 64)
+		squares += (x - sum/n) * (x - sum/n)
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	t := stats.StudentQuantile(1-outputLevel/2/float64(max(varying, 1)), len(v.byRun)-1)
+	return err != nil || math.Abs(x-sum/n) <= t*math.Sqrt(squares/(n-1)*(1+1/n))
+}
+
+// outputLine is a line with its numbers apart.
+type outputLine struct {
+	text, words string
+	numbers     []string
+	timed       []bool // numbers that are times or rates, by the words around them
+}
+
+var (
+	printedNumber = regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+	timeAfter     = regexp.MustCompile(`^ ?([num\x{b5}\x{3bc}]?s|secs?|seconds?|min|minutes?|h|hours?)\b` +
+		`|^ ?[\w./]*/ ?(s|sec|second|it|min)\b|^:\d\d`)
+	timeBefore = regexp.MustCompile(`(?i)\b(time|took|takes|elapsed|eta|speed|throughput|per second|duration)\b[^\d]*$|\d:$`)
+)
+
+func outputLines(text string) []outputLine {
+	var out []outputLine
+	for line := range strings.Lines(text) {
+		if at := strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r'); at >= 0 {
+			line = line[at+1:] // of a bar that was drawn over and over, what stays
+		}
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			o := outputLine{text: line, words: printedNumber.ReplaceAllString(line, "0")}
+			for _, at := range printedNumber.FindAllStringIndex(line, -1) {
+				o.numbers = append(o.numbers, line[at[0]:at[1]])
+				o.timed = append(o.timed, timeAfter.MatchString(line[at[1]:]) || timeBefore.MatchString(line[:at[0]]))
+			}
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func sorted(lines []outputLine) []outputLine {
+	out := slices.Clone(lines)
+	slices.SortStableFunc(out, func(x, y outputLine) int { return strings.Compare(x.text, y.text) })
+	return out
 }
 
 // roundingShare is how far apart two printed numbers may be, as a share, to be the same but for rounding.

@@ -13,6 +13,7 @@ import (
 type Run struct {
 	Report  *report.Report
 	Sources map[string][]string
+	Ablated float64 // how often the agent took a cause away, where it was asked to
 }
 
 // Side is one of the two that are compared. It has at least one run.

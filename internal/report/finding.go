@@ -68,6 +68,9 @@ func fix(f *finding.Fix) Fix {
 		return out
 	}
 	out.Action = &Action{Kind: string(a.Kind), Call: a.Call, Variable: a.Variable, Value: a.Value, Line: a.Code + a.New}
+	if a.Kind == finding.InsertLine {
+		out.Action.Before, out.Was = a.Old, ""
+	}
 	for _, g := range a.Arguments {
 		out.Action.Arguments = append(out.Action.Arguments, Argument(g))
 	}

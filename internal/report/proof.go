@@ -52,6 +52,7 @@ type ProofFinding struct {
 	Where  *Place `json:"where,omitempty"`
 	Change string `json:"change"` // in words or as code
 	Was    string `json:"was,omitempty"`
+	Before string `json:"before,omitempty"` // the line before which the change is put in
 }
 
 // Saved is a saving in both units, each where it is known.

@@ -314,6 +314,8 @@ type Action struct {
 	Value     string     `json:"value,omitempty"`     // set-environment
 	// insert-line: the line; edit-line and set-argument: what Fix.Was becomes, where that is certain
 	Line string `json:"line,omitempty"`
+	// insert-line: the user's line at Fix.Where, before which Line goes, as deep as that, where that is certain
+	Before string `json:"before,omitempty"`
 }
 
 // Argument is one argument of a call; one without a name is the only one.

@@ -92,11 +92,11 @@ func (p *printer) proofChange(d *report.Proof) {
 		place = fmt.Sprintf("%s:%d: ", w.File, w.Line)
 	}
 	p.wrap("  change    ", "            ", place+d.Finding.Change)
+	if d.Finding.Before != "" {
+		p.wrap("  before    ", "            ", d.Finding.Before)
+	}
 	if d.Finding.Was != "" {
 		p.wrap("  was       ", "            ", d.Finding.Was)
-	}
-	if d.Bound {
-		p.wrap("  ! ", "    ", "this is a bound: no fix can save more, and a real one may save less")
 	}
 }
 

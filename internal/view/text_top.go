@@ -348,6 +348,10 @@ func (p *printer) finding(n int, f *report.Finding) {
 		p.line("      change    %s:%d", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
 		p.wrap("                - ", "                  ", f.Fix.Was)
 		p.wrap("                + ", "                  ", text)
+	case f.Fix.Action != nil && f.Fix.Action.Before != "" && f.Fix.Where != nil:
+		p.line("      change    %s:%d", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
+		p.wrap("                + ", "                  ", text)
+		p.wrap("                  ", "                  ", f.Fix.Action.Before)
 	case text != "":
 		if f.Fix.Where != nil {
 			text += fmt.Sprintf("   (%s:%d)", report.Base(f.Fix.Where.File), f.Fix.Where.Line)

@@ -17,6 +17,8 @@ func certain(c *facts.Facts, f *finding.Finding) {
 	a := &f.Fix.Action
 	switch {
 	case a.Uncertain:
+	case a.Kind == finding.InsertLine:
+		insertLine(c, a)
 	case a.Call == input.TrainingArguments, a.Call == compileCall:
 		changeOnly(c, a, a.Call)
 	case a.Call == "DataLoader" && a.File != "":

@@ -1,6 +1,6 @@
-"""Says how what a changed program has saved differs from what the original has, beyond rounding and beyond what two of its runs differ by.
+"""Says how what a changed program has saved differs from the original's, beyond rounding and what any two of its runs differ by.
 
-Arguments: files of the original, of the original again, of the changed program. Prints the first difference, or nothing.
+Arguments: files of runs of the original, two or more, and of the changed program. Prints the first difference, or nothing.
 """
 
 import sys
@@ -29,14 +29,16 @@ def far(a, b):
     return float((a - b).abs().max()) if a.numel() else 0.0
 
 
-def difference(before, again, after):
+def difference(originals, after):
+    before = originals[0]
     for name in before:
         if name not in after:
             return "%s is no longer saved" % name
         a, c = before[name], after[name]
         if a.shape != c.shape:
             return "%s has the shape %s, and had %s" % (name, list(c.shape), list(a.shape))
-        own = far(a, again[name]) if name in again and again[name].shape == a.shape else 0.0
+        same = [o[name] for o in originals if name in o and o[name].shape == a.shape]
+        own = max(far(x, y) for x in same for y in same)
         most = max(SHARE * float(a.abs().max()) if a.numel() else 0.0, LEAST, 2 * own)
         if not far(a, c) <= most and not torch.equal(a.isnan(), torch.ones_like(a, dtype=torch.bool)):
             return "%s differs by up to %.3g, and from run to run of the original by %.3g" % (name, far(a, c), own)
@@ -46,4 +48,5 @@ def difference(before, again, after):
     return ""
 
 
-print(difference(*(dict(tensors(torch.load(path, map_location="cpu", weights_only=True))) for path in sys.argv[1:4])))
+states = [dict(tensors(torch.load(path, map_location="cpu", weights_only=True))) for path in sys.argv[1:]]
+print(difference(states[:-1], states[-1]))

@@ -19,6 +19,7 @@ export interface Action {
   variable?: string;
   value?: string;
   line?: string;
+  before?: string;
 }
 
 export interface Answer {

@@ -12,7 +12,11 @@ kept = {}  # (id of a data set, size of a batch) -> [batches, batches given agai
 
 
 def install(torch):
-    """Lets DataLoaders give the same few batches again, from memory."""
+    """Lets DataLoaders give the same few batches again, from memory, or keeps what one place writes from being written."""
+    if core.config.ablate == "io":
+        from . import droppedwrites
+
+        droppedwrites.install(torch, core.config.ablate_file, core.config.ablate_line)
     if core.config.ablate != "input":
         return
     from torch.utils.data._utils import fetch
@@ -31,6 +35,7 @@ def repeat(fetcher):
             batches[0].append(original(self, indices))
             return batches[0][-1]
         batches[1] += 1
+        core.count("ablated")
         return batches[0][batches[1] % BATCHES]
 
     fetcher.fetch = fetch
@@ -41,3 +46,4 @@ def stepped(finished):
     if core.config.ablate == "gc" and finished == FROZEN_AFTER:
         gc.collect()
         gc.freeze()
+        core.count("ablated")

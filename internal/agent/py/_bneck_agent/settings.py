@@ -35,6 +35,8 @@ class Settings(Told):
     steps = 0
     stop_after = False
     ablate = ""
+    ablate_file = ""
+    ablate_line = 0
     ranks = []
     max_ranks = 8
     step_on = []

@@ -27,7 +27,9 @@ type Action struct {
 	Code            string     // InsertLine: the line
 	File            string     // where the change belongs; "" where that is not known
 	Line            int
-	Old, New        string // the user's line at File and Line, and what becomes of it; "" where that is not certain
+	// The user's line at File and Line, and what becomes of it; InsertLine: Old is the line before which Code goes, as deep as that. ""
+	// where that is not certain.
+	Old, New string
 	// Uncertain marks a change that needs more than its line, so that it stays a description.
 	Uncertain bool
 }
@@ -56,6 +58,11 @@ func (a *Action) Edit(at UserLine, becomes string) {
 		*a = Action{Kind: EditLine}
 	}
 	a.File, a.Line, a.Old, a.New = at.File, at.Line, at.Text, becomes
+}
+
+// Insert makes the action a line that goes before one of the user's, of which it is certain.
+func (a *Action) Insert(before UserLine, code string) {
+	*a = Action{Kind: InsertLine, Code: code, File: before.File, Line: before.Line, Old: before.Text}
 }
 
 // Change is the changed line, call or setting as code; "" for advice.
