@@ -133,7 +133,7 @@ func (o *original) firstDifference(byRun [][]outputLine, after []outputLine) str
 	for i := range min(len(before), len(after)) {
 		for k, number := range after[i].numbers {
 			n := &variation{byRun, i, k}
-			if n.steady() && !near(before[i].numbers[k], number) || !n.steady() && !n.holds(number, o.varying) {
+			if !near(before[i].numbers[k], number) && (n.steady() || !n.holds(number, o.varying)) {
 				return fmt.Sprintf("%q became %q", before[i].text, after[i].text)
 			}
 		}
@@ -155,10 +155,10 @@ type variation struct {
 
 func (v *variation) of(run int) string { return v.byRun[run][v.i].numbers[v.k] }
 
-// steady says that all runs have the same number but for rounding.
+// steady says that all runs have the same number, to the last digit: numbers that are only near to each other can be so by chance.
 func (v *variation) steady() bool {
 	for run := range v.byRun {
-		if !near(v.of(0), v.of(run)) {
+		if v.of(0) != v.of(run) {
 			return false
 		}
 	}

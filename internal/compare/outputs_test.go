@@ -24,6 +24,7 @@ func TestOutputs(t *testing.T) {
 		{"names that vary", "in /tmp/x\n", "in /tmp/y\n", "in /tmp/z\n", "", `"in /tmp/x"`},
 		{"more than varies", "in /tmp/x\n", "in /tmp/y\n", "in /tmp/z\nwarning\n", `"in /tmp/z" is new`, `"in /tmp/x"`},
 		{"two runs tell no spread", "loss 0.81\n", "loss 0.92\n", "loss 2.5\n", "", `"loss 0.81"`},
+		{"two runs that are near by chance", "loss 2.196\n", "loss 2.197\n", "loss 2.203\n", "", `"loss 2.196"`},
 		{"a bar", "10%\r50%\r100%\ndone\n", "20%\r100%\ndone\n", "100%\ndone\n", "", ""},
 		{"nothing", "", "", "", "", ""},
 	} {
