@@ -121,7 +121,8 @@ func EmptyReport() *Report {
 		CriticalPath: []CriticalRow{}, CriticalRanks: []RankShare{}, Roofline: []Roofline{}, Copies: []CopyRow{},
 		Bandwidth: []BandwidthRow{}, Streams: []StreamRow{}, Sequences: []SequenceRow{}, StepParts: []StepPartsRow{}, Workers: []Worker{},
 		Loaders: []Loader{}, Calls: []CallRow{}, Lines: []CallRow{}, Actions: []ActionRow{}, Memory: []MemoryRow{},
-		Snapshots: []SnapshotRow{}, System: []SystemRow{}, Tables: []Table{}, Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
+		Snapshots: []SnapshotRow{}, System: []SystemRow{}, Tables: []Table{},
+		Contents: []Contents{}, Ranks: []Rank{}, Files: map[string]File{},
 		Next: []string{}, Unread: []string{},
 	}
 }
