@@ -78,7 +78,7 @@ var layers = map[string][]string{
 	"internal/analyse/cause/launch":  append([]string{}, family...),
 	"internal/analyse/cause/python":  append([]string{}, family...),
 	"internal/analyse/cause/ranks":   append([]string{}, family...),
-	"internal/analyse/cause/machine": append([]string{}, family...),
+	"internal/analyse/cause/machine": append([]string{"internal/analyse/usage"}, family...),
 	"internal/analyse/cause/timed":   append([]string{}, family...),
 	"internal/analyse/cause/traced":  append([]string{"internal/analyse/replay"}, family...),
 	"internal/analyse/cause/memory":  append([]string{"internal/analyse/cause/traced", "internal/analyse/usage"}, family...),

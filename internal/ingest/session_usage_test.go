@@ -17,7 +17,8 @@ func TestUsageRows(t *testing.T) {
 		`["use",5,7,1,1,1,1,1,1,1,1,1,1]` + "\n" + `["clock",100,1000000100]` + "\n" + `["proc",150,7,1,9,["python"],"python"]` + "\n" +
 			`["use",200,7,1048576,2,3,4,5,6,7000,8000,-1,10]` + "\n",
 		`["use",300,7,2097152,2,3,4,5,6,7000,8000,-1,10,11,12,13,14,15,"a column more"]` + "\n" + `["allocator",310,7,"jemalloc"]` + "\n" +
-			`["allocator",320,99,"glibc"]` + "\n" + `["allocator",330,7,8]` + "\n" + `["allocator",340,7]` + "\n" + `["use",400,7,"no number",2,3,4,5,6,7,8,9,10]` + "\n" +
+			`["allocator",320,99,"glibc"]` + "\n" + `["allocator",330,7,8]` + "\n" + `["allocator",340,7]` + "\n" +
+			`["use",400,7,"no number",2,3,4,5,6,7,8,9,10]` + "\n" +
 			`["use",500,7,1]` + "\n" + `["use",600,99,1,2,3,4,5,6,7,8,9,10]` + "\n" + `["use",250,7,1,2,3,4,5,6,7,8,9,10]` +
 			"\n" + `["use",` + "\n",
 	} {
@@ -40,7 +41,8 @@ func TestUsageRows(t *testing.T) {
 	if now.Usage[0] != want || now.Usage[1].Private() != 2<<20+4 {
 		t.Errorf("%+v", now.Usage)
 	}
-	if first := now.Usage[1].First; first == nil || *first != (model.ThreadUse{MinorFaults: 11, User: 12, System: 13, Waits: 14, Pushed: 15}) {
+	if first := now.Usage[1].First; first == nil ||
+		*first != (model.ThreadUse{MinorFaults: 11, User: 12, System: 13, Waits: 14, Pushed: 15}) {
 		t.Errorf("the first thread's: %+v", first)
 	}
 	if now.Allocator != "jemalloc" || before.Allocator != "" {

@@ -122,7 +122,8 @@ func TestUsageOfAProcessAndItsFirstThread(t *testing.T) {
 	if after.MinorFaults <= before.MinorFaults || after.Anonymous <= 0 {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	if f := after.First; f.MinorFaults <= 0 || f.MinorFaults > after.MinorFaults || f.Waits+f.Pushed <= 0 || f.User+f.System > after.User+after.System {
+	if f := after.First; f.MinorFaults <= 0 || f.MinorFaults > after.MinorFaults || f.Waits+f.Pushed <= 0 ||
+		f.User+f.System > after.User+after.System {
 		t.Errorf("the first thread %+v of %+v", f, after)
 	}
 	runtime.KeepAlive(pages)
