@@ -101,10 +101,12 @@ func TestLinesAreCounted(t *testing.T) {
 	}
 }
 
-// TestProfileNeedsNoImport has the decorator there only where lines are counted, and none where the program has its own; handlers of signals
-// raise in a counted loop as ever.
+// TestProfileNeedsNoImport has the decorator there only where lines are counted, and none where the program has its own; handlers of
+// signals raise in a counted loop as ever.
 func TestProfileNeedsNoImport(t *testing.T) {
-	want := map[string]int{"plain 36": 1, "plain 37": 11, "plain 38": 10, "plain 39": 1, "inner 45": 1, "made 52": 1, "value 57": 1, "late 61": 1}
+	want := map[string]int{
+		"plain 36": 1, "plain 37": 11, "plain 38": 10, "plain 39": 1, "inner 45": 1, "made 52": 1, "value 57": 1, "late 61": 1,
+	}
 	for name, interpreter := range interpreters(t) {
 		t.Run(name, func(t *testing.T) {
 			counts := Config{Lines: []string{"@profile"}}

@@ -8,8 +8,8 @@ import (
 	"bottleneck/internal/testkit"
 )
 
-// company is a program on cores whose step of 61 ms hardly waits: libraries in two workers fetch its batches, each of which takes them 25 ms. The kernel
-// counted what the program itself and each worker computed per step.
+// company is a program on cores whose step of 61 ms hardly waits: libraries in two workers fetch its batches, each of which
+// takes them 25 ms. The kernel counted what the program itself and each worker computed per step.
 func company(cores int, ownMs, workerMs float64) *testkit.Program {
 	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2, Prefetch: 2})
 	p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = cores, "2"
