@@ -34,6 +34,16 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 for (batch,) in DataLoader(TensorDataset(torch.randn(32, 8)), batch_size=4):
     one_step(model, optimizer, batch)
 `,
+	"marked.py": `@profile
+def marked(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+print("marked", marked(10))
+`,
 	"plan.py": `from torch.profiler import ProfilerAction
 
 

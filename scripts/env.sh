@@ -197,7 +197,7 @@ exec chroot "$root" /bin/sh -c '"'"'cd "$0" && exec "$@"'"'"' "$PWD" "$@"
 '
 
 case "${1:---list}" in
-  --list) echo "newest torch-2.4 torch-1.13 torch-debian trainers public peers tensorboard snakeviz coverage ruff uv" ;;
+  --list) echo "newest torch-2.4 torch-1.13 torch-debian trainers public peers tensorboard snakeviz line-profiler coverage ruff uv" ;;
   newest) environment newest "$(newest_python)" "torch>=2.15,<2.16" numpy pandas lightning ;;
   torch-2.4) venv torch-2.4 3.10 torch==2.4.1 "numpy<2" pandas "lightning<2.6" ;;
   torch-1.13) venv torch-1.13 3.8 torch==1.13.1 "numpy<2" pandas ;;
@@ -215,6 +215,7 @@ case "${1:---list}" in
   uv) python=$(environment uv "$(newest_python)" uv) && echo "${python%python}uv" ;;
   peers) environment peers "$(newest_python)" py-spy "austin-dist<4" HolisticTraceAnalysis "pandas<3" ;;
   snakeviz) environment snakeviz "$(newest_python)" snakeviz ;;
+  line-profiler) environment line-profiler "$(newest_python)" line_profiler==5.1.0 ;;
   coverage) environment coverage "$(newest_python)" coverage pytest-cov ;;
   tensorboard) environment tensorboard "$(newest_python)" torch-tb-profiler==0.4.3 "pandas<3" ;;
   *) echo "env.sh: no environment '$1'; there are: $("$0" --list)" >&2; exit 2 ;;

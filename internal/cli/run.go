@@ -29,6 +29,7 @@ func newRunCommand(a *app) *cobra.Command {
 			"The report goes to standard error (or -o FILE) when the program has ended.",
 		Example: "  bottleneck run train.py --epochs 1\n" +
 			"  bottleneck run -m pkg.train --config small.yaml\n" +
+			"  bottleneck run --lines 'Model.*' --lines train.py:120 train.py\n" +
 			"  bottleneck run --out before/ -- torchrun --nproc-per-node 2 train.py",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,7 @@ import os
 import sys
 from time import perf_counter as now  # seconds: adding floats is half as dear as adding nanoseconds, which take two digits
 
-from . import core, life, linenames, linerows, signals, toolids
+from . import core, life, linenames, linerows, toolids, tracebacks
 
 NAME = "lines.json.gz"
 EVERY_NS = 5_000_000_000  # between two snapshots of a program that goes on
@@ -34,7 +34,7 @@ cost = 0.0  # seconds that counting one line takes
 def begin():
     """Starts counting in this process."""
     global listener
-    signals.prepare()
+    tracebacks.install_module()  # what a handler of signals raises while a line is counted passes through the callback
     linenames.take(core.config.lines)
     life.after_fork.append(forked)
     life.at_end.append(at_end)
@@ -59,7 +59,7 @@ class Thread:
     def save(self):
         """Has the states hold all there is."""
         self.keep()
-        for _, _, keep, _ in list(self.traced.values()):
+        for _, _, keep in list(self.traced.values()):
             keep()
 
 
@@ -121,8 +121,6 @@ def callbacks(states):
     def keep():
         state[T0], state[ROW] = t0, row
 
-    for function in (switch, line, begun, resumed, left):
-        signals.by_c[function.__code__] = "call"
     return line, begun, resumed, left, keep
 
 
@@ -188,10 +186,6 @@ def on_end(code, *_):
     """A function returns, gives a value or is left by an exception."""
     if id(code) in chosen:
         mine().left(code)
-
-
-for _function in (on_start, on_resume, on_end, mine):
-    signals.by_c[_function.__code__] = "call"
 
 
 def line_at(code):

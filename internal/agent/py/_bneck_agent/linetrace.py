@@ -1,17 +1,15 @@
-"""--lines before Python 3.12: by sys.settrace, each thread's one slot for a tracer. One of the program's own has precedence: ours goes when
-it comes, and comes back when it goes."""
+"""--lines before Python 3.12: by sys.settrace, the one slot for a tracer that a thread has. One of the program's comes first: with it,
+ours ends in its thread."""
 
 import functools
 import sys
 from time import perf_counter as now
 
-from . import core, imports, linenames, lines, signals
+from . import core, imports, linenames, lines
 from .lines import HITS, NEXT, OUTER, OUTSIDE, ROW, T0, TIME
 
 set_trace, get_trace = sys.settrace, sys.gettrace
 ours = set()  # ids of our tracers
-away = set()  # threads whose slot the program has
-said = False
 over = False
 
 
@@ -47,43 +45,25 @@ def owner(tracer):
 
 
 def settrace(function):
-    """The program's sys.settrace."""
-    if function is begin_thread:  # a new thread of threading
-        return set_trace(function)
-    taken(function)
-    if function is not None or lines.get_ident() not in threads_of():
-        return set_trace(function)
-    return None
+    """The program's sys.settrace, the first time. After that it is the interpreter's again: a tracer would see ours."""
+    if function is not None and function is not begin_thread:
+        taken(function)
+    elif function is None and ours_here():
+        return None
+    return set_trace(function)
 
 
-def threads_of():
-    """The threads whose slot is ours."""
-    return () if over else [ident for ident in lines.threads if ident not in away]
+def ours_here():
+    """Whether this thread's tracer is ours."""
+    return id(get_trace()) in ours
 
 
 @core.hook("lines-taken")
 def taken(function):
-    """The program takes the slot of its thread, or gives it back."""
-    global said
-    ident = lines.get_ident()
-    if function is None:
-        away.discard(ident)
-        again()
-        return
-    away.add(ident)
-    if not said:
-        said = True
-        text = "lines are not counted in a thread while the program's own tracer (%s) has it: before Python 3.12 there is one slot"
-        core.note("lines-paused", text % owner(function))
-
-
-def again():
-    """Counts on; what was left meanwhile is not known."""
-    if over or lines.get_ident() not in lines.threads:
-        return
-    for _, _, _, forget in lines.mine().traced.values():
-        forget()
-    set_trace(tracer())
+    """The program takes the slot of its thread."""
+    sys.settrace, sys.gettrace = set_trace, get_trace
+    text = "lines were counted until the program's own tracer (%s) took its thread's one slot for that (Python before 3.12)"
+    core.note("lines-paused", text % owner(function))
 
 
 def gettrace():
@@ -139,7 +119,6 @@ def new_tracer(thread):
         begun(frame)
         return within
 
-    signals.by_c[trace.__code__] = "call"
     return trace
 
 
@@ -175,13 +154,7 @@ def function(thread, code):
     def save():
         state[T0], state[ROW] = t0, row
 
-    def forget():
-        nonlocal row
-        del outer[:]
-        row = outside
-
-    signals.by_c[begun.__code__] = signals.by_c[within.__code__] = "call"
-    return begun, within, save, forget
+    return begun, within, save
 
 
 no = {}  # id of a code object whose name fits and which is not meant -> the object
@@ -202,12 +175,11 @@ def stop():
     """Gives the slot back. That it is not ours any more can only be seen here where C code has taken it."""
     global over
     function = get_trace()
-    if function is not None and id(function) not in ours and not away:
-        core.note("lines-paused", "lines were not counted to the end: another tracer (%s) has taken this process" % owner(function))
+    if sys.settrace is not set_trace and id(function) not in ours:
+        reason = "an exception, such as a handler of signals raises, has ended the tracer"
+        if function is not None:
+            reason = "another tracer (%s) has taken this process" % owner(function)
+        core.note("lines-paused", "lines were not counted to the end: " + reason)
     over = True
     if id(function) in ours:
         set_trace(None)
-
-
-for _function in (begin_thread, settrace, gettrace, refused):
-    signals.by_c[_function.__code__] = "call"
