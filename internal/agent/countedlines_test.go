@@ -101,10 +101,12 @@ func TestLinesAreCounted(t *testing.T) {
 	}
 }
 
-// TestProfileNeedsNoImport has the decorator there only where lines are counted, and none where the program has its own; handlers of signals
-// raise in a counted loop as ever.
+// TestProfileNeedsNoImport has the decorator there only where lines are counted, and none where the program has its own; handlers of
+// signals raise in a counted loop as ever.
 func TestProfileNeedsNoImport(t *testing.T) {
-	want := map[string]int{"plain 31": 1, "plain 32": 11, "plain 33": 10, "plain 34": 1, "inner 40": 1, "made 47": 1, "value 52": 1, "late 56": 1}
+	want := map[string]int{
+		"plain 31": 1, "plain 32": 11, "plain 33": 10, "plain 34": 1, "inner 40": 1, "made 47": 1, "value 52": 1, "late 56": 1,
+	}
 	for name, interpreter := range interpreters(t) {
 		t.Run(name, func(t *testing.T) {
 			counts := Config{Lines: []string{"@profile"}}
