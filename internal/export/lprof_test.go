@@ -35,7 +35,8 @@ func TestLprofIsWhatLineProfilerReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []model.CallLine{line("/b.py", "g", 300, 301, big, 1), line("/ü.py", "f", 3, 4, 1, model.Dur(big)), line("/ü.py", "f", 3, 5, 70007, 2000)}
+	want := []model.CallLine{line("/b.py", "g", 300, 301, big, 1), line("/ü.py", "f", 3, 4, 1, model.Dur(big)),
+		line("/ü.py", "f", 3, 5, 70007, 2000)}
 	var got []model.CallLine
 	for _, c := range back.Calls {
 		got = append(got, c.Lines...)
