@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"bottleneck/bench/timed"
@@ -180,14 +179,11 @@ const waiters = 300 * time.Millisecond
 func (c *copies) run(ctx context.Context, name string, args []string, ch *change, limit time.Duration) (timed.Took, error) {
 	if c.lock != "" {
 		time.Sleep(waiters)
-		f, err := os.OpenFile(c.lock, os.O_CREATE|os.O_RDWR, 0o600)
+		release, err := holdLock(c.lock)
 		if err != nil {
 			return timed.Took{}, err
 		}
-		defer f.Close() // which also gives the lock back
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-			return timed.Took{}, fmt.Errorf("lock %s: %w", c.lock, err)
-		}
+		defer release()
 	}
 	return timed.Command{Args: args, Dir: c.folder(name), Env: c.environment(name, ch), Limit: limit}.Run(ctx)
 }
