@@ -16,7 +16,11 @@ const (
 // eventLoop is how many frames, innermost first, are those of an event loop of asyncio that waits: its selector, and its turn. 0 elsewhere.
 func eventLoop(frames []cpython.RawFrame) int {
 	i := slices.IndexFunc(frames, func(f cpython.RawFrame) bool { return !strings.HasSuffix(f.Code.File, "/selectors.py") })
-	if i > 0 && strings.HasSuffix(frames[i].Code.File, "/asyncio/base_events.py") && strings.HasSuffix(frames[i].Code.Function, "_run_once") {
+	if i <= 0 {
+		return 0
+	}
+	c := frames[i].Code
+	if strings.HasSuffix(c.File, "/asyncio/base_events.py") && strings.HasSuffix(c.Function, "_run_once") {
 		return i + 1
 	}
 	return 0

@@ -11,6 +11,8 @@ var ioTexts = table{
 	"io.sampled":          "{time} per {unit} go into reading or writing here, in the step's own thread",
 	"io.fix-checkpoint":   "Save less often, save only what is needed to go on, or copy the tensors and write them in another process.",
 	"io.fix-logging":      "Collect it and write every n-th step, leave flushing to the file object, or hand the text to another thread.",
+	"io.fix-flush":        "Leave it out, or do it every few hundred steps: files flush themselves, and the system writes to the disk in the background.",
+	"io.caveat-flush":     "Without it, the last lines are lost where the machine fails or the process ends badly.",
 	"io.fix-read":         "Read once before the loop, keep it in memory, or read ahead in another process.",
 	"io.fix-network":      "Send or fetch in the background, or batch the calls.",
 	"io.caveat-disk":      "How long a read or write takes depends on the state of the page cache and on who else uses the disk.",

@@ -29,6 +29,8 @@ func certain(c *facts.Facts, f *finding.Finding) {
 		changeThreads(c, f)
 	case f.Cause == finding.Sync:
 		changeSum(c, f)
+	case f.Cause == finding.IO && f.Sub == "logging":
+		leaveOutFlush(f)
 	}
 }
 
@@ -102,5 +104,16 @@ var itemSum = regexp.MustCompile(`^([\w.]+ \+= [\w.]+)\.item\(\)`)
 func changeSum(c *facts.Facts, f *finding.Finding) {
 	if old := f.Where.Source; itemSum.MatchString(old) {
 		f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: old}, itemSum.ReplaceAllString(old, "$1.detach()"))
+	}
+}
+
+// flushes matches a line that does nothing but wait until what was written has left the process, or is on the disk.
+var flushes = regexp.MustCompile(`^(os\.f(data)?sync\([\w.]+(\.fileno\(\))?\)|[\w.]+\.flush\(\))\s*(#.*)?$`)
+
+func leaveOutFlush(f *finding.Finding) {
+	if old := f.Where.Source; flushes.MatchString(old) {
+		f.Fix.Advice = []wording.Text{wording.Say("io.fix-flush")}
+		f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: old}, "pass")
+		f.Caveat = append(f.Caveat, wording.Say("io.caveat-flush"))
 	}
 }

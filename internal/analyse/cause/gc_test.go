@@ -66,3 +66,29 @@ func TestImportOfTheCompiler(t *testing.T) {
 		}
 	}
 }
+
+// A line that asks for each collection is left out, unless it does more or the program has switched the collector off.
+func TestACollectionThatALineAsksForIsLeftOut(t *testing.T) {
+	for _, c := range []struct{ line, other, becomes string }{
+		{"gc.collect()", "", "pass"},
+		{"gc.collect(2)  # every step", "", "pass"},
+		{"gc.collect(); log.flush()", "", ""},
+		{"gc.collect()", "gc.disable()", ""},
+		{"gc.collect()", "gc.disable(); build(); gc.enable()", "pass"},
+		{"gc.collect()", "gc.set_threshold(0)", ""},
+		{"rows = gc.collect()", "", ""},
+	} {
+		p := testkit.NewProgram()
+		lines := make([]string, 90)
+		lines[3], lines[62] = c.other, "            "+c.line
+		p.S.Sources = map[string]*model.Source{"/home/u/train.py": {Path: "/home/u/train.py", Lines: lines}}
+		for range 20 {
+			p.Steps(1, model.PhaseBaseline, forward, testkit.Python(100, module, loop(63)).In(model.SpanGC))
+		}
+		res, _ := find(t, p)
+		f := want(t, res, finding.GC, "", 63, 0)
+		if a := f.Fix.Action; a.New != c.becomes || (a.Old == c.line) != (c.becomes != "") {
+			t.Errorf("%+v: becomes %q instead of %q", c, a.New, a.Old)
+		}
+	}
+}

@@ -30,3 +30,25 @@ func TestFilesOfOneCheckpointAreOneFinding(t *testing.T) {
 		t.Errorf("other findings at lines %v, want one at 120, which is far from the first", at)
 	}
 }
+
+// A line that only waits for what was written is left out; one that writes as well stays a description.
+func TestALineThatFlushesIsLeftOut(t *testing.T) {
+	for line, becomes := range map[string]string{
+		"os.fsync(self.file.fileno())  # safe": "pass", "self.file.flush()": "pass", "os.fdatasync(fd)": "pass",
+		"file.write(text); file.flush()": "", "save(os.fsync(fd))": "",
+	} {
+		p := testkit.NewProgram()
+		lines := make([]string, 90)
+		lines[66] = "            " + line
+		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Path: "/home/u/lib.py", Lines: lines}}
+		p.Steps(30, model.PhaseBaseline, forward, testkit.Native(20, module, loop(47), user("write_log", 60, 67)).In(model.SpanIO))
+		for i := range p.P.Spans {
+			p.P.Spans[i].Name = p.S.Strings.Intern("os.fsync")
+		}
+		res, _ := find(t, p)
+		f := want(t, res, finding.IO, "logging", 67, 0)
+		if f.Fix.Action.New != becomes || (textOf(f.Fix.Advice, "io.fix-flush") != "") != (becomes != "") {
+			t.Errorf("%s becomes %q: %+v", line, f.Fix.Action.New, f.Fix.Advice)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package python
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"bottleneck/internal/analyse/account"
@@ -52,10 +53,30 @@ func FindGC(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Fix.Action = finding.NewLine("gc.collect(); gc.freeze()")
 	if pysource.CollectsGarbage(f.Where.Source) {
 		f.Fix = finding.Fix{Advice: []wording.Text{wording.Say("gc.fix-line")}}
+		if onlyCollects.MatchString(f.Where.Source) && !switchesCollector(c) {
+			f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: f.Where.Source}, "pass")
+		}
 	}
 	f.Caveat = []wording.Text{wording.Say("gc.caveat")}
 	return []finding.Draft{f}
 }
+
+// onlyCollects matches a line that does nothing but ask for a collection.
+var onlyCollects = regexp.MustCompile(`^gc\.collect\(\s*\d?\s*\)\s*(#.*)?$`)
+
+// switchesCollector says that the program decides itself when garbage is collected: what it asks for is then all that there is.
+func switchesCollector(c *facts.Facts) bool {
+	off, _ := c.OnlyLine(collectorOff.MatchString)
+	on, _ := c.OnlyLine(collectorOn.MatchString)
+	rare, _ := c.OnlyLine(collectorRare.MatchString)
+	return off.File != "" && on.File == "" || rare.File != ""
+}
+
+var (
+	collectorOff  = regexp.MustCompile(`\bgc\.disable\(|from\s+gc\s+import`)
+	collectorOn   = regexp.MustCompile(`\bgc\.enable\(`)
+	collectorRare = regexp.MustCompile(`\bgc\.set_threshold\(`)
+)
 
 // collection says that a span is a garbage collection of the driving thread.
 func collection(c *facts.Facts, sp *model.Span) bool {
