@@ -137,24 +137,31 @@ func TestProveZoo(t *testing.T) {
 	}
 }
 
-// changed numbers: of workers and threads, which follow the machine.
+// machineNumber matches numbers of workers and threads, which follow the machine.
 var machineNumber = regexp.MustCompile(`\d+`)
+
+// shortLine is up to how many signs the line as it was is told, too.
+const shortLine = 45
 
 // changeAsTold is a finding with its change as README tells it.
 func changeAsTold(p *proofs.Proof) string {
-	cause := p.Finding.Cause
+	told := p.Finding.Cause
 	if p.Finding.Sub != "" {
-		cause += "/" + p.Finding.Sub
+		told += "/" + p.Finding.Sub
 	}
-	code := func(line string) string {
+	bare := func(line string) string {
 		line, _, _ = strings.Cut(line, "  #")
-		return "`" + machineNumber.ReplaceAllString(line, "N") + "`"
+		return machineNumber.ReplaceAllString(line, "N")
 	}
-	return cause + ": " + code(p.Finding.Was) + " becomes " + code(p.Finding.Change)
+	told += " "
+	if was := bare(p.Finding.Was); len(was) <= shortLine {
+		told += "`" + was + "` "
+	}
+	return told + "→ `" + bare(p.Finding.Change) + "`"
 }
 
 // toldRow matches a row of README's table of proofs: the case, its finding, promised, proven, the line and what it becomes.
-var toldRow = regexp.MustCompile("(?m)^\\| \\[([a-z-]+)\\]\\([^)]*\\) \\| ([a-z/-]+) \\|[^|]*\\|[^|]*\\| (`[^`]+`) becomes (`[^`]+`) \\|$")
+var toldRow = regexp.MustCompile("(?m)^\\| \\[([a-z-]+)\\]\\([^)]*\\) \\| ([a-z/-]+) \\|[^|]*\\|[^|]*\\| (.+) \\|$")
 
 // toldProofs are the rows of README's table, by their cases; each of them must be a case of TestProveZoo, and there are ten at least.
 func toldProofs(t *testing.T) map[string]string {
@@ -163,7 +170,7 @@ func toldProofs(t *testing.T) map[string]string {
 	_, text, _ := strings.Cut(read(t, filepath.Join(root(t), "README.md")), "<!-- proofs -->")
 	text, _, _ = strings.Cut(text, "<!-- end of proofs -->")
 	for _, m := range toldRow.FindAllStringSubmatch(text, -1) {
-		out[m[1]] = m[2] + ": " + machineNumber.ReplaceAllString(m[3], "N") + " becomes " + machineNumber.ReplaceAllString(m[4], "N")
+		out[m[1]] = m[2] + " " + machineNumber.ReplaceAllString(m[3], "N")
 		if !slices.ContainsFunc(provable, func(c provableCase) bool { return c.path == "zoo/"+m[1] }) {
 			t.Errorf("README tells of %s, which no test runs", m[1])
 		}
