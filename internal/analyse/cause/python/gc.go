@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
@@ -53,16 +54,26 @@ func FindGC(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Fix.Action = finding.NewLine("gc.collect(); gc.freeze()")
 	if pysource.CollectsGarbage(f.Where.Source) {
 		f.Fix = finding.Fix{Advice: []wording.Text{wording.Say("gc.fix-line")}}
-		if onlyCollects.MatchString(f.Where.Source) && !switchesCollector(c) {
-			f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: f.Where.Source}, "pass")
+		if !switchesCollector(c) {
+			leaveCollecting(&f.Finding)
 		}
 	}
 	f.Caveat = []wording.Text{wording.Say("gc.caveat")}
 	return []finding.Draft{f}
 }
 
-// onlyCollects matches a line that does nothing but ask for a collection.
-var onlyCollects = regexp.MustCompile(`^gc\.collect\(\s*\d?\s*\)\s*(#.*)?$`)
+// collects matches a statement that does nothing but ask for a collection; it may follow the head of a block in its line.
+var collects = regexp.MustCompile(
+	`^((?:(?:if|elif|else|for|while|with|try|except|finally)\b[^#'"]*:\s*)?)(?:gc\.)?collect\([012]?\)(\s*(?:#.*)?)$`)
+
+// leaveCollecting takes the place's collection out, where it is a statement of its own: nothing is computed with what it gives.
+func leaveCollecting(f *finding.Finding) {
+	code := strings.TrimSpace(f.Where.Source)
+	if f.Where.File != "" && collects.MatchString(code) {
+		at := finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: code}
+		f.Fix.Action.Edit(at, collects.ReplaceAllString(code, "${1}pass$2"))
+	}
+}
 
 // switchesCollector says that the program decides itself when garbage is collected: what it asks for is then all that there is.
 func switchesCollector(c *facts.Facts) bool {
