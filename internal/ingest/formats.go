@@ -50,6 +50,7 @@ func init() {
 		{"execution-trace", "an execution trace (PyTorch ExecutionTraceObserver or Chakra)", isExecutionTrace, readExecutionTrace},
 		{"memory-timeline", "a memory timeline (export_memory_timeline)", isMemoryTimeline, readMemoryTimeline},
 		{"torch-trace", "a log of compilations (TORCH_TRACE, tlparse)", isTorchTrace, readTorchTrace},
+		{"perfetto", "a Perfetto trace (protobuf)", isPerfetto, readPerfetto},
 		{"pprof", "a pprof profile", isPprof, readPprof},
 		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of")},
 		{"folded", "folded stacks with counts", isFolded, readFolded},
