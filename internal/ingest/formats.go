@@ -37,6 +37,7 @@ func init() {
 		{"rocprof", "results of rocprof (ROCm)", isRocprofStats, readRocprofStats},
 		{"ncu", "kernels measured by Nsight Compute (CSV)", isNcu, readNcu},
 		{"nvprof-csv", "a table of nvprof (CSV)", isNvprofCSV, readNvprofCSV},
+		{"vtune-csv", "hot functions of VTune (CSV)", isVTune, readVTune},
 		{"nsys-csv", "a table of nsys stats (CSV)", isNsysStats, readNsysStats},
 		{"nsys", "an Nsight Systems export (SQLite)", isNsys, readDatabase},
 		{"nvprof", "an nvprof export (SQLite)", isNvprof, readDatabase},
@@ -52,7 +53,8 @@ func init() {
 		{"torch-trace", "a log of compilations (TORCH_TRACE, tlparse)", isTorchTrace, readTorchTrace},
 		{"perfetto", "a Perfetto trace (protobuf)", isPerfetto, readPerfetto},
 		{"pprof", "a pprof profile", isPprof, readPprof},
-		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of")},
+		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of; of Python's own sampler (profiling.sampling) record "+
+			"with --gecko, --collapsed or --pstats")},
 		{"folded", "folded stacks with counts", isFolded, readFolded},
 	}
 }

@@ -19,8 +19,8 @@ import (
 const (
 	maxPerfettoPacket  = 64 << 20
 	maxPerfettoBundle  = 64 << 20 // of packets that are compressed together
-	maxPerfettoState   = 1 << 22   // interned texts, frames and stacks, tracks and sequences
-	maxPerfettoOpen    = 10_000    // slices of a track that are open at once
+	maxPerfettoState   = 1 << 22  // interned texts, frames and stacks, tracks and sequences
+	maxPerfettoOpen    = 10_000   // slices of a track that are open at once
 	maxPerfettoSamples = 1 << 24
 )
 

@@ -49,7 +49,8 @@ func TestPerfetto(t *testing.T) {
 		t.Errorf("%d events, want %d", ev.Len(), len(want))
 	}
 	c := s.Traces[0].Counters
-	if len(c) != 2 || c[0].Value != 4 || c[1].Value != 3 || s.Strings.Text(c[1].Name) != "queue depth" || s.Strings.Text(c[1].Key) != "items" {
+	if len(c) != 2 || c[0].Value != 4 || c[1].Value != 3 || s.Strings.Text(c[1].Name) != "queue depth" ||
+		s.Strings.Text(c[1].Key) != "items" {
 		t.Errorf("%+v", c)
 	}
 	samples := &s.Processes[0].Samples

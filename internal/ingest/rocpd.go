@@ -129,8 +129,8 @@ func (p *rocpdReader) regions() {
 }
 
 func (p *rocpdReader) dispatches() {
-	columns := append(slices.Clone(rocpdPlace), "kernel_id", "group_segment_size", "workgroup_size_x", "workgroup_size_y", "workgroup_size_z",
-		"grid_size_x", "grid_size_y", "grid_size_z")
+	columns := append(slices.Clone(rocpdPlace), "kernel_id", "group_segment_size", "workgroup_size_x", "workgroup_size_y",
+		"workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z")
 	p.over("kernel_dispatch", columns, func(v []sqlite.Value) {
 		start, end, correlation, at, _ := p.place(v)
 		k := p.kernels[v[11].Int()]

@@ -187,8 +187,8 @@ func (r *rocRows) oldKernel(c *csvFile) {
 // rocOldColumn are the columns of results.csv that are no counters.
 var rocOldColumn = func() map[string]bool {
 	out := map[string]bool{}
-	for _, name := range strings.Fields("kernelname gpuid queueid queueindex pid tid grd wgr lds scr vgpr archvgpr accumvgpr sgpr wavesize fbar " +
-		"sig obj dispatchns beginns endns completens durationns") {
+	for _, name := range strings.Fields("kernelname gpuid queueid queueindex pid tid grd wgr lds scr vgpr archvgpr accumvgpr sgpr " +
+		"wavesize fbar sig obj dispatchns beginns endns completens durationns") {
 		out[name] = true
 	}
 	return out

@@ -111,7 +111,8 @@ func (r *rocRows) chrome(e *rocChromeEvent, process string) {
 			device = n
 		}
 		group := [3]int64{int64(a.Group), 1, 1}
-		args := kernelArgs(device, int64(a.Queue), perWorkGroup([3]int64{int64(a.Grid), 1, 1}, group), group, int64(a.VGPR), int64(a.LDS), 0)
+		groups := perWorkGroup([3]int64{int64(a.Grid), 1, 1}, group)
+		args := kernelArgs(device, int64(a.Queue), groups, group, int64(a.VGPR), int64(a.LDS), 0)
 		r.add(model.KindKernel, pid, device, int64(a.Queue), start, end, 0, rocKernelName(e.Name), &args)
 	case process == "COPY":
 		args := noWork(0, 0)

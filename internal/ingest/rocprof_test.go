@@ -49,7 +49,8 @@ func TestRocprofTables(t *testing.T) {
 	}
 	ev := &s.Traces[0].Events
 	for i, kind := range ev.Kind {
-		if a := ev.DeviceArgsOf(ev.Detail[i]); kind == model.KindKernel && (a.Grid != [3]int32{16, 1024, 1} || a.Block != [3]int32{64, 1, 1}) {
+		if a := ev.DeviceArgsOf(ev.Detail[i]); kind == model.KindKernel &&
+			(a.Grid != [3]int32{16, 1024, 1} || a.Block != [3]int32{64, 1, 1}) {
 			t.Errorf("grid %v, block %v", a.Grid, a.Block)
 		}
 	}
@@ -170,13 +171,13 @@ func TestRocpd(t *testing.T) {
 		"`(id INTEGER PRIMARY KEY, display_name TEXT, kernel_name TEXT, arch_vgpr_count INT);CREATE TABLE `rocpd_event" + id +
 		"`(id INTEGER PRIMARY KEY, category_id INT, stack_id INT);CREATE TABLE `rocpd_info_process" + id +
 		"`(id INTEGER PRIMARY KEY, pid INT);INSERT INTO `rocpd_string" + id + "` VALUES (1,'HIP_RUNTIME_API'),(2,'hipLaunchKernel');" +
-		"INSERT INTO `rocpd_info_agent" + id + "` VALUES (1,'CPU','c','c'),(5,'GPU','MI300','g');INSERT INTO `rocpd_info_kernel_symbol" + id +
-		"` VALUES (9,'gemm','_Zgemm.kd',44);INSERT INTO `rocpd_event" + id + "` VALUES (1,1,77),(2,NULL,77);INSERT INTO " +
+		"INSERT INTO `rocpd_info_agent" + id + "` VALUES (1,'CPU','c','c'),(5,'GPU','MI300','g');INSERT INTO " +
+		"`rocpd_info_kernel_symbol" + id + "` VALUES (9,'gemm','_Zgemm.kd',44);INSERT INTO `rocpd_event" + id + "` VALUES (1,1,77),(2,NULL,77);INSERT INTO " +
 		"`rocpd_info_process" + id + "` VALUES (3,4242);"
 	for form, sql := range map[string]string{
 		"rows": "CREATE TABLE `rocpd_region" + id + "`(start BIGINT, end BIGINT, pid INT, tid INT, name_id INT, event_id INT);" +
-			"CREATE TABLE `rocpd_kernel_dispatch" + id + "`(pid INT, agent_id INT, queue_id INT, stream_id INT, start BIGINT, end BIGINT, " +
-			"kernel_id INT, event_id INT, workgroup_size_x INT, grid_size_x INT);INSERT INTO `rocpd_region" + id +
+			"CREATE TABLE `rocpd_kernel_dispatch" + id + "`(pid INT, agent_id INT, queue_id INT, stream_id INT, start BIGINT, " +
+			"end BIGINT, kernel_id INT, event_id INT, workgroup_size_x INT, grid_size_x INT);INSERT INTO `rocpd_region" + id +
 			"` VALUES (1000,2000,3,1,2,1);INSERT INTO `rocpd_kernel_dispatch" + id + "` VALUES (3,5,1,2,3000,3600,9,2,64,640);",
 		"tables": "CREATE TABLE `rocpd_timestamp" + id + "`(id INTEGER PRIMARY KEY, value BIGINT);CREATE TABLE `rocpd_track" + id +
 			"`(id INTEGER PRIMARY KEY, pid INT, tid INT, agent_id INT, queue_id INT, stream_id INT);CREATE TABLE `rocpd_region" + id +
@@ -256,8 +257,8 @@ func TestPackedAndRenamedTables(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		logged, err := Open(context.Background(), []string{write(t, filepath.Join(t.TempDir(), "l"), []byte("==12== NVPROF, or ncu\r\nmy program's "+
-			"output, here\n"+text))}, Options{})
+		behind := []byte("==12== NVPROF, or ncu\r\nmy program's output, here\n" + text)
+		logged, err := Open(context.Background(), []string{write(t, filepath.Join(t.TempDir(), "l"), behind)}, Options{})
 		if !strings.HasPrefix(text, "{") && (err != nil || logged.Inputs[0].Events != plain.Inputs[0].Events) {
 			t.Errorf("%s behind lines of a log: %v", name, err)
 		}
