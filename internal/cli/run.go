@@ -57,6 +57,12 @@ func newRunCommand(a *app) *cobra.Command {
 				return err
 			}
 			l := &launch{app: a, opt: o, report: r, target: target}
+			if l.with, l.withPath, err = withTool(o.with); err != nil {
+				return err
+			}
+			if l.with != nil && o.config.Emit == "" && !o.noTrace { // torch's profiler and the tool would be in each other's way
+				o.config.Emit = l.with.emit
+			}
 			return l.run(cmd.Context())
 		},
 	}
@@ -66,6 +72,7 @@ func newRunCommand(a *app) *cobra.Command {
 	o.addTo(cmd.Flags())
 	r.addTo(cmd.Flags())
 	r.fixes.addTo(cmd.Flags())
+	r.gpu.addTo(cmd.Flags())
 	return cmd
 }
 
@@ -84,6 +91,9 @@ type launch struct {
 	dir         string   // working directory; "" this process's
 	environment []string // on top of this process's
 
+	with     *otherTool // the tool that the program runs under, nil for none
+	withPath string
+
 	printing sync.Mutex // the report so far and the one at the end do not mix
 }
 
@@ -93,6 +103,7 @@ func (l *launch) run(ctx context.Context) error {
 	}
 	page := l.startViewer()
 	outcome := l.program.Wait(ctx)
+	l.underTool(ctx, &outcome)
 	l.finish(ctx, outcome)
 	l.endViewer(page)
 	return l.endAs(outcome)
@@ -126,7 +137,11 @@ func (l *launch) start(ctx context.Context) error {
 		}
 		env = l.session.environ(env, l.opt)
 	}
-	l.program, err = collect.Start(collect.Spec{Command: l.command, Env: env, Dir: l.dir, Stdin: l.stdin, Stdout: l.stdout,
+	command := l.command
+	if l.with != nil && l.session != nil {
+		command = l.with.under(l.withPath, l.session.folder, l.report.gpu.metrics, l.command)
+	}
+	l.program, err = collect.Start(collect.Spec{Command: command, Env: env, Dir: l.dir, Stdin: l.stdin, Stdout: l.stdout,
 		Stderr: l.stderr, Grace: grace, OnGrace: l.interim, Signals: signals})
 	if err != nil {
 		l.session.abandon()

@@ -30,6 +30,7 @@ type runOptions struct {
 	config              agent.Config
 	maxBytes            int64
 	classic             bool
+	with                string
 	cudaBlocking        bool
 	view                bool
 	onTraceReady        string
@@ -88,6 +89,8 @@ func (o *runOptions) addRunOnly(f *pflag.FlagSet) {
 	f.BoolVar(&o.noSample, "no-sample", false, "take no Python stacks")
 	f.BoolVar(&o.cudaBlocking, "cuda-blocking", false,
 		"let each launch wait for the GPU (CUDA_LAUNCH_BLOCKING=1): a line's time holds its kernels' time; what overlaps gets no price")
+	f.StringVar(&o.with, "with", "", "run the program under another profiler and read its result too: `TOOL` nvprof, nsys, ncu, rocprof or "+
+		"vtune (with --emit nvtx or itt in place of tracing; --analysis-metrics has nvprof and ncu count all they can)")
 	f.BoolVar(&o.view, "view", false, "show the run in the browser while it goes on: step time, data wait, verdict so far")
 }
 

@@ -106,13 +106,13 @@ func foldedLine(line []byte) (frames string, count float64, ok bool) {
 }
 
 // isThreadFrame recognises the outermost entries that name a process or thread: "P123", "T0:123" (austin), "process 123",
-// "thread (…)" (py-spy), "rank 0 (pid 12)", "MainThread (123)" (ours).
+// "thread (…)" (py-spy), "tid:123" (CPython's profiling.sampling), "rank 0 (pid 12)", "MainThread (123)" (ours).
 func isThreadFrame(f string) bool {
 	if len(f) > 1 && (f[0] == 'P' || f[0] == 'T') && f[1] >= '0' && f[1] <= '9' {
 		return true
 	}
 	lower := strings.ToLower(f)
-	for _, prefix := range []string{"process ", "thread ", "mainthread (", "rank ", "pid ", "worker "} {
+	for _, prefix := range []string{"process ", "thread ", "mainthread (", "rank ", "pid ", "worker ", "tid:"} {
 		if strings.HasPrefix(lower, prefix) && !strings.Contains(f, ".py:") {
 			return true
 		}

@@ -27,13 +27,18 @@ type format struct {
 var formats []format
 
 func init() {
-	const record = "record it with `bottleneck run` or torch.profiler and report that"
 	formats = []format{
 		{"tar", "an archive", isTar, readTar},
 		{"pstats", "exact call counts of cProfile", IsPstats, readPstatsInput},
-		{"rocprof", "results of rocprofv3 (ROCm)", isRocprof,
-			named("rocprof", "it holds HIP calls and kernels, but not PyTorch's operators, and is not read; to see operators and lines, "+
-				record)},
+		{"rocprof", "results of rocprof (ROCm)", isRocprofJSON, readRocprofJSON},
+		{"rocprof", "results of rocprof (ROCm)", isRocprofChrome, readRocprofChrome},
+		{"rocprof", "results of rocprof (ROCm)", isRocpd, readDatabase},
+		{"rocprof", "results of rocprof (ROCm)", isRocprofCSV, readRocprofCSV},
+		{"rocprof", "results of rocprof (ROCm)", isRocprofStats, readRocprofStats},
+		{"ncu", "kernels measured by Nsight Compute (CSV)", isNcu, readNcu},
+		{"nvprof-csv", "a table of nvprof (CSV)", isNvprofCSV, readNvprofCSV},
+		{"vtune-csv", "hot functions of VTune (CSV)", isVTune, readVTune},
+		{"nsys-csv", "a table of nsys stats (CSV)", isNsysStats, readNsysStats},
 		{"nsys", "an Nsight Systems export (SQLite)", isNsys, readDatabase},
 		{"nvprof", "an nvprof export (SQLite)", isNvprof, readDatabase},
 		{"sqlite", "an SQLite database that is no known profile", isSQLite, readDatabase},
@@ -46,8 +51,10 @@ func init() {
 		{"execution-trace", "an execution trace (PyTorch ExecutionTraceObserver or Chakra)", isExecutionTrace, readExecutionTrace},
 		{"memory-timeline", "a memory timeline (export_memory_timeline)", isMemoryTimeline, readMemoryTimeline},
 		{"torch-trace", "a log of compilations (TORCH_TRACE, tlparse)", isTorchTrace, readTorchTrace},
+		{"perfetto", "a Perfetto trace (protobuf)", isPerfetto, readPerfetto},
 		{"pprof", "a pprof profile", isPprof, readPprof},
-		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of")},
+		{"html", "an HTML page", isHTML, named("html", "it holds no profile; report the file that the page was made of; of Python's own sampler (profiling.sampling) record "+
+			"with --gecko, --collapsed or --pstats")},
 		{"folded", "folded stacks with counts", isFolded, readFolded},
 	}
 }
@@ -128,11 +135,12 @@ func isNvprof(head []byte) bool {
 		bytes.Contains(head, []byte("StringTable"))
 }
 
-// isRocprof: the JSON of rocprofv3, or its SQLite database, whose tables begin with rocpd_.
-func isRocprof(head []byte) bool {
-	return looksLikeJSON(head) && bytes.Contains(head[:min(len(head), 256)], []byte(`"rocprofiler-sdk-tool"`)) ||
-		isSQLite(head) && bytes.Contains(head, []byte("rocpd_"))
+func isRocprofJSON(head []byte) bool {
+	return looksLikeJSON(head) && bytes.Contains(head[:min(len(head), 256)], []byte(`"rocprofiler-sdk-tool"`))
 }
+
+// isRocpd: rocprofv3's database, whose tables begin with rocpd_.
+func isRocpd(head []byte) bool { return isSQLite(head) && bytes.Contains(head, []byte("rocpd_")) }
 
 func isPickle(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5

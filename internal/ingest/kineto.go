@@ -185,6 +185,13 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 		t.Lanes[i].FirstEvent = model.EventID(b.lanes.list[i].from)
 		t.Lanes[i].EndEvent = model.EventID(b.lanes.list[i].from + b.lanes.list[i].events)
 	}
+	if b.viztracer() {
+		t.Input = len(s.Inputs)
+		calls := callsOf(t, s.Strings)
+		calls.Input = t.Input
+		s.Calls = append(s.Calls, calls)
+		asKineto(t, s.Strings)
+	}
 	t.Header = b.header.model
 	t.Rank, t.World = b.header.rankOf(name), b.header.world
 	t.Steps = findSteps(t, s.Strings)
@@ -218,6 +225,9 @@ func (b *builder) input(name string) model.Input {
 
 // format tells Kineto's files from other Chrome traces by their categories.
 func (b *builder) format() string {
+	if b.viztracer() {
+		return "viztracer"
+	}
 	for cat := range b.cats {
 		if b.cats[cat].kind != model.KindOther && b.counts[cat] > 0 {
 			return "kineto"

@@ -43,8 +43,8 @@ type catInfo struct {
 var categories = map[string]model.Kind{
 	"cpu_op": model.KindOp, "operator": model.KindOp,
 	"user_annotation": model.KindAnnotation,
-	"python_function": model.KindPython,
-	"cuda_runtime":    model.KindRuntime, "runtime": model.KindRuntime, "cuda_driver": model.KindRuntime,
+	"python_function": model.KindPython, vizCategory: model.KindPython,
+	"cuda_runtime": model.KindRuntime, "runtime": model.KindRuntime, "cuda_driver": model.KindRuntime,
 	"xpu_runtime": model.KindRuntime, "xpu_driver": model.KindRuntime, "mtia_runtime": model.KindRuntime,
 	"privateuse1_runtime": model.KindRuntime, "privateuse1_driver": model.KindRuntime, "glow_runtime": model.KindRuntime,
 	"kernel": model.KindKernel, "mtia_ccp_events": model.KindKernel, "hpu_op": model.KindKernel,

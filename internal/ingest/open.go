@@ -106,6 +106,7 @@ type opening struct {
 	report  sync.Mutex
 	ranks   map[int]string // by rank the file that stated it
 	failed  []error
+	rocprof map[string]*rocGroup // tables that wait for others of their run
 }
 
 func (o *opening) run(paths []string) error {
@@ -127,6 +128,7 @@ func (o *opening) run(paths []string) error {
 	if err := o.all(sources); err != nil {
 		return err
 	}
+	o.storeRocprof()
 	o.missingRanks()
 	if len(o.failed) > 0 && !o.anything() {
 		return errors.Join(o.failed...)

@@ -111,7 +111,7 @@ func kernelArgs(device, stream int64, grid, block [3]int64, registers, shared in
 // maxDatabase bounds databases that have to be held in memory: compressed ones, and those from a pipe or an archive.
 const maxDatabase = 4 << 30
 
-// readDatabase reads a database of Nsight Systems or nvprof.
+// readDatabase reads a database of Nsight Systems, nvprof or rocprofv3.
 func readDatabase(o *opening, src source, r io.Reader) (func() error, error) {
 	in, size, closeFile, err := randomAccess(src, r)
 	if err != nil {
@@ -127,8 +127,10 @@ func readDatabase(o *opening, src source, r io.Reader) (func() error, error) {
 		return readNsys(o, src, db)
 	case db.Table("StringTable") != nil || db.Instead("StringTable") != "":
 		return readNvprof(o, src, db)
+	case isRocpdDatabase(db):
+		return readRocpd(o, src, db)
 	}
-	note := "it has no table of Nsight Systems or nvprof, and nothing in it is read"
+	note := "it has no table of Nsight Systems, nvprof or rocprofv3, and nothing in it is read"
 	if size <= headSize || db.Damage().Cut > 0 {
 		note += "; the file is cut short"
 	}

@@ -45,6 +45,9 @@ func openSession(ctx context.Context, dir string, opt Options, s *model.Session)
 	if err := r.traces(); err != nil {
 		return err
 	}
+	if err := r.others(launchers); err != nil {
+		return err
+	}
 	r.devices()
 	r.samples(launchers)
 	r.usage(launchers)

@@ -11,13 +11,13 @@ import (
 // open and close events become the time between them. Several profiles are several threads. Frames may stand behind the
 // profiles, so that stacks are kept by frame number first.
 func readSpeedscope(o *opening, src source, r io.Reader) (func() error, error) {
-	in := &speedscopeReader{in: newJSONStream(r), byNumber: &stackProfile{}}
+	in := &speedscopeReader{in: newJSONBytes(r), byNumber: &stackProfile{}}
 	var damage []model.Diagnostic
 	if err := in.read(); err != nil {
 		if len(in.byNumber.threads) == 0 || len(in.frames) == 0 {
 			return nil, &UnusableError{Path: src.path, Reason: "a speedscope profile that cannot be read: " + err.Error(), err: err}
 		}
-		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: in.in.InputOffset(),
+		damage = append(damage, model.Diagnostic{Kind: "truncated", Count: 1, FirstOffset: in.in.offset(),
 			Text: "damaged, only what comes before is used: " + err.Error()})
 	}
 	p, err := in.named()
@@ -28,10 +28,12 @@ func readSpeedscope(o *opening, src source, r io.Reader) (func() error, error) {
 }
 
 type speedscopeReader struct {
-	in        *jsonStream
+	in        *jsonBytes
 	byNumber  *stackProfile // its frames' lines are numbers of frames
 	frames    []speedscopeFrame
 	nsPerUnit float64
+	known     map[string]model.StackID // stacks by their text, since most come again
+	knownSize int
 }
 
 type speedscopeFrame struct {
@@ -51,20 +53,43 @@ func (s *speedscopeReader) read() error {
 				if name != "frames" {
 					return s.in.skip()
 				}
-				return s.in.array(func(int) error {
-					var f speedscopeFrame
-					if err := s.in.value(&f); err != nil {
-						return err
-					}
-					s.frames = append(s.frames, f)
-					return nil
-				})
+				return s.in.array(s.frame)
 			})
 		case "profiles":
-			return s.in.array(func(int) error { return s.profile() })
+			return s.in.array(s.profile)
 		}
 		return s.in.skip()
 	})
+}
+
+func (s *speedscopeReader) frame() error {
+	var f speedscopeFrame
+	err := s.in.object(func(name string) (err error) {
+		switch name {
+		case "name":
+			f.Name, err = s.in.text()
+		case "file":
+			f.File, err = s.in.text()
+		case "line":
+			f.Line, err = s.frameNumber()
+		default:
+			err = s.in.skip()
+		}
+		return err
+	})
+	if err == nil {
+		s.frames = append(s.frames, f)
+	}
+	return err
+}
+
+// frameNumber reads a number of a frame or line.
+func (s *speedscopeReader) frameNumber() (int32, error) {
+	v, err := s.in.number(nil)
+	if err == nil && v != float64(int32(v)) {
+		err = s.in.failed("a number of a frame or line that is none")
+	}
+	return int32(v), err
 }
 
 // speedscopeEvent opens or closes a frame.
@@ -76,39 +101,40 @@ type speedscopeEvent struct {
 
 func (s *speedscopeReader) profile() error {
 	t := s.byNumber.thread("")
-	var stacks []model.StackID
-	var weights []float64
+	var stacks rows[model.StackID] // in chunks: a slice that grows moves all that it holds again and again
+	var weights rows[float64]
 	evented := &speedscopeEvents{p: s.byNumber, t: t}
-	err := s.in.object(func(name string) error {
+	var last lastNumber
+	err := s.in.object(func(name string) (err error) {
 		switch name {
 		case "name":
-			return s.in.value(&t.name)
+			t.name, err = s.in.text()
+			return err
 		case "startValue":
-			return s.in.value(&t.start)
+			t.start, err = s.in.number(nil)
+			return err
 		case "unit":
-			var unit string
-			err := s.in.value(&unit)
+			unit, err := s.in.text()
 			if ns := speedscopeUnits[unit]; ns > 0 {
 				s.nsPerUnit = ns
 			}
 			return err
 		case "samples":
-			return s.in.array(func(int) error {
+			return s.in.array(func() error {
 				st, err := s.stack()
-				stacks = append(stacks, st)
+				stacks.add(st)
 				return err
 			})
 		case "weights":
-			return s.in.array(func(int) error {
-				var w float64
-				err := s.in.value(&w)
-				weights = append(weights, w)
+			return s.in.array(func() error {
+				w, err := s.in.number(&last)
+				weights.add(w)
 				return err
 			})
 		case "events":
-			return s.in.array(func(int) error {
+			return s.in.array(func() error {
 				var e speedscopeEvent
-				if err := s.in.value(&e); err != nil {
+				if err := s.in.object(func(name string) error { return s.eventField(&e, name) }); err != nil {
 					return err
 				}
 				return evented.take(&e)
@@ -116,24 +142,75 @@ func (s *speedscopeReader) profile() error {
 		}
 		return s.in.skip()
 	})
-	for i, st := range stacks[:min(len(stacks), len(weights))] {
-		s.byNumber.add(t, st, weights[i])
+	of := weights.chunks()
+	stacks.drain(func(chunk []model.StackID) {
+		for _, st := range chunk {
+			for len(of) > 0 && len(of[0]) == 0 {
+				of = of[1:]
+			}
+			if len(of) == 0 {
+				return
+			}
+			s.byNumber.add(t, st, of[0][0])
+			of[0] = of[0][1:]
+		}
+	})
+	return err
+}
+
+func (s *speedscopeReader) eventField(e *speedscopeEvent, name string) (err error) {
+	switch name {
+	case "type":
+		e.Type, err = s.in.text()
+	case "at":
+		e.At, err = s.in.number(nil)
+	case "frame":
+		e.Frame, err = s.frameNumber()
+	default:
+		err = s.in.skip()
 	}
 	return err
 }
 
+// maxKnownStacks bounds the texts of stacks that are kept to find them again, in bytes.
+const maxKnownStacks = 64 << 20
+
 // stack is one sample: numbers of frames from the outside in.
 func (s *speedscopeReader) stack() (model.StackID, error) {
-	var numbers []int32
-	at := model.NoStack
-	if err := s.in.value(&numbers); err != nil {
-		return at, err
+	text, err := s.in.flat()
+	if err != nil {
+		return model.NoStack, err
 	}
-	var err error
-	for _, n := range numbers[:min(len(numbers), maxProfileDepth)] {
-		if at, err = s.byNumber.push(at, s.byNumber.frame("", "", 0, n)); err != nil {
-			return at, err
+	if at, known := s.known[string(text)]; known {
+		return at, nil
+	}
+	at, depth := model.NoStack, 0
+	for i := 1; i < len(text)-1; {
+		switch c := text[i]; {
+		case c == ' ' || c == ',' || c == '\n' || c == '\r' || c == '\t':
+			i++
+		case c >= '0' && c <= '9':
+			n := int32(0)
+			for ; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
+				if n = 10*n + int32(text[i]-'0'); n > 1<<24 {
+					return at, s.in.failed("a number of a frame that is none")
+				}
+			}
+			if depth++; depth > maxProfileDepth {
+				continue
+			}
+			if at, err = s.byNumber.push(at, s.byNumber.frame("", "", 0, n)); err != nil {
+				return at, err
+			}
+		default:
+			return at, s.in.failed("a sample that is no list of numbers")
 		}
+	}
+	if s.knownSize += len(text) + 32; s.knownSize < maxKnownStacks {
+		if s.known == nil {
+			s.known = map[string]model.StackID{}
+		}
+		s.known[string(text)] = at
 	}
 	return at, nil
 }

@@ -236,3 +236,22 @@ func FuzzProfiles(f *testing.F) {
 		}
 	})
 }
+
+// TestCollapsedOfCPython: Python 3.15's profiling.sampling names the thread first, and frames as file:function:line
+// (Lib/profiling/sampling/stack_collector.py).
+func TestCollapsedOfCPython(t *testing.T) {
+	s := openRocprof(t, write(t, filepath.Join(t.TempDir(), "x"), []byte("tid:41;train.py:<module>:9;train.py:leaf:4 30\n"+
+		"tid:42;threading.py:run:990;train.py:leaf:5 10\n~:<GC>:0;tid:42;x.py:f:1 1\n")))
+	p := s.Processes[0]
+	names := map[string]bool{}
+	for _, name := range p.Samples.Threads {
+		names[s.Strings.Text(name)] = true
+	}
+	if p.Samples.Len() != 41 || !names["tid:41"] || !names["tid:42"] {
+		t.Errorf("%d samples of %v", p.Samples.Len(), names)
+	}
+	leaf := p.Samples.Stacks.Frames[p.Samples.Stacks.Frame[p.Samples.Stack[0]]]
+	if s.Strings.Text(leaf.Function) != "leaf" || s.Strings.Text(leaf.File) != "train.py" {
+		t.Errorf("%+v", leaf)
+	}
+}

@@ -23,6 +23,8 @@ const (
 	SourceDir       = "source"
 	// LauncherPrefix begins the name of every launcher's folder.
 	LauncherPrefix = "launcher-"
+	// WithPrefix begins the names of files that another profiler wrote in a launcher's folder.
+	WithPrefix = "with-"
 )
 
 // Modes of everything in a session: nobody but its owner reads it.

@@ -24,6 +24,9 @@ func (b *Builder) foreign() {
 		b.foreignGPU(gpus)
 	case len(b.S.Traces) > 0:
 		b.foreignCPU()
+		if len(b.S.Calls) > 0 && b.R.Breakdown[0].Part == "unknown" { // a trace of every call of a function (VizTracer)
+			b.foreignCalls()
+		}
 	case len(b.S.Calls) > 0:
 		b.foreignCalls()
 		b.foreignLines()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +83,9 @@ func (d *DB) Damage() Damage { return d.damage }
 
 // Table is the definition of a table, nil where there is none of that name.
 func (d *DB) Table(name string) *Table { return d.tables[name] }
+
+// Names are the names of all tables, in order.
+func (d *DB) Names() []string { return slices.Sorted(maps.Keys(d.tables)) }
 
 // Instead says what a name stands for that is no table: "view" or "virtual table"; "" nothing.
 func (d *DB) Instead(name string) string { return d.others[name] }

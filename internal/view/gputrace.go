@@ -162,9 +162,11 @@ func APISummary(w io.Writer, s *model.Session, opt TextOptions) error {
 
 func summary(w io.Writer, s *model.Session, title string, wanted func(model.Kind) bool, opt TextOptions, none error) error {
 	sums := callSums(s, wanted)
+	sums = append(sums, fileSums(s, wanted(model.KindRuntime))...)
 	if len(sums) == 0 {
 		return none
 	}
+	slices.SortStableFunc(sums, func(a, b callSum) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.name, b.name)) })
 	total := model.Dur(0)
 	for i := range sums {
 		total += sums[i].total
@@ -177,8 +179,8 @@ func summary(w io.Writer, s *model.Session, title string, wanted func(model.Kind
 		{"time", func(c *callSum) string { return units.Milliseconds(c.total.Ms()) }, number},
 		{"calls", func(c *callSum) string { return units.Count(c.calls) }, number},
 		{"avg", func(c *callSum) string { return units.Milliseconds(c.total.Ms() / float64(c.calls)) }, number},
-		{"min", func(c *callSum) string { return units.Milliseconds(c.min.Ms()) }, number},
-		{"max", func(c *callSum) string { return units.Milliseconds(c.max.Ms()) }, number},
+		{"min", func(c *callSum) string { return c.extreme(c.min) }, number},
+		{"max", func(c *callSum) string { return c.extreme(c.max) }, number},
 		{"name", func(c *callSum) string { return wholeName(c.name, opt) }, 0},
 	}, shown)
 	if more := len(sums) - len(shown); more > 0 {
@@ -208,6 +210,35 @@ func callSums(s *model.Session, wanted func(model.Kind) bool) []callSum {
 			c.min, c.max = min(c.min, dur), max(c.max, dur)
 		}
 	}
-	slices.SortFunc(sums, func(a, b callSum) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.name, b.name)) })
+	return sums
+}
+
+// extreme is the shortest or longest call, which tables of some tools do not have.
+func (c *callSum) extreme(d model.Dur) string {
+	if d < 0 {
+		return unknown
+	}
+	return units.Milliseconds(d.Ms())
+}
+
+// fileSums are the sums of tables that other tools printed, of calls or of work.
+func fileSums(s *model.Session, calls bool) (sums []callSum) {
+	for _, t := range s.FileTables {
+		count, at := 3, 2
+		switch {
+		case calls && t.Name == "api-summary", !calls && t.Name == "gpu-summary":
+		case !calls && t.Name == "ncu":
+			count = 1
+		default:
+			continue
+		}
+		for _, row := range t.Rows {
+			c := callSum{name: row[0].Text, calls: max(int64(row[count].Number), 1), total: model.Dur(row[at].Number), min: -1, max: -1}
+			if count == 3 && !row[5].None && !row[6].None {
+				c.min, c.max = model.Dur(row[5].Number), model.Dur(row[6].Number)
+			}
+			sums = append(sums, c)
+		}
+	}
 	return sums
 }
