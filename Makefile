@@ -124,6 +124,7 @@ replay: build ## traced, replayed and slack of every real trace, and unprofiled,
 
 bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, RUNS, and WORK (a folder for 5 GB of generated traces)
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
+	$(GO) test -run '^$$' -bench 'SnapshotOfAGigabyte|NsysOf100MB|SpeedscopeOf375MB' -benchtime $(or $(RUNS),5)x ./internal/ingest
 
 bench-diff: ## what diff promises, every number beside its goal; RUNS of a small program, TORCH_RUNS of one with PyTorch, PAIRS that are compared
 	$(GO) run ./bench/diff -runs $(or $(RUNS),48) -torch $(or $(TORCH_RUNS),24) -pairs $(or $(PAIRS),300) $(or $(TRACES),../shared/traces) $$(scripts/env.sh newest)

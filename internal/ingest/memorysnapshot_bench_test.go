@@ -37,6 +37,8 @@ func BenchmarkSnapshotOfAGigabyte(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(peakMemory(b))/1e6, "peakMB")
+			b.ReportMetric(10, "goal-s")
+			b.ReportMetric(1000, "goal-peakMB")
 		})
 	}
 }

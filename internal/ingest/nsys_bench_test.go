@@ -41,4 +41,6 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%[1]d) INSE
 	}
 	b.ReportMetric(float64(info.Size())/1e6, "MB")
 	b.ReportMetric(float64(peakMemory(b))/1e6, "peakMB")
+	b.ReportMetric(3, "goal-s")
+	b.ReportMetric(300, "goal-peakMB")
 }

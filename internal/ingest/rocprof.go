@@ -34,7 +34,6 @@ type rocRow struct {
 	name                    model.Str
 	args                    int32
 	kind                    model.Kind
-	system                  bool // a call beneath HIP's
 }
 
 // rocCounter is one hardware counter of one kernel.
