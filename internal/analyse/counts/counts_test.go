@@ -127,7 +127,7 @@ func TestCountsByLine(t *testing.T) {
 // TestStepsOfAWindow: a step belongs to the trace that was recorded while it ran, also where nothing happens at its very beginning and end.
 func TestStepsOfAWindow(t *testing.T) {
 	step := func(from, to model.Time) model.Step {
-		return model.Step{Kind: "train", Phase: model.PhaseTrace, Start: from, End: to}
+		return model.Step{Phase: model.PhaseTrace, Start: from, End: to}
 	}
 	p := &model.Process{Steps: []model.Step{step(100, 200), step(200, 300), step(900, 1000)}, Windows: []model.Window{{Start: 90, End: 310}}}
 	s := &model.Session{Processes: []*model.Process{p}}
