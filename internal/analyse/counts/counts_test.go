@@ -129,7 +129,8 @@ func TestStepsOfAWindow(t *testing.T) {
 	step := func(from, to model.Time) model.Step {
 		return model.Step{Phase: model.PhaseTrace, Start: from, End: to}
 	}
-	p := &model.Process{Steps: []model.Step{step(100, 200), step(200, 300), step(900, 1000)}, Windows: []model.Window{{Start: 90, End: 310}}}
+	p := &model.Process{Steps: []model.Step{step(100, 200), step(200, 300), step(900, 1000)},
+		Windows: []model.Window{{Start: 90, End: 310}}}
 	s := &model.Session{Processes: []*model.Process{p}}
 	trace := &model.Trace{From: 105, To: 290}
 	if got := counts.TracedSteps(s, trace); len(got) != 2 {

@@ -66,8 +66,9 @@ var collects = regexp.MustCompile(
 
 // leaveCollecting takes the place's collection out, where it is a statement of its own: nothing is computed with what it gives.
 func leaveCollecting(f *finding.Finding) {
-	if code := strings.TrimSpace(f.Where.Source); f.Where.File != "" && collects.MatchString(code) {
-		f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: code}, collects.ReplaceAllString(code, "${1}pass$2"))
+	at := finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: strings.TrimSpace(f.Where.Source)}
+	if at.File != "" && collects.MatchString(at.Text) {
+		f.Fix.Action.Edit(at, collects.ReplaceAllString(at.Text, "${1}pass$2"))
 	}
 }
 
