@@ -69,7 +69,8 @@ func TestCollectionsThatGo(t *testing.T) {
 			t.Errorf("%s: findings %+v, want the collector's", line, res.Findings)
 			continue
 		}
-		if a := res.Findings[0].Fix.Action; a.New != becomes || becomes != "" && (a.Kind != finding.EditLine || a.Old != line || a.Line != 3) {
+		a := res.Findings[0].Fix.Action
+		if a.New != becomes || becomes != "" && (a.Kind != finding.EditLine || a.Old != line || a.Line != 3) {
 			t.Errorf("%s: %+v, want %q", line, a, becomes)
 		}
 	}
