@@ -3,7 +3,9 @@ package e2e
 import (
 	proofs "bottleneck/internal/report"
 	"bottleneck/internal/testkit"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,25 +18,28 @@ type provableCase struct {
 	path, cause string   // a case of the zoo, or a file, below testdata
 	sizes       []string // pairs of old and new texts
 	wide        bool
+	saved       string // a file of states that is compared, too
 }
 
 // provable are programs of testdata whose finding has a change that a program can make. sizes make them short, and seed what they draw:
 // what both sides print shall tell whether they compute the same.
 var provable = []provableCase{
-	{"zoo/input-workers", "input", []string{"ROWS = 4400", "ROWS = 1800"}, false},
-	{"zoo/input-transform", "input", []string{"PICTURES = 3600", "PICTURES = 2000", "EPOCHS = 3", "EPOCHS = 1\ntorch.manual_seed(3)"}, true},
-	{"zoo/input-cold", "input", []string{"RECORDS = 6400", "RECORDS = 2400\ntorch.manual_seed(3)", "os.urandom(PIECE)", "bytes(PIECE)"}, true},
-	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, true},
-	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, true},
-	{"zoo/python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)"}, true},
-	{"zoo/memory-optimizer", "memory-bound", []string{"STEPS = 60", "STEPS = 60\ntorch.manual_seed(3)"}, true},
-	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, true},
-	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true},
-	{"zoo/threads-many", "threads", []string{"STEPS = 780", "STEPS = 390\ntorch.manual_seed(3)"}, true},
-	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, true},
-	{"zoo/gc-objects", "gc", []string{"STEPS = 52", "STEPS = 40\ntorch.manual_seed(3)", "NODES = 36000", "NODES = 20000"}, true},
-	{"zoo/plant-collector", "gc", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true},
-	{"proof/objects.py", "gc", nil, true},
+	{"zoo/input-workers", "input", []string{"ROWS = 4400", "ROWS = 1800"}, false, ""},
+	{"zoo/input-transform", "input",
+		[]string{"PICTURES = 3600", "PICTURES = 2000", "EPOCHS = 3", "EPOCHS = 1\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/input-cold", "input", []string{"RECORDS = 6400", "RECORDS = 2400\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, true, ""},
+	{"zoo/python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)",
+		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, true, "state.pt"},
+	{"zoo/memory-optimizer", "memory-bound", []string{"STEPS = 60", "STEPS = 60\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true, ""},
+	{"zoo/threads-many", "threads", []string{"STEPS = 780", "STEPS = 390\ntorch.manual_seed(3)"}, true, ""},
+	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, true, ""},
+	{"zoo/gc-objects", "gc", []string{"STEPS = 52", "STEPS = 40\ntorch.manual_seed(3)", "NODES = 36000", "NODES = 20000"}, true, ""},
+	{"zoo/plant-collector", "gc", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true, ""},
+	{"proof/objects.py", "gc", nil, true, ""},
 }
 
 // project writes a program into a git repository: a file of testdata as train.py, or the slow side of a case of the zoo with all of its
@@ -102,14 +107,23 @@ func TestProveZoo(t *testing.T) {
 					return out
 				}
 				does("bottleneck run --out before -o before.txt " + script)
-				does("bottleneck prove --runs 2 --out proof --patch faster.patch --json proof.json before")
+				compared := ""
+				if c.saved != "" {
+					compared = " --compare " + c.saved
+				}
+				pairs := cmp.Or(os.Getenv("BOTTLENECK_PAIRS"), "2") // 4 and more show what is saved
+				does("bottleneck prove --runs " + pairs + " --out proof --patch faster.patch --json proof.json" + compared + " before")
 				var p proofs.Proof
 				if err := json.Unmarshal([]byte(read(t, filepath.Join(folder, "proof.json"))), &p); err != nil {
 					t.Fatal(err)
 				}
-				if p.Finding.Cause != c.cause || p.Outputs != proofs.OutputsSame || p.Bound || p.InTurns.Pairs != 2 ||
+				if p.Finding.Cause != c.cause || p.Outputs != proofs.OutputsSame || p.Bound || p.InTurns.Pairs < 2 ||
 					p.Promised.RunS == nil || p.Patch != "faster.patch" {
 					t.Fatalf("%+v: outputs %s %s, patch %q, %d pairs", p.Finding, p.Outputs, p.Difference, p.Patch, p.InTurns.Pairs)
+				}
+				t.Logf("%s: promised %s, proven %s", changeAsTold(&p), stepOrRun(p.Promised, p.Per), stepOrRun(p.Proven, p.Per))
+				if same := "the saved states are the same, too: " + c.saved; slices.Contains(p.Notes, same) != (c.saved != "") {
+					t.Errorf("notes %q, want %q", p.Notes, same)
 				}
 				if row, ok := told[filepath.Base(c.path)]; ok {
 					if got := changeAsTold(&p); row != got {
@@ -122,6 +136,13 @@ func TestProveZoo(t *testing.T) {
 					t.Error("the user's file was touched")
 				}
 				does("git apply faster.patch")
+				for flags, says := range map[string]string{"--runs 1": " has changed since the recording",
+					"--finding 90": "the report has "} {
+					status, out := execute(t, folder, path, "bottleneck prove "+flags+" before")
+					if status == 0 || !strings.Contains(out, says) {
+						t.Errorf("prove %s of a program that was changed: exit status %d: %s", flags, status, out)
+					}
+				}
 				if got := strings.Split(read(t, filepath.Join(folder, changed)),
 					"\n"); strings.TrimSpace(got[p.Finding.Where.Line-1]) != p.Finding.Change {
 					t.Errorf("line %d is %q", p.Finding.Where.Line, got[p.Finding.Where.Line-1])
@@ -158,6 +179,17 @@ func changeAsTold(p *proofs.Proof) string {
 		told += "`" + was + "` "
 	}
 	return told + "→ `" + bare(p.Finding.Change) + "`"
+}
+
+// stepOrRun is a saving as README tells it.
+func stepOrRun(s proofs.Saved, per string) string {
+	switch {
+	case per != "run" && s.StepMs != nil:
+		return fmt.Sprintf("%.3g ms (%.3g – %.3g)", s.StepMs.Mid, s.StepMs.Low, s.StepMs.High)
+	case s.RunS != nil:
+		return fmt.Sprintf("%.3g s (%.3g – %.3g)", s.RunS.Mid, s.RunS.Low, s.RunS.High)
+	}
+	return "-"
 }
 
 // toldRow matches a row of README's table of proofs: the case, its finding, promised, proven, the line and what it becomes.
@@ -212,5 +244,40 @@ func TestProofPage(t *testing.T) {
 		if missing, ok := matches(out, c.output); !ok {
 			t.Errorf("%s: its output lacks %q:\n%s", c.command, missing, out)
 		}
+	}
+}
+
+// TestSavedStates compares what two programs saved: rounding, and what runs of the original differ by, is no difference.
+func TestSavedStates(t *testing.T) {
+	testkit.Wide(t, true)
+	folder, path := pageFolder(t, environment(t, generations(t)[0]))
+	program := filepath.Join(root(t), "internal", "cli", "py", "states.py")
+	save := func(name, state string) string { return "torch.save({" + state + "}, '" + name + "'); " }
+	status, out := execute(t, folder, path, "python -c \"import torch; w = torch.linspace(-1, 1, 9); "+
+		save("one", "'w': w, 'n': {'step': 3}")+save("two", "'w': w + 1e-7, 'n': {'step': 3}")+
+		save("near", "'w': w - 1e-7, 'n': {'step': 3}")+
+		save("far", "'w': w * 1.1, 'n': {'step': 3}")+save("shape", "'w': w[:8], 'n': {'step': 3}")+save("gone", "'w': w")+
+		save("more", "'w': w, 'n': {'step': 3}, 'x': w")+"\"")
+	if status != 0 {
+		t.Fatal(out)
+	}
+	for after, says := range map[string]string{"near": "", "far": "w differs by up to 0.1, and from run to run of the original by ",
+		"shape": "w has the shape [8], and had [9]", "gone": "n.step is no longer saved", "more": "x is new"} {
+		status, out := execute(t, folder, path, "python "+program+" one two "+after)
+		if out = strings.TrimSpace(out); status != 0 || !strings.HasPrefix(out, says) || says == "" && out != "" {
+			t.Errorf("%s: exit status %d, %q, want %q", after, status, out, says)
+		}
+	}
+}
+
+// TestRunProvesFinding proves the first finding right after the report.
+func TestRunProvesFinding(t *testing.T) {
+	testkit.Wide(t, true)
+	folder, path := pageFolder(t, environment(t, generations(t)[0]))
+	folder = filepath.Join(folder, "project")
+	script, _ := project(t, folder, path, "zoo/gc-objects", []string{"STEPS = 52", "STEPS = 30", "NODES = 36000", "NODES = 20000"})
+	status, out := execute(t, folder, path, "bottleneck run --prove --budget 10s --out before -o before.txt "+script)
+	if status != 0 || !strings.Contains(out, "\nPromised and proven ") || !strings.Contains(out, "  was       gc.collect()") {
+		t.Errorf("exit status %d\n%s", status, out)
 	}
 }

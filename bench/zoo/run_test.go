@@ -218,3 +218,51 @@ func TestReadTimes(t *testing.T) {
 		t.Error("half a pair was read")
 	}
 }
+
+// What prove says is kept with the case, and read again: promised ÷ proven takes the twin's place where the proof is of the first finding.
+func TestProofIsKept(t *testing.T) {
+	b := newBench(t, "", "")
+	b.prove = true
+	text, err := os.ReadFile(filepath.Join(b.dir, "binary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prove := `prove) shift; while [ "$1" != --json ]; do shift; done
+	echo '{"verdict": "saves", "outputs": "same", "finding": {"number": 1, "cause": "python"}, "promised": {"run_s": {"mid": 1}},` +
+		` "proven": {"run_s": {"low": -9, "mid": 4, "high": 9}}}' >"$2" ;;
+`
+	b.file("binary", strings.Replace(string(text), "report) echo report", prove+"report) echo report", 1))
+	o := b.run(t.Context())
+	again := b.repriced()
+	if len(again) != 1 {
+		t.Fatalf("%d outcomes, want 1", len(again))
+	}
+	for name, o := range map[string]*outcome{"run": &o, "priced again": &again[0]} {
+		if ratio, ok := o.calibration(); o.proof == nil || !ok || ratio != 0.25 {
+			t.Errorf("%s: %+v, failed %q, promised / proven %v, want 0.25", name, o.proof, o.failed, ratio)
+			continue
+		}
+		var s proofs
+		if s.add(o); s.decided != [2]int{1, 1} || s.held != [2]int{1, 1} || len(s.ratios) != 1 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		o.expect.OtherCure = true
+		s = proofs{}
+		if s.add(o); s.held != [2]int{} || len(s.ratios) != 1 {
+			t.Errorf("%s, the twin is cured otherwise: %+v", name, s)
+		}
+		if o.proof.Bound = true; o.saves() != nil {
+			t.Errorf("%s: a bound counts as a saving", name)
+		}
+	}
+	b.file("binary", strings.Replace(string(text), "report) echo report", "prove) echo advice only >&2; exit 3 ;;\nreport) echo report", 1))
+	b.keep = filepath.Join(b.dir, "other")
+	o = b.run(t.Context())
+	again = b.repriced()
+	var out strings.Builder
+	proofTotals(&out, []outcome{o})
+	proofTotals(&out, again)
+	if n := strings.Count(out.String(), "no proof: advice only"); n != 2 || o.failed != "" {
+		t.Errorf("failed %q, %d times that there is no proof:\n%s", o.failed, n, out.String())
+	}
+}

@@ -102,8 +102,8 @@ type kept struct {
 	name, generation string
 	seed             uint64
 	wall, cpu        [][2]float64
-	profiles         []string      // names in the order of the runs
-	proof            time.Duration // 0: nothing was proven
+	profiles         []string       // names in the order of the runs
+	proof            *time.Duration // how long prove took; nil: it was not asked
 	complete         bool
 	failed           string
 }
@@ -149,7 +149,8 @@ func (k *kept) take(line string) error {
 	case "proof":
 		var seconds float64
 		_, err = fmt.Sscanf(rest, "took %g", &seconds)
-		k.proof = time.Duration(seconds * float64(time.Second))
+		took := time.Duration(seconds * float64(time.Second))
+		k.proof = &took
 	case "failed":
 		k.failed = rest
 	case complete:

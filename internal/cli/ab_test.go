@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
 	"bottleneck/internal/report"
 	"encoding/json"
 	"os"
@@ -191,5 +192,50 @@ func TestABRev(t *testing.T) {
 	}
 	if text := b.read("repository/data/in"); text != "ignored data" {
 		t.Errorf("data is %q", text)
+	}
+}
+
+// TestABBudget starts no pair that would end after the budget, and says what it could have shown.
+func TestABBudget(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", waits)
+	got := b.run("", "ab", "--no-trace", "--budget", "1ms", "--out", "o", "--json", "d.json", "--", "python3", "s.py", "0", "--",
+		"python3", "s.py", "0.1")
+	var d report.Diff
+	if err := json.Unmarshal([]byte(b.read("d.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	if got.code != 0 || d.InTurns == nil || d.InTurns.Pairs != 1 || d.InTurns.Stopped != "budget" || d.Verdict != report.Undecided {
+		t.Errorf("%+v: %+v", got, d.InTurns)
+	}
+}
+
+// TestABRevWithoutGit says what git lacks: a repository, or itself.
+func TestABRevWithoutGit(t *testing.T) {
+	b := newBench(t)
+	for path, says := range map[string]string{os.Getenv("PATH"): "git: not a git repository", t.TempDir(): "git: exec"} {
+		cmd := b.command("ab", "--rev", "HEAD", "--", python, "-c", "pass")
+		cmd.Env = append(cmd.Environ(), "PATH="+path, "GIT_CEILING_DIRECTORIES="+filepath.Dir(b.dir))
+		if got := b.finish(cmd); got.code != exitUsage || !strings.Contains(got.stderr, says) {
+			t.Errorf("PATH %s: %+v, want %q", path, got, says)
+		}
+	}
+}
+
+// TestInterference names the run beside which others kept most cores busy; little is not worth a word.
+func TestInterference(t *testing.T) {
+	ran := func(busy float64) ranOnce {
+		r := &report.Report{}
+		r.Environment.OthersBusyCores = &busy
+		return ranOnce{run: compare.Run{Report: r}}
+	}
+	r := &repeater{variants: [2]variant{{name: "a"}, {name: "b"}}}
+	if got := interference(r, [][2]ranOnce{{ran(0.1), ran(0)}}); len(got) != 0 {
+		t.Errorf("%q of a quiet machine", got)
+	}
+	got := interference(r, [][2]ranOnce{{ran(0.1), ran(0.5)}, {ran(1.5), ran(0)}})
+	if want := "other programs ran beside 2 of the 4 runs: they kept 1.00 cores busy on average, at most 1.50 (a, run 2)"; len(got) != 1 ||
+		got[0] != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -150,6 +150,29 @@ func TestSafe(t *testing.T) {
 			t.Errorf("%s: refused with --yes", c.command)
 		}
 	}
+	job := &report.Report{Ranks: make([]report.Rank, 2)}
+	o, t2 := &proveOptions{temporary: true}, &trial{command: []string{"torchrun", "train.py"}}
+	if err := o.safe(t2, job); err == nil || !strings.Contains(err.Error(), "starts 2 ranks") {
+		t.Errorf("two ranks: %v", err)
+	}
+	if o.yes = true; o.safe(t2, job) != nil {
+		t.Error("two ranks: refused with --yes")
+	}
+}
+
+// TestPatchWithoutGit names the changed file from the program's working directory where git knows no better.
+func TestPatchWithoutGit(t *testing.T) {
+	b := newBench(t)
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(b.dir))
+	b.file("pkg/model.py", "a = 1\n")
+	file := filepath.Join(b.dir, "pkg", "model.py")
+	proof := &trial{change: &change{file: file}, before: "a = 1\n", after: "a = 2\n", launcher: record.Launcher{CWD: b.dir}}
+	for _, path := range []string{os.Getenv("PATH"), t.TempDir()} {
+		t.Setenv("PATH", path)
+		if got := proof.patch(); !strings.Contains(got, "a/pkg/model.py") || !strings.Contains(got, "+a = 2") {
+			t.Errorf("PATH %s: %s", path, got)
+		}
+	}
 }
 
 // TestVariantsRunTheChange runs programs of several forms with a changed file, and asks which text they ran: the script, a module beside

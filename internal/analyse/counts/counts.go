@@ -334,10 +334,11 @@ func TracedSteps(s *model.Session, t *model.Trace) []times.Interval {
 	if t.Process >= 0 && t.Process < len(s.Processes) && len(s.Processes[t.Process].Steps) > 0 {
 		p := s.Processes[t.Process]
 		kind, _ := account.MainKind(p)
+		from, to := recorded(p, t)
 		for i := range p.Steps {
 			st := &p.Steps[i]
-			if st.Kind == kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= t.From &&
-				st.End <= t.To && st.End > st.Start {
+			if st.Kind == kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && st.Start >= from &&
+				st.End <= to && st.End > st.Start {
 				out = append(out, times.Interval{Start: st.Start, End: st.End})
 			}
 		}
@@ -349,4 +350,13 @@ func TracedSteps(s *model.Session, t *model.Trace) []times.Interval {
 		}
 	}
 	return out
+}
+
+// recorded is when a process's trace was recorded: a step may begin before its first event and end after its last one.
+func recorded(p *model.Process, t *model.Trace) (from, to model.Time) {
+	if t.Window < 0 || t.Window >= len(p.Windows) {
+		return t.From, t.To
+	}
+	w := &p.Windows[t.Window]
+	return min(t.From, w.Start), max(t.To, w.End)
 }

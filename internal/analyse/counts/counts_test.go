@@ -123,3 +123,21 @@ func TestCountsByLine(t *testing.T) {
 		t.Error("no call has a line")
 	}
 }
+
+// TestStepsOfAWindow: a step belongs to the trace that was recorded while it ran, also where nothing happens at its very beginning and end.
+func TestStepsOfAWindow(t *testing.T) {
+	step := func(from, to model.Time) model.Step {
+		return model.Step{Phase: model.PhaseTrace, Start: from, End: to}
+	}
+	p := &model.Process{Steps: []model.Step{step(100, 200), step(200, 300), step(900, 1000)},
+		Windows: []model.Window{{Start: 90, End: 310}}}
+	s := &model.Session{Processes: []*model.Process{p}}
+	trace := &model.Trace{From: 105, To: 290}
+	if got := counts.TracedSteps(s, trace); len(got) != 2 {
+		t.Errorf("steps %v, want both of the window", got)
+	}
+	trace.Window = -1 // unknown: only what surely was recorded
+	if got := counts.TracedSteps(s, trace); len(got) != 0 {
+		t.Errorf("steps %v of a trace whose recording is not known", got)
+	}
+}
