@@ -56,7 +56,7 @@ func (m *measurement) run() error {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	fmt.Printf("%-120s %9s  %s\n", "what", "measured", "goal")
-	for _, part := range []func() error{m.drawn, m.inTurns, m.recorded, m.planted, m.cost, m.memory} {
+	for _, part := range []func() error{m.drawn, m.inTurns, m.recorded, m.planted, m.moved, m.cost, m.memory} {
 		if err := part(); err != nil {
 			return err
 		}

@@ -177,11 +177,71 @@ func (m *measurement) planted() error {
 		}
 		if p.counter == "" {
 			m.say("functions moved and renamed, one run a side: counters that differ", fmt.Sprint(different), "0", different == 0)
+			lonely := withoutCounterpart(&d)
+			m.say("  lines and functions that only one side has", fmt.Sprint(lonely), "0", lonely == 0)
 			continue
 		}
 		m.say(fmt.Sprintf("one more %s a step (%s.py), one run a side: found and its line named", p.counter, p.after), named,
 			"its line", named != "")
 	}
+	return nil
+}
+
+// noticed is the share of a step from which a line or function has samples on both sides if it runs on both.
+const noticed = 0.05
+
+// withoutCounterpart is how many rows of lines and functions take time on one side only.
+func withoutCounterpart(d *report.Diff) (n int) {
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		if (r.Kind == "line" || r.Kind == "function") && r.Name != "unexplained" && min(r.Before.Ms, r.After.Ms) == 0 &&
+			max(r.Before.Ms, r.After.Ms) > noticed*d.Step.BeforeMs {
+			n++
+		}
+	}
+	return n
+}
+
+// movedRuns is how many runs a side have moved and renamed functions.
+const movedRuns = 4
+
+// moved compares runs of a program with runs of the same one under other names and in another order, made in turns.
+func (m *measurement) moved() error {
+	if m.torch < 2*movedRuns {
+		return nil
+	}
+	names, args := [2]string{"train", "moved"}, []string{"diff", "--json", "-"}
+	for i := range movedRuns {
+		for k := range names {
+			name := names[(k+i)%2]
+			script, err := m.script(name)
+			if err != nil {
+				return err
+			}
+			if _, err := m.record(fmt.Sprintf("turn-%s-%d", name, i), "--", m.python, script); err != nil {
+				return err
+			}
+		}
+	}
+	for k, name := range names {
+		if k > 0 {
+			args = append(args, "--")
+		}
+		for i := range movedRuns {
+			args = append(args, filepath.Join(m.work, fmt.Sprintf("turn-%s-%d", name, i)))
+		}
+	}
+	text, _, err := m.bottleneck(args...)
+	if err != nil {
+		return err
+	}
+	d := &report.Diff{}
+	if err := json.Unmarshal([]byte(text), d); err != nil {
+		return err
+	}
+	different, tested := differentRows(d)
+	m.say(fmt.Sprintf("functions moved and renamed, %d runs a side, %s: rows called different, of %d", movedRuns, d.Verdict, tested),
+		fmt.Sprint(different), "0", different == 0)
 	return nil
 }
 
@@ -191,6 +251,17 @@ func (m *measurement) program(name, flags string) (string, error) {
 	if _, err := os.Stat(session); err == nil {
 		return session, nil
 	}
+	script, err := m.script(name)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"run", "--out", session, "-o", os.DevNull}, strings.Fields(flags)...)
+	_, _, err = m.bottleneck(append(args, "--", m.python, script)...)
+	return session, err
+}
+
+// script writes a program of testdata/diff as train.py into a folder of its own.
+func (m *measurement) script(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join("testdata", "diff", name+".py"))
 	if err != nil {
 		return "", err
@@ -202,7 +273,5 @@ func (m *measurement) program(name, flags string) (string, error) {
 	if err := os.WriteFile(script, text, 0o600); err != nil {
 		return "", err
 	}
-	args := append([]string{"run", "--out", session, "-o", os.DevNull}, strings.Fields(flags)...)
-	_, _, err = m.bottleneck(append(args, "--", m.python, script)...)
-	return session, err
+	return script, nil
 }

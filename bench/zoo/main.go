@@ -50,8 +50,7 @@ func readSettings() (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1",
-		prove: os.Getenv("PROVE") == "1"}
+	s := settings{root: root, binary: cmp.Or(os.Getenv("BOTTLENECK"), filepath.Join(root, "bottleneck")), peers: os.Getenv("PEERS") == "1"}
 	if s.keep, err = absolute(os.Getenv("KEEP")); err != nil {
 		return s, err
 	}
@@ -71,6 +70,7 @@ func readSettings() (settings, error) {
 	if s.repeats, err = strconv.Atoi(cmp.Or(os.Getenv("REPEATS"), "8")); err != nil || s.repeats < 0 {
 		return s, fmt.Errorf("REPEATS: want a number, have %q", os.Getenv("REPEATS"))
 	}
+	s.prove = cmp.Or(os.Getenv("PROVE"), strconv.Itoa(min(s.repeats, 1))) != "0" // unless nothing is priced
 	limit, err := strconv.ParseFloat(cmp.Or(os.Getenv("LIMIT"), "300"), 64)
 	if err != nil || !(limit > 0) {
 		return s, fmt.Errorf("LIMIT: want seconds, have %q", os.Getenv("LIMIT"))

@@ -76,6 +76,9 @@ func (s settings) readKept(ctx context.Context, c *testCase, k kept, o *outcome)
 			o.fixed, o.twin = doc, true
 		}
 	}
+	if k.proof > 0 {
+		o.proof = readProof(c.dir, k.proof)
+	}
 	if len(o.slow) == 0 {
 		return fmt.Errorf("%s names no profile of the slow program", filepath.Join(c.dir, timesName))
 	}

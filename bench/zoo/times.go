@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Files of a kept case beside its programs, sessions and reports.
@@ -44,6 +45,9 @@ func (t *times) profile(name string, promised span, run, command float64) {
 	t.note("profile %s predicted %.3f low %.3f high %.3f run %.3f command %.3f", name, promised.Mid, promised.Low,
 		promised.High, run, command)
 }
+
+// proof notes how long prove took; what it says is in its own file.
+func (t *times) proof(took time.Duration) { t.note("proof took %.1f", took.Seconds()) }
 
 func (t *times) close() error {
 	if t.file == nil {
@@ -98,7 +102,8 @@ type kept struct {
 	name, generation string
 	seed             uint64
 	wall, cpu        [][2]float64
-	profiles         []string // names in the order of the runs
+	profiles         []string      // names in the order of the runs
+	proof            time.Duration // 0: nothing was proven
 	complete         bool
 	failed           string
 }
@@ -141,6 +146,10 @@ func (k *kept) take(line string) error {
 		var wall, cpu [2]float64
 		_, err = fmt.Sscanf(rest, "%d slow %g fixed %g slow-cpu %g fixed-cpu %g", &n, &wall[0], &wall[1], &cpu[0], &cpu[1])
 		k.wall, k.cpu = append(k.wall, wall), append(k.cpu, cpu)
+	case "proof":
+		var seconds float64
+		_, err = fmt.Sscanf(rest, "took %g", &seconds)
+		k.proof = time.Duration(seconds * float64(time.Second))
 	case "failed":
 		k.failed = rest
 	case complete:

@@ -9,8 +9,8 @@ import (
 
 // score counts what outcomes gave; each pair is how many of how many.
 type score struct {
-	named, placed, priced, held, quiet, healthy, unknown [2]int
-	undecided, failed                                    int
+	named, placed, priced, held, quiet, healthy, unknown, calibrated [2]int
+	undecided, failed                                                int
 }
 
 func scoreOf(all []outcome) (s score) {
@@ -34,6 +34,9 @@ func scoreOf(all []outcome) (s score) {
 		}
 		if o.twin {
 			tally(&s.quiet, o.quiet())
+		}
+		if r, ok := o.calibration(); ok {
+			tally(&s.calibrated, r >= ratioLow && r <= ratioHigh)
 		}
 		switch {
 		case len(o.wall) == 0:
@@ -70,6 +73,7 @@ func totals(w io.Writer, all []outcome) {
 	row("named", func(s *score) string { return of(s.named) })
 	row("placed", func(s *score) string { return of(s.placed) })
 	row("priced", func(s *score) string { return of(s.priced) })
+	row("priced, by a proof if any", func(s *score) string { return of(s.calibrated) })
 	row("undecided", func(s *score) string { return fmt.Sprint(s.undecided) })
 	row("intervals hold the truth", func(s *score) string { return of(s.held) })
 	row("quiet", func(s *score) string { return of(s.quiet) })

@@ -45,3 +45,32 @@ func TestLinesThatAreInserted(t *testing.T) {
 		}
 	}
 }
+
+// A statement that only asks for a collection goes; what uses its value, or does more in its line, stays with advice.
+func TestCollectionsThatGo(t *testing.T) {
+	for line, becomes := range map[string]string{
+		"gc.collect()":                              "pass",
+		"gc.collect(2)  # free it":                  "pass  # free it",
+		"if step % 4 == 0: gc.collect()":            "if step % 4 == 0: pass",
+		"found = gc.collect()":                      "",
+		"gc.collect(); torch.cuda.empty_cache()":    "",
+		"run(lambda: gc.collect())":                 "",
+		"later = lambda: gc.collect()":              "",
+		`if name == "x: y": log(gc.collect())`:      "",
+		"print(gc.collect(), \"objects are gone\")": "",
+	} {
+		const file = "/home/u/train.py"
+		stack := []testkit.Frame{{File: file, Function: "<module>", First: 1, Line: 3}}
+		p := testkit.NewProgram()
+		p.Steps(30, model.PhaseBaseline, testkit.Python(20, stack...), testkit.Python(140, stack...).In(model.SpanGC))
+		p.S.Sources[file] = &model.Source{Path: file, Lines: []string{"import gc", "for step in range(30):", "    " + line}}
+		res, _ := find(t, p)
+		if len(res.Findings) == 0 || res.Findings[0].Cause != finding.GC {
+			t.Errorf("%s: findings %+v, want the collector's", line, res.Findings)
+			continue
+		}
+		if a := res.Findings[0].Fix.Action; a.New != becomes || becomes != "" && (a.Kind != finding.EditLine || a.Old != line || a.Line != 3) {
+			t.Errorf("%s: %+v, want %q", line, a, becomes)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package python
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
@@ -52,9 +54,21 @@ func FindGC(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Fix.Action = finding.NewLine("gc.collect(); gc.freeze()")
 	if pysource.CollectsGarbage(f.Where.Source) {
 		f.Fix = finding.Fix{Advice: []wording.Text{wording.Say("gc.fix-line")}}
+		leaveCollecting(&f.Finding)
 	}
 	f.Caveat = []wording.Text{wording.Say("gc.caveat")}
 	return []finding.Draft{f}
+}
+
+// collects matches a statement that does nothing but ask for a collection; it may follow the head of a block in its line.
+var collects = regexp.MustCompile(
+	`^((?:(?:if|elif|else|for|while|with|try|except|finally)\b[^#'"]*:\s*)?)(?:gc\.)?collect\([012]?\)(\s*(?:#.*)?)$`)
+
+// leaveCollecting takes the place's collection out, where it is a statement of its own: nothing is computed with what it gives.
+func leaveCollecting(f *finding.Finding) {
+	if code := strings.TrimSpace(f.Where.Source); f.Where.File != "" && collects.MatchString(code) {
+		f.Fix.Action.Edit(finding.UserLine{File: f.Where.File, Line: f.Where.Line, Text: code}, collects.ReplaceAllString(code, "${1}pass$2"))
+	}
 }
 
 // collection says that a span is a garbage collection of the driving thread.
