@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bottleneck/internal/compare"
 	"bottleneck/internal/report"
 	"encoding/json"
 	"os"
@@ -122,6 +123,40 @@ func TestABInterrupted(t *testing.T) {
 	}
 	if !strings.HasPrefix(stdout.String(), "Cannot say: ") || !strings.Contains(stdout.String(), "until it was interrupted") {
 		t.Errorf("%s\n%s", stdout.String(), stderr.String())
+	}
+}
+
+// TestABRevNeedsGit names what is missing: a repository, and git itself.
+func TestABRevNeedsGit(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", waits)
+	b.env = append(b.env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(b.dir))
+	if got := b.run("", "ab", "--rev", "HEAD", "--", "python3", "s.py", "0"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "--rev: git") {
+		t.Errorf("no repository: %+v", got)
+	}
+	empty := t.TempDir()
+	b.env = append(b.env, "PATH="+empty)
+	if got := b.run("", "ab", "--rev", "HEAD", "--", python, "s.py", "0"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "--rev: git") || !strings.Contains(got.stderr, "not found") {
+		t.Errorf("no git: %+v", got)
+	}
+	b.mustNotExist(filepath.Join(b.dir, "bottleneck-out"))
+}
+
+// TestInterferenceIsSaid names how many runs other programs disturbed, by how much, and which one most.
+func TestInterferenceIsSaid(t *testing.T) {
+	ran := func(cores float64) ranOnce {
+		return ranOnce{run: compare.Run{Report: &report.Report{Environment: report.Environment{OthersBusyCores: &cores}}}}
+	}
+	r := &repeater{variants: [2]variant{{name: "a"}, {name: "b"}}}
+	if notes := interference(r, [][2]ranOnce{{ran(0.1), ran(0)}, {ran(0.2), {run: compare.Run{Report: &report.Report{}}}}}); notes != nil {
+		t.Errorf("a quiet machine: %q", notes)
+	}
+	notes := interference(r, [][2]ranOnce{{ran(0.1), ran(0.5)}, {ran(1.5), ran(0)}})
+	const want = "other programs ran beside 2 of the 4 runs: they kept 1.00 cores busy on average, at most 1.50 (a, run 2)"
+	if len(notes) != 1 || notes[0] != want {
+		t.Errorf("%q, want %q", notes, want)
 	}
 }
 

@@ -51,8 +51,9 @@ func TestProveRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", c.session, got)
 		}
 	}
-	if got := b.run("", "prove", "--finding", "90", "good"); got.code != exitUsage && got.code != exitUnusable {
-		t.Errorf("a finding that does not exist: %+v", got)
+	found := &report.Report{Findings: []report.Finding{{Cause: "threads", Fix: report.Fix{Text: "Buy more."}}}}
+	if err := (&trial{}).choose(found, 2); err == nil || !strings.Contains(err.Error(), "--finding: the report has 1") {
+		t.Errorf("a finding that does not exist: %v", err)
 	}
 }
 
@@ -148,6 +149,17 @@ func TestSafe(t *testing.T) {
 		}
 		if o.yes = true; o.safe(&trial{command: strings.Fields(c.command)}, &report.Report{}) != nil {
 			t.Errorf("%s: refused with --yes", c.command)
+		}
+	}
+}
+
+// TestSafeRanks asks before several ranks are started again and again.
+func TestSafeRanks(t *testing.T) {
+	ranks := &report.Report{Ranks: make([]report.Rank, 2)}
+	for yes, refused := range map[bool]bool{false: true, true: false} {
+		err := (&proveOptions{yes: yes}).safe(&trial{command: []string{"python", "train.py"}}, ranks)
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the program starts 2 ranks") {
+			t.Errorf("--yes %v: %v", yes, err)
 		}
 	}
 }
