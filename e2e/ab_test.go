@@ -72,8 +72,8 @@ func TestABFindsRevision(t *testing.T) {
 				!strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 				t.Errorf("exit status %d, and no %q:\n%s", status, want, out)
 			}
-			if status, out := execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no"); status != 0 ||
-				strings.Join(strings.Fields(out), " ") != "1 M "+c.file {
+			status, out = execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no")
+			if status != 0 || strings.Join(strings.Fields(out), " ") != "1 M "+c.file {
 				t.Errorf("the repository is left as %q", out)
 			}
 		})

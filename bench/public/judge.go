@@ -62,7 +62,7 @@ func judge(p *program, m *measured) judgement {
 		}
 	}
 	j.promised = promise(m.Said)
-	best := j.best(nan, func(ch *change) bool { return first.Cause != "" && ch.proposes(first.Cause, first.Sub) })
+	best := j.best(nan, func(ch *change) bool { return m.proposes(ch, first) })
 	most := nan
 	if best == "" {
 		j.verdict = unpatched
@@ -91,8 +91,7 @@ func (m *measured) saved(change string) paired.Interval {
 // it by a share of the run that counts.
 func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 	name, most := "", math.Inf(-1)
-	for i := range j.p.Changes {
-		ch := &j.p.Changes[i]
+	for _, ch := range j.m.changes(j.p) {
 		if len(j.m.Sides[ch.Name]) == 0 || !of(ch) {
 			continue
 		}

@@ -83,6 +83,12 @@ func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *resul
 		m.Failed = err.Error()
 		return m, kept.keep(b.results)
 	}
+	if m.Proposed != nil {
+		if err := c.change(m.Proposed); err != nil {
+			m.Failed = err.Error()
+			return m, kept.keep(b.results)
+		}
+	}
 	for m.rounds() < b.pairs && ctx.Err() == nil {
 		if err := c.round(ctx, m); err != nil {
 			if ctx.Err() == nil {
@@ -111,14 +117,13 @@ const scouts = 3
 
 // sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; they run in every
 // round where it proposes nothing.
-func (c *copies) sides(first *said, round int) []string {
+func (c *copies) sides(m *measured, first *said, round int) []string {
 	sides := []string{plainSide, toolSide}
 	if c.again {
 		sides = append(sides, againSide)
 	}
-	for i := range c.p.Changes {
-		ch := &c.p.Changes[i]
-		proposed := first.Cause != "" && ch.proposes(first.Cause, first.Sub)
+	for _, ch := range m.changes(c.p) {
+		proposed := m.proposes(ch, first)
 		if c.all || proposed || ch.Candidate && (first.Cause == "" || round < scouts) {
 			sides = append(sides, ch.Name)
 		}
@@ -133,16 +138,23 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 	var chosen said
 	if n > 0 {
 		chosen = m.Said[0]
-	} else if _, err := c.underTool(ctx, &chosen); err != nil {
-		return err
+	} else {
+		if _, err := c.underTool(ctx, &chosen); err != nil {
+			return err
+		}
+		if m.Proposed = c.proposal(&chosen); m.Proposed != nil {
+			if err := c.change(m.Proposed); err != nil {
+				return err
+			}
+		}
 	}
-	sides := c.sides(&chosen, n)
+	sides := c.sides(m, &chosen, n)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said
 	for _, i := range order(len(sides), n) {
 		var err error
-		if took[sides[i]], err = c.side(ctx, sides[i], &report); err != nil {
+		if took[sides[i]], err = c.side(ctx, m, sides[i], &report); err != nil {
 			return fmt.Errorf("%s: %w", sides[i], err)
 		}
 	}
@@ -168,15 +180,15 @@ func order(sides, round int) []int {
 }
 
 // side runs one side once and gives its seconds.
-func (c *copies) side(ctx context.Context, name string, report *said) (float64, error) {
+func (c *copies) side(ctx context.Context, m *measured, name string, report *said) (float64, error) {
 	if name == toolSide {
 		return c.underTool(ctx, report)
 	}
 	var ch *change
 	folder := original
-	for i := range c.p.Changes {
-		if c.p.Changes[i].Name == name {
-			ch, folder = &c.p.Changes[i], name
+	for _, one := range m.changes(c.p) {
+		if one.Name == name {
+			ch, folder = one, name
 		}
 	}
 	took, err := c.run(ctx, folder, c.command(ch), ch, c.limit)
@@ -221,6 +233,7 @@ func firstOf(text []byte) (said, error) {
 			Saving *struct {
 				RunS *span `json:"run_s"`
 			}
+			Fix fix
 		}
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
@@ -231,6 +244,7 @@ func firstOf(text []byte) (said, error) {
 		switch {
 		case f.Saving == nil || f.Saving.RunS == nil:
 		case s.Promised == nil:
+			s.fix = f.Fix
 			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File),
 				f.Where.Line, f.Saving.RunS
 		default:

@@ -196,3 +196,36 @@ func TestEarlierResults(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTheToolChangesItselfIsJudged: where the finding has a change that a program can make, that is the proposal, not the recorded one.
+func TestWhatTheToolChangesItselfIsJudged(t *testing.T) {
+	for _, c := range []struct{ name, action, was, text string }{
+		{"a line", `{"kind": "edit-line", "line": "mark=after"}`, "mark=before", strings.Replace(script, "before", "after", 1)},
+		{"a line before", `{"kind": "insert-line", "line": "export A=1", "before": "mark=before"}`, "",
+			strings.Replace(script, "mark", "export A=1\nmark", 1)},
+		{"a variable", `{"kind": "set-environment", "variable": "MODE", "value": "new"}`, "", script},
+		{"advice", `{"kind": "set-argument"}`, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSmall(t)
+			file := filepath.Join(s.work, "tiny", original, "src", "main.sh")
+			s.says(fmt.Sprintf(`{"cause": "input", "saving": {"run_s": {"low": 1, "mid": 2, "high": 3}},
+				"fix": {"text": "", "was": %q, "where": {"file": %q, "line": 2}, "action": %s}}`, c.was, file, c.action))
+			m := s.measured(t.Context())
+			judged := judge(&s.p, m)
+			if c.text == "" {
+				if m.Proposed != nil || judged.change != "fewer" {
+					t.Errorf("proposed %+v, judged %q", m.Proposed, judged.change)
+				}
+				return
+			}
+			if m.Failed != "" || judged.change != ofTool || len(m.Sides["fewer"]) != 0 || len(m.Sides[ofTool]) != 2 {
+				t.Fatalf("%s: judged %q of %v", m.Failed, judged.change, m.Sides)
+			}
+			text, err := os.ReadFile(filepath.Join(s.work, "tiny", ofTool, "src", "main.sh"))
+			if err != nil || string(text) != c.text || (m.Proposed.Environment["MODE"] == "new") != (c.name == "a variable") {
+				t.Errorf("%v: %q, %v", err, text, m.Proposed)
+			}
+		})
+	}
+}

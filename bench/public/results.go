@@ -19,9 +19,11 @@ type results struct {
 type measured struct {
 	Recipe string               `json:"recipe"` // hash of how it is run and changed
 	Sides  map[string][]float64 `json:"sides"`  // seconds of wall clock of each whole round, by side; scouts' of the first rounds only
-	Said   []said               `json:"said"`   // the report of each round's run under the tool
-	Loads  []float64            `json:"loads"`  // the machine's load before each round
-	Failed string               `json:"failed"` // why it is not measured
+	// Proposed is the change that the first report's first finding makes itself; nil where it has only advice.
+	Proposed *change   `json:"proposed"`
+	Said     []said    `json:"said"`   // the report of each round's run under the tool
+	Loads    []float64 `json:"loads"`  // the machine's load before each round
+	Failed   string    `json:"failed"` // why it is not measured
 }
 
 // The sides that every program has; further ones are its changes, by name.
@@ -44,6 +46,7 @@ type said struct {
 	Promised *span    `json:"promised"` // seconds of the run; nil where it promises none
 	WallS    float64  `json:"wall_s"`
 	Others   []string `json:"others"` // the causes of the findings below it
+	fix      fix
 }
 
 // span is a promised saving with its bounds.

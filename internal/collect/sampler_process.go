@@ -41,6 +41,8 @@ type pythonProcess struct {
 	sleep   map[uint64]int    // threads of the snapshot that sleep for a lock, by its address
 	unknown int               // threads of the snapshot without frames
 	gils    map[uint64]bool   // locks of the interpreters, by address
+	// nextAwait is when tasks may be read again.
+	nextAwait int64
 }
 
 // maxLost is the number of snapshots in a row without a readable thread after which the interpreter is looked for
@@ -55,7 +57,9 @@ type pythonThread struct {
 	noted    int // the native id that the interpreter notes
 	os       *proc.Thread
 	stack    int32
-	waits    bool // the stack is one that waits for work
+	waits    bool  // the stack is one that waits for work
+	loop     int   // of the frames, innermost first, the one that is asyncio's event loop; 0 where none is below the wait
+	awaits   int32 // the stack with what the loop waits for
 	seen     int64
 	name     string
 	named    bool // by threading
@@ -113,7 +117,7 @@ func (p *pythonProcess) sample() error {
 		p.epoch = p.s.writer.Stacks.Epoch
 		clear(p.frames)
 		for _, t := range p.threads {
-			t.stack = noStack
+			t.stack, t.awaits = noStack, noStack
 		}
 	}
 	p.present, p.unknown = 0, 0
@@ -211,7 +215,7 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		return // a thread that runs no Python, or none yet
 	case !s.Same || t.stack == noStack:
 		t.stack = p.stackOf(s.Frames)
-		t.waits = waitsForWork(s.Frames, t.tid == p.p.PID)
+		t.waits, t.loop, t.awaits = waitsForWork(s.Frames, t.tid == p.p.PID), eventLoop(s.Frames), noStack
 		if p.p.Role == model.RoleWorker && p.p.WorkerIndex < 0 && p.asked < 10 {
 			p.asked++
 			p.learnIndex(s)
@@ -232,6 +236,9 @@ func (p *pythonProcess) thread(now int64, s *cpython.ThreadSample) {
 		p.awake = append(p.awake, awakeThread{t, s, flags})
 		return
 	}
+	if t.loop > 0 && state == model.StateIdle && p.native == nil {
+		p.await(t, s)
+	}
 	p.keep(now, t, s, state, flags)
 }
 
@@ -241,7 +248,11 @@ func (p *pythonProcess) keep(now int64, t *pythonThread, s *cpython.ThreadSample
 		p.storeNative(now, t, s, state, flags)
 		return
 	}
-	p.store(now, t, t.stack, state, flags)
+	stack := t.stack
+	if state == model.StateIdle && t.loop > 0 && t.awaits != noStack {
+		stack = t.awaits
+	}
+	p.store(now, t, stack, state, flags)
 }
 
 // store adds a sample to the recording and tells the live view.

@@ -92,6 +92,9 @@ type Reader struct {
 	every     int64             // ticks between comparisons of code objects that did not move
 	active    map[uint64]uint64 // threading._active by interpreter
 	early     []*Code           // code objects that are compared within the batch
+	taskSets  map[uint64]uint64 // where asyncio keeps its tasks, by interpreter
+	taskTypes map[uint64]string // of objects that tasks refer to
+	mainTask  uint64            // the task that Awaited follows; 0 before it is known
 
 	notWaiters [len(glibcCondWaiters)]bool // places that do not count a lock's waiters
 	noWaiters  bool                        // none does

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/proc"
@@ -22,14 +23,18 @@ const (
 type Task struct {
 	Name   string
 	Frames []RawFrame
+	addr   uint64
 	// Waits is what the innermost coroutine awaits: "task NAME", or the type of a future; "" where it is not known.
 	Waits string
 }
 
 // Tasks reads the tasks of asyncio of all event loops. The program goes on meanwhile: a task that runs or ends just then
 // may be missing or cut.
-func (r *Reader) Tasks() ([]Task, error) {
-	w := &taskWalk{r: r, types: map[uint64]string{}}
+func (r *Reader) Tasks() ([]Task, error) { return r.tasks(maxTasks) }
+
+// tasks reads no more than so many of them, and none where there are far more.
+func (r *Reader) tasks(most int) ([]Task, error) {
+	w := &taskWalk{r: r, most: most, types: map[uint64]string{}}
 	for _, in := range r.interp {
 		var list []uint64
 		var err error
@@ -42,7 +47,7 @@ func (r *Reader) Tasks() ([]Task, error) {
 			return w.out, fmt.Errorf("tasks of asyncio: %w", err)
 		}
 		for _, addr := range list {
-			if len(w.out) < maxTasks {
+			if len(w.out) < most {
 				w.task(addr)
 			}
 		}
@@ -50,8 +55,63 @@ func (r *Reader) Tasks() ([]Task, error) {
 	return w.out, nil
 }
 
+// Awaited are the coroutines, innermost first, in which the program's main task waits, and those of the tasks that it waits for: the first
+// task that an event loop was given, which asyncio.run makes of its argument. ok is false where that is not known, and where there are
+// more than so many tasks, as in a server, which would take long to read.
+func (r *Reader) Awaited(most int) (frames []RawFrame, ok bool) {
+	w := &taskWalk{r: r, most: most, types: r.taskTypes}
+	if len(w.types) == 0 || len(w.types) > maxTaskTypes {
+		w.types = map[uint64]string{}
+		r.taskTypes = w.types
+	}
+	if frames = w.awaited(r.mainTask); len(frames) == 0 {
+		r.mainTask = r.firstTask(most)
+		frames = w.awaited(r.mainTask)
+	}
+	return frames, len(frames) > 0
+}
+
+// maxTaskTypes is the number of types of objects after which they are read anew.
+const maxTaskTypes = 1 << 10
+
+// firstTask is the address of the first task by the numbers that asyncio gives them, or the only one; 0 where there is none.
+func (r *Reader) firstTask(most int) uint64 {
+	all, err := r.tasks(most + 1)
+	if err != nil || len(all) > most {
+		return 0
+	}
+	first, lowest := uint64(0), 0
+	for i := range all {
+		number, ok := strings.CutPrefix(all[i].Name, "Task-")
+		if n, err := strconv.Atoi(number); ok && err == nil && (first == 0 || n < lowest) {
+			first, lowest = all[i].addr, n
+		}
+	}
+	if first == 0 && len(all) == 1 {
+		return all[0].addr
+	}
+	return first
+}
+
+// awaited are the coroutines, innermost first, of a task and of those that it waits for; none where it has ended.
+func (w *taskWalk) awaited(task uint64) (frames []RawFrame) {
+	seen := map[uint64]bool{}
+	for task != 0 && !seen[task] && len(seen) < maxAwaits && strings.HasSuffix(w.typeOf(task), "Task") {
+		seen[task] = true
+		coro, _, waiter := w.fields(task)
+		own, _ := w.chain(coro)
+		slices.Reverse(own)
+		if len(own) == 0 {
+			break
+		}
+		frames, task = append(own, frames...), waiter
+	}
+	return frames
+}
+
 type taskWalk struct {
 	r     *Reader
+	most  int
 	types map[uint64]string
 	out   []Task
 }
@@ -79,23 +139,7 @@ func (w *taskWalk) typeOf(addr uint64) string {
 // registeredTasks are the tasks in the weak set that asyncio keeps up to 3.13.
 func (w *taskWalk) registeredTasks(interp uint64) ([]uint64, error) {
 	r := w.r
-	names, err := r.moduleNames(interp, "asyncio.tasks")
-	if err != nil || names == 0 {
-		return nil, err
-	}
-	set := uint64(0)
-	for _, n := range []string{"_scheduled_tasks", "_all_tasks"} { // from 3.12 on, and before
-		if set, err = r.dictGet(names, n); err != nil {
-			return nil, err
-		}
-		if set != 0 {
-			break
-		}
-	}
-	if set == 0 {
-		return nil, nil
-	}
-	data, err := r.attribute(set, "data")
+	data, err := w.taskSet(interp)
 	if err != nil || data == 0 {
 		return nil, err
 	}
@@ -106,6 +150,9 @@ func (w *taskWalk) registeredTasks(interp uint64) ([]uint64, error) {
 	}
 	if head[0] >= maxSetEntries {
 		return nil, fmt.Errorf("set with a table of %d: %w", head[0], errGarbage)
+	}
+	if head[0] >= 16*uint64(w.most) {
+		return nil, fmt.Errorf("set with a table of %d: too many tasks", head[0])
 	}
 	entries, err := readWords(r.mem, head[1], 2*int(head[0]+1))
 	if err != nil {
@@ -123,6 +170,39 @@ func (w *taskWalk) registeredTasks(interp uint64) ([]uint64, error) {
 	return out, nil
 }
 
+// taskSet is the address of the set that the weak one keeps, which stays for as long as the module.
+func (w *taskWalk) taskSet(interp uint64) (uint64, error) {
+	r := w.r
+	if data := r.taskSets[interp]; data != 0 && w.typeOf(data) == "set" {
+		return data, nil
+	}
+	names, err := r.moduleNames(interp, "asyncio.tasks")
+	if err != nil || names == 0 {
+		return 0, err
+	}
+	set := uint64(0)
+	for _, n := range []string{"_scheduled_tasks", "_all_tasks"} { // from 3.12 on, and before
+		if set, err = r.dictGet(names, n); err != nil {
+			return 0, err
+		}
+		if set != 0 {
+			break
+		}
+	}
+	if set == 0 {
+		return 0, nil
+	}
+	data, err := r.attribute(set, "data")
+	if err != nil {
+		return 0, err
+	}
+	if r.taskSets == nil {
+		r.taskSets = map[uint64]uint64{}
+	}
+	r.taskSets[interp] = data
+	return data, nil
+}
+
 // task reads one task. Its structure is the module's own and differs between releases: its fields are known by the types
 // of what they refer to.
 func (w *taskWalk) task(addr uint64) {
@@ -130,7 +210,7 @@ func (w *taskWalk) task(addr uint64) {
 	if coro == 0 {
 		return
 	}
-	t := Task{Name: name}
+	t := Task{Name: name, addr: addr}
 	t.Frames, t.Waits = w.chain(coro)
 	if text := w.future(waiter); text != "" {
 		t.Waits = text

@@ -43,11 +43,23 @@ func TestTasks(t *testing.T) {
 					}
 				}
 				if missing == "" && len(got) == len(want) {
-					return
+					break
 				}
 				if time.Now().After(deadline) {
 					t.Fatalf("%d tasks\n%s\nmissing:%s", len(got), strings.Join(got, "\n"), missing)
 				}
+			}
+			// What the main task awaits, through the tasks that it awaits; the second look finds the task where the first one found it.
+			awaits := fmt.Sprintf(": main:%d waiter:%d sleeper:%d middle:%d innermost:%d sleep awaits ", m["MAIN"], m["TASK"], m["MIDDLE"],
+				m["INNERMOST"], m["SLEEP"])
+			for range 2 {
+				frames, ok := r.Awaited(len(want))
+				if got := taskText(cpython.Task{Frames: frames}); !ok || got != awaits {
+					t.Errorf("the main task awaits %q (%v), want %q", got, ok, awaits)
+				}
+			}
+			if _, ok := readerOf(t, cmd).Awaited(len(want) - 1); ok {
+				t.Error("more tasks than may be looked at were looked at")
 			}
 		})
 	}

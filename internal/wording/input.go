@@ -25,6 +25,7 @@ var inputTexts = table{
 	"input.hot":           "{share} of {of} is spent{in} ({samples sample})",
 	"input.hot-line":      "{share} of {of} is spent in {function}, {line} at {at} ({samples sample})",
 	"input.library":       "no line of the program stands out in it: libraries prepare the samples one by one, {share} of it in {function} of {file}",
+	"input.rounds":        "this run went {rounds time} through the data: preparing all of it once takes {once}, which the saving has taken off",
 	"input.of-fetch":      "the fetching time",
 	"input.of-wait":       "the wait",
 	"input.release":       "{release} more per {unit} go into freeing the batch before",
@@ -61,6 +62,9 @@ var inputTexts = table{
 	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: one tensor of all samples, from which a " +
 		"batch is taken in one call (samples[indices]).",
 	"input.fix-no-workers": "The same call does it in the data set's __getitems__. Workers would not help: each takes a core from the step.",
+	"input.fix-batches": "Prepare a whole batch in one call, in the data set's __getitems__: tensors of a batch, not samples one by one. " +
+		"In a run that goes through the data several times, prepare once, before the loop, what does not change and fits in memory.",
+	"input.fix-workers-full": "Workers would not help: each takes a core from the step.",
 	"input.fix-prepare": "Prepare once, before the loop, what does not change and fits in memory, or make the samples cheaper to prepare: " +
 		"smaller files, a faster decoder, a whole batch in one call (the data set's __getitems__).",
 	"input.fix-leave": "Leave them their cores: torch.set_num_threads({left}) in place of {threads}. An operator waits for each of its " +

@@ -10,6 +10,12 @@ var pythonTexts = table{
 	"python.of-library":    "{share} of it is spent in code of {library}, its native code included",
 	"python.fix": "Work on whole tensors or arrays instead of single elements, keep results where the same input " +
 		"comes again, do it every n-th step, or move it out of the loop.",
+	"python.fix-loss": "Work on whole tensors or arrays instead of single elements, or keep results where the same input comes " +
+		"again. The loss is computed from it: each step needs it.",
+	"python.inside": "{share} of it is in {function} of {file} itself",
+	"python.fix-library-loss": "The loss is computed from what {library} returns here, so that each step needs it: give it less to " +
+		"do (options that switch its checks off, inputs in the form that it works in, what comes again kept from the step before), or " +
+		"do the same with operators on tensors.",
 	"python.fix-library": "Call {library} less often (every n-th step), for more at once, or before the loop where its " +
 		"answers can be kept. Or do the same with operators on tensors.",
 	"python.framework": "{share} of it is{in}, the framework's own function with most of it",

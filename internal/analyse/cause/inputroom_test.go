@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,25 +78,37 @@ func TestFetchByLibraries(t *testing.T) {
 	library := func(name string, line int) testkit.Frame {
 		return testkit.Frame{File: "/lib/site-packages/torchvision/transforms/functional.py", Function: name, First: line, Line: line + 1}
 	}
-	for own, sub := range map[int]string{1: "", 15: "own"} {
-		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+	for _, k := range []struct {
+		own    int   // ms of a fetch of 20 in the program's own line
+		length int64 // batches of the data; 80 are taken, two in each step
+		line   int
+		advice string
+		low    float64 // ms per step
+		mid    float64
+	}{
+		{1, 20, 25, "input.fix-once", 4, 13.5},  // 0.92 of 20 ms, less a quarter of 20
+		{1, 80, 25, "input.fix-batches", 0, 10}, // samples are seen once: preparing them earlier saves nothing
+		{1, 0, 25, "input.fix-batches", 0, 10},
+		{15, 20, 8, "input.fix-slow", 9, 14},
+	} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{Length: k.length})
 		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "2"
 		p.Steps(40, model.PhaseBaseline, forward,
-			testkit.Python(own, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait),
-			testkit.Python(20-own, module, loop(38), next, fetch, library("to_tensor", 127)).In(model.SpanDataWait))
+			testkit.Python(k.own, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait),
+			testkit.Python(20-k.own, module, loop(38), next, fetch, library("to_tensor", 127)).In(model.SpanDataWait))
 		res, _ := find(t, p)
-		line := 25
-		if sub != "" {
-			line = 8
-		}
-		f := want(t, res, finding.Input, "transform", line, 0)
+		f := want(t, res, finding.Input, "transform", k.line, 0)
 		said := textOf(f.Evidence, "input.library")
-		if (said != "") == (sub != "") || sub == "" && (!strings.Contains(said, "to_tensor() of functional.py") ||
-			textOf(f.Fix.Advice, "input.fix-once") == "") {
-			t.Errorf("%d ms of the program's own: %q, %s", own, said, wording.Sentences(f.Fix.Advice))
+		if (said == "") != (k.own > 1) || said != "" && !strings.Contains(said, "to_tensor() of functional.py") ||
+			textOf(f.Fix.Advice, k.advice) == "" {
+			t.Errorf("%+v: %q, %s", k, said, wording.Sentences(f.Fix.Advice))
 		}
-		if ms := f.Step.Mid / 1e6; ms < 0.6*float64(max(own, 20-own)) || f.Step.Low <= 0 {
-			t.Errorf("%d ms of the program's own: saves %+v", own, f.Step)
+		low, mid := f.Step.Low/1e6, f.Step.Mid/1e6
+		if low < k.low || low > k.low+2 || math.Abs(mid-k.mid) > 1 || f.Step.High < 18e6 {
+			t.Errorf("%+v: saves %+v", k, f.Step)
+		}
+		if (textOf(f.Evidence, "input.rounds") != "") != (k.advice == "input.fix-once") {
+			t.Errorf("%+v: %s", k, wording.Sentences(f.Evidence))
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"slices"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/again"
 	"bottleneck/internal/analyse/cause/facts"
@@ -10,6 +12,7 @@ import (
 	"bottleneck/internal/analyse/cause/memory"
 	"bottleneck/internal/analyse/cause/python"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/wording"
 )
 
 // rulesOfSteps are the rules that explain the time inside steps by what the program does there. What holds for the whole run (start-up, the
@@ -34,13 +37,13 @@ func rulesOfSteps() []rule[*facts.Facts] {
 // leastSteps is the number of steps of a kind from which they are looked at apart.
 const leastSteps = 8
 
-// otherKinds are the findings in the steps of other kinds than the accounted one, such as a validation beside a training: each kind has an
-// account of its own, and its findings are priced over the run.
-func otherKinds(c *facts.Facts) []finding.Finding {
+// otherKinds looks at the steps of other kinds than the accounted one, such as a validation beside a training: each kind has an account of
+// its own, and its findings are priced over the run. What has the place and the cause of one that was found is that one's: a change of the
+// line ends both, so that its saving of the run holds them.
+func otherKinds(c *facts.Facts, found []finding.Finding) (out []finding.Finding) {
 	if !c.B.PerStep || c.Wall <= 0 {
 		return nil
 	}
-	var out []finding.Finding
 	for _, k := range account.KindsOfSteps(c.P) {
 		if k.Kind == c.B.Kind || k.Steps < leastSteps || k.Time < 2*finding.Floor*c.Wall {
 			continue
@@ -57,6 +60,13 @@ func otherKinds(c *facts.Facts) []finding.Finding {
 			own.AtUser(&f)
 			certain(own, &f)
 			l.settle(&f)
+			if i := slices.IndexFunc(found, func(o finding.Finding) bool { return samePlace(&o, &f) }); i >= 0 {
+				found[i].Elsewhere = found[i].Elsewhere.Add(f.Run)
+				found[i].Run = found[i].Run.Add(f.Run)
+				found[i].Evidence = append(found[i].Evidence, wording.Say("kinds.too", wording.Time("time", f.Run.Mid),
+					wording.Named("kind", c.Text(k.Kind))))
+				return
+			}
 			f.OfRun, f.Share = true, f.Share*k.Time/c.Wall
 			f.Booked, f.Ask, f.Step = nil, nil, finding.Range{}
 			if facts.SavedShare(c, &f) >= finding.Floor && !f.Healthy {
@@ -65,4 +75,10 @@ func otherKinds(c *facts.Facts) []finding.Finding {
 		})
 	}
 	return out
+}
+
+// samePlace says that two findings are of one cause in one line.
+func samePlace(f, g *finding.Finding) bool {
+	return !f.OfRun && f.Cause == g.Cause && f.Sub == g.Sub && f.Where.File != "" && f.Where.File == g.Where.File &&
+		f.Where.Line == g.Where.Line && f.Where.Process == g.Where.Process
 }

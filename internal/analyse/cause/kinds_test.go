@@ -56,3 +56,32 @@ func TestFewStepsOfAKindAreLeft(t *testing.T) {
 		}
 	}
 }
+
+// A line that runs in steps of two kinds is one finding: its change saves both.
+func TestALineInStepsOfTwoKinds(t *testing.T) {
+	p := testkit.NewProgram()
+	cut := testkit.Python(15, module, loop(50), user("cut", 60, 63))
+	for range 5 {
+		p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40), torchFrame("nn/modules/linear.py", "forward")), cut)
+		first := len(p.P.Steps)
+		p.Steps(40, model.PhaseBaseline, testkit.Native(5, module, loop(50)), cut)
+		for i := first; i < len(p.P.Steps); i++ {
+			p.P.Steps[i].Kind = p.S.Strings.Intern("validation")
+		}
+	}
+	res, _ := find(t, p)
+	var at []*finding.Finding
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Where.Line == 63 {
+			at = append(at, f)
+		}
+	}
+	if len(at) != 1 {
+		t.Fatalf("%d findings at the line, want 1: %+v", len(at), res.Findings)
+	}
+	f := at[0]
+	step, run := f.Step.Mid/1e6, f.Run.Mid/1e9
+	if step < 13 || step > 16 || run < 4.2 || run > 4.8 || !strings.Contains(textOf(f.Evidence, "kinds.too"), "validation steps") {
+		t.Errorf("saves %.1f of 15 ms a step, %.2f of the 4.5 s that 100 and 200 steps take there: %+v", step, run, f.Evidence)
+	}
+}

@@ -59,3 +59,23 @@ func TestLinesThatOpenFilesAreIO(t *testing.T) {
 		}
 	}
 }
+
+// What the loss is computed from is not done in fewer steps: the advice says so, and which function of the library takes the time.
+func TestALibraryThatTheLossNeeds(t *testing.T) {
+	for line, advice := range map[int]string{
+		40: "python.fix-library-loss", // loss = package.nll(model(x), y)
+		44: "python.fix-library",
+	} {
+		p := lossProgram(map[int]string{30: "def train(model, rows):", 40: "        loss = package.nll(model(x), y)",
+			41: "        loss.backward()", 44: "        table = package.summary(rows)"}, nil, loop(40))
+		p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
+			testkit.Python(60, module, loop(line), installed("site-packages/package/core.py", "outer"),
+				installed("site-packages/package/checks.py", "check")))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Python, "", line, 0)
+		inside := textOf(f.Evidence, "python.inside")
+		if textOf(f.Fix.Advice, advice) == "" || (line == 40) != strings.Contains(inside, "check() of checks.py") {
+			t.Errorf("line %d: %s %q", line, wording.Sentences(f.Fix.Advice), inside)
+		}
+	}
+}

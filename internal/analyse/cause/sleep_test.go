@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // besideThread lays the samples of another thread of the process over all that were taken so far.
@@ -109,18 +110,52 @@ func TestALockOfTheProcessIsNotHeldByAnother(t *testing.T) {
 }
 
 // An event loop that waits is a server's without demand where the process listens, or where that is not known; where nobody can ask
-// something of it, it waits for an answer, and that is no healthy rest.
+// something of it, or its steps train, it waits for an answer, and that is no healthy rest.
 func TestALoopThatNobodyCanAskWaitsForAnAnswer(t *testing.T) {
-	for listens, cause := range map[model.Listening]string{model.ListensYes: finding.NoDemand, model.ListeningUnknown: finding.NoDemand,
-		model.ListensNo: finding.Input} {
+	for _, c := range []struct {
+		listens model.Listening
+		kind    string
+		cause   string
+	}{
+		{model.ListensYes, "inference", finding.NoDemand},
+		{model.ListeningUnknown, "inference", finding.NoDemand},
+		{model.ListensNo, "inference", finding.Input},
+		{model.ListensYes, "train", finding.Input},
+	} {
 		p := testkit.NewProgram()
-		p.P.Listens = listens
+		p.P.Listens = c.listens
 		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, loop(57),
 			testkit.Frame{File: "/usr/lib/python3.13/asyncio/base_events.py", Function: "BaseEventLoop._run_once", First: 1900, Line: 1990},
 			testkit.Frame{File: "/usr/lib/python3.13/selectors.py", Function: "EpollSelector.select", First: 450, Line: 460}))
+		for i := range p.P.Steps {
+			p.P.Steps[i].Kind = p.S.Strings.Intern(c.kind)
+		}
 		res, _ := find(t, p)
-		if len(res.Findings) == 0 || res.Findings[0].Cause != cause || res.Findings[0].Healthy != (cause == finding.NoDemand) {
-			t.Errorf("listens %d: found %+v, want %s", listens, res.Findings, cause)
+		if len(res.Findings) == 0 || res.Findings[0].Cause != c.cause || res.Findings[0].Healthy != (c.cause == finding.NoDemand) {
+			t.Errorf("%+v: found %+v", c, res.Findings)
+		}
+	}
+}
+
+// What a coroutine awaits is the place, and holds up nothing: the loop itself waits inside of it. A call that sleeps in a coroutine does.
+func TestWhatIsAwaitedIsThePlace(t *testing.T) {
+	frame := func(file, function string) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/" + file, Function: function, First: 1, Line: 2}
+	}
+	loopRuns, turn := frame("asyncio/base_events.py", "BaseEventLoop.run_forever"), frame("asyncio/base_events.py", "BaseEventLoop._run_once")
+	fetches := user("fetch", 20, 23)
+	for id, stack := range map[string][]testkit.Frame{
+		"input.fix-wait-less": {module, loopRuns, fetches, frame("asyncio/streams.py", "StreamReader.readline"), turn,
+			frame("selectors.py", "EpollSelector.select")},
+		"event-loop.fix": {module, loopRuns, turn, frame("asyncio/events.py", "Handle._run"), fetches, frame("queue.py", "Queue.get")},
+	} {
+		p := testkit.NewProgram()
+		p.P.Listens = model.ListensNo
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, stack...))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, "queue", 23, 0)
+		if textOf(f.Fix.Advice, id) == "" {
+			t.Errorf("want %s, got %s", id, wording.Sentences(f.Fix.Advice))
 		}
 	}
 }

@@ -263,7 +263,7 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 }
 
 // InEventLoop says that a loop of asyncio, or of one that stands in for it, runs the user's code of a stack: a call that sleeps there
-// holds up every other coroutine.
+// holds up every other coroutine. Where the loop itself waits, inside of what a coroutine awaits, nothing is held up.
 func (c *FrameClasses) InEventLoop(id model.StackID) bool {
 	inner, loop := false, false
 	c.Walk(id, func(fr model.FrameID) bool {
@@ -273,6 +273,9 @@ func (c *FrameClasses) InEventLoop(id model.StackID) bool {
 			return true
 		}
 		path := c.Strings.Text(file)
+		if !inner && strings.HasSuffix(path, "/asyncio/base_events.py") {
+			return false
+		}
 		loop = inner && (strings.Contains(path, "/asyncio/") || strings.Contains(path, "/uvloop/"))
 		return !loop
 	})

@@ -278,9 +278,13 @@ func (c *Facts) side(p *model.Process, cls *code.FrameClasses, list []account.At
 	return o, true
 }
 
-// AsksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one.
+// kindTrain is the kind of a step that updates weights (docs/session.md).
+const kindTrain = "train"
+
+// AsksForWork says that a blocked sample waits for a request from outside: in a server's loop, or in a call that accepts one. Steps of a
+// training wait for their own sake.
 func (c *Facts) AsksForWork(a *account.Attributed) bool {
-	if a.Part != account.PartBlocked || c.P.Listens == model.ListensNo {
+	if a.Part != account.PartBlocked || c.P.Listens == model.ListensNo || c.B.PerStep && c.Text(c.B.Kind) == kindTrain {
 		return false // nobody can ask something of it
 	}
 	info := c.C.Info(c.P.Samples.Stack[a.Index])

@@ -60,9 +60,11 @@ type Finding struct {
 	// Booked is the time that was booked for the finding, by part of the account (ns over the accounted windows).
 	Booked Parts
 	// Ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
-	Ask  *replay.Change
-	Cost float64 // ns per step that the fix itself takes and no replay knows
-	Busy float64 // ns of cores per step that is computed under the fix; 0 where it is no more at once than before
+	Ask *replay.Change
+	// Elsewhere is what of Run lies in steps of other kinds than the accounted one, ns.
+	Elsewhere Range
+	Cost      float64 // ns per step that the fix itself takes and no replay knows
+	Busy      float64 // ns of cores per step that is computed under the fix; 0 where it is no more at once than before
 	// Asleep is the share of the claim in which the driving thread is off the CPU, 0..1.
 	Asleep float64
 	// Bare is the finding's own price, before settle put it beside the others; nil until then.

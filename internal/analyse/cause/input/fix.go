@@ -47,7 +47,11 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.library && v.workers > 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))
 	case v.workers == 0:
-		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"), wording.Say("input.fix-no-workers"))
+		if v.library && v.prepared() != price.Prepared {
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-batches"), wording.Say("input.fix-workers-full"))
+		} else {
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"), wording.Say("input.fix-no-workers"))
+		}
 		r := v.room(c)
 		f.Evidence = append(f.Evidence, wording.Say("input.full-cores", wording.Count("threads", r.threads),
 			wording.Value("cores", r.cores)))

@@ -207,6 +207,9 @@ func (v *inputView) finding(c *facts.Facts) finding.Draft {
 	saving, row := v.saving(c, sub)
 	f.By(row)
 	f.Step = saving
+	if f.Cost = v.once(c, sub); f.Cost > 0 {
+		f.Step.Low, f.Step.Mid = max(f.Step.Low-f.Cost, 0), max(f.Step.Mid-f.Cost, 0)
+	}
 	if v.elsewhere() {
 		f.Step.Low = 0
 	}
@@ -338,6 +341,10 @@ func (v *inputView) evidence(c *facts.Facts, f *finding.Finding) {
 	if file, function, share := v.inside(); v.library && function != "" {
 		f.Evidence = append(f.Evidence, wording.Say("input.library", wording.Named("function", finding.ShortFunction(function)),
 			wording.Named("file", path.Base(file)), wording.Share("share", share)))
+	}
+	if f.Cost > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("input.rounds", wording.Value("rounds", v.rounds()),
+			wording.Time("once", f.Cost*float64(max(c.Steps, 1)))))
 	}
 	if v.release.time > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("input.release", wording.Time("release", c.PerStep(v.release.time)), c.Said()))

@@ -39,14 +39,15 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 	}
 	switch {
 	case v.library:
-		gain, row = price.Prepared.Mid, price.Prepared
+		row = v.prepared()
+		gain = row.Mid
 	case v.hotPart == 0:
 		gain, row = price.FetchUnknown.Mid, price.FetchUnknown
 	}
 	if v.workers == 0 || v.own {
 		low := price.FetchAlone.Bounds().Low * gain
 		if v.library {
-			low = price.Prepared.Bounds().Low
+			low = row.Bounds().Low
 		}
 		return finding.Bounds(low*wait, gain*wait, wait), row
 	}
@@ -61,6 +62,31 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 	sure := max(explained-left, 0)
 	low := price.FetchByWorkers.Bounds().Low * sure
 	return finding.Bounds(low, sure+price.FetchByChance.Mid*(wait-explained)+relief, wait+relief), row
+}
+
+// rounds is how often the run went through the data of the place; 0 where that is not known.
+func (v *inputView) rounds() float64 {
+	if v.loader == nil || v.loader.Length <= 0 || v.loader.Iterable {
+		return 0
+	}
+	return float64(v.seen) / float64(v.loader.Length)
+}
+
+// prepared is the price of samples that libraries prepare one by one: prepared once, before the loop, where the run goes through them
+// several times, else a batch at once.
+func (v *inputView) prepared() price.Row {
+	if v.rounds() >= 2 {
+		return price.Prepared
+	}
+	return price.PreparedAtOnce
+}
+
+// once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.
+func (v *inputView) once(c *facts.Facts, sub string) float64 {
+	if sub != "transform" || !v.library || v.rounds() < 2 {
+		return 0
+	}
+	return v.fetch * float64(v.loader.Length) / float64(max(c.Steps, 1))
 }
 
 // lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes

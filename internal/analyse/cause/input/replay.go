@@ -20,7 +20,7 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
 	case sub == "transform" && v.library:
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - price.Prepared.Mid}}}, true
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid}}}, true
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":
@@ -46,7 +46,7 @@ func ByReplay(f *finding.Finding, c *facts.Facts, before, after float64) {
 		f.Step.High = max(most, mid)
 		text = wording.Say("input.replayed-costs", append(saved, wording.Time("back", mean*(1-after/before)-mid))...)
 	}
-	f.Run = c.OverRun(f.Step)
+	f.Run = c.OverRun(f.Step).Add(f.Elsewhere)
 	f.Evidence = append(f.Evidence, text)
 }
 

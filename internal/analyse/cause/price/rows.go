@@ -3,8 +3,8 @@ package price
 // Rows are all prices, in the order of the book.
 func Rows() []Row {
 	return []Row{
-		MadeFast, FetchUnknown, Prepared, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers, MoreWorkersThanCores,
-		FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
+		MadeFast, FetchUnknown, Prepared, PreparedAtOnce, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers,
+		MoreWorkersThanCores, FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
 		LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
 		PythonBetween, OneToken, OnceForAll, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone,
 		CallsSpread, CallsBatched, Recurrent,

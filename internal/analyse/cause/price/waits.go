@@ -23,6 +23,12 @@ var (
 				"bound is a guess at what changes in each epoch",
 			Repeat: `make public ONLY="examples-mnist-rnn" ARGS=-all`,
 		}}
+	// PreparedAtOnce is what of a fetch by libraries ends when a batch is prepared in one call.
+	PreparedAtOnce = Row{ID: "input/prepared-at-once", Range: Range{0, 0.5, 0.95}, Unit: share,
+		Of: "the fetch",
+		Origin: Origin{Kind: Guess,
+			On: "what works on arrays gains nearly all, decoding nothing; samples that are seen once are not worth preparing",
+		}}
 	// FetchAlone is of fetches that stand in the step themselves.
 	FetchAlone = Row{ID: "input/no-workers", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "what the faster fetch saves; the upper bound is of the wait",

@@ -88,6 +88,9 @@ func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 		f.Evidence = append(f.Evidence, c.CollectionsText(gc))
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("python.fix")}
+	if needed(c, sp.Members) {
+		f.Fix.Advice = []wording.Text{wording.Say("python.fix-loss")}
+	}
 	f.Caveat = []wording.Text{wording.Say("python.caveat")}
 	ofLibrary(c, &f.Finding, sp.Members)
 	c.Grows(&f.Finding, sp.Members)
