@@ -54,8 +54,8 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
-	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
-	TestRunProvesFinding TestSavedStates TestSmallSharedMemory \
+	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
+	TestRunProvesFinding TestSmallSharedMemory TestStatesAreCompared \
 	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
@@ -73,7 +73,7 @@ quick: ## the tests of a minute: reading, analysing, showing
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestAB|TestProve|TestRunProves|TestSavedStates|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
+NEWEST_ONLY = TestExamples|TestAB|TestProve|TestRunProves|TestStatesAre|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestEnviron|TestExtract
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
@@ -103,12 +103,12 @@ cross: ## compiles for every platform
 
 bench: build ## what measuring, sampling, reading and exporting cost, every number beside its goal and the peers'; PARTS="wall tail …" runs only those of bench/run/doc.go
 	@status=0; $(GO) run ./bench/run || status=1; [ -n "$(PARTS)" ] || { bench/parity/run.sh --tables || status=1; \
-	  for part in sampler engine export diff; do $(MAKE) --no-print-directory bench-$$part PROOFS=none || status=1; done; }; exit $$status
+	  for part in sampler engine export diff; do $(MAKE) --no-print-directory bench-$$part PROOFS=$(or $(PROOFS),0) || status=1; done; }; exit $$status
 
 parity: build ## our numbers against torch's own tables and Holistic Trace Analysis
 	bench/parity/run.sh
 
-zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=0 (proves nothing), KEEP=DIR, and REPRICE=DIR of what that kept
+zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=0, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
@@ -127,12 +127,10 @@ bench-engine: ## reading and reporting beside Holistic Trace Analysis; TRACES, R
 	$(GO) run ./bench/engine -runs $(or $(RUNS),5) $(if $(WORK),-work $(WORK)) $(or $(TRACES),../shared/traces) $$(scripts/env.sh peers)
 	$(GO) test -run '^$$' -bench 'SnapshotOfAGigabyte|NsysOf100MB|SpeedscopeOf375MB' -benchtime $(or $(RUNS),5)x ./internal/ingest
 
-# Cases of the zoo whose finding has a change that a program can make.
-PROVABLE = input-workers input-transform input-cold input-restart real-classifier python-anomaly memory-optimizer compile-again plant-lengths threads-many \
-	plant-threads gc-objects plant-collector
-bench-diff: build ## what diff, ab and prove promise, every number beside its goal; RUNS of a small program, TORCH_RUNS of one with PyTorch, PAIRS that are compared, PROOFS="gc-*" of the zoo (none: leaves them out)
-	$(GO) run ./bench/diff -runs $(or $(RUNS),48) -torch $(or $(TORCH_RUNS),24) -pairs $(or $(PAIRS),300) $(or $(TRACES),../shared/traces) $$(scripts/env.sh newest)
-	[ "$(PROOFS)" = none ] || CASES="$(or $(PROOFS),$(PROVABLE))" REPEATS=$(or $(REPEATS),3) PROVE=1 $(GO) run ./bench/zoo
+bench-diff: build ## what diff and prove promise, every number beside its goal; RUNS of a small program, TORCH_RUNS of one with PyTorch, PAIRS that are compared, PARTS="drawn turns recorded planted moved cost memory"; then the zoo's proofs: PROOFS=DIR that `make zoo KEEP=DIR` kept, PROOFS=0 none, else CASES are run
+	@status=0; $(GO) run ./bench/diff -runs $(or $(RUNS),48) -torch $(or $(TORCH_RUNS),24) -pairs $(or $(PAIRS),300) -parts "$(PARTS)" \
+	  $(or $(TRACES),../shared/traces) $$(scripts/env.sh newest) || status=1; \
+	[ "$(PROOFS)" = 0 ] || $(if $(PROOFS),REPRICE=$(abspath $(PROOFS))) $(GO) run ./bench/zoo || status=1; exit $$status
 
 pgo: ## cmd/bottleneck/default.pgo, by which the compiler inlines: recorded anew from reading traces, after changes to the reader
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \

@@ -2,86 +2,51 @@ package e2e
 
 import (
 	"bottleneck/internal/testkit"
-	"cmp"
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// regressions are changes of a training script that cost something in each step. The public one is fetched, and checked, by
-// make public ONLY=mingpt-chargpt ARGS=-get.
-var regressions = []struct {
-	name, repository string   // "" of ours
-	files            []string // below the repository, "" examples
-	file, old, new   string   // a line that changes; new is more lines, of which the planted one has the mark
-	command          string
-	counts           string
-}{
-	// It prints at each 50th step, which reads a loss as well: one run a side decides only where the steps' counts have none in common.
-	{"ours", "", []string{"language.py"}, "language.py", "        loss.backward()\n",
-		"        loss.backward()\n        history = loss.item()  # planted\n", "python language.py --steps 48", "1 more aten::item a step"},
-	{"minGPT", "karpathy/minGPT", []string{"projects/chargpt/chargpt.py", "mingpt/__init__.py", "mingpt/model.py", "mingpt/trainer.py",
-		"mingpt/utils.py"}, "mingpt/trainer.py", "            x, y = batch\n", "            x, y = (t.clone() for t in batch)  # planted\n",
-		"PYTHONPATH=. python projects/chargpt/chargpt.py --trainer.max_iters=24 --trainer.num_workers=0 --model.model_type=gpt-nano " +
-			"--data.block_size=32", "2 more aten::copy_ a step"},
+// revised is a training script, the line after which a regression is planted, and what that is found by.
+type revised struct {
+	script, python string
+	after, planted string
+	counter        string
+	command        string
+	data           map[string]string // files beside it that are not in git
 }
 
-// TestABFindsRevision plants a regression in a git repository that holds a copy of a training script: one pair of runs names its line,
-// since what is counted needs no more, and the repository stays as it is.
+// TestABFindsRevision plants a regression in a git repository that holds a copy of a training script, one of ours and a public one: one
+// pair of runs names its line, since what is counted needs no more, and the repository stays as it is.
 func TestABFindsRevision(t *testing.T) {
 	testkit.Wide(t, true)
-	for _, c := range regressions {
-		t.Run(c.name, func(t *testing.T) {
-			sources := filepath.Join(root(t), "examples")
-			if c.repository != "" {
-				sources = checkedOut(t, c.repository, c.files)
-			}
-			folder, path := pageFolder(t, environment(t, generations(t)[0]))
-			folder = filepath.Join(folder, "project")
-			for _, name := range c.files {
-				write(t, filepath.Join(folder, name), read(t, filepath.Join(sources, name)))
-			}
-			write(t, filepath.Join(folder, "input.txt"), strings.Repeat("O God! The quick brown fox jumps, over the lazy dog\n", 100))
-			script := filepath.Join(folder, c.file)
-			before, rest, found := strings.Cut(read(t, script), c.old)
-			if !found {
-				t.Fatalf("%s has no such line any more: %s", c.file, c.old)
-			}
-			commit := " && git add . && git -c user.name=n -c user.email=e commit -qm "
-			if status, out := execute(t, folder, path, "git init -q ."+commit+"good"); status != 0 {
-				t.Skipf("git: %s", out)
-			}
-			write(t, script, before+c.new+rest)
-			planted, _, _ := strings.Cut(c.new, "# planted")
-			line := 1 + strings.Count(before+planted, "\n")
-			if status, out := execute(t, folder, path, "true"+commit+"worse"); status != 0 {
-				t.Fatal(out)
-			}
-			write(t, script, read(t, script)+"# not committed\n")
-			command, environment := c.command, ""
-			if variable, rest, some := strings.Cut(command, " "); some && strings.Contains(variable, "=") {
-				environment, command = variable+" ", rest
-			}
-			status, out := execute(t, folder, path, environment+"bottleneck ab --rev HEAD~1 --runs 1 --out both -- "+command)
-			if want := c.counts + " at " + filepath.Base(c.file) + ":" + strconv.Itoa(line); status != 0 ||
-				!strings.Contains(strings.Join(strings.Fields(out), " "), want) {
-				t.Errorf("exit status %d, and no %q:\n%s", status, want, out)
-			}
-			if status, out := execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no"); status != 0 ||
-				strings.Join(strings.Fields(out), " ") != "1 M "+c.file {
-				t.Errorf("the repository is left as %q", out)
-			}
-		})
-	}
+	generation := generations(t)[0]
+	t.Run("ours", func(t *testing.T) {
+		// It prints at each 50th step, which reads a loss as well: one run a side decides only where the steps' counts have none in
+		// common.
+		findsRevision(t, &revised{script: filepath.Join(root(t), "examples", "language.py"), python: environment(t, generation),
+			after: "        loss.backward()\n", planted: "        history = loss.item()", counter: "aten::item", command: "--steps 48"})
+	})
+	t.Run("public", func(t *testing.T) {
+		words := strings.Builder{}
+		for i := range 2000 {
+			words.WriteString("b" + string("aeiou"[i%5]) + string("klmnrst"[i%7]) + string("aeiou"[i/5%5]) + string("dgpvz"[i/25%5]) + "\n")
+		}
+		findsRevision(t, &revised{script: publicScript(t, "makemore-mlp", "karpathy/makemore", "makemore.py"),
+			python: environment(t, "public"), after: "        logits, loss = model(X, Y)\n", planted: "        kept = logits.clone()",
+			counter: "aten::clone", command: "--type mlp --max-steps 200 --num-workers 0 --input-file names.txt --work-dir out",
+			data: map[string]string{"names.txt": words.String(), ".gitignore": "names.txt\nout/\nboth/\n__pycache__/\n"}})
+	})
 }
 
-// checkedOut is the folder of a public repository's files, as bench/public has brought them; each must be the pinned one.
-func checkedOut(t *testing.T, repository string, files []string) string {
+// publicScript is the path of a file of a public repository, as the public bench pins it: from its folder of checkouts, into which the bench
+// brings it where it is not there yet.
+func publicScript(t *testing.T, program, repository, name string) string {
 	t.Helper()
 	cache := os.Getenv("BOTTLENECK_CACHE")
 	if cache == "" {
@@ -91,20 +56,57 @@ func checkedOut(t *testing.T, repository string, files []string) string {
 		}
 		cache = filepath.Join(dir, "bottleneck-dev")
 	}
-	folder := filepath.Join(cmp.Or(os.Getenv("BOTTLENECK_PUBLIC"), filepath.Join(cache, "public")), "checkouts",
-		strings.ReplaceAll(repository, "/", "+"))
-	pins := strings.Split(read(t, filepath.Join(root(t), "bench", "public", "files.txt")), "\n")
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Skipf("%s is not here: %v", repository, err)
-		}
-		hash := fmt.Sprintf("%x", sha256.Sum256(text))
-		if !slices.ContainsFunc(pins, func(pin string) bool {
-			return strings.HasPrefix(pin, repository+" ") && strings.HasSuffix(pin, " "+hash+" "+name)
-		}) {
-			t.Fatalf("%s of %s is not the file that is pinned", name, repository)
+	path := filepath.Join(cache, "public", "checkouts", strings.ReplaceAll(repository, "/", "+"), name)
+	if _, err := os.Stat(path); err != nil {
+		cmd := exec.Command("go", "run", "./bench/public", "-get", "-only", program, "-work", t.TempDir())
+		cmd.Dir = root(t)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("%s of %s cannot be had here: %v\n%s", name, repository, err, out)
 		}
 	}
-	return folder
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	sum := sha256.Sum256(text)
+	if pins := read(t, filepath.Join(root(t), "bench", "public", "files.txt")); !strings.Contains(pins, hex.EncodeToString(sum[:])+" "+name) {
+		t.Fatalf("%s is not the file that bench/public/files.txt pins", path)
+	}
+	return path
+}
+
+func findsRevision(t *testing.T, r *revised) {
+	folder, path := pageFolder(t, r.python)
+	folder = filepath.Join(folder, "project")
+	name := filepath.Base(r.script)
+	script := filepath.Join(folder, name)
+	good := read(t, r.script)
+	at := strings.LastIndex(good, r.after) // loops of evaluation stand before that of training
+	if at < 0 {
+		t.Fatalf("%s has no such line any more: %s", name, r.after)
+	}
+	before, rest := good[:at], good[at+len(r.after):]
+	commit := " && git add " + name + " && git -c user.name=n -c user.email=e commit -qm "
+	write(t, script, good)
+	for file, text := range r.data {
+		write(t, filepath.Join(folder, file), text)
+	}
+	if status, out := execute(t, folder, path, "git init -q ."+commit+"good"); status != 0 {
+		t.Skipf("git: %s", out)
+	}
+	write(t, script, before+r.after+r.planted+"  # planted\n"+rest)
+	line := 2 + strings.Count(before, "\n")
+	if status, out := execute(t, folder, path, "true"+commit+"worse"); status != 0 {
+		t.Fatal(out)
+	}
+	write(t, script, read(t, script)+"# not committed\n")
+	status, out := execute(t, folder, path, "bottleneck ab --rev HEAD~1 --runs 1 --out both -- python "+name+" "+r.command)
+	want := "1 more " + r.counter + " a step at " + name + ":" + strconv.Itoa(line)
+	if said := strings.Join(strings.Fields(out), " "); status != 0 || !strings.Contains(said, want) {
+		t.Errorf("exit status %d, and no %q:\n%s", status, want, out)
+	}
+	if status, out := execute(t, folder, path, "git worktree list | wc -l; git status --porcelain --untracked-files=no"); status != 0 ||
+		strings.Join(strings.Fields(out), " ") != "1 M "+name {
+		t.Errorf("the repository is left as %q", out)
+	}
 }

@@ -192,8 +192,8 @@ func stepOrRun(s proofs.Saved, per string) string {
 	return "-"
 }
 
-// toldRow matches a row of README's table of proofs: the case, its finding, promised, proven, the line and what it becomes.
-var toldRow = regexp.MustCompile("(?m)^\\| \\[([a-z-]+)\\]\\([^)]*\\) \\| ([a-z/-]+) \\|[^|]*\\|[^|]*\\| (.+) \\|$")
+// toldRow matches a row of README's table of proofs: the case, its finding, the line (where it is short) and what it becomes.
+var toldRow = regexp.MustCompile("(?m)^\\| \\[([a-z-]+)\\]\\([^)]*\\) \\| ([a-z/-]+) \\| (.+) \\|$")
 
 // toldProofs are the rows of README's table, by their cases; each of them must be a case of TestProveZoo, and there are ten at least.
 func toldProofs(t *testing.T) map[string]string {
@@ -244,40 +244,5 @@ func TestProofPage(t *testing.T) {
 		if missing, ok := matches(out, c.output); !ok {
 			t.Errorf("%s: its output lacks %q:\n%s", c.command, missing, out)
 		}
-	}
-}
-
-// TestSavedStates compares what two programs saved: rounding, and what runs of the original differ by, is no difference.
-func TestSavedStates(t *testing.T) {
-	testkit.Wide(t, true)
-	folder, path := pageFolder(t, environment(t, generations(t)[0]))
-	program := filepath.Join(root(t), "internal", "cli", "py", "states.py")
-	save := func(name, state string) string { return "torch.save({" + state + "}, '" + name + "'); " }
-	status, out := execute(t, folder, path, "python -c \"import torch; w = torch.linspace(-1, 1, 9); "+
-		save("one", "'w': w, 'n': {'step': 3}")+save("two", "'w': w + 1e-7, 'n': {'step': 3}")+
-		save("near", "'w': w - 1e-7, 'n': {'step': 3}")+
-		save("far", "'w': w * 1.1, 'n': {'step': 3}")+save("shape", "'w': w[:8], 'n': {'step': 3}")+save("gone", "'w': w")+
-		save("more", "'w': w, 'n': {'step': 3}, 'x': w")+"\"")
-	if status != 0 {
-		t.Fatal(out)
-	}
-	for after, says := range map[string]string{"near": "", "far": "w differs by up to 0.1, and from run to run of the original by ",
-		"shape": "w has the shape [8], and had [9]", "gone": "n.step is no longer saved", "more": "x is new"} {
-		status, out := execute(t, folder, path, "python "+program+" one two "+after)
-		if out = strings.TrimSpace(out); status != 0 || !strings.HasPrefix(out, says) || says == "" && out != "" {
-			t.Errorf("%s: exit status %d, %q, want %q", after, status, out, says)
-		}
-	}
-}
-
-// TestRunProvesFinding proves the first finding right after the report.
-func TestRunProvesFinding(t *testing.T) {
-	testkit.Wide(t, true)
-	folder, path := pageFolder(t, environment(t, generations(t)[0]))
-	folder = filepath.Join(folder, "project")
-	script, _ := project(t, folder, path, "zoo/gc-objects", []string{"STEPS = 52", "STEPS = 30", "NODES = 36000", "NODES = 20000"})
-	status, out := execute(t, folder, path, "bottleneck run --prove --budget 10s --out before -o before.txt "+script)
-	if status != 0 || !strings.Contains(out, "\nPromised and proven ") || !strings.Contains(out, "  was       gc.collect()") {
-		t.Errorf("exit status %d\n%s", status, out)
 	}
 }

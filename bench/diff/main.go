@@ -3,7 +3,7 @@
 // Command diff measures what `bottleneck diff` promises, every number beside its goal: how often equal sides are called different, how
 // often a planted 3 % is found, whether planted lines are found with one run a side, and what comparing costs. Run it on an idle machine.
 //
-//	go run ./bench/diff [-runs 48] [-torch 0] [-pairs 300] TRACES PYTHON
+//	go run ./bench/diff [-runs 48] [-torch 0] [-pairs 300] [-parts "drawn turns …"] TRACES PYTHON
 //
 // -runs is how many runs of a small program without PyTorch are recorded for pairs of equal sides, half as many again with a planted
 // sleep; -torch how many of a PyTorch program.
@@ -17,6 +17,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,6 +27,7 @@ type measurement struct {
 	runs, torch, pairs   int
 	traces, python, work string
 	bin                  string
+	parts                string // that are run; "" all
 	missed               int
 }
 
@@ -33,8 +36,15 @@ func main() {
 	flag.IntVar(&m.runs, "runs", 48, "runs of a program without PyTorch")
 	flag.IntVar(&m.torch, "torch", 0, "runs of a program with PyTorch")
 	flag.IntVar(&m.pairs, "pairs", 300, "pairs of sides that are compared")
+	flag.StringVar(&m.parts, "parts", "", "run these parts only: "+strings.Join(partNames(), " "))
 	flag.Parse()
 	m.traces, m.python = flag.Arg(0), flag.Arg(1)
+	for _, name := range strings.Fields(m.parts) {
+		if !slices.Contains(partNames(), name) {
+			fmt.Fprintf(os.Stderr, "bench/diff: there is no part %q; there are: %s\n", name, strings.Join(partNames(), ", "))
+			os.Exit(2)
+		}
+	}
 	if err := m.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -56,12 +66,29 @@ func (m *measurement) run() error {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	fmt.Printf("%-120s %9s  %s\n", "what", "measured", "goal")
-	for _, part := range []func() error{m.drawn, m.inTurns, m.recorded, m.planted, m.moved, m.cost, m.memory} {
-		if err := part(); err != nil {
-			return err
+	for _, p := range parts {
+		if m.parts != "" && !slices.Contains(strings.Fields(m.parts), p.name) {
+			continue
+		}
+		if err := p.run(m); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
+}
+
+// parts are what is measured, in this order.
+var parts = []struct {
+	name string
+	run  func(*measurement) error
+}{{"drawn", (*measurement).drawn}, {"turns", (*measurement).inTurns}, {"recorded", (*measurement).recorded},
+	{"planted", (*measurement).planted}, {"moved", (*measurement).moved}, {"cost", (*measurement).cost}, {"memory", (*measurement).memory}}
+
+func partNames() (names []string) {
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return names
 }
 
 // say prints one line; ok is whether the goal is met.

@@ -53,8 +53,8 @@ type expect struct {
 	TraceFixed string `json:"trace_fixed"`
 	// Left is the share of the step that the cause truly keeps in the cured twin, where its cure cannot end it; 0: none.
 	Left float64
-	// OtherCure says that the twin is cured otherwise than by the change that the report proposes: what prove proves is not the twin's
-	// saving.
+	// OtherCure says that the twin is cured otherwise than by the change that the report proposes: what prove proves is not the
+	// twin's saving.
 	OtherCure bool `json:"other_cure"`
 	// Among asks that the cause is found, not that it is first.
 	Among bool

@@ -29,12 +29,16 @@ type finding struct {
 
 // saving is what a finding promises.
 type saving struct {
-	RunS *span `json:"run_s"`
+	RunS   *span `json:"run_s"`
+	StepMs *span `json:"step_ms"`
 }
 
 type document struct {
 	Run struct {
 		WallS float64 `json:"wall_s"`
+	}
+	Steps []struct {
+		Count int
 	}
 	Breakdown []struct {
 		Part  string
@@ -174,7 +178,7 @@ func (r *runner) measure(ctx context.Context, o *outcome) error {
 			return err
 		}
 	}
-	if r.prove && !r.c.expect.Ends {
+	if r.prove && !r.c.expect.Ends && !r.c.expect.Unpriced {
 		r.proveSlow(ctx, o)
 	}
 	if r.peers && !r.c.expect.Ends {

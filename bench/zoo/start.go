@@ -25,11 +25,7 @@ func (r *runner) start(ctx context.Context, variant string, command []string) (w
 	if variant == "slow" {
 		defer lift(e)
 	}
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
-	if e.Threads != "default" {
-		env = append(env, "OMP_NUM_THREADS=1")
-	}
-	took, err := timed.Command{Args: command, Dir: filepath.Join(r.dir, variant), Env: env, Limit: r.limit}.Run(ctx)
+	took, err := timed.Command{Args: command, Dir: filepath.Join(r.dir, variant), Env: e.environment(), Limit: r.limit}.Run(ctx)
 	ended := (*exec.ExitError)(nil)
 	switch mustEnd := e.Ends && variant == "slow"; {
 	case ctx.Err() != nil && err != nil:
@@ -43,4 +39,13 @@ func (r *runner) start(ctx context.Context, variant string, command []string) (w
 		return 0, 0, fmt.Errorf("%s (%s): %w: %s", name, variant, err, timed.LastLines(took.Stderr, 3))
 	}
 	return took.Wall, took.CPU, nil
+}
+
+// environment is what every run of a case has: one thread, but where PyTorch is to choose.
+func (e *expect) environment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_NUM_THREADS=") })
+	if e.Threads != "default" {
+		env = append(env, "OMP_NUM_THREADS=1")
+	}
+	return env
 }

@@ -151,7 +151,7 @@ func TestScores(t *testing.T) {
 
 // promising is a report whose one finding promises a saving.
 func promising(low, mid, high float64) document {
-	f := finding{Cause: "python", Share: 0.4, Saving: &saving{&span{low, mid, high}}}
+	f := finding{Cause: "python", Share: 0.4, Saving: &saving{RunS: &span{low, mid, high}}}
 	f.Where.File, f.Where.Line = "/tmp/x/amber.py", 12
 	return document{Findings: []finding{f}}
 }

@@ -126,6 +126,40 @@ func TestABInterrupted(t *testing.T) {
 	}
 }
 
+// TestABRevNeedsGit names what is missing: a repository, and git itself.
+func TestABRevNeedsGit(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", waits)
+	b.env = append(b.env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(b.dir))
+	if got := b.run("", "ab", "--rev", "HEAD", "--", "python3", "s.py", "0"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "--rev: git") {
+		t.Errorf("no repository: %+v", got)
+	}
+	empty := t.TempDir()
+	b.env = append(b.env, "PATH="+empty)
+	if got := b.run("", "ab", "--rev", "HEAD", "--", python, "s.py", "0"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "--rev: git") || !strings.Contains(got.stderr, "not found") {
+		t.Errorf("no git: %+v", got)
+	}
+	b.mustNotExist(filepath.Join(b.dir, "bottleneck-out"))
+}
+
+// TestInterferenceIsSaid names how many runs other programs disturbed, by how much, and which one most.
+func TestInterferenceIsSaid(t *testing.T) {
+	ran := func(cores float64) ranOnce {
+		return ranOnce{run: compare.Run{Report: &report.Report{Environment: report.Environment{OthersBusyCores: &cores}}}}
+	}
+	r := &repeater{variants: [2]variant{{name: "a"}, {name: "b"}}}
+	if notes := interference(r, [][2]ranOnce{{ran(0.1), ran(0)}, {ran(0.2), {run: compare.Run{Report: &report.Report{}}}}}); notes != nil {
+		t.Errorf("a quiet machine: %q", notes)
+	}
+	notes := interference(r, [][2]ranOnce{{ran(0.1), ran(0.5)}, {ran(1.5), ran(0)}})
+	const want = "other programs ran beside 2 of the 4 runs: they kept 1.00 cores busy on average, at most 1.50 (a, run 2)"
+	if len(notes) != 1 || notes[0] != want {
+		t.Errorf("%q, want %q", notes, want)
+	}
+}
+
 func await(t *testing.T, path string) {
 	t.Helper()
 	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
@@ -207,35 +241,5 @@ func TestABBudget(t *testing.T) {
 	}
 	if got.code != 0 || d.InTurns == nil || d.InTurns.Pairs != 1 || d.InTurns.Stopped != "budget" || d.Verdict != report.Undecided {
 		t.Errorf("%+v: %+v", got, d.InTurns)
-	}
-}
-
-// TestABRevWithoutGit says what git lacks: a repository, or itself.
-func TestABRevWithoutGit(t *testing.T) {
-	b := newBench(t)
-	for path, says := range map[string]string{os.Getenv("PATH"): "git: not a git repository", t.TempDir(): "git: exec"} {
-		cmd := b.command("ab", "--rev", "HEAD", "--", python, "-c", "pass")
-		cmd.Env = append(cmd.Environ(), "PATH="+path, "GIT_CEILING_DIRECTORIES="+filepath.Dir(b.dir))
-		if got := b.finish(cmd); got.code != exitUsage || !strings.Contains(got.stderr, says) {
-			t.Errorf("PATH %s: %+v, want %q", path, got, says)
-		}
-	}
-}
-
-// TestInterference names the run beside which others kept most cores busy; little is not worth a word.
-func TestInterference(t *testing.T) {
-	ran := func(busy float64) ranOnce {
-		r := &report.Report{}
-		r.Environment.OthersBusyCores = &busy
-		return ranOnce{run: compare.Run{Report: r}}
-	}
-	r := &repeater{variants: [2]variant{{name: "a"}, {name: "b"}}}
-	if got := interference(r, [][2]ranOnce{{ran(0.1), ran(0)}}); len(got) != 0 {
-		t.Errorf("%q of a quiet machine", got)
-	}
-	got := interference(r, [][2]ranOnce{{ran(0.1), ran(0.5)}, {ran(1.5), ran(0)}})
-	if want := "other programs ran beside 2 of the 4 runs: they kept 1.00 cores busy on average, at most 1.50 (a, run 2)"; len(got) != 1 ||
-		got[0] != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

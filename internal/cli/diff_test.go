@@ -111,7 +111,8 @@ func TestDiffOfRealTraces(t *testing.T) {
 		"hta-mtia/mtia_inference_rank_0.json.gz", "luatil-compile-rtx3060/trace_04_compiled.json.gz",
 		"luatil-compile-rtx3060/trace_06_cudagraphs.json.gz", "megatron-tp8-a100/megatron_kineto_0.json.gz",
 		"dtu-mlops-windows-cpu/resnet18.LE-PC-DE-16_8780.1672914269646.pt.trace.json.gz", "line-profiler/nerfstudio_train.lprof",
-		"line-profiler/ssd_train.lprof"}
+		"line-profiler/ssd_train.lprof", "pstats/amazon_review_train.prof", "pstats/dtu_profile_stats_windows.prof",
+		"pprof/large.cpu.pb", "speedscope/pyspy_bpe_tokenizer.speedscope.json"}
 	for i, name := range files {
 		path := filepath.Join(traces, name)
 		if _, err := os.Stat(path); err != nil {
@@ -291,5 +292,25 @@ func TestDiffOfDirectoriesOfRuns(t *testing.T) {
 	}
 	if got := b.run("", "gate", "--baseline", "perf.json", "--rule", "step +100000%", "b"); got.code != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestExportDiffCommand writes what differs between two traces, and names the forms that have a form for it.
+func TestExportDiffCommand(t *testing.T) {
+	a, b := looped(t, "a.json", 20, 3, 100), looped(t, "b.json", 20, 4, 100)
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--to", "folded", a}, exitUsage, "needs two sessions, BEFORE and AFTER, and has 1"},
+		{[]string{"--to", "chrome", a, b}, exitUsage, "has no form for differences"},
+		{[]string{"--to", "folded", a, b}, exitUnusable, "samples"},
+		{[]string{"--to", "html", "-o", filepath.Join(t.TempDir(), "page.html"), a, b}, 0, ""},
+	} {
+		code, stdout, stderr := here(append([]string{"export", "--diff"}, c.args...)...)
+		if code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: status %d, %q, %d bytes", c.args, code, stderr, len(stdout))
+		}
 	}
 }

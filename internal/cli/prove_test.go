@@ -51,8 +51,9 @@ func TestProveRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", c.session, got)
 		}
 	}
-	if got := b.run("", "prove", "--finding", "90", "good"); got.code != exitUsage && got.code != exitUnusable {
-		t.Errorf("a finding that does not exist: %+v", got)
+	found := &report.Report{Findings: []report.Finding{{Cause: "threads", Fix: report.Fix{Text: "Buy more."}}}}
+	if err := (&trial{}).choose(found, 2); err == nil || !strings.Contains(err.Error(), "--finding: the report has 1") {
+		t.Errorf("a finding that does not exist: %v", err)
 	}
 }
 
@@ -150,14 +151,6 @@ func TestSafe(t *testing.T) {
 			t.Errorf("%s: refused with --yes", c.command)
 		}
 	}
-	job := &report.Report{Ranks: make([]report.Rank, 2)}
-	o, t2 := &proveOptions{temporary: true}, &trial{command: []string{"torchrun", "train.py"}}
-	if err := o.safe(t2, job); err == nil || !strings.Contains(err.Error(), "starts 2 ranks") {
-		t.Errorf("two ranks: %v", err)
-	}
-	if o.yes = true; o.safe(t2, job) != nil {
-		t.Error("two ranks: refused with --yes")
-	}
 }
 
 // TestPatchWithoutGit names the changed file from the program's working directory where git knows no better.
@@ -171,6 +164,17 @@ func TestPatchWithoutGit(t *testing.T) {
 		t.Setenv("PATH", path)
 		if got := proof.patch(); !strings.Contains(got, "a/pkg/model.py") || !strings.Contains(got, "+a = 2") {
 			t.Errorf("PATH %s: %s", path, got)
+		}
+	}
+}
+
+// TestSafeRanks asks before several ranks are started again and again.
+func TestSafeRanks(t *testing.T) {
+	ranks := &report.Report{Ranks: make([]report.Rank, 2)}
+	for yes, refused := range map[bool]bool{false: true, true: false} {
+		err := (&proveOptions{yes: yes}).safe(&trial{command: []string{"python", "train.py"}}, ranks)
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the program starts 2 ranks") {
+			t.Errorf("--yes %v: %v", yes, err)
 		}
 	}
 }

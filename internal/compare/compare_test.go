@@ -215,6 +215,13 @@ func TestCountersDecideAtOnce(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+	// of several that one line brings, the one that is written there stands first: a clone copies
+	c := runsOf("c", 10)
+	c.Runs[0].Report.Counts.Rows = append(c.Runs[0].Report.Counts.Rows, count("op", "aten::copy_", 1), count("op", "aten::clone", 1))
+	c.Runs[0].Sources = map[string][]string{"/y/train.py": {"def step():", "    loss = f()", "    seen = loss.clone()", "    return loss"}}
+	if d := mustDiff(t, a, c, Options{}); !strings.Contains(d.Sentence, "1 more aten::clone a step at train.py:3") {
+		t.Error(d.Sentence)
+	}
 	// a count that varies from step to step decides only where the sides have none in common
 	rep.Counts.Rows[1] = report.CountRow{Kind: "op", Name: "aten::mm", Per: "step", Unit: "calls", Value: 5, Low: 4, High: 6, Exact: true}
 	for _, c := range mustDiff(t, a, b, Options{}).Counters {

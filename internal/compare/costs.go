@@ -65,6 +65,20 @@ func typical(r *report.Report) float64 {
 	return 1
 }
 
+// sampled are a run's samples, with what turns their seconds into milliseconds of the unit; nil where they say nothing of it. Stacks of
+// programs that are not Python have no account: their samples are the run.
+func (c *comparison) sampled(t *timed) (p *report.Python, by float64) {
+	switch r := t.Report; {
+	case r.Python == nil || r.Python.ScopeS <= 0:
+		return nil, 0
+	case r.Account != nil:
+		return r.Python, r.Account.TotalMs * c.accountScale(t) / r.Python.ScopeS
+	case c.per == perRun:
+		return r.Python, 1e3 * t.perRun
+	}
+	return nil, 0
+}
+
 // lines are the user's lines by samples, or as a line profiler timed them.
 func (c *comparison) lines(t *timed, after bool) []item {
 	r := t.Report
@@ -75,8 +89,7 @@ func (c *comparison) lines(t *timed, after bool) []item {
 		it.key = c.lineKey(place{file, line}, function, text, after)
 		out = append(out, it)
 	}
-	if p := r.Python; p != nil && r.Account != nil && p.ScopeS > 0 {
-		by := r.Account.TotalMs * c.accountScale(t) / p.ScopeS
+	if p, by := c.sampled(t); p != nil {
 		for i := range p.Lines {
 			l := &p.Lines[i]
 			add(l.File, l.Line, l.Function, l.Source, l.SelfS*by, 0, false)
@@ -112,8 +125,7 @@ func (c *comparison) lineKey(at place, function, text string, after bool) string
 func (c *comparison) functions(t *timed, after bool) []item {
 	r := t.Report
 	var out []item
-	if p := r.Python; p != nil && r.Account != nil && p.ScopeS > 0 {
-		by := r.Account.TotalMs * c.accountScale(t) / p.ScopeS
+	if p, by := c.sampled(t); p != nil {
 		for i := range p.Functions {
 			f := &p.Functions[i]
 			out = append(out, c.function(f.File, f.Line, f.Function, after, item{ms: f.SelfS * by}))

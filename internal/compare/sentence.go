@@ -133,6 +133,10 @@ func topCounter(d *report.Diff, difference float64) *report.DiffCount {
 		case "operators":
 			n += 2
 		}
+		n *= 2
+		if name := c.Name[strings.LastIndexByte(c.Name, ':')+1:]; name != "" && strings.Contains(c.Text, name+"(") {
+			n++ // the operator that is written there, before what it calls in turn
+		}
 		return n
 	}
 	for i := range d.Counters {

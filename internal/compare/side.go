@@ -69,6 +69,8 @@ func bases(r *report.Report, per string) map[string]report.DiffRun {
 		out[basisRecording] = report.DiffRun{Ms: r.Account.TotalMs, Count: 1}
 	case r.Account != nil && r.Account.Unit == "run" && r.Account.TotalMs > 0:
 		out[basisSamples] = report.DiffRun{Ms: r.Account.TotalMs, Count: 1}
+	case r.Account == nil && r.Python != nil && r.Python.ScopeS > 0:
+		out[basisSamples] = report.DiffRun{Ms: 1e3 * r.Python.ScopeS, Count: 1}
 	case len(r.Steps) > 0 && r.Steps[0].TotalS > 0:
 		out[basisTraced] = report.DiffRun{Ms: 1e3 * r.Steps[0].TotalS, Count: 1}
 	}
