@@ -44,8 +44,8 @@ func TestABFindsRevision(t *testing.T) {
 	})
 }
 
-// publicScript is the path of a file of a public repository, as the public bench pins it: from its folder of checkouts, into which the bench
-// brings it where it is not there yet.
+// publicScript is the path of a file of a public repository, as the public bench pins it: from its folder of checkouts, into which the
+// bench brings it where it is not there yet.
 func publicScript(t *testing.T, program, repository, name string) string {
 	t.Helper()
 	cache := os.Getenv("BOTTLENECK_CACHE")
@@ -69,7 +69,8 @@ func publicScript(t *testing.T, program, repository, name string) string {
 		t.Skip(err)
 	}
 	sum := sha256.Sum256(text)
-	if pins := read(t, filepath.Join(root(t), "bench", "public", "files.txt")); !strings.Contains(pins, hex.EncodeToString(sum[:])+" "+name) {
+	pins := read(t, filepath.Join(root(t), "bench", "public", "files.txt"))
+	if !strings.Contains(pins, hex.EncodeToString(sum[:])+" "+name) {
 		t.Fatalf("%s is not the file that bench/public/files.txt pins", path)
 	}
 	return path
