@@ -90,7 +90,7 @@ func (b *bench) speedscope() error {
 	return nil
 }
 
-// tensorboard opens a trace in both pages; the plugin's own charts come from another machine, so that its tables alone are waited for.
+// tensorboard opens a trace in both pages; the plugin's charts come from another machine, so that its texts alone are waited for.
 func (b *bench) tensorboard() error {
 	path, python := filepath.Join(b.traces, smallTrace), filepath.Join(b.peers, "tensorboard/bin/python")
 	for _, needed := range []string{path, python} {
@@ -148,7 +148,8 @@ func (b *bench) ours(what, path, view, condition string) error {
 }
 
 // theirs opens another tool's page that a command serves on a port, once it listens and is ready; ready may be nil.
-func (b *bench) theirs(name, what, path string, ready func(address string) bool, condition string, command func(port string) *exec.Cmd) error {
+func (b *bench) theirs(name, what, path string, ready func(address string) bool, condition string,
+	command func(port string) *exec.Cmd) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

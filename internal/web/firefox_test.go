@@ -50,7 +50,8 @@ func (b *fox) text(expression string) string {
 func (b *fox) until(condition string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if is, err := b.f.Text("(() => { try { return Boolean(" + condition + ") } catch { return false } })()"); err == nil && is == "true" {
+		is, err := b.f.Text("(() => { try { return Boolean(" + condition + ") } catch { return false } })()")
+		if err == nil && is == "true" {
 			return
 		}
 		if time.Now().After(end) {
@@ -86,7 +87,8 @@ var (
 // compared with its part, the verdict with report --json, the timeline is moved by real keys, wheel and mouse, and the browser has nothing
 // to complain about.
 func TestFirefox(t *testing.T) {
-	for name, path := range map[string]func() string{"trace": func() string { return kernelTrace }, "run": func() string { return imagesRun(t) },
+	for name, path := range map[string]func() string{"trace": func() string { return kernelTrace },
+		"run":      func() string { return imagesRun(t) },
 		"snapshot": func() string { return realTraces + "cuda-memory-snapshot/cs336_wedsonlin_512_inference.pickle" }} {
 		t.Run(name, func(t *testing.T) {
 			s, r := session(t, path())
@@ -136,7 +138,8 @@ func TestFirefoxComplains(t *testing.T) {
 	}
 }
 
-// moveTimeline zooms and pans by keys, by the wheel and by dragging, chooses an event by a click, and sums a stretch by dragging with Shift.
+// moveTimeline zooms and pans by keys, by the wheel and by dragging, sums a stretch that is dragged over with Shift, and
+// chooses an event by a key.
 func moveTimeline(t *testing.T, b *fox) {
 	t.Helper()
 	b.text(`(location.hash = "#/timeline", 0)`)
@@ -158,7 +161,8 @@ func moveTimeline(t *testing.T, b *fox) {
 	b.until(fmt.Sprintf(`+document.querySelector("canvas").dataset.to - +document.querySelector("canvas").dataset.from < %g`, span*0.99))
 	shift := func(kind string) map[string]any { return map[string]any{"type": kind, "value": "\ue008"} }
 	pause := map[string]any{"type": "pause"}
-	b.must(b.f.Perform(map[string]any{"type": "key", "id": "keys", "actions": []any{shift("keyDown"), pause, pause, pause, pause, shift("keyUp")}},
+	held := []any{shift("keyDown"), pause, pause, pause, pause, shift("keyUp")}
+	b.must(b.f.Perform(map[string]any{"type": "key", "id": "keys", "actions": held},
 		mouse(pause, moveTo(x, y), buttonDown, moveTo(x+150, y), buttonUp)))
 	b.until(`document.querySelector(".details .sums-table tbody tr")`)
 	b.must(b.f.Press("."))
