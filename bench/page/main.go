@@ -24,14 +24,16 @@ type row struct{ what, ours, goal, note string }
 
 type bench struct {
 	binary, traces, peers, dir string
+	middle                     int64 // MB of the trace that speedscope can still open
 	rows                       []row
 }
 
 func main() {
 	large := flag.Int64("large", 1000, "size of the large trace in MB; 0 leaves it out")
+	middle := flag.Int64("middle", 375, "size in MB of the trace that is opened beside speedscope; 0 leaves it out")
 	tableRows := flag.Int("rows", 100_000, "rows of the long table")
 	flag.Parse()
-	b := bench{binary: flag.Arg(0), traces: flag.Arg(1), peers: flag.Arg(2)}
+	b := bench{binary: flag.Arg(0), traces: flag.Arg(1), peers: flag.Arg(2), middle: *middle}
 	if err := b.run(*large, *tableRows); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-page:", err)
 		os.Exit(1)
@@ -44,12 +46,12 @@ func (b *bench) run(large int64, tableRows int) (err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	b.bundle()
-	trace := filepath.Join(b.traces, "segment-anything-fast/eager_False.json.gz")
+	trace := filepath.Join(b.traces, smallTrace)
 	for _, part := range []func() error{
 		func() error { return b.trace("81 MB trace", trace) },
 		func() error { return b.large(large, trace) },
 		func() error { return b.longTable(tableRows) },
-		b.snakeviz, b.speedscope,
+		b.snakeviz, b.speedscope, b.tensorboard,
 	} {
 		if err := part(); errors.Is(err, errAbsent) {
 			b.add("left out", "", "", err.Error())
@@ -60,6 +62,9 @@ func (b *bench) run(large int64, tableRows int) (err error) {
 	b.print()
 	return nil
 }
+
+// smallTrace is a real trace of 81 MB.
+const smallTrace = "segment-anything-fast/eager_False.json.gz"
 
 // errAbsent says that something to measure is not on this machine.
 var errAbsent = errors.New("not there")
@@ -147,6 +152,15 @@ func (b *bench) large(mb int64, from string) error {
 		return fmt.Errorf("%w: the large trace was not asked for", errAbsent)
 	}
 	path := filepath.Join(b.dir, "large.json")
+	if err := generate(path, mb, from); err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	return b.trace(fmt.Sprintf("%d MB trace", mb), path)
+}
+
+// generate makes a trace of so many megabytes out of a real one.
+func generate(path string, mb int64, from string) error {
 	out, err := os.Create(path)
 	if err != nil {
 		return err
@@ -157,8 +171,7 @@ func (b *bench) large(mb int64, from string) error {
 	if err := made.Run(); err != nil {
 		return fmt.Errorf("gentrace: %w", err)
 	}
-	defer os.Remove(path)
-	return b.trace(fmt.Sprintf("%d MB trace", mb), path)
+	return nil
 }
 
 // longTable scrolls through a table of so many rows: operators of a trace that is made for it.

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -28,7 +30,7 @@ func (b *bench) snakeviz() error {
 	if err := b.ours("profile of cProfile, 1.1 MB", path, "calls", `document.querySelectorAll(".row").length > 10`); err != nil {
 		return err
 	}
-	return b.theirs("snakeviz", "profile of cProfile, 1.1 MB", "snakeviz/"+url.QueryEscape(path),
+	return b.theirs("snakeviz", "profile of cProfile, 1.1 MB", "snakeviz/"+url.QueryEscape(path), nil,
 		`document.querySelectorAll("#chart path, #chart rect").length > 10`,
 		func(port string) *exec.Cmd {
 			return exec.Command(python, "-m", "snakeviz", "-s", "-H", "127.0.0.1", "-p", port, path)
@@ -44,12 +46,23 @@ func (b *bench) speedscope() error {
 			return fmt.Errorf("%w: %s", errAbsent, needed)
 		}
 	}
+	middle := filepath.Join(b.dir, "middle.json")
+	if b.middle > 0 {
+		if err := generate(middle, b.middle, filepath.Join(b.traces, smallTrace)); err != nil {
+			return err
+		}
+		defer os.Remove(middle)
+	}
 	for _, file := range []struct{ what, path, view, drawn string }{
-		{"samples of py-spy, 190 KB", "speedscope/pyspy_bpe_tokenizer.speedscope.json", "flame-python",
+		{"samples of py-spy, 190 KB", filepath.Join(b.traces, "speedscope/pyspy_bpe_tokenizer.speedscope.json"), "flame-python",
 			`document.querySelector("canvas")?.dataset.boxes > 5`},
-		{"81 MB trace", "segment-anything-fast/eager_False.json.gz", "timeline", timelineDrawn},
+		{"81 MB trace", filepath.Join(b.traces, smallTrace), "timeline", timelineDrawn},
+		{fmt.Sprintf("%d MB trace", b.middle), middle, "timeline", timelineDrawn},
 	} {
-		path := filepath.Join(b.traces, file.path)
+		path := file.path
+		if path == middle && b.middle == 0 {
+			continue
+		}
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%w: %s", errAbsent, path)
 		}
@@ -63,7 +76,7 @@ func (b *bench) speedscope() error {
 		if err := unpackTo(filepath.Join(site, "opened.json"), path); err != nil {
 			return err
 		}
-		if err := b.theirs("speedscope", file.what, "index.html#profileURL=opened.json",
+		if err := b.theirs("speedscope", file.what, "index.html#profileURL=opened.json", nil,
 			`/went wrong/.test(document.body.innerText) || document.querySelector("canvas") && document.title !== "speedscope"`,
 			func(port string) *exec.Cmd {
 				return exec.Command(python, "-m", "http.server", "--bind", "127.0.0.1", "--directory", site, port)
@@ -75,6 +88,47 @@ func (b *bench) speedscope() error {
 		}
 	}
 	return nil
+}
+
+// tensorboard opens a trace in both pages; the plugin's charts come from another machine, so that its texts alone are waited for.
+func (b *bench) tensorboard() error {
+	path, python := filepath.Join(b.traces, smallTrace), filepath.Join(b.peers, "tensorboard/bin/python")
+	for _, needed := range []string{path, python} {
+		if _, err := os.Stat(needed); err != nil {
+			return fmt.Errorf("%w: %s", errAbsent, needed)
+		}
+	}
+	folder := filepath.Join(b.dir, "tensorboard")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Symlink(absolute, filepath.Join(folder, "worker0.1.pt.trace.json.gz")); err != nil {
+		return err
+	}
+	if err := b.ours("81 MB trace, overview", path, "verdict", `document.querySelector("main h1")`); err != nil {
+		return err
+	}
+	loaded := func(address string) bool {
+		res, err := http.Get("http://" + address + "/data/plugin/pytorch_profiler/runs")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		var got struct {
+			Runs    []string
+			Loading bool
+		}
+		return json.NewDecoder(res.Body).Decode(&got) == nil && len(got.Runs) > 0 && !got.Loading
+	}
+	return b.theirs("TensorBoard's plugin", "81 MB trace, overview", "data/plugin/pytorch_profiler/index.html", loaded,
+		`/Performance Recommendation/.test(document.body.innerText) && /Step Time|Execution Summary/.test(document.body.innerText)`,
+		func(port string) *exec.Cmd {
+			return exec.Command(python, "-m", "tensorboard.main", "--logdir", folder, "--host", "127.0.0.1", "--port", port)
+		})
 }
 
 // ours opens a view of a file in our page.
@@ -93,8 +147,9 @@ func (b *bench) ours(what, path, view, condition string) error {
 	return nil
 }
 
-// theirs opens another tool's page that a command serves on a port.
-func (b *bench) theirs(name, what, path, condition string, command func(port string) *exec.Cmd) error {
+// theirs opens another tool's page that a command serves on a port, once it listens and is ready; ready may be nil.
+func (b *bench) theirs(name, what, path string, ready func(address string) bool, condition string,
+	command func(port string) *exec.Cmd) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -116,6 +171,13 @@ func (b *bench) theirs(name, what, path, condition string, command func(port str
 			return fmt.Errorf("%s does not listen", name)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+	for ready != nil && !ready(address) {
+		if time.Since(begin) > 5*time.Minute {
+			b.add("beside others, "+what+": "+name, "failed", "", "it is not ready after five minutes")
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 	served := time.Since(begin)
 	m, err := measure("http://"+address+"/"+path, condition, "document.body.innerText.slice(0, 200)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the pages that bench/page measures ours beside, and prints their folder: speedscope from npm, and snakeviz in an environment of
-# scripts/env.sh. What is downloaded stays outside the checkout.
+# Fetches the pages that bench/page measures ours beside, and prints their folder: speedscope from npm, and snakeviz and TensorBoard's
+# plugin in environments of scripts/env.sh. Perfetto's page is in no registry. What is downloaded stays outside the checkout.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,7 +10,9 @@ mkdir -p "$cache"
 if [ ! -e "$cache/complete-$version" ]; then
   npm install --prefix "$cache" --ignore-scripts --no-audit --no-fund --no-progress "speedscope@$version" >&2 && touch "$cache/complete-$version" || echo "bench-page: no speedscope" >&2
 fi
-if python=$(scripts/env.sh snakeviz); then
-  ln -sfn "$(dirname "$(dirname "$python")")" "$cache/snakeviz"
-fi
+for peer in snakeviz tensorboard; do
+  if python=$(scripts/env.sh "$peer"); then
+    ln -sfn "$(dirname "$(dirname "$python")")" "$cache/$peer"
+  fi
+done
 echo "$cache"

@@ -124,6 +124,7 @@ func (b *tab) until(condition string) {
 		if ctx.Err() != nil {
 			b.t.Fatalf("waited for %s; the page: %s", condition, eval[string](b, "document.body.innerText.slice(0, 1500)"))
 		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -2,10 +2,13 @@ package web_test
 
 import (
 	"bottleneck/internal/page"
+	"bottleneck/internal/report"
 	"bottleneck/internal/units"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,7 +62,7 @@ var realFive = []string{"segment-anything-fast/eager_False.json.gz", "tracelens-
 	"sidnb13-transformer-h100/dcb0aa1a78e7_4399.1752181589621105859.pt.trace.json.gz",
 	"tracelens-rocm-ddp/resnet_act_checkpoint_rank0of8_mi300.json.gz"}
 
-// TestTwoClicks asks that each finding of five real traces leads by one click to its operator, in view and named.
+// TestTwoClicks asks that each finding of five real traces leads by one click to its operator or line, in view and named.
 func TestTwoClicks(t *testing.T) {
 	b := newTab(t)
 	for _, name := range realFive {
@@ -82,19 +85,63 @@ func TestTwoClicks(t *testing.T) {
 	}
 }
 
-// TestSlowLine goes from the address of a recorded run to the slow line: one click on the first finding.
-func TestSlowLine(t *testing.T) {
-	for _, path := range []string{imagesRun(t), ranksRun(t)} {
-		s, r := session(t, path)
-		b := newTab(t)
-		b.open(serve(t, page.New(s, r)), "")
-		where := asJSON(t, path).Findings[0].Where
-		b.js(`document.querySelector("article .show a").click()`)
-		b.until(fmt.Sprintf(`document.querySelector("tr.here .lineno")?.innerText === "%d"`, where.Line))
-		if text := eval[string](b, `document.querySelector("tr.here .code").innerText`); strings.TrimSpace(text) !=
-			strings.TrimSpace(where.Source) {
-			t.Errorf("the page shows %q, the report %q", text, where.Source)
+// exampleRuns records each of examples/*.py with its short arguments, two ranks by torchrun.
+func exampleRuns(t *testing.T) map[string]func(*testing.T) string {
+	t.Helper()
+	paths, err := filepath.Glob("../../examples/*.py")
+	if err != nil || len(paths) < 6 {
+		t.Fatal(paths, err)
+	}
+	runs := map[string]func(*testing.T) string{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		b.picture("slow-line")
+		_, short, _ := strings.Cut(string(text), "\n# short: ")
+		short, _, _ = strings.Cut(short, "\n")
+		arguments := append([]string{path}, strings.Fields(short)...)
+		if _, launch, ok := strings.Cut(string(text), "\n# run: torchrun "); ok {
+			launch, _, _ = strings.Cut(launch, "\n")
+			arguments = slices.Concat([]string{"-m", "torch.distributed.run"}, strings.Fields(launch), arguments)
+		}
+		runs[filepath.Base(path)] = func(t *testing.T) string { return record(t, arguments...) }
+	}
+	return runs
+}
+
+// TestSlowLine goes from the address of a recorded run of each example to the slow line: one click on the first finding that has a line.
+func TestSlowLine(t *testing.T) {
+	for name, run := range exampleRuns(t) {
+		t.Run(name, func(t *testing.T) {
+			path := run(t)
+			doc := asJSON(t, path)
+			at := slices.IndexFunc(doc.Findings, func(f report.Finding) bool { return f.Where.Line > 0 })
+			if at < 0 {
+				t.Fatalf("no finding has a line: %+v", doc.Findings)
+			}
+			text, err := os.ReadFile("../../examples/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			marked := false
+			for i, line := range strings.Split(string(text), "\n") {
+				marked = marked || strings.HasSuffix(line, "# expect: here") && filepath.Base(doc.Findings[at].Where.File) == name &&
+					max(i+1-doc.Findings[at].Where.Line, doc.Findings[at].Where.Line-i-1) <= 2
+			}
+			b := newTab(t)
+			b.open(viewed(t, path), "") // the printed address
+			where := doc.Findings[at].Where
+			b.js(`document.querySelectorAll("article")[%d].querySelector(".show a").click()`, at)
+			b.until(fmt.Sprintf(`document.querySelector("tr.here .lineno")?.innerText === "%d"`, where.Line))
+			if text := eval[string](b, `document.querySelector("tr.here .code").innerText`); strings.TrimSpace(text) !=
+				strings.TrimSpace(where.Source) {
+				t.Errorf("the page shows %q, the report %q", text, where.Source)
+			}
+			if !marked {
+				t.Errorf("the line %s:%d is not one that the example marks", where.File, where.Line)
+			}
+			b.picture("slow-line-" + name)
+		})
 	}
 }

@@ -125,11 +125,15 @@ export function TimelineView({ timeline, address, summary }: { timeline: Timelin
     const b = canvas.current!.getBoundingClientRect();
     const onRuler = e.clientY - b.top < ruler;
     const amount = e.deltaMode === 1 ? 16 : 1;
-    if (e.ctrlKey || e.metaKey || onRuler || height <= b.height - ruler) {
+    // One event shows one stretch: what goes mostly sideways pans, and zooming does not pan as well.
+    if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) pan((e.deltaX * amount) / 1200);
+    else if (e.ctrlKey || e.metaKey || onRuler || height <= b.height - ruler) {
       zoom(Math.exp(e.deltaY * amount * 0.0022), Math.max(0, Math.min(1, (e.clientX - b.left - gutter) / (b.width - gutter))));
     } else if (e.shiftKey) pan((e.deltaY * amount) / 1200);
-    else setTop(Math.max(0, Math.min(height - 60, top + e.deltaY * amount)));
-    if (e.deltaX) pan((e.deltaX * amount) / 1200);
+    else {
+      setTop(Math.max(0, Math.min(height - 60, top + e.deltaY * amount)));
+      if (e.deltaX) pan((e.deltaX * amount) / 1200);
+    }
   };
   const step = (by: number) => {
     const next = neighbour(drawn.parts, chosen, by, range);
