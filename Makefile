@@ -51,16 +51,16 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestDiffFindsPlantedLines TestEveryView TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
-	TestRunProvesFinding TestSmallSharedMemory TestStatesAreCompared \
+	TestRunProvesFinding TestSlowLine TestSmallSharedMemory TestStatesAreCompared \
 	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
 	scripts/env.sh newest
-	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/ ./internal/agent/,-count=1 -timeout 20m -run '^($(WIDE))$$')
+	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/ ./internal/agent/ ./internal/web/,-count=1 -timeout 20m -run '^($(WIDE))$$')
 	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 20m -v -run '^($(ALONE))$$')
 
 # What the inner loop wants: packages whose tests start no PyTorch and no other processes.

@@ -5,8 +5,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -90,7 +90,8 @@ func (b *bench) speedscope() error {
 	return nil
 }
 
-// tensorboard opens a trace in both pages; the plugin's charts come from another machine, so that its texts alone are waited for.
+// tensorboard opens a trace in both pages. The plugin's views wait for scripts of www.gstatic.com, and without them it shows its list of
+// runs alone; that is what is waited for.
 func (b *bench) tensorboard() error {
 	path, python := filepath.Join(b.traces, smallTrace), filepath.Join(b.peers, "tensorboard/bin/python")
 	for _, needed := range []string{path, python} {
@@ -113,19 +114,23 @@ func (b *bench) tensorboard() error {
 		return err
 	}
 	loaded := func(address string) bool {
-		res, err := http.Get("http://" + address + "/data/plugin/pytorch_profiler/runs")
+		c, err := net.Dial("tcp", address)
 		if err != nil {
 			return false
 		}
-		defer res.Body.Close()
+		defer c.Close()
+		fmt.Fprintf(c, "GET /data/plugin/pytorch_profiler/runs HTTP/1.0\r\nHost: %s\r\n\r\n", address)
+		answer, _ := io.ReadAll(c)
+		_, body, _ := strings.Cut(string(answer), "\r\n\r\n")
 		var got struct {
 			Runs    []string
 			Loading bool
 		}
-		return json.NewDecoder(res.Body).Decode(&got) == nil && len(got.Runs) > 0 && !got.Loading
+		return json.Unmarshal([]byte(body), &got) == nil && len(got.Runs) > 0 && !got.Loading
 	}
-	return b.theirs("TensorBoard's plugin", "81 MB trace, overview", "data/plugin/pytorch_profiler/index.html", loaded,
-		`/Performance Recommendation/.test(document.body.innerText) && /Step Time|Execution Summary/.test(document.body.innerText)`,
+	const name = "TensorBoard's plugin, list of runs (views need www.gstatic.com)"
+	return b.theirs(name, "81 MB trace, overview", "data/plugin/pytorch_profiler/index.html", loaded,
+		`/Runs[^]*tensorboard/.test(document.body.innerText)`,
 		func(port string) *exec.Cmd {
 			return exec.Command(python, "-m", "tensorboard.main", "--logdir", folder, "--host", "127.0.0.1", "--port", port)
 		})

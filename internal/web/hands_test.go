@@ -117,7 +117,8 @@ func TestTableIsCopied(t *testing.T) {
 		b.until(fmt.Sprintf(`document.querySelector(".row.head").innerText.startsWith(%q) && document.querySelector(".row.head").innerText.includes("rows")`,
 			group))
 		if grouped := take(); sum(grouped, "calls") != calls || sum(grouped, "rows") != float64(len(all)-1) {
-			t.Errorf("by %s: %g calls of %g rows; the report has %g of %d", group, sum(grouped, "calls"), sum(grouped, "rows"), calls, len(all)-1)
+			t.Errorf("by %s: %g calls of %g rows; the report has %g of %d", group, sum(grouped, "calls"), sum(grouped, "rows"), calls,
+				len(all)-1)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bottleneck/internal/page"
 	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"bottleneck/internal/units"
 	"fmt"
 	"math"
@@ -114,6 +115,9 @@ func exampleRuns(t *testing.T) map[string]func(*testing.T) string {
 func TestSlowLine(t *testing.T) {
 	for name, run := range exampleRuns(t) {
 		t.Run(name, func(t *testing.T) {
+			if name != "images.py" && name != "ranks.py" {
+				testkit.Wide(t, true)
+			}
 			path := run(t)
 			doc := asJSON(t, path)
 			at := slices.IndexFunc(doc.Findings, func(f report.Finding) bool { return f.Where.Line > 0 })
