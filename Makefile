@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: causes build demo attack test quick test-wide check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo public replay bench-sampler bench-engine bench-export bench-diff bench-page wheel release pgo ui clean
+.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-page wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -39,7 +39,7 @@ check-go:
 
 check-python:
 	$$(scripts/env.sh ruff) check .
-	$$(scripts/env.sh ruff) format --check examples scripts testdata/zoo bench/public/data
+	$$(scripts/env.sh ruff) format --check examples scripts testdata/leaks testdata/zoo bench/public/data
 
 # Tests that judge times and run alone; the pages, layouts and packages of e2e run beside the other packages.
 ALONE = TestExamples|TestForkServer
@@ -60,8 +60,12 @@ WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives Te
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
 	scripts/env.sh newest
-	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/ ./internal/agent/ ./internal/web/,-count=1 -timeout 20m -run '^($(WIDE))$$')
+	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/ ./internal/agent/ ./internal/web/,-count=1 -timeout 30m -run '^($(WIDE))$$')
 	BOTTLENECK_SET=wide BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 20m -v -run '^($(ALONE))$$')
+
+test-proofs: build ## run, prove, git apply, run, diff and gate on every program of testdata whose finding has a change that can be made
+	scripts/env.sh newest
+	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProofPage)$$')
 
 # What the inner loop wants: packages whose tests start no PyTorch and no other processes.
 QUICK = . ./internal/analyse/... ./internal/model ./internal/stats ./internal/record ./internal/kineto ./internal/pickle ./internal/sqlite \
@@ -110,6 +114,9 @@ parity: build ## our numbers against torch's own tables and Holistic Trace Analy
 
 zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=0, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
+
+leaks: build ## which programs that keep more at each step are named with their line, and which that only warm up are called; ONLY="leak_graph warm_cache"
+	$(GO) run ./bench/leaks $(if $(ONLY),-only "$(ONLY)") ./bottleneck testdata/leaks $$(scripts/env.sh newest)
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
 	$(GO) run ./bench/public -pairs $(or $(PAIRS),6) $(if $(HALF),-half $(HALF)) $(if $(ONLY),-only "$(ONLY)") $(ARGS)

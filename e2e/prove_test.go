@@ -17,29 +17,38 @@ import (
 type provableCase struct {
 	path, cause string   // a case of the zoo, or a file, below testdata
 	sizes       []string // pairs of old and new texts
-	wide        bool
+	set         testSet
 	saved       string // a file of states that is compared, too
 }
+
+// testSet is which command runs a case: `make test`, `make test-wide`, or `make test-proofs` alone.
+type testSet int
+
+const (
+	narrow testSet = iota
+	wide
+	rest
+)
 
 // provable are programs of testdata whose finding has a change that a program can make. sizes make them short, and seed what they draw:
 // what both sides print shall tell whether they compute the same.
 var provable = []provableCase{
-	{"zoo/input-workers", "input", []string{"ROWS = 4400", "ROWS = 1800"}, false, ""},
+	{"zoo/input-workers", "input", []string{"ROWS = 4400", "ROWS = 1800"}, narrow, ""},
 	{"zoo/input-transform", "input",
-		[]string{"PICTURES = 3600", "PICTURES = 2000", "EPOCHS = 3", "EPOCHS = 1\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/input-cold", "input", []string{"RECORDS = 6400", "RECORDS = 2400\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, true, ""},
+		[]string{"PICTURES = 3600", "PICTURES = 2000", "EPOCHS = 3", "EPOCHS = 1\ntorch.manual_seed(3)"}, wide, ""},
+	{"zoo/input-cold", "input", []string{"RECORDS = 6400", "RECORDS = 2400\ntorch.manual_seed(3)"}, rest, ""},
+	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, wide, ""},
+	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, rest, ""},
 	{"zoo/python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)",
-		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, true, "state.pt"},
-	{"zoo/memory-optimizer", "memory-bound", []string{"STEPS = 60", "STEPS = 60\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true, ""},
-	{"zoo/threads-many", "threads", []string{"STEPS = 780", "STEPS = 390\ntorch.manual_seed(3)"}, true, ""},
-	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, true, ""},
-	{"zoo/gc-objects", "gc", []string{"STEPS = 52", "STEPS = 40\ntorch.manual_seed(3)", "NODES = 36000", "NODES = 20000"}, true, ""},
-	{"zoo/plant-collector", "gc", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, true, ""},
-	{"proof/objects.py", "gc", nil, true, ""},
+		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, wide, "state.pt"},
+	{"zoo/memory-optimizer", "memory-bound", []string{"STEPS = 60", "STEPS = 60\ntorch.manual_seed(3)"}, wide, ""},
+	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, rest, ""},
+	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, wide, ""},
+	{"zoo/threads-many", "threads", []string{"STEPS = 780", "STEPS = 390\ntorch.manual_seed(3)"}, rest, ""},
+	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, wide, ""},
+	{"zoo/gc-objects", "gc", []string{"STEPS = 52", "STEPS = 40\ntorch.manual_seed(3)", "NODES = 36000", "NODES = 20000"}, wide, ""},
+	{"zoo/plant-collector", "gc", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, rest, ""},
+	{"proof/objects.py", "gc", nil, rest, ""},
 }
 
 // project writes a program into a git repository: a file of testdata as train.py, or the slow side of a case of the zoo with all of its
@@ -94,7 +103,8 @@ func TestProveZoo(t *testing.T) {
 		python := environment(t, generation)
 		for _, c := range provable {
 			t.Run(generation+"/"+c.path, func(t *testing.T) {
-				testkit.Wide(t, c.wide)
+				testkit.Wide(t, c.set != narrow)
+				testkit.Rest(t, c.set == rest, "make test-proofs")
 				folder, path := pageFolder(t, python)
 				folder = filepath.Join(folder, "project")
 				script, texts := project(t, folder, path, c.path, c.sizes)

@@ -17,3 +17,11 @@ func Wide(t testing.TB, wide bool) {
 		t.Skip("make test runs it")
 	}
 }
+
+// Rest leaves a case out of both sets, and of .ci/run, which has no time for it: a command of its own runs it.
+func Rest(t testing.TB, rest bool, command string) {
+	t.Helper()
+	if rest && os.Getenv("BOTTLENECK_SET") != "" {
+		t.Skip(command + " runs it")
+	}
+}
