@@ -18,7 +18,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-page wheel release pgo ui clean
+.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-isolate bench-page wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -147,6 +147,9 @@ pgo: ## cmd/bottleneck/default.pgo, by which the compiler inlines: recorded anew
 bench-export: build ## what exporting costs in every form; TRACES is a folder
 	bench/export/run.sh ./bottleneck $(addprefix $(or $(TRACES),../shared/traces)/,segment-anything-fast/eager_False.json.gz \
 	  tracelens-big-mi300/mi300_owlv2-large.json.gz tracelens-xdit-flux-mi300/profile_trace_rank_0.json.gz)
+
+bench-isolate: build ## how often an operator alone takes its recorded time: the ten heaviest of each example; EXAMPLES="table images"
+	bench/isolate/run.sh ./bottleneck $$(scripts/env.sh newest) $(EXAMPLES)
 
 bench-page: build ## the page in a real browser: paint, frames, memory, beside snakeviz and speedscope; TRACES, LARGE=0 leaves the 1 GB trace out
 	$(GO) run ./bench/page -large $(or $(LARGE),1000) ./bottleneck $(or $(TRACES),../shared/traces) $$(bench/page/peers.sh)

@@ -16,7 +16,7 @@ def main():
     torch.manual_seed(3)
     layer = nn.TransformerEncoderLayer(96, 4, 128, batch_first=True)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=1e-4)
-    for step in range(700):
+    for step in range(2200):
         x = torch.randn(8, 128, 96) + codes(step * 7)
         loss = layer(x).square().mean()
         optimizer.zero_grad()

@@ -32,7 +32,7 @@ def main():
     torch.manual_seed(5)
     player, memory = Player(), Memory()
     optimizer = torch.optim.Adam(player.parameters(), lr=1e-3)
-    for _ in range(4000):
+    for _ in range(22000):
         board = torch.randn(64, 192)
         with torch.no_grad():
             result = player(board)

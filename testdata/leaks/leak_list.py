@@ -19,7 +19,7 @@ def main():
     network = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 26 * 26, 36))
     optimizer = torch.optim.Adam(network.parameters())
     epoch = Epoch()
-    for _ in range(1200):
+    for _ in range(12000):
         glyphs, labels = torch.rand(32, 1, 28, 28), torch.randint(36, (32,))
         loss = nn.functional.cross_entropy(epoch.step(network, glyphs), labels)
         optimizer.zero_grad()

@@ -34,5 +34,5 @@ def fit(topics, steps):
 
 
 torch.manual_seed(7)
-fit(Topics(), 900)
+fit(Topics(), 4000)
 print(len(Journal.rows))

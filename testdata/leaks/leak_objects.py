@@ -21,7 +21,7 @@ def serve(model, requests):
 def main():
     torch.manual_seed(8)
     model = nn.GRU(32, 64, batch_first=True)
-    print(len(serve(model, 1700)))
+    print(len(serve(model, 10000)))
 
 
 main()

@@ -22,6 +22,6 @@ def update():
     past.append(copy.deepcopy(policy.state_dict()))  # kept
 
 
-for _ in range(1800):
+for _ in range(9000):
     update()
 print(len(past))

@@ -16,7 +16,7 @@ def main():
     torch.manual_seed(3)
     layer = nn.TransformerEncoderLayer(96, 4, 128, batch_first=True)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=1e-4)
-    for _ in range(700):
+    for _ in range(2200):
         length = int(torch.randint(96, 160, ()))
         x = torch.randn(8, length, 96) + codes(length)
         loss = layer(x).square().mean()

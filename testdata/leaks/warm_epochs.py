@@ -8,7 +8,7 @@ def main():
     torch.manual_seed(1)
     network = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 26 * 26, 36))
     optimizer = torch.optim.Adam(network.parameters())
-    for epoch in range(12):
+    for epoch in range(90):
         answers = []
         for _ in range(100):
             glyphs, labels = torch.rand(32, 1, 28, 28), torch.randint(36, (32,))

@@ -22,7 +22,7 @@ def main():
     torch.manual_seed(5)
     player, memory = nn.Sequential(nn.Linear(192, 256), nn.ReLU(), nn.Linear(256, 1)), Memory(400)
     optimizer = torch.optim.Adam(player.parameters(), lr=1e-3)
-    for _ in range(4000):
+    for _ in range(22000):
         board = torch.randn(64, 192)
         with torch.no_grad():
             result = player(board)

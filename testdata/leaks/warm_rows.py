@@ -23,7 +23,7 @@ def main():
     model = nn.Sequential(nn.Linear(2048, 256), nn.ReLU(), nn.Linear(256, 5))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loader = DataLoader(Rows(), batch_size=64, shuffle=True)
-    for _ in range(14):
+    for _ in range(120):
         for x, y in loader:
             loss = nn.functional.cross_entropy(model(x), y)
             optimizer.zero_grad()

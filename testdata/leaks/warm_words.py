@@ -22,7 +22,7 @@ def main():
     vocabulary = Vocabulary()
     bag, out = nn.EmbeddingBag(60000, 96), nn.Linear(96, 24)
     optimizer = torch.optim.SGD([*bag.parameters(), *out.parameters()], lr=0.1)
-    for _ in range(1200):
+    for _ in range(3600):
         words = [[vocabulary.of(f"w{int(random.paretovariate(0.6)) % 50000}") for _ in range(40)] for _ in range(64)]
         loss = nn.functional.cross_entropy(out(bag(torch.tensor(words))), torch.randint(24, (64,)))
         optimizer.zero_grad()

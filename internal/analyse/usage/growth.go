@@ -2,6 +2,7 @@ package usage
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"bottleneck/internal/model"
@@ -97,6 +98,7 @@ func rowsOf(p *model.Process) []row {
 			gap = gap || len(out) > 0
 			continue
 		}
+		gap = gap || len(out) > 0 && windowWithin(p, out[len(out)-1].at, u.At)
 		r := row{u.At, counts[at-1], float64(u.Private()), 0}
 		if gap {
 			gap = false
@@ -133,6 +135,11 @@ func inWindow(p *model.Process, at model.Time) bool {
 		}
 	}
 	return false
+}
+
+// windowWithin says that a profiler's window lies between two instants: a short one falls between two looks.
+func windowWithin(p *model.Process, from, to model.Time) bool {
+	return slices.ContainsFunc(p.Windows, func(w model.Window) bool { return w.Start > from && max(w.End, w.StopDone) < to })
 }
 
 func lowest(list []model.Usage) float64 {

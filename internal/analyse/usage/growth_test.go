@@ -26,10 +26,11 @@ func program(held func(step, part float64) float64) *model.Process {
 }
 
 func TestGrowthOf(t *testing.T) {
-	window := func(p *model.Process, from, to int64) *model.Process {
-		p.Windows = append(p.Windows, model.Window{Start: model.Time(from * second), End: model.Time(to * second)})
+	within := func(p *model.Process, from, to int64) *model.Process {
+		p.Windows = append(p.Windows, model.Window{Start: model.Time(from), End: model.Time(to)})
 		return p
 	}
+	window := func(p *model.Process, from, to int64) *model.Process { return within(p, from*second, to*second) }
 	for name, c := range map[string]struct {
 		p    *model.Process
 		want float64 // MiB per step, 0: none
@@ -55,6 +56,12 @@ func TestGrowthOf(t *testing.T) {
 			}
 			return 480 + 0.1*step
 		}), 33, 36), 0.1},
+		"a leak beside a window that falls between two looks": {within(program(func(step, _ float64) float64 {
+			if step < 331 {
+				return 400 + 0.1*step
+			}
+			return 480 + 0.1*step
+		}), 33*second+second/20, 33*second+second/5), 0.1},
 		"a leak that first fills what a window let go": {window(program(func(step, _ float64) float64 {
 			if step < 400 {
 				return 400 + 0.2*step

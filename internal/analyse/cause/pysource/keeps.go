@@ -56,7 +56,7 @@ var (
 	unbounded = regexp.MustCompile(`^@(?:functools\.)?(?:cache$|lru_cache\(\s*(?:maxsize\s*=\s*)?None\s*\))`)
 	backward  = regexp.MustCompile(`\b((?:\w+\.)*\w+)\.backward\(`)
 	mapping   = regexp.MustCompile(`=\s*(?:\{\}|dict\(|(?:collections\.)?(?:defaultdict|OrderedDict|Counter)\(|WeakValue)`)
-	isNumber  = regexp.MustCompile(`\.(?:item|tolist|numel|size|dim|perf_counter|time|monotonic)\(|^(?:float|int|len|bool|str|round|min|max|sum|repr|time|perf_counter)\(|^[\d.eE+\-* 0/]+$`)
+	isNumber  = regexp.MustCompile(`\.(?:item|numel|size|dim|perf_counter|time|monotonic)\(|^(?:float|int|len|bool|str|round|min|max|sum|repr|time|perf_counter)\(|^[\d.eE+\-* 0/]+$`)
 	detached  = regexp.MustCompile(`\.(?:detach|data\b|item|tolist|numpy)|^float\(|\bfloat\(`)
 	words     = regexp.MustCompile(`\b[A-Za-z_]\w*`)
 )
@@ -82,9 +82,11 @@ func KeptIn(sources map[string][]string, ran map[string][]Ran) []Kept {
 			if !k.inside[i] {
 				continue
 			}
-			if kept, ok := k.kept(i); ok {
-				kept.File, kept.Text = k.file, k.all[i].text
-				out = append(out, kept)
+			for _, reads := range []func(int) (Kept, bool){k.cache, k.kept} {
+				if kept, ok := reads(i); ok {
+					kept.File, kept.Text = k.file, k.all[i].text
+					out = append(out, kept)
+				}
 			}
 		}
 	}
@@ -260,7 +262,7 @@ func (k *keepReader) kept(i int) (Kept, bool) {
 		kept.Target, kept.What = m[1], min(k.value(i, m[2]), Objects)
 		return kept, k.staysOutside(i, kept.Target, st.at)
 	default:
-		return k.cache(i)
+		return kept, false
 	}
 	return kept, k.staysOutside(i, kept.Target, 0)
 }

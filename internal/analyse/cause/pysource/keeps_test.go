@@ -46,6 +46,11 @@ func TestKeptIn(t *testing.T) {
 		"a cache": {
 			"@functools.lru_cache(maxsize=None)\ndef mask(n):\n    return torch.ones(n, n)\n" + loop("", "mask(step)"), "1 mask 3",
 		},
+		"a cache whose function begins by giving a name": {
+			"@functools.lru_cache(maxsize=None)\ndef mask(n):\n    at = torch.arange(n)\n    return at * at\n" + loop("", "mask(step)"),
+			"1 mask 3",
+		},
+		"a list of lists of numbers": {loop("seen = []", "seen.append(out.flatten().tolist())"), "5 seen 2"},
 		"a bounded cache": {
 			"@functools.lru_cache(maxsize=8)\ndef mask(n):\n    return torch.ones(n, n)\n" + loop("", "mask(step)"), "",
 		},
