@@ -115,8 +115,8 @@ parity: build ## our numbers against torch's own tables and Holistic Trace Analy
 zoo: build ## how often verdicts are right; SEEDS="1 2 3", CASES="input-* gil-thread", GENERATIONS="newest torch-2.4", REPEATS=8, PEERS=1, PROVE=0, KEEP=DIR, and REPRICE=DIR of what that kept
 	$(GO) run ./bench/zoo
 
-leaks: build ## which programs that keep more at each step are named with their line, and which that only warm up are called; ONLY="leak_graph warm_cache"
-	$(GO) run ./bench/leaks $(if $(ONLY),-only "$(ONLY)") ./bottleneck testdata/leaks $$(scripts/env.sh newest)
+leaks: build ## which programs that keep more at each step are named with their line, and which that only warm up are called; ONLY="leak_graph warm_cache", KEEP=DIR
+	$(GO) run ./bench/leaks $(if $(ONLY),-only "$(ONLY)") $(if $(KEEP),-keep $(KEEP)) ./bottleneck testdata/leaks $$(scripts/env.sh newest)
 
 public: build ## how often first findings hold on public programs; HALF=build or held, ONLY="nanogpt-* pyg-gcn", PAIRS=6, ARGS=-resume, -check, -table, … (-help lists them)
 	$(GO) run ./bench/public -pairs $(or $(PAIRS),6) $(if $(HALF),-half $(HALF)) $(if $(ONLY),-only "$(ONLY)") $(ARGS)

@@ -1,7 +1,7 @@
 // Command leaks asks whether programs that keep more at each step are told from those that only warm up: ten of each, in testdata/leaks.
 // Of the first the line that keeps is marked; a finding must name it. Of the others none must be called.
 //
-//	go run ./bench/leaks [-only "leak_graph warm_cache"] BINARY PROGRAMS PYTHON
+//	go run ./bench/leaks [-only "leak_graph warm_cache"] [-keep DIR] BINARY PROGRAMS PYTHON
 //
 // It ends with status 1 where a goal is missed. It does not judge how much a step keeps.
 package main
@@ -30,10 +30,11 @@ const (
 
 func main() {
 	only := flag.String("only", "", "names of programs, all without")
+	keep := flag.String("keep", "", "a folder for the sessions, which are removed without")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	missed, err := run(ctx, strings.Fields(*only), flag.Arg(0), flag.Arg(1), flag.Arg(2))
+	missed, err := run(ctx, strings.Fields(*only), *keep, flag.Arg(0), flag.Arg(1), flag.Arg(2))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench/leaks:", err)
 		os.Exit(1)
@@ -44,12 +45,13 @@ func main() {
 }
 
 // run runs each program once under the tool and prints what was said of its memory.
-func run(ctx context.Context, only []string, binary, programs, python string) (missed bool, err error) {
-	work, err := os.MkdirTemp("", "bench-leaks")
-	if err != nil {
-		return false, err
+func run(ctx context.Context, only []string, work, binary, programs, python string) (missed bool, err error) {
+	if work == "" {
+		if work, err = os.MkdirTemp("", "bench-leaks"); err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(work)
 	}
-	defer os.RemoveAll(work)
 	if binary, err = filepath.Abs(binary); err != nil {
 		return false, err
 	}
@@ -84,8 +86,8 @@ func run(ctx context.Context, only []string, binary, programs, python string) (m
 		}
 		fmt.Printf("%-18s %-6s %7.1f  %s\n", name, map[bool]string{true: "right", false: "WRONG"}[right], took, says)
 	}
-	fmt.Printf("\nleaks named with their line: %d of %d (goal: %d of 10)\ncalled, and only warm up: %d of %d (goal: none)\n", found, leaks, named,
-		called, warm)
+	fmt.Printf("\nleaks named with their line: %d of %d (goal: %d of 10)\n", found, leaks, named)
+	fmt.Printf("called, and only warm up: %d of %d (goal: none)\n", called, warm)
 	return found*10 < named*leaks || called > 0, nil
 }
 

@@ -62,6 +62,9 @@ func (c *chromeWriter) appendArgs(b []byte, e *model.Events, id model.EventID) [
 		if p.ModuleID >= 0 {
 			b = appendInt(b, "Python module id", p.ModuleID)
 		}
+		if p.From != 0 {
+			b = appendText(b, "CallFrom", c.texts.Text(p.From))
+		}
 	case model.KindRuntime:
 		r := &e.RuntimeDetails[d]
 		if r.External != 0 {

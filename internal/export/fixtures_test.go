@@ -167,7 +167,10 @@ func eventText(s *model.Session, t *model.Trace, id model.EventID) string {
 			fields = append(fields, o.External, o.Sequence, o.FwdThread, a.Unended,
 				text(a.Shapes), text(a.Strides), text(a.Types), text(a.Concrete), text(a.Stack), text(a.Module), text(a.Extra))
 		case model.KindPython:
-			fields = append(fields, e.PythonDetails[d])
+			x := e.PythonDetails[d]
+			from := text(x.From)
+			x.From = 0
+			fields = append(fields, x, from)
 		case model.KindRuntime:
 			fields = append(fields, e.RuntimeDetails[d])
 		case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindGPUAnnotation, model.KindSync, model.KindDeviceEvent:

@@ -22,7 +22,7 @@ func (b *builder) detail(e *kineto.Event, kind model.Kind) int32 {
 			return -1
 		}
 		return b.python.add(model.PythonDetail{ID: id, ParentID: e.IntOr(kineto.PythonParent, -1),
-			ModuleID: e.IntOr(kineto.PythonModule, -1)})
+			ModuleID: e.IntOr(kineto.PythonModule, -1), From: model.Str(e.Text(kineto.CallFrom))})
 	case model.KindRuntime:
 		return b.runtime.add(model.RuntimeDetail{Correlation: e.IntOr(kineto.Correlation, 0), External: e.IntOr(kineto.External, 0)})
 	case model.KindKernel, model.KindMemcpy, model.KindMemset, model.KindSync, model.KindDeviceEvent, model.KindGPUAnnotation:

@@ -280,7 +280,7 @@ func (b *builder) takeRows(r *pieceReader, st *stage) {
 		}
 	}
 	takeAll(&b.ops, &st.ops, func(d *model.OpDetail) { d.Args = r.opArgs[d.Args] })
-	takeAll(&b.python, &st.python, func(*model.PythonDetail) {})
+	takeAll(&b.python, &st.python, func(d *model.PythonDetail) { d.From = model.Str(r.nameOf[d.From]) })
 	takeAll(&b.runtime, &st.runtime, func(*model.RuntimeDetail) {})
 	takeAll(&b.device, &st.device, func(d *model.DeviceDetail) { d.Args = r.deviceArgs[d.Args] })
 	takeAll(&b.memory, &st.memory, func(m *rawMemory) { m.lane = r.laneOf[m.lane] })

@@ -75,6 +75,7 @@ const (
 	Types                             // raw JSON
 	Concrete                          // raw JSON
 	CallStack
+	CallFrom // "file:line" from which Python called
 	Module
 	ArgName // args.name of metadata rows
 	Labels  // args.labels of metadata rows
@@ -195,7 +196,7 @@ var argKeys = map[string]slot{
 	"memory bandwidth (GB/s)": {actFloat, Bandwidth},
 	"Input Dims":              {actJSON, Dims}, "Input dims": {actJSON, Dims}, "Input Strides": {actJSON, Strides},
 	"Input type": {actJSON, Types}, "Concrete Inputs": {actJSON, Concrete},
-	"Call stack": {actString, CallStack}, "Module Hierarchy": {actString, Module},
+	"Call stack": {actString, CallStack}, "CallFrom": {actString, CallFrom}, "Module Hierarchy": {actString, Module},
 	"name": {actString, ArgName}, "labels": {actString, Labels},
 	"grid": {actGrid, 0}, "block": {actBlock, 0}, "finished": {actFinished, 0},
 	"Ev Idx": {act: actSkip}, "Profiler Event Index": {act: actSkip}, "Record function id": {act: actSkip},

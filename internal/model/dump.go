@@ -113,6 +113,7 @@ func (d *dumper) detail(e *Events, id EventID) string {
 	case kind == KindPython:
 		integer("id", e.PythonDetails[row].ID, 0)
 		integer("caller", e.PythonDetails[row].ParentID, -1)
+		text("from", e.PythonDetails[row].From)
 	case kind == KindRuntime:
 		integer("correlation", e.RuntimeDetails[row].Correlation, 0)
 	default:

@@ -165,6 +165,7 @@ type OpArgs struct {
 type PythonDetail struct {
 	ID, ParentID int64
 	ModuleID     int64 // -1 for a plain function
+	From         Str   // "file:line" of the call, where the trace has it (PyTorch 2.12 and later)
 }
 
 // RuntimeDetail holds the arguments of a runtime call.

@@ -3,11 +3,15 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/counts"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
 )
@@ -19,6 +23,7 @@ type CountedFunc struct {
 	Function string        `json:"function"`
 	TotalS   float64       `json:"total_s"`             // of its lines, with what they call
 	SampledS *float64      `json:"sampled_s,omitempty"` // by the stack samples of the same run
+	DeviceUs *float64      `json:"device_us,omitempty"` // of kernels and copies that it launched, a traced step
 	Lines    []CountedLine `json:"lines"`
 	Notes    []string      `json:"notes"`
 }
@@ -30,7 +35,9 @@ type CountedLine struct {
 	TimeS   float64  `json:"time_s"`
 	Share   float64  `json:"share"`             // of the function's time
 	Sampled *float64 `json:"sampled,omitempty"` // share of the function's samples
-	Source  string   `json:"source"`
+	// DeviceUs is the time of kernels and copies that were launched from here, a traced step; absent where none were.
+	DeviceUs *float64 `json:"device_us,omitempty"`
+	Source   string   `json:"source"`
 }
 
 // Bounds of what the report has of counted lines, and from where counts and samples are said to disagree.
@@ -40,7 +47,7 @@ const (
 	manySamples     = 40   // of a function
 	farApart        = 0.1  // of the function's time
 	dear            = 0.3  // of a line's time that counting took
-	worthSaying     = 0.05 // of the function's time in a line
+	worthSaying     = 0.05 // of the function's time in a line, and of its device time without a line
 )
 
 // functionKey is a function by file, first line and name.
@@ -70,9 +77,13 @@ func (b *Builder) countedLines() {
 			sums[key][l.Line] = &l
 		}
 	}
-	sampled := b.sampledLines(sums)
+	starts := map[functionKey][]int32{}
 	for key, lines := range sums {
-		b.R.CountedLines = append(b.R.CountedLines, b.countedFunc(key, lines, sampled[key], cost))
+		starts[key] = slices.Sorted(maps.Keys(lines))
+	}
+	sampled, device := b.sampledLines(starts), b.deviceLines(starts)
+	for key, lines := range sums {
+		b.R.CountedLines = append(b.R.CountedLines, b.countedFunc(key, lines, sampled[key], device[key], cost))
 	}
 	slices.SortFunc(b.R.CountedLines, func(x, y CountedFunc) int {
 		return cmp.Or(cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line),
@@ -82,7 +93,7 @@ func (b *Builder) countedLines() {
 }
 
 // countedFunc makes one function's rows.
-func (b *Builder) countedFunc(key functionKey, lines map[int32]*model.CallLine, sampled *sampledFunc, cost model.Dur) CountedFunc {
+func (b *Builder) countedFunc(key functionKey, lines map[int32]*model.CallLine, sampled, device *lineTimes, cost model.Dur) CountedFunc {
 	out := CountedFunc{File: CleanPath(key.file), Line: int(key.first), Function: key.name, Lines: []CountedLine{}, Notes: []string{}}
 	total, last := model.Dur(0), int32(0)
 	for n, l := range lines {
@@ -103,6 +114,9 @@ func (b *Builder) countedFunc(key functionKey, lines map[int32]*model.CallLine, 
 			share := sampled.ns[n] / sampled.all
 			row.Sampled = &share
 		}
+		if device != nil && device.ns[n] > 0 {
+			row.DeviceUs = new(device.ns[n] / 1e3)
+		}
 		out.Lines = append(out.Lines, row)
 	}
 	if sampled != nil {
@@ -110,7 +124,14 @@ func (b *Builder) countedFunc(key functionKey, lines map[int32]*model.CallLine, 
 		out.SampledS = &seconds
 	}
 	if cost > 0 {
-		out.Notes = dearLines(out.Lines, cost, sampled != nil && sampled.samples >= manySamples)
+		out.Notes = dearLines(out.Lines, cost, sampled != nil && sampled.count >= manySamples)
+	}
+	if device != nil {
+		out.DeviceUs = new(device.all / 1e3)
+		if left := device.all - device.known(); left > worthSaying*device.all {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s of its device time has no line: the trace has those of calls, and not those of "+
+				"operators like a + b", units.Percent(left/device.all)))
+		}
 	}
 	return out
 }
@@ -179,26 +200,27 @@ func pointed(v *float64) float64 {
 	return *v
 }
 
-// sampledFunc is the sampled time of a function's lines, in nanoseconds.
-type sampledFunc struct {
-	ns      map[int32]float64
-	all     float64
-	samples int
+// lineTimes is time by the lines of a function, in nanoseconds. What has no line is in all only.
+type lineTimes struct {
+	ns    map[int32]float64
+	all   float64
+	count int
 }
 
-// sampledLines adds up the samples that stand in counted functions, once each; of a statement of several lines where it starts. Threads
-// that wait for work are left out.
-func (b *Builder) sampledLines(counted map[functionKey]map[int32]*model.CallLine) map[functionKey]*sampledFunc {
-	out := map[functionKey]*sampledFunc{}
-	if len(counted) == 0 {
-		return out
+// known is the time that has a line.
+func (f *lineTimes) known() (sum float64) {
+	for _, ns := range f.ns {
+		sum += ns
 	}
-	starts := map[functionKey][]int32{}
-	for key, lines := range counted {
-		for n := range lines {
-			starts[key] = append(starts[key], n)
-		}
-		slices.Sort(starts[key])
+	return sum
+}
+
+// sampledLines adds up the samples that stand in counted functions, whose statements start at these lines, once each; of a statement of
+// several lines where it starts. Threads that wait for work are left out.
+func (b *Builder) sampledLines(starts map[functionKey][]int32) map[functionKey]*lineTimes {
+	out := map[functionKey]*lineTimes{}
+	if len(starts) == 0 {
+		return out
 	}
 	for _, p := range b.S.Processes {
 		sm := &p.Samples
@@ -225,16 +247,55 @@ func (b *Builder) sampledLines(counted map[functionKey]map[int32]*model.CallLine
 	return out
 }
 
-// add counts samples in a line, or in the statement that it belongs to.
-func (f *sampledFunc) add(starts []int32, line int32, samples int, ns float64) *sampledFunc {
+// deviceLines is the device time that counted functions launched, a traced step; of functions within each other in each of them, and of
+// one that calls itself in the innermost call.
+func (b *Builder) deviceLines(starts map[functionKey][]int32) map[functionKey]*lineTimes {
+	out := map[functionKey]*lineTimes{}
+	named := map[string][]functionKey{}
+	for key := range starts {
+		named[key.name] = append(named[key.name], key)
+	}
+	steps := 0
+	for _, t := range b.S.Traces {
+		if len(starts) == 0 || !t.Features.Device || !t.Features.PythonStacks {
+			continue
+		}
+		traced := counts.TracedSteps(b.S, t)
+		steps += len(traced)
+		device.LaunchCallers(t, b.S.Strings, func(work model.EventID, callers []device.Caller) {
+			if times.Within(traced, t.Events.Start[t.Events.Link[work]]) < 0 {
+				return
+			}
+			seen := map[functionKey]bool{}
+			for _, c := range callers {
+				for _, key := range named[c.Function] {
+					if !seen[key] && key.first == c.Line && (key.file == c.File || strings.HasSuffix(key.file, "/"+c.File)) {
+						seen[key] = true
+						out[key] = out[key].add(starts[key], c.Running, 1, float64(t.Events.Dur[work]))
+					}
+				}
+			}
+		})
+	}
+	for _, f := range out {
+		f.all /= float64(max(steps, 1))
+		for n := range f.ns {
+			f.ns[n] /= float64(max(steps, 1))
+		}
+	}
+	return out
+}
+
+// add counts time in a line, or in the statement that it belongs to; line 0 is unknown.
+func (f *lineTimes) add(starts []int32, line int32, count int, ns float64) *lineTimes {
 	if f == nil {
-		f = &sampledFunc{ns: map[int32]float64{}}
+		f = &lineTimes{ns: map[int32]float64{}}
 	}
 	i, found := slices.BinarySearch(starts, line)
 	if !found {
 		i--
 	}
-	f.samples += samples
+	f.count += count
 	f.all += ns
 	if i >= 0 {
 		f.ns[starts[i]] += ns

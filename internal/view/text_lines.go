@@ -40,6 +40,9 @@ func (p *printer) countedFunc(f *report.CountedFunc) {
 		place = fmt.Sprintf(" at line %d", f.Line)
 	}
 	p.line("Function: %s%s", f.Function, place)
+	if f.DeviceUs != nil {
+		p.line("Device time: %s a step, of kernels and copies that it launched in traced steps", units.Seconds(*f.DeviceUs/1e6))
+	}
 	columns := []column[report.CountedLine]{
 		{"Line #", func(l *report.CountedLine) string { return fmt.Sprint(l.Line) }, number},
 		{"Hits", func(l *report.CountedLine) string { return hit(l, fmt.Sprint(l.Hits)) }, number},
@@ -55,6 +58,14 @@ func (p *printer) countedFunc(f *report.CountedFunc) {
 				return ""
 			}
 			return fmt.Sprintf("%.1f", 100**l.Sampled)
+		}, number})
+	}
+	if f.DeviceUs != nil {
+		columns = append(columns, column[report.CountedLine]{"Device µs/step", func(l *report.CountedLine) string {
+			if l.DeviceUs == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.1f", *l.DeviceUs)
 		}, number})
 	}
 	writeTable(p, append(columns, column[report.CountedLine]{"Line Contents",

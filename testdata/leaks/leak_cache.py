@@ -7,7 +7,7 @@ from torch import nn
 
 
 @functools.lru_cache(maxsize=None)  # kept
-def codes(offset, length=128, width=96):
+def codes(offset, length=512, width=96):
     at = torch.arange(offset, offset + length)[:, None] / 10 ** (torch.arange(width)[None] / width * 4)
     return at.sin()
 
@@ -17,7 +17,7 @@ def main():
     layer = nn.TransformerEncoderLayer(96, 4, 128, batch_first=True)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=1e-4)
     for step in range(2200):
-        x = torch.randn(8, 128, 96) + codes(step * 7)
+        x = torch.randn(8, 128, 96) + codes(step * 7)[:128]
         loss = layer(x).square().mean()
         optimizer.zero_grad()
         loss.backward()

@@ -11,8 +11,8 @@ import (
 // Where is the place in the program that an event came from. What the trace does not tell is empty or 0.
 type Where struct {
 	Op string // the outermost operator or annotation around it
-	// File, Line and Function are the innermost call in code that is not a library's. Of Python calls the trace knows only
-	// the line on which the function begins, of operators' call stacks the running line.
+	// File, Line and Function are the innermost call in code that is not a library's. The line is the running one where an operator's
+	// call stack has it, or the Python call that it makes says from where (PyTorch 2.12 and later), else that on which the function begins.
 	File     string
 	Line     int32
 	Function string
@@ -22,8 +22,8 @@ type Where struct {
 // Known says whether a line of the program is known.
 func (w *Where) Known() bool { return w.File != "" }
 
-// setFrame reads "path(line): function".
-func (w *Where) setFrame(frame string) {
+// SetFrame reads "path(line): function", the name of a Python call in a trace.
+func (w *Where) SetFrame(frame string) {
 	end := strings.Index(frame, "): ")
 	open := strings.LastIndexByte(frame[:max(end, 0)], '(')
 	if open < 0 {
@@ -34,6 +34,16 @@ func (w *Where) setFrame(frame string) {
 		return
 	}
 	w.File, w.Line, w.Function = frame[:open], int32(line), frame[end+3:]
+}
+
+// LineFrom is the line of "file:line" where that is a line of this file, else 0.
+func LineFrom(called, file string) int32 {
+	rest, ok := strings.CutPrefix(called, file+":")
+	line, err := strconv.ParseInt(rest, 10, 32)
+	if !ok || err != nil {
+		return 0
+	}
+	return int32(line)
 }
 
 // Finder finds the user's line of an event: from the Python calls around it, else from the operator's call stack.
@@ -51,6 +61,7 @@ type Finder struct {
 type placeKey struct {
 	op, frame, module model.Str
 	from              moduleSource
+	called            model.Str // from where the frame made the next call, 0 unknown
 }
 
 // moduleSource is what a placeKey's module is the text of.
@@ -73,6 +84,7 @@ func (l *Finder) Of(id model.EventID) Where { return l.Places[l.Number(id)] }
 // Number numbers the places of CPU events; those alike have one number.
 func (l *Finder) Number(id model.EventID) int32 {
 	var key placeKey
+	called := model.Str(0) // from where the Python call below was made
 	ev := &l.trace.Events
 	if name := l.trace.Modules.At(id); name != nil {
 		key.module, key.from = name.Path, modulePath
@@ -95,7 +107,10 @@ func (l *Finder) Number(id model.EventID) int32 {
 				key.module, key.from = name, moduleCall
 			}
 			if key.frame == 0 && l.isUser(name) {
-				key.frame = name
+				key.frame, key.called = name, called
+			}
+			if called = 0; ev.Detail[at] >= 0 {
+				called = ev.PythonDetails[ev.Detail[at]].From
 			}
 		}
 	}
@@ -114,7 +129,10 @@ func (l *Finder) Number(id model.EventID) int32 {
 // describe is the place that a key stands for.
 func (l *Finder) describe(key placeKey) Where {
 	w := Where{Op: l.texts.Text(key.op)}
-	w.setFrame(l.stackLine(key.frame))
+	w.SetFrame(l.stackLine(key.frame))
+	if line := LineFrom(l.texts.Text(key.called), w.File); line > 0 {
+		w.Line = line
+	}
 	switch {
 	case key.module == 0:
 	case key.from == moduleCall:
@@ -204,6 +222,6 @@ func isUserFrame(frame string) bool {
 		return false
 	}
 	var w Where
-	w.setFrame(frame)
+	w.SetFrame(frame)
 	return w.Known() && ClassifyFile(w.File) == FileUser
 }

@@ -19,9 +19,20 @@ func TestWhere(t *testing.T) {
 	b.Add("cuda_runtime", "cudaLaunchKernel", 1, 1, 30, 35, "")
 	b.Add("cpu_op", "aten::relu", 1, 1, 200, 230,
 		`"Call stack": "torch/nn/functional.py(1500): relu;model.py(7): forward;train.py(12): main"`)
+	b.Add("python_function", "step.py(3): step", 1, 1, 300, 400, `"Python id": 1, "CallFrom": "train.py:90"`)
+	b.Add("python_function", "<built-in method sum of Tensor object>", 1, 1, 310, 330, `"Python id": 2, "CallFrom": "step.py:8"`)
+	b.Add("cpu_op", "aten::sum", 1, 1, 312, 320, "")
+	b.Add("cpu_op", "aten::sub", 1, 1, 340, 350, "") // an operator of Python's, which is no call
+	b.Add("python_function", "torch/_tensor.py(566): backward", 1, 1, 360, 390, `"Python id": 3, "CallFrom": "step.py:9"`)
+	b.Add("python_function", "<built-in method ones_like of type object>", 1, 1, 365, 380,
+		`"Python id": 4, "CallFrom": "torch/_tensor.py:570"`)
+	b.Add("cpu_op", "aten::ones_like", 1, 1, 370, 375, "")
 	trace, s := b.Trace()
 	lines := NewFinder(trace, s)
 	want := map[string]Where{
+		"aten::sum":        {"aten::sum", "step.py", 8, "step", ""},
+		"aten::sub":        {"aten::sub", "step.py", 3, "step", ""},
+		"aten::ones_like":  {"aten::ones_like", "step.py", 9, "step", ""},
 		"cudaLaunchKernel": {"aten::linear", "/home/u/net (copy)/model.py", 33, "forward", "Net_0"},
 		"aten::relu":       {"aten::relu", "model.py", 7, "forward", ""},
 	}

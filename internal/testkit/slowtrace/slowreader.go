@@ -241,7 +241,7 @@ func slowAppend(t *model.Trace, s *model.Strings, r *slowRow) {
 	case r.kind == model.KindPython:
 		detail = len(ev.PythonDetails)
 		ev.PythonDetails = append(ev.PythonDetails, model.PythonDetail{ID: number(0, "Python id"), ParentID: number(-1, "Python parent id"),
-			ModuleID: number(-1, "Python module id")})
+			ModuleID: number(-1, "Python module id"), From: text("CallFrom")})
 	case r.kind == model.KindRuntime:
 		detail = len(ev.RuntimeDetails)
 		ev.RuntimeDetails = append(ev.RuntimeDetails, model.RuntimeDetail{Correlation: number(0, "correlation"), External: external})
