@@ -203,7 +203,7 @@ func stepOrRun(s proofs.Saved, per string) string {
 }
 
 // toldRow matches a row of README's table of proofs: the case, its finding, the line (where it is short) and what it becomes.
-var toldRow = regexp.MustCompile("(?m)^\\| \\[([a-z-]+)\\]\\([^)]*\\) \\| ([a-z/-]+) \\| (.+) \\|$")
+var toldRow = regexp.MustCompile(`(?m)^\| \[([a-z-]+)\]\([^)]*\) \| ([a-z/-]+) \| (.+) \|$`)
 
 // toldProofs are the rows of README's table, by their cases; each of them must be a case of TestProveZoo, and there are ten at least.
 func toldProofs(t *testing.T) map[string]string {

@@ -43,6 +43,7 @@ type treeProcess struct {
 	forked  bool   // runs the program of its parent
 	mark    uint64 // of the program that was started in it
 	served  bool   // what serves its malloc was written down
+	owned   int64  // monotonic, when what is its own is read next; 0 not yet
 }
 
 func newTree(s *Sampler) *tree {

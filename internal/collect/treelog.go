@@ -51,6 +51,10 @@ func (l *treeLog) usage(mono int64, pid int, u proc.Usage) {
 		u.First.System.Nanoseconds(), u.First.Waits, u.First.Pushed)
 }
 
+func (l *treeLog) owned(mono int64, pid int, o proc.Owned) {
+	l.line("own", mono, pid, o.Private, o.Proportional)
+}
+
 func (l *treeLog) allocator(mono int64, pid int, name string) { l.line("allocator", mono, pid, name) }
 
 func (l *treeLog) sampler(mono int64, st *SamplerStats) {

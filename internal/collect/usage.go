@@ -26,8 +26,24 @@ func (t *tree) noteUsage(now int64) (next int64) {
 			t.s.log.usage(now, p.PID, u)
 		}
 		t.noteAllocator(p, now)
+		t.noteOwned(p, now)
 	}
 	return now + max(usageEvery, (now-t.s.start)/usageRows, usageShare*(threadCPU()-cost))
+}
+
+// ownedAfter is how long after a fork what is its own is read for the first time; each next time it is twice as old.
+const ownedAfter = int64(500 * time.Millisecond)
+
+// noteOwned writes how much of a fork's memory is its own by now: pages that it shared with its parent are copied when one of them writes,
+// which in Python takes no more than to look at an object.
+func (t *tree) noteOwned(p *treeProcess, now int64) {
+	if !p.forked || p.python == nil || now-p.since < ownedAfter || now < p.owned {
+		return
+	}
+	p.owned = now + (now - p.since)
+	if o, err := proc.ReadOwned(p.PID); err == nil {
+		t.s.log.owned(now, p.PID, o)
+	}
 }
 
 // noteAllocator writes once which library serves a Python process's malloc.

@@ -87,6 +87,11 @@ func (u *usageRows) line(text []byte) bool {
 		} else if n, ok := rowNumbers(text, 2+usageColumns); ok { // of a release before
 			u.add(model.Time(n[0]+u.shift), int(n[1]), n[2:])
 		}
+	case bytes.HasPrefix(text, []byte(`["own",`)) && u.known:
+		u.rows++
+		if n, ok := rowNumbers(text, 4); ok {
+			u.own(model.Owned{At: model.Time(n[0] + u.shift), Private: n[2], Proportional: n[3]}, int(n[1]))
+		}
 	case bytes.HasPrefix(text, []byte(`["allocator",`)) && u.known:
 		u.allocator(text)
 	}
@@ -120,6 +125,13 @@ func (u *usageRows) add(at model.Time, pid int, n []int64) {
 		row.First = &model.ThreadUse{MinorFaults: n[10], User: model.Dur(n[11]), System: model.Dur(n[12]), Waits: n[13], Pushed: n[14]}
 	}
 	of.Usage = append(of.Usage, row)
+}
+
+// own gives what was a fork's own to it.
+func (u *usageRows) own(row model.Owned, pid int) {
+	if of := u.process(row.At, pid); of != nil && (len(of.Owned) == 0 || of.Owned[len(of.Owned)-1].At < row.At) {
+		of.Owned = append(of.Owned, row)
+	}
 }
 
 // process is the one that had a number at a time; nil unknown.

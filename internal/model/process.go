@@ -41,6 +41,7 @@ type Process struct {
 	Notes   []Note
 	Queues  []QueueLength
 	Usage   []Usage // by time
+	Owned   []Owned // by time; of forks only
 	// Allocator is the library that serves its malloc: "glibc", "jemalloc", …; "" unknown.
 	Allocator string
 	Exit      string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs

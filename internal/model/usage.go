@@ -13,6 +13,13 @@ type Usage struct {
 	First                    *ThreadUse
 }
 
+// Owned is how much of a fork's memory was its own at a time, in bytes: Private pages that no other process had, and all of its pages divided
+// by how many processes had each.
+type Owned struct {
+	At                    Time
+	Private, Proportional int64
+}
+
 // ThreadUse is what the first thread of a process has used since its start; nil where it was not recorded.
 type ThreadUse struct {
 	MinorFaults   int64

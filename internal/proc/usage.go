@@ -59,6 +59,21 @@ func ReadUsage(pid int) (Usage, error) {
 	return u, nil
 }
 
+// Owned is how much of a process's memory is its own, in bytes: Private pages that no other process has, and all pages divided by how many
+// processes have each.
+type Owned struct{ Private, Proportional int64 }
+
+// ReadOwned reads /proc/PID/smaps_rollup (Linux 4.14 and later). The kernel walks all pages for it, some 20 ms for each gigabyte.
+func ReadOwned(pid int) (Owned, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return Owned{}, openError(pid, "smaps_rollup", err)
+	}
+	var o Owned
+	eachNumber(text, map[string]*int64{"Private_Dirty": &o.Private, "Pss": &o.Proportional}, 1024)
+	return o, nil
+}
+
 // eachNumber reads "Name: number [kB]" lines.
 func eachNumber(text []byte, into map[string]*int64, unit int64) {
 	for line := range bytes.Lines(text) {

@@ -203,7 +203,7 @@ var (
 	treeRows = map[string]*rule{
 		"clock": list(texts(keep), number), "gone": list(texts(keep), number),
 		"proc":   list(texts(keep), number, number, number, number, args, filePath),
-		"limits": list(texts(keep), number, numbersOnly), "use": list(texts(keep), number),
+		"limits": list(texts(keep), number, numbersOnly), "use": list(texts(keep), number), "own": list(texts(keep), number),
 		"allocator": list(texts(keep), number, number, texts(matching(`[a-z]{0,16}`, "allocator"))),
 		"sampler":   list(texts(keep), number, numbersOnly),
 	}

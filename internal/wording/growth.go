@@ -14,6 +14,14 @@ var growthTexts = table{
 	"growth.fix-cache":   "Give the cache of {target}() a bound, such as lru_cache(maxsize=128), and keep tensors out of its arguments.",
 	"growth.fix-numbers": "Keep the last numbers of {target} only, or write them to a file.",
 	"growth.caveat":      "A cache that is still being filled looks the same until it is full.",
+	"growth.workers":     "{workers DataLoader worker} copied {bytes} of what the program holds",
+	"growth.workers-seen": "{bytes} became the workers' own in {time}, pages that they had shared with the program: they hold no more " +
+		"than before in all",
+	"growth.workers-bound": "it goes on until each worker has read all of it; the program itself holds {held}, of {limit} of memory",
+	"growth.workers-other": "{target} is made of Python objects too, at {at}",
+	"growth.fix-workers": "Hold {target} as arrays or tensors: numbers in one array, texts as bytes with an array of offsets. A Python " +
+		"object is written to whenever it is looked at, since its references are counted in it, and the worker copies its page.",
+	"growth.workers-basis": "the kernel's count of private and shared pages of each worker",
 	"growth.basis": "the kernel's count of the process's memory, and the only statement of its kind that keeps something at each " +
 		"step",
 	"growth.basis-several": "the kernel's count of the process's memory; {n statement} keep something at each step, and which of them " +

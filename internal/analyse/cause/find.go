@@ -53,6 +53,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Machine, machine.FindGPUMachine},
 		{finding.Warmup, timed.FindWarmup},
 		{finding.MemoryGrowth, memory.FindGrowth},
+		{finding.MemoryGrowth, memory.FindCopies},
 	}
 }
 

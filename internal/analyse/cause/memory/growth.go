@@ -80,18 +80,23 @@ func keptAtEachStep(c *facts.Facts, perStep float64) (out []pysource.Kept) {
 			}
 		}
 	}
+	for _, k := range pysource.KeptIn(ownSources(c), ran) {
+		if k.What != pysource.Numbers || perStep <= price.GrowthNumbers {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// ownSources are the program's own files.
+func ownSources(c *facts.Facts) map[string][]string {
 	sources := map[string][]string{}
 	for file, source := range c.S.Sources {
 		if source != nil && code.ClassifyFile(file) == code.FileUser {
 			sources[file] = source.Lines
 		}
 	}
-	for _, k := range pysource.KeptIn(sources, ran) {
-		if k.What != pysource.Numbers || perStep <= price.GrowthNumbers {
-			out = append(out, k)
-		}
-	}
-	return out
+	return sources
 }
 
 // ending says when memory ends at the rate at which it grows.
