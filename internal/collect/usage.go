@@ -26,9 +26,12 @@ func (t *tree) noteUsage(now int64) (next int64) {
 			t.s.log.usage(now, p.PID, u)
 		}
 		t.noteAllocator(p, now)
-		t.noteOwned(p, now)
 	}
-	return now + max(usageEvery, (now-t.s.start)/usageRows, usageShare*(threadCPU()-cost))
+	next = now + max(usageEvery, (now-t.s.start)/usageRows, usageShare*(threadCPU()-cost))
+	for _, p := range t.order {
+		t.noteOwned(p, now) // so seldom that it need not be in the share
+	}
+	return next
 }
 
 // ownedAfter is how long after a fork what is its own is read for the first time; each next time it is twice as old.

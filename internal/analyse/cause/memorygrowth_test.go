@@ -105,3 +105,33 @@ func TestMemoryGrowthWithSeveralPlaces(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Workers that copy what a dataset holds as Python's objects are named with the line that makes them, behind what saves time; with arrays
+// nothing is said, since nothing that the program could change is seen.
+func TestWorkersCopyPythonsObjects(t *testing.T) {
+	for made, line := range map[string]int{"self.rows = [int(x) for x in names]": 12, "self.rows = np.array(names)": 0} {
+		p := growing(0, "pass", 24)
+		text := p.S.Sources["/home/u/train.py"].Lines
+		text[9], text[10], text[11] = "class Rows(Dataset):", "    def __init__(self, names):", "        "+made
+		text[13], text[14] = "    def __getitem__(self, i):", "        return self.rows[i]"
+		for i := range 2 {
+			w := p.Add(model.RoleWorker, 200+i)
+			w.P.WorkerIndex = i
+			for at, private := range []int64{20, 150} {
+				seen := testkit.Epoch + model.Time(at)*2e9
+				w.P.Owned = append(w.P.Owned, model.Owned{At: seen, Private: private << 20})
+				w.P.Usage = append(w.P.Usage, model.Usage{At: seen, Anonymous: 500 << 20})
+			}
+		}
+		f, _ := growth(t, p)
+		if (f != nil) != (line > 0) {
+			t.Errorf("%s: %+v", made, f)
+		}
+		if f == nil {
+			continue
+		}
+		if f.Sub != "workers" || f.Where.Line != line || !f.Later || !strings.Contains(f.Title.String(), "2 DataLoader workers copied 260 MiB") {
+			t.Errorf("%s: %s at %d, later %v: %s", made, f.Sub, f.Where.Line, f.Later, f.Title)
+		}
+	}
+}

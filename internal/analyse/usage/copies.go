@@ -16,10 +16,10 @@ const (
 )
 
 // CopiesOf tells whether a process's workers copy what they share with it. What a worker holds on top of what it held at first is its own
-// work, and no copy.
+// work, and no copy. Of workers that came one after the other, with the same index, the one that copied most counts.
 func CopiesOf(s *model.Session, parent *model.Process) (Copies, bool) {
 	var out Copies
-	most := int64(0)
+	most, byIndex := int64(0), map[int]int64{}
 	for _, w := range s.Processes {
 		if w.Role != model.RoleWorker || w.PPID != parent.PID || w.Host != parent.Host || len(w.Owned) < 2 {
 			continue
@@ -29,8 +29,11 @@ func CopiesOf(s *model.Session, parent *model.Process) (Copies, bool) {
 		if copied < leastOfWorker {
 			continue
 		}
-		out.Bytes += copied
-		out.Workers++
+		if before := byIndex[w.WorkerIndex]; before == 0 {
+			out.Workers++
+		}
+		out.Bytes += max(0, copied-byIndex[w.WorkerIndex])
+		byIndex[w.WorkerIndex] = max(copied, byIndex[w.WorkerIndex])
 		if copied > most {
 			most, out.Span = copied, last.At.Sub(first.At)
 		}

@@ -8,8 +8,10 @@ import (
 
 // Pages that workers shared and came to own are copies; what they took themselves is not.
 func TestCopiesOf(t *testing.T) {
+	index := 0
 	worker := func(ppid int, private, anonymous [2]int64) *model.Process {
-		w := &model.Process{Role: model.RoleWorker, PPID: ppid}
+		index++
+		w := &model.Process{Role: model.RoleWorker, PPID: ppid, WorkerIndex: index % 3}
 		for i := range private {
 			at := model.Time(int64(1+9*i) * second)
 			w.Owned = append(w.Owned, model.Owned{At: at, Private: private[i] << 20})
@@ -25,6 +27,9 @@ func TestCopiesOf(t *testing.T) {
 	}{
 		"two workers that copy": {[]*model.Process{worker(7, [2]int64{20, 220}, [2]int64{600, 610}), worker(7, [2]int64{20, 120},
 			[2]int64{600, 600})}, Copies{Bytes: 290 << 20, Workers: 2, Span: model.Dur(9 * second)}, true},
+		"workers of two epochs": {[]*model.Process{worker(7, [2]int64{20, 220}, [2]int64{600, 600}), worker(7, [2]int64{20, 120},
+			[2]int64{600, 600}), worker(7, [2]int64{20, 120}, [2]int64{600, 600}), worker(7, [2]int64{20, 230}, [2]int64{600, 600})},
+			Copies{Bytes: 410 << 20, Workers: 3, Span: model.Dur(9 * second)}, true},
 		"work of their own":       {[]*model.Process{worker(7, [2]int64{20, 220}, [2]int64{600, 800})}, Copies{}, false},
 		"little":                  {[]*model.Process{worker(7, [2]int64{20, 60}, [2]int64{600, 600})}, Copies{40 << 20, 1, model.Dur(9 * second)}, false},
 		"workers of another rank": {[]*model.Process{worker(8, [2]int64{20, 220}, [2]int64{600, 600})}, Copies{}, false},
