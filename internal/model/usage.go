@@ -13,8 +13,8 @@ type Usage struct {
 	First                    *ThreadUse
 }
 
-// Owned is how much of a fork's memory was its own at a time, in bytes: Private pages that no other process had, and all of its pages divided
-// by how many processes had each.
+// Owned is how much of a fork's memory was its own at a time, in bytes: Private pages that no other process had, and all of its pages
+// divided by how many processes had each.
 type Owned struct {
 	At                    Time
 	Private, Proportional int64

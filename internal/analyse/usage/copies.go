@@ -10,7 +10,8 @@ type Copies struct {
 }
 
 const (
-	// leastCopied is what workers must have copied together to speak of it, leastOfWorker each of them: what a worker needs to start is less.
+	// leastCopied is what workers must have copied together to speak of it, leastOfWorker each of them: what a worker needs to start is
+	// less.
 	leastCopied   = 64 << 20
 	leastOfWorker = 16 << 20
 )

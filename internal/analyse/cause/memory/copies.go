@@ -8,8 +8,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindCopies names a dataset's container of Python's objects that forked workers copy page by page, by looking at it. It saves no time, unless
-// the memory ends.
+// FindCopies names a dataset's container of Python's objects that forked workers copy page by page, by looking at it. It saves no time,
+// unless the memory ends.
 func FindCopies(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	copied, ok := usage.CopiesOf(c.S, c.P)
 	if !ok {
@@ -20,7 +20,8 @@ func FindCopies(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	k := &items[0]
-	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryGrowth, Sub: "workers", Where: finding.Nowhere(), Stops: true, OfRun: true}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.MemoryGrowth, Sub: "workers", Where: finding.Nowhere(),
+		Stops: true, OfRun: true}, nil)
 	f.Later = true
 	f.Where.File, f.Where.Line, f.Where.Source = k.File, int(k.Line), c.Source(k.File, int(k.Line))
 	bytes := wording.Size("bytes", float64(copied.Bytes))
