@@ -17,8 +17,8 @@ func TestItemsIn(t *testing.T) {
 		"an array":                      {dataset("self.rows = np.load(path)", "return self.rows[i]"), ""},
 		"an array of a list":            {dataset("self.rows = torch.tensor([1, 2])", "return self.rows[i]"), ""},
 		"what is not indexed for items": {dataset("self.names = ['a', 'b']", "return read(i)"), ""},
-		"no dataset": {"class Rows:\n    def __init__(self):\n        self.rows = [1]\n    def get(self, i):\n        return self.rows[i]\n",
-			""},
+		"no dataset": {"class Rows:\n    def __init__(self):\n        self.rows = [1]\n    def get(self, i):\n" +
+			"        return self.rows[i]\n", ""},
 	} {
 		got := ""
 		for _, k := range ItemsIn(map[string][]string{"data.py": strings.Split(c.source, "\n")}) {
