@@ -85,6 +85,7 @@ func TestFromOtherTools(t *testing.T) {
 // foreignNames are the real files of other tools that the page's commands read, by the names that it gives them.
 var foreignNames = map[string]string{
 	"nvprof.sql": "nvprof-sqlite/pyprof_net_bert.sql", "nsys.sqlite": "nsys-sqlite/cs336_rtx3070ti_nsys2025.1.sqlite",
+	"sampled.json":     "speedscope/pyspy_bpe_tokenizer.speedscope.json",
 	"snapshot.pickle":  "cuda-memory-snapshot/cs336_bcrafton.pickle",
 	"timeline.json.gz": "memory-timeline/adamw8bit-memory-timeline.json.gz", "execution.json.gz": "param-linear/linear_et.json.gz",
 }
@@ -92,7 +93,12 @@ var foreignNames = map[string]string{
 // foreignFiles are those that are there.
 func foreignFiles(t *testing.T) map[string][]byte {
 	t.Helper()
-	out := map[string][]byte{"compiled.log.gz": read(t, "../ingest/testdata/torchtrace/comp.log.gz")}
+	out := map[string][]byte{}
+	for name, path := range map[string]string{"compiled.log.gz": "torchtrace/comp.log.gz", "viztracer.json.gz": "viztracer/calls.json.gz",
+		"perfetto.pftrace": "perfetto/small.pftrace", "scalene.json.gz": "scalene/profile.json.gz", "memray.json": "memray/stats.json",
+		"counters.csv": "rocprof/counter_collection.csv"} {
+		out[name] = read(t, "../ingest/testdata/"+path)
+	}
 	for name, path := range foreignNames {
 		if data, err := os.ReadFile("../../../shared/traces/" + path); err == nil {
 			out[name] = data
