@@ -55,7 +55,7 @@ WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives Te
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
-	TestRunProvesFinding TestSlowLine TestSmallSharedMemory TestStatesAreCompared \
+	TestRunProvesFinding TestSlowLine TestSmallSharedMemory \
 	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings

@@ -168,6 +168,9 @@ func (b *builder) store(s *model.Session, name string) *model.Trace {
 		d.Stack, d.Module = texts.name(kineto.Text(d.Stack)), texts.name(kineto.Text(d.Module))
 		d.Extra = texts.raw(kineto.Text(d.Extra))
 	}
+	for i := range ev.PythonDetails {
+		ev.PythonDetails[i].From = texts.name(kineto.Text(ev.PythonDetails[i].From))
+	}
 	for i := range ev.DeviceArgs {
 		d := &ev.DeviceArgs[i]
 		d.Collective = texts.raw(kineto.Text(d.Collective))

@@ -14,7 +14,7 @@ var growthTexts = table{
 	"growth.fix-cache":   "Give the cache of {target}() a bound, such as lru_cache(maxsize=128), and keep tensors out of its arguments.",
 	"growth.fix-numbers": "Keep the last numbers of {target} only, or write them to a file.",
 	"growth.caveat":      "A cache that is still being filled looks the same until it is full.",
-	"growth.workers":     "{workers DataLoader worker} copied {bytes} of what the program holds",
+	"growth.workers":     "{workers worker} of a DataLoader copied {bytes} of what the program holds",
 	"growth.workers-seen": "{bytes} became the workers' own in {time}, pages that they had shared with the program: they hold no more " +
 		"than before in all",
 	"growth.workers-bound": "it goes on until each worker has read all of it; the program itself holds {held}, of {limit} of memory",

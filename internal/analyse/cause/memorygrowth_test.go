@@ -130,7 +130,7 @@ func TestWorkersCopyPythonsObjects(t *testing.T) {
 		if f == nil {
 			continue
 		}
-		if f.Sub != "workers" || f.Where.Line != line || !f.Later || !strings.Contains(f.Title.String(), "2 DataLoader workers copied 260 MiB") {
+		if f.Sub != "workers" || f.Where.Line != line || !f.Later || !strings.Contains(f.Title.String(), "2 workers of a DataLoader copied 260 MiB") {
 			t.Errorf("%s: %s at %d, later %v: %s", made, f.Sub, f.Where.Line, f.Later, f.Title)
 		}
 	}

@@ -127,9 +127,11 @@ func (f *Firefox) hear(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "console.error") || strings.HasPrefix(lines.Text(), "console.warn") {
+		line := lines.Text()
+		own := strings.HasPrefix(line, "console.error: RSLoader:") // Firefox's own settings, which it asks a server for
+		if !own && (strings.HasPrefix(line, "console.error") || strings.HasPrefix(line, "console.warn")) {
 			f.mu.Lock()
-			f.said = append(f.said, lines.Text())
+			f.said = append(f.said, line)
 			f.mu.Unlock()
 		}
 	}
