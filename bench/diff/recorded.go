@@ -177,11 +177,7 @@ func (m *measurement) planted() error {
 		}
 		if p.counter == "" {
 			m.say("functions moved and renamed, one run a side: counters that differ", fmt.Sprint(different), "0", different == 0)
-			samples, err := m.fewestSamples(before, after)
-			if err != nil {
-				return err
-			}
-			lonely := withoutCounterpart(&d, samples)
+			lonely := withoutCounterpart(&d)
 			m.say("  lines and functions of the program that only one side has", fmt.Sprint(lonely), "0", lonely == 0)
 			continue
 		}
@@ -191,41 +187,16 @@ func (m *measurement) planted() error {
 	return nil
 }
 
-// A line or function has samples on both sides, if it runs on both, from this share of a step on and where so many are expected: none of
-// ten is seen in one of 20,000 runs.
-const (
-	noticed  = 0.05
-	expected = 10
-)
-
-// fewestSamples is how many samples of steps the side with fewer has.
-func (m *measurement) fewestSamples(sides ...string) (int, error) {
-	fewest := math.MaxInt
-	for _, side := range sides {
-		text, _, err := m.bottleneck("report", "--json", "-", side)
-		if err != nil {
-			return 0, err
-		}
-		var r report.Report
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			return 0, err
-		}
-		if r.Account == nil {
-			return 0, fmt.Errorf("%s has no account of its steps", side)
-		}
-		fewest = min(fewest, r.Account.Samples)
-	}
-	return fewest, nil
-}
+// noticed is the share of a step from which a line or function has samples on both sides if it runs on both.
+const noticed = 0.05
 
 // withoutCounterpart is how many rows of the program's own lines and functions take time on one side only: those of libraries, of which
 // each has few samples, are the same ones on both.
-func withoutCounterpart(d *report.Diff, samples int) (n int) {
-	least := max(noticed, expected/float64(max(samples, 1))) * d.Step.BeforeMs
+func withoutCounterpart(d *report.Diff) (n int) {
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		if (r.Kind == "line" || r.Kind == "function") && r.Where != nil && filepath.Base(r.Where.File) == "train.py" && min(r.Before.Ms, r.After.Ms) == 0 &&
-			max(r.Before.Ms, r.After.Ms) > least {
+			max(r.Before.Ms, r.After.Ms) > noticed*d.Step.BeforeMs {
 			n++
 		}
 	}
