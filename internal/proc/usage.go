@@ -63,7 +63,8 @@ func ReadUsage(pid int) (Usage, error) {
 // processes have each.
 type Owned struct{ Private, Proportional int64 }
 
-// ReadOwned reads /proc/PID/smaps_rollup (Linux 4.14 and later). The kernel walks all pages for it, some 20 ms for each gigabyte.
+// ReadOwned reads /proc/PID/smaps_rollup (Linux 4.14 and later). The kernel walks all pages for it: 12 ms for a
+// gigabyte of small pages on a server of 2026.
 func ReadOwned(pid int) (Owned, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
