@@ -1,5 +1,7 @@
 """A small network that learns from random numbers. The programs beside it differ from it by one planted line."""
 
+import sys
+
 import torch
 from torch import nn
 
@@ -21,7 +23,7 @@ def train_step(inputs, targets):
     return loss
 
 
-for _ in range(400):
+for _ in range(int(sys.argv[1]) if sys.argv[1:] else 400):
     inputs, targets = batch()
     inputs = inputs.clone()  # planted
     loss = train_step(inputs, targets)

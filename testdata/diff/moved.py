@@ -1,5 +1,7 @@
 """A small network that learns from random numbers. The programs beside it differ from it by one planted line."""
 
+import sys
+
 import torch
 from torch import nn
 
@@ -21,6 +23,6 @@ def draw():
     return torch.randn(256, 64), torch.randint(10, (256,))
 
 
-for _ in range(400):
+for _ in range(int(sys.argv[1]) if sys.argv[1:] else 400):
     inputs, targets = draw()
     loss = learn(inputs, targets)
