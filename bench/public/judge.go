@@ -63,7 +63,7 @@ func judge(p *program, m *measured) judgement {
 	}
 	j.promised = promise(m.Said)
 	best := j.best(nan, func(ch *change) bool { return m.proposes(ch, first) })
-	most := nan
+	most := paired.Interval{} // of what nothing was judged: a saving that is certain
 	if best == "" {
 		j.verdict = unpatched
 		if first.Cause == "" {
@@ -102,9 +102,6 @@ func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 		if saved.Mid > most {
 			name, most = ch.Name, saved.Mid
 		}
-	}
-	if name != "" && j.verdict == healthy && j.m.saved(name).Low <= larger*j.plain {
-		return ""
 	}
 	return name
 }

@@ -69,6 +69,16 @@ func TestLargerSavingIsMissed(t *testing.T) {
 	}
 }
 
+// TestUncertainSavingIsNotLarger: where no change is recorded for the finding, a candidate that may as well be slower is not told.
+func TestUncertainSavingIsNotLarger(t *testing.T) {
+	p := program{ID: "p", Changes: []change{{Name: "fix", Candidate: true}}}
+	for saved, want := range map[float64]string{-8: "", 2: "fix"} {
+		if j := judge(&p, sided(saved, 0.1, promising(1.5, 2, 2.5))); j.larger != want || j.verdict != unpatched {
+			t.Errorf("a candidate saves %v: larger %q, %s; want %q", saved, j.larger, j.verdict, want)
+		}
+	}
+}
+
 func TestAgreementIsWithTheFirstReport(t *testing.T) {
 	j := judge(&program{ID: "p"}, sided(0, 0.1, promising(1, 2, 3), promising(1, 2, 3), said{Cause: "launch"}))
 	if j.agree != [2]int{3, 5} {
