@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How often an operator alone takes its recorded time: the ten heaviest of each example, recorded with shapes in one run, then repeated by
-# the script that `isolate` writes. Goal: all within 15 %. "between": the recorded time lies between those of warm and cold memory.
+# the script that `isolate` writes. Goal: all within 15 %. "between": the recorded time lies between those of the four states of memory.
 # Usage: bench/isolate/run.sh BOTTLENECK PYTHON [EXAMPLE...]     EXAMPLE: images (all of examples/ without)
 set -euo pipefail
 

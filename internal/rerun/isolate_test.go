@@ -149,7 +149,7 @@ func TestIsolated(t *testing.T) {
 	mm.RecordedUs = 1e6 // far from what it can be
 	rows := isolated(t, python, mm)
 	r := rows[0]
-	if r.Error != "" || r.Reproduced || !(r.LowUs <= r.Us && r.Us <= r.HighUs) || r.Us <= 0 || len(r.Conditions) != 3 {
+	if r.Error != "" || r.Reproduced || !(r.LowUs <= r.Us && r.Us <= r.HighUs) || r.Us <= 0 || len(r.Conditions) != 4 {
 		t.Fatalf("%+v", r)
 	}
 	file := filepath.Join(t.TempDir(), "written")
@@ -161,6 +161,7 @@ func TestIsolated(t *testing.T) {
 		recorded("aten::add", floats("[8]"), scalar("__import__('os').getpid()")),
 		recorded("aten::add_", floats("[8]"), floats("[8]")).strided("[[0], [1]]"), // writes into a view whose elements are one
 		recorded("aten::index", floats("[8]"), [3]string{"", "", ""}),
+		recorded("aten::cat", [3]string{"[]", "TensorList", ""}, scalar("0")),
 	)
 	if rows[0].Error != "" {
 		t.Errorf("what a program runs was not: %s", rows[0].Error)
@@ -173,7 +174,7 @@ func TestIsolated(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a file was written")
 	}
-	for i, want := range map[int]string{4: "GB", 5: "of argument 1", 7: "indices"} {
+	for i, want := range map[int]string{4: "GB", 5: "of argument 1", 7: "indices", 8: "not recorded"} {
 		if !strings.Contains(rows[i].Error, want) {
 			t.Errorf("%s: %q does not say %q", rows[i].Name, rows[i].Error, want)
 		}

@@ -151,11 +151,23 @@ func insideKey(ev *model.Events, calls []model.EventID) string {
 
 // hot says that repeating an operator alone shows what it costs: it is no short one, and most of its time is its own.
 func (g *opGroup) hot(op Op) bool {
+	if !takesTensor(op.Types) {
+		return false // like aten::empty: there is nothing to make again
+	}
 	if g.device {
 		return true // of its own kernels
 	}
 	median := op.RecordedUs * 1e3
 	return median >= minRecorded && 2*float64(g.self) >= median*float64(len(g.durs))
+}
+
+// takesTensor tells from the recorded types of an operator's inputs whether one is a tensor or a list of them: numbers are "Scalar" or
+// "ScalarList", all else is "".
+func takesTensor(types json.RawMessage) bool {
+	var names []string
+	return json.Unmarshal(types, &names) == nil && slices.ContainsFunc(names, func(name string) bool {
+		return name != "" && !strings.HasPrefix(name, "Scalar")
+	})
 }
 
 // op makes the operator of a group; ok is false where its lists are too long.

@@ -36,6 +36,17 @@ func recordedSession(rows []struct {
 	return s
 }
 
+// TestOperatorsWithoutTensors: what takes no tensor, as aten::empty does, has nothing to make again and is not among the heaviest.
+func TestOperatorsWithoutTensors(t *testing.T) {
+	s := recordedSession(opRows{{"aten::empty", 900, -1, `[[], [], [], [], []]`}, {"aten::cat", 90, -1, `[[[8, 8], [8, 8]], []]`}})
+	for i, types := range []string{`["ScalarList", "Scalar", "", "", "Scalar"]`, `["TensorList", "Scalar"]`} {
+		s.Traces[0].Events.OpArgs[i].Types = s.Strings.Intern(types)
+	}
+	if got := HotOps(s, 10); len(got) != 1 || got[0].Name != "aten::cat" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestHotOps(t *testing.T) {
 	s := recordedSession([]struct {
 		name   string

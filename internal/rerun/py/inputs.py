@@ -188,6 +188,8 @@ def arguments(op):
             value = tensor(shape, strides, name, bound(op, index, scalars))
             out.append(value.abs_() if bare(op).rstrip("_") in POSITIVE and DTYPES[name].is_floating_point else value)
         elif name == "TensorList" and isinstance(shape, list):
+            if not shape:
+                raise Skip("its list of tensors was not recorded")  # as PyTorch does of long ones
             # Types of their elements are not recorded: that of the other inputs is the likely one.
             steps = strides if isinstance(strides, list) and len(strides) == len(shape) else [None] * len(shape)
             out.append([tensor(one, step, floats[0] if floats else "float") for one, step in zip(shape, steps)])
@@ -237,12 +239,12 @@ def callable_of(op, args):
     packet = getattr(torch.ops.aten, bare(op), None) if re.match(r"[A-Za-z_]\w*$", bare(op)) else None
     if not hasattr(packet, "overloads"):
         raise Skip("PyTorch here has no such operator")
-    reason = "no overload takes its inputs"
+    refused, reason = "no overload takes its inputs", ""
     for name in sorted(packet.overloads(), key=lambda name: name.endswith("out")):
         overload = getattr(packet, name)
         declared = overload._schema.arguments
         if not computes(overload._schema):
-            reason = "it does more than to compute on tensors"
+            refused = "it does more than to compute on tensors"
             continue
         if len(declared) < len(args):
             continue
@@ -258,10 +260,10 @@ def callable_of(op, args):
         try:
             overload(*args[:plain], **named)
         except Exception as error:  # another overload may fit
-            reason = str(error).split("\n")[0][:200]
+            reason = reason or str(error).split("\n")[0][:200]  # of the usual one, which comes first
             continue
         return lambda values: overload(*values[:plain], **named)
-    raise Skip(reason)
+    raise Skip(reason or refused)
 
 
 def limit(allowed, threads):
