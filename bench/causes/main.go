@@ -115,12 +115,20 @@ func (m maker) report(kind, of string) (string, error) {
 func (m maker) ask(args ...string) (string, error) {
 	cmd := exec.Command(m.binary, args...)
 	cmd.Stderr = os.Stderr
+	if slow := filepath.Join(filepath.Dir(args[len(args)-1]), "slow"); isFolder(slow) {
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+slow) // the modules of a zoo program that its twin has otherwise
+	}
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("bottleneck %s: %w", strings.Join(args, " "), err)
 	}
 	here, err := os.Getwd()
 	return strings.ReplaceAll(string(out), here+string(filepath.Separator), ""), err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 var tags = regexp.MustCompile(`\[([a-z-]+(?:/[a-z-]+)?)\]`)

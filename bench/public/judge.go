@@ -61,7 +61,7 @@ func judge(p *program, m *measured) judgement {
 			j.agree[0]++
 		}
 	}
-	j.promised = promise(m.Said)
+	j.promised = promise(m.Said, false)
 	best := j.best(nan, func(ch *change) bool { return m.proposes(ch, first) })
 	most := paired.Interval{} // of what nothing was judged: a saving that is certain
 	if best == "" {
@@ -71,6 +71,9 @@ func judge(p *program, m *measured) judgement {
 		}
 	} else {
 		j.change, j.saved = best, m.saved(best)
+		if best == ofTool {
+			j.promised = promise(m.Said, true)
+		}
 		j.verdict = j.verdictOf()
 		most = j.saved
 	}
@@ -106,11 +109,16 @@ func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 	return name
 }
 
-// promise is the median of what the reports promise that say the first report's cause.
-func promise(all []said) *span {
+// promise is the median of what the reports promise that say the first report's cause: of their findings, or of the change that these make
+// themselves.
+func promise(all []said, ofChange bool) *span {
 	var low, mid, high []float64
 	for i := range all {
-		if p := all[i].Promised; p != nil && all[i].Cause == all[0].Cause && all[i].Sub == all[0].Sub {
+		p := all[i].Promised
+		if ofChange && all[i].Alone != nil {
+			p = all[i].Alone
+		}
+		if p != nil && all[i].Cause == all[0].Cause && all[i].Sub == all[0].Sub {
 			low, mid, high = append(low, p.Low), append(mid, p.Mid), append(high, p.High)
 		}
 	}

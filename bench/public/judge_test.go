@@ -69,6 +69,18 @@ func TestLargerSavingIsMissed(t *testing.T) {
 	}
 }
 
+// TestChangeHasItsOwnPromise: where the finding's fix saves more than the change that it makes itself, the change is judged by its own.
+func TestChangeHasItsOwnPromise(t *testing.T) {
+	said := promising(4, 5, 6)
+	said.Alone = &span{0.5, 1, 2}
+	m := sided(1, 0.1, said)
+	m.Proposed = &change{Name: ofTool}
+	m.Sides[ofTool] = m.Sides["fix"]
+	if j := judge(&program{ID: "p"}, m); j.verdict != isTrue || j.promised.Mid != 1 {
+		t.Errorf("%s, promised %+v", j.verdict, j.promised)
+	}
+}
+
 // TestUncertainSavingIsNotLarger: where no change is recorded for the finding, a candidate that may as well be slower is not told.
 func TestUncertainSavingIsNotLarger(t *testing.T) {
 	p := program{ID: "p", Changes: []change{{Name: "fix", Candidate: true}}}

@@ -23,7 +23,7 @@ type bench struct {
 	results                     string // the file of what was measured
 	half                        string
 	patterns                    []string
-	pairs                       int
+	pairs, scouts               int
 	limit                       time.Duration
 	lock                        string // a file that is locked while a program runs, "" for none
 	mode                        string // what is done: "measure", or one of the flags' names
@@ -61,6 +61,8 @@ func (b *bench) read() error {
 	flag.StringVar(&b.results, "results", filepath.Join(folder, "results.json"), "the file of what was measured")
 	flag.BoolVar(&b.resume, "resume", false, "go on where an interrupted bench ended")
 	flag.BoolVar(&b.again, "again", false, "time the original a second time in each turn, which shows the machine's noise")
+	flag.IntVar(&b.scouts, "scouts", mostScouts,
+		"in how many rounds other recorded changes run beside what the first finding proposes, to see whether a larger saving was missed")
 	flag.BoolVar(&b.all, "all", false, "time every recorded change, not only those that the first finding proposes")
 	flag.BoolVar(&pin, "pin", false, "only write files.txt anew")
 	flag.BoolVar(&get, "get", false, "only bring the files, check them and make the working copies")

@@ -112,8 +112,8 @@ func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
 	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
 }
 
-// scouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
-const scouts = 3
+// mostScouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
+const mostScouts = 3
 
 // sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; they run in every
 // round where it proposes nothing.
@@ -124,7 +124,7 @@ func (c *copies) sides(m *measured, first *said, round int) []string {
 	}
 	for _, ch := range m.changes(c.p) {
 		proposed := m.proposes(ch, first)
-		if c.all || proposed || ch.Candidate && (first.Cause == "" || round < scouts) {
+		if c.all || proposed || ch.Candidate && (first.Cause == "" || round < c.scouts) {
 			sides = append(sides, ch.Name)
 		}
 	}
@@ -230,10 +230,8 @@ func firstOf(text []byte) (said, error) {
 				File string
 				Line int
 			}
-			Saving *struct {
-				RunS *span `json:"run_s"`
-			}
-			Fix fix
+			Saving *saving
+			Fix    fix
 		}
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
@@ -247,6 +245,7 @@ func firstOf(text []byte) (said, error) {
 			s.fix = f.Fix
 			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File),
 				f.Where.Line, f.Saving.RunS
+			s.Alone = f.Fix.alone()
 		default:
 			s.Others = append(s.Others, label(f.Cause, f.Sub))
 		}

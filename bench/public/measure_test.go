@@ -29,7 +29,7 @@ func newSmall(t *testing.T) *small {
 	t.Setenv("LOG", filepath.Join(dir, "log"))
 	s := &small{t: t, bench: bench{
 		python: "/bin/sh", binary: filepath.Join(dir, "tool"), maker: filepath.Join(dir, "make"), work: filepath.Join(dir, "work"),
-		results: filepath.Join(dir, "results.json"), pairs: 2, limit: time.Minute,
+		results: filepath.Join(dir, "results.json"), scouts: mostScouts, pairs: 2, limit: time.Minute,
 		library: library{dir: filepath.Join(dir, "checkouts"), mirrors: filepath.Join(dir, "mirrors")}}}
 	s.file("make", "echo $1 >$2")
 	s.says(`{"cause": "input", "sub": "workers", "where": {"file": "/x/main.sh", "line": 2},
@@ -148,8 +148,8 @@ func TestResumeGoesOn(t *testing.T) {
 		t.Errorf("ran %q, want one round: %q", got, want)
 	}
 	s.pairs = 4
-	if m := s.measured(t.Context()); len(m.Sides["fewer"]) != 4 || len(m.Sides["other"]) != scouts {
-		t.Errorf("sides %v, want that the candidate ran in %d rounds", m.Sides, scouts)
+	if m := s.measured(t.Context()); len(m.Sides["fewer"]) != 4 || len(m.Sides["other"]) != mostScouts {
+		t.Errorf("sides %v, want that the candidate ran in %d rounds", m.Sides, mostScouts)
 	}
 	s.logged()
 	s.pairs = 3

@@ -13,7 +13,23 @@ type fix struct {
 		File string
 		Line int
 	}
-	Action *struct{ Kind, Variable, Value, Line, Before string }
+	Action *struct {
+		Kind, Variable, Value, Line, Before string
+		Saving                              *saving
+	}
+}
+
+// saving is what a report promises.
+type saving struct {
+	RunS *span `json:"run_s"`
+}
+
+// alone is what the change alone is promised to save, nil where that is what the finding says.
+func (f *fix) alone() *span {
+	if f.Action == nil || f.Action.Saving == nil {
+		return nil
+	}
+	return f.Action.Saving.RunS
 }
 
 // ofTool is the name of the change that a finding makes itself.

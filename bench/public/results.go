@@ -44,6 +44,7 @@ type said struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
 	Promised *span    `json:"promised"` // seconds of the run; nil where it promises none
+	Alone    *span    `json:"alone"`    // the same of the change that the finding makes itself, where its fix is another one; else nil
 	WallS    float64  `json:"wall_s"`
 	Others   []string `json:"others"` // the causes of the findings below it
 	fix      fix

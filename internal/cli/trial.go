@@ -255,7 +255,11 @@ func (t *trial) document() *report.Proof {
 	if a := t.change.ablate; a != nil {
 		p.Notes = append(p.Notes, a.bound)
 	}
-	if s := f.Saving; s != nil {
+	s := f.Saving
+	if a := f.Fix.Action; a != nil && a.Saving != nil && t.change.ablate == nil {
+		s = a.Saving // of the change that is made, where the finding's fix is another one
+	}
+	if s != nil {
 		p.Promised = report.Saved{RunS: s.RunS, StepMs: s.StepMs}
 	}
 	if t.change.file != "" {

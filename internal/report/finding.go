@@ -11,20 +11,30 @@ func (b *Builder) finding(f *finding.Finding) Finding {
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
 	}
-	if f.Run.High > 0 {
-		out.Saving = &Saving{RunS: timeRange(f.Run, 1e9)}
-		if f.Step.High > 0 && !f.OfRun && b.res.account.PerStep {
-			out.Saving.StepMs = timeRange(f.Step, 1e6)
-		}
-		if f.InOrder != nil {
-			out.Saving.InOrderMs, out.Saving.LeftMs = ptr(f.InOrder.Step/1e6), ptr(f.InOrder.After/1e6)
-		}
+	out.Saving = b.saving(f.Step, f.Run, f.OfRun)
+	if out.Fix.Action != nil {
+		out.Fix.Action.Saving = b.saving(f.Fix.Action.Step, f.Fix.Action.Run, f.OfRun)
+	}
+	if out.Saving != nil && f.InOrder != nil {
+		out.Saving.InOrderMs, out.Saving.LeftMs = ptr(f.InOrder.Step/1e6), ptr(f.InOrder.After/1e6)
 	}
 	for _, e := range f.Evidence {
 		out.Evidence = append(out.Evidence, evidence(e))
 	}
 	if f.Because != nil {
 		out.Because = ptr(b.finding(f.Because))
+	}
+	return out
+}
+
+// saving is what ns per step and over the run come to, nil where they are nothing.
+func (b *Builder) saving(step, run finding.Range, ofRun bool) *Saving {
+	if run.High <= 0 {
+		return nil
+	}
+	out := &Saving{RunS: timeRange(run, 1e9)}
+	if step.High > 0 && !ofRun && b.res.account.PerStep {
+		out.StepMs = timeRange(step, 1e6)
 	}
 	return out
 }

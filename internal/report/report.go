@@ -316,6 +316,8 @@ type Action struct {
 	Line string `json:"line,omitempty"`
 	// insert-line: the user's line at Fix.Where, before which Line goes, as deep as that, where that is certain
 	Before string `json:"before,omitempty"`
+	// Saving is what the change alone saves, where the finding's own is that of another fix, or of more.
+	Saving *Saving `json:"saving,omitempty"`
 }
 
 // Argument is one argument of a call; one without a name is the only one.

@@ -58,7 +58,8 @@ var inputTexts = table{
 		"the workers for or gets from them, so more workers do not help.",
 	"input.fix-light": "Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not " +
 		"help: handing a batch over takes longer than fetching it.",
-	"input.fix-hide": "Add workers, too: they would hide part of it.",
+	"input.fix-hide":          "Add workers, too: alone they hide about {saved} per {unit} of it.",
+	"input.fix-workers-alone": "More workers alone save about {saved} per {unit}.",
 	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: one tensor of all samples, from which a " +
 		"batch is taken in one call (samples[indices]).",
 	"input.fix-no-workers": "The same call does it in the data set's __getitems__. Workers would not help: each takes a core from the step.",

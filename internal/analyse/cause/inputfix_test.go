@@ -191,6 +191,25 @@ func waitsForTwo(t *testing.T, line int32) {
 	}
 }
 
+// Python that prepares slowly can be made fast, and workers beside an idle core hide a part of it: each has its own price.
+func TestWorkersBesideAFasterFetch(t *testing.T) {
+	for cores, workers := range map[int]bool{2: true, 1: false} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+		p.S.Environment.CPUs = cores
+		p.Steps(20, model.PhaseBaseline, testkit.Native(20, module, loop(40)),
+			testkit.Python(60, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, "transform", 8, 0)
+		a := &f.Fix.Action
+		if a.Sets("num_workers") != workers || (textOf(f.Fix.Advice, "input.fix-hide") != "") != workers {
+			t.Errorf("%d cores: %+v", cores, f.Fix)
+		}
+		if workers && (a.Step.Mid <= 0 || a.Step.Mid >= f.Step.Mid || a.Step.High > f.Step.Low || a.Run.Mid != 20*a.Step.Mid) {
+			t.Errorf("workers save %+v a step, a faster fetch %+v: they hide less", a.Step, f.Step)
+		}
+	}
+}
+
 // A quota of less than two cores runs one worker, and many only where they sleep.
 func TestWorkersWithinTheQuota(t *testing.T) {
 	for asleep, workers := range map[int]string{0: "num_workers=2,", 90: "num_workers=6,", 150: "num_workers=16,"} {

@@ -32,6 +32,9 @@ type Action struct {
 	Old, New string
 	// Uncertain marks a change that needs more than its line, so that it stays a description.
 	Uncertain bool
+	// Step is what the change alone saves, ns per step, and Run over the run, where the finding's fix is another one or more than it; zero
+	// where it saves what the finding says.
+	Step, Run Range
 }
 
 // Argument is one argument of a call; one without a name is the only one.

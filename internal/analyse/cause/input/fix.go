@@ -42,8 +42,7 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.light():
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
 	case v.workers == 0 && v.spares(c):
-		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-hide"))
-		v.proposeWorkers(c, f)
+		v.alsoWorkers(c, f, "input.fix-hide")
 	case v.library && v.workers > 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))
 	case v.workers == 0:
@@ -69,7 +68,7 @@ func (v *inputView) readEarlier(c *facts.Facts, f *finding.Finding) {
 	default:
 		f.Title = wording.Say("input.title-storage", wording.Share("share", f.Share), c.Said())
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-storage")}
-		v.proposeWorkers(c, f)
+		v.alsoWorkers(c, f, "input.fix-workers-alone")
 	}
 }
 
@@ -109,6 +108,21 @@ func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 			wording.Count("threads", r.threads)))
 		f.Fix.Action.Uncertain = true
 	}
+}
+
+// alsoWorkers proposes workers beside a fix that saves something else, and says by a text what they save alone.
+func (v *inputView) alsoWorkers(c *facts.Facts, f *finding.Finding, text string) {
+	alone := v.moreWorkers(c)
+	if alone.Low <= 0 {
+		return
+	}
+	before := len(f.Fix.Advice)
+	v.proposeWorkers(c, f)
+	if !v.proposes(NumWorkers) {
+		return
+	}
+	f.Fix.Action.Step, f.Fix.Action.Run = alone, c.OverRun(alone)
+	f.Fix.Advice = slices.Insert(f.Fix.Advice, before, wording.Say(text, wording.Time("saved", alone.Mid), c.Said()))
 }
 
 // propose proposes arguments of the DataLoader, at the line that builds it. The change is certain where nothing else has to change with it.

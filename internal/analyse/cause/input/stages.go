@@ -224,6 +224,6 @@ func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
 func (v *inputView) ask(c *facts.Facts, f *finding.Finding) {
 	f.Title = wording.Say("input.title-ask", wording.Share("share", f.Share), c.Said())
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-ask")}
-	v.proposeWorkers(c, f)
+	v.alsoWorkers(c, f, "input.fix-workers-alone")
 	f.Fix.Action.Uncertain = true
 }
