@@ -83,9 +83,12 @@ func (c *copies) lay(ctx context.Context, pins []pin) error {
 // folder is where a copy's program runs.
 func (c *copies) folder(name string) string { return filepath.Join(c.dir, name, c.p.Folder) }
 
-// change makes the copy of one change.
+// change makes the copy of one change anew.
 func (c *copies) change(ch *change) error {
 	tree := filepath.Join(c.dir, ch.Name)
+	if err := os.RemoveAll(tree); err != nil {
+		return err
+	}
 	if err := os.CopyFS(tree, os.DirFS(filepath.Join(c.dir, original))); err != nil {
 		return err
 	}

@@ -159,6 +159,15 @@ func TestResumeGoesOn(t *testing.T) {
 	}
 }
 
+// TestChangeIsMadeAnew: an interrupted first round leaves a copy of the proposed change, which is made again when the bench goes on.
+func TestChangeIsMadeAnew(t *testing.T) {
+	s := newSmall(t)
+	s.measured(t.Context())
+	if err := s.copiesOf(&s.p).change(&s.p.Changes[0]); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFailuresAreReported: a program that ends badly, and one whose file is another one than is pinned.
 func TestFailuresAreReported(t *testing.T) {
 	s := newSmall(t)
