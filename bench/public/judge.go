@@ -99,7 +99,7 @@ func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 			continue
 		}
 		saved := j.m.saved(ch.Name)
-		if !math.IsNaN(than.Mid) && saved.Low-than.High <= larger*j.plain {
+		if above := saved.Low - than.High; !math.IsNaN(than.Mid) && (math.IsNaN(above) || above <= larger*j.plain) {
 			continue
 		}
 		if saved.Mid > most {

@@ -89,6 +89,11 @@ func TestUncertainSavingIsNotLarger(t *testing.T) {
 			t.Errorf("a candidate saves %v: larger %q, %s; want %q", saved, j.larger, j.verdict, want)
 		}
 	}
+	m := sided(2, 0.1, promising(1.5, 2, 2.5))
+	m.Sides["fix"] = m.Sides["fix"][:1]
+	if j := judge(&p, m); j.larger != "" {
+		t.Errorf("a candidate that ran once is told as larger")
+	}
 }
 
 func TestAgreementIsWithTheFirstReport(t *testing.T) {
