@@ -59,8 +59,9 @@ func TestProveRefuses(t *testing.T) {
 
 // TestPromiseOfTheChange: where the change is one of several fixes, its own saving is the promise; a bound is beside the finding's.
 func TestPromiseOfTheChange(t *testing.T) {
-	saving := func(s float64) *report.Saving { return &report.Saving{RunS: &report.Range{Low: s, Mid: s, High: s}} }
-	f := &report.Finding{Saving: saving(4), Fix: report.Fix{Action: &report.Action{Kind: "set-argument", Saving: saving(1)}}}
+	seconds := func(s float64) *report.Range { return &report.Range{Low: s, Mid: s, High: s} }
+	f := &report.Finding{Saving: &report.Saving{RunS: seconds(4)},
+		Fix: report.Fix{Action: &report.Action{Kind: "set-argument", Saving: &report.Saved{RunS: seconds(1)}}}}
 	for want, c := range map[float64]*change{1: {}, 4: {ablate: &ablation{}}} {
 		if p := (&trial{finding: f, change: c}).document(); p.Promised.RunS.Mid != want {
 			t.Errorf("promised %+v, want %v", p.Promised.RunS, want)

@@ -255,12 +255,11 @@ func (t *trial) document() *report.Proof {
 	if a := t.change.ablate; a != nil {
 		p.Notes = append(p.Notes, a.bound)
 	}
-	s := f.Saving
-	if a := f.Fix.Action; a != nil && a.Saving != nil && t.change.ablate == nil {
-		s = a.Saving // of the change that is made, where the finding's fix is another one
-	}
-	if s != nil {
+	if s := f.Saving; s != nil {
 		p.Promised = report.Saved{RunS: s.RunS, StepMs: s.StepMs}
+	}
+	if a := f.Fix.Action; a != nil && a.Saving != nil && t.change.ablate == nil {
+		p.Promised = *a.Saving // of the change that is made, where the finding's fix is another one
 	}
 	if t.change.file != "" {
 		p.Finding.Where = &report.Place{File: t.change.file, Line: t.change.edit.Line}

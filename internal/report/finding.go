@@ -11,12 +11,14 @@ func (b *Builder) finding(f *finding.Finding) Finding {
 	if !f.OfRun && b.res.ctx != nil {
 		out.Of = b.res.ctx.Unit()
 	}
-	out.Saving = b.saving(f.Step, f.Run, f.OfRun)
-	if out.Fix.Action != nil {
-		out.Fix.Action.Saving = b.saving(f.Fix.Action.Step, f.Fix.Action.Run, f.OfRun)
+	if s := b.saved(f.Step, f.Run, f.OfRun); s != nil {
+		out.Saving = &Saving{StepMs: s.StepMs, RunS: s.RunS}
+		if f.InOrder != nil {
+			out.Saving.InOrderMs, out.Saving.LeftMs = ptr(f.InOrder.Step/1e6), ptr(f.InOrder.After/1e6)
+		}
 	}
-	if out.Saving != nil && f.InOrder != nil {
-		out.Saving.InOrderMs, out.Saving.LeftMs = ptr(f.InOrder.Step/1e6), ptr(f.InOrder.After/1e6)
+	if out.Fix.Action != nil {
+		out.Fix.Action.Saving = b.saved(f.Fix.Action.Step, f.Fix.Action.Run, f.OfRun)
 	}
 	for _, e := range f.Evidence {
 		out.Evidence = append(out.Evidence, evidence(e))
@@ -27,12 +29,12 @@ func (b *Builder) finding(f *finding.Finding) Finding {
 	return out
 }
 
-// saving is what ns per step and over the run come to, nil where they are nothing.
-func (b *Builder) saving(step, run finding.Range, ofRun bool) *Saving {
+// saved is what ns per step and over the run come to, nil where they are nothing.
+func (b *Builder) saved(step, run finding.Range, ofRun bool) *Saved {
 	if run.High <= 0 {
 		return nil
 	}
-	out := &Saving{RunS: timeRange(run, 1e9)}
+	out := &Saved{RunS: timeRange(run, 1e9)}
 	if step.High > 0 && !ofRun && b.res.account.PerStep {
 		out.StepMs = timeRange(step, 1e6)
 	}

@@ -317,7 +317,7 @@ type Action struct {
 	// insert-line: the user's line at Fix.Where, before which Line goes, as deep as that, where that is certain
 	Before string `json:"before,omitempty"`
 	// Saving is what the change alone saves, where the finding's own is that of another fix, or of more.
-	Saving *Saving `json:"saving,omitempty"`
+	Saving *Saved `json:"saving,omitempty"`
 }
 
 // Argument is one argument of a call; one without a name is the only one.

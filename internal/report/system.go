@@ -18,6 +18,8 @@ type SystemRow struct {
 	Allocator string `json:"allocator,omitempty"` // what serves its malloc
 	// PeakBytes is the most of its resident memory that was seen, private and shared pages together.
 	PeakBytes int64 `json:"peak_bytes"`
+	// ProportionalBytes is its memory with each page divided by how many processes have it (PSS), at the last look; of forks only.
+	ProportionalBytes *int64 `json:"proportional_bytes,omitempty"`
 	// Held is its memory at moments of the run, of which the document keeps some.
 	Held []HeldPoint `json:"held"`
 	Use  *SystemUse  `json:"use,omitempty"` // absent where no steps were seen that no profiler recorded
@@ -55,6 +57,9 @@ func (b *Builder) systemRows() {
 		for i := range p.Usage {
 			u := &p.Usage[i]
 			row.PeakBytes = max(row.PeakBytes, u.Anonymous+u.File+u.Shared)
+		}
+		if n := len(p.Owned); n > 0 {
+			row.ProportionalBytes = &p.Owned[n-1].Proportional
 		}
 		row.Use = b.use(p)
 		b.R.System = append(b.R.System, row)

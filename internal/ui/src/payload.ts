@@ -20,6 +20,7 @@ export interface Action {
   value?: string;
   line?: string;
   before?: string;
+  saving?: Saved;
 }
 
 export interface Answer {
@@ -202,6 +203,12 @@ export interface Place {
   line: number;
 }
 
+export interface Range {
+  low: number;
+  mid: number;
+  high: number;
+}
+
 export interface Run {
   name: string;
   title?: string;
@@ -212,6 +219,11 @@ export interface Run {
   level?: string;
   step_ms?: number;
   problem?: string;
+}
+
+export interface Saved {
+  run_s?: Range;
+  step_ms?: Range;
 }
 
 export interface Saving {
