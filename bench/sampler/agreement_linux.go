@@ -20,7 +20,7 @@ const (
 	agreementSeconds = 4.0
 )
 
-var sharesNames = []string{"loops", "recursion", "generators", "async", "threads", "calls", "sleeping", "small", "numpy", "torch"}
+var sharesNames = []string{"loops", "recursion", "generators", "async", "threads", "calls", "sleeping", "small", "quick", "numpy", "torch"}
 
 // cells are shares by lane and cell; lanes are threads of the program, cells functions that it times itself.
 type cells map[string]map[string]float64

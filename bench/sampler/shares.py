@@ -92,6 +92,39 @@ def recurse_both(seconds):
         fib(7)
 
 
+# cells of microseconds: one in which frames change all the time, entered from C, and two that stand still in C
+
+
+class Layer:
+    """Calls another one by C, as modules of PyTorch call each other."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __call__(self, n):
+        return self.forward(n)
+
+    def forward(self, n):
+        return self.inner(n) if self.inner else n
+
+
+def quick_calls(_):
+    for n in range(10):
+        LAYERS(n)
+
+
+def quick_hash(_):
+    hashlib.sha256(QUICK).digest()
+
+
+def quick_sum(_):
+    sum(QUICK[:2000])
+
+
+QUICK = bytes(6000)
+LAYERS = Layer(Layer(Layer(Layer(Layer(None)))))
+
+
 # generators: what they do between two values takes nearly all of the time
 
 
@@ -286,6 +319,7 @@ PROGRAMS = {
     "generators": lambda: lane_main([take_squares, take_nested], [2, 1]),
     "async": lane_async,
     "threads": threads,
+    "quick": lambda: lane_main([quick_calls, quick_hash, quick_sum], [2, 1, 1]),
     "calls": lambda: lane_main([call_hash, call_zlib, call_sort], [1, 2, 4]),
     "sleeping": lambda: lane_main([sleep_short, sleep_long, sleep_never], [4, 1, 2]),
     "small": lambda: lane_main(SMALL, [1 + n % 6 for n in range(len(SMALL))]),

@@ -16,7 +16,7 @@ import (
 // comparison: every share must lie within the 99.9 % interval of its samples, widened by what a loaded machine does.
 func TestAgreement(t *testing.T) {
 	python := newestPython(t)
-	for _, name := range []string{"loops", "recursion", "generators", "async", "threads", "sleeping"} {
+	for _, name := range []string{"loops", "recursion", "generators", "async", "threads", "sleeping", "quick"} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(python, "../../bench/sampler/shares.py", name, "2.5")
 			stdin, err := cmd.StdinPipe()

@@ -93,6 +93,7 @@ type Sampler struct {
 	stats   SamplerStats
 	file    *record.SampleFile
 	log     *treeLog
+	follow  follower
 	start   int64
 	wrote   atomic.Int64 // CPU ns of the writing goroutine
 	wakes   atomic.Int64
@@ -166,12 +167,14 @@ func (s *Sampler) loop(ctx context.Context) {
 		}
 		s.tree.sample()
 		s.wakes.Add(1)
+		s.follow.next(s.tree)
 		if now >= nextCut {
 			s.cut(now)
 			nextCut = now + int64(cutEvery)
 		}
 		next = s.wait(next)
 	}
+	s.follow.free(forever)
 	s.finish(monotonic(), begin)
 }
 
@@ -181,18 +184,23 @@ func (s *Sampler) wait(next int64) int64 {
 	next += int64(float64(s.period) * (0.5 + rand.Float64()))
 	now := monotonic()
 	if now > next+int64(s.period) {
-		s.stats.Late++
-		s.tree.late()
+		s.late()
 		return now
 	}
 	for now < next && !s.stop.Load() {
 		now = sleepUntil(min(next, now+int64(longSleep)))
 	}
 	if now > next+int64(s.period)/2 {
-		s.stats.Late++
-		s.tree.late()
+		s.late()
 	}
 	return next
+}
+
+// late counts a wake-up that came too late. What holds the processor of the followed thread so long may do it again.
+func (s *Sampler) late() {
+	s.stats.Late++
+	s.tree.late()
+	s.follow.free(afterLate)
 }
 
 // cut hands a chunk over to the writing goroutine. Should the disk be so slow that chunks pile up, samples stay in

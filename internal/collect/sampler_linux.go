@@ -50,12 +50,12 @@ const shortSleep = 5_000_000
 
 // sleepUntil sleeps until a monotonic time and returns the time then. A brief sleep does not go through the runtime's timers, which
 // would wake another thread. A longer one does: in a system call the runtime's watching thread would take the processor away, and
-// be woken at the end, to look a thousand times a second, each time in the place of a thread of the program.
+// be woken at the end, to look a thousand times a second, each time in the place of a thread of the program. Its end is brief again:
+// the thread that the runtime wakes first takes the place of one of the program's, for which others then wait when stacks are read.
 func sleepUntil(at int64) int64 {
 	if left := at - monotonic(); left > shortSleep {
-		time.Sleep(time.Duration(left))
-	} else {
-		proc.SleepUntil(at)
+		time.Sleep(time.Duration(left - shortSleep/2))
 	}
+	proc.SleepUntil(at)
 	return monotonic()
 }

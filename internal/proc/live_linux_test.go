@@ -80,6 +80,27 @@ func TestGone(t *testing.T) {
 	}
 }
 
+func TestProcessorOf(t *testing.T) {
+	// A name may hold anything; the processor is the 39th field.
+	stat := "7 (a) R 1) S 1" + strings.Repeat(" 0", 34) + " 5 0 0"
+	if n, ok := processorOf([]byte(stat)); n != 5 || !ok {
+		t.Errorf("%d, %v of %q, want 5", n, ok, stat)
+	}
+	for _, bad := range []string{"", ")", "7 (a) S 1 2 3", "7 (a) S" + strings.Repeat(" x", 40)} {
+		if n, ok := processorOf([]byte(bad)); ok {
+			t.Errorf("%d of %q", n, bad)
+		}
+	}
+	self, err := OpenThread(os.Getpid(), os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	if n, ok := self.Processor(); !ok || n > 4096 {
+		t.Errorf("this process runs on processor %d, %v", n, ok)
+	}
+}
+
 func TestParseSyscall(t *testing.T) {
 	if s := parseSyscall([]byte("running\n")); !s.Running || s.Syscall != -1 {
 		t.Errorf("running: %+v", s)

@@ -23,6 +23,7 @@ type Thread struct {
 	fd       int // of /proc/PID/task/TID/syscall, else of stat
 	stat     bool
 	sched    int // fd of /proc/PID/task/TID/schedstat; 0 not opened, -1 not there
+	place    int // the same of stat, for Processor
 	last     [64]byte
 	lastLen  int
 	buf      [512]byte
@@ -75,11 +76,45 @@ func (t *Thread) Ran() bool {
 	return !same
 }
 
+// processorField is where a stat file says on which processor the thread was last, counted from the state, which follows the name.
+const processorField = 39 - 3
+
+// Processor is the processor that the thread runs on, or ran on last; false where that is not known.
+func (t *Thread) Processor() (int, bool) {
+	if t.place == 0 {
+		fd, err := unix.Open(fmt.Sprintf("/proc/%d/task/%d/stat", t.PID, t.TID), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if t.place = fd; err != nil || fd == 0 {
+			t.place = -1
+		}
+	}
+	if t.place < 0 {
+		return 0, false
+	}
+	n, err := unix.Pread(t.place, t.buf[:], 0)
+	if err != nil || n <= 0 {
+		return 0, false
+	}
+	return processorOf(t.buf[:n])
+}
+
+func processorOf(stat []byte) (int, bool) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= processorField {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(fields[processorField]))
+	return n, err == nil && n >= 0
+}
+
 // Close ends the watching.
 func (t *Thread) Close() error {
 	if t.sched > 0 {
 		unix.Close(t.sched)
 		t.sched = -1
+	}
+	if t.place > 0 {
+		unix.Close(t.place)
+		t.place = -1
 	}
 	if t.fd < 0 {
 		return nil
