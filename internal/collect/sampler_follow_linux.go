@@ -19,6 +19,7 @@ type follower struct {
 	at      int // the processor it is kept on, where it is
 	held    bool
 	pause   int         // wake-ups for which nobody is followed
+	looked  int64       // when it last asked where a thread is
 	allowed unix.CPUSet // where it may run
 	known   bool        // allowed was read
 }
@@ -26,6 +27,8 @@ type follower struct {
 const (
 	forever   = math.MaxInt
 	afterLate = 50 // wake-ups after one that came too late
+	// lookEvery is how often it asks where a thread is, at most, in ns: a file of the kernel's is read for it.
+	lookEvery = 4_000_000
 )
 
 // next goes to the processor of a thread, for the next wake-up.
@@ -41,6 +44,11 @@ func (f *follower) next(t *tree) {
 			return
 		}
 	}
+	now := monotonic()
+	if now-f.looked < lookEvery {
+		return
+	}
+	f.looked = now
 	thread := f.choose(t)
 	if thread == nil {
 		return
