@@ -51,7 +51,8 @@ print(json.dumps(took))
 func TestSamplesAreWhereTimeGoes(t *testing.T) {
 	folder, path := pageFolder(t, environment(t, "newest"))
 	write(t, filepath.Join(folder, "timed.py"), timedLines)
-	status, text := execute(t, folder, path, "bottleneck run --no-trace --out session -o report.txt timed.py && bottleneck export --to folded -o stacks.txt session")
+	status, text := execute(t, folder, path, "bottleneck run --no-trace --out session -o report.txt timed.py && "+
+		"bottleneck export --to folded -o stacks.txt session")
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, text)
 	}
