@@ -296,7 +296,7 @@ func sayVerdict(t *testing.T, b looker, doc *report.Report) {
 		want = append(want, units.Milliseconds(doc.Account.TotalMs))
 	}
 	for _, f := range doc.Findings {
-		want = append(want, f.Title, f.Fix.Text, f.Evidence[0].Text)
+		want = append(want, units.UpperFirst(f.Title), f.Fix.Text, f.Evidence[0].Text)
 	}
 	for _, w := range want {
 		if !strings.Contains(text, w) {
