@@ -27,8 +27,8 @@ type follower struct {
 const (
 	forever   = math.MaxInt
 	afterLate = 50 // wake-ups after one that came too late
-	// lookEvery is how often it asks where a thread is, at most, in ns: a file of the kernel's is read for it.
-	lookEvery = 4_000_000
+	// askEvery is how often it asks where a thread is, at most, in ns: a file of the kernel's is read for it.
+	askEvery = 4_000_000
 )
 
 // next goes to the processor of a thread, for the next wake-up.
@@ -45,7 +45,7 @@ func (f *follower) next(t *tree) {
 		}
 	}
 	now := monotonic()
-	if now-f.looked < lookEvery {
+	if now-f.looked < askEvery {
 		return
 	}
 	f.looked = now
