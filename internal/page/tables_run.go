@@ -148,13 +148,7 @@ func systemTable(r *report.Report) Table {
 		rank(func(p *report.SystemRow) *int { return p.Rank }),
 		text("process", func(p *report.SystemRow) string { return p.Process }),
 		bar(number("memory, peak", unitBytes, func(p *report.SystemRow) float64 { return float64(p.PeakBytes) })),
-		perhaps("PSS", unitBytes, func(p *report.SystemRow) *float64 {
-			if p.ProportionalBytes == nil {
-				return nil
-			}
-			bytes := float64(*p.ProportionalBytes)
-			return &bytes
-		}),
+		perhaps("PSS", unitBytes, func(p *report.SystemRow) *float64 { return p.ProportionalBytes }),
 		perhaps("user", unitTime, us(func(u *report.SystemUse) *float64 { return &u.UserMs })),
 		perhaps("system", unitTime, us(func(u *report.SystemUse) *float64 { return &u.SystemMs })),
 		perhaps("page faults", unitNumber, use(func(u *report.SystemUse) *float64 { return &u.MinorFaults })),

@@ -19,7 +19,7 @@ type SystemRow struct {
 	// PeakBytes is the most of its resident memory that was seen, private and shared pages together.
 	PeakBytes int64 `json:"peak_bytes"`
 	// ProportionalBytes is its memory with each page divided by how many processes have it (PSS), at the last look; of forks only.
-	ProportionalBytes *int64 `json:"proportional_bytes,omitempty"`
+	ProportionalBytes *float64 `json:"proportional_bytes,omitempty"`
 	// Held is its memory at moments of the run, of which the document keeps some.
 	Held []HeldPoint `json:"held"`
 	Use  *SystemUse  `json:"use,omitempty"` // absent where no steps were seen that no profiler recorded
@@ -59,7 +59,7 @@ func (b *Builder) systemRows() {
 			row.PeakBytes = max(row.PeakBytes, u.Anonymous+u.File+u.Shared)
 		}
 		if n := len(p.Owned); n > 0 {
-			row.ProportionalBytes = &p.Owned[n-1].Proportional
+			row.ProportionalBytes = ptr(float64(p.Owned[n-1].Proportional))
 		}
 		row.Use = b.use(p)
 		b.R.System = append(b.R.System, row)

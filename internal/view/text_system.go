@@ -35,17 +35,10 @@ func (p *printer) heldMemory() {
 		{"private", last(func(h *report.HeldPoint) int64 { return h.Private }), number},
 		{"shared", last(func(h *report.HeldPoint) int64 { return h.Shared }), number},
 		{"swapped", last(func(h *report.HeldPoint) int64 { return h.Swapped }), number},
-		{"PSS", proportional, number},
+		{"PSS", func(r *report.SystemRow) string { return known(r.ProportionalBytes, units.Bytes) }, number},
 	}...), rows[:p.rows(len(rows), 12)])
 	p.wrap("  ", "  ", "private and what follows are of the end; shared memory is counted in each process that has it. PSS, known of "+
 		"forks, divides a page among the processes that have it.")
-}
-
-func proportional(r *report.SystemRow) string {
-	if r.ProportionalBytes == nil {
-		return unknown
-	}
-	return units.Bytes(float64(*r.ProportionalBytes))
 }
 
 // residentAt is what a process held after so many parts of its life.
