@@ -14,7 +14,7 @@ type panelView struct {
 }
 
 var panelViews = []panelView{
-	{"steps", "Steps", groupRun, []string{"steps", "slow-steps", "phases"}, stepCharts, nil},
+	{"steps", "Steps", groupRun, []string{"steps", "slow-steps", "run", "phases"}, stepCharts, nil},
 	{"workers", "Workers", groupRun, []string{"loaders", "workers", "stages"}, workerCharts, nil},
 	{"ranks", "Ranks", groupRun, []string{"ranks"}, rankCharts, []string{"collectives"}},
 	{"memory", "Memory", groupDevice, []string{"memory", "memory-holders", "snapshots", "snapshot-live", "snapshot-oom"},

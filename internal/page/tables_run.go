@@ -12,7 +12,7 @@ import (
 )
 
 func runTables(r *report.Report) []Table {
-	return []Table{stepTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r), systemTable(r)}
+	return []Table{stepTable(r), runTable(r), phaseTable(r), loaderTable(r), workerTable(r), stageTable(r), rankTable(r), systemTable(r)}
 }
 
 func stepTable(r *report.Report) Table {
@@ -50,6 +50,22 @@ func stepTable(r *report.Report) Table {
 		perhaps("distortion", unitNumber, func(s *report.StepKind) *float64 { return s.Distortion }),
 		perhaps("items a second", unitNumber, func(s *report.StepKind) *float64 { return s.ItemsPerSec }),
 		text("found by", func(s *report.StepKind) string { return s.Source }))
+}
+
+func runTable(r *report.Report) Table {
+	if r.Run == nil {
+		return Table{}
+	}
+	return tableOf("run", "The whole run", groupRun, "start, steps by kind, end", r.Run.Parts,
+		text("part", func(p *report.Part) string { return p.Part }),
+		bar(sum(number("time", unitTime, func(p *report.Part) float64 { return p.Ms * 1e3 }))),
+		sum(number("share", unitShare, func(p *report.Part) float64 { return p.Share })),
+		number("waiting for the disk", unitTime, func(p *report.Part) float64 {
+			if len(p.Of) == 0 {
+				return 0
+			}
+			return p.Of[0].Ms * 1e3
+		}))
 }
 
 func phaseTable(r *report.Report) Table {

@@ -121,6 +121,8 @@ type Run struct {
 	Signal     *string  `json:"signal,omitempty"`
 	WallS      float64  `json:"wall_s"`
 	PlainWallS *float64 `json:"plain_wall_s,omitempty"`
+	Parts      []Part   `json:"parts,omitempty"`        // start, steps by kind, end: sum to the wall time; none without steps
+	Steady     *float64 `json:"steady_share,omitempty"` // of the wall time: steps but the warm-up ones, 0..1
 	Phases     []Phase  `json:"phases"`
 	Distortion *float64 `json:"distortion,omitempty"`
 	Own        OwnCost  `json:"own"`

@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
+	"bottleneck/internal/units"
 )
 
 func (b *Builder) run() {
@@ -39,9 +41,51 @@ func (b *Builder) run() {
 	}
 	b.R.Run = out
 	if p := account.Driver(b.S); p != nil {
+		b.wholeRun(out, p)
 		b.phases(out, p)
 		b.notes(out, p)
 	}
+}
+
+// wholeRun splits the run into what comes before, in, between and after its steps. Waiting for the disk is a part of what waited.
+func (b *Builder) wholeRun(out *Run, p *model.Process) {
+	steady := 0.0
+	for _, part := range account.OfRun(b.S.Run, p) {
+		row := runPart(runPartName(b.S.Strings.Text(part.Kind), part), part.Time, out.WallS)
+		if part.DiskWait > 0 {
+			row.Of = []Part{runPart("waiting for the disk", part.DiskWait, out.WallS)}
+		}
+		if part.Time > 0 {
+			out.Parts = append(out.Parts, row)
+		}
+		if part.ID == account.RunSteps {
+			steady += row.Share
+		}
+	}
+	if len(out.Parts) > 0 {
+		out.Steady = &steady
+	}
+}
+
+// runPart is a row of ns of a run of so many seconds.
+func runPart(name string, ns, wall float64) Part {
+	return Part{Part: name, Ms: ns / 1e6, Share: ns / 1e9 / wall}
+}
+
+func runPartName(kind string, part account.RunPart) string {
+	switch part.ID {
+	case account.RunImports:
+		return "imports"
+	case account.RunPreparation:
+		return "preparation"
+	case account.RunFirstSteps:
+		kind = "warm-up"
+	case account.RunBetween:
+		return "between steps"
+	case account.RunAfter:
+		return "after the last step"
+	}
+	return units.Counted(part.Steps, strings.TrimSpace(kind+" step"))
 }
 
 // notes adds what the agent wants said, each text once.

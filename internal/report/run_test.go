@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/model"
@@ -25,5 +28,51 @@ func TestSkippedStepsCount(t *testing.T) {
 	}
 	if p := b.R.Run.Phases; len(p) != 3 || p[1].Steps != 12 || p[1].FromS != 1 || p[1].ToS != 13 {
 		t.Errorf("phases: %+v", p)
+	}
+}
+
+// The parts of a run sum to it: what comes before the steps, the steps by kind, those without an entry too, and what lies around them.
+func TestPartsOfARunSumToIt(t *testing.T) {
+	p := testkit.NewProgram()
+	line := testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}
+	reads := testkit.Blocked(300, line)
+	reads.Flags |= model.SampleDiskWait
+	p.Do(testkit.Python(100, line))
+	start := p.T
+	p.Do(reads, testkit.Python(300, line))
+	// The second import is a part of the first.
+	p.P.Imports = []model.Span{{Kind: model.SpanImport, Start: start, End: p.T}, {Kind: model.SpanImport, Start: start, End: p.T - 100e6}}
+	p.Steps(1, model.PhaseWarmup, testkit.Native(50, line))
+	p.Steps(3, model.PhaseBaseline, testkit.Native(100, line))
+	p.P.Steps[3].Skipped = 4
+	p.Do(testkit.Native(400, line)) // steps without entries
+	p.Steps(1, model.PhaseTrace, testkit.Native(100, line))
+	p.Do(testkit.Python(60, line)) // between two steps
+	p.Steps(1, model.PhaseBaseline, testkit.Native(90, line))
+	p.P.Steps[5].Kind = p.S.Strings.Intern("validation")
+	p.Do(testkit.Python(40, line))
+	p.S.Run.End = p.T
+
+	b := &Builder{S: p.S, R: &Report{}}
+	b.run()
+	var got []string
+	sum := 0.0
+	for _, part := range b.R.Run.Parts {
+		sum += part.Ms
+		got = append(got, fmt.Sprintf("%s %.0f", part.Part, part.Ms))
+		for _, of := range part.Of {
+			got = append(got, fmt.Sprintf("%s %.0f", of.Part, of.Ms))
+		}
+	}
+	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, 8 train steps 800, 1 validation step 90, " +
+		"between steps 60, after the last step 40"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("the run consists of %s\nwant %s", strings.Join(got, ", "), want)
+	}
+	if math.Abs(sum-b.R.Run.WallS*1e3) > 1e-6 {
+		t.Errorf("the parts sum to %v ms of %v s", sum, b.R.Run.WallS)
+	}
+	if s := b.R.Run.Steady; s == nil || math.Abs(*s-890.0/1740) > 1e-9 {
+		t.Errorf("steady share %v", s)
 	}
 }

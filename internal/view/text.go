@@ -40,6 +40,8 @@ func Sections() []Section {
 		{Name: "verdict", Description: "the answer in one sentence, with place and saving", lead: true, write: (*printer).verdict},
 		{Name: "environment", Description: "machine, software and limits", lead: true, write: (*printer).environment},
 		{Name: "breakdown", Description: "where the step goes", lead: true, write: (*printer).breakdown},
+		{Name: "run", Description: "what the whole run consists of: start, steps by kind, end", lead: true, write: (*printer).wholeRun,
+			needs: "a run of steps"},
 		{Name: "findings", Description: "causes with evidence, saving, fix and caveat", lead: true, write: (*printer).findings},
 		{Name: "measured", Description: "fixes measured after the program's end", lead: true, write: (*printer).measured,
 			needs: "measured fixes (run --measure-fixes)"},

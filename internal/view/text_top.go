@@ -225,6 +225,21 @@ func (p *printer) breakdown() {
 	}
 }
 
+// mostlySteady is the share of steps from which the default report has no room for what a run does beside them.
+const mostlySteady = 0.8
+
+// wholeRun writes the parts of a run; the default report only does where a good part of it is no steps.
+func (p *printer) wholeRun() {
+	if p.r.Run == nil || len(p.r.Run.Parts) == 0 {
+		return
+	}
+	if p.brief() && p.r.Run.Steady != nil && *p.r.Run.Steady >= mostlySteady {
+		return
+	}
+	p.heading("The whole run", units.Seconds(p.r.Run.WallS))
+	p.bars(p.r.Run.Parts)
+}
+
 // bars writes the parts of a step, with what the larger ones are made of.
 func (p *printer) bars(parts []report.Part) {
 	for _, part := range parts {

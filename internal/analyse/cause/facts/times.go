@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/times"
@@ -59,15 +60,11 @@ func (c *Facts) Compiling() []times.Interval {
 
 // ImportTime is the time in imports before an instant.
 func (c *Facts) ImportTime(until model.Time) float64 {
-	var in []times.Interval
-	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
-		for i := range list {
-			if sp := &list[i]; sp.Kind == model.SpanImport && sp.Start < until && sp.End > sp.Start {
-				in = append(in, times.Interval{Start: sp.Start, End: min(sp.End, until)})
-			}
-		}
+	t := 0.0
+	for _, iv := range c.Importing() {
+		t += max(0, float64(min(iv.End, until)-iv.Start))
 	}
-	return times.Covered(in)
+	return t
 }
 
 // WarmSteps is the number of warm-up steps of the accounted kind.
@@ -82,17 +79,7 @@ func (c *Facts) WarmSteps() int {
 }
 
 // Importing is the time in which modules are imported, sorted and disjoint.
-func (c *Facts) Importing() []times.Interval {
-	var out []times.Interval
-	for _, list := range [][]model.Span{c.P.Imports, c.P.Spans} {
-		for i := range list {
-			if sp := &list[i]; sp.Kind == model.SpanImport && sp.End > sp.Start {
-				out = append(out, times.Interval{Start: sp.Start, End: sp.End})
-			}
-		}
-	}
-	return Merged(out)
-}
+func (c *Facts) Importing() []times.Interval { return account.Importing(c.P) }
 
 // Merged joins stretches that overlap, sorted.
 func Merged(list []times.Interval) []times.Interval {
