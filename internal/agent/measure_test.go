@@ -196,6 +196,40 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 }
 
+// TestWindowsWaitUntilTheyCostLittle looks at each window after the first four of a short run of many operators: what those before it cost
+// the program is at most a tenth of a second and a fortieth of the time since the first step.
+func TestWindowsWaitUntilTheyCostLittle(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			_, dir := withAgent(t, python(t, generation), Config{}, nil, "loop.py", "600", "100")
+			w := only(t, dir, "main")
+			windows, _ := traces(t, w)
+			if windows < 4 {
+				t.Errorf("%d windows", windows)
+			}
+			first, seen := w.of("step")[0][4].(float64), 0
+			for _, window := range w.of("window") {
+				began, spent := window[3].(float64), 0.0
+				if window[6].(float64) < 0 {
+					continue
+				}
+				if seen++; seen <= 4 {
+					continue
+				}
+				for _, span := range w.of("span", "profiler") {
+					if start := span[2].(float64); start >= first && start < began {
+						spent += span[3].(float64) - start
+					}
+				}
+				if spent > 0.1e9+0.025*(began-first) {
+					t.Errorf("a window begins %.3f s after the first step, when those before had cost %.3f s", (began-first)/1e9, spent/1e9)
+				}
+			}
+		})
+	}
+}
+
 // TestProfilerRefuses has torch's profiler raise: the program runs to its end with every step marked, and the session says
 // in torch's words why nothing more was traced.
 func TestProfilerRefuses(t *testing.T) {

@@ -1,11 +1,12 @@
-"""Trains for as many steps as its argument says, 0: until it is ended from outside."""
+"""Trains for as many steps as its argument says, 0: until it is ended from outside; a second one gives the layers, 1."""
 
 import itertools
 import sys
 
 import torch
 
-model = torch.nn.Linear(4, 4)
+layers = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+model = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(layers)])
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 limit = int(sys.argv[1])
 

@@ -22,6 +22,8 @@ HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB f
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
 STALE_S = 2.0  # a window of a step that does not end is cut after this, until the event rate is known
+SPENT_NS = 100_000_000  # pauses that every run may have for its windows of steps; the first ones, up to one with shapes, have no limit
+SPENT_SHARE = 0.025  # and beyond them, of the time since the first step; a window for which this is too little waits for a later step
 LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
 
 
@@ -48,6 +50,8 @@ class Windows:
         self.open = None  # the running Session
         self.unsaved = None
         self.stepping = False
+        self.since = 0  # when the first step began
+        self.spent = 0  # ns of pauses since then
         self.cost_ns = PESSIMISTIC_NS
         self.per_step = 0.0
         self.rate = EVENT_RATE
@@ -103,7 +107,13 @@ class Windows:
         if self.planned >= MAX_WINDOWS or self.left <= 0 or self.too_big():
             self.finish_all()
             return False
-        return True
+        # Jobs of several ranks decide by the number alone.
+        return self.planned < DETAIL or self.world > 1 or self.spent <= SPENT_NS + SPENT_SHARE * (core.now() - self.since)
+
+    def pause(self, t0, t1):
+        """The program stood still for a window from t0 to t1."""
+        core.paused(t0, t1)
+        self.spent += t1 - t0
 
     def too_big(self):
         """Whether even one step has more events than may be stopped in one pause (a stop is two thirds of the cost) or held at once."""
@@ -154,6 +164,7 @@ class Windows:
         self.number = number
         if not self.stepping:
             self.stepping = True
+            self.since, self.spent = core.now(), 0
             acted = self.stop("first step") or acted
             if self.open is None:
                 waits.leave()
@@ -226,7 +237,7 @@ class Windows:
             core.emit("window", self.count, "trace", t, core.now(), core.now(), number, number, 0, None, said[:500])
             return
         self.began = core.now()
-        core.paused(t, self.began)
+        self.pause(t, self.began)
         if not self.main():
             waits.at_thread_end(self.thread_ends)
         elif number >= 0 and not self.schedule:
@@ -298,7 +309,7 @@ class Windows:
             self.failed("stop", error)
         self.open, t1 = None, core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
-        core.paused(t0, t1)
+        self.pause(t0, t1)
         self.edge_next = True
         self.end = min(self.end, self.number)
         steps = (self.first, self.end) if self.first >= 0 else (-1, -1)
@@ -330,7 +341,7 @@ class Windows:
         del session
         t1 = core.now()
         core.cpu_ns += time.thread_time_ns() - cpu
-        core.paused(t0, t1)
+        self.pause(t0, t1)
         self.learn(events, stopped - began, stopping + t1 - t0, steps)
         if events or error:
             go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
