@@ -23,7 +23,7 @@ var planted = []struct {
 
 // TestDiffFindsPlantedLines: one run a side is enough for what is counted, and the line is named.
 func TestDiffFindsPlantedLines(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-proofs")
 	for _, generation := range generations(t) {
 		folder, path := pageFolder(t, environment(t, generation))
 		record := func(name, flags string) string {
