@@ -78,18 +78,19 @@ func (a *agentRows) line(text []byte) bool {
 
 // agentReaders read one kind of row each; false: it makes no sense.
 var agentReaders = map[string]func(*agentRows, row) bool{
-	"clock":  (*agentRows).readClock,
-	"step":   (*agentRows).readStep,
-	"wait":   (*agentRows).readWait,
-	"fetch":  (*agentRows).readFetch,
-	"queue":  (*agentRows).readQueue,
-	"loader": (*agentRows).readLoader,
-	"span":   (*agentRows).readSpan,
-	"window": (*agentRows).readWindow,
-	"stack":  (*agentRows).readStack,
-	"sample": (*agentRows).readSample,
-	"note":   (*agentRows).readNote,
-	"count":  (*agentRows).readCount,
+	"clock":   (*agentRows).readClock,
+	"step":    (*agentRows).readStep,
+	"wait":    (*agentRows).readWait,
+	"fetch":   (*agentRows).readFetch,
+	"queue":   (*agentRows).readQueue,
+	"padding": (*agentRows).readPadding,
+	"loader":  (*agentRows).readLoader,
+	"span":    (*agentRows).readSpan,
+	"window":  (*agentRows).readWindow,
+	"stack":   (*agentRows).readStack,
+	"sample":  (*agentRows).readSample,
+	"note":    (*agentRows).readNote,
+	"count":   (*agentRows).readCount,
 }
 
 func (a *agentRows) readClock(r row) bool {
@@ -171,6 +172,24 @@ func (a *agentRows) readQueue(r row) bool {
 		a.queues.add(model.QueueLength{Time: model.Time(t), Loader: loader, Ready: int32(clamp(r.number(3), 0, math.MaxInt32))})
 	}
 	return ok
+}
+
+// maxPadding bounds what is kept of the filling of batches.
+const maxPadding = 1 << 12
+
+func (a *agentRows) readPadding(r row) bool {
+	t, ok := r.integer(1)
+	p := model.Padding{Time: model.Time(t), Loader: a.loader(r, 2), Rows: r.number(3), Width: r.number(4), Filled: r.number(5),
+		Longest: r.number(6)}
+	const most = 1 << 31
+	if !ok || p.Rows <= 0 || p.Width <= 0 || p.Rows > most || p.Width > most || p.Longest < 0 || p.Longest > p.Width || p.Filled < 0 ||
+		p.Filled > p.Rows*p.Longest {
+		return false
+	}
+	if p.Loader >= 0 && len(a.p.Padding) < maxPadding {
+		a.p.Padding = append(a.p.Padding, p)
+	}
+	return true
 }
 
 func (a *agentRows) readLoader(r row) bool {
@@ -344,6 +363,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Queues {
 		p.Queues[i].Time = a.unix(p.Queues[i].Time)
+	}
+	for i := range p.Padding {
+		p.Padding[i].Time = a.unix(p.Padding[i].Time)
 	}
 	for i := range p.Notes {
 		p.Notes[i].Time = a.unix(p.Notes[i].Time)

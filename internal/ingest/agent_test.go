@@ -58,7 +58,7 @@ func TestReadProcess(t *testing.T) {
 		`["step",1,"train","optimizer",2000,3000,"trace",null,7,555]`,
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
-		`["queue",1000,4,3]`,
+		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
 		`["clock",2001000,7000300]`, // the clock gains 300 ns in 2,000,000
@@ -98,6 +98,9 @@ func TestReadProcess(t *testing.T) {
 	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 ||
 		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
+	}
+	if want := (model.Padding{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40}); len(p.Padding) != 1 || p.Padding[0] != want {
+		t.Errorf("padding %+v, want %+v", p.Padding, want)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)
@@ -181,7 +184,7 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 		t.Errorf("no events: %+v, %v", p, err)
 	}
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
-		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`,
+		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)

@@ -27,6 +27,7 @@ func FuzzAgentRows(f *testing.F) {
 ["wait",1000,1200,7,4,0]
 ["fetch",1000,1100,8,4,null,16]
 ["queue",1000,4,3]
+["padding",1000,4,16,128,300,40]
 ["window",0,"trace",1,2,3,0,9,7,"trace-0.json",null]
 ["stack",1,[["f","/a.py",1,2],["g","/a.py",1,2]]]
 ["sample",1500,7,1]

@@ -40,8 +40,9 @@ type Process struct {
 	Samples Samples
 	Notes   []Note
 	Queues  []QueueLength
-	Usage   []Usage // by time
-	Owned   []Owned // by time; of forks only
+	Padding []Padding // by time
+	Usage   []Usage   // by time
+	Owned   []Owned   // by time; of forks only
 	// Allocator is the library that serves its malloc: "glibc", "jemalloc", …; "" unknown.
 	Allocator string
 	Exit      string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
@@ -179,6 +180,13 @@ type QueueLength struct {
 	Time   Time
 	Loader int32 // index in Loaders
 	Ready  int32
+}
+
+// Padding is how much of a DataLoader's batch of sequences is filling, at one of the few batches that the agent looks at.
+type Padding struct {
+	Time                         Time
+	Loader                       int32 // index in Loaders
+	Rows, Width, Filled, Longest int64 // sequences; columns; places that are no filling, of all sequences together and of the longest
 }
 
 // Note is something the agent or the sampler wants said ("a hook failed", "yielded to the program's own profiler").

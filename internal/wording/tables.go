@@ -7,8 +7,8 @@ type table map[string]string
 
 var tables = []table{
 	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
-	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, precisionTexts, pythonTexts, stragglerTexts, syncTexts,
-	threadsTexts, tracedTexts, warmupTexts,
+	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, paddingTexts, precisionTexts, pythonTexts, stragglerTexts,
+	syncTexts, threadsTexts, tracedTexts, warmupTexts,
 }
 
 // all are the texts of all tables.

@@ -29,6 +29,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
+		{finding.Padding, again.FindPadding},
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindMemoryBound},
 	}

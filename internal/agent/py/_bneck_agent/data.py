@@ -5,7 +5,7 @@ import json
 import os
 import weakref
 
-from . import core, facts, life, marks, sharing
+from . import core, facts, life, marks, padding, sharing
 
 KEPT_ROWS = 100_000  # waits and fetches that get a row each, if they are short
 SHORT_NS = 1_000_000
@@ -221,6 +221,7 @@ def given(loop, t0, data):
     if kept < KEPT_ROWS or t1 - t0 > SHORT_NS:
         core.emit("wait", t0, t1, core.thread_id(), loop.loader, loop.batches)
     loop.given += 1
+    padding.look(loop.loader, loop.batches, data)
     if core.thread_id() not in ahead:
         marks.batch_given(loop, items_in(data))
     core.tick(t1)

@@ -33,6 +33,7 @@ const (
 
 	MemoryGrowth = "memory-growth"
 	Again        = "again"
+	Padding      = "padding"
 )
 
 // Finding is one cause with its place, its evidence and what removing it would save.

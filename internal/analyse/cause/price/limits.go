@@ -98,6 +98,9 @@ const (
 	OtherUsers   = 0.10 // guess: of a device's time from which other programs' use of it is named
 	FrozenShare  = 0.1  // guess: of the step in a network that does not learn, from which it is worth a word
 	FrozenPart   = 0.5  // guess: of a call's samples where no gradient goes through
+	PaddingShare = 0.15 // guess: of a batch's places, and of the step, from which filling is worth a word
+	PaddingOwn   = 0.05 // guess: of a batch's places that go where it is filled up to its own longest sequence only
+	PaddingLooks = 3    // guess: batches that must have been looked at
 	PrefixSteps  = 4    // guess: traced steps in turn that have the same number of rows more each
 	PrefixTokens = 8    // guess: of a sequence, from which computing it again is worth a word
 	PrefixGroup  = 8    // guess: unprofiled steps whose median counts as one

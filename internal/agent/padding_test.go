@@ -1,0 +1,36 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Batches of sequences that are filled up are seen at either end and by a mask; tables and full sequences have no filling, other batches are
+// not looked at, and the program goes on as without the agent.
+func TestFillingIsSeen(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "padding.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "padding.py")
+			same(t, plain, got)
+			seen := map[float64][]string{}
+			for _, row := range only(t, dir, "main").of("padding") {
+				seen[row[2].(float64)] = append(seen[row[2].(float64)], fmt.Sprint(row[3:]...))
+			}
+			// Batches 1, 2, 4 and 8 of each: places 0 to 7, 8 to 15, 24 to 31 and 56 to 63 have lengths of (number mod 7) + 3.
+			const filled, full = "8 16 45 9,8 16 46 9,8 16 48 9,8 16 45 9", "8 16 128 16,8 16 128 16,8 16 128 16,8 16 128 16"
+			for loader, want := range []string{filled, filled, filled, full, full, full} {
+				if got := strings.Join(seen[float64(loader)], ","); got != want {
+					t.Errorf("loader %d: %s, want %s", loader, got, want)
+				}
+				delete(seen, float64(loader))
+			}
+			if len(seen) > 0 {
+				t.Errorf("also %v", seen)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+"""How much of a batch is filling: looks at few batches of token numbers or masks as they arrive, in NumPy, which no profiler records."""
+
+import sys
+
+from . import core
+
+LOOKS = 24  # of one loader, at its batches 1, 2, 4, 8, …
+LARGEST = 1 << 20  # numbers in a batch that is looked at
+NARROWEST = 8  # columns, under which a table is no sequence
+LEAST = 0.05  # of the places, under which a number at the end of some rows is there by chance
+STRAY = 0.01  # of the numbers before the filling that may be the filling's: a column of features has its values anywhere
+MASK = "attention_mask"  # Hugging Face's: 1 is a token
+TOKENS = "input_ids"
+
+looked = {}  # number of the loader -> how often
+
+
+@core.hook("padding")
+def look(number, batch, data):
+    """Emits the filling of the loader's batch-th batch (from 1), where it is one to look at and is a batch of sequences."""
+    if batch & (batch - 1) or looked.get(number, 0) >= LOOKS:
+        return
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is None or torch is None:
+        return
+    looked[number] = looked.get(number, 0) + 1
+    mask, table = found(torch, data)
+    if mask is not None:
+        lengths = numpy.count_nonzero(mask, axis=1)
+    elif table is not None:
+        lengths = lengths_of(numpy, table)
+    else:
+        return
+    rows, width = (table if mask is None else mask).shape
+    core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()))
+
+
+def found(torch, data):
+    """(mask, None) or (None, table of token numbers) as NumPy arrays of rows and columns; (None, None) where a batch has neither."""
+    if mapping(data):
+        mask = array(torch, data[MASK]) if MASK in data else None
+        if mask is not None:
+            return mask, None
+        values = [data[key] for key in sorted(data, key=lambda key: key != TOKENS)]
+    else:
+        values = data if type(data) in (list, tuple) else [data]
+    for value in values:
+        mask, table = found(torch, value) if mapping(value) and value is not data else (None, array(torch, value))
+        if mask is not None or table is not None:
+            return mask, table
+    return None, None
+
+
+def mapping(data):
+    """Whether it is a dictionary, or Hugging Face's; no code of the program runs when one is asked."""
+    return type(data) is dict or type(data).__name__ == "BatchEncoding"
+
+
+def array(torch, value):
+    """A tensor of whole numbers in rows and columns, in this machine's memory, as NumPy's array of the same memory; None for others."""
+    if type(value) is not torch.Tensor or value.dim() != 2 or value.device.type != "cpu" or value.layout != torch.strided:
+        return None
+    if value.dtype not in (torch.int64, torch.int32, torch.bool) or value.shape[1] < NARROWEST or not 0 < value.numel() <= LARGEST:
+        return None
+    return value.numpy()
+
+
+def lengths_of(numpy, table):
+    """What is left of each row without the number that fills its end, or its beginning; whole rows where none does."""
+    whole = numpy.full(table.shape[0], table.shape[1])
+    for turned in (table[:, ::-1], table):
+        numbers, counts = numpy.unique(turned[:, 0], return_counts=True)
+        other = turned != numbers[counts.argmax()]
+        lengths = numpy.where(other.any(axis=1), table.shape[1] - other.argmax(axis=1), 0)
+        left = int(lengths.sum())
+        inside = left - int(numpy.count_nonzero(other))
+        if left <= (1 - LEAST) * table.size and inside <= STRAY * left and len(numpy.unique(lengths)) > 1:
+            return lengths
+    return whole

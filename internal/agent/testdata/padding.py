@@ -1,0 +1,35 @@
+"""Iterates DataLoaders of sequences that are filled up in several ways, and of tables that only look like them."""
+
+import torch
+from torch.utils.data import DataLoader
+
+torch.manual_seed(0)
+lengths = torch.arange(64) % 7 + 3  # 3 to 9 of 16 places
+tokens = torch.randint(5, 50, (64, 16))
+places = torch.arange(16)
+right = tokens.masked_fill(places >= lengths.unsqueeze(1), 0)
+left = right.flip(1)
+mask = (places < lengths.unsqueeze(1)).long()
+
+
+class Encoded(dict):
+    """A dictionary of the program's own, into which nobody looks."""
+
+    def __getitem__(self, key):
+        raise RuntimeError("somebody looked")
+
+
+kinds = {
+    "right": lambda rows: (right[rows], lengths[rows]),
+    "left": lambda rows: [left[rows], lengths[rows]],
+    "mask": lambda rows: {"labels": tokens[rows], "input_ids": right[rows], "attention_mask": mask[rows]},
+    "features": lambda rows: (torch.randint(0, 3, (8, 16)), lengths[rows]),
+    "one hot": lambda rows: torch.nn.functional.one_hot(torch.arange(8), 16),
+    "full": lambda rows: (tokens[rows], lengths[rows]),
+    "pictures": lambda rows: torch.rand(8, 3, 16, 16),
+    "own": lambda rows: Encoded(input_ids=right[rows]),
+    "nothing": lambda rows: None,
+}
+for kind, batch in kinds.items():
+    loader = DataLoader(range(64), batch_size=8, collate_fn=lambda rows, batch=batch: batch(torch.tensor(rows)))
+    print(kind, sum(1 for _ in loader))

@@ -1,0 +1,116 @@
+package again
+
+import (
+	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// FindPadding names batches of sequences of which much is filling: places that the model computes like the others, and nobody needs.
+func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	loader := mostAsked(c)
+	if loader < 0 || skipsFilling(c) {
+		return nil
+	}
+	p := paddingOf(c, loader)
+	if p.looks < price.PaddingLooks || p.all() < price.PaddingShare {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: finding.Nowhere()}, finding.Parts{})
+	t, n := 0.0, 0
+	if device := c.B.Part(account.PartGPUCompute); device > c.B.Part(account.PartOps) {
+		t, n = device, len(c.B.Windows)
+		f.Claim.Parts[account.PartGPUCompute] = p.all() * t
+	} else {
+		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+			return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
+		})
+		t, n = facts.Sum(chains), len(chains)
+		c.ClaimAll(&f, chains, p.all())
+	}
+	if f.Share = c.Share(p.all() * t); f.Share < price.PaddingShare {
+		return nil
+	}
+	of := &c.P.Loaders[loader]
+	f.Where.File, f.Where.Line = c.Text(of.File), int(of.Line)
+	f.Where.Source = c.Source(f.Where.File, f.Where.Line)
+	f.Confidence = c.Basis(n)
+	row := f.By(price.Padding)
+	f.Step = finding.Bounds(row.Low*max(p.own(), p.all()/2), row.Mid*p.all(), min(row.High*p.all(), 1)).Scale(c.PerStep(t))
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("padding.title", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{
+		wording.Say("padding.filling", wording.Share("share", p.all()), wording.Value("batches", float64(p.looks))),
+		wording.Say("padding.lengths", wording.Value("mean", p.filled/p.rows), wording.Value("longest", p.longest/p.rows),
+			wording.Value("width", p.width/p.rows)),
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("padding.fix-group")}
+	if p.own() >= price.PaddingOwn {
+		f.Fix.Advice = []wording.Text{wording.Say("padding.fix-own"), wording.Say("padding.fix-group-too")}
+	}
+	f.Caveat = []wording.Text{wording.Say("padding.caveat")}
+	return []finding.Draft{f}
+}
+
+// padding is what was seen of the filling of a loader's batches: sums over the batches that were looked at, each in places of a sequence
+// times its sequences.
+type padding struct {
+	looks                        int
+	rows, width, longest, filled float64
+}
+
+// all is the share of places that are filling.
+func (p *padding) all() float64 { return 1 - p.filled/p.width }
+
+// own is the share of places that would go if each batch were filled up to its own longest sequence.
+func (p *padding) own() float64 { return 1 - p.longest/p.width }
+
+func paddingOf(c *facts.Facts, loader int32) padding {
+	p := padding{}
+	for i := range c.P.Padding {
+		b := &c.P.Padding[i]
+		if b.Loader != loader {
+			continue
+		}
+		rows := float64(b.Rows)
+		p.looks++
+		p.rows += rows
+		p.width += rows * float64(b.Width)
+		p.longest += rows * float64(b.Longest)
+		p.filled += float64(b.Filled)
+	}
+	return p
+}
+
+// mostAsked is the loader that the accounted steps ask for most of their batches; -1 where they ask none.
+func mostAsked(c *facts.Facts) int32 {
+	asked := map[int32]int{}
+	most := int32(-1)
+	for i := range c.P.Spans {
+		sp := &c.P.Spans[i]
+		if sp.Kind != model.SpanDataWait || sp.Thread != c.B.Thread || sp.Loader < 0 || int(sp.Loader) >= len(c.P.Loaders) ||
+			!facts.Inside(c.B.Windows, sp.Start) {
+			continue
+		}
+		if asked[sp.Loader]++; most < 0 || asked[sp.Loader] > asked[most] {
+			most = sp.Loader
+		}
+	}
+	return most
+}
+
+// skipsFilling says that traced steps pack sequences or nest them, so that filling is not computed.
+func skipsFilling(c *facts.Facts) (skips bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
+		name := c.Text(ev.Name[id])
+		skips = skips || strings.Contains(name, "_pack_padded_sequence") || strings.Contains(name, "nested") ||
+			strings.Contains(name, "varlen")
+	})
+	return skips
+}

@@ -1,0 +1,83 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// padded is a training whose batches hold 8 sequences in 100 columns, of so many places on average and in the longest one, as several looks
+// at batches say; op is an operator of its traced steps.
+func padded(looks int, mean, longest int64, op string) *testkit.Program {
+	p := testkit.NewProgram()
+	p.P.Loaders = []model.Loader{{Length: 20, BatchSize: 8, File: p.S.Strings.Intern("/home/u/train.py"), Line: 31}}
+	for i := range looks {
+		p.P.Padding = append(p.P.Padding, model.Padding{Time: p.T + model.Time(i), Rows: 8, Width: 100, Filled: 8 * mean, Longest: longest})
+	}
+	forward := testkit.Native(40, module, loop(40), torchFrame("nn/modules/module.py", "Module._call_impl"))
+	p.Steps(40, model.PhaseBaseline, testkit.Python(1, module, loop(39), next, fetch).In(model.SpanDataWait), forward,
+		testkit.Native(60, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")))
+	trainingTrace(p, 3, forward, true)
+	for i, name := range p.S.Traces[0].Events.Name {
+		if p.S.Strings.Text(name) == "aten::histc" {
+			p.S.Traces[0].Events.Name[i] = p.S.Strings.Intern(op)
+		}
+	}
+	return p
+}
+
+// Filling is named at the DataLoader with what leaving it out saves, unless it is little, was hardly looked at, or is skipped.
+func TestFillingIsNamed(t *testing.T) {
+	const some = "aten::conv2d"
+	for _, c := range []struct {
+		name      string
+		looks     int
+		mean      int64
+		longest   int64
+		op        string
+		low, high float64 // ms that its interval shall reach to; 0: nothing is said
+		advice    string
+	}{
+		{"to the longest of all", 8, 25, 40, some, 36, 75, "padding.fix-own"},
+		{"to the longest of each batch", 8, 50, 100, some, 15, 50, "padding.fix-group"},
+		{"nearly full", 8, 90, 100, some, 0, 0, ""},
+		{"two looks", 2, 25, 40, some, 0, 0, ""},
+		{"packed", 8, 25, 40, "aten::_pack_padded_sequence", 0, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, _ := find(t, padded(c.looks, c.mean, c.longest, c.op))
+			if c.low == 0 {
+				for _, f := range res.Findings {
+					if f.Cause == finding.Padding {
+						t.Errorf("%s, %+v", f.Title, f.Step)
+					}
+				}
+				return
+			}
+			f := want(t, res, finding.Padding, "", 31, 0)
+			if f.Step.Low/1e6 > c.low || f.Step.High/1e6 < c.high || f.Step.Low <= 0 {
+				t.Errorf("saves %+v", f.Step)
+			}
+			if textOf(f.Fix.Advice, c.advice) == "" {
+				t.Errorf("the advice is %v", f.Fix.Advice)
+			}
+		})
+	}
+}
+
+// The accounted steps' own loader decides: that of a validation may be full.
+func TestFillingOfAnotherLoader(t *testing.T) {
+	p := padded(8, 25, 40, "aten::conv2d")
+	p.P.Loaders = append(p.P.Loaders, model.Loader{Length: 3, BatchSize: 8})
+	for i := range p.P.Padding {
+		p.P.Padding[i].Loader = 1
+	}
+	res, _ := find(t, p)
+	for _, f := range res.Findings {
+		if f.Cause == finding.Padding {
+			t.Errorf("%s", f.Title)
+		}
+	}
+}
