@@ -99,8 +99,9 @@ func TestReadProcess(t *testing.T) {
 		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
 	}
-	if want := (model.Padding{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40}); len(p.Padding) != 1 || p.Padding[0] != want {
-		t.Errorf("padding %+v, want %+v", p.Padding, want)
+	filling := model.Padding{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40}
+	if len(p.Padding) != 1 || p.Padding[0] != filling {
+		t.Errorf("padding %+v, want %+v", p.Padding, filling)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)

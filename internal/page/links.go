@@ -14,7 +14,7 @@ var causeNames = map[string]string{"input": spanNames[model.SpanDataWait],
 // causeViews are the views that a cause's numbers are of, the best first.
 var causeViews = map[string][]string{"input": {"workers"}, "straggler": {"ranks"}, "comm-exposed": {"ranks", "collectives", "gpu"},
 	"compute": {"kernels", "gpu"}, "padding": {"workers"},
-	"memory":  {"memory"}, "alloc": {"memory", "launches"}, "launch": {"launches", "idle"}, "sync": {"idle"}, "copy": {"copies"},
+	"memory": {"memory"}, "alloc": {"memory", "launches"}, "launch": {"launches", "idle"}, "sync": {"idle"}, "copy": {"copies"},
 	"precision": {"roofline", "kernels"},
 	"uneven":    {"steps"}}
 
