@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Batches of sequences that are filled up are seen at either end and by a mask; tables and full sequences have no filling, other batches are
-// not looked at, and the program goes on as without the agent.
+// Batches of sequences that are filled up are seen at either end and by a mask; tables and full sequences have no filling, other batches
+// are not looked at, and the program goes on as without the agent.
 func TestFillingIsSeen(t *testing.T) {
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {
