@@ -83,6 +83,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"wait":   (*agentRows).readWait,
 	"fetch":  (*agentRows).readFetch,
 	"queue":  (*agentRows).readQueue,
+	"held":   (*agentRows).readHeld,
 	"loader": (*agentRows).readLoader,
 	"span":   (*agentRows).readSpan,
 	"window": (*agentRows).readWindow,
@@ -171,6 +172,23 @@ func (a *agentRows) readQueue(r row) bool {
 		a.queues.add(model.QueueLength{Time: model.Time(t), Loader: loader, Ready: int32(clamp(r.number(3), 0, math.MaxInt32))})
 	}
 	return ok
+}
+
+func (a *agentRows) readHeld(r row) bool {
+	t, ok := r.integer(1)
+	if n := len(a.p.InUse); !ok || n > 0 && a.p.InUse[n-1].At >= model.Time(t) || n >= maxUsageRows {
+		return ok
+	}
+	bytes, known := r.integer(2)
+	blocks, counted := r.integer(3)
+	if !known {
+		bytes = -1
+	}
+	if !counted {
+		blocks = -1
+	}
+	a.p.InUse = append(a.p.InUse, model.InUse{At: model.Time(t), Bytes: bytes, Blocks: blocks})
+	return true
 }
 
 func (a *agentRows) readLoader(r row) bool {
@@ -344,6 +362,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Queues {
 		p.Queues[i].Time = a.unix(p.Queues[i].Time)
+	}
+	for i := range p.InUse {
+		p.InUse[i].At = a.unix(p.InUse[i].At)
 	}
 	for i := range p.Notes {
 		p.Notes[i].Time = a.unix(p.Notes[i].Time)

@@ -210,7 +210,7 @@ var (
 	numbersOnly = &rule{other: number, key: matching(`[a-z][a-z_]{0,40}`, "key")}
 	eventRows   = map[string]*rule{
 		"clock": list(texts(keep), number), "wait": list(texts(keep), number), "fetch": list(texts(keep), number),
-		"queue": list(texts(keep), number), "sample": list(texts(keep), number),
+		"queue": list(texts(keep), number), "sample": list(texts(keep), number), "held": list(texts(keep), number),
 		"step":   list(texts(keep), number, stepOf, stepOf, number, number, state, number),
 		"loader": list(texts(keep), number, loader),
 		"span":   list(texts(keep), spanOf, number, number, number, action, filePath, number, left, number),
