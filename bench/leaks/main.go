@@ -24,7 +24,7 @@ import (
 
 const (
 	marked = "# kept" // ends the line that keeps
-	limit  = 3 * time.Minute
+	limit  = 6 * time.Minute
 	named  = 9 // of ten that are to be named
 )
 

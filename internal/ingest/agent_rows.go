@@ -83,6 +83,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"wait":    (*agentRows).readWait,
 	"fetch":   (*agentRows).readFetch,
 	"queue":   (*agentRows).readQueue,
+	"held":    (*agentRows).readHeld,
 	"padding": (*agentRows).readPadding,
 	"loader":  (*agentRows).readLoader,
 	"span":    (*agentRows).readSpan,
@@ -189,6 +190,23 @@ func (a *agentRows) readPadding(r row) bool {
 	if p.Loader >= 0 && len(a.p.Padding) < maxPadding {
 		a.p.Padding = append(a.p.Padding, p)
 	}
+	return true
+}
+
+func (a *agentRows) readHeld(r row) bool {
+	t, ok := r.integer(1)
+	if n := len(a.p.InUse); !ok || n > 0 && a.p.InUse[n-1].At >= model.Time(t) || n >= maxUsageRows {
+		return ok
+	}
+	bytes, known := r.integer(2)
+	blocks, counted := r.integer(3)
+	if !known {
+		bytes = -1
+	}
+	if !counted {
+		blocks = -1
+	}
+	a.p.InUse = append(a.p.InUse, model.InUse{At: model.Time(t), Bytes: bytes, Blocks: blocks})
 	return true
 }
 
@@ -366,6 +384,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Padding {
 		p.Padding[i].Time = a.unix(p.Padding[i].Time)
+	}
+	for i := range p.InUse {
+		p.InUse[i].At = a.unix(p.InUse[i].At)
 	}
 	for i := range p.Notes {
 		p.Notes[i].Time = a.unix(p.Notes[i].Time)

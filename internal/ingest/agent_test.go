@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,7 @@ func TestReadProcess(t *testing.T) {
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
 		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`,
+		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
 		`["clock",2001000,7000300]`, // the clock gains 300 ns in 2,000,000
@@ -105,6 +107,9 @@ func TestReadProcess(t *testing.T) {
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)
+	}
+	if want := []model.InUse{{At: 5000500, Bytes: 4096, Blocks: 12}, {At: 5001000, Bytes: -1, Blocks: 13}}; !slices.Equal(p.InUse, want) {
+		t.Errorf("in use %+v", p.InUse)
 	}
 	if w := p.Windows[0]; w.Phase != model.PhaseDetail || w.FirstStep != 1 || w.EndStep != 2 || w.Events != 40 ||
 		w.File != "trace-0.json" || w.End <= w.Start {

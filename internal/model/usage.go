@@ -20,6 +20,14 @@ type Owned struct {
 	Private, Proportional int64
 }
 
+// InUse is what a program has of its allocators at the end of a step, read from inside: what is free in them is not counted, which the
+// kernel counts as held.
+type InUse struct {
+	At     Time
+	Bytes  int64 // of the C library's allocator; -1 unknown
+	Blocks int64 // of Python's own, some ten to some hundred bytes each; -1 unknown
+}
+
 // ThreadUse is what the first thread of a process has used since its start; nil where it was not recorded.
 type ThreadUse struct {
 	MinorFaults   int64

@@ -24,6 +24,10 @@ var growthTexts = table{
 	"growth.workers-basis": "the kernel's count of private and shared pages of each worker",
 	"growth.basis": "the kernel's count of the process's memory, and the only statement of its kind that keeps something at each " +
 		"step",
+	"growth.basis-inside": "what the allocators of C and Python have given out, asked from inside at the ends of steps: it fills what was " +
+		"free within them; and the only statement of its kind that keeps something at each step",
+	"growth.basis-inside-several": "what the allocators of C and Python have given out, asked from inside at the ends of steps: it fills " +
+		"what was free within them; {n statement} keep something at each step, and which of them holds most is not known",
 	"growth.basis-several": "the kernel's count of the process's memory; {n statement} keep something at each step, and which of them " +
 		"holds most is not known",
 }

@@ -96,6 +96,20 @@ func TestMemoryGrowthRanks(t *testing.T) {
 	}
 }
 
+// What fills room that was free in the allocators is seen from inside, and the basis says so.
+func TestMemoryGrowthInside(t *testing.T) {
+	p := growing(0, "total += loss", 24)
+	p.P.Allocator = "glibc"
+	for i := range p.P.Steps {
+		p.P.InUse = append(p.P.InUse, model.InUse{At: p.P.Steps[i].End, Bytes: 100<<20 + int64(i)<<18, Blocks: 1e6})
+	}
+	f, _ := growth(t, p)
+	if f == nil || f.Where.Line != 42 || !strings.Contains(f.Title.String(), "256 KiB") ||
+		!strings.Contains(f.Confidence.Why[0].String(), "from inside") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Another statement that keeps something makes the place less sure, and is named.
 func TestMemoryGrowthWithSeveralPlaces(t *testing.T) {
 	p := growing(0.2, "total += loss", 24)

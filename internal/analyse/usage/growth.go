@@ -14,13 +14,17 @@ type Growth struct {
 	PerSecond float64 // bytes
 	Bytes     int64   // that were seen to be added
 	Steps     int64   // over which
-	Held      int64   // bytes at the end
+	Held      int64   // bytes of private memory at the end
+	Inside    bool    // what the allocators have given out grows, where private memory was not seen to
 }
 
 const (
 	groups = 4 // parts of the run, one after the other
-	// groupRows is how many looks a part needs: its least is then near what is held between two steps' own needs.
-	groupRows = 5
+	// groupRows is how many looks from outside a part needs: its least is then near what is held between two steps' own needs. Looks from
+	// inside come at steps' ends and need no such luck.
+	groupRows, insideRows = 5, 3
+	// blockBytes is what a block of Python's own allocator is taken for: its sizes go from 16 to 512 bytes, a tensor's object has 100.
+	blockBytes = 64
 	// least is what must have been added to speak of growth: allocators take and keep some megabytes without any.
 	least = 8 << 20
 	// steady is the share of the mean growth that each part must have. Caches that warm up grow less and less.
@@ -31,21 +35,63 @@ const (
 	edge = 3
 )
 
-// row is a look at the process between two steps' ends.
-type row struct {
-	at      model.Time
-	step    int64 // steps that had ended
-	private float64
-	added   float64 // what windows had added to it, which is taken out
+// look is what was held at a time, in bytes.
+type look struct {
+	at    model.Time
+	bytes float64
 }
 
-// GrowthOf tells whether a process's private memory grows with its steps, up to the end of what was seen. Memory that a step itself needs
-// and gives back is no growth: of each part of the run the least counts. What a profiler's window adds is taken out, and so is the first
-// third of the run, in which caches warm up.
+// row is a look at the process between two steps' ends.
+type row struct {
+	at    model.Time
+	step  int64 // steps that had ended
+	bytes float64
+	added float64 // what windows had added to it, which is taken out
+}
+
+// GrowthOf tells whether what a process holds grows with its steps, up to the end of what was seen: its private memory, or what its
+// allocators have given out. That can grow for long while the first does not, since it fills what was free inside of them.
 func GrowthOf(p *model.Process) (Growth, bool) {
-	rows := rowsOf(p)
+	held := int64(0)
+	if n := len(p.Usage); n > 0 {
+		held = p.Usage[n-1].Private()
+	}
+	g, ok := growthOf(p, outside(p), groupRows)
+	if !ok {
+		g, ok = growthOf(p, inside(p), insideRows)
+		g.Inside = true
+	}
+	g.Held = held
+	return g, ok
+}
+
+// outside is a process's private memory, as the kernel counts it.
+func outside(p *model.Process) (out []look) {
+	for i := range p.Usage {
+		out = append(out, look{p.Usage[i].At, float64(p.Usage[i].Private())})
+	}
+	return out
+}
+
+// inside is what a process's allocators have given out. Another library's malloc than glibc's is not in it.
+func inside(p *model.Process) (out []look) {
+	for _, u := range p.InUse {
+		bytes := blockBytes * float64(max(u.Blocks, 0))
+		if p.Allocator == "glibc" {
+			bytes += float64(max(u.Bytes, 0))
+		}
+		out = append(out, look{u.At, bytes})
+	}
+	return out
+}
+
+// growthOf tells whether what was seen grows with the steps. Memory that a step itself needs and gives back is no growth: of each part of
+// the run, of so many looks at least, the least counts. What a profiler's window adds is taken out, and so is the first third of the run,
+// in which caches warm up.
+func growthOf(p *model.Process, looks []look, partRows int) (Growth, bool) {
+	rows := rowsOf(p, looks)
 	rows = rows[len(rows)/3:]
-	if len(rows) < groups*groupRows {
+	if len(rows) < groups*partRows {
 		return Growth{}, false
 	}
 	part := func(g int) []row { return rows[g*len(rows)/groups : (g+1)*len(rows)/groups] }
@@ -54,32 +100,31 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 		low[g] = lowestOf(part(g))
 	}
 	first, last := &low[0], &low[groups-1]
-	grown, steps := last.private-first.private, last.step-first.step
+	grown, steps := last.bytes-first.bytes, last.step-first.step
 	if grown < least || steps < groups {
 		return Growth{}, false
 	}
 	rate := grown / float64(steps)
 	for g := 1; g < groups; g++ {
 		all := rate * float64(low[g].step-low[g-1].step)
-		if low[g].private-low[g-1].private < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), rate)) {
+		if low[g].bytes-low[g-1].bytes < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), rate)) {
 			return Growth{}, false
 		}
 	}
-	return Growth{PerStep: rate, PerSecond: grown / last.at.Sub(first.at).Seconds(), Bytes: int64(grown), Steps: steps,
-		Held: p.Usage[len(p.Usage)-1].Private()}, true
+	return Growth{PerStep: rate, PerSecond: grown / last.at.Sub(first.at).Seconds(), Bytes: int64(grown), Steps: steps}, true
 }
 
 // goesOn says that memory grows within a part of the run before which a window has added as much as the part's steps take: the program
 // first fills what was let go of that.
 func goesOn(part []row, rate float64) bool {
 	low, end := lowestOf(part), lowestOf(part[len(part)-edge:])
-	return end.step > low.step && end.private-low.private >= reused*steady*rate*float64(end.step-low.step)
+	return end.step > low.step && end.bytes-low.bytes >= reused*steady*rate*float64(end.step-low.step)
 }
 
 func lowestOf(rows []row) row {
 	low := rows[0]
 	for _, r := range rows[1:] {
-		if r.private < low.private {
+		if r.bytes < low.bytes {
 			low = r
 		}
 	}
@@ -87,26 +132,25 @@ func lowestOf(rows []row) row {
 }
 
 // rowsOf are the looks at a process while steps went on without a profiler, with what the gaps between them added taken out.
-func rowsOf(p *model.Process) []row {
+func rowsOf(p *model.Process, looks []look) []row {
 	ends, counts := stepEnds(p)
 	var out []row
 	added, skipped, gap := 0.0, int64(0), false // what gaps added, and the steps in them
-	for i := range p.Usage {
-		u := &p.Usage[i]
-		at := sort.Search(len(ends), func(k int) bool { return ends[k] > u.At })
-		if at == 0 || at == len(ends) || inWindow(p, u.At) {
+	for i, u := range looks {
+		at := sort.Search(len(ends), func(k int) bool { return ends[k] > u.at })
+		if at == 0 || at == len(ends) || inWindow(p, u.at) {
 			gap = gap || len(out) > 0
 			continue
 		}
-		gap = gap || len(out) > 0 && windowWithin(p, out[len(out)-1].at, u.At)
-		r := row{u.At, counts[at-1], float64(u.Private()), 0}
+		gap = gap || len(out) > 0 && windowWithin(p, out[len(out)-1].at, u.at)
+		r := row{u.at, counts[at-1], u.bytes, 0}
 		if gap {
 			gap = false
 			before := out[max(0, len(out)-edge):]
-			added = lowest(p.Usage[i:min(i+edge, len(p.Usage))]) - leastOf(before)
+			added = lowest(looks[i:min(i+edge, len(looks))]) - lowestOf(before).bytes
 			skipped = r.step - out[len(out)-1].step
 		}
-		r.private, r.step, r.added = r.private-added, r.step-skipped, added
+		r.bytes, r.step, r.added = r.bytes-added, r.step-skipped, added
 		out = append(out, r)
 	}
 	return out
@@ -142,18 +186,10 @@ func windowWithin(p *model.Process, from, to model.Time) bool {
 	return slices.ContainsFunc(p.Windows, func(w model.Window) bool { return w.Start > from && max(w.End, w.StopDone) < to })
 }
 
-func lowest(list []model.Usage) float64 {
+func lowest(looks []look) float64 {
 	low := math.Inf(1)
-	for i := range list {
-		low = min(low, float64(list[i].Private()))
-	}
-	return low
-}
-
-func leastOf(rows []row) float64 {
-	low := math.Inf(1)
-	for _, r := range rows {
-		low = min(low, r.private)
+	for _, l := range looks {
+		low = min(low, l.bytes)
 	}
 	return low
 }

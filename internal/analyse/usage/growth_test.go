@@ -84,3 +84,41 @@ func TestGrowthOf(t *testing.T) {
 		t.Error("growth of a process that nobody looked at")
 	}
 }
+
+// TestGrowthInside has a program whose pages stay the same, since what it keeps fills what was free in its allocators.
+func TestGrowthInside(t *testing.T) {
+	for name, c := range map[string]struct {
+		allocator string
+		every     int64 // step
+		bytes     func(step float64) float64
+		blocks    func(step float64) float64
+		want      float64 // MiB per step, 0: none
+	}{
+		"tensors":                   {"glibc", 3, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0.1},
+		"seldom looked at":          {"glibc", 30, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0.1},
+		"too seldom":                {"glibc", 60, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0},
+		"Python's objects":          {"jemalloc", 3, nil, func(s float64) float64 { return 1e6 + 2048*s }, 0.125},
+		"another library's malloc":  {"jemalloc", 3, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0},
+		"nothing":                   {"glibc", 3, func(float64) float64 { return 100 * mega }, func(float64) float64 { return 1e6 }, 0},
+		"a cache that gets full":    {"glibc", 3, func(s float64) float64 { return 100*mega + min(s, 350)*0.2*mega }, nil, 0},
+		"numbers, and once a cache": {"glibc", 3, func(s float64) float64 { return 100*mega + 50*mega*math.Floor(s/400) }, func(s float64) float64 { return s }, 0},
+		"neither can be asked":      {"glibc", 3, nil, nil, 0},
+	} {
+		p := program(func(float64, float64) float64 { return 400 })
+		p.Allocator = c.allocator
+		for step := c.every; step < 600; step += c.every {
+			u := model.InUse{At: p.Steps[step-1].End, Bytes: -1, Blocks: -1}
+			if c.bytes != nil {
+				u.Bytes = int64(c.bytes(float64(step)))
+			}
+			if c.blocks != nil {
+				u.Blocks = int64(c.blocks(float64(step)))
+			}
+			p.InUse = append(p.InUse, u)
+		}
+		g, ok := GrowthOf(p)
+		if got := g.PerStep / mega; ok != (c.want > 0) || ok && (math.Abs(got-c.want) > 0.001 || !g.Inside || g.Held != 400*mega) {
+			t.Errorf("%s: %+v, %v; want %v MiB a step", name, g, ok, c.want)
+		}
+	}
+}

@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 
-from . import ablations, core, facts, steps
+from . import ablations, core, facts, held, steps
 
 FULL_ROWS = 30_000  # steps that get a row each; after them fast ones are thinned
 FAST_NS = 2_000_000
@@ -52,6 +52,7 @@ def begin(w):
     windows = w
     tracker = steps.Steps(finish, w.boundary)
     step_limit, time_limit = core.config.steps, core.config.duration * 1e9
+    held.begin()
 
 
 def finish(number, kind, source, t0, t1, items, tid):
@@ -74,6 +75,8 @@ def finish(number, kind, source, t0, t1, items, tid):
             core.emit(*row)
     keep = finished < FULL_ROWS or t1 - t0 > FAST_NS or finished % THIN[0] < THIN[1]
     core.counters["steps"] = finished
+    if t1 >= held.due and phase == "baseline":
+        held.look(t1)
     core.tick(t1)
     ablations.stepped(finished)
     bound(t1)

@@ -44,11 +44,13 @@ func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		f.Fix.Action.Edit(line, becomes)
 	}
 	f.Caveat = []wording.Text{wording.Say("growth.caveat")}
-	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("growth.basis")}}
+	basis, several := "growth.basis", "growth.basis-several"
+	if g.Inside {
+		basis, several = "growth.basis-inside", "growth.basis-inside-several"
+	}
+	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say(basis)}}
 	if len(kept) > 1 && kept[1].What == k.What {
-		f.Confidence = finding.Confidence{
-			Level: finding.Low, Why: []wording.Text{wording.Say("growth.basis-several", wording.Count("n", len(kept)))},
-		}
+		f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say(several, wording.Count("n", len(kept)))}}
 	}
 	return []finding.Draft{f}
 }
