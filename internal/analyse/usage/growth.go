@@ -15,7 +15,8 @@ type Growth struct {
 	Bytes     int64   // that were seen to be added
 	Steps     int64   // over which
 	Held      int64   // bytes of private memory at the end
-	Inside    bool    // what the allocators have given out grows, where private memory was not seen to
+	Inside    bool    // what the allocators have given out grows, and private memory less or not at all
+	GivenOut  float64 // bytes per step that the allocators have given out; -1 unknown
 }
 
 const (
@@ -23,6 +24,9 @@ const (
 	// groupRows is how many looks from outside a part needs: its least is then near what is held between two steps' own needs. Looks from
 	// inside come at steps' ends and need no such luck.
 	groupRows, insideRows = 5, 3
+	// kept is the least share of growing pages that allocators have given out. What is kept can make holes of twenty times its size; pages
+	// that grow without it are holes only, or what longer and longer steps need.
+	kept = 0.01
 	// blockBytes is what a block of Python's own allocator is taken for: its sizes go from 16 to 512 bytes, a tensor's object has 100.
 	blockBytes = 64
 	// least is what must have been added to speak of growth: allocators take and keep some megabytes without any.
@@ -56,14 +60,35 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	if n := len(p.Usage); n > 0 {
 		held = p.Usage[n-1].Private()
 	}
-	g, ok := growthOf(p, outside(p), groupRows)
-	if !ok {
-		g, ok = growthOf(p, inside(p), insideRows)
-		g.Inside = true
+	within := settled(rowsOf(p, inside(p)))
+	g, ok := growthOf(settled(rowsOf(p, outside(p))), groupRows)
+	g.GivenOut = givenOut(p, within)
+	if g.GivenOut >= 0 && g.GivenOut < kept*g.PerStep {
+		return Growth{}, false
+	}
+	if in, grows := growthOf(within, insideRows); grows && in.PerStep > g.PerStep {
+		g, ok = in, true
+		g.Inside, g.GivenOut = true, in.PerStep
 	}
 	g.Held = held
 	return g, ok
 }
+
+// givenOut is what allocators gave out per step, -1 where that is not known.
+func givenOut(p *model.Process, rows []row) float64 {
+	if len(rows) < groups*insideRows || p.Allocator != "glibc" || p.InUse[0].Bytes < 0 {
+		return -1
+	}
+	last := len(rows) - insideRows
+	low, end := lowestOf(rows[:insideRows]), lowestOf(rows[last:])
+	if end.step <= low.step {
+		return -1
+	}
+	return max(0, end.bytes-low.bytes) / float64(end.step-low.step)
+}
+
+// settled leaves the first third of the run out, in which caches warm up.
+func settled(rows []row) []row { return rows[len(rows)/3:] }
 
 // outside is a process's private memory, as the kernel counts it.
 func outside(p *model.Process) (out []look) {
@@ -86,11 +111,8 @@ func inside(p *model.Process) (out []look) {
 }
 
 // growthOf tells whether what was seen grows with the steps. Memory that a step itself needs and gives back is no growth: of each part of
-// the run, of so many looks at least, the least counts. What a profiler's window adds is taken out, and so is the first third of the run,
-// in which caches warm up.
-func growthOf(p *model.Process, looks []look, partRows int) (Growth, bool) {
-	rows := rowsOf(p, looks)
-	rows = rows[len(rows)/3:]
+// the run, of so many looks at least, the least counts.
+func growthOf(rows []row, partRows int) (Growth, bool) {
 	if len(rows) < groups*partRows {
 		return Growth{}, false
 	}

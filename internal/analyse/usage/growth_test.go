@@ -122,3 +122,27 @@ func TestGrowthInside(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowthOfHoles has pages that grow beside what allocators have given out.
+func TestGrowthOfHoles(t *testing.T) {
+	for name, c := range map[string]struct{ given, want float64 }{ // MiB per step, -1 unknown; what is said of it, -2 for no growth
+		"what is kept": {0.1, 0.1}, "and ten times as many holes": {0.01, 0.01}, "holes only": {0, -2}, "not known": {-1, -1},
+	} {
+		p := program(func(step, _ float64) float64 { return 400 + 0.1*step })
+		p.Allocator = "glibc"
+		for i := range p.Steps {
+			bytes := int64(-1)
+			if c.given >= 0 {
+				bytes = int64((100 + c.given*float64(i)) * mega)
+			}
+			p.InUse = append(p.InUse, model.InUse{At: p.Steps[i].End, Bytes: bytes, Blocks: 1e6})
+		}
+		g, ok := GrowthOf(p)
+		if given := g.GivenOut; given > 0 {
+			g.GivenOut = given / mega
+		}
+		if ok != (c.want > -2) || ok && (math.Abs(g.GivenOut-c.want) > 0.001 || math.Abs(g.PerStep/mega-0.1) > 0.01) {
+			t.Errorf("%s: %+v, %v", name, g, ok)
+		}
+	}
+}
