@@ -15,25 +15,39 @@ type Growth struct {
 	Bytes     int64   // that were seen to be added
 	Steps     int64   // over which
 	Held      int64   // bytes of private memory at the end
-	Inside    bool    // what the allocators have given out grows, where private memory was not seen to
+	Inside    bool    // what the allocators have given out grows, and private memory less or not at all
+	GivenOut  float64 // bytes per step that the allocators have given out; -1 unknown
 }
 
 const (
 	groups = 4 // parts of the run, one after the other
-	// groupRows is how many looks from outside a part needs: its least is then near what is held between two steps' own needs. Looks from
-	// inside come at steps' ends and need no such luck.
-	groupRows, insideRows = 5, 3
-	// blockBytes is what a block of Python's own allocator is taken for: its sizes go from 16 to 512 bytes, a tensor's object has 100.
-	blockBytes = 64
+	// kept is the least share of growing pages that allocators have given out. What is kept can make holes of twenty times its size; pages
+	// that grow without it are holes only, or what longer and longer steps need.
+	kept = 0.01
+	// blockBytes is what a block of Python's own allocator has at least, as a number or a short text: its sizes go up to 512 bytes.
+	blockBytes = 32
 	// least is what must have been added to speak of growth: allocators take and keep some megabytes without any.
 	least = 8 << 20
 	// steady is the share of the mean growth that each part must have. Caches that warm up grow less and less.
 	steady = 0.4
 	// reused is the share of that after a profiler's window: what it had taken and let go serves the program first.
 	reused = 0.5
-	// edge is how many looks on each side of a gap tell what the gap itself added.
-	edge = 3
 )
+
+// grain is how many looks tell what is held, without what a step has for itself.
+type grain struct {
+	part int // of a part of the run, at least
+	edge int // on each side of a gap, which tell what the gap itself added
+}
+
+// Looks from inside come at steps' ends and need no luck, but as long a time as those from outside: they are seldom where much is free.
+var (
+	fromOutside = grain{part: 5, edge: 3}
+	fromInside  = grain{part: 2, edge: 1}
+)
+
+// insideLong is the time that looks from inside must span.
+const insideLong = groups * 5 * model.Dur(250e6)
 
 // look is what was held at a time, in bytes.
 type look struct {
@@ -56,14 +70,37 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	if n := len(p.Usage); n > 0 {
 		held = p.Usage[n-1].Private()
 	}
-	g, ok := growthOf(p, outside(p), groupRows)
-	if !ok {
-		g, ok = growthOf(p, inside(p), insideRows)
-		g.Inside = true
+	within := settled(rowsOf(p, inside(p), fromInside))
+	g, ok := growthOf(settled(rowsOf(p, outside(p), fromOutside)), fromOutside)
+	g.GivenOut = givenOut(p, within)
+	if g.GivenOut >= 0 && g.GivenOut < kept*g.PerStep {
+		return Growth{}, false
+	}
+	if in, grows := growthOf(within, fromInside); grows && in.PerStep > g.PerStep && lasts(within) >= insideLong {
+		g, ok = in, true
+		g.Inside, g.GivenOut = true, in.PerStep
 	}
 	g.Held = held
 	return g, ok
 }
+
+// givenOut is what allocators gave out per step, -1 where that is not known.
+func givenOut(p *model.Process, rows []row) float64 {
+	if len(rows) < groups*fromInside.part || p.Allocator != "glibc" || p.InUse[0].Bytes < 0 {
+		return -1
+	}
+	last := len(rows) - fromInside.part
+	low, end := lowestOf(rows[:fromInside.part]), lowestOf(rows[last:])
+	if end.step <= low.step {
+		return -1
+	}
+	return max(0, end.bytes-low.bytes) / float64(end.step-low.step)
+}
+
+func lasts(rows []row) model.Dur { return rows[len(rows)-1].at.Sub(rows[0].at) }
+
+// settled leaves the first third of the run out, in which caches warm up.
+func settled(rows []row) []row { return rows[len(rows)/3:] }
 
 // outside is a process's private memory, as the kernel counts it.
 func outside(p *model.Process) (out []look) {
@@ -86,12 +123,9 @@ func inside(p *model.Process) (out []look) {
 }
 
 // growthOf tells whether what was seen grows with the steps. Memory that a step itself needs and gives back is no growth: of each part of
-// the run, of so many looks at least, the least counts. What a profiler's window adds is taken out, and so is the first third of the run,
-// in which caches warm up.
-func growthOf(p *model.Process, looks []look, partRows int) (Growth, bool) {
-	rows := rowsOf(p, looks)
-	rows = rows[len(rows)/3:]
-	if len(rows) < groups*partRows {
+// the run, of so many looks at least, the least counts.
+func growthOf(rows []row, of grain) (Growth, bool) {
+	if len(rows) < groups*of.part {
 		return Growth{}, false
 	}
 	part := func(g int) []row { return rows[g*len(rows)/groups : (g+1)*len(rows)/groups] }
@@ -107,7 +141,7 @@ func growthOf(p *model.Process, looks []look, partRows int) (Growth, bool) {
 	rate := grown / float64(steps)
 	for g := 1; g < groups; g++ {
 		all := rate * float64(low[g].step-low[g-1].step)
-		if low[g].bytes-low[g-1].bytes < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), rate)) {
+		if low[g].bytes-low[g-1].bytes < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), of, rate)) {
 			return Growth{}, false
 		}
 	}
@@ -116,8 +150,8 @@ func growthOf(p *model.Process, looks []look, partRows int) (Growth, bool) {
 
 // goesOn says that memory grows within a part of the run before which a window has added as much as the part's steps take: the program
 // first fills what was let go of that.
-func goesOn(part []row, rate float64) bool {
-	low, end := lowestOf(part), lowestOf(part[len(part)-edge:])
+func goesOn(part []row, of grain, rate float64) bool {
+	low, end := lowestOf(part), lowestOf(part[len(part)-of.edge:])
 	return end.step > low.step && end.bytes-low.bytes >= reused*steady*rate*float64(end.step-low.step)
 }
 
@@ -132,7 +166,7 @@ func lowestOf(rows []row) row {
 }
 
 // rowsOf are the looks at a process while steps went on without a profiler, with what the gaps between them added taken out.
-func rowsOf(p *model.Process, looks []look) []row {
+func rowsOf(p *model.Process, looks []look, of grain) []row {
 	ends, counts := stepEnds(p)
 	var out []row
 	added, skipped, gap := 0.0, int64(0), false // what gaps added, and the steps in them
@@ -146,8 +180,8 @@ func rowsOf(p *model.Process, looks []look) []row {
 		r := row{u.at, counts[at-1], u.bytes, 0}
 		if gap {
 			gap = false
-			before := out[max(0, len(out)-edge):]
-			added = lowest(looks[i:min(i+edge, len(looks))]) - lowestOf(before).bytes
+			before := out[max(0, len(out)-of.edge):]
+			added = lowest(looks[i:min(i+of.edge, len(looks))]) - lowestOf(before).bytes
 			skipped = r.step - out[len(out)-1].step
 		}
 		r.bytes, r.step, r.added = r.bytes-added, r.step-skipped, added

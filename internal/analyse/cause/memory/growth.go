@@ -35,6 +35,9 @@ func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Title = wording.Say("growth.title", wording.Size("size", g.PerStep))
 	f.Evidence = append([]wording.Text{wording.Say("growth.seen", wording.Size("bytes", float64(g.Bytes)),
 		wording.Count("steps", int(g.Steps)), wording.Size("held", float64(g.Held)))}, end.text...)
+	if g.GivenOut >= 0 && g.GivenOut < holes*g.PerStep {
+		f.Evidence = append(f.Evidence, wording.Say("growth.holes", wording.Size("given", g.GivenOut)))
+	}
 	for _, other := range kept[1:min(len(kept), 1+maxOthersKept)] {
 		f.Evidence = append(f.Evidence, wording.Say("growth.other", wording.Named("target", other.Target),
 			wording.Named("at", finding.Place(finding.Where{File: other.File, Line: int(other.Line)}))))
@@ -54,6 +57,9 @@ func FindGrowth(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	return []finding.Draft{f}
 }
+
+// holes is the share of the growth that allocators have given out below which it is said that most of it is free.
+const holes = 0.5
 
 // maxOthersKept is how many further places are named.
 const maxOthersKept = 2
