@@ -5,13 +5,14 @@ package collect
 import (
 	"fmt"
 	"os/exec"
+	"runtime"
 	"testing"
 
 	"bottleneck/internal/record"
 )
 
 // BenchmarkUsage is what a look at the memory, faults and disks of a tree costs the launcher, and what share of a core that is four times a
-// second. The looks become seldom before it is more than usageShare allows.
+// second. The looks become seldom before it is more than usageShare allows, as with sixteen.
 func BenchmarkUsage(b *testing.B) {
 	for _, n := range []int{1, 4, 16} {
 		b.Run(fmt.Sprintf("processes=%d", n), func(b *testing.B) {
@@ -29,6 +30,8 @@ func BenchmarkUsage(b *testing.B) {
 				defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 				t.order = append(t.order, &treeProcess{SampleProcess: record.SampleProcess{PID: cmd.Process.Pid}})
 			}
+			runtime.LockOSThread() // as the sampler's thread is
+			defer runtime.UnlockOSThread()
 			from := threadCPU()
 			b.ResetTimer()
 			for i := range b.N {

@@ -31,7 +31,8 @@ const tick = 10 * time.Millisecond
 
 // ReadUsage reads /proc/PID/stat, status and io. It stops nothing and takes no lock of the process's memory.
 func ReadUsage(pid int) (Usage, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	buf := make([]byte, 16<<10)
+	text, err := readSmall(fmt.Sprintf("/proc/%d/stat", pid), buf)
 	if err != nil {
 		return Usage{}, openError(pid, "stat", err)
 	}
@@ -41,15 +42,15 @@ func ReadUsage(pid int) (Usage, error) {
 	}
 	u := Usage{MinorFaults: st.MinorFaults, MajorFaults: st.MajorFaults,
 		User: time.Duration(st.UserTicks) * tick, System: time.Duration(st.SysTicks) * tick, ReadBytes: -1, WrittenBytes: -1}
-	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err != nil {
+	if text, err = readSmall(fmt.Sprintf("/proc/%d/status", pid), buf); err != nil {
 		return Usage{}, openError(pid, "status", err)
 	}
 	eachNumber(text, map[string]*int64{"voluntary_ctxt_switches": &u.First.Waits, "nonvoluntary_ctxt_switches": &u.First.Pushed}, 1)
 	eachNumber(text, map[string]*int64{"RssAnon": &u.Anonymous, "RssFile": &u.File, "RssShmem": &u.Shared, "VmSwap": &u.Swapped}, 1024)
-	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/io", pid)); err == nil {
+	if text, err = readSmall(fmt.Sprintf("/proc/%d/io", pid), buf); err == nil {
 		eachNumber(text, map[string]*int64{"read_bytes": &u.ReadBytes, "write_bytes": &u.WrittenBytes}, 1)
 	}
-	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, pid)); err != nil {
+	if text, err = readSmall(fmt.Sprintf("/proc/%d/task/%d/stat", pid, pid), buf); err != nil {
 		return Usage{}, openError(pid, "task", err)
 	}
 	if st, ok = parseStat(text); !ok {

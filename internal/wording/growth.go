@@ -4,7 +4,7 @@ package wording
 var growthTexts = table{
 	"growth.title": "memory grows by {size} at each step and is not given back",
 	"growth.seen":  "{bytes} more after {steps step} without a profiler, growing to the last; {held} held at the end",
-	"growth.holes": "of it, {given} at each step are given out; the rest is free, in holes between what is kept, which nothing else fits",
+	"growth.holes": "of it, {given} at each step are given out; the rest is free, in holes between what is kept that were not filled again",
 	"growth.end":   "at this rate {limit} of memory end after {steps more step}, {time}",
 	"growth.other": "{target} grows too, at {at}",
 	"growth.fix-graph": "Keep the number, not the loss: {target} holds every loss with all that backward needs of it. Add loss.detach(), " +

@@ -21,9 +21,9 @@ type Growth struct {
 
 const (
 	groups = 4 // parts of the run, one after the other
-	// kept is the least share of growing pages that allocators have given out. What is kept can make holes of twenty times its size; pages
-	// that grow without it are holes only, or what longer and longer steps need.
-	kept = 0.01
+	// kept is what allocators must have given out more where pages grow, if that is known. What is kept can make holes of sixty times its
+	// size; pages that grow without it are holes only, or what longer and longer steps need.
+	kept = 1 << 20
 	// blockBytes is what a block of Python's own allocator has at least, as a number or a short text: its sizes go up to 512 bytes.
 	blockBytes = 32
 	// least is what must have been added to speak of growth: allocators take and keep some megabytes without any.
@@ -38,12 +38,24 @@ const (
 type grain struct {
 	part int // of a part of the run, at least
 	edge int // on each side of a gap, which tell what the gap itself added
+	few  int // that can stand for a part each
+}
+
+// parts is in how many parts so many looks are taken, 0 where they are too few.
+func (of grain) parts(looks int) int {
+	switch {
+	case looks >= groups*of.part:
+		return groups
+	case looks >= of.few:
+		return looks
+	}
+	return 0
 }
 
 // Looks from inside come at steps' ends and need no luck, but as long a time as those from outside: they are seldom where much is free.
 var (
-	fromOutside = grain{part: 5, edge: 3}
-	fromInside  = grain{part: 2, edge: 1}
+	fromOutside = grain{part: 5, edge: 3, few: math.MaxInt}
+	fromInside  = grain{part: 2, edge: 1, few: groups + 1}
 )
 
 // insideLong is the time that looks from inside must span.
@@ -73,7 +85,7 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 	within := settled(rowsOf(p, inside(p), fromInside))
 	g, ok := growthOf(settled(rowsOf(p, outside(p), fromOutside)), fromOutside)
 	g.GivenOut = givenOut(p, within)
-	if g.GivenOut >= 0 && g.GivenOut < kept*g.PerStep {
+	if ok && g.GivenOut >= 0 && g.GivenOut*float64(g.Steps) < kept {
 		return Growth{}, false
 	}
 	if in, grows := growthOf(within, fromInside); grows && in.PerStep > g.PerStep && lasts(within) >= insideLong {
@@ -86,7 +98,7 @@ func GrowthOf(p *model.Process) (Growth, bool) {
 
 // givenOut is what allocators gave out per step, -1 where that is not known.
 func givenOut(p *model.Process, rows []row) float64 {
-	if len(rows) < groups*fromInside.part || p.Allocator != "glibc" || p.InUse[0].Bytes < 0 {
+	if fromInside.parts(len(rows)) == 0 || p.Allocator != "glibc" || p.InUse[0].Bytes < 0 {
 		return -1
 	}
 	last := len(rows) - fromInside.part
@@ -123,23 +135,24 @@ func inside(p *model.Process) (out []look) {
 }
 
 // growthOf tells whether what was seen grows with the steps. Memory that a step itself needs and gives back is no growth: of each part of
-// the run, of so many looks at least, the least counts.
+// the run, of so many looks at least, the least counts. Where looks are few, memory must have grown from each to the next.
 func growthOf(rows []row, of grain) (Growth, bool) {
-	if len(rows) < groups*of.part {
+	parts := of.parts(len(rows))
+	if parts == 0 {
 		return Growth{}, false
 	}
-	part := func(g int) []row { return rows[g*len(rows)/groups : (g+1)*len(rows)/groups] }
-	var low [groups]row
+	part := func(g int) []row { return rows[g*len(rows)/parts : (g+1)*len(rows)/parts] }
+	low := make([]row, parts)
 	for g := range low {
 		low[g] = lowestOf(part(g))
 	}
-	first, last := &low[0], &low[groups-1]
+	first, last := &low[0], &low[parts-1]
 	grown, steps := last.bytes-first.bytes, last.step-first.step
 	if grown < least || steps < groups {
 		return Growth{}, false
 	}
 	rate := grown / float64(steps)
-	for g := 1; g < groups; g++ {
+	for g := 1; g < parts; g++ {
 		all := rate * float64(low[g].step-low[g-1].step)
 		if low[g].bytes-low[g-1].bytes < steady*all && !(low[g].added-low[g-1].added >= all && goesOn(part(g), of, rate)) {
 			return Growth{}, false

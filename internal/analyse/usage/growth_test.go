@@ -96,7 +96,9 @@ func TestGrowthInside(t *testing.T) {
 	}{
 		"tensors":                   {"glibc", 3, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0.1},
 		"seldom looked at":          {"glibc", 30, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0.1},
-		"too seldom":                {"glibc", 80, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0},
+		"once in nine seconds":      {"glibc", 70, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0.1},
+		"a list for each epoch":     {"glibc", 70, func(s float64) float64 { return 100*mega + 0.1*mega*math.Mod(s, 250) }, nil, 0},
+		"too seldom":                {"glibc", 100, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0},
 		"Python's objects":          {"jemalloc", 3, nil, func(s float64) float64 { return 1e6 + 4096*s }, 0.125},
 		"another library's malloc":  {"jemalloc", 3, func(s float64) float64 { return 100*mega + 0.1*mega*s }, nil, 0},
 		"nothing":                   {"glibc", 3, func(float64) float64 { return 100 * mega }, func(float64) float64 { return 1e6 }, 0},

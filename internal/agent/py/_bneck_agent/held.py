@@ -9,9 +9,9 @@ import time
 from . import core
 
 EVERY_NS = 250_000_000
-SHARE = 600  # of a core's time, at most: both counts walk through what is free, which may be much
+SHARE = 833  # 0.12 % of a core at most: both counts walk through what is free, which may be much
 ROWS = 400  # in each e-fold of the run, as the launcher's looks
-LONGEST_NS = 100_000_000  # a look that takes longer is the last
+LONGEST_NS = 50_000_000  # a look that takes longer is the last
 
 due = EVERY_NS << 40  # monotonic nanoseconds of the next look; never before begin
 first = 0
