@@ -1,4 +1,4 @@
-// Command leaks asks whether programs that keep more at each step are told from those that only warm up: ten of each, in testdata/leaks.
+// Command leaks asks whether programs that keep more at each step are told from those that only warm up: some of each, in testdata/leaks.
 // Of the first the line that keeps is marked; a finding must name it. Of the others none must be called.
 //
 //	go run ./bench/leaks [-only "leak_graph warm_cache"] [-keep DIR] BINARY PROGRAMS PYTHON

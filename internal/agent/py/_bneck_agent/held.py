@@ -34,11 +34,11 @@ def c_library():
     """glibc's count of what it has given out (2.33 and later; before, the count wraps at 4 GB), None elsewhere."""
     if sys.platform != "linux":
         return None
-    import ctypes
-
     try:
+        import ctypes
+
         ask = ctypes.PyDLL(None)["mallinfo2"]  # keeps the GIL: others would take it for longer than the call lasts
-    except (OSError, AttributeError):
+    except (ImportError, OSError, AttributeError):
         return None
     names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
     ask.restype = type("Info", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in names.split()]})
