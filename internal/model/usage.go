@@ -20,8 +20,8 @@ type Owned struct {
 	Private, Proportional int64
 }
 
-// InUse is what a program has of its allocators at the end of a step, read from inside: what is free in them is not counted, which the
-// kernel counts as held.
+// InUse is what a program has of its allocators at the end of a step, read from inside. What is free in them, which the kernel counts as
+// held, is not in it.
 type InUse struct {
 	At     Time
 	Bytes  int64 // of the C library's allocator; -1 unknown
