@@ -60,11 +60,12 @@ func runTable(r *report.Report) Table {
 		text("part", func(p *report.Part) string { return p.Part }),
 		bar(sum(number("time", unitTime, func(p *report.Part) float64 { return p.Ms * 1e3 }))),
 		sum(number("share", unitShare, func(p *report.Part) float64 { return p.Share })),
-		number("waiting for the disk", unitTime, func(p *report.Part) float64 {
+		perhaps("waiting for the disk", unitTime, func(p *report.Part) *float64 {
 			if len(p.Of) == 0 {
-				return 0
+				return nil
 			}
-			return p.Of[0].Ms * 1e3
+			us := p.Of[0].Ms * 1e3
+			return &us
 		}))
 }
 

@@ -14,7 +14,7 @@ type RunPart struct {
 	Kind     model.Str // of the steps, for RunSteps
 	Steps    int
 	Time     float64 // ns
-	DiskWait float64 // ns of Time in which the driving thread waited for the disk, by its samples; of RunImports and RunPreparation
+	DiskWait float64 // ns of Time in which the main thread waited for the disk, by its samples; of RunImports and RunPreparation
 }
 
 // RunPartID names a part of a run, in the order in which a run goes through them.
@@ -76,11 +76,11 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 	return append(out, RunPart{ID: RunBetween, Time: between}, RunPart{ID: RunAfter, Time: float64(run.End - at)})
 }
 
-// diskWaits gives imports and preparation the share of their samples in which the driving thread waited for the disk.
+// diskWaits gives imports and preparation the share of their samples in which the main thread waited for the disk.
 func diskWaits(out []RunPart, p *model.Process, imports []times.Interval, first model.Time) {
 	sm := &p.Samples
 	var all, waits [2]int
-	for i := 0; i < sm.Len() && sm.Time[i] < first; i++ {
+	for i := 0; i < min(sm.Len(), len(sm.Thread), len(sm.Flags)) && sm.Time[i] < first; i++ {
 		if int(sm.Thread[i]) != p.MainThread {
 			continue
 		}
