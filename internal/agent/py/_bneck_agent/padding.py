@@ -4,7 +4,7 @@ import sys
 
 from . import core
 
-LOOKS = 24  # of one loader, at its batches 1, 2, 4, 8, …
+LOOKS = 24  # of one loader
 LARGEST = 1 << 20  # numbers in a batch that is looked at
 NARROWEST = 8  # columns, under which a table is no sequence
 LEAST = 0.05  # of the places, under which a number at the end of some rows is there by chance
@@ -16,9 +16,9 @@ looked = {}  # number of the loader -> how often
 
 
 @core.hook("padding")
-def look(number, batch, data):
-    """Emits the filling of the loader's batch-th batch (from 1), where it is one to look at and is a batch of sequences."""
-    if batch & (batch - 1) or looked.get(number, 0) >= LOOKS:
+def look(number, data):
+    """Emits the filling of a loader's batch, where it is one of sequences."""
+    if looked.get(number, 0) >= LOOKS:
         return
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is None or torch is None:
@@ -35,7 +35,7 @@ def look(number, batch, data):
     core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()))
 
 
-def found(torch, data):
+def found(torch, data, depth=3):
     """(mask, None) or (None, table of token numbers) as NumPy arrays of rows and columns; (None, None) where a batch has neither."""
     if mapping(data):
         mask = array(torch, data[MASK]) if MASK in data else None
@@ -45,7 +45,7 @@ def found(torch, data):
     else:
         values = data if type(data) in (list, tuple) else [data]
     for value in values:
-        mask, table = found(torch, value) if mapping(value) and value is not data else (None, array(torch, value))
+        mask, table = found(torch, value, depth - 1) if depth and mapping(value) else (None, array(torch, value))
         if mask is not None or table is not None:
             return mask, table
     return None, None
@@ -53,7 +53,8 @@ def found(torch, data):
 
 def mapping(data):
     """Whether it is a dictionary, or Hugging Face's; no code of the program runs when one is asked."""
-    return type(data) is dict or type(data).__name__ == "BatchEncoding"
+    kind = type(data)
+    return kind is dict or kind.__name__ == "BatchEncoding" and kind.__module__.startswith("transformers.")
 
 
 def array(torch, value):

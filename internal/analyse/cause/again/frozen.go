@@ -53,23 +53,15 @@ func FindFrozen(c *facts.Facts, l finding.Ledger) []finding.Draft {
 
 // epochs is how often the program went through the data set that most of its batches are of; 0 where that is not known.
 func epochs(c *facts.Facts) float64 {
-	batches := map[int32]int64{}
-	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; sp.Kind == model.SpanDataWait && sp.Thread == c.B.Thread {
-			batches[sp.Loader]++
-		}
+	loader, batches := mostAsked(c, func(model.Time) bool { return true })
+	if loader < 0 {
+		return 0
 	}
-	rounds, most := 0.0, int64(0)
-	for i := range c.P.Loaders {
-		l := &c.P.Loaders[i]
-		if n := batches[int32(i)]; n > most {
-			rounds, most = 0, n
-			if l.Length > 0 && !l.Iterable {
-				rounds = float64(n) / float64(l.Length)
-			}
-		}
+	l := &c.P.Loaders[loader]
+	if l.Length <= 0 || l.Iterable {
+		return 0
 	}
-	return rounds
+	return float64(batches) / float64(l.Length)
 }
 
 // answersChange says that what no gradient goes through draws random numbers, or changes weights bit by bit, so that it answers something

@@ -14,7 +14,7 @@ import (
 
 // FindPadding names batches of sequences of which much is filling: places that the model computes like the others, and nobody needs.
 func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	loader := mostAsked(c)
+	loader, _ := mostAsked(c, c.InWindows)
 	if loader < 0 || skipsFilling(c) {
 		return nil
 	}
@@ -22,25 +22,20 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if p.looks < price.PaddingLooks || p.all() < price.PaddingShare {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: finding.Nowhere()}, finding.Parts{})
-	t, n := 0.0, 0
-	if device := c.B.Part(account.PartGPUCompute); device > c.B.Part(account.PartOps) {
-		t, n = device, len(c.B.Windows)
-		f.Claim.Parts[account.PartGPUCompute] = p.all() * t
-	} else {
-		chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-			return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
-		})
-		t, n = facts.Sum(chains), len(chains)
-		c.ClaimAll(&f, chains, p.all())
-	}
-	if f.Share = c.Share(p.all() * t); f.Share < price.PaddingShare {
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
+	})
+	t := facts.Sum(chains)
+	share := c.Share(p.all() * t)
+	if share < price.PaddingShare {
 		return nil
 	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: finding.Nowhere(), Share: share,
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	c.ClaimAll(&f, chains, p.all())
 	of := &c.P.Loaders[loader]
 	f.Where.File, f.Where.Line = c.Text(of.File), int(of.Line)
 	f.Where.Source = c.Source(f.Where.File, f.Where.Line)
-	f.Confidence = c.Basis(n)
 	row := f.By(price.Padding)
 	f.Step = finding.Bounds(row.Low*max(p.own(), p.all()/2), row.Mid*p.all(), min(row.High*p.all(), 1)).Scale(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
@@ -88,21 +83,22 @@ func paddingOf(c *facts.Facts, loader int32) padding {
 	return p
 }
 
-// mostAsked is the loader that the accounted steps ask for most of their batches; -1 where they ask none.
-func mostAsked(c *facts.Facts) int32 {
-	asked := map[int32]int{}
-	most := int32(-1)
+// mostAsked is the DataLoader that the accounted thread asks for most batches at times that count, and for how many; -1 where it asks none.
+func mostAsked(c *facts.Facts, counts func(model.Time) bool) (loader int32, batches int64) {
+	asked := make([]int64, len(c.P.Loaders))
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
-		if sp.Kind != model.SpanDataWait || sp.Thread != c.B.Thread || sp.Loader < 0 || int(sp.Loader) >= len(c.P.Loaders) ||
-			!facts.Inside(c.B.Windows, sp.Start) {
-			continue
-		}
-		if asked[sp.Loader]++; most < 0 || asked[sp.Loader] > asked[most] {
-			most = sp.Loader
+		if sp.Kind == model.SpanDataWait && sp.Thread == c.B.Thread && sp.Loader >= 0 && int(sp.Loader) < len(asked) && counts(sp.Start) {
+			asked[sp.Loader]++
 		}
 	}
-	return most
+	loader = -1
+	for i, n := range asked {
+		if n > batches {
+			loader, batches = int32(i), n
+		}
+	}
+	return loader, batches
 }
 
 // skipsFilling says that traced steps pack sequences or nest them, so that filling is not computed.
