@@ -17,6 +17,7 @@ require (
 	github.com/spf13/pflag v1.0.9 // GNU flags beneath cobra: visiting those that were given
 	golang.org/x/sys v0.49.0 // affinity, file systems, terminals: what package syscall lacks
 	golang.org/x/term v0.47.0 // terminal width
+	gonum.org/v1/gonum v0.17.0 // bench: special functions and Student's t for what few pairs show
 	google.golang.org/protobuf v1.36.12 // wire format of the OpenTelemetry profiles that samples are stored in, and of Perfetto traces
 )
 

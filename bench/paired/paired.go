@@ -19,13 +19,6 @@ func (i Interval) String() string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)", i.Mid, i.Low, i.High)
 }
 
-// studentT are the two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom (NIST/SEMATECH e-Handbook of Statistical
-// Methods, 1.3.6.7.2). The last one stands for all above: it is a little wide for them.
-var studentT = []float64{
-	12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-	2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-}
-
 // fewestRanked is the number of pairs from which on ranks can give a 95 % interval.
 const fewestRanked = 6
 
@@ -75,38 +68,22 @@ func signedRank(n int) int {
 
 // meanRatio is the geometric mean with the interval of Student's t.
 func meanRatio(logs []float64) Interval {
-	i := student(logs)
+	i := Spread{}.Mean(logs)
 	return Interval{math.Exp(i.Low), math.Exp(i.Mid), math.Exp(i.High)}
 }
 
 // Difference is a minus b: the mean of a[i]-b[i] with the interval of Student's t for paired samples (Student: The probable error of a
 // mean, Biometrika 6, 1908). What both of a pair share is no part of the differences, so that slow drift of the machine does not widen
 // the interval as it does that of two independent samples. It is in the unit of the samples; of no pairs it is NaN.
-func Difference(a, b []float64) Interval {
+func Difference(a, b []float64) Interval { return Spread{}.Mean(Differences(a, b)) }
+
+// Differences are a[i]-b[i].
+func Differences(a, b []float64) []float64 {
 	differences := make([]float64, len(a))
 	for i := range a {
 		differences[i] = a[i] - b[i]
 	}
-	return student(differences)
-}
-
-// student is the mean with its interval by Student's t.
-func student(values []float64) Interval {
-	n, sum := float64(len(values)), 0.0
-	for _, v := range values {
-		sum += v
-	}
-	mean := sum / n
-	if len(values) < 2 {
-		return Interval{math.NaN(), mean, math.NaN()}
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	free := len(values) - 1
-	half := studentT[min(free, len(studentT))-1] * math.Sqrt(squares/float64(free)/n)
-	return Interval{mean - half, mean, mean + half}
+	return differences
 }
 
 // Median is the middle value, or the mean of the two middle ones; NaN of none.

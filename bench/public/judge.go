@@ -30,6 +30,7 @@ const (
 type judgement struct {
 	p        *program
 	m        *measured
+	spread   paired.Spread
 	verdict  string
 	change   string          // the change that was judged, "" for none
 	saved    paired.Interval // seconds that it saves
@@ -41,10 +42,10 @@ type judgement struct {
 	plain    float64
 }
 
-// judge compares what the program gave with what was promised.
-func judge(p *program, m *measured) judgement {
+// judge compares what the program gave with what was promised. The spread is that of all programs' rounds.
+func judge(p *program, m *measured, spread paired.Spread) judgement {
 	nan := paired.Interval{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
-	j := judgement{p: p, m: m, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
+	j := judgement{p: p, m: m, spread: spread, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
 	if m.Failed != "" || m.rounds() == 0 {
 		return j
 	}
@@ -70,7 +71,7 @@ func judge(p *program, m *measured) judgement {
 			j.verdict = healthy
 		}
 	} else {
-		j.change, j.saved = best, m.saved(best)
+		j.change, j.saved = best, j.savedBy(best)
 		if best == ofTool {
 			j.promised = promise(m.Said, true)
 		}
@@ -84,10 +85,39 @@ func judge(p *program, m *measured) judgement {
 	return j
 }
 
-// saved is what a change saves in the rounds that ran it, which are the first ones.
-func (m *measured) saved(change string) paired.Interval {
-	times := m.Sides[change]
-	return paired.Difference(m.Sides[plainSide][:len(times)], times)
+// savedBy is what a change saves, in seconds, in the rounds that ran it, which are the first ones.
+func (j *judgement) savedBy(change string) paired.Interval {
+	shares, plain := j.m.shares(change)
+	i := j.spread.Mean(shares)
+	return paired.Interval{Low: i.Low * plain, Mid: i.Mid * plain, High: i.High * plain}
+}
+
+// shares are what a side saves in each round that ran it, as shares of the plain runs' mean seconds, which it gives too. Programs of
+// different lengths have a like spread in them.
+func (m *measured) shares(side string) (shares []float64, plain float64) {
+	times := m.Sides[side]
+	whole := m.Sides[plainSide][:len(times)]
+	for _, s := range whole {
+		plain += s / float64(len(whole))
+	}
+	for _, difference := range paired.Differences(whole, times) {
+		shares = append(shares, difference/plain)
+	}
+	return shares, plain
+}
+
+// spread is how far the rounds of all programs lie apart.
+func (r *results) spread() paired.Spread {
+	var groups [][]float64
+	for _, m := range r.Programs {
+		for side := range m.Sides {
+			if side != plainSide && m.Failed == "" {
+				shares, _ := m.shares(side)
+				groups = append(groups, shares)
+			}
+		}
+	}
+	return paired.SpreadOf(groups)
 }
 
 // best is the change that saves most of those that a filter lets through: with an earlier saving, only one whose whole interval is above
@@ -98,7 +128,7 @@ func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 		if len(j.m.Sides[ch.Name]) == 0 || !of(ch) {
 			continue
 		}
-		saved := j.m.saved(ch.Name)
+		saved := j.savedBy(ch.Name)
 		if above := saved.Low - than.High; !math.IsNaN(than.Mid) && (math.IsNaN(above) || above <= larger*j.plain) {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"bottleneck/bench/paired"
 )
 
 // sided makes what a program of plain runs around 10 s gave: the change saves what is told, with an unevenness.
@@ -48,7 +50,7 @@ func TestVerdicts(t *testing.T) {
 		{"healthy, and no candidate saves", candidate, sided(0.2, 0.1, said{}), healthy},
 		{"healthy", nil, sided(0, 0.1, said{}), healthy},
 	} {
-		j := judge(&program{ID: "p", Changes: test.changes}, test.m)
+		j := judge(&program{ID: "p", Changes: test.changes}, test.m, paired.Spread{})
 		if j.verdict != test.want {
 			t.Errorf("%s: %q, want %q (saved %v)", test.name, j.verdict, test.want, j.saved)
 		}
@@ -63,7 +65,7 @@ func TestLargerSavingIsMissed(t *testing.T) {
 		for _, s := range m.Sides[plainSide] {
 			m.Sides["other"] = append(m.Sides["other"], s-saved)
 		}
-		if j := judge(&p, m); j.larger != want || j.verdict != isTrue || j.change != "fix" {
+		if j := judge(&p, m, paired.Spread{}); j.larger != want || j.verdict != isTrue || j.change != "fix" {
 			t.Errorf("another saves %v: larger %q, %s by %s; want %q, true by fix", saved, j.larger, j.verdict, j.change, want)
 		}
 	}
@@ -76,7 +78,7 @@ func TestChangeHasItsOwnPromise(t *testing.T) {
 	m := sided(1, 0.1, said)
 	m.Proposed = &change{Name: ofTool}
 	m.Sides[ofTool] = m.Sides["fix"]
-	if j := judge(&program{ID: "p"}, m); j.verdict != isTrue || j.promised.Mid != 1 {
+	if j := judge(&program{ID: "p"}, m, paired.Spread{}); j.verdict != isTrue || j.promised.Mid != 1 {
 		t.Errorf("%s, promised %+v", j.verdict, j.promised)
 	}
 }
@@ -85,19 +87,38 @@ func TestChangeHasItsOwnPromise(t *testing.T) {
 func TestUncertainSavingIsNotLarger(t *testing.T) {
 	p := program{ID: "p", Changes: []change{{Name: "fix", Candidate: true}}}
 	for saved, want := range map[float64]string{-8: "", 2: "fix"} {
-		if j := judge(&p, sided(saved, 0.1, promising(1.5, 2, 2.5))); j.larger != want || j.verdict != unpatched {
+		if j := judge(&p, sided(saved, 0.1, promising(1.5, 2, 2.5)), paired.Spread{}); j.larger != want || j.verdict != unpatched {
 			t.Errorf("a candidate saves %v: larger %q, %s; want %q", saved, j.larger, j.verdict, want)
 		}
 	}
 	m := sided(2, 0.1, promising(1.5, 2, 2.5))
 	m.Sides["fix"] = m.Sides["fix"][:1]
-	if j := judge(&p, m); j.larger != "" {
+	if j := judge(&p, m, paired.Spread{}); j.larger != "" {
 		t.Errorf("a candidate that ran once is told as larger")
 	}
 }
 
+// TestSpreadOfAllPrograms: two rounds alone decide nothing; beside many programs whose rounds lie near to each other they do.
+func TestSpreadOfAllPrograms(t *testing.T) {
+	m := &measured{Said: []said{promising(0.8, 1, 1.2)}, Loads: []float64{1, 1},
+		Sides: map[string][]float64{plainSide: {10, 10.1}, toolSide: {11, 11.1}, "fix": {9.0, 9.2}}}
+	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}}}
+	kept := results{Programs: map[string]*measured{"p": m}}
+	if j := judge(&p, m, kept.spread()); j.verdict != undecided {
+		t.Errorf("two rounds alone: %s %v", j.verdict, j.saved)
+	}
+	for i := range 20 {
+		shake := 0.004 * float64(i%5+1)
+		kept.Programs[string(rune('a'+i))+"more"] = &measured{Sides: map[string][]float64{
+			plainSide: {10, 10.1, 10.2}, "fix": {10 + shake, 10.1 - shake, 10.2 + shake}}}
+	}
+	if j := judge(&p, m, kept.spread()); j.verdict != isTrue || math.Abs(j.saved.Mid-0.95) > 0.01 {
+		t.Errorf("beside others: %s %v", j.verdict, j.saved)
+	}
+}
+
 func TestAgreementIsWithTheFirstReport(t *testing.T) {
-	j := judge(&program{ID: "p"}, sided(0, 0.1, promising(1, 2, 3), promising(1, 2, 3), said{Cause: "launch"}))
+	j := judge(&program{ID: "p"}, sided(0, 0.1, promising(1, 2, 3), promising(1, 2, 3), said{Cause: "launch"}), paired.Spread{})
 	if j.agree != [2]int{3, 5} {
 		t.Errorf("agree %v, want 3 of 5", j.agree)
 	}
@@ -110,7 +131,7 @@ func TestAgreementIsWithTheFirstReport(t *testing.T) {
 }
 
 func TestFailedProgramIsTold(t *testing.T) {
-	if j := judge(&program{ID: "p"}, &measured{Failed: "no such file"}); j.verdict != failedToRun {
+	if j := judge(&program{ID: "p"}, &measured{Failed: "no such file"}, paired.Spread{}); j.verdict != failedToRun {
 		t.Errorf("verdict %q", j.verdict)
 	}
 }

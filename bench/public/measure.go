@@ -32,7 +32,7 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 		if ctx.Err() != nil {
 			break
 		}
-		judged := judge(p, m)
+		judged := judge(p, m, kept.spread())
 		judged.write(os.Stdout)
 	}
 	scores(os.Stdout, programs, kept)
@@ -144,23 +144,16 @@ func (c *copies) sides(m *measured, first *said, round int) []string {
 }
 
 // round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
-// A first run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's files into memory.
+// Before the first round a run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's
+// files into memory.
 func (c *copies) round(ctx context.Context, m *measured) error {
 	n := m.rounds()
-	var chosen said
-	if n > 0 {
-		chosen = m.Said[0]
-	} else {
-		if _, err := c.underTool(ctx, &chosen); err != nil {
+	if len(m.Said) == 0 {
+		if err := c.first(ctx, m); err != nil {
 			return err
 		}
-		if m.Proposed = c.proposal(&chosen); m.Proposed != nil {
-			if err := c.change(m.Proposed); err != nil {
-				return err
-			}
-		}
 	}
-	sides := c.sides(m, &chosen, n)
+	sides := c.sides(m, &m.Said[0], n)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said
@@ -175,6 +168,19 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 	}
 	m.Said, m.Loads = append(m.Said, report), append(m.Loads, load)
 	return nil
+}
+
+// first is a program's first run under the tool, whose report is the one that is judged.
+func (c *copies) first(ctx context.Context, m *measured) error {
+	var report said
+	if _, err := c.underTool(ctx, &report); err != nil {
+		return err
+	}
+	m.Said = append(m.Said, report)
+	if m.Proposed = c.proposal(&report); m.Proposed == nil {
+		return nil
+	}
+	return c.change(m.Proposed)
 }
 
 // order is the order of a round's sides.

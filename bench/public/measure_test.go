@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bottleneck/bench/paired"
 )
 
 // small is a bench whose one program is a shell script in a git repository, and whose tool is one, too. Each run is a line of the log.
@@ -221,7 +223,7 @@ func TestWhatTheToolChangesItselfIsJudged(t *testing.T) {
 			s.says(fmt.Sprintf(`{"cause": "input", "saving": {"run_s": {"low": 1, "mid": 2, "high": 3}},
 				"fix": {"text": "", "was": %q, "where": {"file": %q, "line": 2}, "action": %s}}`, c.was, file, c.action))
 			m := s.measured(t.Context())
-			judged := judge(&s.p, m)
+			judged := judge(&s.p, m, paired.Spread{})
 			if c.text == "" {
 				if m.Proposed != nil || judged.change != "fewer" {
 					t.Errorf("proposed %+v, judged %q", m.Proposed, judged.change)

@@ -21,7 +21,7 @@ type measured struct {
 	Sides  map[string][]float64 `json:"sides"`  // seconds of wall clock of each whole round, by side; scouts' of the first rounds only
 	// Proposed is the change that the first report's first finding makes itself; nil where it has only advice.
 	Proposed *change   `json:"proposed"`
-	Said     []said    `json:"said"`   // the report of each round's run under the tool
+	Said     []said    `json:"said"`   // the report that is judged, and that of each round's run under the tool
 	Loads    []float64 `json:"loads"`  // the machine's load before each round
 	Failed   string    `json:"failed"` // why it is not measured
 }
@@ -34,7 +34,7 @@ const (
 )
 
 // rounds is how many whole rounds are had.
-func (m *measured) rounds() int { return len(m.Said) }
+func (m *measured) rounds() int { return len(m.Loads) }
 
 // said is what a report says first.
 type said struct {

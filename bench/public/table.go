@@ -34,7 +34,7 @@ func (j *judgement) write(w io.Writer) {
 		fmt.Fprintf(w, "%-5s %-26s the original again takes %s of itself\n", "", "", ratio(j.noise))
 	}
 	if j.larger != "" {
-		fmt.Fprintf(w, "%-5s %-26s larger: %s saves %s s\n", "", "", j.larger, seconds(j.m.saved(j.larger)))
+		fmt.Fprintf(w, "%-5s %-26s larger: %s saves %s s\n", "", "", j.larger, seconds(j.savedBy(j.larger)))
 	}
 }
 
@@ -72,9 +72,10 @@ func (b *bench) table(programs []program) error {
 		return err
 	}
 	header(os.Stdout)
+	spread := kept.spread()
 	for i := range programs {
 		if m := kept.Programs[programs[i].ID]; m != nil {
-			j := judge(&programs[i], m)
+			j := judge(&programs[i], m, spread)
 			j.write(os.Stdout)
 		}
 	}
@@ -120,12 +121,13 @@ func tally(pair *[2]int, ok bool) {
 // scores prints the counts and the goals of both halves beside each other.
 func scores(w io.Writer, programs []program, kept *results) {
 	halves := []*score{{verdicts: map[string]int{}}, {verdicts: map[string]int{}}, {verdicts: map[string]int{}}}
+	spread := kept.spread()
 	for i := range programs {
 		m := kept.Programs[programs[i].ID]
 		if m == nil {
 			continue
 		}
-		j := judge(&programs[i], m)
+		j := judge(&programs[i], m, spread)
 		mine := halves[0]
 		if held(programs[i].ID) {
 			mine = halves[1]

@@ -21,6 +21,7 @@ var launchTexts = table{
 	"launch.recurrent": "{time} per {unit} in the layer's operators, forward and backward, in {calls call}",
 	"launch.fix-loop": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum), " +
 		"or let torch.compile fuse it.",
+	"launch.fix-loop-at-once": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum).",
 	"launch.fix-loop-compiled": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum). The " +
 		"program compiles, but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
@@ -35,8 +36,18 @@ var launchTexts = table{
 		"elements itself. What follows it can take all of its outputs at once, too.",
 	"launch.fix-call": "Give one call more to do (a larger batch, several requests together), or let torch.compile " +
 		"fuse the model's operators.",
+	"launch.fix-call-more": "Give one call more to do: a larger batch, several requests together. With twice as much in each, half of the " +
+		"calling is left. torch.compile hardly helps: of such operators on a CPU it saves a quarter at most, and often it costs time.",
 	"launch.fix-call-compiled": "Give one call more to do (a larger batch, several requests together). The program compiles, but not " +
 		"these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-spread-more": "Work on more at once: larger batches, several sequences or environments side by side. With twice as much " +
+		"at once, half of the calling is left. torch.compile hardly helps: of such operators on a CPU it saves a quarter at most, and " +
+		"often it costs time.",
+	"launch.fix-rollout": "Step several environments side by side and compute for all of them in one call. Turns of this loop cannot " +
+		"share a call: each needs the environment's answer to the one before.",
+	"launch.fix-rollout-loss": "Act without gradients (torch.no_grad), and compute what a loss needs of many turns in one call afterwards. Or " +
+		"step several environments side by side. Turns of this loop cannot share a call: each needs the environment's answer to the " +
+		"one before.",
 	"launch.fix-spread-compiled": "Work on more at once: larger batches, several sequences or environments side by side. The program " +
 		"compiles, but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-spread": "Let torch.compile fuse the operators on these lines, or work on more at once: larger batches, " +
@@ -46,13 +57,15 @@ var launchTexts = table{
 		"form here. With many parameters of a few thousand numbers each, foreach=True helps a little.",
 	"launch.fix-own-optimizer": "Update all parameters at once: use an optimizer of torch.optim with fused=True, or torch._foreach_ " +
 		"operators on lists of small tensors here.",
-	"launch.fix-lists":             "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",
-	"launch.caveat-traced":         "The saving is estimated from traced steps, with the cost of tracing taken out.",
-	"launch.caveat-no-steps":       "The run has no steps, so traced and untraced ones cannot be compared.",
-	"launch.caveat-form":           "How much time remains depends on how the batched code is written.",
-	"launch.caveat-graph-breaks":   "How much time remains after fusing depends on where the compiled code has to stop.",
-	"launch.caveat-compile":        "torch.compile costs time at the start.",
+	"launch.fix-lists":           "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",
+	"launch.caveat-traced":       "The saving is estimated from traced steps, with the cost of tracing taken out.",
+	"launch.caveat-no-steps":     "The run has no steps, so traced and untraced ones cannot be compared.",
+	"launch.caveat-form":         "How much time remains depends on how the batched code is written.",
+	"launch.caveat-graph-breaks": "How much time remains after fusing depends on where the compiled code has to stop.",
+	"launch.caveat-compile": "torch.compile costs time at the start: 13 to 25 s were measured, a fifth of that once its cache is filled. " +
+		"On a CPU that is taken off what this run would save.",
 	"launch.caveat-larger-batches": "Larger batches change how a model learns.",
+	"launch.caveat-environments":   "More environments change what an agent has seen between two updates.",
 	"launch.caveat-optimizers":     "What one call leaves depends on the parameters' sizes: from nothing to three quarters was measured.",
 	"launch.caveat-foreach":        "On a CPU foreach=True makes parameters of ten thousand numbers and more slower, not faster.",
 	"launch.caveat-generating": "While generating, the loop must stay where the next element depends on the answer to the one " +

@@ -3,7 +3,6 @@ package cause
 import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"slices"
 	"strings"
@@ -12,16 +11,19 @@ import (
 // compiledAdvice are pieces of advice to compile, and what is said instead to a program that compiles already: there the question is what
 // was left out of the compiled code.
 var compiledAdvice = map[string]string{
-	"launch.fix-loop":   "launch.fix-loop-compiled",
-	"launch.fix-call":   "launch.fix-call-compiled",
-	"launch.fix-spread": "launch.fix-spread-compiled",
-	"memory.fix-fuse":   "memory.fix-fuse-compiled",
-	"compute.fix-less":  "compute.fix-less-compiled",
+	"launch.fix-loop":         "launch.fix-loop-compiled",
+	"launch.fix-loop-at-once": "launch.fix-loop-compiled",
+	"launch.fix-call":         "launch.fix-call-compiled",
+	"launch.fix-call-more":    "launch.fix-call-compiled",
+	"launch.fix-spread":       "launch.fix-spread-compiled",
+	"launch.fix-spread-more":  "launch.fix-spread-compiled",
+	"memory.fix-fuse":         "memory.fix-fuse-compiled",
+	"compute.fix-less":        "compute.fix-less-compiled",
 }
 
 // notAgain replaces advice that the program follows already.
 func notAgain(c *facts.Facts, f *finding.Finding) {
-	if !slices.ContainsFunc(f.Fix.Advice, func(t wording.Text) bool { return compiledAdvice[t.ID] != "" }) || !compiles(c) {
+	if !slices.ContainsFunc(f.Fix.Advice, func(t wording.Text) bool { return compiledAdvice[t.ID] != "" }) || !c.Compiles() {
 		return
 	}
 	for i := range f.Fix.Advice {
@@ -33,11 +35,4 @@ func notAgain(c *facts.Facts, f *finding.Finding) {
 		*a = finding.Action{}
 	}
 	f.Caveat = slices.DeleteFunc(f.Caveat, func(t wording.Text) bool { return t.ID == "launch.caveat-compile" })
-}
-
-// compiles says that torch.compile has worked in the accounted process.
-func compiles(c *facts.Facts) bool {
-	return c.P.Counters["graph_breaks"] > 0 || slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool {
-		return sp.Kind == model.SpanCompile
-	})
 }

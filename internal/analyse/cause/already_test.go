@@ -18,7 +18,7 @@ func TestCompilingIsNotAdvisedAgain(t *testing.T) {
 		}
 		cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
 		p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
-		traced(p, 3, 3000, 20)
+		tracedCalls(p, called{name: "aten::mul", n: 3000, us: 20})
 		res, _ := find(t, p)
 		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Launch })
 		if i < 0 {

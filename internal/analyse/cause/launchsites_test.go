@@ -236,8 +236,35 @@ func TestCallForTooLittleWork(t *testing.T) {
 	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(41)))...)
 	tracedStep(p, testkit.Native(9), called{name: "aten::linear", n: 150, us: 25})
 	res, _ := find(t, p)
-	if f := want(t, res, finding.Launch, "", 40, 0); f.Fix.Advice[0].ID != "launch.fix-call" {
+	if f := want(t, res, finding.Launch, "", 40, 0); f.Fix.Advice[0].ID != "launch.fix-call-more" {
 		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
+	}
+}
+
+// On a CPU torch.compile is advised for chains of element-wise operators, not for small products of matrices, and what it takes at the
+// start is taken off what the run saves.
+func TestCompilingIsAdvisedWhereItPays(t *testing.T) {
+	for _, c := range []struct {
+		op     string
+		steps  int
+		advice string
+		pays   bool
+	}{{"aten::linear", 40, "launch.fix-spread-more", true}, {"aten::mul", 40, "launch.fix-spread", false},
+		{"aten::mul", 2000, "launch.fix-spread", true}} {
+		p := testkit.NewProgram()
+		var acts []testkit.Act
+		for line := 22; line < 34; line++ {
+			stack := []testkit.Frame{module, loop(line)}
+			acts = append(acts, testkit.Native(3, stack...), testkit.Python(3, stack...))
+		}
+		p.Steps(c.steps, model.PhaseBaseline, acts...)
+		tracedStep(p, testkit.Native(72), called{name: c.op, n: 1500, us: 25})
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.advice || f.Step.Mid <= 0 || (f.Run.Mid > 0) != c.pays {
+			t.Errorf("%d steps of %s: %s of %s saves %.1f s of the run, want %s, and that it pays: %v", c.steps, c.op,
+				f.Fix.Advice[0].ID, f.Cause, f.Run.Mid/1e9, c.advice, c.pays)
+		}
 	}
 }
 
@@ -264,7 +291,7 @@ func TestLayersAndALoopBesideThem(t *testing.T) {
 	for line, want := range map[int]struct {
 		share float64
 		fix   string
-	}{40: {0.6, "launch.fix-call"}, 11: {0.2, "launch.fix-loop"}, 43: {0.2, "launch.fix-lists"}} {
+	}{40: {0.6, "launch.fix-call-more"}, 11: {0.2, "launch.fix-loop-at-once"}, 43: {0.2, "launch.fix-lists"}} {
 		i := slices.IndexFunc(got, func(f finding.Finding) bool { return f.Where.Line == line })
 		if i < 0 {
 			t.Errorf("nothing at line %d: %+v", line, got)

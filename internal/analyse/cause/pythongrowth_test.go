@@ -7,28 +7,32 @@ import (
 	"testing"
 )
 
-// metricProgram takes a number of ms for a metric in each of its steps, as a function of the step.
-func metricProgram(steps int, metric func(step int) int) *testkit.Program {
+// metricProgram takes a number of ms for a metric in each of its steps, and one for its model, as functions of the step.
+func metricProgram(steps int, metric, computed func(step int) int) *testkit.Program {
 	p := testkit.NewProgram()
 	for i := range steps {
-		p.Steps(1, model.PhaseBaseline, testkit.Native(30, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+		p.Steps(1, model.PhaseBaseline, testkit.Native(computed(i), module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
 			testkit.Python(metric(i), module, loop(44), user("score", 10, 12)))
 	}
 	return p
 }
 
 func TestTimeThatGrows(t *testing.T) {
+	even := func(int) int { return 30 }
 	for _, c := range []struct {
 		name   string
 		metric func(int) int
+		model  func(int) int
 		grows  bool
 	}{
-		{"with all that was seen", func(i int) int { return i / 2 }, true},
-		{"not", func(int) int { return 15 }, false},
-		{"for a while", func(i int) int { return []int{5, 30, 5}[i/20] }, false},
-		{"in few steps", func(i int) int { return i / 59 * 200 }, false},
+		{"with all that was seen", func(i int) int { return i / 2 }, even, true},
+		{"not", func(int) int { return 15 }, even, false},
+		{"for a while", func(i int) int { return []int{5, 30, 5}[i/20] }, even, false},
+		{"in few steps", func(i int) int { return i / 59 * 200 }, even, false},
+		{"with the whole step", func(i int) int { return i / 2 }, func(i int) int { return i }, false},
+		{"beside a step that grows less", func(i int) int { return i / 2 }, func(i int) int { return 20 + i/6 }, true},
 	} {
-		res, _ := find(t, metricProgram(60, c.metric))
+		res, _ := find(t, metricProgram(60, c.metric, c.model))
 		if res.Findings[0].Cause != finding.Python {
 			t.Errorf("%s: first finding %+v", c.name, res.Findings[0])
 			continue

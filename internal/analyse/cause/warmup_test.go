@@ -18,6 +18,7 @@ func TestWaitingForRanksIsNoPreparation(t *testing.T) {
 			false},
 		"waits at a barrier": {testkit.Blocked(600, module, loop(13), torchFrame("distributed/distributed_c10d.py", "barrier")), false},
 		"works":              {testkit.Python(600, module, loop(13), user("load", 60, 64)), true},
+		"works a little":     {testkit.Python(50, module, loop(13), user("load", 60, 64)), false},
 		"sleeps":             {testkit.Blocked(600, module, loop(13), user("load", 60, 64)), true},
 		"reads the model": {testkit.Blocked(600, module, loop(13), torchFrame("distributed/checkpoint/filesystem.py", "read_data"),
 			torchFrame("serialization.py", "load")), true},

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -31,7 +33,8 @@ func (c *Facts) Grows(f *finding.Finding, members []int) {
 }
 
 // growth compares a place's time per step, in ns, in the first and in the last third of the accounted steps. ok is true where it
-// becomes longer throughout: more in each third than in the one before.
+// becomes longer throughout, more in each third than in the one before, and does so beside the rest of the step: in steps that become
+// longer themselves, such as the episodes of an agent that learns not to fail, everything grows.
 func (c *Facts) growth(members []int) (first, last float64, ok bool) {
 	w := c.B.Windows
 	if !c.B.PerStep || len(w) < growthSteps || c.Every(members) > 1 {
@@ -48,7 +51,45 @@ func (c *Facts) growth(members []int) (first, last float64, ok bool) {
 	each := float64(len(w)) / 3
 	sure := price.GrowthSure * math.Sqrt(count[0]+count[2])
 	rising := time[1] >= price.GrowthRises*time[0] && time[2] >= price.GrowthRises*time[1]
-	return time[0] / each, time[2] / each, rising && time[2] >= growthFactor*time[0] && count[2]-count[0] >= sure
+	grown := rising && time[2] >= growthFactor*max(c.othersGrow(members), 1)*time[0]
+	return time[0] / each, time[2] / each, grown && count[2]-count[0] >= sure
+}
+
+// othersGrow is how many times as long as in the first third of the steps all but a place takes in the last: the median over lines, each
+// with its weight in the first third, so that a second place that grows from little does not count.
+func (c *Facts) othersGrow(members []int) float64 {
+	type thirds struct{ first, last float64 }
+	lines, all := map[model.FrameID]*thirds{}, 0.0
+	w, mine := c.B.Windows, slices.Sorted(slices.Values(members))
+	for i := range c.B.Samples {
+		a := &c.B.Samples[i]
+		if _, is := slices.BinarySearch(mine, i); is {
+			continue
+		}
+		at := windowOf(w, c.P.Samples.Time[a.Index])
+		if at < 0 {
+			continue
+		}
+		fr := c.C.Info(c.P.Samples.Stack[a.Index]).User
+		if lines[fr] == nil {
+			lines[fr] = &thirds{}
+		}
+		switch 3 * at / len(w) {
+		case 0:
+			lines[fr].first += a.Weight
+			all += a.Weight
+		case 2:
+			lines[fr].last += a.Weight
+		}
+	}
+	maps.DeleteFunc(lines, func(_ model.FrameID, l *thirds) bool { return l.first <= 0 })
+	below := 0.0
+	for _, l := range slices.SortedFunc(maps.Values(lines), func(a, b *thirds) int { return cmp.Compare(a.last/a.first, b.last/b.first) }) {
+		if below += l.first; 2*below >= all {
+			return l.last / l.first
+		}
+	}
+	return 1
 }
 
 // windowOf is the index of the window that holds an instant, -1 where none does.

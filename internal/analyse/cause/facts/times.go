@@ -105,3 +105,10 @@ func SavedShare(c *Facts, f *finding.Finding) float64 {
 	}
 	return f.Step.Mid / c.B.Mean()
 }
+
+// Compiles says that torch.compile has worked in the accounted process.
+func (c *Facts) Compiles() bool {
+	return c.P.Counters["graph_breaks"] > 0 || slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool {
+		return sp.Kind == model.SpanCompile
+	})
+}

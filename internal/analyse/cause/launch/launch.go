@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/wording"
 )
@@ -85,6 +86,7 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 
 func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	o, gc := c.B.Ops, 0.0
+	site.fuses = launchOps{o}.fuse(c)
 	if site.placed && (site.kind == launchLoop || site.kind == launchCells) {
 		at := site.at
 		at.Unit = site.time()
@@ -102,6 +104,9 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	per := c.PerStep(site.time() + gc)
 	f.Step = f.By(launchOps{o}.gone(site)).Times(per)
 	f.Run = c.OverRun(f.Step)
+	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {
+		f.Run = price.AfterStart(f.Run, f.By(price.Compiling).Times(1e9))
+	}
 	f.Evidence = []wording.Text{
 		launchCount(c),
 		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.PerStep(site.ops)),
@@ -119,6 +124,30 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	return f
 }
 
+// fuse says that torch.compile can be expected to make operators faster: on a CPU where most of them are element by element, as products
+// of small matrices become slower.
+func (o launchOps) fuse(c *facts.Facts) bool {
+	if c.B.Part(account.PartGPUCompute) > 0 {
+		return true
+	}
+	all, alike := 0.0, 0.0
+	for _, k := range o.Kinds {
+		switch k.Kind {
+		case naming.OpOptimizer:
+			continue
+		case naming.OpElementwise:
+			alike += k.Time
+		}
+		all += k.Time
+	}
+	return alike > price.FusesLeast*all
+}
+
+// compiled says that torch.compile is what ends a site's calling, or one of the ways.
+func (s *launchSite) compiled() bool {
+	return s.fuses && (s.kind == launchCall || s.kind == launchSpread)
+}
+
 // gone is the share of a site's calling that its cure ends.
 func (o launchOps) gone(site *launchSite) price.Row {
 	switch {
@@ -128,8 +157,13 @@ func (o launchOps) gone(site *launchSite) price.Row {
 		return price.CallsFused
 	case site.kind == launchOptimizer:
 		return price.CallsByLists
-	case site.kind == launchSpread || site.kind == launchCall && site.backward:
-		return price.CallsSpread
+	case site.kind == launchRollout && !site.backward:
+		return price.CallsRollout
+	case site.kind == launchSpread || (site.kind == launchCall || site.kind == launchRollout) && site.backward:
+		if site.fuses {
+			return price.CallsSpread
+		}
+		return price.CallsLarger
 	}
 	gone := o.batched()
 	row := price.CallsBatched
@@ -159,14 +193,26 @@ func textsOf(site *launchSite) launchTexts {
 	case launchCells:
 		return launchTexts{"launch.title", "launch.fix-cells", []string{"launch.caveat-generating"}}
 	case launchCall:
-		out := launchTexts{"launch.title", "launch.fix-call", []string{"launch.caveat-traced"}}
+		out := launchTexts{"launch.title", "launch.fix-call-more", []string{"launch.caveat-traced"}}
 		if site.backward {
 			out.caveats = append(out.caveats, "launch.caveat-larger-batches")
 		}
-		out.caveats = append(out.caveats, "launch.caveat-compile")
+		if site.fuses {
+			out.fix, out.caveats = "launch.fix-call", append(out.caveats, "launch.caveat-compile")
+		}
+		return out
+	case launchRollout:
+		out := launchTexts{"launch.title", "launch.fix-rollout", []string{"launch.caveat-traced", "launch.caveat-environments"}}
+		if site.backward {
+			out.fix = "launch.fix-rollout-loss"
+		}
 		return out
 	case launchSpread:
-		return launchTexts{"launch.title-spread", "launch.fix-spread", []string{"launch.caveat-traced", "launch.caveat-graph-breaks"}}
+		if site.fuses {
+			return launchTexts{"launch.title-spread", "launch.fix-spread",
+				[]string{"launch.caveat-traced", "launch.caveat-graph-breaks", "launch.caveat-compile"}}
+		}
+		return launchTexts{"launch.title-spread", "launch.fix-spread-more", []string{"launch.caveat-traced", "launch.caveat-larger-batches"}}
 	case launchOptimizer:
 		out := launchTexts{"launch.title-optimizer", "launch.fix-optimizer", []string{"launch.caveat-traced", "launch.caveat-optimizers"}}
 		switch {
@@ -179,7 +225,11 @@ func textsOf(site *launchSite) launchTexts {
 		}
 		return out
 	}
-	return launchTexts{"launch.title", "launch.fix-loop", []string{"launch.caveat-traced", "launch.caveat-form"}}
+	out := launchTexts{"launch.title", "launch.fix-loop-at-once", []string{"launch.caveat-traced", "launch.caveat-form"}}
+	if site.fuses {
+		out.fix = "launch.fix-loop"
+	}
+	return out
 }
 
 // launchWords says what is called too often and what would end it.

@@ -23,6 +23,7 @@ const (
 	launchCall                        // a call that is made for too little work, such as a model's for one request
 	launchSpread                      // many lines, of which none stands out
 	launchOptimizer                   // the optimizer's step
+	launchRollout                     // a loop that steps an environment: each turn needs the answer to the one before
 )
 
 // launchSite is one origin of tiny operators.
@@ -36,6 +37,7 @@ type launchSite struct {
 	built       finding.Where
 	fusable     bool         // the optimizer has a form for where it runs that updates all parameters in one call
 	isBuilt     bool         // the optimizer's constructor is the place: the program does not call its step itself
+	fuses       bool         // torch.compile can be expected to make what it calls faster
 	backward    bool         // the backward pass through what the site calls is part of it
 	lines       []facts.Spot // its lines, most first
 }
@@ -202,7 +204,10 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
 		return site, nil, nil, false
 	}
-	main, rest = throughSpot(c, first, sp)
+	main, rest, inner := innerLoop(c, first, sp)
+	if !inner {
+		main, rest = throughSpot(c, first, sp)
+	}
 	calls := facts.UpToDriver(first, c.Drivers)
 	if o := c.B.Ops; (o.Top-o.OptimizerTop-o.BackwardTop)*facts.Sum(main)/facts.Sum(first) < loopOpsPerLine*float64(busyLines(main)) {
 		// Few operators per line: no loop inside makes them many, so the call that is made for too little work is the place.
@@ -211,10 +216,13 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 			return site, nil, nil, false
 		}
 		site = launchSite{kind: launchCall, at: call, placed: true, lines: facts.LineTimes(calls)}
+		if waitsForEnvironment(c, first) {
+			site.kind = launchRollout
+		}
 		site.add(c, first, 1)
 		return site, first, nil, true
 	}
-	if even(first, sp, c.Drivers) {
+	if !inner && even(first, sp, c.Drivers) {
 		return site, nil, nil, false
 	}
 	site = launchSite{kind: launchLoop, at: sp, placed: true, lines: facts.LineTimes(main)}
@@ -227,6 +235,9 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 		if call, ok := facts.Hottest(facts.UpToDriver(main, c.Drivers), c.Drivers); ok {
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
 		}
+	}
+	if site.kind != launchCells && !inner && !inLoopOfItsOwn(c, sp) && waitsForEnvironment(c, main) {
+		site.kind = launchRollout
 	}
 	site.add(c, main, 1)
 	return site, main, rest, true

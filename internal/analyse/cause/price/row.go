@@ -12,6 +12,12 @@ func (r Range) Scale(f float64) Range { return Range{r.Low * f, r.Mid * f, r.Hig
 // Add adds bound by bound, as of prices that err together.
 func (r Range) Add(s Range) Range { return Range{r.Low + s.Low, r.Mid + s.Mid, r.High + s.High} }
 
+// AfterStart is what is left of a run's saving where the fix itself takes time once: nothing at the worst, and at the best all, as where
+// the start was paid for in an earlier run.
+func AfterStart(saving, start Range) Range {
+	return Range{max(saving.Low-start.High, 0), max(saving.Mid-start.Mid, 0), max(saving.High-start.Low, 0)}
+}
+
 // Kind says how far a number can be trusted.
 type Kind uint8
 

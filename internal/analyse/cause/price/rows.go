@@ -7,7 +7,7 @@ func Rows() []Row {
 		MoreWorkersThanCores, FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
 		LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
 		PythonBetween, OneToken, OnceForAll, Padding, Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists,
-		ForwardAlone, CallsSpread, CallsBatched, Recurrent,
+		ForwardAlone, CallsSpread, CallsLarger, Compiling, CallsRollout, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
 		Allocator,

@@ -88,11 +88,33 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "a backward pass computes about twice what the forward pass does, and losses and optimizers come on top",
 		}}
-	// CallsSpread is of calls that only fusing or larger batches end.
+	// CallsSpread is of calls that fusing or larger batches end.
 	CallsSpread = Row{ID: "launch/spread", Range: Range{0.2, 0.5, 0.9}, Unit: share,
-		Of: "small operators and the interpreter around them, ns per step",
+		Of: "small operators and the interpreter around them, ns per step; on a CPU where most are element-wise",
 		Origin: Origin{Kind: Guess,
-			On: "fusing leaves guards and larger operators; larger batches are not for every training",
+			On:     "fusing leaves guards and larger operators; measured on a CPU: 59 % of element-wise operators' time",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// CallsLarger is of calls that only larger batches end.
+	CallsLarger = Row{ID: "launch/larger", Range: Range{0, 0.5, 0.9}, Unit: share,
+		Of: "the same, where most operators on a CPU are not element-wise",
+		Origin: Origin{Kind: Guess,
+			On:     "half with batches twice as large, nothing where they must stay; torch.compile: 64 % slower to 28 % faster in 8 models",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// Compiling is what torch.compile takes at the start.
+	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
+		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",
+		Origin: Origin{Kind: Measured, Points: 18,
+			On:     "perceptrons, transformers, a convolutional, a graph and an element-wise network, until the first compiled steps have run",
+			Span:   "5 to 523 operators a step, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// CallsRollout is of an agent's calls between two steps of an environment.
+	CallsRollout = Row{ID: "launch/rollout", Range: Range{0, 0.35, 0.9}, Unit: share,
+		Of: "the same, where nothing that is called has a gradient",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where the number of environments must stay; two side by side halve it, and eight leave a tenth or two",
 		}}
 	// CallsBatched is of a loop over elements that becomes operators on all of them.
 	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,

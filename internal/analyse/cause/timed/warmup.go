@@ -33,7 +33,7 @@ func FindWarmup(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	late += compiledAfterSteps(c)
 	sp, ok := facts.Hottest(prep, nil)
-	if !ok || sp.Samples < facts.MinSamples {
+	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.PreparesLeast*c.Wall {
 		sp, ok = facts.Spot{}, false
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Warmup, OfRun: true, Where: finding.Nowhere(), Confidence: c.Basis(n)}, nil)

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
+)
+
+// environmentStep is what libraries of environments call the method that an agent acts by (gym, Gymnasium, dm_env, PettingZoo).
+const environmentStep = "step"
+
+// waitsForEnvironment says that most of what chains call runs in a loop that also steps an environment: each turn works on what the
+// environment answered to the one before, so that no turn can be computed together with the next.
+func waitsForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
+	loops := environmentLoops(c)
+	if len(loops) == 0 {
+		return false
+	}
+	all, waits := 0.0, 0.0
+	for _, ch := range chains {
+		all += ch.Weight
+		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
+			source := c.S.Sources[c.Text(f.File)]
+			return slices.ContainsFunc(loops[facts.KeyOf(&f)], func(loop int) bool { return code.InLoop(source, loop, int(f.Line)) })
+		}) {
+			waits += ch.Weight
+		}
+	}
+	return 2*waits > all
+}
+
+// innerLoop splits chains into those of the loop that holds a place and the others, where the place is a line of the function that drives
+// the steps and the loop is one within a step: one that neither goes backward nor updates parameters, in a program that does. ok is false
+// elsewhere, and where the lines of the loop are not most of the chains' time.
+func innerLoop(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest []facts.Chain, ok bool) {
+	key, source := facts.KeyOf(&sp.Frame), c.S.Sources[c.Text(sp.Frame.File)]
+	loop := code.LoopAround(source, int(sp.Frame.Line))
+	if !c.Drivers[key] || loop == 0 {
+		return nil, nil, false
+	}
+	inside := func(ch *facts.Chain) bool {
+		return slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
+			return facts.KeyOf(&f) == key && code.InLoop(source, loop, int(f.Line))
+		})
+	}
+	learning := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(code.ActOptimizer|code.ActBackward) != 0
+	})
+	if len(learning) == 0 || slices.ContainsFunc(learning, func(ch facts.Chain) bool { return inside(&ch) }) {
+		return nil, nil, false
+	}
+	for _, ch := range chains {
+		if inside(&ch) {
+			main = append(main, ch)
+		} else {
+			rest = append(rest, ch)
+		}
+	}
+	return main, rest, facts.Sum(main) > price.LaunchMost*facts.Sum(chains)
+}
+
+// inLoopOfItsOwn says that a place lies in a loop of its function, which does not drive the steps: that loop makes its operators many.
+func inLoopOfItsOwn(c *facts.Facts, sp facts.Spot) bool {
+	return !c.Drivers[facts.KeyOf(&sp.Frame)] && code.LoopAround(c.S.Sources[c.Text(sp.Frame.File)], int(sp.Frame.Line)) > 0
+}
+
+// environmentLoops are the innermost loops of the user's functions in which a library steps an environment, by their lines.
+func environmentLoops(c *facts.Facts) map[facts.FuncKey][]int {
+	steps := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return stepsEnvironment(c, c.P.Samples.Stack[a.Index])
+	})
+	if len(steps) < facts.MinSamples {
+		return nil
+	}
+	loops := map[facts.FuncKey][]int{}
+	for _, ch := range steps {
+		for _, f := range slices.Backward(ch.Frames) {
+			loop := code.LoopAround(c.S.Sources[c.Text(f.File)], int(f.Line))
+			if loop == 0 {
+				continue
+			}
+			if key := facts.KeyOf(&f); !slices.Contains(loops[key], loop) {
+				loops[key] = append(loops[key], loop)
+			}
+			break
+		}
+	}
+	return loops
+}
+
+// stepsEnvironment says that the user's code called a library's step in a stack.
+func stepsEnvironment(c *facts.Facts, id model.StackID) bool {
+	called := "" // what the frame at hand calls, where a library has it
+	steps := false
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		class := c.C.File(f.File)
+		if class == code.FileUser {
+			steps = called == environmentStep
+			return false
+		}
+		called = ""
+		if class == code.FileLibrary {
+			name := c.Text(f.Function)
+			called = name[strings.LastIndexByte(name, '.')+1:]
+		}
+		return true
+	})
+	return steps
+}

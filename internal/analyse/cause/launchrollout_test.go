@@ -1,0 +1,97 @@
+package cause_test
+
+import (
+	"strings"
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// agentSource acts in an environment in one loop and learns in another one; its lines are those of loop and of act below.
+const agentSource = `def train(env, policy):
+    for episode in range(100):
+        state = env.reset()
+        for t in range(500):
+            action = act(state)
+            state = env.step(action)
+        for a, b in pairs:
+            loss = learn(a, b)
+
+def act(state):
+    return policy(state)
+`
+
+// TestTurnsThatWaitForAnEnvironment: what an agent computes between two steps of its environment cannot be done at once for all of them,
+// whatever its line calls; a loop beside that one can.
+func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
+	train := func(line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/agent.py", Function: "train", First: 1, Line: line}
+	}
+	act := testkit.Frame{File: "/home/u/agent.py", Function: "act", First: 10, Line: 11}
+	learn := testkit.Frame{File: "/home/u/agent.py", Function: "learn", First: 20, Line: 21}
+	env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.step", First: 1, Line: 9}
+	metric := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.reset", First: 1, Line: 9}
+	for _, c := range []struct {
+		name   string
+		stack  []testkit.Frame
+		beside testkit.Frame
+		advice string
+	}{
+		{"acting", []testkit.Frame{train(5), act}, env, "launch.fix-rollout"},
+		{"learning in another loop", []testkit.Frame{train(8), learn}, env, "launch.fix-loop-at-once"},
+		{"a library that steps nothing", []testkit.Frame{train(5), act}, metric, "launch.fix-loop-at-once"},
+	} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/agent.py"] = &model.Source{Path: "/home/u/agent.py", Lines: strings.Split(agentSource, "\n")}
+		stack := append(c.stack, torchFrame("nn/modules/linear.py", "forward"))
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, stack...), testkit.Python(20, stack...), testkit.Python(12, train(6), c.beside))
+		tracedStep(p, testkit.Native(62), called{name: "aten::linear", n: 1500, us: 25})
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.advice {
+			t.Errorf("%s: %s, %s", c.name, f.Cause, f.Fix.Advice[0].ID)
+		}
+		if c.advice == "launch.fix-rollout" && f.Step.Low > 0 {
+			t.Errorf("%s: %v ms are certain", c.name, f.Step.Low/1e6)
+		}
+	}
+}
+
+// TestLoopOfTwoLines: a loop of several lines within a step is one place, though none of its lines has most of the calling; the loop over
+// the steps themselves is none.
+func TestLoopOfTwoLines(t *testing.T) {
+	lines := make([]string, 60)
+	for line, text := range map[int]string{30: "def train():", 38: "    for x in batches:", 40: "        y = net(x)", 42: "        for i in range(n):",
+		43: "            a[i] += f(y[i])", 44: "            b[i] += g(y[i])", 50: "        loss.backward()", 51: "        opt.step()"} {
+		lines[line-1] = text
+	}
+	for _, c := range []struct {
+		name  string
+		lines [2]int
+		want  string
+	}{{"within the step", [2]int{43, 44}, "launch.fix-loop-at-once"}, {"the steps' own", [2]int{40, 46}, "launch.fix-spread-more"}} {
+		lines[45], lines[46] = "        z = net(y)", "        env.step(z)"
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
+		op := torchFrame("_tensor.py", "index_add")
+		var acts []testkit.Act
+		for _, line := range c.lines {
+			acts = append(acts, testkit.Native(12, module, loop(line), op), testkit.Python(12, module, loop(line)))
+		}
+		for line := 31; line < 36; line++ {
+			acts = append(acts, testkit.Native(3, module, loop(line), op), testkit.Python(3, module, loop(line)))
+		}
+		env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/core.py", Function: "Env.step", First: 1, Line: 9}
+		acts = append(acts, testkit.Native(3, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward")),
+			testkit.Python(1, module, loop(47), env),
+			testkit.Native(2, module, loop(51), torchFrame("optim/sgd.py", "_single_tensor_sgd")))
+		p.Steps(40, model.PhaseBaseline, acts...)
+		tracedStep(p, testkit.Native(83), called{name: "aten::index_add_", n: 1500, us: 25})
+		res, _ := find(t, p)
+		if f := res.Findings[0]; f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.want || (f.Where.Line == 43) != (c.name == "within the step") {
+			t.Errorf("%s: %s at line %d, %s", c.name, f.Cause, f.Where.Line, f.Fix.Advice[0].ID)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package code
+
+import (
+	"strings"
+
+	"bottleneck/internal/model"
+)
+
+// LoopAround is the line of the innermost for or while that holds a line of a kept source, in the same function; 0 where none does, or
+// where the source is not kept. It goes by indentation.
+func LoopAround(source *model.Source, line int) int {
+	if source == nil || line < 1 || line > len(source.Lines) {
+		return 0
+	}
+	inside := indentation(source.Lines[line-1])
+	for n := line - 1; n >= 1 && inside > 0; n-- {
+		text := strings.TrimSpace(source.Lines[n-1])
+		depth := indentation(source.Lines[n-1])
+		if text == "" || strings.ContainsRune("#)]}", rune(text[0])) || depth >= inside {
+			continue
+		}
+		inside = depth
+		switch word, _, _ := strings.Cut(strings.TrimPrefix(text, "async "), " "); word {
+		case "for", "while":
+			return n
+		case "def", "class":
+			return 0
+		}
+	}
+	return 0
+}
+
+// InLoop says that a loop, given by its line, holds another line of the source.
+func InLoop(source *model.Source, loop, line int) bool {
+	for loop > 0 && line > loop {
+		if line = LoopAround(source, line); line == loop {
+			return true
+		}
+	}
+	return false
+}
+
+// indentation is the width of the white space before a line, a tab up to the next multiple of eight.
+func indentation(line string) int {
+	width := 0
+	for _, r := range line {
+		switch r {
+		case ' ':
+			width++
+		case '\t':
+			width += 8 - width%8
+		default:
+			return width
+		}
+	}
+	return width
+}
