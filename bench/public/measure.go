@@ -258,9 +258,12 @@ func firstOf(text []byte) (said, error) {
 	s := said{WallS: document.Run.WallS}
 	for _, f := range document.Findings {
 		switch {
-		case f.Saving == nil || f.Saving.RunS == nil:
+		case f.Saving == nil || f.Saving.RunS == nil || f.Saving.RunS.Mid <= 0: // nothing of this run
 		case s.Promised == nil:
 			s.fix = f.Fix
+			if len(f.Fix.IDs) > 0 {
+				s.Advice = f.Fix.IDs[0]
+			}
 			s.Cause, s.Sub, s.Title, s.File, s.Line, s.Promised = f.Cause, f.Sub, f.Title, filepath.Base(f.Where.File),
 				f.Where.Line, f.Saving.RunS
 			s.Alone = f.Fix.alone()

@@ -37,7 +37,7 @@ type program struct {
 // change is what a finding proposes, or a candidate that is tried where the tool finds nothing.
 type change struct {
 	Name        string            `json:"name"`
-	For         []string          `json:"for"`       // causes that propose it: "input/workers", or "input" for all of its kinds
+	For         []string          `json:"for"`       // what proposes it: "input/workers", "input" for all of its kinds, or an advice's id
 	Candidate   bool              `json:"candidate"` // it is tried where the tool finds nothing, too
 	Edits       []edit            `json:"edits"`
 	Command     []string          `json:"command"` // in place of the program's; none: the same
@@ -134,9 +134,9 @@ func (p *program) pinsOf(pins []pin) []pin {
 	return needed
 }
 
-// proposes says that a change is what a finding of this cause and kind proposes.
-func (c *change) proposes(cause, sub string) bool {
-	return slices.Contains(c.For, cause) || slices.Contains(c.For, label(cause, sub))
+// proposes says that a change is what a finding of this cause, kind and advice proposes.
+func (c *change) proposes(cause, sub, advice string) bool {
+	return slices.ContainsFunc(c.For, func(name string) bool { return name == cause || name == label(cause, sub) || name == advice })
 }
 
 func label(cause, sub string) string {

@@ -8,6 +8,7 @@ import (
 
 // fix is what a report says of a finding's fix (docs/report.schema.json), as far as a program can make it.
 type fix struct {
+	IDs   []string // of the advice's sentences
 	Was   string
 	Where *struct {
 		File string
@@ -83,5 +84,5 @@ func (m *measured) proposes(ch *change, first *said) bool {
 	if m.Proposed != nil {
 		return ch == m.Proposed
 	}
-	return first.Cause != "" && ch.proposes(first.Cause, first.Sub)
+	return first.Cause != "" && ch.proposes(first.Cause, first.Sub, first.Advice)
 }

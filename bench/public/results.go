@@ -41,6 +41,7 @@ type said struct {
 	Cause    string   `json:"cause"` // "" where the tool finds nothing
 	Sub      string   `json:"sub"`
 	Title    string   `json:"title"`
+	Advice   string   `json:"advice"` // the id of the advice's first sentence
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
 	Promised *span    `json:"promised"` // seconds of the run; nil where it promises none

@@ -73,6 +73,9 @@ func factsOf(t wording.Text) (out []Fact) {
 func fix(f *finding.Fix) Fix {
 	a := &f.Action
 	out := Fix{Text: wording.Sentences(f.Advice), Change: a.Change(), Was: a.Old}
+	for _, text := range f.Advice {
+		out.IDs = append(out.IDs, text.ID)
+	}
 	if a.File != "" {
 		out.Where = &Place{CleanPath(a.File), a.Line}
 	}

@@ -299,10 +299,11 @@ type Span struct {
 
 // Fix says what to change.
 type Fix struct {
-	Text   string `json:"text"`
-	Change string `json:"change,omitempty"` // the changed line or call
-	Was    string `json:"was,omitempty"`    // the line at Where that becomes Change, where that is certain
-	Where  *Place `json:"where,omitempty"`
+	Text   string   `json:"text"`
+	IDs    []string `json:"ids,omitempty"`    // of the sentences of Text, which stay when these are written anew
+	Change string   `json:"change,omitempty"` // the changed line or call
+	Was    string   `json:"was,omitempty"`    // the line at Where that becomes Change, where that is certain
+	Where  *Place   `json:"where,omitempty"`
 	// Action is the change for a program to carry out; absent where it is advice only.
 	Action *Action `json:"action,omitempty"`
 }

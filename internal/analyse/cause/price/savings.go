@@ -106,7 +106,7 @@ var (
 	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
 		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",
 		Origin: Origin{Kind: Measured, Points: 18,
-			On:     "perceptrons, transformers, a convolutional, a graph and an element-wise network, until the first compiled steps have run",
+			On:     "perceptrons, transformers, convolutions, a graph and an element-wise network, until their first compiled steps have run",
 			Span:   "5 to 523 operators a step, one thread, PyTorch 2.15",
 			Repeat: "python bench/prices/compile.py",
 		}}
