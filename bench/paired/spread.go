@@ -83,7 +83,8 @@ func varianceOf(values []float64) float64 {
 // trigamma is the second derivative of the logarithm of the gamma function.
 func trigamma(x float64) float64 { return mathext.Zeta(2, x) }
 
-// inverseTrigamma finds x with trigamma(x) = y for y > 0 by Newton's method on 1/trigamma, which is nearly a line (the same paper, appendix).
+// inverseTrigamma finds x with trigamma(x) = y for y > 0 by Newton's method on 1/trigamma, which is nearly a line (the same paper's
+// appendix).
 func inverseTrigamma(y float64) float64 {
 	x := 0.5 + 1/y
 	for range 50 {

@@ -63,8 +63,9 @@ func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
 // the steps themselves is none.
 func TestLoopOfTwoLines(t *testing.T) {
 	lines := make([]string, 60)
-	for line, text := range map[int]string{30: "def train():", 38: "    for x in batches:", 40: "        y = net(x)", 42: "        for i in range(n):",
-		43: "            a[i] += f(y[i])", 44: "            b[i] += g(y[i])", 50: "        loss.backward()", 51: "        opt.step()"} {
+	for line, text := range map[int]string{30: "def train():", 38: "    for x in batches:", 40: "        y = net(x)",
+		42: "        for i in range(n):", 43: "            a[i] += f(y[i])",
+		44: "            b[i] += g(y[i])", 50: "        loss.backward()", 51: "        opt.step()"} {
 		lines[line-1] = text
 	}
 	for _, c := range []struct {
@@ -90,7 +91,8 @@ func TestLoopOfTwoLines(t *testing.T) {
 		p.Steps(40, model.PhaseBaseline, acts...)
 		tracedStep(p, testkit.Native(83), called{name: "aten::index_add_", n: 1500, us: 25})
 		res, _ := find(t, p)
-		if f := res.Findings[0]; f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.want || (f.Where.Line == 43) != (c.name == "within the step") {
+		f, inner := res.Findings[0], c.name == "within the step"
+		if f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.want || (f.Where.Line == 43) != inner {
 			t.Errorf("%s: %s at line %d, %s", c.name, f.Cause, f.Where.Line, f.Fix.Advice[0].ID)
 		}
 	}

@@ -99,14 +99,14 @@ var (
 	CallsLarger = Row{ID: "launch/larger", Range: Range{0, 0.5, 0.9}, Unit: share,
 		Of: "the same, where most operators on a CPU are not element-wise",
 		Origin: Origin{Kind: Guess,
-			On:     "half with batches twice as large, nothing where they must stay; torch.compile: 64 % slower to 28 % faster in 8 models",
+			On:     "half with batches twice as large, nothing where they must stay; torch.compile saved -64 to 28 % of a step",
 			Repeat: "python bench/prices/compile.py",
 		}}
 	// Compiling is what torch.compile takes at the start.
 	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
 		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",
 		Origin: Origin{Kind: Measured, Points: 18,
-			On:     "perceptrons, transformers, convolutions, a graph and an element-wise network, until their first compiled steps have run",
+			On:     "perceptrons, transformers, convolutions, graphs and element-wise chains, until the first compiled steps have run",
 			Span:   "5 to 523 operators a step, one thread, PyTorch 2.15",
 			Repeat: "python bench/prices/compile.py",
 		}}
