@@ -85,6 +85,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"queue":   (*agentRows).readQueue,
 	"held":    (*agentRows).readHeld,
 	"padding": (*agentRows).readPadding,
+	"updates": (*agentRows).readUpdates,
 	"loader":  (*agentRows).readLoader,
 	"span":    (*agentRows).readSpan,
 	"window":  (*agentRows).readWindow,
@@ -173,6 +174,22 @@ func (a *agentRows) readQueue(r row) bool {
 		a.queues.add(model.QueueLength{Time: model.Time(t), Loader: loader, Ready: int32(clamp(r.number(3), 0, math.MaxInt32))})
 	}
 	return ok
+}
+
+// maxUpdates bounds what is kept of optimizers' parameters.
+const maxUpdates = 1 << 10
+
+func (a *agentRows) readUpdates(r row) bool {
+	t, ok := r.integer(1)
+	u := model.Updates{Time: model.Time(t), Optimizer: r.number(2), Parameters: r.number(3), Steps: r.number(4), Backwards: r.number(5),
+		Optimizers: r.number(6)}
+	if !ok || min(u.Optimizer, u.Steps) <= 0 || min(u.Parameters, u.Backwards, u.Optimizers) < 0 {
+		return false
+	}
+	if len(a.p.Updates) < maxUpdates {
+		a.p.Updates = append(a.p.Updates, u)
+	}
+	return true
 }
 
 // maxPadding bounds what is kept of the filling of batches.
@@ -384,6 +401,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Padding {
 		p.Padding[i].Time = a.unix(p.Padding[i].Time)
+	}
+	for i := range p.Updates {
+		p.Updates[i].Time = a.unix(p.Updates[i].Time)
 	}
 	for i := range p.InUse {
 		p.InUse[i].At = a.unix(p.InUse[i].At)

@@ -59,7 +59,7 @@ func TestReadProcess(t *testing.T) {
 		`["step",1,"train","optimizer",2000,3000,"trace",null,7,555]`,
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
-		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`,
+		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["updates",1000,1,62,16,32,2]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -100,6 +100,10 @@ func TestReadProcess(t *testing.T) {
 	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 ||
 		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
+	}
+	updates := model.Updates{Time: p.Queues[0].Time, Optimizer: 1, Parameters: 62, Steps: 16, Backwards: 32, Optimizers: 2}
+	if len(p.Updates) != 1 || p.Updates[0] != updates {
+		t.Errorf("updates %+v, want %+v", p.Updates, updates)
 	}
 	filling := model.Padding{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40}
 	if len(p.Padding) != 1 || p.Padding[0] != filling {
@@ -190,7 +194,7 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 		t.Errorf("no events: %+v, %v", p, err)
 	}
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
-		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`,
+		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)

@@ -41,6 +41,7 @@ type Process struct {
 	Notes   []Note
 	Queues  []QueueLength
 	Padding []Padding // by time
+	Updates []Updates // by time
 	Usage   []Usage   // by time
 	Owned   []Owned   // by time; of forks only
 	InUse   []InUse   // by time; at ends of steps
@@ -188,6 +189,16 @@ type Padding struct {
 	Time                         Time
 	Loader                       int32 // index in Loaders
 	Rows, Width, Filled, Longest int64 // sequences; columns; places that are no filling, of all sequences together and of the longest
+}
+
+// Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.
+type Updates struct {
+	Time       Time
+	Optimizer  int64 // number of the optimizer in the process, from 1
+	Parameters int64 // 0 where they are not the model's own
+	Steps      int64 // that the optimizer has taken
+	Backwards  int64 // backward passes of the process so far
+	Optimizers int64 // that the process has built so far
 }
 
 // Note is something the agent or the sampler wants said ("a hook failed", "yielded to the program's own profiler").

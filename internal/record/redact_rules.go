@@ -211,7 +211,7 @@ var (
 	eventRows   = map[string]*rule{
 		"clock": list(texts(keep), number), "wait": list(texts(keep), number), "fetch": list(texts(keep), number),
 		"queue": list(texts(keep), number), "padding": list(texts(keep), number), "sample": list(texts(keep), number),
-		"held":   list(texts(keep), number),
+		"held": list(texts(keep), number), "updates": list(texts(keep), number),
 		"step":   list(texts(keep), number, stepOf, stepOf, number, number, state, number),
 		"loader": list(texts(keep), number, loader),
 		"span":   list(texts(keep), spanOf, number, number, number, action, filePath, number, left, number),

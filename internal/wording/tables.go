@@ -6,9 +6,9 @@ import "maps"
 type table map[string]string
 
 var tables = []table{
-	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, growthTexts, inputTexts, ioTexts,
-	launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, paddingTexts, precisionTexts, pythonTexts, stragglerTexts,
-	syncTexts, threadsTexts, tracedTexts, warmupTexts,
+	common, againTexts, allocTexts, commTexts, compileTexts, computeTexts, copyTexts, gcTexts, gilTexts, gradientsTexts, growthTexts,
+	inputTexts, ioTexts, launchTexts, layoutTexts, machineTexts, memoryTexts, nodemandTexts, paddingTexts, precisionTexts, pythonTexts,
+	stragglerTexts, syncTexts, threadsTexts, tracedTexts, warmupTexts,
 }
 
 // all are the texts of all tables.

@@ -42,7 +42,8 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
-		{finding.Padding, again.FindPadding},     // after launch: tiny operators do not become faster with fewer places
+		{finding.UnusedGradients, again.FindUnusedGradients},
+		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places
 		{finding.Precision, memory.FindFormat},
 		{finding.Precision, memory.FindDouble},
 		{finding.MemoryBound, memory.FindTables},

@@ -1,6 +1,7 @@
 """Optimizers: their steps as marks and spans, and the steps that a gradient scaler skips."""
 
 import functools
+import sys
 import time
 
 from . import core, marks
@@ -11,6 +12,8 @@ scaler_marks = 0
 backwards = 0  # backward passes so far
 last = {}  # id of an optimizer -> [backwards at its last step, steps since then without another]
 built = set()  # (file, line) of the optimizers' constructors
+counted = {}  # id of an optimizer -> [its number, its steps so far]
+COUNTED_AT = (2, 16, 128, 1024)  # an optimizer's steps at which its parameters are counted
 PLACES = 64  # of them that are told
 ALONE = 32  # steps without a backward pass after which an optimizer is taken for one that needs none
 
@@ -102,8 +105,30 @@ def stepped(optimizer, t0, t1):
         core.emit("span", "optimizer", t0, t1, tid, type(optimizer).__name__ + ".step")
     marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
+    count(optimizer)
     if not again(id(optimizer)):
         marks.optimized(("optimizer", id(optimizer)), t1, tid)
+
+
+def count(optimizer):
+    """Tells at a few of an optimizer's steps how many parameters it has."""
+    seen = counted.get(id(optimizer))
+    if seen is None:
+        if len(counted) >= PLACES:
+            return
+        seen = counted[id(optimizer)] = [len(counted) + 1, 0]
+    seen[1] += 1
+    if seen[1] in COUNTED_AT:
+        tell(optimizer, *seen)
+
+
+@core.hook("optimizer-parameters")
+def tell(optimizer, number, steps):
+    """Emits an optimizer's parameters: none where they are not the model's own, as copies in another precision are not."""
+    torch = sys.modules["torch"]
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    own = all(type(p) is torch.nn.Parameter for p in parameters)
+    core.emit("updates", core.now(), number, len(parameters) if own else 0, steps, backwards, marks.tracker.optimizers)
 
 
 def again(key):

@@ -24,6 +24,11 @@ func (c *Facts) BuiltAt(chains []Chain) (at finding.Where, ok bool) {
 	if 2*direct >= all {
 		return at, false
 	}
+	return c.OptimizerLine()
+}
+
+// OptimizerLine is the line that builds the program's optimizer; ok is false where several do.
+func (c *Facts) OptimizerLine() (at finding.Where, ok bool) {
 	at = finding.Nowhere()
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]

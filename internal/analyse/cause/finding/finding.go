@@ -34,6 +34,8 @@ const (
 	MemoryGrowth = "memory-growth"
 	Again        = "again"
 	Padding      = "padding"
+
+	UnusedGradients = "unused-gradients"
 )
 
 // Finding is one cause with its place, its evidence and what removing it would save.

@@ -72,6 +72,8 @@ const (
 	ReplayError    = 0.05 // guess: as a share, how far an unmodified replay may be from the steps to price waits
 	ReplayFaithful = 0.2  // guess: the same to price findings on traces
 
+	UnusedLeast   = 0.25 // guess: of the gradients of a backward pass, from which those that no optimizer uses are named
+	UnusedFew     = 4    // guess: the same, in parameters
 	PreparesLeast = 0.05 // guess: of the run, as a longer run, which most are, makes less of what comes before its first step
 
 	LaunchShare = 0.10 // guess: of the step

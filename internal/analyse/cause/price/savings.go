@@ -361,6 +361,14 @@ var (
 				"tell",
 			Repeat: "make zoo CASES=again-frozen",
 		}}
+	// UnusedGradients is of the backward pass below what learns.
+	UnusedGradients = Row{ID: "unused-gradients", Range: Range{0.3, 0.95, 1.05}, Unit: share,
+		Of: "the backward pass after the last gradient that could be one of an optimizer's, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "layers below the ones that learn need no backward pass and keep no graph; where layers above need no gradients of their " +
+				"own, only the products for these go",
+			Repeat: "make zoo CASES=unused-gradients",
+		}}
 	// Padding is of the filling in batches of sequences.
 	Padding = Row{ID: "padding", Range: Range{0.6, 0.95, 1.15}, Unit: share,
 		Of: "operators but the optimizer's, ns per step, times the share of filling",

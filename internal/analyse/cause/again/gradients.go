@@ -1,0 +1,76 @@
+package again
+
+import (
+	"math"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/wording"
+)
+
+// FindUnusedGradients names backward passes that compute the gradients of many more parameters than the program's optimizers change: layers
+// that are kept as they are, below a head that learns, without being told so.
+func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	used, passes, ok := updated(c)
+	if !ok || c.B.Part(account.PartGPUCompute) > 0 { // the device's part of a backward pass is not told apart
+		return nil
+	}
+	g := account.GradientsOf(c.S, c.B)
+	if g == nil {
+		return nil
+	}
+	all := g.PerStep / passes
+	if all < used+price.UnusedFew || 1-used/all < price.UnusedLeast {
+		return nil
+	}
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k) &&
+			c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActBackward != 0
+	})
+	gone := 1 - used/all // by number; by time, where a step has one backward pass
+	if passes <= 1 {
+		gone = 1 - g.Until(int(used))
+	}
+	t := facts.Sum(chains)
+	sp, placed := facts.Hottest(chains, c.Drivers)
+	if !placed || len(chains) < facts.MinSamples || c.Share(gone*t) < finding.Floor {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Share: c.Share(gone * t),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	c.ClaimAll(&f, chains, gone)
+	if at, ok := c.OptimizerLine(); ok {
+		f.Where = at
+	}
+	f.Step = f.By(price.UnusedGradients).Times(c.PerStep(gone * t))
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("gradients.title", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{
+		wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used)),
+		wording.Say("gradients.time", wording.Time("time", c.PerStep(t)), c.Said()),
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
+	f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
+	return []finding.Draft{f}
+}
+
+// updated is how many parameters the accounted process's optimizers change, and how many backward passes there are for each step of theirs;
+// ok is false where that is not known of each optimizer.
+func updated(c *facts.Facts) (parameters, passes float64, ok bool) {
+	seen, built := map[int64]int64{}, int64(0)
+	for i := range c.P.Updates {
+		u := &c.P.Updates[i]
+		if u.Parameters == 0 || u.Backwards == 0 {
+			return 0, 0, false
+		}
+		seen[u.Optimizer], built = u.Parameters, max(built, u.Optimizers)
+		passes = max(passes, math.Round(float64(u.Backwards)/float64(u.Steps)))
+	}
+	for _, n := range seen {
+		parameters += float64(n)
+	}
+	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
+}

@@ -1,0 +1,54 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// TestGradientsThatNobodyUses: a backward pass of 20 layers, of which optimizers change as many parameters as a case says.
+func TestGradientsThatNobodyUses(t *testing.T) {
+	const layers = 20
+	head := model.Updates{Optimizer: 1, Parameters: 2, Steps: 16, Backwards: 16, Optimizers: 1}
+	changed := func(change func(*model.Updates)) model.Updates {
+		u := head
+		change(&u)
+		return u
+	}
+	for _, c := range []struct {
+		name    string
+		updates []model.Updates
+		named   bool
+	}{
+		{"a head", []model.Updates{head}, true},
+		{"all", []model.Updates{changed(func(u *model.Updates) { u.Parameters = layers })}, false},
+		{"nearly all", []model.Updates{changed(func(u *model.Updates) { u.Parameters = layers - 3 })}, false},
+		{"all, by two optimizers", []model.Updates{changed(func(u *model.Updates) { u.Optimizers = 2 }),
+			{Optimizer: 2, Parameters: layers - 2, Steps: 16, Backwards: 16, Optimizers: 2}}, false},
+		{"a head, and a second optimizer that has not stepped yet", []model.Updates{changed(func(u *model.Updates) { u.Optimizers = 2 })}, false},
+		{"copies in another precision", []model.Updates{changed(func(u *model.Updates) { u.Parameters = 0 })}, false},
+		{"ten backward passes a step", []model.Updates{changed(func(u *model.Updates) { u.Parameters, u.Backwards = 2, 160 })}, false},
+		{"an agent that does not say", nil, false},
+	} {
+		p := testkit.NewProgram()
+		p.P.Updates = c.updates
+		backward := testkit.Native(60, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward"))
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, module, loop(40), torchFrame("nn/modules/conv.py", "forward")), backward)
+		list := []called{{name: "aten::convolution", n: 20, us: 1400}}
+		for range layers {
+			list = append(list, called{name: "autograd::engine::evaluate_function: ConvolutionBackward0", n: 1, us: 2500},
+				called{name: "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", n: 1, us: 100})
+		}
+		tracedStep(p, testkit.Native(90), list...)
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if named := f.Cause == finding.UnusedGradients; named != c.named {
+			t.Errorf("%s: %s first", c.name, f.Cause)
+		} else if named && math.Abs(f.Step.High/1e6-60*0.9*1.15) > 6 {
+			t.Errorf("%s: saves up to %.1f ms of a backward pass of 60 ms, want some nine tenths", c.name, f.Step.High/1e6)
+		}
+	}
+}
