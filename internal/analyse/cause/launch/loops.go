@@ -6,6 +6,7 @@ import (
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
@@ -67,6 +68,24 @@ func innerLoop(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest 
 // inLoopOfItsOwn says that a place lies in a loop of its function, which does not drive the steps: that loop makes its operators many.
 func inLoopOfItsOwn(c *facts.Facts, sp facts.Spot) bool {
 	return !c.Drivers[facts.KeyOf(&sp.Frame)] && code.LoopAround(c.S.Sources[c.Text(sp.Frame.File)], int(sp.Frame.Line)) > 0
+}
+
+// calledAsModule says that a place's function is a module's: most of its samples came to it through the call of a module.
+func calledAsModule(c *facts.Facts, sp *facts.Spot) bool {
+	key, calls := facts.KeyOf(&sp.Frame), 0
+	for _, m := range sp.Members {
+		found := false
+		c.C.Walk(c.P.Samples.Stack[c.B.Samples[m].Index], func(fr model.FrameID) bool {
+			f := &c.C.Stacks.Frames[fr]
+			if found {
+				calls += finding.Btoi(strings.HasSuffix(c.Text(f.File), model.ModuleFile))
+				return false
+			}
+			found = facts.KeyOf(f) == key
+			return true
+		})
+	}
+	return 2*calls > len(sp.Members)
 }
 
 // environmentLoops are the innermost loops of the user's functions in which a library steps an environment, by their lines.

@@ -229,7 +229,7 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 	switch {
 	case through(c, main, "/torch/nn/modules/rnn.py", "Cell."):
 		site.kind = launchCells
-	case through(c, main, model.ModuleFile, "call_impl"):
+	case through(c, main, model.ModuleFile, "call_impl"), !inner && !inLoopOfItsOwn(c, sp) && calledAsModule(c, &sp):
 		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
 		site.kind = launchCall
 		if call, ok := facts.Hottest(facts.UpToDriver(main, c.Drivers), c.Drivers); ok {
