@@ -54,8 +54,8 @@ func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
 	return g
 }
 
-// Until is the share of a backward pass, 0..1, that has passed when its n-th gradient has been accumulated: the engine goes from the loss to
-// the input, so that the last layers' come first.
+// Until is the share of a backward pass, 0..1, that has passed when its n-th gradient has been accumulated: the engine goes from the loss
+// to the input, so that the last layers' come first.
 func (g *Gradients) Until(n int) float64 {
 	if n <= 0 || len(g.shares) == 0 {
 		return 0

@@ -28,7 +28,7 @@ func TestGradientsThatNobodyUses(t *testing.T) {
 		{"nearly all", []model.Updates{changed(func(u *model.Updates) { u.Parameters = layers - 3 })}, false},
 		{"all, by two optimizers", []model.Updates{changed(func(u *model.Updates) { u.Optimizers = 2 }),
 			{Optimizer: 2, Parameters: layers - 2, Steps: 16, Backwards: 16, Optimizers: 2}}, false},
-		{"a head, and a second optimizer that has not stepped yet", []model.Updates{changed(func(u *model.Updates) { u.Optimizers = 2 })}, false},
+		{"a head, and an optimizer that has not stepped yet", []model.Updates{changed(func(u *model.Updates) { u.Optimizers = 2 })}, false},
 		{"copies in another precision", []model.Updates{changed(func(u *model.Updates) { u.Parameters = 0 })}, false},
 		{"ten backward passes a step", []model.Updates{changed(func(u *model.Updates) { u.Parameters, u.Backwards = 2, 160 })}, false},
 		{"an agent that does not say", nil, false},
