@@ -2,9 +2,15 @@ package wording
 
 // gradientsTexts are about gradients that no optimizer uses.
 var gradientsTexts = table{
-	"gradients.title":  "{share} of {each} computes gradients that no optimizer uses",
-	"gradients.counts": "a backward pass computes the gradients of {all parameter}; the program's optimizers change {used parameter}",
-	"gradients.time":   "{time} per {unit} in the backward pass",
+	"gradients.title":       "{share} of {each} computes gradients that no optimizer uses",
+	"gradients.counts":      "a backward pass computes the gradients of {all parameter}; the program's optimizers change {used parameter}",
+	"gradients.time":        "{time} per {unit} in the backward pass",
+	"gradients.title-graph": "{share} of {each} keeps a graph for a backward pass that never comes",
+	"gradients.nodes":       "{nodes node} of autograd's graph per {unit}, and no backward pass",
+	"gradients.fix-graph": "Run this under torch.inference_mode(), or under torch.no_grad() where what comes out is changed in place or " +
+		"trained on later.",
+	"gradients.caveat-graph": "Memory that the graph holds is given back later, too: where results are large, more may be saved than making " +
+		"its nodes takes.",
 	"gradients.fix": "Switch gradients off for what is not trained, before the first step: model.requires_grad_(False), then " +
 		"requires_grad_(True) for what the optimizer gets. Layers below that need no backward pass then, and keep no graph.",
 	"gradients.caveat": "Gradients that the program reads itself are needed: an update by hand, a penalty, an attack on the input. Layers of " +

@@ -62,3 +62,29 @@ func (g *Gradients) Until(n int) float64 {
 	}
 	return min(g.shares[min(n, len(g.shares))-1], 1)
 }
+
+// GraphNodes is how many nodes of autograd's graph the operators of a step make, on average over traced steps of which no part goes
+// backward; 0 where one does, or where none makes any. Autograd numbers its nodes, and an operator carries the number that is next.
+func GraphNodes(s *model.Session, b *Breakdown) float64 {
+	steps, nodes := 0, int64(0)
+	for _, st := range TracedSteps(s, b) {
+		least, most, backward := int64(-1), int64(-1), false
+		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
+			backward = backward || strings.HasPrefix(s.Strings.Text(ev.Name[id]), backwardEvent)
+			d := ev.Detail[id]
+			if d < 0 || int(d) >= len(ev.OpDetails) || ev.OpDetails[d].Sequence < 0 || ev.OpDetails[d].FwdThread != 0 {
+				return
+			}
+			if least < 0 {
+				least = ev.OpDetails[d].Sequence
+			}
+			most = max(most, ev.OpDetails[d].Sequence)
+		})
+		if backward {
+			return 0
+		}
+		steps++
+		nodes += max(most-least, 0)
+	}
+	return float64(nodes) / float64(max(steps, 1))
+}

@@ -36,6 +36,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
 		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Again, again.FindFrozen},
+		{finding.UnusedGradients, again.FindUnusedGraph},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -49,6 +50,40 @@ func TestGradientsThatNobodyUses(t *testing.T) {
 			t.Errorf("%s: %s first", c.name, f.Cause)
 		} else if named && math.Abs(f.Step.High/1e6-60*0.9*1.15) > 6 {
 			t.Errorf("%s: saves up to %.1f ms of a backward pass of 60 ms, want some nine tenths", c.name, f.Step.High/1e6)
+		}
+	}
+}
+
+// TestGraphThatNothingGoesBackwardThrough: steps that only ask a model make nodes of a graph, or not, and 10 µs each.
+func TestGraphThatNothingGoesBackwardThrough(t *testing.T) {
+	for _, c := range []struct {
+		name, kind string
+		nodes      bool
+		backward   bool
+		named      bool
+	}{
+		{"inference", "inference", true, false, true}, {"a validation", "validation", true, false, true},
+		{"under no_grad", "inference", false, false, false}, {"training", "train", true, true, false},
+		{"a rollout, whose graph an update uses", "forward", true, false, false},
+		{"a backward pass in it", "inference", true, true, false},
+	} {
+		p := testkit.NewProgram()
+		p.Steps(60, model.PhaseBaseline, testkit.Native(12, module, loop(40), torchFrame("nn/modules/linear.py", "forward")))
+		list := []called{{name: "aten::linear", n: 1000, us: 10, grad: c.nodes}}
+		if c.backward {
+			list = append(list, called{name: backwardOf, n: 10, us: 10, grad: true})
+		}
+		tracedStep(p, testkit.Native(12), list...)
+		kind := p.S.Strings.Intern(c.kind)
+		for i := range p.P.Steps {
+			p.P.Steps[i].Kind = kind
+		}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.UnusedGradients })
+		if (i >= 0) != c.named {
+			t.Errorf("%s: %+v", c.name, res.Findings)
+		} else if f := res.Findings[max(i, 0)]; c.named && (f.Sub != "graph" || math.Abs(f.Step.Mid/1e6-1.2) > 0.1 || f.Where.Line != 40) {
+			t.Errorf("%s: %s saves %.2f ms at line %d, want 1.20 at 40", c.name, f.Sub, f.Step.Mid/1e6, f.Where.Line)
 		}
 	}
 }

@@ -25,6 +25,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Python, python.FindChores},
 		{finding.Again, again.FindPrefix},
 		{finding.Again, again.FindFrozen},
+		{finding.UnusedGradients, again.FindUnusedGraph},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

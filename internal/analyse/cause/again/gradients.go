@@ -74,3 +74,36 @@ func updated(c *facts.Facts) (parameters, passes float64, ok bool) {
 	}
 	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
 }
+
+// FindUnusedGraph names steps that only ask a model, while autograd keeps a graph of its operators: nothing goes backward through it. Only
+// what making the nodes takes is priced; that memory is held for longer may cost more.
+func FindUnusedGraph(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	kind := c.Text(c.B.Kind)
+	if kind != "validation" && kind != "inference" || !c.B.PerStep || c.B.Part(account.PartGPUCompute) > 0 {
+		return nil
+	}
+	nodes := account.GraphNodes(c.S, c.B)
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
+	})
+	sp, placed := facts.Hottest(facts.UpToDriver(chains, c.Drivers), c.Drivers)
+	per := c.PerStep(facts.Sum(chains))
+	if !placed || len(chains) < facts.MinSamples || nodes == 0 || per <= 0 {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Sub: "graph", Where: c.Where(sp),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	made := f.By(price.UnusedGraph).Times(nodes * 1e3)
+	f.Step = finding.Bounds(min(made.Low, per), min(made.Mid, per), min(max(made.High, price.UnusedGraphMost.High*per), per))
+	if f.Step.Mid < finding.Floor*c.B.Mean() {
+		return nil
+	}
+	f.Claim.Parts[account.PartOps] = f.Step.Mid * float64(len(c.B.Windows)) // of all samples a part: others may be about the rest
+	f.Share = f.Step.Mid / c.B.Mean()
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("gradients.title-graph", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{wording.Say("gradients.nodes", wording.Count("nodes", math.Round(nodes)), c.Said())}
+	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-graph")}
+	f.Caveat = []wording.Text{wording.Say("gradients.caveat-graph")}
+	return []finding.Draft{f}
+}

@@ -369,6 +369,22 @@ var (
 				"own, only the products for these go",
 			Repeat: "make zoo CASES=unused-gradients",
 		}}
+	// UnusedGraph is what a node of a graph takes that nothing goes backward through.
+	UnusedGraph = Row{ID: "unused-gradients/node", Range: Range{0.78, 1.2, 2.4}, Unit: "µs",
+		Of: "nodes of autograd's graph",
+		Origin: Origin{Kind: Measured, Points: 9,
+			On:     "forward passes under inference_mode, no_grad and with a graph: 10 to 23 % of passes of small operators",
+			Span:   "8 to 186 nodes, passes of 0.03 to 2 ms, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/inference.py",
+		}}
+	// UnusedGraphMost is the most that was saved of a forward pass, where memory that a graph holds counts.
+	UnusedGraphMost = Row{ID: "unused-gradients/graph", Range: exactly(0.29), Unit: share,
+		Of: "the forward pass, ns per step",
+		Origin: Origin{Kind: Measured, Points: 13,
+			On:     "the same, and larger models: from nothing to 29 %",
+			Span:   "passes of 0.03 to 136 ms",
+			Repeat: "python bench/prices/inference.py",
+		}}
 	// Padding is of the filling in batches of sequences.
 	Padding = Row{ID: "padding", Range: Range{0.6, 0.95, 1.15}, Unit: share,
 		Of: "operators but the optimizer's, ns per step, times the share of filling",
