@@ -1,7 +1,7 @@
 """What forward passes save under torch.inference_mode, where autograd keeps no graph, on one thread.
 
-Forward passes with a graph, under no_grad and under inference_mode take turns, in CPU time. Prints for each model the nodes of its graph, what
-a pass takes with it, and what the two others save of that, also for each node: the price unused-gradients/graph is read off it.
+Forward passes with a graph, under no_grad and under inference_mode take turns, in CPU time. Prints for each model the nodes of its graph,
+what a pass takes with it, and what the two others save of that, also for each node: the price unused-gradients/graph is read off it.
 """
 
 import statistics
