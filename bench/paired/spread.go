@@ -15,6 +15,9 @@ type Spread struct {
 	free     float64 // how many degrees of freedom that is worth; more, the more the groups are alike
 }
 
+// spoilt is the probability under which a group's variance is taken for that of a group that something disturbed: others say nothing of it.
+const spoilt = 0.01
+
 // fewestGroups is the number of groups from which on they are asked.
 const fewestGroups = 6
 
@@ -49,13 +52,17 @@ func SpreadOf(groups [][]float64) Spread {
 }
 
 // Mean is the mean of values with its 95 % interval: Student's t with the values' own variance and the groups', each weighed by its degrees
-// of freedom (the moderated t of the same paper, section 5). Of fewer than two values the interval is NaN.
+// of freedom (the moderated t of the same paper, section 5). Of fewer than two values the interval is NaN. A group that the others do not
+// explain stands for itself.
 func (s Spread) Mean(values []float64) Interval {
 	mean := meanOf(values)
 	if len(values) < 2 {
 		return Interval{math.NaN(), mean, math.NaN()}
 	}
 	own := float64(len(values) - 1)
+	if s.free > 0 && (distuv.F{D1: own, D2: s.free}).Survival(varianceOf(values)/s.variance) < spoilt {
+		s = Spread{}
+	}
 	free := own + s.free
 	variance := (own*varianceOf(values) + s.free*s.variance) / free
 	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975)

@@ -41,6 +41,22 @@ func TestSpreadCovers(t *testing.T) {
 	}
 }
 
+// TestSpoiltGroupStandsForItself: a pair that something slowed down is not made certain by the others.
+func TestSpoiltGroupStandsForItself(t *testing.T) {
+	var groups [][]float64
+	for i := range 30 {
+		shake := 0.005 * float64(i%6+1)
+		groups = append(groups, []float64{0.1 - shake, 0.1 + shake})
+	}
+	s := SpreadOf(groups)
+	if i := s.Mean([]float64{0.07, 0.75}); i.Low > 0 {
+		t.Errorf("%v, want that nothing is certain", i)
+	}
+	if i := s.Mean([]float64{0.07, 0.11}); i.Low < 0 {
+		t.Errorf("%v, want more than nothing", i)
+	}
+}
+
 // TestSpreadOfFew: too few groups, or groups that tell nothing, leave Student's t as it is.
 func TestSpreadOfFew(t *testing.T) {
 	if s := SpreadOf([][]float64{{1, 2}, {1, 3}, {2, 2}, {5}, nil}); s != (Spread{}) {

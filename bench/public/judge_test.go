@@ -101,18 +101,18 @@ func TestUncertainSavingIsNotLarger(t *testing.T) {
 // TestSpreadOfAllPrograms: two rounds alone decide nothing; beside many programs whose rounds lie near to each other they do.
 func TestSpreadOfAllPrograms(t *testing.T) {
 	m := &measured{Said: []said{promising(0.8, 1, 1.2)}, Loads: []float64{1, 1},
-		Sides: map[string][]float64{plainSide: {10, 10.1}, toolSide: {11, 11.1}, "fix": {8.9, 9.4}}}
+		Sides: map[string][]float64{plainSide: {10, 10.1}, toolSide: {11, 11.1}, "fix": {8.95, 9.25}}}
 	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}}}
 	kept := results{Programs: map[string]*measured{"p": m}}
 	if j := judge(&p, m, kept.spread()); j.verdict != undecided {
 		t.Errorf("two rounds alone: %s %v", j.verdict, j.saved)
 	}
 	for i := range 20 {
-		shake := 0.004 * float64(i%5+1)
+		shake := 0.04 * float64(i%5+1)
 		kept.Programs[string(rune('a'+i))+"more"] = &measured{Sides: map[string][]float64{
 			plainSide: {10, 10.1, 10.2}, "fix": {10 + shake, 10.1 - shake, 10.2 + shake}}}
 	}
-	if j := judge(&p, m, kept.spread()); j.verdict != isTrue || math.Abs(j.saved.Mid-0.9) > 0.01 {
+	if j := judge(&p, m, kept.spread()); j.verdict != isTrue || math.Abs(j.saved.Mid-0.95) > 0.01 {
 		t.Errorf("beside others: %s %v", j.verdict, j.saved)
 	}
 }
