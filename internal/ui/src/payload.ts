@@ -103,6 +103,7 @@ export interface Critical {
 
 export interface Fix {
   text: string;
+  ids?: string[];
   change?: string;
   was?: string;
   where?: Place;
