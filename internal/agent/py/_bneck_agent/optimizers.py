@@ -13,6 +13,7 @@ backwards = 0  # backward passes so far
 last = {}  # id of an optimizer -> [backwards at its last step, steps since then without another]
 built = set()  # (file, line) of the optimizers' constructors
 counted = {}  # id of an optimizer -> [its number, its steps so far]
+numbers = 0  # of optimizers that were given one
 COUNTED_AT = (2, 16, 128, 1024)  # an optimizer's steps at which its parameters are counted
 PLACES = 64  # of them that are told
 ALONE = 32  # steps without a backward pass after which an optimizer is taken for one that needs none
@@ -53,6 +54,7 @@ def wrap_init(base):
     @functools.wraps(original)
     def __init__(self, *arguments, **keywords):
         made()
+        counted.pop(id(self), None)  # of one that stood here and is gone
         original(self, *arguments, **keywords)
 
     base.__init__ = __init__
@@ -112,11 +114,13 @@ def stepped(optimizer, t0, t1):
 
 def count(optimizer):
     """Tells at a few of an optimizer's steps how many parameters it has."""
+    global numbers
     seen = counted.get(id(optimizer))
     if seen is None:
-        if len(counted) >= PLACES:
+        if numbers >= PLACES:
             return
-        seen = counted[id(optimizer)] = [len(counted) + 1, 0]
+        numbers += 1
+        seen = counted[id(optimizer)] = [numbers, 0]
     seen[1] += 1
     if seen[1] in COUNTED_AT:
         tell(optimizer, *seen)
