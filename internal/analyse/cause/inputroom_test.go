@@ -112,3 +112,31 @@ func TestFetchByLibraries(t *testing.T) {
 		}
 	}
 }
+
+// TestPreparingOnceBesideWorkers: with a core to spare, what libraries prepare alike in each epoch is prepared once where that saves more
+// than processes do; what is drawn anew, or seen once, is not.
+func TestPreparingOnceBesideWorkers(t *testing.T) {
+	for _, k := range []struct {
+		function string
+		length   int64 // batches of the data; 80 are taken, two in each step
+		cpus     int
+		sub      string
+	}{
+		{"to_tensor", 10, 2, "transform"},
+		{"to_tensor", 80, 2, "workers"},
+		{"RandomCrop.get_params", 10, 2, "workers"},
+		{"to_tensor", 10, 8, "workers"}, // one worker hides nearly all of it
+	} {
+		library := testkit.Frame{File: "/lib/site-packages/torchvision/transforms/functional.py", Function: k.function, First: 127, Line: 128}
+		p := building("loader = DataLoader(rows, 32)", model.Loader{Length: k.length})
+		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = k.cpus, "1"
+		p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(19, module, loop(38), next, fetch, library).In(model.SpanDataWait),
+			testkit.Python(1, module, loop(38), next, torchFrame("utils/data/sampler.py", "RandomSampler.__iter__")).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, k.sub, 25, 0)
+		if once := textOf(f.Fix.Advice, "input.fix-once") != ""; once != (k.sub == "transform") {
+			t.Errorf("%+v: %s", k, wording.Sentences(f.Fix.Advice))
+		}
+	}
+}

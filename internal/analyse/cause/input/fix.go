@@ -42,6 +42,9 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.light():
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
 	case v.workers == 0 && v.spares(c):
+		if v.library && v.prepared() == price.Prepared {
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
+		}
 		v.alsoWorkers(c, f, "input.fix-hide")
 	case v.library && v.workers > 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))

@@ -168,7 +168,7 @@ func (v *inputView) sub(c *facts.Facts) string {
 		return "queue"
 	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
-	case v.light():
+	case v.light(), v.onceBeatsWorkers(c):
 		return "transform"
 	case spare && v.native >= price.NativeFetch:
 		return "workers" // native code already: more of it at once is what helps

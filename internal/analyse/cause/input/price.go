@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
@@ -81,12 +82,40 @@ func (v *inputView) prepared() price.Row {
 	return price.PreparedAtOnce
 }
 
+// onceBeatsWorkers says that samples which libraries prepare alike each time, and which the run goes through several times, are better
+// prepared once, before the loop, than fetched by processes: by both prices.
+func (v *inputView) onceBeatsWorkers(c *facts.Facts) bool {
+	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch || v.rounds() < 2 || v.random() {
+		return false
+	}
+	return price.Prepared.Mid*c.PerStep(v.wait)-v.preparing(c) > v.moreWorkers(c).Mid
+}
+
+// samplerFile is where a DataLoader chooses samples, at random or not.
+const samplerFile = "/torch/utils/data/sampler.py"
+
+// random says that functions with such a name were seen in the fetch, besides its sampler's: what they make differs from epoch to epoch.
+func (v *inputView) random() bool {
+	for key := range v.leaves {
+		name := strings.ToLower(v.cls.Strings.Text(key.Name))
+		if strings.Contains(name, "rand") && !strings.HasSuffix(v.cls.Strings.Text(key.File), samplerFile) {
+			return true
+		}
+	}
+	return false
+}
+
+// preparing is what one round through the data takes, in ns per step of the run.
+func (v *inputView) preparing(c *facts.Facts) float64 {
+	return v.fetch * float64(v.loader.Length) / float64(max(c.Steps, 1))
+}
+
 // once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.
 func (v *inputView) once(c *facts.Facts, sub string) float64 {
 	if sub != "transform" || !v.library || v.rounds() < 2 {
 		return 0
 	}
-	return v.fetch * float64(v.loader.Length) / float64(max(c.Steps, 1))
+	return v.preparing(c)
 }
 
 // lighterHandover prices batches that are handed over as a few large tensors, in ns per step: what remains is a message, which takes
