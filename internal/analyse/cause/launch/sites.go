@@ -226,17 +226,18 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 		return site, nil, nil, false
 	}
 	site = launchSite{kind: launchLoop, at: sp, placed: true, lines: facts.LineTimes(main)}
+	own := inner || inLoopOfItsOwn(c, sp) // else whoever calls the place makes its operators many
 	switch {
 	case through(c, main, "/torch/nn/modules/rnn.py", "Cell."):
 		site.kind = launchCells
-	case through(c, main, model.ModuleFile, "call_impl"), !inner && !inLoopOfItsOwn(c, sp) && calledAsModule(c, &sp):
+	case through(c, main, model.ModuleFile, "call_impl"), !own && calledAsModule(c, &sp):
 		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
 		site.kind = launchCall
 		if call, ok := facts.Hottest(facts.UpToDriver(main, c.Drivers), c.Drivers); ok {
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
 		}
 	}
-	if site.kind != launchCells && !inner && !inLoopOfItsOwn(c, sp) && waitsForEnvironment(c, main) {
+	if site.kind != launchCells && !own && waitsForEnvironment(c, main) {
 		site.kind = launchRollout
 	}
 	site.add(c, main, 1)
