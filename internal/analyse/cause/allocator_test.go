@@ -48,6 +48,12 @@ func TestAllocatorThatGivesMemoryBack(t *testing.T) {
 		"set already": {paging(20000, 200), func(p *testkit.Program) {
 			p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.malloc.mmap_max=0"
 		}, 0},
+		"in a part of the run": {paging(20000, 200), func(p *testkit.Program) {
+			half := len(p.P.Usage) / 2
+			for i := range p.P.Usage[half:] { // as many as a tenth of them
+				p.P.Usage[half+i].MinorFaults = p.P.Usage[half].MinorFaults + (p.P.Usage[half+i].MinorFaults-p.P.Usage[half].MinorFaults)/10
+			}
+		}, 0},
 		"other system time": {paging(20000, 200), func(p *testkit.Program) {
 			for i := range p.P.Usage {
 				p.P.Usage[i].First.System = model.Dur(p.P.Usage[i].At-testkit.Epoch) * 9 / 10
