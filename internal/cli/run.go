@@ -26,6 +26,7 @@ func newRunCommand(a *app) *cobra.Command {
 		Use:   "run [flags] SCRIPT [ARGS…] | -m MODULE [ARGS…] | -- COMMAND [ARGS…]",
 		Short: "Run a program unchanged, and report at its end why it is slow",
 		Long: "Runs a program unchanged: its arguments, streams, working directory, signals and exit status are its own.\n" +
+			"A command that is no Python script (python, torchrun, a shell script) may stand in SCRIPT's place.\n" +
 			"The report goes to standard error (or -o FILE) when the program has ended.",
 		Example: "  bottleneck run train.py --epochs 1\n" +
 			"  bottleneck run -m pkg.train --config small.yaml\n" +

@@ -84,7 +84,7 @@ func TestRunThatCannotStart(t *testing.T) {
 		args []string
 	}{
 		{127, "cannot run missing.py: no such file", []string{"run", "missing.py"}},
-		{127, "bottleneck run -- sh", []string{"run", "sh", "-c", "true"}},
+		{127, "cannot run sh: no such file", []string{"run", "--python", "python3", "sh"}},
 		{127, "cannot run no-such-command: no such command", []string{"run", "--", "no-such-command"}},
 		{126, "cannot run ./data.txt: not executable", []string{"run", "--", "./data.txt"}},
 		{126, "cannot run ./: a directory", []string{"run", "--", "./"}},
@@ -110,6 +110,22 @@ func TestRunThatCannotStart(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "bottleneck-out")); err == nil {
 		t.Error("a session was left behind by a command that never started")
+	}
+}
+
+// A command that is named where a script is expected is run as what it is.
+func TestRunCommandWithoutDashes(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", "import sys\nprint('ran', sys.argv[1:])\nsys.exit(3)\n")
+	b.file("job.sh", "#!/bin/sh\nexec python3 s.py \"$@\"\n")
+	if err := os.Chmod(filepath.Join(b.dir, "job.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"python3", "s.py", "--out", "x"}, {"job.sh", "--out", "x"}, {"./job.sh", "--out", "x"}} {
+		got := b.run("", append([]string{"run", "--out", "session-" + args[0]}, args...)...)
+		if got.code != 3 || got.stdout != "ran ['--out', 'x']\n" {
+			t.Errorf("%v: status %d, %q, %s", args, got.code, got.stdout, got.stderr)
+		}
 	}
 }
 

@@ -87,5 +87,5 @@ func (o *runOptions) target(cmd *cobra.Command, args []string) (collect.Target, 
 		}
 		return collect.Target{Kind: collect.TargetCommand, Name: args[0], Args: args[1:]}, nil
 	}
-	return collect.Target{Kind: collect.TargetScript, Python: o.python, Name: args[0], Args: args[1:]}, nil
+	return collect.Target{Kind: collect.TargetScript, Python: o.python, Name: args[0], Args: args[1:]}.Meant(), nil
 }

@@ -63,6 +63,25 @@ func (t Target) Resolve() (Command, error) {
 	return t.Plain()
 }
 
+// Meant is the target that somebody means who names a command where a script is expected: an interpreter, torchrun, a script of a shell.
+func (t Target) Meant() Target {
+	if t.Kind != TargetScript || t.Python != "" {
+		return t
+	}
+	name := t.Name
+	switch other, err := otherThanPython(name); {
+	case errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name:
+	case other != "":
+		name = dotted(name)
+	default:
+		return t
+	}
+	if _, err := lookPath(name); err != nil {
+		return t
+	}
+	return Target{Kind: TargetCommand, Name: name, Args: t.Args}
+}
+
 // Plain is Resolve without opening a file: what cannot be run is refused by whoever runs it.
 func (t Target) Plain() (Command, error) {
 	if t.Kind == TargetCommand {
@@ -140,34 +159,38 @@ func lookPath(name string) (string, error) {
 // checkScript makes sure that name is something that Python can run: Python's own message for the rest (syntax errors
 // and the like) is better than ours.
 func checkScript(name string) error {
-	if name == "-" {
-		return nil // Python reads the program from standard input
-	}
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil // a directory with __main__.py; a pipe, of which we must not take the first bytes
-	}
-	f, err := os.Open(name)
+	other, err := otherThanPython(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		text := fmt.Sprintf("cannot run %s: no such file", name)
-		if _, lerr := exec.LookPath(name); lerr == nil {
-			text += fmt.Sprintf("; to run a command, put -- before it: bottleneck run -- %s …", name)
-		}
-		return &StartError{Status: StatusNotFound, Text: text}
+		return &StartError{Status: StatusNotFound, Text: fmt.Sprintf("cannot run %s: no such file", name)}
 	case err != nil:
 		return &StartError{Status: StatusNotExecutable, Text: fmt.Sprintf("cannot read %s: %v", name, errors.Unwrap(err))}
-	}
-	defer f.Close()
-	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head)
-	if other := notPython(head[:n]); other != "" {
+	case other != "":
 		return &StartError{
 			Status: StatusNotExecutable, Text: fmt.Sprintf("%s is %s, not a Python script; run it as: bottleneck run -- %s …",
 				name, other, dotted(name)),
 		}
 	}
 	return nil
+}
+
+// otherThanPython names what a file is that Python cannot run, "" for what it may run.
+func otherThanPython(name string) (string, error) {
+	if name == "-" {
+		return "", nil // Python reads the program from standard input
+	}
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", nil // a directory with __main__.py; a pipe, of which we must not take the first bytes
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, 128)
+	n, _ := io.ReadFull(f, head)
+	return notPython(head[:n]), nil
 }
 
 // notPython names what a file's first bytes say it is, "" for what Python may run.

@@ -10,8 +10,15 @@ var againTexts = table{
 		"(TensorDataset(answers, targets), or a file).",
 	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +
 		"training mode batch normalisation answers by what else is in the batch: call eval() on the network.",
-	"again.rows":   "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
-	"again.longer": "a step without a profiler grows from {first} to {last} while {tokens token} are added",
+	"again.title-activations": "{share} of {each} computes activations again for the backward pass",
+	"again.activations":       "{time} per {unit} in layers that a backward pass calls again; {counting} of bookkeeping beside them",
+	"again.activations-room":  "the program takes {bytes} of memory at its peak, of {total}",
+	"again.fix-activations": "Keep the activations where memory allows it: call these layers without checkpoint(); with Hugging Face's " +
+		"trainers, gradient_checkpointing=False (TRL's switch it on by themselves). Or do it in fewer layers: in those that keep most " +
+		"and compute least.",
+	"again.caveat-activations": "Checkpointing saves memory: without it all activations are held until the backward pass has used them.",
+	"again.rows":               "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
+	"again.longer":             "a step without a profiler grows from {first} to {last} while {tokens token} are added",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +

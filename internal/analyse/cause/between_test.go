@@ -67,6 +67,18 @@ func TestTextsThatRun(t *testing.T) {
 	}
 }
 
+// The agent's own modules are texts that run, too, and stay the agent's where a sample sees one being loaded.
+func TestAgentsModulesAreNoTextsOfTheProgram(t *testing.T) {
+	loaded := testkit.Frame{File: "<bottleneck>/_bneck_agent/data.py", Function: "<module>", First: 1, Line: 9}
+	around := testkit.Frame{File: "<bottleneck>/_bneck_agent/data.py", Function: "wrap.<locals>.fetch", First: 100, Line: 110}
+	p := testkit.NewProgram()
+	p.Do(testkit.Python(20, module, loaded))
+	p.Steps(30, model.PhaseBaseline, testkit.Native(40, module, loop(40)),
+		testkit.Python(60, module, loop(41), user("read", 10, 14), around))
+	res, _ := find(t, p)
+	want(t, res, finding.Python, "", 14, 55)
+}
+
 // Tiny operators are named where many are called, though large ones elsewhere take more of the operators' time.
 func TestTinyOperatorsBesideLargeOnes(t *testing.T) {
 	p := testkit.NewProgram()

@@ -153,7 +153,8 @@ func ranTexts(strs *model.Strings, frames []model.Frame) map[model.Str]bool {
 	var out map[model.Str]bool
 	for i := range frames {
 		name := strs.Text(frames[i].File)
-		if !strings.HasPrefix(name, "<") || strings.HasPrefix(name, "<frozen ") || strs.Text(frames[i].Function) != "<module>" {
+		if !strings.HasPrefix(name, "<") || strings.HasPrefix(name, "<frozen ") || strs.Text(frames[i].Function) != "<module>" ||
+			ClassifyFile(name) == FileAgent { // its modules run, too, when a sample happens to see them
 			continue
 		}
 		if out == nil {
@@ -189,6 +190,9 @@ func (c *FrameClasses) file(id model.Str) fileInfo {
 
 // File tells whose code a frame's file is.
 func (c *FrameClasses) File(id model.Str) FileClass { return c.file(id).class }
+
+// Does tells what code of a file is busy with.
+func (c *FrameClasses) Does(id model.Str) Activity { return c.file(id).act }
 
 // MaxStackDepth bounds the walk along a stack: damaged parents must not loop.
 const MaxStackDepth = 4096

@@ -361,6 +361,15 @@ var (
 				"tell",
 			Repeat: "make zoo CASES=again-frozen",
 		}}
+	// Activations is of layers whose activations are computed again, with what telling the two passes apart takes.
+	Activations = Row{ID: "again/activations", Range: Range{0.75, 1.05, 1.3}, Unit: share, Sure: 0.9,
+		Of: "computing activations again and its bookkeeping, ns per step",
+		Origin: Origin{Kind: Measured, Points: 14,
+			On: "blocks of transformers, convolutions and perceptrons with checkpoint and without, in turns, twice: large ones saved " +
+				"0.78 to 1.17 of what computing again took, small ones 1.5 to 2.7 of it, as bookkeeping is the rest there",
+			Span:   "steps of 10 to 650 ms of which 15 to 26 % were computed again, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/activations.py",
+		}}
 	// UnusedGradients is of the backward pass below what learns.
 	UnusedGradients = Row{ID: "unused-gradients", Range: Range{0.3, 0.95, 1.05}, Unit: share,
 		Of: "the backward pass after the last gradient that could be one of an optimizer's, ns per step",
