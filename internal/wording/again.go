@@ -10,9 +10,11 @@ var againTexts = table{
 		"(TensorDataset(answers, targets), or a file).",
 	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +
 		"training mode batch normalisation answers by what else is in the batch: call eval() on the network.",
-	"again.title-activations": "{share} of {each} computes activations again for the backward pass",
-	"again.activations":       "{time} per {unit} in layers that a backward pass calls again; {counting} of bookkeeping beside them",
-	"again.activations-room":  "the program takes {bytes} of memory at its peak, of {total}",
+	"again.title-activations":   "{share} of {each} computes activations again for the backward pass",
+	"again.traced-activations":  "{share} of the devices' time is spent on activations that are computed again for the backward pass",
+	"again.activations-kernels": "{kernels kernel} are launched again in backward passes, {time} of work; beside {hidden} of it a collective runs",
+	"again.activations":         "{time} per {unit} in layers that a backward pass calls again; {counting} of bookkeeping beside them",
+	"again.activations-room":    "the program takes {bytes} of memory at its peak, of {total}",
 	"again.fix-activations": "Keep the activations where memory allows it: call these layers without checkpoint(); with Hugging Face's " +
 		"trainers, gradient_checkpointing=False (TRL's switch it on by themselves). Or do it in fewer layers: in those that keep most " +
 		"and compute least.",

@@ -15,6 +15,7 @@ func tracedRules() []rule[*traced.Traced] {
 		{finding.Launch, traced.TracedSlowCalls}, {finding.Python, traced.TracedPython}, {finding.Alloc, traced.FindAlloc},
 		{finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy}, {finding.Precision, memory.FindPrecision},
 		{finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedMemoryBound},
+		{finding.Again, traced.FindActivations},
 	}
 }
 

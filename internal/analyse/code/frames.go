@@ -77,6 +77,14 @@ var numericPackages = []string{"/numpy/", "/scipy/", "/pandas/", "/sklearn/", "/
 var libraryParts = []string{"/site-packages/", "/dist-packages/", "/lib/python2", "/lib/python3", "/lib64/python3", "/pythonlib/",
 	`\lib\`, `\site-packages\`}
 
+// recomputers are files, by the ends of their paths, with functions that keep no activations and compute them again in the backward pass.
+var recomputers = []string{"/torch/utils/checkpoint.py", "/activation_checkpointing/checkpointing.py", "/checkpoint_activations.py"}
+
+// ComputesAgain says that a file is PyTorch's, DeepSpeed's or FairScale's checkpointing of activations.
+func ComputesAgain(path string) bool {
+	return slices.ContainsFunc(recomputers, func(end string) bool { return strings.HasSuffix(path, end) })
+}
+
 // frameworks are packages whose loops drive the user's code, or whose objects it calls in them; torchPackages hold operators.
 var (
 	torchPackages = []string{"/torch/", "/torchvision/", "/torchaudio/"}

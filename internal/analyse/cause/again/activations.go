@@ -1,7 +1,6 @@
 package again
 
 import (
-	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -12,10 +11,6 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
-
-// recomputers are the files, by the ends of their paths, of functions that keep no activations and compute them again: PyTorch's, DeepSpeed's
-// and FairScale's.
-var recomputers = []string{"/torch/utils/checkpoint.py", "/activation_checkpointing/checkpointing.py", "/checkpoint_activations.py"}
 
 // recomputing is what a stack has to do with activations that are not kept.
 type recomputing uint8
@@ -34,7 +29,7 @@ func recomputingOf(c *facts.Facts, id model.StackID) (is recomputing, around int
 		f := &c.C.Stacks.Frames[fr]
 		path := c.Text(f.File)
 		switch {
-		case slices.ContainsFunc(recomputers, func(end string) bool { return strings.HasSuffix(path, end) }):
+		case code.ComputesAgain(path):
 			around = 0
 			if is == notRecomputing {
 				is = calledForward
@@ -96,8 +91,8 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// recomputedWhere is the line that asks for it: the argument of a trainer's that stands once in the program, or else the line that calls the
-// layers in the forward pass.
+// recomputedWhere is the line that asks for it: the argument of a trainer's that stands once in the program, or else the line that calls
+// the layers in the forward pass.
 func recomputedWhere(c *facts.Facts, chains []facts.Chain) finding.Where {
 	if at, ok := c.OnlyLine(func(text string) bool { return strings.Contains(text, "gradient_checkpointing") }); ok {
 		return finding.Where{File: at.File, Line: at.Line, Source: at.Text, Rank: model.NoRank}

@@ -370,6 +370,12 @@ var (
 			Span:   "steps of 10 to 650 ms of which 15 to 26 % were computed again, two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/activations.py",
 		}}
+	// ActivationsTraced is of a device's work for activations that are computed again.
+	ActivationsTraced = Row{ID: "again/activations-traced", Range: Range{0.6, 0.95, 1}, Unit: share,
+		Of: "the devices' time in kernels that compute activations again; the lower bound is of those beside which no collective runs",
+		Origin: Origin{Kind: Guess,
+			On: "the work is gone; a device that waits for its host or for others meanwhile saves less",
+		}}
 	// UnusedGradients is of the backward pass below what learns.
 	UnusedGradients = Row{ID: "unused-gradients", Range: Range{0.3, 0.95, 1.05}, Unit: share,
 		Of: "the backward pass after the last gradient that could be one of an optimizer's, ns per step",

@@ -28,11 +28,12 @@ type TracePart struct {
 	Copies   []device.Copy
 	Device   *model.GPU // nil where the trace does not describe it
 	Captures int        // of graphs of device work
+	Again    device.Recomputed
 }
 
 // PartOf analyses the device work of one trace.
 func PartOf(w *device.Work) TracePart {
-	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures()}
+	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures(), w.Recomputed()}
 }
 
 // NewTraced prepares the rules; ok is false where the traces hold no device work.
