@@ -16,7 +16,9 @@ func recomputed(file string, ms int) *testkit.Program {
 	asked := []testkit.Frame{module, loop(40), call, user("forward", 10, 14)}
 	backward := []testkit.Frame{module, loop(41), torchFrame("_tensor.py", "Tensor.backward"),
 		torchFrame("autograd/__init__.py", "backward"), torchFrame("autograd/graph.py", "_engine_run_backward")}
-	at := func(frames []testkit.Frame, more ...testkit.Frame) []testkit.Frame { return slices.Concat(frames, more) }
+	at := func(frames []testkit.Frame, more ...testkit.Frame) []testkit.Frame {
+		return slices.Concat(frames, more)
+	}
 	layer := []testkit.Frame{call, user("Block.forward", 20, 24), call, torchFrame("nn/modules/linear.py", "Linear.forward")}
 	p.Steps(40, model.PhaseBaseline,
 		testkit.Native(30, at(at(asked, torchFrame(file, "checkpoint")), layer...)...),
