@@ -10,8 +10,12 @@ import (
 	"bottleneck/internal/model"
 )
 
-// maxLibrarySources is how many files of libraries are kept, the most sampled first; the user's own are all kept.
-const maxLibrarySources = 8
+// How many files of libraries are kept, the most sampled first; the user's own are all kept. Packages other than PyTorch may be what
+// trains.
+const (
+	maxLibrarySources = 8
+	maxPackageSources = 16
+)
 
 // SourcePaths lists the program texts that a report of s may show: every file of the user's that was sampled or named by
 // a span, a DataLoader or an operator's stack, and of libraries those that were sampled most. Most sampled first.
@@ -37,13 +41,17 @@ func SourcePaths(s *model.Session) []string {
 	paths := slices.SortedFunc(maps.Keys(weight), func(a, b string) int {
 		return cmp.Or(cmp.Compare(weight[b], weight[a]), strings.Compare(a, b))
 	})
-	libraries := 0
+	libraries, packages := 0, 0
 	return slices.DeleteFunc(paths, func(path string) bool {
 		if !filepath.IsAbs(path) || agentPath(path) {
 			return true
 		}
 		if !libraryPath(path) {
 			return false
+		}
+		if slashed := filepath.ToSlash(path); strings.Contains(slashed, "-packages/") && !strings.Contains(slashed, "-packages/torch/") {
+			packages++
+			return packages > maxPackageSources || weight[path] == 0
 		}
 		libraries++
 		return libraries > maxLibrarySources || weight[path] == 0

@@ -293,10 +293,11 @@ func TestSourcePaths(t *testing.T) {
 	add("/usr/lib/python3/site-packages/never.py", 0)
 	for i := range 20 {
 		add("/usr/lib/python3/site-packages/lib"+string(rune('a'+i))+".py", i+1)
+		add("/usr/lib/python3/site-packages/torch/nn"+string(rune('a'+i))+".py", 2*i+1)
 	}
 	s.Processes = []*model.Process{p}
 	got := SourcePaths(s)
-	if len(got) != 2+maxLibrarySources {
+	if len(got) != 2+maxPackageSources+maxLibrarySources {
 		t.Fatalf("%d paths: %v", len(got), got)
 	}
 	all := strings.Join(got, " ")
@@ -305,7 +306,7 @@ func TestSourcePaths(t *testing.T) {
 			t.Errorf("%s is missing: %v", want, got)
 		}
 	}
-	for _, not := range []string{"core.py", "never.py", "liba.py", "frozen"} {
+	for _, not := range []string{"core.py", "never.py", "liba.py", "nna.py", "frozen"} {
 		if strings.Contains(all, not) {
 			t.Errorf("%s is kept: %v", not, got)
 		}

@@ -33,6 +33,7 @@ var common = table{
 	"growth.fix":               "Its time grows with each step: let it work on what is new, and keep sums or counts of what was before.",
 	"copy.fix-both":            "A copy from pinned memory waits for nothing where the call says so: x.to(device, non_blocking=True).",
 	"io.also":                  "{what} ({at})",
+	"place.called-from":        "the program has its package do all training, in {at}",
 	"kinds.too":                "the same line runs in {kind} steps, too: {time} of the run's saving are there",
 	"counted-elsewhere":        "part of this time is counted under another finding",
 

@@ -7,6 +7,8 @@ var launchTexts = table{
 	"launch.title-spread":    "{share} is spent calling tiny operators, spread over many lines",
 	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
 	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
+	"launch.title-acting":    "{share} of {each} calls a network between two steps of an environment",
+	"launch.acting":          "{time} per {unit} in the network's calls; no trace holds such a step, so that their operators are not counted",
 	"launch.title-batch":     "{share} of {each} is spent computing for {items item} at a time",
 	"launch.title-recurrent": "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
 	"launch.count":           "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",

@@ -95,6 +95,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 		f := d.Finding
 		f.Booked = d.Claim.Parts
 		c.AtUser(&f)
+		c.CalledFrom(&f)
 		notAgain(c, &f)
 		certain(c, &f)
 		timed.Beyond(c, &f)

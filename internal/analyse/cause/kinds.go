@@ -60,6 +60,7 @@ func otherKinds(c *facts.Facts, found []finding.Finding) (out []finding.Finding)
 			f := d.Finding
 			f.Booked = d.Claim.Parts
 			own.AtUser(&f)
+			own.CalledFrom(&f)
 			certain(own, &f)
 			l.settle(&f)
 			if i := slices.IndexFunc(found, func(o finding.Finding) bool { return samePlace(&o, &f) }); i >= 0 {

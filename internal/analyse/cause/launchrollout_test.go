@@ -32,7 +32,8 @@ func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
 	act := testkit.Frame{File: "/home/u/agent.py", Function: "act", First: 10, Line: 11}
 	learn := testkit.Frame{File: "/home/u/agent.py", Function: "learn", First: 20, Line: 21}
 	env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.step", First: 1, Line: 9}
-	metric := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.reset", First: 1, Line: 9}
+	metric := env
+	metric.Function = "TimeLimit.reset"
 	for _, c := range []struct {
 		name   string
 		stack  []testkit.Frame
@@ -55,6 +56,43 @@ func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
 		}
 		if c.advice == "launch.fix-rollout" && f.Step.Low > 0 {
 			t.Errorf("%s: %v ms are certain", c.name, f.Step.Low/1e6)
+		}
+	}
+}
+
+// actingSource is what a library has that trains agents: one environment of several after the other in a loop within the agent's.
+const actingSource = `def train(envs, policy):
+    while steps < 500:
+        action = policy(state)
+        state = step(envs, action)
+
+def step(envs, actions):
+    for env in envs:
+        env.step(actions[i])
+`
+
+// TestActingThatNoTraceHolds: a rollout is named from samples alone where no trace holds one, by what is called between two steps of the
+// environments, not by a loop over these.
+func TestActingThatNoTraceHolds(t *testing.T) {
+	train := func(line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/agent.py", Function: "train", First: 1, Line: line}
+	}
+	step := testkit.Frame{File: "/home/u/agent.py", Function: "step", First: 6, Line: 8}
+	library := func(fn string) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: fn, First: 1, Line: 9}
+	}
+	env, other := library("TimeLimit.step"), library("TimeLimit.reset")
+	for _, called := range []testkit.Frame{env, other} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/agent.py"] = &model.Source{Path: "/home/u/agent.py", Lines: strings.Split(actingSource, "\n")}
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, train(3), torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(20, train(3), torchFrame("nn/modules/module.py", "Module._call_impl")), testkit.Python(12, train(4), step, called))
+		res, _ := find(t, p)
+		f := &res.Findings[0]
+		if acting := f.Title.ID == "launch.title-acting"; acting != (called == env) {
+			t.Errorf("%s: %s", called.Function, f.Title)
+		} else if acting && (f.Where.Line != 3 || f.Step.Low != 0 || f.Step.Mid < 15e6 || f.Step.Mid > 20e6) { // 0.35 of 50 ms
+			t.Errorf("at line %d, %+v", f.Where.Line, f.Step)
 		}
 	}
 }

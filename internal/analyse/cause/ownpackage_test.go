@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -41,6 +42,49 @@ func TestAPackageThatIsTheProgramHasItsOwnLines(t *testing.T) {
 				return
 			}
 			want(t, res, finding.Python, "", c.line, 0)
+		})
+	}
+}
+
+// A package that one line of the user's has do all training has its lines as the program's own. One that calls layers, data or hooks of the
+// user's, or that a loop of the user's calls step by step, has not: then it is the user's line that is named.
+func TestAPackageThatTrainsByItselfHasItsOwnLines(t *testing.T) {
+	agent := func(fn string, line int) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/agents/learn.py", Function: fn, First: 1, Line: line}
+	}
+	backward := torchFrame("autograd/__init__.py", "backward")
+	learn := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 3}
+	again := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 4}
+	for _, c := range []struct {
+		name   string
+		counts []testkit.Frame
+		learns []testkit.Frame
+		source []string
+		file   string
+		line   int
+	}{
+		{"one line", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
+			[]testkit.Frame{learn, agent("learn", 11), backward}, nil, "learn.py", 31},
+		{"a hook", []testkit.Frame{learn, agent("learn", 10), agent("call", 20), user("count", 30, 33)},
+			[]testkit.Frame{learn, agent("learn", 11), backward}, nil, "lib.py", 33},
+		{"the user goes backward", []testkit.Frame{learn, agent("count", 31)}, []testkit.Frame{again, backward}, nil, "train.py", 3},
+		{"a loop of the user's", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
+			[]testkit.Frame{learn, agent("learn", 11), backward}, []string{"", "for x in data:", "    agent.learn(x)"}, "train.py", 3},
+		{"another package goes backward", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
+			[]testkit.Frame{again, {File: "/usr/lib/python3.13/site-packages/others/fit.py", Function: "fit", First: 1, Line: 4}, backward}, nil,
+			"train.py", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := testkit.NewProgram()
+			if c.source != nil {
+				p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: c.source}
+			}
+			p.Steps(20, model.PhaseBaseline, testkit.Native(60, c.learns...), testkit.Python(40, c.counts...))
+			res, _ := find(t, p)
+			f := want(t, res, finding.Python, "", c.line, 0)
+			if !strings.HasSuffix(f.Where.File, "/"+c.file) {
+				t.Errorf("stands at %+v", f.Where)
+			}
 		})
 	}
 }

@@ -127,6 +127,7 @@ type FrameClasses struct {
 	Stacks  *model.Stacks
 	sources map[string]*model.Source
 	texts   map[model.Str]bool // names of texts that the program ran, such as the cells of a notebook
+	ownFrom model.Frame        // the user's line that calls that package, where one does
 	own     string             // how paths of the package begin that is the program itself; "" where none is
 	files   map[model.Str]fileInfo
 	stacks  map[model.StackID]StackInfo
@@ -151,7 +152,8 @@ type StackInfo struct {
 
 // NewFrameClasses prepares the classes of a process's stacks.
 func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
-	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources, own: ownPackage(s.Strings, &p.Samples.Stacks),
+	own, from := ownPackage(s.Strings, &p.Samples.Stacks, s.Sources)
+	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources, own: own, ownFrom: from,
 		texts: ranTexts(s.Strings, p.Samples.Stacks.Frames), files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
 }
 

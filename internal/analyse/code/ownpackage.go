@@ -7,12 +7,12 @@ import (
 )
 
 // ownPackage is how the paths of an installed package begin that is the program itself: python -m runs a module of it, and no file of the
-// user's was seen to run. PyTorch's own modules (its launcher, its benchmarks) are none. "" where there is no such package.
-func ownPackage(strs *model.Strings, stacks *model.Stacks) string {
-	ran := ""
+// user's was seen to run, or one line of the user's has it do all training. PyTorch's own modules (its launcher, its benchmarks) are none.
+// It is "" where there is no such package. from is that line, where there is one.
+func ownPackage(strs *model.Strings, stacks *model.Stacks, sources map[string]*model.Source) (ran string, from model.Frame) {
 	for _, frame := range stacks.Frames {
 		if class := ClassifyFile(strs.Text(frame.File)); class == FileUser {
-			return ""
+			return trainingPackage(strs, stacks, sources)
 		}
 	}
 	for id := range stacks.Frame {
@@ -21,18 +21,89 @@ func ownPackage(strs *model.Strings, stacks *model.Stacks) string {
 			!frameOf(stacks, parent, strs, "_run_code", "runpy") {
 			continue
 		}
-		path := strings.ReplaceAll(strs.Text(stacks.Frames[stacks.Frame[id]].File), `\`, "/")
+		path := strs.Text(stacks.Frames[stacks.Frame[id]].File)
 		if classOfInstalled(path) == FileTorch {
 			continue
 		}
-		at := strings.LastIndex(path, "-packages/") + len("-packages/")
-		if name, _, inside := strings.Cut(path[at:], "/"); inside {
-			ran = path[:at] + name + "/"
-		} else {
-			ran = path // a module of one file
-		}
+		ran = packageOf(path)
 	}
-	return ran
+	return ran, from
+}
+
+// packageOf is how the paths of the package begin that an installed file is of, "" for other files.
+func packageOf(path string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	at := strings.LastIndex(path, "-packages/")
+	if at < 0 {
+		return ""
+	}
+	at += len("-packages/")
+	if name, _, inside := strings.Cut(path[at:], "/"); inside {
+		return path[:at] + name + "/"
+	}
+	return path // a module of one file
+}
+
+// calledFrom is what a stack tells of the user's innermost frame in it and of the package that this frame calls.
+type calledFrom struct {
+	user   model.FrameID
+	called string // the package, "" where none is called yet
+	learns bool   // autograd's backward pass or an optimizer's step runs in the call
+}
+
+// trainingPackage is the package that a line of the user's calls once and that does all training by itself: backward passes and optimizers
+// run in it only, and it calls nothing of the user's back. A trainer that people give their own layers, data or hooks to is none.
+func trainingPackage(strs *model.Strings, stacks *model.Stacks, sources map[string]*model.Source) (found string, place model.Frame) {
+	seen := make([]calledFrom, len(stacks.Frame))
+	callsBack := map[string]bool{}
+	for id, fr := range stacks.Frame {
+		at := calledFrom{user: -1}
+		if parent := stacks.Parent[id]; parent >= 0 && int(parent) < id {
+			at = seen[parent]
+		}
+		if fr < 0 || int(fr) >= len(stacks.Frames) {
+			return "", model.Frame{}
+		}
+		path := strs.Text(stacks.Frames[fr].File)
+		switch class := ClassifyFile(path); {
+		case class == FileUser:
+			callsBack[at.called] = true
+			at = calledFrom{user: fr}
+		case class == FileTorch:
+			at.learns = at.learns || learns(path, strs.Text(stacks.Frames[fr].Function))
+		case at.called == "" && at.user >= 0:
+			at.called = packageOf(path)
+		}
+		seen[id] = at
+		if !at.learns {
+			continue
+		}
+		if at.user < 0 || at.called == "" || classOfInstalled(at.called) != FileLibrary || found != "" && (found != at.called ||
+			place.File != stacks.Frames[at.user].File || place.Line != stacks.Frames[at.user].Line) {
+			return "", model.Frame{}
+		}
+		found, place = at.called, stacks.Frames[at.user]
+	}
+	if callsBack[found] || LoopAround(sources[strs.Text(place.File)], int(place.Line)) > 0 {
+		return "", model.Frame{}
+	}
+	return found, place
+}
+
+// learns says that a function of PyTorch's, by its file and its name or qualified name, is autograd's backward pass or an optimizer's step.
+func learns(path, function string) bool {
+	switch function[strings.LastIndexByte(function, '.')+1:] {
+	case "step":
+		return strings.Contains(path, "/torch/optim/")
+	case "backward", "grad":
+		return strings.HasSuffix(path, "/torch/autograd/__init__.py")
+	}
+	return false
+}
+
+// OwnCalledFrom is the line of the user's that has a package do all training, whose lines then are the program's own; ok is false without.
+func (c *FrameClasses) OwnCalledFrom() (from model.Frame, ok bool) {
+	return c.ownFrom, c.ownFrom.Line > 0
 }
 
 // frameOf says that a stack's innermost frame is a function of a file with a part in its path.

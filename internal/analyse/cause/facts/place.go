@@ -29,6 +29,16 @@ func (c *Facts) AtUser(f *finding.Finding) {
 	}
 }
 
+// CalledFrom says which line of the user's leads to a finding in a package whose lines count as the program's own.
+func (c *Facts) CalledFrom(f *finding.Finding) {
+	from, ok := c.C.OwnCalledFrom()
+	if !ok || !c.C.IsOwn(f.Where.File) {
+		return
+	}
+	at := finding.Where{File: c.Text(from.File), Line: int(from.Line), Function: c.Text(from.Function)}
+	f.Evidence = append(f.Evidence, wording.Say("place.called-from", wording.Named("at", finding.Place(at))))
+}
+
 // Passes says that a stack passes through a function of a file, by the end of the file's path and a part of the function's name; below:
 // only what the user's innermost frame called counts.
 func (c *Facts) Passes(id model.StackID, file, function string, below bool) (found bool) {

@@ -22,7 +22,10 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if o != nil && !c.B.PerStep && len(c.Calling) > 0 {
 		return launchOfRun(c, l)
 	}
-	if o == nil || o.Top < facts.LaunchOpsPerStep {
+	if o == nil {
+		return findActing(c, l)
+	}
+	if o.Top < facts.LaunchOpsPerStep {
 		return nil
 	}
 	calls := callingsOf(c, l)

@@ -18,21 +18,19 @@ const environmentStep = "step"
 // waitsForEnvironment says that most of what chains call runs in a loop that also steps an environment: each turn works on what the
 // environment answered to the one before, so that no turn can be computed together with the next.
 func waitsForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
-	loops := environmentLoops(c)
-	if len(loops) == 0 {
-		return false
-	}
-	all, waits := 0.0, 0.0
-	for _, ch := range chains {
-		all += ch.Weight
-		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
-			source := c.S.Sources[c.Text(f.File)]
-			return slices.ContainsFunc(loops[facts.KeyOf(&f)], func(loop int) bool { return code.InLoop(source, loop, int(f.Line)) })
-		}) {
-			waits += ch.Weight
+	waits := besideEnvironment(c, chains)
+	return len(waits) > 0 && 2*facts.Sum(waits) > facts.Sum(chains)
+}
+
+// besideEnvironment are those of some chains that run in a loop that also steps an environment.
+func besideEnvironment(c *facts.Facts, chains []facts.Chain) (out []facts.Chain) {
+	loops := environmentLoops(c, chains)
+	for i := range chains {
+		if loops.hold(c, &chains[i]) {
+			out = append(out, chains[i])
 		}
 	}
-	return 2*waits > all
+	return out
 }
 
 // innerLoop splits chains into those of the loop that holds a place and the others, where the place is a line of the function that drives
@@ -88,28 +86,45 @@ func calledAsModule(c *facts.Facts, sp *facts.Spot) bool {
 	return 2*calls > len(sp.Members)
 }
 
-// environmentLoops are the innermost loops of the user's functions in which a library steps an environment, by their lines.
-func environmentLoops(c *facts.Facts) map[facts.FuncKey][]int {
+// loops are loops of the user's functions, by their lines.
+type loops map[facts.FuncKey][]int
+
+// hold says that a chain runs in one of the loops.
+func (l loops) hold(c *facts.Facts, ch *facts.Chain) bool {
+	return slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
+		source := c.S.Sources[c.Text(f.File)]
+		return slices.ContainsFunc(l[facts.KeyOf(&f)], func(loop int) bool { return code.InLoop(source, loop, int(f.Line)) })
+	})
+}
+
+// environmentLoops are the innermost loops in which a library steps an environment and some of the chains run, too: one over several
+// environments that are stepped in turn holds none of them.
+func environmentLoops(c *facts.Facts, chains []facts.Chain) loops {
 	steps := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return stepsEnvironment(c, c.P.Samples.Stack[a.Index])
 	})
 	if len(steps) < facts.MinSamples {
 		return nil
 	}
-	loops := map[facts.FuncKey][]int{}
+	found, others := loops{}, loops{}
 	for _, ch := range steps {
 		for _, f := range slices.Backward(ch.Frames) {
-			loop := code.LoopAround(c.S.Sources[c.Text(f.File)], int(f.Line))
-			if loop == 0 {
+			loop, key := code.LoopAround(c.S.Sources[c.Text(f.File)], int(f.Line)), facts.KeyOf(&f)
+			if loop == 0 || slices.Contains(others[key], loop) {
 				continue
 			}
-			if key := facts.KeyOf(&f); !slices.Contains(loops[key], loop) {
-				loops[key] = append(loops[key], loop)
+			if slices.Contains(found[key], loop) {
+				break
 			}
-			break
+			one := loops{key: {loop}}
+			if slices.ContainsFunc(chains, func(ch facts.Chain) bool { return one.hold(c, &ch) }) {
+				found[key] = append(found[key], loop)
+				break
+			}
+			others[key] = append(others[key], loop)
 		}
 	}
-	return loops
+	return found
 }
 
 // stepsEnvironment says that the user's code called a library's step in a stack.

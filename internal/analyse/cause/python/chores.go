@@ -18,6 +18,7 @@ type chore struct {
 	files []string // parts of paths; with "*" the end of the path of a module of the standard library
 	// ids of texts
 	title, evidence, fix, caveat string
+	together                     bool // one switch ends it wherever it is asked for
 }
 
 // chores are looked for in this order; a sample is of the first whose files lie below the user's code.
@@ -27,7 +28,8 @@ var chores = []chore{
 	{files: []string{"*/copy.py"},
 		title: "python.title-copies", evidence: "python.copies", fix: "python.fix-copies", caveat: "python.caveat-copies"},
 	{files: []string{"/torch/distributions/constraints.py", "/torch/distributions/distribution.py"},
-		title: "python.title-validated", evidence: "python.validated", fix: "python.fix-validated", caveat: "python.caveat-validated"},
+		title: "python.title-validated", evidence: "python.validated", fix: "python.fix-validated", caveat: "python.caveat-validated",
+		together: true},
 }
 
 // FindChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
@@ -44,6 +46,9 @@ func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 			return false
 		})
 		sp, ok := facts.Hottest(chains, c.Drivers)
+		if chores[i].together {
+			sp.Unit, sp.Samples, sp.Members = facts.Sum(chains), len(chains), membersOf(chains)
+		}
 		if ok && c.Share(sp.Unit) >= finding.Floor && sp.Samples >= facts.MinSamples {
 			out = append(out, choreFinding(c, &chores[i], sp))
 		}
