@@ -86,7 +86,8 @@ func TestActingThatNoTraceHolds(t *testing.T) {
 		p := testkit.NewProgram()
 		p.S.Sources["/home/u/agent.py"] = &model.Source{Path: "/home/u/agent.py", Lines: strings.Split(actingSource, "\n")}
 		p.Steps(40, model.PhaseBaseline, testkit.Native(30, train(3), torchFrame("nn/modules/linear.py", "forward")),
-			testkit.Python(20, train(3), torchFrame("nn/modules/module.py", "Module._call_impl")), testkit.Python(12, train(4), step, called))
+			testkit.Python(20, train(3), torchFrame("nn/modules/module.py", "Module._call_impl")),
+			testkit.Python(12, train(4), step, called))
 		res, _ := find(t, p)
 		f := &res.Findings[0]
 		if acting := f.Title.ID == "launch.title-acting"; acting != (called == env) {

@@ -61,7 +61,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 // lasts says whether all parts of the run take pages again. What comes or goes within a run is a matter of what happens to lie on top of
 // the heap: the next run of the same program can be without it.
-func lasts(g *usage.Paging) bool { return g.Least >= price.AllocatorLasts*g.Process.Faults }
+func lasts(g *usage.Paging) bool { return g.Most <= price.AllocatorLasts*g.Least }
 
 // drivers are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take
 // theirs at the same time. Where that thread is not the first one, they are an equal part.
