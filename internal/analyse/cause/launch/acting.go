@@ -9,8 +9,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// findActing names a network that is called between two steps of an environment, in steps of which no trace tells the operators: traces of a
-// few updates seldom hold the rollout before them.
+// findActing names a network that is called between two steps of an environment, in steps of which no trace tells the operators: traces of
+// a few updates seldom hold the rollout before them.
 func findActing(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !c.B.PerStep {
 		return nil
