@@ -18,6 +18,11 @@ const agentSource = `def train(env, policy):
             state = env.step(action)
         for a, b in pairs:
             loss = learn(a, b)
+    while not done:
+        for t in range(20):
+            action = act(state)
+            state = env.step(action)
+        loss = learn(a, b)
 
 def act(state):
     return policy(state)
@@ -29,7 +34,7 @@ func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
 	train := func(line int) testkit.Frame {
 		return testkit.Frame{File: "/home/u/agent.py", Function: "train", First: 1, Line: line}
 	}
-	act := testkit.Frame{File: "/home/u/agent.py", Function: "act", First: 10, Line: 11}
+	act := testkit.Frame{File: "/home/u/agent.py", Function: "act", First: 15, Line: 16}
 	learn := testkit.Frame{File: "/home/u/agent.py", Function: "learn", First: 20, Line: 21}
 	env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.step", First: 1, Line: 9}
 	metric := env
@@ -42,12 +47,14 @@ func TestTurnsThatWaitForAnEnvironment(t *testing.T) {
 	}{
 		{"acting", []testkit.Frame{train(5), act}, env, "launch.fix-rollout"},
 		{"learning in another loop", []testkit.Frame{train(8), learn}, env, "launch.fix-loop-at-once"},
+		{"learning around a loop that acts", []testkit.Frame{train(13), learn}, env, "launch.fix-loop-at-once"},
 		{"a library that steps nothing", []testkit.Frame{train(5), act}, metric, "launch.fix-loop-at-once"},
 	} {
 		p := testkit.NewProgram()
 		p.S.Sources["/home/u/agent.py"] = &model.Source{Path: "/home/u/agent.py", Lines: strings.Split(agentSource, "\n")}
 		stack := append(c.stack, torchFrame("nn/modules/linear.py", "forward"))
-		p.Steps(40, model.PhaseBaseline, testkit.Native(30, stack...), testkit.Python(20, stack...), testkit.Python(12, train(6), c.beside))
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, stack...), testkit.Python(20, stack...), testkit.Python(12, train(6), c.beside),
+			testkit.Python(2, train(11), act, torchFrame("nn/modules/linear.py", "forward")), testkit.Python(2, train(12), c.beside))
 		tracedStep(p, testkit.Native(62), called{name: "aten::linear", n: 1500, us: 25})
 		res, _ := find(t, p)
 		f := res.Findings[0]

@@ -18,19 +18,21 @@ const environmentStep = "step"
 // waitsForEnvironment says that most of what chains call runs in a loop that also steps an environment: each turn works on what the
 // environment answered to the one before, so that no turn can be computed together with the next.
 func waitsForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
-	waits := besideEnvironment(c, chains)
+	waits, _ := besideEnvironment(c, chains)
 	return len(waits) > 0 && 2*facts.Sum(waits) > facts.Sum(chains)
 }
 
-// besideEnvironment are those of some chains that run in a loop that also steps an environment.
-func besideEnvironment(c *facts.Facts, chains []facts.Chain) (out []facts.Chain) {
-	loops := environmentLoops(c, chains)
+// besideEnvironment splits chains into those that run in a loop that also steps an environment and the others.
+func besideEnvironment(c *facts.Facts, chains []facts.Chain) (beside, others []facts.Chain) {
+	loops := environmentLoops(c)
 	for i := range chains {
 		if loops.hold(c, &chains[i]) {
-			out = append(out, chains[i])
+			beside = append(beside, chains[i])
+		} else {
+			others = append(others, chains[i])
 		}
 	}
-	return out
+	return beside, others
 }
 
 // innerLoop splits chains into those of the loop that holds a place and the others, where the place is a line of the function that drives
@@ -97,15 +99,18 @@ func (l loops) hold(c *facts.Facts, ch *facts.Chain) bool {
 	})
 }
 
-// environmentLoops are the innermost loops in which a library steps an environment and some of the chains run, too: one over several
-// environments that are stepped in turn holds none of them.
-func environmentLoops(c *facts.Facts, chains []facts.Chain) loops {
+// environmentLoops are the innermost loops in which a library steps an environment and operators are called, too: a loop over several
+// environments that are stepped in turn calls none.
+func environmentLoops(c *facts.Facts) loops {
 	steps := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return stepsEnvironment(c, c.P.Samples.Stack[a.Index])
 	})
 	if len(steps) < facts.MinSamples {
 		return nil
 	}
+	calls := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActTorch != 0
+	})
 	found, others := loops{}, loops{}
 	for _, ch := range steps {
 		for _, f := range slices.Backward(ch.Frames) {
@@ -117,7 +122,7 @@ func environmentLoops(c *facts.Facts, chains []facts.Chain) loops {
 				break
 			}
 			one := loops{key: {loop}}
-			if slices.ContainsFunc(chains, func(ch facts.Chain) bool { return one.hold(c, &ch) }) {
+			if slices.ContainsFunc(calls, func(ch facts.Chain) bool { return one.hold(c, &ch) }) {
 				found[key] = append(found[key], loop)
 				break
 			}

@@ -175,7 +175,7 @@ func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 			break
 		}
 		time := facts.Sum(main)
-		if site.kind == launchLoop && withoutGradient(c, site.at, (without+time)/max(all, 1)) {
+		if (site.kind == launchLoop || site.kind == launchRollout) && withoutGradient(c, site.at, (without+time)/max(all, 1)) {
 			without, time = without+time, 0
 		}
 		out, firsts, left = append(out, site), append(firsts, time), rest
@@ -198,8 +198,21 @@ func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 	return out
 }
 
-// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out.
+// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out. What is called
+// between two steps of an environment and what is not are looked at apart.
 func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
+	most, least := besideEnvironment(c, first)
+	if facts.Sum(most) < facts.Sum(least) {
+		most, least = least, most
+	}
+	if site, main, rest, ok = placeOf(c, most); ok {
+		return site, main, slices.Concat(rest, least), true
+	}
+	return placeOf(c, first)
+}
+
+// placeOf is launchPlace of chains that are not told apart.
+func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
 	sp, ok := facts.Hottest(first, c.Drivers)
 	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
 		return site, nil, nil, false
@@ -216,7 +229,7 @@ func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, re
 			return site, nil, nil, false
 		}
 		site = launchSite{kind: launchCall, at: call, placed: true, lines: facts.LineTimes(calls)}
-		if waitsForEnvironment(c, first) {
+		if members, _ := membersAndRest(calls, call); waitsForEnvironment(c, members) {
 			site.kind = launchRollout
 		}
 		site.add(c, first, 1)
