@@ -81,3 +81,38 @@ func TestModulesDoNotNotice(t *testing.T) {
 		}
 	}
 }
+
+// TestModulesBesideALoadedCompiler: where Dynamo is only loaded, calls of a model are steps; a program that then compiles has the same
+// graphs and breaks, and computes the same.
+func TestModulesBesideALoadedCompiler(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		if start(t, interpreter, environment(), "-c", "import torch._inductor.compiler_bisector").status != 0 {
+			continue // calls are not watched there once Dynamo is loaded
+		}
+		for _, args := range [][]string{{"loaded_compiler.py"}, {"loaded_compiler.py", "compile"}} {
+			t.Run(generation+" "+strings.Join(args[1:], ""), func(t *testing.T) {
+				plain := startPlain(t, interpreter, args...)
+				if plain.status != 0 || plain.stdout == "" {
+					t.Fatalf("%+v", plain)
+				}
+				got, dir := withAgent(t, interpreter, Config{}, []string{"OMP_NUM_THREADS=1"}, args...)
+				same(t, plain, got)
+				steps := 0
+				for _, w := range read(t, dir) {
+					for _, row := range w.rows {
+						switch {
+						case row[0] == "step":
+							steps++
+						case row[0] == "note" && row[2] == "hook-failed":
+							t.Error(row[3])
+						}
+					}
+				}
+				if steps < 50 {
+					t.Errorf("%d steps of 400 calls", steps)
+				}
+			})
+		}
+	}
+}

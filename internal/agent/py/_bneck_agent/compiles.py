@@ -21,7 +21,21 @@ def dynamo_comes(module):
     from . import modulepaths, modules
 
     modulepaths.withdraw()
-    modules.leave()
+    modules.pause()
+
+
+def dynamo_came(module):
+    """Dynamo has been loaded, and compiles nothing yet."""
+    from . import modules
+
+    modules.resume()
+
+
+def compiling_comes(module):
+    """torch.compile is called, for the first time."""
+    from . import modules
+
+    modules.compile_begins()
 
 
 @core.hook("compiles")

@@ -60,7 +60,11 @@ for _module, _function in (
 
 
 # Module name -> what to do before its code runs.
-BEFORE = {"torch._dynamo": _late("compiles", "dynamo_comes")}
+BEFORE = {
+    "torch._dynamo": _late("compiles", "dynamo_comes"),
+    "torch._inductor.compiler_bisector": _late("compiles", "compiling_comes"),
+}
+WATCHED["torch._dynamo"] = _late("compiles", "dynamo_came")
 
 
 class Finder:

@@ -1,11 +1,13 @@
 """Calls of modules from outside, as steps of programs that have neither optimizer nor DataLoader (a server, a generator of text).
 
 All module calls are watched only until one module has been called a few times; then only its class is. Programs that compile
-are not watched this way: Dynamo would trace the watcher.
+are not watched this way: Dynamo would trace the watcher. Where Dynamo is merely loaded, as by transformers, the watcher stays until
+torch.compile or Dynamo says that it begins.
 """
 
 import _thread
 import itertools
+import os
 import sys
 import threading
 import weakref
@@ -24,25 +26,64 @@ named = {}  # id of a module -> its entry of lines
 lines = {}  # (code, line, class) of a call from outside -> [[weak reference to a module, its number]]
 numbers = itertools.count()
 depth = threading.local()
+over = True  # nobody watches: what is still bound somewhere only passes calls on
+paused = False  # while Dynamo is being loaded
 skipped = [0, 0, 0]  # how many calls need no mark, of which module (its id), on which thread
 
 
 def install(torch):
     """Watches every module's calls for a while."""
-    global base, original, mine
-    if "torch._dynamo" in sys.modules:
+    global base, original, mine, over
+    if "torch._dynamo" in sys.modules and not beside_dynamo(torch):
         return
     base = torch.nn.Module
     original = base.__call__
-    mine = watcher(original)
+    mine, over = watcher(original), False
     base.__call__ = mine
+
+
+def beside_dynamo(torch):
+    """Whether calls may be watched though Dynamo is loaded: nothing was compiled yet, and both torch.compile, by a module that it loads
+    first (2.6 and later), and Dynamo say when they begin."""
+    announces = "torch._inductor.compiler_bisector"
+    handler = getattr(sys.modules.get("torch._dynamo.callback"), "callback_handler", None)
+    skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
+    file = os.path.join(os.path.dirname(torch.__file__), "_inductor", "compiler_bisector.py")
+    if announces in sys.modules or not hasattr(handler, "register_start_callback") or skip is None or not os.path.exists(file):
+        return False
+    if compile_begins not in handler.start_callbacks:  # torch._dynamo.reset() erases them
+        handler.register_start_callback(compile_begins)
+    for function in (watcher(through), through):
+        skip(function.__code__)  # what was bound before stays bound
+    return True
+
+
+def compile_begins(*_):
+    """Dynamo is about to trace modules' calls, or torch.compile to bind them."""
+    leave()
+
+
+def pause():
+    """Dynamo is about to be loaded."""
+    global paused
+    paused = not over
+    leave()
+
+
+@core.hook("modules-resume")
+def resume():
+    """It has been."""
+    global paused
+    if paused:
+        paused = False
+        install(sys.modules["torch"])
 
 
 def watcher(function):
     """A module's __call__ that notices calls that come from outside all modules."""
 
     def __call__(self, *arguments, **keywords):
-        if getattr(depth, "inside", False):
+        if over or getattr(depth, "inside", False):
             return function(self, *arguments, **keywords)
         seen(self)
         depth.inside = True
@@ -136,7 +177,9 @@ def back():
 
 @core.hook("modules-leave")
 def leave():
-    """Modules need not be watched any more: there is a better mark, or Dynamo has been loaded."""
+    """Modules need not be watched any more: there is a better mark, or the program compiles."""
+    global over
+    over = True
     if base is None:
         return
     release()

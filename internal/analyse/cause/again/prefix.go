@@ -39,9 +39,11 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	c.ClaimAll(&f, chains, 1)
 	mean, most := c.B.Mean(), c.PerStep(t)
 	left := f.By(price.OneToken).Scale(mean)
-	saved := func(left float64) float64 { return min(max(mean-max(left, cost.alone), 0), most) }
+	alone := f.By(price.OneTokenLine).Scale(cost.alone)
+	saved := func(left float64) float64 { return min(max(mean-left, 0), most) }
 	growing := g.share(rows)
-	f.Step = finding.Bounds(growing*saved(left.High), growing*saved(left.Mid), saved(left.Low))
+	f.Step = finding.Bounds(growing*saved(max(left.High, alone.High)), growing*saved(max(left.Mid, alone.Mid)),
+		saved(max(left.Low, alone.Low)))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-prefix", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{

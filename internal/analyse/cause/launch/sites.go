@@ -198,8 +198,8 @@ func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 	return out
 }
 
-// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out. What is called
-// between two steps of an environment and what is not are looked at apart.
+// launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out. What is
+// called between two steps of an environment and what is not are looked at apart.
 func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
 	most, least := besideEnvironment(c, first)
 	if facts.Sum(most) < facts.Sum(least) {

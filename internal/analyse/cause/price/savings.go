@@ -353,6 +353,15 @@ var (
 				"many",
 			Repeat: "make zoo CASES=again-prefix",
 		}}
+	// OneTokenLine is what a step of one token takes of what a line through longer ones says.
+	OneTokenLine = Row{ID: "again/one-token-line", Range: Range{0.45, 1, 1.2}, Unit: "times it",
+		Of: "a step of one token by a line through unprofiled steps, ns",
+		Origin: Origin{Kind: Measured, Points: 36,
+			On: "passes of blocks with attention: of single sequences 0.88 to 1.2 of it in most, 0.44 in the widest; of four at once " +
+				"0.8 to 1.7, and up to 2.9 where the line says next to nothing: there again/one-token counts",
+			Span:   "16 to 256 tokens, 4 to 12 blocks of 64 to 1,024 numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/onetoken.py",
+		}}
 	// OnceForAll is of a network that does not learn, and answers the same in each epoch.
 	OnceForAll = Row{ID: "again/frozen", Range: Range{0, 0.95, 1}, Unit: share,
 		Of: "the network's time, ns per step, but for one epoch's",
