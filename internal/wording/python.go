@@ -12,7 +12,12 @@ var pythonTexts = table{
 		"comes again, do it every n-th step, or move it out of the loop.",
 	"python.fix-loss": "Work on whole tensors or arrays instead of single elements, or keep results where the same input comes " +
 		"again. The loss is computed from it: each step needs it.",
-	"python.inside": "{share} of it is in {function} of {file} itself",
+	"python.inside":            "{share} of it is in {function} of {file} itself",
+	"python.title-environment": "{share} is stepping environments",
+	"python.fix-environment": "Use a form of the environment that steps many in one call, where there is one (Gymnasium's make_vec with " +
+		"vectorization_mode=\"vector_entry_point\", EnvPool, environments on tensors), or leave out wrappers and checks that are not " +
+		"needed (disable_env_checker=True). Processes of their own (AsyncVectorEnv) help only where a step takes longer than handing " +
+		"it over, some 0.1 ms.",
 	"python.fix-library-loss": "The loss is computed from what {library} returns here, so that each step needs it: give it less to " +
 		"do (options that switch its checks off, inputs in the form that it works in, what comes again kept from the step before), or " +
 		"do the same with operators on tensors.",

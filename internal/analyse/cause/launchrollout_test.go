@@ -105,6 +105,22 @@ func TestActingThatNoTraceHolds(t *testing.T) {
 	}
 }
 
+// TestSteppingAnEnvironment: an agent cannot step its environment less often; another form of it may be faster, or there is none.
+func TestSteppingAnEnvironment(t *testing.T) {
+	library := func(fn string) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: fn, First: 1, Line: 9}
+	}
+	for function, advice := range map[string]string{"TimeLimit.step": "python.fix-environment", "TimeLimit.render": "python.fix-library"} {
+		p := testkit.NewProgram()
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, module, loop(40)), testkit.Python(60, module, loop(41), library(function)))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Python, "", 41, 0)
+		if f.Fix.Advice[0].ID != advice || (f.Step.Low > 0) != (function == "TimeLimit.render") {
+			t.Errorf("%s: %s, %+v", function, f.Fix.Advice[0].ID, f.Step)
+		}
+	}
+}
+
 // TestLoopOfTwoLines: a loop of several lines within a step is one place, though none of its lines has most of the calling; the loop over
 // the steps themselves is none.
 func TestLoopOfTwoLines(t *testing.T) {

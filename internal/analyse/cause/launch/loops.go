@@ -12,9 +12,6 @@ import (
 	"bottleneck/internal/model"
 )
 
-// environmentStep is what libraries of environments call the method that an agent acts by (gym, Gymnasium, dm_env, PettingZoo).
-const environmentStep = "step"
-
 // waitsForEnvironment says that most of what chains call runs in a loop that also steps an environment: each turn works on what the
 // environment answered to the one before, so that no turn can be computed together with the next.
 func waitsForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
@@ -103,7 +100,7 @@ func (l loops) hold(c *facts.Facts, ch *facts.Chain) bool {
 // environments that are stepped in turn calls none.
 func environmentLoops(c *facts.Facts) loops {
 	steps := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
-		return stepsEnvironment(c, c.P.Samples.Stack[a.Index])
+		return c.StepsEnvironment(c.P.Samples.Stack[a.Index])
 	})
 	if len(steps) < facts.MinSamples {
 		return nil
@@ -130,25 +127,4 @@ func environmentLoops(c *facts.Facts) loops {
 		}
 	}
 	return found
-}
-
-// stepsEnvironment says that the user's code called a library's step in a stack.
-func stepsEnvironment(c *facts.Facts, id model.StackID) bool {
-	called := "" // what the frame at hand calls, where a library has it
-	steps := false
-	c.C.Walk(id, func(fr model.FrameID) bool {
-		f := &c.C.Stacks.Frames[fr]
-		class := c.C.File(f.File)
-		if class == code.FileUser {
-			steps = called == environmentStep
-			return false
-		}
-		called = ""
-		if class == code.FileLibrary {
-			name := c.Text(f.Function)
-			called = name[strings.LastIndexByte(name, '.')+1:]
-		}
-		return true
-	})
-	return steps
 }

@@ -353,6 +353,12 @@ var (
 				"many",
 			Repeat: "make zoo CASES=again-prefix",
 		}}
+	// Environments is of stepping environments in the interpreter.
+	Environments = Row{ID: "python/environment", Range: Range{0, 0.5, 0.9}, Unit: share,
+		Of: "the interpreter's time in an environment's step, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where there is no other form of the environment; one that steps many at once leaves a tenth",
+		}}
 	// OneTokenLine is what a step of one token takes of what a line through longer ones says.
 	OneTokenLine = Row{ID: "again/one-token-line", Range: Range{0.45, 1, 1.2}, Unit: "times it",
 		Of: "a step of one token by a line through unprofiled steps, ns",

@@ -46,6 +46,24 @@ func ofLibrary(c *facts.Facts, f *finding.Finding, members []int) {
 	ofFramework(c, f, members, name)
 }
 
+// ofEnvironment says in a finding about Python code that most of it steps environments, which an agent cannot do less often.
+func ofEnvironment(c *facts.Facts, f *finding.Draft, sp facts.Spot) {
+	steps, all := 0.0, 0.0
+	for _, m := range sp.Members {
+		all += c.B.Samples[m].Weight
+		if c.StepsEnvironment(c.P.Samples.Stack[c.B.Samples[m].Index]) {
+			steps += c.B.Samples[m].Weight
+		}
+	}
+	if 2*steps <= all {
+		return
+	}
+	f.Title = wording.Say("python.title-environment", wording.With("share", c.ShareOf(f.Share, sp.Members)))
+	f.Step = f.By(price.Environments).Times(c.PerStep(sp.Unit))
+	f.Run = c.OverRun(f.Step)
+	f.Fix.Advice = []wording.Text{wording.Say("python.fix-environment")}
+}
+
 // needed says that the loss depends on what most of some accounted samples compute: no step can do without it.
 func needed(c *facts.Facts, members []int) bool {
 	of := map[int]bool{}

@@ -93,6 +93,7 @@ func pythonFinding(c *facts.Facts, sp facts.Spot) finding.Draft {
 	}
 	f.Caveat = []wording.Text{wording.Say("python.caveat")}
 	ofLibrary(c, &f.Finding, sp.Members)
+	ofEnvironment(c, &f, sp)
 	c.Grows(&f.Finding, sp.Members)
 	return f
 }
