@@ -26,6 +26,9 @@ var launchTexts = table{
 	"launch.fix-loop-at-once": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum).",
 	"launch.fix-loop-compiled": "Replace the loop over small tensors with operators on one large tensor (stack, batch, einsum). The " +
 		"program compiles, but not these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
+	"launch.fix-sequence": "Take out of this loop what does not need the element before (embeddings, projections of the input, the output " +
+		"layer), and call it once for all elements. Where what remains is a recurrence that PyTorch has, hand the whole sequence to " +
+		"nn.RNN, nn.GRU or nn.LSTM; else work on more sequences at once.",
 	"launch.fix-cells": "Hand whole sequences to nn.LSTM, nn.GRU or nn.RNN in one call instead of calling a cell for " +
 		"each element. The layer takes the cell's weights and goes over the elements itself.",
 	"launch.batch": "{own} an item; the {kind} steps of this run take {other} an item in batches of {others}, whatever they do " +

@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
+	"strings"
 	"testing"
 )
 
@@ -46,5 +47,29 @@ func TestRecurrentLayerCalledElementByElement(t *testing.T) {
 	res, _ = find(t, recurrentProgram(4)) // four layers, each called for a whole sequence
 	if res.Findings[0].Cause != finding.Compute {
 		t.Errorf("a few calls: %+v", res.Findings[0])
+	}
+}
+
+// A loop over a sequence that somebody wrote into a module is the place, where a step calls its few layers again and again; one over many
+// layers is not.
+func TestLoopOfAModuleOverASequence(t *testing.T) {
+	const source = "def forward(self, x, h):\n    for t in range(x.size(1)):\n        h = torch.tanh(self.i(x[:, t]) + self.h(h))"
+	call := torchFrame("nn/modules/module.py", "Module._call_impl")
+	stack := []testkit.Frame{module, loop(40), call, {File: "/home/u/model.py", Function: "Model.forward", First: 1, Line: 3}, call,
+		torchFrame("nn/modules/linear.py", "Linear.forward")}
+	for parameters, advice := range map[int64]string{6: "launch.fix-sequence", 1200: "launch.fix-call-more"} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/model.py"] = &model.Source{Path: "/home/u/model.py", Lines: strings.Split(source, "\n")}
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: parameters, Steps: 10, Backwards: 10, Optimizers: 1}}
+		p.Steps(40, model.PhaseBaseline, testkit.Native(30, stack...), testkit.Python(20, stack...),
+			testkit.Native(12, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
+		tracedStep(p, testkit.Native(62), called{name: "aten::addmm", n: 1500, us: 25})
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Cause != finding.Launch || f.Fix.Advice[0].ID != advice {
+			t.Errorf("%d parameters: %s, %s", parameters, f.Cause, f.Fix.Advice[0].ID)
+		} else if advice == "launch.fix-sequence" && (f.Where.Line != 3 || f.Step.Low != 0) {
+			t.Errorf("at line %d, %+v", f.Where.Line, f.Step)
+		}
 	}
 }

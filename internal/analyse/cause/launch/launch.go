@@ -160,6 +160,8 @@ func (o launchOps) gone(site *launchSite) price.Row {
 		return price.CallsFused
 	case site.kind == launchOptimizer:
 		return price.CallsByLists
+	case site.kind == launchSequence:
+		return price.CallsSequence
 	case site.kind == launchRollout && !site.backward:
 		return price.CallsRollout
 	case site.kind == launchSpread || (site.kind == launchCall || site.kind == launchRollout) && site.backward:
@@ -195,6 +197,8 @@ func textsOf(site *launchSite) launchTexts {
 	switch site.kind {
 	case launchCells:
 		return launchTexts{"launch.title", "launch.fix-cells", []string{"launch.caveat-generating"}}
+	case launchSequence:
+		return launchTexts{"launch.title", "launch.fix-sequence", []string{"launch.caveat-traced", "launch.caveat-generating"}}
 	case launchCall:
 		out := launchTexts{"launch.title", "launch.fix-call-more", []string{"launch.caveat-traced"}}
 		if site.backward {

@@ -96,6 +96,25 @@ func (l loops) hold(c *facts.Facts, ch *facts.Chain) bool {
 	})
 }
 
+// layersRepeat says that a step calls its layers again and again: it has several times as many products with weights as the program's
+// optimizers have parameters, of which a layer has one or two.
+func layersRepeat(c *facts.Facts) bool {
+	seen, parameters, products := map[int64]int64{}, 0.0, 0.0
+	for i := range c.P.Updates {
+		seen[c.P.Updates[i].Optimizer] = c.P.Updates[i].Parameters
+	}
+	for _, n := range seen {
+		parameters += float64(n)
+	}
+	for _, op := range c.B.Ops.Names {
+		switch c.Text(op.Name) {
+		case "aten::addmm", "aten::convolution":
+			products += op.Count
+		}
+	}
+	return parameters > 0 && products > price.LayersRepeat*parameters
+}
+
 // environmentLoops are the innermost loops in which a library steps an environment and operators are called, too: a loop over several
 // environments that are stepped in turn calls none.
 func environmentLoops(c *facts.Facts) loops {

@@ -19,6 +19,7 @@ type launchKind uint8
 
 const (
 	launchLoop      launchKind = iota // a loop of the user's own over elements
+	launchSequence                    // a loop of a module's own that calls the same layers for each element of a sequence
 	launchCells                       // a loop that calls a cell of a recurrent layer for each element
 	launchCall                        // a call that is made for too little work, such as a model's for one request
 	launchSpread                      // many lines, of which none stands out
@@ -243,6 +244,8 @@ func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest [
 	switch {
 	case through(c, main, "/torch/nn/modules/rnn.py", "Cell."):
 		site.kind = launchCells
+	case own && calledAsModule(c, &sp) && layersRepeat(c):
+		site.kind = launchSequence
 	case through(c, main, model.ModuleFile, "call_impl"), !own && calledAsModule(c, &sp):
 		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
 		site.kind = launchCall
@@ -250,7 +253,7 @@ func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest [
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
 		}
 	}
-	if site.kind != launchCells && !own && waitsForEnvironment(c, main) {
+	if site.kind != launchCells && site.kind != launchSequence && !own && waitsForEnvironment(c, main) {
 		site.kind = launchRollout
 	}
 	site.add(c, main, 1)

@@ -117,6 +117,7 @@ const (
 	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
 	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
 	AllocatorDiffers = 1.5     // guess: times as many page faults, from which parts of a run differ
+	LayersRepeat     = 4       // guess: products with weights for each parameter in a step, beyond which layers are called in a loop
 	AllocatorLasts   = 4       // guess: times as many page faults in one part of a run as in another, beyond which it comes and goes
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost = 4e3

@@ -116,6 +116,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "nothing where the number of environments must stay; two side by side halve it, and eight leave a tenth or two",
 		}}
+	// CallsSequence is of a module's own loop over a sequence.
+	CallsSequence = Row{ID: "launch/sequence", Range: Range{0, 0.5, 0.95}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where each element needs all of the one before and no layer of PyTorch's does the same; nearly all where one does",
+		}}
 	// CallsBatched is of a loop over elements that becomes operators on all of them.
 	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,
 		Of: "small operators and the interpreter around them without what stays, ns per step; the upper bound with it",
