@@ -92,7 +92,8 @@ func readProcess(dir string, s *model.Session) (*model.Process, error) {
 	path := filepath.Join(dir, eventsName)
 	file, err := record.OpenIn(dir, eventsName)
 	if errors.Is(err, os.ErrNotExist) {
-		if p.Torch != "" { // the agent wrote the one before the other
+		// The agent wrote the one before the other. A pool ends its processes by a signal, before they have anything to say.
+		if p.Torch != "" && p.Role != model.RoleOther {
 			s.Inputs = append(s.Inputs, model.Input{Path: path, Format: formatAgent, Rank: p.Rank, Counts: map[string]int64{},
 				Diagnostics: []model.Diagnostic{
 					{Kind: "missing", Count: 1, FirstOffset: -1,

@@ -266,6 +266,24 @@ func TestSessionDamagedFilesAreDiagnosed(t *testing.T) {
 	}
 }
 
+// That the agent of the program is silent is said. A process that a pool ended by a signal had nothing to say yet.
+func TestProcessesWithoutEvents(t *testing.T) {
+	d := newSessionDir(t)
+	d.process("far-500-1", facts)
+	d.process("far-501-1", strings.Replace(strings.Replace(facts, `"role": "main"`, `"role": "other"`, 1), "500", "501", 2))
+	var silent []string
+	for _, in := range d.open().Inputs {
+		for _, diagnostic := range in.Diagnostics {
+			if diagnostic.Kind == "missing" {
+				silent = append(silent, in.Path)
+			}
+		}
+	}
+	if len(silent) != 1 || !strings.Contains(silent[0], "far-500-1") {
+		t.Errorf("said of %v", silent)
+	}
+}
+
 func TestCleanPath(t *testing.T) {
 	for in, want := range map[string]string{"/a/./b.py": "/a/b.py", "/a//b/././c.py": "/a/b/c.py", "/a/../b.py": "/a/../b.py",
 		"<frozen x>": "<frozen x>", "http://h//x": "http://h//x", "a.py": "a.py"} {
