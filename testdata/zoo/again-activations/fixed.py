@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-STEPS = 90
+STEPS = 36
 LAYERS = 5
 WIDTH = 192
 BATCH = 12

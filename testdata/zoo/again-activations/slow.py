@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-STEPS = 90
+STEPS = 36
 LAYERS = 5
 WIDTH = 192
 BATCH = 12
