@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,8 @@ func TestAPackageThatTrainsByItselfHasItsOwnLines(t *testing.T) {
 		{"a hook", []testkit.Frame{learn, agent("learn", 10), agent("call", 20), user("count", 30, 33)},
 			[]testkit.Frame{learn, agent("learn", 11), backward}, nil, "lib.py", 33},
 		{"the user goes backward", []testkit.Frame{learn, agent("count", 31)}, []testkit.Frame{again, backward}, nil, "train.py", 3},
+		{"a hook that is seldom seen", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
+			[]testkit.Frame{learn, agent("learn", 11), backward}, []string{"seldom"}, "learn.py", 31},
 		{"a loop of the user's", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
 			[]testkit.Frame{learn, agent("learn", 11), backward}, []string{"", "for x in data:", "    agent.learn(x)"}, "train.py", 3},
 		{"another package goes backward", []testkit.Frame{learn, agent("learn", 10), agent("count", 31)},
@@ -80,6 +83,9 @@ func TestAPackageThatTrainsByItselfHasItsOwnLines(t *testing.T) {
 				p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: c.source}
 			}
 			p.Steps(20, model.PhaseBaseline, testkit.Native(60, c.learns...), testkit.Python(40, c.counts...))
+			if slices.Contains(c.source, "seldom") {
+				p.Do(testkit.Python(10, learn, agent("learn", 10), agent("call", 20), user("hook", 30, 33)))
+			}
 			res, _ := find(t, p)
 			f := want(t, res, finding.Python, "", c.line, 0)
 			if !strings.HasSuffix(f.Where.File, "/"+c.file) {

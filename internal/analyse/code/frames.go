@@ -152,7 +152,7 @@ type StackInfo struct {
 
 // NewFrameClasses prepares the classes of a process's stacks.
 func NewFrameClasses(s *model.Session, p *model.Process) *FrameClasses {
-	own, from := ownPackage(s.Strings, &p.Samples.Stacks, s.Sources)
+	own, from := ownPackage(s.Strings, &p.Samples, s.Sources)
 	return &FrameClasses{Strings: s.Strings, Stacks: &p.Samples.Stacks, sources: s.Sources, own: own, ownFrom: from,
 		texts: ranTexts(s.Strings, p.Samples.Stacks.Frames), files: map[model.Str]fileInfo{}, stacks: map[model.StackID]StackInfo{}}
 }

@@ -1,6 +1,8 @@
 package code
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -9,10 +11,11 @@ import (
 // ownPackage is how the paths of an installed package begin that is the program itself: python -m runs a module of it, and no file of the
 // user's was seen to run, or one line of the user's has it do all training. PyTorch's own modules (its launcher, its benchmarks) are none.
 // It is "" where there is no such package. from is that line, where there is one.
-func ownPackage(strs *model.Strings, stacks *model.Stacks, sources map[string]*model.Source) (ran string, from model.Frame) {
+func ownPackage(strs *model.Strings, samples *model.Samples, sources map[string]*model.Source) (ran string, from model.Frame) {
+	stacks := &samples.Stacks
 	for _, frame := range stacks.Frames {
 		if class := ClassifyFile(strs.Text(frame.File)); class == FileUser {
-			return trainingPackage(strs, stacks, sources)
+			return trainingPackage(strs, samples, sources)
 		}
 	}
 	for id := range stacks.Frame {
@@ -48,14 +51,22 @@ func packageOf(path string) string {
 type calledFrom struct {
 	user   model.FrameID
 	called string // the package, "" where none is called yet
+	back   string // the package that has called this frame, "" for none
 	learns bool   // autograd's backward pass or an optimizer's step runs in the call
 }
 
+// trainers are packages that people give their own layers, data and hooks to: the user's line is the place, whether or not a sample has seen
+// one of these.
+var trainers = []string{"/transformers/", "/trl/", "/sentence_transformers/", "/fastai/", "/skorch/", "/keras/"}
+
+// callsBackLeast is the share of a package's samples in code of the user's that it calls, from which the program is the user's.
+const callsBackLeast = 0.02
+
 // trainingPackage is the package that a line of the user's calls once and that does all training by itself: backward passes and optimizers
-// run in it only, and it calls nothing of the user's back. A trainer that people give their own layers, data or hooks to is none.
-func trainingPackage(strs *model.Strings, stacks *model.Stacks, sources map[string]*model.Source) (found string, place model.Frame) {
+// run in it only, and it spends next to nothing in code of the user's.
+func trainingPackage(strs *model.Strings, samples *model.Samples, sources map[string]*model.Source) (found string, place model.Frame) {
+	stacks := &samples.Stacks
 	seen := make([]calledFrom, len(stacks.Frame))
-	callsBack := map[string]bool{}
 	for id, fr := range stacks.Frame {
 		at := calledFrom{user: -1}
 		if parent := stacks.Parent[id]; parent >= 0 && int(parent) < id {
@@ -67,8 +78,7 @@ func trainingPackage(strs *model.Strings, stacks *model.Stacks, sources map[stri
 		path := strs.Text(stacks.Frames[fr].File)
 		switch class := ClassifyFile(path); {
 		case class == FileUser:
-			callsBack[at.called] = true
-			at = calledFrom{user: fr}
+			at = calledFrom{user: fr, back: cmp.Or(at.back, at.called)}
 		case class == FileTorch:
 			at.learns = at.learns || learns(path, strs.Text(stacks.Frames[fr].Function))
 		case at.called == "" && at.user >= 0:
@@ -78,13 +88,26 @@ func trainingPackage(strs *model.Strings, stacks *model.Stacks, sources map[stri
 		if !at.learns {
 			continue
 		}
-		if at.user < 0 || at.called == "" || classOfInstalled(at.called) != FileLibrary || found != "" && (found != at.called ||
+		if at.user < 0 || at.called == "" || found != "" && (found != at.called ||
 			place.File != stacks.Frames[at.user].File || place.Line != stacks.Frames[at.user].Line) {
 			return "", model.Frame{}
 		}
 		found, place = at.called, stacks.Frames[at.user]
 	}
-	if callsBack[found] || LoopAround(sources[strs.Text(place.File)], int(place.Line)) > 0 {
+	in, back := 0, 0
+	for _, id := range samples.Stack {
+		if id >= 0 && int(id) < len(seen) {
+			if seen[id].called == found {
+				in++
+			}
+			if seen[id].back == found {
+				back++
+			}
+		}
+	}
+	trains := func(name string) bool { return strings.Contains(found, name) }
+	if found == "" || classOfInstalled(found) != FileLibrary || slices.ContainsFunc(trainers, trains) ||
+		float64(back) > callsBackLeast*float64(in+back) || LoopAround(sources[strs.Text(place.File)], int(place.Line)) > 0 {
 		return "", model.Frame{}
 	}
 	return found, place
