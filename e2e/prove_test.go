@@ -37,7 +37,7 @@ var provable = []provableCase{
 	{"zoo/input-transform", "input",
 		[]string{"PICTURES = 3600", "PICTURES = 2000", "EPOCHS = 3", "EPOCHS = 1\ntorch.manual_seed(3)"}, wide, ""},
 	{"zoo/input-cold", "input", []string{"RECORDS = 6400", "RECORDS = 2400\ntorch.manual_seed(3)"}, rest, ""},
-	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, wide, ""},
+	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, rest, ""},
 	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, rest, ""},
 	{"zoo/python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)",
 		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, wide, "state.pt"},

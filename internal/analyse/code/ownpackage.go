@@ -55,8 +55,8 @@ type calledFrom struct {
 	learns bool   // autograd's backward pass or an optimizer's step runs in the call
 }
 
-// trainers are packages that people give their own layers, data and hooks to: the user's line is the place, whether or not a sample has seen
-// one of these.
+// trainers are packages that people give their own layers, data and hooks to: the user's line is the place, whether or not a sample has
+// seen one of these.
 var trainers = []string{"/transformers/", "/trl/", "/sentence_transformers/", "/fastai/", "/skorch/", "/keras/"}
 
 // callsBackLeast is the share of a package's samples in code of the user's that it calls, from which the program is the user's.
@@ -113,7 +113,8 @@ func trainingPackage(strs *model.Strings, samples *model.Samples, sources map[st
 	return found, place
 }
 
-// learns says that a function of PyTorch's, by its file and its name or qualified name, is autograd's backward pass or an optimizer's step.
+// learns says that a function of PyTorch's, by its file and its name or qualified name, is autograd's backward pass or an optimizer's
+// step.
 func learns(path, function string) bool {
 	switch function[strings.LastIndexByte(function, '.')+1:] {
 	case "step":
