@@ -55,17 +55,33 @@ type calledFrom struct {
 	learns bool   // autograd's backward pass or an optimizer's step runs in the call
 }
 
+// frameKind is what trainingPackage needs to know of a frame, wherever it stands.
+type frameKind struct {
+	class     FileClass
+	installed string // the package that it is of
+	learns    bool
+}
+
+func kindOf(strs *model.Strings, f *model.Frame) frameKind {
+	path := strs.Text(f.File)
+	return frameKind{ClassifyFile(path), packageOf(path), learns(path, strs.Text(f.Function))}
+}
+
 // trainers are packages that people give their own layers, data and hooks to: the user's line is the place, whether or not a sample has
 // seen one of these.
 var trainers = []string{"/transformers/", "/trl/", "/sentence_transformers/", "/fastai/", "/skorch/", "/keras/"}
 
-// callsBackLeast is the share of a package's samples in code of the user's that it calls, from which the program is the user's.
+// callsBackLeast (a guess) is the share of a package's samples in code of the user's that it calls, from which the program is the user's.
 const callsBackLeast = 0.02
 
 // trainingPackage is the package that a line of the user's calls once and that does all training by itself: backward passes and optimizers
 // run in it only, and it spends next to nothing in code of the user's.
 func trainingPackage(strs *model.Strings, samples *model.Samples, sources map[string]*model.Source) (found string, place model.Frame) {
 	stacks := &samples.Stacks
+	kinds := make([]frameKind, len(stacks.Frames))
+	for i := range stacks.Frames {
+		kinds[i] = kindOf(strs, &stacks.Frames[i])
+	}
 	seen := make([]calledFrom, len(stacks.Frame))
 	for id, fr := range stacks.Frame {
 		at := calledFrom{user: -1}
@@ -75,14 +91,13 @@ func trainingPackage(strs *model.Strings, samples *model.Samples, sources map[st
 		if fr < 0 || int(fr) >= len(stacks.Frames) {
 			return "", model.Frame{}
 		}
-		path := strs.Text(stacks.Frames[fr].File)
-		switch class := ClassifyFile(path); {
-		case class == FileUser:
+		switch kind := &kinds[fr]; {
+		case kind.class == FileUser:
 			at = calledFrom{user: fr, back: cmp.Or(at.back, at.called)}
-		case class == FileTorch:
-			at.learns = at.learns || learns(path, strs.Text(stacks.Frames[fr].Function))
+		case kind.class == FileTorch:
+			at.learns = at.learns || kind.learns
 		case at.called == "" && at.user >= 0:
-			at.called = packageOf(path)
+			at.called = kind.installed
 		}
 		seen[id] = at
 		if !at.learns {

@@ -58,12 +58,17 @@ func (work *Work) Recomputed() (out Recomputed) {
 
 // frameKinds are the kinds of all texts, by their number; found is false where none computes again.
 func frameKinds(texts *model.Strings) (kinds []frameKind, found bool) {
+	for i := 0; i < texts.Len() && !found; i++ {
+		found = frameKindOf(texts.Text(model.Str(i))) == frameAgain
+	}
+	if !found {
+		return nil, false
+	}
 	kinds = make([]frameKind, texts.Len())
 	for i := range kinds {
 		kinds[i] = frameKindOf(texts.Text(model.Str(i)))
-		found = found || kinds[i] == frameAgain
 	}
-	return kinds, found
+	return kinds, true
 }
 
 // frameKindOf reads the name of an event. In PyTorch's later form a hook of saved tensors calls the layers again, in the reentrant one an

@@ -1,6 +1,7 @@
 package again
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -56,6 +57,9 @@ func recomputingOf(c *facts.Facts, id model.StackID) (is recomputing, around int
 // costs a forward pass.
 func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if c.B.Part(account.PartGPUCompute) > 0 { // the device's part of computing again is not told apart
+		return nil
+	}
+	if !slices.ContainsFunc(c.C.Stacks.Frames, func(f model.Frame) bool { return code.ComputesAgain(c.Text(f.File)) }) {
 		return nil
 	}
 	counting := 0.0

@@ -14,7 +14,7 @@ import (
 // FindUnusedGradients names backward passes that compute the gradients of many more parameters than the program's optimizers change: layers
 // that are kept as they are, below a head that learns, without being told so.
 func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	used, passes, ok := updated(c)
+	used, passes, ok := c.Updated()
 	if !ok || c.B.Part(account.PartGPUCompute) > 0 { // the device's part of a backward pass is not told apart
 		return nil
 	}
@@ -55,24 +55,6 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
 	f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
 	return []finding.Draft{f}
-}
-
-// updated is how many parameters the accounted process's optimizers change, and how many backward passes there are for each step of theirs;
-// ok is false where that is not known of each optimizer.
-func updated(c *facts.Facts) (parameters, passes float64, ok bool) {
-	seen, built := map[int64]int64{}, int64(0)
-	for i := range c.P.Updates {
-		u := &c.P.Updates[i]
-		if u.Parameters == 0 || u.Backwards == 0 {
-			return 0, 0, false
-		}
-		seen[u.Optimizer], built = u.Parameters, max(built, u.Optimizers)
-		passes = max(passes, math.Round(float64(u.Backwards)/float64(u.Steps)))
-	}
-	for _, n := range seen {
-		parameters += float64(n)
-	}
-	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
 }
 
 // FindUnusedGraph names steps that only ask a model, while autograd keeps a graph of its operators: nothing goes backward through it. Only

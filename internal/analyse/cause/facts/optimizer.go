@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"math"
 	"strings"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -59,4 +60,22 @@ func (c *Facts) callsOptimizer(id model.StackID) (direct bool) {
 		return true
 	})
 	return direct
+}
+
+// Updated is how many parameters the accounted process's optimizers change, and how many backward passes there are for each step of theirs;
+// ok is false where that is not known of each optimizer.
+func (c *Facts) Updated() (parameters, passes float64, ok bool) {
+	seen, built := map[int64]int64{}, int64(0)
+	for i := range c.P.Updates {
+		u := &c.P.Updates[i]
+		if u.Parameters == 0 || u.Backwards == 0 {
+			return 0, 0, false
+		}
+		seen[u.Optimizer], built = u.Parameters, max(built, u.Optimizers)
+		passes = max(passes, math.Round(float64(u.Backwards)/float64(u.Steps)))
+	}
+	for _, n := range seen {
+		parameters += float64(n)
+	}
+	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
 }

@@ -16,7 +16,7 @@ func findActing(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	around := c.PythonSamples(l, true)
-	chains, _ := besideEnvironment(c, facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+	chains, _ := environmentLoops(c).split(c, facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		acts := c.C.Info(c.P.Samples.Stack[a.Index]).Acts
 		return (a.Part == account.PartOps && !l.Taken(k) || around(k, a)) && acts&code.ActTorch != 0 && acts&code.ActBackward == 0
 	}))

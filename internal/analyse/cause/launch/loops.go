@@ -12,24 +12,23 @@ import (
 	"bottleneck/internal/model"
 )
 
-// waitsForEnvironment says that most of what chains call runs in a loop that also steps an environment: each turn works on what the
+// waitForEnvironment says that most of what chains call runs in the loops, which also step an environment: each turn works on what the
 // environment answered to the one before, so that no turn can be computed together with the next.
-func waitsForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
-	waits, _ := besideEnvironment(c, chains)
+func (l loops) waitForEnvironment(c *facts.Facts, chains []facts.Chain) bool {
+	waits, _ := l.split(c, chains)
 	return len(waits) > 0 && 2*facts.Sum(waits) > facts.Sum(chains)
 }
 
-// besideEnvironment splits chains into those that run in a loop that also steps an environment and the others.
-func besideEnvironment(c *facts.Facts, chains []facts.Chain) (beside, others []facts.Chain) {
-	loops := environmentLoops(c)
+// split splits chains into those that run in the loops and the others.
+func (l loops) split(c *facts.Facts, chains []facts.Chain) (inside, others []facts.Chain) {
 	for i := range chains {
-		if loops.hold(c, &chains[i]) {
-			beside = append(beside, chains[i])
+		if l.hold(c, &chains[i]) {
+			inside = append(inside, chains[i])
 		} else {
 			others = append(others, chains[i])
 		}
 	}
-	return beside, others
+	return inside, others
 }
 
 // innerLoop splits chains into those of the loop that holds a place and the others, where the place is a line of the function that drives
@@ -99,20 +98,15 @@ func (l loops) hold(c *facts.Facts, ch *facts.Chain) bool {
 // layersRepeat says that a step calls its layers again and again: it has several times as many products with weights as the program's
 // optimizers have parameters, of which a layer has one or two.
 func layersRepeat(c *facts.Facts) bool {
-	seen, parameters, products := map[int64]int64{}, 0.0, 0.0
-	for i := range c.P.Updates {
-		seen[c.P.Updates[i].Optimizer] = c.P.Updates[i].Parameters
-	}
-	for _, n := range seen {
-		parameters += float64(n)
-	}
+	parameters, _, ok := c.Updated()
+	products := 0.0
 	for _, op := range c.B.Ops.Names {
 		switch c.Text(op.Name) {
 		case "aten::addmm", "aten::convolution":
 			products += op.Count
 		}
 	}
-	return parameters > 0 && products > price.LayersRepeat*parameters
+	return ok && products > price.LayersRepeat*parameters
 }
 
 // environmentLoops are the innermost loops in which a library steps an environment and operators are called, too: a loop over several

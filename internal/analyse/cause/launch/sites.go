@@ -169,9 +169,9 @@ func optimizerForm(c *facts.Facts, id model.StackID) (form, algorithm string) {
 func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 	var out []launchSite
 	var firsts []float64 // time of each before the backward pass, 0 where none goes through it
-	left, all, without := first, facts.Sum(first), 0.0
+	left, all, without, environments := first, facts.Sum(first), 0.0, environmentLoops(c)
 	for len(out) < maxLaunchPlaces {
-		site, main, rest, ok := launchPlace(c, left)
+		site, main, rest, ok := launchPlace(c, environments, left)
 		if !ok {
 			break
 		}
@@ -201,19 +201,19 @@ func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 
 // launchPlace is the place from which most tiny operators come, with its samples and the others; false where none stands out. What is
 // called between two steps of an environment and what is not are looked at apart.
-func launchPlace(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
-	most, least := besideEnvironment(c, first)
+func launchPlace(c *facts.Facts, environments loops, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
+	most, least := environments.split(c, first)
 	if facts.Sum(most) < facts.Sum(least) {
 		most, least = least, most
 	}
-	if site, main, rest, ok = placeOf(c, most); ok {
+	if site, main, rest, ok = placeOf(c, environments, most); ok {
 		return site, main, slices.Concat(rest, least), true
 	}
-	return placeOf(c, first)
+	return placeOf(c, environments, first)
 }
 
 // placeOf is launchPlace of chains that are not told apart.
-func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
+func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site launchSite, main, rest []facts.Chain, ok bool) {
 	sp, ok := facts.Hottest(first, c.Drivers)
 	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
 		return site, nil, nil, false
@@ -230,7 +230,7 @@ func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest [
 			return site, nil, nil, false
 		}
 		site = launchSite{kind: launchCall, at: call, placed: true, lines: facts.LineTimes(calls)}
-		if members, _ := membersAndRest(calls, call); waitsForEnvironment(c, members) {
+		if members, _ := membersAndRest(calls, call); environments.waitForEnvironment(c, members) {
 			site.kind = launchRollout
 		}
 		site.add(c, first, 1)
@@ -253,7 +253,7 @@ func placeOf(c *facts.Facts, first []facts.Chain) (site launchSite, main, rest [
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
 		}
 	}
-	if site.kind != launchCells && site.kind != launchSequence && !own && waitsForEnvironment(c, main) {
+	if site.kind != launchCells && site.kind != launchSequence && !own && environments.waitForEnvironment(c, main) {
 		site.kind = launchRollout
 	}
 	site.add(c, main, 1)
