@@ -34,3 +34,41 @@ func TestFillingIsSeen(t *testing.T) {
 		})
 	}
 }
+
+// Where no DataLoader hands out batches, what models are called with is looked at, with the line that calls; a model whose text grows
+// computes no filling, and classes are left as they were.
+func TestFillingOfCalls(t *testing.T) {
+	const line, named = `model(*batch)`, `model(input_ids=TOKENS[i`
+	for _, generation := range generations() {
+		for _, c := range []struct{ program, line string }{{"trained", line}, {"asked", named}, {"writes", ""}, {"pictures", ""}} {
+			t.Run(generation+"/"+c.program, func(t *testing.T) {
+				t.Parallel()
+				interpreter := python(t, generation)
+				plain := start(t, interpreter, environment(), "padding_calls.py", c.program)
+				got, dir := withAgent(t, interpreter, Config{}, nil, "padding_calls.py", c.program)
+				same(t, plain, got)
+				rows := only(t, dir, "main").of("padding")
+				if c.line == "" {
+					if len(rows) > 0 {
+						t.Errorf("%v", rows)
+					}
+					return
+				}
+				before, _, _ := strings.Cut(content(t, "testdata/padding_calls.py"), c.line)
+				number := float64(strings.Count(before, "\n") + 1)
+				filled := fmt.Sprint([]float64{45, 46, 47}) // of the first three batches: lengths are (number mod 7) + 3
+				seen := []float64{}
+				for _, row := range rows {
+					if row[2] != nil || row[3] != 8.0 || row[4] != 16.0 || !strings.HasSuffix(row[7].(string), "padding_calls.py") ||
+						row[8] != number {
+						t.Errorf("%v", row)
+					}
+					seen = append(seen, row[5].(float64))
+				}
+				if len(seen) < 9 || fmt.Sprint(seen[:3]) != filled {
+					t.Errorf("%v places of %d batches", seen, len(rows))
+				}
+			})
+		}
+	}
+}

@@ -198,13 +198,13 @@ const maxPadding = 1 << 12
 func (a *agentRows) readPadding(r row) bool {
 	t, ok := r.integer(1)
 	p := model.Padding{Time: model.Time(t), Loader: a.loader(r, 2), Rows: r.number(3), Width: r.number(4), Filled: r.number(5),
-		Longest: r.number(6)}
+		Longest: r.number(6), File: a.texts.Intern(r.text(7)), Line: int32(clamp(r.number(8), 0, math.MaxInt32))}
 	const most = 1 << 31
 	if !ok || p.Rows <= 0 || p.Width <= 0 || p.Rows > most || p.Width > most || p.Longest < 0 || p.Longest > p.Width || p.Filled < 0 ||
 		p.Filled > p.Rows*p.Longest {
 		return false
 	}
-	if p.Loader >= 0 && len(a.p.Padding) < maxPadding {
+	if (p.Loader >= 0 || p.File != 0) && len(a.p.Padding) < maxPadding {
 		a.p.Padding = append(a.p.Padding, p)
 	}
 	return true

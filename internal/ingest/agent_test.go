@@ -59,7 +59,8 @@ func TestReadProcess(t *testing.T) {
 		`["step",1,"train","optimizer",2000,3000,"trace",null,7,555]`,
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
-		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["updates",1000,1,62,16,32,2]`,
+		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["padding",1000,null,2,16,20,12,"/a.py",8]`,
+		`["updates",1000,1,62,16,32,2]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -105,8 +106,9 @@ func TestReadProcess(t *testing.T) {
 	if len(p.Updates) != 1 || p.Updates[0] != updates {
 		t.Errorf("updates %+v, want %+v", p.Updates, updates)
 	}
-	filling := model.Padding{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40}
-	if len(p.Padding) != 1 || p.Padding[0] != filling {
+	filling := []model.Padding{{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40},
+		{Time: p.Queues[0].Time, Loader: -1, File: p.Spans[len(p.Spans)-1].File, Line: 8, Rows: 2, Width: 16, Filled: 20, Longest: 12}}
+	if !slices.Equal(p.Padding, filling) {
 		t.Errorf("padding %+v, want %+v", p.Padding, filling)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {

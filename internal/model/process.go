@@ -184,10 +184,12 @@ type QueueLength struct {
 	Ready  int32
 }
 
-// Padding is how much of a DataLoader's batch of sequences is filling, at one of the few batches that the agent looks at.
+// Padding is how much of a batch of sequences is filling, at one of the few batches that the agent looks at.
 type Padding struct {
 	Time                         Time
-	Loader                       int32 // index in Loaders
+	Loader                       int32 // index in Loaders; -1: a model was called with it, in a program that has asked no loader so far
+	File                         Str   // with Line: what calls the model
+	Line                         int32
 	Rows, Width, Filled, Longest int64 // sequences; columns; places that are no filling, of all sequences together and of the longest
 }
 

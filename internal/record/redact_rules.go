@@ -210,15 +210,16 @@ var (
 	numbersOnly = &rule{other: number, key: matching(`[a-z][a-z_]{0,40}`, "key")}
 	eventRows   = map[string]*rule{
 		"clock": list(texts(keep), number), "wait": list(texts(keep), number), "fetch": list(texts(keep), number),
-		"queue": list(texts(keep), number), "padding": list(texts(keep), number), "sample": list(texts(keep), number),
+		"queue": list(texts(keep), number), "sample": list(texts(keep), number),
 		"held": list(texts(keep), number), "updates": list(texts(keep), number),
-		"step":   list(texts(keep), number, stepOf, stepOf, number, number, state, number),
-		"loader": list(texts(keep), number, loader),
-		"span":   list(texts(keep), spanOf, number, number, number, action, filePath, number, left, number),
-		"window": list(texts(keep), number, state, number, number, number, number, number, number, traceName, left),
-		"stack":  list(texts(keep), number, list(list(texts((*Redactor).functionAnywhere), filePath, number))),
-		"note":   list(texts(keep), number, code, left),
-		"count":  list(texts(keep), texts((*Redactor).counter), number),
+		"padding": list(texts(keep), number, number, number, number, number, number, filePath, number),
+		"step":    list(texts(keep), number, stepOf, stepOf, number, number, state, number),
+		"loader":  list(texts(keep), number, loader),
+		"span":    list(texts(keep), spanOf, number, number, number, action, filePath, number, left, number),
+		"window":  list(texts(keep), number, state, number, number, number, number, number, number, traceName, left),
+		"stack":   list(texts(keep), number, list(list(texts((*Redactor).functionAnywhere), filePath, number))),
+		"note":    list(texts(keep), number, code, left),
+		"count":   list(texts(keep), texts((*Redactor).counter), number),
 	}
 	actionCallsRule = object(members{"schema": schema, "functions": list(list(filePath, number, texts((*Redactor).functionAnywhere))),
 		"actions": list(object(with(numbers("measured"), members{"name": action, "functions": nested})))})

@@ -11,6 +11,10 @@ var paddingTexts = table{
 		"Trainer: group_by_length=True).",
 	"padding.fix-group": "Batches are filled up to their longest sequence already: put sequences of similar length into one batch, by a " +
 		"batch_sampler that sorts by length (Hugging Face's Trainer: group_by_length=True), or pack several into one row.",
+	"padding.fix-own-call": "Fill each batch up to its own longest sequence (pad_sequence over the batch alone; of Hugging Face: call the " +
+		"tokenizer for each batch, with padding=True and not \"max_length\").",
+	"padding.fix-group-call": "Put sequences of similar length into one batch: sort them by length before they are cut into batches, and put " +
+		"what comes out back in order.",
 	"padding.caveat": "Batches of similar lengths are drawn less at random: shuffle within groups of some hundred batches. Kernels that skip " +
 		"filling, in a library that is not PyTorch's, would make this untrue.",
 }

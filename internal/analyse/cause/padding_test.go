@@ -67,6 +67,37 @@ func TestFillingIsNamed(t *testing.T) {
 	}
 }
 
+// Without a DataLoader the line that calls the model with filled batches is named; what it is called with in steps of another kind does not
+// count.
+func TestFillingOfCalls(t *testing.T) {
+	for _, kind := range []string{"train", "validation"} {
+		p := padded(0, 25, 40, "aten::conv2d")
+		p.P.Loaders, p.P.Spans = nil, nil
+		file := p.S.Strings.Intern("/home/u/train.py")
+		for i := range 5 {
+			st := &p.P.Steps[i]
+			if kind == "validation" {
+				st.Kind = p.S.Strings.Intern(kind)
+			}
+			p.P.Padding = append(p.P.Padding, model.Padding{Time: st.Start + 1, Loader: -1, File: file, Line: 40, Rows: 8, Width: 100,
+				Filled: 200, Longest: 40})
+		}
+		res, _ := find(t, p)
+		if kind == "validation" {
+			for _, f := range res.Findings {
+				if f.Cause == finding.Padding {
+					t.Errorf("%s", f.Title)
+				}
+			}
+			continue
+		}
+		f := want(t, res, finding.Padding, "", 40, 0)
+		if textOf(f.Fix.Advice, "padding.fix-own-call") == "" {
+			t.Errorf("the advice is %v", f.Fix.Advice)
+		}
+	}
+}
+
 // The accounted steps' own loader decides: that of a validation may be full.
 func TestFillingOfAnotherLoader(t *testing.T) {
 	p := padded(8, 25, 40, "aten::conv2d")

@@ -1,4 +1,5 @@
-"""Calls of modules from outside, as steps of programs that have neither optimizer nor DataLoader (a server, a generator of text).
+"""Calls of modules from outside, as steps of programs that have neither optimizer nor DataLoader (a server, a generator of text); what few
+of them are called with tells how much of a batch is padding, in a program that trains, too.
 
 All module calls are watched only until one module has been called a few times; then only its class is. Programs that compile
 are not watched this way: Dynamo would trace the watcher. Where Dynamo is merely loaded, as by transformers, the watcher stays until
@@ -12,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from . import core, marks, modulepaths
+from . import core, marks, modulepaths, padding
 
 ENOUGH = 3
 KEPT = 256  # modules, and lines that call some, that are told apart
@@ -85,7 +86,7 @@ def watcher(function):
     def __call__(self, *arguments, **keywords):
         if over or getattr(depth, "inside", False):
             return function(self, *arguments, **keywords)
-        seen(self)
+        seen(self, arguments, keywords)
         depth.inside = True
         try:
             return function(self, *arguments, **keywords)
@@ -96,7 +97,7 @@ def watcher(function):
 
 
 @core.hook("module-called")
-def seen(module):
+def seen(module, arguments, keywords):
     """A call from outside begins."""
     if skipped[0] and skipped[1] == id(module) and skipped[2] == _thread.get_ident():
         skipped[0] -= 1
@@ -104,18 +105,26 @@ def seen(module):
     t = core.now()
     if marks.wanted:
         marks.resolve()
-    if marks.tracker.strength > 1:
-        leave()
+    if padding.wants_calls():
+        padding.called(arguments, keywords, sys._getframe(3))  # above this function, its guard and the watcher
+    if marks.tracker.optimizers or marks.tracker.strength > 1:
+        needless()
+        watch_less(module)
         return
     alone = marks.called(name_of(module), t, core.thread_id())
     if mine is None:
         skipped[:] = marks.skip() if alone else 0, id(module), _thread.get_ident()
     else:
         core.tick(t)
-        kind = type(module)
-        calls[kind] = calls.get(kind, 0) + 1
-        if calls[kind] >= ENOUGH:
-            narrow(kind)
+        watch_less(module)
+
+
+def watch_less(module):
+    """Counts a call, and watches only its module's class from a few on."""
+    kind = type(module)
+    calls[kind] = calls.get(kind, 0) + 1
+    if mine is not None and calls[kind] >= ENOUGH:
+        narrow(kind)
 
 
 def name_of(module):
@@ -175,9 +184,15 @@ def back():
         base.__call__ = mine
 
 
+def needless():
+    """There is a better mark than calls of modules: they are watched for as long only as their sequences are wanted."""
+    if not padding.wants_calls() or padding.calls >= padding.LAST:
+        leave()
+
+
 @core.hook("modules-leave")
 def leave():
-    """Modules need not be watched any more: there is a better mark, or the program compiles."""
+    """Modules need not be watched any more, or the program compiles."""
     global over
     over = True
     if base is None:

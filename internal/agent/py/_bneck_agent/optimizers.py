@@ -73,7 +73,7 @@ def made():
     marks.tracker.optimizer_made()
     if marks.tracker.idle_since is None:
         marks.tracker.idle_since = core.now()
-    modules.leave()
+    modules.needless()
     marks.resolve()
 
 

@@ -11,28 +11,57 @@ LEAST = 0.05  # of the places, under which a number at the end of some rows is t
 STRAY = 0.01  # of the numbers before the filling that may be the filling's: a column of features has its values anywhere
 MASK = "attention_mask"  # Hugging Face's: 1 is a token
 TOKENS = "input_ids"
+VAIN = 3  # calls of models that were given no sequences, more than that were, after which none is looked at
+FIRST = 8  # calls of models that are looked at; then every one that doubles their number
+LAST = 64  # calls of models for which a program is watched that needs no marks of them
 
 looked = {}  # number of the loader -> how often
+calls = looks = vain = 0  # of models, from outside all modules, while no DataLoader has given a batch
+
+
+def wants_calls():
+    """Whether what models are called with may be sequences."""
+    return not looked and vain < VAIN + looks and looks < LOOKS
+
+
+@core.hook("padding-call")
+def called(arguments, keywords, caller):
+    """Looks at what a frame of the program calls a model with."""
+    global calls, looks, vain
+    calls += 1
+    if calls > FIRST and calls & (calls - 1):
+        return
+    mask, tokens = keywords.get(MASK), keywords.get(TOKENS)
+    if mask is not None and tokens is not None and getattr(mask, "shape", None) != getattr(tokens, "shape", None):
+        seen = False  # a text that grows: only its last place is computed
+    else:
+        seen = emit(None, keywords if mask is not None else arguments + (keywords,), caller.f_code.co_filename, caller.f_lineno)
+    looks, vain = looks + seen, vain + (not seen)
 
 
 @core.hook("padding")
 def look(number, data):
     """Emits the filling of a loader's batch, where it is one of sequences."""
-    if looked.get(number, 0) >= LOOKS:
-        return
+    if looked.get(number, 0) < LOOKS:
+        looked[number] = looked.get(number, 0) + 1
+        emit(number, data)
+
+
+def emit(number, data, *place):
+    """Emits the filling of a batch of sequences; place is the file and the line that hands it over. Returns whether it is one."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is None or torch is None:
-        return
-    looked[number] = looked.get(number, 0) + 1
+        return False
     mask, table = found(torch, data)
     if mask is not None:
         lengths = numpy.count_nonzero(mask, axis=1)
     elif table is not None:
         lengths = lengths_of(numpy, table)
     else:
-        return
+        return False
     rows, width = (table if mask is None else mask).shape
-    core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()))
+    core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()), *place)
+    return True
 
 
 def found(torch, data, depth=3):

@@ -1,6 +1,7 @@
 package again
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -14,10 +15,10 @@ import (
 
 // FindPadding names batches of sequences of which much is filling: places that the model computes like the others, and nobody needs.
 func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	loader, _ := mostAsked(c, c.InWindows)
-	if loader < 0 || skipsFilling(c) {
+	if skipsFilling(c) {
 		return nil
 	}
+	loader, _ := mostAsked(c, c.InWindows)
 	p := paddingOf(c, loader)
 	if p.looks < price.PaddingLooks || p.all() < price.PaddingShare {
 		return nil
@@ -33,8 +34,7 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: finding.Nowhere(), Share: share,
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, p.all())
-	of := &c.P.Loaders[loader]
-	f.Where.File, f.Where.Line = c.Text(of.File), int(of.Line)
+	f.Where.File, f.Where.Line = c.Text(p.file), int(p.line)
 	f.Where.Source = c.Source(f.Where.File, f.Where.Line)
 	row := f.By(price.Padding)
 	f.Step = finding.Bounds(row.Low*max(p.own(), p.all()/2), row.Mid*p.all(), min(row.High*p.all(), 1)).Scale(c.PerStep(t))
@@ -45,19 +45,32 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		wording.Say("padding.lengths", wording.Value("mean", p.filled/p.rows), wording.Value("longest", p.longest/p.rows),
 			wording.Value("width", p.width/p.rows)),
 	}
-	f.Fix.Advice = []wording.Text{wording.Say("padding.fix-group")}
-	if p.own() >= price.PaddingOwn {
-		f.Fix.Advice = []wording.Text{wording.Say("padding.fix-own"), wording.Say("padding.fix-group-too")}
-	}
+	f.Fix.Advice = paddingAdvice(&p, loader >= 0)
 	f.Caveat = []wording.Text{wording.Say("padding.caveat")}
 	return []finding.Draft{f}
 }
 
-// padding is what was seen of the filling of a loader's batches: sums over the batches that were looked at, each in places of a sequence
-// times its sequences.
+func paddingAdvice(p *padding, loader bool) []wording.Text {
+	own := p.own() >= price.PaddingOwn
+	switch {
+	case own && loader:
+		return []wording.Text{wording.Say("padding.fix-own"), wording.Say("padding.fix-group-too")}
+	case own:
+		return []wording.Text{wording.Say("padding.fix-own-call"), wording.Say("padding.fix-group-call")}
+	case loader:
+		return []wording.Text{wording.Say("padding.fix-group")}
+	default:
+		return []wording.Text{wording.Say("padding.fix-group-call")}
+	}
+}
+
+// padding is what was seen of the filling of a loader's batches, or of those that models are called with: sums over the batches that were
+// looked at, each in places of a sequence times its sequences.
 type padding struct {
 	looks                        int
 	rows, width, longest, filled float64
+	file                         model.Str // with line: what builds the loader, or calls a model with the most of these places
+	line                         int32
 }
 
 // all is the share of places that are filling.
@@ -66,11 +79,18 @@ func (p *padding) all() float64 { return 1 - p.filled/p.width }
 // own is the share of places that would go if each batch were filled up to its own longest sequence.
 func (p *padding) own() float64 { return 1 - p.longest/p.width }
 
+// paddingOf is the filling of a loader's batches, or, where loader is -1, of those that models are called with in steps of the accounted
+// kind and before the first step.
 func paddingOf(c *facts.Facts, loader int32) padding {
 	p := padding{}
+	type line struct {
+		file model.Str
+		line int32
+	}
+	widths := map[line]float64{}
 	for i := range c.P.Padding {
 		b := &c.P.Padding[i]
-		if b.Loader != loader {
+		if b.Loader != loader || loader < 0 && !ofAccounted(c, b.Time) {
 			continue
 		}
 		rows := float64(b.Rows)
@@ -79,8 +99,21 @@ func paddingOf(c *facts.Facts, loader int32) padding {
 		p.width += rows * float64(b.Width)
 		p.longest += rows * float64(b.Longest)
 		p.filled += float64(b.Filled)
+		at := line{b.File, b.Line}
+		widths[at] += rows * float64(b.Width)
+		if widths[at] >= widths[line{p.file, p.line}] {
+			p.file, p.line = at.file, at.line
+		}
+	}
+	if loader >= 0 {
+		p.file, p.line = c.P.Loaders[loader].File, c.P.Loaders[loader].Line
 	}
 	return p
+}
+
+// ofAccounted says that no step of another kind runs at an instant.
+func ofAccounted(c *facts.Facts, t model.Time) bool {
+	return !slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.Kind != c.B.Kind && st.Start <= t && t < st.End })
 }
 
 // mostAsked is the DataLoader that the accounted thread asks for most batches at times that count, and for how many; -1 where it asks none.
