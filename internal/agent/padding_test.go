@@ -48,7 +48,7 @@ func TestFillingOfCalls(t *testing.T) {
 				got, dir := withAgent(t, interpreter, Config{}, nil, "padding_calls.py", c.program)
 				same(t, plain, got)
 				rows := only(t, dir, "main").of("padding")
-				if c.line == "" {
+				if c.line == "" || c.program == "trained" && generation == "torch-2.4" { // its optimizers load Dynamo, before any call here
 					if len(rows) > 0 {
 						t.Errorf("%v", rows)
 					}
