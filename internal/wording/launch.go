@@ -2,16 +2,20 @@ package wording
 
 // launchTexts are about calls of tiny operators.
 var launchTexts = table{
-	"launch.share-run":       "{share} of the run (tracing left out)",
-	"launch.title":           "{share} is spent calling tiny operators",
-	"launch.title-spread":    "{share} is spent calling tiny operators, spread over many lines",
-	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
-	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
-	"launch.title-acting":    "{share} of {each} calls a network between two steps of an environment",
-	"launch.acting":          "{time} per {unit} in the network's calls; no trace holds such a step, so that their operators are not counted",
-	"launch.title-batch":     "{share} of {each} is spent computing for {items item} at a time",
-	"launch.title-recurrent": "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
-	"launch.count":           "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
+	"launch.share-run":        "{share} of the run (tracing left out)",
+	"launch.title":            "{share} is spent calling tiny operators",
+	"launch.title-spread":     "{share} is spent calling tiny operators, spread over many lines",
+	"launch.title-optimizer":  "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
+	"launch.title-lists":      "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
+	"launch.title-acting":     "{share} of {each} calls a network between two steps of an environment",
+	"launch.acting":           "{time} per {unit} in the network's calls; no trace holds such a step, so that their operators are not counted",
+	"launch.title-batch":      "{share} of {each} is spent computing for {items item} at a time",
+	"launch.title-recurrent":  "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
+	"launch.title-parameters": "{share} of {each} goes through a model's parameters one by one",
+	"launch.parameters": "{time} per {unit} in tiny operators of this loop, in the interpreter around them, and in what gives it the " +
+		"parameters",
+	"launch.parameters-number": "the program's optimizers change {parameters parameter}",
+	"launch.count":             "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
 	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
 		"operators are not counted",
 	"launch.time":      "{time} per {unit}: {ops} in tiny operators, {python} in the interpreter around them",
@@ -62,6 +66,14 @@ var launchTexts = table{
 		"form here. With many parameters of a few thousand numbers each, foreach=True helps a little.",
 	"launch.fix-own-optimizer": "Update all parameters at once: use an optimizer of torch.optim with fused=True, or torch._foreach_ " +
 		"operators on lists of small tensors here.",
+	"launch.fix-parameters": "Do it in one call for all of them: torch._foreach_mul_, torch._foreach_add_ and the like take lists of tensors. " +
+		"Make the lists once.",
+	"launch.fix-parameters-average": "Let one call change all of them: torch._foreach_lerp_(averaged, parameters, 1 - decay) on two lists of " +
+		"tensors that are made once. AveragedModel of torch.optim.swa_utils does it with multi_avg_fn=get_ema_multi_avg_fn(decay).",
+	"launch.fix-parameters-norm": "Ask for all norms in one call: torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))), and " +
+		"read it back with item() only where it is printed.",
+	"launch.caveat-parameters": "On a CPU large parameters gain less: their numbers are read and written all the same. Lists of tensors keep " +
+		"what they hold alive, and a module that replaces a parameter is no longer followed.",
 	"launch.fix-lists":           "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",
 	"launch.caveat-traced":       "The saving is estimated from traced steps, with the cost of tracing taken out.",
 	"launch.caveat-no-steps":     "The run has no steps, so traced and untraced ones cannot be compared.",

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse/cause/input"
 	"bottleneck/internal/analyse/cause/memory"
 	"bottleneck/internal/wording"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -24,7 +25,9 @@ func certain(c *facts.Facts, f *finding.Finding) {
 	case a.Call == "DataLoader" && a.File != "":
 		changeCall(c, a, a.File, a.Line, a.Call)
 	case a.Kind == finding.SetArgument && a.Sets(memory.Fused):
-		changeOnly(c, a, "Adam")
+		class := cmp.Or(a.Call, "Adam")
+		a.Call = "" // the user's may be one of its relatives
+		changeOnly(c, a, class)
 	case f.Cause == finding.Threads:
 		changeThreads(c, f)
 	case f.Cause == finding.Sync:

@@ -26,6 +26,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Again, again.FindPrefix},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},
+		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},

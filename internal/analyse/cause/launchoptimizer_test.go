@@ -63,13 +63,18 @@ func TestHandWrittenOptimizerIsThePlace(t *testing.T) {
 func TestOnlyFusedFormsAreAdvised(t *testing.T) {
 	for _, c := range []struct {
 		form, torch, fix, change string
+		source                   []string
 	}{
-		{"_single_tensor_adamw", "2.15.0", "launch.fix-optimizer", "fused=True"},
-		{"_single_tensor_adamw", "2.1.2", "launch.fix-unfused", ""},
-		{"_single_tensor_rmsprop", "2.15.0", "launch.fix-unfused", ""},
+		{"_single_tensor_adamw", "2.15.0", "launch.fix-optimizer", "fused=True", nil},
+		{"_single_tensor_adamw", "2.1.2", "launch.fix-unfused", "", nil},
+		{"_single_tensor_rmsprop", "2.15.0", "launch.fix-unfused", "", nil},
+		{"_single_tensor_sgd", "2.15.0", "launch.fix-optimizer", "inner = SGD(fast, 0.1, fused=True)",
+			[]string{"outer = Adam(slow)", "inner = SGD(fast, 0.1)"}},
+		{"_single_tensor_sgd", "2.15.0", "launch.fix-optimizer", "fused=True", []string{"outer = Adam(slow)"}},
 	} {
 		p := testkit.NewProgram()
 		p.S.Environment.Torch = c.torch
+		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: c.source}
 		step := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/any.py", c.form)}
 		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)), testkit.Native(30, step...),
 			testkit.Python(10, step...))

@@ -249,7 +249,7 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 	f.Title = wording.Say(texts.title, wording.With("share", share))
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
 	if site.kind == launchOptimizer && site.fusable && !site.own {
-		f.Fix.Action = finding.SetArguments("", finding.Argument{Name: "fused", Value: "True"})
+		f.Fix.Action = finding.SetArguments(site.class, finding.Argument{Name: "fused", Value: "True"})
 	}
 	f.Caveat = nil
 	for _, id := range texts.caveats {

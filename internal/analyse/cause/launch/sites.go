@@ -37,6 +37,7 @@ type launchSite struct {
 	lists       bool    // the optimizer works on lists of parameters already
 	built       finding.Where
 	fusable     bool         // the optimizer has a form for where it runs that updates all parameters in one call
+	class       string       // how the optimizer's class's name begins, "" where it is not known
 	isBuilt     bool         // the optimizer's constructor is the place: the program does not call its step itself
 	fuses       bool         // torch.compile can be expected to make what it calls faster
 	backward    bool         // the backward pass through what the site calls is part of it
@@ -136,7 +137,7 @@ func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
 			algorithms[algorithm] += chains[i].Weight
 		}
 	}
-	site.fusable = fusable(c, algorithms)
+	site.class, site.fusable = fusable(c, algorithms)
 	site.own = c.OwnOptimizer(chains)
 	site.lists = forms["_multi_tensor"] > forms["_single_tensor"]
 	site.at, site.placed = facts.Hottest(chains, c.Drivers)

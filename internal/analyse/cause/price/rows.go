@@ -9,7 +9,7 @@ func Rows() []Row {
 		PythonBetween, Environments, OneToken, OneTokenLine, OnceForAll, Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
-		Compiling, CallsRollout, CallsSequence, CallsBatched, Recurrent,
+		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
 		Allocator,

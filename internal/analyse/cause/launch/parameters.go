@@ -1,0 +1,91 @@
+package launch
+
+import (
+	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/wording"
+)
+
+// parameterLoop is a loop of one of the user's functions.
+type parameterLoop struct {
+	of   facts.FuncKey
+	loop pysource.ParameterLoop
+}
+
+// FindParameters names loops that go through a model's parameters and call tiny operators for each: of an averaged or a target network, of
+// norms of gradients. There is a call for lists of tensors.
+func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
+	if c.B.Ops == nil || !c.B.PerStep || c.B.Part(account.PartGPUCompute) > 0 { // measured on CPUs only
+		return nil
+	}
+	groups := map[parameterLoop][]facts.Chain{}
+	known := map[finding.UserLine]pysource.ParameterLoop{}
+	for _, ch := range callingsOf(c, l).first {
+		if len(ch.Frames) == 0 {
+			continue
+		}
+		f := &ch.Frames[len(ch.Frames)-1]
+		source := c.S.Sources[c.Text(f.File)]
+		if source == nil {
+			continue
+		}
+		at := finding.UserLine{File: c.Text(f.File), Line: int(f.Line)}
+		loop, seen := known[at]
+		if !seen {
+			loop = pysource.ParameterLoopAt(source.Lines, f.Line)
+			known[at] = loop
+		}
+		if loop.Line > 0 {
+			of := facts.KeyOf(f)
+			groups[parameterLoop{of, loop}] = append(groups[parameterLoop{of, loop}], ch)
+		}
+	}
+	order := make([]parameterLoop, 0, len(groups))
+	for one := range groups {
+		order = append(order, one)
+	}
+	slices.SortFunc(order, func(a, b parameterLoop) int {
+		if n := a.of.Compare(b.of); n != 0 {
+			return n
+		}
+		return int(a.loop.Line - b.loop.Line)
+	})
+	for _, one := range order {
+		if f, ok := parametersFinding(c, groups[one], one.loop.What); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func parametersFinding(c *facts.Facts, chains []facts.Chain, what pysource.PerParameter) (f finding.Draft, ok bool) {
+	t := facts.Sum(chains)
+	sp, ok := facts.Hottest(chains, c.Drivers)
+	if !ok || len(chains) < facts.MinSamples || c.Share(t) < finding.Floor {
+		return f, false
+	}
+	f = finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "parameters", Where: c.Where(sp), Share: c.Share(t),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	c.ClaimAll(&f, chains, 1)
+	f.Claim.Small = f.Claim.Parts[account.PartOps]
+	row := price.CallsPerParameter
+	if what == pysource.Measures {
+		row = price.CallsNorms
+	}
+	f.Step = f.By(row).Sampled(len(chains)).Scale(c.PerStep(t))
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("launch.title-parameters", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{wording.Say("launch.parameters", wording.Time("time", c.PerStep(t)), c.Said())}
+	if parameters, _, known := c.Updated(); known {
+		f.Evidence = append(f.Evidence, wording.Say("launch.parameters-number", wording.Count("parameters", int(parameters))))
+	}
+	f.Fix.Advice = []wording.Text{wording.Say(map[pysource.PerParameter]string{pysource.Changes: "launch.fix-parameters",
+		pysource.Averages: "launch.fix-parameters-average", pysource.Measures: "launch.fix-parameters-norm"}[what])}
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-parameters")}
+	return f, true
+}

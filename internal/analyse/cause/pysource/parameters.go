@@ -1,0 +1,138 @@
+package pysource
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ParameterLoop is a loop that goes through the parameters of a model one by one.
+type ParameterLoop struct {
+	Line int32 // of its head, or of the comprehension
+	What PerParameter
+}
+
+// PerParameter is what a loop does with each parameter.
+type PerParameter int
+
+// What is done with each parameter.
+const (
+	Changes  PerParameter = iota // something
+	Averages                     // a second model follows it
+	Measures                     // its norm is asked for, or that of its gradient
+)
+
+var (
+	parameters    = regexp.MustCompile(`(?:\b|\.)(?:named_)?(?:parameters|buffers)\(|\.state_dict\(`)
+	comprehension = regexp.MustCompile(`[\[({\s]for\s+.+?\s+in\s+(.*)$`)
+	norms         = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(`)
+	averages      = regexp.MustCompile(`\.(?:copy_|lerp_|lerp|mul_)\(|\.data\s*=[^=]`)
+	gradients     = regexp.MustCompile(`\.grad\b`)
+)
+
+// ParameterLoopAt is the loop over parameters in which the statement of a line stands, in the same function: a for statement or a
+// comprehension whose expression asks a module for them, or uses a name that stands for what one was asked for. A statement that gives
+// such a loop its name counts as the loop's. Line is 0 where there is none.
+func ParameterLoopAt(source []string, line int32) ParameterLoop {
+	k := keepReader{all: statementsOf(source)}
+	at := k.index(line)
+	if at < 0 {
+		return ParameterLoop{}
+	}
+	if m := comprehension.FindStringSubmatch(k.all[at].text); m != nil && k.ofParameters(at, m[1]) {
+		return ParameterLoop{k.all[at].at, k.perParameter(at, at+1)}
+	}
+	head := k.around(at, loopLine)
+	for head >= 0 {
+		if m := loopHead.FindStringSubmatch(k.all[head].text); m != nil && k.ofParameters(head, m[2]) {
+			return ParameterLoop{k.all[head].at, k.perParameter(head, k.end(head))}
+		}
+		if head = k.outer(head); head < 0 {
+			break
+		}
+	}
+	return k.givesParameters(at)
+}
+
+// outer is the head of the loop around a loop, -1 for none.
+func (k *keepReader) outer(head int) int {
+	for i := head - 1; i >= 0; i-- {
+		if k.all[i].indent < k.all[head].indent {
+			return k.around(i, loopLine)
+		}
+	}
+	return -1
+}
+
+// ofParameters says that an expression of a statement asks for a module's parameters, or uses a name that was given what such an
+// expression asks for: one of the same function, or an attribute.
+func (k *keepReader) ofParameters(at int, expression string) bool {
+	if parameters.MatchString(expression) {
+		return true
+	}
+	used := namesIn(expression)
+	function := k.around(at, defLine)
+	for i := range k.all {
+		st := &k.all[i]
+		if !parameters.MatchString(st.text) || loopLine.MatchString(st.text) {
+			continue
+		}
+		local := k.around(i, defLine) == function && i < at
+		for _, name := range definedIn(st.text) {
+			if (local || strings.HasPrefix(name, "self.")) && slices.ContainsFunc(used, func(u string) bool { return sameName(name, u) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// givesParameters is the loop over parameters that goes through what a statement asks a module for.
+func (k *keepReader) givesParameters(at int) ParameterLoop {
+	if !parameters.MatchString(k.all[at].text) {
+		return ParameterLoop{}
+	}
+	defined := definedIn(k.all[at].text)
+	for i := at + 1; i < len(k.all) && !defLine.MatchString(k.all[i].text); i++ {
+		m := loopHead.FindStringSubmatch(k.all[i].text)
+		if m == nil || !slices.ContainsFunc(namesIn(m[2]), func(u string) bool {
+			return slices.ContainsFunc(defined, func(name string) bool { return sameName(name, u) })
+		}) {
+			continue
+		}
+		return ParameterLoop{k.all[i].at, k.perParameter(i, k.end(i))}
+	}
+	return ParameterLoop{}
+}
+
+// sameName says that a use of a name, or of one of its methods, is of what the name was given.
+func sameName(name, used string) bool {
+	used = strings.TrimSuffix(used, "(")
+	return used == name || strings.HasPrefix(used, name+".")
+}
+
+// definedIn are the names that a statement gives values to.
+func definedIn(text string) []string {
+	var st Statement
+	st.read(text)
+	return st.Defines
+}
+
+// perParameter tells what the statements from one up to another do.
+func (k *keepReader) perParameter(from, to int) (what PerParameter) {
+	grad := false
+	for i := from; i < to; i++ {
+		text := k.all[i].text
+		if norms.MatchString(text) {
+			return Measures
+		}
+		grad = grad || gradients.MatchString(text)
+		if averages.MatchString(text) {
+			what = Averages
+		}
+	}
+	if grad {
+		return Changes
+	}
+	return what
+}
