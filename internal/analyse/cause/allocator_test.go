@@ -54,6 +54,15 @@ func TestAllocatorThatGivesMemoryBack(t *testing.T) {
 				p.P.Usage[half+i].MinorFaults = p.P.Usage[half].MinorFaults + (p.P.Usage[half+i].MinorFaults-p.P.Usage[half].MinorFaults)/10
 			}
 		}, 0},
+		"seen in five steps": {paging(20000, 200), func(p *testkit.Program) {
+			p.P.Usage = p.P.Usage[:6]
+			for i := range p.P.Usage {
+				u := &p.P.Usage[i]
+				u.At = testkit.Epoch + 5e9 + model.Time(i)*100e6
+				u.MinorFaults, u.System = int64(40000*i), model.Dur(80e6*i)
+				u.First = &model.ThreadUse{MinorFaults: int64(20000 * i), System: model.Dur(40e6 * i)}
+			}
+		}, 0},
 		"other system time": {paging(20000, 200), func(p *testkit.Program) {
 			for i := range p.P.Usage {
 				p.P.Usage[i].First.System = model.Dur(p.P.Usage[i].At-testkit.Epoch) * 9 / 10

@@ -268,6 +268,21 @@ func TestCompilingIsAdvisedWhereItPays(t *testing.T) {
 	}
 }
 
+// Tiny operators on many lines that take less than a fifth of the step are no finding where nothing is sure to end them.
+func TestFewTinyOperatorsOnManyLines(t *testing.T) {
+	p := testkit.NewProgram()
+	acts := []testkit.Act{testkit.Native(110, module, loop(40), torchFrame("nn/modules/conv.py", "forward"))}
+	for line := 22; line < 34; line++ {
+		acts = append(acts, testkit.Native(1, module, loop(line)), testkit.Python(1, module, loop(line)))
+	}
+	p.Steps(200, model.PhaseBaseline, acts...)
+	tracedStep(p, testkit.Native(134), called{name: "aten::linear", n: 2200, us: 5}, called{name: "aten::histc", n: 1, us: 110000})
+	res, _ := find(t, p)
+	if got := launches(res); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A model of many layers is no loop over elements, though one line calls many operators: its call is the place. What loops beside it, over
 // the parameters' gradients, has a finding of its own, and no part in the backward pass.
 func TestLayersAndALoopBesideThem(t *testing.T) {

@@ -71,7 +71,7 @@ func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, smal
 func launchFindings(c *facts.Facts, calls callings, small, python float64) []finding.Draft {
 	var out []finding.Draft
 	for i, site := range launchSites(c, calls, small, python) {
-		share, least := launchShareOf(c, site.time()), price.LaunchShare
+		share, least, first := launchShareOf(c, site.time()), price.LaunchShare, i == 0
 		switch site.kind {
 		case launchLoop, launchCells, launchOptimizer:
 			if !site.placed || site.kind == launchOptimizer || !c.Drivers[facts.KeyOf(&site.at.Frame)] {
@@ -79,8 +79,9 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 			}
 		case launchSpread:
 			least = 2 * price.LaunchShare
+			first = first && launchOps{c.B.Ops}.fuse(c) // else its cure is not sure to save anything
 		}
-		if i == 0 || share >= least {
+		if first || share >= least {
 			out = append(out, launchFinding(c, &site))
 		}
 	}
