@@ -90,3 +90,21 @@ func TestOnlyFusedFormsAreAdvised(t *testing.T) {
 		}
 	}
 }
+
+// What only larger batches end stands behind an optimizer that saves about as much by one argument.
+func TestArgumentStandsBeforeLargerBatches(t *testing.T) {
+	p := testkit.NewProgram()
+	p.S.Environment.Torch = "2.15.0"
+	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
+	var acts []testkit.Act
+	for line := 20; line < 32; line++ {
+		acts = append(acts, testkit.Native(2, module, loop(line)), testkit.Python(2, module, loop(line)))
+	}
+	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(20, adam...), testkit.Python(15, adam...))...)
+	tracedCalls(p, called{name: "aten::linear", n: 1200, us: 20}, called{name: "step", n: 1000, us: 20})
+	res, _ := find(t, p)
+	got := launches(res)
+	if len(got) != 2 || got[0].Where.Line != 43 || got[1].Step.Mid < got[0].Step.Mid || !got[1].Guess {
+		t.Errorf("%+v, want the optimizer first, then many lines of which more is guessed", got)
+	}
+}

@@ -106,7 +106,9 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		f.Where = site.built
 	}
 	per := c.PerStep(site.time() + gc)
-	f.Step = f.By(launchOps{o}.gone(site)).Times(per)
+	row := launchOps{o}.gone(site)
+	f.Step = f.By(row).Times(per)
+	f.Guess = row.ID == price.CallsLarger.ID
 	f.Run = c.OverRun(f.Step)
 	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {
 		f.Run = price.AfterStart(f.Run, f.By(price.Compiling).Times(1e9))
