@@ -95,7 +95,8 @@ func TestOnlyFusedFormsAreAdvised(t *testing.T) {
 func TestArgumentStandsBeforeLargerBatches(t *testing.T) {
 	p := testkit.NewProgram()
 	p.S.Environment.Torch = "2.15.0"
-	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")}
+	adam := []testkit.Frame{module, loop(43), torchFrame("optim/optimizer.py", "wrapper"),
+		torchFrame("optim/adam.py", "_single_tensor_adam")}
 	var acts []testkit.Act
 	for line := 20; line < 32; line++ {
 		acts = append(acts, testkit.Native(2, module, loop(line)), testkit.Python(2, module, loop(line)))

@@ -29,7 +29,8 @@ func TestLoopsOverParameters(t *testing.T) {
 		head, body, fix string
 		low, high       float64 // ms that the best guess lies between
 	}{
-		{"a, b in zip(averaged.parameters(), model.parameters())", "a.mul_(0.9).add_(b, alpha=0.1)", "launch.fix-parameters-average", 12, 27},
+		{"a, b in zip(averaged.parameters(), model.parameters())", "a.mul_(0.9).add_(b, alpha=0.1)",
+			"launch.fix-parameters-average", 12, 27},
 		{"k in old", "old[k].copy_(now[k])", "launch.fix-parameters-average", 12, 27},
 		{"p in model.parameters()", "total += p.grad.norm().item() ** 2", "launch.fix-parameters-norm", 6, 15},
 		{"p in model.parameters()", "p.grad.clamp_(-1, 1)", "launch.fix-parameters", 12, 27},

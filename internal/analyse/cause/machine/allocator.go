@@ -29,7 +29,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	g, ok := usage.PagingOf(c.P, c.B.Kind)
-	if !ok || g.Steps < price.AllocatorSteps || g.Swing < price.AllocatorSwing || g.Swing < g.OtherSwing || g.Process.Faults <= 0 || !lasts(&g) {
+	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || !lasts(&g) {
 		return nil
 	}
 	faults, system := drivers(c, &g)

@@ -54,7 +54,8 @@ func TestParameterLoops(t *testing.T) {
 		line, want int32
 		what       PerParameter
 	}{
-		{7, 8, Averages}, {8, 8, Averages}, {10, 8, Averages}, {13, 13, Averages}, {14, 13, Averages}, {15, 13, Averages}, {18, 18, Measures},
+		{7, 8, Averages}, {8, 8, Averages}, {10, 8, Averages}, {13, 13, Averages}, {14, 13, Averages}, {15, 13, Averages},
+		{18, 18, Measures},
 		{23, 22, Averages}, {27, 26, Changes}, {31, 0, 0}, {19, 0, 0}, {38, 0, 0}, {40, 39, Changes}, {35, 39, Changes}, {42, 0, 0},
 		{0, 0, 0}, {99, 0, 0}, {3, 3, Changes},
 	} {
