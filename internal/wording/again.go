@@ -2,10 +2,15 @@ package wording
 
 // againTexts are about what is computed again although it could have been kept.
 var againTexts = table{
-	"again.title-prefix": "{share} of {each} computes the whole sequence again for each new token",
-	"again.title-frozen": "{share} of {each} asks a network that does not learn for the same answers in each epoch",
-	"again.untracked":    "{time} per {unit} in a module through whose operators no gradient goes, and which draws nothing at random",
-	"again.rounds":       "the program goes through its data {rounds} times",
+	"again.title-prefix":     "{share} of {each} computes the whole sequence again for each new token",
+	"again.title-frozen":     "{share} of {each} asks a network that does not learn for the same answers in each epoch",
+	"again.title-validation": "{share} of the run goes through the validation data, {times} times an epoch",
+	"again.validations":      "{rounds round} of {time} each, one after {steps training step}",
+	"again.fix-validation": "Validate once an epoch, or go through a part of the validation data in between: what this run would save is the " +
+		"time of the rounds that go.",
+	"again.caveat-validation": "What stops a training, or chooses a checkpoint or a learning rate by these rounds, then knows less of it.",
+	"again.untracked":         "{time} per {unit} in a module through whose operators no gradient goes, and which draws nothing at random",
+	"again.rounds":            "the program goes through its data {rounds} times",
 	"again.fix-frozen": "Let this network answer once for each sample, before the first epoch, and train on what it answered " +
 		"(TensorDataset(answers, targets), or a file).",
 	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +

@@ -6,7 +6,7 @@ func Rows() []Row {
 		MadeFast, FetchUnknown, Prepared, PreparedAtOnce, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers,
 		MoreWorkersThanCores, FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
 		LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
-		PythonBetween, Environments, OneToken, OneTokenLine, OnceForAll, Activations, ActivationsTraced, UnusedGradients,
+		PythonBetween, Environments, OneToken, OneTokenLine, OnceForAll, Validated, Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBatched, Recurrent,

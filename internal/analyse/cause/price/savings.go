@@ -376,6 +376,12 @@ var (
 				"many",
 			Repeat: "make zoo CASES=again-prefix",
 		}}
+	// Validated is of rounds of validation beyond one an epoch.
+	Validated = Row{ID: "again/validation", Range: Range{0.5, 0.95, 1}, Unit: share,
+		Of: "validation's time, but for one round an epoch, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "half of it where only every second round goes; nearly all with one an epoch",
+		}}
 	// Environments is of stepping environments in the interpreter.
 	Environments = Row{ID: "python/environment", Range: Range{0, 0.5, 0.9}, Unit: share,
 		Of: "the interpreter's time in an environment's step, ns per step",

@@ -1,0 +1,92 @@
+package again
+
+import (
+	"cmp"
+	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// validations are the rounds of validation between training steps.
+type validations struct {
+	rounds, steps, trained float64 // rounds; their steps; training steps until the last round begins
+	time                   float64 // in them, ns
+	epochs                 float64 // that the training steps go through the data
+	in                     []times.Interval
+}
+
+// FindValidation names a training that goes through its validation data several times in each epoch, and spends much of the run on it.
+func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+	v, ok := validationsOf(c)
+	if !ok || v.rounds < price.ValidationOften*v.epochs || v.time < price.ValidationShare*c.Wall {
+		return nil
+	}
+	at := func(t model.Time) bool { return facts.Inside(v.in, t) }
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.ThreadSamples(c.P, at)[c.B.Thread], func(int, *account.Attributed) bool { return true })
+	sp, ok := facts.Hottest(facts.UpToDriver(chains, c.Drivers), c.Drivers)
+	if !ok || len(chains) < facts.MinSamples {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: c.Where(sp), Share: v.time / c.Wall,
+		Confidence: c.ExactBasis(int(v.steps))}, nil)
+	f.Run = f.By(price.Validated).Times(v.time * (1 - v.epochs/v.rounds))
+	f.Title = wording.Say("again.title-validation", wording.Share("share", f.Share), wording.Value("times", v.rounds/v.epochs))
+	f.Evidence = []wording.Text{
+		wording.Say("again.validations", wording.Count("rounds", v.rounds), wording.Time("time", v.time/v.rounds),
+			wording.Count("steps", v.trained/v.rounds)),
+		wording.Say("again.rounds", wording.Value("rounds", v.epochs)),
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-validation")}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-validation")}
+	return []finding.Draft{f}
+}
+
+// validationsOf reads them off the process's steps; ok is false where some steps have no row, or where it is not known how many batches an
+// epoch has.
+func validationsOf(c *facts.Facts) (v validations, ok bool) {
+	if c.Wall <= 0 {
+		return v, false
+	}
+	steps := make([]*model.Step, len(c.P.Steps))
+	for i := range c.P.Steps {
+		steps[i] = &c.P.Steps[i]
+	}
+	slices.SortStableFunc(steps, func(a, b *model.Step) int { return cmp.Compare(a.Number, b.Number) })
+	training, before := []times.Interval{}, ""
+	trained := 0.0
+	for _, st := range steps {
+		if st.Count() > 1 {
+			return v, false
+		}
+		kind := c.Text(st.Kind)
+		switch kind {
+		case "train":
+			trained++
+			training = append(training, times.Interval{Start: st.Start, End: st.End})
+		case "validation":
+			if before == "train" {
+				v.rounds++
+				v.trained = trained
+			}
+			if v.rounds > 0 {
+				v.steps++
+				v.time += float64(st.End - st.Start)
+				v.in = append(v.in, times.Interval{Start: st.Start, End: st.End})
+			}
+		}
+		before = kind
+	}
+	training, v.in = facts.Merged(training), facts.Merged(v.in)
+	loader, batches := mostAsked(c, func(t model.Time) bool { return facts.Inside(training, t) })
+	if loader < 0 || c.P.Loaders[loader].Length <= 0 || c.P.Loaders[loader].Iterable {
+		return v, false
+	}
+	v.epochs = max(trained, float64(batches)) / float64(c.P.Loaders[loader].Length)
+	return v, v.rounds > 0
+}

@@ -1,0 +1,59 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// validationRounds is a training of 64 steps of 100 ms, in epochs of so many batches, with a round of four validation steps of 100 ms after every
+// few.
+func validationRounds(every int, batches int64) *testkit.Program {
+	p := testkit.NewProgram()
+	p.P.Loaders = []model.Loader{{Length: batches, BatchSize: 32}, {Length: 4, BatchSize: 32}}
+	validation := p.S.Strings.Intern("validation")
+	for range 64 / every {
+		p.Steps(every, model.PhaseBaseline, testkit.Python(1, module, loop(39), next, fetch).In(model.SpanDataWait),
+			testkit.Native(99, module, loop(40), torchFrame("nn/modules/module.py", "Module._call_impl")))
+		first := len(p.P.Steps)
+		p.Steps(4, model.PhaseBaseline, testkit.Native(100, module, loop(50), torchFrame("nn/modules/module.py", "Module._call_impl")))
+		for i := range p.P.Steps[first:] {
+			p.P.Steps[first+i].Kind = validation
+		}
+	}
+	return p
+}
+
+// Validation in the middle of epochs is named at its line, with what one round an epoch would save; one an epoch is as it should be, and
+// where an epoch's length is not known, nothing is said.
+func TestValidationManyTimesAnEpoch(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		every   int
+		batches int64
+		seconds float64 // 0: no finding
+	}{
+		{"eight times an epoch", 8, 64, 2.8 * 0.95},
+		{"eight times in half an epoch", 8, 128, 3 * 0.95}, // of half a round nothing is left but a sixteenth
+		{"once an epoch", 8, 8, 0},
+		{"no loader's length", 8, -1, 0},
+	} {
+		p := validationRounds(c.every, c.batches)
+		res, _ := find(t, p)
+		var f *finding.Finding
+		for i := range res.Findings {
+			if res.Findings[i].Sub == "validation" {
+				f = &res.Findings[i]
+			}
+		}
+		if (f != nil) != (c.seconds > 0) {
+			t.Errorf("%s: %+v", c.name, res.Findings)
+			continue
+		}
+		if f != nil && (f.Where.Line != 50 || f.Run.Mid < (c.seconds-0.01)*1e9 || f.Run.Mid > (c.seconds+0.01)*1e9 || !f.OfRun) {
+			t.Errorf("%s: line %d, %+v, want %g s", c.name, f.Where.Line, f.Run, c.seconds)
+		}
+	}
+}
