@@ -6,6 +6,7 @@ var againTexts = table{
 	"again.title-frozen":     "{share} of {each} asks a network that does not learn for the same answers in each epoch",
 	"again.title-validation": "{share} of the run goes through the validation data, {times} times an epoch",
 	"again.validations":      "{rounds round} of {time} each, one after {steps training step}",
+	"again.epoch":            "an epoch of the training's DataLoader has {batches} batches",
 	"again.fix-validation": "Validate once an epoch, or go through a part of the validation data in between: what this run would save is the " +
 		"time of the rounds that go.",
 	"again.caveat-validation": "What stops a training, or chooses a checkpoint or a learning rate by these rounds, then knows less of it.",

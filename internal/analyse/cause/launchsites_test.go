@@ -268,6 +268,19 @@ func TestCompilingIsAdvisedWhereItPays(t *testing.T) {
 	}
 }
 
+// A line in which a trainer does all of the step is a call, not a loop over tensors, however many operators it calls.
+func TestTrainersLineIsNoLoop(t *testing.T) {
+	p := testkit.NewProgram()
+	fit := []testkit.Frame{module, loop(40)}
+	p.Steps(40, model.PhaseBaseline, testkit.Native(20, fit...), testkit.Python(15, fit...),
+		testkit.Native(30, append(fit, torchFrame("autograd/graph.py", "_engine_run_backward"))...))
+	tracedCalls(p, called{name: "aten::linear", n: 1200, us: 20, grad: true}, called{name: backwardOf, n: 1200, us: 25, grad: true})
+	res, _ := find(t, p)
+	if f := want(t, res, finding.Launch, "", 40, 0); f.Fix.Advice[0].ID != "launch.fix-call-more" {
+		t.Errorf("fix %q", wording.Sentences(f.Fix.Advice))
+	}
+}
+
 // Tiny operators on many lines that take less than a fifth of the step are no finding where nothing is sure to end them.
 func TestFewTinyOperatorsOnManyLines(t *testing.T) {
 	p := testkit.NewProgram()

@@ -2,6 +2,7 @@ package again
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"bottleneck/internal/analyse/account"
@@ -18,8 +19,12 @@ type validations struct {
 	rounds, steps, trained float64 // rounds; their steps; training steps until the last round begins
 	time                   float64 // in them, ns
 	epochs                 float64 // that the training steps go through the data
+	batches                int64   // of an epoch
 	in                     []times.Interval
 }
+
+// trainersRounds matches the argument by which a trainer validates within epochs.
+var trainersRounds = regexp.MustCompile(`\b(?:eval_steps|val_check_interval)\s*=`)
 
 // FindValidation names a training that goes through its validation data several times in each epoch, and spends much of the run on it.
 func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
@@ -33,14 +38,18 @@ func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !ok || len(chains) < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: c.Where(sp), Share: v.time / c.Wall,
+	where := c.Where(sp)
+	if line, only := c.OnlyLine(trainersRounds.MatchString); only {
+		where = finding.Where{File: line.File, Line: line.Line, Source: line.Text, Rank: model.NoRank}
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: where, Share: v.time / c.Wall,
 		Confidence: c.ExactBasis(int(v.steps))}, nil)
 	f.Run = f.By(price.Validated).Times(v.time * (1 - v.epochs/v.rounds))
 	f.Title = wording.Say("again.title-validation", wording.Share("share", f.Share), wording.Value("times", v.rounds/v.epochs))
 	f.Evidence = []wording.Text{
 		wording.Say("again.validations", wording.Count("rounds", v.rounds), wording.Time("time", v.time/v.rounds),
 			wording.Count("steps", v.trained/v.rounds)),
-		wording.Say("again.rounds", wording.Value("rounds", v.epochs)),
+		wording.Say("again.epoch", wording.Value("batches", float64(v.batches))),
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("again.fix-validation")}
 	f.Caveat = []wording.Text{wording.Say("again.caveat-validation")}
@@ -87,6 +96,7 @@ func validationsOf(c *facts.Facts) (v validations, ok bool) {
 	if loader < 0 || c.P.Loaders[loader].Length <= 0 || c.P.Loaders[loader].Iterable {
 		return v, false
 	}
-	v.epochs = max(trained, float64(batches)) / float64(c.P.Loaders[loader].Length)
+	v.batches = c.P.Loaders[loader].Length
+	v.epochs = max(trained, float64(batches)) / float64(v.batches)
 	return v, v.rounds > 0
 }

@@ -45,9 +45,7 @@ func innerLoop(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest 
 			return facts.KeyOf(&f) == key && code.InLoop(source, loop, int(f.Line))
 		})
 	}
-	learning := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
-		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(code.ActOptimizer|code.ActBackward) != 0
-	})
+	learning := learningChains(c)
 	if len(learning) == 0 || slices.ContainsFunc(learning, func(ch facts.Chain) bool { return inside(&ch) }) {
 		return nil, nil, false
 	}
@@ -59,6 +57,26 @@ func innerLoop(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest 
 		}
 	}
 	return main, rest, facts.Sum(main) > price.LaunchMost*facts.Sum(chains)
+}
+
+// learningChains are the samples in backward passes and in optimizers.
+func learningChains(c *facts.Facts) []facts.Chain {
+	return facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
+		return c.C.Info(c.P.Samples.Stack[a.Index]).Acts&(code.ActOptimizer|code.ActBackward) != 0
+	})
+}
+
+// learnsAt says that a library goes backward or updates parameters in a place's line, too: a trainer does all of the step there, and what
+// it calls says nothing about a loop of the user's.
+func learnsAt(c *facts.Facts, sp *facts.Spot) bool {
+	n := 0
+	for _, ch := range learningChains(c) {
+		if len(ch.Frames) > 0 {
+			f := &ch.Frames[len(ch.Frames)-1]
+			n += finding.Btoi(facts.KeyOf(f) == facts.KeyOf(&sp.Frame) && f.Line == sp.Frame.Line)
+		}
+	}
+	return n >= facts.MinSamples
 }
 
 // inLoopOfItsOwn says that a place lies in a loop of its function, which does not drive the steps: that loop makes its operators many.

@@ -247,6 +247,8 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 		site.kind = launchCells
 	case own && calledAsModule(c, &sp) && layersRepeat(c):
 		site.kind = launchSequence
+	case learnsAt(c, &sp):
+		site.kind = launchCall
 	case through(c, main, model.ModuleFile, "call_impl"), !own && calledAsModule(c, &sp):
 		// A model of many layers, or one that is called for one element after the other: in both cases its call does too little.
 		site.kind = launchCall
