@@ -82,3 +82,21 @@ func TestComputingInDouble(t *testing.T) {
 		}
 	}
 }
+
+// The fallback takes and gives back a table for each picture: its pages go with it, and are no saving of the allocator's.
+func TestPagesOfConvolutionsWithoutFastCode(t *testing.T) {
+	p := convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`)
+	p.P.Allocator = "glibc"
+	for i := range 16 {
+		n := int64(i)
+		p.P.Usage = append(p.P.Usage, model.Usage{At: testkit.Epoch + model.Time(n)*100e6, Anonymous: 400<<20 + n%3*100<<20,
+			MinorFaults: n * 20000, System: model.Dur(n * 60e6), First: &model.ThreadUse{MinorFaults: n * 20000, System: model.Dur(n * 60e6)}})
+	}
+	res, _ := find(t, p)
+	want(t, res, finding.Precision, "", 12, 58*0.85)
+	for _, f := range res.Findings {
+		if f.Sub == "allocator" && f.Step.Mid > 33e6 {
+			t.Errorf("%s saves %+v", f.Title, f.Step)
+		}
+	}
+}
