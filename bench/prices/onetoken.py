@@ -1,7 +1,8 @@
 """What a forward pass of one token takes beside passes of whole sequences, on two threads.
 
 Passes of 1 to 256 tokens take turns. Prints for each model what one token takes, as a share of what a line through the longer passes says:
-the price again/one-token-line is read off it.
+the price again/one-token-line is read off it. And what as many passes of one token take, as a share of writing a text of 64 or 256 tokens
+with a pass over all tokens for each: the price again/writing is what they leave.
 """
 
 import statistics
@@ -18,6 +19,14 @@ MODELS = ((6, 64), (6, 128), (6, 256), (12, 256), (6, 512), (4, 1024))  # blocks
 def slope(points):
     """The median of the slopes between all pairs of points."""
     return statistics.median((b[1] - a[1]) / (b[0] - a[0]) for i, a in enumerate(points) for b in points[i + 1 :])
+
+
+def mean(took, longest):
+    """What a pass takes on average over all lengths up to one, by lines between those that were measured."""
+    area, points = 0.0, sorted((length, t) for length, t in took.items() if length <= longest)
+    for (a, at), (b, bt) in zip(points, points[1:]):
+        area += (b - a) * (at + bt) / 2
+    return area / (longest - 1)
 
 
 def main():
@@ -37,6 +46,9 @@ def main():
                         times[length].append(time.perf_counter() - start)
                     turn += 1
             took = {length: statistics.median(t[2:]) * 1e3 for length, t in times.items()}
+            for written in (64, 256):
+                share = took[1] / mean(took, written)
+                print(f"{name:10} batch {batch}, {written:3} tokens written: one-token passes take {share:5.2f} of it")
             for first, last in ((0, 4), (2, 6), (0, 8)):
                 points = [(length, took[length]) for length in LENGTHS[first:last]]
                 steep = slope(points)

@@ -3,6 +3,9 @@ package wording
 // againTexts are about what is computed again although it could have been kept.
 var againTexts = table{
 	"again.title-prefix":     "{share} of {each} computes the whole sequence again for each new token",
+	"again.title-writing":    "{share} of the run computes the whole sequence again for each new token",
+	"again.writing":          "{time} in this call, within a loop that appends to what it is called with",
+	"again.basis-writing":    "the loop's source tells it, samples tell its time; how the calls grow was not traced",
 	"again.title-frozen":     "{share} of {each} asks a network that does not learn for the same answers in each epoch",
 	"again.title-validation": "{share} of the run goes through the validation data, {times} times an epoch",
 	"again.validations":      "{rounds round} of {time} each, one after {steps training step}",

@@ -33,8 +33,9 @@ func rules() []rule[*facts.Facts] {
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindAnomaly},
 		{finding.Python, python.FindChores},
-		{finding.Python, python.FindBeside},    // before launch and python: it knows why their time is spent
-		{finding.Again, again.FindPrefix},      // before launch: what is no longer computed is no longer called
+		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
+		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
+		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},

@@ -90,7 +90,8 @@ func TestPagesOfConvolutionsWithoutFastCode(t *testing.T) {
 	for i := range 16 {
 		n := int64(i)
 		p.P.Usage = append(p.P.Usage, model.Usage{At: testkit.Epoch + model.Time(n)*100e6, Anonymous: 400<<20 + n%3*100<<20,
-			MinorFaults: n * 20000, System: model.Dur(n * 60e6), First: &model.ThreadUse{MinorFaults: n * 20000, System: model.Dur(n * 60e6)}})
+			MinorFaults: n * 20000, System: model.Dur(n * 60e6),
+			First: &model.ThreadUse{MinorFaults: n * 20000, System: model.Dur(n * 60e6)}})
 	}
 	res, _ := find(t, p)
 	want(t, res, finding.Precision, "", 12, 58*0.85)

@@ -103,6 +103,7 @@ const (
 	OtherUsers      = 0.10 // guess: of a device's time from which other programs' use of it is named
 	FrozenShare     = 0.1  // guess: of the step in a network that does not learn, from which it is worth a word
 	FrozenPart      = 0.5  // guess: of a call's samples where no gradient goes through
+	WritingShare    = 0.04 // guess: of the run, from which texts that are written beside a training are worth a word
 	ValidationOften = 1.5  // guess: rounds of validation in an epoch, from which they are many
 	ValidationShare = 0.1  // guess: of the run, from which they are worth a word
 	PaddingShare    = 0.15 // guess: of a batch's places, and of the step, from which filling is worth a word

@@ -376,6 +376,15 @@ var (
 				"many",
 			Repeat: "make zoo CASES=again-prefix",
 		}}
+	// Writing is of texts that are written beside a training.
+	Writing = Row{ID: "again/writing", Range: Range{0.25, 0.65, 0.92}, Unit: share,
+		Of: "the calls that compute a whole text for each token, ns of the run",
+		Origin: Origin{Kind: Measured, Points: 24,
+			On: "as many passes of one token take 0.08 to 0.29 of it for texts of 256 tokens of wide models or several texts at once, " +
+				"0.37 to 0.67 for 64 tokens of one text; nothing is saved where a text is cut at its front",
+			Span:   "64 and 256 tokens, 4 to 12 blocks of 64 to 1,024 numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/onetoken.py",
+		}}
 	// Validated is of rounds of validation beyond one an epoch.
 	Validated = Row{ID: "again/validation", Range: Range{0.5, 0.95, 1}, Unit: share,
 		Of: "validation's time, but for one round an epoch, ns of the run",

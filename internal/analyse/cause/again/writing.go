@@ -1,0 +1,90 @@
+package again
+
+import (
+	"regexp"
+	"strings"
+
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// attention matches what calls of a model with attention have on their stacks: in lines of the user's, or in names of files and functions.
+var attention = regexp.MustCompile(`(?i)attention|attn|\batt\b|softmax\(`)
+
+// FindWriting names texts that a program writes beside its training, computed whole for each token. FindPrefix needs a step for each token;
+// here a text is a part of a step, or stands between two, and the source tells.
+func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+	if c.Text(c.B.Kind) != "train" || !c.B.PerStep || c.Wall <= 0 {
+		return nil
+	}
+	lines := map[facts.PlaceKey]bool{}
+	samples := map[facts.PlaceKey]int{}
+	writes := func(i int) bool {
+		at, attends, ok := askedAt(c, c.P.Samples.Stack[i])
+		if !ok {
+			return false
+		}
+		known, seen := lines[at]
+		if !seen {
+			source := c.S.Sources[c.Text(at.F.File)]
+			known = source != nil && pysource.WritesFromAll(source.Lines, at.Line)
+			lines[at] = known
+		}
+		if known && attends {
+			samples[at]++
+		}
+		return known
+	}
+	t := c.SampledTime(c.FirstStep(), c.LastStep(), writes)
+	best, n := facts.PlaceKey{}, 0
+	for at, k := range samples {
+		if k > n || k == n && at.Compare(best) < 0 {
+			best, n = at, k
+		}
+	}
+	if n < facts.MinSamples || t < price.WritingShare*c.Wall {
+		return nil
+	}
+	where := finding.Nowhere()
+	where.File, where.Line, where.Function = c.Text(best.F.File), int(best.Line), c.Text(best.F.Name)
+	where.Source = c.Source(where.File, where.Line)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "prefix", OfRun: true, Where: where, Share: t / c.Wall,
+		Confidence: finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("again.basis-writing")}}}, nil)
+	f.Run = f.By(price.Writing).Times(t)
+	f.Title = wording.Say("again.title-writing", wording.Share("share", f.Share))
+	f.Evidence = []wording.Text{wording.Say("again.writing", wording.Time("time", t))}
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}
+	return []finding.Draft{f}
+}
+
+// askedAt is the user's line around the outermost module's call of a stack, and whether what it calls attends; ok is false where no module
+// is called, or in a backward pass.
+func askedAt(c *facts.Facts, id model.StackID) (at facts.PlaceKey, attends, ok bool) {
+	if c.C.Info(id).Acts&(code.ActBackward|code.ActOptimizer) != 0 {
+		return at, false, false
+	}
+	inside := false
+	c.C.Walk(id, func(fr model.FrameID) bool { // innermost first
+		f := &c.C.Stacks.Frames[fr]
+		file := c.Text(f.File)
+		user := c.C.File(f.File) == code.FileUser
+		switch {
+		case strings.HasSuffix(file, model.ModuleFile):
+			ok, inside = false, true
+		case user && inside && !ok:
+			at, ok = facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}, true
+		}
+		if !ok {
+			attends = attends || attention.MatchString(file) || attention.MatchString(c.Text(f.Function)) ||
+				user && attention.MatchString(c.Source(file, int(f.Line)))
+		}
+		return true
+	})
+	return at, attends, ok
+}

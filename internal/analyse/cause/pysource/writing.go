@@ -1,0 +1,56 @@
+package pysource
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// appended matches a tensor to which a statement appends: x = torch.cat([x, …], …).
+	appended  = regexp.MustCompile(`^((?:\w+\.)*\w+)\s*=\s*(?:torch\.)?(?:cat|concat|concatenate|hstack)\(\s*(?:tensors\s*=\s*)?[\[(]\s*((?:\w+\.)*\w+)\s*,`)
+	keepsKeys = regexp.MustCompile(`(?i)cache|past|\bkv|keys|hidden|state`)
+)
+
+// WritesFromAll says that the statement of a line stands in a loop that appends to a tensor in each turn, and works on all of that tensor,
+// or on its end: a text that is computed whole for each token. Loops that keep something for the next turn are none.
+func WritesFromAll(source []string, line int32) bool {
+	k := keepReader{all: statementsOf(source)}
+	at := k.index(line)
+	if at < 0 {
+		return false
+	}
+	head := k.around(at, loopLine)
+	if head < 0 {
+		return false
+	}
+	body := k.all[head+1 : k.end(head)]
+	grown := ""
+	for i := range body {
+		if m := appended.FindStringSubmatch(body[i].text); m != nil && m[1] == m[2] {
+			grown = m[1]
+		}
+		if keepsKeys.MatchString(body[i].text) {
+			return false
+		}
+	}
+	if grown == "" {
+		return false
+	}
+	names := []string{grown}
+	for i := range body {
+		var st Statement
+		st.read(body[i].text)
+		uses := slices.ContainsFunc(st.Uses, func(used string) bool {
+			used = strings.TrimSuffix(used, "(")
+			return slices.ContainsFunc(names, func(name string) bool { return used == name || strings.HasPrefix(used, name+".") })
+		})
+		if body[i].at == k.all[at].at {
+			return uses
+		}
+		if uses {
+			names = append(names, st.Defines...)
+		}
+	}
+	return false
+}
