@@ -23,22 +23,19 @@ func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	lines := map[facts.PlaceKey]bool{}
+	stacks := map[model.StackID]asking{}
 	samples := map[facts.PlaceKey]int{}
 	writes := func(i int) bool {
-		at, attends, ok := askedAt(c, c.P.Samples.Stack[i])
-		if !ok {
-			return false
-		}
-		known, seen := lines[at]
+		id := c.P.Samples.Stack[i]
+		a, seen := stacks[id]
 		if !seen {
-			source := c.S.Sources[c.Text(at.F.File)]
-			known = source != nil && pysource.WritesFromAll(source.Lines, at.Line)
-			lines[at] = known
+			a = askingOf(c, id, lines)
+			stacks[id] = a
 		}
-		if known && attends {
-			samples[at]++
+		if a.writes && a.attends {
+			samples[a.at]++
 		}
-		return known
+		return a.writes
 	}
 	t := c.SampledTime(c.FirstStep(), c.LastStep(), writes)
 	best, n := facts.PlaceKey{}, 0
@@ -63,13 +60,18 @@ func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// askedAt is the user's line around the outermost module's call of a stack, and whether what it calls attends; ok is false where no module
-// is called, or in a backward pass.
-func askedAt(c *facts.Facts, id model.StackID) (at facts.PlaceKey, attends, ok bool) {
+// asking is what a stack does for a text.
+type asking struct {
+	at              facts.PlaceKey // the user's line around the outermost module's call
+	attends, writes bool           // what it calls is attention; the line stands in a loop that writes a text from all of it
+}
+
+// askingOf tells it of a stack outside of backward passes and optimizers; lines holds what is known of lines.
+func askingOf(c *facts.Facts, id model.StackID, lines map[facts.PlaceKey]bool) (a asking) {
 	if c.C.Info(id).Acts&(code.ActBackward|code.ActOptimizer) != 0 {
-		return at, false, false
+		return a
 	}
-	inside := false
+	inside, ok := false, false
 	c.C.Walk(id, func(fr model.FrameID) bool { // innermost first
 		f := &c.C.Stacks.Frames[fr]
 		file := c.Text(f.File)
@@ -78,13 +80,23 @@ func askedAt(c *facts.Facts, id model.StackID) (at facts.PlaceKey, attends, ok b
 		case strings.HasSuffix(file, model.ModuleFile):
 			ok, inside = false, true
 		case user && inside && !ok:
-			at, ok = facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}, true
+			a.at, ok = facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}, true
 		}
 		if !ok {
-			attends = attends || attention.MatchString(file) || attention.MatchString(c.Text(f.Function)) ||
+			a.attends = a.attends || attention.MatchString(file) || attention.MatchString(c.Text(f.Function)) ||
 				user && attention.MatchString(c.Source(file, int(f.Line)))
 		}
 		return true
 	})
-	return at, attends, ok
+	if !ok {
+		return asking{}
+	}
+	writes, seen := lines[a.at]
+	if !seen {
+		source := c.S.Sources[c.Text(a.at.F.File)]
+		writes = source != nil && pysource.WritesFromAll(source.Lines, a.at.Line)
+		lines[a.at] = writes
+	}
+	a.writes = writes
+	return a
 }

@@ -34,6 +34,12 @@ var (
 // comprehension whose expression asks a module for them, or uses a name that stands for what one was asked for. A statement that gives
 // such a loop its name counts as the loop's. Line is 0 where there is none.
 func ParameterLoopAt(source []string, line int32) ParameterLoop {
+	if !slices.ContainsFunc(source, func(text string) bool {
+		return strings.Contains(text, "parameters(") ||
+			strings.Contains(text, "buffers(") || strings.Contains(text, "state_dict(")
+	}) {
+		return ParameterLoop{}
+	}
 	k := keepReader{all: statementsOf(source)}
 	at := k.index(line)
 	if at < 0 {

@@ -15,6 +15,12 @@ var (
 // WritesFromAll says that the statement of a line stands in a loop that appends to a tensor in each turn, and works on all of that tensor,
 // or on its end: a text that is computed whole for each token. Loops that keep something for the next turn are none.
 func WritesFromAll(source []string, line int32) bool {
+	if !slices.ContainsFunc(source, func(text string) bool {
+		return strings.Contains(text, "cat(") || strings.Contains(text, "stack(") ||
+			strings.Contains(text, "concat")
+	}) {
+		return false
+	}
 	k := keepReader{all: statementsOf(source)}
 	at := k.index(line)
 	if at < 0 {
