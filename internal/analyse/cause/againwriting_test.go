@@ -32,8 +32,8 @@ func TestTextIsWrittenBesideATraining(t *testing.T) {
 		for range 5 {
 			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40), called))
 			first := len(p.P.Steps)
-			p.Steps(1, model.PhaseBaseline, testkit.Native(c.ms, module, loop(44), user("sample", 1, 3), called, user("forward", 60, 66), called,
-				torchFrame("nn/modules/any.py", c.function)))
+			p.Steps(1, model.PhaseBaseline, testkit.Native(c.ms, module, loop(44), user("sample", 1, 3), called,
+				user("forward", 60, 66), called, torchFrame("nn/modules/any.py", c.function)))
 			p.P.Steps[first].Kind = forward
 		}
 		p.Steps(5, model.PhaseBaseline, testkit.Native(50, module, loop(40), called))
@@ -45,7 +45,8 @@ func TestTextIsWrittenBesideATraining(t *testing.T) {
 		if i < 0 {
 			continue
 		}
-		if f := &res.Findings[i]; f.Where.Line != 3 || f.Where.File != "/home/u/lib.py" || math.Abs(f.Run.Mid-0.65*5*float64(c.ms)*1e6) > 1e8 {
+		f, want := &res.Findings[i], 0.65*5*float64(c.ms)*1e6
+		if f.Where.Line != 3 || f.Where.File != "/home/u/lib.py" || math.Abs(f.Run.Mid-want) > 1e8 {
 			t.Errorf("%s: %+v saves %+v", c.name, f.Where, f.Run)
 		}
 	}
