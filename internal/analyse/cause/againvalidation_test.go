@@ -36,7 +36,8 @@ func TestValidationManyTimesAnEpoch(t *testing.T) {
 		seconds float64 // 0: no finding
 	}{
 		{"eight times an epoch", 8, 64, 2.8 * 0.95},
-		{"eight times in half an epoch", 8, 128, 3 * 0.95}, // of half a round nothing is left but a sixteenth
+		{"eight times in half an epoch", 8, 128, 2.8 * 0.95},
+		{"twice in a tenth of an epoch", 32, 640, 0},
 		{"once an epoch", 8, 8, 0},
 		{"no loader's length", 8, -1, 0},
 	} {

@@ -29,7 +29,8 @@ var trainersRounds = regexp.MustCompile(`\b(?:eval_steps|val_check_interval)\s*=
 // FindValidation names a training that goes through its validation data several times in each epoch, and spends much of the run on it.
 func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	v, ok := validationsOf(c)
-	if !ok || v.rounds < price.ValidationOften*v.epochs || v.time < price.ValidationShare*c.Wall {
+	stay := max(v.epochs, 1)
+	if !ok || v.rounds < price.ValidationRounds || v.rounds < price.ValidationOften*stay || v.time < price.ValidationShare*c.Wall {
 		return nil
 	}
 	at := func(t model.Time) bool { return facts.Inside(v.in, t) }
@@ -44,7 +45,7 @@ func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: where, Share: v.time / c.Wall,
 		Confidence: c.ExactBasis(int(v.steps))}, nil)
-	f.Run = f.By(price.Validated).Times(v.time * (1 - v.epochs/v.rounds))
+	f.Run = f.By(price.Validated).Times(v.time * (1 - stay/v.rounds))
 	f.Title = wording.Say("again.title-validation", wording.Share("share", f.Share), wording.Value("times", v.rounds/v.epochs))
 	f.Evidence = []wording.Text{
 		wording.Say("again.validations", wording.Count("rounds", v.rounds), wording.Time("time", v.time/v.rounds),

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"bottleneck/internal/analyse/account"
@@ -16,6 +18,9 @@ type parameterLoop struct {
 	of   facts.FuncKey
 	loop pysource.ParameterLoop
 }
+
+var parametersAdvice = map[pysource.PerParameter]string{pysource.Changes: "launch.fix-parameters",
+	pysource.Averages: "launch.fix-parameters-average", pysource.Measures: "launch.fix-parameters-norm"}
 
 // FindParameters names loops that go through a model's parameters and call tiny operators for each: of an averaged or a target network, of
 // norms of gradients. There is a call for lists of tensors.
@@ -40,22 +45,13 @@ func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 			loop = pysource.ParameterLoopAt(source.Lines, f.Line)
 			known[at] = loop
 		}
-		if loop.Line > 0 {
-			of := facts.KeyOf(f)
-			groups[parameterLoop{of, loop}] = append(groups[parameterLoop{of, loop}], ch)
+		if one := (parameterLoop{facts.KeyOf(f), loop}); loop.Line > 0 {
+			groups[one] = append(groups[one], ch)
 		}
 	}
-	order := make([]parameterLoop, 0, len(groups))
-	for one := range groups {
-		order = append(order, one)
-	}
-	slices.SortFunc(order, func(a, b parameterLoop) int {
-		if n := a.of.Compare(b.of); n != 0 {
-			return n
-		}
-		return int(a.loop.Line - b.loop.Line)
-	})
-	for _, one := range order {
+	for _, one := range slices.SortedFunc(maps.Keys(groups), func(a, b parameterLoop) int {
+		return cmp.Or(a.of.Compare(b.of), cmp.Compare(a.loop.Line, b.loop.Line))
+	}) {
 		if f, ok := parametersFinding(c, groups[one], one.loop.What); ok {
 			out = append(out, f)
 		}
@@ -84,8 +80,7 @@ func parametersFinding(c *facts.Facts, chains []facts.Chain, what pysource.PerPa
 	if parameters, _, known := c.Updated(); known {
 		f.Evidence = append(f.Evidence, wording.Say("launch.parameters-number", wording.Count("parameters", int(parameters))))
 	}
-	f.Fix.Advice = []wording.Text{wording.Say(map[pysource.PerParameter]string{pysource.Changes: "launch.fix-parameters",
-		pysource.Averages: "launch.fix-parameters-average", pysource.Measures: "launch.fix-parameters-norm"}[what])}
+	f.Fix.Advice = []wording.Text{wording.Say(parametersAdvice[what])}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-parameters")}
 	return f, true
 }
