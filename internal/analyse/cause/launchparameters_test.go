@@ -12,12 +12,13 @@ import (
 
 // averaging is a training that goes through the parameters of two models in the function in lines 1 to 4 of its source, beside the calls of
 // its own model.
-func averaging(head, body string) *testkit.Program {
+func averaging(head, body string, below ...testkit.Frame) *testkit.Program {
 	p := testkit.NewProgram()
 	p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: []string{"def average(averaged, model):",
 		"    old, now = averaged.state_dict(), model.state_dict()", "    for " + head + ":", "        " + body}}
+	stack := append([]testkit.Frame{module, loop(43), user("average", 1, 4)}, below...)
 	p.Steps(40, model.PhaseBaseline, testkit.Native(45, module, loop(40), user("block", 10, 11)),
-		testkit.Native(20, module, loop(43), user("average", 1, 4)), testkit.Python(10, module, loop(43), user("average", 1, 4)),
+		testkit.Native(20, stack...), testkit.Python(10, stack...),
 		testkit.Native(30, module, loop(42), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_fused_adam")))
 	tracedHandWritten(p)
 	return p
@@ -48,6 +49,17 @@ func TestLoopsOverParameters(t *testing.T) {
 		if f.Where.Line != 4 || f.Fix.Advice[0].ID != c.fix || f.Step.Mid < c.low*1e6 || f.Step.Mid > c.high*1e6 {
 			t.Errorf("%s: line %d, %q, saves %+v; want %s, %g to %g ms", c.body, f.Where.Line, wording.Sentences(f.Fix.Advice), f.Step,
 				c.fix, c.low, c.high)
+		}
+	}
+}
+
+// A loop over parameters that calls the model for each of them works on no parameters most of the time.
+func TestLoopOverParametersThatCallsTheModel(t *testing.T) {
+	res, _ := find(t, averaging("p in model.parameters()", "p.data.add_(0.1); loss = model(x)",
+		torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward")))
+	for _, f := range res.Findings {
+		if f.Sub == "parameters" {
+			t.Errorf("%s", f.Title)
 		}
 	}
 }

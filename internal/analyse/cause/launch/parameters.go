@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
 
@@ -31,8 +32,8 @@ func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 	groups := map[parameterLoop][]facts.Chain{}
 	known := map[finding.UserLine]pysource.ParameterLoop{}
 	for _, ch := range callingsOf(c, l).first {
-		if len(ch.Frames) == 0 {
-			continue
+		if len(ch.Frames) == 0 || c.Passes(c.P.Samples.Stack[c.B.Samples[ch.Index].Index], model.ModuleFile, "call_impl", true) {
+			continue // what a model computes is no work on its parameters
 		}
 		f := &ch.Frames[len(ch.Frames)-1]
 		source := c.S.Sources[c.Text(f.File)]

@@ -28,11 +28,13 @@ var (
 	norms         = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(`)
 	averages      = regexp.MustCompile(`\.(?:copy_|lerp_|lerp|mul_)\(|\.data\s*=[^=]`)
 	gradients     = regexp.MustCompile(`\.grad\b`)
+	// others matches what no call for a list of tensors does: collectives, logs, files.
+	others = regexp.MustCompile(`\b(?:print|log|info|all_reduce|all_gather|reduce|broadcast|send|recv|save|write|add_\w+|hist\w*)\(`)
 )
 
 // ParameterLoopAt is the loop over parameters in which the statement of a line stands, in the same function: a for statement or a
 // comprehension whose expression asks a module for them, or uses a name that stands for what one was asked for. A statement that gives
-// such a loop its name counts as the loop's. Line is 0 where there is none.
+// such a loop its name counts as the loop's. Line is 0 where there is none, and of loops that log, write or talk to other processes.
 func ParameterLoopAt(source []string, line int32) ParameterLoop {
 	if !slices.ContainsFunc(source, func(text string) bool {
 		return strings.Contains(text, "parameters(") ||
@@ -46,12 +48,12 @@ func ParameterLoopAt(source []string, line int32) ParameterLoop {
 		return ParameterLoop{}
 	}
 	if m := comprehension.FindStringSubmatch(k.all[at].text); m != nil && k.ofParameters(at, m[1]) {
-		return ParameterLoop{k.all[at].at, k.perParameter(at, at+1)}
+		return k.parameterLoop(at, at+1)
 	}
 	head := k.around(at, loopLine)
 	for head >= 0 {
 		if m := loopHead.FindStringSubmatch(k.all[head].text); m != nil && k.ofParameters(head, m[2]) {
-			return ParameterLoop{k.all[head].at, k.perParameter(head, k.end(head))}
+			return k.parameterLoop(head, k.end(head))
 		}
 		if head = k.outer(head); head < 0 {
 			break
@@ -106,7 +108,7 @@ func (k *keepReader) givesParameters(at int) ParameterLoop {
 		}) {
 			continue
 		}
-		return ParameterLoop{k.all[i].at, k.perParameter(i, k.end(i))}
+		return k.parameterLoop(i, k.end(i))
 	}
 	return ParameterLoop{}
 }
@@ -124,21 +126,26 @@ func definedIn(text string) []string {
 	return st.Defines
 }
 
-// perParameter tells what the statements from one up to another do.
-func (k *keepReader) perParameter(from, to int) (what PerParameter) {
-	grad := false
-	for i := from; i < to; i++ {
+// parameterLoop tells what the statements of a loop do, from its head up to another statement.
+func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
+	out := ParameterLoop{Line: k.all[head].at}
+	measures, changes := false, false
+	for i := head; i < to; i++ {
 		text := k.all[i].text
-		if norms.MatchString(text) {
-			return Measures
+		if others.MatchString(text) {
+			return ParameterLoop{}
 		}
-		grad = grad || gradients.MatchString(text)
+		measures = measures || norms.MatchString(text)
+		changes = changes || gradients.MatchString(text)
 		if averages.MatchString(text) {
-			what = Averages
+			out.What = Averages
 		}
 	}
-	if grad {
-		return Changes
+	switch {
+	case measures:
+		out.What = Measures
+	case changes:
+		out.What = Changes
 	}
-	return what
+	return out
 }

@@ -49,6 +49,12 @@ func TestParameterLoops(t *testing.T) {
                 p.data -= 0.1 * p.grad
         for k in sorted(x for x in "averaged"):
             print(k)
+
+    def shared(self):
+        for p in self.model.parameters():
+            dist.all_reduce(p.grad)
+        for name, p in self.model.named_parameters():
+            self.writer.add_histogram(name, p)
 `, "\n")
 	for _, c := range []struct {
 		line, want int32
@@ -57,7 +63,7 @@ func TestParameterLoops(t *testing.T) {
 		{7, 8, Averages}, {8, 8, Averages}, {10, 8, Averages}, {13, 13, Averages}, {14, 13, Averages}, {15, 13, Averages},
 		{18, 18, Measures},
 		{23, 22, Averages}, {27, 26, Changes}, {31, 0, 0}, {19, 0, 0}, {38, 0, 0}, {40, 39, Changes}, {35, 39, Changes}, {42, 0, 0},
-		{0, 0, 0}, {99, 0, 0}, {3, 3, Changes},
+		{46, 0, 0}, {48, 0, 0}, {0, 0, 0}, {99, 0, 0}, {3, 3, Changes},
 	} {
 		if got := ParameterLoopAt(source, c.line); got != (ParameterLoop{c.want, c.what}) {
 			t.Errorf("line %d: %+v, want %d, %d", c.line, got, c.want, c.what)
