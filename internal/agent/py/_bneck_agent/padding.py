@@ -35,7 +35,7 @@ def called(arguments, keywords, caller):
     if mask is not None and tokens is not None and getattr(mask, "shape", None) != getattr(tokens, "shape", None):
         seen = False  # a text that grows: only its last place is computed
     else:
-        seen = emit(None, keywords if mask is not None else arguments + (keywords,), caller.f_code.co_filename, caller.f_lineno)
+        seen = measure(None, keywords if mask is not None else arguments + (keywords,), caller.f_code.co_filename, caller.f_lineno)
     looks, vain = looks + seen, vain + (not seen)
 
 
@@ -44,10 +44,10 @@ def look(number, data):
     """Emits the filling of a loader's batch, where it is one of sequences."""
     if looked.get(number, 0) < LOOKS:
         looked[number] = looked.get(number, 0) + 1
-        emit(number, data)
+        measure(number, data)
 
 
-def emit(number, data, *place):
+def measure(number, data, *place):
     """Emits the filling of a batch of sequences; place is the file and the line that hands it over. Returns whether it is one."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is None or torch is None:
