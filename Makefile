@@ -65,7 +65,7 @@ test-wide: build ## the rest of what the newest PyTorch can show: the other exam
 
 test-proofs: build ## run, prove, git apply, run, diff and gate on every program of testdata whose finding has a change that can be made; diffs of planted lines
 	scripts/env.sh newest
-	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProofPage|TestDiffFindsPlantedLines)$$')
+	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProveBounds|TestProofPage|TestDiffFindsPlantedLines)$$')
 
 # What the inner loop wants: packages whose tests start no PyTorch and no other processes.
 QUICK = . ./internal/analyse/... ./internal/model ./internal/stats ./internal/record ./internal/kineto ./internal/pickle ./internal/sqlite \

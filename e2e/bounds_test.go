@@ -15,14 +15,14 @@ var bounded = []struct {
 	program, cause, words string
 	sizes                 []string // pairs of old and new texts
 	before, after         string
-	wide                  bool
+	set                   testSet
 }{
 	{"zoo/io-logging/slow.py", "io", "what train.py:19 and the lines around it write to files goes nowhere",
-		[]string{"STEPS = 292", "STEPS = 90"}, "calls of write: logging.emit", "", false}, // what makes the lines stays
+		[]string{"STEPS = 292", "STEPS = 90"}, "calls of write: logging.emit", "", narrow}, // what makes the lines stays
 	{"zoo/io-checkpoint/slow.py", "io", "what train.py:15 and the lines around it write to files goes nowhere",
-		[]string{"STEPS = 200", "STEPS = 60"}, "writing checkpoints", "", true},
+		[]string{"STEPS = 200", "STEPS = 60"}, "writing checkpoints", "", wide},
 	{"proof/compiled.py", "warmup", "a second start: the code that torch.compile made for the first one is there (the original starts " +
-		"with empty caches)", nil, "code was made", "code was there", true},
+		"with empty caches)", nil, "code was made", "code was there", rest},
 }
 
 // TestProveBounds takes causes away that no line can: the changed program's report does not name them any more, the answer says that it is
@@ -32,7 +32,8 @@ func TestProveBounds(t *testing.T) {
 		python := environment(t, generation)
 		for _, c := range bounded {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
-				testkit.Wide(t, c.wide)
+				testkit.Wide(t, c.set != narrow)
+				testkit.Rest(t, c.set == rest, "make test-proofs")
 				folder, path := pageFolder(t, python)
 				text := strings.NewReplacer(c.sizes...).Replace(read(t, filepath.Join(root(t), "testdata", filepath.FromSlash(c.program))))
 				write(t, filepath.Join(folder, "train.py"), text)
