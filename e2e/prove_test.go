@@ -45,7 +45,7 @@ var provable = []provableCase{
 	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, rest, ""},
 	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, rest, ""},
 	{"zoo/threads-many", "threads", []string{"STEPS = 780", "STEPS = 390\ntorch.manual_seed(3)"}, rest, ""},
-	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, wide, ""},
+	{"zoo/plant-threads", "threads", []string{"WINDOWS = 800", "WINDOWS = 512"}, rest, ""},
 	{"zoo/gc-objects", "gc", []string{"STEPS = 52", "STEPS = 40\ntorch.manual_seed(3)", "NODES = 36000", "NODES = 20000"}, rest, ""},
 	{"zoo/plant-collector", "gc", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, rest, ""},
 	{"proof/objects.py", "gc", nil, rest, ""},
