@@ -50,13 +50,9 @@ func ParameterLoopAt(source []string, line int32) ParameterLoop {
 	if m := comprehension.FindStringSubmatch(k.all[at].text); m != nil && k.ofParameters(at, m[1]) {
 		return k.parameterLoop(at, at+1)
 	}
-	head := k.around(at, loopLine)
-	for head >= 0 {
+	for head := k.around(at, loopLine); head >= 0; head = k.outer(head) {
 		if m := loopHead.FindStringSubmatch(k.all[head].text); m != nil && k.ofParameters(head, m[2]) {
 			return k.parameterLoop(head, k.end(head))
-		}
-		if head = k.outer(head); head < 0 {
-			break
 		}
 	}
 	return k.givesParameters(at)
@@ -86,10 +82,12 @@ func (k *keepReader) ofParameters(at int, expression string) bool {
 			continue
 		}
 		local := k.around(i, defLine) == function && i < at
-		for _, name := range definedIn(st.text) {
-			if (local || strings.HasPrefix(name, "self.")) && slices.ContainsFunc(used, func(u string) bool { return sameName(name, u) }) {
-				return true
-			}
+		known := definedIn(st.text)
+		if !local {
+			known = slices.DeleteFunc(known, func(name string) bool { return !strings.HasPrefix(name, "self.") })
+		}
+		if usesAny(used, known) {
+			return true
 		}
 	}
 	return false
@@ -102,21 +100,19 @@ func (k *keepReader) givesParameters(at int) ParameterLoop {
 	}
 	defined := definedIn(k.all[at].text)
 	for i := at + 1; i < len(k.all) && !defLine.MatchString(k.all[i].text); i++ {
-		m := loopHead.FindStringSubmatch(k.all[i].text)
-		if m == nil || !slices.ContainsFunc(namesIn(m[2]), func(u string) bool {
-			return slices.ContainsFunc(defined, func(name string) bool { return sameName(name, u) })
-		}) {
-			continue
+		if m := loopHead.FindStringSubmatch(k.all[i].text); m != nil && usesAny(namesIn(m[2]), defined) {
+			return k.parameterLoop(i, k.end(i))
 		}
-		return k.parameterLoop(i, k.end(i))
 	}
 	return ParameterLoop{}
 }
 
-// sameName says that a use of a name, or of one of its methods, is of what the name was given.
-func sameName(name, used string) bool {
-	used = strings.TrimSuffix(used, "(")
-	return used == name || strings.HasPrefix(used, name+".")
+// usesAny says that one of the names that are used, or what a method of one is called on, is one of others.
+func usesAny(used, names []string) bool {
+	return slices.ContainsFunc(used, func(use string) bool {
+		use = strings.TrimSuffix(use, "(")
+		return slices.ContainsFunc(names, func(name string) bool { return use == name || strings.HasPrefix(use, name+".") })
+	})
 }
 
 // definedIn are the names that a statement gives values to.

@@ -47,10 +47,7 @@ func WritesFromAll(source []string, line int32) bool {
 	for i := range body {
 		var st Statement
 		st.read(body[i].text)
-		uses := slices.ContainsFunc(st.Uses, func(used string) bool {
-			used = strings.TrimSuffix(used, "(")
-			return slices.ContainsFunc(names, func(name string) bool { return used == name || strings.HasPrefix(used, name+".") })
-		})
+		uses := usesAny(st.Uses, names)
 		if body[i].at == k.all[at].at {
 			return uses
 		}
