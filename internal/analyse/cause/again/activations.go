@@ -99,7 +99,7 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // the layers in the forward pass.
 func recomputedWhere(c *facts.Facts, chains []facts.Chain) finding.Where {
 	if at, ok := c.OnlyLine(func(text string) bool { return strings.Contains(text, "gradient_checkpointing") }); ok {
-		return finding.Where{File: at.File, Line: at.Line, Source: at.Text, Rank: model.NoRank}
+		return at.Where()
 	}
 	calls := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		is, _ := recomputingOf(c, c.P.Samples.Stack[a.Index])

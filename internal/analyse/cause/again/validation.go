@@ -41,7 +41,7 @@ func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	}
 	where := c.Where(sp)
 	if line, only := c.OnlyLine(trainersRounds.MatchString); only {
-		where = finding.Where{File: line.File, Line: line.Line, Source: line.Text, Rank: model.NoRank}
+		where = line.Where()
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: where, Share: v.time / c.Wall,
 		Confidence: c.ExactBasis(int(v.steps))}, nil)

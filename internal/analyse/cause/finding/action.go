@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"bottleneck/internal/model"
 )
 
 // ActionKind says how a fix is carried out.
@@ -98,6 +100,11 @@ type UserLine struct {
 	File string
 	Line int
 	Text string
+}
+
+// Where is the line as a place of no function and no rank.
+func (l UserLine) Where() Where {
+	return Where{File: l.File, Line: l.Line, Source: l.Text, Rank: model.NoRank}
 }
 
 // OmpThreads is the variable that sets how many threads an operator computes with.
