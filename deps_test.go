@@ -15,8 +15,8 @@ import (
 const module = "bottleneck"
 
 // rooms are the analyses that rules and reports read.
-var rooms = []string{"internal/analyse/account", "internal/analyse/allocations", "internal/analyse/arguments", "internal/analyse/code",
-	"internal/analyse/collectives", "internal/analyse/counts", "internal/analyse/criticalpath", "internal/analyse/device",
+var rooms = []string{"internal/analyse/account", "internal/analyse/allocations", "internal/analyse/arguments", "internal/analyse/attention",
+	"internal/analyse/code", "internal/analyse/collectives", "internal/analyse/counts", "internal/analyse/criticalpath", "internal/analyse/device",
 	"internal/analyse/keyaverages", "internal/analyse/naming", "internal/analyse/tables", "internal/analyse/times"}
 
 // family is what the rules of each family of causes may import: no other family.
@@ -48,6 +48,7 @@ var layers = map[string][]string{
 	"internal/analyse":             {"internal/analyse/allocations", "internal/analyse/times", "internal/model"},
 	"internal/analyse/naming":      {"internal/model"},
 	"internal/analyse/arguments":   {},
+	"internal/analyse/attention":   {"internal/analyse/arguments", "internal/analyse/naming", "internal/model"},
 	"internal/analyse/times":       {"internal/model", "internal/stats"},
 	"internal/analyse/code":        {"internal/analyse/naming", "internal/model"},
 	"internal/analyse/allocations": {"internal/analyse/code", "internal/analyse/naming", "internal/model"},
@@ -58,7 +59,7 @@ var layers = map[string][]string{
 		"internal/analyse/times", "internal/model", "internal/stats"},
 	"internal/analyse/counts": {"internal/analyse/account", "internal/analyse/code", "internal/analyse/naming",
 		"internal/analyse/times", "internal/model"},
-	"internal/analyse/device": {"internal/analyse/arguments", "internal/analyse/code", "internal/analyse/naming",
+	"internal/analyse/device": {"internal/analyse/arguments", "internal/analyse/attention", "internal/analyse/code", "internal/analyse/naming",
 		"internal/analyse/times", "internal/model", "internal/stats"},
 	"internal/analyse/collectives": {"internal/analyse/account", "internal/analyse/arguments", "internal/analyse/device",
 		"internal/analyse/naming", "internal/analyse/times", "internal/model", "internal/stats"},
@@ -72,7 +73,7 @@ var layers = map[string][]string{
 		"internal/wording"}, rooms...),
 	"internal/analyse/cause/pysource": {},
 	"internal/analyse/cause/facts": append([]string{"internal/analyse/cause/finding", "internal/analyse/cause/price",
-		"internal/analyse/cause/pysource", "internal/model", "internal/stats", "internal/wording"}, rooms...),
+		"internal/analyse/cause/pysource", "internal/analyse/usage", "internal/model", "internal/stats", "internal/wording"}, rooms...),
 	"internal/analyse/cause/input":   append([]string{"internal/analyse/replay", "internal/analyse/usage"}, family...),
 	"internal/analyse/cause/again":   append([]string{}, family...),
 	"internal/analyse/cause/launch":  append([]string{}, family...),

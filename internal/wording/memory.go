@@ -31,7 +31,19 @@ var memoryTexts = table{
 	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +
 		"SGD and Adagrad take such gradients; in place of Adam, give the tables' parameters to torch.optim.SparseAdam and the others to " +
 		"Adam.",
-	"memory.fix-built-at": "Tables are built at {places}.",
+	"memory.fix-built-at":      "Tables are built at {places}.",
+	"memory.attention":         "{share} of {each} is attention that is written out operator by operator",
+	"memory.attention-matrix":  "{time} per {unit}; each of the {calls attention} in traced steps makes a matrix of weights",
+	"memory.attention-pages":   "{time} per {unit} of it in the kernel, for pages of memory that it is given anew",
+	"memory.traced-attention":  "{share} of the devices' time is spent between the products of attention that is written out operator by operator",
+	"memory.attention-kernels": "{time} in {kernels kernel} of {written attention}, its matrix products left out",
+	"memory.attention-largest": "the largest matrix of weights has {elements number}",
+	"memory.fix-attention": "Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…): it computes the same " +
+		"without the matrix of weights in memory. Models of transformers do with attn_implementation=\"sdpa\".",
+	"memory.fix-attention-weights": "Call nn.MultiheadAttention with need_weights=False where its weights are not used: it then computes " +
+		"attention in one call.",
+	"memory.caveat-attention":         "Weights that are read afterwards, and changes of them that are neither a mask nor a bias, need the written form.",
+	"memory.caveat-attention-dropout": "While weights are dropped, PyTorch computes the one call on a CPU in steps as well, and little is saved.",
 	"memory.caveat-tables": "A row's moments then change only in the steps that use it: training differs a little. Weight decay, " +
 		"momentum and clip_grad_norm_ on the tables need dense gradients. What a row in use costs with a sparse gradient is an estimate " +
 		"from other programs.",

@@ -3,11 +3,12 @@ package account
 import (
 	"strings"
 
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
 // gradientEvent is the name under which autograd's engine records that a parameter's gradient is added to what is had.
-const gradientEvent = backwardEvent + ": torch::autograd::AccumulateGrad"
+const gradientEvent = naming.EngineNode + ": torch::autograd::AccumulateGrad"
 
 // Gradients is what the backward passes of traced steps accumulated.
 type Gradients struct {
@@ -24,7 +25,7 @@ func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
 		passed, all := []float64(nil), 0.0 // ns of the backward pass when each gradient had been accumulated, and of all of it
 		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
-			if !outer || !strings.HasPrefix(name, backwardEvent) {
+			if !outer || !naming.IsBackward(name) {
 				return
 			}
 			all += float64(ev.Dur[id])
@@ -70,7 +71,7 @@ func GraphNodes(s *model.Session, b *Breakdown) float64 {
 	for _, st := range TracedSteps(s, b) {
 		least, most, backward := int64(-1), int64(-1), false
 		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
-			backward = backward || strings.HasPrefix(s.Strings.Text(ev.Name[id]), backwardEvent)
+			backward = backward || naming.IsBackward(s.Strings.Text(ev.Name[id]))
 			d := ev.Detail[id]
 			if d < 0 || int(d) >= len(ev.OpDetails) || ev.OpDetails[d].Sequence < 0 || ev.OpDetails[d].FwdThread != 0 {
 				return

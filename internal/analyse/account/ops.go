@@ -3,7 +3,6 @@ package account
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
@@ -112,7 +111,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	o.Time, o.SmallTime, _ = acc.smallSums(n, o.CostPer, func(topKey) bool { return true })
 	o.OptimizerTime, o.OptimizerSmall, o.OptimizerTop = acc.smallSums(n, o.CostPer, func(k topKey) bool { return k.optimizer })
 	o.BackwardTime, o.BackwardSmall, o.BackwardTop = acc.smallSums(n, o.CostPer, func(k topKey) bool {
-		return strings.HasPrefix(s.Strings.Text(k.name), backwardEvent)
+		return naming.IsBackward(s.Strings.Text(k.name))
 	})
 	_, uncorrected, _ := acc.smallSums(n, 0, func(topKey) bool { return true })
 	o.SmallLeft = o.SmallTime / max(uncorrected, 1)
@@ -209,7 +208,7 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w times.Interval) {
 	a.topUntil, a.topDur, a.topEvents = 0, 0, 0
 	a.backwardEnd = 0
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
-		if ev.Kind[i] == model.KindOp && strings.HasPrefix(a.strings.Text(ev.Name[i]), backwardEvent) {
+		if ev.Kind[i] == model.KindOp && naming.IsBackward(a.strings.Text(ev.Name[i])) {
 			a.backwardEnd = max(a.backwardEnd, ev.End(model.EventID(i)))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
@@ -21,9 +22,6 @@ type Untracked struct {
 	// Tracked and Apart are the numbers of outermost operators whose results backward passes used, and of those in Runs.
 	Tracked, Apart int
 }
-
-// backwardEvent begins the name under which autograd's engine records each function of a backward pass.
-const backwardEvent = "autograd::engine::evaluate_function"
 
 // UntrackedWork finds it for the accounted process; nil where no traced step holds a backward pass.
 func UntrackedWork(s *model.Session, b *Breakdown) *Untracked {
@@ -68,7 +66,7 @@ func trackedOps(t *model.Trace, lane model.LaneID, s *model.Strings) map[model.E
 	}
 	used := map[int64]bool{}
 	for i := range ev.Len() {
-		if d := detail(i); d != nil && strings.HasPrefix(s.Text(ev.Name[i]), backwardEvent) {
+		if d := detail(i); d != nil && naming.IsBackward(s.Text(ev.Name[i])) {
 			used[d.Sequence] = true
 		}
 	}
@@ -116,7 +114,7 @@ func (u *Untracked) step(st TracedStep, lane model.LaneID, tracked map[model.Eve
 		if tracked[id] {
 			with++
 		}
-		if tracked[id] || strings.HasPrefix(s.Text(ev.Name[i]), backwardEvent) || neededAround(ev, id, s) {
+		if tracked[id] || naming.IsBackward(s.Text(ev.Name[i])) || neededAround(ev, id, s) {
 			finish()
 			continue
 		}

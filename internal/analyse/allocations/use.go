@@ -210,7 +210,7 @@ func OpenAt(t *model.Trace, lane model.LaneID, at model.Time) model.EventID {
 // phaseOf is the phase of training that an enclosing event shows.
 func phaseOf(name string, kind model.Kind) string {
 	switch {
-	case strings.HasPrefix(name, "autograd::engine::evaluate_function"):
+	case naming.IsBackward(name):
 		return "backward"
 	case kind != model.KindPython && naming.HasAnyPrefix(name, "Optimizer.step#", "Optimizer.zero_grad#"):
 		return "optimizer"

@@ -33,6 +33,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Python, python.FindPython},
 		{finding.Padding, again.FindPadding},
 		{finding.Precision, memory.FindFormat},
+		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindMemoryBound},
 	}
 }

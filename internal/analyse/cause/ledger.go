@@ -16,6 +16,7 @@ type book struct {
 	samples   map[int]bool
 	small     float64
 	optimizer float64
+	elements  float64
 	left      finding.Parts
 }
 
@@ -37,6 +38,8 @@ func (l *book) Taken(sample int) bool { return l.samples[sample] }
 func (l *book) SmallOps() float64 { return l.small }
 
 func (l *book) OptimizerOps() float64 { return l.optimizer }
+
+func (l *book) ElementwiseOps() float64 { return l.elements }
 
 func (l *book) SampledOps() float64 {
 	t := 0.0
@@ -63,6 +66,7 @@ func (l *book) note(d *finding.Draft) {
 	}
 	l.small += d.Claim.Small
 	l.optimizer += d.Claim.Optimizer
+	l.elements += d.Claim.Elementwise
 }
 
 // take books the time that a finding claims, as far as others have left it. part is the share of it that is left, 0..1; others says that

@@ -14,7 +14,8 @@ func tracedRules() []rule[*traced.Traced] {
 		{finding.Input, traced.TracedInput}, {finding.Sync, traced.TracedSync}, {finding.Launch, traced.TracedLaunch},
 		{finding.Launch, traced.TracedSlowCalls}, {finding.Python, traced.TracedPython}, {finding.Alloc, traced.FindAlloc},
 		{finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy}, {finding.Precision, memory.FindPrecision},
-		{finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedMemoryBound},
+		{finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedAttention},
+		{finding.MemoryBound, memory.TracedMemoryBound},
 		{finding.Again, traced.FindActivations},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
@@ -74,7 +75,7 @@ func frameKinds(texts *model.Strings) (kinds []frameKind, found bool) {
 // frameKindOf reads the name of an event. In PyTorch's later form a hook of saved tensors calls the layers again, in the reentrant one an
 // operator of its own, from which nested backward passes start.
 func frameKindOf(name string) frameKind {
-	if strings.HasPrefix(name, "autograd::engine::evaluate_function: ") {
+	if naming.IsBackward(name) {
 		return frameBackward
 	}
 	if name == "CheckpointFunctionBackward" {

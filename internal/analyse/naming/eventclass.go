@@ -39,3 +39,9 @@ func HasAnyPrefix(s string, prefixes ...string) bool {
 	}
 	return false
 }
+
+// EngineNode begins the name under which autograd's engine records each function of a backward pass.
+const EngineNode = "autograd::engine::evaluate_function"
+
+// IsBackward says that an event is the engine's record of one function of a backward pass.
+func IsBackward(name string) bool { return strings.HasPrefix(name, EngineNode) }

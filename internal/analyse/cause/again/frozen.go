@@ -82,7 +82,7 @@ func answersChange(c *facts.Facts, u *account.Untracked) (changes bool) {
 // these; ok is false where there is none.
 func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, part float64, ok bool) {
 	all, apart := map[facts.PlaceKey]float64{}, map[facts.PlaceKey]float64{}
-	c.TracedChains(u, func(ch facts.Chain, when model.Time) {
+	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
 		outside, called := outsideModules(c, ch.Index)
 		if !called {
 			return

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse/code"
@@ -29,4 +30,13 @@ func (c *Facts) StepsEnvironment(id model.StackID) bool {
 		return true
 	})
 	return steps
+}
+
+// AtLeast says that a version is as new as a major and a minor number, or not known.
+func AtLeast(version string, major, minor int) bool {
+	first, rest, _ := strings.Cut(version, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	a, err := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(second)
+	return err != nil || err2 != nil || a > major || a == major && b >= minor
 }

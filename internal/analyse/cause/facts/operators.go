@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -212,12 +213,13 @@ func (k PlaceKey) Compare(o PlaceKey) int {
 	return cmp.Or(k.F.Compare(o.F), cmp.Compare(k.Line, o.Line))
 }
 
-// TracedChains hands out the driving thread's samples in traced steps, with their times. A chain's index is that of its sample.
-func (c *Facts) TracedChains(u *account.Untracked, f func(ch Chain, at model.Time)) {
+// TracedChains hands out the driving thread's samples in stretches of traced steps, sorted and disjoint, with their times. A chain's index
+// is that of its sample.
+func (c *Facts) TracedChains(steps []times.Interval, f func(ch Chain, at model.Time)) {
 	sm := &c.P.Samples
 	var list []account.Attributed
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
-		if int(sm.Thread[i]) == c.B.Thread && Inside(u.Steps, sm.Time[i]) {
+		if int(sm.Thread[i]) == c.B.Thread && Inside(steps, sm.Time[i]) {
 			list = append(list, account.Attributed{Index: i, Weight: 1})
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // fusedAlgorithms are the optimizers that have a fused form, by how their functions' names end, with how their classes' names begin; on a
@@ -26,19 +24,10 @@ func fusable(c *facts.Facts, algorithms map[string]float64) (class string, ok bo
 	for _, t := range stats.InOrder(algorithms) {
 		all += t
 	}
-	return class, (onDevice(c) || atLeast(c.S.Environment.Torch, 2, 4)) && 2*fused >= all
+	return class, (onDevice(c) || facts.AtLeast(c.S.Environment.Torch, 2, 4)) && 2*fused >= all
 }
 
 // onDevice says that the steps compute on a GPU.
 func onDevice(c *facts.Facts) bool {
 	return slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 })
-}
-
-// atLeast says that a version is as new as a major and a minor number, or not known.
-func atLeast(version string, major, minor int) bool {
-	first, rest, _ := strings.Cut(version, ".")
-	second, _, _ := strings.Cut(rest, ".")
-	a, err := strconv.Atoi(first)
-	b, err2 := strconv.Atoi(second)
-	return err != nil || err2 != nil || a > major || a == major && b >= minor
 }

@@ -341,7 +341,7 @@ func withoutGradient(c *facts.Facts, sp facts.Spot, part float64) bool {
 		return false
 	}
 	seen, apart := 0, 0
-	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
+	c.TracedChains(u.Steps, func(ch facts.Chain, at model.Time) {
 		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
 			return facts.KeyOf(&f) == facts.KeyOf(&sp.Frame) && (!c.Drivers[facts.KeyOf(&f)] || f.Line == sp.Frame.Line)
 		}) {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -11,9 +10,6 @@ import (
 	"bottleneck/internal/analyse/usage"
 	"bottleneck/internal/wording"
 )
-
-// glibc is the one allocator that gives large blocks back at once, and that the variables below are for.
-const glibc = "glibc"
 
 // The settings with which glibc keeps what it has: no block gets a mapping of its own, and the top of the heap stays. One of them alone
 // does harm: each ends the threshold that adapts itself, so that every block above 128 KiB would be mapped.
@@ -25,17 +21,10 @@ const (
 
 // FindAllocator names a C library that gives memory back to the kernel and takes it anew at each step: the kernel clears each page again.
 func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if c.P.Allocator != glibc || !c.B.PerStep || strings.Contains(c.S.Environment.Threads[tunables], keepMappings) {
+	g, system, ok := c.PagesAgain()
+	if !ok || strings.Contains(c.S.Environment.Threads[tunables], keepMappings) {
 		return nil
 	}
-	g, ok := usage.PagingOf(c.P, c.B.Kind)
-	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || !lasts(&g) {
-		return nil
-	}
-	faults, system := drivers(c, &g)
-	// Pages by which the process grows are not taken again, and system time beyond what faults can take is of something else.
-	again := max(1-g.Grown/price.PageSize/g.Process.Faults, 0)
-	system = min(system, faults*price.FaultMost) * again
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Where: finding.Nowhere()}, nil)
 	saved := f.By(price.Allocator).Times(system)
 	// How much is given back hangs on what lies on top of the heap, and can change within a run.
@@ -57,20 +46,6 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-allocator", wording.Count("looks", g.Looks))},
 	}
 	return []finding.Draft{f}
-}
-
-// lasts says whether all parts of the run take pages again. What comes or goes within a run is a matter of what happens to lie on top of
-// the heap: the next run of the same program can be without it.
-func lasts(g *usage.Paging) bool { return g.Most <= price.AllocatorLasts*g.Least }
-
-// drivers are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take
-// theirs at the same time. Where that thread is not the first one, they are an equal part.
-func drivers(c *facts.Facts, g *usage.Paging) (faults, system float64) {
-	if g.First != nil && c.B.Thread == c.P.MainThread {
-		return g.First.Faults, g.First.System
-	}
-	threads := max(min(facts.TorchThreads(c), cmp.Or(c.Cores, 1)), 1)
-	return g.Process.Faults / threads, g.Process.System / threads
 }
 
 // unsteady says where steps that a profiler traced, or parts of the run, take other pages than the rest.

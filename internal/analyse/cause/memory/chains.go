@@ -17,7 +17,7 @@ import (
 // TracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
 // element, so that memory is what they wait for. Kernels that a compiler fused already are left out.
 func TracedMemoryBound(t *traced.Traced, _ finding.Ledger) []finding.Draft {
-	time, n, compiled := 0.0, int64(0), false
+	time, n, compiled := -float64(tracedAttention(t).Elementwise), int64(0), false // that has a finding of its own
 	var best *device.Kernel
 	for i := range t.Kernels {
 		k := &t.Kernels[i]
@@ -80,7 +80,7 @@ func FindMemoryBound(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	ops := c.B.Part(account.PartOps)
-	inOptimizer, chain = max(ops*inOptimizer/all-l.OptimizerOps(), 0), ops*chain/all
+	inOptimizer, chain = max(ops*inOptimizer/all-l.OptimizerOps(), 0), max(ops*chain/all-l.ElementwiseOps(), 0)
 	if c.Share(inOptimizer+chain) < price.ChainShare || o.Time < price.ChainOp*o.Top {
 		return nil
 	}

@@ -88,13 +88,17 @@ const (
 	CallsStayMost  = 0.15 // fitted: the same at most
 	LaunchLeast    = 0.01 // guess: of a line's operators, the interpreter's time that any line is taken to have
 
-	MemoryBoundShare = 0.15  // guess: of the devices' or the step's time from which element-wise work is worth fusing
-	ChainShare       = 0.35  // guess: of the step
-	ChainOp          = 50e3  // guess: ns of an operator, on average
-	MakesShare       = 0.15  // guess: of the optimizer's time in operators that make new tensors
-	SingleOp         = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
-	SparseRows       = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
-	DoubleShare      = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
+	AttentionShare = 0.1 // guess: of the step in attention that is written out, from which one call for it is worth a word
+	// measured: numbers in the matrix of weights, from which one call for attention is faster (python bench/prices/attention.py)
+	AttentionElements = 2e6
+	AttentionSoftmax  = 2e6   // guess: ns of a softmax, from which its matrix is as large where shapes are not known
+	MemoryBoundShare  = 0.15  // guess: of the devices' or the step's time from which element-wise work is worth fusing
+	ChainShare        = 0.35  // guess: of the step
+	ChainOp           = 50e3  // guess: ns of an operator, on average
+	MakesShare        = 0.15  // guess: of the optimizer's time in operators that make new tensors
+	SingleOp          = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
+	SparseRows        = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
+	DoubleShare       = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
 	WorthUnits       = 1.8  // guess: matrix units' rate ÷ fp32's from which they are worth a change
 	UnitsLeast       = 1.2  // guess: what programs see of it at least

@@ -12,10 +12,11 @@ func Rows() []Row {
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
-		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
+		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
+		AttentionInfers, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
 		Allocator,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
-		Elementwise, MatrixUnits, UnitsReached, Sync, TracedHost,
+		Elementwise, AttentionTraced, MatrixUnits, UnitsReached, Sync, TracedHost,
 	}
 }

@@ -268,6 +268,29 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "as an optimizer's in place; how much of a chain fuses is not known",
 		}}
+	// AttentionTrains, AttentionDrops and AttentionInfers are of attention that is written out on a CPU, with a matrix of weights of two
+	// million numbers and more.
+	AttentionTrains = Row{ID: "memory-bound/attention", Range: Range{0, 0.4, 0.6}, Unit: share,
+		Of: "operators of attention that is written out, forwards and backwards, ns per step",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "the one call saved 0.22 to 0.71 of it with a mask, 0.32 to 0.51 without one, and -0.2 for one size of five",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
+	AttentionDrops = Row{ID: "memory-bound/attention-dropout", Range: Range{0, 0.15, 0.22}, Unit: share,
+		Of: "the same, where weights are masked and dropped",
+		Origin: Origin{Kind: Measured, Points: 5,
+			On:     "the one call saved 0.05 to 0.23; without a mask, -0.12 to 0.07",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
+	AttentionInfers = Row{ID: "memory-bound/attention-inference", Range: Range{0.2, 0.47, 0.8}, Unit: share,
+		Of: "the same, without a backward pass",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "the one call saved 0.2 to 0.83, most of the largest",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
 	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
 			"it, the lower one with twice that",

@@ -53,6 +53,13 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "the trace does not say how many bytes they move, nor how many operators of a chain become one",
 		}}
+	// AttentionTraced is of attention that is written out on a device.
+	AttentionTraced = Row{ID: "traced/attention", Range: Range{0.3, 0.7, 0.95}, Unit: share,
+		Of: "kernels of attention without its matrix products, ns of the trace",
+		Origin: Origin{Kind: Guess,
+			On: "what they read and write stays on the chip in one kernel, which still computes exponents, and in a backward pass " +
+				"the weights again",
+		}}
 	// MatrixUnits bounds what matrix units save around the middle that the device's rates give.
 	MatrixUnits = Row{ID: "traced/precision", Range: Range{0.4, 1, 1.3}, Unit: share,
 		Of: "kernels in fp32 by the rates' ratio, ns of the trace; 0.95 of them at most",

@@ -2,12 +2,12 @@ package python
 
 import (
 	"regexp"
-	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -68,8 +68,7 @@ func timeOfChecks(c *facts.Facts, noted float64) float64 {
 		if outer {
 			all += float64(ev.Dur[id])
 		}
-		if p := ev.Parent[id]; p >= 0 && anomalyChecks[c.Text(ev.Name[id])] &&
-			strings.HasPrefix(c.Text(ev.Name[p]), "autograd::engine::evaluate_function") {
+		if p := ev.Parent[id]; p >= 0 && anomalyChecks[c.Text(ev.Name[id])] && naming.IsBackward(c.Text(ev.Name[p])) {
 			checks += float64(ev.Dur[id])
 		}
 	})

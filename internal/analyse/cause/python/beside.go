@@ -60,7 +60,7 @@ func membersOf(chains []facts.Chain) []int {
 // depend, most time first.
 func besidePlaces(c *facts.Facts, l finding.Ledger, u *account.Untracked, loss *lossParts) []besidePlace {
 	seen, apart := map[facts.PlaceKey]int{}, map[facts.PlaceKey]int{}
-	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
+	c.TracedChains(u.Steps, func(ch facts.Chain, at model.Time) {
 		untracked := facts.Inside(u.Runs, at)
 		done := map[facts.PlaceKey]bool{}
 		for i := range ch.Frames {
@@ -186,7 +186,7 @@ func infers(c *facts.Facts, p *besidePlace) bool {
 // model. An answer that steers what comes next is not judged where it is made.
 func validates(c *facts.Facts, p *besidePlace, u *account.Untracked) bool {
 	all, judged := 0, 0
-	c.TracedChains(u, func(ch facts.Chain, at model.Time) {
+	c.TracedChains(u.Steps, func(ch facts.Chain, at model.Time) {
 		here := slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
 			return facts.KeyOf(&f) == p.key.F && (p.key.Line == 0 || p.key.Line == f.Line)
 		})

@@ -23,17 +23,18 @@ type Traced struct {
 
 // TracePart is what the rules need of one trace, so that the traces of a large job need not be in memory together.
 type TracePart struct {
-	Gaps     device.HostGap
-	Roofline *device.Roofline // nil where the trace holds no shapes
-	Copies   []device.Copy
-	Device   *model.GPU // nil where the trace does not describe it
-	Captures int        // of graphs of device work
-	Again    device.Recomputed
+	Gaps      device.HostGap
+	Roofline  *device.Roofline // nil where the trace holds no shapes
+	Copies    []device.Copy
+	Device    *model.GPU // nil where the trace does not describe it
+	Captures  int        // of graphs of device work
+	Again     device.Recomputed
+	Attention device.Attention
 }
 
 // PartOf analyses the device work of one trace.
 func PartOf(w *device.Work) TracePart {
-	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures(), w.Recomputed()}
+	return TracePart{w.HostGaps(), w.Roofline(), w.Copies(), w.Device(), w.Captures(), w.Recomputed(), w.Attention()}
 }
 
 // NewTraced prepares the rules; ok is false where the traces hold no device work.

@@ -1,0 +1,41 @@
+package facts
+
+import (
+	"cmp"
+
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/usage"
+)
+
+// glibc is the one allocator that gives large blocks back at once.
+const glibc = "glibc"
+
+// PagesAgain is what the kernel counted where the C library gives memory back and takes it anew at each step, and the system time in ns that
+// this takes of each step on the thread that drives it; ok is false where it does not, or not in all parts of the run.
+func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
+	if c.P.Allocator != glibc || !c.B.PerStep {
+		return g, 0, false
+	}
+	g, ok = usage.PagingOf(c.P, c.B.Kind)
+	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || !lasts(&g) {
+		return g, 0, false
+	}
+	faults, system := c.driversPages(&g)
+	// Pages by which the process grows are not taken again, and system time beyond what faults can take is of something else.
+	again := max(1-g.Grown/price.PageSize/g.Process.Faults, 0)
+	return g, min(system, faults*price.FaultMost) * again, true
+}
+
+// lasts says whether all parts of the run take pages again. What comes or goes within a run is a matter of what happens to lie on top of
+// the heap: the next run of the same program can be without it.
+func lasts(g *usage.Paging) bool { return g.Most <= price.AllocatorLasts*g.Least }
+
+// driversPages are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take
+// theirs at the same time. Where that thread is not the first one, they are an equal part.
+func (c *Facts) driversPages(g *usage.Paging) (faults, system float64) {
+	if g.First != nil && c.B.Thread == c.P.MainThread {
+		return g.First.Faults, g.First.System
+	}
+	threads := max(min(TorchThreads(c), cmp.Or(c.Cores, 1)), 1)
+	return g.Process.Faults / threads, g.Process.System / threads
+}
