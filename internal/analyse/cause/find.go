@@ -45,9 +45,10 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
-		{finding.Precision, memory.FindFormat},      // before the allocator: PyTorch's fallback takes and gives back a table for each picture
-		{finding.MemoryBound, memory.FindAttention}, // before the allocator: it takes the matrices
-		{finding.Machine, machine.FindAllocator},    // before what computes less: the kernel's count is exact
+		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention a matrix.
+		{finding.Precision, memory.FindFormat},
+		{finding.MemoryBound, memory.FindAttention},
+		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places
 		{finding.Precision, memory.FindDouble},
