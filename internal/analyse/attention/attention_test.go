@@ -65,7 +65,8 @@ func TestWrittenAttentionIsFound(t *testing.T) {
 			continue
 		}
 		got := found[0]
-		if name := texts.Text(ev.Name[got.Last]); parts[strings.TrimPrefix(name, "aten::")] != product || got.First >= got.Softmax || got.Softmax >= got.Last {
+		name := texts.Text(ev.Name[got.Last])
+		if parts[strings.TrimPrefix(name, "aten::")] != product || got.First >= got.Softmax || got.Softmax >= got.Last {
 			t.Errorf("%s: from %d to %d", text, got.First, got.Last)
 		}
 		got.First, got.Last, got.Softmax = 0, 0, 0

@@ -28,6 +28,8 @@ func certain(c *facts.Facts, f *finding.Finding) {
 		class := cmp.Or(a.Call, "Adam")
 		a.Call = "" // the user's may be one of its relatives
 		changeOnly(c, a, class)
+	case a.Kind == finding.SetArgument && a.Sets(memory.NeedWeights):
+		changeCall(c, a, f.Where.File, f.Where.Line, a.Call)
 	case f.Cause == finding.Threads:
 		changeThreads(c, f)
 	case f.Cause == finding.Sync:

@@ -29,13 +29,13 @@ type attends struct {
 // attentionProgram has steps of 100 ms: 20 in a layer, 30 in attention and, unless it infers, 50 backwards, of which 30 are attention's.
 func attentionProgram(is attends) *testkit.Program {
 	p := testkit.NewProgram()
-	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py"}
 	attend := testkit.Native(30, module, loop(40), user("attend", 10, 14))
 	if is.module {
 		attend = testkit.Native(30, module, loop(40), user("attend", 10, 14), torchFrame("nn/modules/module.py", "Module._call_impl"),
 			torchFrame("nn/functional.py", "multi_head_attention_forward"))
 	}
-	acts := []testkit.Act{testkit.Native(20, module, loop(40), user("forward", 20, 22), torchFrame("nn/modules/linear.py", "forward")), attend}
+	linear := testkit.Native(20, module, loop(40), user("forward", 20, 22), torchFrame("nn/modules/linear.py", "forward"))
+	acts := []testkit.Act{linear, attend}
 	if !is.infers {
 		acts = append(acts, testkit.Native(50, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")))
 	}
@@ -89,7 +89,8 @@ func attentionProgram(is attends) *testkit.Program {
 	return p
 }
 
-// Attention that is written out stands at its lines, backwards included; the price follows what was measured of masks, dropout and inference.
+// Attention that is written out stands at its lines, backwards included; the price follows what was measured of masks, dropout and
+// inference.
 func TestAttentionThatIsWrittenOut(t *testing.T) {
 	for name, one := range map[string]struct {
 		is       attends
@@ -121,6 +122,22 @@ func TestAttentionThatIsWrittenOut(t *testing.T) {
 			if f.Sub == "attention" {
 				t.Errorf("%s: %s", name, f.Title)
 			}
+		}
+	}
+	for line, changed := range map[string]string{
+		"h, _ = self.attention(h, h, h)":                   "h, _ = self.attention(h, h, h, need_weights=False)",
+		"x = x + self.drop(self.attn(x, x, x)[0])":         "x = x + self.drop(self.attn(x, x, x, need_weights=False)[0])",
+		"h, w = self.attention(h, h, h)":                   "",
+		"h, _ = self.attention(h, h, h, need_weights=yes)": "",
+		"return self.attn(x, x, x)":                        "",
+	} {
+		p := attentionProgram(attends{places: 512, module: true})
+		lines := make([]string, 14)
+		lines[13] = "        " + line
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: lines}
+		res, _ := find(t, p)
+		if got := res.Findings[0].Fix.Action; got.New != changed {
+			t.Errorf("%s becomes %q", line, got.New)
 		}
 	}
 	brief := attentionProgram(attends{places: 512, noShape: true})

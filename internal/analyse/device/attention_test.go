@@ -8,8 +8,8 @@ import (
 	"bottleneck/internal/testkit/slowtrace"
 )
 
-// Of real traces it is what a sum over a file's own events gives: kernels, products left out, whose launch, by its correlation, lies between the
-// first product of such a sequence and the end of its last.
+// Of real traces it is what a sum over a file's own events gives: kernels, products left out, whose launch, by its correlation, lies
+// between the first product of such a sequence and the end of its last.
 func TestAttentionOnRealTraces(t *testing.T) {
 	for path, want := range map[string]Attention{
 		"tracelens-big-mi300/mi300_owlv2-large.json.gz":               {Written: 180, Kernels: 300, Dur: 154548366, Elements: 430147600},

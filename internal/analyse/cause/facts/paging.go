@@ -10,8 +10,8 @@ import (
 // glibc is the one allocator that gives large blocks back at once.
 const glibc = "glibc"
 
-// PagesAgain is what the kernel counted where the C library gives memory back and takes it anew at each step, and the system time in ns that
-// this takes of each step on the thread that drives it; ok is false where it does not, or not in all parts of the run.
+// PagesAgain is what the kernel counted where the C library gives memory back and takes it anew at each step, and the system time in ns
+// that this takes of each step on the thread that drives it; ok is false where it does not, or not in all parts of the run.
 func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	if c.P.Allocator != glibc || !c.B.PerStep {
 		return g, 0, false

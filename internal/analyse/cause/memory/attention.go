@@ -1,6 +1,9 @@
 package memory
 
 import (
+	"regexp"
+	"strings"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/attention"
 	"bottleneck/internal/analyse/cause/facts"
@@ -71,6 +74,7 @@ func FindAttention(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-attention")}
 	if library {
 		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-attention-weights")}
+		f.Fix.Action = leavesOutWeights(f.Where.Source)
 	}
 	f.Caveat = []wording.Text{wording.Say("memory.caveat-attention")}
 	if w.dropped {
@@ -159,6 +163,24 @@ func attentionPlace(c *facts.Facts, f *finding.Finding, spans []times.Interval) 
 		f.Where = c.Where(sp)
 	}
 	return 2*own > len(inside)
+}
+
+// NeedWeights is the argument by which PyTorch's own module hands out the matrix of weights, and so makes it.
+const NeedWeights = "need_weights"
+
+// dropsWeights match a call of which only the first result is used.
+var dropsWeights = []*regexp.Regexp{
+	regexp.MustCompile(`^\w+, _ = ([\w.]+)\(`), regexp.MustCompile(`\b([\w.]+)\([^()]*\)\[0\]`),
+}
+
+// leavesOutWeights sets the argument of the one call in a line, where the line itself says that the weights are not used.
+func leavesOutWeights(source string) finding.Action {
+	for _, m := range dropsWeights {
+		if all := m.FindAllStringSubmatch(source, -1); len(all) == 1 && !strings.Contains(source, NeedWeights) {
+			return finding.SetArguments(all[0][1], finding.Argument{Name: NeedWeights, Value: "False"})
+		}
+	}
+	return finding.Action{}
 }
 
 // functionalFile ends the path of the file in which PyTorch's own module writes attention out.
