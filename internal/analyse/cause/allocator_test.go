@@ -54,6 +54,18 @@ func TestAllocatorThatGivesMemoryBack(t *testing.T) {
 				p.P.Usage[half+i].MinorFaults = p.P.Usage[half].MinorFaults + (p.P.Usage[half+i].MinorFaults-p.P.Usage[half].MinorFaults)/10
 			}
 		}, 0},
+		"with a pause": {paging(20000, 200), func(p *testkit.Program) {
+			from, to := len(p.P.Usage)/2, len(p.P.Usage)*7/10
+			for i := range p.P.Usage[from:] {
+				u := &p.P.Usage[from+i]
+				last := min(from+i, to)
+				u.MinorFaults -= p.P.Usage[last].MinorFaults - p.P.Usage[from].MinorFaults
+			}
+		}, 41},
+		"memory that goes at the end": {paging(1, 2), func(p *testkit.Program) {
+			p.P.Usage = p.P.Usage[len(p.P.Usage)-11:]
+			p.P.Usage[10].Anonymous = 0
+		}, 0},
 		"seen in five steps": {paging(20000, 200), func(p *testkit.Program) {
 			p.P.Usage = p.P.Usage[:6]
 			for i := range p.P.Usage {

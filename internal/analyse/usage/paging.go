@@ -16,6 +16,8 @@ type Paging struct {
 	First   *Rate // the first thread alone; nil unknown
 	// Least and Most are the process's faults per step in the part of the run with the fewest and in that with the most.
 	Least, Most float64
+	// Lasting is the share of the steps, 0..1, that lie between looks with at least half of the mean faults per step.
+	Lasting float64
 	// Grown is what private memory grew by per step, in bytes. Swing is how far it was from one look to the next on average, beyond that;
 	// OtherSwing is the same of pages of files and shared ones.
 	Grown, Swing, OtherSwing float64
@@ -61,6 +63,11 @@ func PagingOf(p *model.Process, kind model.Str) (out Paging, ok bool) {
 		}
 		faults := faultsOf(part)
 		out.Least, out.Most = min(out.Least, faults), max(out.Most, faults)
+	}
+	for i := range plain {
+		if one := plain[i : i+1]; 2*faultsOf(one) >= out.Process.Faults {
+			out.Lasting += plain[i].steps / out.Steps
+		}
 	}
 	for i := range plain {
 		in := &plain[i]

@@ -17,18 +17,14 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 		return g, 0, false
 	}
 	g, ok = usage.PagingOf(c.P, c.B.Kind)
-	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || !lasts(&g) {
+	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || g.Lasting < price.AllocatorLasts {
 		return g, 0, false
 	}
 	faults, system := c.driversPages(&g)
 	// Pages by which the process grows are not taken again, and system time beyond what faults can take is of something else.
-	again := max(1-g.Grown/price.PageSize/g.Process.Faults, 0)
+	again := min(max(1-g.Grown/price.PageSize/g.Process.Faults, 0), 1)
 	return g, min(system, faults*price.FaultMost) * again, true
 }
-
-// lasts says whether all parts of the run take pages again. What comes or goes within a run is a matter of what happens to lie on top of
-// the heap: the next run of the same program can be without it.
-func lasts(g *usage.Paging) bool { return g.Most <= price.AllocatorLasts*g.Least }
 
 // driversPages are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take
 // theirs at the same time. Where that thread is not the first one, they are an equal part.

@@ -126,7 +126,7 @@ const (
 	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
 	AllocatorDiffers = 1.5     // guess: times as many page faults, from which parts of a run differ
 	LayersRepeat     = 4       // guess: products with weights for each parameter in a step, beyond which layers are called in a loop
-	AllocatorLasts   = 4       // guess: times as many page faults in one part of a run as in another, beyond which it comes and goes
+	AllocatorLasts   = 0.6     // guess: of the steps with page faults, below which it comes and goes
 	AllocatorSteps   = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost = 4e3
