@@ -11,7 +11,8 @@ import (
 const glibc = "glibc"
 
 // PagesAgain is what the kernel counted where the C library gives memory back and takes it anew at each step, and the system time in ns
-// that this takes of each step on the thread that drives it; ok is false where it does not, or not in all parts of the run.
+// that this takes of each step on the thread that drives it. ok is false where it does not, or not in most of the steps: what comes or
+// goes within a run is a matter of what happens to lie on top of the heap, and the next run of the same program can be without it.
 func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	if c.P.Allocator != glibc || !c.B.PerStep {
 		return g, 0, false
