@@ -54,6 +54,28 @@ func TestHealthyAsFarAsTried(t *testing.T) {
 	}
 }
 
+// What a loop does between its steps no step shows: the verdict on them says so.
+func TestHealthySaysWhatIsOutsideOfSteps(t *testing.T) {
+	for rounds, said := range map[int]string{3: " Outside of its steps the run spends ", 0: ""} {
+		main := func(line int) testkit.Frame {
+			return testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: line}
+		}
+		layer := testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 2}
+		p := testkit.NewProgram()
+		for range 3 {
+			p.Steps(20, model.PhaseBaseline, testkit.Native(40, main(9), layer))
+			for range rounds {
+				p.Do(testkit.Native(200, main(12), testkit.Frame{File: "/home/u/train.py", Function: "sample", First: 2, Line: 5}, layer))
+			}
+		}
+		got := Build(p.S, Options{}).Verdict.Sentence
+		if strings.Contains(got, "Outside") != (said != "") || said != "" && !strings.Contains(got, said) ||
+			said != "" && !strings.Contains(got, "in sample() at train.py:5: doing that less often saves it.") {
+			t.Errorf("%d rounds: %q", rounds, got)
+		}
+	}
+}
+
 // A program whose threads other programs keep from the cores is not called healthy.
 func TestNotHealthyInACrowd(t *testing.T) {
 	for _, c := range []struct {

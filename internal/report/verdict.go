@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/python"
 	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/replay"
@@ -235,9 +236,19 @@ func (b *Builder) healthy() string {
 	computing := fmt.Sprintf("%s of each %s is computing%s; nothing above %s to save was found", units.Percent(compute), unit,
 		b.ofPeak(), units.Percent(floor))
 	if crowd := b.crowd(); crowd != "" {
-		return crowd + computing + " in the program." + b.untried()
+		return crowd + computing + " in the program." + b.between() + b.untried()
 	}
-	return "healthy: " + computing + "." + b.untried()
+	return "healthy: " + computing + "." + b.between() + b.untried()
+}
+
+// between says where much of the run's work is outside of its steps, which the verdict is about.
+func (b *Builder) between() string {
+	at, time, ok := python.OnTensorsBetween(b.res.ctx)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(" Outside of its steps the run spends %s in %s: doing that less often saves it.", units.Percent(time/b.res.ctx.Wall),
+		AtPlace(Where{File: at.File, Line: at.Line, Function: at.Function}))
 }
 
 func (b *Builder) accountConfidence() Confidence {

@@ -2,6 +2,12 @@ package wording
 
 // launchTexts are about calls of tiny operators.
 var launchTexts = table{
+	"launch.title-between": "{share} of this run is spent calling tiny operators between the steps",
+	"launch.between":       "{time} here outside of all steps after the first one, {python} of it in the interpreter",
+	"launch.fix-between": "Work on all elements at once: call the model for whole batches, replace the loop by operators on one large tensor " +
+		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",
+	"launch.caveat-between": "Traces hold steps alone: what is called here is known from samples. Turns that each need the one before cannot " +
+		"be joined.",
 	"launch.share-run":        "{share} of the run (tracing left out)",
 	"launch.title":            "{share} is spent calling tiny operators",
 	"launch.title-spread":     "{share} is spent calling tiny operators, spread over many lines",

@@ -42,6 +42,45 @@ func TestWorkBetweenTheSteps(t *testing.T) {
 	}
 }
 
+// An evaluation of one sample at a time calls small operators between the steps, and once more after the last one.
+func TestSmallOperatorsBetweenTheSteps(t *testing.T) {
+	env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/wrappers/common.py", Function: "TimeLimit.step", First: 1, Line: 9}
+	for name, c := range map[string]struct {
+		python, native int // ms of a round
+		inside         []testkit.Frame
+		want           bool
+	}{
+		"one at a time":       {300, 600, []testkit.Frame{user("recall", 60, 64)}, true},
+		"large operators":     {30, 870, []testkit.Frame{user("recall", 60, 64)}, false},
+		"an environment":      {300, 600, []testkit.Frame{user("play", 60, 64), env}, false},
+		"a tenth of a second": {10, 20, []testkit.Frame{user("recall", 60, 64)}, false},
+	} {
+		p := testkit.NewProgram()
+		for range 3 {
+			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+			stack := append([]testkit.Frame{module, loop(44)}, c.inside...)
+			for range 3 {
+				p.Do(testkit.Native(c.native/3, stack...), testkit.Python(c.python/3, stack...))
+			}
+		}
+		p.Do(testkit.Python(50, module))
+		res, _ := find(t, p)
+		var got *finding.Finding
+		for i := range res.Findings {
+			if res.Findings[i].Sub == "between" {
+				got = &res.Findings[i]
+			}
+		}
+		if (got != nil) != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+		// All three rounds count, though the last one has no step behind it.
+		if got != nil && (got.Where.Line != 64 || got.Run.High < 0.9*2.7e9 || got.Run.High > 3.1e9 || got.Run.Low != 0) {
+			t.Errorf("%s: %+v at %+v", name, got.Run, got.Where)
+		}
+	}
+}
+
 // Native code of another library is no operator: a step that computes in NumPy is not healthy for that.
 func TestOtherLibrariesAreNoOperators(t *testing.T) {
 	p := testkit.NewProgram()

@@ -45,6 +45,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
+		{finding.Launch, python.FindCallsBetween},
 		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention a matrix.
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},

@@ -18,7 +18,8 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 		return g, 0, false
 	}
 	g, ok = usage.PagingOf(c.P, c.B.Kind)
-	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 || g.Lasting < price.AllocatorLasts {
+	if !ok || g.Steps < price.AllocatorSteps || g.Swing < max(price.AllocatorSwing, g.OtherSwing) || g.Process.Faults <= 0 ||
+		g.Lasting < price.AllocatorLasts {
 		return g, 0, false
 	}
 	faults, system := c.driversPages(&g)

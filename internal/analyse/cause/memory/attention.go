@@ -2,6 +2,7 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -83,33 +84,43 @@ func FindAttention(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// attentionOf looks at the operators of the traced steps. The matrix of weights is only known where their shapes were recorded.
+// oneTrace are the outermost operators of one trace's steps, in their order, and the attentions among them.
+type oneTrace struct {
+	ev        *model.Events
+	outermost []model.EventID
+	finder    *attention.Finder
+}
+
+// knows says that shapes were recorded.
+func (o *oneTrace) knows() bool {
+	return slices.ContainsFunc(o.finder.Found(), func(s attention.Written) bool { return s.Elements > 0 })
+}
+
+// attentionOf looks at the operators of the traced steps: those of which shapes were recorded, or of all where none were.
 func attentionOf(c *facts.Facts) (w writtenWork) {
-	var of *model.Events
-	var finder *attention.Finder
-	var outermost []model.EventID
-	flush := func() {
-		if of == nil || finder == nil {
-			return
-		}
-		w.add(of, c.S.Strings, outermost, finder.Found())
-	}
+	var traces []oneTrace
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
-		if ev != of {
-			flush()
-			of, finder, outermost = ev, attention.NewFinder(ev, c.S.Strings), nil
+		n := len(traces) - 1
+		if n < 0 || traces[n].ev != ev {
+			traces, n = append(traces, oneTrace{ev: ev, finder: attention.NewFinder(ev, c.S.Strings)}), n+1
 		}
 		if outer {
-			finder.Add(id)
-			outermost = append(outermost, id)
+			traces[n].finder.Add(id)
+			traces[n].outermost = append(traces[n].outermost, id)
 		}
 	})
-	flush()
+	known := slices.ContainsFunc(traces, func(o oneTrace) bool { return o.knows() })
+	for i := range traces {
+		if o := &traces[i]; !known || o.knows() {
+			w.add(o, c.S.Strings)
+		}
+	}
 	return w
 }
 
 // add counts the outermost operators of one trace, with the attentions among them.
-func (w *writtenWork) add(ev *model.Events, texts *model.Strings, outermost []model.EventID, found []attention.Written) {
+func (w *writtenWork) add(o *oneTrace, texts *model.Strings) {
+	ev, found := o.ev, o.finder.Found()
 	passes, next := map[int64]bool{}, 0
 	for i := range found {
 		if s := &found[i]; large(ev, s) {
@@ -120,7 +131,7 @@ func (w *writtenWork) add(ev *model.Events, texts *model.Strings, outermost []mo
 			w.dropped = w.dropped || s.Dropped
 		}
 	}
-	for _, id := range outermost {
+	for _, id := range o.outermost {
 		d := float64(ev.Dur[id])
 		w.all += d
 		for next < len(found) && found[next].Last < id {

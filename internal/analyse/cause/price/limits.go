@@ -36,6 +36,8 @@ const (
 	GrowthHorizon = 7 * 24 * 3600 // guess: seconds until memory ends beyond which nobody waits for it
 	GrowthSoon    = 3600          // guess: seconds until memory ends from which that comes before any saving
 
+	BetweenShare  = 0.10 // guess: of the run in work on tensors outside of its steps, from which it is worth a word
+	BetweenPython = 0.15 // guess: of that in the interpreter, from which it calls small operators
 	BesideShare   = 0.10 // guess: of the step
 	BesideRare    = 0.30 // guess: of the loop's time, for validations that only few of the steps make
 	BesideTracked = 0.2  // guess: of a place's traced samples that may lie at operators that a gradient needs

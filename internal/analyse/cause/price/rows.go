@@ -10,7 +10,7 @@ func Rows() []Row {
 		Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
-		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBatched, Recurrent,
+		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBetween, CallsBatched, Recurrent,
 		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,

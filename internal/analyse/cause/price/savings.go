@@ -139,6 +139,12 @@ var (
 			Span:   "6 to 160 parameters, five models, one thread, PyTorch 2.15",
 			Repeat: "python bench/prices/parameters.py",
 		}}
+	// CallsBetween is of a function that calls small operators outside of the steps.
+	CallsBetween = Row{ID: "launch/between", Range: Range{0, 0.7, 0.97}, Unit: share,
+		Of: "samples at the place, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where each turn needs the one before; nearly all where elements are worked on together",
+		}}
 	// CallsBatched is of a loop over elements that becomes operators on all of them.
 	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,
 		Of: "small operators and the interpreter around them without what stays, ns per step; the upper bound with it",

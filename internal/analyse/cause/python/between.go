@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
+	"slices"
 )
 
 // FindBetween names what the interpreter works at between the steps, after the first one: data that is read anew for each training,
@@ -16,8 +17,7 @@ func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !c.B.PerStep || c.Wall <= 0 {
 		return nil
 	}
-	chains := betweenSteps(c)
-	sp, ok := facts.Hottest(chains, c.Drivers)
+	sp, ok := facts.Hottest(outsideSteps(c).python, c.Drivers)
 	if !ok || sp.Samples < facts.MinSamples || sp.Unit < finding.Floor*c.Wall {
 		return nil
 	}
@@ -35,21 +35,101 @@ func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// betweenSteps are the samples of the driving thread between the first and the last step in which the interpreter works outside of
-// all steps, for code that calls no operators; each stands for the time since the one before.
-func betweenSteps(c *facts.Facts) []facts.Chain {
+// FindCallsBetween names a function that calls one small operator after another between the steps, and after the last one: an evaluation
+// of one sample at a time. Traces hold steps alone, so that samples are all that tells it.
+func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	if !c.B.PerStep || c.Wall <= 0 || l.Found(finding.Again) { // which may be this
+		return nil
+	}
+	w := outsideSteps(c)
+	sp, ok := w.hottest(c)
+	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
+		return nil
+	}
+	python, asks := 0.0, false
+	for _, m := range sp.Members {
+		a := &w.of[m]
+		asks = asks || c.StepsEnvironment(c.P.Samples.Stack[a.Index])
+		if a.Part == account.PartPython {
+			python += a.Weight
+		}
+	}
+	if asks || python < price.BetweenPython*sp.Unit {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "between", OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
+		Confidence: c.Basis(sp.Samples)}, nil)
+	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
+	f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share))
+	f.Run = f.By(price.CallsBetween).Times(sp.Unit)
+	f.Run.High = min(f.Run.High, sp.Unit)
+	f.Evidence = []wording.Text{
+		wording.Say("launch.between", wording.Time("time", sp.Unit), wording.Time("python", python)),
+		wording.Say("python.hottest", wording.Share("share", sp.Line/sp.Unit)),
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-between")}
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-between")}
+	return []finding.Draft{f}
+}
+
+// OnTensorsBetween is the function that the loop calls outside of its steps and that computes most, and its time in ns of the run; ok is
+// false where it is not worth a word.
+func OnTensorsBetween(c *facts.Facts) (at finding.Where, time float64, ok bool) {
+	if !c.B.PerStep || c.Wall <= 0 {
+		return finding.Nowhere(), 0, false
+	}
+	w := outsideSteps(c)
+	for _, list := range [][]facts.Chain{w.tensors, w.after} {
+		for i := range list {
+			called := func(f model.Frame) bool { return !c.Drivers[facts.KeyOf(&f)] }
+			if n := slices.IndexFunc(list[i].Frames, called); n >= 0 {
+				list[i].Frames = list[i].Frames[:n+1]
+			}
+		}
+	}
+	sp, ok := w.hottest(c)
+	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
+		return finding.Nowhere(), 0, false
+	}
+	return c.Where(sp), sp.Unit, true
+}
+
+// outside are the samples of the driving thread after the first step, outside of all steps, in which it works; each stands for the time
+// since the one before.
+type outside struct {
+	of      []account.Attributed
+	python  []facts.Chain // between the first and the last step, in functions that call next to no operators
+	tensors []facts.Chain // in the others
+	after   []facts.Chain // of both, after the last step
+}
+
+// hottest is where most of the work on tensors is. What runs after the last step counts where it is the same function.
+func (w *outside) hottest(c *facts.Facts) (facts.Spot, bool) {
+	sp, ok := facts.Hottest(w.tensors, c.Drivers)
+	if key := facts.KeyOf(&sp.Frame); ok && !c.Drivers[key] {
+		for _, ch := range w.after {
+			if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == key }) {
+				sp.Unit += ch.Weight
+				sp.Samples++
+				sp.Members = append(sp.Members, ch.Index)
+			}
+		}
+	}
+	return sp, ok
+}
+
+func outsideSteps(c *facts.Facts) (w outside) {
 	const longest = 100_000_000 // ns: beyond it samples were lost
 	busy := stepsAndPauses(c)
 	if len(busy) == 0 {
-		return nil
+		return w
 	}
 	sm := &c.P.Samples
-	var att []account.Attributed
-	last := model.Time(0)
+	last, end := model.Time(0), busy[len(busy)-1].End
 	ops, all := map[facts.FuncKey]float64{}, map[facts.FuncKey]float64{}
 	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
 		t := sm.Time[i]
-		if int(sm.Thread[i]) != c.B.Thread || t < busy[0].Start || t >= busy[len(busy)-1].End {
+		if int(sm.Thread[i]) != c.B.Thread || t < busy[0].Start {
 			continue
 		}
 		since := float64(min(t-last, longest))
@@ -61,17 +141,28 @@ func betweenSteps(c *facts.Facts) []facts.Chain {
 		a := account.Attributed{Index: i, Weight: since, Part: account.PartOfSample(c.P, c.C, i)}
 		if user := c.C.Info(sm.Stack[i]).User; user >= 0 && (a.Part == account.PartPython || a.Part == account.PartOps) {
 			key := facts.KeyOf(&c.C.Stacks.Frames[user])
-			all[key] += since
-			if a.Part == account.PartOps {
+			if t < end {
+				all[key] += since
+			}
+			if t < end && a.Part == account.PartOps {
 				ops[key] += since
 			}
-			att = append(att, a)
+			w.of = append(w.of, a)
 		}
 	}
-	return facts.ChainsOf(c.C, sm, att, func(_ int, a *account.Attributed) bool {
+	for _, ch := range facts.ChainsOf(c.C, sm, w.of, func(int, *account.Attributed) bool { return true }) {
+		a := &w.of[ch.Index]
 		key := facts.KeyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User])
-		return a.Part == account.PartPython && ops[key] < price.TensorShare*all[key]
-	})
+		switch plain := ops[key] < price.TensorShare*all[key]; {
+		case sm.Time[a.Index] >= end:
+			w.after = append(w.after, ch)
+		case plain && a.Part == account.PartPython:
+			w.python = append(w.python, ch)
+		case !plain:
+			w.tensors = append(w.tensors, ch)
+		}
+	}
+	return w
 }
 
 // stepsAndPauses are the stretches that are steps, compilation, imports or the profiler's own pauses, sorted and disjoint.
