@@ -68,8 +68,8 @@ var inputTexts = table{
 	"input.fix-workers-full": "Workers would not help: each takes a core from the step.",
 	"input.fix-prepare": "Prepare once, before the loop, what does not change and fits in memory, or make the samples cheaper to prepare: " +
 		"smaller files, a faster decoder, a whole batch in one call (the data set's __getitems__).",
-	"input.fix-leave": "Leave them their cores: torch.set_num_threads({left}) in place of {threads}. An operator waits for each of its " +
-		"threads, also for one whose core a worker has.",
+	"input.fix-leave": "Do it together with torch.set_num_threads({left}) in place of {threads}: alone it can make the program slower, as an " +
+		"operator waits for each of its threads, also for one whose core a worker has.",
 	"input.fix-lock": "Let each worker open its own file, copy or connection, or hold the lock only around what must not run twice " +
 		"at once. More workers would wait as well.",
 	"input.fix-storage": "Read less or earlier: read larger files in sequence, keep a local copy or cache, or use more workers (they " +

@@ -118,6 +118,7 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 		}
 	}
 	res.Findings = append(res.Findings, otherKinds(c, res.Findings)...)
+	restOfRun(c, res.Findings)
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, l.left[account.PartOps]+l.left[account.PartGPUCompute]); ok {
 		notAgain(c, &f)

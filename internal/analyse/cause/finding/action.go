@@ -32,8 +32,10 @@ type Action struct {
 	// The user's line at File and Line, and what becomes of it; InsertLine: Old is the line before which Code goes, as deep as that. ""
 	// where that is not certain.
 	Old, New string
-	// Uncertain marks a change that needs more than its line, so that it stays a description.
+	// Uncertain marks a change that needs more than its line, so that it stays a description; With is more code that it needs, without
+	// which it does harm.
 	Uncertain bool
+	With      string
 	// Step is what the change alone saves, ns per step, and Run over the run, where the finding's fix is another one or more than it; zero
 	// where it saves what the finding says.
 	Step, Run Range
@@ -83,16 +85,20 @@ func (a *Action) Change() string {
 		return ""
 	}
 	var set []string
+	with := ""
+	if a.With != "" {
+		with = " with " + a.With
+	}
 	for _, g := range a.Arguments {
 		if g.Name == "" {
-			return a.Call + "(" + g.Value + ")"
+			return a.Call + "(" + g.Value + ")" + with
 		}
 		set = append(set, g.Name+"="+g.Value)
 	}
 	if a.Call == "" {
-		return strings.Join(set, ", ")
+		return strings.Join(set, ", ") + with
 	}
-	return a.Call + "(..., " + strings.Join(set, ", ") + ")"
+	return a.Call + "(..., " + strings.Join(set, ", ") + ")" + with
 }
 
 // UserLine is a line of the user's kept sources.

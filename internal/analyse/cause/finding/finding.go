@@ -64,7 +64,7 @@ type Finding struct {
 	Booked Parts
 	// Ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.
 	Ask *replay.Change
-	// Elsewhere is what of Run lies in steps of other kinds than the accounted one, ns.
+	// Elsewhere is what of Run lies outside of the accounted kind's steps, ns.
 	Elsewhere Range
 	Cost      float64 // ns per step that the fix itself takes and no replay knows
 	Busy      float64 // ns of cores per step that is computed under the fix; 0 where it is no more at once than before

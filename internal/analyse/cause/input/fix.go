@@ -110,6 +110,7 @@ func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-leave", wording.Count("left", r.left(float64(n))),
 			wording.Count("threads", r.threads)))
 		f.Fix.Action.Uncertain = true
+		f.Fix.Action.With = fmt.Sprintf("torch.set_num_threads(%.0f)", r.left(float64(n)))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"slices"
@@ -119,36 +118,24 @@ func (w *outside) hottest(c *facts.Facts) (facts.Spot, bool) {
 }
 
 func outsideSteps(c *facts.Facts) (w outside) {
-	const longest = 100_000_000 // ns: beyond it samples were lost
-	busy := stepsAndPauses(c)
+	busy := c.StepsAndPauses(func(model.Str) bool { return true })
 	if len(busy) == 0 {
 		return w
 	}
-	sm := &c.P.Samples
-	last, end := model.Time(0), busy[len(busy)-1].End
+	sm, end := &c.P.Samples, busy[len(busy)-1].End
 	ops, all := map[facts.FuncKey]float64{}, map[facts.FuncKey]float64{}
-	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
-		t := sm.Time[i]
-		if int(sm.Thread[i]) != c.B.Thread || t < busy[0].Start {
+	for _, a := range c.Outside(busy) {
+		user := c.C.Info(sm.Stack[a.Index]).User
+		if user < 0 || a.Part != account.PartPython && a.Part != account.PartOps {
 			continue
 		}
-		since := float64(min(t-last, longest))
-		first := last == 0
-		last = t
-		if first || facts.Inside(busy, t) {
-			continue
-		}
-		a := account.Attributed{Index: i, Weight: since, Part: account.PartOfSample(c.P, c.C, i)}
-		if user := c.C.Info(sm.Stack[i]).User; user >= 0 && (a.Part == account.PartPython || a.Part == account.PartOps) {
-			key := facts.KeyOf(&c.C.Stacks.Frames[user])
-			if t < end {
-				all[key] += since
+		if key := facts.KeyOf(&c.C.Stacks.Frames[user]); sm.Time[a.Index] < end {
+			all[key] += a.Weight
+			if a.Part == account.PartOps {
+				ops[key] += a.Weight
 			}
-			if t < end && a.Part == account.PartOps {
-				ops[key] += since
-			}
-			w.of = append(w.of, a)
 		}
+		w.of = append(w.of, a)
 	}
 	for _, ch := range facts.ChainsOf(c.C, sm, w.of, func(int, *account.Attributed) bool { return true }) {
 		a := &w.of[ch.Index]
@@ -163,29 +150,4 @@ func outsideSteps(c *facts.Facts) (w outside) {
 		}
 	}
 	return w
-}
-
-// stepsAndPauses are the stretches that are steps, compilation, imports or the profiler's own pauses, sorted and disjoint.
-func stepsAndPauses(c *facts.Facts) []times.Interval {
-	var list []times.Interval
-	for i := range c.P.Steps {
-		if st := &c.P.Steps[i]; st.End > st.Start {
-			list = append(list, times.Interval{Start: st.Start, End: st.End})
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	first, last := list[0].Start, list[0].End
-	for _, iv := range list {
-		first, last = min(first, iv.Start), max(last, iv.End)
-	}
-	for i := range c.P.Spans {
-		sp := &c.P.Spans[i]
-		if k := sp.Kind; (k == model.SpanCompile || k == model.SpanImport || k == model.SpanProfiler) && sp.End > sp.Start &&
-			sp.Start >= first && sp.End <= last {
-			list = append(list, times.Interval{Start: sp.Start, End: sp.End})
-		}
-	}
-	return facts.Merged(list)
 }
