@@ -54,6 +54,31 @@ func TestHealthyAsFarAsTried(t *testing.T) {
 	}
 }
 
+// A run of ours on a device tells computing there from waiting for it, and which kernels could be faster.
+func TestRunOnADevice(t *testing.T) {
+	for kernel, want := range map[string]string{"ampere_fp16_s16816gemm_fp16_128x64": "healthy: 90 % of each step is computing",
+		"ampere_sgemm_128x64_nn": "is spent on matrix products and convolutions in fp32"} {
+		r := Build(testkit.OnDevice(80, false, kernel).S, Options{})
+		if !strings.Contains(r.Verdict.Sentence, want) || r.Verdict.Bound != "gpu" {
+			t.Errorf("%s: %q, bound %s", kernel, r.Verdict.Sentence, r.Verdict.Bound)
+		}
+		sum := 0.0
+		for _, p := range r.Breakdown {
+			sum += p.Share
+			if p.Part == "GPU compute" && (p.Share < 0.78 || p.Share > 0.82) {
+				t.Errorf("%+v", p)
+			}
+		}
+		if sum < 0.999 || sum > 1.001 {
+			t.Errorf("parts sum to %v", sum)
+		}
+	}
+	r := Build(testkit.OnDevice(10, false, "ampere_sgemm_128x64_nn").S, Options{})
+	if len(r.Findings) == 0 || r.Findings[0].Cause != "sync" {
+		t.Errorf("%+v", r.Verdict)
+	}
+}
+
 // What a loop does between its steps no step shows: the verdict on them says so.
 func TestHealthySaysWhatIsOutsideOfSteps(t *testing.T) {
 	for rounds, said := range map[int]string{3: " Outside of its steps the run spends ", 0: ""} {

@@ -13,6 +13,7 @@ import (
 	"bottleneck/internal/analyse/cause/python"
 	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
@@ -39,7 +40,7 @@ func (b *Builder) analyse() {
 		return
 	}
 	b.res.ctx = facts.NewFacts(b.S, b.res.account)
-	b.res.found = cause.Find(b.res.ctx)
+	b.res.found = cause.Find(b.res.ctx, b.ownDevices())
 	b.guard("measured prices", func() {
 		if m := b.opt.Measured; m != nil {
 			b.res.found.Measure(b.res.ctx, m.fixes(), m.repeatedByRecorded())
@@ -56,6 +57,29 @@ func (b *Builder) analyse() {
 		b.R.Findings = append(b.R.Findings, b.finding(&b.res.found.Findings[i]))
 	}
 	b.verdict()
+}
+
+// ownDevices are the devices that the accounted process worked with, as its traces show them; nil without any.
+func (b *Builder) ownDevices() *traced.Traced {
+	of := func(t *model.Trace) bool {
+		return t.Process >= 0 && t.Process < len(b.S.Processes) && b.S.Processes[t.Process] == b.res.account.Process
+	}
+	if b.merged != nil || b.res.account.Part(account.PartGPUCompute) <= 0 {
+		return nil
+	}
+	var gpus []device.GPU
+	var parts []traced.TracePart
+	var traces []*model.Trace
+	for i, t := range b.S.Traces {
+		if of(t) {
+			gpus, parts, traces = append(gpus, b.gpus()[i]...), append(parts, b.traceParts()[i]), append(traces, t)
+		}
+	}
+	t, ok := traced.NewTraced(gpus, device.Kernels(traces, b.S.Strings), parts)
+	if !ok {
+		return nil
+	}
+	return t
 }
 
 // unevenSteps is the mean of the steps, as a multiple of their median, from which a report says that the two differ.

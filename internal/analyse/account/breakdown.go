@@ -149,7 +149,7 @@ func (b *Breakdown) account(s *model.Session) *Breakdown {
 	b.Ops = traceOps(s, b)
 	cls := code.NewFrameClasses(s, p)
 	attributeSamples(b, cls, &lanes)
-	b.closeAccount(lanes)
+	b.closeAccount(lanes, b.waitsForDevices(s))
 	return b
 }
 
@@ -158,7 +158,7 @@ func (b *Breakdown) account(s *model.Session) *Breakdown {
 const MinRestSamples = 60
 
 // closeAccount turns span times, sample weights and traced operators into parts that sum to Total.
-func (b *Breakdown) closeAccount(lanes exact) {
+func (b *Breakdown) closeAccount(lanes exact, w deviceWaits) {
 	var times [numParts]float64
 	var basis [numParts]Basis
 	for id, t := range lanes.time {
@@ -193,6 +193,11 @@ func (b *Breakdown) closeAccount(lanes exact) {
 		basis[PartOps], basis[PartPython] = BasisTrace, BasisTrace
 	default:
 		times[PartUnknown] += rest
+	}
+	if pool := times[PartOps] + times[PartSync]; w.busy+w.idle > 0 && pool > 0 {
+		times[PartGPUCompute], basis[PartGPUCompute] = w.busy*pool, BasisTrace
+		times[PartSync], basis[PartSync] = min(w.idle*pool, (1-w.busy)*pool), BasisTrace
+		times[PartOps] = max(pool-times[PartGPUCompute]-times[PartSync], 0)
 	}
 	for id := range numParts {
 		if times[id] > 0 || id == PartUnknown {

@@ -148,3 +148,8 @@ func usesGPU(p *model.Process) bool {
 	}
 	return false
 }
+
+// AtSync says that the user's line of a sample reads like one that waits for the device.
+func AtSync(cls *code.FrameClasses, info code.StackInfo) bool {
+	return syncCall.MatchString(cls.LeafLine(info))
+}

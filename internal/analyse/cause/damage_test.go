@@ -36,7 +36,7 @@ func findings(t *testing.T, s *model.Session) Result {
 	if b.Process == nil || len(b.Windows) == 0 {
 		return Result{}
 	}
-	res := Find(facts.NewFacts(s, b))
+	res := Find(facts.NewFacts(s, b), nil)
 	for _, f := range res.Findings {
 		for _, v := range []float64{f.Share, f.Step.Low, f.Step.Mid, f.Step.High, f.Run.Low, f.Run.Mid, f.Run.High} {
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
@@ -60,7 +60,7 @@ func TestFailingRuleIsSkipped(t *testing.T) {
 	broken := rule[*facts.Facts]{"broken", func(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return []finding.Draft{{Finding: finding.Finding{Share: c.Share(float64(c.B.Windows[1<<20].Start))}}}
 	}}
-	res := find(c, append([]rule[*facts.Facts]{broken}, rules()...))
+	res := find(c, nil, append([]rule[*facts.Facts]{broken}, rules()...))
 	if len(res.Skipped) != 1 || !strings.Contains(res.Skipped[0], "broken") {
 		t.Errorf("skipped rules are %q, want the broken one", res.Skipped)
 	}

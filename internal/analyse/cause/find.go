@@ -83,14 +83,15 @@ func tryRules(c *facts.Facts, l finding.Ledger) (found []finding.Draft) {
 // Find runs all rules, limits their claims to the time there is, ranks them by what they save over the run and drops what
 // stays below the floor. A rule that panics on hostile input is skipped and named. A session without findings gets the
 // statement of what it is bound by.
-func Find(c *facts.Facts) Result { return find(c, priced(rules(), c.S, false)) }
+// t is of the devices that the accounted process uses, nil without any.
+func Find(c *facts.Facts, t *traced.Traced) Result { return find(c, t, priced(rules(), c.S, false)) }
 
 // priced are the rules whose causes a session can price.
 func priced[Facts any](rules []rule[Facts], s *model.Session, traced bool) []rule[Facts] {
 	return slices.DeleteFunc(rules, func(r rule[Facts]) bool { return replay.Hides(s, r.id, traced) })
 }
 
-func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
+func find(c *facts.Facts, t *traced.Traced, all []rule[*facts.Facts]) Result {
 	var res Result
 	if c.P.Role == model.RoleLauncher {
 		return res // a launcher only waits for its children
@@ -109,6 +110,8 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 		l.settle(&f)
 		claims = append(claims, f)
 	})
+	kernels, skipped := onDevice(c, t, l)
+	claims, res.Skipped = append(claims, kernels...), append(res.Skipped, skipped...)
 	behindStraggler(c, claims)
 	for _, f := range claims {
 		if saved := facts.SavedShare(c, &f); saved >= finding.Floor || f.Healthy || f.Stops {
@@ -122,6 +125,9 @@ func find(c *facts.Facts, all []rule[*facts.Facts]) Result {
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, l.left[account.PartOps]+l.left[account.PartGPUCompute]); ok {
 		notAgain(c, &f)
+		if t != nil {
+			f.Evidence = append(f.Evidence, t.Kinds()...)
+		}
 		res.Findings = append(res.Findings, f)
 	}
 	return res

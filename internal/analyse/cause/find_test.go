@@ -48,7 +48,7 @@ func find(t *testing.T, p *testkit.Program) (cause.Result, *account.Breakdown) {
 	if math.Abs(sum-b.Total) > 1 {
 		t.Errorf("parts sum to %v ns of %v", sum, b.Total)
 	}
-	res := cause.Find(facts.NewFacts(p.S, b))
+	res := cause.Find(facts.NewFacts(p.S, b), nil)
 	for i := range res.Findings {
 		f := &res.Findings[i]
 		for _, text := range slices.Concat([]wording.Text{f.Title}, f.Evidence, f.Fix.Advice, f.Caveat, f.Confidence.Why) {

@@ -22,7 +22,8 @@ func TestSavingsOfTheRunHoldWhatIsOutsideOfSteps(t *testing.T) {
 		p := testkit.NewProgram()
 		validation := p.S.Strings.Intern("validation")
 		for range c.times {
-			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)), testkit.Python(50, module, loop(41), user("batch", 60, 64)))
+			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)),
+				testkit.Python(50, module, loop(41), user("batch", 60, 64)))
 			at := len(p.P.Steps)
 			p.Steps(1, model.PhaseBaseline, c.act)
 			p.P.Steps[at].Kind = validation

@@ -80,7 +80,7 @@ func TestMeasuredFixesThatNoRuleNames(t *testing.T) {
 			p.S.Environment.OthersBusyCores = &c.others
 			acc := account.Of(p.S, p.P)
 			ctx := facts.NewFacts(p.S, acc)
-			res := cause.Find(ctx)
+			res := cause.Find(ctx, nil)
 			res.Measure(ctx, []cause.MeasuredFix{c.fix}, 1)
 			f := res.Findings[0]
 			if f.Cause != c.cause || f.Step.Mid < 0.95*c.ms*1e6 || f.Step.Mid > 1.05*c.ms*1e6 || f.Fix.Action.Change() != c.change {

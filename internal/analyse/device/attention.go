@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"slices"
 
 	"bottleneck/internal/analyse/attention"
@@ -94,7 +95,7 @@ func (w *writtenOut) holds(op model.EventID) bool {
 	if outermost == model.NoEvent {
 		return false
 	}
-	return slices.ContainsFunc(w.spans[w.ev.Lane[outermost]], func(s attention.Written) bool {
-		return s.First <= outermost && outermost <= s.Last
-	})
+	spans := w.spans[w.ev.Lane[outermost]]
+	i, _ := slices.BinarySearchFunc(spans, outermost, func(s attention.Written, id model.EventID) int { return cmp.Compare(s.Last, id) })
+	return i < len(spans) && spans[i].First <= outermost
 }

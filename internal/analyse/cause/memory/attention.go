@@ -164,7 +164,7 @@ func large(ev *model.Events, s *attention.Written) bool {
 func attentionPlace(c *facts.Facts, f *finding.Finding, spans []times.Interval) (library bool) {
 	var inside []facts.Chain
 	own := 0
-	c.TracedChains(spans, func(ch facts.Chain, _ model.Time) {
+	c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
 		inside = append(inside, ch)
 		if c.Passes(c.P.Samples.Stack[ch.Index], functionalFile, "multi_head_attention_forward", true) {
 			own++

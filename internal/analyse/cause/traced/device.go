@@ -1,6 +1,8 @@
 package traced
 
 import (
+	"slices"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
@@ -14,7 +16,13 @@ func FindSync(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool { return a.Part == account.PartSync })
+	waits := func(_ int, a *account.Attributed) bool { return a.Part == account.PartSync }
+	if !slices.ContainsFunc(c.B.Samples, func(a account.Attributed) bool { return waits(0, &a) }) {
+		waits = func(_ int, a *account.Attributed) bool { // who asks the device again and again does not sleep
+			return a.Part == account.PartOps && account.AtSync(c.C, c.C.Info(c.P.Samples.Stack[a.Index]))
+		}
+	}
+	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, waits)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))},
 		finding.Parts{account.PartSync: t})

@@ -92,13 +92,13 @@ func TracedCompute(t *Traced, found []finding.Finding) (finding.Finding, bool) {
 	if mfu, name, ok := t.MFU(); ok {
 		f.Title = wording.Say("compute.of-peak", wording.With("title", f.Title), wording.Share("mfu", mfu), wording.Named("device", name))
 	}
-	f.Evidence = t.kinds()
+	f.Evidence = t.Kinds()
 	f.Fix.Advice = []wording.Text{wording.Say("compute.fix-less-traced")}
 	return f, true
 }
 
-// kinds says which classes of kernels take most of the computing.
-func (t *Traced) kinds() (out []wording.Text) {
+// Kinds says which classes of kernels take most of the computing.
+func (t *Traced) Kinds() (out []wording.Text) {
 	times := map[naming.KernelClass]float64{}
 	sum := 0.0
 	for i := range t.Kernels {

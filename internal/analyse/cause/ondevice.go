@@ -1,0 +1,48 @@
+package cause
+
+import (
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/traced"
+)
+
+// kernelRules are those of the rules on traced devices that say which kernels could be faster: kernels take as long in a traced step as in
+// others.
+func kernelRules() []rule[*traced.Traced] {
+	return []rule[*traced.Traced]{
+		{finding.Precision, memory.FindPrecision}, {finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedAttention},
+		{finding.MemoryBound, memory.TracedMemoryBound},
+	}
+}
+
+// onDevice names kernels of a run of ours that could be faster. They are priced by the time that its steps wait for the device while that
+// computes; t is of the traces of the accounted process, nil without work of a device.
+func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding, skipped []string) {
+	if t == nil || !c.B.PerStep {
+		return nil, nil
+	}
+	waited, computed := c.B.Part(account.PartGPUCompute), 0.0
+	for i := range t.GPUs {
+		computed += float64(t.GPUs[i].Compute)
+	}
+	if c.Share(waited) < finding.Floor || computed <= 0 {
+		return nil, nil
+	}
+	skipped = run(kernelRules(), t, newBook(nil), func(d *finding.Draft) {
+		f := d.Finding
+		of := waited * min(f.Share*t.Span/computed, 1)
+		gain := f.Run.Scale(waited / computed)
+		gain.Low, gain.Mid = gain.Low/t.Busy, gain.Mid/t.Busy // the steps' waits are without what the device idles
+		f.Step = finding.Bounds(c.PerStep(min(gain.Low, of)), c.PerStep(min(gain.Mid, of)), c.PerStep(min(gain.High, of)))
+		f.Run, f.OfRun, f.Share = c.OverRun(f.Step), false, c.Share(of)
+		f.Booked = finding.Parts{account.PartGPUCompute: of}
+		if f.Confidence = c.Basis(len(c.B.Samples)); f.Confidence.Level == finding.High {
+			f.Confidence.Level = finding.Medium
+		}
+		l.settle(&f)
+		out = append(out, f)
+	})
+	return out, skipped
+}

@@ -1,0 +1,59 @@
+package cause_test
+
+import (
+	"math"
+	"testing"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	devices "bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/analyse/device"
+	"bottleneck/internal/testkit"
+)
+
+// What a step waits for while the device computes is computing: nothing is saved by waiting elsewhere. Kernels that could be faster are
+// named, and priced by that time.
+func TestStepsThatWaitForTheDevice(t *testing.T) {
+	const precise, fast = "ampere_sgemm_128x64_nn", "ampere_fp16_s16816gemm_fp16_128x64"
+	for name, c := range map[string]struct {
+		works        int
+		sleeps       bool
+		kernel       string
+		gpu, sync    float64 // ms a step
+		first        string
+		low, highest float64 // of the first finding's saving
+	}{
+		"bound by the device":           {80, false, fast, 80, 0, finding.Compute, 0, 0},
+		"bound by it, asleep":           {80, true, fast, 80, 0, finding.Compute, 0, 0},
+		"in fp32":                       {80, false, precise, 80, 0, finding.Precision, 20, 80},
+		"the device idles at the waits": {10, false, fast, 10, 70, finding.Sync, 1, 70},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := testkit.OnDevice(c.works, c.sleeps, c.kernel)
+			b := account.Of(p.S, account.Driver(p.S))
+			per := func(id account.PartID) float64 { return b.Part(id) / float64(len(b.Windows)) / 1e6 }
+			if math.Abs(per(account.PartGPUCompute)-c.gpu) > 0.05*c.gpu+1 || math.Abs(per(account.PartSync)-c.sync) > 0.05*c.sync+1 ||
+				math.Abs(per(account.PartOps)-10) > 2 || math.Abs(per(account.PartPython)-10) > 2 {
+				t.Errorf("%+v", b.Parts)
+			}
+			w := device.NewWork(p.S.Traces[0], p.S.Strings)
+			on, ok := devices.NewTraced(w.GPUs(), device.Kernels(p.S.Traces, p.S.Strings), []devices.TracePart{devices.PartOf(w)})
+			if !ok {
+				t.Fatal("no device")
+			}
+			res := cause.Find(facts.NewFacts(p.S, b), on)
+			if len(res.Findings) == 0 || len(res.Skipped) > 0 {
+				t.Fatalf("%+v", res)
+			}
+			f := res.Findings[0]
+			if f.Cause != c.first || f.Step.Mid > 0 && (f.Step.Mid/1e6 < c.low || f.Step.Mid/1e6 > c.highest) {
+				t.Errorf("first %s saves %+v", f.Cause, f.Step)
+			}
+			if c.first == finding.Sync && f.Where.Line != 50 {
+				t.Errorf("at %+v", f.Where)
+			}
+		})
+	}
+}
