@@ -36,11 +36,18 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
 		if len(work) == 0 {
 			continue
 		}
-		ev, until := &st.Trace.Events, model.Time(0)
+		ev, until, fetched := &st.Trace.Events, model.Time(0), model.Time(0)
 		first, end := laneEvents(st.Trace, lane)
 		skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
 		for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
+			if ev.Start[i] < fetched {
+				continue // a wait for data has a part of its own
+			}
 			runtime := ev.Kind[i] == model.KindRuntime
+			if !runtime && naming.IsDataLoader(s.Strings.Text(ev.Name[i])) {
+				fetched = ev.End(model.EventID(i))
+				continue
+			}
 			if (ev.Kind[i] == model.KindOp || runtime) && ev.Start[i] >= until {
 				until = ev.End(model.EventID(i))
 				all += float64(ev.Dur[i])
