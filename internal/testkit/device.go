@@ -1,10 +1,6 @@
 package testkit
 
-import (
-	"strings"
-
-	"bottleneck/internal/model"
-)
+import "bottleneck/internal/model"
 
 // OnDevice is a program whose steps of 100 ms launch kernels for 20 ms, with Python between, and then wait in loss.item() for 80 ms, in
 // which the device works for so many. The thread asks the device again and again, or sleeps.
@@ -16,8 +12,9 @@ func OnDevice(works int, sleeps bool, kernel string) *Program {
 	}
 	layer := Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 9}
 	p := NewProgram()
-	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: strings.Split(strings.Repeat("\n", 49)+
-		"    total += loss.item()\n", "\n")}
+	lines := make([]string, 90)
+	lines[0], lines[38], lines[49] = "import torch", "    for batch in batches:", "        total += loss.item()"
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
 	wait := Native(80, at(50)...)
 	if sleeps {
 		wait = Blocked(80, at(50)...)

@@ -41,6 +41,8 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 		if f.Confidence = c.Basis(len(c.B.Samples)); f.Confidence.Level == finding.High {
 			f.Confidence.Level = finding.Medium
 		}
+		notAgain(c, &f)
+		certain(c, &f)
 		l.settle(&f)
 		out = append(out, f)
 	})

@@ -51,6 +51,10 @@ func TestStepsThatWaitForTheDevice(t *testing.T) {
 			if f.Cause != c.first || f.Step.Mid > 0 && (f.Step.Mid/1e6 < c.low || f.Step.Mid/1e6 > c.highest) {
 				t.Errorf("first %s saves %+v", f.Cause, f.Step)
 			}
+			a := &f.Fix.Action
+			if c.first == finding.Precision && (a.Line != 39 || a.Code != `torch.set_float32_matmul_precision("high")`) {
+				t.Errorf("change %+v", a)
+			}
 			if c.first == finding.Sync && f.Where.Line != 50 {
 				t.Errorf("at %+v", f.Where)
 			}
