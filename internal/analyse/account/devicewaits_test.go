@@ -23,10 +23,10 @@ func TestWaitsForDevicesOnRealTraces(t *testing.T) {
 		if trace == nil {
 			continue
 		}
-		p := &model.Process{}
+		p, ev := &model.Process{}, &trace.Events
 		for i := range trace.Lanes {
 			for id := trace.Lanes[i].FirstEvent; id < trace.Lanes[i].EndEvent; id++ {
-				if ev := &trace.Events; ev.Kind[id] == model.KindAnnotation && strings.HasPrefix(s.Strings.Text(ev.Name[id]), "ProfilerStep#") {
+				if name := s.Strings.Text(ev.Name[id]); ev.Kind[id] == model.KindAnnotation && strings.HasPrefix(name, "ProfilerStep#") {
 					p.Steps = append(p.Steps, model.Step{Start: ev.Start[id], End: ev.End(id), Phase: model.PhaseTrace,
 						Thread: int(trace.Lanes[i].Thread)})
 				}
