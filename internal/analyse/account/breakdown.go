@@ -194,7 +194,12 @@ func (b *Breakdown) closeAccount(lanes exact, w deviceWaits) {
 	default:
 		times[PartUnknown] += rest
 	}
-	if pool := times[PartOps] + times[PartSync]; w.busy+w.idle > 0 && pool > 0 {
+	bound := 0.0
+	if w.computes >= deviceBound {
+		bound = w.computes * b.Total
+	}
+	if pool := times[PartOps] + times[PartSync]; w.busy+w.idle+bound > 0 && pool > 0 {
+		w.busy = max(w.busy, min(bound/pool, 1))
 		times[PartGPUCompute], basis[PartGPUCompute] = w.busy*pool, BasisTrace
 		times[PartSync], basis[PartSync] = min(w.idle*pool, (1-w.busy)*pool), BasisTrace
 		times[PartOps] = max(pool-times[PartGPUCompute]-times[PartSync], 0)

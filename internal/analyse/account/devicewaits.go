@@ -12,58 +12,124 @@ import (
 // longLaunch is how long a call that launches work lasts, in ns, from which the device's queue was full: it then waits for the device.
 const longLaunch = 100_000
 
-// deviceWaits is what the driving thread of traced steps waited for devices, as a share of its time in operators and in calls of the
-// device's runtime outside of them.
+// deviceBound is the share of the accounted steps in which a device computes, from which it sets their pace: what the program does
+// meanwhile is hidden behind it, and a queue that is full only after many steps makes none of the traced ones wait.
+const deviceBound = 0.8
+
+// deviceWaits is what traced steps waited for devices, as a share of their time in operators and in calls of the device's runtime outside
+// of them.
 type deviceWaits struct {
 	busy float64 // while a device worked
 	idle float64 // while none did: until the work had reached it
+	// computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one.
+	computes float64
 }
 
-// waitsForDevices finds them in the traced steps of the accounted kind; nothing without work of a device there. A thread that waits for a
-// device by asking again and again looks, to samples, as if it computed an operator.
+// waitsForDevices finds them in the traced steps of the accounted kind; nothing without work of a device there. A thread that waits for
+// a device by asking again and again looks, to samples, as if it computed an operator. While autograd's own thread goes backward for a
+// device, the driving one waits for it: what that thread does then counts.
 func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
-	all, calls := 0.0, naming.NewCallClasses(s.Strings)
-	works := map[*model.Trace][]times.Interval{}
+	w := waitCount{s: s, calls: naming.NewCallClasses(s.Strings), classes: naming.NewKernelClasses(s.Strings)}
+	works, computed, steps := map[*model.Trace][]times.Interval{}, 0.0, 0
 	for _, st := range TracedSteps(s, b) {
-		lane := laneOf(st.Trace, b.Thread)
-		if lane < 0 {
+		driver := laneOf(st.Trace, b.Thread)
+		if driver < 0 {
 			continue
 		}
 		if _, known := works[st.Trace]; !known {
 			works[st.Trace] = deviceWork(st.Trace)
 		}
-		work := works[st.Trace]
-		if len(work) == 0 {
+		if w.work = works[st.Trace]; len(w.work) == 0 {
 			continue
 		}
-		ev, until, fetched := &st.Trace.Events, model.Time(0), model.Time(0)
-		first, end := laneEvents(st.Trace, lane)
-		skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
-		for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-			if ev.Start[i] < fetched {
-				continue // a wait for data has a part of its own
-			}
-			runtime := ev.Kind[i] == model.KindRuntime
-			if !runtime && naming.IsDataLoader(s.Strings.Text(ev.Name[i])) {
-				fetched = ev.End(model.EventID(i))
-				continue
-			}
-			if (ev.Kind[i] == model.KindOp || runtime) && ev.Start[i] >= until {
-				until = ev.End(model.EventID(i))
-				all += float64(ev.Dur[i])
-			}
-			if runtime && (calls.Of(ev.Name[i]) == naming.CallBlocks || ev.Dur[i] >= longLaunch) {
-				worked := covered(work, ev.Start[i], ev.End(model.EventID(i)))
-				out.busy += worked
-				out.idle += float64(ev.Dur[i]) - worked
+		steps++
+		computed += w.computedFor(st)
+		for lane := range st.Trace.Lanes {
+			if id := model.LaneID(lane); id == driver || w.goesBackward(st, id) {
+				w.count(st, id)
 			}
 		}
 	}
-	if all <= 0 {
+	if w.all <= 0 {
 		return deviceWaits{}
 	}
-	out.busy, out.idle = min(out.busy/all, 1), min(out.idle/all, 1)
+	out = deviceWaits{busy: min(w.busy/w.all, 1), idle: min(w.idle/w.all, 1)}
+	if mean := b.Mean(); mean > 0 {
+		out.computes = min(computed/float64(steps)/mean, 1)
+	}
 	return out
+}
+
+// computedFor is how long devices compute what was launched in a step, in ns.
+func (w *waitCount) computedFor(st TracedStep) float64 {
+	var rows []times.Interval
+	ev := &st.Trace.Events
+	for i := range st.Trace.Lanes {
+		for id := st.Trace.Lanes[i].FirstEvent; id < st.Trace.Lanes[i].EndEvent; id++ {
+			call := ev.Link[id]
+			if ev.Kind[id].Device() && call != model.NoEvent && ev.Start[call] >= st.Start && ev.Start[call] < st.End &&
+				w.classes.Of(ev, id).Compute() {
+				rows = append(rows, times.Interval{Start: ev.Start[id], End: ev.End(id)})
+			}
+		}
+	}
+	return times.Covered(rows)
+}
+
+// waitCount adds up what threads do in traced steps, in ns.
+type waitCount struct {
+	s               *model.Session
+	calls           *naming.CallClasses
+	classes         *naming.KernelClasses
+	work            []times.Interval // of the step's trace
+	all, busy, idle float64          // outermost operators and calls outside of the DataLoader; waits in them, by what the device did
+}
+
+// inStep hands out the rows of a lane that begin in a step, in their order, until one says no.
+func inStep(st TracedStep, lane model.LaneID, row func(ev *model.Events, id model.EventID) bool) {
+	ev := &st.Trace.Events
+	first, end := laneEvents(st.Trace, lane)
+	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
+	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
+		if !row(ev, model.EventID(i)) {
+			return
+		}
+	}
+}
+
+// goesBackward says that functions of a backward pass run on a lane in a step.
+func (w *waitCount) goesBackward(st TracedStep, lane model.LaneID) (found bool) {
+	if st.Trace.Lanes[lane].Kind != model.LaneThread {
+		return false
+	}
+	inStep(st, lane, func(ev *model.Events, id model.EventID) bool {
+		found = found || ev.Kind[id] == model.KindOp && naming.IsBackward(w.s.Strings.Text(ev.Name[id]))
+		return !found
+	})
+	return found
+}
+
+func (w *waitCount) count(st TracedStep, lane model.LaneID) {
+	until, fetched := model.Time(0), model.Time(0)
+	inStep(st, lane, func(ev *model.Events, id model.EventID) bool {
+		runtime := ev.Kind[id] == model.KindRuntime
+		switch {
+		case ev.Start[id] < fetched: // a wait for data has a part of its own
+			return true
+		case !runtime && naming.IsDataLoader(w.s.Strings.Text(ev.Name[id])):
+			fetched = ev.End(id)
+			return true
+		case (ev.Kind[id] == model.KindOp || runtime) && ev.Start[id] >= until:
+			until = ev.End(id)
+			w.all += float64(ev.Dur[id])
+		}
+		if runtime && (w.calls.Of(ev.Name[id]) == naming.CallBlocks || ev.Dur[id] >= longLaunch) {
+			worked := covered(w.work, ev.Start[id], ev.End(id))
+			w.busy += worked
+			w.idle += float64(ev.Dur[id]) - worked
+		}
+		return true
+	})
 }
 
 // deviceWork is when any device of a trace works, sorted and disjoint.
