@@ -65,7 +65,8 @@ func (w *waitCount) computedFor(st TracedStep) float64 {
 	var rows []times.Interval
 	ev := &st.Trace.Events
 	for i := range st.Trace.Lanes {
-		for id := st.Trace.Lanes[i].FirstEvent; id < st.Trace.Lanes[i].EndEvent; id++ {
+		first, end := laneEvents(st.Trace, model.LaneID(i))
+		for id := model.EventID(first); int(id) < end; id++ {
 			call := ev.Link[id]
 			if ev.Kind[id].Device() && call != model.NoEvent && ev.Start[call] >= st.Start && ev.Start[call] < st.End &&
 				w.classes.Of(ev, id).Compute() {
@@ -136,9 +137,10 @@ func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 func deviceWork(t *model.Trace) []times.Interval {
 	var work []times.Interval
 	for i := range t.Lanes {
-		for id := t.Lanes[i].FirstEvent; id < t.Lanes[i].EndEvent; id++ {
+		first, end := laneEvents(t, model.LaneID(i))
+		for id := first; id < end; id++ {
 			if t.Events.Kind[id].Device() {
-				work = append(work, times.Interval{Start: t.Events.Start[id], End: t.Events.End(id)})
+				work = append(work, times.Interval{Start: t.Events.Start[id], End: t.Events.End(model.EventID(id))})
 			}
 		}
 	}
