@@ -125,7 +125,7 @@ func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 			w.all += float64(ev.Dur[id])
 		}
 		if runtime && (w.calls.Of(ev.Name[id]) == naming.CallBlocks || ev.Dur[id] >= longLaunch) {
-			worked := covered(w.work, ev.Start[id], ev.End(id))
+			worked := times.Overlap(w.work, ev.Start[id], ev.End(id))
 			w.busy += worked
 			w.idle += float64(ev.Dur[id]) - worked
 		}
@@ -145,13 +145,4 @@ func deviceWork(t *model.Trace) []times.Interval {
 		}
 	}
 	return times.Disjoint(work)
-}
-
-// covered is how much of a stretch sorted and disjoint intervals cover, in ns.
-func covered(list []times.Interval, from, to model.Time) (t float64) {
-	i, _ := slices.BinarySearchFunc(list, from, func(iv times.Interval, at model.Time) int { return cmp.Compare(iv.End, at) })
-	for ; i < len(list) && list[i].Start < to; i++ {
-		t += float64(max(min(list[i].End, to)-max(list[i].Start, from), 0))
-	}
-	return t
 }

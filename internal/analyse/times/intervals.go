@@ -3,6 +3,7 @@ package times
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"bottleneck/internal/model"
 )
@@ -45,6 +46,14 @@ func Covered(in []Interval) float64 {
 	t := 0.0
 	for _, w := range Disjoint(slices.Clone(in)) {
 		t += w.Dur()
+	}
+	return t
+}
+
+// Overlap is how much of a stretch sorted and disjoint intervals cover, in ns.
+func Overlap(list []Interval, from, to model.Time) (t float64) {
+	for i := sort.Search(len(list), func(i int) bool { return list[i].End > from }); i < len(list) && list[i].Start < to; i++ {
+		t += max(float64(min(list[i].End, to)-max(list[i].Start, from)), 0)
 	}
 	return t
 }

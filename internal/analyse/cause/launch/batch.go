@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
 	"bottleneck/internal/wording"
@@ -78,7 +79,7 @@ func itemsOf(c *facts.Facts, kind model.Str) (perItem, bool) {
 		if st.Kind != kind || st.Phase != model.PhaseBaseline || st.Items <= 0 || st.End <= st.Start {
 			continue
 		}
-		each = append(each, max(float64(st.End-st.Start)-facts.Overlap(waits, st.Start, st.End), 0)/float64(st.Items))
+		each = append(each, max(float64(st.End-st.Start)-times.Overlap(waits, st.Start, st.End), 0)/float64(st.Items))
 		items += float64(st.Items)
 	}
 	if len(each) < facts.MinSamples {
