@@ -1,19 +1,16 @@
 package account
 
 import (
-	"cmp"
-	"slices"
-
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
 
-// longLaunch is how long a call that launches work lasts, in ns, from which the device's queue was full: it then waits for the device.
+// longLaunch is how long a call that launches work lasts, in ns, from which the device's queue was full and it waits: a guess.
 const longLaunch = 100_000
 
 // deviceBound is the share of the accounted steps in which a device computes, from which it sets their pace: what the program does
-// meanwhile is hidden behind it, and a queue that is full only after many steps makes none of the traced ones wait.
+// meanwhile is hidden behind it, and a queue that is full only after many steps makes none of the traced ones wait. A guess.
 const deviceBound = 0.8
 
 // deviceWaits is what traced steps waited for devices, as a share of their time in operators and in calls of the device's runtime outside
@@ -29,7 +26,7 @@ type deviceWaits struct {
 // a device by asking again and again looks, to samples, as if it computed an operator. While autograd's own thread goes backward for a
 // device, the driving one waits for it: what that thread does then counts.
 func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
-	w := waitCount{s: s, calls: naming.NewCallClasses(s.Strings), classes: naming.NewKernelClasses(s.Strings)}
+	w := waitCount{s: s}
 	works, computed, steps := map[*model.Trace][]times.Interval{}, 0.0, 0
 	for _, st := range TracedSteps(s, b) {
 		driver := laneOf(st.Trace, b.Thread)
@@ -41,6 +38,9 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
 		}
 		if w.work = works[st.Trace]; len(w.work) == 0 {
 			continue
+		}
+		if w.calls == nil {
+			w.calls, w.classes = naming.NewCallClasses(s.Strings), naming.NewKernelClasses(s.Strings)
 		}
 		steps++
 		computed += w.computedFor(st)
@@ -86,24 +86,12 @@ type waitCount struct {
 	all, busy, idle float64          // outermost operators and calls outside of the DataLoader; waits in them, by what the device did
 }
 
-// inStep hands out the rows of a lane that begin in a step, in their order, until one says no.
-func inStep(st TracedStep, lane model.LaneID, row func(ev *model.Events, id model.EventID) bool) {
-	ev := &st.Trace.Events
-	first, end := laneEvents(st.Trace, lane)
-	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
-	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-		if !row(ev, model.EventID(i)) {
-			return
-		}
-	}
-}
-
 // goesBackward says that functions of a backward pass run on a lane in a step.
 func (w *waitCount) goesBackward(st TracedStep, lane model.LaneID) (found bool) {
 	if st.Trace.Lanes[lane].Kind != model.LaneThread {
 		return false
 	}
-	inStep(st, lane, func(ev *model.Events, id model.EventID) bool {
+	st.eachRow(lane, func(ev *model.Events, id model.EventID) bool {
 		found = found || ev.Kind[id] == model.KindOp && naming.IsBackward(w.s.Strings.Text(ev.Name[id]))
 		return !found
 	})
@@ -112,7 +100,7 @@ func (w *waitCount) goesBackward(st TracedStep, lane model.LaneID) (found bool) 
 
 func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 	until, fetched := model.Time(0), model.Time(0)
-	inStep(st, lane, func(ev *model.Events, id model.EventID) bool {
+	st.eachRow(lane, func(ev *model.Events, id model.EventID) bool {
 		runtime := ev.Kind[id] == model.KindRuntime
 		switch {
 		case ev.Start[id] < fetched: // a wait for data has a part of its own

@@ -25,17 +25,28 @@ func (st *TracedStep) eachOp(thread int, f func(ev *model.Events, id model.Event
 	if lane < 0 {
 		return false
 	}
-	ev, until := &st.Trace.Events, model.Time(0)
+	until := model.Time(0)
+	st.eachRow(lane, func(ev *model.Events, id model.EventID) bool {
+		if ev.Kind[id] == model.KindOp {
+			outer := ev.Start[id] >= until
+			if outer {
+				until = ev.End(id)
+			}
+			f(ev, id, outer)
+		}
+		return true
+	})
+	return true
+}
+
+// eachRow calls f for the rows of a lane that begin in the step, in their order, until it says no.
+func (st *TracedStep) eachRow(lane model.LaneID, f func(ev *model.Events, id model.EventID) bool) {
+	ev := &st.Trace.Events
 	first, end := laneEvents(st.Trace, lane)
 	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
 	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-		if ev.Kind[i] == model.KindOp {
-			outer := ev.Start[i] >= until
-			if outer {
-				until = ev.End(model.EventID(i))
-			}
-			f(ev, model.EventID(i), outer)
+		if !f(ev, model.EventID(i)) {
+			return
 		}
 	}
-	return true
 }

@@ -17,7 +17,9 @@ func restOfRun(c *facts.Facts, found []finding.Finding) {
 	if !c.B.PerStep || len(c.B.Windows) == 0 {
 		return
 	}
-	rest := c.Outside(c.StepsAndPauses(func(kind model.Str) bool { return kind == c.B.Kind }))
+	all := func(int, *account.Attributed) bool { return true }
+	rest := facts.ChainsOf(c.C, &c.P.Samples, c.Outside(c.StepsAndPauses(func(kind model.Str) bool { return kind == c.B.Kind })), all)
+	own := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, all)
 	for i := range found {
 		f := &found[i]
 		if f.Cause != finding.Launch && f.Cause != finding.Python || f.Sub != "" || f.OfRun || f.Guess || f.Where.Function == "" ||
@@ -26,7 +28,7 @@ func restOfRun(c *facts.Facts, found []finding.Finding) {
 		}) {
 			continue
 		}
-		more, inside, claimed := timeIn(c, f, rest), timeIn(c, f, c.B.Samples), 0.0
+		more, inside, claimed := timeIn(c, f, rest), timeIn(c, f, own), 0.0
 		for _, t := range stats.InOrder(f.Booked) {
 			claimed += t
 		}
@@ -40,9 +42,9 @@ func restOfRun(c *facts.Facts, found []finding.Finding) {
 	}
 }
 
-// timeIn is the time of samples, in ns, that pass through a finding's function; 0 for one that drives the loop.
-func timeIn(c *facts.Facts, f *finding.Finding, samples []account.Attributed) (t float64) {
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, samples, func(int, *account.Attributed) bool { return true }) {
+// timeIn is the time of chains, in ns, that pass through a finding's function; 0 for one that drives the loop.
+func timeIn(c *facts.Facts, f *finding.Finding, chains []facts.Chain) (t float64) {
+	for _, ch := range chains {
 		if slices.ContainsFunc(ch.Frames, func(fr model.Frame) bool {
 			return !c.Drivers[facts.KeyOf(&fr)] && c.Text(fr.Function) == f.Where.Function && c.Text(fr.File) == f.Where.File
 		}) {
