@@ -50,7 +50,7 @@ type edit struct {
 	First int      `json:"first"`
 	Last  int      `json:"last"` // 0: First; First-1: nothing is replaced, Text is put before First
 	Old   string   `json:"old"`
-	New   string   `json:"new"` // in place of Old in the first line, where there is no Text
+	New   string   `json:"new"` // in place of Old in the first line, above Text
 	Text  []string `json:"text"`
 }
 

@@ -26,6 +26,9 @@ func (p *printer) verdict() {
 		}
 		fix, _, _ := strings.Cut(f.Fix.Text, ". ")
 		p.wrap("  Fix: ", "       ", units.Clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
+		if text := changeText(&f.Fix); text != "" {
+			p.wrap("  Change: ", "          ", units.Clip(text, 2*p.width-24))
+		}
 	}
 	if c := r.Verdict.Confidence; c.Level != "" {
 		p.wrap("  Confidence: ", "              ", c.Text())
@@ -358,19 +361,16 @@ func (p *printer) finding(n int, f *report.Finding) {
 	if f.Fix.Text != "" {
 		p.wrap("      fix       ", "                ", f.Fix.Text)
 	}
-	switch text := f.Fix.Change; {
+	switch text := changeText(&f.Fix); {
 	case f.Fix.Was != "" && f.Fix.Where != nil:
 		p.line("      change    %s:%d", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
 		p.wrap("                - ", "                  ", f.Fix.Was)
-		p.wrap("                + ", "                  ", text)
+		p.wrap("                + ", "                  ", f.Fix.Change)
 	case f.Fix.Action != nil && f.Fix.Action.Before != "" && f.Fix.Where != nil:
 		p.line("      change    %s:%d", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
-		p.wrap("                + ", "                  ", text)
+		p.wrap("                + ", "                  ", f.Fix.Change)
 		p.wrap("                  ", "                  ", f.Fix.Action.Before)
 	case text != "":
-		if f.Fix.Where != nil {
-			text += fmt.Sprintf("   (%s:%d)", report.Base(f.Fix.Where.File), f.Fix.Where.Line)
-		}
 		p.wrap("      change    ", "                ", text)
 	}
 	if f.Caveat != "" {
@@ -379,6 +379,14 @@ func (p *printer) finding(n int, f *report.Finding) {
 	if f.Confidence != nil && f.Confidence.Level != "" {
 		p.wrap("      basis     ", "                ", f.Confidence.Text())
 	}
+}
+
+// changeText is a fix's change and the line that it is made at; "" where it has none.
+func changeText(f *report.Fix) string {
+	if f.Change == "" || f.Where == nil {
+		return f.Change
+	}
+	return fmt.Sprintf("%s   (%s:%d)", f.Change, report.Base(f.Where.File), f.Where.Line)
 }
 
 func at(w report.Where) string {

@@ -150,3 +150,19 @@ func TestAForkedWorkersOuterFramesDoNotFetch(t *testing.T) {
 		}
 	}
 }
+
+// A handler that starts an evaluation of the training data leads to the fetch as the loop does: neither is code of the data set's.
+func TestAHandlersLineDoesNotFetch(t *testing.T) {
+	library := testkit.Frame{File: "/lib/site-packages/torchvision/transforms/functional.py", Function: "to_tensor", First: 127, Line: 128}
+	engine := testkit.Frame{File: "/lib/site-packages/ignite/engine/engine.py", Function: "Engine._run_once", First: 1000, Line: 1034}
+	p := building("loader = DataLoader(rows, 32)", model.Loader{})
+	for range 2 {
+		p.Steps(20, model.PhaseBaseline, testkit.Native(10, module, engine, torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(20, module, engine, next, fetch, library).In(model.SpanDataWait))
+		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, engine, user("log_results", 30, 34), engine,
+			torchFrame("nn/modules/linear.py", "forward")),
+			testkit.Python(20, module, engine, user("log_results", 30, 34), engine, next, fetch, library).In(model.SpanDataWait))
+	}
+	res, _ := find(t, p)
+	want(t, res, finding.Input, "workers", 25, 0)
+}

@@ -19,10 +19,10 @@ func inputOfSelf(c *facts.Facts, v *inputView) {
 	sm := &c.P.Samples
 	v.cls = c.C
 	queued, all := 0, 0.0
-	chains := facts.ChainsOf(c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
+	// What leads to the DataLoader, or where there is none to the loop's own line, belongs to the trainer, not to the data set.
+	chains := facts.ChainsInside(loaderFile, c.C, sm, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return a.Part == account.PartDataWait && v.waitsAt(sm.Time[a.Index])
 	})
-	// Frames that lead to the loop's own line belong to the trainer, not to the data set.
 	inner := make([]facts.Chain, 0, len(chains))
 	for _, ch := range chains {
 		i := c.B.Samples[ch.Index].Index
