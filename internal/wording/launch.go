@@ -17,6 +17,8 @@ var launchTexts = table{
 	"launch.acting":           "{time} per {unit} in the network's calls; no trace holds such a step, so that their operators are not counted",
 	"launch.title-batch":      "{share} of {each} is spent computing for {items item} at a time",
 	"launch.title-recurrent":  "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
+	"launch.title-cells":      "{share} of {each} goes into cells of a recurrent layer, called for one element of a sequence at a time",
+	"launch.cells":            "{time} per {unit} in the cells' operators and in the interpreter around them, in {calls call}",
 	"launch.title-parameters": "{share} of {each} goes through a model's parameters one by one",
 	"launch.parameters": "{time} per {unit} in tiny operators of this loop, in the interpreter around them, and in what gives it the " +
 		"parameters",

@@ -41,6 +41,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.UnusedGradients, again.FindUnusedGraph},
 		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
+		{finding.Launch, launch.FindCells},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},

@@ -73,7 +73,7 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 	for i, site := range launchSites(c, calls, small, python) {
 		share, least, first := launchShareOf(c, site.time()), price.LaunchShare, i == 0
 		switch site.kind {
-		case launchLoop, launchCells, launchOptimizer:
+		case launchLoop, launchOptimizer:
 			if !site.placed || site.kind == launchOptimizer || !c.Drivers[facts.KeyOf(&site.at.Frame)] {
 				least = finding.Floor // their cure is clear, and nothing else stands on their lines
 			}
@@ -91,7 +91,7 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	o, gc := c.B.Ops, 0.0
 	site.fuses = launchOps{o}.fuse(c)
-	if site.placed && (site.kind == launchLoop || site.kind == launchCells) {
+	if site.placed && site.kind == launchLoop {
 		at := site.at
 		at.Unit = site.time()
 		gc = c.Collections(at)
@@ -198,8 +198,6 @@ type launchTexts struct {
 // textsOf chooses the texts by what calls and what would end it.
 func textsOf(site *launchSite) launchTexts {
 	switch site.kind {
-	case launchCells:
-		return launchTexts{"launch.title", "launch.fix-cells", []string{"launch.caveat-generating"}}
 	case launchSequence:
 		return launchTexts{"launch.title", "launch.fix-sequence", []string{"launch.caveat-traced", "launch.caveat-generating"}}
 	case launchCall:

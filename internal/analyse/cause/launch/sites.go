@@ -20,7 +20,6 @@ type launchKind uint8
 const (
 	launchLoop      launchKind = iota // a loop of the user's own over elements
 	launchSequence                    // a loop of a module's own that calls the same layers for each element of a sequence
-	launchCells                       // a loop that calls a cell of a recurrent layer for each element
 	launchCall                        // a call that is made for too little work, such as a model's for one request
 	launchSpread                      // many lines, of which none stands out
 	launchOptimizer                   // the optimizer's step
@@ -243,8 +242,6 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 	site = launchSite{kind: launchLoop, at: sp, placed: true, lines: facts.LineTimes(main)}
 	own := inner || inLoopOfItsOwn(c, sp) // else whoever calls the place makes its operators many
 	switch {
-	case through(c, main, "/torch/nn/modules/rnn.py", "Cell."):
-		site.kind = launchCells
 	case own && calledAsModule(c, &sp) && layersRepeat(c):
 		site.kind = launchSequence
 	case learnsAt(c, &sp):
@@ -256,7 +253,7 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
 		}
 	}
-	if site.kind != launchCells && site.kind != launchSequence && !own && environments.waitForEnvironment(c, main) {
+	if site.kind != launchSequence && !own && environments.waitForEnvironment(c, main) {
 		site.kind = launchRollout
 	}
 	site.add(c, main, 1)

@@ -11,7 +11,7 @@ func Rows() []Row {
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBetween, CallsBatched, Recurrent,
-		RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
+		LSTMCells, OtherCells, RecordingCost, Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
 		Allocator,

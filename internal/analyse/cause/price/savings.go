@@ -158,6 +158,22 @@ var (
 			On:   "one call for all elements against one for each, forward and backward: 54 to 96 %, median 73",
 			Span: "layers of 64 to 256 units, 24 to 64 elements, batches of 1 to 64",
 		}}
+	// LSTMCells is of a loop that calls an LSTM's cell for each element of a sequence.
+	LSTMCells = Row{ID: "launch/lstm-cells", Range: Range{0.2, 0.6, 0.83}, Unit: share,
+		Of: "the loop's operators, those of its backward pass, and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 14,
+			On:     "nn.LSTM against nn.LSTMCell for each element, forward and backward: 22 to 83 %, one point 2 %, median 60",
+			Span:   "32 to 512 units, 20 to 100 elements, batches of 1 to 64, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/cells.py; python bench/prices/cells.py 2",
+		}}
+	// OtherCells is of a loop around cells of other kinds, whose layers only multiply all elements with their weights at once.
+	OtherCells = Row{ID: "launch/cells", Range: Range{0.05, 0.23, 0.4}, Unit: share,
+		Of: "the same, of nn.GRUCell and nn.RNNCell",
+		Origin: Origin{Kind: Measured, Points: 28,
+			On:     "nn.GRU and nn.RNN against their cells: 2 to 40 %, median 23",
+			Span:   "32 to 512 units, 20 to 100 elements, batches of 1 to 64, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/cells.py; python bench/prices/cells.py 2",
+		}}
 	// RecordingCost is the most of calling operators that recording them is taken to have cost.
 	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
 		Of: "the calling in a run without steps",
