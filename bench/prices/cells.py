@@ -26,9 +26,13 @@ def looped(cell, inputs):
     return torch.stack(out)
 
 
-def took(answer):
+def whole_sequence(layer, inputs):
+    return layer(inputs)[0]
+
+
+def took(answer, module, inputs):
     start = time.perf_counter()
-    answer().sum().backward()
+    answer(module, inputs).sum().backward()
     return time.perf_counter() - start
 
 
@@ -40,11 +44,10 @@ def main():
         for units, elements, sequences in SIZES:
             cell, layer = one(units, units), whole(units, units)
             inputs = torch.randn(elements, sequences, units)
-            sides = [lambda: looped(cell, inputs), lambda: layer(inputs)[0]]
             times = [[], []]
             for n in range(ROUNDS + 1):
-                for side, answer in enumerate(sides):
-                    t = took(answer)
+                for side, (answer, module) in enumerate(((looped, cell), (whole_sequence, layer))):
+                    t = took(answer, module, inputs)
                     if n:
                         times[side].append(t)
             loop, layered = (statistics.median(side) for side in times)

@@ -85,6 +85,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"queue":   (*agentRows).readQueue,
 	"held":    (*agentRows).readHeld,
 	"padding": (*agentRows).readPadding,
+	"asked":   (*agentRows).readAsked,
 	"updates": (*agentRows).readUpdates,
 	"loader":  (*agentRows).readLoader,
 	"span":    (*agentRows).readSpan,
@@ -206,6 +207,27 @@ func (a *agentRows) readPadding(r row) bool {
 	}
 	if (p.Loader >= 0 || p.File != 0) && len(a.p.Padding) < maxPadding {
 		a.p.Padding = append(a.p.Padding, p)
+	}
+	return true
+}
+
+// maxAsked bounds what is kept of calls of models.
+const maxAsked = 1 << 10
+
+func (a *agentRows) readAsked(r row) bool {
+	t, ok := r.integer(1)
+	how := r.number(5)
+	q := model.Asked{Time: model.Time(t), Module: r.number(2), Inputs: a.texts.Intern(r.text(3)), Weights: r.number(4),
+		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32)),
+		Rows: -1, Gradients: how&1 != 0, Trained: how&2 != 0, Random: how&4 != 0}
+	if rows, known := r.integer(8); known && rows >= 0 {
+		q.Rows = rows
+	}
+	if !ok || q.Module <= 0 || q.Weights < 0 {
+		return false
+	}
+	if len(a.p.Asked) < maxAsked {
+		a.p.Asked = append(a.p.Asked, q)
 	}
 	return true
 }
@@ -401,6 +423,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Padding {
 		p.Padding[i].Time = a.unix(p.Padding[i].Time)
+	}
+	for i := range p.Asked {
+		p.Asked[i].Time = a.unix(p.Asked[i].Time)
 	}
 	for i := range p.Updates {
 		p.Updates[i].Time = a.unix(p.Updates[i].Time)

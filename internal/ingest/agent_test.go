@@ -60,6 +60,7 @@ func TestReadProcess(t *testing.T) {
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
 		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["padding",1000,null,2,16,20,12,"/a.py",8]`,
+		`["asked",1000,2,"#1.0",9,6,"/a.py",8,32]`, `["asked",1000,3,"",9,1,"/a.py",8]`,
 		`["updates",1000,1,62,16,32,2]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
@@ -110,6 +111,12 @@ func TestReadProcess(t *testing.T) {
 		{Time: p.Queues[0].Time, Loader: -1, File: p.Spans[len(p.Spans)-1].File, Line: 8, Rows: 2, Width: 16, Filled: 20, Longest: 12}}
 	if !slices.Equal(p.Padding, filling) {
 		t.Errorf("padding %+v, want %+v", p.Padding, filling)
+	}
+	asked := []model.Asked{{Time: p.Queues[0].Time, Module: 2, Inputs: p.Asked[0].Inputs, Weights: 9, File: filling[1].File, Line: 8,
+		Rows: 32, Trained: true, Random: true},
+		{Time: p.Queues[0].Time, Module: 3, Weights: 9, File: filling[1].File, Line: 8, Rows: -1, Gradients: true}}
+	if !slices.Equal(p.Asked, asked) || s.Strings.Text(p.Asked[0].Inputs) != "#1.0" {
+		t.Errorf("asked %+v, want %+v", p.Asked, asked)
 	}
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)
@@ -196,7 +203,7 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 		t.Errorf("no events: %+v, %v", p, err)
 	}
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
-		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
+		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)

@@ -41,6 +41,7 @@ type Process struct {
 	Notes   []Note
 	Queues  []QueueLength
 	Padding []Padding // by time
+	Asked   []Asked   // by time
 	Updates []Updates // by time
 	Usage   []Usage   // by time
 	Owned   []Owned   // by time; of forks only
@@ -191,6 +192,20 @@ type Padding struct {
 	File                         Str   // with Line: what calls the model
 	Line                         int32
 	Rows, Width, Filled, Longest int64 // sequences; columns; places that are no filling, of all sequences together and of the longest
+}
+
+// Asked is one of the first calls of models from outside all modules: the same Inputs are the same tensors, into which nothing was written
+// in between.
+type Asked struct {
+	Time    Time
+	Module  int64 // number of the model in the process, from 1
+	Inputs  Str   // what stands for all that it was given; 0 where that cannot be told
+	Weights int64 // sum of its weights' versions, which grow with each change of one
+	File    Str   // with Line: what calls it
+	Line    int32
+	Rows    int64 // that a layer would multiply with its weights, tokens each by itself; -1 unknown
+	Gradients,
+	Trained, Random bool // gradients are recorded; some weight wants them; a dropout in it draws numbers
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

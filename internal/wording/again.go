@@ -2,11 +2,25 @@ package wording
 
 // againTexts are about what is computed again although it could have been kept.
 var againTexts = table{
-	"again.title-prefix":     "{share} of {each} computes the whole sequence again for each new token",
-	"again.title-writing":    "{share} of the run computes the whole sequence again for each new token",
-	"again.writing":          "{time} in this call, within a loop that appends to what it is called with",
-	"again.basis-writing":    "the loop's source tells it, samples tell its time; how the calls grow was not traced",
-	"again.title-frozen":     "{share} of {each} asks a network that does not learn for the same answers in each epoch",
+	"again.title-prefix":  "{share} of {each} computes the whole sequence again for each new token",
+	"again.title-writing": "{share} of the run computes the whole sequence again for each new token",
+	"again.writing":       "{time} in this call, within a loop that appends to what it is called with",
+	"again.basis-writing": "the loop's source tells it, samples tell its time; how the calls grow was not traced",
+	"again.title-frozen":  "{share} of {each} asks a network that does not learn for the same answers in each epoch",
+	"again.title-twice":   "{share} of {each} asks a model a second time for its answer to the same batch",
+	"again.title-same":    "{share} of {each} asks a network that does not change for its answer to the same input",
+	"again.title-inputs":  "{share} of {each} computes anew what comes of inputs that stay the same",
+	"again.asked-twice":   "{time} per {unit} in this call of the model, beside another one with the same tensors",
+	"again.asked-same":    "{time} per {unit} in this call; its weights and the tensors that it is given are the same as before",
+	"again.asked-inputs": "{time} per {unit} in lines through which no gradient goes and which draw nothing at random, in a model that is " +
+		"given the same tensors each time",
+	"again.asked":     "{calls call} of the model were looked at",
+	"again.fix-twice": "Call the model once for a batch, and use its answer for both (out = model(x); loss and accuracy of out).",
+	"again.fix-same":  "Ask once, before the loop, without gradients (with torch.no_grad()), and keep the answer.",
+	"again.fix-inputs": "Compute this once, before the loop, and give the model the result; in a layer of a library, an option that caches " +
+		"it (GCNConv(cached=True)).",
+	"again.caveat-updated":   "Here the second answer comes after the weights were updated; in its place comes the one from before.",
+	"again.caveat-dropout":   "A dropout draws numbers in one of the two: the answers differ a little.",
 	"again.title-validation": "{share} of the run goes through the validation data, {times} times an epoch",
 	"again.validations":      "{rounds round} of {time} each, one after {steps training step}",
 	"again.epoch":            "an epoch of the training's DataLoader has {batches} batches",

@@ -14,6 +14,11 @@ import (
 // in which another operator runs that carries the number of the layer of the next step. differentiated says whether that
 // operator's result has a gradient too.
 func trainingTrace(p *testkit.Program, n int, stack testkit.Act, differentiated bool) {
+	trainingTraceOf(p, n, testkit.Native(40, module, loop(40)), stack, differentiated)
+}
+
+// trainingTraceOf is trainingTrace with what goes forward for 40 ms.
+func trainingTraceOf(p *testkit.Program, n int, forward, stack testkit.Act, differentiated bool) {
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
 	ev := &t.Events
 	add := func(start, end model.Time, name string, sequence int64, thread int32) {
@@ -23,7 +28,7 @@ func trainingTrace(p *testkit.Program, n int, stack testkit.Act, differentiated 
 	const ms = 1_000_000
 	for i := range int64(n) {
 		at := p.T
-		p.Steps(1, model.PhaseTrace, testkit.Native(40, module, loop(40)),
+		p.Steps(1, model.PhaseTrace, forward,
 			testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")), stack)
 		add(at, at+40*ms, "aten::linear", 2*i, 0)
 		if differentiated {

@@ -37,12 +37,14 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
+		{finding.Again, again.FindAsked},       // before frozen: what is known of the inputs is sure
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},
 		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindCells},
 		{finding.Launch, launch.FindBatch},
+		{finding.Launch, launch.FindRows},
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},

@@ -211,8 +211,8 @@ func TestLargeOperatorsAreNotThePlace(t *testing.T) {
 	}
 }
 
-// A cell that is called for one element after the other has a layer that takes them all. All of its time counts, also where its operators are
-// not tiny, and its part of the backward pass; layers of other kinds save less.
+// A cell that is called for one element after the other has a layer that takes them all. All of its time counts, also where its operators
+// are not tiny, and its part of the backward pass; layers of other kinds save less.
 func TestRecurrentCells(t *testing.T) {
 	for cell, mid := range map[string]float64{"LSTMCell.forward": 60, "GRUCell.forward": 23} {
 		p := testkit.NewProgram()

@@ -1,5 +1,5 @@
 """Calls of modules from outside, as steps of programs that have neither optimizer nor DataLoader (a server, a generator of text); what few
-of them are called with tells how much of a batch is padding, in a program that trains, too.
+of them are called with tells how much of a batch is padding and whether a model is asked for the same again, in a program that trains, too.
 
 All module calls are watched only until one module has been called a few times; then only its class is. Programs that compile
 are not watched this way: Dynamo would trace the watcher. Where Dynamo is merely loaded, as by transformers, the watcher stays until
@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from . import core, marks, modulepaths, padding
+from . import asked, core, marks, modulepaths, padding
 
 ENOUGH = 3
 KEPT = 256  # modules, and lines that call some, that are told apart
@@ -107,6 +107,8 @@ def seen(module, arguments, keywords):
         marks.resolve()
     if padding.wants_calls():
         padding.called(arguments, keywords, sys._getframe(3))  # above this function, its guard and the watcher
+    if asked.wanted():
+        asked.called(sys.modules["torch"], module, arguments, keywords, sys._getframe(3))
     if marks.tracker.optimizers or marks.tracker.strength > 1:
         needless()
         watch_less(module)
@@ -123,7 +125,7 @@ def watch_less(module):
     """Counts a call, and watches only its module's class from a few on."""
     kind = type(module)
     calls[kind] = calls.get(kind, 0) + 1
-    if mine is not None and calls[kind] >= ENOUGH:
+    if mine is not None and calls[kind] >= ENOUGH and not asked.wanted():
         narrow(kind)
 
 
@@ -185,8 +187,8 @@ def back():
 
 
 def needless():
-    """There is a better mark than calls of modules: they are watched for as long only as their sequences are wanted."""
-    if not padding.wants_calls() or padding.calls >= padding.LAST:
+    """There is a better mark than calls of modules: they are watched for as long only as what they are given is wanted."""
+    if not asked.wanted() and (not padding.wants_calls() or padding.calls >= padding.LAST):
         leave()
 
 

@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -25,7 +26,7 @@ func FindFrozen(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	place, part, ok := untrackedCall(c, u)
-	if !ok {
+	if !ok || learns(c, u, place) {
 		return nil
 	}
 	chains := slices.DeleteFunc(callersOf(c, facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
@@ -66,16 +67,29 @@ func epochs(c *facts.Facts) float64 {
 
 // answersChange says that what no gradient goes through draws random numbers, or changes weights bit by bit, so that it answers something
 // else each time: noise that a generator is given, an average of the trained weights.
-func answersChange(c *facts.Facts, u *account.Untracked) (changes bool) {
+func answersChange(c *facts.Facts, u *account.Untracked) bool {
+	return len(runsWith(c, u, func(name string) bool {
+		return naming.OpKindOf(name) == naming.OpRandom || strings.Contains(name, "lerp") || name == "aten::mul_" ||
+			name == "aten::_foreach_mul_"
+	})) > 0
+}
+
+// runsWith are the stretches without gradients in which an operator of some kind is called.
+func runsWith(c *facts.Facts, u *account.Untracked, kind func(name string) bool) (out []times.Interval) {
+	with := map[int]bool{}
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
-		name := c.Text(ev.Name[id])
-		if changes || naming.OpKindOf(name) != naming.OpRandom && !strings.Contains(name, "lerp") && name != "aten::mul_" &&
-			name != "aten::_foreach_mul_" {
-			return
+		if at := ev.Start[id]; kind(c.Text(ev.Name[id])) {
+			if i := times.Within(u.Runs, at); i >= 0 {
+				with[i] = true
+			}
 		}
-		changes = facts.Inside(u.Runs, ev.Start[id])
 	})
-	return changes
+	for i := range u.Runs {
+		if with[i] {
+			out = append(out, u.Runs[i])
+		}
+	}
+	return out
 }
 
 // untrackedCall is the line that calls a module of which most samples in traced steps lie where no gradient goes through, and the share of
@@ -83,18 +97,13 @@ func answersChange(c *facts.Facts, u *account.Untracked) (changes bool) {
 func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, part float64, ok bool) {
 	all, apart := map[facts.PlaceKey]float64{}, map[facts.PlaceKey]float64{}
 	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
-		outside, called := outsideModules(c, ch.Index)
-		if !called {
-			return
-		}
-		ch.Frames = ch.Frames[:min(outside, len(ch.Frames))]
-		all[lastOf(&ch)]++
-		if facts.Inside(u.Runs, when) {
-			apart[lastOf(&ch)]++
+		if at := callerOf(c, ch); at != (facts.PlaceKey{}) {
+			all[at]++
+			apart[at] += float64(finding.Btoi(facts.Inside(u.Runs, when)))
 		}
 	})
 	for key, n := range apart {
-		if key != (facts.PlaceKey{}) && (n > apart[at] || n == apart[at] && key.Compare(at) < 0) {
+		if n > apart[at] || n == apart[at] && key.Compare(at) < 0 {
 			at = key
 		}
 	}
@@ -102,6 +111,43 @@ func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, par
 		return at, 0, false
 	}
 	return at, apart[at] / all[at], true
+}
+
+// learns says that the model which a line calls is one that is trained, as for an accuracy: its weights move from call to call, or, where
+// no calls were looked at, gradients go through the same function called elsewhere.
+func learns(c *facts.Facts, u *account.Untracked, place facts.PlaceKey) bool {
+	weights, looked := map[int64]int64{}, false
+	for _, r := range c.P.Asked {
+		if r.File != place.F.File || r.Line != place.Line {
+			continue
+		}
+		if before, seen := weights[r.Module]; seen && before != r.Weights {
+			return true
+		}
+		weights[r.Module], looked = r.Weights, true
+	}
+	if looked {
+		return false
+	}
+	here, elsewhere := map[facts.FuncKey]bool{}, map[facts.FuncKey]int{}
+	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
+		outside, called := outsideModules(c, ch.Index)
+		if !called || outside >= len(ch.Frames) {
+			return
+		}
+		function := facts.KeyOf(&ch.Frames[outside])
+		if callerOf(c, ch) == place {
+			here[function] = true
+		} else if !facts.Inside(u.Runs, when) {
+			elsewhere[function]++
+		}
+	})
+	for function := range here {
+		if elsewhere[function] >= facts.BesideTraced {
+			return true
+		}
+	}
+	return false
 }
 
 // lastOf is the innermost place of a chain.

@@ -108,6 +108,12 @@ const (
 	RatesKnown       = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
 	OtherUsers       = 0.10 // guess: of a device's time from which other programs' use of it is named
 	FrozenShare      = 0.1  // guess: of the step in a network that does not learn, from which it is worth a word
+	RowsFew          = 2    // guess: rows in a step's largest product, up to which the weights are read for hardly more than one
+	RowsShare        = 0.5  // guess: of the operators' time in such products, from which they are the cause
+	RowsSteps        = 100  // guess: steps, from which more of them at once is worth a word
+	AskedLooks       = 6    // guess: calls at a line that were looked at, from which they say something
+	AskedAgain       = 0.4  // guess: of them for what was answered before: half where a line asks twice, all where two lines ask once each
+	AskedLine        = 0.7  // guess: of a line's samples where no gradient goes through, from which it works on the inputs alone
 	FrozenPart       = 0.5  // guess: of a call's samples where no gradient goes through
 	WritingShare     = 0.04 // guess: of the run, from which texts that are written beside a training are worth a word
 	ValidationRounds = 3    // guess: rounds of validation, under which nothing is known of how often there are some

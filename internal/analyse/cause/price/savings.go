@@ -174,6 +174,15 @@ var (
 			Span:   "32 to 512 units, 20 to 100 elements, batches of 1 to 64, one and two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/cells.py; python bench/prices/cells.py 2",
 		}}
+	// FewRows is of products with a row or two: the weights are read for each, and more rows would take hardly longer.
+	FewRows = Row{ID: "launch/rows", Range: Range{0, 0.72, 0.92}, Unit: share,
+		Of: "products of few rows with weights, ns per step",
+		Origin: Origin{Kind: Measured, Points: 12,
+			On: "8 rows at once saved 66 to 81 % of what they take one by one, 32 rows 81 to 92 %; nothing where no more rows are there " +
+				"to be worked on",
+			Span:   "2 to 16 layers of 256 to 4,096 units, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/rows.py; python bench/prices/rows.py 2",
+		}}
 	// RecordingCost is the most of calling operators that recording them is taken to have cost.
 	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
 		Of: "the calling in a run without steps",
@@ -458,6 +467,20 @@ var (
 			On: "what it answered must be fetched; nothing is saved where samples differ from epoch to epoch, which a trace does not " +
 				"tell",
 			Repeat: "make zoo CASES=again-frozen",
+		}}
+	// AskedOnce is of a model's call for what it has answered already.
+	AskedOnce = Row{ID: "again/asked", Range: Range{0.75, 0.97, 1.05}, Unit: share,
+		Of: "the call's time, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "arithmetic: the call goes; what it writes and frees also takes time outside of it",
+			Repeat: "make zoo CASES=again-twice",
+		}}
+	// AskedInputs is of what a model computes of inputs that stay the same.
+	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 0.95, 1.05}, Unit: share,
+		Of: "samples at the lines, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "arithmetic; less where part of a line rests on weights that no gradient goes to",
+			Repeat: "make zoo CASES=again-inputs",
 		}}
 	// Activations is of layers whose activations are computed again, with what telling the two passes apart takes.
 	Activations = Row{ID: "again/activations", Range: Range{0.75, 1.05, 1.3}, Unit: share, Sure: 0.9,

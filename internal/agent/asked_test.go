@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What the first calls of models are given is told apart by the object and by what was written into it, and so are their weights; the program
+// goes on as without the agent.
+func TestModelsAskedAgain(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked.py")
+			same(t, plain, got)
+			rows := only(t, dir, "main").of("asked")
+			if generation == "torch-2.4" { // its optimizers load Dynamo, before any call here
+				if len(rows) > 0 {
+					t.Errorf("%v", rows)
+				}
+				return
+			}
+			lines := map[string][][]any{}
+			for _, row := range rows {
+				text := strings.Split(content(t, "testdata/asked.py"), "\n")[int(row[7].(float64))-1]
+				lines[strings.TrimSpace(text)] = append(lines[strings.TrimSpace(text)], row)
+			}
+			trained, again := lines["loss = MODEL(batch).sum()"], lines["right += int(MODEL(batch).argmax(1).sum())"]
+			fixed, written := lines["known = TEACHER(FIXED).sum()"], lines["TEACHER(WRITTEN)"]
+			const steps = 19 // of five calls each are looked at
+			if min(len(again), len(fixed), len(written)) != steps || len(trained) < steps {
+				t.Fatalf("%v", rows)
+			}
+			all := map[string]bool{}
+			for i := range steps {
+				first, second := trained[i], again[i]
+				if fmt.Sprint(first[2], first[3]) != fmt.Sprint(second[2], second[3]) || first[4].(float64) >= second[4].(float64) ||
+					first[5] != 7.0 || second[5] != 7.0 {
+					t.Errorf("step %d: %v and %v", i, first, second)
+				}
+				if fmt.Sprint(fixed[i][2:6]) != fmt.Sprint(fixed[0][2:6]) || fixed[i][5] != 2.0 {
+					t.Errorf("step %d: the teacher's %v", i, fixed[i])
+				}
+				if first[8] != 3.0 {
+					t.Errorf("step %d: %v rows of three", i, first[8])
+				}
+				all[fmt.Sprint(first[3])], all[fmt.Sprint(written[i][3])] = true, true
+			}
+			if len(all) != 2*steps {
+				t.Errorf("batches and what was written into are told apart as %v", all)
+			}
+			for _, row := range lines["Opens()(Holder(batch), scale=2.0)"] {
+				if row[3] != "" || row[8] != nil {
+					t.Errorf("what no one looks into: %v", row)
+				}
+			}
+		})
+	}
+}

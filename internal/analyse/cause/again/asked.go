@@ -1,0 +1,215 @@
+package again
+
+import (
+	"slices"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// askedLine is a line that calls models, as far as its calls were looked at.
+type askedLine struct {
+	file   model.Str
+	line   int32
+	calls  int        // that were looked at
+	known  int        // of them, those whose answer was known: given once before with the same weights, or once at all
+	always int        // those whose answer was given twice before, with the same weights
+	moved  int        // of the known, those whose weights have changed
+	random int        // of the known, those in which a dropout draws numbers, now or then
+	fixed  int        // those that were given the same as the line's first one
+	before *askedLine // where the last known answer was given
+}
+
+// question is what a model is asked, with its weights.
+type question struct {
+	module  int64
+	inputs  model.Str
+	weights int64 // anyWeights: whatever they are
+}
+
+const anyWeights = -1
+
+// FindAsked names calls of models for what they have answered already: the same tensors, into which nothing was written since; and what a
+// model computes anew of inputs that stay the same.
+func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	u := account.UntrackedWork(c.S, c.B)
+	if u == nil {
+		return nil // no training: a benchmark asks the same on purpose
+	}
+	var out []finding.Draft
+	var same []facts.Chain // of all lines: they are cured together
+	kept, looks := 0, 0
+	for _, q := range askedLines(c.P.Asked) {
+		var f *finding.Draft
+		switch {
+		case q.calls < price.AskedLooks:
+		case q.part(q.always) >= price.AskedAgain && q.random == 0:
+			same, kept, looks = append(same, callsAt(c, l, q)...), kept+q.known, looks+q.calls
+		case q.part(q.always) >= price.AskedAgain: // a dropout draws other numbers each time
+		case q.part(q.known) >= price.AskedAgain && (q.moved+q.random == 0 || unused(c, u, q)):
+			f = secondAnswer(c, l, q)
+		case q.fixed == q.calls:
+			f = fromInputs(c, l, u, q)
+		}
+		out = addAsked(out, f, q.calls)
+	}
+	return addAsked(out, askedFinding(c, "same", same, float64(kept)/float64(max(looks, 1)), price.AskedOnce), looks)
+}
+
+// addAsked adds a finding, if there is one, about lines of which so many calls were looked at.
+func addAsked(out []finding.Draft, f *finding.Draft, looks int) []finding.Draft {
+	if f == nil {
+		return out
+	}
+	f.Evidence = append(f.Evidence, wording.Say("again.asked", wording.Count("calls", float64(looks))))
+	return append(out, *f)
+}
+
+// part is a number of the line's calls as a part of all.
+func (q *askedLine) part(n int) float64 { return float64(n) / float64(q.calls) }
+
+// is says that a place is the line.
+func (q *askedLine) is(at facts.PlaceKey) bool { return at.F.File == q.file && at.Line == q.line }
+
+// askedLines are the lines that call models, in the order of their first calls.
+func askedLines(rows []model.Asked) []*askedLine {
+	type answer struct {
+		times  int
+		at     *askedLine
+		random bool
+	}
+	var out []*askedLine
+	answers, firsts := map[question]answer{}, map[*askedLine]question{}
+	for i := range rows {
+		r := &rows[i]
+		exact, near := question{r.Module, r.Inputs, r.Weights}, question{r.Module, r.Inputs, anyWeights}
+		n := slices.IndexFunc(out, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line })
+		if n < 0 {
+			n, out = len(out), append(out, &askedLine{file: r.File, line: r.Line})
+			firsts[out[n]] = near
+		}
+		q := out[n]
+		q.calls++
+		if r.Inputs == 0 {
+			continue
+		}
+		q.fixed += finding.Btoi(firsts[q] == near)
+		same, any := answers[exact], answers[near]
+		if same.times > 0 || any.times == 1 {
+			q.known++
+			q.before = any.at
+			q.always += finding.Btoi(same.times > 1)
+			q.moved += finding.Btoi(same.times == 0)
+			q.random += finding.Btoi(r.Random || any.random)
+		}
+		answers[exact] = answer{same.times + 1, q, r.Random}
+		answers[near] = answer{any.times + 1, q, r.Random}
+	}
+	return out
+}
+
+// unused says that no backward pass uses most of what a line's calls compute, as that of an accuracy.
+func unused(c *facts.Facts, u *account.Untracked, q *askedLine) bool {
+	all, apart := 0, 0
+	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
+		if q.is(callerOf(c, ch)) {
+			all++
+			apart += finding.Btoi(facts.Inside(u.Runs, when))
+		}
+	})
+	return apart >= facts.BesideTraced && float64(apart) >= price.FrozenPart*float64(all)
+}
+
+// callerOf is the place that calls the outermost module of a chain whose index is that of a sample; none where no module is called.
+func callerOf(c *facts.Facts, ch facts.Chain) facts.PlaceKey {
+	outside, called := outsideModules(c, ch.Index)
+	if !called {
+		return facts.PlaceKey{}
+	}
+	ch.Frames = ch.Frames[:min(outside, len(ch.Frames))]
+	return lastOf(&ch)
+}
+
+// callsAt are the samples of the accounted steps in the models that a line calls.
+func callsAt(c *facts.Facts, l finding.Ledger, q *askedLine) []facts.Chain {
+	return slices.DeleteFunc(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
+	}), func(ch facts.Chain) bool {
+		ch.Index = c.B.Samples[ch.Index].Index
+		return !q.is(callerOf(c, ch))
+	})
+}
+
+// secondAnswer is the finding where a model is asked twice for one batch: one of the two answers serves both.
+func secondAnswer(c *facts.Facts, l finding.Ledger, q *askedLine) *finding.Draft {
+	chains := callsAt(c, l, q)
+	if q.before != q && q.moved == 0 {
+		if first := callsAt(c, l, q.before); facts.Sum(first) < facts.Sum(chains) {
+			chains = first
+		}
+	}
+	f := askedFinding(c, "twice", chains, q.part(q.known), price.AskedOnce)
+	if f != nil && 2*q.moved > q.known {
+		f.Caveat = append(f.Caveat, wording.Say("again.caveat-updated"))
+	}
+	if f != nil && 2*q.random > q.known {
+		f.Caveat = append(f.Caveat, wording.Say("again.caveat-dropout"))
+	}
+	return f
+}
+
+// fromInputs is the finding where a model that learns is given the same all along and computes something without weights from it, at one of
+// its lines: nothing there has a gradient or draws random numbers.
+func fromInputs(c *facts.Facts, l finding.Ledger, u *account.Untracked, q *askedLine) *finding.Draft {
+	draws := runsWith(c, u, func(name string) bool { return naming.OpKindOf(name) == naming.OpRandom })
+	all, apart := map[facts.PlaceKey]int{}, map[facts.PlaceKey]int{}
+	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
+		if q.is(callerOf(c, ch)) {
+			at := lastOf(&ch)
+			all[at]++
+			apart[at] += finding.Btoi(facts.Inside(u.Runs, when) && !facts.Inside(draws, when))
+		}
+	})
+	chains := slices.DeleteFunc(callsAt(c, l, q), func(ch facts.Chain) bool {
+		at := lastOf(&ch)
+		return apart[at] < facts.BesideTraced || float64(apart[at]) < price.AskedLine*float64(all[at])
+	})
+	return askedFinding(c, "inputs", chains, 1, price.AskedInputs)
+}
+
+// askedTexts are the ids of the texts about what is asked again, by the finding's sub.
+var askedTexts = map[string]struct{ title, time, fix string }{
+	"twice":  {"again.title-twice", "again.asked-twice", "again.fix-twice"},
+	"same":   {"again.title-same", "again.asked-same", "again.fix-same"},
+	"inputs": {"again.title-inputs", "again.asked-inputs", "again.fix-inputs"},
+}
+
+// askedFinding is a finding about calls of which a part is for what was answered before; nil where they take too little.
+func askedFinding(c *facts.Facts, sub string, chains []facts.Chain, part float64, row price.Row) *finding.Draft {
+	t := part * facts.Sum(chains)
+	if len(chains) < facts.MinSamples || c.Share(t) < finding.Floor {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: sub, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	placed := chains
+	if sub != "inputs" {
+		placed = callersOf(c, chains)
+	}
+	if sp, ok := facts.Hottest(placed, c.Drivers); ok {
+		f.Where = c.Where(sp)
+	}
+	c.ClaimAll(&f, chains, part)
+	f.Step = f.By(row).Times(c.PerStep(t))
+	f.Run = c.OverRun(f.Step)
+	texts := askedTexts[sub]
+	f.Title = wording.Say(texts.title, wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{wording.Say(texts.time, wording.Time("time", c.PerStep(t)), c.Said())}
+	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	return &f
+}
