@@ -75,7 +75,7 @@ func TestAskedForTheSameAgain(t *testing.T) {
 			if f.Cause != finding.Again || f.Sub != c.sub || f.Where.Line != c.line {
 				t.Fatalf("%s/%s at line %d", f.Cause, f.Sub, f.Where.Line)
 			}
-			if ms := f.Step.Mid / 1e6; c.sub != "frozen" && (ms < 36 || ms > 40 || f.Step.Low <= 0) {
+			if ms := f.Step.Mid / 1e6; c.sub != "frozen" && (ms < 37 || ms > 43 || f.Step.Low <= 0) {
 				t.Errorf("saves %+v", f.Step)
 			}
 			if got := textOf(f.Caveat, "again.caveat-updated") != ""; got != c.caveat {

@@ -21,6 +21,7 @@ type askedLine struct {
 	always int        // those whose answer was given twice before, with the same weights
 	moved  int        // of the known, those whose weights have changed
 	random int        // of the known, those in which a dropout draws numbers, now or then
+	graph  int        // of the known, those that make a graph for a backward pass
 	fixed  int        // those that were given the same as the line's first one
 	before *askedLine // where the last known answer was given
 }
@@ -106,6 +107,7 @@ func askedLines(rows []model.Asked) []*askedLine {
 			q.always += finding.Btoi(same.times > 1)
 			q.moved += finding.Btoi(same.times == 0)
 			q.random += finding.Btoi(r.Random || any.random)
+			q.graph += finding.Btoi(r.Gradients && r.Trained)
 		}
 		answers[exact] = answer{same.times + 1, q, r.Random}
 		answers[near] = answer{any.times + 1, q, r.Random}
@@ -153,7 +155,11 @@ func secondAnswer(c *facts.Facts, l finding.Ledger, q *askedLine) *finding.Draft
 			chains = first
 		}
 	}
-	f := askedFinding(c, "twice", chains, q.part(q.known), price.AskedOnce)
+	row := price.AskedOnce
+	if 2*q.graph > q.known {
+		row = price.AskedGraph
+	}
+	f := askedFinding(c, "twice", chains, q.part(q.known), row)
 	if f != nil && 2*q.moved > q.known {
 		f.Caveat = append(f.Caveat, wording.Say("again.caveat-updated"))
 	}
