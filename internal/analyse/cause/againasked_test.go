@@ -27,12 +27,26 @@ func asks(p *testkit.Program, trained, beside func(step int64) (module, input, w
 	return p
 }
 
-// A model that is asked for what it has answered already is named, where the tensors are the same and the answer is not one of other weights
-// that somebody learns from.
+// A model that is asked for what it has answered already is named, where the tensors are the same and the answer is not one of other
+// weights that somebody learns from.
 func TestAskedForTheSameAgain(t *testing.T) {
 	type looks func(step int64) (module, input, weights int64, random bool)
-	trained := looks(func(step int64) (int64, int64, int64, bool) { return 1, step + 1, step, false })
-	whole := looks(func(step int64) (int64, int64, int64, bool) { return 1, 1, step, false })
+	by := func(module, input, weights int64, moves, random bool) looks {
+		return func(step int64) (int64, int64, int64, bool) {
+			if moves {
+				weights = step
+			}
+			if input == 0 {
+				return module, 0, weights, random
+			}
+			return module, input + step, weights, random
+		}
+	}
+	always := func(module, weights int64, random bool) looks {
+		return func(step int64) (int64, int64, int64, bool) { return module, 100 * module, weights * step, random }
+	}
+	trained := by(1, 1, 0, true, false)
+	updated := looks(func(step int64) (int64, int64, int64, bool) { return 1, 1 + step, step + 1, false })
 	for _, c := range []struct {
 		name            string
 		trained, beside looks
@@ -42,26 +56,18 @@ func TestAskedForTheSameAgain(t *testing.T) {
 		line            int
 		caveat          bool
 	}{
-		{"an accuracy after the update", trained, func(step int64) (int64, int64, int64, bool) { return 1, step + 1, step + 1, false }, -1,
-			false, "twice", 44, true},
+		{"an accuracy after the update", trained, updated, -1, false, "twice", 44, true},
 		{"an accuracy before the update", trained, trained, -1, false, "twice", 44, false},
-		{"a second loss with other weights", trained, func(step int64) (int64, int64, int64, bool) { return 1, step + 1, step + 1, false }, -1,
-			true, "", 0, false},
+		{"a second loss with other weights", trained, updated, -1, true, "", 0, false},
 		{"a second loss with the same weights", trained, trained, -1, true, "twice", 44, false},
-		{"a second loss with another dropout", trained, func(step int64) (int64, int64, int64, bool) { return 1, step + 1, step, true }, -1,
-			true, "", 0, false},
-		{"another model", trained, func(step int64) (int64, int64, int64, bool) { return 2, step + 1, 0, false }, -1, false, "", 0, false},
-		{"a network that does not change", trained, func(int64) (int64, int64, int64, bool) { return 2, 100, 0, false }, -1, false, "same", 44,
-			false},
-		{"one that draws numbers", trained, func(int64) (int64, int64, int64, bool) { return 2, 100, 0, true }, -1, false, "", 0, false},
-		{"the trained one, for what cannot be told", trained, func(step int64) (int64, int64, int64, bool) { return 1, 0, step + 1, false }, 8,
-			false, "", 0, false},
-		{"a frozen one, for what cannot be told", trained, func(int64) (int64, int64, int64, bool) { return 2, 0, 5, false }, 8, false,
-			"frozen", 44, false},
-		{"the whole data in each step", whole, func(step int64) (int64, int64, int64, bool) { return 2, 100, step, false }, -1, false,
-			"inputs", 12, false},
-		{"the whole data, through which gradients go", whole, func(step int64) (int64, int64, int64, bool) { return 2, 100, step, false }, -1,
-			true, "", 0, false},
+		{"a second loss with another dropout", trained, by(1, 1, 0, true, true), -1, true, "", 0, false},
+		{"another model", trained, by(2, 1, 0, false, false), -1, false, "", 0, false},
+		{"a network that does not change", trained, always(2, 0, false), -1, false, "same", 44, false},
+		{"one that draws numbers", trained, always(2, 0, true), -1, false, "", 0, false},
+		{"the trained one, for what cannot be told", trained, by(1, 0, 0, true, false), 8, false, "", 0, false},
+		{"a frozen one, for what cannot be told", trained, by(2, 0, 5, false, false), 8, false, "frozen", 44, false},
+		{"the whole data in each step", always(1, 1, false), always(2, 1, false), -1, false, "inputs", 12, false},
+		{"the whole data, through which gradients go", always(1, 1, false), always(2, 1, false), -1, true, "", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := find(t, asks(frozen(c.batches, "aten::conv2d", c.learnt), c.trained, c.beside))
@@ -94,7 +100,8 @@ func TestATrainedNetworkIsNotFrozen(t *testing.T) {
 		return testkit.Native(40, module, loop(line), call, user("forward", 10, 12))
 	}
 	back := testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward"))
-	p.Steps(40, model.PhaseBaseline, testkit.Python(1, module, loop(39), next, fetch).In(model.SpanDataWait), forward(40), back, forward(44))
+	wait := testkit.Python(1, module, loop(39), next, fetch).In(model.SpanDataWait)
+	p.Steps(40, model.PhaseBaseline, wait, forward(40), back, forward(44))
 	trainingTraceOf(p, 3, forward(40), forward(44), false)
 	res, _ := find(t, p)
 	for _, f := range res.Findings {

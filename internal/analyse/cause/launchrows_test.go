@@ -9,8 +9,8 @@ import (
 	"bottleneck/internal/testkit"
 )
 
-// A model that is asked for one row at a time reads all of its weights for it: nothing is sure to be saved, and much where more can be asked
-// at once.
+// A model that is asked for one row at a time reads all of its weights for it: nothing is sure to be saved, and much where more can be
+// asked at once.
 func TestOneRowAtATime(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -10,8 +10,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindRows names steps that only ask a model, and for one row at a time, such as those of a server that answers one request after the other:
-// most of their time goes into products that read all weights for it.
+// FindRows names steps that only ask a model, and for one row at a time, such as those of a server that answers one request after the
+// other: most of their time goes into products that read all weights for it.
 func FindRows(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	rows, part := fewRows(c), 0.0
 	if rows == 0 || len(c.B.Windows) < price.RowsSteps {
