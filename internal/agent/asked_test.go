@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What the first calls of models are given is told apart by the object and by what was written into it, and so are their weights; the program
-// goes on as without the agent.
+// What the first calls of models are given is told apart by the object and by what was written into it, and so are their weights; the
+// program goes on as without the agent.
 func TestModelsAskedAgain(t *testing.T) {
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {
