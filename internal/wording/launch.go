@@ -17,8 +17,13 @@ var launchTexts = table{
 	"launch.acting":          "{time} per {unit} in the network's calls; no trace holds such a step, so that their operators are not counted",
 	"launch.title-batch":     "{share} of {each} is spent computing for {items item} at a time",
 	"launch.title-recurrent": "{share} of {each} is spent calling a recurrent layer for one element of a sequence at a time",
-	"launch.title-rows":      "{share} of {each} multiplies {rows row} with the layers' weights: more rows would take hardly longer",
-	"launch.rows":            "{time} per {unit} in these products, which read all weights; no traced step had more rows",
+	"launch.title-heads":     "{share} of {each} computes the heads of attention one by one",
+	"launch.heads":           "{time} per {unit} in the heads' layers and products, forward and backward; {heads} heads in turn",
+	"launch.fix-heads": "Compute all heads at once: one layer for the queries, keys and values of all (nn.Linear(width, 3 * width)), " +
+		"view(batch, places, 3, heads, size).permute(2, 0, 3, 1, 4), and scaled_dot_product_attention(q, k, v, is_causal=True).",
+	"launch.caveat-heads": "Weights that were saved must be joined to fit the one layer: torch.cat of the heads' weights.",
+	"launch.title-rows":   "{share} of {each} multiplies {rows row} with the layers' weights: more rows would take hardly longer",
+	"launch.rows":         "{time} per {unit} in these products, which read all weights; no traced step had more rows",
 	"launch.fix-rows": "Let several requests or sequences share a call: take all that wait (up to a few milliseconds more), stack them, call the " +
 		"model once, and hand out its rows.",
 	"launch.caveat-rows": "This holds where more is there to be worked on at the same time: clients that do not wait for one another, texts " +

@@ -15,17 +15,22 @@ type Written struct {
 	Elements    int64 // of the matrix of weights; 0 where the trace holds no shapes
 	Masked      bool  // something else than a number was added, or places were filled, before the softmax
 	Dropped     bool  // weights were dropped after it
+	// Begin is the first of the layers before it, with nothing but views between.
+	Begin   model.EventID
+	OneHead bool // the matrix has no dimension of heads: batch, places, places
+	Follows bool // only layers and views lie between the attention before and this one, as between two heads
 }
 
 // part is what an operator can be of an attention.
 type part uint8
 
 const (
-	other  part = iota
-	around      // changes numbers one by one, makes a mask, or is a view
-	masks       // the same, of places of the matrix
-	adds        // masks, where what it adds is a tensor
-	drops       // leaves out weights
+	other    part = iota
+	around        // changes numbers one by one, makes a mask, or is a view
+	masks         // the same, of places of the matrix
+	adds          // masks, where what it adds is a tensor
+	drops         // leaves out weights
+	projects      // is a layer that makes queries, keys or values
 	softmax
 	product
 )
@@ -34,7 +39,7 @@ const (
 var parts = func() map[string]part {
 	out := map[string]part{"softmax": softmax, "_softmax": softmax, "matmul": product, "bmm": product, "baddbmm": product, "einsum": product,
 		"masked_fill": masks, "masked_fill_": masks, "where": masks, "add": adds, "add_": adds, "dropout": drops, "dropout_": drops,
-		"native_dropout": drops}
+		"native_dropout": drops, "linear": projects, "addmm": projects}
 	for _, name := range strings.Fields(`mul mul_ div div_ true_divide sub sub_ rsub neg to _to_copy type_as view reshape expand expand_as
 		unsqueeze squeeze transpose permute contiguous clone slice select split chunk index eq ne lt gt le ge logical_not bitwise_not
 		bitwise_and __and__ tril triu ones ones_like zeros zeros_like full full_like fill_ empty tensor scalar_tensor lift_fresh detach detach_
@@ -56,11 +61,15 @@ type Finder struct {
 	seen  part // product or softmax; other before the first
 	since int  // operators since then
 	found []Written
+	begin model.EventID // of the layers that may belong to what comes next; NoEvent without any
+	apart bool          // something else came since the last attention
+	// Likely takes a layer between softmax and product for that of the values where shapes were not recorded.
+	Likely bool
 }
 
 // NewFinder looks for attention among a trace's operators.
 func NewFinder(ev *model.Events, texts *model.Strings) *Finder {
-	return &Finder{ev: ev, texts: texts, known: map[model.Str]part{}}
+	return &Finder{ev: ev, texts: texts, known: map[model.Str]part{}, begin: model.NoEvent, apart: true}
 }
 
 // Found are the attentions so far, in their order.
@@ -70,22 +79,44 @@ func (f *Finder) Found() []Written { return f.found }
 func (f *Finder) Add(id model.EventID) {
 	is := f.partOf(f.ev.Name[id])
 	f.since++
+	if f.seen == other {
+		f.leads(id, is)
+	}
 	switch {
 	case is == product && f.seen == softmax && f.multiplies(id):
 		f.open.Last = id
 		f.found = append(f.found, f.open)
-		f.open, f.seen = Written{}, other
+		f.open, f.seen, f.begin, f.apart = Written{}, other, model.NoEvent, false
 	case is == product:
-		f.open, f.seen, f.since = Written{First: id}, product, 0
+		f.open, f.seen, f.since = Written{First: id, Begin: id, Follows: !f.apart}, product, 0
+		if f.begin != model.NoEvent {
+			f.open.Begin = f.begin
+		}
+	case is == projects && f.seen == softmax && (f.Likely || f.open.Elements > 0): // values that are made last
+	case is == projects && f.seen == other:
 	case is == softmax && f.seen == product:
 		f.open.Softmax, f.open.Elements = id, elements(f.shapes(id))
+		f.open.OneHead = f.open.Elements > 0 && len(f.shapes(id)[0]) == 3
 		f.seen, f.since = softmax, 0
-	case is == other, is == softmax, f.since > most:
-		f.open, f.seen = Written{}, other
+	case is == other, is == projects, is == softmax, f.since > most:
+		f.open, f.seen, f.begin, f.apart = Written{}, other, model.NoEvent, true
 	case f.seen == product && (is == masks || is == adds && !addsNumber(f.shapes(id))):
 		f.open.Masked = true
 	case f.seen == softmax && is == drops && f.works(id):
 		f.open.Dropped = true
+	}
+}
+
+// leads looks at an operator before the first product.
+func (f *Finder) leads(id model.EventID, is part) {
+	switch is {
+	case projects:
+		if f.begin == model.NoEvent {
+			f.begin = id
+		}
+	case around, drops, masks, product:
+	default:
+		f.begin, f.apart = model.NoEvent, true
 	}
 }
 
@@ -131,8 +162,14 @@ func elements(shapes [][]int64) int64 {
 }
 
 // AddPasses adds the numbers by which backward passes of an attention's operators name them.
-func (w *Written) AddPasses(ev *model.Events, to map[int64]bool) {
-	for id := w.First; int(id) < ev.Len() && ev.Lane[id] == ev.Lane[w.First] && ev.Start[id] < ev.End(w.Last); id++ {
+func (w *Written) AddPasses(ev *model.Events, to map[int64]bool) { AddPasses(ev, w.First, w.Last, to) }
+
+// Projects says that an operator is a layer.
+func (f *Finder) Projects(id model.EventID) bool { return f.partOf(f.ev.Name[id]) == projects }
+
+// AddPasses adds the numbers by which backward passes of the operators from one to another of a thread name them.
+func AddPasses(ev *model.Events, first, last model.EventID, to map[int64]bool) {
+	for id := first; int(id) < ev.Len() && ev.Lane[id] == ev.Lane[first] && ev.Start[id] < ev.End(last); id++ {
 		if d := ev.Detail[id]; ev.Kind[id] == model.KindOp && d >= 0 && int(d) < len(ev.OpDetails) && ev.OpDetails[d].Sequence >= 0 {
 			to[ev.OpDetails[d].Sequence] = true
 		}

@@ -69,7 +69,7 @@ func TestWrittenAttentionIsFound(t *testing.T) {
 		if parts[strings.TrimPrefix(name, "aten::")] != product || got.First >= got.Softmax || got.Softmax >= got.Last {
 			t.Errorf("%s: from %d to %d", text, got.First, got.Last)
 		}
-		got.First, got.Last, got.Softmax = 0, 0, 0
+		got.First, got.Last, got.Softmax, got.Begin, got.OneHead = 0, 0, 0, 0, false
 		if got != want {
 			t.Errorf("%s: %+v", text, got)
 		}
@@ -93,6 +93,32 @@ func TestWrittenAttentionIsFound(t *testing.T) {
 		}
 		if found := f.Found(); len(found) != 0 {
 			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+// Heads that a loop goes through follow one another with nothing but their layers between; attention of the next block does not follow.
+func TestHeadsFollowOneAnother(t *testing.T) {
+	const head = "linear linear transpose matmul(8x16x4,8x4x16) mul masked_fill softmax(8x16x16) linear matmul(8x16x16,8x16x4) "
+	for text, follows := range map[string]string{
+		"layer_norm " + head + head + head + "cat linear add layer_norm linear relu linear add layer_norm " + head + head: "0 1 1 0 1",
+		head + "dropout " + head: "0 1",
+		head + "add " + head:     "0 0",
+	} {
+		ev, texts, outermost := sequence(t, text)
+		f := NewFinder(ev, texts)
+		for _, id := range outermost {
+			f.Add(id)
+		}
+		var got []string
+		for _, w := range f.Found() {
+			got = append(got, map[bool]string{true: "1", false: "0"}[w.Follows])
+			if !w.OneHead || texts.Text(ev.Name[w.Begin]) != "aten::linear" || w.First-w.Begin != 3 {
+				t.Errorf("%s: %+v", text, w)
+			}
+		}
+		if strings.Join(got, " ") != follows {
+			t.Errorf("%s: %v, want %s", text, got, follows)
 		}
 	}
 }

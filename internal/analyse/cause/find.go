@@ -40,6 +40,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindAsked},       // before frozen: what is known of the inputs is sure
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},
+		{finding.Launch, memory.FindHeads}, // before launch: what is computed at once is no longer called
 		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindCells},

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,6 +25,8 @@ type attends struct {
 	module  bool // PyTorch's own
 	once    bool // by the one call
 	noShape bool
+	heads   int  // one after the other, each with a layer of its own
+	between bool // something else lies between two of them
 }
 
 // attentionProgram has steps of 100 ms: 20 in a layer, 30 in attention and, unless it infers, 50 backwards, of which 30 are attention's.
@@ -62,10 +65,25 @@ func attentionProgram(is attends) *testkit.Program {
 		sequence = int64(100 * ev.Len())
 		first := sequence
 		p.Steps(1, model.PhaseDetail, acts...)
-		forward(20, "aten::linear", "["+values+"]")
-		if is.once {
+		forward(19, "aten::linear", "["+values+"]")
+		forward(1, "aten::layer_norm", "["+values+"]")
+		for range is.heads {
+			forward(1, "aten::linear", "["+values+"]")
+			forward(2, "aten::matmul", "["+values+"]")
+			forward(1, "aten::softmax", "["+weights+"]")
+			if is.between {
+				forward(1, "aten::linear", "["+values+"]")
+				forward(1, "aten::matmul", "["+weights+", "+values+"]")
+				forward(0, "aten::layer_norm", "["+values+"]")
+				continue
+			}
+			forward(2, "aten::matmul", "["+weights+", "+values+"]")
+		}
+		switch {
+		case is.heads > 0:
+		case is.once:
 			forward(30, "aten::scaled_dot_product_attention", "["+values+"]")
-		} else {
+		default:
 			forward(10, "aten::matmul", "["+values+"]")
 			if is.mask {
 				forward(5, "aten::masked_fill", "["+weights+"]")
@@ -79,14 +97,41 @@ func attentionProgram(is attends) *testkit.Program {
 		}
 		if !is.infers {
 			add(20, "autograd::engine::evaluate_function: MmBackward0", "", first, false)
-			add(20, "autograd::engine::evaluate_function: BmmBackward0", "", first+1, false)
-			add(10, "autograd::engine::evaluate_function: DivBackward0", "", first+2, false)
+			add(20, "autograd::engine::evaluate_function: BmmBackward0", "", first+2, false)
+			add(10, "autograd::engine::evaluate_function: DivBackward0", "", first+3, false)
 		}
 	}
 	t.To = p.T
 	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
 	p.S.Traces = append(p.S.Traces, t)
 	return p
+}
+
+// Heads that are computed one after the other are named as a loop, whatever the size of their matrices; blocks of a model, and a few heads,
+// are not.
+func TestHeadsOneByOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		is    attends
+		found bool
+	}{
+		"five heads":               {attends{places: 32, heads: 5}, true},
+		"five heads of many":       {attends{places: 512, heads: 5}, true},
+		"three heads":              {attends{places: 32, heads: 3}, false},
+		"five blocks":              {attends{places: 32, heads: 5, between: true}, false},
+		"five heads, no shapes":    {attends{places: 32, heads: 5, noShape: true}, false},
+		"heads in one computation": {attends{places: 32}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, _ := find(t, attentionProgram(c.is))
+			f := res.Findings[0]
+			if found := f.Cause == finding.Launch && f.Sub == "heads"; found != c.found {
+				t.Fatalf("%s/%s first", f.Cause, f.Sub)
+			}
+			if c.found && (f.Where.Line != 14 || math.Abs(f.Step.Mid/1e6-0.37*60) > 2) {
+				t.Errorf("at line %d, %+v", f.Where.Line, f.Step)
+			}
+		})
+	}
 }
 
 // Attention that is written out stands at its lines, backwards included; the price follows what was measured of masks, dropout and

@@ -35,7 +35,11 @@ func FindAttention(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) || !facts.AtLeast(c.S.Environment.Torch, 2, 2) {
 		return nil
 	}
-	w := attentionOf(c)
+	traces := attentions(c, false)
+	if h := headsOf(c, traces); h.enough(c) {
+		return nil // what computes them at once is this call
+	}
+	w := attentionOf(c, traces)
 	if w.all <= 0 {
 		return nil
 	}
@@ -96,19 +100,24 @@ func (o *oneTrace) knows() bool {
 	return slices.ContainsFunc(o.finder.Found(), func(s attention.Written) bool { return s.Elements > 0 })
 }
 
-// attentionOf looks at the operators of the traced steps: those of which shapes were recorded, or of all where none were.
-func attentionOf(c *facts.Facts) (w writtenWork) {
-	var traces []oneTrace
+// attentions looks for them in the traced steps; likely as the finder's.
+func attentions(c *facts.Facts, likely bool) (traces []oneTrace) {
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		n := len(traces) - 1
 		if n < 0 || traces[n].ev != ev {
 			traces, n = append(traces, oneTrace{ev: ev, finder: attention.NewFinder(ev, c.S.Strings)}), n+1
+			traces[n].finder.Likely = likely
 		}
 		if outer {
 			traces[n].finder.Add(id)
 			traces[n].outermost = append(traces[n].outermost, id)
 		}
 	})
+	return traces
+}
+
+// attentionOf counts the operators of the traced steps: those of which shapes were recorded, or of all where none were.
+func attentionOf(c *facts.Facts, traces []oneTrace) (w writtenWork) {
 	known := slices.ContainsFunc(traces, func(o oneTrace) bool { return o.knows() })
 	for i := range traces {
 		if o := &traces[i]; !known || o.knows() {
@@ -141,7 +150,7 @@ func (w *writtenWork) add(o *oneTrace, texts *model.Strings) {
 		switch {
 		case ok && passes[number]:
 			w.backward += d
-		case ok, next == len(found), id < found[next].First, !large(ev, &found[next]):
+		case ok, next == len(found), id < found[next].First, !large(ev, &found[next]), o.finder.Projects(id):
 			continue
 		}
 		w.time += d

@@ -111,6 +111,7 @@ const (
 	RowsFew          = 2    // guess: rows in a step's largest product, up to which the weights are read for hardly more than one
 	RowsShare        = 0.5  // guess: of the operators' time in such products, from which they are the cause
 	RowsSteps        = 100  // guess: steps, from which more of them at once is worth a word
+	HeadsLeast       = 4    // guess: heads of attention one after the other, from which they are a loop
 	AskedLooks       = 6    // guess: calls at a line that were looked at, from which they say something
 	AskedAgain       = 0.4  // guess: of them for what was answered before: half where a line asks twice, all where two lines ask once each
 	AskedLine        = 0.7  // guess: of a line's samples where no gradient goes through, from which it works on the inputs alone

@@ -12,7 +12,7 @@ func Rows() []Row {
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBetween, CallsBatched, Recurrent,
-		LSTMCells, OtherCells, FewRows, RecordingCost,
+		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
 		Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,

@@ -183,6 +183,14 @@ var (
 			Span:   "2 to 16 layers of 256 to 4,096 units, one and two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/rows.py; python bench/prices/rows.py 2",
 		}}
+	// Heads is of attention whose heads a loop goes through, each with layers of its own.
+	Heads = Row{ID: "launch/heads", Range: Range{0.15, 0.37, 0.55}, Unit: share,
+		Of: "the heads' operators with their layers, forward and backward, and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 12,
+			On:     "one layer for all heads and one call of scaled_dot_product_attention: 15 to 52 %, more with more threads",
+			Span:   "4 to 12 heads of 16 to 64, 32 to 256 places, batches of 8 to 32, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/heads.py; python bench/prices/heads.py 2",
+		}}
 	// RecordingCost is the most of calling operators that recording them is taken to have cost.
 	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
 		Of: "the calling in a run without steps",
