@@ -22,7 +22,7 @@ var launchTexts = table{
 	"launch.fix-heads": "Compute all heads at once: one layer for the queries, keys and values of all (nn.Linear(width, 3 * width)), " +
 		"view(batch, places, 3, heads, size).permute(2, 0, 3, 1, 4), and scaled_dot_product_attention(q, k, v, is_causal=True).",
 	"launch.caveat-heads": "Weights that were saved must be joined to fit the one layer: torch.cat of the heads' weights.",
-	"launch.title-rows":   "{share} of {each} multiplies {rows row} with the layers' weights: more rows would take hardly longer",
+	"launch.title-rows":   "{share} of {each} goes into products of {rows row} with all weights, where more rows would hardly take longer",
 	"launch.rows":         "{time} per {unit} in these products, which read all weights; no traced step had more rows",
 	"launch.fix-rows": "Let several requests or sequences share a call: take all that wait (up to a few milliseconds more), stack them, call the " +
 		"model once, and hand out its rows.",

@@ -45,6 +45,7 @@ func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	var out []finding.Draft
 	var same []facts.Chain // of all lines: they are cured together
 	kept, looks := 0, 0
+	gone := map[*askedLine]bool{} // lines whose calls a finding ends
 	for _, q := range askedLines(c.P.Asked) {
 		var f *finding.Draft
 		switch {
@@ -53,7 +54,7 @@ func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
 			same, kept, looks = append(same, callsAt(c, l, q)...), kept+q.known, looks+q.calls
 		case q.part(q.always) >= price.AskedAgain: // a dropout draws other numbers each time
 		case q.part(q.known) >= price.AskedAgain && (q.moved+q.random == 0 || unused(c, u, q)):
-			f = secondAnswer(c, l, q)
+			f = secondAnswer(c, l, u, q, gone)
 		case q.fixed == q.calls:
 			f = fromInputs(c, l, u, q)
 		}
@@ -147,14 +148,18 @@ func callsAt(c *facts.Facts, l finding.Ledger, q *askedLine) []facts.Chain {
 	})
 }
 
-// secondAnswer is the finding where a model is asked twice for one batch: one of the two answers serves both.
-func secondAnswer(c *facts.Facts, l finding.Ledger, q *askedLine) *finding.Draft {
-	chains := callsAt(c, l, q)
-	if q.before != q && q.moved == 0 {
-		if first := callsAt(c, l, q.before); facts.Sum(first) < facts.Sum(chains) {
-			chains = first
-		}
+// secondAnswer is the finding where a model is asked twice for one batch: one of the two answers serves both. The second call goes, unless
+// the first one alone is for nothing that is learnt from.
+func secondAnswer(c *facts.Facts, l finding.Ledger, u *account.Untracked, q *askedLine, gone map[*askedLine]bool) *finding.Draft {
+	at := q
+	if q.moved == 0 && !unused(c, u, q) && unused(c, u, q.before) {
+		at = q.before
 	}
+	if gone[at] {
+		return nil
+	}
+	gone[at] = true
+	chains := callsAt(c, l, at)
 	row := price.AskedOnce
 	if 2*q.graph > q.known {
 		row = price.AskedGraph
