@@ -77,3 +77,19 @@ func TestTablesWithoutAnAccountStay(t *testing.T) {
 		t.Errorf("the tables are missing:\n%s", text)
 	}
 }
+
+// The verdict shows the change that saves what it promises, not one that saves something else.
+func TestVerdictShowsTheChange(t *testing.T) {
+	r := report.Build(slowProgram().S, report.Options{Path: "out/train"})
+	fix := &r.Findings[0].Fix
+	*fix = report.Fix{Text: "Let workers fetch. It is said why.", Change: "num_workers=2",
+		Where: &report.Place{File: "/home/u/train.py", Line: 9}, Action: &report.Action{Kind: "arguments"}}
+	for _, other := range []*report.Saved{nil, {RunS: &report.Range{High: 1}}} {
+		fix.Action.Saving = other
+		head, _, _ := strings.Cut(briefText(t, r), "Environment")
+		shown := strings.Contains(head, "  Change: num_workers=2 (train.py:9)\n")
+		if shown != (other == nil) || !strings.Contains(head, "Fix: Let workers fetch.\n") {
+			t.Errorf("saving of its own %v:\n%s", other, head)
+		}
+	}
+}

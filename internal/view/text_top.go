@@ -26,7 +26,7 @@ func (p *printer) verdict() {
 		}
 		fix, _, _ := strings.Cut(f.Fix.Text, ". ")
 		p.wrap("  Fix: ", "       ", units.Clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
-		if text := changeText(&f.Fix); text != "" {
+		if text, a := changeText(&f.Fix), f.Fix.Action; text != "" && (a == nil || a.Saving == nil) { // else it saves something else
 			p.wrap("  Change: ", "          ", units.Clip(text, 2*p.width-24))
 		}
 	}
