@@ -14,8 +14,8 @@ import (
 // other: most of their time goes into products that read all weights for it.
 func FindRows(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	rows, part := fewRows(c), 0.0
-	if rows == 0 || len(c.B.Windows) < price.RowsSteps {
-		return nil
+	if rows == 0 || len(c.B.Windows) < price.RowsSteps || c.B.Ops.SmallTime > (1-price.RowsShare)*c.B.Ops.Time {
+		return nil // of small operators it is the calling that takes the time
 	}
 	for _, k := range c.B.Ops.Kinds {
 		if k.Kind == naming.OpMatmul {
