@@ -229,6 +229,28 @@ func TestRecurrentCells(t *testing.T) {
 	}
 }
 
+// A decoder that reads its own words must go on element by element: nothing is promised for sure.
+func TestCellsThatReadTheirOwnAnswers(t *testing.T) {
+	for source, low := range map[string]bool{
+		"    h = self.cell(x[t], h)\n    out.append(h)":                      true,
+		"    h = self.cell(word, h)\n    word = self.out(h).argmax(1)":       false,
+		"    h = self.cell(self.table(word), h)\n    word = sample(self, h)": false,
+	} {
+		p := testkit.NewProgram()
+		p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: append(make([]string, 21),
+			append([]string{"for t in range(n):"}, strings.Split(source, "\n")...)...)}}
+		read := []testkit.Frame{module, loop(40), user("read", 20, 23), torchFrame("nn/modules/module.py", "_call_impl"),
+			torchFrame("nn/modules/rnn.py", "LSTMCell.forward")}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(80, read...), testkit.Python(20, read...))
+		tracedCalls(p, called{name: "aten::lstm_cell", n: 300, us: 250})
+		res, _ := find(t, p)
+		f := want(t, res, finding.Launch, "", 23, 0)
+		if (f.Step.Low > 0) != low || (f.Fix.Advice[0].ID == "launch.fix-cells") != low {
+			t.Errorf("%s: %s, saves %+v", source, f.Fix.Advice[0].ID, f.Step)
+		}
+	}
+}
+
 // A model that is called for too little work, without a loop: the call is the place, and larger batches or fusing are the cure.
 func TestCallForTooLittleWork(t *testing.T) {
 	p := testkit.NewProgram()

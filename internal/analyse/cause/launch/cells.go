@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -67,6 +68,8 @@ func FindCells(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		row = price.LSTMCells
 	}
 	f.Step = f.By(row).Times(c.PerStep(t))
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-cells")}
+	elementByElement(c, &f.Finding, sp)
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-cells", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
@@ -75,9 +78,18 @@ func FindCells(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if len(back) > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("launch.backward"))
 	}
-	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-cells")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-generating")}
 	return []finding.Draft{f}
+}
+
+// elementByElement leaves less to promise, perhaps nothing, of a loop whose next element rests on what the last one gave.
+func elementByElement(c *facts.Facts, f *finding.Finding, sp facts.Spot) {
+	source := c.S.Sources[c.Text(sp.Frame.File)]
+	if source == nil || !pysource.FeedsBack(source.Lines, sp.Frame.Line) {
+		return
+	}
+	f.Step = finding.Bounds(0, f.Step.Low, f.Step.Mid)
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-sequence")}
 }
 
 // cellCalls is how often a traced step calls cells of recurrent layers.

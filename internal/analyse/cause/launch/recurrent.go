@@ -52,17 +52,18 @@ func FindRecurrent(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: t})
-	if sp, ok := facts.Hottest(chains, c.Drivers); ok && sp.Samples >= facts.MinSamples {
-		f.Where = c.Where(sp)
-	}
 	per := c.PerStep(t)
 	f.Step = f.By(price.Recurrent).Times(per)
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-recurrent")}
+	if sp, ok := facts.Hottest(chains, c.Drivers); ok && sp.Samples >= facts.MinSamples {
+		f.Where = c.Where(sp)
+		elementByElement(c, &f.Finding, sp)
+	}
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-recurrent", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
 		wording.Say("launch.recurrent", wording.Time("time", per), wording.Count("calls", math.Round(calls/float64(n))), c.Said()),
 	}
-	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-recurrent")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-generating")}
 	return []finding.Draft{f}
 }
