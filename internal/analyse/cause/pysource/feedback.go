@@ -5,23 +5,18 @@ import "slices"
 // FeedsBack says that the statement of a line calls something in a loop whose first argument rests on what the statement gave in the turn
 // before, as a decoder reads its own words: turns cannot be joined. What else it is given, such as a state, does not count.
 func FeedsBack(source []string, line int32) bool {
-	k := keepReader{all: statementsOf(source)}
-	at := k.index(line)
-	if at < 0 {
-		return false
-	}
-	head := k.around(at, loopLine)
-	if head < 0 {
+	at, body := loopAt(source, line)
+	if body == nil {
 		return false
 	}
 	var call Statement
-	call.read(k.all[at].text)
-	from, body := slices.Clone(call.Defines), k.all[head+1:k.end(head)]
+	call.read(at.text)
+	from := slices.Clone(call.Defines)
 	for n := -1; n < len(from); { // names that rest on the result, until there are no more
 		n = len(from)
 		for i := range body {
 			var st Statement
-			if st.read(body[i].text); body[i].at != k.all[at].at && usesAny(st.Uses, from) {
+			if st.read(body[i].text); body[i].at != at.at && usesAny(st.Uses, from) {
 				for _, name := range st.Defines {
 					if !slices.Contains(from, name) {
 						from = append(from, name)
@@ -30,7 +25,7 @@ func FeedsBack(source []string, line int32) bool {
 			}
 		}
 	}
-	return usesAny(namesIn(firstArgument(k.all[at].text)), from)
+	return usesAny(namesIn(firstArgument(at.text)), from)
 }
 
 // firstArgument is the text of the first argument of the first call in a statement's value.

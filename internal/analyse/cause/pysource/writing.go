@@ -21,16 +21,7 @@ func WritesFromAll(source []string, line int32) bool {
 	}) {
 		return false
 	}
-	k := keepReader{all: statementsOf(source)}
-	at := k.index(line)
-	if at < 0 {
-		return false
-	}
-	head := k.around(at, loopLine)
-	if head < 0 {
-		return false
-	}
-	body := k.all[head+1 : k.end(head)]
+	at, body := loopAt(source, line)
 	grown := ""
 	for i := range body {
 		if m := appended.FindStringSubmatch(body[i].text); m != nil && m[1] == m[2] {
@@ -48,7 +39,7 @@ func WritesFromAll(source []string, line int32) bool {
 		var st Statement
 		st.read(body[i].text)
 		uses := usesAny(st.Uses, names)
-		if body[i].at == k.all[at].at {
+		if body[i].at == at.at {
 			return uses
 		}
 		if uses {
