@@ -9,6 +9,7 @@ import weakref
 from . import core
 
 CALLS = 96  # of models from outside all modules, that are looked at
+LONG_ENOUGH = 60_000_000  # nanoseconds that all looks may take: a model of thousands of layers takes milliseconds each
 KEPT = 1024  # tensors and modules that are told apart
 LARGEST = 2000  # modules in a model, of which the weights are looked at
 PLAIN = (bool, int, float, str)
@@ -16,20 +17,21 @@ LONGEST = 32  # characters of a plain argument
 
 GRADIENTS, TRAINED, RANDOM = 1, 2, 4  # they are recorded; some weight wants them; a dropout draws numbers
 
-looked = 0
+looked = took = 0
 numbers = {}  # id of a tensor or a module -> (weak reference, its number)
 given = 0  # the last of these numbers
 
 
 def wanted():
     """Whether more calls are looked at."""
-    return looked < CALLS
+    return looked < CALLS and took < LONG_ENOUGH
 
 
 @core.hook("asked")
 def called(torch, module, arguments, keywords, caller):
     """Looks at what a frame of the program calls a model with."""
-    global looked
+    global looked, took
+    began = core.now()
     looked += 1
     versions, how = weights(torch, module)
     if torch.is_grad_enabled():
@@ -38,7 +40,8 @@ def called(torch, module, arguments, keywords, caller):
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
     rows = max(rows_of(tensor) for tensor in tensors) if known else None
     place = caller.f_code.co_filename, caller.f_lineno
-    core.emit("asked", core.now(), number(module), " ".join(key) if known else "", versions, how, *place, rows)
+    core.emit("asked", began, number(module), " ".join(key) if known else "", versions, how, *place, rows)
+    took += core.now() - began
 
 
 def rows_of(tensor):
