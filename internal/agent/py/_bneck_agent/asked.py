@@ -31,6 +31,8 @@ def wanted():
 def called(torch, module, arguments, keywords, caller):
     """Looks at what a frame of the program calls a model with."""
     global looked, took
+    if torch.jit.is_tracing():
+        return  # sizes are tensors there, and what is done with them is recorded
     began = core.now()
     looked += 1
     versions, how = weights(torch, module)
