@@ -38,7 +38,7 @@ func TestModelsAskedAgain(t *testing.T) {
 			for i := range steps {
 				first, second := trained[i], again[i]
 				if fmt.Sprint(first[2], first[3]) != fmt.Sprint(second[2], second[3]) || first[4].(float64) >= second[4].(float64) ||
-					first[5] != 7.0 || second[5] != 7.0 {
+					first[5] != 15.0 || second[5] != 15.0 {
 					t.Errorf("step %d: %v and %v", i, first, second)
 				}
 				if fmt.Sprint(fixed[i][2:6]) != fmt.Sprint(fixed[0][2:6]) || fixed[i][5] != 2.0 {

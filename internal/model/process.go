@@ -204,8 +204,8 @@ type Asked struct {
 	File    Str   // with Line: what calls it
 	Line    int32
 	Rows    int64 // that a layer would multiply with its weights, tokens each by itself; -1 unknown
-	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random).
-	Gradients, Trained, Random bool
+	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
+	Gradients, Trained, Random, Training bool
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

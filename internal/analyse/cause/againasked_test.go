@@ -66,7 +66,7 @@ func TestAskedForTheSameAgain(t *testing.T) {
 		{"one that draws numbers", trained, always(2, 0, true), -1, false, "", 0, false},
 		{"the trained one, for what cannot be told", trained, by(1, 0, 0, true, false), 8, false, "", 0, false},
 		{"a frozen one, for what cannot be told", trained, by(2, 0, 5, false, false), 8, false, "frozen", 44, false},
-		{"the whole data in each step", always(1, 1, false), always(2, 1, false), -1, false, "inputs", 12, false},
+		{"the whole data, for an accuracy", always(1, 1, false), always(2, 1, false), -1, false, "", 0, false},
 		{"the whole data, through which gradients go", always(1, 1, false), always(2, 1, false), -1, true, "", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,6 +88,50 @@ func TestAskedForTheSameAgain(t *testing.T) {
 				t.Errorf("it is said that weights have moved: %v", got)
 			}
 		})
+	}
+}
+
+// What a model that learns computes of tensors that stay the same is named at its line, unless the model is only asked there.
+func TestWhatComesOfInputsThatStay(t *testing.T) {
+	call := torchFrame("nn/modules/module.py", "Module._call_impl")
+	for _, asks := range []bool{false, true} {
+		p := testkit.NewProgram()
+		scales := testkit.Native(40, module, loop(40), call, user("forward", 10, 12))
+		layers := testkit.Native(40, module, loop(40), call, user("forward", 10, 14))
+		if asks {
+			layers = testkit.Native(40, module, loop(44), call, user("forward", 10, 14))
+		}
+		back := testkit.Native(20, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward"))
+		p.Steps(40, model.PhaseBaseline, layers, back, scales)
+		trainingTraceOf(p, 3, layers, scales, false)
+		for step := range int64(20) {
+			p.P.Asked = append(p.P.Asked, model.Asked{Time: model.Time(step), Module: 1, Inputs: p.S.Strings.Intern("#1"), Weights: step,
+				File: p.S.Strings.Intern(loop(40).File), Line: 40, Gradients: true, Trained: true, Training: true})
+		}
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if found := f.Cause == finding.Again; found == asks {
+			t.Fatalf("only asked %v: %s/%s", asks, f.Cause, f.Sub)
+		}
+		if ms := f.Step.Mid / 1e6; !asks && (f.Sub != "inputs" || f.Where.Line != 12 || ms < 36 || ms > 40) {
+			t.Errorf("%s at line %d saves %+v", f.Sub, f.Where.Line, f.Step)
+		}
+	}
+}
+
+// The answer in training mode is another one than that of an evaluation, whose weights are the same: a dropout without a module of its own.
+func TestModesAreAskedApart(t *testing.T) {
+	p := frozen(-1, "aten::conv2d", true)
+	for step := range int64(20) {
+		for _, line := range []int{40, 44} {
+			p.P.Asked = append(p.P.Asked, model.Asked{Time: model.Time(step), Module: 1, Inputs: p.S.Strings.Intern("#1"),
+				Weights: step + int64(line)/44, File: p.S.Strings.Intern(loop(line).File), Line: int32(line), Gradients: line == 40,
+				Trained: true, Training: line == 40})
+		}
+	}
+	res, _ := find(t, p)
+	if f := res.Findings[0]; f.Cause == finding.Again {
+		t.Errorf("%s", f.Title)
 	}
 }
 

@@ -15,7 +15,7 @@ LARGEST = 2000  # modules in a model, of which the weights are looked at
 PLAIN = (bool, int, float, str)
 LONGEST = 32  # characters of a plain argument
 
-GRADIENTS, TRAINED, RANDOM = 1, 2, 4  # they are recorded; some weight wants them; a dropout draws numbers
+GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 
 looked = took = 0
 numbers = {}  # id of a tensor or a module -> (weak reference, its number)
@@ -38,6 +38,8 @@ def called(torch, module, arguments, keywords, caller):
     versions, how = weights(torch, module)
     if torch.is_grad_enabled():
         how |= GRADIENTS
+    if getattr(module, "__dict__", {}).get("training"):
+        how |= TRAINING
     key, tensors = [], []
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
     rows = max(rows_of(tensor) for tensor in tensors) if known else None

@@ -2,6 +2,7 @@ package again
 
 import (
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
@@ -22,14 +23,16 @@ type askedLine struct {
 	moved  int        // of the known, those whose weights have changed
 	random int        // of the known, those in which a dropout draws numbers, now or then
 	graph  int        // of the known, those that make a graph for a backward pass
-	fixed  int        // those that were given the same as the line's first one
+	moves  bool       // its weights were not the same in all of the line's calls
+	fixed  int        // those that were given the same as the line's first one, and make a graph
 	before *askedLine // where the last known answer was given
 }
 
-// question is what a model is asked, with its weights.
+// question is what a model is asked, in which mode and with which weights.
 type question struct {
 	module  int64
 	inputs  model.Str
+	trains  bool
 	weights int64 // anyWeights: whatever they are
 }
 
@@ -46,13 +49,13 @@ func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	var same []facts.Chain // of all lines: they are cured together
 	kept, looks := 0, 0
 	gone := map[*askedLine]bool{} // lines whose calls a finding ends
-	for _, q := range askedLines(c.P.Asked) {
+	for _, q := range askedLines(c.P.Asked, drops(c)) {
 		var f *finding.Draft
 		switch {
 		case q.calls < price.AskedLooks:
-		case q.part(q.always) >= price.AskedAgain && q.random == 0:
+		case q.part(q.always) >= price.AskedAgain && !q.moves && q.random == 0:
 			same, kept, looks = append(same, callsAt(c, l, q)...), kept+q.known, looks+q.calls
-		case q.part(q.always) >= price.AskedAgain: // a dropout draws other numbers each time
+		case q.part(q.always) >= price.AskedAgain && !q.moves: // a dropout draws other numbers each time
 		case q.part(q.known) >= price.AskedAgain && (q.moved+q.random == 0 || unused(c, u, q)):
 			f = secondAnswer(c, l, u, q, gone)
 		case q.fixed == q.calls:
@@ -78,40 +81,51 @@ func (q *askedLine) part(n int) float64 { return float64(n) / float64(q.calls) }
 // is says that a place is the line.
 func (q *askedLine) is(at facts.PlaceKey) bool { return at.F.File == q.file && at.Line == q.line }
 
-// askedLines are the lines that call models, in the order of their first calls.
-func askedLines(rows []model.Asked) []*askedLine {
+// drops says that traced steps call a dropout, which a model may do without a module of its own.
+func drops(c *facts.Facts) (found bool) {
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
+		name := c.Text(ev.Name[id])
+		found = found || strings.HasSuffix(name, "dropout") || strings.HasPrefix(name, "aten::bernoulli")
+	})
+	return found
+}
+
+// askedLines are the lines that call models, in the order of their first calls. With dropout, calls in training mode draw numbers.
+func askedLines(rows []model.Asked, dropout bool) []*askedLine {
 	type answer struct {
 		times  int
 		at     *askedLine
 		random bool
 	}
 	var out []*askedLine
-	answers, firsts := map[question]answer{}, map[*askedLine]question{}
+	answers, firsts, weights := map[question]answer{}, map[*askedLine]question{}, map[*askedLine]int64{}
 	for i := range rows {
 		r := &rows[i]
-		exact, near := question{r.Module, r.Inputs, r.Weights}, question{r.Module, r.Inputs, anyWeights}
+		random := r.Random || r.Training && dropout
+		exact, near := question{r.Module, r.Inputs, r.Training, r.Weights}, question{r.Module, r.Inputs, r.Training, anyWeights}
 		n := slices.IndexFunc(out, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line })
 		if n < 0 {
 			n, out = len(out), append(out, &askedLine{file: r.File, line: r.Line})
-			firsts[out[n]] = near
+			firsts[out[n]], weights[out[n]] = near, r.Weights
 		}
 		q := out[n]
 		q.calls++
+		q.moves = q.moves || r.Module == firsts[q].module && r.Weights != weights[q]
 		if r.Inputs == 0 {
 			continue
 		}
-		q.fixed += finding.Btoi(firsts[q] == near)
+		q.fixed += finding.Btoi(firsts[q] == near && r.Gradients && r.Trained)
 		same, any := answers[exact], answers[near]
 		if same.times > 0 || any.times == 1 {
 			q.known++
 			q.before = any.at
 			q.always += finding.Btoi(same.times > 1)
 			q.moved += finding.Btoi(same.times == 0)
-			q.random += finding.Btoi(r.Random || any.random)
+			q.random += finding.Btoi(random || any.random)
 			q.graph += finding.Btoi(r.Gradients && r.Trained)
 		}
-		answers[exact] = answer{same.times + 1, q, r.Random}
-		answers[near] = answer{any.times + 1, q, r.Random}
+		answers[exact] = answer{same.times + 1, q, random}
+		answers[near] = answer{any.times + 1, q, random}
 	}
 	return out
 }
@@ -178,14 +192,18 @@ func secondAnswer(c *facts.Facts, l finding.Ledger, u *account.Untracked, q *ask
 // its lines: nothing there has a gradient or draws random numbers.
 func fromInputs(c *facts.Facts, l finding.Ledger, u *account.Untracked, q *askedLine) *finding.Draft {
 	draws := runsWith(c, u, func(name string) bool { return naming.OpKindOf(name) == naming.OpRandom })
-	all, apart := map[facts.PlaceKey]int{}, map[facts.PlaceKey]int{}
+	all, apart, learns := map[facts.PlaceKey]int{}, map[facts.PlaceKey]int{}, false
 	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
 		if q.is(callerOf(c, ch)) {
 			at := lastOf(&ch)
 			all[at]++
+			learns = learns || !facts.Inside(u.Runs, when)
 			apart[at] += finding.Btoi(facts.Inside(u.Runs, when) && !facts.Inside(draws, when))
 		}
 	})
+	if !learns {
+		return nil // nothing of the call is learnt from: its weights make the answer another one
+	}
 	chains := slices.DeleteFunc(callsAt(c, l, q), func(ch facts.Chain) bool {
 		at := lastOf(&ch)
 		return apart[at] < facts.BesideTraced || float64(apart[at]) < price.AskedLine*float64(all[at])
