@@ -33,7 +33,7 @@ func UntrackedWork(s *model.Session, b *Breakdown) *Untracked {
 			if of != st.Trace {
 				of, tracked = st.Trace, trackedOps(st.Trace, lane, s.Strings)
 			}
-			u.step(st, lane, tracked, s.Strings)
+			u.step(st, b.Thread, tracked, s.Strings)
 		}
 	}
 	if len(u.Steps) == 0 {
@@ -88,12 +88,9 @@ func trackedOps(t *model.Trace, lane model.LaneID, s *model.Strings) map[model.E
 }
 
 // step adds the runs of one step. A step without any differentiated operator says nothing: inference, or a trace without numbers.
-func (u *Untracked) step(st TracedStep, lane model.LaneID, tracked map[model.EventID]bool, s *model.Strings) {
-	ev := &st.Trace.Events
-	first, end := laneEvents(st.Trace, lane)
-	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
+func (u *Untracked) step(st TracedStep, thread int, tracked map[model.EventID]bool, s *model.Strings) {
 	var runs, judged []times.Interval
-	run, until, differentiated, judges := times.Interval{}, model.Time(0), false, false
+	run, differentiated, judges := times.Interval{}, false, false
 	with, without := 0, 0
 	finish := func() {
 		if run.End > run.Start {
@@ -104,27 +101,25 @@ func (u *Untracked) step(st TracedStep, lane model.LaneID, tracked map[model.Eve
 		}
 		run, judges = times.Interval{}, false
 	}
-	for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-		id := model.EventID(i)
-		if ev.Kind[i] != model.KindOp || ev.Start[i] < until {
-			continue
+	st.eachOp(thread, func(ev *model.Events, id model.EventID, outer bool) {
+		if !outer {
+			return
 		}
-		until = ev.End(id)
 		differentiated = differentiated || tracked[id]
 		if tracked[id] {
 			with++
 		}
-		if tracked[id] || naming.IsBackward(s.Text(ev.Name[i])) || neededAround(ev, id, s) {
+		if tracked[id] || naming.IsBackward(s.Text(ev.Name[id])) || neededAround(ev, id, s) {
 			finish()
-			continue
+			return
 		}
 		if run.End == 0 {
-			run.Start = ev.Start[i]
+			run.Start = ev.Start[id]
 		}
-		run.End = until
+		run.End = ev.End(id)
 		without++
-		judges = judges || isLoss(s.Text(ev.Name[i]))
-	}
+		judges = judges || isLoss(s.Text(ev.Name[id]))
+	})
 	finish()
 	if differentiated {
 		u.Steps = append(u.Steps, st.Interval)

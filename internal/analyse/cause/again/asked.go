@@ -154,9 +154,7 @@ func callerOf(c *facts.Facts, ch facts.Chain) facts.PlaceKey {
 
 // callsAt are the samples of the accounted steps in the models that a line calls.
 func callsAt(c *facts.Facts, l finding.Ledger, q *askedLine) []facts.Chain {
-	return slices.DeleteFunc(facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
-	}), func(ch facts.Chain) bool {
+	return slices.DeleteFunc(c.Working(l), func(ch facts.Chain) bool {
 		ch.Index = c.B.Samples[ch.Index].Index
 		return !q.is(callerOf(c, ch))
 	})

@@ -29,9 +29,7 @@ func FindFrozen(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || learns(c, u, place) {
 		return nil
 	}
-	chains := slices.DeleteFunc(callersOf(c, facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
-	})), func(ch facts.Chain) bool { return lastOf(&ch) != place })
+	chains := slices.DeleteFunc(callersOf(c, c.Working(l)), func(ch facts.Chain) bool { return lastOf(&ch) != place })
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	t := part * facts.Sum(chains)
 	if !ok || len(chains) < facts.MinSamples || c.Share(t) < price.FrozenShare {

@@ -65,9 +65,7 @@ func FindUnusedGraph(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	nodes := account.GraphNodes(c.S, c.B)
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
-	})
+	chains := c.Working(l)
 	sp, placed := facts.Hottest(facts.UpToDriver(chains, c.Drivers), c.Drivers)
 	per := c.PerStep(facts.Sum(chains))
 	if !placed || len(chains) < facts.MinSamples || nodes == 0 || per <= 0 {

@@ -118,6 +118,13 @@ func (c *Facts) findDrivers() map[FuncKey]bool {
 	return out
 }
 
+// Working are the samples of the accounted steps in operators and in the interpreter that no finding has claimed.
+func (c *Facts) Working(l finding.Ledger) []Chain {
+	return ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
+		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
+	})
+}
+
 // ClaimAll gives a draft the samples of chains, and a part of the time that they stand for.
 func (c *Facts) ClaimAll(f *finding.Draft, chains []Chain, part float64) {
 	for i := range chains {

@@ -27,9 +27,7 @@ func FindCells(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	var forth, back []facts.Chain
 	lstm, first := 0.0, 0.0
-	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
-	}) {
+	for _, ch := range c.Working(l) {
 		id := c.P.Samples.Stack[c.B.Samples[ch.Index].Index]
 		switch acts := c.C.Info(id).Acts; {
 		case acts&code.ActOptimizer != 0:

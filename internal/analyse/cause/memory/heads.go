@@ -30,9 +30,7 @@ func FindHeads(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	functions := headFunctions(c)
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k)
-	})
+	chains := c.Working(l)
 	chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool { return !functions[lastOf(&ch)] })
 	sp, ok := facts.Hottest(chains, c.Drivers)
 	if !ok || len(chains) < facts.MinSamples {
@@ -58,7 +56,7 @@ func headFunctions(c *facts.Facts) map[facts.FuncKey]bool {
 	var spans []times.Interval
 	for _, o := range attentions(c, true) {
 		for _, loop := range headLoops(&o) {
-			spans = append(spans, times.Interval{Start: o.ev.Start[loop[0]], End: o.ev.End(loop[1])})
+			spans = append(spans, times.Interval{Start: o.ev.Start[loop.first], End: o.ev.End(loop.last)})
 		}
 	}
 	out := map[facts.FuncKey]bool{}
@@ -78,9 +76,14 @@ func lastOf(ch *facts.Chain) (key facts.FuncKey) {
 	return key
 }
 
-// headLoops are the first and the last operators of heads in turn: attentions that follow one another with nothing but their layers
-// between.
-func headLoops(o *oneTrace) (out [][2]model.EventID) {
+// headLoop is the first and the last operator of so many heads in turn.
+type headLoop struct {
+	first, last model.EventID
+	heads       int
+}
+
+// headLoops are attentions that follow one another with nothing but their layers between.
+func headLoops(o *oneTrace) (out []headLoop) {
 	found := o.finder.Found()
 	for from := 0; from < len(found); {
 		to := from + 1
@@ -88,7 +91,7 @@ func headLoops(o *oneTrace) (out [][2]model.EventID) {
 			to++
 		}
 		if to-from >= price.HeadsLeast {
-			out = append(out, [2]model.EventID{found[from].Begin, found[to-1].Last})
+			out = append(out, headLoop{found[from].Begin, found[to-1].Last, to - from})
 		}
 		from = to
 	}
@@ -109,30 +112,22 @@ func headsOf(c *facts.Facts, traces []oneTrace) (h headWork) {
 		}
 		loops, passes := headLoops(o), map[int64]bool{}
 		for _, loop := range loops {
-			attention.AddPasses(o.ev, loop[0], loop[1], passes)
-			h.most = max(h.most, heads(o, loop))
+			attention.AddPasses(o.ev, loop.first, loop.last, passes)
+			h.most = max(h.most, loop.heads)
 		}
 		for _, id := range o.outermost {
 			d := float64(o.ev.Dur[id])
 			h.all += d
-			for len(loops) > 0 && loops[0][1] < id {
+			for len(loops) > 0 && loops[0].last < id {
 				loops = loops[1:]
 			}
 			switch number, ok := attention.Pass(o.ev, c.S.Strings, id); {
 			case ok && passes[number]:
 				h.time, h.backward = h.time+d, h.backward+d
-			case !ok && len(loops) > 0 && id >= loops[0][0]:
+			case !ok && len(loops) > 0 && id >= loops[0].first:
 				h.time += d
 			}
 		}
 	}
 	return h
-}
-
-// heads is the number of attentions in a loop.
-func heads(o *oneTrace, loop [2]model.EventID) (n int) {
-	for _, w := range o.finder.Found() {
-		n += finding.Btoi(w.Begin >= loop[0] && w.Last <= loop[1])
-	}
-	return n
 }
