@@ -22,6 +22,7 @@ func readMachine(root fs.FS, m *record.Machine) {
 	}
 	m.Affinity = affinity()
 	m.SHMBytes, m.SHMFreeBytes = sharedMemory("/dev/shm")
+	m.HugePages = hugePages(root)
 	readProc(root, m)
 	readCgroups(root, m)
 }
@@ -48,6 +49,17 @@ func sharedMemory(path string) (size, free *int64) {
 	}
 	s, f := int64(st.Blocks)*st.Bsize, int64(st.Bavail)*st.Bsize
 	return &s, &f
+}
+
+// hugePages says to whom the kernel gives huge pages by itself: the chosen one of the words there stands in brackets.
+func hugePages(root fs.FS) string {
+	text, err := fs.ReadFile(root, "sys/kernel/mm/transparent_hugepage/enabled")
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(text), "[")
+	chosen, _, _ := strings.Cut(rest, "]")
+	return chosen
 }
 
 // readProc takes the CPU's model and number, memory, and load from /proc.

@@ -132,3 +132,15 @@ func TestParseGPUs(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+func TestHugePages(t *testing.T) {
+	const file = "sys/kernel/mm/transparent_hugepage/enabled"
+	for text, want := range map[string]string{"always [madvise] never\n": "madvise", "[always] madvise never\n": "always", "": ""} {
+		if got := hugePages(files(map[string]string{file: text})); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if got := hugePages(files(nil)); got != "" {
+		t.Errorf("no file: %q", got)
+	}
+}

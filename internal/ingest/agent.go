@@ -49,6 +49,7 @@ type processFacts struct {
 	Argv        []string          `json:"argv"`
 	CWD         string            `json:"cwd"`
 	Python      string            `json:"python"`
+	Libc        string            `json:"libc"`
 	MainThread  int               `json:"main_thread"`
 	ThreadsEnv  map[string]string `json:"threads_env"`
 	Packages    map[string]string `json:"packages"`
@@ -203,7 +204,7 @@ func (f *processFacts) environment(e *model.Environment) {
 	case model.RoleWorker, model.RoleCompile, model.RoleLauncher:
 		return // torch sets a DataLoader worker's threads to one; that says nothing of the program's
 	}
-	e.Torch, e.TorchDebug, e.Python = f.Torch.Version, f.Torch.Debug, f.Python
+	e.Torch, e.TorchDebug, e.Python, e.Libc = f.Torch.Version, f.Torch.Debug, f.Python, f.Libc
 	if f.Torch.CUDA != nil {
 		e.CUDA = *f.Torch.CUDA
 	}

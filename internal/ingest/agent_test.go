@@ -14,7 +14,7 @@ import (
 )
 
 const factsJSON = `{"schema":"bottleneck.process/1","pid":7,"ppid":1,"host":"h","start_unix_ns":1000000,"start_mono_ns":500,"role":"rank",
-"rank":3,"local_rank":1,"world_size":4,"worker_index":null,"argv":["python","x.py"],"python":"3.13.0","main_thread":7,
+"rank":3,"local_rank":1,"world_size":4,"worker_index":null,"argv":["python","x.py"],"python":"3.13.0","libc":"glibc 2.36","main_thread":7,
 "threads_env":{"OMP_NUM_THREADS":"1"},"packages":{"torch":"2.15.0","numpy":"2.4.0"},
 "torch":{"version":"2.15.0","cuda":null,"num_threads":2,"num_interop_threads":1},"gpus":[{"index":0,"name":"g","memory_bytes":5,"sms":2}],
 "exit":{"unix_ns":2000000,"reason":"exit"},"agent":{"version":"1","cpu_ns":11,"longest_pause_ns":12},"unknown":[1]}`
@@ -136,7 +136,7 @@ func TestReadProcess(t *testing.T) {
 	}
 	e := s.Environment
 	if e.Torch != "2.15.0" || e.Threads["OMP_NUM_THREADS"] != "1" || e.Threads["torch.get_num_threads"] != "2" || len(e.GPUs) != 1 ||
-		e.Packages[0].Name != "numpy" {
+		e.Packages[0].Name != "numpy" || e.Libc != "glibc 2.36" {
 		t.Errorf("environment %+v", e)
 	}
 	if in := s.Inputs[0]; in.Format != "agent" || in.Counts["step"] != 2 || len(in.Diagnostics) != 0 {

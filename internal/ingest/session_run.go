@@ -65,6 +65,7 @@ func machineEnvironment(l *record.Launcher, e *model.Environment) {
 	}
 	e.OS, e.CPUs, e.CPUModel = first(e.OS, m.OS), m.CPUs, m.CPUModel
 	e.CPUQuota, e.Affinity, e.SHMBytes, e.MemoryBytes, e.LoadBefore = m.CPUQuota, m.Affinity, m.SHMBytes, m.MemoryBytes, m.LoadPerCore
+	e.HugePages = m.HugePages
 	if e.Threads == nil {
 		e.Threads = map[string]string{}
 	}

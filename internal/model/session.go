@@ -50,6 +50,8 @@ type Environment struct {
 	Affinity                 []int
 	Threads                  map[string]string // OMP_NUM_THREADS, torch.get_num_threads, …: the settings that decide thread counts
 	SHMBytes                 *int64
+	Libc                     string // "glibc 2.36"; "" unknown or another one
+	HugePages                string // to whom the kernel gives huge pages: "always", "madvise", "never"; "" unknown
 	MemoryBytes              *int64
 	LoadBefore               *float64 // runnable tasks per core of other programs when the run began
 	OthersBusyCores          *float64 // cores that other programs kept busy during the run, on average

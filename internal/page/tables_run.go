@@ -256,6 +256,8 @@ func facts(r *report.Report) []fact {
 			add(size.what, units.Bytes(float64(*size.bytes)))
 		}
 	}
+	add("C library", e.Libc)
+	add("huge pages", e.HugePages)
 	for _, what := range slices.Sorted(maps.Keys(e.Threads)) {
 		add(what, e.Threads[what])
 	}

@@ -66,6 +66,7 @@ type Machine struct {
 	OOMKills       *int64            `json:"oom_kills,omitempty"`
 	SHMBytes       *int64            `json:"shm_bytes,omitempty"`
 	SHMFreeBytes   *int64            `json:"shm_free_bytes,omitempty"`
+	HugePages      string            `json:"huge_pages,omitempty"`    // to whom the kernel gives huge pages: always, madvise, never
 	LoadPerCore    *float64          `json:"load_per_core,omitempty"` // runnable tasks per core
 	CPUBusyNS      *int64            `json:"cpu_busy_ns,omitempty"`   // CPU time of everything on the machine since its start
 	ThreadSettings map[string]string `json:"thread_settings,omitempty"`

@@ -171,7 +171,7 @@ var (
 	flagsRule = &rule{other: nil, members: flagMembers(), key: named("flag")}
 	machine   = object(with(numbers("unix_ns cpus cpu_quota throttled_ns cgroup_version memory_bytes oom_kills shm_bytes shm_free_bytes "+
 		"load_per_core cpu_busy_ns"), members{
-		"os": texts((*Redactor).system), "cpu_model": cpu, "affinity": nested, "thread_settings": threadSettings,
+		"os": texts((*Redactor).system), "huge_pages": texts(oneOf("always madvise never", "huge_pages")), "cpu_model": cpu, "affinity": nested, "thread_settings": threadSettings,
 		"gpus": list(object(with(numbers("index memory_bytes clock_mhz max_clock_mhz utilisation memory_used_bytes"), members{
 			"name": device, "power_state": texts(matching(`P\d{1,2}`, "state"))})))}))
 	launcherRule = object(with(numbers("pid rank start_unix_ns start_mono_ns child_pid"), members{
@@ -185,7 +185,7 @@ var (
 	processRule = object(with(numbers("pid ppid start_unix_ns start_mono_ns rank local_rank world_size worker_index consumer main_thread "+
 		"helper measuring_over"), members{
 		"schema": schema, "host": host, "role": role, "argv": args, "executable": filePath, "python": version,
-		"cwd": folder, "threads_env": threadSettings, "gpus": gpus,
+		"cwd": folder, "threads_env": threadSettings, "gpus": gpus, "libc": texts(matching(`glibc \d+\.\d+(?:\.\d+)?`, "libc")),
 		"packages": {key: func(r *Redactor, s string) string {
 			if publicModules[s] {
 				return s

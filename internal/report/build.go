@@ -173,7 +173,8 @@ func (b *Builder) environment() {
 	e := &b.S.Environment
 	out := Environment{Python: e.Python, Torch: e.Torch, CUDA: e.CUDA, HIP: e.HIP, OS: e.OS, Host: e.Host, CPUs: e.CPUs,
 		CPUModel: e.CPUModel, CPUQuota: e.CPUQuota, ThrottledSeconds: e.ThrottledSeconds, Affinity: orEmpty(e.Affinity), Threads: e.Threads,
-		SHMBytes: e.SHMBytes, MemoryBytes: e.MemoryBytes, LoadBefore: e.LoadBefore, OthersBusyCores: e.OthersBusyCores, GPUs: []GPU{},
+		SHMBytes: e.SHMBytes, Libc: e.Libc, HugePages: e.HugePages, MemoryBytes: e.MemoryBytes,
+		LoadBefore: e.LoadBefore, OthersBusyCores: e.OthersBusyCores, GPUs: []GPU{},
 		Packages: []Package{}, Missing: orEmpty(e.Missing)}
 	if out.Threads == nil {
 		out.Threads = map[string]string{}

@@ -87,6 +87,8 @@ type Environment struct {
 	Affinity         []int             `json:"affinity"`
 	Threads          map[string]string `json:"threads"`
 	SHMBytes         *int64            `json:"shm_bytes,omitempty"`
+	Libc             string            `json:"libc,omitempty"`
+	HugePages        string            `json:"huge_pages,omitempty"` // to whom the kernel gives huge pages: always, madvise, never
 	MemoryBytes      *int64            `json:"memory_bytes,omitempty"`
 	LoadBefore       *float64          `json:"load_before,omitempty"`       // runnable tasks per core
 	OthersBusyCores  *float64          `json:"others_busy_cores,omitempty"` // by other programs during the run, on average

@@ -158,6 +158,12 @@ func (p *printer) machine(out *[]string) {
 	if e.SHMBytes != nil {
 		add("/dev/shm %s", units.Bytes(float64(*e.SHMBytes)))
 	}
+	if e.Libc != "" {
+		add("%s", e.Libc)
+	}
+	if e.HugePages != "" {
+		add("huge pages: %s", e.HugePages)
+	}
 	for _, k := range sortedKeys(e.Threads) {
 		add("%s=%s", k, e.Threads[k])
 	}

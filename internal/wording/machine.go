@@ -27,10 +27,13 @@ var machineTexts = table{
 	"machine.faults-traced": "traced steps take {traced page fault}, those without a trace {plain}: tracing changes what stays on top of " +
 		"the heap; the price is of steps without it",
 	"machine.faults-uneven": "from {least page fault} per step in one part of the run to {most} in another, by what lies on top of the heap",
-	"machine.fix-allocator": "Let malloc keep what it has: set the variable before Python starts (glibc 2.26 and later; before that " +
-		"MALLOC_MMAP_MAX_=0 and MALLOC_TRIM_THRESHOLD_=1000000000000). Set both or none: one alone ends the threshold that adapts itself.",
+	"machine.fix-allocator": "Let malloc keep what it has: set the variable before Python starts. Set both or none: one alone ends " +
+		"the threshold that adapts itself.",
 	"machine.fix-allocator-else": "Or write into tensors that are made once (out=, in-place operators).",
-	"machine.caveat-allocator":   "It is for glibc's malloc: jemalloc, tcmalloc, mimalloc and musl do not read it.",
+	"machine.fix-huge":           "Ask the kernel for huge pages, which it clears in fewer faults: set the variable before Python starts.",
+	"machine.fix-allocator-jemalloc": "Where jemalloc can be installed, it keeps what it has and ends nearly all of it: " +
+		"LD_PRELOAD=libjemalloc.so.2 with MALLOC_CONF=oversize_threshold:0,dirty_decay_ms:-1,muzzy_decay_ms:-1.",
+	"machine.caveat-allocator": "It is for glibc's malloc: jemalloc, tcmalloc, mimalloc and musl do not read it.",
 	"machine.caveat-allocator-kept": "The program then holds all the time what it needs at its peak, and can need more by what fits " +
 		"nowhere else.",
 	"machine.basis-allocator": "the kernel's counts of page faults and system time, in {looks look} at the process between traces",

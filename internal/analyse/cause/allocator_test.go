@@ -110,7 +110,7 @@ func TestAllocatorThatGivesMemoryBack(t *testing.T) {
 // What the program has set of glibc's stays, and a word is said where a trace changes what is given back.
 func TestAllocatorKeepsOtherTunables(t *testing.T) {
 	p := paging(20000, 200)
-	p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.rtld.optional_static_tls=2048"
+	p.S.Environment.Threads["GLIBC_TUNABLES"], p.S.Environment.Libc = "glibc.rtld.optional_static_tls=2048", "glibc 2.39"
 	p.P.Windows = []model.Window{{Start: testkit.Epoch + 10e9, End: testkit.Epoch + 20e9, StopDone: testkit.Epoch + 20e9}}
 	fewer := int64(0)
 	for i := 1; i < len(p.P.Usage); i++ {
@@ -131,5 +131,39 @@ func TestAllocatorKeepsOtherTunables(t *testing.T) {
 	}
 	if !strings.Contains(said, "traced steps take ") {
 		t.Errorf("evidence %q", said)
+	}
+}
+
+// Settings that keep all memory let programs grow without end before glibc 2.39, as memalign leaves what was freed: there huge pages are
+// asked for, where the kernel gives them to who asks, and by whom this PyTorch or this glibc can ask.
+func TestAllocatorIsAskedForWhatIsSafe(t *testing.T) {
+	for _, c := range []struct {
+		libc, huge, torch string
+		set               map[string]string
+		change            string
+		saves             float64 // ms per step
+	}{
+		{"glibc 2.36", "madvise", "2.15.0", nil, "THP_MEM_ALLOC_ENABLE=1", 28},
+		{"", "madvise", "2.2.0", nil, "THP_MEM_ALLOC_ENABLE=1", 28},
+		{"glibc 2.41", "madvise", "2.15.0", nil, "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1000000000000", 41},
+		{"glibc 2.41", "never", "1.13.1", nil, "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1000000000000", 41},
+		{"glibc 2.36", "madvise", "1.13.1", nil, "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", 28},
+		{"glibc 2.31", "madvise", "1.13.1", nil, "", 41},
+		{"glibc 2.36", "never", "2.15.0", nil, "", 41},
+		{"glibc 2.36", "always", "2.15.0", nil, "", 41},
+		{"glibc 2.36", "madvise", "2.15.0", map[string]string{"THP_MEM_ALLOC_ENABLE": "1"}, "", 41},
+		{"glibc 2.36", "madvise", "2.15.0", map[string]string{"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}, "", 41},
+	} {
+		p := paging(20000, 200)
+		e := &p.S.Environment
+		e.Libc, e.HugePages, e.Torch = c.libc, c.huge, c.torch
+		for name, value := range c.set {
+			e.Threads[name] = value
+		}
+		res, _ := find(t, p)
+		f := want(t, res, finding.Machine, "allocator", 0, c.saves)
+		if got := f.Fix.Action.Change(); got != c.change {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }

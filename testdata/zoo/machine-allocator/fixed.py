@@ -1,6 +1,6 @@
 """Learns to tell plants on photos, on a CPU: the maps of the first layers are large, and come and go with each step."""
 
-import ctypes
+import os
 
 import torch
 from torch import nn
@@ -8,9 +8,6 @@ from torch import nn
 STEPS = 65
 BATCH = 16
 SIDE = 224
-
-# Of malloc.h. Blocks are taken from the heap, and its top is kept.
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 
 
 class Plants(nn.Module):
@@ -32,14 +29,8 @@ class Plants(nn.Module):
         return self.layers(photos)
 
 
-def keep_memory():
-    libc = ctypes.CDLL(None)
-    libc.mallopt(M_MMAP_MAX, 0)
-    libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-
-
 def main():
-    keep_memory()
+    os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # PyTorch asks for it with the first large tensor
     torch.manual_seed(5)
     model = Plants()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)

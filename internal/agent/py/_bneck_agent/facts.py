@@ -175,6 +175,7 @@ def gather():
         "argv": secrets.arguments(command_line()),
         "executable": sys.executable,
         "python": "%d.%d.%d" % sys.version_info[:3],
+        "libc": libc(),
         "main_thread": os.getpid() if sys.platform.startswith("linux") else None,
         "cwd": working_directory(),
         "threads_env": thread_settings(),
@@ -198,6 +199,14 @@ def thread_settings():
     if "t" in getattr(sys, "abiflags", "") and hasattr(sys, "_is_gil_enabled"):
         settings["sys._is_gil_enabled"] = str(sys._is_gil_enabled())
     return settings
+
+
+def libc():
+    """The C library with its version, None where it does not tell it."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError, OSError):  # no POSIX system, or another library than glibc
+        return None
 
 
 def working_directory():

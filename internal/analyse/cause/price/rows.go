@@ -16,7 +16,7 @@ func Rows() []Row {
 		Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
-		Allocator,
+		Allocator, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
 		Elementwise, AttentionTraced, MatrixUnits, UnitsReached, Sync, TracedHost,
