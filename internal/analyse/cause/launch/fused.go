@@ -24,7 +24,7 @@ func fusable(c *facts.Facts, algorithms map[string]float64) (class string, ok bo
 	for _, t := range stats.InOrder(algorithms) {
 		all += t
 	}
-	return class, (onDevice(c) || facts.AtLeast(c.S.Environment.Torch, 2, 4)) && 2*fused >= all
+	return class, (onDevice(c) || facts.AtLeast(c.S.Environment.Torch, 2, 4)) && fused > 0 && 2*fused >= all
 }
 
 // onDevice says that the steps compute on a GPU.

@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -143,11 +144,12 @@ func optimizerSite(c *facts.Facts, chains []facts.Chain) (launchSite, bool) {
 	if !site.own {
 		site.built, site.isBuilt = c.BuiltAt(chains)
 	}
-	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"])
+	// L-BFGS computes on one vector of all parameters, once for each step that it remembers: there is nothing to put together.
+	return site, forms["_fused"] <= max(forms["_single_tensor"], forms["_multi_tensor"]) && 2*algorithms["lbfgs"] <= site.time()
 }
 
 // optimizerForm begins the name of the function of torch.optim's that updates the parameters in a stack: it says whether one by one, by
-// lists, or at once; algorithm ends it. Both are empty elsewhere in an optimizer.
+// lists, or at once; algorithm ends it, or is the module of torch.optim's where none does. Both are empty elsewhere in an optimizer.
 func optimizerForm(c *facts.Facts, id model.StackID) (form, algorithm string) {
 	c.C.Walk(id, func(fr model.FrameID) bool {
 		f := &c.C.Stacks.Frames[fr]
@@ -158,6 +160,11 @@ func optimizerForm(c *facts.Facts, id model.StackID) (form, algorithm string) {
 			if rest, ok := strings.CutPrefix(c.Text(f.Function), start); ok {
 				form, algorithm = start, strings.TrimPrefix(rest, "_")
 			}
+		}
+		const shared = "optimizer.py" // by all of them
+		dir, file := path.Split(strings.ReplaceAll(c.Text(f.File), `\`, "/"))
+		if algorithm == "" && strings.HasSuffix(dir, "/torch/optim/") && file != shared {
+			algorithm = strings.TrimSuffix(file, ".py")
 		}
 		return form == ""
 	})
