@@ -24,8 +24,14 @@ var memoryTexts = table{
 	"memory.fix-own-optimizer": "Go over the parameters once: an optimizer of torch.optim with fused=True in place of this one, or " +
 		"torch.compile around its update. Operators that work in place (addcdiv_, lerp_) save the temporaries.",
 	"memory.caveat-experience": "How much fusing gains is a range from experience, not from a measurement of this program: try it.",
-	"memory.tables":            "{share} of {each} is spent on whole embedding tables of which few rows are used",
-	"memory.table-time":        "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
+	"memory.title-one-hot":     "{share} of {each} multiplies a matrix by one-hot vectors",
+	"memory.one-hot":           "{time} per {unit}; up to {rows row} of {classes number} at once, all of which but one are zero",
+	"memory.fix-one-hot": "Look the rows up: nn.Embedding(classes, width) on the indices gives what nn.Linear(classes, width, bias=False) " +
+		"gives on one-hot vectors.",
+	"memory.caveat-one-hot": "Its weight is stored the other way round: embedding.weight is linear.weight.t(), and starts from other random " +
+		"numbers. A layer's bias is added afterwards.",
+	"memory.tables":     "{share} of {each} is spent on whole embedding tables of which few rows are used",
+	"memory.table-time": "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
 		"{lookups} of them at most ({share})",
 	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +

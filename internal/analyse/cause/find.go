@@ -50,9 +50,10 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
 		{finding.Launch, python.FindCallsBetween},
-		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention a matrix.
+		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention and one-hot vectors a matrix.
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
+		{finding.MemoryBound, memory.FindOneHots},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places

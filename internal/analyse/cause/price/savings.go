@@ -330,6 +330,15 @@ var (
 			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/attention.py",
 		}}
+	// OneHot is what looking rows up saves: nearly all that the operators take, and what their matrices push out of the caches.
+	OneHot = Row{ID: "memory-bound/one-hot", Range: Range{0.85, 1, 1.35}, Unit: "times it",
+		Of: "operators that make, convert and multiply one-hot vectors, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 26,
+			On: "one_hot, float and a linear layer against nn.Embedding, six sizes, inference and training: 67 to 100 %, medians of " +
+				"93 to 99; two whole programs saved 1.1 to 1.7 times what their operators take",
+			Span:   "PyTorch 2.15, 500 to 30,000 classes, 64 to 2,048 rows, one and two threads",
+			Repeat: "python bench/prices/onehot.py",
+		}}
 	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
 			"it, the lower one with twice that",

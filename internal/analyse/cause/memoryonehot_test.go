@@ -1,0 +1,86 @@
+package cause_test
+
+import (
+	"testing"
+
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+)
+
+// traced is an operator of a made trace with what it has inside.
+type tracedOp struct {
+	ms           int
+	name, shapes string
+	sequence     int64
+	inside       []tracedOp
+}
+
+// hots is a program with steps of 100 ms, whose trace with shapes has these operators.
+func hots(ops ...tracedOp) *testkit.Program {
+	p := testkit.NewProgram()
+	acts := []testkit.Act{
+		testkit.Native(60, module, loop(40), user("forward", 10, 12), torchFrame("nn/modules/linear.py", "forward")),
+		testkit.Native(40, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward")),
+	}
+	p.Steps(20, model.PhaseBaseline, acts...)
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T, Features: model.Features{Shapes: true}}
+	ev := &t.Events
+	var add func(at model.Time, op tracedOp, parent model.EventID)
+	add = func(at model.Time, op tracedOp, parent model.EventID) {
+		id := p.Event(ev, at, model.Dur(op.ms)*1e6, op.name, model.KindOp, parent, int32(len(ev.OpDetails)))
+		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: op.sequence, Args: uint32(len(ev.OpArgs))})
+		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(op.shapes)})
+		for _, in := range op.inside {
+			add(at, in, id)
+		}
+	}
+	now := p.T
+	p.Steps(1, model.PhaseDetail, acts...)
+	for _, op := range ops {
+		add(now, op, model.NoEvent)
+		now += model.Time(op.ms) * 1e6
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: make([]string, 60)}
+	p.S.Sources["/home/u/train.py"].Lines[11] = "hot = F.one_hot(words, 20000).float()"
+	return p
+}
+
+// A matrix that is multiplied by one-hot vectors is named, with the backward pass of the product; one-hot labels beside scores of the same
+// shape are none.
+func TestOneHotVectors(t *testing.T) {
+	scatter := tracedOp{2, "aten::scatter_", "[[64, 20000], [], [64, 1], []]", -1, nil}
+	oneHot := tracedOp{10, "aten::one_hot", "[[64], []]", -1, []tracedOp{scatter}}
+	convert := tracedOp{5, "aten::to", "[[64, 20000], [], [], [], []]", -1, nil}
+	product := func(shapes string) tracedOp {
+		return tracedOp{20, "aten::linear", shapes, -1, []tracedOp{{18, "aten::mm", shapes, 7, nil}}}
+	}
+	first := product("[[64, 20000], [20000, 128]]")
+	other := product("[[64, 128], [128, 20000]]")
+	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", 7, nil}
+	rest := tracedOp{35, "aten::relu", "[[64, 128]]", -1, nil}
+	byHand := tracedOp{10, "aten::zeros", "[[]]", -1, nil}
+	for name, c := range map[string]struct {
+		ops   []tracedOp
+		saves float64 // ms per step, 0: no finding
+	}{
+		"a layer":        {[]tracedOp{oneHot, convert, first, passes, rest}, 65},
+		"by hand":        {[]tracedOp{byHand, scatter, first, passes, rest}, 62 * 100. / 97},
+		"labels":         {[]tracedOp{other, oneHot, convert, {5, "aten::mul", "[[64, 20000], [64, 20000]]", -1, nil}, passes, rest}, 0},
+		"something else": {[]tracedOp{oneHot, convert, rest, first, passes}, 0},
+		"many a row":     {[]tracedOp{byHand, {2, "aten::scatter_", "[[64, 20000], [], [64, 9], []]", -1, nil}, first, passes, rest}, 0},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		if c.saves > 0 {
+			f := want(t, res, finding.MemoryBound, "one-hot", 12, c.saves)
+			if f.Step.Low <= 0 {
+				t.Errorf("%s: %+v", name, f.Step)
+			}
+		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "one-hot" {
+			t.Errorf("%s: %s", name, res.Findings[0].Title)
+		}
+	}
+}
