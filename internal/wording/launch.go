@@ -3,6 +3,7 @@ package wording
 // launchTexts are about calls of tiny operators.
 var launchTexts = table{
 	"launch.title-between": "{share} of this run is spent calling tiny operators between the steps",
+	"launch.title-after":   "{share} of this run is spent calling tiny operators after the last step",
 	"launch.between":       "{time} here outside of all steps after the first one, {python} of it in the interpreter",
 	"launch.fix-between": "Work on all elements at once: call the model for whole batches, replace the loop by operators on one large tensor " +
 		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",

@@ -21,6 +21,7 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 	lanes.cover = make([]bool, n)
 	var inSpan [numParts]int
 	free := 0
+	foreign := foreignLines(b, cls)
 	from, _ := slices.BinarySearchFunc(sm.Time[:n], b.Windows[0].Start, func(a, t model.Time) int { return cmp.Compare(a, t) })
 	last := b.Windows[len(b.Windows)-1].End
 	for i := from; i < n && sm.Time[i] < last; i++ {
@@ -33,7 +34,9 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 			lanes.cover[i] = true
 			inSpan[part]++
 		} else {
-			a.Part = PartOfSample(b.Process, cls, i)
+			if a.Part = PartOfSample(b.Process, cls, i); a.Part == PartOps && foreign[nativeLine(sm, cls, i)] {
+				a.Part = PartPython
+			}
 			free++
 		}
 		b.Samples = append(b.Samples, a)
@@ -47,6 +50,54 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 			a.Weight = rest / float64(free)
 		}
 	}
+}
+
+// line is a line of the user's code.
+type line struct {
+	file   model.Str
+	number int32
+}
+
+// nativeLine is the line that called native code in which a thread computes at a sample, the zero line elsewhere: no frame of Python's says
+// whose code it is.
+func nativeLine(sm *model.Samples, cls *code.FrameClasses, i int) line {
+	info := cls.Info(sm.Stack[i])
+	if sm.State[i] != model.StateCPU || sm.Flags[i]&model.SampleRunsPython != 0 || !info.UserLeaf {
+		return line{}
+	}
+	f := &cls.Stacks.Frames[info.User]
+	return line{f.File, f.Line}
+}
+
+// Of samples of a line's native code in traced steps: how many tell whether it is PyTorch's, and how many of these may lie in operators
+// where it is another library's. Between short operators of a line a third of them lie outside, rarely more.
+const (
+	foreignSamples = 8
+	foreignInside  = 0.1
+)
+
+// foreignLines are the lines whose native code is another library's, as NumPy's: traced steps record no operators where it runs.
+func foreignLines(b *Breakdown, cls *code.FrameClasses) map[line]bool {
+	if b.Ops == nil || len(b.Ops.Slices) == 0 {
+		return nil
+	}
+	sm := &b.Process.Samples
+	all, inside := map[line]int{}, map[line]int{}
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
+		if int(sm.Thread[i]) != b.Thread || times.Within(b.Ops.Slices, sm.Time[i]) < 0 {
+			continue
+		}
+		at := nativeLine(sm, cls, i)
+		all[at]++
+		if _, in := b.Ops.SmallAt(sm.Time[i]); in {
+			inside[at]++
+		}
+	}
+	out := map[line]bool{}
+	for at, n := range all {
+		out[at] = at != line{} && n >= foreignSamples && float64(inside[at]) <= foreignInside*float64(n)
+	}
+	return out
 }
 
 // blockingCall matches source lines whose call waits on purpose.

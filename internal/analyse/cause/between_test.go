@@ -165,3 +165,26 @@ func TestWorkersShareLock(t *testing.T) {
 		}
 	}
 }
+
+// What runs after the last step alone is told by what it does: an evaluation of one sample at a time, and no Python without operators.
+func TestSmallOperatorsAfterTheLastStep(t *testing.T) {
+	for name, c := range map[string]struct {
+		python, native int // ms of a round
+		want           bool
+	}{"one at a time": {300, 600, true}, "large operators": {30, 870, false}, "no operators": {900, 20, false}, "short": {10, 20, false}} {
+		p := testkit.NewProgram()
+		p.Steps(60, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+		for range 3 {
+			p.Do(testkit.Python(c.python, module, user("evaluate", 60, 64)))
+			p.Do(testkit.Native(c.native, module, user("evaluate", 60, 64)))
+		}
+		res, _ := find(t, p)
+		got := false
+		for _, f := range res.Findings {
+			got = got || f.Sub == "between" && f.Where.Line == 64 && f.Title.ID == "launch.title-after" && f.Run.Low == 0
+		}
+		if got != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}

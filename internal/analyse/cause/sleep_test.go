@@ -159,3 +159,18 @@ func TestWhatIsAwaitedIsThePlace(t *testing.T) {
 		}
 	}
 }
+
+// A pool that each step builds anew is built once.
+func TestAPoolThatEachStepBuilds(t *testing.T) {
+	for source, id := range map[string]string{"with mp.Pool(2) as pool:": "input.fix-pool", "answer = box.take()": "input.fix-wait-less"} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: make([]string, 60)}
+		p.S.Sources["/home/u/train.py"].Lines[56] = source
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, module, loop(57),
+			testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/popen_fork.py", Function: "Popen.wait", First: 1, Line: 2}))
+		res, _ := find(t, p)
+		if f := want(t, res, finding.Input, "queue", 57, 0); textOf(f.Fix.Advice, id) == "" {
+			t.Errorf("%s: %s", source, wording.Sentences(f.Fix.Advice))
+		}
+	}
+}

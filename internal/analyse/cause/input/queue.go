@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
+	"regexp"
 )
 
 // findQueue names waits of the step for a queue, a lock or another process of the program's own; sleeps for a set time are findSleep's.
@@ -25,6 +26,9 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("input.off", wording.Time("off", t), c.Said(), wording.Named("in", finding.In(f.Where)))}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-wait-less")}
 	f.Caveat = []wording.Text{wording.Say("input.caveat-other-side")}
+	if buildsPool.MatchString(f.Where.Source) {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-pool", c.Said())}
+	}
 	if v, ok := readAhead(c, sp.Members, sp.Unit); ok && !takeLocks(c, sp.Members) {
 		read := v.finding(c)
 		read.Ask = nil // the recorded waits are the other thread's
@@ -54,6 +58,9 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	c.AtLoop(&f.Finding, sp.Members)
 	return []finding.Draft{f}
 }
+
+// buildsPool matches lines that start processes or threads and end them.
+var buildsPool = regexp.MustCompile(`\b(Pool|ThreadPool|ProcessPoolExecutor|ThreadPoolExecutor)\(`)
 
 // blockedDraft begins a finding at the place where most of the blocked samples stand that are meant; ok is false where these are too few.
 func blockedDraft(c *facts.Facts, sub string, meant func(a *account.Attributed) bool) (f finding.Draft, sp facts.Spot, ok bool) {

@@ -41,7 +41,7 @@ func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	w := outsideSteps(c)
-	sp, ok := w.hottest(c)
+	sp, last, ok := w.hottest(c)
 	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
 		return nil
 	}
@@ -59,7 +59,9 @@ func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "between", OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
 		Confidence: c.Basis(sp.Samples)}, nil)
 	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
-	f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share))
+	if f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share)); last {
+		f.Title = wording.Say("launch.title-after", wording.Share("share", f.Share))
+	}
 	f.Run = f.By(price.CallsBetween).Times(sp.Unit)
 	f.Run.High = min(f.Run.High, sp.Unit)
 	f.Evidence = []wording.Text{
@@ -86,7 +88,7 @@ func OnTensorsBetween(c *facts.Facts) (at finding.Where, time float64, ok bool) 
 			}
 		}
 	}
-	sp, ok := w.hottest(c)
+	sp, _, ok := w.hottest(c)
 	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
 		return finding.Nowhere(), 0, false
 	}
@@ -100,11 +102,13 @@ type outside struct {
 	python  []facts.Chain // between the first and the last step, in functions that call next to no operators
 	tensors []facts.Chain // in the others
 	after   []facts.Chain // of both, after the last step
+	last    []facts.Chain // of these, in functions that call operators there
 }
 
-// hottest is where most of the work on tensors is. What runs after the last step counts where it is the same function.
-func (w *outside) hottest(c *facts.Facts) (facts.Spot, bool) {
-	sp, ok := facts.Hottest(w.tensors, c.Drivers)
+// hottest is where most of the work on tensors is. What runs after the last step counts where it is the same function, or where that is
+// more than all there is between them: last says so.
+func (w *outside) hottest(c *facts.Facts) (sp facts.Spot, last, ok bool) {
+	sp, ok = facts.Hottest(w.tensors, c.Drivers)
 	if key := facts.KeyOf(&sp.Frame); ok && !c.Drivers[key] {
 		for _, ch := range w.after {
 			if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == key }) {
@@ -114,7 +118,10 @@ func (w *outside) hottest(c *facts.Facts) (facts.Spot, bool) {
 			}
 		}
 	}
-	return sp, ok
+	if after, found := facts.Hottest(w.last, c.Drivers); found && (!ok || after.Unit > sp.Unit) {
+		return after, true, true
+	}
+	return sp, false, ok
 }
 
 func outsideSteps(c *facts.Facts) (w outside) {
@@ -123,26 +130,34 @@ func outsideSteps(c *facts.Facts) (w outside) {
 		return w
 	}
 	sm, end := &c.P.Samples, busy[len(busy)-1].End
-	ops, all := map[facts.FuncKey]float64{}, map[facts.FuncKey]float64{}
+	type function struct {
+		key   facts.FuncKey
+		after bool // the last step
+	}
+	functionOf := func(a *account.Attributed) function {
+		return function{facts.KeyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User]), sm.Time[a.Index] >= end}
+	}
+	ops, all := map[function]float64{}, map[function]float64{}
 	for _, a := range c.Outside(busy) {
-		user := c.C.Info(sm.Stack[a.Index]).User
-		if user < 0 || a.Part != account.PartPython && a.Part != account.PartOps {
+		if c.C.Info(sm.Stack[a.Index]).User < 0 || a.Part != account.PartPython && a.Part != account.PartOps {
 			continue
 		}
-		if key := facts.KeyOf(&c.C.Stacks.Frames[user]); sm.Time[a.Index] < end {
-			all[key] += a.Weight
-			if a.Part == account.PartOps {
-				ops[key] += a.Weight
-			}
+		key := functionOf(&a)
+		all[key] += a.Weight
+		if a.Part == account.PartOps {
+			ops[key] += a.Weight
 		}
 		w.of = append(w.of, a)
 	}
 	for _, ch := range facts.ChainsOf(c.C, sm, w.of, func(int, *account.Attributed) bool { return true }) {
 		a := &w.of[ch.Index]
-		key := facts.KeyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User])
+		key := functionOf(a)
 		switch plain := ops[key] < price.TensorShare*all[key]; {
-		case sm.Time[a.Index] >= end:
+		case key.after:
 			w.after = append(w.after, ch)
+			if !plain {
+				w.last = append(w.last, ch)
+			}
 		case plain && a.Part == account.PartPython:
 			w.python = append(w.python, ch)
 		case !plain:
