@@ -30,8 +30,13 @@ var memoryTexts = table{
 		"gives on one-hot vectors.",
 	"memory.caveat-one-hot": "Its weight is stored the other way round: embedding.weight is linear.weight.t(), and starts from other random " +
 		"numbers. A layer's bias is added afterwards.",
-	"memory.tables":     "{share} of {each} is spent on whole embedding tables of which few rows are used",
-	"memory.table-time": "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
+	"memory.title-pairs": "{share} of {each} is spent on differences of all pairs of points",
+	"memory.pairs":       "{time} per {unit}; up to {pairs pair} of {width number}, each of which is written, squared and read again",
+	"memory.fix-pairs": "Compute squared distances by one product of matrices: (x * x).sum(-1, keepdim=True) + (y * y).sum(-1) - 2 * x @ y.T " +
+		"needs no table of differences. Where roots are wanted and nothing learns, torch.cdist(x, y) does it in one call.",
+	"memory.caveat-pairs": "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
+	"memory.tables":       "{share} of {each} is spent on whole embedding tables of which few rows are used",
+	"memory.table-time":   "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
 		"{lookups} of them at most ({share})",
 	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +

@@ -54,6 +54,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
+		{finding.MemoryBound, memory.FindPairs},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places

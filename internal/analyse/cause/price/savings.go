@@ -339,6 +339,15 @@ var (
 			Span:   "PyTorch 2.15, 500 to 30,000 classes, 64 to 2,048 rows, one and two threads",
 			Repeat: "python bench/prices/onehot.py",
 		}}
+	// Pairs is what a product of matrices saves of squared distances that are written by broadcasting.
+	Pairs = Row{ID: "memory-bound/pairs", Range: Range{0.3, 0.75, 1.2}, Unit: "times it",
+		Of: "operators on differences of all pairs, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 35,
+			On: "|x|^2 + |y|^2 - 2 x y^T, eight sizes, inference and training: 28 to 70 % of 2 numbers a point, 52 to 99 % of more; " +
+				"three whole programs saved 0.3 to 1.1 times what their operators take",
+			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
+			Repeat: "python bench/prices/pairs.py",
+		}}
 	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
 			"it, the lower one with twice that",

@@ -8,7 +8,7 @@ import (
 	"bottleneck/internal/testkit"
 )
 
-// traced is an operator of a made trace with what it has inside.
+// tracedOp is an operator of a made trace with what it has inside.
 type tracedOp struct {
 	ms           int
 	name, shapes string
@@ -47,6 +47,36 @@ func hots(ops ...tracedOp) *testkit.Program {
 	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: make([]string, 60)}
 	p.S.Sources["/home/u/train.py"].Lines[11] = "hot = F.one_hot(words, 20000).float()"
 	return p
+}
+
+// Squared distances of all pairs are named where a difference that is spread both ways is squared and summed along its last dimension.
+func TestPairsByBroadcasting(t *testing.T) {
+	table := "[[512, 512, 8], []]"
+	sub := func(shapes string) tracedOp { return tracedOp{10, "aten::sub", shapes, 7, nil} }
+	spread := sub("[[512, 1, 8], [1, 512, 8], []]")
+	square, sum := tracedOp{10, "aten::pow", table, 8, nil}, tracedOp{10, "aten::sum", table, 9, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: PowBackward0", "", 8, nil}
+	rest := tracedOp{40, "aten::mm", "[[512, 64], [64, 64]]", -1, nil}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"a square and a sum": {[]tracedOp{spread, square, sum, passes, rest}, true},
+		"by a product":       {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [512, 512, 8]]", 8, nil}, sum, passes, rest}, true},
+		"a norm":             {[]tracedOp{spread, {20, "aten::linalg_vector_norm", table, 8, nil}, passes, rest}, true},
+		"of other numbers":   {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [8]]", 8, nil}, sum, passes, rest}, false},
+		"spread one way":     {[]tracedOp{sub("[[512, 512, 8], [512, 1, 8], []]"), square, sum, passes, rest}, false},
+		"small":              {[]tracedOp{sub("[[64, 1, 8], [1, 64, 8], []]"), square, sum, passes, rest}, false},
+		"a sum of less":      {[]tracedOp{spread, square, {10, "aten::sum", "[[512, 8]]", 9, nil}, passes, rest}, false},
+		"something between":  {[]tracedOp{spread, rest, square, sum, passes}, false},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		if c.want {
+			want(t, res, finding.MemoryBound, "pairs", 12, 45)
+		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "pairs" {
+			t.Errorf("%s: %s", name, res.Findings[0].Title)
+		}
+	}
 }
 
 // A matrix that is multiplied by one-hot vectors is named, with the backward pass of the product; one-hot labels beside scores of the same

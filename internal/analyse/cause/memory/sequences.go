@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/arguments"
+	"bottleneck/internal/analyse/attention"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+)
+
+// outerOp is an outermost operator of a forward pass.
+type outerOp struct {
+	id, last model.EventID // the last operator inside
+	name     string
+	inside   []shapedOp // those whose shapes are wanted, itself included
+}
+
+// shapedOp is an operator's name with its inputs as they were recorded: shapes, and values that are no tensors.
+type shapedOp struct {
+	name     string
+	shapes   [][]int64
+	concrete []string
+}
+
+// sequence recognises outermost operators that follow one another.
+type sequence interface {
+	// wants says of an operator's name whether next looks at its shapes.
+	wants(name string) bool
+	// next takes the next operator, nil at a trace's end, and gives all of a sequence that it completes.
+	next(op *outerOp) []outerOp
+}
+
+// sequences is what traced steps say of operators that a sequence recognises.
+type sequences struct {
+	time, all float64          // ns of outermost operators: of these and their backward passes; and of all
+	spans     []times.Interval // from the first operator of each to the end of its last
+}
+
+// sequencesOf looks for them in the traces of the accounted steps that recorded shapes.
+func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
+	t := sequenceTrace{c: c, of: s}
+	end := func() {
+		t.endOp()
+		s.next(nil)
+		if t.shaped {
+			found.time, found.all, found.spans = found.time+t.found.time, found.all+t.found.all, append(found.spans, t.found.spans...)
+		}
+	}
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if ev != t.ev {
+			end()
+			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]bool{}}
+		}
+		name := c.Text(ev.Name[id])
+		if outer {
+			t.endOp()
+			t.at = outerOp{id: id, name: name}
+		}
+		t.at.last = id
+		args := ev.OpArgsOf(ev.Detail[id])
+		if args.Shapes == 0 {
+			return
+		}
+		t.shaped = true
+		if s.wants(name) {
+			t.at.inside = append(t.at.inside, shapedOp{name, arguments.Shapes(c.Text(args.Shapes)), arguments.Texts(c.Text(args.Concrete))})
+		}
+	})
+	end()
+	return found
+}
+
+// sequenceTrace goes through the operators of one trace.
+type sequenceTrace struct {
+	c      *facts.Facts
+	of     sequence
+	ev     *model.Events
+	at     outerOp // the one at hand
+	shaped bool
+	passes map[int64]bool // numbers of the operators of sequences
+	found  sequences
+}
+
+// endOp takes the operator at hand.
+func (t *sequenceTrace) endOp() {
+	if t.at.name == "" {
+		return
+	}
+	took := float64(t.ev.Dur[t.at.id])
+	t.found.all += took
+	if number, ok := attention.Pass(t.ev, t.c.S.Strings, t.at.id); ok {
+		if t.passes[number] {
+			t.found.time += took
+		}
+		return
+	}
+	whole := t.of.next(&t.at)
+	if len(whole) == 0 {
+		return
+	}
+	for i := range whole {
+		t.found.time += float64(t.ev.Dur[whole[i].id])
+	}
+	first := whole[0].id
+	attention.AddPasses(t.ev, first, t.at.last, t.passes)
+	t.found.spans = append(t.found.spans, times.Interval{Start: t.ev.Start[first], End: t.ev.End(t.at.id)})
+}
+
+// lineOf is the user's line with most samples of traced steps in such stretches, of those whose source is meant where there is one.
+func lineOf(c *facts.Facts, spans []times.Interval, meant func(source string) bool) finding.Where {
+	var all, chosen []facts.Chain
+	c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
+		n := len(ch.Frames)
+		if n == 0 {
+			return
+		}
+		all = append(all, ch)
+		if meant(c.Source(c.Text(ch.Frames[n-1].File), int(ch.Frames[n-1].Line))) {
+			chosen = append(chosen, ch)
+		}
+	})
+	if len(chosen) > 0 {
+		all = chosen
+	}
+	if lines := facts.LineTimes(all); len(lines) > 0 {
+		return c.Where(lines[0])
+	}
+	return finding.Nowhere()
+}
