@@ -68,6 +68,7 @@ var pythonTexts = table{
 	"python.caveat-validation":    "Where the best weights are chosen by this value, there are fewer to choose from.",
 	"python.basis-between":        "{samples sample} between steps",
 	"python.title-between":        "{share} of this run is Python code between the steps",
+	"python.title-after":          "{share} of this run is Python code after the last step",
 	"python.between":              "{time} here after the first step, outside of all steps",
 	"python.fix-between": "Do it once and keep the result, do it less often, or make this code faster: work on whole " +
 		"arrays instead of single elements.",

@@ -21,7 +21,7 @@ func TestWithoutLock(t *testing.T) {
 	p.Do(asleep)
 	classes := code.NewFrameClasses(p.S, p.P)
 	for i, want := range []PartID{PartPython, PartOps, PartPython, PartOps} {
-		if got := PartOfSample(p.P, classes, i); got != want {
+		if got := partOfSample(p.P, classes, i); got != want {
 			t.Errorf("sample %d is part %v, want %v", i, got, want)
 		}
 	}

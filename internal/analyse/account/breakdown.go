@@ -88,6 +88,7 @@ type Breakdown struct {
 	StepItems float64
 	Ops       *OpAccount // nil without a usable trace
 	Notes     []string
+	foreign   map[line]bool // lines whose native code is another library's than PyTorch
 }
 
 // Part returns the time of one part, 0 where it is absent.

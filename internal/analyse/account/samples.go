@@ -21,7 +21,7 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 	lanes.cover = make([]bool, n)
 	var inSpan [numParts]int
 	free := 0
-	foreign := foreignLines(b, cls)
+	b.foreign = foreignLines(b, cls)
 	from, _ := slices.BinarySearchFunc(sm.Time[:n], b.Windows[0].Start, func(a, t model.Time) int { return cmp.Compare(a, t) })
 	last := b.Windows[len(b.Windows)-1].End
 	for i := from; i < n && sm.Time[i] < last; i++ {
@@ -34,9 +34,7 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 			lanes.cover[i] = true
 			inSpan[part]++
 		} else {
-			if a.Part = PartOfSample(b.Process, cls, i); a.Part == PartOps && foreign[nativeLine(sm, cls, i)] {
-				a.Part = PartPython
-			}
+			a.Part = b.PartOf(cls, i)
 			free++
 		}
 		b.Samples = append(b.Samples, a)
@@ -115,8 +113,17 @@ var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write
 var syncCall = regexp.MustCompile(
 	`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
 
-// PartOfSample decides what the driving thread did at a sample that no exact span explains.
-func PartOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
+// PartOf is partOfSample with what traced steps say of the line: native code of another library than PyTorch counts as Python.
+func (b *Breakdown) PartOf(cls *code.FrameClasses, i int) PartID {
+	part := partOfSample(b.Process, cls, i)
+	if part == PartOps && b.foreign[nativeLine(&b.Process.Samples, cls, i)] {
+		return PartPython
+	}
+	return part
+}
+
+// partOfSample decides what the driving thread did at a sample that no exact span explains.
+func partOfSample(p *model.Process, cls *code.FrameClasses, i int) PartID {
 	sm := &p.Samples
 	info := cls.Info(sm.Stack[i])
 	flags, state := sm.Flags[i], sm.State[i]

@@ -18,7 +18,7 @@ func (c *Facts) Outside(busy []times.Interval) (out []account.Attributed) {
 		}
 		since := float64(min(t-last, longest))
 		if first := last == 0; !first && !Inside(busy, t) {
-			out = append(out, account.Attributed{Index: i, Weight: since, Part: account.PartOfSample(c.P, c.C, i)})
+			out = append(out, account.Attributed{Index: i, Weight: since, Part: c.B.PartOf(c.C, i)})
 		}
 		last = t
 	}

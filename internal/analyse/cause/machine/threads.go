@@ -105,7 +105,7 @@ func OperatorsOutside(c *facts.Facts) float64 {
 	}
 	other = facts.Merged(other)
 	seen := c.SampledTime(0, math.MaxInt64, func(i int) bool {
-		return !facts.Inside(other, c.P.Samples.Time[i]) && account.PartOfSample(c.P, c.C, i) == account.PartOps
+		return !facts.Inside(other, c.P.Samples.Time[i]) && c.B.PartOf(c.C, i) == account.PartOps
 	})
 	return max(seen-c.PerStep(c.B.Part(account.PartOps))*float64(c.WarmSteps()), 0)
 }

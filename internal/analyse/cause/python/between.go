@@ -5,32 +5,42 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"slices"
 )
 
 // FindBetween names what the interpreter works at between the steps, after the first one: data that is read anew for each training,
-// metrics at the end of an epoch. Steps do not show it, the run pays for it.
+// metrics at the end of an epoch; or after the last one, where that is more. Steps do not show it, the run pays for it.
 func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !c.B.PerStep || c.Wall <= 0 {
 		return nil
 	}
-	sp, ok := facts.Hottest(outsideSteps(c).python, c.Drivers)
-	if !ok || sp.Samples < facts.MinSamples || sp.Unit < finding.Floor*c.Wall {
+	w, least := outsideSteps(c), finding.Floor
+	sp, ok := facts.Hottest(w.python, c.Drivers)
+	at, last := facts.Hottest(w.lastPython, c.Drivers)
+	if last = last && (!ok || at.Unit > sp.Unit); last {
+		sp, ok, least = at, true, price.BetweenShare
+	}
+	if !ok || sp.Samples < facts.MinSamples || sp.Unit < least*c.Wall {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Python, OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
 		Confidence: c.Basis(sp.Samples)}, nil)
 	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
-	f.Title = wording.Say("python.title-between", wording.Share("share", f.Share))
+	if last {
+		f.Title = wording.Say("python.title-after", wording.Share("share", f.Share))
+	} else {
+		f.Title = wording.Say("python.title-between", wording.Share("share", f.Share))
+		f.Caveat = []wording.Text{wording.Say("python.caveat-between")}
+	}
 	f.Run = f.By(price.PythonBetween).Times(sp.Unit)
 	f.Evidence = []wording.Text{
 		wording.Say("python.between", wording.Time("time", sp.Unit)),
 		wording.Say("python.hottest", wording.Share("share", sp.Line/sp.Unit)),
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("python.fix-between")}
-	f.Caveat = []wording.Text{wording.Say("python.caveat-between")}
 	return []finding.Draft{f}
 }
 
@@ -80,7 +90,7 @@ func OnTensorsBetween(c *facts.Facts) (at finding.Where, time float64, ok bool) 
 		return finding.Nowhere(), 0, false
 	}
 	w := outsideSteps(c)
-	for _, list := range [][]facts.Chain{w.tensors, w.after} {
+	for _, list := range [][]facts.Chain{w.tensors, w.after, w.last} {
 		for i := range list {
 			called := func(f model.Frame) bool { return !c.Drivers[facts.KeyOf(&f)] }
 			if n := slices.IndexFunc(list[i].Frames, called); n >= 0 {
@@ -95,6 +105,9 @@ func OnTensorsBetween(c *facts.Facts) (at finding.Where, time float64, ok bool) 
 	return c.Where(sp), sp.Unit, true
 }
 
+// loops is the number of steps from which the last one is the end of a loop.
+const loops = 3
+
 // outside are the samples of the driving thread after the first step, outside of all steps, in which it works; each stands for the time
 // since the one before.
 type outside struct {
@@ -102,7 +115,8 @@ type outside struct {
 	python  []facts.Chain // between the first and the last step, in functions that call next to no operators
 	tensors []facts.Chain // in the others
 	after   []facts.Chain // of both, after the last step
-	last    []facts.Chain // of these, in functions that call operators there
+	// lastPython and last are of these: in functions that call next to no operators there, and in the others.
+	lastPython, last []facts.Chain
 }
 
 // hottest is where most of the work on tensors is. What runs after the last step counts where it is the same function, or where that is
@@ -138,8 +152,16 @@ func outsideSteps(c *facts.Facts) (w outside) {
 		return function{facts.KeyOf(&c.C.Stacks.Frames[c.C.Info(sm.Stack[a.Index]).User]), sm.Time[a.Index] >= end}
 	}
 	ops, all := map[function]float64{}, map[function]float64{}
+	var collecting []times.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanGC {
+			collecting = append(collecting, times.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	collecting = facts.Merged(collecting)
 	for _, a := range c.Outside(busy) {
-		if c.C.Info(sm.Stack[a.Index]).User < 0 || a.Part != account.PartPython && a.Part != account.PartOps {
+		works := a.Part == account.PartPython || a.Part == account.PartOps
+		if !works || c.C.Info(sm.Stack[a.Index]).User < 0 || facts.Inside(collecting, sm.Time[a.Index]) {
 			continue
 		}
 		key := functionOf(&a)
@@ -155,8 +177,12 @@ func outsideSteps(c *facts.Facts) (w outside) {
 		switch plain := ops[key] < price.TensorShare*all[key]; {
 		case key.after:
 			w.after = append(w.after, ch)
-			if !plain {
+			switch {
+			case c.B.Steps() < loops || c.P.End > 0 && sm.Time[a.Index] > c.P.End: // the last step is not known
+			case !plain:
 				w.last = append(w.last, ch)
+			case a.Part == account.PartPython:
+				w.lastPython = append(w.lastPython, ch)
 			}
 		case plain && a.Part == account.PartPython:
 			w.python = append(w.python, ch)
