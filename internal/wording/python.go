@@ -66,7 +66,7 @@ var pythonTexts = table{
 	"python.fix-validation":       "Validate every n-th step or once an epoch, or on a part of the data.",
 	"python.fix-validation-rarer": "Validate more rarely than about every {nth} step, or on a part of the data.",
 	"python.caveat-validation":    "Where the best weights are chosen by this value, there are fewer to choose from.",
-	"python.basis-between":        "{samples sample} between steps",
+	"python.basis-between":        "{samples sample} outside of the steps",
 	"python.title-between":        "{share} of this run is Python code between the steps",
 	"python.title-after":          "{share} of this run is Python code after the last step",
 	"python.between":              "{time} here after the first step, outside of all steps",

@@ -20,7 +20,7 @@ var (
 			On: "leaving it out ends nearly all of it",
 		}}
 	PythonBetween = Row{ID: "python/between", Range: Range{0.5, 1, 1}, Unit: share,
-		Of: "samples between steps, ns of the run",
+		Of: "samples outside of the steps, ns of the run",
 		Origin: Origin{Kind: Guess,
 			On: "the middle is the work gone",
 		}}
