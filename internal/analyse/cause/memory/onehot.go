@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 
-	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
@@ -15,36 +14,16 @@ import (
 // FindOneHots names matrices that are multiplied by one-hot vectors on the CPU: each product is one row of the matrix.
 func FindOneHots(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	hots := &oneHots{}
-	f, t, ok := sequenceDraft(c, hots, "one-hot", makesOneHots)
+	f, t, ok := sequenceDraft(c, hots, "one-hot", makesOneHots, price.OneHot)
 	if !ok {
 		return nil
 	}
-	f.Step = f.By(price.OneHot).Times(c.PerStep(t))
-	f.Step.High = min(f.Step.High, c.PerStep(c.B.Total))
-	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("memory.title-one-hot", wording.Share("share", f.Share), c.Said())
-	f.Evidence = []wording.Text{wording.Say("memory.one-hot", wording.Time("time", c.PerStep(t)), c.Said(),
+	f.Evidence = []wording.Text{wording.Say("memory.one-hot", wording.Time("time", t), c.Said(),
 		wording.Count("rows", hots.rows), wording.Count("classes", hots.classes))}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-one-hot")}
 	f.Caveat = []wording.Text{wording.Say("memory.caveat-one-hot")}
 	return []finding.Draft{f}
-}
-
-// sequenceDraft begins a finding about operators that a sequence recognises, with their time in ns over the windows; ok is false where it
-// is not worth a word. Its place is the line that takes most, of those that match where there is one.
-func sequenceDraft(c *facts.Facts, s sequence, sub string, line *regexp.Regexp) (f finding.Draft, t float64, ok bool) {
-	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) {
-		return f, 0, false
-	}
-	found := sequencesOf(c, s)
-	if found.time <= 0 {
-		return f, 0, false
-	}
-	if t = c.B.Part(account.PartOps) * found.time / found.all; c.Share(t) < finding.Floor {
-		return f, 0, false
-	}
-	return finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: sub, Where: lineOf(c, found.spans, line.MatchString),
-		Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))}, finding.Parts{account.PartOps: t}), t, true
 }
 
 // makesOneHots matches the calls that make one-hot vectors.

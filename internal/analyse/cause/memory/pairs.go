@@ -2,9 +2,11 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -15,15 +17,12 @@ import (
 // which a product of matrices does without.
 func FindPairs(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	p := &pairs{}
-	f, t, ok := sequenceDraft(c, p, "pairs", subtracts)
+	f, t, ok := sequenceDraft(c, p, "pairs", subtracts, price.Pairs)
 	if !ok {
 		return nil
 	}
-	f.Step = f.By(price.Pairs).Times(c.PerStep(t))
-	f.Step.High = min(f.Step.High, c.PerStep(c.B.Total))
-	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("memory.title-pairs", wording.Share("share", f.Share), c.Said())
-	f.Evidence = []wording.Text{wording.Say("memory.pairs", wording.Time("time", c.PerStep(t)), c.Said(),
+	f.Evidence = []wording.Text{wording.Say("memory.pairs", wording.Time("time", t), c.Said(),
 		wording.Count("pairs", p.most/p.width), wording.Count("width", p.width))}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-pairs")}
 	f.Caveat = []wording.Text{wording.Say("memory.caveat-pairs")}
@@ -70,12 +69,8 @@ func (p *pairs) next(op *outerOp) []outerOp {
 		p.made = append(made, *op)
 		return nil
 	case len(made) == 2 && sums[op.name] && p.lastOf(in, 1), len(made) == 1 && norms[op.name] && p.lastOf(in, 2):
-		n, width := int64(1), p.shape[len(p.shape)-1]
-		for _, size := range p.shape {
-			n *= size
-		}
-		if n > p.most {
-			p.most, p.width = n, width
+		if n := arguments.Product(p.shape); n > p.most {
+			p.most, p.width = n, p.shape[len(p.shape)-1]
 		}
 		return append(made, *op)
 	}
@@ -85,10 +80,10 @@ func (p *pairs) next(op *outerOp) []outerOp {
 // squares says that an operator squares the differences.
 func (p *pairs) squares(in *shapedOp) bool {
 	switch {
-	case len(in.shapes) == 0 || !sameSizes(in.shapes[0], p.shape):
+	case len(in.shapes) == 0 || !slices.Equal(in.shapes[0], p.shape):
 		return false
 	case in.name == "aten::mul":
-		return len(in.shapes) > 1 && sameSizes(in.shapes[1], p.shape)
+		return len(in.shapes) > 1 && slices.Equal(in.shapes[1], p.shape)
 	case in.name == "aten::pow":
 		return len(in.concrete) < 2 || strings.TrimSuffix(strings.TrimSuffix(in.concrete[1], "0"), ".") == "2"
 	}
@@ -97,7 +92,7 @@ func (p *pairs) squares(in *shapedOp) bool {
 
 // lastOf says that an operator takes the differences together along their last dimension, which is the argument with this number.
 func (p *pairs) lastOf(in *shapedOp, argument int) bool {
-	if len(in.shapes) == 0 || !sameSizes(in.shapes[0], p.shape) {
+	if len(in.shapes) == 0 || !slices.Equal(in.shapes[0], p.shape) {
 		return false
 	}
 	if len(in.concrete) <= argument || in.concrete[argument] == "" {
@@ -105,18 +100,6 @@ func (p *pairs) lastOf(in *shapedOp, argument int) bool {
 	}
 	dim, err := strconv.Atoi(strings.Trim(in.concrete[argument], "[] "))
 	return err == nil && (dim == -1 || dim == len(p.shape)-1)
-}
-
-func sameSizes(a, b []int64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // spread is the shape of a difference whose operands are each spread along a dimension of the other's, nil of others and of small ones.

@@ -1,11 +1,14 @@
 package memory
 
 import (
+	"regexp"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/attention"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
@@ -106,6 +109,28 @@ func (t *sequenceTrace) endOp() {
 	first := whole[0].id
 	attention.AddPasses(t.ev, first, t.at.last, t.passes)
 	t.found.spans = append(t.found.spans, times.Interval{Start: t.ev.Start[first], End: t.ev.End(t.at.id)})
+}
+
+// sequenceDraft begins a finding about operators that a sequence recognises, with their time in ns per step and what a row saves of it; ok
+// is false where it is not worth a word. Its place is the line that takes most, of those that match where there is one.
+func sequenceDraft(c *facts.Facts, s sequence, sub string, line *regexp.Regexp, row price.Row) (f finding.Draft, t float64, ok bool) {
+	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) {
+		return f, 0, false
+	}
+	found := sequencesOf(c, s)
+	if found.time <= 0 {
+		return f, 0, false
+	}
+	if t = c.B.Part(account.PartOps) * found.time / found.all; c.Share(t) < finding.Floor {
+		return f, 0, false
+	}
+	f = finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: sub, Where: lineOf(c, found.spans, line.MatchString),
+		Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))}, finding.Parts{account.PartOps: t})
+	t = c.PerStep(t)
+	f.Step = f.By(row).Times(t)
+	f.Step.High = min(f.Step.High, c.PerStep(c.B.Total))
+	f.Run = c.OverRun(f.Step)
+	return f, t, true
 }
 
 // lineOf is the user's line with most samples of traced steps in such stretches, of those whose source is meant where there is one.
