@@ -2,9 +2,13 @@ package wording
 
 // paddingTexts are about sequences that are filled up to a common length.
 var paddingTexts = table{
-	"padding.title":   "{share} of {each} computes on padding",
-	"padding.filling": "{share} of the places in a batch are filling, by {batches} batches that were looked at",
-	"padding.lengths": "on average a sequence has {mean} places, the longest one of its batch {longest}, and the batch {width}",
+	"padding.title":         "{share} of {each} computes on padding",
+	"padding.title-unread":  "{share} of {each} computes a layer's answers at places that nothing reads",
+	"padding.unread":        "{time} per {unit}; of {places place} of the answer the next operator takes {read}, and no other reads it",
+	"padding.fix-unread":    "Choose the places before the layer: head(hidden[:, -1]) is what head(hidden)[:, -1] is, without the other places.",
+	"padding.caveat-unread": "Looked at were operators of traced steps: what reads the whole answer elsewhere needs it.",
+	"padding.filling":       "{share} of the places in a batch are filling, by {batches} batches that were looked at",
+	"padding.lengths":       "on average a sequence has {mean} places, the longest one of its batch {longest}, and the batch {width}",
 	"padding.fix-own": "Fill each batch up to its own longest sequence, in the DataLoader's collate_fn (pad_sequence; of Hugging Face: " +
 		"DataCollatorWithPadding, and no padding=\"max_length\" before it).",
 	"padding.fix-group-too": "Put sequences of similar length into one batch, too: a batch_sampler that sorts by length (Hugging Face's " +

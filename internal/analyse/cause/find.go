@@ -55,6 +55,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
+		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places

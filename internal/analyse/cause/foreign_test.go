@@ -46,3 +46,32 @@ func TestNativeCodeOfAnotherLibrary(t *testing.T) {
 		}
 	}
 }
+
+// Tensors that lose their names on a line give back what they held, in no operator: where memory is taken anew at each step, that is no
+// Python code.
+func TestMemoryThatALineFrees(t *testing.T) {
+	for _, faults := range []float64{100, 30000} {
+		p := paging(faults, 200)
+		acts := []testkit.Act{testkit.Native(10, module, loop(40), user("choose", 10, 12)),
+			testkit.Native(90, module, loop(41), torchFrame("nn/modules/conv.py", "forward"))}
+		p.P.Steps, p.P.Samples, p.T = nil, model.Samples{}, testkit.Epoch
+		p.Steps(300, model.PhaseBaseline, acts...)
+		tr := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+		for range 9 {
+			at := p.T
+			p.Steps(1, model.PhaseDetail, acts...)
+			p.Event(&tr.Events, at+10e6, 90e6, "aten::convolution", model.KindOp, model.NoEvent, -1)
+		}
+		tr.To = p.T
+		tr.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), EndEvent: model.EventID(tr.Events.Len())}}
+		p.S.Traces = append(p.S.Traces, tr)
+		res, _ := find(t, p)
+		python := false
+		for i := range res.Findings {
+			python = python || res.Findings[i].Cause == finding.Python
+		}
+		if python != (faults < 1000) {
+			t.Errorf("%v faults a step: %+v", faults, res.Findings)
+		}
+	}
+}

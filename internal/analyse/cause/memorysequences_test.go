@@ -10,10 +10,10 @@ import (
 
 // tracedOp is an operator of a made trace with what it has inside.
 type tracedOp struct {
-	ms           int
-	name, shapes string
-	sequence     int64
-	inside       []tracedOp
+	ms                     int
+	name, shapes, concrete string
+	sequence               int64
+	inside                 []tracedOp
 }
 
 // hots is a program with steps of 100 ms, whose trace with shapes has these operators.
@@ -30,7 +30,7 @@ func hots(ops ...tracedOp) *testkit.Program {
 	add = func(at model.Time, op tracedOp, parent model.EventID) {
 		id := p.Event(ev, at, model.Dur(op.ms)*1e6, op.name, model.KindOp, parent, int32(len(ev.OpDetails)))
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: op.sequence, Args: uint32(len(ev.OpArgs))})
-		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(op.shapes)})
+		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(op.shapes), Concrete: p.S.Strings.Intern(op.concrete)})
 		for _, in := range op.inside {
 			add(at, in, id)
 		}
@@ -52,22 +52,22 @@ func hots(ops ...tracedOp) *testkit.Program {
 // Squared distances of all pairs are named where a difference that is spread both ways is squared and summed along its last dimension.
 func TestPairsByBroadcasting(t *testing.T) {
 	table := "[[512, 512, 8], []]"
-	sub := func(shapes string) tracedOp { return tracedOp{10, "aten::sub", shapes, 7, nil} }
+	sub := func(shapes string) tracedOp { return tracedOp{10, "aten::sub", shapes, "", 7, nil} }
 	spread := sub("[[512, 1, 8], [1, 512, 8], []]")
-	square, sum := tracedOp{10, "aten::pow", table, 8, nil}, tracedOp{10, "aten::sum", table, 9, nil}
-	passes := tracedOp{30, "autograd::engine::evaluate_function: PowBackward0", "", 8, nil}
-	rest := tracedOp{40, "aten::mm", "[[512, 64], [64, 64]]", -1, nil}
+	square, sum := tracedOp{10, "aten::pow", table, "", 8, nil}, tracedOp{10, "aten::sum", table, "", 9, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: PowBackward0", "", "", 8, nil}
+	rest := tracedOp{40, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
 	for name, c := range map[string]struct {
 		ops  []tracedOp
 		want bool
 	}{
 		"a square and a sum": {[]tracedOp{spread, square, sum, passes, rest}, true},
-		"by a product":       {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [512, 512, 8]]", 8, nil}, sum, passes, rest}, true},
-		"a norm":             {[]tracedOp{spread, {20, "aten::linalg_vector_norm", table, 8, nil}, passes, rest}, true},
-		"of other numbers":   {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [8]]", 8, nil}, sum, passes, rest}, false},
+		"by a product":       {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [512, 512, 8]]", "", 8, nil}, sum, passes, rest}, true},
+		"a norm":             {[]tracedOp{spread, {20, "aten::linalg_vector_norm", table, "", 8, nil}, passes, rest}, true},
+		"of other numbers":   {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [8]]", "", 8, nil}, sum, passes, rest}, false},
 		"spread one way":     {[]tracedOp{sub("[[512, 512, 8], [512, 1, 8], []]"), square, sum, passes, rest}, false},
 		"small":              {[]tracedOp{sub("[[64, 1, 8], [1, 64, 8], []]"), square, sum, passes, rest}, false},
-		"a sum of less":      {[]tracedOp{spread, square, {10, "aten::sum", "[[512, 8]]", 9, nil}, passes, rest}, false},
+		"a sum of less":      {[]tracedOp{spread, square, {10, "aten::sum", "[[512, 8]]", "", 9, nil}, passes, rest}, false},
 		"something between":  {[]tracedOp{spread, rest, square, sum, passes}, false},
 	} {
 		res, _ := find(t, hots(c.ops...))
@@ -82,26 +82,26 @@ func TestPairsByBroadcasting(t *testing.T) {
 // A matrix that is multiplied by one-hot vectors is named, with the backward pass of the product; one-hot labels beside scores of the same
 // shape are none.
 func TestOneHotVectors(t *testing.T) {
-	scatter := tracedOp{2, "aten::scatter_", "[[64, 20000], [], [64, 1], []]", -1, nil}
-	oneHot := tracedOp{10, "aten::one_hot", "[[64], []]", -1, []tracedOp{scatter}}
-	convert := tracedOp{5, "aten::to", "[[64, 20000], [], [], [], []]", -1, nil}
+	scatter := tracedOp{2, "aten::scatter_", "[[64, 20000], [], [64, 1], []]", "", -1, nil}
+	oneHot := tracedOp{10, "aten::one_hot", "[[64], []]", "", -1, []tracedOp{scatter}}
+	convert := tracedOp{5, "aten::to", "[[64, 20000], [], [], [], []]", "", -1, nil}
 	product := func(shapes string) tracedOp {
-		return tracedOp{20, "aten::linear", shapes, -1, []tracedOp{{18, "aten::mm", shapes, 7, nil}}}
+		return tracedOp{20, "aten::linear", shapes, "", -1, []tracedOp{{18, "aten::mm", shapes, "", 7, nil}}}
 	}
 	first := product("[[64, 20000], [20000, 128]]")
 	other := product("[[64, 128], [128, 20000]]")
-	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", 7, nil}
-	rest := tracedOp{35, "aten::relu", "[[64, 128]]", -1, nil}
-	byHand := tracedOp{10, "aten::zeros", "[[]]", -1, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
+	rest := tracedOp{35, "aten::relu", "[[64, 128]]", "", -1, nil}
+	byHand := tracedOp{10, "aten::zeros", "[[]]", "", -1, nil}
 	for name, c := range map[string]struct {
 		ops   []tracedOp
 		saves float64 // ms per step, 0: no finding
 	}{
 		"a layer":        {[]tracedOp{oneHot, convert, first, passes, rest}, 65},
 		"by hand":        {[]tracedOp{byHand, scatter, first, passes, rest}, 62 * 100. / 97},
-		"labels":         {[]tracedOp{other, oneHot, convert, {5, "aten::mul", "[[64, 20000], [64, 20000]]", -1, nil}, passes, rest}, 0},
+		"labels":         {[]tracedOp{other, oneHot, convert, {5, "aten::mul", "[[64, 20000], [64, 20000]]", "", -1, nil}, passes, rest}, 0},
 		"something else": {[]tracedOp{oneHot, convert, rest, first, passes}, 0},
-		"many a row":     {[]tracedOp{byHand, {2, "aten::scatter_", "[[64, 20000], [], [64, 9], []]", -1, nil}, first, passes, rest}, 0},
+		"many a row":     {[]tracedOp{byHand, {2, "aten::scatter_", "[[64, 20000], [], [64, 9], []]", "", -1, nil}, first, passes, rest}, 0},
 	} {
 		res, _ := find(t, hots(c.ops...))
 		if c.saves > 0 {
@@ -110,6 +110,39 @@ func TestOneHotVectors(t *testing.T) {
 				t.Errorf("%s: %+v", name, f.Step)
 			}
 		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "one-hot" {
+			t.Errorf("%s: %s", name, res.Findings[0].Title)
+		}
+	}
+}
+
+// A layer's answers are named where the next operator takes few of its places, and nothing else reads them before it is called again.
+func TestAnswersThatNothingReads(t *testing.T) {
+	layer := tracedOp{50, "aten::linear", "[[8, 64, 32], [9000, 32], [9000]]", "[]", 7, nil}
+	other := tracedOp{10, "aten::linear", "[[8, 64, 32], [64, 32], [64]]", "[]", 3, nil}
+	taken := func(name, concrete string) tracedOp {
+		return tracedOp{1, name, "[[8, 64, 9000], [], []]", concrete, 8, nil}
+	}
+	last := taken("aten::select", `["", "1", "-1"]`)
+	passes := tracedOp{30, "autograd::engine::evaluate_function: AddmmBackward0", "", "", 7, nil}
+	reads := tracedOp{5, "aten::view", "[[8, 64, 9000], []]", "[]", 9, nil}
+	all := taken("aten::slice", `["", "0", "0", "9223372036854775807", "1"]`)
+	for name, c := range map[string]struct {
+		ops   []tracedOp
+		saves float64 // ms per step, 0: no finding
+	}{
+		"the last place":     {[]tracedOp{other, layer, last, passes}, 81 * 63. / 64 * 100 / 91},
+		"after a whole one":  {[]tracedOp{other, layer, all, last, passes}, 82 * 63. / 64 * 100 / 92},
+		"a slice of the end": {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "-4", "9223372036854775807", "1"]`), passes}, 81 * 60. / 64 * 100 / 91},
+		"most of them":       {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "1", "9223372036854775807", "1"]`), passes}, 0},
+		"one of the batch":   {[]tracedOp{other, layer, taken("aten::select", `["", "0", "0"]`), passes}, 0},
+		"a loss reads all":   {[]tracedOp{other, layer, last, reads, passes}, 0},
+		"read before":        {[]tracedOp{other, layer, reads, last, passes}, 0},
+		"each in turn":       {[]tracedOp{other, layer, last, last, passes}, 0},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		if c.saves > 0 {
+			want(t, res, finding.Padding, "unread", 12, c.saves)
+		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "unread" {
 			t.Errorf("%s: %s", name, res.Findings[0].Title)
 		}
 	}

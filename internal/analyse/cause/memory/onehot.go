@@ -14,7 +14,7 @@ import (
 // FindOneHots names matrices that are multiplied by one-hot vectors on the CPU: each product is one row of the matrix.
 func FindOneHots(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	hots := &oneHots{}
-	f, t, ok := sequenceDraft(c, hots, "one-hot", makesOneHots, price.OneHot)
+	f, t, ok := sequenceDraft(c, hots, finding.Finding{Cause: finding.MemoryBound, Sub: "one-hot"}, makesOneHots, price.OneHot)
 	if !ok {
 		return nil
 	}
@@ -39,10 +39,10 @@ type oneHots struct {
 
 func (o *oneHots) wants(name string) bool { return name == "aten::scatter_" || products[name] }
 
-func (o *oneHots) next(op *outerOp) []outerOp {
+func (o *oneHots) next(op *outerOp) (whole []outerOp, counts float64) {
 	if op == nil {
 		o.made = nil
-		return nil
+		return nil, 0
 	}
 	hot, operands := []int64(nil), [][]int64(nil)
 	for i := range op.inside {
@@ -59,19 +59,19 @@ func (o *oneHots) next(op *outerOp) []outerOp {
 		o.made, o.hot = []outerOp{*op}, hot
 	case len(o.made) == 0:
 	case o.hot != nil && multiplies(operands, o.hot):
-		whole := append(o.made, *op)
+		whole = append(o.made, *op)
 		classes := o.hot[len(o.hot)-1]
 		if rows := arguments.Product(o.hot) / classes; rows*classes > o.rows*o.classes {
 			o.rows, o.classes = rows, classes
 		}
 		o.made = nil
-		return whole
+		return whole, 1
 	case o.hot != nil && conversions[op.name]:
 		o.made = append(o.made, *op)
 	default:
 		o.made = nil
 	}
-	return nil
+	return nil, 0
 }
 
 // products multiply matrices.

@@ -17,7 +17,7 @@ import (
 // which a product of matrices does without.
 func FindPairs(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	p := &pairs{}
-	f, t, ok := sequenceDraft(c, p, "pairs", subtracts, price.Pairs)
+	f, t, ok := sequenceDraft(c, p, finding.Finding{Cause: finding.MemoryBound, Sub: "pairs"}, subtracts, price.Pairs)
 	if !ok {
 		return nil
 	}
@@ -51,30 +51,30 @@ var (
 	norms   = map[string]bool{"aten::norm": true, "aten::linalg_vector_norm": true, "aten::linalg_norm": true}
 )
 
-func (p *pairs) next(op *outerOp) []outerOp {
+func (p *pairs) next(op *outerOp) (whole []outerOp, counts float64) {
 	made := p.made
 	p.made = nil
 	if op == nil || len(op.inside) == 0 {
-		return nil
+		return nil, 0
 	}
 	in := &op.inside[0]
 	if op.name == "aten::sub" {
 		if shape := spread(in.shapes); shape != nil {
 			p.made, p.shape = []outerOp{*op}, shape
 		}
-		return nil
+		return nil, 0
 	}
 	switch {
 	case len(made) == 1 && squares[op.name] && p.squares(in):
 		p.made = append(made, *op)
-		return nil
+		return nil, 0
 	case len(made) == 2 && sums[op.name] && p.lastOf(in, 1), len(made) == 1 && norms[op.name] && p.lastOf(in, 2):
 		if n := arguments.Product(p.shape); n > p.most {
 			p.most, p.width = n, p.shape[len(p.shape)-1]
 		}
-		return append(made, *op)
+		return append(made, *op), 1
 	}
-	return nil
+	return nil, 0
 }
 
 // squares says that an operator squares the differences.

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
@@ -31,8 +33,8 @@ type shapedOp struct {
 type sequence interface {
 	// wants says of an operator's name whether next looks at its shapes.
 	wants(name string) bool
-	// next takes the next operator, nil at a trace's end, and gives all of a sequence that it completes.
-	next(op *outerOp) []outerOp
+	// next takes the next operator, nil at a trace's end, and gives a sequence that is known to be complete, and the share of it that counts.
+	next(op *outerOp) (whole []outerOp, counts float64)
 }
 
 // sequences is what traced steps say of operators that a sequence recognises.
@@ -46,7 +48,10 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 	t := sequenceTrace{c: c, of: s}
 	end := func() {
 		t.endOp()
-		s.next(nil)
+		t.take(s.next(nil))
+		for _, number := range slices.Sorted(maps.Keys(t.passes)) {
+			t.found.time += t.passes[number] * t.took[number]
+		}
 		if t.shaped {
 			found.time, found.all, found.spans = found.time+t.found.time, found.all+t.found.all, append(found.spans, t.found.spans...)
 		}
@@ -54,7 +59,7 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if ev != t.ev {
 			end()
-			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]bool{}}
+			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{}}
 		}
 		name := c.Text(ev.Name[id])
 		if outer {
@@ -82,7 +87,8 @@ type sequenceTrace struct {
 	ev     *model.Events
 	at     outerOp // the one at hand
 	shaped bool
-	passes map[int64]bool // numbers of the operators of sequences
+	passes map[int64]float64 // numbers of the operators of sequences, with the shares that count
+	took   map[int64]float64 // ns of backward passes, by these numbers: some sequences are known to be complete after their passes
 	found  sequences
 }
 
@@ -94,43 +100,49 @@ func (t *sequenceTrace) endOp() {
 	took := float64(t.ev.Dur[t.at.id])
 	t.found.all += took
 	if number, ok := attention.Pass(t.ev, t.c.S.Strings, t.at.id); ok {
-		if t.passes[number] {
-			t.found.time += took
-		}
+		t.took[number] += took
 		return
 	}
-	whole := t.of.next(&t.at)
-	if len(whole) == 0 {
+	t.take(t.of.next(&t.at))
+}
+
+// take adds a sequence of which a share counts.
+func (t *sequenceTrace) take(whole []outerOp, counts float64) {
+	if len(whole) == 0 || t.ev == nil {
 		return
 	}
 	for i := range whole {
-		t.found.time += float64(t.ev.Dur[whole[i].id])
+		t.found.time += counts * float64(t.ev.Dur[whole[i].id])
 	}
-	first := whole[0].id
-	attention.AddPasses(t.ev, first, t.at.last, t.passes)
-	t.found.spans = append(t.found.spans, times.Interval{Start: t.ev.Start[first], End: t.ev.End(t.at.id)})
+	first, last := whole[0].id, whole[len(whole)-1]
+	t.found.spans = append(t.found.spans, times.Interval{Start: t.ev.Start[first], End: t.ev.End(last.id)})
+	numbers := map[int64]bool{}
+	attention.AddPasses(t.ev, first, last.last, numbers)
+	for n := range numbers {
+		t.passes[n] = counts
+	}
 }
 
 // sequenceDraft begins a finding about operators that a sequence recognises, with their time in ns per step and what a row saves of it; ok
 // is false where it is not worth a word. Its place is the line that takes most, of those that match where there is one.
-func sequenceDraft(c *facts.Facts, s sequence, sub string, line *regexp.Regexp, row price.Row) (f finding.Draft, t float64, ok bool) {
+func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, line *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
 	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) {
-		return f, 0, false
+		return d, 0, false
 	}
 	found := sequencesOf(c, s)
 	if found.time <= 0 {
-		return f, 0, false
+		return d, 0, false
 	}
 	if t = c.B.Part(account.PartOps) * found.time / found.all; c.Share(t) < finding.Floor {
-		return f, 0, false
+		return d, 0, false
 	}
-	f = finding.NewDraft(finding.Finding{Cause: finding.MemoryBound, Sub: sub, Where: lineOf(c, found.spans, line.MatchString),
-		Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))}, finding.Parts{account.PartOps: t})
+	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, line.MatchString), c.Share(t), c.Basis(len(c.B.Samples))
+	d = finding.NewDraft(f, finding.Parts{account.PartOps: t})
 	t = c.PerStep(t)
-	f.Step = f.By(row).Times(t)
-	f.Step.High = min(f.Step.High, c.PerStep(c.B.Total))
-	f.Run = c.OverRun(f.Step)
-	return f, t, true
+	d.Step = d.By(row).Times(t)
+	d.Step.High = min(d.Step.High, c.PerStep(c.B.Total))
+	d.Run = c.OverRun(d.Step)
+	return d, t, true
 }
 
 // lineOf is the user's line with most samples of traced steps in such stretches, of those whose source is meant where there is one.

@@ -348,6 +348,12 @@ var (
 			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
 			Repeat: "python bench/prices/pairs.py",
 		}}
+	// Unread is what a layer saves that answers for the places alone that are read.
+	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
+		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "arithmetic; large answers also push what others need out of the caches",
+		}}
 	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
 		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
 			"it, the lower one with twice that",

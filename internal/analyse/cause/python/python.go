@@ -27,7 +27,9 @@ func FindPython(c *facts.Facts, l finding.Ledger) []finding.Draft {
 			break
 		}
 		sp = facts.Everywhere(sp, chains, c.Drivers)
-		out = append(out, pythonFinding(c, sp))
+		if !freesMemory(c, &sp) {
+			out = append(out, pythonFinding(c, sp))
+		}
 		taken := map[int]bool{}
 		for _, m := range sp.Members {
 			taken[m] = true
@@ -41,6 +43,22 @@ func FindPython(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		chains = rest
 	}
 	return out
+}
+
+// freesMemory says that a place's native code takes no longer than taking memory anew does: tensors that lose their names there give back
+// what they held, in no operator.
+func freesMemory(c *facts.Facts, sp *facts.Spot) bool {
+	_, system, ok := c.PagesAgain()
+	if !ok || c.PerStep(sp.Unit) > system {
+		return false
+	}
+	native := 0
+	for _, m := range sp.Members {
+		if c.P.Samples.Flags[c.B.Samples[m].Index]&model.SampleRunsPython == 0 {
+			native++
+		}
+	}
+	return 2*native > len(sp.Members)
 }
 
 // maxCallGap is the interpreter's time per operator beyond which it is not the price of calling operators: Python code or a

@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"bottleneck/internal/analyse/arguments"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/wording"
+)
+
+// FindUnread names a layer that answers for all places of a sequence where few of its answers are read: a head over all words whose last
+// place alone is used.
+func FindUnread(c *facts.Facts, _ finding.Ledger) []finding.Draft {
+	u := &unread{}
+	f, t, ok := sequenceDraft(c, u, finding.Finding{Cause: finding.Padding, Sub: "unread"}, anyLine, price.Unread)
+	if !ok {
+		return nil
+	}
+	f.Title = wording.Say("padding.title-unread", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{wording.Say("padding.unread", wording.Time("time", t), c.Said(),
+		wording.Count("places", u.places), wording.Count("read", u.used))}
+	f.Fix.Advice = []wording.Text{wording.Say("padding.fix-unread")}
+	f.Caveat = []wording.Text{wording.Say("padding.caveat-unread")}
+	return []finding.Draft{f}
+}
+
+var anyLine = regexp.MustCompile(`\S`)
+
+// unread is a layer, and what takes few places of its answer next, if nothing else reads the answer before the layer is called again.
+type unread struct {
+	made         []outerOp
+	answer       []int64 // shape of the layer's answer
+	read         int64   // places that are taken of it, 0 while none were
+	dim          int     // of the places
+	most         int64   // numbers in the largest answer
+	places, used int64   // there
+}
+
+func (u *unread) wants(name string) bool { return name == "aten::linear" || u.answer != nil }
+
+func (u *unread) next(op *outerOp) (whole []outerOp, counts float64) {
+	if op == nil {
+		return u.end()
+	}
+	in := slices.IndexFunc(op.inside, func(in shapedOp) bool { return in.name == op.name })
+	if in < 0 {
+		return nil, 0
+	}
+	outer := &op.inside[in]
+	if shapes := outer.shapes; op.name == "aten::linear" && len(shapes) > 1 && len(shapes[0]) > 2 && len(shapes[1]) == 2 {
+		answer := append(slices.Clone(shapes[0][:len(shapes[0])-1]), shapes[1][0])
+		if u.answer == nil || u.read == 0 || slices.Equal(answer, u.answer) {
+			whole, counts = u.end()
+			u.made, u.answer = []outerOp{*op}, answer
+			return whole, counts
+		}
+	}
+	if u.answer == nil || !slices.ContainsFunc(outer.shapes, u.isAnswer) {
+		return nil, 0
+	}
+	dim, n, ok := u.takes(outer)
+	switch {
+	case u.read == 0 && ok && n == u.answer[dim]: // a slice of everything
+		u.made = append(u.made, *op)
+	case u.read == 0 && ok && n*price.UnreadLeast <= u.answer[dim]:
+		u.made, u.read, u.dim = append(u.made, *op), n, dim
+	default:
+		u.made, u.answer, u.read = nil, nil, 0
+	}
+	return nil, 0
+}
+
+// isAnswer says that a tensor may be the answer, or a view of it.
+func (u *unread) isAnswer(s []int64) bool {
+	return len(s) > 1 && s[len(s)-1] == u.answer[len(u.answer)-1] && arguments.Product(s) == arguments.Product(u.answer)
+}
+
+// takes says how many of a dimension's places an operator takes of the answer.
+func (u *unread) takes(in *shapedOp) (dim int, n int64, ok bool) {
+	value := func(i int, missing int64) int64 {
+		if i >= len(in.concrete) || in.concrete[i] == "" {
+			return missing
+		}
+		v, err := strconv.ParseInt(in.concrete[i], 10, 64)
+		if err != nil {
+			return missing
+		}
+		return v
+	}
+	if in.name != "aten::select" && in.name != "aten::slice" || !slices.Equal(in.shapes[0], u.answer) || len(in.concrete) < 2 {
+		return 0, 0, false
+	}
+	dim = int(value(1, 0))
+	if dim < 0 {
+		dim += len(u.answer)
+	}
+	if dim < 0 || dim >= len(u.answer)-1 {
+		return 0, 0, false
+	}
+	size := u.answer[dim]
+	if in.name == "aten::select" {
+		return dim, 1, dim > 0
+	}
+	from, to, step := value(2, 0), value(3, size), max(value(4, 1), 1)
+	if from < 0 {
+		from += size
+	}
+	if to < 0 {
+		to += size
+	}
+	from, to = min(max(from, 0), size), min(max(to, 0), size)
+	return dim, max(to-from+step-1, 0) / step, to > from && (dim > 0 || to-from == size)
+}
+
+// end gives the layer and what took places of its answer, where few were read.
+func (u *unread) end() (whole []outerOp, counts float64) {
+	if u.read > 0 {
+		whole = u.made
+		size := u.answer[u.dim]
+		counts = 1 - float64(u.read)/float64(size)
+		if n := arguments.Product(u.answer); n > u.most {
+			u.most, u.places, u.used = n, size, u.read
+		}
+	}
+	u.made, u.answer, u.read = nil, nil, 0
+	return whole, counts
+}
