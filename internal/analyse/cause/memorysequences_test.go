@@ -56,13 +56,14 @@ func TestPairsByBroadcasting(t *testing.T) {
 	spread := sub("[[512, 1, 8], [1, 512, 8], []]")
 	square, sum := tracedOp{10, "aten::pow", table, "", 8, nil}, tracedOp{10, "aten::sum", table, "", 9, nil}
 	passes := tracedOp{30, "autograd::engine::evaluate_function: PowBackward0", "", "", 8, nil}
+	byItself := tracedOp{10, "aten::mul", "[[512, 512, 8], [512, 512, 8]]", "", 8, nil}
 	rest := tracedOp{40, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
 	for name, c := range map[string]struct {
 		ops  []tracedOp
 		want bool
 	}{
 		"a square and a sum": {[]tracedOp{spread, square, sum, passes, rest}, true},
-		"by a product":       {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [512, 512, 8]]", "", 8, nil}, sum, passes, rest}, true},
+		"by a product":       {[]tracedOp{spread, byItself, sum, passes, rest}, true},
 		"a norm":             {[]tracedOp{spread, {20, "aten::linalg_vector_norm", table, "", 8, nil}, passes, rest}, true},
 		"of other numbers":   {[]tracedOp{spread, {10, "aten::mul", "[[512, 512, 8], [8]]", "", 8, nil}, sum, passes, rest}, false},
 		"spread one way":     {[]tracedOp{sub("[[512, 512, 8], [512, 1, 8], []]"), square, sum, passes, rest}, false},
@@ -92,6 +93,8 @@ func TestOneHotVectors(t *testing.T) {
 	other := product("[[64, 128], [128, 20000]]")
 	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
 	rest := tracedOp{35, "aten::relu", "[[64, 128]]", "", -1, nil}
+	weighed := tracedOp{5, "aten::mul", "[[64, 20000], [64, 20000]]", "", -1, nil}
+	several := tracedOp{2, "aten::scatter_", "[[64, 20000], [], [64, 9], []]", "", -1, nil}
 	byHand := tracedOp{10, "aten::zeros", "[[]]", "", -1, nil}
 	for name, c := range map[string]struct {
 		ops   []tracedOp
@@ -99,9 +102,9 @@ func TestOneHotVectors(t *testing.T) {
 	}{
 		"a layer":        {[]tracedOp{oneHot, convert, first, passes, rest}, 65},
 		"by hand":        {[]tracedOp{byHand, scatter, first, passes, rest}, 62 * 100. / 97},
-		"labels":         {[]tracedOp{other, oneHot, convert, {5, "aten::mul", "[[64, 20000], [64, 20000]]", "", -1, nil}, passes, rest}, 0},
+		"labels":         {[]tracedOp{other, oneHot, convert, weighed, passes, rest}, 0},
 		"something else": {[]tracedOp{oneHot, convert, rest, first, passes}, 0},
-		"many a row":     {[]tracedOp{byHand, {2, "aten::scatter_", "[[64, 20000], [], [64, 9], []]", "", -1, nil}, first, passes, rest}, 0},
+		"many a row":     {[]tracedOp{byHand, several, first, passes, rest}, 0},
 	} {
 		res, _ := find(t, hots(c.ops...))
 		if c.saves > 0 {
@@ -125,6 +128,7 @@ func TestAnswersThatNothingReads(t *testing.T) {
 	last := taken("aten::select", `["", "1", "-1"]`)
 	passes := tracedOp{30, "autograd::engine::evaluate_function: AddmmBackward0", "", "", 7, nil}
 	reads := tracedOp{5, "aten::view", "[[8, 64, 9000], []]", "[]", 9, nil}
+	four := taken("aten::slice", `["", "1", "-4", "9223372036854775807", "1"]`)
 	all := taken("aten::slice", `["", "0", "0", "9223372036854775807", "1"]`)
 	for name, c := range map[string]struct {
 		ops   []tracedOp
@@ -132,7 +136,7 @@ func TestAnswersThatNothingReads(t *testing.T) {
 	}{
 		"the last place":     {[]tracedOp{other, layer, last, passes}, 81 * 63. / 64 * 100 / 91},
 		"after a whole one":  {[]tracedOp{other, layer, all, last, passes}, 82 * 63. / 64 * 100 / 92},
-		"a slice of the end": {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "-4", "9223372036854775807", "1"]`), passes}, 81 * 60. / 64 * 100 / 91},
+		"a slice of the end": {[]tracedOp{other, layer, four, passes}, 81 * 60. / 64 * 100 / 91},
 		"most of them":       {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "1", "9223372036854775807", "1"]`), passes}, 0},
 		"one of the batch":   {[]tracedOp{other, layer, taken("aten::select", `["", "0", "0"]`), passes}, 0},
 		"a loss reads all":   {[]tracedOp{other, layer, last, reads, passes}, 0},

@@ -33,7 +33,7 @@ type shapedOp struct {
 type sequence interface {
 	// wants says of an operator's name whether next looks at its shapes.
 	wants(name string) bool
-	// next takes the next operator, nil at a trace's end, and gives a sequence that is known to be complete, and the share of it that counts.
+	// next takes the next operator, nil at a trace's end, and gives a sequence that is now known to be complete, and the share that counts.
 	next(op *outerOp) (whole []outerOp, counts float64)
 }
 
@@ -125,7 +125,7 @@ func (t *sequenceTrace) take(whole []outerOp, counts float64) {
 
 // sequenceDraft begins a finding about operators that a sequence recognises, with their time in ns per step and what a row saves of it; ok
 // is false where it is not worth a word. Its place is the line that takes most, of those that match where there is one.
-func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, line *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
+func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
 	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) {
 		return d, 0, false
 	}
@@ -136,7 +136,7 @@ func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, line *regexp.R
 	if t = c.B.Part(account.PartOps) * found.time / found.all; c.Share(t) < finding.Floor {
 		return d, 0, false
 	}
-	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, line.MatchString), c.Share(t), c.Basis(len(c.B.Samples))
+	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, at.MatchString), c.Share(t), c.Basis(len(c.B.Samples))
 	d = finding.NewDraft(f, finding.Parts{account.PartOps: t})
 	t = c.PerStep(t)
 	d.Step = d.By(row).Times(t)
