@@ -66,6 +66,8 @@ def move_edge(table, ours, key, caller):
     for above, calls in callers.items():
         share = [value * calls / total for value in edge]
         share[:2] = [round(share[0]), round(share[1])]
+        if not share[0]:
+            continue  # of few calls, some of many callers have none
         row[4][above] = [old + new for old, new in zip(row[4].get(above, (0, 0, 0.0, 0.0)), share)]
 
 
