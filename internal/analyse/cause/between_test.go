@@ -189,3 +189,34 @@ func TestSmallOperatorsAfterTheLastStep(t *testing.T) {
 		}
 	}
 }
+
+// What takes more after the last step and is none of these hides nothing of what is between the steps.
+func TestWorkAfterTheLastStepHidesNothing(t *testing.T) {
+	csv := testkit.Frame{File: "/usr/lib/python3.11/csv.py", Function: "__next__", First: 180, Line: 185}
+	for _, id := range []string{"launch.title-between", "python.title-between"} {
+		p := testkit.NewProgram()
+		for range 3 {
+			p.Steps(25, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+			if id == "python.title-between" {
+				p.Do(testkit.Python(120, module, loop(30), user("load", 60, 64), csv))
+				continue
+			}
+			p.Do(testkit.Python(300, module, loop(30), user("recall", 60, 64)))
+			p.Do(testkit.Native(600, module, loop(30), user("recall", 60, 64)))
+		}
+		p.Steps(1, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+		if id == "python.title-between" {
+			p.Do(testkit.Python(380, module, user("plot", 70, 74), csv))
+		} else {
+			p.Do(testkit.Native(5000, module, user("score", 70, 74)))
+		}
+		res, _ := find(t, p)
+		said := false
+		for _, f := range res.Findings {
+			said = said || f.Title.ID == id && f.Where.Line == 64
+		}
+		if !said {
+			t.Errorf("want %s, found %+v", id, res.Findings)
+		}
+	}
+}

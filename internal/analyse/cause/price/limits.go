@@ -131,9 +131,8 @@ const (
 	PrefixDrop       = 0.75 // guess: of the longest group before, below which a new sequence has begun
 	ManyThreads      = 1.9  // guess: threads ÷ cores from which they are too many
 
-	PageSize   = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
-	PairsLeast = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays
-
+	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
+	PairsLeast       = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays
 	UnreadLeast      = 4       // guess: places of a layer's answer for each that is read, from which the others are worth a word
 	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
 	AllocatorDiffers = 1.5     // guess: times as many page faults, from which parts of a run differ

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
+	"cmp"
 	"slices"
 )
 
@@ -17,13 +18,13 @@ func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !c.B.PerStep || c.Wall <= 0 {
 		return nil
 	}
-	w, least := outsideSteps(c), finding.Floor
+	w := outsideSteps(c)
 	sp, ok := facts.Hottest(w.python, c.Drivers)
 	at, last := facts.Hottest(w.lastPython, c.Drivers)
-	if last = last && (!ok || at.Unit > sp.Unit); last {
-		sp, ok, least = at, true, price.BetweenShare
+	if last = last && at.Unit >= price.BetweenShare*c.Wall && (!ok || at.Unit > sp.Unit); last {
+		sp, ok = at, true
 	}
-	if !ok || sp.Samples < facts.MinSamples || sp.Unit < least*c.Wall {
+	if !ok || sp.Samples < facts.MinSamples || sp.Unit < finding.Floor*c.Wall {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Python, OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
@@ -51,10 +52,16 @@ func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	w := outsideSteps(c)
-	sp, last, ok := w.hottest(c)
-	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
-		return nil
+	for _, place := range w.hottest(c) {
+		if f := w.callsAt(c, place); f != nil {
+			return []finding.Draft{*f}
+		}
 	}
+	return nil
+}
+
+// callsAt is the finding on a place that calls small operators outside of the steps, nil where it does not.
+func (w *outside) callsAt(c *facts.Facts, sp outsideSpot) *finding.Draft {
 	python, asks := 0.0, false
 	for _, m := range sp.Members {
 		a := &w.of[m]
@@ -66,10 +73,10 @@ func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if asks || python < price.BetweenPython*sp.Unit {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "between", OfRun: true, Where: c.Where(sp), Share: sp.Unit / c.Wall,
-		Confidence: c.Basis(sp.Samples)}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "between", OfRun: true, Where: c.Where(sp.Spot),
+		Share: sp.Unit / c.Wall, Confidence: c.Basis(sp.Samples)}, nil)
 	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
-	if f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share)); last {
+	if f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share)); sp.last {
 		f.Title = wording.Say("launch.title-after", wording.Share("share", f.Share))
 	}
 	f.Run = f.By(price.CallsBetween).Times(sp.Unit)
@@ -80,7 +87,7 @@ func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-between")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-between")}
-	return []finding.Draft{f}
+	return &f
 }
 
 // OnTensorsBetween is the function that the loop calls outside of its steps and that computes most, and its time in ns of the run; ok is
@@ -98,11 +105,11 @@ func OnTensorsBetween(c *facts.Facts) (at finding.Where, time float64, ok bool) 
 			}
 		}
 	}
-	sp, _, ok := w.hottest(c)
-	if !ok || sp.Samples < facts.MinSamples || sp.Unit < price.BetweenShare*c.Wall {
+	places := w.hottest(c)
+	if len(places) == 0 {
 		return finding.Nowhere(), 0, false
 	}
-	return c.Where(sp), sp.Unit, true
+	return c.Where(places[0].Spot), places[0].Unit, true
 }
 
 // loops is the number of steps from which the last one is the end of a loop.
@@ -119,23 +126,37 @@ type outside struct {
 	lastPython, last []facts.Chain
 }
 
-// hottest is where most of the work on tensors is. What runs after the last step counts where it is the same function, or where that is
-// more than all there is between them: last says so.
-func (w *outside) hottest(c *facts.Facts) (sp facts.Spot, last, ok bool) {
-	sp, ok = facts.Hottest(w.tensors, c.Drivers)
-	if key := facts.KeyOf(&sp.Frame); ok && !c.Drivers[key] {
-		for _, ch := range w.after {
-			if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == key }) {
-				sp.Unit += ch.Weight
-				sp.Samples++
-				sp.Members = append(sp.Members, ch.Index)
-			}
+// outsideSpot is a place outside of the steps; last says that it is one after the last of them.
+type outsideSpot struct {
+	facts.Spot
+	last bool
+}
+
+// hottest is where most of the work on tensors is, and where most of it is after the last step, most first; places that are not worth a
+// word are left out. What runs after the last step counts to the first where it is the same function.
+func (w *outside) hottest(c *facts.Facts) (out []outsideSpot) {
+	keep := func(sp facts.Spot, last bool) {
+		if sp.Samples >= facts.MinSamples && sp.Unit >= price.BetweenShare*c.Wall {
+			out = append(out, outsideSpot{sp, last})
 		}
 	}
-	if after, found := facts.Hottest(w.last, c.Drivers); found && (!ok || after.Unit > sp.Unit) {
-		return after, true, true
+	if sp, ok := facts.Hottest(w.tensors, c.Drivers); ok {
+		if key := facts.KeyOf(&sp.Frame); !c.Drivers[key] {
+			for _, ch := range w.after {
+				if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == key }) {
+					sp.Unit += ch.Weight
+					sp.Samples++
+					sp.Members = append(sp.Members, ch.Index)
+				}
+			}
+		}
+		keep(sp, false)
 	}
-	return sp, false, ok
+	if sp, ok := facts.Hottest(w.last, c.Drivers); ok {
+		keep(sp, true)
+	}
+	slices.SortStableFunc(out, func(a, b outsideSpot) int { return cmp.Compare(b.Unit, a.Unit) })
+	return out
 }
 
 func outsideSteps(c *facts.Facts) (w outside) {
