@@ -1,0 +1,142 @@
+package price
+
+// Launching operators.
+var (
+	// CallsFused is of an optimizer of PyTorch's that goes over its parameters one by one, or by lists, and has a fused form.
+	CallsFused = Row{ID: "launch/fused", Range: Range{0, 0.62, 0.75}, Unit: share,
+		Of: "small operators of the optimizer and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 15,
+			On:     "Adam, AdamW and SGD against their fused form: 16 to 72 %, median 63; nothing measurable in trainings of others",
+			Span:   "6 to 60 parameters of 64 to 250,000 numbers, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/optimizers.py",
+		}}
+	// CallsByLists is of one that has no fused form.
+	CallsByLists = Row{ID: "launch/by-lists", Range: Range{0, 0.19, 0.4}, Unit: share,
+		Of: "the same",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "Adam, AdamW and SGD by lists (foreach), parameters of up to 4,096 numbers: 10 to 40 %; larger ones get slower",
+			Span:   "6 to 60 parameters, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/optimizers.py",
+		}}
+	// CallsOptimizer is of an optimizer of the program's own that goes over its parameters one by one.
+	CallsOptimizer = Row{ID: "launch/optimizer", Range: Range{0.45, 0.75, 1}, Unit: share,
+		Of: "small operators of the optimizer and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "one call per kind of operator is left, and the lists of parameters",
+		}}
+	// ForwardAlone is what of a training step's time for an item stays where only the forward pass is computed, in batches as large.
+	ForwardAlone = Row{ID: "launch/batch", Range: Range{0.33, 0.5, 1}, Unit: "share of an item's time in larger batches",
+		Of: "computing in small batches",
+		Origin: Origin{Kind: Guess,
+			On: "a backward pass computes about twice what the forward pass does, and losses and optimizers come on top",
+		}}
+	// CallsSpread is of calls that fusing or larger batches end.
+	CallsSpread = Row{ID: "launch/spread", Range: Range{0.2, 0.5, 0.9}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step; on a CPU where most are element-wise",
+		Origin: Origin{Kind: Guess,
+			On:     "fusing leaves guards and larger operators; measured on a CPU: 59 % of element-wise operators' time",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// CallsLarger is of calls that only larger batches end.
+	CallsLarger = Row{ID: "launch/larger", Range: Range{0, 0.5, 0.9}, Unit: share,
+		Of: "the same, where most operators on a CPU are not element-wise",
+		Origin: Origin{Kind: Guess,
+			On:     "half with batches twice as large, nothing where they must stay; torch.compile saved -64 to 28 % of a step",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// Compiling is what torch.compile takes at the start.
+	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
+		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",
+		Origin: Origin{Kind: Measured, Points: 18,
+			On:     "perceptrons, transformers, convolutions, graphs and element-wise chains, until the first compiled steps have run",
+			Span:   "5 to 523 operators a step, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/compile.py",
+		}}
+	// CallsRollout is of an agent's calls between two steps of an environment.
+	CallsRollout = Row{ID: "launch/rollout", Range: Range{0, 0.35, 0.9}, Unit: share,
+		Of: "the same, where nothing that is called has a gradient",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where the number of environments must stay; two side by side halve it, and eight leave a tenth or two",
+		}}
+	// CallsSequence is of a module's own loop over a sequence.
+	CallsSequence = Row{ID: "launch/sequence", Range: Range{0, 0.5, 0.95}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where each element needs all of the one before and no layer of PyTorch's does the same; nearly all where one does",
+		}}
+	// CallsPerParameter is of a loop over parameters that changes them, or those of an average of theirs.
+	CallsPerParameter = Row{ID: "launch/per-parameter", Range: Range{0.4, 0.75, 0.95}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 20,
+			On: "one call for lists that are made anew saved 0.4 to 0.82 of the loop, with lists that are kept 0.5 to 0.95; products of " +
+				"256 by 1,024 numbers least",
+			Span:   "6 to 160 parameters, five models, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/parameters.py",
+		}}
+	// CallsNorms is of a loop that asks each parameter, or its gradient, for its norm.
+	CallsNorms = Row{ID: "launch/norms", Range: Range{0.1, 0.4, 0.65}, Unit: share,
+		Of: "small operators and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 5,
+			On:     "one call for all norms saved 0.09 to 0.29 of the loop, with lists that are kept 0.33 to 0.66",
+			Span:   "6 to 160 parameters, five models, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/parameters.py",
+		}}
+	// CallsBetween is of a function that calls small operators outside of the steps.
+	CallsBetween = Row{ID: "launch/between", Range: Range{0, 0.7, 0.97}, Unit: share,
+		Of: "samples at the place, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where each turn needs the one before; nearly all where elements are worked on together",
+		}}
+	// CallsBatched is of a loop over elements that becomes operators on all of them.
+	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,
+		Of: "small operators and the interpreter around them without what stays, ns per step; the upper bound with it",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic: each of the different operators is still called",
+			Repeat: `make zoo CASES="launch-*"`,
+		}}
+	Recurrent = Row{ID: "launch/recurrent", Range: Range{0.5, 0.73, 0.96}, Unit: share,
+		Of: "operators of recurrent layers, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "one call for all elements against one for each, forward and backward: 54 to 96 %, median 73",
+			Span: "layers of 64 to 256 units, 24 to 64 elements, batches of 1 to 64",
+		}}
+	// LSTMCells is of a loop that calls an LSTM's cell for each element of a sequence.
+	LSTMCells = Row{ID: "launch/lstm-cells", Range: Range{0.2, 0.6, 0.83}, Unit: share,
+		Of: "the loop's operators, those of its backward pass, and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 14,
+			On:     "nn.LSTM against nn.LSTMCell for each element, forward and backward: 22 to 83 %, one point 2 %, median 60",
+			Span:   "32 to 512 units, 20 to 100 elements, batches of 1 to 64, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/cells.py; python bench/prices/cells.py 2",
+		}}
+	// OtherCells is of a loop around cells of other kinds, whose layers only multiply all elements with their weights at once.
+	OtherCells = Row{ID: "launch/cells", Range: Range{0.05, 0.23, 0.4}, Unit: share,
+		Of: "the same, of nn.GRUCell and nn.RNNCell",
+		Origin: Origin{Kind: Measured, Points: 28,
+			On:     "nn.GRU and nn.RNN against their cells: 2 to 40 %, median 23",
+			Span:   "32 to 512 units, 20 to 100 elements, batches of 1 to 64, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/cells.py; python bench/prices/cells.py 2",
+		}}
+	// FewRows is of products with a row or two: the weights are read for each, and more rows would take hardly longer.
+	FewRows = Row{ID: "launch/rows", Range: Range{0, 0.72, 0.92}, Unit: share,
+		Of: "products of few rows with weights, ns per step",
+		Origin: Origin{Kind: Measured, Points: 12,
+			On: "8 rows at once saved 66 to 81 % of what they take one by one, 32 rows 81 to 92 %; nothing where no more rows are there " +
+				"to be worked on",
+			Span:   "2 to 16 layers of 256 to 4,096 units, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/rows.py; python bench/prices/rows.py 2",
+		}}
+	// Heads is of attention whose heads a loop goes through, each with layers of its own.
+	Heads = Row{ID: "launch/heads", Range: Range{0.15, 0.37, 0.55}, Unit: share,
+		Of: "the heads' operators with their layers, forward and backward, and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 12,
+			On:     "one layer for all heads and one call of scaled_dot_product_attention: 15 to 52 %, more with more threads",
+			Span:   "4 to 12 heads of 16 to 64, 32 to 256 places, batches of 8 to 32, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/heads.py; python bench/prices/heads.py 2",
+		}}
+	// RecordingCost is the most of calling operators that recording them is taken to have cost.
+	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
+		Of: "the calling in a run without steps",
+		Origin: Origin{Kind: Guess,
+			On: "beyond that the calibration is not of this program",
+		}}
+)
