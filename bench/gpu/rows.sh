@@ -12,15 +12,15 @@ row() {
 	echo "$name: exit $?, $(echo "$(date +%s.%N) $began" | awk '{printf "%.1f", $1 - $2}') s"
 }
 cd "$here/testdata/gpu" || exit
-row doctor "$tool" doctor
-row blocking "$tool" run --cuda-blocking --out "$out/blocking" -o "$out/blocking.txt" sync-logging/slow.py
-row lines "$tool" run --lines Points.forward --out "$out/lines" -o "$out/lines.txt" sync-masks/slow.py
 row isolate-attention "$tool" isolate --top 3 --run --seconds 1 -o "$out/isolate_attention.py" "$out/attention-written"
-row isolate-precision "$tool" isolate --top 3 --run --seconds 1 -o "$out/isolate_precision.py" "$out/precision-layers"
 row memory python3 "$here/bench/gpu/memory.py" "$out/memory.pickle"
-row beside bash -c "python3 '$here/bench/gpu/busy.py' & '$tool' run --out '$out/beside' -o '$out/beside.txt' healthy-language/slow.py; kill %1"
 row with-ncu "$tool" run --with ncu --emit nvtx --out "$out/with-ncu" -o "$out/with-ncu.txt" "$here/bench/gpu/short.py"
 row taken "$tool" run --out "$out/taken" -o "$out/taken.txt" -- ncu --launch-count 1 --clock-control none python3 sync-norms/slow.py
+row beside bash -c "python3 '$here/bench/gpu/busy.py' & '$tool' run --out '$out/beside' -o '$out/beside.txt' healthy-language/slow.py; kill %1"
+row isolate-precision "$tool" isolate --top 3 --run --seconds 1 -o "$out/isolate_precision.py" "$out/precision-layers"
 row footprint bash -c "for side in '' '$tool run --out $out/footprint -o $out/footprint.txt'; do
 	nvidia-smi --query-gpu=timestamp,memory.used --format=csv,noheader -lms 300 & poll=\$!
 	\${side:-python3} sync-norms/slow.py; kill \$poll; echo ==; done"
+row blocking "$tool" run --cuda-blocking --out "$out/blocking" -o "$out/blocking.txt" sync-logging/slow.py
+row lines "$tool" run --lines Points.forward --out "$out/lines" -o "$out/lines.txt" sync-masks/slow.py
+row doctor "$tool" doctor

@@ -159,7 +159,7 @@ func (b *Builder) steps() {
 
 func stepKind(name string, steps []*model.Step) StepKind {
 	k := StepKind{Kind: name, Source: string(steps[0].Source)}
-	var base, traced []float64
+	var base, traced, baseDevice, tracedDevice []float64
 	items, itemTime, batches := 0.0, 0.0, 0.0
 	for _, st := range steps {
 		d := float64(st.End-st.Start) / 1e6
@@ -167,16 +167,21 @@ func stepKind(name string, steps []*model.Step) StepKind {
 		k.Count += st.Count()
 		switch st.Phase {
 		case model.PhaseBaseline:
-			base = append(base, d)
+			base, baseDevice = append(base, d), append(baseDevice, float64(st.DeviceDur)/1e6)
 			if st.Items > 0 {
 				items += float64(st.Items)
 				itemTime += d / 1e3
 				batches++
 			}
 		case model.PhaseTrace, model.PhaseDetail:
-			traced = append(traced, d)
+			traced, tracedDevice = append(traced, d), append(tracedDevice, float64(st.DeviceDur)/1e6)
 		}
 	}
+	baseAhead, tracedAhead := 0.0, 0.0
+	base, baseAhead = account.ByDevice(base, baseDevice)
+	traced, tracedAhead = account.ByDevice(traced, tracedDevice)
+	k.TotalS += (baseAhead + tracedAhead) / 1e3
+	itemTime += baseAhead / 1e3
 	k.Baseline, k.Traced = quantiles(base), quantiles(traced)
 	if k.Baseline != nil && k.Traced != nil && k.Baseline.MedianMs > 0 {
 		k.Distortion = ptr(k.Traced.MedianMs / k.Baseline.MedianMs)

@@ -9,9 +9,15 @@ var launchTexts = table{
 		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",
 	"launch.caveat-between": "Traces hold steps alone: what is called here is known from samples. Turns that each need the one before cannot " +
 		"be joined.",
-	"launch.share-run":       "{share} of the run (tracing left out)",
-	"launch.title":           "{share} is spent calling tiny operators",
-	"launch.title-spread":    "{share} is spent calling tiny operators, spread over many lines",
+	"launch.share-run":     "{share} of the run (tracing left out)",
+	"launch.title":         "{share} is spent calling tiny operators",
+	"launch.title-spread":  "{share} is spent calling tiny operators, spread over many lines",
+	"launch.title-device":  "{share} is spent launching work for the device, which computes for {computes} of it",
+	"launch.title-on-host": "{share} of {each} computes on the CPU, though the program has a device",
+	"launch.on-host":       "{time} per {unit} in operators that hand the device nothing and are no mere calls",
+	"launch.fix-on-host": "Compute this on the device: make tensors there (torch.randn(shape, device=device)), once where they stay the same. " +
+		"Or prepare it in the DataLoader's workers.",
+	"launch.caveat-on-host":  "A device's random numbers are others than the CPU's.",
 	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
 	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
 	"launch.title-acting":    "{share} of {each} calls a network between two steps of an environment",
@@ -38,7 +44,14 @@ var launchTexts = table{
 	"launch.count":             "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
 	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
 		"operators are not counted",
-	"launch.time":      "{time} per {unit}: {ops} in tiny operators, {python} in the interpreter around them",
+	"launch.time":         "{time} per {unit}: {ops} in tiny operators, {python} in the interpreter around them",
+	"launch.count-device": "{ops operator} per {unit} on the thread that drives it; operators inside operators are not counted",
+	"launch.time-device": "{time} per {unit} until this is launched: {ops} in operators, {python} in the interpreter around them; the device " +
+		"computes for {computes}",
+	"launch.fix-device": "Give one call more to do (a larger batch, several requests together), or launch the same operators faster: " +
+		"torch.compile with mode=\"reduce-overhead\", or CUDA graphs (torch.cuda.make_graphed_callables).",
+	"launch.caveat-graphs": "Graphs need inputs of the same shapes at each step, and no answers of the device in between (.item(), masks as " +
+		"indices). torch.compile takes time at the start.",
 	"launch.backward":  "the backward pass through what is called here is included",
 	"launch.lines":     "lines that share it: {lines}",
 	"launch.line":      "{at} ({share})",

@@ -47,6 +47,7 @@ const (
 	BasisSamples Basis = "samples"
 	BasisTrace   Basis = "traced steps"
 	BasisRest    Basis = "remainder"
+	BasisEvents  Basis = "device events"
 )
 
 // Part is the time of one part over all accounted steps. Kinds split it further (operator kinds); they sum to Time.
@@ -81,12 +82,16 @@ type Breakdown struct {
 	Phase   model.PhaseKind
 	Windows []times.Interval // sorted, disjoint
 	Total   float64          // ns
-	Median  float64          // ns of a window; equal to Total without steps
-	Parts   []Part           // most first, PartUnknown last
+	// Ahead is what of Total the device took for the windows' steps when the program was through with them, in ns: it runs ahead, and
+	// Total and Median are by the device's clock.
+	Ahead   float64
+	Median  float64 // ns of a window; equal to Total without steps
+	Parts   []Part  // most first, PartUnknown last
 	Samples []Attributed
 	// StepItems is the mean number of items in a step's batch, 0 unknown.
 	StepItems float64
 	Ops       *OpAccount // nil without a usable trace
+	Device    DeviceUse
 	Notes     []string
 	foreign   map[line]bool // lines whose native code is another library's than PyTorch
 }
@@ -150,7 +155,8 @@ func (b *Breakdown) account(s *model.Session) *Breakdown {
 	b.Ops = traceOps(s, b)
 	cls := code.NewFrameClasses(s, p)
 	attributeSamples(b, cls, &lanes)
-	b.closeAccount(lanes, b.waitsForDevices(s))
+	b.Device = b.waitsForDevices(s)
+	b.closeAccount(lanes, b.Device)
 	return b
 }
 
@@ -159,7 +165,7 @@ func (b *Breakdown) account(s *model.Session) *Breakdown {
 const MinRestSamples = 60
 
 // closeAccount turns span times, sample weights and traced operators into parts that sum to Total.
-func (b *Breakdown) closeAccount(lanes exact, w deviceWaits) {
+func (b *Breakdown) closeAccount(lanes exact, w DeviceUse) {
 	var times [numParts]float64
 	var basis [numParts]Basis
 	for id, t := range lanes.time {
@@ -167,7 +173,7 @@ func (b *Breakdown) closeAccount(lanes exact, w deviceWaits) {
 			times[id], basis[id] = t, BasisSpans
 		}
 	}
-	rest := max(b.Total-lanes.total(), 0)
+	rest := max(b.Total-b.Ahead-lanes.total(), 0)
 	counted := 0
 	for i := range b.Samples {
 		if !lanes.covers(b.Samples[i].Index) {
@@ -196,14 +202,21 @@ func (b *Breakdown) closeAccount(lanes exact, w deviceWaits) {
 		times[PartUnknown] += rest
 	}
 	bound := 0.0
-	if w.computes >= deviceBound {
-		bound = w.computes * b.Total
+	if w.Computes >= deviceBound {
+		bound = max(w.Computes*b.Total-b.Ahead, 0)
 	}
-	if pool := times[PartOps] + times[PartSync]; w.busy+w.idle+bound > 0 && pool > 0 {
+	if pool := times[PartOps] + times[PartSync]; w.busy+w.copy+w.idle+bound > 0 && pool > 0 {
 		w.busy = max(w.busy, min(bound/pool, 1))
+		w.copy = min(w.copy, 1-w.busy)
+		w.idle = min(w.idle, 1-w.busy-w.copy)
 		times[PartGPUCompute], basis[PartGPUCompute] = w.busy*pool, BasisTrace
-		times[PartSync], basis[PartSync] = min(w.idle*pool, (1-w.busy)*pool), BasisTrace
-		times[PartOps] = max(pool-times[PartGPUCompute]-times[PartSync], 0)
+		times[PartGPUCopy], basis[PartGPUCopy] = w.copy*pool, BasisTrace
+		times[PartSync], basis[PartSync] = w.idle*pool, BasisTrace
+		times[PartOps] = max(pool-times[PartGPUCompute]-times[PartGPUCopy]-times[PartSync], 0)
+	}
+	if b.Ahead > 0 {
+		times[PartGPUCompute] += b.Ahead
+		basis[PartGPUCompute] = BasisEvents
 	}
 	for id := range numParts {
 		if times[id] > 0 || id == PartUnknown {

@@ -13,30 +13,37 @@ const longLaunch = 100_000
 // meanwhile is hidden behind it, and a queue that is full only after many steps makes none of the traced ones wait. A guess.
 const deviceBound = 0.8
 
-// deviceWaits is what traced steps waited for devices, as a share of their time in operators and in calls of the device's runtime outside
-// of them.
-type deviceWaits struct {
-	busy float64 // while a device worked
-	idle float64 // while none did: until the work had reached it
-	// computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one.
-	computes float64
+// DeviceUse is what traced steps tell of the devices that they use. Waits are shares of these steps' time in operators and in calls of the
+// device's runtime outside of them, 0..1.
+type DeviceUse struct {
+	busy float64 // of waits while a device computed
+	copy float64 // of waits while a device did nothing but copy
+	idle float64 // of waits while none worked: until the work had reached it
+	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no device
+	// was seen to work.
+	Computes float64
+	// Pageable is the share of waits for copies that are of pageable memory, 0..1.
+	Pageable float64
+	// Asks is how often a step calls what returns only when the device is done, and Asking the share of outermost operators that do so and
+	// in which the waiting itself is the smaller part, 0..1: the device has nothing left to do, and nothing new to do meanwhile.
+	Asks, Asking float64
 }
 
 // waitsForDevices finds them in the traced steps of the accounted kind; nothing without work of a device there. A thread that waits for
 // a device by asking again and again looks, to samples, as if it computed an operator. While autograd's own thread goes backward for a
 // device, the driving one waits for it: what that thread does then counts.
-func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
+func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	w := waitCount{s: s}
-	works, computed, steps := map[*model.Trace][]times.Interval{}, 0.0, 0
+	works, computed, steps := map[*model.Trace]deviceWork{}, 0.0, 0
 	for _, st := range TracedSteps(s, b) {
 		driver := laneOf(st.Trace, b.Thread)
 		if driver < 0 {
 			continue
 		}
 		if _, known := works[st.Trace]; !known {
-			works[st.Trace] = deviceWork(st.Trace)
+			works[st.Trace] = workOf(st.Trace, s.Strings)
 		}
-		if w.work = works[st.Trace]; len(w.work) == 0 {
+		if w.work = works[st.Trace]; len(w.work.any) == 0 {
 			continue
 		}
 		if w.calls == nil {
@@ -51,11 +58,12 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out deviceWaits) {
 		}
 	}
 	if w.all <= 0 {
-		return deviceWaits{}
+		return DeviceUse{}
 	}
-	out = deviceWaits{busy: min(w.busy/w.all, 1), idle: min(w.idle/w.all, 1)}
+	out = DeviceUse{busy: min(w.busy/w.all, 1), copy: min(w.copy/w.all, 1), idle: min(w.idle/w.all, 1),
+		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1)}
 	if mean := b.Mean(); mean > 0 {
-		out.computes = min(computed/float64(steps)/mean, 1)
+		out.Computes = min(computed/float64(steps)/mean, 1)
 	}
 	return out
 }
@@ -79,11 +87,14 @@ func (w *waitCount) computedFor(st TracedStep) float64 {
 
 // waitCount adds up what threads do in traced steps, in ns.
 type waitCount struct {
-	s               *model.Session
-	calls           *naming.CallClasses
-	classes         *naming.KernelClasses
-	work            []times.Interval // of the step's trace
-	all, busy, idle float64          // outermost operators and calls outside of the DataLoader; waits in them, by what the device did
+	s                *model.Session
+	calls            *naming.CallClasses
+	classes          *naming.KernelClasses
+	work             deviceWork // of the step's trace
+	all              float64    // outermost operators and calls outside of the DataLoader
+	busy, copy, idle float64    // waits in them, by what the device did
+	pageable         float64    // of copy
+	asks, asking     float64    // calls that return when the device is done; outermost operators that are more than waits for it
 }
 
 // goesBackward says that functions of a backward pass run on a lane in a step.
@@ -99,7 +110,7 @@ func (w *waitCount) goesBackward(st TracedStep, lane model.LaneID) (found bool) 
 }
 
 func (w *waitCount) count(st TracedStep, lane model.LaneID) {
-	until, fetched := model.Time(0), model.Time(0)
+	until, fetched, outer := model.Time(0), model.Time(0), outerOp{}
 	st.eachRow(lane, func(ev *model.Events, id model.EventID) bool {
 		runtime := ev.Kind[id] == model.KindRuntime
 		switch {
@@ -111,26 +122,71 @@ func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 		case (ev.Kind[id] == model.KindOp || runtime) && ev.Start[id] >= until:
 			until = ev.End(id)
 			w.all += float64(ev.Dur[id])
+			w.close(&outer)
+			outer = outerOp{time: float64(ev.Dur[id])}
 		}
-		if runtime && (w.calls.Of(ev.Name[id]) == naming.CallBlocks || ev.Dur[id] >= longLaunch) {
-			worked := times.Overlap(w.work, ev.Start[id], ev.End(id))
-			w.busy += worked
-			w.idle += float64(ev.Dur[id]) - worked
+		if !runtime {
+			return true
+		}
+		class := w.calls.Of(ev.Name[id])
+		if class == naming.CallBlocks {
+			outer.asks++
+		}
+		if class == naming.CallBlocks || ev.Dur[id] >= longLaunch {
+			w.wait(ev, id, class)
+			outer.waits += float64(ev.Dur[id])
 		}
 		return true
 	})
+	w.close(&outer)
 }
 
-// deviceWork is when any device of a trace works, sorted and disjoint.
-func deviceWork(t *model.Trace) []times.Interval {
-	var work []times.Interval
+// outerOp is an outermost operator or call: how long it lasts and waits in it, in ns, and how often it asks the device for an answer.
+type outerOp struct{ time, waits, asks float64 }
+
+// close counts an outermost operator that is over.
+func (w *waitCount) close(o *outerOp) {
+	w.asks += o.asks
+	if o.asks > 0 && o.waits < launchWaits*o.time {
+		w.asking += o.time
+	}
+}
+
+// wait counts a call that waits for a device. A launch whose kernel is in no trace waited in a full queue: the device worked, unseen.
+func (w *waitCount) wait(ev *model.Events, id model.EventID, class naming.CallClass) {
+	dur := float64(ev.Dur[id])
+	if class == naming.CallLaunches && ev.Link[id] == model.NoEvent {
+		w.busy += dur
+		return
+	}
+	worked := times.Overlap(w.work.any, ev.Start[id], ev.End(id))
+	computed := times.Overlap(w.work.computing, ev.Start[id], ev.End(id))
+	w.busy += computed
+	w.copy += worked - computed
+	w.pageable += min(times.Overlap(w.work.pageable, ev.Start[id], ev.End(id)), worked-computed)
+	w.idle += dur - worked
+}
+
+// deviceWork is when any device of a trace works, computes, and copies pageable memory; each sorted and disjoint.
+type deviceWork struct{ any, computing, pageable []times.Interval }
+
+func workOf(t *model.Trace, s *model.Strings) (work deviceWork) {
 	for i := range t.Lanes {
 		first, end := laneEvents(t, model.LaneID(i))
 		for id := first; id < end; id++ {
-			if t.Events.Kind[id].Device() {
-				work = append(work, times.Interval{Start: t.Events.Start[id], End: t.Events.End(model.EventID(id))})
+			kind := t.Events.Kind[id]
+			if !kind.Device() {
+				continue
+			}
+			at := times.Interval{Start: t.Events.Start[id], End: t.Events.End(model.EventID(id))}
+			work.any = append(work.any, at)
+			switch {
+			case kind == model.KindKernel:
+				work.computing = append(work.computing, at)
+			case naming.IsPageable(s.Text(t.Events.Name[id])):
+				work.pageable = append(work.pageable, at)
 			}
 		}
 	}
-	return times.Disjoint(work)
+	return deviceWork{times.Disjoint(work.any), times.Disjoint(work.computing), times.Disjoint(work.pageable)}
 }

@@ -34,6 +34,9 @@ type OpAccount struct {
 	// Tops are the outermost operators, by start, and Slices the traced steps or, without steps, stretches; nil where nothing sampled them.
 	Tops   []TopOp
 	Slices []times.Interval
+	// OnHost is the time per step in ns, after correction, of outermost operators that hand a device nothing though the process uses one:
+	// they compute on the CPU. Short ones are dispatch, wherever they compute, and not among them.
+	OnHost float64
 	// Names are operators by self time per step, most first.
 	Names []OpTime
 }
@@ -47,6 +50,9 @@ type OpTime struct {
 
 // smallOp is the length under which an operator is mostly dispatch: PyTorch spends 1 to 10 µs on one before any arithmetic.
 const smallOp = 30e3
+
+// launchWaits is the share of an operator's time in calls that wait for a device from which it is a wait, not dispatch.
+const launchWaits = 0.5
 
 // maxEventCost bounds the calibrated tracing cost of one event (measured: 0.3 to 0.8 µs), so that a machine that other
 // programs slow down while a step is traced cannot explain all small operators away.
@@ -81,7 +87,8 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 		return nil
 	}
 	acc := opSums{kinds: map[naming.OpKind]float64{}, names: map[model.Str]*OpTime{}, tops: map[topKey]*topSum{},
-		kindOf: map[model.Str]naming.OpKind{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0}
+		kindOf: map[model.Str]naming.OpKind{}, optimizer: map[model.Str]float64{}, strings: s.Strings, keep: b.Process.Samples.Len() > 0,
+		calls: naming.NewCallClasses(s.Strings)}
 	acc.fetches = fetchesOf(b)
 	traced := 0.0
 	for _, st := range steps {
@@ -115,6 +122,9 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	})
 	_, uncorrected, _ := acc.smallSums(n, 0, func(topKey) bool { return true })
 	o.SmallLeft = o.SmallTime / max(uncorrected, 1)
+	if acc.launches > 0 {
+		o.OnHost = acc.hostSum(n, o.CostPer)
+	}
 	o.Share = min(o.Time/base, 1)
 	o.oneByOne(&acc, steps)
 	acc.finish(o)
@@ -191,6 +201,10 @@ type opSums struct {
 	self              map[model.EventID]float64
 	fetches           []times.Interval // waits for data, whose operators belong to the fetch; sorted, disjoint
 	topEvents         float64
+	calls             *naming.CallClasses
+	topLaunches       float64 // calls in the current outermost operator that hand a device work
+	topWaits          float64 // ns in it of calls that wait for a device
+	launches          float64
 	keep              bool    // outermost operators are listed: samples can be told by them
 	list              []TopOp // in order within each lane of a trace
 }
@@ -205,7 +219,7 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w times.Interval) {
 		return
 	}
 	skip, _ := slices.BinarySearchFunc(ev.Start[first:end], w.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
-	a.topUntil, a.topDur, a.topEvents = 0, 0, 0
+	a.topUntil, a.topDur, a.topEvents, a.topLaunches, a.topWaits = 0, 0, 0, 0, 0
 	a.backwardEnd = 0
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
 		if ev.Kind[i] == model.KindOp && naming.IsBackward(a.strings.Text(ev.Name[i])) {
@@ -217,7 +231,10 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w times.Interval) {
 	for i := first + skip; i < end && ev.Start[i] < w.End; i++ {
 		id := model.EventID(i)
 		a.events++
-		if ev.Kind[i] == model.KindOp && times.Within(a.fetches, ev.Start[i]) < 0 {
+		switch {
+		case ev.Kind[i] == model.KindRuntime && ev.Start[i] < a.topUntil:
+			a.call(ev, id)
+		case ev.Kind[i] == model.KindOp && times.Within(a.fetches, ev.Start[i]) < 0:
 			a.op(ev, id, self)
 			a.topLast = id
 		}
@@ -225,6 +242,17 @@ func (a *opSums) step(t *model.Trace, lane model.LaneID, w times.Interval) {
 	a.flushTop()
 	for id, t := range self {
 		a.named(ev, id, max(t, 0))
+	}
+}
+
+// call takes in a call of a device's runtime within the current outermost operator.
+func (a *opSums) call(ev *model.Events, id model.EventID) {
+	switch class := a.calls.Of(ev.Name[id]); {
+	case class == naming.CallBlocks, ev.Dur[id] >= longLaunch:
+		a.topWaits += float64(ev.Dur[id])
+		fallthrough
+	case class == naming.CallLaunches, class == naming.CallCopies:
+		a.topLaunches++
 	}
 }
 
@@ -261,14 +289,20 @@ func (a *opSums) flushTop() {
 		t = &topSum{}
 		a.tops[a.topKey] = t
 	}
-	t.add(topSum{count: 1, time: a.topDur, events: a.topEvents})
-	small := a.longestPiece() < smallOp
+	sum := topSum{count: 1, time: a.topDur, events: a.topEvents}
+	// What hands a device work is dispatch, however long that takes: nothing is computed meanwhile.
+	small := a.longestPiece() < smallOp || a.topLaunches > 0 && a.topWaits < launchWaits*a.topDur
+	if !small && a.topLaunches == 0 {
+		sum.host = 1
+	}
+	a.launches += a.topLaunches
+	t.add(sum)
 	if small {
 		t.small++
 		a.small++
 	}
 	a.keepTop(small)
-	a.topEvents = 0
+	a.topEvents, a.topLaunches, a.topWaits = 0, 0, 0
 }
 
 // longestPiece is the longest self time inside the current outermost operator: one that consists of small ones alone, such as a cell

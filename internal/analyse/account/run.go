@@ -53,6 +53,7 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 
 	between := 0.0
 	at := first
+	own, device := map[model.Str][]float64{}, map[model.Str][]float64{}
 	for i := range steps {
 		st := &steps[i]
 		begin, end := min(max(st.Start, at), run.End), min(max(st.End, at), run.End)
@@ -71,9 +72,25 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 		}
 		out[k].Time += float64(end - begin)
 		out[k].Steps += st.Count()
+		if id == RunSteps {
+			own[kind] = append(own[kind], float64(end-begin))
+			device[kind] = append(device[kind], float64(st.DeviceDur))
+		}
 		at = end
 	}
-	return append(out, RunPart{ID: RunBetween, Time: between}, RunPart{ID: RunAfter, Time: float64(run.End - at)})
+	after := float64(run.End - at)
+	for i := range out {
+		if out[i].ID != RunSteps {
+			continue
+		}
+		// Steps that a device computes when the program is through with them are steps still, whatever waits for their end.
+		_, ahead := ByDevice(own[out[i].Kind], device[out[i].Kind])
+		paused := min(ahead, between)
+		ended := min(ahead-paused, after)
+		between, after = between-paused, after-ended
+		out[i].Time += paused + ended
+	}
+	return append(out, RunPart{ID: RunBetween, Time: between}, RunPart{ID: RunAfter, Time: after})
 }
 
 // diskWaits gives imports and preparation the share of their samples in which the main thread waited for the disk.

@@ -39,7 +39,7 @@ func attributeSamples(b *Breakdown, cls *code.FrameClasses, lanes *exact) {
 		}
 		b.Samples = append(b.Samples, a)
 	}
-	rest := max(b.Total-lanes.total(), 0)
+	rest := max(b.Total-b.Ahead-lanes.total(), 0)
 	for k := range b.Samples {
 		a := &b.Samples[k]
 		if lanes.cover[a.Index] {
@@ -111,7 +111,7 @@ var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write
 
 // syncCall matches source lines that wait for the device.
 var syncCall = regexp.MustCompile(
-	`\.item\s*\(|\.cpu\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
+	`\.item\s*\(|\.cpu\s*\(|\.cuda\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
 
 // PartOf is partOfSample with what traced steps say of the line: native code of another library than PyTorch counts as Python.
 func (b *Breakdown) PartOf(cls *code.FrameClasses, i int) PartID {
@@ -210,4 +210,13 @@ func usesGPU(p *model.Process) bool {
 // AtSync says that the user's line of a sample reads like one that waits for the device.
 func AtSync(cls *code.FrameClasses, info code.StackInfo) bool {
 	return syncCall.MatchString(cls.LeafLine(info))
+}
+
+// askingCall matches source lines whose operators ask the device how large their answer is: an index that may be a mask, and the like.
+var askingCall = regexp.MustCompile(`\w\s*\[[^\]:]*\]|\b(?:nonzero|masked_select|argwhere|unique|unique_consecutive|bincount|repeat_interleave)\s*\(`)
+
+// Asks says that the user's line of a sample reads like one that asks the device for an answer.
+func Asks(cls *code.FrameClasses, info code.StackInfo) bool {
+	text := cls.LeafLine(info)
+	return syncCall.MatchString(text) || askingCall.MatchString(text)
 }

@@ -28,8 +28,8 @@ func (k topKey) compare(o topKey) int {
 	return -1
 }
 
-// topSum is the outermost operators of one group.
-type topSum struct{ count, small, time, events float64 }
+// topSum is the outermost operators of one group; host are those that compute on the CPU.
+type topSum struct{ count, small, host, time, events float64 }
 
 // isSmall says that operators of a group are small as a rule.
 func (t *topSum) isSmall() bool { return t.small >= 0.8*t.count }
@@ -37,6 +37,7 @@ func (t *topSum) isSmall() bool { return t.small >= 0.8*t.count }
 func (t *topSum) add(u topSum) {
 	t.count += u.count
 	t.small += u.small
+	t.host += u.host
 	t.time += u.time
 	t.events += u.events
 }
@@ -69,6 +70,16 @@ func (a *opSums) smallSums(steps, costPer float64, of func(topKey) bool) (all, s
 		}
 	}
 	return all, small, count
+}
+
+// hostSum is the time per step of groups of operators that compute on the CPU as a rule, after correction.
+func (a *opSums) hostSum(steps, costPer float64) (sum float64) {
+	for _, key := range slices.SortedFunc(maps.Keys(a.tops), topKey.compare) {
+		if t := a.tops[key]; 2*t.host > t.count {
+			sum += t.corrected(steps, costPer)
+		}
+	}
+	return sum
 }
 
 func (a *opSums) named(ev *model.Events, id model.EventID, self float64) {

@@ -30,6 +30,9 @@ func rules() []rule[*facts.Facts] {
 		{finding.Straggler, ranks.Stragglers(tryRules)},
 		{finding.Comm, ranks.FindComm},
 		{finding.Sync, traced.FindSync},
+		{finding.Launch, launch.FindOnHost}, // before copies: on the line that makes the tensor; before launch: it is no mere call
+		{finding.Copy, traced.FindCopies},
+		{finding.Sync, traced.FindAsks}, // before launch: what asks nothing is launched no more, and the device has work meanwhile
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindAnomaly},
 		{finding.Python, python.FindChores},
@@ -72,6 +75,16 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryGrowth, memory.FindGrowth},
 		{finding.MemoryGrowth, memory.FindCopies},
 	}
+}
+
+// computing is what no finding has claimed of the time in which something computes, ns over the windows: operators that only launch what a
+// device computes do not.
+func computing(c *facts.Facts, l *book) float64 {
+	ops := l.left[account.PartOps]
+	if c.OnDevice() && c.B.Ops != nil {
+		ops = min(ops, c.B.Ops.OnHost*float64(c.B.Steps()))
+	}
+	return ops + l.left[account.PartGPUCompute]
 }
 
 // tryRules runs the rules about the program itself, on a copy of the ledger where the facts are those that it is of.
@@ -130,7 +143,7 @@ func find(c *facts.Facts, t *traced.Traced, all []rule[*facts.Facts]) Result {
 	res.Findings = append(res.Findings, otherKinds(c, res.Findings)...)
 	restOfRun(c, res.Findings)
 	res.settle(c)
-	if f, ok := traced.FindCompute(c, l.left[account.PartOps]+l.left[account.PartGPUCompute]); ok {
+	if f, ok := traced.FindCompute(c, computing(c, l)); ok {
 		notAgain(c, &f)
 		if t != nil {
 			f.Evidence = append(f.Evidence, t.Kinds()...)

@@ -17,6 +17,9 @@ func kernelRules() []rule[*traced.Traced] {
 	}
 }
 
+// enoughTraced is the number of traced steps from which what their kernels do is known: a guess.
+const enoughTraced = 3
+
 // onDevice names kernels of a run of ours that could be faster. They are priced by the time that its steps wait for the device while that
 // computes; t is of the traces of the accounted process, nil without work of a device.
 func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding, skipped []string) {
@@ -38,8 +41,8 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 		f.Step = finding.Bounds(c.PerStep(min(gain.Low, of)), c.PerStep(min(gain.Mid, of)), c.PerStep(min(gain.High, of)))
 		f.Run, f.OfRun, f.Share = c.OverRun(f.Step), false, c.Share(of)
 		f.Booked = finding.Parts{account.PartGPUCompute: of}
-		if f.Confidence = c.Basis(len(c.B.Samples)); f.Confidence.Level == finding.High {
-			f.Confidence.Level = finding.Medium
+		if c.B.Ops == nil || c.B.Ops.Steps < enoughTraced {
+			f.Confidence.Level = finding.Low
 		}
 		notAgain(c, &f)
 		certain(c, &f)

@@ -70,6 +70,7 @@ const (
 	CallBlocks    // waits for the device
 	CallCopies    // waits for the device if its copy is of pageable memory
 	CallAllocates // waits for the device as well
+	CallLaunches  // hands the device a kernel or a graph of them
 )
 
 // CallClasses remembers the class of each name of a session.
@@ -99,6 +100,8 @@ func classifyCall(name string) CallClass {
 		return CallAllocates
 	case strings.Contains(name, "Memcpy"):
 		return CallCopies
+	case strings.Contains(name, "Launch"):
+		return CallLaunches
 	}
 	return callPlain
 }

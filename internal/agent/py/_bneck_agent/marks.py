@@ -147,15 +147,24 @@ class DeviceClock:
         self.waiting.append((row, self.previous, event))
         self.previous = event
         while self.waiting and (len(self.waiting) > DEVICE_EVENTS or self.waiting[0][2] is None or self.waiting[0][2].query()):
-            row, first, second = self.waiting.popleft()
-            known = first is not None and second is not None and second.query()
-            core.emit(*row, int(first.elapsed_time(second) * 1e6) if known else None)
+            self.emit()
+
+    def emit(self):
+        """Emits the row that has waited longest, with its time where that is known."""
+        row, first, second = self.waiting.popleft()
+        took = None
+        try:
+            if first is not None and second is not None and second.query():
+                took = int(first.elapsed_time(second) * 1e6)
+        except RuntimeError:
+            pass  # of a device that is being taken down
+        core.emit(*row, took)
 
     @core.hook("device-end")
     def finish(self):
         """Emits the rows that still wait."""
         while self.waiting:
-            core.emit(*self.waiting.popleft()[0])
+            self.emit()
 
 
 # Functions named by hand

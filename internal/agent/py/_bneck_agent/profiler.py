@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import sys
+import time
 
 from . import core, memorycategories, options
 
@@ -84,6 +85,42 @@ def wanted_activities(torch, settings):
     if xpu is not None and getattr(xpu, "is_initialized", bool)():
         names.append("XPU")
     return {getattr(kinds, name) for name in names if hasattr(kinds, name)} or {kinds.CPU}
+
+
+DRAIN_S = 2.0  # longest wait for a device at a window's start and at its end
+LOOK_S = 0.0005
+DETACH_LOOKS = 5
+
+
+@core.hook("profiler-drain")
+def drain(torch):
+    """Waits until the device has done what was launched. Kernels that run after a session's end are in no trace, and those that were
+    launched before it began keep the device from what it records. The device works meanwhile, so that this costs a program that is
+    ahead of it nothing but its lead."""
+    cuda = torch.cuda
+    if not quiet(cuda):
+        return
+    event, until = cuda.Event(), time.monotonic() + DRAIN_S
+    event.record()
+    while not event.query() and time.monotonic() < until:
+        time.sleep(LOOK_S)
+
+
+@core.hook("profiler-detach")
+def detach(torch):
+    """Lets Kineto's thread, which takes CUPTI away, do so now: it waits for a call of the program's, and must be through before the next
+    session begins."""
+    if os.environ.get("TEARDOWN_CUPTI") != "1" or not quiet(torch.cuda):
+        return
+    stream = torch.cuda.current_stream()
+    for _ in range(DETACH_LOOKS):
+        time.sleep(2 * LOOK_S)
+        stream.query()
+
+
+def quiet(cuda):
+    """Whether the device may be asked something."""
+    return cuda.is_initialized() and not cuda.is_current_stream_capturing()
 
 
 class Session:
@@ -167,6 +204,7 @@ class Session:
             raise RuntimeError("the program ended the session, or interrupted its start or its end")
         self.flag(False)
         self.results = self.torch.autograd._disable_profiler()
+        detach(self.torch)
 
     def save(self, path):
         """Writes the trace to path; returns the number of events. The results are gone afterwards."""

@@ -100,7 +100,7 @@ def wait_for_device(torch):
     def _lazy_init():
         began = torch.cuda.is_initialized()
         original()
-        if not began:
+        if not began and torch.cuda.is_initialized():  # it calls itself before it is through
             device_started(torch)
 
     torch.cuda._lazy_init = _lazy_init
@@ -109,6 +109,8 @@ def wait_for_device(torch):
 @core.hook("device-started")
 def device_started(torch):
     """The program uses its GPU from here on."""
+    if not windows.over:
+        devices.detaches(torch)
     marks.device = marks.DeviceClock(torch)
     if core.config.emit == "nvtx":
         options.device_started(torch)

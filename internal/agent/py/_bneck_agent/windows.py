@@ -207,6 +207,7 @@ class Windows:
             self.over = True
             return
         self.save()
+        profiler.drain(self.torch)
         t = core.now()
         self.first = number
         by_rule = not self.whole and not self.schedule and number >= 0
@@ -298,6 +299,7 @@ class Windows:
         """Stops a session; its trace is saved now if that is no long pause."""
         ticker.stop()
         modulepaths.end()
+        profiler.drain(self.torch)
         t0, cpu = core.now(), time.thread_time_ns()
         error = None
         try:

@@ -32,7 +32,8 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	python, small := callingTime(c, l, calls)
 	t := small + python
 	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
-	if c.Share(t) < price.LaunchShare || busy <= 0 || o.Top/busy < facts.LaunchOpsPerMs {
+	many := o.Top/busy >= facts.LaunchOpsPerMs || c.OnDevice() // what launches is dispatch, however long it takes
+	if c.Share(t) < price.LaunchShare || busy <= 0 || !many || c.PerStep(t) > 0 && c.HostRoom() < finding.Floor*c.B.Mean() {
 		return nil
 	}
 	return launchFindings(c, calls, small, python)
@@ -107,16 +108,20 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	}
 	per := c.PerStep(site.time() + gc)
 	row := launchOps{o}.gone(site)
-	f.Step = f.By(row).Times(per)
+	if site.onDevice = c.OnDevice() && (site.kind == launchCall || site.kind == launchSpread); site.onDevice {
+		row = price.CallsOnDevice
+	}
+	f.Step = f.By(row).Times(per).AtMost(c.HostRoom())
 	f.Guess = row.ID == price.CallsLarger.ID
 	f.Run = c.OverRun(f.Step)
 	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {
 		f.Run = price.AfterStart(f.Run, f.By(price.Compiling).Times(1e9))
 	}
-	f.Evidence = []wording.Text{
-		launchCount(c),
-		wording.Say("launch.time", wording.Time("time", per), wording.Time("ops", c.PerStep(site.ops)),
-			wording.Time("python", c.PerStep(site.python)), c.Said()),
+	ops, python := wording.Time("ops", c.PerStep(site.ops)), wording.Time("python", c.PerStep(site.python))
+	f.Evidence = []wording.Text{launchCount(c), wording.Say("launch.time", wording.Time("time", per), ops, python, c.Said())}
+	if c.OnDevice() {
+		f.Evidence[1] = wording.Say("launch.time-device", wording.Time("time", per), ops, python, c.Said(),
+			wording.Time("computes", c.B.Mean()-c.HostRoom()))
 	}
 	if gc > 0 {
 		f.Claim.Parts[account.PartGC] = gc
@@ -186,6 +191,9 @@ func launchCount(c *facts.Facts) wording.Text {
 		return wording.Say("launch.count-run", wording.Count("ops", math.Round(o.Top*float64(o.Steps))),
 			wording.Time("traced", times.Covered(o.Slices)), wording.Share("share", o.Small/max(o.Top, 1)))
 	}
+	if c.OnDevice() {
+		return wording.Say("launch.count-device", wording.Count("ops", math.Round(o.Top)), c.Said())
+	}
 	return wording.Say("launch.count", wording.Count("ops", math.Round(o.Top)), wording.Count("small", math.Round(o.Small)), c.Said())
 }
 
@@ -197,6 +205,13 @@ type launchTexts struct {
 
 // textsOf chooses the texts by what calls and what would end it.
 func textsOf(site *launchSite) launchTexts {
+	if site.onDevice {
+		out := launchTexts{"launch.title-device", "launch.fix-device", []string{"launch.caveat-traced", "launch.caveat-graphs"}}
+		if site.backward {
+			out.caveats = append(out.caveats, "launch.caveat-larger-batches")
+		}
+		return out
+	}
 	switch site.kind {
 	case launchSequence:
 		return launchTexts{"launch.title", "launch.fix-sequence", []string{"launch.caveat-traced", "launch.caveat-generating"}}
@@ -248,6 +263,9 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 	}
 	texts := textsOf(site)
 	f.Title = wording.Say(texts.title, wording.With("share", share))
+	if site.onDevice {
+		f.Title = wording.Say(texts.title, wording.With("share", share), wording.Share("computes", c.B.Device.Computes))
+	}
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
 	if site.kind == launchOptimizer && site.fusable && !site.own {
 		f.Fix.Action = finding.SetArguments(site.class, finding.Argument{Name: "fused", Value: "True"})

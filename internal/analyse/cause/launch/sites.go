@@ -40,6 +40,7 @@ type launchSite struct {
 	class       string       // how the optimizer's class's name begins, "" where it is not known
 	isBuilt     bool         // the optimizer's constructor is the place: the program does not call its step itself
 	fuses       bool         // torch.compile can be expected to make what it calls faster
+	onDevice    bool         // a device waits for what it launches, and no better cure is known
 	backward    bool         // the backward pass through what the site calls is part of it
 	lines       []facts.Spot // its lines, most first
 }

@@ -21,13 +21,16 @@ func FindPrecision(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 	w := plainWork{}
 	if shapesKnown(t) {
 		w = plainOperators(t)
+		w.others = othersToo(t)
 	} else {
 		w = plainKernels(t)
+		w.others = 1
 	}
 	if w.time == 0 {
 		return nil
 	}
 	mid := w.gain / w.time
+	w.time *= w.others
 	// An operator's kernels may be of other kinds as well, such as conversions of its inputs, which are not its own to claim.
 	w.time = min(w.time, t.ClassTime(traced.ProductClasses))
 	row := price.MatrixUnits
@@ -54,6 +57,7 @@ func FindPrecision(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 // plainWork is what products and convolutions in fp32 take without matrix units.
 type plainWork struct {
 	time, gain float64 // ns of kernels, added up, and how much of it matrix units save
+	others     float64 // how much of the like is in all traces for each ns in those that time is of
 	peaks      *device.PeakRates
 	before8    bool // a CUDA device of a compute capability below 8: no matrix unit takes bfloat16
 	at         code.Where
@@ -91,6 +95,21 @@ func shapesKnown(t *traced.Traced) bool {
 		all += float64(r.Kernels)
 	}
 	return covered > price.RatesKnown*all
+}
+
+// othersToo is the kernels' time of all traces for each ns in those that hold shapes: of a run of ours a few windows do, and what they show
+// holds for the others.
+func othersToo(t *traced.Traced) float64 {
+	with, all := 0.0, 0.0
+	for _, r := range t.Rooflines() {
+		with += float64(r.Kernels)
+	}
+	for i := range t.Kernels {
+		if t.Kernels[i].Class.Compute() {
+			all += float64(t.Kernels[i].Dur)
+		}
+	}
+	return max(all/max(with, 1), 1)
 }
 
 // plainOperators adds up operators whose recorded inputs are in fp32.

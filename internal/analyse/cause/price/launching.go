@@ -44,6 +44,20 @@ var (
 			On:     "half with batches twice as large, nothing where they must stay; torch.compile saved -64 to 28 % of a step",
 			Repeat: "python bench/prices/compile.py",
 		}}
+	// CallsOnDevice is of calls that launch more slowly than the device computes.
+	CallsOnDevice = Row{ID: "launch/device", Range: Range{0.2, 0.6, 1}, Unit: share,
+		Of: "operators and the interpreter around them, ns per step; at most what the device does not compute",
+		Origin: Origin{Kind: Guess,
+			On:     "larger batches and graphs of launches leave little; what cannot be captured stays",
+			Repeat: "python bench/gpu/turns.py out.json 60 launch-one",
+		}}
+	// OnHost is of operators that compute on the CPU beside a device.
+	OnHost = Row{ID: "launch/on-host", Range: Range{0.6, 0.9, 1}, Unit: share,
+		Of: "operators that hand a device nothing, ns per step",
+		Origin: Origin{Kind: Guess,
+			On:     "random numbers made on the device saved as much as they took on the CPU (one program, H200)",
+			Repeat: "python bench/gpu/turns.py out.json 60 copy-encodings",
+		}}
 	// Compiling is what torch.compile takes at the start.
 	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
 		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",

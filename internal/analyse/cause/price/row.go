@@ -9,6 +9,11 @@ type Range struct{ Low, Mid, High float64 }
 // Scale multiplies all three.
 func (r Range) Scale(f float64) Range { return Range{r.Low * f, r.Mid * f, r.High * f} }
 
+// AtMost bounds all of a range.
+func (r Range) AtMost(most float64) Range {
+	return Range{min(r.Low, most), min(r.Mid, most), min(r.High, most)}
+}
+
 // Add adds bound by bound, as of prices that err together.
 func (r Range) Add(s Range) Range { return Range{r.Low + s.Low, r.Mid + s.Mid, r.High + s.High} }
 

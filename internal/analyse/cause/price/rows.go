@@ -10,7 +10,7 @@ func Rows() []Row {
 		Writing, Validated,
 		Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,
-		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
+		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger, CallsOnDevice, OnHost,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBetween, CallsBatched, Recurrent,
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
 		Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
@@ -19,6 +19,6 @@ func Rows() []Row {
 		Allocator, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
-		Elementwise, AttentionTraced, MatrixUnits, UnitsReached, Sync, TracedHost,
+		Elementwise, AttentionTraced, MatrixUnits, UnitsReached, GivenBack, Asks, Sync, TracedHost,
 	}
 }

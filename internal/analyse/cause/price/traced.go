@@ -72,6 +72,19 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "the rest of each kernel is memory traffic",
 		}}
+	// GivenBack is of memory that is given back on the line of a copy.
+	GivenBack = Row{ID: "copy/given-back", Range: Range{0, 0.5, 1}, Unit: share,
+		Of: "interpreter's samples on the line of a copy, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "a thread that pins the batches gives them back instead, with the interpreter's lock held",
+		}}
+	// Asks is of operators that ask a device for an answer.
+	Asks = Row{ID: "sync/asks", Range: Range{0.3, 0.8, 1}, Unit: share,
+		Of: "operators that ask a device for an answer, forward and backward, ns per step; at most what the device does not compute",
+		Origin: Origin{Kind: Guess,
+			On:     "masks as indices replaced by torch.where saved as much as they took (one program, H200)",
+			Repeat: "python bench/gpu/turns.py out.json 60 sync-masks sync-norms",
+		}}
 	// Sync is of waits for a device in a run of ours.
 	Sync = Row{ID: "sync", Range: Range{0, 0.4, 0.9}, Unit: share,
 		Of: "calls that return when the device is done, ns per step",

@@ -1,0 +1,25 @@
+package facts
+
+import (
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/finding"
+)
+
+// OnDevice says that a device was seen to compute in the accounted steps.
+func (c *Facts) OnDevice() bool { return c.B.PerStep && c.B.Device.Computes > 0 }
+
+// HostRoom is how much longer a step lasts, in ns, than its device computes: what launching faster can save at most. A program without a
+// device computes itself, and the whole step is its own.
+func (c *Facts) HostRoom() float64 { return c.B.Mean() * (1 - c.B.Device.Computes) }
+
+// FreedAt are the interpreter's samples on the line of a spot: no operator runs, and the line computes nothing else.
+func (c *Facts) FreedAt(sp *Spot, l finding.Ledger) []Chain {
+	return ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
+		info := c.C.Info(c.P.Samples.Stack[a.Index])
+		if a.Part != account.PartPython || l.Taken(i) || !info.UserLeaf {
+			return false
+		}
+		f := &c.C.Stacks.Frames[info.User]
+		return f.File == sp.Frame.File && f.Line == sp.Frame.Line
+	})
+}
