@@ -27,6 +27,8 @@ type DeviceUse struct {
 	// Asks is how often a step calls what returns only when the device is done, and Asking the share of outermost operators that do so and
 	// in which the waiting itself is the smaller part, 0..1: the device has nothing left to do, and nothing new to do meanwhile.
 	Asks, Asking float64
+	// Allocating is the share of calls that take memory from the driver or give it back, while no device computes, 0..1.
+	Allocating float64
 }
 
 // waitsForDevices finds them in the traced steps of the accounted kind; nothing without work of a device there. A thread that waits for
@@ -61,7 +63,8 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		return DeviceUse{}
 	}
 	out = DeviceUse{busy: min(w.busy/w.all, 1), copy: min(w.copy/w.all, 1), idle: min(w.idle/w.all, 1),
-		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1)}
+		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1),
+		Allocating: min(w.allocating/w.all, 1)}
 	if mean := b.Mean(); mean > 0 {
 		out.Computes = min(computed/float64(steps)/mean, 1)
 	}
@@ -94,6 +97,7 @@ type waitCount struct {
 	all              float64    // outermost operators and calls outside of the DataLoader
 	busy, copy, idle float64    // waits in them, by what the device did
 	pageable         float64    // of copy
+	allocating       float64    // calls of the driver's allocator while no device computes
 	asks, asking     float64    // calls that return when the device is done; outermost operators that are more than waits for it
 }
 
@@ -129,8 +133,11 @@ func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 			return true
 		}
 		class := w.calls.Of(ev.Name[id])
-		if class == naming.CallBlocks {
+		switch class {
+		case naming.CallBlocks:
 			outer.asks++
+		case naming.CallAllocates:
+			w.allocating += float64(ev.Dur[id]) - times.Overlap(w.work.computing, ev.Start[id], ev.End(id))
 		}
 		if class == naming.CallBlocks || ev.Dur[id] >= longLaunch {
 			w.wait(ev, id, class)

@@ -32,6 +32,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Sync, traced.FindSync},
 		{finding.Launch, launch.FindOnHost}, // before copies: on the line that makes the tensor; before launch: it is no mere call
 		{finding.Copy, traced.FindCopies},
+		{finding.Alloc, traced.FindAllocations},
 		{finding.Sync, traced.FindAsks}, // before launch: what asks nothing is launched no more, and the device has work meanwhile
 		{finding.GIL, python.FindGIL},
 		{finding.Python, python.FindAnomaly},

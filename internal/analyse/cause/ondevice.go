@@ -38,7 +38,11 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 		of := waited * min(f.Share*t.Span/computed, 1)
 		gain := f.Run.Scale(waited / computed)
 		gain.Low, gain.Mid = gain.Low/t.Busy, gain.Mid/t.Busy // the steps' waits are without what the device idles
-		f.Step = finding.Bounds(c.PerStep(min(gain.Low, of)), c.PerStep(min(gain.Mid, of)), c.PerStep(min(gain.High, of)))
+		most := of
+		if f.Cause == finding.Layout {
+			most = waited // other kernels are faster in that layout, too
+		}
+		f.Step = finding.Bounds(c.PerStep(min(gain.Low, most)), c.PerStep(min(gain.Mid, most)), c.PerStep(min(gain.High, most)))
 		f.Run, f.OfRun, f.Share = c.OverRun(f.Step), false, c.Share(of)
 		f.Booked = finding.Parts{account.PartGPUCompute: of}
 		if c.B.Ops == nil || c.B.Ops.Steps < enoughTraced {

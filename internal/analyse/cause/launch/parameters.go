@@ -26,7 +26,7 @@ var parametersAdvice = map[pysource.PerParameter]string{pysource.Changes: "launc
 // FindParameters names loops that go through a model's parameters and call tiny operators for each: of an averaged or a target network, of
 // norms of gradients. There is a call for lists of tensors.
 func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
-	if c.B.Ops == nil || !c.B.PerStep || c.B.Part(account.PartGPUCompute) > 0 { // measured on CPUs only
+	if c.B.Ops == nil || !c.B.PerStep || c.B.Device.Computes >= price.DeviceBound {
 		return nil
 	}
 	groups := map[parameterLoop][]facts.Chain{}
@@ -74,7 +74,10 @@ func parametersFinding(c *facts.Facts, chains []facts.Chain, what pysource.PerPa
 	if what == pysource.Measures {
 		row = price.CallsNorms
 	}
-	f.Step = f.By(row).Sampled(len(chains)).Scale(c.PerStep(t))
+	if c.OnDevice() {
+		row = price.CallsListsDevice
+	}
+	f.Step = f.By(row).Sampled(len(chains)).Scale(c.PerStep(t)).AtMost(c.HostRoom())
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-parameters", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{wording.Say("launch.parameters", wording.Time("time", c.PerStep(t)), c.Said())}

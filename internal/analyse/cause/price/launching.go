@@ -95,6 +95,13 @@ var (
 			Span:   "6 to 160 parameters, five models, one thread, PyTorch 2.15",
 			Repeat: "python bench/prices/parameters.py",
 		}}
+	// CallsListsDevice is of a loop over parameters on a device.
+	CallsListsDevice = Row{ID: "launch/lists-device", Range: Range{0.4, 0.85, 1}, Unit: share,
+		Of: "operators and the interpreter around them, ns per step; at most what the device does not compute",
+		Origin: Origin{Kind: Guess,
+			On:     "one call for all leaves little of the launching; norms that are read seldom nothing of the waiting",
+			Repeat: "python bench/gpu/turns.py out.json 60 sync-norms",
+		}}
 	// CallsBetween is of a function that calls small operators outside of the steps.
 	CallsBetween = Row{ID: "launch/between", Range: Range{0, 0.7, 0.97}, Unit: share,
 		Of: "samples at the place, ns of the run",

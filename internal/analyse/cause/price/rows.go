@@ -11,7 +11,7 @@ func Rows() []Row {
 		Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger, CallsOnDevice, OnHost,
-		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsBetween, CallsBatched, Recurrent,
+		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsBatched, Recurrent,
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
 		Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
