@@ -44,6 +44,7 @@ var againTexts = table{
 	"again.caveat-activations": "Checkpointing saves memory: without it all activations are held until the backward pass has used them.",
 	"again.rows":               "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
 	"again.longer":             "a step without a profiler grows from {first} to {last} while {tokens token} are added",
+	"again.one-token-calls":    "calling the operators of a step takes {calls}, which one token needs as well",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +
