@@ -37,6 +37,7 @@ var againTexts = table{
 	"again.traced-activations":  "{share} of the devices' time is spent on activations that are computed again for the backward pass",
 	"again.activations-kernels": "{kernels kernel} are launched again in backward passes, {time} of work; beside {hidden} of it a collective runs",
 	"again.activations":         "{time} per {unit} in layers that a backward pass calls again; {counting} of bookkeeping beside them",
+	"again.activations-device":  "{again} of the {all} that the device computes for a traced {unit} are activations computed again",
 	"again.activations-room":    "the program takes {bytes} of memory at its peak, of {total}",
 	"again.fix-activations": "Keep the activations where memory allows it: call these layers without checkpoint(); with Hugging Face's " +
 		"trainers, gradient_checkpointing=False (TRL's switch it on by themselves). Or do it in fewer layers: in those that keep most " +

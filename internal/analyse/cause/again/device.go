@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
@@ -54,4 +55,47 @@ func calling(c *facts.Facts) (least float64) {
 		}
 	}
 	return least
+}
+
+// deviceTimes is what devices compute of a traced step, in ns: all, and of it what a backward pass computes again.
+type deviceTimes struct{ all, again float64 }
+
+// computesAgain adds up the kernels of the accounted kind's traced steps. What a backward pass calls without gradients is its own; layers
+// that are called again within it record gradients, and so their operators have numbers.
+func computesAgain(c *facts.Facts) (out deviceTimes) {
+	classes, steps := naming.NewKernelClasses(c.S.Strings), 0
+	for _, st := range account.TracedSteps(c.S, c.B) {
+		ev, found := &st.Trace.Events, false
+		for i := range ev.Len() {
+			id := model.EventID(i)
+			call := ev.Link[id]
+			if !ev.Kind[id].Device() || call == model.NoEvent || ev.Start[call] < st.Start || ev.Start[call] >= st.End ||
+				!classes.Of(ev, id).Compute() {
+				continue
+			}
+			found = true
+			out.all += float64(ev.Dur[id])
+			if callsAgain(c, ev, call) {
+				out.again += float64(ev.Dur[id])
+			}
+		}
+		steps += finding.Btoi(found)
+	}
+	n := float64(max(steps, 1))
+	return deviceTimes{out.all / n, out.again / n}
+}
+
+// callsAgain says that an operator which records gradients makes a call within a node of a backward pass.
+func callsAgain(c *facts.Facts, ev *model.Events, call model.EventID) bool {
+	records := false
+	for id, n := ev.Parent[call], 0; id >= 0 && int(id) < ev.Len() && n < code.MaxStackDepth; id, n = ev.Parent[id], n+1 {
+		if naming.IsBackward(c.Text(ev.Name[id])) {
+			return records
+		}
+		if d := ev.Detail[id]; ev.Kind[id] == model.KindOp && d >= 0 && int(d) < len(ev.OpDetails) && ev.OpDetails[d].Sequence >= 0 &&
+			ev.OpDetails[d].FwdThread == 0 {
+			records = true
+		}
+	}
+	return false
 }
