@@ -83,8 +83,8 @@ def number(value):
 
 
 def named(torch, key, tensors, value, depth=4):
-    """Adds to a key what stands for a value, tensors by their numbers and how often they have changed, and these with some of their bytes to
-    tensors; False where nothing can."""
+    """Adds to a key what stands for a value, tensors by their numbers and how often they have changed, and to tensors these with some of
+    their bytes; False where nothing can."""
     kind = type(value)
     if kind is torch.Tensor or kind is torch.nn.Parameter:
         if value.is_inference():

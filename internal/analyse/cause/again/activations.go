@@ -143,8 +143,8 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		wording.Say("again.activations", wording.Time("time", c.PerStep(t-counting)), c.Said(), wording.Time("counting", c.PerStep(counting))),
 	}
 	if gpu.again > 0 {
-		f.Evidence = append(f.Evidence, wording.Say("again.activations-device", wording.Time("again", gpu.again), wording.Time("all", gpu.all),
-			c.Said()))
+		f.Evidence = append(f.Evidence, wording.Say("again.activations-device", wording.Time("again", gpu.again),
+			wording.Time("all", gpu.all), c.Said()))
 	}
 	// With a device it is its memory that counts, and nothing here tells how much of that is taken.
 	if total := c.S.Environment.MemoryBytes; gpu.all == 0 && total != nil && c.S.Run.PeakBytes > 0 {
