@@ -30,8 +30,9 @@ func TestModelsAskedAgain(t *testing.T) {
 			}
 			trained, again := lines["loss = MODEL(batch).sum()"], lines["right += int(MODEL(batch).argmax(1).sum())"]
 			fixed, written := lines["known = TEACHER(FIXED).sum()"], lines["TEACHER(WRITTEN)"]
-			const steps = 19 // of five calls each are looked at
-			if min(len(again), len(fixed), len(written)) != steps || len(trained) < steps {
+			shared, follower := lines["TEACHER(SHARED)"], lines["FOLLOWER(FIXED)"]
+			const steps = 13 // of seven calls each are looked at
+			if min(len(again), len(fixed), len(written), len(shared), len(follower)) < steps || len(trained) < steps {
 				t.Fatalf("%v", rows)
 			}
 			all := map[string]bool{}
@@ -47,9 +48,12 @@ func TestModelsAskedAgain(t *testing.T) {
 				if first[8] != 3.0 {
 					t.Errorf("step %d: %v rows of three", i, first[8])
 				}
-				all[fmt.Sprint(first[3])], all[fmt.Sprint(written[i][3])] = true, true
+				all[fmt.Sprint(first[3])], all[fmt.Sprint(written[i][3])], all[fmt.Sprint(shared[i][3])] = true, true, true
+				if i > 0 && follower[i-1][4].(float64) >= follower[i][4].(float64) {
+					t.Errorf("step %d: weights that are written by way of .data: %v and %v", i, follower[i-1], follower[i])
+				}
 			}
-			if len(all) != 2*steps {
+			if len(all) != 3*steps {
 				t.Errorf("batches and what was written into are told apart as %v", all)
 			}
 			for _, row := range lines["Opens()(Holder(batch), scale=2.0)"] {

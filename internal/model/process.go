@@ -200,12 +200,13 @@ type Asked struct {
 	Time    Time
 	Module  int64 // number of the model in the process, from 1
 	Inputs  Str   // what stands for all that it was given; 0 where that cannot be told
-	Weights int64 // sum of its weights' versions, which grow with each change of one
+	Weights int64 // grows with each change of its weights
 	File    Str   // with Line: what calls it
 	Line    int32
 	Rows    int64 // that a layer would multiply with its weights, tokens each by itself; -1 unknown
 	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
-	Gradients, Trained, Random, Training bool
+	// Of some tensor among these no bytes were compared, as of all on a device: what changes no version of it is not seen there (Unread).
+	Gradients, Trained, Random, Training, Unread bool
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

@@ -37,6 +37,7 @@ var againTexts = table{
 	"again.traced-activations":  "{share} of the devices' time is spent on activations that are computed again for the backward pass",
 	"again.activations-kernels": "{kernels kernel} are launched again in backward passes, {time} of work; beside {hidden} of it a collective runs",
 	"again.activations":         "{time} per {unit} in layers that a backward pass calls again; {counting} of bookkeeping beside them",
+	"again.activations-device":  "{again} of the {all} that the device computes for a traced {unit} are activations computed again",
 	"again.activations-room":    "the program takes {bytes} of memory at its peak, of {total}",
 	"again.fix-activations": "Keep the activations where memory allows it: call these layers without checkpoint(); with Hugging Face's " +
 		"trainers, gradient_checkpointing=False (TRL's switch it on by themselves). Or do it in fewer layers: in those that keep most " +
@@ -44,6 +45,7 @@ var againTexts = table{
 	"again.caveat-activations": "Checkpointing saves memory: without it all activations are held until the backward pass has used them.",
 	"again.rows":               "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
 	"again.longer":             "a step without a profiler grows from {first} to {last} while {tokens token} are added",
+	"again.one-token-calls":    "calling the operators of a step takes {calls}, which one token needs as well",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +

@@ -154,3 +154,41 @@ func TestATrainedNetworkIsNotFrozen(t *testing.T) {
 		}
 	}
 }
+
+// That a network stays the same is not believed of one that gradients go to, nor where something may have written into it or its inputs
+// unseen: a replayed graph, a message, an operator in place where no bytes were compared.
+func TestStayingTheSameIsNotBelieved(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		operator               string
+		graphs, learns, unread bool
+		gradients, found       bool
+	}{
+		{name: "it stays", operator: "aten::conv2d", found: true},
+		{name: "it stays on a device", operator: "aten::conv2d", unread: true, found: true},
+		{name: "it learns by a fused optimizer", operator: "aten::conv2d", unread: true, gradients: true, learns: true},
+		{name: "its gradients are for nothing", operator: "aten::conv2d", unread: true, gradients: true, found: true},
+		{name: "a buffer is written by way of .data", operator: "aten::copy_", unread: true},
+		{name: "a buffer is written, and its bytes stay", operator: "aten::copy_", found: true},
+		{name: "weights follow by way of .data", operator: "aten::lerp_", unread: true},
+		{name: "it is what another rank sends", operator: "c10d::broadcast_", unread: true},
+		{name: "graphs of the device write", operator: "aten::conv2d", graphs: true, unread: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := frozen(-1, c.operator, c.learns)
+			for step := range int64(16) {
+				p.P.Asked = append(p.P.Asked, model.Asked{Time: model.Time(step), Module: 1, Inputs: p.S.Strings.Intern("#1.0"), Weights: 3,
+					File: p.S.Strings.Intern(loop(44).File), Line: 44, Gradients: c.gradients, Trained: c.gradients, Unread: c.unread})
+			}
+			if c.graphs {
+				tr := p.S.Traces[0]
+				p.Event(&tr.Events, p.T-1, 1, "cudaGraphLaunch", model.KindRuntime, model.NoEvent, -1)
+				tr.Lanes[0].EndEvent = model.EventID(tr.Events.Len())
+			}
+			res, _ := find(t, p)
+			if f := res.Findings[0]; (f.Cause == finding.Again && f.Sub == "same") != c.found {
+				t.Errorf("%s/%s: %s", f.Cause, f.Sub, f.Title)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
@@ -87,5 +88,39 @@ func TestPrefixNeedsShapes(t *testing.T) {
 		if f.Cause == finding.Again {
 			t.Errorf("%s", f.Title)
 		}
+	}
+}
+
+// On a device most of a step waits for what it computes: that ends as well. What is left is calling the operators, as the traced steps of
+// the shortest sequence tell without their waits.
+func TestPrefixOnADevice(t *testing.T) {
+	const ms, waits = 1_000_000, 2
+	p := writing(func(n int) int { return 4 * n }, func(n int) int { return 2 + n/2 })
+	tr := p.S.Traces[0]
+	old, ev := tr.Events, &tr.Events
+	*ev = model.Events{OpDetails: old.OpDetails, OpArgs: old.OpArgs}
+	for i := range old.Len() {
+		end := old.End(model.EventID(i))
+		op := p.Event(ev, old.Start[i], old.Dur[i], "aten::addmm", model.KindOp, model.NoEvent, old.Detail[i])
+		p.Event(ev, old.Start[i]+1, 10_000, "cudaLaunchKernel", model.KindRuntime, op, -1)
+		p.Event(ev, end-waits*ms, waits*ms, "cudaStreamSynchronize", model.KindRuntime, op, -1)
+	}
+	launches := model.EventID(ev.Len())
+	for i := range old.Len() {
+		k := p.Event(ev, old.Start[i]+20_000, old.Dur[i]-20_000, "sgemm", model.KindKernel, model.NoEvent, -1)
+		ev.Link[k], ev.Lane[k] = model.EventID(3*i+1), 1
+	}
+	tr.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), EndEvent: launches},
+		{Kind: model.LaneStream, FirstEvent: launches, EndEvent: model.EventID(ev.Len())}}
+	res, b := find(t, p)
+	if b.Part(account.PartGPUCompute) < 0.1*b.Total {
+		t.Fatalf("%+v", b.Parts)
+	}
+	f := want(t, res, finding.Again, "prefix", 40, 0)
+	if got := f.Step.Mid / ms; got < 51 || got > 53 { // of 62 ms on average 10 are left: 12 of the shortest step without its wait
+		t.Errorf("saves %+v", f.Step)
+	}
+	if textOf(f.Evidence, "again.one-token-calls") == "" {
+		t.Errorf("%+v", f.Evidence)
 	}
 }

@@ -1,9 +1,13 @@
 """Whether models are asked for the same again, or for one row at a time: which tensors the first calls of models are given, and whether
 weights moved in between.
 
-No tensor is read or kept: a weak reference tells whether one is still the same object, its version whether something was written into it.
+No tensor is kept: a weak reference tells whether one is still the same object, its version whether something was written into it. Fused
+optimizers, what writes by way of .data, arrays that share a tensor's memory and replayed graphs of a device change no version. So an
+optimizer's steps count as writes into its parameters, and of tensors in this machine's memory a few bytes are compared. On a device none
+are read, as that would wait for it: which calls these are is told.
 """
 
+import ctypes
 import weakref
 
 from . import core
@@ -14,12 +18,19 @@ KEPT = 1024  # tensors and modules that are told apart
 LARGEST = 2000  # modules in a model, of which the weights are looked at
 PLAIN = (bool, int, float, str)
 LONGEST = 32  # characters of a plain argument
+PIECES, PIECES_OF_WEIGHTS = 32, 4  # of a tensor in this machine's memory, that are compared
+PIECE = 64  # bytes of each
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
+UNREAD = 16  # of some tensor no bytes were compared
 
 looked = took = 0
 numbers = {}  # id of a tensor or a module -> (weak reference, its number)
 given = 0  # the last of these numbers
+states = {}  # number of a tensor or a module -> [what is known of it at the last look, how often that has changed]
+moved = {}  # id of an optimizer that has stepped since the last look -> [weak reference, its steps since]
+moves = {}  # id of a parameter -> the steps of optimizers that own it
+stepped = 0  # steps of all optimizers, and backward passes before the first one
 
 
 def wanted():
@@ -35,6 +46,7 @@ def called(torch, module, arguments, keywords, caller):
         return  # sizes are tensors there, and what is done with them is recorded
     began = core.now()
     looked += 1
+    settle()
     versions, how = weights(torch, module)
     if torch.is_grad_enabled():
         how |= GRADIENTS
@@ -42,7 +54,9 @@ def called(torch, module, arguments, keywords, caller):
         how |= TRAINING
     key, tensors = [], []
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
-    rows = max(rows_of(tensor) for tensor in tensors) if known else None
+    rows = max(rows_of(tensor) for tensor, _ in tensors) if known else None
+    if any(tensor.numel() and not some for tensor, some in tensors):
+        how |= UNREAD
     place = caller.f_code.co_filename, caller.f_lineno
     core.emit("asked", began, number(module), " ".join(key) if known else "", versions, how, *place, rows)
     took += core.now() - began
@@ -62,19 +76,22 @@ def number(value):
         return known[1]
     if len(numbers) >= KEPT:
         numbers.clear()  # the counting goes on: what comes again is another one
+        states.clear()
     given += 1
     numbers[id(value)] = weakref.ref(value), given
     return given
 
 
 def named(torch, key, tensors, value, depth=4):
-    """Adds to a key what stands for a value, tensors by their numbers and versions, and these to tensors; False where nothing can."""
+    """Adds to a key what stands for a value, tensors by their numbers and how often they have changed, and to tensors these with some of
+    their bytes; False where nothing can."""
     kind = type(value)
     if kind is torch.Tensor or kind is torch.nn.Parameter:
         if value.is_inference():
             return False
-        tensors.append(value)
-        key.append("#%d.%d" % (number(value), value._version))
+        some, name = bytes_of(torch, value, PIECES), number(value)
+        tensors.append((value, some))
+        key.append("#%d.%d" % (name, changes(name, (value._version, moves.get(id(value), 0), some))))
     elif value is None or kind in PLAIN:
         text = repr(value)
         key.append(text)
@@ -89,8 +106,9 @@ def named(torch, key, tensors, value, depth=4):
 
 
 def weights(torch, module):
-    """The sum of the versions of a model's weights, and what is told of them; no code of the program's is run."""
-    versions, how, met, waiting = 0, 0, set(), [module]
+    """How often a model's weights were others than at the look before, and what is told of them; no code of the program's is run."""
+    versions = steps = how = 0
+    met, waiting, read = set(), [module], []
     while waiting and len(met) < LARGEST:
         one = waiting.pop()
         held = getattr(one, "__dict__", {})
@@ -100,8 +118,71 @@ def weights(torch, module):
         if "Dropout" in type(one).__name__ and held.get("training") and held.get("p"):
             how |= RANDOM
         for weight in list((held.get("_parameters") or {}).values()):
-            if weight is not None and not weight.is_inference():
-                versions += weight._version
-                how |= TRAINED if weight.requires_grad else 0
+            if weight is None or weight.is_inference():
+                continue
+            own = moves.get(id(weight), 0)
+            versions, steps = versions + weight._version, steps + own
+            how |= TRAINED if weight.requires_grad else 0
+            some = b"" if own else bytes_of(torch, weight, PIECES_OF_WEIGHTS)
+            read.append(some)
+            how |= 0 if own or some else UNREAD
         waiting += list((held.get("_modules") or {}).values())
-    return versions, how
+    alone = stepped if how & TRAINED and how & UNREAD and not steps else -1  # who updates it may own copies of its weights
+    return changes(number(module), (versions, steps, b"".join(read), alone)), how
+
+
+def changes(name, state):
+    """How often what has this number was in another state than at the look before."""
+    known = states.get(name)
+    if known is None:
+        known = states[name] = [state, 0]
+    elif known[0] != state:
+        known[:] = state, known[1] + 1
+    return known[1]
+
+
+def bytes_of(torch, tensor, pieces):
+    """Bytes of a tensor in this machine's memory at so many places; none where it cannot be read."""
+    if type(tensor) is not torch.Tensor and type(tensor) is not torch.nn.Parameter or tensor.device.type != "cpu":
+        return b""
+    try:
+        size = tensor.numel() * tensor.element_size()
+        start = tensor.data_ptr() if size and tensor.layout == torch.strided and tensor.is_contiguous() else 0
+        if start and hasattr(tensor, "untyped_storage"):  # 2.0 and later; a storage may have been made smaller
+            start = 0 if start + size > tensor.untyped_storage().data_ptr() + tensor.untyped_storage().nbytes() else start
+    except (RuntimeError, NotImplementedError):
+        start = 0  # a tensor of a transformation, which has no memory of its own
+    if not start:
+        return b""
+    if size <= pieces * PIECE:
+        return ctypes.string_at(start, size)
+    gap = (size - PIECE) // (pieces - 1)
+    return b"".join([ctypes.string_at(start + gap * i, PIECE) for i in range(pieces)])
+
+
+def updated(optimizer):
+    """An optimizer has stepped."""
+    global stepped
+    if not wanted():
+        return
+    stepped += 1
+    known = moved.get(id(optimizer))
+    if known is None or known[0]() is not optimizer:
+        known = moved[id(optimizer)] = [weakref.ref(optimizer), 0]
+    known[1] += 1
+
+
+def backward():
+    """A backward pass of a program without an optimizer is over: it may update its weights by hand."""
+    global stepped
+    stepped += 1
+
+
+def settle():
+    """Notes the steps of optimizers at their parameters."""
+    for reference, steps in moved.values():
+        optimizer = reference()
+        for group in () if optimizer is None else optimizer.param_groups:
+            for weight in group["params"]:
+                moves[id(weight)] = moves.get(id(weight), 0) + steps
+    moved.clear()

@@ -4,7 +4,7 @@ import functools
 import sys
 import time
 
-from . import core, marks
+from . import asked, core, marks
 
 began = {}  # id of an optimizer -> when its compiled step began, until it ended
 stepping = set()  # ids of the optimizers whose step runs in our wrapper
@@ -108,6 +108,7 @@ def stepped(optimizer, t0, t1):
     marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
     count(optimizer)
+    asked.updated(optimizer)
     if not again(id(optimizer)):
         marks.optimized(("optimizer", id(optimizer)), t1, tid)
 
@@ -226,6 +227,7 @@ def wrap_backward(torch):
         backwards += 1
         original(*arguments, **keywords)
         if not marks.tracker.optimizers:
+            asked.backward()
             marks.optimized("backward", core.now(), core.thread_id())
 
     torch.autograd.backward = backward

@@ -1,6 +1,7 @@
 package again
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -53,21 +55,67 @@ func recomputingOf(c *facts.Facts, id model.StackID) (is recomputing, around int
 	return is, around
 }
 
+// onEngine are the accounted samples in which the driving thread waits for a backward pass while autograd's own thread, which goes backward
+// for a device, computes activations again, and what that thread does. Each of its samples stands for one of the driving thread's, the
+// nearest: both are sampled at one rate.
+func onEngine(c *facts.Facts) map[int]recomputing {
+	sm, out := &c.P.Samples, map[int]recomputing{}
+	waits := func(k int) bool {
+		return k >= 0 && k < len(c.B.Samples) && out[k] == notRecomputing &&
+			c.C.Info(sm.Stack[c.B.Samples[k].Index]).Acts&code.ActBackward != 0
+	}
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack)) {
+		if int(sm.Thread[i]) == c.B.Thread || !engines(c, sm.Stack[i]) || times.Within(c.B.Windows, sm.Time[i]) < 0 {
+			continue
+		}
+		is, _ := recomputingOf(c, sm.Stack[i])
+		if is == calledForward {
+			is = computedAgain // a backward pass called it: the engine's thread has no other reason
+		}
+		next, _ := slices.BinarySearchFunc(c.B.Samples, sm.Time[i], func(a account.Attributed, at model.Time) int {
+			return cmp.Compare(sm.Time[a.Index], at)
+		})
+		if waits(next) {
+			out[next] = is
+		} else if waits(next - 1) {
+			out[next-1] = is
+		}
+	}
+	return out
+}
+
+// engines says that a stack is one of autograd's own threads: its outermost call is what a node of the graph calls for activations, and
+// nothing of Python's has started the thread.
+func engines(c *facts.Facts, id model.StackID) bool {
+	again, outermost := false, ""
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		outermost = c.Text(c.C.Stacks.Frames[fr].File)
+		again = again || code.ComputesAgain(outermost)
+		return true
+	})
+	return again && (code.ComputesAgain(outermost) || strings.HasSuffix(outermost, "torch/autograd/function.py"))
+}
+
 // FindActivations names activations that the backward pass computes again, since the program keeps none of them: that saves memory, and
 // costs a forward pass.
 func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	if c.B.Part(account.PartGPUCompute) > 0 { // the device's part of computing again is not told apart
-		return nil
-	}
 	if !slices.ContainsFunc(c.C.Stacks.Frames, func(f model.Frame) bool { return code.ComputesAgain(c.Text(f.File)) }) {
 		return nil
 	}
-	counting := 0.0
+	gpu := computesAgain(c)
+	bound := gpu.all >= price.DeviceSets*c.B.Mean() // the device sets the pace of the steps
+	if bound && gpu.again == 0 {
+		return nil // its part of computing again is not told apart
+	}
+	counting, engine := 0.0, onEngine(c)
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		if a.Part != account.PartOps && a.Part != account.PartPython || l.Taken(k) {
 			return false
 		}
 		is, _ := recomputingOf(c, c.P.Samples.Stack[a.Index])
+		if engine[k] != notRecomputing {
+			is = engine[k]
+		}
 		if is == keptCount {
 			counting += a.Weight
 		}
@@ -80,13 +128,26 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "activations", Where: recomputedWhere(c, chains), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, 1)
+	ofDevice(c, &f)
 	f.Step = f.By(price.Activations).Sampled(len(chains)).Scale(c.PerStep(t))
+	if gpu.all > 0 { // the device's own work stays, but for what it computes again
+		rest := max(c.B.Mean()-gpu.all+gpu.again, 0)
+		f.Step = finding.Bounds(min(f.Step.Low, rest), min(f.Step.Mid, rest), min(f.Step.High, rest))
+	}
+	if bound {
+		f.Step = f.By(price.ActivationsTraced).Times(min(gpu.again, c.B.Mean()))
+	}
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-activations", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
 		wording.Say("again.activations", wording.Time("time", c.PerStep(t-counting)), c.Said(), wording.Time("counting", c.PerStep(counting))),
 	}
-	if total := c.S.Environment.MemoryBytes; total != nil && c.S.Run.PeakBytes > 0 {
+	if gpu.again > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("again.activations-device", wording.Time("again", gpu.again),
+			wording.Time("all", gpu.all), c.Said()))
+	}
+	// With a device it is its memory that counts, and nothing here tells how much of that is taken.
+	if total := c.S.Environment.MemoryBytes; gpu.all == 0 && total != nil && c.S.Run.PeakBytes > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("again.activations-room", wording.Size("bytes", float64(c.S.Run.PeakBytes)),
 			wording.Size("total", float64(*total))))
 	}

@@ -49,10 +49,12 @@ func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	var same []facts.Chain // of all lines: they are cured together
 	kept, looks := 0, 0
 	gone := map[*askedLine]bool{} // lines whose calls a finding ends
-	for _, q := range askedLines(c.P.Asked, drops(c)) {
+	for _, q := range askedLines(c.P.Asked, drops(c), writesUnseen(c, u)) {
 		var f *finding.Draft
 		switch {
 		case q.calls < price.AskedLooks:
+		case q.part(q.always) >= price.AskedAgain && !q.moves && q.random == 0 && 2*q.graph > q.known && !unused(c, u, q):
+			// Gradients go on to weights that want them: that they stay is not to be believed.
 		case q.part(q.always) >= price.AskedAgain && !q.moves && q.random == 0:
 			same, kept, looks = append(same, callsAt(c, l, q)...), kept+q.known, looks+q.calls
 		case q.part(q.always) >= price.AskedAgain && !q.moves: // a dropout draws other numbers each time
@@ -75,6 +77,39 @@ func addAsked(out []finding.Draft, f *finding.Draft, looks int) []finding.Draft 
 	return append(out, *f)
 }
 
+// writesUnseen says that tensors were told by their versions alone, and that traced steps may write into some without changing these: by
+// graphs of a device, whose replay is no operator; by what is received from other ranks; by operators in place where no gradient is
+// recorded, which may go by way of .data.
+func writesUnseen(c *facts.Facts, u *account.Untracked) (found bool) {
+	if !slices.ContainsFunc(c.P.Asked, func(r model.Asked) bool { return r.Unread }) {
+		return false
+	}
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		name := c.Text(ev.Name[id])
+		found = found || outer && name == "aten::copy_" && facts.Inside(u.Runs, ev.Start[id]) || receives(name)
+	})
+	return found || answersChange(c, u) || slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool { return replaysGraphs(c, t) })
+}
+
+// receives says that an operator writes what another rank sends. Gradients are summed in place as well, but they are nobody's input.
+func receives(name string) bool {
+	return strings.HasPrefix(name, "c10d::recv") || strings.HasPrefix(name, "c10d::broadcast") || strings.HasPrefix(name, "c10d::scatter") ||
+		strings.HasPrefix(name, "c10d::allgather") || strings.HasPrefix(name, "c10d::alltoall")
+}
+
+// replaysGraphs says that a trace of the accounted process launches graphs of a device.
+func replaysGraphs(c *facts.Facts, t *model.Trace) bool {
+	if t.Process < 0 || t.Process >= len(c.S.Processes) || c.S.Processes[t.Process] != c.P {
+		return false
+	}
+	for id := range t.Events.Len() {
+		if t.Events.Kind[id] == model.KindRuntime && strings.Contains(c.Text(t.Events.Name[id]), "GraphLaunch") {
+			return true
+		}
+	}
+	return false
+}
+
 // part is a number of the line's calls as a part of all.
 func (q *askedLine) part(n int) float64 { return float64(n) / float64(q.calls) }
 
@@ -90,8 +125,10 @@ func drops(c *facts.Facts) (found bool) {
 	return found
 }
 
-// askedLines are the lines that call models, in the order of their first calls. With dropout, calls in training mode draw numbers.
-func askedLines(rows []model.Asked, dropout bool) []*askedLine {
+// askedLines are the lines that call models, in the order of their first calls. With dropout, calls in training mode draw numbers. Where
+// versions do not tell all that is written, a tensor of which nothing was read may be another one after a while: it counts as the same for
+// one more call, as a batch that is asked for twice.
+func askedLines(rows []model.Asked, dropout, unseen bool) []*askedLine {
 	type answer struct {
 		times  int
 		at     *askedLine
@@ -114,9 +151,10 @@ func askedLines(rows []model.Asked, dropout bool) []*askedLine {
 		if r.Inputs == 0 {
 			continue
 		}
-		q.fixed += finding.Btoi(firsts[q] == near && r.Gradients && r.Trained)
+		lasts := !r.Unread || !unseen
+		q.fixed += finding.Btoi(firsts[q] == near && r.Gradients && r.Trained && lasts)
 		same, any := answers[exact], answers[near]
-		if same.times > 0 || any.times == 1 {
+		if same.times > 0 && lasts || any.times == 1 {
 			q.known++
 			q.before = any.at
 			q.always += finding.Btoi(same.times > 1)

@@ -115,8 +115,9 @@ func untrackedCall(c *facts.Facts, u *account.Untracked) (at facts.PlaceKey, par
 // no calls were looked at, gradients go through the same function called elsewhere.
 func learns(c *facts.Facts, u *account.Untracked, place facts.PlaceKey) bool {
 	weights, looked := map[int64]int64{}, false
+	unseen := writesUnseen(c, u)
 	for _, r := range c.P.Asked {
-		if r.File != place.F.File || r.Line != place.Line {
+		if r.File != place.F.File || r.Line != place.Line || r.Unread && unseen {
 			continue
 		}
 		if before, seen := weights[r.Module]; seen && before != r.Weights {

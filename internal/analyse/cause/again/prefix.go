@@ -37,18 +37,25 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "prefix", Where: c.Where(sp), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, 1)
+	ofDevice(c, &f)
 	mean, most := c.B.Mean(), c.PerStep(t)
 	left := f.By(price.OneToken).Scale(mean)
 	alone := f.By(price.OneTokenLine).Scale(cost.alone)
-	saved := func(left float64) float64 { return min(max(mean-left, 0), most) }
+	// A device computes next to nothing for one token, and as many operators are called for it as for the shortest sequence.
+	called := min(calling(c), cost.first)
+	calls := f.By(price.OneTokenCalls).Scale(called)
+	saved := func(left ...float64) float64 { return min(max(mean-slices.Max(left), 0), most) }
 	growing := g.share(rows)
-	f.Step = finding.Bounds(growing*saved(max(left.High, alone.High)), growing*saved(max(left.Mid, alone.Mid)),
-		saved(max(left.Low, alone.Low)))
+	f.Step = finding.Bounds(growing*saved(left.High, alone.High, calls.High), growing*saved(left.Mid, alone.Mid, calls.Mid),
+		saved(left.Low, alone.Low, calls.Low))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-prefix", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
 		wording.Say("again.rows", wording.Count("rows", int(g.rows)), wording.Count("more", int(g.by)), wording.Count("steps", int(g.steps))),
 		wording.Say("again.longer", wording.Time("first", cost.first), wording.Time("last", cost.last), wording.Count("tokens", int(cost.tokens))),
+	}
+	if called > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("again.one-token-calls", wording.Time("calls", called)))
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
 	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}

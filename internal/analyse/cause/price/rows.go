@@ -6,7 +6,7 @@ func Rows() []Row {
 		MadeFast, FetchUnknown, Prepared, PreparedAtOnce, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers,
 		MoreWorkersThanCores, FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
 		LighterHandover, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
-		PythonBetween, Environments, OneToken, OneTokenLine, OnceForAll, AskedOnce, AskedGraph, AskedInputs,
+		PythonBetween, Environments, OneToken, OneTokenLine, OneTokenCalls, OnceForAll, AskedOnce, AskedGraph, AskedInputs,
 		Writing, Validated,
 		Activations, ActivationsTraced, UnusedGradients,
 		UnusedGraph, UnusedGraphMost, Padding,

@@ -360,6 +360,12 @@ var (
 			Span:   "16 to 256 tokens, 4 to 12 blocks of 64 to 1,024 numbers, two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/onetoken.py",
 		}}
+	// OneTokenCalls is what a step of one token takes of calling a longer one's operators, for a device.
+	OneTokenCalls = Row{ID: "again/one-token-calls", Range: Range{0.75, 1, 1.1}, Unit: "times it",
+		Of: "calling a step's operators: the least of traced steps without their waits for a device, or the shortest sequence's step, ns",
+		Origin: Origin{Kind: Guess,
+			On: "as many operators are called for one token; tracing makes calls longer, and what is kept is joined in each layer",
+		}}
 	// OnceForAll is of a network that does not learn, and answers the same in each epoch.
 	OnceForAll = Row{ID: "again/frozen", Range: Range{0, 0.95, 1}, Unit: share,
 		Of: "the network's time, ns per step, but for one epoch's",
