@@ -11,13 +11,13 @@ def main():
     kept = []
     model = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(8)]).cuda()
     try:
-        for step in range(1000):
+        for _ in range(1000):
             x = torch.randn(1024, 1024, device="cuda")
             answers = model(x)
             answers.pow(2).mean().backward()
             kept.append(answers)
     except torch.OutOfMemoryError as error:
-        print(step, str(error)[:300])
+        print(len(kept), str(error)[:300])
     torch.cuda.memory._dump_snapshot(sys.argv[1])
 
 

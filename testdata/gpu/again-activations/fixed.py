@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 BATCH, PLACES, WIDTH = 64, 196, 768
 STEPS = 70

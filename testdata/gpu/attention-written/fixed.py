@@ -1,6 +1,5 @@
 """Trains a causal language model with attention as in the paper."""
 
-import math
 
 import torch
 from torch import nn

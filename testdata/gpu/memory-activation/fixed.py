@@ -1,6 +1,5 @@
 """A decoder whose activation and norm are written out."""
 
-import math
 
 import torch
 from torch import nn

@@ -34,7 +34,7 @@ def main():
     policy = nn.Sequential(nn.Linear(4, 128), nn.ReLU(), nn.Linear(128, 2)).to(device)
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)
     pole = Pole()
-    for episode in range(EPISODES):
+    for _ in range(EPISODES):
         state, logs, rewards = pole.reset(), [], []
         for _ in range(LIMIT):
             choice = torch.distributions.Categorical(logits=policy(torch.tensor(state, device=device)))

@@ -112,6 +112,11 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		row = price.CallsOnDevice
 	}
 	f.Step = f.By(row).Times(per).AtMost(c.HostRoom())
+	if site.onDevice {
+		// What others end of the program's own time leaves less of it to hide behind the device.
+		own := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartPython))
+		f.Step = f.By(row).Times(c.HostRoom() * min(per/max(own, 1), 1))
+	}
 	f.Guess = row.ID == price.CallsLarger.ID
 	f.Run = c.OverRun(f.Step)
 	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {
