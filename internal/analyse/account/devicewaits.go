@@ -166,6 +166,10 @@ func (w *waitCount) wait(ev *model.Events, id model.EventID, class naming.CallCl
 		w.busy += dur
 		return
 	}
+	if class == naming.CallAllocates { // what is no computing is the allocator's own
+		w.busy += times.Overlap(w.work.computing, ev.Start[id], ev.End(id))
+		return
+	}
 	worked := times.Overlap(w.work.any, ev.Start[id], ev.End(id))
 	computed := times.Overlap(w.work.computing, ev.Start[id], ev.End(id))
 	w.busy += computed

@@ -117,7 +117,7 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		own := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartPython))
 		f.Step = f.By(row).Times(c.HostRoom() * min(per/max(own, 1), 1))
 	}
-	f.Guess = row.ID == price.CallsLarger.ID
+	f.Guess = row.ID == price.CallsLarger.ID || site.onDevice
 	f.Run = c.OverRun(f.Step)
 	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {
 		f.Run = price.AfterStart(f.Run, f.By(price.Compiling).Times(1e9))

@@ -29,21 +29,17 @@ func FindAlloc(t *Traced, _ finding.Ledger) []finding.Draft {
 }
 
 // FindAllocations names steps that take memory from the driver and give it back, again and again.
-func FindAllocations(c *facts.Facts, l finding.Ledger) []finding.Draft {
+func FindAllocations(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	t := c.B.Device.Allocating * c.B.Part(account.PartOps)
 	if !c.OnDevice() || c.Share(t) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Alloc, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(c.B.Samples))}, finding.Parts{account.PartOps: t})
-	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
-		return !l.Taken(i) && strings.Contains(c.C.LeafLine(c.C.Info(c.P.Samples.Stack[a.Index])), "empty_cache(")
-	})
-	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
-		f.Where = c.Where(sp)
-		for i := range chains {
-			f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
-		}
+	// The call is short beside what it makes the next step do: its line is told by its text.
+	at, empties := c.OnlyLine(func(text string) bool { return strings.Contains(text, "empty_cache(") })
+	if empties {
+		f.Where = at.Where()
 	}
 	per := c.PerStep(t)
 	f.Step = f.By(price.TracedAlloc).Times(per).AtMost(c.HostRoom())
@@ -51,9 +47,8 @@ func FindAllocations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Title = wording.Say("alloc.steps", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{wording.Say("alloc.time", wording.Time("time", per), c.Said())}
 	f.Fix.Advice = []wording.Text{wording.Say("alloc.fix-keep")}
-	f.Fix.Action = finding.SetVariable("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-	if len(chains) > 0 {
-		f.Fix.Action = finding.Action{}
+	if !empties {
+		f.Fix.Action = finding.SetVariable("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 	}
 	return []finding.Draft{f}
 }
