@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// deviceScript asks the agent about a torch that has a CUDA device only on paper, as this machine may have none.
+const deviceScript = `
+import types
+from _bneck_agent import core, devices, facts, marks, profiler, settings, start_torch
+core.config = settings.Settings({})
+said = []
+
+# A device's start asks for its start again before it is through: the program has it only afterwards.
+state = types.SimpleNamespace(started=False, starting=False)
+def lazy():
+    if state.started or state.starting:
+        return
+    state.starting = True
+    cuda._lazy_init()
+    state.starting, state.started = False, True
+cuda = types.SimpleNamespace(_lazy_init=lazy, is_initialized=lambda: state.started, is_current_stream_capturing=lambda: state.capturing)
+torch = types.SimpleNamespace(cuda=cuda, version=types.SimpleNamespace(cuda="13.0"))
+start_torch.windows = types.SimpleNamespace(over=True, begin_slices=lambda: said.append("began, started " + str(state.started)))
+facts.write = lambda: None
+start_torch.wait_for_device(torch)
+cuda._lazy_init()
+cuda._lazy_init()
+
+# CUPTI is let go of where that is safe, and where nobody has said otherwise.
+for version, environ in (("13.0", {}), ("12.6", {}), ("12.4", {}), (None, {}), ("13.0", {"TEARDOWN_CUPTI": "0"})):
+    devices.detaches(types.SimpleNamespace(version=types.SimpleNamespace(cuda=version)), environ)
+    said.append(environ.get("TEARDOWN_CUPTI"))
+
+# A window waits until the device has done what was launched, not for ever, and not while a graph is captured.
+class Event:
+    def __init__(self, enable_timing=False):
+        self.looks = 0
+    def record(self):
+        said.append("record")
+    def query(self):
+        self.looks += 1
+        return self.looks > 3 and not state.hangs
+    def elapsed_time(self, other):
+        raise RuntimeError("driver shutting down")
+cuda.Event, profiler.DRAIN_S = Event, 0.01
+for state.capturing, state.hangs in ((False, False), (False, True), (True, False)):
+    profiler.drain(torch)
+    said.append("drained")
+
+# Rows of steps are written whatever a device says at the end.
+clock = marks.DeviceClock(torch)
+state.capturing = state.hangs = False
+for number in range(2):
+    clock.add(("step", number))
+clock.previous = None
+clock.finish()
+print(*said, [row for row in core.rows if "step" in row[:1]], [row for row in core.rows if row[2:3] == ("hook-failed",)])
+`
+
+// TestDeviceOnPaper checks what the agent does around a device: when the program has one, that CUPTI is let go of, that windows wait
+// for what was launched, and that no step is lost at the end.
+func TestDeviceOnPaper(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	path := filepath.Join(t.TempDir(), "device.py")
+	if err := os.WriteFile(path, []byte(deviceScript), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(python, path)
+	command.Env = environment("PYTHONPATH=" + here(t) + "/py")
+	output, err := command.CombinedOutput()
+	if want := "began, started True 1 1 None None 0 record drained record drained drained record record " +
+		"[('step', 0, None), ('step', 1, None)] []\n"; err != nil || string(output) != want {
+		t.Errorf("%v\n%swant\n%s", err, output, want)
+	}
+}
