@@ -22,6 +22,9 @@ type Facts struct {
 	Steady float64 // ns from the end of the warm-up to the last step's end
 	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
 
+	// Launching is the share of the driving thread's time in operators whose operators launch work of a device.
+	Launching float64
+
 	kinds   int // of steps that the process has
 	Workers []*WorkerView
 	Drivers map[FuncKey]bool
@@ -53,6 +56,7 @@ func NewFacts(s *model.Session, b *account.Breakdown) *Facts {
 	c.Drivers = c.findDrivers()
 	c.Calling = c.findCalling()
 	c.Workers = c.findWorkers()
+	c.Launching = c.findLaunching()
 	return c
 }
 
