@@ -285,7 +285,7 @@ func TestDevicesLineIsOfTheSteps(t *testing.T) {
 	if err := WriteText(&b, r, TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "device 0 computes 80 % of 300 ms in 3 traced steps, idle because of wait 13 %, no work yet 6.7 %"; !strings.Contains(b.String(), want) {
+	if want := "device 0 computes 80 % of 300 ms in 3 traced steps, idle because of wait 13 %, no work seen 6.7 %"; !strings.Contains(b.String(), want) {
 		t.Errorf("%s\nlacks %q", b.String(), want)
 	}
 	b.Reset()

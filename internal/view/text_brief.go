@@ -117,8 +117,8 @@ func bestGPU(p *printer) string {
 	if sum.Steps > 0 {
 		text += " in " + units.Counted(sum.Steps, "traced step")
 	}
-	if late := all - sum.SpanUs; late > 0 { // the time of the steps before its first and after its last work
-		sum.IdleByCause = append(sum.IdleByCause, report.IdleRow{Cause: "no work yet", Us: late})
+	if late := all - sum.SpanUs; late > 0 { // of the steps, before its first and after its last work
+		sum.IdleByCause = append(sum.IdleByCause, report.IdleRow{Cause: "no work seen", Us: late})
 	}
 	sum.SpanUs = all // shares of one whole
 	if why := idleText(&sum); why != "" {
