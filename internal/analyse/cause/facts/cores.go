@@ -58,7 +58,7 @@ func (c *Facts) OwnCores() float64 { return c.Cores / float64(LocalRanks(c)) }
 // SharedOps is the time in ns per step in operators that several threads compute at once: on the CPU, and not small. All other work of the
 // driving thread is its own alone. Where a device computes, the few operators beside those that launch its work are bookkeeping.
 func (c *Facts) SharedOps() float64 {
-	if TorchThreads(c) <= 1 || c.B.Part(account.PartGPUCompute) > 0 || c.Launching >= price.LaunchesNearly {
+	if TorchThreads(c) <= 1 || c.B.Part(account.PartGPUCompute) > 0 || c.OnDevice() {
 		return 0
 	}
 	small := 0.0

@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -22,7 +23,7 @@ type Facts struct {
 	Steady float64 // ns from the end of the warm-up to the last step's end
 	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
 
-	// Launching is the share of the driving thread's time in operators whose operators launch work of a device.
+	// Launching is the share of the driving thread's time in operators in which these launch work of a device, or wait for it.
 	Launching float64
 
 	kinds   int // of steps that the process has
@@ -107,6 +108,9 @@ func (c *Facts) Said() wording.Fact {
 	}
 	return wording.Named("unit", unit)
 }
+
+// OnDevice says that a device computes what the program does: its operators on the CPU launch that, and no number of threads makes them faster.
+func (c *Facts) OnDevice() bool { return c.Launching >= price.LaunchesNearly }
 
 // Text gives an interned string.
 func (c *Facts) Text(id model.Str) string { return c.S.Strings.Text(id) }

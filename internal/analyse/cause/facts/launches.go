@@ -15,8 +15,9 @@ import (
 // outside of all operators.
 type TracedCall struct {
 	times.Interval
-	Works  int // pieces of a device's work that it launches
-	Copies int // those of them that copy from the host to the device
+	Asks   bool // it calls the device's runtime
+	Works  int  // pieces of a device's work that it launches
+	Copies int  // those of them that copy from the host to the device
 }
 
 // EachTracedCall hands out the driving thread's calls in its traced steps, in the order of each step.
@@ -38,6 +39,7 @@ func (c *Facts) EachTracedCall(f func(TracedCall)) {
 				}
 				call = TracedCall{Interval: times.Interval{Start: ev.Start[id], End: ev.End(id)}}
 			}
+			call.Asks = call.Asks || runtime
 			if work := ev.Link[id]; runtime && work != model.NoEvent && ev.Kind[work].Device() {
 				call.Works++
 				call.Copies += finding.Btoi(ev.Kind[work] == model.KindMemcpy && toDevice(c.Text(ev.Name[work])))
@@ -66,9 +68,9 @@ func toDevice(name string) bool {
 	return strings.Contains(name, "HtoD") || strings.HasPrefix(name, "CopyHostToDevice")
 }
 
-// findLaunching is the share of the driving thread's time in operators whose operators launch work of a device: the arithmetic is the
-// device's, and threads of the CPU have no part in it. What lies in waits for data is the fetch's. 0 where no device works; 1 where one
-// does, as the steps' own events say, and no trace shows its work.
+// findLaunching is the share of the driving thread's time in operators and calls of the device's runtime that goes into those which launch
+// work of a device or wait for it: the arithmetic is the device's, and threads of the CPU have no part in it. What lies in waits for data is
+// the fetch's. 0 where no device is used; 1 where one is, as the steps' own events say, and no trace shows any call of its runtime.
 func (c *Facts) findLaunching() float64 {
 	var waits []times.Interval
 	for i := range c.P.Spans {
@@ -83,7 +85,7 @@ func (c *Facts) findLaunching() float64 {
 			return
 		}
 		all += call.Dur()
-		if call.Works > 0 {
+		if call.Asks {
 			launching += call.Dur()
 		}
 	})

@@ -63,7 +63,7 @@ const (
 	// guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
 	FewPieces = 0.1
 	HotFetch  = 0.25 // guess: of a fetch from which a line stands out
-	// guess: of the operators' time in those that launch work of a device, from which the others are no arithmetic that threads share
+	// guess: of the operators' time in those that launch work of a device or wait for it, from which threads have no part in the others
 	LaunchesNearly = 0.8
 	CopiesLeast    = 16   // guess: copies to a device in a fetch, from which they are of its samples one by one
 	HotLine        = 0.9  // guess: of a function's time from which its line is told alone
