@@ -103,8 +103,9 @@ func addGPU(e *model.Environment, g record.GPU) {
 // addSharing notes how busy a device was before the run, where processes that computed on it then still do after the run. Without them it
 // may have been the program just before this one: the driver's number is a mean over the last second or so.
 func addSharing(e *model.Environment, before record.GPU, after []record.GPU) {
+	was := func(pid int) bool { return slices.Contains(before.Processes, pid) }
 	still := slices.ContainsFunc(after, func(g record.GPU) bool {
-		return g.Index == before.Index && slices.ContainsFunc(g.Processes, func(pid int) bool { return slices.Contains(before.Processes, pid) })
+		return g.Index == before.Index && slices.ContainsFunc(g.Processes, was)
 	})
 	i := slices.IndexFunc(e.GPUs, func(known model.GPU) bool { return known.Index == before.Index })
 	if still && i >= 0 {

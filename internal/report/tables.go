@@ -207,7 +207,8 @@ func (b *Builder) gpuRows() {
 		steps, time := b.stepsOf(i)
 		for _, g := range gpus {
 			row := GPURow{Rank: RankPtr(g.Rank), Device: int(g.Device), Steps: steps, StepsUs: time,
-				SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute), CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
+				SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute), CommunicationUs: us(g.Communication),
+				OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
 				ExposedCommUs: us(g.ExposedCommunication), ExposedCopyUs: us(g.ExposedCopy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}
 			for _, c := range g.IdleBy {
 				row.IdleByCause = append(row.IdleByCause, IdleRow{c.Cause, us(c.Dur), int64(c.Gaps), traceWhere(c.Where)})

@@ -265,13 +265,14 @@ func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// The line on devices is about traced steps, with their waits before the first work: not about the first trace, which is most often of a part
-// of the warm-up.
+// The line on devices is about traced steps, with their waits before the first work: not about the first trace, which is most often of a
+// part of the warm-up.
 func TestDevicesLineIsOfTheSteps(t *testing.T) {
 	const ms = 1_000_000
 	p := testkit.OnDevice(80, false, "ampere_fp16_s16816gemm_fp16_128x64")
 	kernels := func(from model.Time, count int) {
-		tr := &model.Trace{Window: -1, Rank: model.NoRank, From: from, To: from + model.Time(count)*50*ms, Features: model.Features{Device: true}}
+		tr := &model.Trace{Window: -1, Rank: model.NoRank, From: from, To: from + model.Time(count)*50*ms,
+			Features: model.Features{Device: true}}
 		for i := range count {
 			id := p.Event(&tr.Events, from+model.Time(i)*45*ms, ms, "ampere_sgemm_128x64_nn", model.KindKernel, model.NoEvent, -1)
 			tr.Events.Lane[id] = 0
@@ -285,7 +286,8 @@ func TestDevicesLineIsOfTheSteps(t *testing.T) {
 	if err := WriteText(&b, r, TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "device 0 computes 80 % of 300 ms in 3 traced steps, idle because of wait 13 %, no work seen 6.7 %"; !strings.Contains(b.String(), want) {
+	const want = "device 0 computes 80 % of 300 ms in 3 traced steps, idle because of wait 13 %, no work seen 6.7 %"
+	if !strings.Contains(b.String(), want) {
 		t.Errorf("%s\nlacks %q", b.String(), want)
 	}
 	b.Reset()

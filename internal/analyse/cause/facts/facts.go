@@ -109,7 +109,8 @@ func (c *Facts) Said() wording.Fact {
 	return wording.Named("unit", unit)
 }
 
-// OnDevice says that a device computes what the program does: its operators on the CPU launch that, and no number of threads makes them faster.
+// OnDevice says that a device computes what the program does: its operators on the CPU launch that, and no number of threads makes them
+// faster.
 func (c *Facts) OnDevice() bool { return c.Launching >= price.LaunchesNearly }
 
 // Text gives an interned string.

@@ -69,8 +69,8 @@ func toDevice(name string) bool {
 }
 
 // findLaunching is the share of the driving thread's time in operators and calls of the device's runtime that goes into those which launch
-// work of a device or wait for it: the arithmetic is the device's, and threads of the CPU have no part in it. What lies in waits for data is
-// the fetch's. 0 where no device is used; 1 where one is, as the steps' own events say, and no trace shows any call of its runtime.
+// work of a device or wait for it: the arithmetic is the device's, and threads of the CPU have no part in it. What lies in waits for data
+// is the fetch's. 0 where no device is used; 1 where one is, as the steps' own events say, and no trace shows any call of its runtime.
 func (c *Facts) findLaunching() float64 {
 	var waits []times.Interval
 	for i := range c.P.Spans {

@@ -7,8 +7,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindGPUMachine names devices that other programs use as well, before the run and after it. Their clock is read before and after the run only, when
-// they rest, and says nothing.
+// FindGPUMachine names devices that other programs use as well, before the run and after it. The devices' clock is read before the run
+// only, when they rest, and says nothing.
 func FindGPUMachine(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
 	if !c.UsesDevice() {
