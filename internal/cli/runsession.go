@@ -235,6 +235,9 @@ func (s *session) ended(ctx context.Context, outcome collect.Outcome) error {
 	s.launcher.After = collect.ReadMachine()
 	select {
 	case s.launcher.Before.GPUs = <-s.gpus:
+		if collect.Shared(s.launcher.Before.GPUs) { // nobody waits for a second look where there was nobody at the first one
+			s.launcher.After.GPUs = collect.ReadGPUs(ctx)
+		}
 	case <-time.After(100 * time.Millisecond):
 	}
 	if text := s.tidier.Dropped(); text != "" {

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -117,9 +118,9 @@ func TestReadMachine(t *testing.T) {
 }
 
 func TestParseGPUs(t *testing.T) {
-	text := "0, NVIDIA H100 80GB HBM3, 81559, 1024, 345, 1980, P0, 12\n1, \"Odd, name\", [N/A], [N/A], [N/A], [N/A], [N/A], " +
-		"[N/A]\nbroken line\n"
-	gpus := parseGPUs(strings.NewReader(text))
+	text := "0, NVIDIA H100 80GB HBM3, 81559, 1024, 345, 1980, P0, 12, GPU-a\n1, \"Odd, name\", [N/A], [N/A], [N/A], [N/A], [N/A], " +
+		"[N/A], GPU-b\nbroken line\n"
+	gpus, uuids := parseGPUs(strings.NewReader(text))
 	if len(gpus) != 2 {
 		t.Fatalf("%+v", gpus)
 	}
@@ -130,6 +131,13 @@ func TestParseGPUs(t *testing.T) {
 	}
 	if g := gpus[1]; g.Index != 1 || g.Name != "Odd, name" || g.ClockMHz != nil || g.Utilisation != nil {
 		t.Errorf("%+v", g)
+	}
+	if Shared(gpus) {
+		t.Error("nobody was seen on the devices")
+	}
+	addUsers(gpus, uuids, strings.NewReader("GPU-b, 4711\nGPU-c, 12\nGPU-b, [N/A]\nGPU-b, 4712\n"))
+	if !Shared(gpus) || gpus[0].Processes != nil || !slices.Equal(gpus[1].Processes, []int{4711, 4712}) {
+		t.Errorf("%+v", gpus)
 	}
 }
 

@@ -33,6 +33,27 @@ func readText(tb testing.TB, text string) (*model.Session, *model.Trace) {
 	return s, tr
 }
 
+// Kernels that begin while the one before ends are no damage where the device lets them: NVIDIA's from compute capability 9 on. One within
+// another, or a copy beside a kernel of its stream, still is.
+func TestKernelsThatStartEarly(t *testing.T) {
+	for name, c := range map[string]struct {
+		device string
+		major  int
+		want   int64
+	}{"Hopper": {"NVIDIA H200", 9, 2}, "Ampere": {"NVIDIA A100", 8, 3}, "AMD's gfx90a": {"AMD Instinct MI250X", 9, 3}} {
+		s, _ := readText(t, testkit.NewTrace().
+			Key("deviceProperties", []any{map[string]any{"id": 0, "name": c.device, "computeMajor": c.major}}).
+			Launch("first", 1, 1000, 100, 4000, 500, 11).
+			Launch("its dependent", 1, 1200, 100, 4400, 300, 12).
+			Launch("within it", 1, 1400, 100, 4500, 100, 13).
+			X("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 4600, 500, "device", 0, "stream", 7, "correlation", 14).
+			String())
+		if got := diagnostic(s, "stream-overlap"); got != c.want {
+			t.Errorf("%s: %d overlaps are named, want %d", name, got, c.want)
+		}
+	}
+}
+
 func diagnostic(s *model.Session, kind string) int64 {
 	for _, d := range s.Inputs[0].Diagnostics {
 		if d.Kind == kind {

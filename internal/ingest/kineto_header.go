@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,6 +106,16 @@ func (h *header) devices(raw []byte) bool {
 		h.model.Devices = append(h.model.Devices, gpu)
 	}
 	return true
+}
+
+// startsEarly says that a device lets a kernel begin while the one before it on its stream ends (programmatic dependent launch), as
+// NVIDIA's do from compute capability 9 on. On an H200, 778 of 73,743 rows did, of cuDNN's and cuBLAS's kernels: by 0.16 µs at the median,
+// 25 at most, and never did one end within the other.
+func (h *header) startsEarly() bool {
+	const hopper = 9
+	return slices.ContainsFunc(h.model.Devices, func(g model.GPU) bool {
+		return g.ComputeMajor >= hopper && strings.HasPrefix(g.Name, "NVIDIA")
+	})
 }
 
 // flexible is an integer that may be written as a string.

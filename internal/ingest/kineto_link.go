@@ -167,19 +167,25 @@ const farSkew = 1_000_000
 func (l *linker) launch() {
 	l.calls = l.collect()
 	ev := l.ev
+	early := l.b.header.startsEarly()
 	for i := range l.b.lanes.list {
 		lane := &l.b.lanes.list[i]
 		if lane.key.kind == model.LaneThread {
 			continue
 		}
 		var busyTo model.Time
+		last := model.NoEvent // what is busy to then
 		for id := model.EventID(lane.from); id < model.EventID(lane.from+lane.events); id++ {
 			kind := ev.Kind[id]
 			if kind.Device() {
-				if ev.Start[id] < busyTo {
+				end := ev.End(id)
+				dependent := early && last != model.NoEvent && ev.Kind[last] == model.KindKernel && kind == model.KindKernel && end > busyTo
+				if ev.Start[id] < busyTo && !dependent {
 					l.b.skipped.add("stream-overlap", -1)
 				}
-				busyTo = max(busyTo, ev.End(id))
+				if end > busyTo {
+					busyTo, last = end, id
+				}
 			}
 			if (kind.Device() || kind == model.KindSync || kind == model.KindDeviceEvent) && ev.Detail[id] >= 0 {
 				l.device(id, kind)

@@ -80,6 +80,9 @@ func machineEnvironment(l *record.Launcher, e *model.Environment) {
 	if l.After == nil {
 		return
 	}
+	for _, g := range m.GPUs {
+		addSharing(e, g, l.After.GPUs)
+	}
 	if m.ThrottledNS != nil && l.After.ThrottledNS != nil && *l.After.ThrottledNS >= *m.ThrottledNS {
 		seconds := float64(*l.After.ThrottledNS-*m.ThrottledNS) / 1e9
 		e.ThrottledSeconds = &seconds
@@ -95,7 +98,19 @@ func addGPU(e *model.Environment, g record.GPU) {
 		i = len(e.GPUs) - 1
 	}
 	e.GPUs[i].ClockMHz, e.GPUs[i].MaxClockMHz, e.GPUs[i].PowerState = g.ClockMHz, g.MaxClockMHz, g.PowerState
-	e.GPUs[i].UtilisationByOthersPart = g.Utilisation
+}
+
+// addSharing notes how busy a device was before the run, where processes that computed on it then still do after the run. Without them it
+// may have been the program just before this one: the driver's number is a mean over the last second or so.
+func addSharing(e *model.Environment, before record.GPU, after []record.GPU) {
+	was := func(pid int) bool { return slices.Contains(before.Processes, pid) }
+	still := slices.ContainsFunc(after, func(g record.GPU) bool {
+		return g.Index == before.Index && slices.ContainsFunc(g.Processes, was)
+	})
+	i := slices.IndexFunc(e.GPUs, func(known model.GPU) bool { return known.Index == before.Index })
+	if still && i >= 0 {
+		e.GPUs[i].UtilisationByOthersPart = before.Utilisation
+	}
 }
 
 // othersBusy is how many cores other programs kept busy during the run: what the machine's processors did less what the

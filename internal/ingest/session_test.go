@@ -107,6 +107,35 @@ func TestSessionJoinsLauncherAndAgent(t *testing.T) {
 	}
 }
 
+// How busy a device was just before the run may be the program before this one: it counts where the same process computed on the device
+// before the run and after it.
+func TestWhoElseUsesADevice(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after []int
+		shared        bool
+	}{
+		"nobody is listed":     {nil, nil, false},
+		"one that has gone":    {[]int{7}, []int{}, false},
+		"one that came":        {nil, []int{8}, false},
+		"one after another":    {[]int{7}, []int{8}, false},
+		"the same, both times": {[]int{7, 9}, []int{9}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newSessionDir(t)
+			look := func(pids []int, busy float64) *record.Machine {
+				return &record.Machine{CPUs: 4, GPUs: []record.GPU{{Index: 0, Name: "G", Utilisation: &busy, Processes: pids}}}
+			}
+			d.launcher(record.Launcher{Host: "far", Command: []string{"python3", "x.py"}, ChildPID: 500, StartUnixNS: 1,
+				Before: look(c.before, 0.28), After: look(c.after, 0.9), Exit: &record.Exit{UnixNS: 9000}})
+			d.process("far-500-1", facts)
+			g := d.open().Environment.GPUs
+			if len(g) != 1 || (g[0].UtilisationByOthersPart != nil) != c.shared || c.shared && *g[0].UtilisationByOthersPart != 0.28 {
+				t.Errorf("%+v", g)
+			}
+		})
+	}
+}
+
 // A program that only starts its ranks is a launcher, also where a fork server stands between them, and what the ranks say of torch
 // holds for the session. One that has steps of its own, and one whose children are no ranks, are the program.
 func TestSessionLaunchesItsRanks(t *testing.T) {

@@ -84,7 +84,7 @@ type GPU struct {
 	SMs                     int
 	ClockMHz, MaxClockMHz   *float64
 	PowerState              string
-	UtilisationByOthersPart *float64 // 0..1 just before the run
+	UtilisationByOthersPart *float64 // 0..1 just before the run, where others were there before it and after it
 }
 
 // Package is an installed Python package.

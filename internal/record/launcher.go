@@ -81,8 +81,9 @@ type GPU struct {
 	ClockMHz    *float64 `json:"clock_mhz,omitempty"`
 	MaxClockMHz *float64 `json:"max_clock_mhz,omitempty"`
 	PowerState  string   `json:"power_state,omitempty"`
-	Utilisation *float64 `json:"utilisation,omitempty"` // 0..1
+	Utilisation *float64 `json:"utilisation,omitempty"` // 0..1, over a second or so
 	MemoryUsed  int64    `json:"memory_used_bytes,omitempty"`
+	Processes   []int    `json:"processes,omitempty"` // that compute on it, as far as the driver tells
 }
 
 // Write puts launcher.json into a launcher's folder, atomically.

@@ -173,7 +173,7 @@ var (
 		"load_per_core cpu_busy_ns"), members{
 		"os": texts((*Redactor).system), "huge_pages": texts(oneOf("always madvise never", "huge_pages")), "cpu_model": cpu, "affinity": nested, "thread_settings": threadSettings,
 		"gpus": list(object(with(numbers("index memory_bytes clock_mhz max_clock_mhz utilisation memory_used_bytes"), members{
-			"name": device, "power_state": texts(matching(`P\d{1,2}`, "state"))})))}))
+			"name": device, "processes": nested, "power_state": texts(matching(`P\d{1,2}`, "state"))})))}))
 	launcherRule = object(with(numbers("pid rank start_unix_ns start_mono_ns child_pid"), members{
 		"schema": schema, "host": host, "bottleneck": version, "job": texts(named("job")), "command": args,
 		"target": texts(oneOf("script module command", "target")), "interpreter": filePath, "cwd": folder, "flags": flagsRule,

@@ -40,8 +40,12 @@ type KernelRow struct {
 
 // GPURow is one device's time. All times are unions of intervals, in microseconds.
 type GPURow struct {
-	Rank            *int       `json:"rank,omitempty"`
-	Device          int        `json:"device"`
+	Rank   *int `json:"rank,omitempty"`
+	Device int  `json:"device"`
+	// Steps are the steps after the warm-up that the row's trace covers, and StepsUs their time; 0 where it covers none, or that is not
+	// known, as of traces from elsewhere. Its work may begin long after the first of them.
+	Steps           int        `json:"steps,omitempty"`
+	StepsUs         float64    `json:"steps_us,omitempty"`
 	SpanUs          float64    `json:"span_us"`
 	BusyUs          float64    `json:"busy_us"`
 	ComputeUs       float64    `json:"compute_us"`

@@ -13,6 +13,7 @@ import (
 	"bottleneck/internal/analyse/collectives"
 	"bottleneck/internal/analyse/device"
 	"bottleneck/internal/analyse/keyaverages"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/units"
 )
@@ -202,10 +203,12 @@ func traceWhere(w code.Where) Where {
 }
 
 func (b *Builder) gpuRows() {
-	for _, gpus := range b.gpus() {
+	for i, gpus := range b.gpus() {
+		steps, time := b.stepsOf(i)
 		for _, g := range gpus {
-			row := GPURow{Rank: RankPtr(g.Rank), Device: int(g.Device), SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute),
-				CommunicationUs: us(g.Communication), OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
+			row := GPURow{Rank: RankPtr(g.Rank), Device: int(g.Device), Steps: steps, StepsUs: time,
+				SpanUs: us(g.Span), BusyUs: us(g.Busy), ComputeUs: us(g.Compute), CommunicationUs: us(g.Communication),
+				OverlapUs: us(g.Overlap), CopyUs: us(g.Copy),
 				ExposedCommUs: us(g.ExposedCommunication), ExposedCopyUs: us(g.ExposedCopy), IdleUs: us(g.Idle), IdleByCause: []IdleRow{}}
 			for _, c := range g.IdleBy {
 				row.IdleByCause = append(row.IdleByCause, IdleRow{c.Cause, us(c.Dur), int64(c.Gaps), traceWhere(c.Where)})
@@ -226,6 +229,26 @@ func (b *Builder) gpuRows() {
 			b.R.GPU = append(b.R.GPU, row)
 		}
 	}
+}
+
+// stepsOf counts the steps after the warm-up that the nth trace of a run of ours covers, and gives their time in µs.
+func (b *Builder) stepsOf(n int) (steps int, time float64) {
+	if b.merged != nil || n >= len(b.S.Traces) {
+		return 0, 0
+	}
+	t := b.S.Traces[n]
+	if t.Process < 0 || t.Process >= len(b.S.Processes) {
+		return 0, 0
+	}
+	var covered []times.Interval
+	for i := range b.S.Processes[t.Process].Steps {
+		st := &b.S.Processes[t.Process].Steps[i]
+		if st.Phase != model.PhaseWarmup && 2*(min(st.End, t.To)-max(st.Start, t.From)) > st.End-st.Start {
+			steps += st.Count()
+			covered = append(covered, times.Interval{Start: st.Start, End: st.End})
+		}
+	}
+	return steps, times.Covered(covered) / 1e3
 }
 
 func (b *Builder) communications(traces []*model.Trace) []collectives.Communication {

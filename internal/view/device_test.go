@@ -2,7 +2,9 @@ package view
 
 import (
 	"bottleneck/internal/ingest"
+	"bottleneck/internal/model"
 	"bottleneck/internal/report"
+	"bottleneck/internal/testkit"
 	"bottleneck/internal/units"
 	"bytes"
 	"compress/gzip"
@@ -260,6 +262,41 @@ func TestEmptySectionSaysWhatItNeeds(t *testing.T) {
 	if err := WriteText(&b, r, TextOptions{Sections: []string{"roofline"}}); err != nil ||
 		!strings.Contains(b.String(), "record_shapes=True") {
 		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// The line on devices is about traced steps, with their waits before the first work: not about the first trace, which is most often of a
+// part of the warm-up.
+func TestDevicesLineIsOfTheSteps(t *testing.T) {
+	const ms = 1_000_000
+	p := testkit.OnDevice(80, false, "ampere_fp16_s16816gemm_fp16_128x64")
+	kernels := func(from model.Time, count int) {
+		tr := &model.Trace{Window: -1, Rank: model.NoRank, From: from, To: from + model.Time(count)*50*ms,
+			Features: model.Features{Device: true}}
+		for i := range count {
+			id := p.Event(&tr.Events, from+model.Time(i)*45*ms, ms, "ampere_sgemm_128x64_nn", model.KindKernel, model.NoEvent, -1)
+			tr.Events.Lane[id] = 0
+		}
+		tr.Lanes = []model.Lane{{Kind: model.LaneStream, Stream: 7, EndEvent: model.EventID(count)}}
+		p.S.Traces = append([]*model.Trace{tr}, p.S.Traces...)
+	}
+	kernels(p.P.Steps[0].Start-120*ms, 2) // of the warm-up
+	var b bytes.Buffer
+	r := report.Build(p.S, report.Options{})
+	if err := WriteText(&b, r, TextOptions{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "device 0 computes 80 % of 300 ms in 3 traced steps, idle because of wait 13 %, no work seen 6.7 %"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("%s\nlacks %q", b.String(), want)
+	}
+	b.Reset()
+	if err := WriteText(&b, r, TextOptions{Width: 200, Sections: []string{"gpu"}}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	if !strings.Contains(text, "steps span") || !strings.Contains(text, "0 - 46.0 ms 4.3 %") || !strings.Contains(text, "0 3 280 ms 86 %") {
+		t.Error(text)
 	}
 }
 

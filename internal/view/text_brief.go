@@ -95,16 +95,53 @@ func (p *printer) briefEnvironment() []string {
 	return out
 }
 
+// bestGPU sums up what the first device did in the traced steps; without those, from its first to its last work.
 func bestGPU(p *printer) string {
-	g := firstShown(p, p.r.GPU, func(g *report.GPURow) *int { return g.Rank })
-	if g == nil || g.SpanUs <= 0 {
+	rows := p.steadyGPUs()
+	if len(rows) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("device %d computes %s of %s", g.Device, units.Percent(g.ComputeUs/g.SpanUs), units.Milliseconds(g.SpanUs/1e3))
-	if why := idleText(g); why != "" {
+	sum := report.GPURow{Rank: rows[0].Rank, Device: rows[0].Device}
+	all := 0.0
+	for _, g := range rows {
+		if g.Device == sum.Device && report.RankText(g.Rank) == report.RankText(sum.Rank) {
+			all += max(g.SpanUs, g.StepsUs)
+			sum.SpanUs, sum.ComputeUs, sum.Steps = sum.SpanUs+g.SpanUs, sum.ComputeUs+g.ComputeUs, sum.Steps+g.Steps
+			sum.IdleByCause = append(sum.IdleByCause, g.IdleByCause...)
+		}
+	}
+	if all <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("device %d computes %s of %s", sum.Device, units.Percent(sum.ComputeUs/all), units.Milliseconds(all/1e3))
+	if sum.Steps > 0 {
+		text += " in " + units.Counted(sum.Steps, "traced step")
+	}
+	if late := all - sum.SpanUs; late > 0 { // of the steps, before its first and after its last work
+		sum.IdleByCause = append(sum.IdleByCause, report.IdleRow{Cause: "no work seen", Us: late})
+	}
+	sum.SpanUs = all // shares of one whole
+	if why := idleText(&sum); why != "" {
 		text += ", idle because of " + why
 	}
 	return text
+}
+
+// steadyGPUs are the rows of shown ranks without those of traces that cover no step, where others do: the first one is most often of a part
+// of the warm-up, in which a device does next to nothing.
+func (p *printer) steadyGPUs() []*report.GPURow {
+	var all, steady []*report.GPURow
+	for i := range p.r.GPU {
+		if g := &p.r.GPU[i]; p.rankShown(g.Rank) {
+			if all = append(all, g); g.Steps > 0 {
+				steady = append(steady, g)
+			}
+		}
+	}
+	if len(steady) == 0 {
+		return all
+	}
+	return steady
 }
 
 // firstShown is the first row of a rank that is shown; nil without one.

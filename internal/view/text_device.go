@@ -46,7 +46,7 @@ var launchColumns = []column[report.GPURow]{
 	{"over 50 µs", func(g *report.GPURow) string { return units.Count(g.Launches.SlowCalls) }, number},
 }
 
-// useText says how far kernels fill the devices, over the shown ranks.
+// useText says how far kernels fill the devices, over the shown ranks' steps after the warm-up.
 func (p *printer) useText() string {
 	var parts []string
 	for _, use := range []struct {
@@ -56,9 +56,9 @@ func (p *printer) useText() string {
 		{"occupancy %s (est.)", func(g *report.GPURow) *float64 { return g.Occupancy }},
 		{"%s of kernel time on matrix units (by kernels' names)", matrixUnits}} {
 		low, high, n := 0.0, 0.0, 0
-		for i := range p.r.GPU {
-			v := use.of(&p.r.GPU[i])
-			if v == nil || !p.rankShown(p.r.GPU[i].Rank) {
+		for _, g := range p.steadyGPUs() {
+			v := use.of(g)
+			if v == nil {
 				continue
 			}
 			if n == 0 {
@@ -82,14 +82,12 @@ func matrixUnits(g *report.GPURow) *float64 {
 	return g.TensorCores
 }
 
-// idlePlaces are the causes of idle time with the line or operator that each arose at.
+// idlePlaces are the causes of idle time after the warm-up with the line or operator that each arose at.
 func (p *printer) idlePlaces() {
 	var all []idlePlace
-	for i := range p.r.GPU {
-		if g := &p.r.GPU[i]; p.rankShown(g.Rank) {
-			for k := range g.IdleByCause {
-				all = append(all, idlePlace{g, &g.IdleByCause[k]})
-			}
+	for _, g := range p.steadyGPUs() {
+		for k := range g.IdleByCause {
+			all = append(all, idlePlace{g, &g.IdleByCause[k]})
 		}
 	}
 	if len(all) == 0 {

@@ -17,20 +17,33 @@ func (p *printer) gpu() {
 	if len(p.r.GPU) == 0 {
 		return
 	}
-	p.heading("GPU", "of each device's time from its first to its last work")
-	writeTable(p, gpuColumns, shownRows(p, p.r.GPU, 16, func(g *report.GPURow) bool { return g.SpanUs > 0 && p.rankShown(g.Rank) }))
+	about := "of each device's time from its first to its last work"
+	if slices.ContainsFunc(p.r.GPU, func(g report.GPURow) bool { return g.Steps > 0 }) {
+		about += " in a trace; steps = whole ones of it"
+	}
+	p.heading("GPU", about)
+	writeKnown(p, gpuColumns, shownRows(p, p.r.GPU, 16, func(g *report.GPURow) bool { return g.SpanUs > 0 && p.rankShown(g.Rank) }))
 	p.gpuNotes()
 }
 
 var gpuColumns = []column[report.GPURow]{
 	{"rank", func(g *report.GPURow) string { return report.RankText(g.Rank) }, 0},
 	{"device", func(g *report.GPURow) string { return fmt.Sprint(g.Device) }, 0},
+	{"steps", gpuSteps, number},
 	{"span", func(g *report.GPURow) string { return units.Milliseconds(g.SpanUs / 1e3) }, number},
 	{"compute", func(g *report.GPURow) string { return units.Percent(g.ComputeUs / g.SpanUs) }, number},
 	{"comm.", func(g *report.GPURow) string { return units.Percent(g.CommunicationUs / g.SpanUs) }, number},
 	{"copy", func(g *report.GPURow) string { return units.Percent(g.CopyUs / g.SpanUs) }, number},
 	{"idle", func(g *report.GPURow) string { return units.Percent(g.IdleUs / g.SpanUs) }, number},
 	{"idle because of", idleText, rest},
+}
+
+// gpuSteps are the steps after the warm-up that a row is of.
+func gpuSteps(g *report.GPURow) string {
+	if g.Steps == 0 {
+		return unknown
+	}
+	return units.Count(int64(g.Steps))
 }
 
 // shownRows are the rows that a table shows of all: those that pass, at most as many as usual for all of them.

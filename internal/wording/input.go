@@ -8,6 +8,7 @@ var inputTexts = table{
 	"input.title-storage":   "{share} of {each} waits for storage",
 	"input.title-ask":       "{share} of {each} waits for data that another process or machine hands over",
 	"input.title-maker":     "{share} of {each} waits for data from {side}",
+	"input.title-copies":    "{share} of {each} waits for data: each sample is copied to the device by itself",
 	"input.title-few":       "{share} of {each} waits for data: too few workers fetch it",
 	"input.title-uneven":    "{share} of {each} waits for data: the workers keep up on average, but not with each batch",
 	"input.title-anew":      "{share} of {each} waits for data: workers are started anew in each epoch",
@@ -34,6 +35,8 @@ var inputTexts = table{
 		"wait for the slow one's",
 	"input.restart": "{restart} of this run, between steps, go into starting and ending workers; {first} of the waits in steps are " +
 		"for an epoch's first batch",
+	"input.copies": "{copies copy|copies} to the device in a fetch, by the traced steps: {share} of it goes into starting each and waiting " +
+		"for it",
 	"input.first":      "{first} of the waits in steps are for an epoch's first batch",
 	"input.bytes":      "{bytes} of the wait goes into copying and unpickling what comes through a pipe",
 	"input.full-cores": "{cores core} for the step's own {threads computing thread}: none is left for workers",
@@ -94,6 +97,12 @@ var inputTexts = table{
 		"descriptor and a connection to its worker. Return NumPy arrays from collate_fn and make tensors of them in the training " +
 		"process (they are copied through a pipe, which is slower for megabytes), or call " +
 		"torch.multiprocessing.set_sharing_strategy('file_system') (a program that is killed then leaves files in /dev/shm).",
+	"input.fix-copies": "Return CPU tensors: no device=, .to() or .cuda() in the data set. They are stacked to one batch, which the loop " +
+		"copies at once: batch.to(device, non_blocking=True), with DataLoader(..., pin_memory=True).",
+	"input.fix-no-fork": "Only then can workers fetch, too: one that is forked cannot use the device (\"Cannot re-initialize CUDA in " +
+		"forked subprocess\").",
+	"input.fix-device": "The fetch uses the device, which a worker that is forked cannot (\"Cannot re-initialize CUDA in forked " +
+		"subprocess\"): let it return CPU tensors, and copy the batch in the loop. Then workers can fetch while the step runs.",
 	"input.fix-alone": "Fetch without workers: a batch takes less time to fetch than to hand over.",
 	"input.fix-needless": "Fetch without workers: they take cores on which the step itself would run, and a fetch takes them longer than " +
 		"it would take the program.",

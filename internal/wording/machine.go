@@ -41,7 +41,7 @@ var machineTexts = table{
 	"machine.title-gpu-shared":  "other programs used {gpu} for {share} of the time before the run",
 	"machine.device":            "the device works for {t} per {unit}, by its own events",
 	"machine.fix-gpu-shared":    "Run on a device of your own, or when the others are done (nvidia-smi lists them).",
-	"machine.caveat-gpu-shared": "This was seen before the run: what the others did meanwhile is not known.",
+	"machine.caveat-gpu-shared": "They were there before the run and after it: how much they computed was seen before it, not meanwhile.",
 	"machine.basis-gpu-shared":  "the driver's numbers, not a run on another device",
 
 	"machine.title-shm":       "{room} is too small for {what}",

@@ -247,3 +247,39 @@ func TestThreadsThatTheProgramSets(t *testing.T) {
 		})
 	}
 }
+
+// Where a device computes, operators on the CPU launch that: neither the number of threads nor that of cores makes them faster. So do ranks
+// of torchrun's, which gives each one thread.
+func TestThreadsBesideADevice(t *testing.T) {
+	for name, set := range map[string]func(p *testkit.Program){
+		"one thread per rank": func(p *testkit.Program) {
+			p.P.Rank, p.P.WorldSize, p.P.Role = 0, 2, model.RoleRank
+			p.S.Environment.Threads = map[string]string{"OMP_NUM_THREADS": "1", "torch.get_num_threads": "1"}
+		},
+		"few of the cores": func(p *testkit.Program) {
+			p.S.Environment.Affinity = []int{0, 1}
+			p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "2"}
+		},
+		"too many threads": func(p *testkit.Program) { p.S.Environment.Threads["torch.get_num_threads"] = "32" },
+	} {
+		for _, device := range []bool{false, true} {
+			p := testkit.NewProgram()
+			p.S.Environment.CPUs = 8
+			set(p)
+			p.Steps(30, model.PhaseBaseline, forward)
+			for i := range p.P.Steps {
+				p.P.Steps[i].DeviceDur = model.Dur(finding.Btoi(device)) * 50e6
+			}
+			res, acc := find(t, p)
+			named := slices.ContainsFunc(res.Findings, func(f finding.Finding) bool {
+				return f.Cause == finding.Threads || f.Cause == finding.Machine
+			})
+			if named == device {
+				t.Errorf("%s, on a device: %v, named: %v", name, device, named)
+			}
+			if untried := res.Untried(facts.NewFacts(p.S, acc), nil).Measurable; device && len(untried) > 0 {
+				t.Errorf("%s: says that %v was not tried", name, untried)
+			}
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (res *Result) Untried(c *facts.Facts, fixes []MeasuredFix) (u Untried) {
 		})
 	}
 	if threads, cores := facts.TorchThreads(c), max(int(c.OwnCores()), 1); !measured(fixThreads) && (threads > 1 || cores > 1) &&
-		!res.names(finding.Threads) {
+		!c.OnlyLaunches() && !res.names(finding.Threads) {
 		u.Measurable = append(u.Measurable, wording.Say("measured.untried-threads", wording.Count("threads", threads),
 			wording.Count("cores", cores)))
 	}

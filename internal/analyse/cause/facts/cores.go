@@ -56,16 +56,16 @@ func (c *Facts) trainsBeside(p *model.Process) bool {
 func (c *Facts) OwnCores() float64 { return c.Cores / float64(LocalRanks(c)) }
 
 // SharedOps is the time in ns per step in operators that several threads compute at once: on the CPU, and not small. All other work of the
-// driving thread is its own alone.
+// driving thread is its own alone. Where a device computes, the few operators beside those that launch its work are bookkeeping.
 func (c *Facts) SharedOps() float64 {
-	if TorchThreads(c) <= 1 || c.B.Part(account.PartGPUCompute) > 0 {
+	if TorchThreads(c) <= 1 || c.B.Part(account.PartGPUCompute) > 0 || c.OnlyLaunches() {
 		return 0
 	}
 	small := 0.0
 	if o := c.B.Ops; o != nil && o.Time > 0 {
 		small = min(o.SmallTime/o.Time, 1)
 	}
-	return c.PerStep(c.B.Part(account.PartOps)) * (1 - small)
+	return c.PerStep(c.B.Part(account.PartOps)) * (1 - max(small, c.Launching))
 }
 
 // smallSHM is the size of shared memory in bytes under which batches of DataLoader workers easily do not fit; a container has

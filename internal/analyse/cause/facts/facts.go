@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -21,6 +22,9 @@ type Facts struct {
 	Steps  int     // steps of the main kind in the whole run, all phases
 	Steady float64 // ns from the end of the warm-up to the last step's end
 	Cores  float64 // cores that the program may use: affinity and quota taken into account; 0 unknown
+
+	// Launching is the share of the driving thread's time in operators in which these launch work of a device, or wait for it.
+	Launching float64
 
 	kinds   int // of steps that the process has
 	Workers []*WorkerView
@@ -53,6 +57,7 @@ func NewFacts(s *model.Session, b *account.Breakdown) *Facts {
 	c.Drivers = c.findDrivers()
 	c.Calling = c.findCalling()
 	c.Workers = c.findWorkers()
+	c.Launching = c.findLaunching()
 	return c
 }
 
@@ -103,6 +108,10 @@ func (c *Facts) Said() wording.Fact {
 	}
 	return wording.Named("unit", unit)
 }
+
+// OnlyLaunches says that a device computes what the program does: its operators on the CPU launch that, and no number of threads makes them
+// faster.
+func (c *Facts) OnlyLaunches() bool { return c.Launching >= price.LaunchesNearly }
 
 // Text gives an interned string.
 func (c *Facts) Text(id model.Str) string { return c.S.Strings.Text(id) }

@@ -41,6 +41,8 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	switch {
 	case v.light():
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-light"))
+	case v.copies.device:
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))
 	case v.workers == 0 && v.spares(c):
 		if v.library && v.prepared() == price.Prepared {
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
@@ -72,6 +74,9 @@ func (v *inputView) readEarlier(c *facts.Facts, f *finding.Finding) {
 		f.Title = wording.Say("input.title-storage", wording.Share("share", f.Share), c.Said())
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-storage")}
 		v.alsoWorkers(c, f, "input.fix-workers-alone")
+		if v.copies.device {
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))
+		}
 	}
 }
 
@@ -98,11 +103,11 @@ func (v *inputView) proposes(argument string) bool {
 	return slices.ContainsFunc(v.sets, func(g finding.Argument) bool { return g.Name == argument })
 }
 
-// proposeWorkers proposes as many workers as would keep up; nothing where the program has them, or where those that compute would take
-// their cores from the step.
+// proposeWorkers proposes as many workers as would keep up; nothing where the program has them, where those that compute would take
+// their cores from the step, or where the fetch cannot run in one.
 func (v *inputView) proposeWorkers(c *facts.Facts, f *finding.Finding) {
 	n := v.suggestWorkers(c)
-	if n <= v.workers || v.blocked < 0.5 && !v.spares(c) {
+	if v.copies.device || n <= v.workers || v.blocked < 0.5 && !v.spares(c) {
 		return
 	}
 	v.propose(c, f, finding.Argument{Name: NumWorkers, Value: strconv.Itoa(n)}, KeepWorkers)

@@ -55,6 +55,7 @@ type inputView struct {
 	bytes   float64            // with workers: share of the wait that copies and unpickles bytes of a pipe
 	pieces  float64            // with workers: share of the wait that makes tensors of what came, one by one; -1 unknown
 	sets    []finding.Argument // of the DataLoader, as the fix proposes them
+	copies  deviceCopies       // without workers: of the fetch, to a device
 }
 
 // FindInput prices the waits for data and says where the fetching side spends its time.
@@ -115,6 +116,7 @@ func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 		v.fetch = v.wait / float64(s.batches)
 	}
 	inputOfSelf(c, v)
+	v.copies = v.copying(c)
 	return v
 }
 
@@ -166,6 +168,8 @@ func (v *inputView) sub(c *facts.Facts) string {
 		return "handover" // batches are ready: what makes them is not what is waited for
 	case v.served:
 		return "queue"
+	case v.copies.singly():
+		return "copies"
 	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
 	case v.light(), v.onceBeatsWorkers(c):
@@ -241,7 +245,7 @@ func (v *inputView) place(c *facts.Facts, sub string) finding.Where {
 		if waits, ok := v.waitingLine(c); ok {
 			return c.Where(waits)
 		}
-	case v.hotOK && (sub == "transform" || sub == "storage"):
+	case v.hotOK && (sub == "transform" || sub == "storage" || sub == "copies"):
 		at = c.Where(v.hot)
 		if v.workers > 0 && !v.own {
 			at.Process = "DataLoader worker"
@@ -318,6 +322,8 @@ func (v *inputView) describe(c *facts.Facts, f *finding.Finding) {
 		v.fetchAtOnce(c, f)
 	case "handover":
 		v.handOverLess(c, f)
+	case "copies":
+		v.copyAtOnce(c, f)
 	}
 	v.turns(f)
 	v.warn(c, f)

@@ -32,6 +32,8 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 		return v.moreWorkers(c), price.FullCores
 	case "handover":
 		return v.lighterHandover(c), price.LighterHandover
+	case "copies":
+		return v.copiedAtOnce(c), price.CopiedAround
 	case "storage":
 		gain, row = v.stored(c), price.Cached
 		if v.locked(c) {

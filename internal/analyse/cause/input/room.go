@@ -48,10 +48,12 @@ func (r room) step(workers float64) float64 {
 }
 
 // spares says that there are cores for another worker beside the step and the workers that there are, or that the step gains for certain
-// when its operators leave one to it.
+// when its operators leave one to it. Nothing spares one to a fetch that cannot run in a worker.
 func (v *inputView) spares(c *facts.Facts) bool {
 	r := v.room(c)
 	switch {
+	case v.copies.device:
+		return false
 	case r.cores == 0:
 		return true
 	case r.cores < float64(v.workers)+2:

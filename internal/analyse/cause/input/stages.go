@@ -225,5 +225,8 @@ func (v *inputView) ask(c *facts.Facts, f *finding.Finding) {
 	f.Title = wording.Say("input.title-ask", wording.Share("share", f.Share), c.Said())
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-ask")}
 	v.alsoWorkers(c, f, "input.fix-workers-alone")
+	if v.copies.device {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))
+	}
 	f.Fix.Action.Uncertain = true
 }

@@ -4,16 +4,14 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
-	"slices"
 )
 
-// FindGPUMachine names devices that other programs use as well. Their clock is read before and after the run only, when
-// they rest, and says nothing.
+// FindGPUMachine names devices that other programs use as well, before the run and after it. The devices' clock is read before the run
+// only, when they rest, and says nothing.
 func FindGPUMachine(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
-	if !slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 }) {
+	if !c.UsesDevice() {
 		return nil // the program does not use it
 	}
 	device := 0.0

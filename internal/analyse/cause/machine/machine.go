@@ -89,10 +89,10 @@ func withoutQuota(c *facts.Facts, quota, threads float64) (most, likely float64)
 	return most, likely
 }
 
-// findOMPDefault: torchrun sets one thread per rank although there are more cores.
+// findOMPDefault: torchrun sets one thread per rank although there are more cores. Ranks that compute on devices need no more.
 func findOMPDefault(c *facts.Facts) (finding.Draft, bool) {
 	ranks := float64(facts.LocalRanks(c))
-	if strings.TrimSpace(c.S.Environment.Threads["OMP_NUM_THREADS"]) != "1" || c.P.WorldSize < 2 || c.Cores < 2*ranks {
+	if strings.TrimSpace(c.S.Environment.Threads["OMP_NUM_THREADS"]) != "1" || c.P.WorldSize < 2 || c.Cores < 2*ranks || c.OnlyLaunches() {
 		return finding.Draft{}, false
 	}
 	f := fewThreads(c, "omp-default", 1, c.Cores/ranks)
@@ -105,7 +105,7 @@ func findOMPDefault(c *facts.Facts) (finding.Draft, bool) {
 func findAffinity(c *facts.Facts) (finding.Draft, bool) {
 	e := &c.S.Environment
 	have, share := len(e.Affinity), e.CPUs/facts.LocalRanks(c)
-	if have == 0 || have*2 > share {
+	if have == 0 || have*2 > share || c.OnlyLaunches() {
 		return finding.Draft{}, false
 	}
 	f := fewThreads(c, "affinity", float64(have), float64(share))

@@ -13,7 +13,7 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindThreads names more intra-op threads than cores.
+// FindThreads names more intra-op threads than cores, where operators compute on these.
 func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Cores <= 0 {
 		return nil
@@ -21,7 +21,7 @@ func FindThreads(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	ranks := float64(facts.LocalRanks(c))
 	threads := facts.TorchThreads(c)
 	factor := threads * ranks / c.Cores
-	if factor < price.ManyThreads {
+	if factor < price.ManyThreads || c.OnlyLaunches() {
 		return nil
 	}
 	busy := c.B.Part(account.PartOps)

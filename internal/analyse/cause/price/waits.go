@@ -121,6 +121,14 @@ var (
 			On:     "the middle is arithmetic",
 			Repeat: "make zoo CASES=input-handover",
 		}}
+	// CopiedAround is of what a line that copies each sample to a device does around the copies.
+	CopiedAround = Row{ID: "input/copies", Range: Range{0, 0.6, 1}, Unit: share,
+		Of: "the rest of the line's time in a fetch, at most as long as the copies, ns per step",
+		Origin: Origin{Kind: Fitted,
+			On:     "testdata/gpu/copy-items: 12.4 ms in its line, 8.1 of them copies; making the tensors on the CPU takes 1.5",
+			Span:   "one program on one H200, PyTorch 2.11",
+			Repeat: "sh bench/gpu/all.sh",
+		}}
 	// Cached is what of a fetch's sleep ends when the data are in memory.
 	Cached = Row{ID: "input/storage", Range: exactly(0.97), Unit: share,
 		Of: "the part of a fetch that sleeps or waits for an answer",
