@@ -3,6 +3,7 @@ package wording
 // tracedTexts are about traces from elsewhere.
 var tracedTexts = table{
 	"traced.basis":         "a trace without an unprofiled baseline: the saving is of traced time",
+	"traced.basis-run":     "the kernels of {steps traced step}",
 	"traced.gaps":          "{time} in {gaps gap} over all devices of the trace",
 	"traced.caveat-slowed": "Tracing slows the launching side and so overstates idle time: the bounds are wide for that reason.",
 	"traced.input":         "{share} of the devices' time is idle while the program waits for data",

@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/memory"
 	"bottleneck/internal/analyse/cause/traced"
+	"bottleneck/internal/wording"
 )
 
 // kernelRules are those of the rules on traced devices that say which kernels could be faster: kernels take as long in a traced step as in
@@ -33,6 +34,7 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 	if c.Share(waited) < finding.Floor || computed <= 0 {
 		return nil, nil
 	}
+	steps := len(account.TracedSteps(c.S, c.B))
 	skipped = run(kernelRules(), t, newBook(nil), func(d *finding.Draft) {
 		f := d.Finding
 		of := waited * min(f.Share*t.Span/computed, 1)
@@ -45,8 +47,10 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 		f.Step = finding.Bounds(c.PerStep(min(gain.Low, most)), c.PerStep(min(gain.Mid, most)), c.PerStep(min(gain.High, most)))
 		f.Run, f.OfRun, f.Share = c.OverRun(f.Step), false, c.Share(of)
 		f.Booked = finding.Parts{account.PartGPUCompute: of}
-		if c.B.Ops == nil || c.B.Ops.Steps < enoughTraced {
-			f.Confidence.Level = finding.Low
+		f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say("traced.basis-run",
+			wording.Count("steps", steps))}}
+		if steps >= enoughTraced {
+			f.Confidence.Level = finding.Medium
 		}
 		notAgain(c, &f)
 		certain(c, &f)
