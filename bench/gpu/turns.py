@@ -9,13 +9,14 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import pathlib
 import sys
 import time
 
 import torch
 
-CASES = pathlib.Path(__file__).parents[2] / "testdata" / "gpu"
+CASES = pathlib.Path(os.environ.get("CASES") or pathlib.Path(__file__).parents[2] / "testdata" / "gpu")
 COUNTS = {"launch-one": "PICTURES", "no-demand-policy": "EPISODES"}
 
 
@@ -45,13 +46,15 @@ def run(module, name, count):
 def main():
     out, ends = sys.argv[1], time.time() + float(sys.argv[2])
     cases = sys.argv[3:] or sorted(path.parent.name for path in CASES.glob("*/fixed.py"))
+    known = CASES / "answers.json"
+    answers = json.loads(known.read_text()) if known.exists() else {}
     results = {}
     for case in cases:
         if time.time() > ends:
             break
         try:
             slow, fixed = load(case, "slow"), load(case, "fixed")
-            name = COUNTS.get(case, "STEPS")
+            name = answers.get(case, {}).get("constant") or COUNTS.get(case, "STEPS")
             full = getattr(slow, name)
             part = max(full // 6, 4)
             for module in (slow, fixed):
