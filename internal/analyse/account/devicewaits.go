@@ -1,6 +1,8 @@
 package account
 
 import (
+	"strings"
+
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
@@ -22,8 +24,8 @@ type DeviceUse struct {
 	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no device
 	// was seen to work.
 	Computes float64
-	// Pageable is the share of waits for copies that are of pageable memory, 0..1.
-	Pageable float64
+	// Pageable is the share of waits for copies that are of pageable memory, and Down of those from the device to the host, 0..1.
+	Pageable, Down float64
 	// Asks is how often a step calls what returns only when the device is done, and Asking the share of outermost operators that do so and
 	// in which the waiting itself is the smaller part, 0..1: the device has nothing left to do, and nothing new to do meanwhile.
 	Asks, Asking float64
@@ -63,7 +65,7 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		return DeviceUse{}
 	}
 	out = DeviceUse{busy: min(w.busy/w.all, 1), copy: min(w.copy/w.all, 1), idle: min(w.idle/w.all, 1),
-		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1),
+		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1), Down: w.down / max(w.copy, 1),
 		Allocating: min(w.allocating/w.all, 1)}
 	if mean := b.Mean(); mean > 0 {
 		out.Computes = min(computed/float64(steps)/mean, 1)
@@ -96,7 +98,7 @@ type waitCount struct {
 	work             deviceWork // of the step's trace
 	all              float64    // outermost operators and calls outside of the DataLoader
 	busy, copy, idle float64    // waits in them, by what the device did
-	pageable         float64    // of copy
+	pageable, down   float64    // of copy
 	allocating       float64    // calls of the driver's allocator while no device computes
 	asks, asking     float64    // calls that return when the device is done; outermost operators that are more than waits for it
 }
@@ -175,11 +177,12 @@ func (w *waitCount) wait(ev *model.Events, id model.EventID, class naming.CallCl
 	w.busy += computed
 	w.copy += worked - computed
 	w.pageable += min(times.Overlap(w.work.pageable, ev.Start[id], ev.End(id)), worked-computed)
+	w.down += min(times.Overlap(w.work.down, ev.Start[id], ev.End(id)), worked-computed)
 	w.idle += dur - worked
 }
 
-// deviceWork is when any device of a trace works, computes, and copies pageable memory; each sorted and disjoint.
-type deviceWork struct{ any, computing, pageable []times.Interval }
+// deviceWork is when any device of a trace works, computes, copies pageable memory, and copies to the host; each sorted and disjoint.
+type deviceWork struct{ any, computing, pageable, down []times.Interval }
 
 func workOf(t *model.Trace, s *model.Strings) (work deviceWork) {
 	for i := range t.Lanes {
@@ -191,13 +194,18 @@ func workOf(t *model.Trace, s *model.Strings) (work deviceWork) {
 			}
 			at := times.Interval{Start: t.Events.Start[id], End: t.Events.End(model.EventID(id))}
 			work.any = append(work.any, at)
-			switch {
-			case kind == model.KindKernel:
+			if kind == model.KindKernel {
 				work.computing = append(work.computing, at)
-			case naming.IsPageable(s.Text(t.Events.Name[id])):
+				continue
+			}
+			name := s.Text(t.Events.Name[id])
+			if naming.IsPageable(name) {
 				work.pageable = append(work.pageable, at)
+			}
+			if strings.Contains(name, "DtoH") || strings.Contains(name, "DeviceToHost") {
+				work.down = append(work.down, at)
 			}
 		}
 	}
-	return deviceWork{times.Disjoint(work.any), times.Disjoint(work.computing), times.Disjoint(work.pageable)}
+	return deviceWork{times.Disjoint(work.any), times.Disjoint(work.computing), times.Disjoint(work.pageable), times.Disjoint(work.down)}
 }

@@ -293,7 +293,7 @@ func (a *opSums) flushTop() {
 	// What hands a device work is dispatch, however long that takes: nothing is computed meanwhile.
 	small := a.longestPiece() < smallOp || a.topLaunches > 0 && a.topWaits < launchWaits*a.topDur
 	if !small && a.topLaunches == 0 {
-		sum.host = 1
+		sum.host = a.topDur
 	}
 	a.launches += a.topLaunches
 	t.add(sum)

@@ -28,7 +28,7 @@ func (k topKey) compare(o topKey) int {
 	return -1
 }
 
-// topSum is the outermost operators of one group; host are those that compute on the CPU.
+// topSum is the outermost operators of one group; host is the time of those that compute on the CPU.
 type topSum struct{ count, small, host, time, events float64 }
 
 // isSmall says that operators of a group are small as a rule.
@@ -72,11 +72,11 @@ func (a *opSums) smallSums(steps, costPer float64, of func(topKey) bool) (all, s
 	return all, small, count
 }
 
-// hostSum is the time per step of groups of operators that compute on the CPU as a rule, after correction.
+// hostSum is the time per step of operators that compute on the CPU, after correction.
 func (a *opSums) hostSum(steps, costPer float64) (sum float64) {
 	for _, key := range slices.SortedFunc(maps.Keys(a.tops), topKey.compare) {
-		if t := a.tops[key]; 2*t.host > t.count {
-			sum += t.corrected(steps, costPer)
+		if t := a.tops[key]; t.host > 0 {
+			sum += t.corrected(steps, costPer) * t.host / t.time
 		}
 	}
 	return sum

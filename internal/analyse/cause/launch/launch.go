@@ -30,6 +30,9 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	calls := callingsOf(c, l)
 	python, small := callingTime(c, l, calls)
+	if c.OnDevice() { // on a line that reads tensors back, other libraries may compute what they hold
+		python = min(python, price.CallGap*o.Top*float64(c.B.Steps()))
+	}
 	t := small + python
 	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
 	many := o.Top/busy >= facts.LaunchOpsPerMs || c.OnDevice() // what launches is dispatch, however long it takes

@@ -44,8 +44,8 @@ func FindSync(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 // FindCopies names copies that a step waits for while nothing computes, and what is given back on their line meanwhile: a name that gets
 // the copy loses the batch that it held.
 func FindCopies(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	t := c.B.Part(account.PartGPUCopy)
-	if c.Share(t) < finding.Floor {
+	t, d := c.B.Part(account.PartGPUCopy), &c.B.Device
+	if c.Share(t) < finding.Floor || d.Down > 0.5 && d.Asks >= price.AsksLeast { // many small ones to the host are questions
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Copy, Where: finding.Nowhere(), Share: c.Share(t)},
@@ -53,12 +53,12 @@ func FindCopies(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return a.Part == account.PartOps && account.AtSync(c.C, c.C.Info(c.P.Samples.Stack[a.Index]))
 	})
-	per, pageable := c.PerStep(t), c.B.Device.Pageable > 0.5
+	per, pageable := c.PerStep(t), d.Pageable > 0.5
 	f.Confidence = c.Basis(len(chains))
 	f.Step = f.By(price.TracedCopy).Times(per)
 	f.Evidence = []wording.Text{wording.Say("copy.waited", wording.Time("time", per), c.Said())}
 	if pageable {
-		f.Evidence = append(f.Evidence, wording.Say("copy.pageable-share", wording.Share("share", c.B.Device.Pageable)))
+		f.Evidence = append(f.Evidence, wording.Say("copy.pageable-share", wording.Share("share", d.Pageable)))
 	}
 	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
@@ -77,12 +77,16 @@ func FindCopies(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("copy.waits", wording.Share("share", f.Share), c.Said())
-	f.Fix.Advice = []wording.Text{wording.Say("copy.fix-ahead")}
+	f.Caveat = []wording.Text{wording.Say("copy.caveat-pinned")}
+	f.Fix.Advice = []wording.Text{wording.Say("copy.fix-ahead"), wording.Say("copy.fix-once")}
+	if d.Down > 0.5 {
+		f.Fix.Advice, f.Caveat = []wording.Text{wording.Say("copy.fix-down")}, []wording.Text{wording.Say("copy.caveat-down")}
+		return []finding.Draft{f}
+	}
 	if pageable && slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool { return sp.Kind == model.SpanDataWait }) {
 		f.Fix.Action = finding.SetArguments("DataLoader", finding.Argument{Name: "pin_memory", Value: "True"})
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("copy.fix-both"))
 	}
-	f.Caveat = []wording.Text{wording.Say("copy.caveat-pinned")}
 	return []finding.Draft{f}
 }
 
@@ -90,8 +94,7 @@ func FindCopies(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // nothing new until the program has launched it. Where the device sets the pace, that costs nothing.
 func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	d := &c.B.Device
-	t := d.Asking * c.B.Part(account.PartOps)
-	if !c.OnDevice() || d.Computes >= price.DeviceBound || d.Asks < price.AsksLeast || c.Share(t) < finding.Floor {
+	if !c.OnDevice() || d.Computes >= price.DeviceBound || d.Asks < price.AsksLeast {
 		return nil
 	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
@@ -101,8 +104,25 @@ func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || len(chains) < facts.MinSamples {
 		return nil
 	}
+	pool := finding.Parts{}
+	all := 0.0
+	for _, id := range []account.PartID{account.PartOps, account.PartGPUCopy, account.PartSync} {
+		pool[id] = c.B.Part(id)
+		all += pool[id]
+	}
+	t := d.Asking * pool[account.PartOps]
+	reads := account.AtSync(c.C, c.C.Info(c.P.Samples.Stack[c.B.Samples[sp.Members[0]].Index]))
+	if reads { // what else its line does is done with the answer
+		t = max(t, min(sp.Unit, all))
+	}
+	if c.Share(t) < finding.Floor {
+		return nil
+	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Sub: "asks", Where: c.Where(sp), Share: c.Share(t),
-		Confidence: c.Basis(len(chains))}, finding.Parts{account.PartOps: t})
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	for id, time := range pool {
+		f.Claim.Parts[id] = t * time / all
+	}
 	for i := range chains {
 		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
 	}
@@ -113,6 +133,9 @@ func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("sync.asks-count", wording.Count("asks", math.Round(d.Asks)), c.Said()),
 		wording.Say("sync.asks-time", wording.Time("time", per), c.Said(), wording.Share("computes", d.Computes))}
 	f.Fix.Advice = []wording.Text{wording.Say("sync.fix-asks")}
+	if reads {
+		f.Fix.Advice = []wording.Text{wording.Say("copy.fix-down")}
+	}
 	f.Caveat = []wording.Text{wording.Say("sync.caveat-asks")}
 	return []finding.Draft{f}
 }
