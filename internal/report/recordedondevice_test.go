@@ -12,8 +12,8 @@ import (
 	"bottleneck/internal/report"
 )
 
-// answer is what a program with a planted fault must be told. SavedMs is what its cured twin took less a step, both timed in turn on the same
-// device without the tool; where Low, the tool is known to promise too little.
+// answer is what a program with a planted fault must be told. SavedMs is what its cured twin took less a step, both timed in turn on the
+// same device without the tool; where Low, the tool is known to promise too little.
 type answer struct {
 	Cause, Sub, Op string
 	Line           int

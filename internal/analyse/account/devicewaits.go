@@ -21,8 +21,8 @@ type DeviceUse struct {
 	busy float64 // of waits while a device computed
 	copy float64 // of waits while a device did nothing but copy
 	idle float64 // of waits while none worked: until the work had reached it
-	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no device
-	// was seen to work.
+	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no
+	// device was seen to work.
 	Computes float64
 	// Pageable is the share of waits for copies that are of pageable memory, and Down of those from the device to the host, 0..1.
 	Pageable, Down float64

@@ -116,8 +116,8 @@ func chooseWindows(b *Breakdown, p *model.Process, kind model.Str) {
 const leads = 1.02
 
 // ByDevice gives the lengths of steps by the device's clock where the program runs ahead of it, else as they are. own are the program's
-// lengths in ns, device what the device passed between their ends, 0 where it is not known. ahead is by how much all steps are longer so, in
-// ns, 0 where the program does not run ahead.
+// lengths in ns, device what the device passed between their ends, 0 where it is not known. ahead is by how much all steps are longer so,
+// in ns, 0 where the program does not run ahead.
 func ByDevice(own, device []float64) (lengths []float64, ahead float64) {
 	sum, all := 0.0, 0.0
 	for _, d := range own {
