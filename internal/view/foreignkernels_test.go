@@ -49,8 +49,8 @@ func TestFasterKernelsWaitForTheirLaunches(t *testing.T) {
 		fast.Launch(elementwise, 1, msec+int64(i)*10_000, 5_000, at+msec, 999_000, i+1)
 	}
 	f := ofCause(foreignReport(t, fast.String()), "memory-bound")
-	if f == nil || f.Saving == nil || f.Saving.RunS.Mid < 0.015 || f.Saving.RunS.High > 0.035 {
-		t.Fatalf("where the program is ahead half of the kernels' 40 ms is saved: %+v", f)
+	if f == nil || f.Saving == nil || f.Saving.RunS.Mid < 0.015 || f.Saving.RunS.High > 0.041 {
+		t.Fatalf("where the program is ahead at most all, most likely half of the kernels' 40 ms is saved: %+v", f)
 	}
 	if f = ofCause(foreignReport(t, b.String()), "memory-bound"); f != nil && f.Saving != nil &&
 		(f.Saving.RunS.Mid > 0.001 || f.Saving.RunS.High > 0.02) {
