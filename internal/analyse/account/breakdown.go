@@ -202,7 +202,7 @@ func (b *Breakdown) closeAccount(lanes exact, w DeviceUse) {
 		times[PartUnknown] += rest
 	}
 	bound := 0.0
-	if w.Computes >= deviceBound {
+	if w.Computes >= DeviceBound {
 		bound = max(w.Computes*b.Total-b.Ahead, 0)
 	}
 	if pool := times[PartOps] + times[PartSync]; w.busy+w.copy+w.idle+bound > 0 && pool > 0 {

@@ -11,9 +11,9 @@ import (
 // longLaunch is how long a call that launches work lasts, in ns, from which the device's queue was full and it waits: a guess.
 const longLaunch = 100_000
 
-// deviceBound is the share of the accounted steps in which a device computes, from which it sets their pace: what the program does
+// DeviceBound is the share of the accounted steps in which a device computes, from which it sets their pace: what the program does
 // meanwhile is hidden behind it, and a queue that is full only after many steps makes none of the traced ones wait. A guess.
-const deviceBound = 0.8
+const DeviceBound = 0.8
 
 // DeviceUse is what traced steps tell of the devices that they use. Waits are shares of these steps' time in operators and in calls of the
 // device's runtime outside of them, 0..1.

@@ -26,7 +26,7 @@ var parametersAdvice = map[pysource.PerParameter]string{pysource.Changes: "launc
 // FindParameters names loops that go through a model's parameters and call tiny operators for each: of an averaged or a target network, of
 // norms of gradients. There is a call for lists of tensors.
 func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
-	if c.B.Ops == nil || !c.B.PerStep || c.B.Device.Computes >= price.DeviceBound {
+	if c.B.Ops == nil || !c.B.PerStep || c.B.Device.Computes >= account.DeviceBound {
 		return nil
 	}
 	groups := map[parameterLoop][]facts.Chain{}

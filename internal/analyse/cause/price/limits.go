@@ -82,7 +82,6 @@ const (
 	PreparesLeast = 0.05 // guess: of the run, as a longer run, which most are, makes less of what comes before its first step
 
 	AsksLeast   = 4.0  // guess: waits of a step for answers of a device, from which they are named
-	DeviceBound = 0.8  // guess: of a step in which the device computes, from which it sets the pace
 	LaunchShare = 0.10 // guess: of the step
 	BatchLarger = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
 	BatchSlower = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow

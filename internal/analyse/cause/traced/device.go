@@ -94,7 +94,7 @@ func FindCopies(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // nothing new until the program has launched it. Where the device sets the pace, that costs nothing.
 func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	d := &c.B.Device
-	if !c.OnDevice() || d.Computes >= price.DeviceBound || d.Asks < price.AsksLeast {
+	if !c.OnDevice() || d.Computes >= account.DeviceBound || d.Asks < price.AsksLeast {
 		return nil
 	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
