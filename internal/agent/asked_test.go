@@ -64,3 +64,31 @@ func TestModelsAskedAgain(t *testing.T) {
 		})
 	}
 }
+
+// How many rows a model is given is told of what it is given by name, and of tensors that inference_mode made, which have no versions: no
+// call is taken for another one's there. The fewest rows tell the newest token from all.
+func TestRowsOfInferenceAreTold(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked_rows.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked_rows.py")
+			same(t, plain, got)
+			rows := only(t, dir, "main").of("asked")
+			if len(rows) != 15 {
+				t.Fatalf("%v", rows)
+			}
+			for i, row := range rows {
+				n := float64(2 * (7 + i%5))
+				want := []any{n, n}
+				if i/5 == 1 {
+					want = []any{3 * n, 2.0}
+				}
+				if row[3] != "" || row[5] != 2.0 || row[8] != want[0] || row[9] != want[1] {
+					t.Errorf("call %d: %v, want %v", i, row, want)
+				}
+			}
+		})
+	}
+}

@@ -219,10 +219,13 @@ func (a *agentRows) readAsked(r row) bool {
 	how := r.number(5)
 	q := model.Asked{Time: model.Time(t), Module: r.number(2), Inputs: a.texts.Intern(r.text(3)), Weights: r.number(4),
 		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32)),
-		Rows: -1, Gradients: how&1 != 0, Trained: how&2 != 0, Random: how&4 != 0,
+		Rows: -1, Fewest: -1, Gradients: how&1 != 0, Trained: how&2 != 0, Random: how&4 != 0,
 		Training: how&8 != 0, Unread: how&16 != 0}
 	if rows, known := r.integer(8); known && rows >= 0 {
 		q.Rows = rows
+		if fewest, told := r.integer(9); told && fewest >= 0 && fewest <= rows {
+			q.Fewest = fewest
+		}
 	}
 	if !ok || q.Module <= 0 || q.Weights < 0 {
 		return false

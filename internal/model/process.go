@@ -204,6 +204,7 @@ type Asked struct {
 	File    Str   // with Line: what calls it
 	Line    int32
 	Rows    int64 // that a layer would multiply with its weights, tokens each by itself; -1 unknown
+	Fewest  int64 // those of the tensor that has the fewest; -1 unknown
 	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
 	// Of some tensor among these no bytes were compared, as of all on a device: what changes no version of it is not seen there (Unread).
 	Gradients, Trained, Random, Training, Unread bool

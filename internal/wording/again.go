@@ -44,8 +44,13 @@ var againTexts = table{
 		"and compute least.",
 	"again.caveat-activations": "Checkpointing saves memory: without it all activations are held until the backward pass has used them.",
 	"again.rows":               "{rows row} in a step, {more} more than in the step before, {steps step} in turn: all tokens so far, not the new ones",
-	"again.longer":             "a step without a profiler grows from {first} to {last} while {tokens token} are added",
-	"again.one-token-calls":    "calling the operators of a step takes {calls}, which one token needs as well",
+	"again.rows-asked": "{calls call} of the model in turn are given {more row} more each, the last one {rows}: all tokens so far, not the " +
+		"new ones",
+	"again.caveat-long": "The texts are long from their beginning, so that the steps' time does not show what a token adds; the saving is a " +
+		"share from experience. It is none where what comes later changes what a model makes of the tokens before, as in one that " +
+		"attends both ways, or where rows are a graph's or a history's that is no text.",
+	"again.longer":          "a step without a profiler grows from {first} to {last} while {tokens token} are added",
+	"again.one-token-calls": "calling the operators of a step takes {calls}, which one token needs as well",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +

@@ -55,10 +55,12 @@ def called(torch, module, arguments, keywords, caller):
     key, tensors = [], []
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
     rows = max(rows_of(tensor) for tensor, _ in tensors) if known else None
-    if any(tensor.numel() and not some for tensor, some in tensors):
+    # What keeps its keys and values may be given these, or a mask of all tokens, beside the newest token: the fewest rows tell it.
+    fewest = min([rows_of(tensor) for tensor, _ in tensors if tensor.dim()] or [rows]) if known else None
+    if any(some == b"" and tensor.numel() for tensor, some in tensors):
         how |= UNREAD
     place = caller.f_code.co_filename, caller.f_lineno
-    core.emit("asked", began, number(module), " ".join(key) if known else "", versions, how, *place, rows)
+    core.emit("asked", began, number(module), " ".join(key) if known and None not in key else "", versions, how, *place, rows, fewest)
     took += core.now() - began
 
 
@@ -84,11 +86,13 @@ def number(value):
 
 def named(torch, key, tensors, value, depth=4):
     """Adds to a key what stands for a value, tensors by their numbers and how often they have changed, and to tensors these with some of
-    their bytes; False where nothing can."""
+    their bytes; False where nothing can. A tensor that inference_mode made has no version: None stands for it, and no bytes are read."""
     kind = type(value)
     if kind is torch.Tensor or kind is torch.nn.Parameter:
         if value.is_inference():
-            return False
+            tensors.append((value, None))
+            key.append(None)
+            return True
         some, name = bytes_of(torch, value, PIECES), number(value)
         tensors.append((value, some))
         key.append("#%d.%d" % (name, changes(name, (value._version, moves.get(id(value), 0), some))))

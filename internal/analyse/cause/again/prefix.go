@@ -15,20 +15,38 @@ import (
 )
 
 // FindPrefix names steps that compute a whole sequence again for each token that is added to it: a language model that writes without
-// keeping the keys and values of the tokens before. Traced steps show that each has as many rows more than the one before as there are
-// sequences, and unprofiled ones how much longer that makes them.
+// keeping the keys and values of the tokens before. Traced steps, or what the first calls of a model are given, show that each has as many
+// rows more than the one before as there are sequences, and unprofiled ones how much longer that makes them. Of long texts they cannot show
+// it: the price is then a share.
 func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if c.B.Phase != model.PhaseBaseline {
-		return nil
-	}
-	rows := account.MatrixRows(c.S, c.B)
-	g, cost, ok := longest(c, grows(rows))
-	if !ok {
 		return nil
 	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return (a.Part == account.PartOps || a.Part == account.PartGPUCompute) && !l.Taken(k)
 	})
+	rows := account.MatrixRows(c.S, c.B)
+	if g, cost, ok := longest(c, grows(rows)); ok {
+		return prefix(c, chains, g, cost, g.share(rows))
+	}
+	calls := growingCalls(c.P.Asked)
+	if calls == nil || c.Text(c.B.Kind) == "train" || !calls.through(c, rows) {
+		return nil // of texts beside a training the source tells
+	}
+	chains = calls.beneath(c, chains)
+	if g, cost, ok := longest(c, calls.growths(c.P.Steps)); ok {
+		return prefix(c, chains, g, cost, calls.share())
+	}
+	if !calls.long() {
+		return nil // steps would take longer as it grows
+	}
+	t := calls.longestTurn()
+	return prefix(c, chains, growth{rows: t.to, by: t.by, steps: int64(t.calls)}, lengths{}, calls.share())
+}
+
+// prefix is the finding of a growth with which a part of the steps go on. Where nothing is known of how much longer these become, cost is
+// empty.
+func prefix(c *facts.Facts, chains []facts.Chain, g growth, cost lengths, growing float64) []finding.Draft {
 	sp, ok := facts.Hottest(callersOf(c, chains), c.Drivers)
 	if !ok || len(chains) < facts.MinSamples {
 		return nil
@@ -42,10 +60,15 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	left := f.By(price.OneToken).Scale(mean)
 	alone := f.By(price.OneTokenLine).Scale(cost.alone)
 	// A device computes next to nothing for one token, and as many operators are called for it as for the shortest sequence.
-	called := min(calling(c), cost.first)
+	called := calling(c)
+	switch {
+	case cost.first > 0:
+		called = min(called, cost.first)
+	case called == 0 && c.B.Ops != nil:
+		called = c.B.Ops.SmallTime // no device is called: what is small for all tokens is as long for one
+	}
 	calls := f.By(price.OneTokenCalls).Scale(called)
 	saved := func(left ...float64) float64 { return min(max(mean-slices.Max(left), 0), most) }
-	growing := g.share(rows)
 	f.Step = finding.Bounds(growing*saved(left.High, alone.High, calls.High), growing*saved(left.Mid, alone.Mid, calls.Mid),
 		saved(left.Low, alone.Low, calls.Low))
 	f.Run = c.OverRun(f.Step)
@@ -54,11 +77,17 @@ func FindPrefix(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		wording.Say("again.rows", wording.Count("rows", int(g.rows)), wording.Count("more", int(g.by)), wording.Count("steps", int(g.steps))),
 		wording.Say("again.longer", wording.Time("first", cost.first), wording.Time("last", cost.last), wording.Count("tokens", int(cost.tokens))),
 	}
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}
+	if cost.first <= 0 {
+		f.Guess = true
+		f.Evidence = []wording.Text{wording.Say("again.rows-asked", wording.Count("calls", int(g.steps)), wording.Count("more", int(g.by)),
+			wording.Count("rows", int(g.rows)))}
+		f.Caveat = append(f.Caveat, wording.Say("again.caveat-long"))
+	}
 	if called > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("again.one-token-calls", wording.Time("calls", called)))
 	}
-	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
-	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}
 	return []finding.Draft{f}
 }
 

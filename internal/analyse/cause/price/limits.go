@@ -130,6 +130,9 @@ const (
 	PaddingLooks     = 3    // guess: batches that must have been looked at
 	PrefixSteps      = 4    // guess: traced steps in turn that have the same number of rows more each
 	PrefixTokens     = 8    // guess: of a sequence, from which computing it again is worth a word
+	PrefixCalls      = 8    // guess: calls of a model in turn that are given as many rows more each, from which a text is written
+	PrefixLong       = 64   // guess: tokens of such a text from its beginning, from which steps need not show that it grows
+	PrefixHidden     = 1.5  // guess: a text's last length over its first one, up to which they cannot be asked to
 	PrefixGroup      = 8    // guess: unprofiled steps whose median counts as one
 	PrefixPoints     = 3    // guess: such groups that a line needs
 	PrefixLonger     = 1.15 // guess: the last group's time over the first one's from which steps grow with the sequence
