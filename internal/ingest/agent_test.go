@@ -114,7 +114,8 @@ func TestReadProcess(t *testing.T) {
 	}
 	asked := []model.Asked{{Time: p.Queues[0].Time, Module: 2, Inputs: p.Asked[0].Inputs, Weights: 9, File: filling[1].File, Line: 8,
 		Rows: 32, Fewest: 4, Trained: true, Random: true, Training: true},
-		{Time: p.Queues[0].Time, Module: 3, Weights: 9, File: filling[1].File, Line: 8, Rows: -1, Fewest: -1, Gradients: true, Unread: true}}
+		{Time: p.Queues[0].Time, Module: 3, Weights: 9, File: filling[1].File, Line: 8, Rows: -1, Fewest: -1, Gradients: true,
+			Unread: true}}
 	if !slices.Equal(p.Asked, asked) || s.Strings.Text(p.Asked[0].Inputs) != "#1.0" {
 		t.Errorf("asked %+v, want %+v", p.Asked, asked)
 	}

@@ -16,7 +16,8 @@ func answering(operator string, rows func(n int) int64, change func(n int, q *mo
 		torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "forward"))
 	for i := range 128 {
 		if i < 96 {
-			q := model.Asked{Time: p.T + 1, Module: 1, Rows: 64 * 544, Fewest: rows(i % 32), Line: 40, File: p.S.Strings.Intern(loop(40).File),
+			q := model.Asked{Time: p.T + 1, Module: 1, Rows: 64 * 544, Fewest: rows(i % 32), Line: 40,
+				File:   p.S.Strings.Intern(loop(40).File),
 				Unread: true}
 			if change != nil {
 				change(i, &q)
@@ -75,7 +76,8 @@ func TestLongTextsAreComputedAgain(t *testing.T) {
 				return
 			}
 			f := want(t, res, finding.Again, "prefix", 40, 0)
-			if got := f.Step.Mid / 1e6; got < 30 || got > 36 || f.Step.Low > 26e6 || f.Step.Low <= 0 || textOf(f.Evidence, "again.rows-asked") == "" {
+			if got := f.Step.Mid / 1e6; got < 30 || got > 36 || f.Step.Low > 26e6 || f.Step.Low <= 0 ||
+				textOf(f.Evidence, "again.rows-asked") == "" {
 				t.Errorf("saves %+v: %+v", f.Step, f.Evidence)
 			}
 		})
@@ -90,7 +92,8 @@ func TestRowsThatAreAskedForStandForTracedOnes(t *testing.T) {
 	infers(p)
 	tr.Events.Name[0] = p.S.Strings.Intern("aten::_softmax")
 	for i := range 96 {
-		p.P.Asked = append(p.P.Asked, model.Asked{Time: p.P.Steps[i].Start + 1, Module: 1, Rows: 4 * int64(20+i), Fewest: 4 * int64(20+i), Line: 40,
+		p.P.Asked = append(p.P.Asked, model.Asked{Time: p.P.Steps[i].Start + 1, Module: 1, Rows: 4 * int64(20+i),
+			Fewest: 4 * int64(20+i), Line: 40,
 			File: p.S.Strings.Intern(loop(40).File)})
 	}
 	res, _ := find(t, p)
