@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"regexp"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
@@ -17,6 +19,9 @@ func kernelRules() []rule[*traced.Traced] {
 		{finding.MemoryBound, memory.TracedMemoryBound},
 	}
 }
+
+// softmaxCall matches source lines that make the weights of attention.
+var softmaxCall = regexp.MustCompile(`\bsoftmax\s*\(`)
 
 // enoughTraced is the number of traced steps from which what their kernels do is known: a guess.
 const enoughTraced = 3
@@ -51,6 +56,9 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 			wording.Count("steps", steps))}}
 		if steps >= enoughTraced {
 			f.Confidence.Level = finding.Medium
+		}
+		if at, ok := c.OnlyLine(softmaxCall.MatchString); ok && f.Sub == "attention" {
+			f.Where = at.Where() // kernels have no lines; this one makes the weights
 		}
 		notAgain(c, &f)
 		certain(c, &f)
