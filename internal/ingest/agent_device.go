@@ -47,10 +47,7 @@ func (r *sessionReader) devices() {
 // usedDevice says whether process number i worked on a device while it was traced and its traces show nothing of that: its
 // steps have times of the device's clock, or the traces hold calls of its runtime.
 func (r *sessionReader) usedDevice(p *model.Process, i int) bool {
-	used, traced := false, false
-	for s := range p.Steps {
-		used = used || p.Steps[s].DeviceDur > 0
-	}
+	used, traced := p.TimedOnDevice(), false
 	for _, t := range r.s.Traces {
 		if t.Process != i {
 			continue

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Role is what a process does in its job.
 type Role string
 
@@ -192,6 +194,11 @@ type Padding struct {
 	File                         Str   // with Line: what calls the model
 	Line                         int32
 	Rows, Width, Filled, Longest int64 // sequences; columns; places that are no filling, of all sequences together and of the longest
+}
+
+// TimedOnDevice says that a device told how long some of the process's steps took.
+func (p *Process) TimedOnDevice() bool {
+	return slices.ContainsFunc(p.Steps, func(st Step) bool { return st.DeviceDur > 0 })
 }
 
 // Asked is one of the first calls of models from outside all modules: the same Inputs are the same tensors, into which nothing was written

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/collectives"
@@ -243,7 +244,7 @@ func (b *Builder) stepsOf(n int) (steps int, time float64) {
 	var covered []times.Interval
 	for i := range b.S.Processes[t.Process].Steps {
 		st := &b.S.Processes[t.Process].Steps[i]
-		if st.Phase != model.PhaseWarmup && 2*(min(st.End, t.To)-max(st.Start, t.From)) > st.End-st.Start {
+		if st.Phase != model.PhaseWarmup && account.Covers(t, st) {
 			steps += st.Count()
 			covered = append(covered, times.Interval{Start: st.Start, End: st.End})
 		}

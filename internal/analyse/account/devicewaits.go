@@ -1,8 +1,6 @@
 package account
 
 import (
-	"strings"
-
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
@@ -76,17 +74,9 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 // computedFor is how long devices compute what was launched in a step, in ns.
 func (w *waitCount) computedFor(st TracedStep) float64 {
 	var rows []times.Interval
-	ev := &st.Trace.Events
-	for i := range st.Trace.Lanes {
-		first, end := laneEvents(st.Trace, model.LaneID(i))
-		for id := model.EventID(first); int(id) < end; id++ {
-			call := ev.Link[id]
-			if ev.Kind[id].Device() && call != model.NoEvent && ev.Start[call] >= st.Start && ev.Start[call] < st.End &&
-				w.classes.Of(ev, id).Compute() {
-				rows = append(rows, times.Interval{Start: ev.Start[id], End: ev.End(id)})
-			}
-		}
-	}
+	st.EachKernel(w.classes, func(ev *model.Events, id, _ model.EventID) {
+		rows = append(rows, times.Interval{Start: ev.Start[id], End: ev.End(id)})
+	})
 	return times.Covered(rows)
 }
 
@@ -202,7 +192,7 @@ func workOf(t *model.Trace, s *model.Strings) (work deviceWork) {
 			if naming.IsPageable(name) {
 				work.pageable = append(work.pageable, at)
 			}
-			if strings.Contains(name, "DtoH") || strings.Contains(name, "DeviceToHost") {
+			if naming.CopyDirection(name) == "DtoH" {
 				work.down = append(work.down, at)
 			}
 		}

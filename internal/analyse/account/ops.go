@@ -158,7 +158,7 @@ func TracedSteps(s *model.Session, b *Breakdown) []TracedStep {
 		}
 		for i := range b.Process.Steps {
 			st := &b.Process.Steps[i]
-			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && covers(t, st) {
+			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && Covers(t, st) {
 				out = append(out, TracedStep{times.Interval{Start: st.Start, End: st.End}, t})
 			}
 		}
@@ -166,8 +166,8 @@ func TracedSteps(s *model.Session, b *Breakdown) []TracedStep {
 	return out
 }
 
-// covers says that a trace recorded a step: its first event may come some time after the step's start and its last before the end.
-func covers(t *model.Trace, st *model.Step) bool {
+// Covers says that a trace recorded a step: its first event may come some time after the step's start and its last before the end.
+func Covers(t *model.Trace, st *model.Step) bool {
 	length := st.End - st.Start
 	return length > 0 && 2*(min(st.End, t.To)-max(st.Start, t.From)) > length
 }

@@ -189,22 +189,12 @@ func partOfBlocked(p *model.Process, cls *code.FrameClasses, info code.StackInfo
 	case blockingCall.MatchString(text), code.EntersLock(text):
 		return PartBlocked
 	case info.Acts&code.ActTorch != 0 || info.Inner == code.FileFramework || info.UserLeaf && p.Torch != "":
-		if len(text) > 0 && syncCall.MatchString(text) && usesGPU(p) {
+		if len(text) > 0 && syncCall.MatchString(text) && p.TimedOnDevice() {
 			return PartSync
 		}
 		return PartOps // waits for its own intra-op threads
 	}
 	return PartBlocked
-}
-
-// usesGPU says that the process's steps were timed on a device.
-func usesGPU(p *model.Process) bool {
-	for i := range p.Steps {
-		if p.Steps[i].DeviceDur > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // AtSync says that the user's line of a sample reads like one that waits for the device.

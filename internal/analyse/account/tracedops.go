@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
@@ -21,12 +22,8 @@ func EachTracedOp(s *model.Session, b *Breakdown, f func(ev *model.Events, id mo
 
 // eachOp calls f for the operators of a thread that begin in the step, as EachTracedOp says; false where the trace lacks the thread.
 func (st *TracedStep) eachOp(thread int, f func(ev *model.Events, id model.EventID, outer bool)) bool {
-	lane := laneOf(st.Trace, thread)
-	if lane < 0 {
-		return false
-	}
 	until := model.Time(0)
-	st.eachRow(lane, func(ev *model.Events, id model.EventID) bool {
+	return st.EachRow(thread, func(ev *model.Events, id model.EventID) bool {
 		if ev.Kind[id] == model.KindOp {
 			outer := ev.Start[id] >= until
 			if outer {
@@ -36,7 +33,31 @@ func (st *TracedStep) eachOp(thread int, f func(ev *model.Events, id model.Event
 		}
 		return true
 	})
-	return true
+}
+
+// EachRow calls f for the rows of a native thread that begin in the step, in their order, until it says no; false where the trace lacks the
+// thread.
+func (st *TracedStep) EachRow(thread int, f func(ev *model.Events, id model.EventID) bool) bool {
+	lane := laneOf(st.Trace, thread)
+	if lane >= 0 {
+		st.eachRow(lane, f)
+	}
+	return lane >= 0
+}
+
+// EachKernel calls f for the kernels, collectives left out, that were launched in the step, by whatever thread, with their launching calls.
+func (st *TracedStep) EachKernel(classes *naming.KernelClasses, f func(ev *model.Events, id, call model.EventID)) {
+	ev := &st.Trace.Events
+	for i := range st.Trace.Lanes {
+		first, end := laneEvents(st.Trace, model.LaneID(i))
+		for id := model.EventID(first); int(id) < end; id++ {
+			call := ev.Link[id]
+			if ev.Kind[id].Device() && call != model.NoEvent && ev.Start[call] >= st.Start && ev.Start[call] < st.End &&
+				classes.Of(ev, id).Compute() {
+				f(ev, id, call)
+			}
+		}
+	}
 }
 
 // eachRow calls f for the rows of a lane that begin in the step, in their order, until it says no.

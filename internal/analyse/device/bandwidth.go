@@ -86,7 +86,7 @@ func (b *Bandwidth) add() {
 
 // bandwidthKind is a copy's name without the kinds of memory.
 func bandwidthKind(name string) string {
-	if direction := copyDirection(name); direction != "Memset" && direction != "" {
+	if direction := naming.CopyDirection(name); direction != "Memset" && direction != "" {
 		return "Memcpy " + direction
 	}
 	if strings.HasPrefix(name, "Memset") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
@@ -60,7 +61,7 @@ func (w *Timeline) copies() []Copy {
 			at = len(out)
 			index[ev.Name[id]] = at
 			name := w.texts.Text(ev.Name[id])
-			out = append(out, Copy{Device: w.Device, Name: name, Direction: copyDirection(name),
+			out = append(out, Copy{Device: w.Device, Name: name, Direction: naming.CopyDirection(name),
 				Pageable: strings.Contains(name, "Pageable"), longest: id})
 		}
 		c := &out[at]
@@ -84,22 +85,4 @@ func (w *Timeline) copies() []Copy {
 	}
 	slices.SortFunc(out, func(a, b Copy) int { return cmp.Or(cmp.Compare(b.Dur, a.Dur), strings.Compare(a.Name, b.Name)) })
 	return out
-}
-
-// copyDirection is the second word of a copy's name.
-func copyDirection(name string) string {
-	switch {
-	case strings.HasPrefix(name, "Memset"):
-		return "Memset"
-	case strings.HasPrefix(name, "CopyHostToDevice"):
-		return "HtoD"
-	case strings.HasPrefix(name, "CopyDeviceToHost"):
-		return "DtoH"
-	case strings.HasPrefix(name, "CopyDeviceToDevice"):
-		return "DtoD"
-	}
-	if fields := strings.Fields(name); len(fields) > 1 && fields[0] == "Memcpy" {
-		return fields[1]
-	}
-	return ""
 }

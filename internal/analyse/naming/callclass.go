@@ -22,6 +22,24 @@ func IsStep(annotation string) bool { return ClassifyEvent(annotation) == EventS
 // IsPageable recognises a copy whose host memory is pageable, so that the driver waits for it.
 func IsPageable(copyName string) bool { return strings.Contains(copyName, "Pageable") }
 
+// CopyDirection tells a copy's direction by its name: "HtoD", "DtoH", "DtoD", …; "Memset" for sets, "" unknown.
+func CopyDirection(name string) string {
+	switch {
+	case strings.HasPrefix(name, "Memset"):
+		return "Memset"
+	case strings.HasPrefix(name, "CopyHostToDevice"):
+		return "HtoD"
+	case strings.HasPrefix(name, "CopyDeviceToHost"):
+		return "DtoH"
+	case strings.HasPrefix(name, "CopyDeviceToDevice"):
+		return "DtoD"
+	}
+	if fields := strings.Fields(name); len(fields) > 1 && fields[0] == "Memcpy" {
+		return fields[1]
+	}
+	return ""
+}
+
 // isSynchronising says whether a runtime call always waits for the device.
 func isSynchronising(name string) bool {
 	switch {

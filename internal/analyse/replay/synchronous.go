@@ -27,9 +27,7 @@ func Synchronous(s *model.Session) bool {
 func usesDevice(s *model.Session) bool {
 	return len(s.Environment.GPUs) > 0 ||
 		slices.ContainsFunc(s.Traces, func(t *model.Trace) bool { return t.Features.Device }) ||
-		slices.ContainsFunc(s.Processes, func(p *model.Process) bool {
-			return slices.ContainsFunc(p.Steps, func(st model.Step) bool { return st.DeviceDur > 0 })
-		})
+		slices.ContainsFunc(s.Processes, (*model.Process).TimedOnDevice)
 }
 
 // Hides says that a session was synchronous and that a cause's price is therefore not known from it; traced: the price would be of what

@@ -103,7 +103,7 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	gpu := computesAgain(c)
-	bound := gpu.all >= price.DeviceSets*c.B.Mean() // the device sets the pace of the steps
+	bound := gpu.all >= account.DeviceBound*c.B.Mean() // the device sets the pace of the steps
 	if bound && gpu.again == 0 {
 		return nil // its part of computing again is not told apart
 	}
@@ -132,7 +132,7 @@ func FindActivations(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Step = f.By(price.Activations).Sampled(len(chains)).Scale(c.PerStep(t))
 	if gpu.all > 0 { // the device's own work stays, but for what it computes again
 		rest := max(c.B.Mean()-gpu.all+gpu.again, 0)
-		f.Step = finding.Bounds(min(f.Step.Low, rest), min(f.Step.Mid, rest), min(f.Step.High, rest))
+		f.Step = f.Step.AtMost(rest)
 	}
 	if bound {
 		f.Step = f.By(price.ActivationsTraced).Times(min(gpu.again, c.B.Mean()))

@@ -1,6 +1,8 @@
 package again
 
 import (
+	"maps"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
@@ -12,19 +14,18 @@ import (
 // ofDevice moves what a draft claims of samples in operators to the parts that the account has made of these: where a device works, most of
 // them are waits for it, and the account has that time under other names. What is no longer computed is neither called nor waited for.
 func ofDevice(c *facts.Facts, f *finding.Draft) {
-	parts := [...]account.PartID{account.PartOps, account.PartGPUCompute, account.PartSync}
 	claimed, pool := 0.0, 0.0
-	for _, id := range parts {
+	for _, id := range waitedIn {
 		claimed += f.Claim.Parts[id]
 		pool += c.B.Part(id)
 	}
-	if claimed <= 0 || pool <= c.B.Part(account.PartOps) {
-		return
-	}
-	for _, id := range parts {
-		f.Claim.Parts[id] = claimed * c.B.Part(id) / pool
+	if claimed > 0 && pool > c.B.Part(account.PartOps) {
+		maps.Copy(f.Claim.Parts, c.InProportion(claimed, waitedIn))
 	}
 }
+
+// waitedIn are the parts of the account in which samples of operators may stand.
+var waitedIn = []account.PartID{account.PartOps, account.PartGPUCompute, account.PartSync}
 
 // calling is what calling a step's operators takes, in ns: the least that a traced step spends outside of calls that wait for a device, as
 // the driving thread has all of them to call whatever the device computes. It is 0 where no device's runtime was called.
@@ -35,21 +36,15 @@ func calling(c *facts.Facts) (least float64) {
 	}
 	for _, st := range account.TracedSteps(c.S, c.B) {
 		waits, called := 0.0, false
-		ev := &st.Trace.Events
-		for _, l := range st.Trace.Lanes {
-			if l.Kind != model.LaneThread || l.Thread != int64(c.B.Thread) || l.FirstEvent < 0 || int(l.EndEvent) > ev.Len() {
-				continue
-			}
-			for id := l.FirstEvent; id < l.EndEvent; id++ {
-				if ev.Kind[id] != model.KindRuntime || ev.Start[id] < st.Start || ev.Start[id] >= st.End {
-					continue
-				}
+		st.EachRow(c.B.Thread, func(ev *model.Events, id model.EventID) bool {
+			if ev.Kind[id] == model.KindRuntime {
 				called = true
 				if calls.Of(ev.Name[id]) == naming.CallBlocks {
 					waits += float64(ev.Dur[id])
 				}
 			}
-		}
+			return true
+		})
 		if ns := st.Dur() - waits - cost; called && ns > 0 && (least == 0 || ns < least) {
 			least = ns
 		}
@@ -65,20 +60,14 @@ type deviceTimes struct{ all, again float64 }
 func computesAgain(c *facts.Facts) (out deviceTimes) {
 	classes, steps := naming.NewKernelClasses(c.S.Strings), 0
 	for _, st := range account.TracedSteps(c.S, c.B) {
-		ev, found := &st.Trace.Events, false
-		for i := range ev.Len() {
-			id := model.EventID(i)
-			call := ev.Link[id]
-			if !ev.Kind[id].Device() || call == model.NoEvent || ev.Start[call] < st.Start || ev.Start[call] >= st.End ||
-				!classes.Of(ev, id).Compute() {
-				continue
-			}
+		found := false
+		st.EachKernel(classes, func(ev *model.Events, id, call model.EventID) {
 			found = true
 			out.all += float64(ev.Dur[id])
 			if callsAgain(c, ev, call) {
 				out.again += float64(ev.Dur[id])
 			}
-		}
+		})
 		steps += finding.Btoi(found)
 	}
 	n := float64(max(steps, 1))

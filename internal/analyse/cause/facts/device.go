@@ -23,3 +23,17 @@ func (c *Facts) FreedAt(sp *Spot, l finding.Ledger) []Chain {
 		return f.File == sp.Frame.File && f.Line == sp.Frame.Line
 	})
 }
+
+// InProportion spreads time, in ns, over parts of the account as these share theirs; nothing where they have none.
+func (c *Facts) InProportion(t float64, ids []account.PartID) finding.Parts {
+	all, out := 0.0, finding.Parts{}
+	for _, id := range ids {
+		all += c.B.Part(id)
+	}
+	for _, id := range ids {
+		if all > 0 {
+			out[id] = t * c.B.Part(id) / all
+		}
+	}
+	return out
+}

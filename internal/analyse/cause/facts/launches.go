@@ -1,12 +1,9 @@
 package facts
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
@@ -23,15 +20,11 @@ type TracedCall struct {
 // EachTracedCall hands out the driving thread's calls in its traced steps, in the order of each step.
 func (c *Facts) EachTracedCall(f func(TracedCall)) {
 	for _, st := range account.TracedSteps(c.S, c.B) {
-		ev := &st.Trace.Events
-		first, end := laneRows(st.Trace, c.B.Thread)
-		skip, _ := slices.BinarySearchFunc(ev.Start[first:end], st.Start, func(x, y model.Time) int { return cmp.Compare(x, y) })
 		var call TracedCall
-		for i := first + skip; i < end && ev.Start[i] < st.End; i++ {
-			id := model.EventID(i)
+		st.EachRow(c.B.Thread, func(ev *model.Events, id model.EventID) bool {
 			runtime := ev.Kind[id] == model.KindRuntime
 			if !runtime && ev.Kind[id] != model.KindOp {
-				continue
+				return true
 			}
 			if ev.Start[id] >= call.End {
 				if call.End > 0 {
@@ -42,30 +35,14 @@ func (c *Facts) EachTracedCall(f func(TracedCall)) {
 			call.Asks = call.Asks || runtime
 			if work := ev.Link[id]; runtime && work != model.NoEvent && ev.Kind[work].Device() {
 				call.Works++
-				call.Copies += finding.Btoi(ev.Kind[work] == model.KindMemcpy && toDevice(c.Text(ev.Name[work])))
+				call.Copies += finding.Btoi(ev.Kind[work] == model.KindMemcpy && naming.CopyDirection(c.Text(ev.Name[work])) == "HtoD")
 			}
-		}
+			return true
+		})
 		if call.End > 0 {
 			f(call)
 		}
 	}
-}
-
-// laneRows are the rows of a native thread's lane, none where the trace has no such thread.
-func laneRows(t *model.Trace, thread int) (first, end int) {
-	for i := range t.Lanes {
-		l := &t.Lanes[i]
-		if l.Kind == model.LaneThread && l.Thread == int64(thread) && l.FirstEvent >= 0 && l.FirstEvent <= l.EndEvent &&
-			int(l.EndEvent) <= t.Events.Len() {
-			return int(l.FirstEvent), int(l.EndEvent)
-		}
-	}
-	return 0, 0
-}
-
-// toDevice says that a copy's name is that of one from the host to the device.
-func toDevice(name string) bool {
-	return strings.Contains(name, "HtoD") || strings.HasPrefix(name, "CopyHostToDevice")
 }
 
 // findLaunching is the share of the driving thread's time in operators and calls of the device's runtime that goes into those which launch
@@ -92,13 +69,8 @@ func (c *Facts) findLaunching() float64 {
 	switch {
 	case launching > 0:
 		return launching / all
-	case c.UsesDevice():
+	case c.P.TimedOnDevice():
 		return 1
 	}
 	return 0
-}
-
-// UsesDevice says that steps of the accounted process made events of a device.
-func (c *Facts) UsesDevice() bool {
-	return slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 })
 }

@@ -46,7 +46,7 @@ func (v *inputView) copying(c *facts.Facts) (d deviceCopies) {
 		}
 	})
 	if n == 0 || !shown {
-		return deviceCopies{device: v.hotOK && c.UsesDevice() && onDevice.MatchString(c.Where(v.hot).Source)}
+		return deviceCopies{device: v.hotOK && c.P.TimedOnDevice() && onDevice.MatchString(c.Where(v.hot).Source)}
 	}
 	d.batch, d.sample = float64(copies)/float64(n), 1
 	if d.share = inside / all; v.loader != nil && v.loader.BatchSize > 0 {

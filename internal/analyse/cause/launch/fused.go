@@ -2,9 +2,7 @@ package launch
 
 import (
 	"bottleneck/internal/analyse/cause/facts"
-	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
-	"slices"
 )
 
 // fusedAlgorithms are the optimizers that have a fused form, by how their functions' names end, with how their classes' names begin; on a
@@ -24,10 +22,5 @@ func fusable(c *facts.Facts, algorithms map[string]float64) (class string, ok bo
 	for _, t := range stats.InOrder(algorithms) {
 		all += t
 	}
-	return class, (onDevice(c) || facts.AtLeast(c.S.Environment.Torch, 2, 4)) && fused > 0 && 2*fused >= all
-}
-
-// onDevice says that the steps compute on a GPU.
-func onDevice(c *facts.Facts) bool {
-	return slices.ContainsFunc(c.P.Steps, func(st model.Step) bool { return st.DeviceDur > 0 })
+	return class, (c.P.TimedOnDevice() || facts.AtLeast(c.S.Environment.Torch, 2, 4)) && fused > 0 && 2*fused >= all
 }

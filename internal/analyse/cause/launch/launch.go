@@ -36,7 +36,7 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	t := small + python
 	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
 	many := o.Top/busy >= facts.LaunchOpsPerMs || c.OnDevice() // what launches is dispatch, however long it takes
-	if c.Share(t) < price.LaunchShare || busy <= 0 || !many || c.PerStep(t) > 0 && c.HostRoom() < finding.Floor*c.B.Mean() {
+	if c.Share(t) < price.LaunchShare || busy <= 0 || !many || c.HostRoom() < finding.Floor*c.B.Mean() {
 		return nil
 	}
 	return launchFindings(c, calls, small, python)
@@ -111,15 +111,14 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	}
 	per := c.PerStep(site.time() + gc)
 	row := launchOps{o}.gone(site)
+	of := per
 	if site.onDevice = c.OnDevice() && (site.kind == launchCall || site.kind == launchSpread); site.onDevice {
 		row = price.CallsOnDevice
-	}
-	f.Step = f.By(row).Times(per).AtMost(c.HostRoom())
-	if site.onDevice {
 		// What others end of the program's own time leaves less of it to hide behind the device.
 		own := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartPython))
-		f.Step = f.By(row).Times(c.HostRoom() * min(per/max(own, 1), 1))
+		of = c.HostRoom() * min(per/max(own, 1), 1)
 	}
+	f.Step = f.By(row).Times(of).AtMost(c.HostRoom())
 	f.Guess = row.ID == price.CallsLarger.ID || site.onDevice
 	f.Run = c.OverRun(f.Step)
 	if site.compiled() && c.B.Part(account.PartGPUCompute) == 0 && !c.Compiles() {

@@ -11,7 +11,7 @@ import (
 // only, when they rest, and says nothing.
 func FindGPUMachine(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
-	if !c.UsesDevice() {
+	if !c.P.TimedOnDevice() {
 		return nil // the program does not use it
 	}
 	device := 0.0

@@ -111,7 +111,6 @@ const (
 	UnitsMost        = 0.95 // guess: of a kernel's time that they can end
 	RatesKnown       = 0.2  // guess: of the kernels' time that operators of known shapes must have launched
 	OtherUsers       = 0.10 // guess: of a device's time from which other programs' use of it is named
-	DeviceSets       = 0.8  // guess: of the step in which a device computes, from which it sets the steps' pace
 	FrozenShare      = 0.1  // guess: of the step in a network that does not learn, from which it is worth a word
 	RowsFew          = 2    // guess: rows in a step's largest product, up to which the weights are read for hardly more than one
 	RowsShare        = 0.5  // guess: of the operators' time in such products, from which they are the cause

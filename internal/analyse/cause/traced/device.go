@@ -104,25 +104,18 @@ func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || len(chains) < facts.MinSamples {
 		return nil
 	}
-	pool := finding.Parts{}
-	all := 0.0
-	for _, id := range []account.PartID{account.PartOps, account.PartGPUCopy, account.PartSync} {
-		pool[id] = c.B.Part(id)
-		all += pool[id]
-	}
-	t := d.Asking * pool[account.PartOps]
+	ops := c.B.Part(account.PartOps)
+	t := d.Asking * ops
 	reads := account.AtSync(c.C, c.C.Info(c.P.Samples.Stack[c.B.Samples[sp.Members[0]].Index]))
 	if reads { // what else its line does is done with the answer
-		t = max(t, min(sp.Unit, all))
+		t = max(t, min(sp.Unit, ops+c.B.Part(account.PartGPUCopy)+c.B.Part(account.PartSync)))
 	}
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Sync, Sub: "asks", Where: c.Where(sp), Share: c.Share(t),
-		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	for id, time := range pool {
-		f.Claim.Parts[id] = t * time / all
-	}
+		Confidence: c.Basis(len(chains))},
+		c.InProportion(t, []account.PartID{account.PartOps, account.PartGPUCopy, account.PartSync}))
 	for i := range chains {
 		f.Claim.Samples = append(f.Claim.Samples, chains[i].Index)
 	}
