@@ -51,7 +51,7 @@ type OpTime struct {
 // smallOp is the length under which an operator is mostly dispatch: PyTorch spends 1 to 10 µs on one before any arithmetic.
 const smallOp = 30e3
 
-// launchWaits is the share of an operator's time in calls that wait for a device from which it is a wait, not dispatch.
+// launchWaits is the share of an operator's time in calls that wait for a device from which it is a wait, not dispatch: a guess.
 const launchWaits = 0.5
 
 // maxEventCost bounds the calibrated tracing cost of one event (measured: 0.3 to 0.8 µs), so that a machine that other
