@@ -52,7 +52,7 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
 WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestEveryView TestFromOtherToolsRuns TestFunctionsOfActions \
-	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles \
+	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles TestMemoryOfEndlessSteps \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
 	TestRunProvesFinding TestSlowLine TestSmallSharedMemory \
@@ -77,7 +77,7 @@ quick: ## the tests of a minute: reading, analysing, showing
 
 GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
-NEWEST_ONLY = TestExamples|TestAB|TestProve|TestRunProves|TestStatesAre|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestSamplesAre|TestEnviron|TestExtract|TestFromOtherTools
+NEWEST_ONLY = TestExamples|TestAB|TestProve|TestRunProves|TestStatesAre|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestSamplesAre|TestMemoryOf|TestEnviron|TestExtract|TestFromOtherTools
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
 	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
 	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \

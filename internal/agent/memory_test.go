@@ -74,3 +74,32 @@ func TestMemoryWithDefaultBudget(t *testing.T) {
 		})
 	}
 }
+
+// TestMemoryOfEndlessSteps compares the peaks of a program that, in the middle of a traced step, makes some million events: it calls
+// functions, with stacks, or operators. For each torch needs 2 KB while it stops, and 18 KB where it writes the whole stack beside it.
+func TestMemoryOfEndlessSteps(t *testing.T) {
+	testkit.Wide(t, true)
+	for _, generation := range generations() {
+		for what, most := range map[string]int{"functions": 700 << 10, "operators": 300 << 10} { // KiB; 220 to 510 MB and 65 to 90 are seen
+			t.Run(generation+"/"+what, func(t *testing.T) {
+				interpreter := python(t, generation)
+				plain := memory(t, start(t, interpreter, environment("OMP_NUM_THREADS=1"), "memory_endless.py", what))
+				result, dir := withAgent(t, interpreter, Config{WithStack: what == "functions"}, []string{"OMP_NUM_THREADS=1"},
+					"memory_endless.py", what)
+				got := memory(t, result)
+				p := only(t, dir, "main")
+				windows, cut := p.of("window"), false
+				for _, span := range p.of("span") {
+					cut = cut || span[1] == "profiler" && span[8] == "cut"
+				}
+				last := windows[len(windows)-1]
+				added := got[0].peak - plain[0].peak
+				t.Logf("peak %d MiB, %d more than without the agent; %.0f events in %.3f s", got[0].peak>>10, added>>10,
+					last[8].(float64), (last[4].(float64)-last[3].(float64))/1e9)
+				if added > most || !cut {
+					t.Errorf("peak %d KiB, without the agent %d; windows %v", got[0].peak, plain[0].peak, windows)
+				}
+			})
+		}
+	}
+}

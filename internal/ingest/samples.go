@@ -80,6 +80,7 @@ func (in *sampleReader) batch(b *record.SampleBatch) error {
 	for i := range stacks {
 		stacks[i].python = model.NoStack - 1
 	}
+	last := int64(0)
 	for i := range b.Samples {
 		st := &b.Samples[i]
 		if pair := &stacks[st.Stack]; pair.python == model.NoStack-1 {
@@ -91,10 +92,16 @@ func (in *sampleReader) batch(b *record.SampleBatch) error {
 		if in.total += max(st.N, int64(len(st.Times))); in.total > min(maxSamples, smallSamples+samplesPerByte*b.Stored) {
 			return fmt.Errorf("more samples than a file of its size can hold: %w", record.ErrSamplesDamaged)
 		}
-		st.EachTime(func(ns int64) { p.add(ns, st, stacks[st.Stack]) })
+		st.EachTime(func(ns int64) {
+			p.add(ns, st, stacks[st.Stack])
+			last = max(last, ns)
+		})
 	}
-	if p.p.End < model.Time(b.Counts.FromNS+b.Counts.DurNS) && !p.p.Agent {
-		p.p.End = model.Time(b.Counts.FromNS + b.Counts.DurNS)
+	switch { // an agent that has not told of the end may have fallen silent before it
+	case !p.p.Agent:
+		p.p.End = max(p.p.End, model.Time(b.Counts.FromNS+b.Counts.DurNS))
+	case p.p.Exit == "":
+		p.p.End = max(p.p.End, model.Time(last))
 	}
 	return nil
 }

@@ -90,6 +90,21 @@ func TestReadSamples(t *testing.T) {
 	}
 }
 
+// TestSamplesAfterTheAgentsLastWord: a process whose agent falls silent ends with its last sample, unless the agent has told of its end.
+func TestSamplesAfterTheAgentsLastWord(t *testing.T) {
+	dir := t.TempDir()
+	writeSampleFile(t, dir)
+	for exit, want := range map[string]model.Time{"": sampleEpoch + 2e9 + 99*10_000_000, "exit": sampleEpoch + 1e9} {
+		p := &model.Process{PID: 10, Host: "h", Agent: true, Start: sampleEpoch, End: sampleEpoch + 1e9, Exit: exit}
+		if err := readSamples(dir, &model.Session{Strings: &model.Strings{}, Processes: []*model.Process{p}}); err != nil {
+			t.Fatal(err)
+		}
+		if p.End != want {
+			t.Errorf("exit %q: ends %d ns after the start, want %d", exit, p.End-sampleEpoch, want-sampleEpoch)
+		}
+	}
+}
+
 // TestReadSamplesDamaged cuts the file: what came before the damage is used, and the damage is named.
 func TestReadSamplesDamaged(t *testing.T) {
 	dir := t.TempDir()

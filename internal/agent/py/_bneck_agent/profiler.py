@@ -58,8 +58,8 @@ class Settings:
             "with_modules": self.modules,
         }
 
-    def add_verbose(self, torch, keywords):
-        """Adds the experimental settings. Since 2.0 the stacks of operators are kept only when asked for once more."""
+    def add_experimental(self, torch, keywords):
+        """Adds the experimental settings."""
         settings = options.experimental(torch, self.experimental, keywords["with_stack"])
         if settings is not None:
             keywords["experimental_config"] = settings
@@ -132,7 +132,7 @@ class Session:
         self.kineto = bool(autograd.kineto_available())
         keywords = settings.keywords(detail, stacks)
         self.keywords = dict(keywords)
-        settings.add_verbose(torch, keywords)
+        settings.add_experimental(torch, keywords)
         profile = autograd.profiler.profile
         modules = keywords.pop("with_modules")
         try:

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 
-from . import core, facts, forks, marks, memorycategories, modulepaths, modules, plan, profiler, regions, signals, ticker, waits
+from . import core, facts, forks, marks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, ticker, waits
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -21,7 +21,6 @@ SLICE_S = (0.05, 0.5)  # first and longest slice of a program without steps
 HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB for each while it stops, twice that with shapes
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
-STALE_S = 2.0  # a window of a step that does not end is cut after this, until the event rate is known
 SPENT_NS = 100_000_000  # pauses that every run may have for its windows of steps; the first ones, up to one with shapes, have no limit
 SPENT_SHARE = 0.025  # and beyond them, of the time since the first step; a window for which this is too little waits for a later step
 LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
@@ -61,6 +60,7 @@ class Windows:
         self.yielded_before = 0  # that ran when the step began
         self.clean = 0  # steps without any profiler
         self.edge = False
+        self.patience = patience.Patience()
         self.changing = _thread.allocate_lock()  # held while a session starts, stops and is saved
 
     def rank_wanted(self):
@@ -162,6 +162,7 @@ class Windows:
         """Stops, saves and starts as the plan has it."""
         acted = False
         self.number = number
+        self.patience.passed = core.now()
         if not self.stepping:
             self.stepping = True
             self.since, self.spent = core.now(), 0
@@ -242,8 +243,10 @@ class Windows:
         if not self.main():
             waits.at_thread_end(self.thread_ends)
         elif number >= 0 and not self.schedule:
-            limit = STALE_S if self.rate == EVENT_RATE else min(30.0, max(STALE_S, 1.5 * self.window_events() / max(self.rate, 1.0)))
-            ticker.start(self.stale, limit)
+            events = self.window_events(self.detail)
+            expected = 0.0 if self.rate == EVENT_RATE else 1.5 * events / max(self.rate, 1.0)
+            mean = (t - self.since) / 1e9 / max(number, 1)
+            ticker.start(self.stale, self.patience.begin(session.keywords["with_stack"], events, expected, mean))
 
     def failed(self, what, said):
         """Says that torch refused, and in its words why."""
@@ -383,6 +386,8 @@ class Windows:
             self.learned = True
         if events >= 100 and lasted > 0:
             self.rate = events / (lasted / 1e9)
+        if steps[0] >= 0:
+            self.patience.learn(lasted / 1e9, steps[1] - steps[0], pause < self.max_pause / 2)
         if events and steps[0] >= 0 and steps[1] > steps[0]:
             self.per_step = events / (steps[1] - steps[0])
         self.last_events = events
@@ -395,11 +400,13 @@ class Windows:
         """Traces from now on in slices of time, until there is a step."""
         if not self.over and not self.stepping and self.main() and not self.schedule:
             self.start(-1)
-            ticker.start(self.slice_over, self.slice)
+            ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events()))
             waits.install(self)
 
     def slice_over(self):
-        """On the main thread, when a slice's time is up: saves it and begins the next. Functions named by hand may exist by now."""
+        """On the main thread, when a slice's time may be up: saves it and begins the next. Functions named by hand may exist by now."""
+        if self.sliced() and not self.stepping and not self.patience.over():
+            return
         marks.resolve()
         if self.sliced():
             self.end_slice("slice" if not self.stepping else "first step")  # which may be another thread's
@@ -408,7 +415,7 @@ class Windows:
             waits.leave()
             return
         self.start(-1)
-        ticker.start(self.slice_over, self.slice if self.open is not None else SLICE_S[0])
+        ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events()) if self.open is not None else SLICE_S[0])
 
     def sliced(self):
         """Whether a slice is open."""
@@ -427,7 +434,7 @@ class Windows:
 
     def stale(self):
         """On the main thread, when a traced step does not end: cuts the window."""
-        if self.open is not None and self.first >= 0:
+        if self.open is not None and self.first >= 0 and self.patience.over():
             self.edge = True
             self.stop("cut")
 

@@ -1,0 +1,96 @@
+"""How long a window may wait for its step's end.
+
+A step that does not end leaves no mark at which its window could be stopped, and all that runs meanwhile is recorded: up to a million
+events a second of small operators, 2.5 million of Python's calls where stacks are kept, and torch needs 2 KB for each while it stops.
+Two seconds of that took programs 3 GB and 15 s. Nothing tells how many events there are so far, but the C library tells how much
+memory is in use, and what torch has recorded is part of it.
+"""
+
+import ctypes
+
+from . import core
+
+LONGEST_S = (2.0, 30.0)  # always, and at most
+MORE_S = 0.05  # so much longer than others a step may take, whatever it does
+FIRST_S = 0.5  # the most that it may take then while none was traced to its end
+SLOWER = (1.5, 3.0)  # a traced step beside the last one, and beside the mean of all before
+LOOKS = 4  # how often a window is looked at within that time
+CALL_BYTES = 24  # that a call of Python's takes while a session records; an operator takes 100 to 500
+OPERATOR_BYTES = 200
+LEAST_BYTES = 16 << 20  # with less in use once torch is there, another library keeps the memory
+
+
+class Patience:
+    """Of one process's windows; times in seconds, but for marks, which are monotonic nanoseconds."""
+
+    def __init__(self):
+        self.step = 0.0  # of the last window, a step's time
+        self.passed = 0  # when a step last began
+        self.usual = self.longest = 0.0
+        self.used = None
+        self.held = 0
+
+    def begin(self, stacks, events, expected, mean):
+        """A window begins. events: how many it may hold; expected: within which time there are as many, 0 where that is not known;
+        mean: a step's, so far. Returns the distance at which over is to be asked."""
+        self.passed = core.now()
+        self.longest = min(LONGEST_S[1], max(LONGEST_S[0], expected))
+        self.usual = min(self.longest, MORE_S + (SLOWER[0] * self.step or min(FIRST_S, SLOWER[1] * mean)))
+        self.record(stacks, events)
+        return self.usual / LOOKS
+
+    def slice(self, seconds, events):
+        """A slice of time begins, which holds what it holds unless that is far too much. Returns what begin returns."""
+        self.passed, self.usual, self.longest = core.now(), 0.0, seconds
+        self.record(False, 4 * events)
+        return seconds / LOOKS
+
+    def record(self, stacks, events):
+        """Recording begins."""
+        self.held = events * (2 * CALL_BYTES if stacks else OPERATOR_BYTES)
+        self.used = in_use()
+
+    def over(self):
+        """Whether the window is to be cut: a step takes longer than others, and may have made more events than the window may hold.
+        The program's own memory counts as well, so that a step of the usual length is not cut."""
+        waited = (core.now() - self.passed) / 1e9
+        if waited < self.usual:
+            return False
+        now = in_use() if waited < self.longest else None
+        return now is None or self.used is None or difference(now, self.used) >= self.held
+
+    def learn(self, lasted, steps, cheap):
+        """A window has ended after so many whole steps. cheap: stopping it was no long pause: if it was cut, it could have gone on."""
+        if steps or cheap:
+            self.step = lasted / steps if steps else 4 * lasted
+
+
+function, bits = None, 0
+
+
+def information():
+    """The C library's function that tells what memory is in use, and how wide its numbers are."""
+    library = ctypes.CDLL(None)
+    for name, number in (("mallinfo2", ctypes.c_size_t), ("mallinfo", ctypes.c_uint)):  # the older one's run over
+        found = getattr(library, name, None)
+        if found is not None:
+            names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+            found.restype = type("Information", (ctypes.Structure,), {"_fields_": [(field, number) for field in names.split()]})
+            return found, 8 * ctypes.sizeof(number)
+    return (lambda: None), 0
+
+
+def in_use():
+    """How many bytes the C library has given away; None where it does not tell."""
+    global function, bits
+    if function is None:
+        function, bits = information()
+    told = function()
+    given = told.uordblks + told.hblkhd if told is not None else 0
+    return given if given >= LEAST_BYTES else None
+
+
+def difference(now, before):
+    """By how much more is in use."""
+    half = 1 << (bits - 1)
+    return (now - before + half) % (2 * half) - half
