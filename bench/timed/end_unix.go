@@ -12,5 +12,9 @@ import (
 func endWhole(cmd *exec.Cmd) (rest func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	return func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return func() {
+		if cmd.Process != nil { // its time may be up before it starts
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
 }
