@@ -14,16 +14,20 @@ var againTexts = table{
 	"again.asked-same":    "{time} per {unit} in this call; its weights and the tensors that it is given are the same as before",
 	"again.asked-inputs": "{time} per {unit} in lines through which no gradient goes and which draw nothing at random, in a model that is " +
 		"given the same tensors each time",
+	"again.asked-unchanging": "{time} per {unit} in lines through which no gradient goes, which draw nothing at random, and whose names get " +
+		"their values before the loop, as the program's text tells",
 	"again.asked":     "{calls call} of the model were looked at",
 	"again.fix-twice": "Call the model once for a batch, and use its answer for both (out = model(x); loss and accuracy of out).",
 	"again.fix-same":  "Ask once, before the loop, without gradients (with torch.no_grad()), and keep the answer.",
 	"again.fix-inputs": "Compute this once, before the loop, and give the model the result; in a layer of a library, an option that caches " +
 		"it (GCNConv(cached=True)).",
-	"again.caveat-updated":   "Here the second answer comes after the weights were updated; in its place comes the one from before.",
-	"again.caveat-dropout":   "A dropout draws numbers in one of the two: the answers differ a little.",
-	"again.title-validation": "{share} of the run goes through the validation data, {times} times an epoch",
-	"again.validations":      "{rounds round} of {time} each, one after {steps training step}",
-	"again.epoch":            "an epoch of the training's DataLoader has {batches} batches",
+	"again.fix-unchanging":    "Compute this once, before the loop or where the object is made, and use the result in each step.",
+	"again.caveat-unchanging": "The text does not show who else writes into these tensors: check that nothing does between two steps.",
+	"again.caveat-updated":    "Here the second answer comes after the weights were updated; in its place comes the one from before.",
+	"again.caveat-dropout":    "A dropout draws numbers in one of the two: the answers differ a little.",
+	"again.title-validation":  "{share} of the run goes through the validation data, {times} times an epoch",
+	"again.validations":       "{rounds round} of {time} each, one after {steps training step}",
+	"again.epoch":             "an epoch of the training's DataLoader has {batches} batches",
 	"again.fix-validation": "Validate once an epoch, or go through a part of the validation data in between: what this run would save is the " +
 		"time of the rounds that go.",
 	"again.caveat-validation": "What stops a training, or chooses a checkpoint or a learning rate by these rounds, then knows less of it.",

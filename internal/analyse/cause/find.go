@@ -42,6 +42,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
 		{finding.Again, again.FindAsked},       // before frozen: what is known of the inputs is sure
+		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},
 		{finding.Launch, memory.FindHeads}, // before launch: what is computed at once is no longer called

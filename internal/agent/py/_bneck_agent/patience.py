@@ -8,7 +8,7 @@ memory is in use, and what torch has recorded is part of it.
 
 import ctypes
 
-from . import core
+from . import core, toolids
 
 LONGEST_S = (2.0, 30.0)  # always, and at most
 MORE_S = 0.05  # so much longer than others a step may take, whatever it does
@@ -18,6 +18,7 @@ LOOKS = 4  # how often a window is looked at within that time
 CALL_BYTES = 24  # that a call of Python's takes while a session records; an operator takes 100 to 500
 OPERATOR_BYTES = 200
 LEAST_BYTES = 16 << 20  # with less in use once torch is there, another library keeps the memory
+ELSEWHERE = toolids.monitoring is not None  # whether a window can be cut on a thread that is not the main one
 
 
 class Patience:
@@ -29,6 +30,7 @@ class Patience:
         self.usual = self.longest = 0.0
         self.used = None
         self.held = 0
+        self.listener = None  # toolids.Listener, while another thread than the main one is to cut its window
 
     def begin(self, stacks, events, expected, mean):
         """A window begins. events: how many it may hold; expected: within which time there are as many, 0 where that is not known;
@@ -58,6 +60,29 @@ class Patience:
             return False
         now = in_use() if waited < self.longest else None
         return now is None or self.used is None or difference(now, self.used) >= self.held
+
+    def elsewhere(self, driver, cut):
+        """On the ticker's thread: once the window is to be cut, has that done on the thread that began it, at its next call or jump."""
+        if self.listener is None and self.over():
+
+            def here(*_):
+                if core.thread_id() != driver:
+                    return toolids.monitoring.DISABLE
+                cut()
+                self.ended()
+                return None
+
+            self.listener = toolids.listen({"CALL": here, "JUMP": here}, self.lost)
+
+    def ended(self):
+        """The window has ended."""
+        listener, self.listener = self.listener, None
+        if listener is not None:
+            toolids.stop(listener)
+
+    def lost(self):
+        """The program has taken all ids."""
+        self.listener = None
 
     def learn(self, lasted, steps, cheap):
         """A window has ended after so many whole steps. cheap: stopping it was no long pause: if it was cut, it could have gone on."""

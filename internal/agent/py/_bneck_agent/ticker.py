@@ -21,8 +21,8 @@ running = False  # the call is being made: torch 2.4 cannot record stacks from i
 held = False  # the agent is in the middle of what the call would do: the call comes again
 
 
-def start(function, seconds):
-    """Has function called on the main thread in `seconds`, then at that distance until stop."""
+def start(function, seconds, beside=False):
+    """Has function called on the main thread in `seconds`, then at that distance until stop; with beside, on the ticker's own thread."""
     global target, wake, done, native
     stop()
     prepare()
@@ -30,7 +30,7 @@ def start(function, seconds):
     wake, done = _thread.allocate_lock(), _thread.allocate_lock()
     wake.acquire()
     done.acquire()
-    thread = loop(_thread.get_ident(), wake, done, seconds)
+    thread = loop(_thread.get_ident(), wake, done, seconds, beside)
     next(thread)
     try:
         signals.start_thread(next, (thread, None))
@@ -48,7 +48,7 @@ def prepare():
         ctypes.pythonapi.Py_AddPendingCall.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
-def loop(owner, wake, done, seconds):
+def loop(owner, wake, done, seconds, beside):
     """The thread: sleeps and asks; ends once wake is released.
 
     Before Python 3.12 a new thread bears the identity of the one that starts it until it runs, and an exception that another
@@ -66,7 +66,10 @@ def loop(owner, wake, done, seconds):
     native = core.thread_id()
     try:
         while not wake.acquire(True, seconds):
-            ctypes.pythonapi.Py_AddPendingCall(callback, None)
+            if beside:
+                run(None)
+            else:
+                ctypes.pythonapi.Py_AddPendingCall(callback, None)
     finally:
         done.release()
 

@@ -5,19 +5,18 @@ programs of one process, from the events that a step was seen to make.
 """
 
 import _thread
+import functools
 import os
 import threading
 import time
 
-from . import core, facts, forks, marks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, ticker, waits
+from . import core, facts, forks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, slices, ticker, waits
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
 MEMORY_DETAIL = 2  # the same where categories of memory are asked for, which short programs have too
 STACK_SHIFT = 2  # a window with stacks has some four times as many events
 MAX_WINDOWS = 11
-MAX_SLICES = 24
-SLICE_S = (0.05, 0.5)  # first and longest slice of a program without steps
 HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB for each while it stops, twice that with shapes
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
@@ -26,7 +25,7 @@ SPENT_SHARE = 0.025  # and beyond them, of the time since the first step; a wind
 LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
 
 
-class Windows:
+class Windows(slices.Slices):
     """The profiler's schedule in this process; all times in monotonic nanoseconds."""
 
     def __init__(self, torch, config):
@@ -54,7 +53,7 @@ class Windows:
         self.cost_ns = PESSIMISTIC_NS
         self.per_step = 0.0
         self.rate = EVENT_RATE
-        self.slice = SLICE_S[0]
+        self.slice = slices.SLICE_S[0]
         self.ever = False
         self.yielded = 0  # the program's own profilers that run now
         self.yielded_before = 0  # that ran when the step began
@@ -242,11 +241,15 @@ class Windows:
         self.pause(t, self.began)
         if not self.main():
             waits.at_thread_end(self.thread_ends)
-        elif number >= 0 and not self.schedule:
+        if number >= 0 and not self.schedule and (self.main() or patience.ELSEWHERE):
             events = self.window_events(self.detail)
             expected = 0.0 if self.rate == EVENT_RATE else 1.5 * events / max(self.rate, 1.0)
             mean = (t - self.since) / 1e9 / max(number, 1)
-            ticker.start(self.stale, self.patience.begin(session.keywords["with_stack"], events, expected, mean))
+            looks = self.patience.begin(session.keywords["with_stack"], events, expected, mean)
+            if self.main():
+                ticker.start(self.stale, looks)
+            else:
+                ticker.start(functools.partial(self.patience.elsewhere, self.driver, self.stale), looks, beside=True)
 
     def failed(self, what, said):
         """Says that torch refused, and in its words why."""
@@ -301,6 +304,7 @@ class Windows:
     def close(self, session, why):
         """Stops a session; its trace is saved now if that is no long pause."""
         ticker.stop()
+        self.patience.ended()
         modulepaths.end()
         profiler.drain(self.torch)
         t0, cpu = core.now(), time.thread_time_ns()
@@ -393,44 +397,6 @@ class Windows:
         self.last_events = events
 
     last_events, learned = 0, False
-
-    # Without steps
-
-    def begin_slices(self):
-        """Traces from now on in slices of time, until there is a step."""
-        if not self.over and not self.stepping and self.main() and not self.schedule:
-            self.start(-1)
-            ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events()))
-            waits.install(self)
-
-    def slice_over(self):
-        """On the main thread, when a slice's time may be up: saves it and begins the next. Functions named by hand may exist by now."""
-        if self.sliced() and not self.stepping and not self.patience.over():
-            return
-        marks.resolve()
-        if self.sliced():
-            self.end_slice("slice" if not self.stepping else "first step")  # which may be another thread's
-        if self.stepping or self.over:
-            ticker.stop()
-            waits.leave()
-            return
-        self.start(-1)
-        ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events()) if self.open is not None else SLICE_S[0])
-
-    def sliced(self):
-        """Whether a slice is open."""
-        return self.open is not None and self.first < 0
-
-    def end_slice(self, why):
-        """Saves a slice, on the thread that began it, and decides how long the next one is."""
-        had = self.count
-        self.stop(why)
-        if self.last_events == 0:
-            self.count = had  # nothing was recorded and nothing written
-        elif not self.over and (self.left <= 0 or (self.count >= MAX_SLICES and not self.whole)):
-            self.finish_all()
-        longest = SLICE_S[1] if not self.last_events else self.window_events() / 2 / max(self.rate, 1.0)
-        self.slice = min(SLICE_S[1], 2 * self.slice, max(0.02, longest))
 
     def stale(self):
         """On the main thread, when a traced step does not end: cuts the window."""

@@ -252,6 +252,8 @@ var askedTexts = map[string]struct{ title, time, fix string }{
 	"twice":  {"again.title-twice", "again.asked-twice", "again.fix-twice"},
 	"same":   {"again.title-same", "again.asked-same", "again.fix-same"},
 	"inputs": {"again.title-inputs", "again.asked-inputs", "again.fix-inputs"},
+
+	"unchanging": {"again.title-inputs", "again.asked-unchanging", "again.fix-unchanging"},
 }
 
 // askedFinding is a finding about calls of which a part is for what was answered before; nil where they take too little.
@@ -263,7 +265,7 @@ func askedFinding(c *facts.Facts, sub string, chains []facts.Chain, part float64
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: sub, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	placed := chains
-	if sub != "inputs" {
+	if sub == "twice" || sub == "same" {
 		placed = callersOf(c, chains)
 	}
 	if sp, ok := facts.Hottest(placed, c.Drivers); ok {

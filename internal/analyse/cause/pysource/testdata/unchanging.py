@@ -1,0 +1,97 @@
+import math
+
+import torch
+from torch import nn
+
+points = torch.randn(100, 8)
+table = torch.arange(10)
+place = nn.Parameter(torch.randn(100, 2))
+rate = 0.1
+
+
+def tidy(m):
+    s = m.sum(1)
+    s = s.pow(-0.5)
+    return s[:, None] * m
+
+
+def noisy(m):
+    return m + torch.randn(m.shape)
+
+
+class Net(nn.Module):
+    def __init__(self, grid):
+        super().__init__()
+        self.grid = grid
+        self.width = 0.1
+        self.weight = nn.Parameter(torch.zeros(8, 8))
+        self.inner = nn.Linear(8, 8)
+        self.count = 0
+
+    def forward(self, x, edges):
+        loops = edges + torch.eye(edges.size(0))  # same
+        degree = loops.sum(1)  # same
+        near = torch.cdist(self.grid, self.grid) / self.width  # same
+        self.count += 1
+        far = near * self.count  # other
+        mask = torch.ones(x.size(0), x.shape[1]).tril()  # same
+        hidden = self.inner(x)
+        far = hidden @ loops  # other
+        late = x.sum(1)  # other
+        if x.sum() > 0:
+            degree = degree + late
+        scaled = loops * degree  # other
+        for k in range(3):
+            power = loops**k
+        summed = power.sum()  # same
+        for k in range(3):
+            step = loops * k  # other
+        return hidden + near + mask + far + scaled + summed + step
+
+
+def helper(a, b=2, *, c=None):
+    first = a * b  # same
+    return first + c  # other
+
+
+def driven(net, data, edges, loader):
+    optimizer = torch.optim.Adam(net.parameters(), lr=rate)
+    total = torch.zeros(3)
+    kept = None
+    for epoch in range(10):
+        scale = torch.full((3,), epoch)  # other
+        fixed = torch.cdist(data, data)  # same
+        fixed = fixed / fixed.mean()  # same
+        total = total + fixed.sum()  # other
+        if kept is None:
+            kept = fixed.exp()
+        again = kept * 2  # other
+        tidied = tidy(edges)  # same
+        noise = noisy(edges)  # other
+        drawn = torch.rand(3) + scale + again + tidied + noise  # other
+        for x, y in loader:
+            batch = x.exp()  # other
+            alike = (y[:, None] == y[None, :]).float()  # other
+            inner = data.t() @ data  # same
+            out = net(x, edges)  # calls forward
+            helper(data, c=out)  # calls helper
+            with torch.no_grad():
+                bare = torch.cdist(data, data)  # other
+            loss = (out * inner).mean() + batch + alike + bare + drawn
+            loss.backward()
+            optimizer.step()
+        state = loader.state * 2  # other
+        print(state)
+
+
+for step in range(100):
+    wanted = torch.cdist(points, points)  # same
+    weight = torch.exp(-wanted / wanted.mean())  # same
+    seen = torch.cdist(place, place)  # other
+    order = (place > 0).nonzero()  # other
+    table[step % 10] = 0
+    read = table.float().exp()  # other
+    angle = torch.sin(points * step)  # other
+    fine = math.pi * points.clone()  # same
+    grown = (weight * (seen - wanted) ** 2).mean()  # other
+driven(Net(points), points, points @ points.t(), None)  # calls driven
