@@ -1,6 +1,6 @@
 """Takes steps until one of them is traced, then does for a second, from deep within functions, what its argument says: calls small
-functions, or small operators; with a second argument on another thread than the main one. Prints its resident memory in KiB, now and at
-its peak, as memory.py does."""
+functions, or small operators; with "there" on another thread than the main one; with "steps" in each step, and none is traced to its end.
+Prints its resident memory in KiB, now and at its peak, as memory.py does."""
 
 import sys
 import threading
@@ -13,10 +13,10 @@ def small(i):
     return i
 
 
-def deep(n, work):
+def deep(n, work, seconds=1.0):
     if n:
-        return deep(n - 1, work)
-    until = time.monotonic() + 1.0
+        return deep(n - 1, work, seconds)
+    until = time.monotonic() + seconds
     while time.monotonic() < until:
         for i in range(100):
             work(i)
@@ -25,13 +25,16 @@ def deep(n, work):
 def work():
     model = torch.nn.Linear(16, 16)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    x = torch.zeros(3)
     for _ in range(13):
+        if sys.argv[2:] == ["steps"]:
+            deep(60, x.add_, 0.25)
         model(torch.ones(4, 16)).sum().backward()
         optimizer.step()
-    deep(60, small if sys.argv[1] == "functions" else torch.zeros(3).add_)
+    deep(60, small if sys.argv[1] == "functions" else x.add_)
 
 
-if sys.argv[2:]:
+if sys.argv[2:] == ["there"]:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()

@@ -12,6 +12,7 @@ import (
 // OpAccount is what the traced steps say of the driving thread's operators, with the tracing cost taken out.
 type OpAccount struct {
 	Steps     int     // traced steps that were used
+	Parts     bool    // none was traced to its end: numbers per step are those of parts, as if all of a step were like them
 	Share     float64 // of a step inside operators, after correction
 	Time      float64 // ns of operators per step, after correction
 	Events    float64 // events per step on the driving thread
@@ -82,7 +83,10 @@ type TracedStep struct {
 
 // traceOps measures operators in the traced steps of the accounted process; nil where no trace covers one.
 func traceOps(s *model.Session, b *Breakdown) *OpAccount {
-	steps := TracedSteps(s, b)
+	steps, parts := TracedSteps(s, b), false
+	if len(steps) == 0 {
+		steps, parts = tracedParts(s, b), true
+	}
 	if len(steps) == 0 {
 		return nil
 	}
@@ -100,11 +104,17 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if acc.steps == 0 || traced == 0 {
 		return nil
 	}
-	n := float64(acc.steps)
-	o := &OpAccount{Steps: acc.steps, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
+	n, base := float64(acc.steps), b.Mean()
+	if parts {
+		if n = max(traced-usualEventCost*acc.events, 0.1*traced) / base; base <= 0 || n > float64(acc.steps) {
+			return nil
+		}
+	}
+	o := &OpAccount{Steps: acc.steps, Parts: parts, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
 	o.Rate = acc.top / traced
-	base := b.Mean()
 	switch {
+	case parts:
+		o.CostPer = usualEventCost
 	case b.PerStep && b.Phase == model.PhaseBaseline && base > 0:
 		o.Distortion = traced / n / base
 		if o.Events > 0 {
@@ -126,7 +136,9 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 		o.OnHost = acc.hostSum(n, o.CostPer)
 	}
 	o.Share = min(o.Time/base, 1)
-	o.oneByOne(&acc, steps)
+	if !parts {
+		o.oneByOne(&acc, steps)
+	}
 	acc.finish(o)
 	return o
 }
@@ -160,6 +172,25 @@ func TracedSteps(s *model.Session, b *Breakdown) []TracedStep {
 			st := &b.Process.Steps[i]
 			if st.Kind == b.Kind && (st.Phase == model.PhaseTrace || st.Phase == model.PhaseDetail) && Covers(t, st) {
 				out = append(out, TracedStep{times.Interval{Start: st.Start, End: st.End}, t})
+			}
+		}
+	}
+	return out
+}
+
+// tracedParts are the parts of steps of the accounted kind that windows recorded which had to be cut.
+func tracedParts(s *model.Session, b *Breakdown) []TracedStep {
+	var out []TracedStep
+	for _, t := range s.Traces {
+		own := t.Process >= 0 && t.Process < len(s.Processes) && s.Processes[t.Process] == b.Process
+		if !own || !b.PerStep || b.Phase != model.PhaseBaseline {
+			continue
+		}
+		for i := range b.Process.Steps {
+			st := &b.Process.Steps[i]
+			from, to := max(st.Start, t.From), min(st.End, t.To)
+			if st.Kind == b.Kind && st.Phase != model.PhaseWarmup && from < to {
+				out = append(out, TracedStep{times.Interval{Start: from, End: to}, t})
 			}
 		}
 	}

@@ -8,13 +8,16 @@ memory is in use, and what torch has recorded is part of it.
 
 import ctypes
 
-from . import core, toolids
+from . import core, ticker, toolids
 
 LONGEST_S = (2.0, 30.0)  # always, and at most
 MORE_S = 0.05  # so much longer than others a step may take, whatever it does
-FIRST_S = 0.5  # the most that it may take then while none was traced to its end
+FIRST_S = (1.0, 0.5)  # the most that it may take then while none was traced to its end; with stacks
+LEAST_S = 0.001  # of the steps' mean time: a shorter one is that of no step, as where the first step is known at its end
 SLOWER = (1.5, 3.0)  # a traced step beside the last one, and beside the mean of all before
-LOOKS = 4  # how often a window is looked at within that time
+LOOKS = 4  # how often a window is looked at within that time, and within MORE_S at the most
+QUICK_NS = 200_000  # a program that does what it is asked so soon is between two short operators, or in Python
+QUICK_LOOKS = 2
 CALL_BYTES = 24  # that a call of Python's takes while a session records; an operator takes 100 to 500
 OPERATOR_BYTES = 200
 LEAST_BYTES = 16 << 20  # with less in use once torch is there, another library keeps the memory
@@ -30,6 +33,7 @@ class Patience:
         self.usual = self.longest = 0.0
         self.used = None
         self.held = 0
+        self.quick = 0  # looks in turn at which the program was between short operators
         self.listener = None  # toolids.Listener, while another thread than the main one is to cut its window
 
     def begin(self, stacks, events, expected, mean):
@@ -37,9 +41,10 @@ class Patience:
         mean: a step's, so far. Returns the distance at which over is to be asked."""
         self.passed = core.now()
         self.longest = min(LONGEST_S[1], max(LONGEST_S[0], expected))
-        self.usual = min(self.longest, MORE_S + (SLOWER[0] * self.step or min(FIRST_S, SLOWER[1] * mean)))
+        first = min(FIRST_S[stacks], SLOWER[1] * mean) if mean >= LEAST_S else FIRST_S[stacks]
+        self.usual = min(self.longest, MORE_S + (SLOWER[0] * self.step or first))
         self.record(stacks, events)
-        return self.usual / LOOKS
+        return min(self.usual / LOOKS, MORE_S)
 
     def slice(self, seconds, events):
         """A slice of time begins, which holds what it holds unless that is far too much. Returns what begin returns."""
@@ -49,17 +54,26 @@ class Patience:
 
     def record(self, stacks, events):
         """Recording begins."""
+        self.quick = 0
         self.held = events * (2 * CALL_BYTES if stacks else OPERATOR_BYTES)
         self.used = in_use()
 
     def over(self):
         """Whether the window is to be cut: a step takes longer than others, and may have made more events than the window may hold.
-        The program's own memory counts as well, so that a step of the usual length is not cut."""
-        waited = (core.now() - self.passed) / 1e9
-        if waited < self.usual:
-            return False
-        now = in_use() if waited < self.longest else None
-        return now is None or self.used is None or difference(now, self.used) >= self.held
+        The program's own memory counts as well, so that a step of the usual length is not cut; where none was traced to its end, a step
+        of short operators is, which can make so many."""
+        at, now = core.now(), in_use()
+        self.quick = self.quick + 1 if at - ticker.asked_at < QUICK_NS else 0
+        if now is None or self.used is None:
+            self.used, grown = None, self.held
+        else:
+            grown = difference(now, self.used)
+            if grown < 0:  # a step's beginning gives away what the one before kept
+                self.used = now
+        waited, usual = (at - self.passed) / 1e9, self.usual
+        if not self.step and self.quick >= QUICK_LOOKS:
+            usual = min(usual, MORE_S)
+        return waited >= self.longest or waited >= usual and grown >= self.held
 
     def elsewhere(self, driver, cut):
         """On the ticker's thread: once the window is to be cut, has that done on the thread that began it, at its next call or jump."""
@@ -85,7 +99,7 @@ class Patience:
         self.listener = None
 
     def learn(self, lasted, steps, cheap):
-        """A window has ended after so many whole steps. cheap: stopping it was no long pause: if it was cut, it could have gone on."""
+        """A window has ended after so many whole steps. cheap: if it was cut, one of four times its length is no long pause either."""
         if steps or cheap:
             self.step = lasted / steps if steps else 4 * lasted
 

@@ -18,6 +18,7 @@ wake = None  # held while the thread has to go on
 done = None  # held while the thread lives
 native = 0
 running = False  # the call is being made: torch 2.4 cannot record stacks from inside it
+asked_at = 0  # when the call was last asked for; the main thread makes it once the operator ends that it is in
 held = False  # the agent is in the middle of what the call would do: the call comes again
 
 
@@ -55,7 +56,7 @@ def loop(owner, wake, done, seconds, beside):
     thread raises in that one (PyThreadState_SetAsyncExc) then comes up here, at the thread's very first instruction. This is a
     generator so that this instruction stands inside a try: the exception is passed on to whom it was meant for.
     """
-    global native
+    global native, asked_at
     try:
         yield
     except GeneratorExit:  # no thread could be started
@@ -66,6 +67,7 @@ def loop(owner, wake, done, seconds, beside):
     native = core.thread_id()
     try:
         while not wake.acquire(True, seconds):
+            asked_at = core.now()
             if beside:
                 run(None)
             else:

@@ -20,6 +20,7 @@ MAX_WINDOWS = 11
 HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB for each while it stops, twice that with shapes
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
+MORE = 4.0  # times as many events as up to the cut, a step has whose window was cut: a guess
 SPENT_NS = 100_000_000  # pauses that every run may have for its windows of steps; the first ones, up to one with shapes, have no limit
 SPENT_SHARE = 0.025  # and beyond them, of the time since the first step; a window for which this is too little waits for a later step
 LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
@@ -51,7 +52,7 @@ class Windows(slices.Slices):
         self.since = 0  # when the first step began
         self.spent = 0  # ns of pauses since then
         self.cost_ns = PESSIMISTIC_NS
-        self.per_step = 0.0
+        self.per_step, self.cut = 0.0, False  # cut: none was traced to its end
         self.rate = EVENT_RATE
         self.slice = slices.SLICE_S[0]
         self.ever = False
@@ -119,8 +120,8 @@ class Windows(slices.Slices):
         short = not self.learned or self.per_step * self.cost_ns * 0.67 <= self.max_pause
         if short and (self.free or self.per_step <= 1.5 * HELD_EVENTS):
             return False
-        text = "one step makes %d profiler events: tracing it again would stop the program for too long or need too much memory"
-        core.note("step-too-big", text % self.per_step)
+        text = "one step makes %s%d profiler events: tracing it again would stop the program for too long or need too much memory"
+        core.note("step-too-big", text % (("more than ", self.per_step / MORE) if self.cut else ("", self.per_step)))
         return True
 
     def phase(self, number):
@@ -391,9 +392,11 @@ class Windows(slices.Slices):
         if events >= 100 and lasted > 0:
             self.rate = events / (lasted / 1e9)
         if steps[0] >= 0:
-            self.patience.learn(lasted / 1e9, steps[1] - steps[0], pause < self.max_pause / 2)
+            self.patience.learn(lasted / 1e9, steps[1] - steps[0], pause < self.max_pause / 8)
         if events and steps[0] >= 0 and steps[1] > steps[0]:
-            self.per_step = events / (steps[1] - steps[0])
+            self.per_step, self.cut = events / (steps[1] - steps[0]), False
+        elif steps[0] >= 0 and not self.per_step:  # cut in the first step that was traced
+            self.per_step, self.cut = MORE * events, True
         self.last_events = events
 
     last_events, learned = 0, False
