@@ -80,17 +80,17 @@ func TestMemoryWithDefaultBudget(t *testing.T) {
 func TestMemoryOfEndlessSteps(t *testing.T) {
 	testkit.Wide(t, true)
 	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		plain := memory(t, start(t, interpreter, environment("OMP_NUM_THREADS=1"), "memory_endless.py", "operators"))
 		for what, most := range map[string]int{ // KiB; 220 to 510 and 65 to 130 MB are seen
 			"functions": 700 << 10, "operators": 300 << 10, "operators there": 300 << 10, "operators steps": 400 << 10,
 		} {
 			t.Run(generation+"/"+what, func(t *testing.T) {
-				arguments := append([]string{"memory_endless.py"}, strings.Fields(what)...)
 				if strings.HasSuffix(what, "there") && generation != "newest" {
 					t.Skip("no other thread can be asked before Python 3.12")
 				}
-				interpreter := python(t, generation)
+				arguments := append([]string{"memory_endless.py"}, strings.Fields(what)...)
 				config := Config{WithStack: what == "functions"}
-				plain := memory(t, start(t, interpreter, environment("OMP_NUM_THREADS=1"), arguments...))
 				result, dir := withAgent(t, interpreter, config, []string{"OMP_NUM_THREADS=1"}, arguments...)
 				got := memory(t, result)
 				p := only(t, dir, "main")

@@ -139,7 +139,7 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if !parts {
 		o.oneByOne(&acc, steps)
 	}
-	acc.finish(o)
+	acc.finish(o, n)
 	return o
 }
 

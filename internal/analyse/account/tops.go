@@ -114,8 +114,7 @@ func inOptimizer(ev *model.Events, id model.EventID, s *model.Strings) bool {
 }
 
 // finish turns sums into means per step.
-func (a *opSums) finish(o *OpAccount) {
-	n := float64(a.steps)
+func (a *opSums) finish(o *OpAccount, n float64) {
 	for kind, t := range stats.InOrder(a.kinds) {
 		if t > 0 {
 			o.Kinds = append(o.Kinds, KindTime{kind, t / n})

@@ -11,15 +11,15 @@ import ctypes
 from . import core, ticker, toolids
 
 LONGEST_S = (2.0, 30.0)  # always, and at most
-MORE_S = 0.05  # so much longer than others a step may take, whatever it does
-FIRST_S = (1.0, 0.5)  # the most that it may take then while none was traced to its end; with stacks
-LEAST_S = 0.001  # of the steps' mean time: a shorter one is that of no step, as where the first step is known at its end
-SLOWER = (1.5, 3.0)  # a traced step beside the last one, and beside the mean of all before
-LOOKS = 4  # how often a window is looked at within that time, and within MORE_S at the most
+SLOWER = 1.5  # a traced step beside the last one
+MORE_S = (0.5, 0.05)  # so much longer a step may take, whatever it does; between short operators
+FIRST_S = (1.0, 0.5)  # the least that a step of long operators may take while none was traced to its end; with stacks
+LOOKS = 4  # how often a slice is looked at
 QUICK_NS = 200_000  # a program that does what it is asked so soon is between two short operators, or in Python
 QUICK_LOOKS = 2
 CALL_BYTES = 24  # that a call of Python's takes while a session records; an operator takes 100 to 500
 OPERATOR_BYTES = 200
+ASKS = 50  # times as long as asking the C library took, it is left alone
 LEAST_BYTES = 16 << 20  # with less in use once torch is there, another library keeps the memory
 ELSEWHERE = toolids.monitoring is not None  # whether a window can be cut on a thread that is not the main one
 
@@ -30,25 +30,27 @@ class Patience:
     def __init__(self):
         self.step = 0.0  # of the last window, a step's time
         self.passed = 0  # when a step last began
-        self.usual = self.longest = 0.0
-        self.used = None
-        self.held = 0
+        self.usual = (0.0, 0.0)  # what a step may take that has made many events: usually, and between short operators
+        self.longest = 0.0  # whatever it has made
+        self.used, self.least = None, None  # bytes now, and the least since the window began; None unknown
+        self.again = 0  # a mark before which the C library is not asked again
+        self.held = 0  # bytes that the window's events may take
         self.quick = 0  # looks in turn at which the program was between short operators
         self.listener = None  # toolids.Listener, while another thread than the main one is to cut its window
 
-    def begin(self, stacks, events, expected, mean):
-        """A window begins. events: how many it may hold; expected: within which time there are as many, 0 where that is not known;
-        mean: a step's, so far. Returns the distance at which over is to be asked."""
+    def begin(self, stacks, events, expected):
+        """A window begins. events: how many it may hold; expected: within which time there are as many, 0 where that is not known. Returns
+        the distance at which over is to be asked."""
         self.passed = core.now()
         self.longest = min(LONGEST_S[1], max(LONGEST_S[0], expected))
-        first = min(FIRST_S[stacks], SLOWER[1] * mean) if mean >= LEAST_S else FIRST_S[stacks]
-        self.usual = min(self.longest, MORE_S + (SLOWER[0] * self.step or first))
+        step = SLOWER * self.step
+        self.usual = (step + MORE_S[0] if step else FIRST_S[stacks], step + MORE_S[1])
         self.record(stacks, events)
-        return min(self.usual / LOOKS, MORE_S)
+        return MORE_S[1] / 2
 
     def slice(self, seconds, events):
         """A slice of time begins, which holds what it holds unless that is far too much. Returns what begin returns."""
-        self.passed, self.usual, self.longest = core.now(), 0.0, seconds
+        self.passed, self.usual, self.longest = core.now(), (0.0, 0.0), seconds
         self.record(False, 4 * events)
         return seconds / LOOKS
 
@@ -56,24 +58,31 @@ class Patience:
         """Recording begins."""
         self.quick = 0
         self.held = events * (2 * CALL_BYTES if stacks else OPERATOR_BYTES)
-        self.used = in_use()
+        self.look()
+        self.least = self.used
+
+    def look(self):
+        """Asks the C library, unless that took long a short while ago: it goes through all that is free."""
+        began = core.now()
+        if began >= self.again:
+            self.used = in_use()
+            ended = core.now()
+            self.again = ended + ASKS * (ended - began)
 
     def over(self):
         """Whether the window is to be cut: a step takes longer than others, and may have made more events than the window may hold.
-        The program's own memory counts as well, so that a step of the usual length is not cut; where none was traced to its end, a step
-        of short operators is, which can make so many."""
-        at, now = core.now(), in_use()
+        The program's own memory counts as well, so that a step of the usual length is not cut, and one of long operators, which cannot
+        make so many, has longer."""
+        at = core.now()
         self.quick = self.quick + 1 if at - ticker.asked_at < QUICK_NS else 0
-        if now is None or self.used is None:
-            self.used, grown = None, self.held
-        else:
-            grown = difference(now, self.used)
+        self.look()
+        grown = self.held  # as far as is known
+        if self.used is not None and self.least is not None:
+            grown = difference(self.used, self.least)
             if grown < 0:  # a step's beginning gives away what the one before kept
-                self.used = now
-        waited, usual = (at - self.passed) / 1e9, self.usual
-        if not self.step and self.quick >= QUICK_LOOKS:
-            usual = min(usual, MORE_S)
-        return waited >= self.longest or waited >= usual and grown >= self.held
+                self.least = self.used
+        waited = (at - self.passed) / 1e9
+        return waited >= self.longest or grown >= self.held and waited >= self.usual[self.quick >= QUICK_LOOKS]
 
     def elsewhere(self, driver, cut):
         """On the ticker's thread: once the window is to be cut, has that done on the thread that began it, at its next call or jump."""

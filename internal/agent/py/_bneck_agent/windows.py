@@ -245,8 +245,7 @@ class Windows(slices.Slices):
         if number >= 0 and not self.schedule and (self.main() or patience.ELSEWHERE):
             events = self.window_events(self.detail)
             expected = 0.0 if self.rate == EVENT_RATE else 1.5 * events / max(self.rate, 1.0)
-            mean = (t - self.since) / 1e9 / max(number, 1)
-            looks = self.patience.begin(session.keywords["with_stack"], events, expected, mean)
+            looks = self.patience.begin(session.keywords["with_stack"], events, expected)
             if self.main():
                 ticker.start(self.stale, looks)
             else:

@@ -11,7 +11,6 @@ import (
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/code"
-	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
 
@@ -93,11 +92,14 @@ func elementByElement(c *facts.Facts, f *finding.Finding, sp facts.Spot) {
 // cellCalls is how often a traced step calls cells of recurrent layers.
 func cellCalls(c *facts.Facts) float64 {
 	calls := 0.0
-	n := account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
-		name := strings.TrimPrefix(c.Text(ev.Name[id]), "aten::")
-		calls += float64(finding.Btoi(slices.Contains(cells, name)))
-	})
-	return calls / float64(max(n, 1))
+	if c.B.Ops != nil {
+		for _, op := range c.B.Ops.Names {
+			if slices.Contains(cells, strings.TrimPrefix(c.Text(op.Name), "aten::")) {
+				calls += op.Count
+			}
+		}
+	}
+	return calls
 }
 
 // cells are the operators of PyTorch's recurrent cells.

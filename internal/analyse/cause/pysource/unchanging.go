@@ -29,9 +29,16 @@ var (
 	notPure    = regexp.MustCompile(`^(?:global|nonlocal|yield|raise|await|del)\b`)
 	dottedEnd  = regexp.MustCompile(`[A-Za-z_][\w.]*$`)
 	called     = regexp.MustCompile(`(\.?)([A-Za-z_]\w*)\(`)
-	keyword    = regexp.MustCompile(`\b[A-Za-z_]\w*\s*=([^=])`)
-	notNames   = regexp.MustCompile(`^(?:if|else|elif|and|or|not|in|is|None|True|False|return|for|lambda|while|with|as|assert|yield|print)$`)
-	asksShape  = regexp.MustCompile(
+	bareCall   = regexp.MustCompile(`^([A-Za-z_]\w*)\((.*)\)$`)
+	inPlace    = regexp.MustCompile(
+		`^([A-Za-z_][\w.]*?)(?:\[.*\]\s*(?:[-+*/@|&^%]|//|\*\*)?=[^=]|\s*(?:[-+*/@|&^%]|//|\*\*)=|\.[a-z]\w*[a-z0-9]_\()`)
+	trainsHere = regexp.MustCompile(`\.(?:backward|step)\(`)
+	isView     = regexp.MustCompile(`^([A-Za-z_][\w.]*)(?:\[[^\[\]]*\]|\.T\b|\.data\b|` +
+		`\.(?:view|reshape|t|transpose|permute|unsqueeze|squeeze|flatten|expand|detach|narrow|select|contiguous|to|float|numpy|cpu)` +
+		`\([^()]*\))*$`)
+	keyword   = regexp.MustCompile(`\b[A-Za-z_]\w*\s*=([^=])`)
+	notNames  = regexp.MustCompile(`^(?:if|else|elif|and|or|not|in|is|None|True|False|return|for|lambda|while|with|as|assert|yield|print)$`)
+	asksShape = regexp.MustCompile(
 		`[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\.(?:shape|size\([^()]*\)|dim\(\)|ndim|numel\(\)|device|dtype)(?:\[[^\[\]]*\])?`)
 )
 
@@ -51,8 +58,8 @@ var pure = func() map[string]bool {
 var asks = regexp.MustCompile(
 	`^(?:size|dim|numel|nelement|stride|is_contiguous|item|tolist|numpy|detach|type|backward|get|items|keys|values|format)$`)
 
-// Unchanging says that the last of lines, each called from the one before, computes the same at each turn of the outermost loop around
-// them: all that it is made of was given a value before the loop, or is made of such. Where the text leaves a doubt it does not.
+// Unchanging says that the last of lines, each called from the one before, computes the same in each step: all that it is made of was given
+// a value before the loop of the steps, or is made of such. Where the text leaves a doubt it does not.
 func Unchanging(lines []At) bool {
 	var given map[string]bool // parameters of the function that is called next; nil before the loop
 	for i := range lines {
@@ -60,8 +67,11 @@ func Unchanging(lines []At) bool {
 		if !ok || w.withoutGraph(here) && given != nil {
 			return false
 		}
-		if w.loop = w.outermostLoop(here); given == nil && w.loop < 0 {
+		if w.loop = w.stepLoop(here); given == nil && w.loop < 0 {
 			continue
+		}
+		if given != nil && w.loop >= 0 && !w.trains(w.loop) {
+			w.loop = -1 // it turns within a step
 		}
 		if w.given = given; given == nil && (w.withoutGraph(here) || w.loop < 0) {
 			return false
@@ -80,6 +90,8 @@ type unit struct {
 	keepReader
 	imports map[string]bool
 	defines [][]string // by statement: the names that it gives values to, or whose objects it may change
+	changes []string   // by statement: the name whose object it changes in place, "" for none
+	same    [][]string // by statement: names that stand for one object, or for a view of it; nil for none
 }
 
 func unitOf(source []string) *unit {
@@ -91,11 +103,46 @@ func unitOf(source []string) *unit {
 			}
 		}
 	}
-	u.defines = make([][]string, len(u.all))
+	u.defines, u.changes, u.same = make([][]string, len(u.all)), make([]string, len(u.all)), make([][]string, len(u.all))
 	for i := range u.all {
-		u.defines[i] = u.defined(u.all[i].text)
+		text := u.all[i].text
+		if m := inPlace.FindStringSubmatch(text); m != nil {
+			u.changes[i] = m[1]
+		}
+		if m := gives.FindStringSubmatch(text); m != nil && isView.MatchString(m[2]) {
+			u.same[i] = append(namesIn(isView.FindStringSubmatch(m[2])[1]), m[1])
+		}
+	}
+	for i := range u.all {
+		u.defines[i] = append(u.defined(u.all[i].text), u.handsOver(u.all[i].text)...)
 	}
 	return u
+}
+
+// alsoChanged are the other names of objects that statements change in place.
+func (u *unit) alsoChanged(from, to int) []string {
+	var out []string
+	for i := from; i < to; i++ {
+		if u.changes[i] == "" {
+			continue
+		}
+		group := []string{u.changes[i]}
+		for grown := true; grown; {
+			grown = false
+			for _, same := range u.same {
+				if !slices.ContainsFunc(same, func(name string) bool { return slices.Contains(group, name) }) {
+					continue
+				}
+				for _, name := range same {
+					if !slices.Contains(group, name) {
+						group, grown = append(group, name), true
+					}
+				}
+			}
+		}
+		out = append(out, group[1:]...)
+	}
+	return out
 }
 
 // defined are the names that a statement gives values to, and those of which it calls methods, which may change them.
@@ -122,12 +169,57 @@ func (u *unit) defined(text string) []string {
 	return out
 }
 
+// handsOver are the names of what a statement that is only a call hands to a function that may change it: one that is not of the file, or
+// that changes a parameter.
+func (u *unit) handsOver(text string) []string {
+	m := bareCall.FindStringSubmatch(text)
+	if m == nil || pure[m[1]] || m[1] == "print" || compound.MatchString(text) {
+		return nil
+	}
+	head := u.function(m[1])
+	var parameters []string
+	if head >= 0 {
+		parameters = parametersOf(u.all[head].text)
+	}
+	var out []string
+	for i, argument := range splitArguments(m[2]) {
+		if head >= 0 && i < len(parameters) && !assigned.MatchString(argument) && !u.changesIn(head, parameters[i]) {
+			continue
+		}
+		for _, name := range namesIn(argument) {
+			if !strings.HasSuffix(name, "(") && !u.imports[name] {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// changesIn says that a function may change a parameter's object.
+func (u *unit) changesIn(head int, parameter string) bool {
+	for i := head + 1; i < u.end(head); i++ {
+		text := u.all[i].text
+		if u.changes[i] == parameter || slices.Contains(u.defined(text)[len(definedIn(text)):], parameter) {
+			return true
+		}
+	}
+	return false
+}
+
+// function is the head of a function of the file, -1 for none.
+func (u *unit) function(name string) int {
+	return slices.IndexFunc(u.all, func(st codeLine) bool {
+		m := defLine.FindStringSubmatch(st.text)
+		return m != nil && m[1] == name && st.indent == 0
+	})
+}
+
 // world is what is known of one function while it runs.
 type world struct {
 	*unit
 	own   int             // the function's head, -1 for a file's body
 	end   int             // the statement after its last
-	loop  int             // the head of the outermost loop around the statement that is asked about, -1 for none
+	loop  int             // the head of the loop around the statement that is asked about of which each turn is a step or more, -1 for none
 	given map[string]bool // parameters, and whether they stay what they are; nil in the function whose loop it is
 	depth int             // of functions that are looked into, one from within the other
 }
@@ -152,17 +244,32 @@ func (w *world) blockEnd(head int) int { return w.keepReader.end(head) }
 // nameOf is the name of the function that a head begins.
 func (w *world) nameOf(head int) string { return defLine.FindStringSubmatch(w.all[head].text)[1] }
 
-// outermostLoop is the head of the outermost loop around a statement in its function, -1 for none.
-func (k *keepReader) outermostLoop(at int) int {
-	head := k.around(at, loopLine)
-	for head >= 0 {
-		outer := k.outer(head)
-		if outer < 0 {
-			break
+// stepLoop is the head of the outermost loop around a statement in its function that trains, or of the outermost one where none does; -1
+// for none.
+func (w *world) stepLoop(at int) int {
+	head, trains := -1, -1
+	w.eachAround(at, func(i int) {
+		if loopLine.MatchString(w.all[i].text) {
+			head = i
+			if w.trains(i) {
+				trains = i
+			}
 		}
-		head = outer
+	})
+	if trains >= 0 {
+		return trains
 	}
 	return head
+}
+
+// trains says that a loop goes backward or steps an optimizer: it turns once for each step, others within a step.
+func (w *world) trains(head int) bool {
+	for i := head + 1; i < w.blockEnd(head); i++ {
+		if trainsHere.MatchString(w.all[i].text) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachAround hands out the heads of the blocks around a statement in its function, the innermost first.
@@ -196,9 +303,13 @@ func (w *world) until(at int) map[string]bool {
 	if names == nil {
 		names = map[string]bool{}
 	}
+	also := w.alsoChanged(from, end)
 	for _, to := range []int{end, at} {
 		for name, same := range w.given {
 			names[name] = same
+		}
+		for _, name := range also {
+			names[name] = false
 		}
 		for i := from; i < to; i++ {
 			if i == w.loop { // the turn before has left what the loop gives values to
@@ -209,24 +320,28 @@ func (w *world) until(at int) map[string]bool {
 					}
 				}
 			}
-			w.take(i, at, names)
+			w.take(i, at, names, also)
 		}
 		turn = maps.Clone(names)
+	}
+	for _, name := range also {
+		names[name] = false
 	}
 	return names
 }
 
-// take goes on by one statement. at: the one that is asked about.
-func (w *world) take(i, at int, names map[string]bool) {
+// take goes on by one statement. at: the one that is asked about; also: names of what changes under another name.
+func (w *world) take(i, at int, names map[string]bool, also []string) {
 	st := &w.all[i]
 	defined := w.defines[i]
 	if len(defined) == 0 {
 		return
 	}
 	same, certain := w.clean(st.text, names), true // certain: it runs at each turn
-	if loopLine.MatchString(st.text) {
+	turns := loopLine.MatchString(st.text)
+	if turns { // the same ones in each step, unless it turns once for each
 		m := rangeHead.FindStringSubmatch(st.text)
-		same = m != nil && w.clean(m[1], names) && (at < i || w.blockEnd(i) <= at) // turns that are over leave the same
+		same = m != nil && w.clean(m[1], names) && i != w.loop && (at < i || w.blockEnd(i) <= at || !w.trains(i))
 	}
 	w.eachAround(i, func(head int) {
 		if text := w.all[head].text; branch.MatchString(text) && (at < head || w.blockEnd(head) <= at) {
@@ -235,12 +350,12 @@ func (w *world) take(i, at int, names map[string]bool) {
 		}
 	})
 	m := assigned.FindStringSubmatch(st.text)
-	anew := m != nil && m[2] == "" && !strings.Contains(m[1], "[") && unclosed(m[1]) == 0
+	anew := turns || m != nil && m[2] == "" && !strings.Contains(m[1], "[") && unclosed(m[1]) == 0
 	for _, name := range defined {
 		if before, known := names[name]; known && !before && !(anew && certain) {
 			continue
 		}
-		names[name] = same
+		names[name] = same && !slices.Contains(also, name)
 	}
 }
 
@@ -384,10 +499,7 @@ const maxPureDepth = 3
 
 // pureFunction says that a function of the file gives the same for the same.
 func (w *world) pureFunction(name string) bool {
-	head := slices.IndexFunc(w.all, func(st codeLine) bool {
-		m := defLine.FindStringSubmatch(st.text)
-		return m != nil && m[1] == name && st.indent == 0
-	})
+	head := w.function(name)
 	if head < 0 || w.depth >= maxPureDepth {
 		return false
 	}

@@ -45,13 +45,23 @@ class Net(nn.Module):
             power = loops**k
         summed = power.sum()  # same
         for k in range(3):
-            step = loops * k  # other
-        return hidden + near + mask + far + scaled + summed + step
+            step = loops * k  # same
+        for k in range(3):
+            steps = hidden * k  # other
+        return hidden + near + mask + far + scaled + summed + step + steps
 
 
 def helper(a, b=2, *, c=None):
     first = a * b  # same
     return first + c  # other
+
+
+def turn(data, moved, optimizer):
+    data = data.to("cpu")
+    near = torch.cdist(data, data)  # same
+    far = torch.cdist(moved, moved)  # other
+    moved += near.sum() + far.sum()
+    optimizer.step()
 
 
 def driven(net, data, edges, loader):
@@ -94,4 +104,30 @@ for step in range(100):
     angle = torch.sin(points * step)  # other
     fine = math.pi * points.clone()  # same
     grown = (weight * (seen - wanted) ** 2).mean()  # other
+shift = torch.zeros(100, 8)
+alias = shift
+window = points.view(-1)
+filled = torch.zeros(8)
+table = torch.zeros(8, 8)
+for epoch in range(5):
+    for step in range(100):
+        late = torch.sin(points * step)  # other
+        matrix = torch.zeros(8, 8)
+        for k in range(1, 8):
+            matrix[k, k - 1] = 0.5 * math.sqrt(k)  # same
+        table.sum().backward()
+for step in range(100):
+    alias += 1
+    fill(filled, step)
+    late = shift.exp()  # other
+    full = filled.exp()  # other
+    flat = window.exp()  # same
+    anew = torch.zeros(100)
+    anew[3] = 1
+    once = anew.exp()  # same
+moving = points.clone()
+for step in range(100):
+    turn(points, moving, None)  # calls turn
+    still = points.exp()  # same
+    moves = moving.exp()  # other
 driven(Net(points), points, points @ points.t(), None)  # calls driven
