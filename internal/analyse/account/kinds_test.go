@@ -28,7 +28,7 @@ func TestKindsSumToTheOperators(t *testing.T) {
 		acc.named(ev, model.EventID(id), 10)
 	}
 	o := &OpAccount{}
-	acc.finish(o)
+	acc.finish(o, float64(acc.steps))
 	sum := 0.0
 	for _, k := range o.Kinds {
 		sum += k.Time

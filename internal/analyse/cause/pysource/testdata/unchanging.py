@@ -109,7 +109,7 @@ alias = shift
 window = points.view(-1)
 filled = torch.zeros(8)
 table = torch.zeros(8, 8)
-for epoch in range(5):
+for _ in range(5):
     for step in range(100):
         late = torch.sin(points * step)  # other
         matrix = torch.zeros(8, 8)
