@@ -1,6 +1,7 @@
 import math
 
 import torch
+from elsewhere import fill
 from torch import nn
 
 points = torch.randn(100, 8)
@@ -126,7 +127,7 @@ for step in range(100):
     anew[3] = 1
     once = anew.exp()  # same
 moving = points.clone()
-for step in range(100):
+for _ in range(100):
     turn(points, moving, None)  # calls turn
     still = points.exp()  # same
     moves = moving.exp()  # other
