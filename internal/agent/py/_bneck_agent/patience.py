@@ -19,7 +19,7 @@ QUICK_NS = 200_000  # a program that does what it is asked so soon is between tw
 QUICK_LOOKS = 2
 CALL_BYTES = 24  # that a call of Python's takes while a session records; an operator takes 100 to 500
 OPERATOR_BYTES = 200
-ASKS = 50  # times as long as asking the C library took, it is left alone
+ASKS = 20  # times as long as asking the C library took, it is left alone
 LEAST_BYTES = 16 << 20  # with less in use once torch is there, another library keeps the memory
 ELSEWHERE = toolids.monitoring is not None  # whether a window can be cut on a thread that is not the main one
 
@@ -28,6 +28,7 @@ class Patience:
     """Of one process's windows; times in seconds, but for marks, which are monotonic nanoseconds."""
 
     def __init__(self):
+        in_use()  # the first time takes longest, and is no measure of the others
         self.step = 0.0  # of the last window, a step's time
         self.passed = 0  # when a step last began
         self.usual = (0.0, 0.0)  # what a step may take that has made many events: usually, and between short operators
@@ -118,7 +119,7 @@ function, bits = None, 0
 
 def information():
     """The C library's function that tells what memory is in use, and how wide its numbers are."""
-    library = ctypes.CDLL(None)
+    library = ctypes.PyDLL(None)  # without a wait for the interpreter's lock after each call
     for name, number in (("mallinfo2", ctypes.c_size_t), ("mallinfo", ctypes.c_uint)):  # the older one's run over
         found = getattr(library, name, None)
         if found is not None:

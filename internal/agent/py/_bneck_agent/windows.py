@@ -249,7 +249,7 @@ class Windows(slices.Slices):
             if self.main():
                 ticker.start(self.stale, looks)
             else:
-                ticker.start(functools.partial(self.patience.elsewhere, self.driver, self.stale), looks, beside=True)
+                ticker.start(functools.partial(self.patience.elsewhere, self.driver, self.cut_window), looks, beside=True)
 
     def failed(self, what, said):
         """Says that torch refused, and in its words why."""
@@ -401,8 +401,13 @@ class Windows(slices.Slices):
     last_events, learned = 0, False
 
     def stale(self):
-        """On the main thread, when a traced step does not end: cuts the window."""
-        if self.open is not None and self.first >= 0 and self.patience.over():
+        """On the main thread: cuts the window of a step that does not end."""
+        if self.open is not None and self.patience.over():
+            self.cut_window()
+
+    def cut_window(self):
+        """On the thread that began the window, in the middle of a step."""
+        if self.open is not None and self.first >= 0:
             self.edge = True
             self.stop("cut")
 
