@@ -29,13 +29,19 @@ func FindUnchanging(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		all[at]++
 		apart[at] += finding.Btoi(facts.Inside(u.Runs, when) && !facts.Inside(draws, when))
 	})
-	lines := textLines{c: c, known: map[string]bool{}}
-	traced := map[facts.PlaceKey]int{}
 	chains := slices.DeleteFunc(c.Working(l), func(ch facts.Chain) bool {
 		at := lastOf(&ch)
-		if float64(apart[at]) < price.AskedLine*float64(all[at]) || !lines.stay(&ch) {
+		return float64(apart[at]) < price.AskedLine*float64(all[at])
+	})
+	if len(chains) < facts.MinSamples || c.Share(facts.Sum(chains)) < finding.Floor {
+		return nil // the text need not be read
+	}
+	lines, traced := textLines{c: c, known: map[string]bool{}}, map[facts.PlaceKey]int{}
+	chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool {
+		if !lines.stay(&ch) {
 			return true
 		}
+		at := lastOf(&ch)
 		traced[at] = apart[at]
 		return false
 	})
@@ -58,6 +64,7 @@ func FindUnchanging(c *facts.Facts, l finding.Ledger) []finding.Draft {
 type textLines struct {
 	c     *facts.Facts
 	known map[string]bool
+	read  pysource.Reader
 }
 
 // stay says so of a chain.
@@ -77,7 +84,7 @@ func (t *textLines) stay(ch *facts.Chain) bool {
 	}
 	same, known := t.known[key.String()]
 	if !known {
-		same = pysource.Unchanging(stack)
+		same = t.read.Unchanging(stack)
 		t.known[key.String()] = same
 	}
 	return same

@@ -15,6 +15,7 @@ func TestUnchanging(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := strings.Split(string(text), "\n")
+		var reader Reader
 		asked := 0
 		for i, line := range source {
 			at := int32(i + 1)
@@ -28,7 +29,7 @@ func TestUnchanging(t *testing.T) {
 				stack = append(stack, At{source, functionAt(source, call), call})
 			}
 			stack = append(stack, At{source, functionAt(source, at), at})
-			if Unchanging(stack) != same {
+			if reader.Unchanging(stack) != same {
 				t.Errorf("%s:%d: %s: said %v", name, at, strings.TrimSpace(line), !same)
 			}
 		}
