@@ -116,3 +116,36 @@ func TestModulesBesideALoadedCompiler(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersHaveNoSteps: transforms of a worker that are modules, as torchvision's are, are no model whose calls are steps.
+func TestWorkersHaveNoSteps(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		for _, method := range []string{"fork", "spawn", "forkserver"} {
+			t.Run(generation+" "+method, func(t *testing.T) {
+				testkit.Wide(t, method == "forkserver")
+				plain := startPlain(t, interpreter, "workers.py", method)
+				got, dir := withAgent(t, interpreter, Config{}, nil, "workers.py", method)
+				same(t, plain, got)
+				workers := 0
+				for _, w := range read(t, dir) {
+					if w.process["role"] != "worker" {
+						continue
+					}
+					workers++
+					if len(w.of("fetch")) < 20 {
+						t.Errorf("%d fetches of 20 batches", len(w.of("fetch")))
+					}
+					for _, kind := range []string{"step", "asked"} { // a fork server's worker is known by its first fetch
+						if rows := w.of(kind); len(rows) > 10 || len(rows) > 0 && method != "forkserver" {
+							t.Errorf("%d rows of %q: %v", len(rows), kind, rows[0])
+						}
+					}
+				}
+				if workers != 2 {
+					t.Errorf("%d workers", workers)
+				}
+			})
+		}
+	}
+}

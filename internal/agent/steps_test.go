@@ -102,6 +102,9 @@ end(l, grad=False)`, "inference dataloader*3"},
 for i in range(4): s.called("m", t(), 1)`, "inference period*3"},
 	"weights updated by hand": {`
 for i in range(4): opt("backward")`, "train period*4"},
+	"weights updated by hand around a model": {`
+for i in range(4): s.called("m", t(), 1); opt("backward")
+for i in range(3): s.called("m", t(), 1)`, "train period*4 validation period*2"},
 	"a trainer's loop": {`
 for i in range(3): s.manual(t(), 1, "trainer", "train"); opt()
 s.rest(t(), 1, "trainer")

@@ -234,6 +234,9 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 		if f.class == FileAgent {
 			return true
 		}
+		if c.begins(fr) {
+			return false
+		}
 		if f.act&ActCompile != 0 && c.Strings.Text(c.Stacks.Frames[fr].Function) == "<module>" {
 			f.act &^= ActCompile // the compiler is imported: nothing is compiled yet
 		}
@@ -274,6 +277,13 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 	})
 	c.stacks[id] = info
 	return info
+}
+
+// begins says that a frame is the first one of a process of multiprocessing's. Where it was forked, its parent's frames lie below, which
+// it has left for good.
+func (c *FrameClasses) begins(fr model.FrameID) bool {
+	f := &c.Stacks.Frames[fr]
+	return strings.HasSuffix(c.Strings.Text(f.Function), "_bootstrap") && strings.HasSuffix(c.Strings.Text(f.File), "/multiprocessing/process.py")
 }
 
 // InEventLoop says that a loop of asyncio, or of one that stands in for it, runs the user's code of a stack: a call that sleeps there

@@ -5,7 +5,7 @@ import json
 import os
 import weakref
 
-from . import core, facts, life, marks, padding, sharing
+from . import core, facts, life, marks, modules, padding, sharing
 
 KEPT_ROWS = 100_000  # waits and fetches that get a row each, if they are short
 SHORT_NS = 1_000_000
@@ -278,6 +278,7 @@ def become_worker(index):
     global mine
     facts.role, facts.worker_index = "worker", index
     facts.write()
+    modules.leave()  # transforms are modules, too, and no steps
     mine, details = json.loads(os.environ.get("BNECK_LOADER", "[null, null]"))
     if details is not None:
         core.emit("loader", mine, details)
@@ -287,3 +288,5 @@ def forked():
     """A forked child may be a worker."""
     global worker, kept, consuming
     worker, kept, consuming = None, 0, None
+    if "BNECK_LOADER" in os.environ:
+        modules.leave()

@@ -35,7 +35,7 @@ skipped = [0, 0, 0]  # how many calls need no mark, of which module (its id), on
 def install(torch):
     """Watches every module's calls for a while."""
     global base, original, mine, over
-    if "torch._dynamo" in sys.modules and not beside_dynamo(torch):
+    if "BNECK_LOADER" in os.environ or "torch._dynamo" in sys.modules and not beside_dynamo(torch):
         return
     base = torch.nn.Module
     original = base.__call__

@@ -72,7 +72,8 @@ def install_part(name, torch):
 
 
 def forked():
-    """A forked child looks for steps of its own."""
+    """A forked child looks for steps of its own, and may not use its parent's GPU."""
+    marks.device = None
     marks.begin(windows)
 
 

@@ -248,7 +248,8 @@ class Steps:
         if self.optimizers or not self.accepts("period", tid) or not self.leader.leads(name):
             return False
         if self.current is not None and self.current.kind == "inference":
-            self.close(t, "inference", "period")
+            asked = "validation" if "train" in self.kinds else "inference"
+            self.close(t, "train" if self.current.optimized else asked, "period")  # weights may be updated by hand
             self.open(t, "period", kind="inference")
             return len(self.leader.counts) == 1
         if self.current is None:
