@@ -70,12 +70,13 @@ def edit(change: dict, tree: pathlib.Path) -> None:
         path.write_text("\n".join(lines))
 
 
-def run(program: dict, change: dict, tree: pathlib.Path, out: pathlib.Path, tool: list = []) -> tuple[float, int]:
+def run(program: dict, change: dict, tree: pathlib.Path, out: pathlib.Path, tool: tuple = ()) -> tuple[float, int]:
     """The seconds and the exit status of one run; one that is too long is interrupted, as its user would."""
     command = ["timeout", "-k", "10", "-s", "INT", str(LONGEST), *tool, sys.executable, *change.get("command", program["command"])]
+    variables = environment(program, change, tree)
     began = time.perf_counter()
     with open(out, "w") as file:
-        status = subprocess.run(command, cwd=folder(program, tree), env=environment(program, change, tree), stdout=file, stderr=file).returncode
+        status = subprocess.run(command, cwd=folder(program, tree), env=variables, stdout=file, stderr=file).returncode
     return time.perf_counter() - began, status
 
 
@@ -93,7 +94,7 @@ def sessions(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict) ->
             program, tree = programs()[name], work / name / "original"
             for before in program["before"]:
                 subprocess.run([sys.executable, *before], cwd=folder(program, tree), check=True, stdout=subprocess.DEVNULL)
-            tool = [TOOL, "run", "--out", out / name, "--json", out / f"{name}.json", "-o", out / f"{name}.txt", "--"]
+            tool = (TOOL, "run", "--out", out / name, "--json", out / f"{name}.json", "-o", out / f"{name}.txt", "--")
             took, status = run(program, {}, tree, out / f"{name}.out", tool)
             first = (out / f"{name}.txt").read_text().strip().split("\n")[:2] if (out / f"{name}.txt").exists() else []
             print(name, f"exit {status}, {took:.1f} s:", *first, flush=True)
@@ -130,7 +131,9 @@ def turns(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict, wante
 
 
 def main() -> None:
-    mode, out, ends, checkouts = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), time.time() + float(sys.argv[3]), pathlib.Path(sys.argv[4]).resolve()
+    mode, seconds = sys.argv[1], float(sys.argv[3])
+    ends = time.time() + seconds
+    out, checkouts = pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[4]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     known = programs()
     wanted: dict[str, list[str]] = {}
@@ -144,7 +147,7 @@ def main() -> None:
         for name, future in ready.items():
             if future.exception():
                 print(name, "cannot be prepared:", future.exception(), flush=True)
-        print(f"prepared ({time.time() - ends + float(sys.argv[3]):.0f} s)", flush=True)
+        print(f"prepared ({time.time() - ends + seconds:.0f} s)", flush=True)
         if mode == "sessions":
             sessions(out, ends, work, ready)
         else:

@@ -26,3 +26,21 @@ func TestWithoutLock(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatATraceDidNotSee: without steps, windows stand for the run's operators only where its operators lie between them. A program that
+// was traced while it copied its model, and ended in its first step, says nothing of what that step waits for.
+func TestWhatATraceDidNotSee(t *testing.T) {
+	line := testkit.Frame{File: "/home/u/train.py", Function: "step", First: 1, Line: 60}
+	for later, stands := range map[int]bool{300: true, 40_000: false} {
+		p := testkit.OnDevice(70, false, "ampere_sgemm_128x64_nn")
+		p.P.Steps, p.S.Traces[0].From = nil, testkit.Epoch
+		p.Do(testkit.Native(later, line))
+		b := Of(p.S, p.P)
+		if b.PerStep || b.Part(PartOps) == 0 {
+			t.Fatalf("%+v", b.Parts)
+		}
+		if got := b.Ops != nil && b.Part(PartGPUCompute) > 0; got != stands {
+			t.Errorf("%d ms later: %+v", later, b.Parts)
+		}
+	}
+}

@@ -94,6 +94,7 @@ type Breakdown struct {
 	Device    DeviceUse
 	Notes     []string
 	foreign   map[line]bool // lines whose native code is another library's than PyTorch
+	unseen    bool          // without steps: most of what computes lies before or behind all windows, which say nothing of it
 }
 
 // Part returns the time of one part, 0 where it is absent.
@@ -152,12 +153,39 @@ func (b *Breakdown) account(s *model.Session) *Breakdown {
 		return b
 	}
 	lanes := exactSpans(b, p)
-	b.Ops = traceOps(s, b)
 	cls := code.NewFrameClasses(s, p)
+	b.unseen = !b.PerStep && b.computesElsewhere(TracedSteps(s, b), cls)
+	b.Ops = traceOps(s, b)
 	attributeSamples(b, cls, &lanes)
 	b.Device = b.waitsForDevices(s)
 	b.closeAccount(lanes, b.Device)
 	return b
+}
+
+// computesElsewhere says that most samples of operators lie before the first or behind the last of a run's windows.
+func (b *Breakdown) computesElsewhere(windows []TracedStep, cls *code.FrameClasses) bool {
+	if len(windows) == 0 {
+		return false
+	}
+	from, to := windows[0].Start, windows[0].End
+	for _, w := range windows {
+		from, to = min(from, w.Start), max(to, w.End)
+	}
+	sm := &b.Process.Samples
+	all, between := 0, 0
+	for i := range min(sm.Len(), len(sm.Thread), len(sm.Stack), len(sm.State), len(sm.Flags)) {
+		if int(sm.Thread[i]) != b.Thread {
+			continue
+		}
+		if part := partOfSample(b.Process, cls, i); part != PartOps && part != PartSync {
+			continue
+		}
+		all++
+		if from <= sm.Time[i] && sm.Time[i] < to {
+			between++
+		}
+	}
+	return all >= MinRestSamples && 2*between < all
 }
 
 // MinRestSamples is the number of samples in steps from which the split of the time that spans do not explain follows

@@ -163,7 +163,7 @@ func TracedSteps(s *model.Session, b *Breakdown) []TracedStep {
 			continue
 		}
 		if !b.PerStep {
-			if t.To > t.From {
+			if t.To > t.From && !b.unseen {
 				out = append(out, TracedStep{times.Interval{Start: t.From, End: t.To}, t})
 			}
 			continue
