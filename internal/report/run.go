@@ -47,6 +47,9 @@ func (b *Builder) run() {
 	}
 }
 
+// leastPart is the share of the warm-up from which imports in it are worth a row.
+const leastPart = 0.1
+
 // wholeRun splits the run into what comes before, in, between and after its steps. Waiting for the disk is a part of what waited.
 func (b *Builder) wholeRun(out *Run, p *model.Process) {
 	steady := 0.0
@@ -54,6 +57,9 @@ func (b *Builder) wholeRun(out *Run, p *model.Process) {
 		row := runPart(runPartName(b.S.Strings.Text(part.Kind), part), part.Time, out.WallS)
 		if part.DiskWait > 0 {
 			row.Of = []Part{runPart("waiting for the disk", part.DiskWait, out.WallS)}
+		}
+		if part.Imports >= leastPart*part.Time && part.Imports > 0 {
+			row.Of = []Part{runPart("imports", part.Imports, out.WallS)}
 		}
 		if part.Time > 0 {
 			out.Parts = append(out.Parts, row)

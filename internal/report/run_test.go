@@ -42,7 +42,9 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 	p.Do(reads, testkit.Python(300, line))
 	// The second import is a part of the first.
 	p.P.Imports = []model.Span{{Kind: model.SpanImport, Start: start, End: p.T}, {Kind: model.SpanImport, Start: start, End: p.T - 100e6}}
+	start = p.T
 	p.Steps(1, model.PhaseWarmup, testkit.Native(50, line))
+	p.P.Imports = append(p.P.Imports, model.Span{Kind: model.SpanImport, Start: start, End: p.T - 20e6})
 	p.Steps(3, model.PhaseBaseline, testkit.Native(100, line))
 	p.P.Steps[3].Skipped = 4
 	p.Do(testkit.Native(400, line)) // steps without entries
@@ -64,7 +66,7 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %.0f", of.Part, of.Ms))
 		}
 	}
-	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, 8 train steps 800, 1 validation step 90, " +
+	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, imports 30, 8 train steps 800, 1 validation step 90, " +
 		"between steps 60, after the last step 40"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("the run consists of %s\nwant %s", strings.Join(got, ", "), want)

@@ -147,6 +147,9 @@ func (b *Builder) verdict() {
 	if what, doubtful := cause.Doubt(b.res.ctx, &b.res.found.Findings[i]); doubtful {
 		v.Sentence = "probably: " + v.Sentence + " " + units.UpperFirst(what.String()) + "."
 	}
+	if f.Saving != nil && f.Saving.StepMs != nil {
+		v.Sentence = b.mostlyStartUp() + v.Sentence
+	}
 	if f.Confidence != nil {
 		v.Confidence = *f.Confidence
 	}

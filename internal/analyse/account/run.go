@@ -15,6 +15,7 @@ type RunPart struct {
 	Steps    int
 	Time     float64 // ns
 	DiskWait float64 // ns of Time in which the main thread waited for the disk, by its samples; of RunImports and RunPreparation
+	Imports  float64 // ns of Time that go into importing modules; of RunFirstSteps, as optimizers import torch's compiler
 }
 
 // RunPartID names a part of a run, in the order in which a run goes through them.
@@ -39,7 +40,8 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 	slices.SortFunc(steps, func(a, b model.Step) int { return cmp.Compare(a.Start, b.Start) })
 	first := min(max(steps[0].Start, run.Start), run.End)
 
-	imports := Importing(p)
+	all := Importing(p)
+	imports := slices.Clone(all)
 	for i := range imports {
 		imports[i].Start, imports[i].End = max(imports[i].Start, run.Start), min(imports[i].End, first)
 	}
@@ -72,6 +74,9 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 		}
 		out[k].Time += float64(end - begin)
 		out[k].Steps += st.Count()
+		if id == RunFirstSteps {
+			out[k].Imports += times.Overlap(all, begin, end)
+		}
 		if id == RunSteps {
 			own[kind] = append(own[kind], float64(end-begin))
 			device[kind] = append(device[kind], float64(st.DeviceDur))
