@@ -268,6 +268,21 @@ func TestCallForTooLittleWork(t *testing.T) {
 	}
 }
 
+// Where the loop's line only calls train(), the line of that function which calls the model is the place.
+func TestCallOfTheModelIsThePlace(t *testing.T) {
+	p := testkit.NewProgram()
+	var acts []testkit.Act
+	for line := 22; line < 26; line++ {
+		stack := []testkit.Frame{module, loop(40), user("train", 50, 58), torchFrame("nn/modules/module.py", "_call_impl"),
+			user("forward", 20, line), torchFrame("nn/modules/linear.py", "forward")}
+		acts = append(acts, testkit.Native(1, stack...), testkit.Python(1, stack...))
+	}
+	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(1, module, loop(40), user("train", 50, 60)), testkit.Native(3, module, loop(41)))...)
+	tracedStep(p, testkit.Native(12), called{name: "aten::linear", n: 150, us: 25})
+	res, _ := find(t, p)
+	want(t, res, finding.Launch, "", 58, 0)
+}
+
 // On a CPU torch.compile is advised for chains of element-wise operators, not for small products of matrices, and what it takes at the
 // start is taken off what the run saves.
 func TestCompilingIsAdvisedWhereItPays(t *testing.T) {

@@ -240,6 +240,8 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 		site = launchSite{kind: launchCall, at: call, placed: true, lines: facts.LineTimes(calls)}
 		if members, _ := membersAndRest(calls, call); environments.waitForEnvironment(c, members) {
 			site.kind = launchRollout
+		} else {
+			site.nearer(c, first)
 		}
 		site.add(c, first, 1)
 		return site, first, nil, true
@@ -259,6 +261,7 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 		site.kind = launchCall
 		if call, ok := facts.Hottest(facts.UpToDriver(main, c.Drivers), c.Drivers); ok {
 			site.at, site.lines = call, facts.LineTimes(facts.UpToDriver(main, c.Drivers))
+			site.nearer(c, main)
 		}
 	}
 	if site.kind != launchSequence && !own && environments.waitForEnvironment(c, main) {
@@ -266,6 +269,42 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 	}
 	site.add(c, main, 1)
 	return site, main, rest, true
+}
+
+// nearer makes the place of a call the line that calls the model, where the loop's own line only leads to it: train() says little.
+func (s *launchSite) nearer(c *facts.Facts, chains []facts.Chain) {
+	calls := upToModel(c, chains)
+	if sp, ok := facts.Hottest(calls, c.Drivers); ok && 2*sp.Unit >= s.at.Unit {
+		s.at, s.lines = sp, facts.LineTimes(calls)
+	}
+}
+
+// upToModel cuts chains behind the user's line that calls the outermost module, and others behind the last function that drives the loop.
+func upToModel(c *facts.Facts, chains []facts.Chain) []facts.Chain {
+	out := facts.UpToDriver(chains, c.Drivers)
+	for i := range chains {
+		var caller *model.Frame
+		inside := false
+		c.C.Walk(c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index], func(fr model.FrameID) bool {
+			f := &c.C.Stacks.Frames[fr]
+			switch {
+			case strings.HasSuffix(c.Text(f.File), model.ModuleFile) && strings.Contains(c.Text(f.Function), "call_impl"):
+				inside = true
+			case inside && c.C.File(f.File) == code.FileUser:
+				caller, inside = f, false
+			}
+			return true
+		})
+		if caller == nil {
+			continue
+		}
+		for k := len(out[i].Frames); k < len(chains[i].Frames); k++ {
+			if f := &chains[i].Frames[k]; facts.KeyOf(f) == facts.KeyOf(caller) && f.Line == caller.Line {
+				out[i].Frames = chains[i].Frames[:k+1]
+			}
+		}
+	}
+	return out
 }
 
 // throughSpot splits chains into those that pass through a spot's function, whoever calls it, and the others: what ends the calling there
