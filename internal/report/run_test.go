@@ -66,8 +66,8 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %.0f", of.Part, of.Ms))
 		}
 	}
-	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, imports 30, 8 train steps 800, 1 validation step 90, " +
-		"between steps 60, after the last step 40"
+	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, imports 30, 8 train steps 800, " +
+		"1 validation step 90, between steps 60, after the last step 40"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("the run consists of %s\nwant %s", strings.Join(got, ", "), want)
 	}

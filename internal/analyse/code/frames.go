@@ -283,7 +283,8 @@ func (c *FrameClasses) Info(id model.StackID) StackInfo {
 // it has left for good.
 func (c *FrameClasses) begins(fr model.FrameID) bool {
 	f := &c.Stacks.Frames[fr]
-	return strings.HasSuffix(c.Strings.Text(f.Function), "_bootstrap") && strings.HasSuffix(c.Strings.Text(f.File), "/multiprocessing/process.py")
+	return strings.HasSuffix(c.Strings.Text(f.Function), "_bootstrap") &&
+		strings.HasSuffix(c.Strings.Text(f.File), "/multiprocessing/process.py")
 }
 
 // InEventLoop says that a loop of asyncio, or of one that stands in for it, runs the user's code of a stack: a call that sleeps there
