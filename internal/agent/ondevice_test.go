@@ -9,6 +9,7 @@ import (
 
 // deviceScript asks the agent about a torch that has a CUDA device only on paper, as this machine may have none.
 const deviceScript = `
+import sys
 import types
 from _bneck_agent import core, devices, facts, marks, profiler, settings, start_torch
 core.config = settings.Settings({})
@@ -58,6 +59,29 @@ for number in range(2):
     clock.add(("step", number))
 clock.previous = None
 clock.finish()
+
+# A forked child frees nothing of its parent's device, at its end neither: that would abort it.
+import gc, os
+class Owned(Event):
+    owner = os.getpid()
+    def __del__(self, getpid=os.getpid, abort=os.abort):
+        if getpid() != self.owner:
+            abort()
+cuda.Event = Owned
+marks.device = clock
+state.hangs = True
+for number in range(2):
+    clock.add(("waits", number))
+del clock
+marks.begin = lambda windows: None
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    start_torch.forked()
+    gc.collect()
+    sys.exit(5)
+said.append(os.waitpid(child, 0)[1])
+marks.device = None
 print(*said, [row for row in core.rows if "step" in row[:1]], [row for row in core.rows if row[2:3] == ("hook-failed",)])
 `
 
@@ -75,7 +99,7 @@ func TestDeviceOnPaper(t *testing.T) {
 	command := exec.Command(python, path)
 	command.Env = environment("PYTHONPATH=" + here(t) + "/py")
 	output, err := command.CombinedOutput()
-	if want := "began, started True 1 1 None None 0 record drained record drained drained record record " +
+	if want := "began, started True 1 1 None None 0 record drained record drained drained record record record record 1280 " +
 		"[('step', 0, None), ('step', 1, None)] []\n"; err != nil || string(output) != want {
 		t.Errorf("%v\n%swant\n%s", err, output, want)
 	}

@@ -1,5 +1,6 @@
 """Connects what the hooks see to steps and windows: emits the rows, keeps their number bounded, ends the measuring on time."""
 
+import ctypes
 import sys
 from collections import deque
 
@@ -19,6 +20,7 @@ step_limit = time_limit = 0  # --steps; --duration in nanoseconds
 over = False  # both end the measuring: one of them has been reached
 keep = True  # whether rows of the running step are kept
 kinds = set()
+left = []  # device clocks of the processes that this one was forked from
 
 
 class NoWindows:
@@ -159,6 +161,12 @@ class DeviceClock:
         except RuntimeError:
             pass  # of a device that is being taken down
         core.emit(*row, took)
+
+    def leave(self):
+        """In a forked child: nothing of the parent's device may be used, and its events not even be freed, which would end the process,
+        also where the interpreter takes itself down."""
+        left.append(self)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
     @core.hook("device-end")
     def finish(self):

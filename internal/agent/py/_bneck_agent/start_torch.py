@@ -73,7 +73,9 @@ def install_part(name, torch):
 
 def forked():
     """A forked child looks for steps of its own, and may not use its parent's GPU."""
-    marks.device = None
+    if marks.device is not None:
+        marks.device.leave()
+        marks.device = None
     marks.begin(windows)
 
 
