@@ -90,7 +90,13 @@ func (p pipeline) session() *model.Session {
 // TestWorkersAgainstSimulation asks for other numbers of workers and other fetching times, and compares with a simulation of
 // the program that has them.
 func TestWorkersAgainstSimulation(t *testing.T) {
-	base := pipeline{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1}
+	for _, base := range []pipeline{{workers: 2, prefetch: 2, batches: 60, fetch: 40, rest: 9, hand: 1},
+		{workers: 1, prefetch: 2, batches: 200, fetch: 10, rest: 2, hand: 1}} {
+		againstSimulation(t, base)
+	}
+}
+
+func againstSimulation(t *testing.T, base pipeline) {
 	s := base.session()
 	r := replay.NewSession(s, account.Of(s, account.Driver(s)))
 	if r == nil || !r.Unprofiled() {
@@ -114,7 +120,7 @@ func TestWorkersAgainstSimulation(t *testing.T) {
 		{replay.Change{Scale: []replay.Scale{{Name: "data preparation", Factor: 0.1}}}, func(p *pipeline) { p.fetch /= 10 }},
 		{replay.Change{Scale: []replay.Scale{{Name: "unknown", Factor: 3}}}, func(p *pipeline) { p.rest *= 3 }},
 	} {
-		t.Run(fmt.Sprintf("%+v", c.change), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d %+v", base.workers, c.change), func(t *testing.T) {
 			a, err := r.Ask(c.change)
 			if err != nil {
 				t.Fatal(err)

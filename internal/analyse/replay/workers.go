@@ -49,16 +49,33 @@ func (l *liveBuilder) work() {
 			lanes[lane] = append(lanes[lane], w)
 		}
 	}
+	asked := int64(0) // with another number of workers than recorded: how long all of them took
+	if l.workers > 0 {
+		asked = l.switching(l.joined())
+	}
 	for _, name := range names {
-		l.workerLane(lanes[name], queued)
+		switching := asked
+		if l.workers <= 0 {
+			switching = l.switching(lanes[name])
+		}
+		l.workerLane(lanes[name], queued, switching)
 	}
 }
 
+// joined are the waits for workers, in the order of the program's.
+func (l *liveBuilder) joined() (out []*dataWait) {
+	for i := range l.waits {
+		if l.waits[i].join >= 0 {
+			out = append(out, &l.waits[i])
+		}
+	}
+	return out
+}
+
 // workerLane makes one worker's nodes and ties them to the driving thread.
-func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int64]*dataWait) {
+func (l *liveBuilder) workerLane(waits []*dataWait, queued map[loaderKey]map[int64]*dataWait, switching int64) {
 	number := int32(len(l.g.lanes))
 	l.g.lanes = append(l.g.lanes, laneNode(-1, model.NoLane, int32(len(l.g.nodes)), model.NoRank))
-	switching := l.switching(waits)
 	last, epoch := int32(-1), -1
 	for _, w := range waits {
 		f := w.fetch
@@ -106,14 +123,17 @@ func (l *liveBuilder) ahead(w *dataWait) int64 {
 	return int64(max(workers, 1)) * l.prefetch(ld)
 }
 
-// switching is how long a worker usually takes from the end of one batch to the start of the next that it has been given
-// already: putting the batch into the queue. ns
+// switching is how long a worker usually takes from the end of one batch to the start of the next that it was given when it was recorded:
+// putting the batch into the queue. However many workers are asked for, it is that of those there were. ns
 func (l *liveBuilder) switching(waits []*dataWait) int64 {
 	var gaps []int64
-	for i := 1; i < len(waits); i++ {
-		a, b := waits[i-1], waits[i]
-		if a.epoch == b.epoch && a.fetch.process == b.fetch.process && a.fetch.process != l.p && b.fetch.start > a.fetch.end {
-			gaps = append(gaps, b.fetch.start-a.fetch.end)
+	before := map[*model.Process]*dataWait{}
+	for _, w := range waits {
+		a := before[w.fetch.process]
+		before[w.fetch.process] = w
+		if a != nil && a.epoch == w.epoch && w.batch-a.batch == int64(l.workersOf(w.loader)) && w.fetch.process != l.p &&
+			w.fetch.start > a.fetch.end {
+			gaps = append(gaps, w.fetch.start-a.fetch.end)
 		}
 	}
 	if len(gaps) == 0 {
