@@ -24,6 +24,8 @@ func changeCall(c *facts.Facts, a *finding.Action, file string, line int, call s
 	lines := src.Lines[line-1 : min(line-1+callLines, len(src.Lines))]
 	if at, text, ok := withArguments(lines, call, a.Arguments); ok {
 		a.Edit(finding.UserLine{File: file, Line: line + at, Text: strings.TrimSpace(lines[at])}, strings.TrimSpace(text))
+	} else if at, text, ok := withOptions(src.Lines, line-1, call, a.Arguments); ok {
+		a.Edit(finding.UserLine{File: file, Line: at + 1, Text: strings.TrimSpace(src.Lines[at])}, strings.TrimSpace(text))
 	}
 }
 
