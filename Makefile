@@ -56,7 +56,7 @@ WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives Te
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
 	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
 	TestRunProvesFinding TestSlowLine TestSmallSharedMemory \
-	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads
+	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads TestWorkersHaveNoSteps
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
 test-wide: build ## the rest of what the newest PyTorch can show: the other examples, and the same programs under many settings
 	scripts/env.sh newest

@@ -56,3 +56,19 @@ func TestFewSamplesAreNotNone(t *testing.T) {
 		t.Errorf("a run with 30 samples: %q", got)
 	}
 }
+
+// A training that ended in its first step is not called healthy: nothing is known of its steps.
+func TestNoStepWasSeen(t *testing.T) {
+	p := testkit.NewProgram()
+	line := testkit.Frame{File: "/home/u/train.py", Function: "step", First: 1, Line: 40}
+	p.Do(testkit.Native(3000, line))
+	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.HasPrefix(got, "healthy") {
+		t.Errorf("a program that computes: %q", got)
+	}
+	p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanOther, Start: testkit.Epoch, End: testkit.Epoch, Thread: p.P.PID, Loader: -1,
+		Name: p.S.Strings.Intern("Optimizer.__init__")})
+	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.Contains(got, "before one of its steps was seen") ||
+		!strings.Contains(got, "step() at train.py:40 (3.00 s)") {
+		t.Errorf("a training in its first step: %q", got)
+	}
+}

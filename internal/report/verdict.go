@@ -225,8 +225,14 @@ func (b *Builder) mostlyStartUp() string {
 	if wall <= 0 || total < 0.5*wall {
 		return ""
 	}
-	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports. In the steps: ",
-		units.Percent(min(total/wall, 1)), units.Percent(min(imports/total, 1)))
+	trials := ""
+	for i := range b.res.found.Findings {
+		if f := &b.res.found.Findings[i]; f.Repaid {
+			trials = fmt.Sprintf(" and %s in trying cuDNN's algorithms", units.Percent(min(f.Share*wall/total, 1)))
+		}
+	}
+	return fmt.Sprintf("%s of this run passes before its steps reach their speed, %s of that in imports%s. In the steps: ",
+		units.Percent(min(total/wall, 1)), units.Percent(min(imports/total, 1)), trials)
 }
 
 // healthy says that nothing is wrong, and down to which share that is known.
@@ -260,12 +266,33 @@ func (b *Builder) healthy() string {
 		}
 		return fmt.Sprintf("no single cause above %s of the %s was found%s.", units.Percent(floor), unit, top)
 	}
+	if text := b.noStepSeen(); text != "" {
+		return text
+	}
 	computing := fmt.Sprintf("%s of each %s is computing%s; nothing above %s to save was found", units.Percent(compute), unit,
 		b.ofPeak(), units.Percent(floor))
 	if crowd := b.crowd(); crowd != "" {
 		return crowd + computing + " in the program." + b.between() + b.untried()
 	}
 	return "healthy: " + computing + "." + b.between() + b.untried()
+}
+
+// noStepSeen says of a training that ended in its first step where its time went: nothing is known of its steps. "" for others.
+func (b *Builder) noStepSeen() string {
+	a := b.res.account
+	if a.PerStep || len(a.Process.Steps) > 0 || !b.res.ctx.BuildsOptimizer() {
+		return ""
+	}
+	chains := facts.ChainsOf(b.res.ctx.C, &a.Process.Samples, a.Samples, func(_ int, at *account.Attributed) bool {
+		return at.Part == account.PartOps || at.Part == account.PartGPUCompute || at.Part == account.PartSync
+	})
+	most := ""
+	if lines := facts.LineTimes(chains); len(lines) > 0 && len(chains) >= account.MinRestSamples {
+		w := b.res.ctx.Where(lines[0])
+		most = fmt.Sprintf(" Most of its computing is at %s (%s).", AtPlace(Where{File: w.File, Line: w.Line, Function: w.Function}),
+			units.Seconds(lines[0].Line/1e9))
+	}
+	return "this training ended before one of its steps was seen whole, so that nothing can be said of them: run more of them." + most
 }
 
 // between says where much of the run's work is outside of its steps, which the verdict is about.

@@ -3,8 +3,8 @@ package testkit
 import "bottleneck/internal/model"
 
 // OnDevice is a program whose steps of 100 ms launch kernels for 20 ms, with Python between, and then wait in loss.item() for 80 ms, in
-// which the device works for so many. The thread asks the device again and again, or sleeps.
-func OnDevice(works int, sleeps bool, kernel string) *Program {
+// which the device works for so many. The thread asks the device again and again, or sleeps. first is what a warm-up step does, if any.
+func OnDevice(works int, sleeps bool, kernel string, first ...Act) *Program {
 	const ms = 1_000_000
 	at := func(line int, below ...Frame) []Frame {
 		return append([]Frame{{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 90},
@@ -12,6 +12,9 @@ func OnDevice(works int, sleeps bool, kernel string) *Program {
 	}
 	layer := Frame{File: "/usr/lib/python3.13/site-packages/torch/nn/modules/linear.py", Function: "Linear.forward", First: 1, Line: 9}
 	p := NewProgram()
+	if len(first) > 0 {
+		p.Steps(1, model.PhaseWarmup, first...)
+	}
 	lines := make([]string, 90)
 	lines[0], lines[38], lines[49] = "import torch", "    for batch in batches:", "        total += loss.item()"
 	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}

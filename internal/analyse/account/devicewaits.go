@@ -36,8 +36,9 @@ type DeviceUse struct {
 // device, the driving one waits for it: what that thread does then counts.
 func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	w := waitCount{s: s}
-	works, computed, steps := map[*model.Trace]deviceWork{}, 0.0, 0
-	for _, st := range TracedSteps(s, b) {
+	works, computed, steps, traced := map[*model.Trace]deviceWork{}, 0.0, 0, 0.0
+	list, parts := tracedOrParts(s, b)
+	for _, st := range list {
 		driver := laneOf(st.Trace, b.Thread)
 		if driver < 0 {
 			continue
@@ -52,6 +53,7 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 			w.calls, w.classes = naming.NewCallClasses(s.Strings), naming.NewKernelClasses(s.Strings)
 		}
 		steps++
+		traced += st.Dur()
 		computed += w.computedFor(st)
 		for lane := range st.Trace.Lanes {
 			if id := model.LaneID(lane); id == driver || w.goesBackward(st, id) {
@@ -65,7 +67,11 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	out = DeviceUse{busy: min(w.busy/w.all, 1), copy: min(w.copy/w.all, 1), idle: min(w.idle/w.all, 1),
 		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1), Down: w.down / max(w.copy, 1),
 		Allocating: min(w.allocating/w.all, 1)}
-	if mean := b.Mean(); mean > 0 {
+	switch mean := b.Mean(); {
+	case parts:
+		out.Computes = min(computed/traced, 1)
+		out.Asks = w.asks * mean / traced
+	case mean > 0:
 		out.Computes = min(computed/float64(steps)/mean, 1)
 	}
 	return out

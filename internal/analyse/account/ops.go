@@ -59,6 +59,9 @@ const launchWaits = 0.5
 // programs slow down while a step is traced cannot explain all small operators away.
 const maxEventCost = 1.2e3
 
+// maxLaunchCost is the same where a device's runtime is recorded as well: a guess, twice what was seen on an H100 (3.3 µs).
+const maxLaunchCost = 6e3
+
 // split divides a part's time by the kinds of the traced steps.
 func (o *OpAccount) split(time float64) []KindTime {
 	sum := 0.0
@@ -83,10 +86,7 @@ type TracedStep struct {
 
 // traceOps measures operators in the traced steps of the accounted process; nil where no trace covers one.
 func traceOps(s *model.Session, b *Breakdown) *OpAccount {
-	steps, parts := TracedSteps(s, b), false
-	if len(steps) == 0 {
-		steps, parts = tracedParts(s, b), true
-	}
+	steps, parts := tracedOrParts(s, b)
 	if len(steps) == 0 {
 		return nil
 	}
@@ -104,17 +104,24 @@ func traceOps(s *model.Session, b *Breakdown) *OpAccount {
 	if acc.steps == 0 || traced == 0 {
 		return nil
 	}
-	n, base := float64(acc.steps), b.Mean()
+	n, base, cost := float64(acc.steps), b.Mean(), float64(usualEventCost)
 	if parts {
-		if n = max(traced-usualEventCost*acc.events, 0.1*traced) / base; base <= 0 || n > float64(acc.steps) {
+		if base <= 0 {
 			return nil
+		}
+		if n = max(traced-cost*acc.events, 0.1*traced) / base; n > float64(acc.steps) {
+			// Recording what a device is given takes longer than other events do.
+			n, cost = float64(acc.steps), (traced-base*float64(acc.steps))/max(acc.events, 1)
+			if acc.launches == 0 || cost > maxLaunchCost {
+				return nil
+			}
 		}
 	}
 	o := &OpAccount{Steps: acc.steps, Parts: parts, Events: acc.events / n, Top: acc.top / n, Small: acc.small / n}
 	o.Rate = acc.top / traced
 	switch {
 	case parts:
-		o.CostPer = usualEventCost
+		o.CostPer = cost
 	case b.PerStep && b.Phase == model.PhaseBaseline && base > 0:
 		o.Distortion = traced / n / base
 		if o.Events > 0 {
@@ -176,6 +183,14 @@ func TracedSteps(s *model.Session, b *Breakdown) []TracedStep {
 		}
 	}
 	return out
+}
+
+// tracedOrParts are the traced steps, or where none was traced whole the parts of steps that were.
+func tracedOrParts(s *model.Session, b *Breakdown) (list []TracedStep, parts bool) {
+	if list = TracedSteps(s, b); len(list) > 0 {
+		return list, false
+	}
+	return tracedParts(s, b), true
 }
 
 // tracedParts are the parts of steps of the accounted kind that windows recorded which had to be cut.

@@ -36,3 +36,29 @@ func TestPartsOfStepsTellOfOperators(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// A device's runtime makes recording dearer: the part of a step that was recorded may last longer than a whole one does else. Without a
+// device such a part belongs to a step of another length.
+func TestPartsOfStepsOnADevice(t *testing.T) {
+	for _, device := range []bool{true, false} {
+		p := testkit.NewProgram()
+		main := testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: 9}
+		p.Steps(6, model.PhaseBaseline, testkit.Native(48, main))
+		tr := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T, To: p.T + 50e6}
+		for i := range model.Time(500) { // 20 of 100 µs each
+			op := p.Event(&tr.Events, p.T+i*100e3, 20e3, "aten::add", model.KindOp, model.NoEvent, -1)
+			if device {
+				p.Event(&tr.Events, p.T+i*100e3+5e3, 5e3, "cudaLaunchKernel", model.KindRuntime, op, -1)
+			} else {
+				p.Event(&tr.Events, p.T+i*100e3+5e3, 5e3, "aten::empty", model.KindOp, op, -1)
+			}
+		}
+		tr.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: 1000}}
+		p.Steps(1, model.PhaseEdge, testkit.Native(130, main))
+		p.S.Traces = append(p.S.Traces, tr)
+		o := account.Of(p.S, account.Driver(p.S)).Ops
+		if (o != nil) != device || device && (math.Abs(o.Top-500) > 1 || math.Abs(o.CostPer-2000) > 1) {
+			t.Errorf("with a device: %v, operators %+v; want 500 a step, of which recording takes 2 µs an event", device, o)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func entry(lines []string, key string) (at int, value []int, ok bool) {
 		}
 		m := find.FindStringSubmatchIndex(line)
 		switch {
-		case m == nil && !regexp.MustCompile(`['"]` + key + `['"]`).MatchString(line):
+		case m == nil && !regexp.MustCompile(`['"]`+key+`['"]`).MatchString(line):
 		case m == nil || at >= 0:
 			return i, nil, false
 		default:

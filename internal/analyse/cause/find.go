@@ -73,6 +73,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Machine, machine.FindSHM},
 		{finding.Machine, machine.FindGPUMachine},
 		{finding.Warmup, timed.FindWarmup},
+		{finding.Warmup, timed.FindTrials},
 		{finding.Again, again.FindValidation},
 		{finding.MemoryGrowth, memory.FindGrowth},
 		{finding.MemoryGrowth, memory.FindCopies},

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Rank orders findings: what ends the program now first, then by what they save over the run, what will end it later, and what is healthy
-// last. It is the one home of
-// that order, for prices that are set anew later.
+// Rank orders findings: what ends the program now first, then by what they save over the run, what will end it later, what a longer run
+// repays, and what is healthy last. It is the one home of that order, for prices that are set anew later.
 func Rank(found []finding.Finding) {
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(finding.Btoi(b.Stops && !b.Later), finding.Btoi(a.Stops && !a.Later)),
-			cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)), cmp.Compare(weight(&b), weight(&a)))
+			cmp.Compare(finding.Btoi(a.Healthy), finding.Btoi(b.Healthy)),
+			cmp.Compare(finding.Btoi(a.Repaid), finding.Btoi(b.Repaid)), cmp.Compare(weight(&b), weight(&a)))
 	})
 }
 

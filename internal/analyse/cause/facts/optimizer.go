@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -78,4 +79,9 @@ func (c *Facts) Updated() (parameters, passes float64, ok bool) {
 		parameters += float64(n)
 	}
 	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
+}
+
+// BuildsOptimizer says that the process was seen to build an optimizer of torch.optim: it trains, or means to.
+func (c *Facts) BuildsOptimizer() bool {
+	return slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool { return c.Text(sp.Name) == optimizerBuilt })
 }

@@ -60,6 +60,8 @@ type Finding struct {
 	Later bool
 	// Healthy marks the statement that nothing is wrong; it has no saving.
 	Healthy bool
+	// Repaid marks what a run spends once and a longer one gets back: it stands behind what each step loses.
+	Repaid bool
 	// Booked is the time that was booked for the finding, by part of the account (ns over the accounted windows).
 	Booked Parts
 	// Ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.

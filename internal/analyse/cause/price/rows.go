@@ -14,7 +14,7 @@ func Rows() []Row {
 		CallsOnDevice, OnHost,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsBatched, Recurrent,
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
-		Recompile, Checkpoint, Files, Preparation, FirstSteps, Late, LateAlone, LateShared, SentSeldom, SentTogether,
+		Recompile, Checkpoint, Files, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, OneHot, Pairs, Unread, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
 		Allocator, HugePages,

@@ -477,4 +477,18 @@ var (
 			On:   "the zoo: what runs beside finds warmer caches and less to collect, and a run's length varies by as much",
 			Span: "2 cores", Repeat: "make zoo",
 		}}
+	// Trials is of cuDNN's trials of its algorithms.
+	Trials = Row{ID: "warmup/algorithms", Range: Range{0.5, 0.9, 1}, Unit: share,
+		Of: "samples of the warm-up steps in convolutions and the backward pass, ns of the run",
+		Origin: Origin{Kind: Measured, Points: 1,
+			On:     "two ResNets on an H100: the first three steps take 1.9 s without trials, more than 15 s with them",
+			Span:   "PyTorch 2.11, cuDNN 9",
+			Repeat: "python testdata/gpu/unused-teacher/slow.py with and without its line",
+		}}
+	// UntriedSlower is how much of the steps' time the algorithms that are taken without trials may cost.
+	UntriedSlower = Row{ID: "warmup/untried", Range: exactly(0.3), Unit: share,
+		Of: "the steps' time, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "the lower bound of what leaving the trials out saves",
+		}}
 )
