@@ -78,3 +78,16 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 		t.Errorf("steady share %v", s)
 	}
 }
+
+// Steps that a gradient scaler skipped are counted; a few, by which it finds its scale, are not worth a word.
+func TestStepsThatAScalerSkipped(t *testing.T) {
+	for skipped, said := range map[float64]bool{1: false, 2: false, 12: true} {
+		p := testkit.NewProgram()
+		p.Steps(100, model.PhaseBaseline, testkit.Native(10, testkit.Frame{File: "/home/u/train.py", Function: "main", First: 1, Line: 40}))
+		p.P.Counters = map[string]float64{"scaler_skipped_steps": skipped}
+		notes := strings.Join(Build(p.S, Options{}).Account.Notes, " ")
+		if strings.Contains(notes, fmt.Sprintf("skipped %.0f of 100 steps", skipped)) != said {
+			t.Errorf("%.0f skipped: %q", skipped, notes)
+		}
+	}
+}

@@ -113,9 +113,30 @@ func (b *Builder) parts(a *account.Breakdown) {
 		acc.Notes = append(acc.Notes, fmt.Sprintf("other programs kept %.1f cores busy meanwhile: times are longer than on an idle machine",
 			*busy))
 	}
+	if text := skippedByScaler(p); text != "" {
+		acc.Notes = append(acc.Notes, text)
+	}
 	b.R.Account = acc
 	b.noteSynchronous()
 	b.R.Breakdown = append(b.R.Breakdown, partsOf(a, acc.TotalMs)...)
+}
+
+// skippedSteps is the share of steps that a gradient scaler skips from which a report says so: a few at the start are how it finds its scale.
+const skippedSteps = 0.05
+
+// skippedByScaler says how many steps changed no weights, as a scaler found their gradients not finite.
+func skippedByScaler(p *model.Process) string {
+	skipped, all := p.Counters["scaler_skipped_steps"], 0
+	for i := range p.Steps {
+		if st := &p.Steps[i]; st.Phase != model.PhaseWarmup {
+			all += st.Count()
+		}
+	}
+	if all == 0 || skipped < skippedSteps*float64(all) || skipped < 2 {
+		return ""
+	}
+	return fmt.Sprintf("GradScaler skipped %.0f of %s: gradients overflowed, so that they cost as much as others and changed no weights "+
+		"(a lower init_scale starts nearer to what the gradients bear)", skipped, units.Counted(all, "step"))
 }
 
 func processName(p *model.Process) string {
