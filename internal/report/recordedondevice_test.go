@@ -27,8 +27,8 @@ func (a *answer) is(f *report.Finding) bool {
 	return f.Cause == a.Cause && f.Sub == a.Sub && f.Where.Line == a.Line && (a.Op == "" || f.Where.Op == a.Op)
 }
 
-// Sessions of programs with planted faults, recorded on an H200 or an H100 (testdata/gpu/README.md): the fault is the first finding, at its line, and
-// the promise holds what curing it saved.
+// Sessions of programs with planted faults, recorded on an H200 or an H100 (testdata/gpu/README.md): the fault is the first finding, at its
+// line, and the promise holds what curing it saved.
 func TestRecordedOnADevice(t *testing.T) {
 	const folder = "../../testdata/gpu"
 	text, err := os.ReadFile(filepath.Join(folder, "expect.json"))

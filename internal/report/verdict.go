@@ -121,7 +121,7 @@ func (b *Builder) parts(a *account.Breakdown) {
 	b.R.Breakdown = append(b.R.Breakdown, partsOf(a, acc.TotalMs)...)
 }
 
-// skippedSteps is the share of steps that a gradient scaler skips from which a report says so: a few at the start are how it finds its scale.
+// skippedSteps is the share of steps that a gradient scaler skips from which a report says so: by a few at the start it finds its scale.
 const skippedSteps = 0.05
 
 // skippedByScaler says how many steps changed no weights, as a scaler found their gradients not finite.
