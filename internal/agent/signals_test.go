@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 
 	"bottleneck/internal/testkit"
@@ -69,6 +70,18 @@ func TestHandlersOfSignalsAreNotHeldUp(t *testing.T) {
 					t.Error("its end is not said")
 				}
 			})
+		}
+	}
+}
+
+// TestNothingIsAskedForAtTheEnd: a window's ticker outlives the program's last line, when Python 3.8 prints an error for each call that it
+// is asked for.
+func TestNothingIsAskedForAtTheEnd(t *testing.T) {
+	for _, generation := range generations() {
+		interpreter := python(t, generation)
+		agent, _ := withAgent(t, interpreter, Config{}, nil, "ending.py")
+		if agent.status != 0 || agent.stdout != "2.0\n" || strings.Contains(agent.stderr, "SystemError") {
+			t.Errorf("%s: %+v", generation, agent)
 		}
 	}
 }

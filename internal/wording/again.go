@@ -59,4 +59,5 @@ var againTexts = table{
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +
 		"positions are relative.",
+	"again.caveat-writing-device": "As many operators are called for one token: where launching them takes the time, little is saved.",
 }

@@ -51,3 +51,24 @@ func TestTextIsWrittenBesideATraining(t *testing.T) {
 		}
 	}
 }
+
+// On a device each token calls as many operators, with a cache as without one: only what the device computes becomes less.
+func TestTextOnADevice(t *testing.T) {
+	for works, most := range map[int]float64{20: 0.2, 80: 0.8} {
+		called := torchFrame("nn/modules/module.py", "Module._call_impl")
+		p := testkit.OnDevice(works, false, "ampere_sgemm_128x64_nn")
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: []string{"def sample(model, x, n):", "    for _ in range(n):",
+			"        p = model(x[:, -size:])", "        x = torch.cat([x, p.argmax(-1)], 1)"}}
+		p.Do(testkit.Native(2000, module, loop(44), user("sample", 1, 3), called, user("forward", 60, 66), called,
+			torchFrame("nn/modules/any.py", "MultiheadAttention.forward")))
+		p.Steps(1, model.PhaseBaseline, testkit.Native(100, module, loop(40), called))
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Again })
+		if i < 0 {
+			t.Fatalf("%d ms of 100: %+v", works, res.Findings)
+		}
+		if got, want := res.Findings[i].Run, 0.65*2000e6*most; got.Low != 0 || math.Abs(got.Mid-want) > 0.1*want {
+			t.Errorf("%d ms of 100: saves %+v, want %.0f in the middle", works, got, want)
+		}
+	}
+}

@@ -70,7 +70,7 @@ def loop(owner, wake, done, seconds, beside):
             asked_at = core.now()
             if beside:
                 run(None)
-            else:
+            elif not signals.ending():
                 ctypes.pythonapi.Py_AddPendingCall(callback, None)
     finally:
         done.release()
@@ -113,7 +113,7 @@ def stop():
 
 def soon():
     """Has the function called as soon as the main thread comes to it."""
-    if target is not None:
+    if target is not None and not signals.ending():
         ctypes.pythonapi.Py_AddPendingCall(callback, None)
 
 
@@ -123,6 +123,8 @@ def ask(function, seconds=2.0):
     answered = _thread.allocate_lock()
     answered.acquire()
     asked.append((function, answered))
+    if signals.ending():
+        return False
     ctypes.pythonapi.Py_AddPendingCall(answering, None)
     return answered.acquire(True, seconds)
 

@@ -57,6 +57,13 @@ func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("again.writing", wording.Time("time", t))}
 	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
 	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}
+	if c.OnDevice() {
+		// As many operators are called for one token as for all: only what the device computes becomes less, at most as large a part as in
+		// the steps, whose batches are larger.
+		f.Run = f.Run.Scale(c.B.Device.Computes)
+		f.Run.Low = 0
+		f.Caveat = append(f.Caveat, wording.Say("again.caveat-writing-device"))
+	}
 	return []finding.Draft{f}
 }
 
