@@ -221,14 +221,9 @@ def ask(how):
 
 def ask_now():
     """On any thread."""
-    if not ending():
-        calls.Py_AddPendingCall(address, id(call))
-
-
-def ending():
-    """Whether the main thread is through: nothing is called on it any more, and Python 3.8 prints so where that is asked for."""
     threading = sys.modules.get("threading")
-    return threading is not None and not threading.main_thread().is_alive()
+    if threading is None or threading.main_thread().is_alive():  # at the end nothing is called any more, and Python 3.8 prints that
+        calls.Py_AddPendingCall(address, id(call))
 
 
 def later(error, how):
