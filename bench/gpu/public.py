@@ -81,20 +81,22 @@ def run(program: dict, change: dict, tree: pathlib.Path, out: pathlib.Path, tool
     return time.perf_counter() - began, status
 
 
-def prepare(program: dict, checkouts: pathlib.Path, work: pathlib.Path) -> None:
-    lay(program, checkouts, work / program["id"] / "original")
+def begin(name: str, ready: dict, work: pathlib.Path) -> tuple[dict, pathlib.Path]:
+    """A program and its folder, once its data is there and what must run before it has run."""
+    ready[name].result()
+    program, tree = programs()[name], work / name / "original"
+    for before in program["before"]:
+        subprocess.run([sys.executable, *before], cwd=folder(program, tree), check=True, stdout=subprocess.DEVNULL)
+    return program, tree
 
 
 def sessions(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict) -> None:
-    for name, future in ready.items():
+    for name in ready:
         if time.time() > ends:
             print(name, "no time left", flush=True)
             continue
         try:
-            future.result()
-            program, tree = programs()[name], work / name / "original"
-            for before in program["before"]:
-                subprocess.run([sys.executable, *before], cwd=folder(program, tree), check=True, stdout=subprocess.DEVNULL)
+            program, tree = begin(name, ready, work)
             tool = (TOOL, "run", "--out", out / name, "--json", out / f"{name}.json", "-o", out / f"{name}.txt", "--")
             took, status = run(program, {}, tree, out / f"{name}.out", tool)
             first = (out / f"{name}.txt").read_text().strip().split("\n")[:2] if (out / f"{name}.txt").exists() else []
@@ -110,10 +112,7 @@ def turns(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict, wante
             print(name, "no time left", flush=True)
             continue
         try:
-            ready[name].result()
-            program, tree = programs()[name], work / name / "original"
-            for before in program["before"]:
-                subprocess.run([sys.executable, *before], cwd=folder(program, tree), check=True, stdout=subprocess.DEVNULL)
+            program, tree = begin(name, ready, work)
             sides = {"original": ({}, tree), "tool": ({}, tree)}
             for change in program["changes"]:
                 if change["name"] in changes:
@@ -145,7 +144,7 @@ def main() -> None:
         wanted.setdefault(name, []).append(change)
     work = pathlib.Path(tempfile.mkdtemp())
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        ready = {name: pool.submit(prepare, known[name], checkouts, work) for name in wanted}
+        ready = {name: pool.submit(lay, known[name], checkouts, work / name / "original") for name in wanted}
         concurrent.futures.wait(ready.values())  # nothing else runs beside a program
         for name, future in ready.items():
             if future.exception():

@@ -47,14 +47,12 @@ func withOptions(lines []string, line int, call string, args []finding.Argument)
 // -1 where no line names the key.
 func entry(lines []string, key string) (at int, value []int, ok bool) {
 	at = -1
-	find := regexp.MustCompile(`['"]` + key + `['"]\s*:\s*(\w+)\s*(?:[,}#]|$)`)
+	names := regexp.MustCompile(`['"]` + key + `['"]`)
+	plain := regexp.MustCompile(names.String() + `\s*:\s*(\w+)\s*(?:[,}#]|$)`)
 	for i, line := range lines {
-		if !strings.Contains(line, key) {
-			continue
-		}
-		m := find.FindStringSubmatchIndex(line)
+		m := plain.FindStringSubmatchIndex(line)
 		switch {
-		case m == nil && !regexp.MustCompile(`['"]`+key+`['"]`).MatchString(line):
+		case !names.MatchString(line):
 		case m == nil || at >= 0:
 			return i, nil, false
 		default:

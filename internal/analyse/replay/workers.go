@@ -17,11 +17,13 @@ type loaderKey struct {
 func (l *liveBuilder) work() {
 	queued := map[loaderKey]map[int64]*dataWait{}
 	var order []loaderKey
+	var joined []*dataWait
 	for i := range l.waits {
 		w := &l.waits[i]
 		if w.join < 0 {
 			continue
 		}
+		joined = append(joined, w)
 		key := loaderKey{w.loader, w.epoch}
 		if queued[key] == nil {
 			queued[key] = map[int64]*dataWait{}
@@ -51,7 +53,7 @@ func (l *liveBuilder) work() {
 	}
 	asked := int64(0) // with another number of workers than recorded: how long all of them took
 	if l.workers > 0 {
-		asked = l.switching(l.joined())
+		asked = l.switching(joined)
 	}
 	for _, name := range names {
 		switching := asked
@@ -60,16 +62,6 @@ func (l *liveBuilder) work() {
 		}
 		l.workerLane(lanes[name], queued, switching)
 	}
-}
-
-// joined are the waits for workers, in the order of the program's.
-func (l *liveBuilder) joined() (out []*dataWait) {
-	for i := range l.waits {
-		if l.waits[i].join >= 0 {
-			out = append(out, &l.waits[i])
-		}
-	}
-	return out
 }
 
 // workerLane makes one worker's nodes and ties them to the driving thread.

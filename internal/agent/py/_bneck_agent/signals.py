@@ -221,9 +221,14 @@ def ask(how):
 
 def ask_now():
     """On any thread."""
-    threading = sys.modules.get("threading")
-    if threading is None or threading.main_thread().is_alive():  # at the end nothing is called any more, and Python 3.8 prints that
+    if not main_is_through():
         calls.Py_AddPendingCall(address, id(call))
+
+
+def main_is_through():
+    """Whether the main thread is past the program's last line: nothing is called on it any more, and Python 3.8 prints each such wish."""
+    threading = sys.modules.get("threading")
+    return threading is not None and not threading.main_thread().is_alive()
 
 
 def later(error, how):

@@ -8,12 +8,9 @@ window is open and is gone before any fork, so that no child inherits a threaded
 import _thread
 import ctypes
 import os
-import sys
 from collections import deque
 
 from . import core, signals
-
-PRINTS = sys.version_info < (3, 9)
 
 callback = answering = None  # C functions, of run and answer; kept for as long as a call may be pending
 target = None  # the function to call, None when nothing is wanted
@@ -73,16 +70,10 @@ def loop(owner, wake, done, seconds, beside):
             asked_at = core.now()
             if beside:
                 run(None)
-            elif not (PRINTS and main_is_through()):
+            elif not signals.main_is_through():
                 ctypes.pythonapi.Py_AddPendingCall(callback, None)
     finally:
         done.release()
-
-
-def main_is_through():
-    """Whether the main thread is past the program's last line: Python 3.8 prints an error for each call that it is asked for then."""
-    threading = sys.modules.get("threading")
-    return threading is not None and getattr(threading.main_thread(), "_is_stopped", False)
 
 
 def run(_):

@@ -182,7 +182,7 @@ func unused(c *facts.Facts, u *account.Untracked, q *askedLine) bool {
 
 // callerOf is the place that calls the outermost module of a chain whose index is that of a sample; none where no module is called.
 func callerOf(c *facts.Facts, ch facts.Chain) facts.PlaceKey {
-	outside, called := outsideModules(c, ch.Index)
+	outside, called := c.OutsideModules(ch.Index)
 	if !called {
 		return facts.PlaceKey{}
 	}

@@ -130,7 +130,7 @@ func learns(c *facts.Facts, u *account.Untracked, place facts.PlaceKey) bool {
 	}
 	here, elsewhere := map[facts.FuncKey]bool{}, map[facts.FuncKey]int{}
 	c.TracedChains(u.Steps, func(ch facts.Chain, when model.Time) {
-		outside, called := outsideModules(c, ch.Index)
+		outside, called := c.OutsideModules(ch.Index)
 		if !called || outside >= len(ch.Frames) {
 			return
 		}

@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
@@ -227,4 +228,19 @@ func (c *Facts) TracedChains(steps []times.Interval, f func(ch Chain, at model.T
 		ch.Index = list[ch.Index].Index
 		f(ch, sm.Time[ch.Index])
 	}
+}
+
+// OutsideModules is how many of the user's frames of a sample are around the outermost module's call, all of them where none is called.
+func (c *Facts) OutsideModules(sample int) (frames int, called bool) {
+	c.C.Walk(c.P.Samples.Stack[sample], func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		switch {
+		case strings.HasSuffix(c.Text(f.File), model.ModuleFile):
+			frames, called = 0, true
+		case c.C.File(f.File) == code.FileUser:
+			frames++
+		}
+		return true
+	})
+	return frames, called
 }

@@ -282,26 +282,9 @@ func (s *launchSite) nearer(c *facts.Facts, chains []facts.Chain) {
 // upToModel cuts chains behind the user's line that calls the outermost module, and others behind the last function that drives the loop.
 func upToModel(c *facts.Facts, chains []facts.Chain) []facts.Chain {
 	out := facts.UpToDriver(chains, c.Drivers)
-	for i := range chains {
-		var caller *model.Frame
-		inside := false
-		c.C.Walk(c.P.Samples.Stack[c.B.Samples[chains[i].Index].Index], func(fr model.FrameID) bool {
-			f := &c.C.Stacks.Frames[fr]
-			switch {
-			case strings.HasSuffix(c.Text(f.File), model.ModuleFile) && strings.Contains(c.Text(f.Function), "call_impl"):
-				inside = true
-			case inside && c.C.File(f.File) == code.FileUser:
-				caller, inside = f, false
-			}
-			return true
-		})
-		if caller == nil {
-			continue
-		}
-		for k := len(out[i].Frames); k < len(chains[i].Frames); k++ {
-			if f := &chains[i].Frames[k]; facts.KeyOf(f) == facts.KeyOf(caller) && f.Line == caller.Line {
-				out[i].Frames = chains[i].Frames[:k+1]
-			}
+	for i := range out {
+		if n, called := c.OutsideModules(c.B.Samples[chains[i].Index].Index); called && n > len(out[i].Frames) {
+			out[i].Frames = chains[i].Frames[:min(n, len(chains[i].Frames))]
 		}
 	}
 	return out
