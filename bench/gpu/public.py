@@ -5,8 +5,9 @@
 
 public.json holds what differs from bench/public/programs.json: arguments that use the device, sizes of data that keep it busy, changes.
 CHECKOUTS is the folder that `go run ./bench/public -get` fills; files.txt says by hash which files are meant. `sessions` leaves OUT/ID
-(the session), OUT/ID.txt, OUT/ID.json and OUT/ID.out; `turns` writes OUT/turns.json, the seconds of each run (original, under the tool,
-changed, and back), and what each run printed: programs print the times of their own steps, which tell what the start's noise hides.
+(the session), OUT/ID.txt, OUT/ID.json and OUT/ID.out; `turns` writes OUT/turns.json, the seconds of each run (original, changed, and
+back), and what each run printed: programs print the times of their own steps, which tell what the start's noise hides. The change `tool`
+runs the original under the tool, `tool --no-trace` with that flag.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def turns(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict, wante
             continue
         try:
             program, tree = begin(name, ready, work)
-            sides = {"original": ({}, tree), "tool": ({}, tree)}
+            sides = {"original": ({}, tree), **{change: ({}, tree) for change in changes if change.startswith("tool")}}
             for change in program["changes"]:
                 if change["name"] in changes:
                     copy = work / name / change["name"]
@@ -123,7 +124,8 @@ def turns(out: pathlib.Path, ends: float, work: pathlib.Path, ready: dict, wante
             times = results[name] = {side: [] for side in sides}
             for side in [*sides, *reversed(sides)]:
                 shutil.rmtree(work / name / "session", ignore_errors=True)
-                tool = (TOOL, "run", "--out", work / name / "session", "-o", out / f"{name}.txt", "--") if side == "tool" else ()
+                tool = (TOOL, "run", *side.split()[1:], "--out", work / name / "session", "-o", out / f"{name}.txt", "--")
+                tool = tool if side.startswith("tool") else ()
                 took, status = run(program, *sides[side], out / f"{name}.{side}.{len(times[side])}.out", tool)
                 times[side].append(round(took, 2) if status == 0 else None)
             print(name, times, flush=True)

@@ -32,6 +32,7 @@ def load(case, side):
 def run(module, name, count):
     """The seconds of one run with a number of steps."""
     torch.set_float32_matmul_precision("highest")
+    torch.backends.cuda.enable_cudnn_sdp(True)
     setattr(module, name, count)
     if torch.cuda.is_available():
         torch.cuda.synchronize()

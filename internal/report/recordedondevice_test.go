@@ -76,3 +76,25 @@ func TestRecordedOnADevice(t *testing.T) {
 		})
 	}
 }
+
+// A trace alone tells plans of attention as well, where one step after the other needs some; those of a single step may be its first.
+func TestPlansInATraceAlone(t *testing.T) {
+	session, err := record.Unpack(t.Context(), "../../testdata/gpu/attention-lengths/session.tar.zst", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"trace-5.json": true, "trace-1.json": false} {
+		files, err := filepath.Glob(filepath.Join(session, "vm-*", name))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		s, err := ingest.Open(t.Context(), files, ingest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := report.Build(s, report.Options{})
+		if f := doc.Findings[0]; (f.Cause == "launch" && f.Sub == "plans") != want {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

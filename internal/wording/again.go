@@ -21,6 +21,11 @@ var againTexts = table{
 	"again.fix-same":  "Ask once, before the loop, without gradients (with torch.no_grad()), and keep the answer.",
 	"again.fix-inputs": "Compute this once, before the loop, and give the model the result; in a layer of a library, an option that caches " +
 		"it (GCNConv(cached=True)).",
+	"again.title-ordered": "{share} of {each} puts the entries of a sparse matrix in order again for each product with it",
+	"again.ordered": "{time} per {unit} in the products, forward and backward, before they multiply; {times} times in a traced {unit}, which " +
+		"waits for the device each time",
+	"again.fix-ordered":       "Order it once, where it is made: matrix = matrix.coalesce().",
+	"again.caveat-ordered":    "A matrix that is made anew in each step is still ordered there, once.",
 	"again.fix-unchanging":    "Compute this once, before the loop or where the object is made, and use the result in each step.",
 	"again.caveat-unchanging": "The text does not show who else writes into these tensors: check that nothing does between two steps.",
 	"again.caveat-updated":    "Here the second answer comes after the weights were updated; in its place comes the one from before.",

@@ -17,7 +17,13 @@ var launchTexts = table{
 	"launch.on-host":       "{time} per {unit} in operators that hand the device nothing and are no mere calls",
 	"launch.fix-on-host": "Compute this on the device: make tensors there (torch.randn(shape, device=device)), once where they stay the same. " +
 		"Or prepare it in the DataLoader's workers.",
-	"launch.caveat-on-host":  "A device's random numbers are others than the CPU's.",
+	"launch.caveat-on-host": "A device's random numbers are others than the CPU's.",
+	"launch.title-plans":    "{share} of {each} is spent planning attention for shapes that are new to cuDNN",
+	"launch.plans": "{time} per {unit} in attention before anything is launched; cuDNN makes {plans plan} in a traced {unit}, one for each " +
+		"new shape, forward and backward",
+	"launch.fix-plans": "Let another implementation compute it (torch.backends.cuda.enable_cudnn_sdp(False)): FlashAttention's kernels " +
+		"need no plan. Or use few lengths: pad sequences to the next multiple of 64 or 128.",
+	"launch.caveat-plans":    "Plans are kept: once every length has been seen, no more time goes into them.",
 	"launch.title-optimizer": "{share} is spent in the optimizer, which calls tiny operators for one parameter at a time",
 	"launch.title-lists":     "{share} is spent in the optimizer, which calls tiny operators on lists of parameters",
 	"launch.title-acting":    "{share} of {each} calls a network between two steps of an environment",

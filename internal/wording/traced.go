@@ -23,6 +23,8 @@ var tracedTexts = table{
 	"traced.stalled-in": "{stalled} of it in {names different operator} whose earlier calls took less than a twentieth as long",
 	"traced.fix-first-use": "Record after some warm-up steps: the first use of an operator loads and chooses its kernels. Where it " +
 		"happens in every step, keep shapes the same.",
+	"traced.plans":   "{share} of the devices' time is idle while cuDNN plans attention for shapes that are new to it",
+	"traced.planned": "{planned} of it in attention before anything is launched; one operator is planned {plans} times",
 	"traced.fix-cpu-operator": "Compute this on the device (device=… where the tensor is made), or ahead of time in the DataLoader's " +
 		"workers.",
 	"traced.fix-stalled": "See what stops the launching thread: other processes, more threads than cores (OMP_NUM_THREADS, affinity, a " +

@@ -31,6 +31,8 @@ func rules() []rule[*facts.Facts] {
 		{finding.Comm, ranks.FindComm},
 		{finding.Sync, traced.FindSync},
 		{finding.Launch, launch.FindOnHost}, // before copies: on the line that makes the tensor; before launch: it is no mere call
+		{finding.Launch, launch.FindPlans},  // before again: what a KV cache leaves needs plans as well
+		{finding.Again, again.FindOrdered},  // before asks: a product waits for the device only to put its matrix in order
 		{finding.Copy, traced.FindCopies},
 		{finding.Alloc, traced.FindAllocations},
 		{finding.Sync, traced.FindAsks}, // before launch: what asks nothing is launched no more, and the device has work meanwhile

@@ -11,7 +11,7 @@ import (
 // model is compiled before its parameters go to the optimizer.
 func insertLine(c *facts.Facts, a *finding.Action) {
 	switch module, _, _ := strings.Cut(a.Code, "."); {
-	case module == "gc" || strings.HasPrefix(a.Code, "torch.set_"):
+	case module == "gc" || strings.HasPrefix(a.Code, "torch.set_") || strings.HasPrefix(a.Code, "torch.backends."):
 		at, ok := c.StepLoop()
 		if !ok {
 			return

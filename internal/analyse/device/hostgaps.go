@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/stats"
@@ -35,6 +36,8 @@ type Slow struct {
 	OnCPU     model.Dur // the part of Operators in such as call nothing of the device: they compute on the CPU
 	Stalled   model.Dur // the part of Operators in such as are usually short: the thread stood still within them
 	Names     int       // of such operators
+	Planned   model.Dur // the part of Operators in attention for which cuDNN makes a plan
+	Plans     int       // that are made so, at least so many of one operator
 	Launches  model.Dur // in launching calls
 	Calls     int
 	At        code.Where // of the name with most time
@@ -43,6 +46,8 @@ type Slow struct {
 	last      model.EventID // the operator that was asked for its calls last
 	lastCalls bool
 	lastStall bool
+	lastPlans bool
+	plans     map[model.Str]int  // by operator
 	stalls    map[model.Str]bool // names of operators in which the thread stood still
 }
 
@@ -147,22 +152,37 @@ func (w *Timeline) slowOperators(g *HostGap, ops []model.EventID, from, to model
 			g.Slow.Operators += d
 			if id != g.Slow.last { // an operator may lie in many gaps
 				g.Slow.last, g.Slow.lastCalls = id, w.callsDevice(id)
-				var in model.Str
-				if in, g.Slow.lastStall = w.stallsIn(id); g.Slow.lastStall {
-					if g.Slow.stalls == nil {
-						g.Slow.stalls = map[model.Str]bool{}
-					}
-					g.Slow.stalls[in] = true
-				}
+				g.Slow.inside(w, id)
 			}
 			if g.Slow.lastStall {
 				g.Slow.Stalled += d
+			}
+			if g.Slow.lastPlans {
+				g.Slow.Planned += d
 			}
 			if !g.Slow.lastCalls {
 				g.Slow.OnCPU += d
 			}
 			g.Slow.add(ev, id, d)
 		}
+	}
+}
+
+// inside looks at what takes an operator so long: a plan, or nothing of its own.
+func (s *Slow) inside(w *Timeline, id model.EventID) {
+	in := w.mostOf(id)
+	name := w.Trace.Events.Name[in]
+	s.lastPlans = naming.PlansAttention(w.texts.Text(name))
+	s.lastStall = !s.lastPlans && w.stallsIn(in)
+	switch {
+	case s.lastPlans && s.plans == nil:
+		s.plans = map[model.Str]int{name: 1}
+	case s.lastPlans:
+		s.plans[name]++
+	case s.lastStall && s.stalls == nil:
+		s.stalls = map[model.Str]bool{name: true}
+	case s.lastStall:
+		s.stalls[name] = true
 	}
 }
 
@@ -185,19 +205,28 @@ const (
 	stallReach = 20_000
 )
 
-// stallsIn finds the operator in which a slow one's time passes, and whether calls of it just before were so much shorter that what
-// it does cannot be the reason. The first calls of an operator are slow without that: they load and choose kernels.
-func (w *Timeline) stallsIn(id model.EventID) (name model.Str, ok bool) {
+// mostOf is the innermost operator or call with nearly all of an operator's time; attention that cuDNN plans counts as one.
+func (w *Timeline) mostOf(id model.EventID) model.EventID {
 	ev := &w.Trace.Events
 	lane := &w.Trace.Lanes[ev.Lane[id]]
-	most := id // the innermost with nearly all of the time
+	most := id
 	for in, end := id+1, ev.End(id); in < lane.EndEvent && ev.Start[in] < end; in++ {
 		if k := ev.Kind[in]; (k == model.KindOp || k == model.KindRuntime) && float64(ev.Dur[in]) >= 0.8*float64(ev.Dur[most]) {
-			most = in
+			if most = in; k == model.KindOp && naming.PlansAttention(w.texts.Text(ev.Name[in])) {
+				break
+			}
 		}
 	}
+	return most
+}
+
+// stallsIn says that calls of an operator just before one were so much shorter that what it does cannot be the reason. The first calls of
+// an operator are slow without that: they load and choose kernels.
+func (w *Timeline) stallsIn(most model.EventID) bool {
+	ev := &w.Trace.Events
+	lane := &w.Trace.Lanes[ev.Lane[most]]
 	if ev.Kind[most] != model.KindOp {
-		return 0, false
+		return false
 	}
 	short := 0
 	for before := most - 1; before >= max(lane.FirstEvent, most-stallReach) && short < stallCalls; before-- {
@@ -206,7 +235,7 @@ func (w *Timeline) stallsIn(id model.EventID) (name model.Str, ok bool) {
 			short++
 		}
 	}
-	return ev.Name[most], short == stallCalls
+	return short == stallCalls
 }
 
 // shapesOf are an operator's recorded input shapes, 0 without.
@@ -284,6 +313,10 @@ func (s *Slow) settle(w *Timeline) {
 	}
 	s.byName = nil
 	s.Names, s.stalls = len(s.stalls), nil
+	for _, n := range s.plans {
+		s.Plans = max(s.Plans, n)
+	}
+	s.plans = nil
 }
 
 // operatorsOf is the time in which a thread is inside an operator.

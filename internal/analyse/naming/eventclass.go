@@ -43,5 +43,13 @@ func HasAnyPrefix(s string, prefixes ...string) bool {
 // EngineNode begins the name under which autograd's engine records each function of a backward pass.
 const EngineNode = "autograd::engine::evaluate_function"
 
+// OpOrders puts the entries of a sparse matrix in order and adds up those of one place.
+const OpOrders = "aten::_coalesce"
+
+// PlansAttention says that an operator computes attention by a plan that cuDNN makes for its shapes, forward or backward.
+func PlansAttention(name string) bool {
+	return strings.HasPrefix(name, "aten::_scaled_dot_product_cudnn_attention")
+}
+
 // IsBackward says that an event is the engine's record of one function of a backward pass.
 func IsBackward(name string) bool { return strings.HasPrefix(name, EngineNode) }

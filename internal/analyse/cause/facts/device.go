@@ -3,6 +3,7 @@ package facts
 import (
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
 )
 
 // OnDevice says that a device was seen to compute in the accounted steps.
@@ -11,6 +12,21 @@ func (c *Facts) OnDevice() bool { return c.B.PerStep && c.B.Device.Computes > 0 
 // HostRoom is how much longer a step lasts, in ns, than its device computes: what launching faster can save at most. A program without a
 // device computes itself, and the whole step is its own.
 func (c *Facts) HostRoom() float64 { return c.B.Mean() * (1 - c.B.Device.Computes) }
+
+// BesideDevice starts a finding about a part of the operators' time, 0..1, in which the device gets no work; per is that time in ns per
+// step. ok is false without a device, where that sets the pace, and for less than is worth a word.
+func (c *Facts) BesideDevice(cause, sub string, part float64, row price.Row) (f finding.Draft, per float64, ok bool) {
+	t := part * c.B.Part(account.PartOps)
+	if !c.OnDevice() || c.B.Device.Computes >= account.DeviceBound || c.Share(t) < finding.Floor {
+		return f, 0, false
+	}
+	f = finding.NewDraft(finding.Finding{Cause: cause, Sub: sub, Where: finding.Nowhere(), Share: c.Share(t),
+		Confidence: c.Basis(len(c.B.Samples))}, finding.Parts{account.PartOps: t})
+	per = c.PerStep(t)
+	f.Step = f.By(row).Times(min(per, c.HostRoom()))
+	f.Run = c.OverRun(f.Step)
+	return f, per, true
+}
 
 // FreedAt are the interpreter's samples on the line of a spot: no operator runs, and the line computes nothing else.
 func (c *Facts) FreedAt(sp *Spot, l finding.Ledger) []Chain {

@@ -54,6 +54,9 @@ func SetVariable(variable, value string) Action {
 
 func NewLine(code string) Action { return Action{Kind: InsertLine, Code: code} }
 
+// WithoutPlans leaves attention to implementations that need no plan of cuDNN's.
+func WithoutPlans() Action { return NewLine("torch.backends.cuda.enable_cudnn_sdp(False)") }
+
 // Sets says that the action sets an argument of a name.
 func (a *Action) Sets(argument string) bool {
 	return slices.ContainsFunc(a.Arguments, func(g Argument) bool { return g.Name == argument })

@@ -58,6 +58,13 @@ var (
 			On:     "random numbers made on the device saved as much as they took on the CPU (one program, H200)",
 			Repeat: "python bench/gpu/turns.py out.json 60 copy-encodings",
 		}}
+	// Plans is of plans that cuDNN makes for attention of new shapes.
+	Plans = Row{ID: "launch/plans", Range: Range{0.8, 0.95, 1}, Unit: share,
+		Of: "attention beside its calls of the device, where cuDNN makes a plan, ns per step; at most what the device does not compute",
+		Origin: Origin{Kind: Guess,
+			On:     "the kernels that come in its place need no plan (two programs, H200)",
+			Repeat: "python bench/gpu/turns.py out.json 60 attention-lengths",
+		}}
 	// Compiling is what torch.compile takes at the start.
 	Compiling = Row{ID: "launch/compiling", Range: Range{2.7, 15.4, 25.3}, Unit: "s",
 		Of: "a program that compiles its model on a CPU; the low end where the cache is filled",

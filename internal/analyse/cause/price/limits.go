@@ -83,12 +83,16 @@ const (
 
 	AsksLeast   = 4.0  // guess: waits of a step for answers of a device, from which they are named
 	LaunchShare = 0.10 // guess: of the step
-	BatchLarger = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
-	BatchSlower = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
-	LaunchEven  = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
-	LaunchMost  = 0.5  // guess: of all calling, from which one place stands out all the same
-	FusesLeast  = 0.6  // guess: of operators' time on a CPU in element-wise ones from which torch.compile is advised
-	LaunchFaint = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
+	PlansLeast  = 0.5  // guess: plans that cuDNN makes in a step, from which new shapes are no exception
+	PlansSteps  = 3    // guess: traced steps from which that is known
+	// guess: sparse matrices that a step's products put in order, from which one of them is ordered twice
+	OrderedLeast = 2.0
+	BatchLarger  = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
+	BatchSlower  = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
+	LaunchEven   = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
+	LaunchMost   = 0.5  // guess: of all calling, from which one place stands out all the same
+	FusesLeast   = 0.6  // guess: of operators' time on a CPU in element-wise ones from which torch.compile is advised
+	LaunchFaint  = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
 	// fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
 	CallsStayLeast = 0.04
 	CallsStayMost  = 0.15 // fitted: the same at most

@@ -388,6 +388,13 @@ var (
 			On:     "the graph's tensors are held and freed outside of the call: 1.1 to 1.6 times in two programs",
 			Repeat: "make zoo CASES=again-twice",
 		}}
+	// Ordered is of sparse matrices that each product puts in order.
+	Ordered = Row{ID: "again/ordered", Range: Range{0.15, 0.5, 0.9}, Unit: share,
+		Of: "what products take to put a sparse matrix in order, both ways, ns per step; at most what the device does not compute",
+		Origin: Origin{Kind: Guess,
+			On:     "0.3 and 0.6 of it were saved, as a step waits for the device at other places then (two programs, H200)",
+			Repeat: "python bench/gpu/turns.py out.json 60 again-coalesce",
+		}}
 	// AskedInputs is of what is computed of inputs that stay the same.
 	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 1, 1.3}, Unit: share,
 		Of: "samples at the lines, ns per step",

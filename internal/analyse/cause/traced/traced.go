@@ -96,6 +96,8 @@ func (t *Traced) gaps() (sum device.HostGap) {
 		sum.Slow.OnCPU += g.Slow.OnCPU
 		sum.Slow.Stalled += g.Slow.Stalled
 		sum.Slow.Names = max(sum.Slow.Names, g.Slow.Names)
+		sum.Slow.Planned += g.Slow.Planned
+		sum.Slow.Plans += g.Slow.Plans
 		sum.Slow.Launches += g.Slow.Launches
 		sum.Slow.Calls += g.Slow.Calls
 		if g.Slow.Longest > sum.Slow.Longest {
@@ -185,6 +187,14 @@ func TracedSlowCalls(t *Traced, _ finding.Ledger) []finding.Draft {
 	f.Fix.Advice = []wording.Text{wording.Say("traced.fix-first-use")}
 	f.Run = f.By(price.FirstUse).Times(time)
 	switch {
+	case float64(s.Planned) > 0.5*time && s.Plans >= price.PlansSteps:
+		f.Sub, f.Title = "plans", wording.Say("traced.plans", wording.Share("share", f.Share))
+		f.Run = f.By(price.Plans).Times(float64(s.Planned))
+		f.Evidence = append(f.Evidence, wording.Say("traced.planned", wording.Time("planned", float64(s.Planned)),
+			wording.Count("plans", s.Plans)))
+		f.Fix.Advice = []wording.Text{wording.Say("launch.fix-plans")}
+		f.Fix.Action = finding.WithoutPlans()
+		f.Caveat = []wording.Text{wording.Say("launch.caveat-plans")}
 	case sub == "cpu-operator":
 		f.Run = f.By(price.OnCPU).Times(time)
 		f.Fix.Advice = []wording.Text{wording.Say("traced.fix-cpu-operator")}
