@@ -67,8 +67,17 @@ func TestNoStepWasSeen(t *testing.T) {
 	}
 	p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanOther, Start: testkit.Epoch, End: testkit.Epoch, Thread: p.P.PID, Loader: -1,
 		Name: p.S.Strings.Intern("Optimizer.__init__")})
-	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.Contains(got, "before one of its steps was seen") ||
-		!strings.Contains(got, "step() at train.py:40 (3.00 s)") {
+	got := Build(p.S, Options{}).Verdict.Sentence
+	if !strings.Contains(got, "before one of its steps was seen") || !strings.Contains(got, "step() at train.py:40 (3.00 s)") ||
+		strings.Contains(got, "cuDNN") {
 		t.Errorf("a training in its first step: %q", got)
+	}
+	p.Do(testkit.Native(4000, line, testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/autograd/graph.py",
+		Function: "_engine_run_backward", First: 1, Line: 9}))
+	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"torch.backends.cudnn.benchmark = True"}}
+	p.S.Environment.GPUs = []model.GPU{{Name: "NVIDIA H200"}}
+	if got := Build(p.S, Options{}).Verdict.Sentence; !strings.Contains(got, "tries its algorithms in a first step") ||
+		!strings.Contains(got, "as train.py:1 asks for") {
+		t.Errorf("a training in its trials: %q", got)
 	}
 }

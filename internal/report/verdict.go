@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -311,9 +312,21 @@ func (b *Builder) noStepSeen() string {
 	if lines := facts.LineTimes(chains); len(lines) > 0 && len(chains) >= account.MinRestSamples {
 		w := b.res.ctx.Where(lines[0])
 		most = fmt.Sprintf(" Most of its computing is at %s (%s).", AtPlace(Where{File: w.File, Line: w.Line, Function: w.Function}),
-			units.Seconds(lines[0].Line/1e9))
+			units.Seconds(lines[0].Line/1e9)) + b.trying(facts.Sum(chains))
 	}
 	return "this training ended before one of its steps was seen whole, so that nothing can be said of them: run more of them." + most
+}
+
+// trying says that most of a first step's computing, ns, may be cuDNN's trials of its algorithms, as the program asks for them.
+func (b *Builder) trying(computing float64) string {
+	at, ok := timed.TriesAlgorithms(b.res.ctx)
+	if !ok || len(b.S.Environment.GPUs) == 0 {
+		return ""
+	}
+	if t, _ := timed.Trying(b.res.ctx, 0, math.MaxInt64); t < computing/2 {
+		return ""
+	}
+	return fmt.Sprintf(" cuDNN tries its algorithms in a first step, once for each shape, as %s asks for.", AtPlace(Where{File: at.File, Line: at.Line}))
 }
 
 // between says where much of the run's work is outside of its steps, which the verdict is about.

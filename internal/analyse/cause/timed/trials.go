@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
 
@@ -20,28 +21,17 @@ func FindTrials(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !c.OnDevice() || c.Wall <= 0 {
 		return nil
 	}
-	switches := c.UserLines(triesOn.MatchString)
-	if len(switches) == 0 {
+	at, ok := TriesAlgorithms(c)
+	if !ok {
 		return nil
 	}
-	n := 0
-	t := c.SampledTime(c.FirstStep(), c.AfterWarmup(), func(i int) bool {
-		id := c.P.Samples.Stack[i]
-		info := c.C.Info(id)
-		if info.Acts&(code.ActImport|code.ActCompile|code.ActLoader) != 0 ||
-			info.Acts&code.ActBackward == 0 && !c.Passes(id, "/torch/nn/modules/conv.py", "", true) {
-			return false
-		}
-		n++
-		return true
-	})
+	t, n := Trying(c, c.FirstStep(), c.AfterWarmup())
 	t = max(t-float64(c.WarmSteps())*(c.B.Part(account.PartOps)+c.B.Part(account.PartGPUCompute))/float64(max(len(c.B.Windows), 1)), 0)
 	if n < facts.MinSamples || t < price.PreparesLeast*c.Wall {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Warmup, Sub: "algorithms", OfRun: true, Repaid: true,
 		Where: finding.Nowhere(), Share: t / c.Wall, Confidence: c.Basis(n)}, nil)
-	at := switches[0]
 	f.Where.File, f.Where.Line, f.Where.Source = at.File, at.Line, at.Text
 	f.Title = wording.Say("warmup.title-algorithms", wording.Share("share", f.Share))
 	f.Run = f.By(price.Trials).Times(t)
@@ -52,4 +42,29 @@ func FindTrials(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Fix.Action.Edit(at, triesOn.ReplaceAllString(at.Text, "${1}False"))
 	f.Caveat = []wording.Text{wording.Say("warmup.caveat-algorithms")}
 	return []finding.Draft{f}
+}
+
+// TriesAlgorithms is the user's line that lets cuDNN try its algorithms; ok is false where there is none.
+func TriesAlgorithms(c *facts.Facts) (at finding.UserLine, ok bool) {
+	switches := c.UserLines(triesOn.MatchString)
+	if len(switches) == 0 {
+		return at, false
+	}
+	return switches[0], true
+}
+
+// Trying is the time in ns between two times in which cuDNN may try algorithms, and its samples: those in convolutions and in the backward
+// pass.
+func Trying(c *facts.Facts, from, until model.Time) (t float64, samples int) {
+	t = c.SampledTime(from, until, func(i int) bool {
+		id := c.P.Samples.Stack[i]
+		info := c.C.Info(id)
+		if info.Acts&(code.ActImport|code.ActCompile|code.ActLoader) != 0 ||
+			info.Acts&code.ActBackward == 0 && !c.Passes(id, "/torch/nn/modules/conv.py", "", true) {
+			return false
+		}
+		samples++
+		return true
+	})
+	return t, samples
 }
