@@ -97,3 +97,21 @@ func TestProgramsOwnTrace(t *testing.T) {
 		t.Errorf("%s, window %d of process %d", path, own.Window, own.Process)
 	}
 }
+
+// The agent's times of the device lie between the marks that end two steps: what passed between those, as workers that are started anew, is
+// no time of the step. Steps without a row share the time of the one that follows them.
+func TestTimesOfTheDeviceAreOfSteps(t *testing.T) {
+	_, p, err := processFolder(t, factsJSON, gzipMember(`["clock",1000,5000000]`,
+		`["step",0,"train","optimizer",1000,1100,"baseline",null,7,null]`, `["step",1,"train","optimizer",1100,1200,"baseline",null,7,150]`,
+		`["step",2,"train","optimizer",1700,1800,"baseline",null,7,610]`, `["step",6,"train","optimizer",2200,2300,"baseline",null,7,1000]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []model.Dur
+	for i := range p.Steps {
+		got = append(got, p.Steps[i].DeviceDur)
+	}
+	if want := []model.Dur{0, 150, 110, 250}; !slices.Equal(got, want) {
+		t.Errorf("the device took %v over the steps, not %v", got, want)
+	}
+}

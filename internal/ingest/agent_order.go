@@ -26,6 +26,7 @@ func (a *agentRows) orderSteps() {
 		kept = append(kept, step)
 	}
 	countSkipped(kept)
+	ofStepsAlone(kept)
 	a.p.Steps = kept
 }
 

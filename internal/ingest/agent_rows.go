@@ -131,6 +131,21 @@ func countSkipped(steps []model.Step) {
 	}
 }
 
+// ofStepsAlone takes from the device's times what passed between two steps: the agent's are between the marks that end them. Steps without a
+// row share the time of the one that follows.
+func ofStepsAlone(steps []model.Step) {
+	for i := 1; i < len(steps); i++ {
+		st, before := &steps[i], &steps[i-1]
+		switch gap := st.Start.Sub(before.End); {
+		case st.DeviceDur <= 0 || gap <= 0:
+		case before.Skipped > 0:
+			st.DeviceDur = max(st.DeviceDur/model.Dur(before.Skipped+1), 1)
+		default:
+			st.DeviceDur = max(st.DeviceDur-gap, 1)
+		}
+	}
+}
+
 // maxSkipped bounds what a damaged number can claim: more steps than this a second no program makes in a year.
 const maxSkipped = 1 << 40
 

@@ -111,7 +111,7 @@ type Step struct {
 	Source     StepSource
 	Phase      PhaseKind
 	Start, End Time
-	DeviceDur  Dur   // by device events; 0 where there is no device
+	DeviceDur  Dur   // by device events, between the steps left out; 0 where there is no device
 	Items      int32 // samples in the batch; 0 where not seen
 	Thread     int   // native thread id that drives it
 	// Skipped counts the steps between this one and the next that have no entry of their own: the agent leaves out some of very

@@ -18,12 +18,18 @@ type stepOp struct {
 	launches bool // it hands the device a kernel
 }
 
-// opsOnDevice is a program whose 30 steps of 100 ms call an operator at line 24 for 60 ms and Python for 40. The given ones stand in each
-// of three traced steps; a kernel that one of them launches lasts for so many ms.
+// opsOnDevice is a program whose 30 steps of 100 ms call an operator at line 24 for 60 ms and Python for 40. Its traced steps are as
+// stepsOnDevice has them.
 func opsOnDevice(kernel float64, ops ...stepOp) *testkit.Program {
+	return stepsOnDevice(kernel, []testkit.Act{testkit.Native(60, module, loop(40), user("forward", 20, 24)),
+		testkit.Python(40, module, loop(41))}, ops...)
+}
+
+// stepsOnDevice is a program of 30 steps. The operators stand in each of three traced ones; a kernel that one of them launches lasts for so
+// many ms.
+func stepsOnDevice(kernel float64, acts []testkit.Act, ops ...stepOp) *testkit.Program {
 	ms := func(t float64) model.Dur { return model.Dur(t * 1e6) }
 	p := testkit.NewProgram()
-	acts := []testkit.Act{testkit.Native(60, module, loop(40), user("forward", 20, 24)), testkit.Python(40, module, loop(41))}
 	p.Steps(30, model.PhaseBaseline, acts...)
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T, Features: model.Features{Device: true}}
 	ev := &t.Events
@@ -135,5 +141,24 @@ func TestSparseMatricesThatProductsOrder(t *testing.T) {
 				t.Errorf("found %+v", f)
 			}
 		})
+	}
+}
+
+// A step that waits for data for most of its time launches for the rest: launching faster saves no more than that, though the device idles
+// for all of it.
+func TestLaunchingSavesNoMoreThanItTakes(t *testing.T) {
+	var ops []stepOp
+	for i := range 25 {
+		ops = append(ops, stepOp{"aten::add", 70 + 1.2*float64(i), 1, -1, true})
+	}
+	p := stepsOnDevice(0.1, []testkit.Act{testkit.Blocked(70, module, loop(40), torchFrame("utils/data/dataloader.py", "__next__")),
+		testkit.Native(20, module, loop(41), user("forward", 20, 24)), testkit.Python(10, module, loop(41), user("forward", 20, 24))}, ops...)
+	for i := range p.P.Steps {
+		start := p.P.Steps[i].Start
+		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: start, End: start + 70e6, Thread: p.P.PID, Loader: -1})
+	}
+	f := found(t, p, finding.Launch, "")
+	if f == nil || f.Step.High > 31e6 || f.Step.Mid > 25e6 {
+		t.Errorf("found %+v", f)
 	}
 }

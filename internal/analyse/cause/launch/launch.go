@@ -114,9 +114,9 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	of := per
 	if site.onDevice = c.OnDevice() && (site.kind == launchCall || site.kind == launchSpread); site.onDevice {
 		row = price.CallsOnDevice
-		// What others end of the program's own time leaves less of it to hide behind the device.
+		// What others end of the program's own time leaves less of it to hide behind the device; what it waits for is not its launching.
 		own := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartPython))
-		of = c.HostRoom() * min(per/max(own, 1), 1)
+		of = min(per, c.HostRoom()*min(per/max(own, 1), 1))
 	}
 	f.Step = f.By(row).Times(of).AtMost(c.HostRoom())
 	f.Guess = row.ID == price.CallsLarger.ID || site.onDevice
