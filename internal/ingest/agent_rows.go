@@ -131,8 +131,8 @@ func countSkipped(steps []model.Step) {
 	}
 }
 
-// ofStepsAlone takes from the device's times what passed between two steps: the agent's are between the marks that end them. Steps without a
-// row share the time of the one that follows.
+// ofStepsAlone takes from the device's times what passed between two steps: the agent's are between the marks that end them. Steps without
+// a row share the time of the one that follows.
 func ofStepsAlone(steps []model.Step) {
 	for i := 1; i < len(steps); i++ {
 		st, before := &steps[i], &steps[i-1]

@@ -326,7 +326,8 @@ func (b *Builder) trying(computing float64) string {
 	if t, _ := timed.Trying(b.res.ctx, 0, math.MaxInt64); t < computing/2 {
 		return ""
 	}
-	return fmt.Sprintf(" cuDNN tries its algorithms in a first step, once for each shape, as %s asks for.", AtPlace(Where{File: at.File, Line: at.Line}))
+	return fmt.Sprintf(" cuDNN tries its algorithms in a first step, once for each shape, as %s asks for.",
+		AtPlace(Where{File: at.File, Line: at.Line}))
 }
 
 // between says where much of the run's work is outside of its steps, which the verdict is about.
