@@ -152,8 +152,8 @@ func TestLaunchingSavesNoMoreThanItTakes(t *testing.T) {
 		ops = append(ops, stepOp{"aten::add", 70 + 1.2*float64(i), 1, -1, true})
 	}
 	wait := testkit.Blocked(70, module, loop(40), torchFrame("utils/data/dataloader.py", "__next__"))
-	p := stepsOnDevice(0.1, []testkit.Act{wait,
-		testkit.Native(20, module, loop(41), user("forward", 20, 24)), testkit.Python(10, module, loop(41), user("forward", 20, 24))}, ops...)
+	p := stepsOnDevice(0.1, []testkit.Act{wait, testkit.Native(20, module, loop(41), user("forward", 20, 24)),
+		testkit.Python(10, module, loop(41), user("forward", 20, 24))}, ops...)
 	for i := range p.P.Steps {
 		start := p.P.Steps[i].Start
 		p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: start, End: start + 70e6, Thread: p.P.PID, Loader: -1})
