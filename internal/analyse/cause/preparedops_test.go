@@ -163,3 +163,27 @@ func TestLaunchingSavesNoMoreThanItTakes(t *testing.T) {
 		t.Errorf("found %+v", f)
 	}
 }
+
+// All that a device waits for is one finding, however many calls launch it: one graph, or larger batches, end it.
+func TestADeviceWaitsForLaunchingOnce(t *testing.T) {
+	var ops []stepOp
+	for i := range 200 {
+		ops = append(ops, stepOp{"aten::add", 0.48 * float64(i), 0.3, -1, true})
+	}
+	call, layer := torchFrame("nn/modules/module.py", "Module._call_impl"), torchFrame("nn/modules/linear.py", "Linear.forward")
+	train, test := user("train", 20, 24), user("test", 30, 34)
+	acts := []testkit.Act{testkit.Native(60, module, loop(41), train, call, layer), testkit.Native(36, module, loop(44), test, call, layer),
+		testkit.Python(4, module, loop(41), train, call, layer)}
+	res, _ := find(t, stepsOnDevice(0.1, acts, ops...))
+	n := 0
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Cause == finding.Launch {
+			if n++; f.Where.Line != 24 || f.Share < 0.9 {
+				t.Errorf("found %+v", f)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d findings on launching", n)
+	}
+}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -74,7 +75,7 @@ func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, smal
 // ends one leaves the others.
 func launchFindings(c *facts.Facts, calls callings, small, python float64) []finding.Draft {
 	var out []finding.Draft
-	for i, site := range launchSites(c, calls, small, python) {
+	for i, site := range joined(c, launchSites(c, calls, small, python)) {
 		share, least, first := launchShareOf(c, site.time()), price.LaunchShare, i == 0
 		switch site.kind {
 		case launchLoop, launchOptimizer:
@@ -90,6 +91,30 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 		}
 	}
 	return out
+}
+
+// joined are the sites, most first, among which calls and what is spread are one where a device waits for them: the same larger batch, or
+// the same graph of launches, ends both.
+func joined(c *facts.Facts, sites []launchSite) []launchSite {
+	if !c.OnDevice() {
+		return sites
+	}
+	alike := func(s launchSite) bool { return s.kind == launchCall || s.kind == launchSpread }
+	first := slices.IndexFunc(sites, alike)
+	if first < 0 {
+		return sites
+	}
+	one := &sites[first]
+	for _, s := range sites[first+1:] {
+		if alike(s) {
+			one.ops, one.python, one.backward = one.ops+s.ops, one.python+s.python, one.backward || s.backward
+			one.lines = append(one.lines, s.lines...)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(sites[first+1:]), alike)
+	sites = append(sites[:first+1], rest...)
+	slices.SortStableFunc(sites, func(a, b launchSite) int { return cmp.Compare(b.time(), a.time()) })
+	return sites
 }
 
 func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
