@@ -20,6 +20,11 @@ def noisy(m):
     return m + torch.randn(m.shape)
 
 
+def angles(m):
+    h = torch.sin(m[:, :1] - m[:, 0]) ** 2
+    return torch.asin(h.clamp(0, 1).sqrt()).rad2deg()
+
+
 class Net(nn.Module):
     def __init__(self, grid):
         super().__init__()
@@ -33,6 +38,7 @@ class Net(nn.Module):
         loops = edges + torch.eye(edges.size(0))  # same
         degree = loops.sum(1)  # same
         near = torch.cdist(self.grid, self.grid) / self.width  # same
+        apart = angles(self.grid) + near  # same
         self.count += 1
         far = near * self.count  # other
         mask = torch.ones(x.size(0), x.shape[1]).tril()  # same
@@ -49,7 +55,7 @@ class Net(nn.Module):
             step = loops * k  # same
         for k in range(3):
             steps = hidden * k  # other
-        return hidden + near + mask + far + scaled + summed + step + steps
+        return hidden + near + apart + mask + far + scaled + summed + step + steps
 
 
 def helper(a, b=2, *, c=None):
