@@ -141,3 +141,31 @@ func TestPreparingOnceBesideWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestNativeCodeThatPreparesAlike: what the program's own lines have native code make of a sample in each epoch is prepared once where they
+// draw nothing; what they draw, or Python computes, or is seen once, has another fix.
+func TestNativeCodeThatPreparesAlike(t *testing.T) {
+	const plain, drawn = "    return torch.stft(self.rows[i], 512)", "    return torch.stft(self.rows[i] + torch.randn(9), 512)"
+	for name, c := range map[string]struct {
+		line   string
+		length int64
+		once   bool
+	}{
+		"alike":     {plain, 4, true},
+		"drawn":     {drawn, 4, false},
+		"seen once": {plain, 80, false},
+	} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{Length: c.length})
+		p.S.Environment.CPUs = 2
+		p.S.Environment.Threads = map[string]string{"torch.get_num_threads": "2"}
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py",
+			Lines: []string{"", "", "", "", "def make(self, i):", "    import torch", "", c.line}}
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Native(60, module, loop(38), next, user("make", 5, 8)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		once := textOf(f.Fix.Advice, "input.fix-once") != "" && textOf(f.Fix.Advice, "input.fix-slow") == ""
+		if f.Cause != finding.Input || once != c.once {
+			t.Errorf("%s: %s/%s, %s", name, f.Cause, f.Sub, wording.Sentences(f.Fix.Advice))
+		}
+	}
+}

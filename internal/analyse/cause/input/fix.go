@@ -35,8 +35,9 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 		return
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
-	if v.library {
-		f.Fix.Advice = nil // nobody makes a library faster
+	ready := v.library || v.alike // nobody makes native code faster
+	if ready {
+		f.Fix.Advice = nil
 	}
 	switch {
 	case v.light():
@@ -44,14 +45,17 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.copies.device:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))
 	case v.workers == 0 && v.spares(c):
-		if v.library && v.prepared() == price.Prepared {
+		if ready && v.prepared() == price.Prepared {
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
 		}
-		v.alsoWorkers(c, f, "input.fix-hide")
+		// Where workers take a thread from the step, what is prepared once does better without them.
+		if r := v.room(c); !v.alike || r.left(float64(v.suggestWorkers(c))) >= r.threads {
+			v.alsoWorkers(c, f, "input.fix-hide")
+		}
 	case v.library && v.workers > 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))
 	case v.workers == 0:
-		if v.library && v.prepared() != price.Prepared {
+		if ready && v.prepared() != price.Prepared {
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-batches"), wording.Say("input.fix-workers-full"))
 		} else {
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"), wording.Say("input.fix-no-workers"))

@@ -37,6 +37,7 @@ type inputView struct {
 	hotOK   bool
 	hotPart float64                   // share of the fetch in the hot unit
 	library bool                      // no line of the program's stands out in the fetch: libraries prepare the samples
+	alike   bool                      // the program's own lines prepare a sample alike each time, in native code
 	leaves  map[facts.FuncKey]float64 // the fetch's time by the function that was running
 	plain   []facts.Chain             // of the fetch's samples those in which a line of the program's itself runs, not what it calls
 	release releaseTime
@@ -116,6 +117,7 @@ func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 		v.fetch = v.wait / float64(s.batches)
 	}
 	inputOfSelf(c, v)
+	v.alike = v.preparesAlike(c)
 	v.copies = v.copying(c)
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/replay"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
@@ -41,7 +42,7 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 		}
 	}
 	switch {
-	case v.library:
+	case v.library, v.alike:
 		row = v.prepared()
 		gain = row.Mid
 	case v.hotPart == 0:
@@ -49,7 +50,7 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 	}
 	if v.workers == 0 || v.own {
 		low := price.FetchAlone.Bounds().Low * gain
-		if v.library {
+		if v.library || v.alike {
 			low = row.Bounds().Low
 		}
 		return finding.Bounds(low*wait, gain*wait, wait), row
@@ -84,13 +85,38 @@ func (v *inputView) prepared() price.Row {
 	return price.PreparedAtOnce
 }
 
-// onceBeatsWorkers says that samples which libraries prepare alike each time, and which the run goes through several times, are better
-// prepared once, before the loop, than fetched by processes: by both prices.
+// onceBeatsWorkers says that samples which are prepared alike each time, by libraries or by native code that the program calls, and which
+// the run goes through several times, are better prepared once, before the loop, than fetched by processes: by both prices.
 func (v *inputView) onceBeatsWorkers(c *facts.Facts) bool {
-	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch || v.rounds() < 2 || v.random() {
+	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch && !v.alike || v.rounds() < 2 || v.random() {
 		return false
 	}
 	return price.Prepared.Mid*c.PerStep(v.wait)-v.preparing(c) > v.moreWorkers(c).Mid
+}
+
+// preparesAlike says that native code which the program's own lines call takes most of the fetch, and that none of these functions draws
+// random numbers, as their text tells: what they make of a sample is the same in each epoch.
+func (v *inputView) preparesAlike(c *facts.Facts) bool {
+	if !v.hotOK || v.native < price.NativeFetch || v.rounds() < 2 || v.random() {
+		return false
+	}
+	var read pysource.Reader
+	known := map[facts.FuncKey]bool{}
+	for _, ch := range slices.Concat(v.awake, v.asleep) {
+		for i := range ch.Frames {
+			f := &ch.Frames[i]
+			key := facts.KeyOf(f)
+			if known[key] {
+				continue
+			}
+			known[key] = true
+			source := c.S.Sources[v.cls.Strings.Text(f.File)]
+			if source == nil || read.Draws(source.Lines, f.Line) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // samplerFile is where a DataLoader chooses samples, at random or not.
@@ -114,7 +140,7 @@ func (v *inputView) preparing(c *facts.Facts) float64 {
 
 // once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.
 func (v *inputView) once(c *facts.Facts, sub string) float64 {
-	if sub != "transform" || !v.library || v.rounds() < 2 {
+	if sub != "transform" || !v.library && !v.alike || v.rounds() < 2 {
 		return 0
 	}
 	return v.preparing(c)

@@ -17,10 +17,10 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 		return q, false
 	case sub == "workers":
 		return v.withWorkers(c), true
+	case sub == "transform" && (v.library || v.alike):
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid}}}, true
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
-	case sub == "transform" && v.library:
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid}}}, true
 	case sub == "storage" && v.locked(c):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.unlocked()}}}, true
 	case sub == "storage":

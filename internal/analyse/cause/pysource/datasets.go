@@ -15,6 +15,32 @@ var (
 	array = regexp.MustCompile(`^(?:np|numpy|torch|pa|pyarrow)\.`)
 )
 
+// draws matches what gives something else in each epoch: random numbers, and names that stand for augmentations of samples.
+var draws = regexp.MustCompile(`(?i)rand|normal_?\(|dropout|bernoulli|multinomial|shuffle|\bsample\(|choice|poisson|uniform|exponential_|` +
+	`cauchy|augment|jitter|noise|crop|flip|epoch|\btime\(|perf_counter`)
+
+// Draws says that the function around a line may give something else each time it is called, by its text; so may what stands in no
+// function.
+func (r *Reader) Draws(source []string, line int32) bool {
+	u := r.unitOf(source)
+	here := u.index(line)
+	if here < 0 {
+		return true
+	}
+	head := here
+	if !defLine.MatchString(u.all[here].text) {
+		if head = u.around(here, defLine); head < 0 {
+			return true
+		}
+	}
+	for i := head; i < u.end(head); i++ {
+		if draws.MatchString(u.all[i].text) {
+			return true
+		}
+	}
+	return false
+}
+
 // ItemsIn finds the statements that make the containers of Python's objects from which datasets take their items: in a class that has
 // __getitem__, of what that indexes by self.NAME[…].
 func ItemsIn(sources map[string][]string) (out []Kept) {

@@ -29,3 +29,15 @@ func TestItemsIn(t *testing.T) {
 		}
 	}
 }
+
+// Functions that draw random numbers, by their text, give something else each time; so may the body of a file.
+func TestDraws(t *testing.T) {
+	source := strings.Split("import torch\nx = 1\ndef make(self, i):\n    w = self.rows[i]\n    return torch.stft(w, 512)\n"+
+		"def crop(x):\n    i = random.randint(0, 9)\n    return x[i:]\n", "\n")
+	var r Reader
+	for line, want := range map[int32]bool{2: true, 3: false, 4: false, 5: false, 6: true, 8: true, 99: true} {
+		if got := r.Draws(source, line); got != want {
+			t.Errorf("line %d: %v", line, got)
+		}
+	}
+}
