@@ -14,7 +14,7 @@ var faultTest = regexp.MustCompile("`(\\w+) ((?:Test|Fuzz)\\w+)(?: (\\w+\\.py))?
 // each of their rows names one.
 func TestFaultsHaveTests(t *testing.T) {
 	sources := map[string]string{} // of the tests of each package of internal, of the benches and of e2e
-	for _, folder := range []string{"../*", "../*/*", "../../bench/*", "../../e2e"} {
+	for _, folder := range []string{"../*", "../*/*", "../*/*/*", "../../bench/*", "../../e2e"} {
 		paths, err := filepath.Glob(folder + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)

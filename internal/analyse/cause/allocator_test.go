@@ -143,11 +143,11 @@ func TestAllocatorIsAskedForWhatIsSafe(t *testing.T) {
 		change            string
 		saves             float64 // ms per step
 	}{
-		{"glibc 2.36", "madvise", "2.15.0", nil, "THP_MEM_ALLOC_ENABLE=1", 28},
-		{"", "madvise", "2.2.0", nil, "THP_MEM_ALLOC_ENABLE=1", 28},
+		{"glibc 2.36", "madvise", "2.15.0", nil, "THP_MEM_ALLOC_ENABLE=1", 20},
+		{"", "madvise", "2.2.0", nil, "THP_MEM_ALLOC_ENABLE=1", 20},
 		{"glibc 2.41", "madvise", "2.15.0", nil, "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1000000000000", 41},
 		{"glibc 2.41", "never", "1.13.1", nil, "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1000000000000", 41},
-		{"glibc 2.36", "madvise", "1.13.1", nil, "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", 28},
+		{"glibc 2.36", "madvise", "1.13.1", nil, "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", 20},
 		{"glibc 2.31", "madvise", "1.13.1", nil, "", 41},
 		{"glibc 2.36", "never", "2.15.0", nil, "", 41},
 		{"glibc 2.36", "always", "2.15.0", nil, "", 41},

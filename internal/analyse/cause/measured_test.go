@@ -46,6 +46,27 @@ func TestMeasuredClaims(t *testing.T) {
 	}
 }
 
+// TestPagesAreTakenThroughout: memory that all operators take is less to save once another fix has ended most of them.
+func TestPagesAreTakenThroughout(t *testing.T) {
+	p := testkit.NewProgram()
+	p.Steps(20, model.PhaseBaseline, testkit.Native(100, testkit.Frame{File: "/app/train.py", Function: "slow", First: 1, Line: 5}))
+	acc := account.Of(p.S, p.P)
+	c := facts.NewFacts(p.S, acc)
+	const ms = 1e6
+	of := func(step float64) finding.Finding {
+		return finding.Finding{Cause: finding.Machine, Step: finding.Bounds(0, step*ms, step*ms),
+			Run: finding.Bounds(0, 20*step*ms, 20*step*ms), Booked: map[account.PartID]float64{account.PartOps: 20 * step * ms}}
+	}
+	for throughout, want := range map[bool]float64{false: 20, true: 5} {
+		found := []finding.Finding{of(75), of(20)}
+		found[1].Throughout = throughout
+		InOrder(found, c, replay.NewSession(p.S, acc))
+		if o := found[1].InOrder; o == nil || o.Step/ms < want-1 || o.Step/ms > want+1 {
+			t.Errorf("throughout %v: %+v, want %g ms", throughout, o, want)
+		}
+	}
+}
+
 // TestRefutedMakesRoom: what was too small to be said beside a guess is said again once a measurement refutes that.
 func TestRefutedMakesRoom(t *testing.T) {
 	p := testkit.NewProgram()

@@ -64,8 +64,12 @@ func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map
 		return false
 	}
 	for part, t := range f.Booked {
-		if t > 0 && c.B.Part(part) > 0 {
-			taken[part] += min(saved*t/claimed, t)
+		if all := c.B.Part(part); t > 0 && all > 0 {
+			gone := min(saved*t/claimed, t)
+			if f.Throughout {
+				gone *= max(1-taken[part]/all, 0)
+			}
+			taken[part] += gone
 		}
 	}
 	return true

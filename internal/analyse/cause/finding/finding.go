@@ -62,6 +62,8 @@ type Finding struct {
 	Healthy bool
 	// Repaid marks what a run spends once and a longer one gets back: it stands behind what each step loses.
 	Repaid bool
+	// Throughout marks what is spread over all of a part of the account, also over what other findings end.
+	Throughout bool
 	// Booked is the time that was booked for the finding, by part of the account (ns over the accounted windows).
 	Booked Parts
 	// Ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.

@@ -31,7 +31,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !ok || strings.Contains(c.S.Environment.Threads[tunables], keepMappings) {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Where: finding.Nowhere()}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
 	saved := f.By(pagesThatStay(&f.Finding, &c.S.Environment)).Times(system)
 	// How much is given back hangs on what lies on top of the heap, and can change within a run.
 	f.Step = finding.Bounds(saved.Low*g.Least/g.Process.Faults, saved.Mid, saved.High*g.Most/g.Process.Faults)
