@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,23 @@ func traces(t *testing.T, w written) (ofSteps, slices int) {
 		t.Errorf("unfinished files: %v", left)
 	}
 	return ofSteps, slices
+}
+
+// TestLongStepsRecordShapesSoon: a program of few long steps has shapes from the third window on, one of short steps from the fourth.
+func TestLongStepsRecordShapesSoon(t *testing.T) {
+	for _, generation := range generations() {
+		for sleeps, want := range map[string]string{"0.12": "detail", "0": "trace"} {
+			t.Run(generation+"/"+sleeps, func(t *testing.T) {
+				t.Parallel()
+				_, dir := withAgent(t, python(t, generation), Config{}, nil, "loop.py", "18", "1", sleeps)
+				rows := only(t, dir, "main").of("window")
+				at := slices.IndexFunc(rows, func(row []any) bool { return row[6].(float64) == 12 })
+				if at < 0 || rows[at][2] != want {
+					t.Errorf("windows %v", rows)
+				}
+			})
+		}
+	}
 }
 
 // trainingWithWorkers measures epochs of training and validation whose batches two workers prepare.

@@ -35,6 +35,12 @@ var memoryTexts = table{
 	"memory.fix-pairs": "Compute squared distances by one product of matrices: (x * x).sum(-1, keepdim=True) + (y * y).sum(-1) - 2 * x @ y.T " +
 		"needs no table of differences. Where roots are wanted and nothing learns, torch.cdist(x, y) does it in one call.",
 	"memory.caveat-pairs": "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
+	"memory.title-order":  "{share} of {each} is spent on two products of matrices whose other order takes far fewer multiplications",
+	"memory.order": "{time} per {unit} in both, forward and backward; between them stands a matrix of {rows} × {columns}, and the other order " +
+		"takes {left} of the multiplications",
+	"memory.fix-order": "Multiply in the other order: (A @ B) @ C is A @ (B @ C). With einsum, name what is multiplied first; attention " +
+		"without softmax is q @ (k.transpose(-2, -1) @ v).",
+	"memory.caveat-order": "This holds where nothing else needs the matrix between the two. Rounding differs in the last digits.",
 	"memory.tables":       "{share} of {each} is spent on whole embedding tables of which few rows are used",
 	"memory.table-time":   "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +

@@ -1,7 +1,9 @@
-"""Trains for as many steps as its argument says, 0: until it is ended from outside; a second one gives the layers, 1."""
+"""Trains for as many steps as its argument says, 0: until it is ended from outside; a second one gives the layers, 1; a third one the
+seconds that each step sleeps, 0."""
 
 import itertools
 import sys
+import time
 
 import torch
 
@@ -9,12 +11,14 @@ layers = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 model = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(layers)])
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 limit = int(sys.argv[1])
+sleeps = float(sys.argv[3]) if len(sys.argv) > 3 else 0
 
 
 def train_step():
     model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
+    time.sleep(sleeps)
 
 
 try:

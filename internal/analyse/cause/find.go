@@ -62,6 +62,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
+		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},

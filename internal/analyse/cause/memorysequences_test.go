@@ -80,6 +80,42 @@ func TestPairsByBroadcasting(t *testing.T) {
 	}
 }
 
+// Two products in a row are named where the other order takes far fewer multiplications, whichever operand the first one gives, also with a
+// number between them; not where anything else stands there, or where the order is right.
+func TestOrderOfProducts(t *testing.T) {
+	op := func(name, shapes string) tracedOp {
+		return tracedOp{20, "aten::einsum", "", "", 7, []tracedOp{{18, name, shapes, "", 7, nil}}}
+	}
+	scores, values := op("aten::bmm", "[[8, 1024, 16], [8, 16, 1024]]"), op("aten::bmm", "[[8, 1024, 1024], [8, 1024, 16]]")
+	view := tracedOp{0, "aten::permute", "[[8, 1024, 1024], []]", "", 7, nil}
+	scale := tracedOp{1, "aten::mul", "[[8, 1024, 1024], []]", "", 7, nil}
+	mask := tracedOp{1, "aten::mul", "[[8, 1024, 1024], [1024, 1024]]", "", 7, nil}
+	softmax := tracedOp{1, "aten::softmax", "[[8, 1024, 1024], [], []]", "", 7, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: BmmBackward0", "", "", 7, nil}
+	rest := tracedOp{20, "aten::relu", "[[64, 128]]", "", -1, nil}
+	weights, rows := op("aten::mm", "[[512, 4], [4, 512]]"), op("aten::mm", "[[32, 512], [512, 512]]")
+	both := tracedOp{40, "aten::_scaled_dot_product_attention_math", "", "", 7, []tracedOp{scores.inside[0], values.inside[0]}}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"attention without softmax": {[]tracedOp{scores, view, values, passes, rest}, true},
+		"with a number between":     {[]tracedOp{scores, scale, values, passes, rest}, true},
+		"the second operand":        {[]tracedOp{weights, view, rows, passes, rest}, true},
+		"a softmax":                 {[]tracedOp{scores, softmax, values, passes, rest}, false},
+		"a mask":                    {[]tracedOp{scores, mask, values, passes, rest}, false},
+		"in one operator":           {[]tracedOp{both, passes, rest}, false},
+		"in the right order":        {[]tracedOp{values, scores, passes, rest}, false},
+		"apart":                     {[]tracedOp{scores, rest, values, passes}, false},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		found := len(res.Findings) > 0 && res.Findings[0].Cause == finding.MemoryBound && res.Findings[0].Sub == "order"
+		if found != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
 // A matrix that is multiplied by one-hot vectors is named, with the backward pass of the product; one-hot labels beside scores of the same
 // shape are none.
 func TestOneHotVectors(t *testing.T) {

@@ -14,6 +14,8 @@ from . import core, facts, forks, memorycategories, modulepaths, modules, patien
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
+LONG_DETAIL = 3  # the same where steps are long: a program of few of them may end before the fourth window
+LONG_STEP_NS = 100_000_000
 MEMORY_DETAIL = 2  # the same where categories of memory are asked for, which short programs have too
 STACK_SHIFT = 2  # a window with stacks has some four times as many events
 MAX_WINDOWS = 11
@@ -213,6 +215,8 @@ class Windows(slices.Slices):
         self.first = number
         by_rule = not self.whole and not self.schedule and number >= 0
         detail = MEMORY_DETAIL if self.settings.categories else DETAIL
+        if self.world <= 1 and t - self.since >= LONG_STEP_NS * max(number, 1):  # ranks may not differ in what a window holds
+            detail = min(detail, LONG_DETAIL)
         self.detail = by_rule and self.planned >= detail - 1 and (self.planned - detail + 1) % 3 == 0
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()

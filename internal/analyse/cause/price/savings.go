@@ -207,6 +207,12 @@ var (
 			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
 			Repeat: "python bench/prices/pairs.py",
 		}}
+	// ProductOrder is what products of matrices save in another order.
+	ProductOrder = Row{ID: "memory-bound/order", Range: Range{0.6, 0.95, 1.3}, Unit: "times it",
+		Of: "two products in a row and their backward passes, by the share of multiplications that the other order does without, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "arithmetic; the result between, which is not made, also takes memory anew and pushes what others need out of the caches",
+		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
 		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",
