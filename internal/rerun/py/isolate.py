@@ -428,10 +428,9 @@ def describe(op, row):
     for name, of in row["conditions"].items():
         print("            %-16s %.1f us (%.1f to %.1f)" % (name, of["us"], of["low_us"], of["high_us"]))
     if "before" in row:
-        missing = ", of which %d could not be made again" % row["left_out"] if row["left_out"] else ""
-        print("            in its place: after the %d operators that ran before it%s" % (row["before"], missing))
-    for share in op["neighbours"] if "before" in row else []:
-        print("            beside it ran a process that computed %.0f %% of the time" % (100 * share))
+        print("            in its place: after what ran before it (calls: %d; not made again: %d)" % (row["before"], row["left_out"]))
+    for part in op["neighbours"] if "before" in row else []:
+        print("            beside it ran a process that computed %.0f %% of the time" % (100 * part))
     if "no_place" in row:
         print("            what ran before it could not be made again: %s" % row["no_place"])
     off = 100 * (row["us"] / (row["recorded_us"] or row["us"]) - 1)
