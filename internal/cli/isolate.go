@@ -181,7 +181,11 @@ func (o *isolateOptions) script(ctx context.Context, a *app, args []string) ([]r
 		alone[i].Flops, alone[i].Formula = flopsOf(&ops[i])
 		peaksOf(s, &alone[i])
 	}
-	text, err := rerun.Script(alone, rerun.ScriptOptions{Torch: s.Environment.Torch, Threads: recordedThreads(s)})
+	recorded := rerun.ScriptOptions{Torch: s.Environment.Torch, Threads: recordedThreads(s)}
+	if others := s.Environment.OthersBusyCores; others != nil {
+		recorded.Others = *others
+	}
+	text, err := rerun.Script(alone, recorded)
 	if err != nil {
 		return nil, "", unusable(fmt.Errorf("isolate: %w", err))
 	}

@@ -24,12 +24,16 @@ type Alone struct {
 
 // ScriptOptions are what a script says of its recording.
 type ScriptOptions struct {
-	Torch   string // version; "" unknown
-	Threads int    // of an operator; 0 unknown
+	Torch   string  // version; "" unknown
+	Threads int     // of an operator; 0 unknown
+	Others  float64 // cores that other programs kept busy meanwhile; 0 unknown
 }
 
 // IsolateTolerance is how far an isolated operator's time may be from the recorded one, as a share of it.
 const IsolateTolerance = 0.15
+
+// mostOthers bounds what a recording can say of cores.
+const mostOthers = 1e4
 
 // Script is a Python program that runs operators alone and needs PyTorch only. All that comes from a recording is a literal in it.
 func Script(ops []Alone, o ScriptOptions) (string, error) {
@@ -47,7 +51,8 @@ func Script(ops []Alone, o ScriptOptions) (string, error) {
 		data.WriteString(text)
 	}
 	data.WriteString("]\nCALLS = [\n" + strings.Join(calls.lines, "") + "]\n")
-	fmt.Fprintf(&data, "RECORDED_TORCH = %s\nRECORDED_THREADS = %d\nTOLERANCE = %g\n", quoted(o.Torch), max(o.Threads, 0), IsolateTolerance)
+	fmt.Fprintf(&data, "RECORDED_TORCH = %s\nRECORDED_THREADS = %d\nRECORDED_OTHERS = %.2f\nTOLERANCE = %g\n", quoted(o.Torch),
+		max(o.Threads, 0), min(max(o.Others, 0), mostOthers), IsolateTolerance)
 	before, rest, _ := strings.Cut(isolating, "# RECORDED\n")
 	_, after, _ := strings.Cut(rest, "# END OF RECORDED\n")
 	return with(before + data.String() + after), nil

@@ -236,6 +236,23 @@ func TestInItsPlace(t *testing.T) {
 	}
 }
 
+// TestOthers: a script says that another program keeps a core busy, for then its times are not the operator's.
+func TestOthers(t *testing.T) {
+	python := torchPython(t)
+	other := exec.Command(python, "-c", "while True: pass")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	r := isolated(t, python, recorded("aten::relu", floats("[64]")))[0]
+	if r.Others == nil {
+		t.Skip("this system does not tell what its cores do")
+	}
+	if *r.Others < 0.4 {
+		t.Errorf("other programs keep %g cores busy, want about one", *r.Others)
+	}
+}
+
 // TestPlaces finds where an operator ran: the call whose time is nearest to the median, what its thread ran and waited for until then, and
 // which other processes computed meanwhile.
 func TestPlaces(t *testing.T) {

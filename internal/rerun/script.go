@@ -29,6 +29,8 @@ type IsolatedRow struct {
 	NoPlace string `json:"no_place"`
 	// AsRecorded is the condition that the recording tells of; "" none.
 	AsRecorded string `json:"as_recorded"`
+	// Others is how many cores other programs kept busy meanwhile; nil unknown.
+	Others *float64 `json:"others"`
 	// Conditions are the times under each condition, whichever is nearest to the recorded time.
 	Conditions map[string]struct {
 		Us float64 `json:"us"`

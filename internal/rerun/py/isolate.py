@@ -30,6 +30,7 @@ OPERATORS = []  # each with what ran before it: which of CALLS, and how long its
 CALLS = []
 RECORDED_TORCH = ""
 RECORDED_THREADS = 0
+RECORDED_OTHERS = 0.0
 TOLERANCE = 0.15
 # END OF RECORDED
 
@@ -42,6 +43,7 @@ IN_PLACE = [("in its place", False), ("in its place, new memory", True)]
 RECENT = 3  # calls before, of which one gave what an operator writes into, as where a result is worked on in place
 ALIKE = 4  # latest results of one form that a call can take
 AWHILE = 20e-6  # seconds of other code that are worth waiting for
+MANY = 0.2  # cores that other programs keep busy, above which it is said
 LONG = 20  # seconds that one run of what ran before may take
 NEIGHBOUR = """
 import os, sys, time
@@ -170,6 +172,34 @@ def sample_device(op, call, values, times, seconds, cold):
         del result
         if time.perf_counter() >= end:
             return
+
+
+class Others:
+    """How many cores other programs keep busy while this one measures: threads that share a core wait for each other."""
+
+    def __init__(self):
+        self.wall, self.all, self.own = time.perf_counter(), used(), own()
+
+    def cores(self):
+        """None where the system does not tell."""
+        if self.all is None:
+            return None
+        return max(used() - self.all - (own() - self.own), 0) / max(time.perf_counter() - self.wall, 1e-3)
+
+
+def used():
+    """Seconds that all programs have used of the processor's cores, and others of its machine that took them away."""
+    try:
+        with open("/proc/stat") as file:
+            ticks = [int(field) for field in file.readline().split()[1:9]]
+        return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")  # but for those in which it was idle
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def own():
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 # In its place.
@@ -362,6 +392,7 @@ def median(times):
 
 def measure(op, seconds, with_place):
     """What is known of an operator alone."""
+    others = Others()
     call, values = prepare(op)
     moved = traffic(values) + traffic(call(values))
     conditions = [one for one in CONDITIONS if not op["device"] or not one[1]]  # PyTorch keeps a GPU's memory
@@ -393,7 +424,7 @@ def measure(op, seconds, with_place):
     row["reproduced"] = within(us, op)
     row["between"] = alone[0] <= op["recorded_us"] <= max(alone)
     row["recorded_low_us"], row["recorded_high_us"] = op["recorded_low_us"], op["recorded_high_us"]
-    row["recorded_calls"] = op["recorded_calls"]
+    row["recorded_calls"], row["others"] = op["recorded_calls"], others.cores()
     if place:
         row["before"], row["left_out"] = len(op["before"]), place.left_out
         row["as_recorded"] = as_recorded(op)  # no choice among states: the one that the recording tells of
@@ -425,8 +456,9 @@ def describe(op, row):
         "  alone     %.1f us, 95 %% interval %.1f to %.1f us, %d repeats (%s)"
         % tuple(row[key] for key in ("us", "low_us", "high_us", "repeats", "condition"))
     )
+    width = max(map(len, row["conditions"]))
     for name, of in row["conditions"].items():
-        print("            %-16s %.1f us (%.1f to %.1f)" % (name, of["us"], of["low_us"], of["high_us"]))
+        print("            %-*s %.1f us (%.1f to %.1f)" % (width, name, of["us"], of["low_us"], of["high_us"]))
     if "before" in row:
         print("            in its place: after what ran before it (calls: %d; not made again: %d)" % (row["before"], row["left_out"]))
     for part in op["neighbours"] if "before" in row else []:
@@ -438,6 +470,8 @@ def describe(op, row):
     if not row["reproduced"] and row["between"]:
         verdict = "NOT reproduced, but between warm and cold: the program's memory is in none of these states"
     print("  recorded  %.1f us; alone it takes %+.0f %% (tolerance %.0f %%): %s" % (row["recorded_us"], off, 100 * TOLERANCE, verdict))
+    if (row["others"] or 0) > MANY or RECORDED_OTHERS > MANY:
+        print("            other programs kept %.1f cores busy, and %.1f while it was recorded" % (row["others"] or 0, RECORDED_OTHERS))
     if row["recorded_calls"] > 1:
         spread = (row["recorded_calls"], row["recorded_low_us"], row["recorded_high_us"])
         print("            recorded is the median of %d calls, whose 95 %% interval is %.1f to %.1f us" % spread)
