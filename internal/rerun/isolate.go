@@ -130,7 +130,8 @@ func (a *Alone) literal(calls *callTable) (string, error) {
 	}
 	rest, err := entries([]entry{{"recorded_us", a.RecordedUs}, {"recorded_low_us", a.LowUs}, {"recorded_high_us", a.HighUs},
 		{"recorded_calls", a.Calls}, {"device", a.Device}, {"flops", a.Flops}, {"formula", a.Formula}, {"peak_flops", a.PeakFlops},
-		{"peak_bytes", a.PeakBytes}, {"peak_of", a.PeakOf}, {"caller", place.Caller}, {"neighbours", append([]float64{}, place.Neighbours...)},
+		{"peak_bytes", a.PeakBytes}, {"peak_of", a.PeakOf}, {"place_us", place.Us}, {"caller", place.Caller},
+		{"neighbours", append([]float64{}, place.Neighbours...)},
 		{"gap", []float64{place.Gap.Busy, place.Gap.Asleep}}})
 	if err != nil {
 		return "", err

@@ -42,6 +42,8 @@ const (
 	placeReach = model.Dur(150e6)
 	placeCalls = 300
 	placeText  = 1 << 20 // bytes of what its calls took
+	placeLooks = 100_000 // events that are looked at for them
+	placeDepth = 1000    // of calls that call each other
 
 	mostNeighbours = 64
 )
@@ -56,20 +58,16 @@ const minSleep = model.Dur(1e6)
 // has no such place: its memory stays PyTorch's, and its clock starts with the kernel.
 func placed(s *model.Session, ops []Op, c *Choice) {
 	type call struct {
-		t      *model.Trace
-		id     model.EventID
-		off    float64
-		inside map[model.EventID][]model.EventID
+		median, off float64
+		t           *model.Trace // nil: none found
+		id          model.EventID
+		inside      map[model.EventID][]model.EventID
 	}
 	at := map[opKey]*call{}
 	for i := range ops {
 		if ops[i].Device == "" {
-			at[ops[i].key] = &call{off: math.Inf(1)}
+			at[ops[i].key] = &call{median: ops[i].RecordedUs, off: math.Inf(1)}
 		}
-	}
-	median := map[opKey]float64{}
-	for i := range ops {
-		median[ops[i].key] = ops[i].RecordedUs
 	}
 	for _, t := range s.Traces {
 		if !t.Features.Shapes || t.Features.Device {
@@ -79,15 +77,16 @@ func placed(s *model.Session, ops []Op, c *Choice) {
 		for i := range t.Events.Len() {
 			id := model.EventID(i)
 			k, ok := keyOf(s, &t.Events, id, inside)
-			if !ok || at[k] == nil || wanted != nil && !wanted(id) {
+			nearest := at[k]
+			if !ok || nearest == nil || wanted != nil && !wanted(id) {
 				continue
 			}
-			off := math.Abs(float64(t.Events.Dur[i])/1e3 - median[k])
+			off := math.Abs(float64(t.Events.Dur[i])/1e3 - nearest.median)
 			if t.Events.Start[i] < t.From+model.Time(placeReach/3) {
 				off += early
 			}
-			if off < at[k].off {
-				*at[k] = call{t, id, off, inside}
+			if off < nearest.off {
+				nearest.off, nearest.t, nearest.id, nearest.inside = off, t, id, inside
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func placeOf(s *model.Session, t *model.Trace, id model.EventID, inside map[mode
 	ev := &t.Events
 	p := &Place{Us: float64(ev.Dur[id]) / 1e3}
 	callers := map[model.EventID]bool{}
-	for up := ev.Parent[id]; up >= 0 && int(up) < ev.Len() && !callers[up]; up = ev.Parent[up] {
+	for up := ev.Parent[id]; up >= 0 && int(up) < ev.Len() && !callers[up] && len(callers) < placeDepth; up = ev.Parent[up] {
 		if callers[up] = true; len(callers) == 1 && ev.Kind[up] == model.KindOp && pytorchs(s, ev, up) {
 			p.Caller = s.Strings.Text(ev.Name[up])
 		}
@@ -115,7 +114,7 @@ func placeOf(s *model.Session, t *model.Trace, id model.EventID, inside map[mode
 		first = lane.FirstEvent
 	}
 	from := ev.Start[id] - model.Time(placeReach)
-	for i := id - 1; i >= first && i >= 0 && len(ids) < placeCalls && ev.Start[i] >= from; i-- {
+	for i := id - 1; i >= max(first, id-placeLooks, 0) && len(ids) < placeCalls && ev.Start[i] >= from; i-- {
 		k, ok := keyOf(s, ev, i, inside)
 		if !ok || callers[i] || !outermost(s, ev, i, callers) || !name.MatchString(s.Strings.Text(k.name)) {
 			continue
@@ -157,7 +156,7 @@ func pytorchs(s *model.Session, ev *model.Events, id model.EventID) bool {
 
 // outermost says that no operator called this one, but for those that also called the operator whose place is looked for.
 func outermost(s *model.Session, ev *model.Events, id model.EventID, callers map[model.EventID]bool) bool {
-	for up, deep := ev.Parent[id], 0; up >= 0 && int(up) < ev.Len() && deep < ev.Len(); up, deep = ev.Parent[up], deep+1 {
+	for up, deep := ev.Parent[id], 0; up >= 0 && int(up) < ev.Len() && deep < placeDepth; up, deep = ev.Parent[up], deep+1 {
 		if !callers[up] && ev.Kind[up] == model.KindOp && pytorchs(s, ev, up) {
 			return false
 		}

@@ -460,7 +460,8 @@ def describe(op, row):
     for name, of in row["conditions"].items():
         print("            %-*s %.1f us (%.1f to %.1f)" % (width, name, of["us"], of["low_us"], of["high_us"]))
     if "before" in row:
-        print("            in its place: after what ran before it (calls: %d; not made again: %d)" % (row["before"], row["left_out"]))
+        calls = "calls: %d; not made again: %d" % (row["before"], row["left_out"])
+        print("            in its place: after what ran before it (%s), where it took %.1f us" % (calls, op["place_us"]))
     for part in op["neighbours"] if "before" in row else []:
         print("            beside it ran a process that computed %.0f %% of the time" % (100 * part))
     if "no_place" in row:
