@@ -48,8 +48,9 @@ func newIsolateCommand(a *app) *cobra.Command {
 		Use:   "isolate [flags] [PATH]",
 		Short: "Write a small script that runs a recorded operator alone",
 		Long: "Writes a Python script that needs PyTorch only and runs recorded operators alone, with inputs of the recorded shapes,\n" +
-			"strides, types and values. It says whether they take the recorded time, and their own with its interval,\n" +
-			"memory and computing rates. Nothing of the recording is run: it stands in the script as plain data.\n" +
+			"strides, types and values, and again after what ran before them in the program. It says whether they take the\n" +
+			"recorded time, and their own with its interval, memory and computing rates. Nothing of the recording is run:\n" +
+			"it stands in the script as plain data.\n" +
 			"Without a path it takes the newest session here.",
 		Example: "  bottleneck isolate --op aten::addmm trace.json.gz\n" +
 			"  bottleneck isolate --line train.py:42 -o mine.py bottleneck-out/train-20260131-120000\n" +
@@ -68,7 +69,7 @@ func newIsolateCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.run, "run", false, "run the script, too")
 	f.StringVar(&o.python, "python", "", "`INTERPRETER` for --run (default: python3, else python, of the active environment)")
 	f.StringSliceVar(&o.compare, "compare", nil, "run it under two interpreters in turns, `PYTHON_A,PYTHON_B`, and say which is faster")
-	f.Float64Var(&o.seconds, "seconds", isolateSeconds, "repeat each operator for `S` seconds, of each run")
+	f.Float64Var(&o.seconds, "seconds", isolateSeconds, "repeat each operator for `S` seconds alone, and as long in its place")
 	f.DurationVar(&o.budget, "budget", isolateBudget, "start no pair of --compare that would end after this `TIME`")
 	return cmd
 }
@@ -180,7 +181,11 @@ func (o *isolateOptions) script(ctx context.Context, a *app, args []string) ([]r
 		alone[i].Flops, alone[i].Formula = flopsOf(&ops[i])
 		peaksOf(s, &alone[i])
 	}
-	text, err := rerun.Script(alone, rerun.ScriptOptions{Torch: s.Environment.Torch, Threads: recordedThreads(s)})
+	recorded := rerun.ScriptOptions{Torch: s.Environment.Torch, Threads: recordedThreads(s)}
+	if others := s.Environment.OthersBusyCores; others != nil {
+		recorded.Others = *others
+	}
+	text, err := rerun.Script(alone, recorded)
 	if err != nil {
 		return nil, "", unusable(fmt.Errorf("isolate: %w", err))
 	}

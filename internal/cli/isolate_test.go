@@ -128,6 +128,12 @@ func TestIsolateRuns(t *testing.T) {
 	}
 	expect(t, "isolate", stdout, "aten::mm [[128, 128], [128, 128]]", "95 % interval", "recorded  300.0 us", "reproduced", "GB/s",
 		"GFLOP/s (2·M·N·K)")
+	code, stdout, stderr = here("isolate", trace, "--line", "train.py:14", "--force", "--run", "--python", python, "--seconds", "0.1")
+	if code != 0 {
+		t.Fatalf("status %d, %s%s", code, stdout, stderr)
+	}
+	expect(t, "isolate", stdout, "in its place ", "in its place, new memory ", "after what ran before it (calls: 1; not made again: 0)",
+		"the median of 4 calls")
 	code, stdout, stderr = here("isolate", trace, "--op", "aten::mm", "--seconds", "0.1", "--budget", "1ns", "--compare", python, python)
 	if code != 0 {
 		t.Fatalf("status %d, %s%s", code, stdout, stderr)

@@ -18,7 +18,7 @@ func (o *isolateOptions) inTurns(ctx context.Context, a *app, ops []rerun.Op, sc
 	defer stop()
 	var sides [2]series
 	measure := func(ctx context.Context, side, _ int) ([]rerun.IsolatedRow, error) {
-		rows, err := rerun.Isolated(ctx, o.compare[side], script, o.arguments())
+		rows, err := rerun.Isolated(ctx, o.compare[side], script, append(o.arguments(), "--alone"))
 		if err == nil && len(rows) != len(ops) {
 			err = fmt.Errorf("%s answered for %d of %d operators", o.compare[side], len(rows), len(ops))
 		}

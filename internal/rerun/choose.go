@@ -74,7 +74,9 @@ func Choose(s *model.Session, c Choice) ([]Op, error) {
 	slices.SortFunc(out, func(x, y Op) int {
 		return cmp.Or(cmp.Compare(y.self, x.self), cmp.Compare(x.Name, y.Name), cmp.Compare(string(x.Shapes), string(y.Shapes)))
 	})
-	return out[:min(len(out), c.Limit)], nil
+	out = out[:min(len(out), c.Limit)]
+	placed(s, out, &c)
+	return out, nil
 }
 
 // kernelsOf is the time of the kernels that each operator launched itself; nil of a trace without device work.

@@ -24,69 +24,140 @@ type Alone struct {
 
 // ScriptOptions are what a script says of its recording.
 type ScriptOptions struct {
-	Torch   string // version; "" unknown
-	Threads int    // of an operator; 0 unknown
+	Torch   string  // version; "" unknown
+	Threads int     // of an operator; 0 unknown
+	Others  float64 // cores that other programs kept busy meanwhile; 0 unknown
 }
 
 // IsolateTolerance is how far an isolated operator's time may be from the recorded one, as a share of it.
 const IsolateTolerance = 0.15
 
+// mostOthers bounds what a recording can say of cores.
+const mostOthers = 1e4
+
 // Script is a Python program that runs operators alone and needs PyTorch only. All that comes from a recording is a literal in it.
 func Script(ops []Alone, o ScriptOptions) (string, error) {
+	var calls callTable
 	var data strings.Builder
 	data.WriteString("OPERATORS = [\n")
 	for i := range ops {
 		if !name.MatchString(ops[i].Name) {
 			return "", fmt.Errorf("%q is no operator's name", ops[i].Name)
 		}
-		text, err := ops[i].literal()
+		text, err := ops[i].literal(&calls)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", ops[i].Name, err)
 		}
 		data.WriteString(text)
 	}
-	data.WriteString("]\n")
-	fmt.Fprintf(&data, "RECORDED_TORCH = %s\nRECORDED_THREADS = %d\nTOLERANCE = %g\n", quoted(o.Torch), max(o.Threads, 0), IsolateTolerance)
+	data.WriteString("]\nCALLS = [\n" + strings.Join(calls.lines, "") + "]\n")
+	fmt.Fprintf(&data, "RECORDED_TORCH = %s\nRECORDED_THREADS = %d\nRECORDED_OTHERS = %.2f\nTOLERANCE = %g\n", quoted(o.Torch),
+		max(o.Threads, 0), min(max(o.Others, 0), mostOthers), IsolateTolerance)
 	before, rest, _ := strings.Cut(isolating, "# RECORDED\n")
 	_, after, _ := strings.Cut(rest, "# END OF RECORDED\n")
 	return with(before + data.String() + after), nil
 }
 
-// literal is the operator as a dictionary of Python.
-func (a *Alone) literal() (string, error) {
-	var b strings.Builder
-	b.WriteString("    {\n")
-	write := func(key string, value any) error {
-		text, err := json.Marshal(value)
+// callTable numbers what operators were called with, each once: a program's steps call the same again and again.
+type callTable struct {
+	lines   []string // of a list of Python
+	numbers map[string]int
+}
+
+func (t *callTable) number(c *Call) (int, error) {
+	if !name.MatchString(c.Name) {
+		return 0, fmt.Errorf("%q is no operator's name", c.Name)
+	}
+	entries, err := c.entries()
+	if err != nil {
+		return 0, err
+	}
+	line := "    {" + strings.Join(entries, ", ") + "},\n"
+	n, ok := t.numbers[line]
+	if !ok {
+		if t.numbers == nil {
+			t.numbers = map[string]int{}
+		}
+		n = len(t.lines)
+		t.numbers[line], t.lines = n, append(t.lines, line)
+	}
+	return n, nil
+}
+
+// entries are what a call took as entries of a dictionary of Python.
+func (c *Call) entries() ([]string, error) {
+	return entries([]entry{{"name", c.Name}, {"shapes", orList(c.Shapes)}, {"strides", orList(c.Strides)}, {"types", orList(c.Types)},
+		{"concrete", orList(c.Concrete)}, {"inside", c.Inside}})
+}
+
+type entry struct {
+	key   string
+	value any
+}
+
+func entries(list []entry) ([]string, error) {
+	out := make([]string, len(list))
+	for i, one := range list {
+		text, err := json.Marshal(one.value)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
 		var plain any
 		if err := decoder.Decode(&plain); err != nil {
-			return err
+			return nil, err
 		}
 		literal, err := python(plain)
-		fmt.Fprintf(&b, "        %s: %s,\n", quoted(key), literal)
-		return err
+		if err != nil {
+			return nil, err
+		}
+		out[i] = quoted(one.key) + ": " + literal
 	}
-	for _, field := range []struct {
-		key   string
-		value any
-	}{
-		{"name", a.Name}, {"shapes", orList(a.Shapes)}, {"strides", orList(a.Strides)}, {"types", orList(a.Types)},
-		{"concrete", orList(a.Concrete)}, {"inside", a.Inside}, {"recorded_us", a.RecordedUs},
-		{"device", a.Device}, {"flops", a.Flops}, {"formula", a.Formula},
-		{"peak_flops", a.PeakFlops}, {"peak_bytes", a.PeakBytes}, {"peak_of", a.PeakOf},
-	} {
-		if err := write(field.key, field.value); err != nil {
+	return out, nil
+}
+
+// literal is the operator as a dictionary of Python.
+func (a *Alone) literal(calls *callTable) (string, error) {
+	c := Call{a.Name, a.Shapes, a.Strides, a.Types, a.Concrete, a.Inside}
+	took, err := c.entries()
+	if err != nil {
+		return "", err
+	}
+	place := a.Place
+	if place == nil {
+		place = &Place{}
+	}
+	rest, err := entries([]entry{{"recorded_us", a.RecordedUs}, {"recorded_low_us", a.LowUs}, {"recorded_high_us", a.HighUs},
+		{"recorded_calls", a.Calls}, {"device", a.Device}, {"flops", a.Flops}, {"formula", a.Formula}, {"peak_flops", a.PeakFlops},
+		{"peak_bytes", a.PeakBytes}, {"peak_of", a.PeakOf}, {"place_us", place.Us}, {"caller", place.Caller},
+		{"neighbours", append([]float64{}, place.Neighbours...)},
+		{"gap", []float64{place.Gap.Busy, place.Gap.Asleep}}})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("    {\n")
+	for _, entry := range append(took, rest...) {
+		b.WriteString("        " + entry + ",\n")
+	}
+	b.WriteString("        \"before\": [")
+	for i := range place.Before {
+		number, err := calls.number(&place.Before[i].Call)
+		if err != nil {
 			return "", err
 		}
+		if i%beforeInLine == 0 {
+			b.WriteString("\n           ")
+		}
+		fmt.Fprintf(&b, " (%d, %.0f, %.0f),", number, place.Before[i].Gap.Busy, place.Before[i].Gap.Asleep)
 	}
-	b.WriteString("    },\n")
+	b.WriteString("],\n    },\n")
 	return b.String(), nil
 }
+
+// beforeInLine is how many calls before an operator stand in a line of its script.
+const beforeInLine = 8
 
 func orList(text json.RawMessage) json.RawMessage {
 	if !strings.HasPrefix(string(text), "[") { // no list at all

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,5 +201,121 @@ func TestScriptsRunApart(t *testing.T) {
 	}
 	if _, err := Isolated(context.Background(), "/no/such/python", text, nil); err == nil {
 		t.Error("no error without an interpreter")
+	}
+}
+
+// TestInItsPlace runs an operator after those that ran before it: what they gave is what it takes, so that it has as little to do as there.
+func TestInItsPlace(t *testing.T) {
+	python := torchPython(t)
+	const shape = "[1024, 1024]"
+	call := func(op Op) Before {
+		return Before{Call: Call{op.Name, op.Shapes, op.Strides, op.Types, op.Concrete, nil}}
+	}
+	target := recorded("aten::nonzero", floats(shape)).strided("[[1024, 1]]")
+	zeros := recorded("aten::zeros", scalars(shape), scalar("6"), none, none, none)
+	target.Place = &Place{Neighbours: []float64{0.5}, Before: []Before{call(recorded("aten::from_file", scalar("1"))), call(zeros),
+		{Call: call(recorded("aten::relu", floats(shape)).strided("[[1024, 1]]")).Call, Gap: Gap{Busy: 2000}}}}
+	target.Calls = 3
+	r := isolated(t, python, target)[0]
+	if r.Error != "" || r.Before != 3 || r.LeftOut != 1 || r.NoPlace != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, state := range []string{"in its place", "in its place, beside 1 busy process"} {
+		if place, alone := r.Conditions[state].Us, r.Conditions["warm"].Us; place <= 0 || 2*place > alone {
+			t.Errorf("%s it takes %g us to find nothing in zeros, and alone %g us to find a million numbers", state, place, alone)
+		}
+	}
+	if r.AsRecorded != "in its place, beside 1 busy process" {
+		t.Errorf("the state that was recorded is %q", r.AsRecorded)
+	}
+	// What no memory holds is left out, too.
+	target.Place.Before[1] = call(recorded("aten::zeros", scalars("[1000000000000000]"), scalar("6"), none, none, none))
+	target.Place.Before[2] = call(recorded("aten::relu", floats("[1000000000000]")))
+	if r := isolated(t, python, target)[0]; r.Error != "" || r.LeftOut != 3 || len(r.Conditions) != 8 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestOthers: a script says that another program keeps a core busy, for then its times are not the operator's.
+func TestOthers(t *testing.T) {
+	python := torchPython(t)
+	other := exec.Command(python, "-c", "while True: pass")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	r := isolated(t, python, recorded("aten::relu", floats("[64]")))[0]
+	if r.Others == nil {
+		t.Skip("this system does not tell what its cores do")
+	}
+	if *r.Others < 0.4 {
+		t.Errorf("other programs keep %g cores busy, want about one", *r.Others)
+	}
+}
+
+// TestPlaces finds where an operator ran: the call whose time is nearest to the median, what its thread ran and waited for until then, and
+// which other processes computed meanwhile.
+func TestPlaces(t *testing.T) {
+	s := recordedSession(opRows{
+		{"aten::relu", 900, -1, `[[8, 8]]`},
+		{"aten::linear", 600, -1, `[[8, 8], [8, 8]]`},
+		{"aten::t", 5, 1, `[[8, 8]]`},
+		{"aten::mm", 500, 1, `[[8, 8], [8, 8]]`},
+		{"aten::mm", 100, -1, `[[8, 8], [8, 8]]`},
+		{"aten::mm", 510, -1, `[[8, 8], [8, 8]]`},
+		{"custom::op", 50, -1, `[[8, 8]]`},
+		{"aten::mm", 900, -1, `[[8, 8], [8, 8]]`},
+	})
+	tr := s.Traces[0]
+	for i := range tr.Events.Len() {
+		tr.Events.Start[i] = 200e6 + model.Time(i)*10e6
+		tr.Events.Lane = append(tr.Events.Lane, 0)
+	}
+	tr.Events.Start[2], tr.Events.Start[3] = tr.Events.Start[1]+10e3, tr.Events.Start[1]+50e3
+	tr.From, tr.Process = 100e6, 0
+	tr.Lanes = []model.Lane{{Thread: 7, EndEvent: model.EventID(tr.Events.Len())}}
+	main, worker, shell := &model.Process{}, &model.Process{Role: model.RoleWorker}, &model.Process{Role: model.RoleLauncher}
+	look := func(p *model.Process, at model.Time, thread int32, state model.ThreadState) {
+		sm := &p.Samples
+		sm.Time, sm.Thread, sm.State = append(sm.Time, at), append(sm.Thread, thread), append(sm.State, state)
+	}
+	for at := model.Time(200e6); at < 300e6; at += 2e6 {
+		state := model.StateCPU
+		if at >= 240e6 && at < 250e6 {
+			state = model.StateBlocked
+		}
+		look(main, at, 7, state)
+		look(worker, at, 9, model.StateIdle)
+		look(worker, at, 8, [...]model.ThreadState{model.StateCPU, model.StateBlocked}[int(at/2e6)%2])
+		look(shell, at, 3, model.StateCPU)
+	}
+	s.Processes = []*model.Process{main, worker, shell}
+	got, err := Choose(s, Choice{Name: "aten::mm", Limit: 1})
+	if err != nil || len(got) != 1 || got[0].Place == nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	p := got[0].Place
+	var before []string
+	for _, b := range p.Before {
+		before = append(before, b.Call.Name)
+	}
+	if want := []string{"aten::relu", "aten::linear", "aten::mm"}; got[0].RecordedUs != 510 || p.Us != 510 || p.Caller != "" ||
+		!slices.Equal(before, want) {
+		t.Errorf("%+v after %q, want after %q", p, before, want)
+	}
+	if len(p.Before) == 3 && (p.Before[1].Gap != Gap{Busy: 9100} || p.Before[2].Gap.Asleep != 0 || p.Gap != Gap{Asleep: 9900}) {
+		t.Errorf("gaps %+v, %+v and %+v", p.Before[1].Gap, p.Before[2].Gap, p.Gap)
+	}
+	if !slices.Equal(p.Neighbours, []float64{0.5}) {
+		t.Errorf("beside %v, want a worker that computes half of the time", p.Neighbours)
+	}
+	inner, err := Choose(s, Choice{Name: "aten::mm", Limit: 1, At: func(*model.Trace) func(model.EventID) bool {
+		return func(id model.EventID) bool { return id == 3 }
+	}})
+	if err != nil || len(inner) != 1 || inner[0].Place == nil {
+		t.Fatalf("what another calls: %+v, %v", inner, err)
+	}
+	if p := inner[0].Place; p.Caller != "aten::linear" || len(p.Before) != 2 || p.Before[1].Call.Name != "aten::t" {
+		t.Errorf("what another calls: %+v", p)
 	}
 }

@@ -3,6 +3,7 @@ package rerun
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,13 @@ type Op struct {
 	RecordedUs float64 `json:"recorded_us"`
 	PerStep    float64 `json:"-"`
 	Device     string  `json:"-"` // "cuda" where RecordedUs is the time of the kernels that it launched
-	self       int64
+	// LowUs and HighUs are the 95 % interval of RecordedUs, which is that of so many Calls; 0 unknown.
+	LowUs  float64 `json:"-"`
+	HighUs float64 `json:"-"`
+	Calls  int     `json:"-"`
+	Place  *Place  `json:"-"` // where one of its calls ran; nil unknown
+	self   int64
+	key    opKey
 }
 
 // Inner is an operator directly inside a recorded one, with its inputs.
@@ -90,25 +97,13 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted 
 	ev := &t.Events
 	inside := insideOf(s, t)
 	for i := range ev.Len() {
-		if ev.Kind[i] != model.KindOp || ev.Detail[i] < 0 || !strings.HasPrefix(s.Strings.Text(ev.Name[i]), "aten::") {
+		k, ok := keyOf(s, ev, model.EventID(i), inside)
+		if !ok || wanted != nil && !wanted(model.EventID(i)) || kernels != nil && kernels[model.EventID(i)] == 0 {
 			continue
 		}
-		d := ev.OpArgsOf(ev.Detail[i])
-		if wanted != nil && !wanted(model.EventID(i)) || kernels != nil && kernels[model.EventID(i)] == 0 {
-			continue
-		}
-		if d.Shapes == 0 || d.Types == 0 || d.Unended {
-			continue
-		}
-		calls := inside[model.EventID(i)]
-		k := opKey{ev.Name[i], d.Shapes, d.Strides, d.Types, d.Concrete, insideKey(ev, calls)}
 		g := groups[k]
 		if g == nil {
-			g = &opGroup{}
-			for _, id := range calls {
-				c := ev.OpArgsOf(ev.Detail[id])
-				g.inside = append(g.inside, Inner{s.Strings.Text(ev.Name[id]), list(s, c.Shapes), list(s, c.Types), list(s, c.Concrete)})
-			}
+			g = &opGroup{inside: innerOf(s, ev, inside[model.EventID(i)])}
 			groups[k] = g
 		}
 		if kernels != nil {
@@ -119,6 +114,26 @@ func gather(s *model.Session, t *model.Trace, groups map[opKey]*opGroup, wanted 
 		g.durs = append(g.durs, ev.Dur[i])
 		g.self += self[i]
 	}
+}
+
+// keyOf tells what an operator of PyTorch was called with; ok is false where that was not recorded.
+func keyOf(s *model.Session, ev *model.Events, id model.EventID, inside map[model.EventID][]model.EventID) (k opKey, ok bool) {
+	if ev.Kind[id] != model.KindOp || ev.Detail[id] < 0 || !strings.HasPrefix(s.Strings.Text(ev.Name[id]), "aten::") {
+		return k, false
+	}
+	d := ev.OpArgsOf(ev.Detail[id])
+	if d.Shapes == 0 || d.Types == 0 || d.Unended {
+		return k, false
+	}
+	return opKey{ev.Name[id], d.Shapes, d.Strides, d.Types, d.Concrete, insideKey(ev, inside[id])}, true
+}
+
+func innerOf(s *model.Session, ev *model.Events, calls []model.EventID) (out []Inner) {
+	for _, id := range calls {
+		c := ev.OpArgsOf(ev.Detail[id])
+		out = append(out, Inner{s.Strings.Text(ev.Name[id]), list(s, c.Shapes), list(s, c.Types), list(s, c.Concrete)})
+	}
+	return out
 }
 
 // insideOf are the operators directly inside those of byList, in order.
@@ -183,8 +198,12 @@ func (g *opGroup) op(s *model.Session, k opKey) (op Op, ok bool) {
 	if g.device {
 		on = "cuda"
 	}
-	return Op{Device: on, Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
-		Concrete: list(s, k.concrete), Inside: g.inside, RecordedUs: float64(median) / 1e3, self: g.self}, true
+	op = Op{Device: on, Name: s.Strings.Text(k.name), Shapes: list(s, k.shapes), Strides: list(s, k.strides), Types: list(s, k.types),
+		Concrete: list(s, k.concrete), Inside: g.inside, RecordedUs: float64(median) / 1e3, Calls: len(g.durs), self: g.self, key: k}
+	n := len(g.durs)
+	away := int(0.98*math.Sqrt(float64(n))) + 1 // ranks from the median of n values that its 95 % interval reaches
+	op.LowUs, op.HighUs = float64(g.durs[max(n/2-away, 0)])/1e3, float64(g.durs[min(n/2+away, n-1)])/1e3
+	return op, true
 }
 
 // maxList bounds the text of a recorded list: those of real operators have a few hundred characters, lists of a model's tensors more.

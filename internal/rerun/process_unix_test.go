@@ -160,3 +160,43 @@ func TestEndsAlone(t *testing.T) {
 		t.Error("it goes on when nobody waits for it")
 	}
 }
+
+// TestNeighboursEnd: what computes beside an operator does not outlive the script, whatever ends that.
+func TestNeighboursEnd(t *testing.T) {
+	python := torchPython(t)
+	relu := recorded("aten::relu", floats("[64]"))
+	relu.Place = &Place{Neighbours: []float64{1}, Before: []Before{{Call: Call{relu.Name, relu.Shapes, relu.Strides, relu.Types,
+		relu.Concrete, nil}}}}
+	text, err := Script([]Alone{{Op: relu}}, ScriptOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-c", text, "--seconds", "2")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	children := "/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/" + strconv.Itoa(cmd.Process.Pid) + "/children"
+	file := filepath.Join(t.TempDir(), "pid")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		found, err := os.ReadFile(children)
+		if err != nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			t.Skipf("this system does not name children: %v", err)
+		}
+		pid := strings.TrimSpace(string(found))
+		if command, _ := os.ReadFile("/proc/" + pid + "/cmdline"); strings.Contains(string(command), "getppid") {
+			if err := os.WriteFile(file, found, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill()
+			t.Fatal("nothing ran beside it")
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	gone(t, file)
+}

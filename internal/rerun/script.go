@@ -23,6 +23,14 @@ type IsolatedRow struct {
 	Condition  string  `json:"condition"`
 	Reproduced bool    `json:"reproduced"`
 	Error      string  `json:"error"`
+	// Before is how many operators ran before it in its place, of which LeftOut could not be made again; NoPlace says why there is none.
+	Before  int    `json:"before"`
+	LeftOut int    `json:"left_out"`
+	NoPlace string `json:"no_place"`
+	// AsRecorded is the condition that the recording tells of; "" none.
+	AsRecorded string `json:"as_recorded"`
+	// Others is how many cores other programs kept busy meanwhile; nil unknown.
+	Others *float64 `json:"others"`
 	// Conditions are the times under each condition, whichever is nearest to the recorded time.
 	Conditions map[string]struct {
 		Us float64 `json:"us"`

@@ -28,6 +28,7 @@ BY_LIST = ("index", "_index_put_impl_", "_unsafe_index")
 POSITIVE = ("sqrt", "rsqrt", "log", "log2", "log10", "log1p")  # of others they give no number, which takes other time
 NUMBERS = ("int", "float", "bool", "number", "complex", "SymInt", "SymFloat", "SymBool")
 SETTINGS = NUMBERS + ("str", "Device", "Layout", "MemoryFormat", "ScalarType", "Generator")
+FRESH = ("empty", "empty_strided", "zeros", "ones", "full")  # they take no tensor
 PER_THREAD = 64 << 20  # bytes that a thread may take for its stack and its heap
 
 
@@ -223,19 +224,21 @@ def element(kind):
     return kind
 
 
-def computes(schema):
-    """Whether an operator takes and gives tensors and numbers alone. Others read and write files, take objects, or set something."""
+def computes(schema, fresh=False):
+    """Whether an operator takes and gives tensors and numbers alone. Others read and write files, take objects, or set something. Those
+    that make a fresh tensor take none."""
     takes = [element(str(argument.type)) for argument in schema.arguments]
     gives = [element(str(value.type)) for value in schema.returns]
     return (
-        "Tensor" in takes
+        (fresh or "Tensor" in takes)
         and all(kind == "Tensor" or kind in SETTINGS for kind in takes)
         and all(kind == "Tensor" or kind in NUMBERS for kind in gives)
     )
 
 
-def callable_of(op, args):
-    """The overload of the operator that takes these arguments; one that writes into a given output where no other does."""
+def callable_of(op, args, new=False):
+    """The overload of the operator that takes these arguments; one that writes into a given output where no other does. With new also an
+    operator that makes a tensor from numbers alone."""
     packet = getattr(torch.ops.aten, bare(op), None) if re.match(r"[A-Za-z_]\w*$", bare(op)) else None
     if not hasattr(packet, "overloads"):
         raise Skip("PyTorch here has no such operator")
@@ -243,7 +246,7 @@ def callable_of(op, args):
     for name in sorted(packet.overloads(), key=lambda name: name.endswith("out")):
         overload = getattr(packet, name)
         declared = overload._schema.arguments
-        if not computes(overload._schema):
+        if not computes(overload._schema, new and bare(op) in FRESH):
             refused = "it does more than to compute on tensors"
             continue
         if len(declared) < len(args):
