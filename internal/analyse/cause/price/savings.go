@@ -209,7 +209,7 @@ var (
 		}}
 	// ProductOrder is what products of matrices save in another order.
 	ProductOrder = Row{ID: "memory-bound/order", Range: Range{0.6, 0.95, 1.3}, Unit: "times it",
-		Of: "two products in a row and their backward passes, by the share of multiplications that the other order does without, ns per step",
+		Of: "two products in a row, both ways, by the share of multiplications that the other order does without, ns per step",
 		Origin: Origin{Kind: Guess,
 			On: "arithmetic; the result between, which is not made, also takes memory anew and pushes what others need out of the caches",
 		}}
