@@ -92,3 +92,29 @@ func TestRowsOfInferenceAreTold(t *testing.T) {
 		})
 	}
 }
+
+// Of a large matrix that a model is given, or holds as a buffer, it is told that nearly all that was read is zero; not of others.
+func TestMatricesOfZerosAreTold(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked_zeros.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked_zeros.py")
+			same(t, plain, got)
+			rows := only(t, dir, "main").of("asked")
+			if len(rows) != 5 {
+				t.Fatalf("%v", rows)
+			}
+			for i, row := range rows {
+				want := any(nil)
+				if i < 2 {
+					want = 600.0
+				}
+				if row[10] != want || row[11] != want {
+					t.Errorf("call %d: %v", i, row)
+				}
+			}
+		})
+	}
+}

@@ -242,6 +242,9 @@ func (a *agentRows) readAsked(r row) bool {
 			q.Fewest = fewest
 		}
 	}
+	if rows, columns := r.number(10), r.number(11); rows > 0 && columns > 0 {
+		q.Zeros = [2]int64{rows, columns}
+	}
 	if !ok || q.Module <= 0 || q.Weights < 0 {
 		return false
 	}

@@ -60,7 +60,7 @@ func TestReadProcess(t *testing.T) {
 		`["wait",1000,1200,7,4,0]`,
 		`["fetch",1000,1100,8,99,null,16]`,
 		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["padding",1000,null,2,16,20,12,"/a.py",8]`,
-		`["asked",1000,2,"#1.0",9,14,"/a.py",8,32,4]`, `["asked",1000,3,"",9,17,"/a.py",8]`,
+		`["asked",1000,2,"#1.0",9,14,"/a.py",8,32,4,600,500]`, `["asked",1000,3,"",9,17,"/a.py",8]`,
 		`["updates",1000,1,62,16,32,2]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
@@ -113,7 +113,7 @@ func TestReadProcess(t *testing.T) {
 		t.Errorf("padding %+v, want %+v", p.Padding, filling)
 	}
 	asked := []model.Asked{{Time: p.Queues[0].Time, Module: 2, Inputs: p.Asked[0].Inputs, Weights: 9, File: filling[1].File, Line: 8,
-		Rows: 32, Fewest: 4, Trained: true, Random: true, Training: true},
+		Rows: 32, Fewest: 4, Zeros: [2]int64{600, 500}, Trained: true, Random: true, Training: true},
 		{Time: p.Queues[0].Time, Module: 3, Weights: 9, File: filling[1].File, Line: 8, Rows: -1, Fewest: -1, Gradients: true,
 			Unread: true}}
 	if !slices.Equal(p.Asked, asked) || s.Strings.Text(p.Asked[0].Inputs) != "#1.0" {

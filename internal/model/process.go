@@ -212,6 +212,9 @@ type Asked struct {
 	Line    int32
 	Rows    int64 // that a layer would multiply with its weights, tokens each by itself; -1 unknown
 	Fewest  int64 // those of the tensor that has the fewest; -1 unknown
+	// Zeros is the form, rows and columns, of the largest matrix that it was given or holds beside its weights of which nearly all is
+	// zero, as far as a part of it tells; {0, 0} for none.
+	Zeros [2]int64
 	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
 	// Of some tensor among these no bytes were compared, as of all on a device: what changes no version of it is not seen there (Unread).
 	Gradients, Trained, Random, Training, Unread bool

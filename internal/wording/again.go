@@ -60,6 +60,8 @@ var againTexts = table{
 		"attends both ways, or where rows are a graph's or a history's that is no text.",
 	"again.longer":          "a step without a profiler grows from {first} to {last} while {tokens token} are added",
 	"again.one-token-calls": "calling the operators of a step takes {calls}, which one token needs as well",
+	"again.fix-encoder": "What works on {name} alone, which stays the same for all tokens, as an encoder does, needs to run once: call it " +
+		"before the loop, and give the model its answer.",
 	"again.fix-prefix": "Keep each layer's keys and values of the tokens before (a KV cache), and give the model only the newest token. " +
 		"Hugging Face's models do it with use_cache=True; in a model of your own, attention appends the new ones to those kept.",
 	"again.caveat-prefix": "Once a sequence is cut to the model's longest one, places move, and what was kept fits only models whose " +

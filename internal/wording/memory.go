@@ -35,7 +35,14 @@ var memoryTexts = table{
 	"memory.fix-pairs": "Compute squared distances by one product of matrices: (x * x).sum(-1, keepdim=True) + (y * y).sum(-1) - 2 * x @ y.T " +
 		"needs no table of differences. Where roots are wanted and nothing learns, torch.cdist(x, y) does it in one call.",
 	"memory.caveat-pairs": "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
-	"memory.title-order":  "{share} of {each} is spent on two products of matrices whose other order takes far fewer multiplications",
+	"memory.title-zeros":  "{share} of {each} multiplies with a matrix that is nearly all zeros",
+	"memory.zeros": "{time} per {unit} in products with a matrix of {rows} × {columns}, forward and backward; at most a tenth of what was read " +
+		"of it is not zero",
+	"memory.fix-zeros": "Keep only what is not zero: matrix = matrix.to_sparse_csr() once, where it is made; matrix @ x stays as it is. " +
+		"For a graph, hand on its edges (index_add, or a library's layers) in place of its matrix.",
+	"memory.caveat-zeros": "A part of the matrix was read. Sparse products gain where less than about one number in twenty is not zero, and " +
+		"not all operators take such a matrix.",
+	"memory.title-order": "{share} of {each} is spent on two products of matrices whose other order takes far fewer multiplications",
 	"memory.order": "{time} per {unit} in both, forward and backward; between them stands a matrix of {rows} × {columns}, and the other order " +
 		"takes {left} of the multiplications",
 	"memory.fix-order": "Multiply in the other order: (A @ B) @ C is A @ (B @ C). With einsum, name what is multiplied first; attention " +

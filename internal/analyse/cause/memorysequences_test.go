@@ -80,6 +80,37 @@ func TestPairsByBroadcasting(t *testing.T) {
 	}
 }
 
+// Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
+// those with another one, nor what is added to a product.
+func TestMatricesOfZeros(t *testing.T) {
+	product := func(name, shapes string) tracedOp { return tracedOp{50, name, shapes, "", 7, nil} }
+	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
+	rest := tracedOp{20, "aten::relu", "[[64, 128]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		op    tracedOp
+		calls int
+		want  bool
+	}{
+		"a graph":           {product("aten::mm", "[[5000, 5000], [5000, 64]]"), 3, true},
+		"behind":            {product("aten::addmm", "[[64], [64, 5000], [5000, 5000], [], []]"), 9, true},
+		"two calls":         {product("aten::mm", "[[5000, 5000], [5000, 64]]"), 2, false},
+		"another matrix":    {product("aten::mm", "[[5000, 400], [400, 64]]"), 9, false},
+		"what is added":     {product("aten::addmm", "[[5000, 5000], [5000, 9], [9, 5000], [], []]"), 9, false},
+		"no matrix is zero": {product("aten::mm", "[[0, 0], [0, 64]]"), 0, false},
+	} {
+		p := hots(c.op, passes, rest)
+		for range c.calls {
+			p.P.Asked = append(p.P.Asked, model.Asked{Module: 1, Zeros: [2]int64{5000, 5000}})
+		}
+		p.P.Asked = append(p.P.Asked, model.Asked{Module: 1})
+		res, _ := find(t, p)
+		found := len(res.Findings) > 0 && res.Findings[0].Cause == finding.MemoryBound && res.Findings[0].Sub == "zeros"
+		if found != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
 // Two products in a row are named where the other order takes far fewer multiplications, whichever operand the first one gives, also with a
 // number between them; not where anything else stands there, or where the order is right.
 func TestOrderOfProducts(t *testing.T) {

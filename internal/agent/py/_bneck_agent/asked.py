@@ -20,6 +20,8 @@ PLAIN = (bool, int, float, str)
 LONGEST = 32  # characters of a plain argument
 PIECES, PIECES_OF_WEIGHTS = 32, 4  # of a tensor in this machine's memory, that are compared
 PIECE = 64  # bytes of each
+MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it is zeros
+FEW = 0.1  # of the numbers of it that are read, up to which they are few
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 UNREAD = 16  # of some tensor no bytes were compared
@@ -60,7 +62,9 @@ def called(torch, module, arguments, keywords, caller):
     if any(some == b"" and tensor.numel() for tensor, some in tensors):
         how |= UNREAD
     place = caller.f_code.co_filename, caller.f_lineno
-    core.emit("asked", began, number(module), " ".join(key) if known and None not in key else "", versions, how, *place, rows, fewest)
+    key = " ".join(key) if known and None not in key else ""
+    zeros = mostly_zeros(tensors + [(one, bytes_of(torch, one, PIECES)) for one in buffers(torch, module)])
+    core.emit("asked", began, number(module), key, versions, how, *place, rows, fewest, *zeros)
     took += core.now() - began
 
 
@@ -68,6 +72,38 @@ def rows_of(tensor):
     """How many rows a layer would multiply with its weights: numbers of tokens are one each."""
     size = tensor.shape[-1] if tensor.is_floating_point() and tensor.dim() else 1
     return tensor.numel() // max(size, 1)
+
+
+def is_matrix(tensor):
+    """Whether this is a large matrix of numbers in 32 bits."""
+    return tensor.dim() == 2 and tensor.numel() >= MATRIX and tensor.is_floating_point() and tensor.element_size() == 4
+
+
+def buffers(torch, module):
+    """The large matrices that a model's modules hold beside their weights."""
+    out, met, waiting = [], set(), [module]
+    while waiting and len(met) < LARGEST:
+        one = waiting.pop()
+        held = getattr(one, "__dict__", {})
+        if id(one) in met or not isinstance(one, torch.nn.Module):
+            continue
+        met.add(id(one))
+        for buffer in list((held.get("_buffers") or {}).values()):
+            if type(buffer) is torch.Tensor and is_matrix(buffer) and len(out) < PIECES:
+                out.append(buffer)
+        waiting += list((held.get("_modules") or {}).values())
+    return out
+
+
+def mostly_zeros(tensors):
+    """Rows and columns of the largest matrix of which nearly all that was read is zero; Nones for none."""
+    best = None
+    for tensor, some in tensors:
+        if some and is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
+            read = memoryview(some).cast("i")
+            if sum(1 for one in read if one) <= FEW * len(read):
+                best = tensor
+    return (None, None) if best is None else tuple(best.shape)
 
 
 def number(value):

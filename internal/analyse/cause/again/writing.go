@@ -56,6 +56,11 @@ func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Title = wording.Say("again.title-writing", wording.Share("share", f.Share))
 	f.Evidence = []wording.Text{wording.Say("again.writing", wording.Time("time", t))}
 	f.Fix.Advice = []wording.Text{wording.Say("again.fix-prefix")}
+	if source := c.S.Sources[where.File]; source != nil {
+		if name := pysource.GivenAlike(source.Lines, best.Line); name != "" {
+			f.Fix.Advice = []wording.Text{wording.Say("again.fix-encoder", wording.Named("name", name)), wording.Say("again.fix-prefix")}
+		}
+	}
 	f.Caveat = []wording.Text{wording.Say("again.caveat-prefix")}
 	if c.OnDevice() {
 		// As many operators are called for one token as for all: only what the device computes becomes less, at most as large a part as in

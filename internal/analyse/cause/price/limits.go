@@ -106,6 +106,7 @@ const (
 	ChainShare        = 0.35  // guess: of the step
 	ChainOp           = 50e3  // guess: ns of an operator, on average
 	MakesShare        = 0.15  // guess: of the optimizer's time in operators that make new tensors
+	ZerosCalls        = 3     // guess: calls of a model with a matrix of zeros, from which it is one
 	OrderLeast        = 0.5   // guess: of two products' multiplications that another order must save
 	SingleOp          = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
 	SparseRows        = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word

@@ -48,3 +48,25 @@ func WritesFromAll(source []string, line int32) bool {
 	}
 	return false
 }
+
+// GivenAlike is the first name that a line's call of a model is given and that stays the same in each turn of the loop around it, beside
+// what grows; "" where all that it is given grows or changes.
+func GivenAlike(source []string, line int32) string {
+	at, body := loopAt(source, line)
+	given, ok := argumentsOf(at.text, "forward") // of the one call, whatever it calls
+	if !ok || len(given) < 2 {
+		return ""
+	}
+	var changed []string
+	for i := range body {
+		changed = append(changed, definedIn(body[i].text)...)
+	}
+	for _, name := range given {
+		if plainName.MatchString(name) && !slices.Contains(changed, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_]\w*$`)

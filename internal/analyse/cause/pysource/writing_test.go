@@ -27,3 +27,24 @@ func TestWritesFromAll(t *testing.T) {
 		}
 	}
 }
+
+// What a model is given beside the text, and what no turn changes, is told by its name.
+func TestGivenAlike(t *testing.T) {
+	const end = "\n    x = torch.cat([x, p.argmax(-1)[:, -1:]], 1)"
+	for source, want := range map[string]string{
+		"for _ in range(n):\n    p = model(src, x)" + end:                       "src",
+		"for _ in range(n):\n    p = model(x, memory, mask)" + end:              "memory",
+		"for i in range(n):\n    mask = tril(i)\n    p = model(x, mask)" + end:  "",
+		"for _ in range(n):\n    p = model(x)" + end:                            "",
+		"for _ in range(n):\n    p = model(x[:, -9:], 0)" + end:                 "",
+		"for _ in range(n):\n    src = next(rows)\n    p = model(src, x)" + end: "",
+	} {
+		line := int32(2)
+		if strings.Count(source, "\n") > 2 {
+			line = 3
+		}
+		if got := GivenAlike(strings.Split(source, "\n"), line); got != want {
+			t.Errorf("%q for line %d of\n%s", got, line, source)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+"""Asks models that are given, or hold, a matrix of which nearly all is zero; and models of other matrices."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+SIZE = 600
+
+
+class Given(nn.Module):
+    """Is given the matrix."""
+
+    def forward(self, matrix, x):
+        """Their product."""
+        return matrix @ x
+
+
+class Holds(nn.Module):
+    """Holds the matrix."""
+
+    def __init__(self, matrix):
+        super().__init__()
+        self.register_buffer("matrix", matrix)
+
+    def forward(self, x):
+        """Their product."""
+        return self.matrix @ x
+
+
+x = torch.rand(SIZE, 4)
+print(float(Given()(torch.eye(SIZE), x).sum()))
+print(float(Holds(torch.eye(SIZE))(x).sum()))
+print(float(Given()(torch.rand(SIZE, SIZE), x).sum()))
+print(float(Given()(torch.eye(SIZE).double(), x.double()).sum()))
+print(float(Given()(torch.eye(60), x[:60]).sum()))
