@@ -25,7 +25,7 @@ func (p *printer) verdict() {
 			p.line("    %d │ %s", f.Where.Line, f.Where.Source)
 		}
 		fix, _, _ := strings.Cut(f.Fix.Text, ". ")
-		p.wrap("  Fix: ", "       ", units.Clip(strings.TrimSuffix(fix, "."), 2*p.width-20)+".")
+		p.wrap("  Fix: ", "       ", units.Clip(strings.TrimSuffix(fix, "."), 3*p.width-30)+".")
 		if text, a := changeText(&f.Fix), f.Fix.Action; text != "" && (a == nil || a.Saving == nil) { // else it saves something else
 			p.wrap("  Change: ", "          ", units.Clip(text, 2*p.width-24))
 		}

@@ -4,7 +4,7 @@ package wording
 var launchTexts = table{
 	"launch.title-between": "{share} of this run is spent calling tiny operators between the steps",
 	"launch.title-after":   "{share} of this run is spent calling tiny operators after the last step",
-	"launch.between":       "{time} here outside of all steps after the first one, {python} of it in the interpreter",
+	"launch.between":       "{time} here, outside of the steps, {python} of it in the interpreter",
 	"launch.fix-between": "Work on all elements at once: call the model for whole batches, replace the loop by operators on one large tensor " +
 		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",
 	"launch.caveat-between": "Traces hold steps alone: what is called here is known from samples. Turns that each need the one before cannot " +
