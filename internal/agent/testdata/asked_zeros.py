@@ -28,8 +28,19 @@ class Holds(nn.Module):
 
 
 x = torch.rand(SIZE, 4)
-print(float(Given()(torch.eye(SIZE), x).sum()))
-print(float(Holds(torch.eye(SIZE))(x).sum()))
-print(float(Given()(torch.rand(SIZE, SIZE), x).sum()))
-print(float(Given()(torch.eye(SIZE).double(), x.double()).sum()))
-print(float(Given()(torch.eye(60), x[:60]).sum()))
+graph, nothing, dense, exact, small = (
+    torch.eye(SIZE),
+    torch.zeros(SIZE, SIZE),
+    torch.rand(SIZE, SIZE),
+    torch.eye(SIZE).double(),
+    torch.eye(60),
+)
+holds = Holds(torch.eye(SIZE))
+for _ in range(2):
+    print(float(Given()(graph, x).sum()))
+    print(float(holds(x).sum()))
+    print(float(Given()(torch.eye(SIZE), x).sum()))
+    print(float(Given()(nothing, x).sum()))
+    print(float(Given()(dense, x).sum()))
+    print(float(Given()(exact, x.double()).sum()))
+    print(float(Given()(small, x[:60]).sum()))

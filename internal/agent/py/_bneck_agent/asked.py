@@ -22,6 +22,7 @@ PIECES, PIECES_OF_WEIGHTS = 32, 4  # of a tensor in this machine's memory, that 
 PIECE = 64  # bytes of each
 MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it is zeros
 FEW = 0.1  # of the numbers of it that are read, up to which they are few
+MORE_PIECES = 4096  # of one that looks as if nothing stood in it
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 UNREAD = 16  # of some tensor no bytes were compared
@@ -54,7 +55,7 @@ def called(torch, module, arguments, keywords, caller):
         how |= GRADIENTS
     if getattr(module, "__dict__", {}).get("training"):
         how |= TRAINING
-    key, tensors = [], []
+    key, tensors, before = [], [], given
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
     rows = max(rows_of(tensor) for tensor, _ in tensors) if known else None
     # What keeps its keys and values may be given these, or a mask of all tokens, beside the newest token: the fewest rows tell it.
@@ -63,7 +64,8 @@ def called(torch, module, arguments, keywords, caller):
         how |= UNREAD
     place = caller.f_code.co_filename, caller.f_lineno
     key = " ".join(key) if known and None not in key else ""
-    zeros = mostly_zeros(tensors + [(one, bytes_of(torch, one, PIECES)) for one in buffers(torch, module)])
+    stay = [tensor for tensor, some in tensors if some and number(tensor) <= before]  # not made for this call, as a first state is
+    zeros = mostly_zeros(torch, stay + buffers(torch, module))
     core.emit("asked", began, number(module), key, versions, how, *place, rows, fewest, *zeros)
     took += core.now() - began
 
@@ -95,13 +97,15 @@ def buffers(torch, module):
     return out
 
 
-def mostly_zeros(tensors):
-    """Rows and columns of the largest matrix of which nearly all that was read is zero; Nones for none."""
+def mostly_zeros(torch, tensors):
+    """Rows and columns of the largest matrix of which nearly all that is read is zero, and not all; Nones for none."""
     best = None
-    for tensor, some in tensors:
-        if some and is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
+    for tensor in tensors:
+        if is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
+            some = bytes_of(torch, tensor, PIECES)
             read = memoryview(some).cast("i")
-            if sum(1 for one in read if one) <= FEW * len(read):
+            few = read and sum(1 for one in read if one) <= FEW * len(read)
+            if few and (some.strip(b"\0") or bytes_of(torch, tensor, MORE_PIECES).strip(b"\0")):
                 best = tensor
     return (None, None) if best is None else tuple(best.shape)
 

@@ -141,7 +141,7 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 		row = price.CallsOnDevice
 		// What others end of the program's own time leaves less of it to hide behind the device; what it waits for is not its launching.
 		own := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartPython))
-		of = min(per, c.HostRoom()*min(per/max(own, 1), 1))
+		of = per * min(c.HostRoom()/max(own, 1), 1)
 	}
 	f.Step = f.By(row).Times(of).AtMost(c.HostRoom())
 	f.Guess = row.ID == price.CallsLarger.ID || site.onDevice
