@@ -36,6 +36,7 @@ graph, nothing, dense, exact, small = (
     torch.eye(60),
 )
 holds = Holds(torch.eye(SIZE))
+apart = Holds(torch.rand(SIZE, SIZE).t())
 for _ in range(2):
     print(float(Given()(graph, x).sum()))
     print(float(holds(x).sum()))
@@ -44,3 +45,4 @@ for _ in range(2):
     print(float(Given()(dense, x).sum()))
     print(float(Given()(exact, x.double()).sum()))
     print(float(Given()(small, x[:60]).sum()))
+    print(float(apart(x).sum()))

@@ -103,8 +103,10 @@ def mostly_zeros(torch, tensors):
     for tensor in tensors:
         if is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
             some = bytes_of(torch, tensor, PIECES)
+            if not some:
+                continue  # on a device, or not in one piece
             read = memoryview(some).cast("i")
-            few = read and sum(1 for one in read if one) <= FEW * len(read)
+            few = sum(1 for one in read if one) <= FEW * len(read)
             if few and (some.strip(b"\0") or bytes_of(torch, tensor, MORE_PIECES).strip(b"\0")):
                 best = tensor
     return (None, None) if best is None else tuple(best.shape)
