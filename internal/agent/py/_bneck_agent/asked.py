@@ -64,7 +64,7 @@ def called(torch, module, arguments, keywords, caller):
         how |= UNREAD
     place = caller.f_code.co_filename, caller.f_lineno
     key = " ".join(key) if known and None not in key else ""
-    stay = [tensor for tensor, some in tensors if some and number(tensor) <= before]  # not made for this call, as a first state is
+    stay = [one for one in tensors if one[1] and number(one[0]) <= before]  # not made for this call, as a first state is
     zeros = mostly_zeros(torch, stay + buffers(torch, module))
     core.emit("asked", began, number(module), key, versions, how, *place, rows, fewest, *zeros)
     took += core.now() - began
@@ -81,30 +81,31 @@ def is_matrix(tensor):
     return tensor.dim() == 2 and tensor.numel() >= MATRIX and tensor.is_floating_point() and tensor.element_size() == 4
 
 
-def buffers(torch, module):
-    """The large matrices that a model's modules hold beside their weights."""
-    out, met, waiting = [], set(), [module]
+def modules_in(torch, module):
+    """What the modules of a model hold, by their own dictionaries, and the modules; no code of the program's is run."""
+    met, waiting = set(), [module]
     while waiting and len(met) < LARGEST:
         one = waiting.pop()
         held = getattr(one, "__dict__", {})
         if id(one) in met or not isinstance(one, torch.nn.Module):
             continue
         met.add(id(one))
-        for buffer in list((held.get("_buffers") or {}).values()):
-            if type(buffer) is torch.Tensor and is_matrix(buffer) and len(out) < PIECES:
-                out.append(buffer)
+        yield one, held
         waiting += list((held.get("_modules") or {}).values())
-    return out
+
+
+def buffers(torch, module):
+    """The large matrices that a model's modules hold beside their weights, with some of their bytes."""
+    held = [one for _, held in modules_in(torch, module) for one in list((held.get("_buffers") or {}).values())]
+    large = [one for one in held if type(one) is torch.Tensor and is_matrix(one)]
+    return [(one, bytes_of(torch, one, PIECES)) for one in large[:PIECES]]
 
 
 def mostly_zeros(torch, tensors):
     """Rows and columns of the largest matrix of which nearly all that is read is zero, and not all; Nones for none."""
     best = None
-    for tensor in tensors:
-        if is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
-            some = bytes_of(torch, tensor, PIECES)
-            if not some:
-                continue  # on a device, or not in one piece
+    for tensor, some in tensors:  # no bytes of one on a device, or not in one piece
+        if some and is_matrix(tensor) and (best is None or tensor.numel() > best.numel()):
             read = memoryview(some).cast("i")
             few = sum(1 for one in read if one) <= FEW * len(read)
             if few and (some.strip(b"\0") or bytes_of(torch, tensor, MORE_PIECES).strip(b"\0")):
@@ -154,13 +155,8 @@ def named(torch, key, tensors, value, depth=4):
 def weights(torch, module):
     """How often a model's weights were others than at the look before, and what is told of them; no code of the program's is run."""
     versions = steps = how = 0
-    met, waiting, read = set(), [module], []
-    while waiting and len(met) < LARGEST:
-        one = waiting.pop()
-        held = getattr(one, "__dict__", {})
-        if id(one) in met or not isinstance(one, torch.nn.Module):
-            continue
-        met.add(id(one))
+    read = []
+    for one, held in modules_in(torch, module):
         if "Dropout" in type(one).__name__ and held.get("training") and held.get("p"):
             how |= RANDOM
         for weight in list((held.get("_parameters") or {}).values()):
@@ -172,7 +168,6 @@ def weights(torch, module):
             some = b"" if own else bytes_of(torch, weight, PIECES_OF_WEIGHTS)
             read.append(some)
             how |= 0 if own or some else UNREAD
-        waiting += list((held.get("_modules") or {}).values())
     alone = stepped if how & TRAINED and how & UNREAD and not steps else -1  # who updates it may own copies of its weights
     return changes(number(module), (versions, steps, b"".join(read), alone)), how
 

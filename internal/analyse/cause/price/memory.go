@@ -1,0 +1,125 @@
+package price
+
+// Operators on the CPU.
+var (
+	// FusedInPlace is of an optimizer's chain whose operators work in place.
+	FusedInPlace = Row{ID: "memory-bound/in-place", Range: Range{0.1, 0.35, 0.5}, Unit: share,
+		Of: "the optimizer's operators, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "SGD with momentum against its fused form: 17 to 45 %",
+			Span: "0.2 to 13 million parameters",
+		}}
+	// FusedAnew is of one whose operators make new tensors.
+	FusedAnew = Row{ID: "memory-bound/anew", Range: Range{0.5, 0.8, 0.97}, Unit: share,
+		Of: "the optimizer's operators, ns per step",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam and weight decay against their fused form: 48 to 93 %",
+			Span: "0.2 to 13 million parameters", Repeat: "make zoo CASES=memory-optimizer",
+		}}
+	// FusedNew is the part that operators which make new tensors lose; in-place ones lose FusedInPlace's middle.
+	FusedNew = Row{ID: "memory-bound/new-tensors", Range: exactly(0.96), Unit: share,
+		Of: "operators that make new tensors",
+		Origin: Origin{Kind: Fitted,
+			On:   "the same measurements",
+			Span: "0.2 to 13 million parameters",
+		}}
+	// FusedChain is of the program's own chains.
+	FusedChain = Row{ID: "memory-bound/chain", Range: Range{0.1, 0.35, 0.7}, Unit: share,
+		Of: "element-wise operators, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "as an optimizer's in place; how much of a chain fuses is not known",
+		}}
+	// AttentionTrains, AttentionDrops and AttentionInfers are of attention that is written out on a CPU, with a matrix of weights of two
+	// million numbers and more.
+	AttentionTrains = Row{ID: "memory-bound/attention", Range: Range{0, 0.4, 0.6}, Unit: share,
+		Of: "operators of attention that is written out, forwards and backwards, ns per step",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "the one call saved 0.22 to 0.71 of it with a mask, 0.32 to 0.51 without one, and -0.2 for one size of five",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
+	AttentionDrops = Row{ID: "memory-bound/attention-dropout", Range: Range{0, 0.15, 0.22}, Unit: share,
+		Of: "the same, where weights are masked and dropped",
+		Origin: Origin{Kind: Measured, Points: 5,
+			On:     "the one call saved 0.05 to 0.23; without a mask, -0.12 to 0.07",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
+	AttentionInfers = Row{ID: "memory-bound/attention-inference", Range: Range{0.2, 0.47, 0.8}, Unit: share,
+		Of: "the same, without a backward pass",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "the one call saved 0.2 to 0.83, most of the largest",
+			Span:   "2 to 13 million numbers, two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/attention.py",
+		}}
+	// OneHot is what looking rows up saves: nearly all that the operators take, and what their matrices push out of the caches.
+	OneHot = Row{ID: "memory-bound/one-hot", Range: Range{0.85, 1, 1.35}, Unit: "times it",
+		Of: "operators that make, convert and multiply one-hot vectors, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 26,
+			On: "one_hot, float and a linear layer against nn.Embedding, six sizes, inference and training: 67 to 100 %, medians of " +
+				"93 to 99; two whole programs saved 1.1 to 1.7 times what their operators take",
+			Span:   "PyTorch 2.15, 500 to 30,000 classes, 64 to 2,048 rows, one and two threads",
+			Repeat: "python bench/prices/onehot.py",
+		}}
+	// Pairs is what a product of matrices saves of squared distances that are written by broadcasting.
+	Pairs = Row{ID: "memory-bound/pairs", Range: Range{0.3, 0.75, 1.2}, Unit: "times it",
+		Of: "operators on differences of all pairs, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 35,
+			On: "|x|^2 + |y|^2 - 2 x y^T, eight sizes, inference and training: 28 to 70 % of 2 numbers a point, 52 to 99 % of more; " +
+				"three whole programs saved 0.3 to 1.1 times what their operators take",
+			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
+			Repeat: "python bench/prices/pairs.py",
+		}}
+	// ProductOrder is what products of matrices save in another order.
+	ProductOrder = Row{ID: "memory-bound/order", Range: Range{0.6, 0.95, 1.3}, Unit: "times it",
+		Of: "two products in a row, both ways, by the share of multiplications that the other order does without, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "arithmetic; the result between, which is not made, also takes memory anew and pushes what others need out of the " +
+				"caches; of 1.8 s promised to a program that was written afterwards 1.8 were saved",
+		}}
+	// Zeros is what a matrix saves that holds only what is not zero.
+	Zeros = Row{ID: "memory-bound/zeros", Range: Range{0.4, 0.9, 1}, Unit: "times it",
+		Of: "products with a matrix that is nearly all zeros, and their backward passes, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "a graph of 5,000 places with 0.2 % of its edges: 4.6 of 8.4 s, nearly all of the products; of 2.2 s promised to a " +
+				"program that was written afterwards, a table of words, 2.1 were saved; with one number in ten that is not zero it saves much less",
+		}}
+	// Unread is what a layer saves that answers for the places alone that are read.
+	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
+		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "arithmetic; large answers also push what others need out of the caches",
+		}}
+	SparseTable = Row{ID: "memory-bound/tables", Range: Range{0.8, 1, 1}, Unit: share,
+		Of: "operators over whole tables without what rows in use cost, ns per step; the upper bound with " +
+			"it, the lower one with twice that",
+		Origin: Origin{Kind: Guess,
+			On:     "the middle is arithmetic",
+			Repeat: "make zoo CASES=memory-tables",
+		}}
+	// SparseRow is what a row in use costs with a sparse gradient.
+	SparseRow = Row{ID: "memory-bound/sparse-row", Range: Range{2, 4.5, 7}, Unit: "times a row with a dense one",
+		Of: "rows that a step looks up",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam, Adagrad and SGD",
+			Span: "50,000 to 1,000,000 rows by 16 to 64 numbers, 256 to 16,384 indices",
+		}}
+	// SparseCall is what its operators cost beside that: 9 (SGD) to 32 (SparseAdam) that nothing encloses. The run's own small operators
+	// are no measure of them: dense tables leave cold caches, in which they take several times as long.
+	SparseCall = Row{ID: "memory-bound/sparse-call", Range: Range{0.15e6, 0.3e6, 0.4e6}, Unit: ns,
+		Of: "each table and step",
+		Origin: Origin{Kind: Measured,
+			On:   "Adam, Adagrad and SGD, on two cores",
+			Span: "the rows and indices of memory-bound/sparse-row",
+		}}
+	NoFastCode = Row{ID: "precision/no-fast-code", Range: Range{0.6, 0.85, 0.97}, Unit: share,
+		Of: "convolutions in PyTorch's own fallback, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "one network took twelve times as long in float16 as in float32",
+		}}
+	Float64 = Row{ID: "precision/float64", Range: Range{0.35, 0.55, 0.75}, Unit: share,
+		Of: "operators on float64, ns per step",
+		Origin: Origin{Kind: Measured, Points: 2,
+			On: "52 % of linear layers forwards and backwards, 75 % of an LSTM's",
+		}}
+)
