@@ -82,7 +82,8 @@ var (
 		Of: "products with a matrix that is nearly all zeros, and their backward passes, ns per step",
 		Origin: Origin{Kind: Guess,
 			On: "a graph of 5,000 places with 0.2 % of its edges: 4.6 of 8.4 s, nearly all of the products; of 2.2 s promised to a " +
-				"program that was written afterwards, a table of words, 2.1 were saved; with one number in ten that is not zero it saves much less",
+				"program that was written afterwards, a table of words, 2.1 were saved; with one number in ten that is not " +
+				"zero it saves much less",
 		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
