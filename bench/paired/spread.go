@@ -51,10 +51,13 @@ func SpreadOf(groups [][]float64) Spread {
 	return Spread{math.Exp(mean + mathext.Digamma(half) - math.Log(half)), min(2*half, free)}
 }
 
-// Mean is the mean of values with its 95 % interval: Student's t with the values' own variance and the groups', each weighed by its degrees
+// Mean is the mean of values with its 95 % interval.
+func (s Spread) Mean(values []float64) Interval { return s.MeanAt(0.95, values) }
+
+// MeanAt is the mean of values with an interval of the given confidence: Student's t with the values' own variance and the groups', each weighed by its degrees
 // of freedom (the moderated t of the same paper, section 5). Of fewer than two values the interval is NaN. A group that the others do not
 // explain stands for itself.
-func (s Spread) Mean(values []float64) Interval {
+func (s Spread) MeanAt(confidence float64, values []float64) Interval {
 	mean := meanOf(values)
 	if len(values) < 2 {
 		return Interval{math.NaN(), mean, math.NaN()}
@@ -65,7 +68,7 @@ func (s Spread) Mean(values []float64) Interval {
 	}
 	free := own + s.free
 	variance := (own*varianceOf(values) + s.free*s.variance) / free
-	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975)
+	t := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile((1 + confidence) / 2)
 	half := t * math.Sqrt(variance/float64(len(values)))
 	return Interval{mean - half, mean, mean + half}
 }

@@ -28,24 +28,52 @@ const (
 
 // judgement is what the bench says of one program.
 type judgement struct {
-	p        *program
-	m        *measured
-	spread   paired.Spread
-	verdict  string
-	change   string          // the change that was judged, "" for none
-	saved    paired.Interval // seconds that it saves
-	promised *span           // medians of all reports that say the first cause
-	larger   string          // a change that saves more than the first finding's, "" for none
-	cost     paired.Interval // the run under the tool, as a ratio to plain
-	noise    paired.Interval // the original again, as a ratio to plain; NaN without -again
-	agree    [2]int          // reports whose first cause is the first report's, of all that follow it
-	plain    float64
+	p          *program
+	m          *measured
+	spread     paired.Spread
+	confidence float64 // of the intervals
+	verdict    string
+	change     string          // the change that was judged, "" for none
+	saved      paired.Interval // seconds that it saves
+	promised   *span           // medians of all reports that say the first cause
+	larger     string          // a change that saves more than the first finding's, "" for none
+	cost       paired.Interval // the run under the tool, as a ratio to plain
+	noise      paired.Interval // the original again, as a ratio to plain; NaN without -again
+	agree      [2]int          // reports whose first cause is the first report's, of all that follow it
+	plain      float64
 }
 
 // judge compares what the program gave with what was promised. The spread is that of all programs' rounds.
 func judge(p *program, m *measured, spread paired.Spread) judgement {
+	return judgeAt(0.95, p, m, spread)
+}
+
+// surely is the confidence at which a program's judgement must be certain for it to get no more rounds. It is asked anew after each round,
+// so that 95 % would be too little.
+const surely = 0.99
+
+// settled says that further rounds would hardly change a program's judgement.
+func settled(p *program, m *measured, spread paired.Spread) bool {
+	j := judgeAt(surely, p, m, spread)
+	switch j.verdict {
+	case undecided:
+		return false
+	case isTrue:
+		return j.promised == nil || j.saved.Low >= j.promised.Low // or it may be overstated yet
+	case healthy:
+		for _, ch := range m.changes(p) {
+			if len(m.Sides[ch.Name]) > 0 && j.savedBy(ch.Name).High > larger*j.plain {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// judgeAt judges by intervals of the given confidence.
+func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) judgement {
 	nan := paired.Interval{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
-	j := judgement{p: p, m: m, spread: spread, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
+	j := judgement{p: p, m: m, spread: spread, confidence: confidence, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
 	if m.Failed != "" || m.rounds() == 0 {
 		return j
 	}
@@ -88,7 +116,7 @@ func judge(p *program, m *measured, spread paired.Spread) judgement {
 // savedBy is what a change saves, in seconds, in the rounds that ran it, which are the first ones.
 func (j *judgement) savedBy(change string) paired.Interval {
 	shares, plain := j.m.shares(change)
-	i := j.spread.Mean(shares)
+	i := j.spread.MeanAt(j.confidence, shares)
 	return paired.Interval{Low: i.Low * plain, Mid: i.Mid * plain, High: i.High * plain}
 }
 

@@ -57,6 +57,35 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestSettled: what more rounds could still turn gets them.
+func TestSettled(t *testing.T) {
+	proposed := []change{{Name: "fix", For: []string{"input/workers"}}}
+	candidate := []change{{Name: "fix", Candidate: true}}
+	for _, test := range []struct {
+		name    string
+		changes []change
+		m       *measured
+		want    bool
+	}{
+		{"true, and above the promise's low end", proposed, sided(2, 0.1, promising(1.5, 2, 2.5)), true},
+		{"true, and the low end may lie above", proposed, sided(1.6, 0.2, promising(1.5, 2, 2.5)), false},
+		{"overstated", proposed, sided(1, 0.1, promising(1.5, 2, 2.5)), true},
+		{"harmful", proposed, sided(-1, 0.1, promising(1.5, 2, 2.5)), true},
+		{"undecided", proposed, sided(0.3, 3, promising(1.5, 2, 2.5)), false},
+		{"decided at 95 % and not at 99", proposed, sided(1.3, 1.3, promising(0.1, 1.3, 2.5)), false},
+		{"nothing recorded", nil, sided(2, 0.1, promising(1.5, 2, 2.5)), true},
+		{"healthy", candidate, sided(0.1, 0.1, said{}), true},
+		{"healthy, and a candidate may save", candidate, sided(0.3, 0.6, said{}), false},
+		{"missed", candidate, sided(2, 0.1, said{}), true},
+	} {
+		p := program{ID: "p", Changes: test.changes}
+		if got := settled(&p, test.m, paired.Spread{}); got != test.want {
+			j := judge(&p, test.m, paired.Spread{})
+			t.Errorf("%s: settled %v, want %v (%s, %v)", test.name, got, test.want, j.verdict, j.saved)
+		}
+	}
+}
+
 // TestLargerSavingIsMissed: beside a true finding another change saves much more, and one that saves little more is not told.
 func TestLargerSavingIsMissed(t *testing.T) {
 	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}, {Name: "other", Candidate: true}}}

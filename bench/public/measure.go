@@ -23,23 +23,45 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 		return err
 	}
 	header(os.Stdout)
-	for i := range programs {
-		p := &programs[i]
-		m, err := b.measure(ctx, p, pins, kept)
-		if err != nil {
+	left := programs
+	for rounds := min(firstLook, b.pairs); len(left) > 0 && ctx.Err() == nil; rounds++ {
+		if left, err = b.pass(ctx, left, rounds, pins, kept); err != nil {
 			return errors.Join(err, kept.keep(b.results))
 		}
-		if ctx.Err() != nil {
-			break
-		}
-		judged := judge(p, m, kept.spread())
-		judged.write(os.Stdout)
 	}
 	scores(os.Stdout, programs, kept)
 	if ctx.Err() != nil {
 		return errors.New("interrupted: -resume goes on")
 	}
 	return nil
+}
+
+// firstLook is after how many rounds of all programs it is asked for the first time which of them need more.
+const firstLook = 2
+
+// pass brings the programs to a number of rounds, and gives those that need more; the others' rows are printed. All programs get their
+// first rounds before one gets its last ones, so that an interrupted bench has something of each.
+func (b *bench) pass(ctx context.Context, programs []program, rounds int, pins []pin, kept *results) (left []program, err error) {
+	for i := range programs {
+		p := &programs[i]
+		m := kept.Programs[p.ID]
+		if rounds == min(firstLook, b.pairs) || !settled(p, m, kept.spread()) {
+			fmt.Fprintf(os.Stderr, "%s, %d rounds, %d of %d\n", p.ID, rounds, i+1, len(programs))
+			if m, err = b.measure(ctx, p, rounds, pins, kept); err != nil {
+				return nil, err
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		if rounds < b.pairs && !settled(p, m, kept.spread()) {
+			left = append(left, *p)
+			continue
+		}
+		judged := judge(p, m, kept.spread())
+		judged.write(os.Stdout)
+	}
+	return left, nil
 }
 
 // earlier is what an earlier bench kept: with -resume of all programs, else of those that are not chosen now. Rounds of another binary are
@@ -64,8 +86,8 @@ func (b *bench) earlier(binary string, chosen []program) (*results, error) {
 	return kept, nil
 }
 
-// measure brings a program to the wanted number of rounds. What fails of the program itself is part of the result.
-func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *results) (*measured, error) {
+// measure brings a program to a number of rounds. What fails of the program itself is part of the result.
+func (b *bench) measure(ctx context.Context, p *program, rounds int, pins []pin, kept *results) (*measured, error) {
 	recipe, err := b.recipeOf(p, pins)
 	if err != nil {
 		return nil, err
@@ -76,7 +98,7 @@ func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *resul
 		kept.Programs[p.ID] = m
 	}
 	c := b.copiesOf(p)
-	if c.enough(m) {
+	if c.enough(m, rounds) {
 		return m, nil
 	}
 	if err := c.make(ctx, pins); err != nil {
@@ -89,7 +111,7 @@ func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *resul
 			return m, kept.keep(b.results)
 		}
 	}
-	for !c.enough(m) && ctx.Err() == nil {
+	for !c.enough(m, rounds) && ctx.Err() == nil {
 		if err := c.round(ctx, m); err != nil {
 			if ctx.Err() == nil {
 				m.Failed = err.Error()
@@ -106,13 +128,13 @@ func (b *bench) measure(ctx context.Context, p *program, pins []pin, kept *resul
 // unjudged is how many rounds a program gets of which nothing is timed but its cost: two reports say whether their causes agree.
 const unjudged = 2
 
-// enough says that a program has its rounds.
-func (c *copies) enough(m *measured) bool {
+// enough says that a program has so many rounds, or all that it gets.
+func (c *copies) enough(m *measured, rounds int) bool {
 	n := m.rounds()
 	if n >= unjudged && len(c.sides(m, &m.Said[0], 0)) == len([]string{plainSide, toolSide}) {
 		return true
 	}
-	return n >= c.pairs
+	return n >= rounds
 }
 
 // recipeOf is the hash of all that decides what is run: a program whose recipe changed is measured anew.

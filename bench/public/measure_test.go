@@ -89,7 +89,7 @@ func (s *small) measured(ctx context.Context) *measured {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m, err := s.measure(ctx, &s.p, s.pins, kept)
+	m, err := s.measure(ctx, &s.p, s.bench.pairs, s.pins, kept)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -158,6 +158,29 @@ func TestResumeGoesOn(t *testing.T) {
 	s.p.Command = []string{"main.sh", "changed"}
 	if m := s.measured(t.Context()); m.rounds() != 3 || !strings.HasPrefix(s.logged(), "tool changed") {
 		t.Error("another recipe was taken for the old one")
+	}
+}
+
+// TestRoundsGoToWhatIsOpen: all programs get two rounds before one gets more, and more get only those of which more can be learned.
+func TestRoundsGoToWhatIsOpen(t *testing.T) {
+	s := newSmall(t)
+	s.pairs = 4
+	s.p.Changes = s.p.Changes[:1]
+	s.p.Changes[0].Command = []string{"-c", `echo fewer >>$LOG; if [ -e $LOG.other ]; then rm $LOG.other; else : >$LOG.other; sleep 0.1; fi`}
+	plain := s.p
+	plain.ID, plain.Command, plain.Changes = "other", []string{"main.sh", "other"}, nil
+	if err := s.measureAll(t.Context(), []program{s.p, plain}, s.pins); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := readResults(s.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open, done := kept.Programs["tiny"].rounds(), kept.Programs["other"].rounds(); open != 4 || done != 2 {
+		t.Errorf("%d rounds of what is undecided, %d of what has no change; want 4 and 2", open, done)
+	}
+	if ran := s.logged(); strings.LastIndex(ran, "other") > strings.LastIndex(ran, "fewer") || strings.Count(ran, "other") != 5 {
+		t.Errorf("ran %q, want all of the second program's runs between the first one's", ran)
 	}
 }
 
