@@ -47,7 +47,7 @@ func (b *Builder) run() {
 	}
 }
 
-// leastPart is the share of the warm-up from which imports in it are worth a row.
+// leastPart is the share of a row from which a part of it is worth one: imports in the warm-up, the interpreter's end after the steps.
 const leastPart = 0.1
 
 // wholeRun splits the run into what comes before, in, between and after its steps. Waiting for the disk is a part of what waited.
@@ -60,6 +60,9 @@ func (b *Builder) wholeRun(out *Run, p *model.Process) {
 		}
 		if part.Imports >= leastPart*part.Time && part.Imports > 0 {
 			row.Of = []Part{runPart("imports", part.Imports, out.WallS)}
+		}
+		if part.Exit >= leastPart*part.Time && part.Exit > 0 {
+			row.Of = []Part{runPart("the interpreter ends", part.Exit, out.WallS)}
 		}
 		if part.Time > 0 {
 			out.Parts = append(out.Parts, row)

@@ -53,6 +53,7 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 	p.Steps(1, model.PhaseBaseline, testkit.Native(90, line))
 	p.P.Steps[5].Kind = p.S.Strings.Intern("validation")
 	p.Do(testkit.Python(40, line))
+	p.P.ExitStatus, p.P.Exit, p.P.End = new(int), "exit", p.T-25e6
 	p.S.Run.End = p.T
 
 	b := &Builder{S: p.S, R: &Report{}}
@@ -67,7 +68,7 @@ func TestPartsOfARunSumToIt(t *testing.T) {
 		}
 	}
 	want := "imports 600, waiting for the disk 300, preparation 100, 1 warm-up step 50, imports 30, 8 train steps 800, " +
-		"1 validation step 90, between steps 60, after the last step 40"
+		"1 validation step 90, between steps 60, after the last step 40, the interpreter ends 25"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("the run consists of %s\nwant %s", strings.Join(got, ", "), want)
 	}

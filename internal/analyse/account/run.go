@@ -16,6 +16,7 @@ type RunPart struct {
 	Time     float64 // ns
 	DiskWait float64 // ns of Time in which the main thread waited for the disk, by its samples; of RunImports and RunPreparation
 	Imports  float64 // ns of Time that go into importing modules; of RunFirstSteps, as optimizers import torch's compiler
+	Exit     float64 // ns of Time in which the interpreter ends, after the program's last statement; of RunAfter
 }
 
 // RunPartID names a part of a run, in the order in which a run goes through them.
@@ -95,7 +96,16 @@ func OfRun(run *model.Run, p *model.Process) []RunPart {
 		between, after = between-paused, after-ended
 		out[i].Time += paused + ended
 	}
-	return append(out, RunPart{ID: RunBetween, Time: between}, RunPart{ID: RunAfter, Time: after})
+	return append(out, RunPart{ID: RunBetween, Time: between}, RunPart{ID: RunAfter, Time: after, Exit: min(exiting(run, p), after)})
+}
+
+// exiting is how long the interpreter of the process that was started takes to end, in ns: it frees what the program holds and unloads its
+// libraries. 0 where another process drives the steps, or the process was ended by something else.
+func exiting(run *model.Run, p *model.Process) float64 {
+	if p.ExitStatus == nil || p.Exit != "exit" {
+		return 0
+	}
+	return max(0, float64(run.End-p.End))
 }
 
 // diskWaits gives imports and preparation the share of their samples in which the main thread waited for the disk.
