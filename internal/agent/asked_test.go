@@ -119,3 +119,28 @@ func TestMatricesOfZerosAreTold(t *testing.T) {
 		})
 	}
 }
+
+// Weights that get gradients and are in no optimizer are told by their sizes, once; those that gather gradients for an optimizer's later step
+// only until then, and those whose gradients are switched off never.
+func TestGradientsThatNobodyUsesAreTold(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked_unused.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked_unused.py")
+			same(t, plain, got)
+			var seen []string
+			for _, row := range only(t, dir, "main").of("unused") {
+				seen = append(seen, fmt.Sprint(row[3], " ", row[6]))
+			}
+			want := "Teacher [[25 1] [20 1] [5 2]], Linear [[9 1] [3 1]], Linear []"
+			if generation == "torch-2.4" { // its optimizers load Dynamo, before any call here
+				want = ""
+			}
+			if got := strings.Join(seen, ", "); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}

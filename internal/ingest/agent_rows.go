@@ -87,6 +87,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"padding": (*agentRows).readPadding,
 	"asked":   (*agentRows).readAsked,
 	"updates": (*agentRows).readUpdates,
+	"unused":  (*agentRows).readUnused,
 	"loader":  (*agentRows).readLoader,
 	"span":    (*agentRows).readSpan,
 	"window":  (*agentRows).readWindow,
@@ -226,8 +227,8 @@ func (a *agentRows) readPadding(r row) bool {
 	return true
 }
 
-// maxAsked bounds what is kept of calls of models.
-const maxAsked = 1 << 10
+// maxAsked bounds what is kept of calls of models, maxUnused of the weights that get gradients for nothing, maxSizes of their sizes in each.
+const maxAsked, maxUnused, maxSizes = 1 << 10, 1 << 8, 1 << 6
 
 func (a *agentRows) readAsked(r row) bool {
 	t, ok := r.integer(1)
@@ -250,6 +251,29 @@ func (a *agentRows) readAsked(r row) bool {
 	}
 	if len(a.p.Asked) < maxAsked {
 		a.p.Asked = append(a.p.Asked, q)
+	}
+	return true
+}
+
+func (a *agentRows) readUnused(r row) bool {
+	t, ok := r.integer(1)
+	u := model.Unused{Time: model.Time(t), Module: r.number(2), Class: a.texts.Intern(r.text(3)), File: a.texts.Intern(r.text(4)),
+		Line: int32(clamp(r.number(5), 0, math.MaxInt32))}
+	var sizes [][2]int64
+	if !ok || u.Module <= 0 || len(r) < 7 || json.Unmarshal(r[6], &sizes) != nil {
+		return false
+	}
+	for _, s := range sizes[:min(len(sizes), maxSizes)] {
+		if s[0] <= 0 || s[1] <= 0 {
+			return false
+		}
+		if u.Sizes == nil {
+			u.Sizes = map[int64]int64{}
+		}
+		u.Sizes[s[0]] = s[1]
+	}
+	if len(a.p.Unused) < maxUnused {
+		a.p.Unused = append(a.p.Unused, u)
 	}
 	return true
 }
@@ -451,6 +475,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Updates {
 		p.Updates[i].Time = a.unix(p.Updates[i].Time)
+	}
+	for i := range p.Unused {
+		p.Unused[i].Time = a.unix(p.Unused[i].Time)
 	}
 	for i := range p.InUse {
 		p.InUse[i].At = a.unix(p.InUse[i].At)

@@ -62,6 +62,8 @@ func TestReadProcess(t *testing.T) {
 		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["padding",1000,null,2,16,20,12,"/a.py",8]`,
 		`["asked",1000,2,"#1.0",9,14,"/a.py",8,32,4,600,500]`, `["asked",1000,3,"",9,17,"/a.py",8]`,
 		`["updates",1000,1,62,16,32,2]`,
+		`["unused",1000,2,"Teacher","/a.py",8,[[36864,2],[64,4]]]`,
+		`["unused",2000,2,"Teacher","/a.py",8,[]]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -104,6 +106,9 @@ func TestReadProcess(t *testing.T) {
 		t.Errorf("loader %+v", l)
 	}
 	updates := model.Updates{Time: p.Queues[0].Time, Optimizer: 1, Parameters: 62, Steps: 16, Backwards: 32, Optimizers: 2}
+	if u := p.Unused; len(u) != 2 || u[0].Module != 2 || u[0].Line != 8 || u[0].Sizes[36864] != 2 || u[0].Sizes[64] != 4 || u[1].Sizes != nil {
+		t.Errorf("weights that nobody changes: %+v", u)
+	}
 	if len(p.Updates) != 1 || p.Updates[0] != updates {
 		t.Errorf("updates %+v, want %+v", p.Updates, updates)
 	}
@@ -205,6 +210,7 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	}
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
 		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
+		`["unused",1,2,"T","/a.py",8,[[0,1]]]`, `["unused",1,2,"T","/a.py",8]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)

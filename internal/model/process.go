@@ -45,6 +45,7 @@ type Process struct {
 	Padding []Padding // by time
 	Asked   []Asked   // by time
 	Updates []Updates // by time
+	Unused  []Unused  // by time
 	Usage   []Usage   // by time
 	Owned   []Owned   // by time; of forks only
 	InUse   []InUse   // by time; at ends of steps
@@ -218,6 +219,16 @@ type Asked struct {
 	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
 	// Of some tensor among these no bytes were compared, as of all on a device: what changes no version of it is not seen there (Unread).
 	Gradients, Trained, Random, Training, Unread bool
+}
+
+// Unused are the weights of a model that hold gradients and that no optimizer had changed by then.
+type Unused struct {
+	Time   Time
+	Module int64 // number of the model in the process, from 1, as of Asked
+	Class  Str
+	File   Str // with Line: what calls it
+	Line   int32
+	Sizes  map[int64]int64 // numbers of weights by their numbers of elements; nil where there are none any more
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

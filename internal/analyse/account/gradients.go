@@ -1,8 +1,10 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
+	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
@@ -62,6 +64,128 @@ func (g *Gradients) Until(n int) float64 {
 		return 0
 	}
 	return min(g.shares[min(n, len(g.shares))-1], 1)
+}
+
+// Unused is what the backward passes of traced steps spend on weights whose gradients nobody uses, as shares of the passes, 0..1.
+type Unused struct {
+	Weights float64 // products whose result is such a gradient
+	Inputs  float64 // products that hand a gradient on through layers of such weights
+	Dead    float64 // of Inputs, what ends below in a layer whose own input needs no gradient: nothing learns there
+	Last    bool    // all of these gradients come after all others: such layers lie below those that learn
+}
+
+// UnusedOf finds them in the traced steps that tell shapes, by the weights' numbers of elements, for an optimizer that steps once in so many
+// backward passes; nil where there are none. Of products for weights of one size, of which some are used, these have their share. A
+// convolution's backward pass is one operator for both products, of which each is taken for half.
+func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes float64) *Unused {
+	u := &Unused{Last: true}
+	all := 0.0
+	made, handed := map[int64]float64{}, map[int64]float64{} // products of each kind, by the weight's size
+	for _, st := range TracedSteps(s, b) {
+		p := unusedPass{sizes: sizes, counts: map[int64]int64{}, last: true}
+		whole := 0.0
+		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+			name := s.Strings.Text(ev.Name[id])
+			if outer && naming.IsBackward(name) {
+				whole += float64(ev.Dur[id])
+			}
+			if d := ev.Detail[id]; backwardOps[name] && d >= 0 && int(d) < len(ev.OpDetails) {
+				args := &ev.OpArgs[ev.OpDetails[d].Args]
+				p.add(name, arguments.Shapes(s.Strings.Text(args.Shapes)), s.Strings.Text(args.Concrete), float64(ev.Dur[id]))
+			}
+		})
+		if !p.shaped || whole <= 0 {
+			continue
+		}
+		all += whole
+		u.Last = u.Last && p.last
+		for _, of := range p.products {
+			mine := 1.0
+			if n := float64(p.counts[of.size]); n > 0 {
+				mine = min(1, float64(sizes[of.size])*passes/n)
+			}
+			u.Last = u.Last && mine == 1
+			u.Weights += mine * of.weight
+			u.Inputs += mine * of.input
+			made[of.size] += of.made
+			handed[of.size] += of.handed
+		}
+	}
+	if all <= 0 || u.Weights <= 0 {
+		return nil
+	}
+	for n, w := range made {
+		u.Dead = max(u.Dead, 1-handed[n]/max(w, 1))
+	}
+	u.Weights, u.Inputs = u.Weights/all, u.Inputs/all
+	return u
+}
+
+// unusedPass is what one traced step computes for weights of the sizes that are asked for.
+type unusedPass struct {
+	sizes    map[int64]int64
+	counts   map[int64]int64 // gradients of weights that are accumulated, by size
+	products []unusedProduct
+	shaped   bool // the trace tells shapes
+	met      bool // such a gradient
+	last     bool // no other one after it
+}
+
+// unusedProduct is an operator: its ns for a weight's gradient and for its input's, and how many of each it computes.
+type unusedProduct struct {
+	size                        int64
+	weight, input, made, handed float64
+}
+
+func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur float64) {
+	p.shaped = p.shaped || len(shapes) > 0
+	switch {
+	case name == accumulates && len(shapes) > 0 && len(shapes[0]) > 1:
+		n := arguments.Product(shapes[0])
+		p.counts[n]++
+		p.last = p.last && (p.sizes[n] > 0 || !p.met)
+		p.met = p.met || p.sizes[n] > 0
+	case name == convolutionBackward && len(shapes) > 2:
+		n := arguments.Product(shapes[2])
+		input, weight := convolutionMask(concrete)
+		switch {
+		case p.sizes[n] == 0:
+		case input && weight:
+			p.products = append(p.products, unusedProduct{n, dur / 2, dur / 2, 1, 1})
+		case weight:
+			p.products = append(p.products, unusedProduct{n, dur, 0, 1, 0})
+		}
+	case name == "aten::mm" && len(shapes) > 1 && len(shapes[0]) == 2 && len(shapes[1]) == 2:
+		left, right, n := arguments.Product(shapes[0]), arguments.Product(shapes[1]), shapes[0][0]*shapes[1][1]
+		switch {
+		case p.sizes[n] > 0:
+			p.products = append(p.products, unusedProduct{n, dur, 0, 1, 0})
+		case p.sizes[left] > 0:
+			p.products = append(p.products, unusedProduct{left, 0, dur, 0, 1})
+		case p.sizes[right] > 0:
+			p.products = append(p.products, unusedProduct{right, 0, dur, 0, 1})
+		}
+	}
+}
+
+const (
+	accumulates         = "torch::autograd::AccumulateGrad"
+	convolutionBackward = "aten::convolution_backward"
+)
+
+// backwardOps are the operators by which UnusedOf tells what a backward pass computes.
+var backwardOps = map[string]bool{accumulates: true, convolutionBackward: true, "aten::mm": true}
+
+// convolutionMask says of a convolution's backward pass which gradients it computes, the input's and the weight's; both where the trace
+// does not tell. It is the last list of truth values among the operator's arguments.
+func convolutionMask(concrete string) (input, weight bool) {
+	for _, text := range slices.Backward(arguments.Texts(concrete)) {
+		values := strings.Split(strings.Trim(text, "[]"), ", ")
+		if len(values) == 3 && (values[0] == "True" || values[0] == "False") {
+			return values[0] == "True", values[1] == "True"
+		}
+	}
+	return true, true
 }
 
 // GraphNodes is how many nodes of autograd's graph the operators of a step make, on average over traced steps of which no part goes

@@ -87,3 +87,53 @@ func TestGraphThatNothingGoesBackwardThrough(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientsOfANetworkAboveWhatLearns: a loss network of one layer compares what a decoder makes with a target; its weight's gradients are
+// computed for both, and what the decoder learns from goes through one. A teacher beside a pupil hands nothing on.
+func TestGradientsOfANetworkAboveWhatLearns(t *testing.T) {
+	const mine, other = "[[8, 64, 9, 9], [8, 64, 9, 9], [64, 64, 3, 3], [], []]", "[[8, 32, 9, 9], [8, 16, 9, 9], [32, 16, 3, 3], [], []]"
+	both, weight := `["", "", "", "[1, 1]", "[True, True, False]"]`, `["", "", "", "[1, 1]", "[False, True, False]"]`
+	node := func(name string, in tracedOp) tracedOp {
+		return tracedOp{in.ms, "autograd::engine::evaluate_function: " + name, "", "", 7, []tracedOp{in}}
+	}
+	convolution := func(shapes, mask string) tracedOp {
+		return node("ConvolutionBackward0", tracedOp{10, "aten::convolution_backward", shapes, mask, 7, nil})
+	}
+	gradient := func(shape string) tracedOp {
+		return node("torch::autograd::AccumulateGrad", tracedOp{1, "torch::autograd::AccumulateGrad", shape, "", -1, nil})
+	}
+	own, learns := gradient("[[64, 64, 3, 3]]"), gradient("[[32, 16, 3, 3]]")
+	forward := tracedOp{50, "aten::conv2d", other, "", 7, nil}
+	const backward = 40e6
+	for _, c := range []struct {
+		name      string
+		sizes     map[int64]int64
+		ops       []tracedOp
+		low, high float64 // of the backward pass
+	}{
+		{"a loss network", map[int64]int64{36864: 1}, []tracedOp{convolution(mine, both), convolution(mine, weight), own,
+			convolution(other, weight), learns}, 15.0 / 32, 20.0 / 32},
+		{"a teacher", map[int64]int64{36864: 1}, []tracedOp{convolution(mine, weight), own, convolution(other, weight), learns},
+			10.0 / 22, 10.0 / 22},
+		{"a teacher like its pupil", map[int64]int64{4608: 1}, []tracedOp{convolution(other, weight), learns, convolution(other, weight),
+			learns}, 10.0 / 22, 10.0 / 22},
+		{"nothing is told", nil, []tracedOp{convolution(mine, both), convolution(mine, weight), own, convolution(other, weight), learns}, 0, 0},
+		{"other layers", map[int64]int64{777: 1}, []tracedOp{convolution(mine, weight), own, convolution(other, weight), learns}, 0, 0},
+	} {
+		p := hots(append([]tracedOp{forward}, c.ops...)...)
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: 12, Steps: 16, Backwards: 16, Optimizers: 1}}
+		p.P.Unused = []model.Unused{{Module: 1, Class: p.S.Strings.Intern("Loss"), File: p.S.Strings.Intern("/home/u/train.py"), Line: 41,
+			Sizes: map[int64]int64{99: 1}}, {Module: 1, Class: p.S.Strings.Intern("Loss"), File: p.S.Strings.Intern("/home/u/train.py"), Line: 40,
+			Sizes: c.sizes}}
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		switch {
+		case c.high == 0 && f.Cause == finding.UnusedGradients, c.high > 0 && f.Cause != finding.UnusedGradients:
+			t.Errorf("%s: %s first", c.name, f.Cause)
+		case c.high > 0 && (f.Where.Line != 40 || math.Abs(f.Step.Low/(0.6*c.low*backward)-0.85) > 0.05 ||
+			math.Abs(f.Step.High/(1.1*c.high*backward)-1.12) > 0.05): // few samples of the backward pass widen it
+			t.Errorf("%s: line %d, %.1f to %.1f ms, want line 40, %.1f to %.1f", c.name, f.Where.Line, f.Step.Low/1e6, f.Step.High/1e6,
+				0.6*c.low*backward/1e6, 1.1*c.high*backward/1e6)
+		}
+	}
+}

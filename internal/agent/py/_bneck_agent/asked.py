@@ -1,5 +1,5 @@
 """Whether models are asked for the same again, or for one row at a time: which tensors the first calls of models are given, and whether
-weights moved in between.
+weights moved in between; and which weights get gradients that no optimizer uses.
 
 No tensor is kept: a weak reference tells whether one is still the same object, its version whether something was written into it. Fused
 optimizers, what writes by way of .data, arrays that share a tensor's memory and replayed graphs of a device change no version. So an
@@ -23,6 +23,7 @@ PIECE = 64  # bytes of each
 MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it is zeros
 FEW = 0.1  # of the numbers of it that are read, up to which they are few
 MORE_PIECES = 4096  # of one that looks as if nothing stood in it
+SIZES = 64  # of weights, of which it is told that nobody uses their gradients
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 UNREAD = 16  # of some tensor no bytes were compared
@@ -34,6 +35,7 @@ states = {}  # number of a tensor or a module -> [what is known of it at the las
 moved = {}  # id of an optimizer that has stepped since the last look -> [weak reference, its steps since]
 moves = {}  # id of a parameter -> the steps of optimizers that own it
 stepped = 0  # steps of all optimizers, and backward passes before the first one
+unused = {}  # number of a module -> what was told last of its weights whose gradients no optimizer uses
 
 
 def wanted():
@@ -50,7 +52,7 @@ def called(torch, module, arguments, keywords, caller):
     began = core.now()
     looked += 1
     settle()
-    versions, how = weights(torch, module)
+    versions, how, sizes = weights(torch, module)
     if torch.is_grad_enabled():
         how |= GRADIENTS
     if getattr(module, "__dict__", {}).get("training"):
@@ -67,6 +69,7 @@ def called(torch, module, arguments, keywords, caller):
     stay = [one for one in tensors if one[1] and number(one[0]) <= before]  # not made for this call, as a first state is
     zeros = mostly_zeros(torch, stay + buffers(torch, module))
     core.emit("asked", began, number(module), key, versions, how, *place, rows, fewest, *zeros)
+    tell_unused(number(module), type(module).__name__, place, sizes)
     took += core.now() - began
 
 
@@ -153,9 +156,10 @@ def named(torch, key, tensors, value, depth=4):
 
 
 def weights(torch, module):
-    """How often a model's weights were others than at the look before, and what is told of them; no code of the program's is run."""
+    """How often a model's weights were others than at the look before, what is told of them, and how many of each size have gradients that
+    no optimizer has used so far; no code of the program's is run."""
     versions = steps = how = 0
-    read = []
+    read, sizes = [], {}
     for one, held in modules_in(torch, module):
         if "Dropout" in type(one).__name__ and held.get("training") and held.get("p"):
             how |= RANDOM
@@ -165,11 +169,21 @@ def weights(torch, module):
             own = moves.get(id(weight), 0)
             versions, steps = versions + weight._version, steps + own
             how |= TRAINED if weight.requires_grad else 0
+            if not own and type(weight) is torch.nn.Parameter and weight.requires_grad and weight.is_leaf and weight.grad is not None:
+                sizes[weight.numel()] = sizes.get(weight.numel(), 0) + 1
             some = b"" if own else bytes_of(torch, weight, PIECES_OF_WEIGHTS)
             read.append(some)
             how |= 0 if own or some else UNREAD
     alone = stepped if how & TRAINED and how & UNREAD and not steps else -1  # who updates it may own copies of its weights
-    return changes(number(module), (versions, steps, b"".join(read), alone)), how
+    return changes(number(module), (versions, steps, b"".join(read), alone)), how, sizes
+
+
+def tell_unused(name, kind, place, sizes):
+    """Tells of a model's weights that have gradients and were changed by no optimizer, where some have changed others, by their numbers of
+    elements; again where these change, as by an optimizer that steps later than the others."""
+    if moves and unused.get(name, {}) != sizes and len(unused) < KEPT:
+        unused[name] = sizes
+        core.emit("unused", core.now(), name, kind, *place, sorted(sizes.items(), reverse=True)[:SIZES])
 
 
 def changes(name, state):

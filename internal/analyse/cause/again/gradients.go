@@ -18,42 +18,59 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !ok || c.B.Part(account.PartGPUCompute) > 0 { // the device's part of a backward pass is not told apart
 		return nil
 	}
-	g := account.GradientsOf(c.S, c.B)
-	if g == nil {
-		return nil
-	}
-	all := g.PerStep / passes
-	if all < used+price.UnusedFew || 1-used/all < price.UnusedLeast {
-		return nil
-	}
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return (a.Part == account.PartOps || a.Part == account.PartPython) && !l.Taken(k) &&
 			c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActBackward != 0
 	})
-	gone := 1 - used/all // by number; by time, where a step has one backward pass
-	if passes <= 1 {
-		gone = 1 - g.Until(int(used))
-	}
 	t := facts.Sum(chains)
 	sp, placed := facts.Hottest(chains, c.Drivers)
-	if !placed || len(chains) < facts.MinSamples || c.Share(gone*t) < finding.Floor {
+	if !placed || len(chains) < facts.MinSamples || t <= 0 {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Share: c.Share(gone * t),
-		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	c.ClaimAll(&f, chains, gone)
-	if at, ok := c.OptimizerLine(); ok {
-		f.Where = at
+	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Confidence: c.Basis(len(chains))}, finding.Parts{})
+	gone := 0.0 // share of the backward pass
+	model, sizes := c.UnusedWeights()
+	if u := account.UnusedOf(c.S, c.B, sizes, passes); u != nil && !u.Last {
+		gone = min(u.Weights+u.Dead*u.Inputs, 1)
+		per := c.PerStep(t)
+		low, mid, high := f.By(price.UnusedWeights).Times(u.Weights*per), f.By(price.UnusedWeights).Times(gone*per),
+			f.By(price.UnusedWeights).Times(min(u.Weights+u.Inputs, 1)*per)
+		f.Step = finding.Bounds(low.Low, mid.Mid, high.High)
+		n := int64(0)
+		for _, of := range sizes {
+			n += of
+		}
+		f.Where = c.At(model.File, model.Line)
+		f.Evidence = []wording.Text{wording.Say("gradients.model", wording.Named("class", c.Text(model.Class)), wording.Count("weights", n))}
+		f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-model", wording.Named("class", c.Text(model.Class)))}
+		f.Caveat = []wording.Text{wording.Say("gradients.caveat-model")}
+	} else {
+		g := account.GradientsOf(c.S, c.B)
+		if g == nil {
+			return nil
+		}
+		all := g.PerStep / passes
+		if all < used+price.UnusedFew || 1-used/all < price.UnusedLeast {
+			return nil
+		}
+		if gone = 1 - used/all; passes <= 1 { // by number; by time, where a step has one backward pass
+			gone = 1 - g.Until(int(used))
+		}
+		f.Step = f.By(price.UnusedGradients).Times(c.PerStep(gone * t))
+		if at, ok := c.OptimizerLine(); ok {
+			f.Where = at
+		}
+		f.Evidence = []wording.Text{wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used))}
+		f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
+		f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
 	}
-	f.Step = f.By(price.UnusedGradients).Times(c.PerStep(gone * t))
+	if f.Share = c.Share(gone * t); f.Share < finding.Floor {
+		return nil
+	}
+	c.ClaimAll(&f, chains, gone)
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("gradients.title", wording.Share("share", f.Share), c.Said())
-	f.Evidence = []wording.Text{
-		wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used)),
-		wording.Say("gradients.time", wording.Time("time", c.PerStep(t)), c.Said()),
-	}
-	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
-	f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
+	f.Evidence = append(f.Evidence, wording.Say("gradients.time", wording.Time("time", c.PerStep(t)), c.Said()))
 	return []finding.Draft{f}
 }
 

@@ -257,6 +257,14 @@ func (c *Facts) Where(sp Spot) finding.Where {
 	return w
 }
 
+// At is a finding's place on a line of which no sample tells the function.
+func (c *Facts) At(file model.Str, line int32) finding.Where {
+	w := finding.Nowhere()
+	w.File, w.Line = c.Text(file), int(line)
+	w.Source = c.Source(w.File, w.Line)
+	return w
+}
+
 // LineTimes sums chains by their innermost user line, most first.
 func LineTimes(chains []Chain) []Spot {
 	type key struct {

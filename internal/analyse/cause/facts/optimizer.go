@@ -81,6 +81,27 @@ func (c *Facts) Updated() (parameters, passes float64, ok bool) {
 	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
 }
 
+// UnusedWeights are the numbers of weights by their numbers of elements that hold gradients and that no optimizer has changed so far, of the
+// models of the process, and the model that has most of their elements.
+func (c *Facts) UnusedWeights() (model.Unused, map[int64]int64) {
+	last, sizes := map[int64]*model.Unused{}, map[int64]int64{}
+	for i := range c.P.Unused {
+		last[c.P.Unused[i].Module] = &c.P.Unused[i]
+	}
+	most, largest := model.Unused{}, int64(0)
+	for _, u := range last {
+		elements := int64(0)
+		for size, n := range u.Sizes {
+			sizes[size] += n
+			elements += size * n
+		}
+		if elements > largest || elements == largest && elements > 0 && u.Module < most.Module {
+			most, largest = *u, elements
+		}
+	}
+	return most, sizes
+}
+
 // BuildsOptimizer says that the process was seen to build an optimizer of torch.optim: it trains, or means to.
 func (c *Facts) BuildsOptimizer() bool {
 	return slices.ContainsFunc(c.P.Spans, func(sp model.Span) bool { return c.Text(sp.Name) == optimizerBuilt })

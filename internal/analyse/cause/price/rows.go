@@ -8,7 +8,7 @@ func Rows() []Row {
 		LighterHandover, CopiedAround, Cached, CachedDisk, Replayed, Queue, Sleep, PythonCode, PythonChore,
 		PythonBetween, Environments, OneToken, OneTokenLine, OneTokenCalls, OnceForAll, AskedOnce, AskedGraph, AskedInputs, Ordered,
 		Writing, Validated,
-		Activations, ActivationsTraced, UnusedGradients,
+		Activations, ActivationsTraced, UnusedGradients, UnusedWeights,
 		UnusedGraph, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		CallsOnDevice, OnHost, Plans,

@@ -317,6 +317,14 @@ var (
 				"own, only the products for these go",
 			Repeat: "make zoo CASES=unused-gradients",
 		}}
+	// UnusedWeights is of products for weights that do not learn, above others that do.
+	UnusedWeights = Row{ID: "unused-gradients/weights", Range: Range{0.6, 0.95, 1.1}, Unit: share,
+		Of: "products of a backward pass for such weights, and of what hands gradients on below them where nothing learns, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "a convolution's backward pass is one operator for both products, each taken for half of it; the upper bound takes all that " +
+				"hands gradients on through these weights",
+			Repeat: "make zoo CASES=unused-loss-network",
+		}}
 	// UnusedGraph is what a node of a graph takes that nothing goes backward through.
 	UnusedGraph = Row{ID: "unused-gradients/node", Range: Range{0.78, 1.2, 2.4}, Unit: "µs",
 		Of: "nodes of autograd's graph",
