@@ -127,3 +127,28 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 		t.Errorf("%q at line %d, want the thread that hangs at line 26", f.Title, f.Where.Line)
 	}
 }
+
+// A program waits for its pool, whose processes compute on all cores: that code is named and not what cleans up after multiprocessing, which
+// sleeps at one line all the while; and what the code cannot save is not promised. Cores that are free could run more of it.
+func TestAPoolThatWorksOnAllCores(t *testing.T) {
+	for cores, low := range map[int]float64{2: 0.1, 8: 0.5} {
+		p := testkit.NewProgram()
+		p.S.Environment.CPUs = cores
+		p.Do(testkit.Blocked(2000, loop(44), testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/pool.py", Function: "next", First: 850, Line: 861}))
+		tracker := p.Add(model.RoleOther, 200)
+		tracker.P.Command = []string{"python", "-c", "from multiprocessing.resource_tracker import main;main(6)"}
+		tracker.Do(testkit.Blocked(2000, testkit.Frame{File: "<string>", Function: "<module>", First: 1, Line: 1}))
+		for i := range 2 {
+			worker := p.Add(model.RoleOther, 201+i)
+			worker.P.Command = []string{"python", "-c", "from multiprocessing.spawn import spawn_main; spawn_main(pipe_handle=14)"}
+			worker.Do(testkit.Native(1900, user("convolve", 10, 18)), testkit.Native(100, user("stack", 30, 32)))
+		}
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Sub != "queue" || f.Where.Line != 18 || f.Where.Function != "convolve" {
+			t.Errorf("%d cores: %s/%s at %+v first, want the wait for convolve", cores, f.Cause, f.Sub, f.Where)
+		} else if got := f.Run.Low / 2e9; got < 0.45*low || got > 1.05*low {
+			t.Errorf("%d cores: at least %.2f of the wait, want %.2f", cores, got, low)
+		}
+	}
+}

@@ -130,7 +130,7 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 	var short []account.Attributed // samples of threads that have too few each: a server's, one for each request
 	for _, p := range c.S.Processes {
 		if p.Host != c.P.Host || p.Role == model.RoleWorker || p.Role == model.RoleLauncher || p.Role == model.RoleCompile ||
-			p != c.P && p.Rank >= 0 {
+			p != c.P && p.Rank >= 0 || onlyWaits(p) {
 			continue
 		}
 		cls := c.C
@@ -172,6 +172,13 @@ func (c *Facts) waitedForAt(waiting []model.Time, ownLock bool) (best OtherSide,
 		}
 	}
 	return best, ok
+}
+
+// onlyWaits says that a process is one of those that multiprocessing starts to clean up or to fork others: nobody waits for what it does.
+func onlyWaits(p *model.Process) bool {
+	return slices.ContainsFunc(p.Command, func(argument string) bool {
+		return strings.HasPrefix(argument, "from multiprocessing.") && !strings.HasPrefix(argument, "from multiprocessing.spawn ")
+	})
 }
 
 // function is the place of what a side does, without its line.

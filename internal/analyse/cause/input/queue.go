@@ -45,6 +45,11 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		f.Evidence = append(f.Evidence, wording.Say(does, wording.Count("samples", o.Samples), wording.Named("side", o.Process),
 			wording.Named("in", finding.In(o.Place))))
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-side")}
+		if o.Asleep < 0.5 && o.Sharing > 1 && float64(o.Sharing) >= c.Cores {
+			f.Step = f.By(price.QueueFull).Times(t)
+			f.Step.Low *= c.OwnCPU()
+			f.Run = c.OverRun(f.Step)
+		}
 		if o.Sharing > 1 {
 			f.Fix.Advice = []wording.Text{wording.Say("input.fix-other-sides", wording.Count("n", o.Sharing))}
 		}

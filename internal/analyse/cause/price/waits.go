@@ -155,6 +155,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "a sleep that is left out takes nothing; what it was there to wait for is not known",
 		}}
+	// QueueFull is a sleep during which the program's own processes or threads work on all cores: it ends as far as their code gets faster.
+	QueueFull = Row{ID: "input/queue-full", Range: Range{0.1, 0.5, 0.95}, Unit: share,
+		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",
+		Origin: Origin{Kind: Guess,
+			On: "how much faster code can be made is not known before; what could take more cores has taken them",
+		}}
 	// Queue is of a wait for another thread or process.
 	Queue = Row{ID: "input/queue", Range: Range{0.5, 1, 1}, Unit: share,
 		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",

@@ -120,9 +120,9 @@ const loops = 3
 type outside struct {
 	of      []account.Attributed
 	python  []facts.Chain // between the first and the last step, in functions that call next to no operators
-	tensors []facts.Chain // in the others
+	tensors []facts.Chain // in the others, and in those that read and write files
 	after   []facts.Chain // of both, after the last step
-	// lastPython and last are of these: in functions that call next to no operators there, and in the others.
+	// lastPython and last are of these: in functions that call next to no operators there and no files, and in the others.
 	lastPython, last []facts.Chain
 }
 
@@ -181,13 +181,13 @@ func outsideSteps(c *facts.Facts) (w outside) {
 	}
 	collecting = facts.Merged(collecting)
 	for _, a := range c.Outside(busy) {
-		works := a.Part == account.PartPython || a.Part == account.PartOps
+		works := a.Part == account.PartPython || a.Part == account.PartOps || a.Part == account.PartIO
 		if !works || c.C.Info(sm.Stack[a.Index]).User < 0 || facts.Inside(collecting, sm.Time[a.Index]) {
 			continue
 		}
 		key := functionOf(&a)
 		all[key] += a.Weight
-		if a.Part == account.PartOps {
+		if a.Part != account.PartPython {
 			ops[key] += a.Weight
 		}
 		w.of = append(w.of, a)
