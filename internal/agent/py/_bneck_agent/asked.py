@@ -10,7 +10,7 @@ are read, as that would wait for it: which calls these are is told.
 import ctypes
 import weakref
 
-from . import core
+from . import core, denormals
 
 CALLS = 96  # of models from outside all modules, that are looked at
 LONG_ENOUGH = 60_000_000  # nanoseconds that all looks may take: a model of thousands of layers takes milliseconds each
@@ -52,6 +52,8 @@ def called(torch, module, arguments, keywords, caller):
     began = core.now()
     looked += 1
     settle()
+    if not moves:  # without an optimizer, after whose steps it is looked at
+        denormals.look()
     versions, how, sizes = weights(torch, module)
     if torch.is_grad_enabled():
         how |= GRADIENTS

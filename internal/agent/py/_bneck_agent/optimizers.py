@@ -4,7 +4,7 @@ import functools
 import sys
 import time
 
-from . import asked, core, marks
+from . import asked, core, denormals, marks
 
 began = {}  # id of an optimizer -> when its compiled step began, until it ended
 stepping = set()  # ids of the optimizers whose step runs in our wrapper
@@ -26,6 +26,7 @@ def install(torch):
 
     global is_compiling
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", never)
+    denormals.begin()
     wrap_init(optimizer.Optimizer)
     wrap_backward(torch)
     for name in ("_patch_step_function", "_hook_for_profile"):
@@ -108,6 +109,7 @@ def stepped(optimizer, t0, t1):
     marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
     count(optimizer)
+    denormals.look()
     asked.updated(optimizer)
     if not again(id(optimizer)):
         marks.optimized(("optimizer", id(optimizer)), t1, tid)

@@ -16,7 +16,7 @@ func Rows() []Row {
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
 		Recompile, Checkpoint, Files, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
-		AttentionInfers, OneHot, Pairs, ProductOrder, Zeros, Unread, SparseTable, SparseRow, SparseCall, NoFastCode, Float64, Quota,
+		AttentionInfers, OneHot, Pairs, ProductOrder, Zeros, Unread, SparseTable, SparseRow, SparseCall, NoFastCode, Denormals, Float64, Quota,
 		Allocator, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,

@@ -1,0 +1,30 @@
+package agent
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Whether steps meet denormal numbers is told by the processor, and the program computes what it computes without the agent.
+func TestDenormalNumbersAreMet(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the register is the x86 family's")
+	}
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			for size, share := range map[string]float64{"1e-41": 1, "1.0": 0} {
+				plain := start(t, interpreter, environment(), "denormals.py", size)
+				got, dir := withAgent(t, interpreter, Config{}, nil, "denormals.py", size)
+				same(t, plain, got)
+				counters := only(t, dir, "main").process["counters"].(map[string]any)
+				looks, _ := counters["denormal_looks"].(float64)
+				met, _ := counters["denormal_met"].(float64)
+				if looks < 6 || met < share*(looks-1) || met > share*looks { // after the last step next to nothing is computed
+					t.Errorf("values of %s: met at %v of %v looks", size, met, looks)
+				}
+			}
+		})
+	}
+}
