@@ -70,7 +70,8 @@ func (g *Gradients) Until(n int) float64 {
 type Unused struct {
 	Weights float64 // products whose result is such a gradient
 	Inputs  float64 // products that hand a gradient on through layers of such weights
-	Dead    float64 // of Inputs, what ends below in a layer whose own input needs no gradient: nothing learns there
+	Others  float64 // what is no product, in the proportion of these products to all: norms, activations
+	Dead    float64 // of Inputs and Others, what ends below in a layer whose own input needs no gradient: nothing learns there
 	Last    bool    // all of these gradients come after all others: such layers lie below those that learn
 }
 
@@ -79,17 +80,19 @@ type Unused struct {
 // convolution's backward pass is one operator for both products, of which each is taken for half.
 func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes float64) *Unused {
 	u := &Unused{Last: true}
-	all := 0.0
+	all, products := 0.0, 0.0
 	made, handed := map[int64]float64{}, map[int64]float64{} // products of each kind, by the weight's size
 	for _, st := range TracedSteps(s, b) {
 		p := unusedPass{sizes: sizes, counts: map[int64]int64{}, last: true}
-		whole := 0.0
+		whole, backward := 0.0, false
 		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
-			if outer && naming.IsBackward(name) {
-				whole += float64(ev.Dur[id])
+			if outer {
+				if backward = naming.IsBackward(name); backward {
+					whole += float64(ev.Dur[id])
+				}
 			}
-			if d := ev.Detail[id]; backwardOps[name] && d >= 0 && int(d) < len(ev.OpDetails) {
+			if d := ev.Detail[id]; backward && backwardOps[name] && d >= 0 && int(d) < len(ev.OpDetails) {
 				args := &ev.OpArgs[ev.OpDetails[d].Args]
 				p.add(name, arguments.Shapes(s.Strings.Text(args.Shapes)), s.Strings.Text(args.Concrete), float64(ev.Dur[id]))
 			}
@@ -98,6 +101,7 @@ func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes floa
 			continue
 		}
 		all += whole
+		products += p.all
 		u.Last = u.Last && p.last
 		for _, of := range p.products {
 			mine := 1.0
@@ -117,7 +121,7 @@ func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes floa
 	for n, w := range made {
 		u.Dead = max(u.Dead, 1-handed[n]/max(w, 1))
 	}
-	u.Weights, u.Inputs = u.Weights/all, u.Inputs/all
+	u.Weights, u.Inputs, u.Others = u.Weights/all, u.Inputs/all, max(all-products, 0)/all*(u.Weights+u.Inputs)/products
 	return u
 }
 
@@ -126,9 +130,10 @@ type unusedPass struct {
 	sizes    map[int64]int64
 	counts   map[int64]int64 // gradients of weights that are accumulated, by size
 	products []unusedProduct
-	shaped   bool // the trace tells shapes
-	met      bool // such a gradient
-	last     bool // no other one after it
+	all      float64 // ns of products for any weights
+	shaped   bool    // the trace tells shapes
+	met      bool    // such a gradient
+	last     bool    // no other one after it
 }
 
 // unusedProduct is an operator: its ns for a weight's gradient and for its input's, and how many of each it computes.
@@ -139,6 +144,9 @@ type unusedProduct struct {
 
 func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur float64) {
 	p.shaped = p.shaped || len(shapes) > 0
+	if name != accumulates {
+		p.all += dur
+	}
 	switch {
 	case name == accumulates && len(shapes) > 0 && len(shapes[0]) > 1:
 		n := arguments.Product(shapes[0])

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-STEPS = 60
+STEPS = 40
 BATCH = 24
 BANDS, FRAMES, KINDS = 48, 64, 30
 

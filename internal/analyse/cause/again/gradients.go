@@ -31,10 +31,10 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	gone := 0.0 // share of the backward pass
 	model, sizes := c.UnusedWeights()
 	if u := account.UnusedOf(c.S, c.B, sizes, passes); u != nil && !u.Last {
-		gone = min(u.Weights+u.Dead*u.Inputs, 1)
+		gone = min(u.Weights+u.Dead*(u.Inputs+u.Others), 1)
 		per := c.PerStep(t)
 		low, mid, high := f.By(price.UnusedWeights).Times(u.Weights*per), f.By(price.UnusedWeights).Times(gone*per),
-			f.By(price.UnusedWeights).Times(min(u.Weights+u.Inputs, 1)*per)
+			f.By(price.UnusedWeights).Times(min(u.Weights+u.Inputs+u.Others, 1)*per)
 		f.Step = finding.Bounds(low.Low, mid.Mid, high.High)
 		n := int64(0)
 		for _, of := range sizes {

@@ -319,7 +319,7 @@ var (
 		}}
 	// UnusedWeights is of products for weights that do not learn, above others that do.
 	UnusedWeights = Row{ID: "unused-gradients/weights", Range: Range{0.6, 0.95, 1.1}, Unit: share,
-		Of: "products of a backward pass for such weights, and of what hands gradients on below them where nothing learns, ns per step",
+		Of: "products of a backward pass for such weights, and all of it that leads to where nothing learns, ns per step",
 		Origin: Origin{Kind: Guess,
 			On: "a convolution's backward pass is one operator for both products, each taken for half of it; the upper bound takes all that " +
 				"hands gradients on through these weights",
