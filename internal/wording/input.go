@@ -55,6 +55,8 @@ var inputTexts = table{
 
 	"input.fix-elsewhere": "Let bottleneck's agent time the fetches: it left nothing in the processes that fetch. Possible reasons: " +
 		"an interpreter with -I, -E or -S, an environment that is not passed on, lost files.",
+	"input.fix-archive": "A NumPy archive (.npz) reads and unpacks a whole array each time that it is asked for it by name: ask once, before the " +
+		"loop (signals = archive[\"signals\"]), and take samples of what it gave.",
 	"input.fix-slow": "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not " +
 		"change between epochs, or use a library that does it in native code.",
 	"input.fix-own": "Make this code faster, or run it before the epoch. The training process runs it for each batch that it asks " +

@@ -41,3 +41,32 @@ func TestFastDiskIsStorage(t *testing.T) {
 		})
 	}
 }
+
+// A data set that asks a NumPy archive by name for each batch has the whole array read and unpacked each time: what helps is to ask once, and
+// nothing is taken off for it. Arrays that were loaded before are not meant.
+func TestArchivesAreUnpackedOnce(t *testing.T) {
+	numpy := func(name string) testkit.Frame {
+		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/numpy/lib/_npyio_impl.py", Function: name, First: 200, Line: 260}
+	}
+	for _, c := range []struct {
+		name   string
+		frame  testkit.Frame
+		advice string
+	}{
+		{"an archive", numpy("NpzFile.__getitem__"), "input.fix-archive"},
+		{"text", numpy("loadtxt"), "input.fix-slow"},
+	} {
+		p := testkit.NewProgram()
+		p.P.Loaders = []model.Loader{{BatchSize: 32, Length: 20}}
+		stack := []testkit.Frame{module, loop(38), torchFrame("utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+			user("__getitem__", 5, 8), c.frame}
+		p.Steps(40, model.PhaseBaseline, forward, testkit.Python(60, stack...).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := res.Findings[0]
+		if f.Cause != finding.Input || f.Sub != "transform" || f.Fix.Advice[0].ID != c.advice {
+			t.Errorf("%s: %s/%s, %+v", c.name, f.Cause, f.Sub, f.Fix.Advice)
+		} else if c.advice == "input.fix-archive" && (f.Step.Low < 30e6 || f.Step.Mid < 52e6) {
+			t.Errorf("%s: saves %.0f to %.0f ms of 60, want 35 at least", c.name, f.Step.Low/1e6, f.Step.High/1e6)
+		}
+	}
+}

@@ -34,6 +34,10 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-own")}
 		return
 	}
+	if v.unpacks() {
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-archive")}
+		return
+	}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
 	ready := v.library || v.alike // nobody makes native code faster
 	if ready {

@@ -33,30 +33,32 @@ type inputView struct {
 	blocked float64 // share of the fetch that sleeps
 	queued  float64 // share of the wait's samples in a queue from other processes, where no fetch is known
 	native  float64 // share of the fetch in native code that has let go of the interpreter's lock
-	hot     facts.Spot
-	hotOK   bool
-	hotPart float64                   // share of the fetch in the hot unit
-	library bool                      // no line of the program's stands out in the fetch: libraries prepare the samples
-	alike   bool                      // the program's own lines prepare a sample alike each time, in native code
-	leaves  map[facts.FuncKey]float64 // the fetch's time by the function that was running
-	plain   []facts.Chain             // of the fetch's samples those in which a line of the program's itself runs, not what it calls
-	release releaseTime
-	cls     *code.FrameClasses
-	asleep  []facts.Chain // of the fetch's samples those that sleep, and the others
-	awake   []facts.Chain
-	mains   map[facts.FuncKey]bool // functions that only lead to the fetch
-	all     float64                // the weight of all its samples
-	asks    []model.Time           // samples of the fetch that wait in a queue or a pipe for what another thread or process makes
-	maker   facts.OtherSide        // who makes that
-	served  bool                   // maker is known
-	part    account.PartID
-	slowest *facts.WorkerView  // the worker that sets the pace, where one is far slower than the others
-	quick   float64            // ns per batch of the others then
-	own     bool               // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
-	bytes   float64            // with workers: share of the wait that copies and unpickles bytes of a pipe
-	pieces  float64            // with workers: share of the wait that makes tensors of what came, one by one; -1 unknown
-	sets    []finding.Argument // of the DataLoader, as the fix proposes them
-	copies  deviceCopies       // without workers: of the fetch, to a device
+	// unpacked is the share of the fetch in which arrays are read and unpacked from a NumPy archive
+	unpacked float64
+	hot      facts.Spot
+	hotOK    bool
+	hotPart  float64                   // share of the fetch in the hot unit
+	library  bool                      // no line of the program's stands out in the fetch: libraries prepare the samples
+	alike    bool                      // the program's own lines prepare a sample alike each time, in native code
+	leaves   map[facts.FuncKey]float64 // the fetch's time by the function that was running
+	plain    []facts.Chain             // of the fetch's samples those in which a line of the program's itself runs, not what it calls
+	release  releaseTime
+	cls      *code.FrameClasses
+	asleep   []facts.Chain // of the fetch's samples those that sleep, and the others
+	awake    []facts.Chain
+	mains    map[facts.FuncKey]bool // functions that only lead to the fetch
+	all      float64                // the weight of all its samples
+	asks     []model.Time           // samples of the fetch that wait in a queue or a pipe for what another thread or process makes
+	maker    facts.OtherSide        // who makes that
+	served   bool                   // maker is known
+	part     account.PartID
+	slowest  *facts.WorkerView  // the worker that sets the pace, where one is far slower than the others
+	quick    float64            // ns per batch of the others then
+	own      bool               // with workers: most of the wait is code of the program's own that __next__ runs, and hot is of that
+	bytes    float64            // with workers: share of the wait that copies and unpickles bytes of a pipe
+	pieces   float64            // with workers: share of the wait that makes tensors of what came, one by one; -1 unknown
+	sets     []finding.Argument // of the DataLoader, as the fix proposes them
+	copies   deviceCopies       // without workers: of the fetch, to a device
 }
 
 // FindInput prices the waits for data and says where the fetching side spends its time.
@@ -174,7 +176,7 @@ func (v *inputView) sub(c *facts.Facts) string {
 		return "copies"
 	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
-	case v.light(), v.onceBeatsWorkers(c):
+	case v.light(), v.unpacks(), v.onceBeatsWorkers(c):
 		return "transform"
 	case spare && v.native >= price.NativeFetch:
 		return "workers" // native code already: more of it at once is what helps

@@ -42,6 +42,8 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 		}
 	}
 	switch {
+	case v.unpacks():
+		row, gain = price.Unpacked, price.Unpacked.Mid*v.unpacked
 	case v.library, v.alike:
 		row = v.prepared()
 		gain = row.Mid
@@ -50,7 +52,7 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 	}
 	if v.workers == 0 || v.own {
 		low := price.FetchAlone.Bounds().Low * gain
-		if v.library || v.alike {
+		if v.library || v.alike || v.unpacks() {
 			low = row.Bounds().Low
 		}
 		return finding.Bounds(low*wait, gain*wait, wait), row
@@ -140,7 +142,7 @@ func (v *inputView) preparing(c *facts.Facts) float64 {
 
 // once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.
 func (v *inputView) once(c *facts.Facts, sub string) float64 {
-	if sub != "transform" || !v.library && !v.alike || v.rounds() < 2 {
+	if sub != "transform" || v.unpacks() || !v.library && !v.alike || v.rounds() < 2 {
 		return 0
 	}
 	return v.preparing(c)

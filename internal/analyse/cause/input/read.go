@@ -3,7 +3,10 @@ package input
 import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/model"
 	"regexp"
+	"strings"
 )
 
 // readCall matches source lines that do nothing but read from a file.
@@ -29,3 +32,18 @@ func (v *inputView) stored(c *facts.Facts) float64 {
 	}
 	return gain
 }
+
+// unpacks says that a stack is in a NumPy archive's lookup by name, which reads the array from the file and unpacks all of it each time.
+func unpacks(cls *code.FrameClasses, id model.StackID) (found bool) {
+	cls.Walk(id, func(fr model.FrameID) bool {
+		f := &cls.Stacks.Frames[fr]
+		path := cls.Strings.Text(f.File)
+		found = strings.Contains(path, "/numpy/lib/") && strings.Contains(path, "npyio") &&
+			strings.HasSuffix(cls.Strings.Text(f.Function), "__getitem__")
+		return !found && cls.File(f.File) != code.FileUser
+	})
+	return found
+}
+
+// unpacks says that most of the fetch does that.
+func (v *inputView) unpacks() bool { return v.samples >= facts.MinSamples && v.unpacked >= 0.5 }

@@ -86,6 +86,9 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 		v.leaves[facts.KeyOf(&cls.Stacks.Frames[fr])] += ch.Weight
 		return false
 	})
+	if unpacks(cls, sm.Stack[i]) {
+		v.unpacked++
+	}
 	if asks(cls, sm, i) {
 		v.asks = append(v.asks, sm.Time[i])
 	}
@@ -97,7 +100,7 @@ func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, a
 		return // chance
 	}
 	n := float64(v.samples)
-	v.blocked, v.native, v.mains = float64(len(v.asleep))/n, v.native/n, mains
+	v.blocked, v.native, v.unpacked, v.mains = float64(len(v.asleep))/n, v.native/n, v.unpacked/n, mains
 	if v.hot, v.hotOK = facts.Hottest(chains, mains); all > 0 {
 		v.hotPart = v.hot.Unit / all
 	}

@@ -155,6 +155,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "a sleep that is left out takes nothing; what it was there to wait for is not known",
 		}}
+	// Unpacked is of a fetch that reads arrays from a NumPy archive by name.
+	Unpacked = Row{ID: "input/unpacked", Range: Range{0.6, 0.97, 1}, Unit: share,
+		Of: "the wait for data while the archive is read and unpacked, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "an array that was asked for once is looked up in memory from then on; what other code reads of the archive is not known",
+		}}
 	// QueueFull is a sleep during which the program's own processes or threads work on all cores: it ends as far as their code gets faster.
 	QueueFull = Row{ID: "input/queue-full", Range: Range{0.1, 0.5, 0.95}, Unit: share,
 		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",
