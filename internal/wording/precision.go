@@ -32,6 +32,7 @@ var precisionTexts = table{
 		"In float64 they begin at 2.2e-308.",
 	"precision.double":           "{share} of {each} is computing in float64",
 	"precision.double-operators": "{time} per {unit} in operators on float64 ({calls traced call}, the longest in {op})",
+	"precision.means-double":     "the program asks for float64 at {at}: it may need the digits",
 	"precision.fix-double": "Use float32 where it is precise enough: .float() on the model, and dtype=torch.float32 or " +
 		".astype(numpy.float32) where the data become tensors. NumPy's arrays are float64 unless you say otherwise.",
 	"precision.caveat-double": "This is no fault where the computation needs the digits. Half of the time is what matrix products gain, " +

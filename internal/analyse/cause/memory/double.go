@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,11 +50,19 @@ func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Count("calls", w.calls), wording.Named("op", c.Text(w.op)))}
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-double")}
 	f.Caveat = []wording.Text{wording.Say("precision.caveat-double")}
+	if at := c.UserLines(meansDouble.MatchString); len(at) > 0 {
+		f.Step.Low, f.Run.Low = 0, 0 // it may need the digits
+		f.Evidence = append(f.Evidence, wording.Say("precision.means-double",
+			wording.Named("at", finding.Place(finding.Where{File: at[0].File, Line: at[0].Line}))))
+	}
 	if f.Confidence.Level == finding.High {
 		f.Confidence.Level = finding.Medium
 	}
 	return []finding.Draft{f}
 }
+
+// meansDouble matches lines that ask for float64 as the type of all that is made.
+var meansDouble = regexp.MustCompile(`\bset_default_(?:dtype|tensor_type)\([^)]*(?:float64|[Dd]ouble)`)
 
 // usesDevice says that a trace holds work of a GPU: what operators take on the host is launching it.
 func usesDevice(c *facts.Facts) bool {
