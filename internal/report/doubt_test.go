@@ -82,7 +82,8 @@ func TestRunOnADevice(t *testing.T) {
 // What a loop does between its steps no step shows: the verdict on them says so.
 func TestHealthySaysWhatIsOutsideOfSteps(t *testing.T) {
 	saved := testkit.Frame{File: "/usr/lib/python3.13/site-packages/torch/serialization.py", Function: "save", First: 900, Line: 950}
-	for rounds, said := range map[int]string{3: " Outside of its steps the run spends ", 0: "", -3: " Outside of its steps the run spends "} {
+	const outside = " Outside of its steps the run spends "
+	for rounds, said := range map[int]string{3: outside, 0: "", -3: outside} { // negative: rounds in which it writes files
 		main := func(line int) testkit.Frame {
 			return testkit.Frame{File: "/home/u/train.py", Function: "<module>", First: 1, Line: line}
 		}

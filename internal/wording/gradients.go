@@ -15,7 +15,8 @@ var gradientsTexts = table{
 		"requires_grad_(True) for what the optimizer gets. Layers below that need no backward pass then, and keep no graph.",
 	"gradients.model": "{weights weight} of {class} get gradients in each backward pass, and no optimizer has them",
 	"gradients.fix-model": "Switch gradients off for what is not trained, before the first step: requires_grad_(False) on the {class}. " +
-		"Gradients for its input still go through it; what it computes of inputs that need none keeps no graph then. eval() does not do that.",
+		"Gradients for its input still go through it; what it computes of inputs that need none keeps no graph then. eval() does not do " +
+		"that.",
 	"gradients.caveat-model": "Gradients that the program reads itself are needed: an update by hand or a penalty. Weights of which the " +
 		"optimizer has none may have been left out by mistake.",
 	"gradients.caveat": "Gradients that the program reads itself are needed: an update by hand, a penalty, an attack on the input. Layers of " +

@@ -1,4 +1,4 @@
-"""A pupil learns from a teacher whose weights get gradients too; two networks learn in turn, and the second one's optimizer steps rarely."""
+"""A pupil learns from a teacher whose weights get gradients too; of two networks that learn, one's optimizer steps rarely."""
 
 import torch
 from torch import nn
