@@ -54,9 +54,9 @@ func SpreadOf(groups [][]float64) Spread {
 // Mean is the mean of values with its 95 % interval.
 func (s Spread) Mean(values []float64) Interval { return s.MeanAt(0.95, values) }
 
-// MeanAt is the mean of values with an interval of the given confidence: Student's t with the values' own variance and the groups', each weighed by its degrees
-// of freedom (the moderated t of the same paper, section 5). Of fewer than two values the interval is NaN. A group that the others do not
-// explain stands for itself.
+// MeanAt is the mean of values with an interval of the given confidence: Student's t with the values' own variance and the groups', each
+// weighed by its degrees of freedom (the moderated t of the same paper, section 5). Of fewer than two values the interval is NaN. A group
+// that the others do not explain stands for itself.
 func (s Spread) MeanAt(confidence float64, values []float64) Interval {
 	mean := meanOf(values)
 	if len(values) < 2 {

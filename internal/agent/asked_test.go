@@ -120,8 +120,8 @@ func TestMatricesOfZerosAreTold(t *testing.T) {
 	}
 }
 
-// Weights that get gradients and are in no optimizer are told by their sizes, once; those that gather gradients for an optimizer's later step
-// only until then, and those whose gradients are switched off never.
+// Weights that get gradients and are in no optimizer are told by their sizes, once; those that gather gradients for an optimizer's later
+// step only until then, and those whose gradients are switched off never.
 func TestGradientsThatNobodyUsesAreTold(t *testing.T) {
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {

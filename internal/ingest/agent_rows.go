@@ -227,7 +227,8 @@ func (a *agentRows) readPadding(r row) bool {
 	return true
 }
 
-// maxAsked bounds what is kept of calls of models, maxUnused of the weights that get gradients for nothing, maxSizes of their sizes in each.
+// maxAsked bounds what is kept of calls of models, maxUnused of the weights that get gradients for nothing, maxSizes of their sizes in
+// each.
 const maxAsked, maxUnused, maxSizes = 1 << 10, 1 << 8, 1 << 6
 
 func (a *agentRows) readAsked(r row) bool {

@@ -106,7 +106,8 @@ func TestReadProcess(t *testing.T) {
 		t.Errorf("loader %+v", l)
 	}
 	updates := model.Updates{Time: p.Queues[0].Time, Optimizer: 1, Parameters: 62, Steps: 16, Backwards: 32, Optimizers: 2}
-	if u := p.Unused; len(u) != 2 || u[0].Module != 2 || u[0].Line != 8 || u[0].Sizes[36864] != 2 || u[0].Sizes[64] != 4 || u[1].Sizes != nil {
+	if u := p.Unused; len(u) != 2 || u[0].Module != 2 || u[0].Line != 8 || u[0].Sizes[36864] != 2 || u[0].Sizes[64] != 4 ||
+		u[1].Sizes != nil {
 		t.Errorf("weights that nobody changes: %+v", u)
 	}
 	if len(p.Updates) != 1 || p.Updates[0] != updates {

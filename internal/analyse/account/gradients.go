@@ -75,8 +75,8 @@ type Unused struct {
 	Last    bool    // all of these gradients come after all others: such layers lie below those that learn
 }
 
-// UnusedOf finds them in the traced steps that tell shapes, by the weights' numbers of elements, for an optimizer that steps once in so many
-// backward passes; nil where there are none. Of products for weights of one size, of which some are used, these have their share. A
+// UnusedOf finds them in the traced steps that tell shapes, by the weights' numbers of elements, for an optimizer that steps once in so
+// many backward passes; nil where there are none. Of products for weights of one size, of which some are used, these have their share. A
 // convolution's backward pass is one operator for both products, of which each is taken for half.
 func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes float64) *Unused {
 	u := &Unused{Last: true}

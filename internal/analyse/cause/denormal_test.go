@@ -25,7 +25,8 @@ func TestDenormalNumbers(t *testing.T) {
 	} {
 		p := testkit.NewProgram()
 		p.Steps(40, model.PhaseBaseline, testkit.Native(c.compute, module, loop(40), torchFrame("nn/modules/conv.py", "forward")),
-			testkit.Blocked(60, loop(41), testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+			testkit.Blocked(60, loop(41),
+				testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
 		p.P.Counters = map[string]float64{"denormal_looks": c.looks, "denormal_met": c.met}
 		res, _ := find(t, p)
 		named := false

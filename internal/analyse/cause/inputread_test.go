@@ -42,8 +42,8 @@ func TestFastDiskIsStorage(t *testing.T) {
 	}
 }
 
-// A data set that asks a NumPy archive by name for each batch has the whole array read and unpacked each time: what helps is to ask once, and
-// nothing is taken off for it. Arrays that were loaded before are not meant.
+// A data set that asks a NumPy archive by name for each batch has the whole array read and unpacked each time: what helps is to ask once,
+// and nothing is taken off for it. Arrays that were loaded before are not meant.
 func TestArchivesAreUnpackedOnce(t *testing.T) {
 	numpy := func(name string) testkit.Frame {
 		return testkit.Frame{File: "/usr/lib/python3.13/site-packages/numpy/lib/_npyio_impl.py", Function: name, First: 200, Line: 260}

@@ -75,9 +75,10 @@ func TestComputingInDouble(t *testing.T) {
 		t.Errorf("saves %v ms at least of what NumPy's arrays brought", f.Step.Low/1e6)
 	}
 	meant := convolutionProgram("aten::addmm", `["double", "double", "double", "Scalar"]`)
-	meant.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: []string{"", "torch.set_default_dtype(torch.float64)"}}
+	meant.S.Sources["/home/u/train.py"] = &model.Source{Lines: []string{"", "torch.set_default_dtype(torch.float64)"}}
 	res, _ = find(t, meant)
-	if f := want(t, res, finding.Precision, "", 12, 90*0.55); f.Step.Low != 0 || f.Run.Low != 0 || textOf(f.Evidence, "precision.means-double") == "" {
+	if f := want(t, res, finding.Precision, "", 12, 90*0.55); f.Step.Low != 0 || f.Run.Low != 0 ||
+		textOf(f.Evidence, "precision.means-double") == "" {
 		t.Errorf("the program asks for float64: saves %v ms at least, %+v", f.Step.Low/1e6, f.Evidence)
 	}
 	res, _ = find(t, convolutionProgram("aten::_slow_conv2d_forward", `["double", "double"]`))

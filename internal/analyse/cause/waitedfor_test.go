@@ -128,13 +128,14 @@ func TestARequestThatHangsIsNoLackOfDemand(t *testing.T) {
 	}
 }
 
-// A program waits for its pool, whose processes compute on all cores: that code is named and not what cleans up after multiprocessing, which
-// sleeps at one line all the while; and what the code cannot save is not promised. Cores that are free could run more of it.
+// A program waits for its pool, whose processes compute on all cores: that code is named and not what cleans up after multiprocessing,
+// which sleeps at one line all the while; and what the code cannot save is not promised. Cores that are free could run more of it.
 func TestAPoolThatWorksOnAllCores(t *testing.T) {
 	for cores, low := range map[int]float64{2: 0.1, 8: 0.5} {
 		p := testkit.NewProgram()
 		p.S.Environment.CPUs = cores
-		p.Do(testkit.Blocked(2000, loop(44), testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/pool.py", Function: "next", First: 850, Line: 861}))
+		p.Do(testkit.Blocked(2000, loop(44),
+			testkit.Frame{File: "/usr/lib/python3.13/multiprocessing/pool.py", Function: "next", First: 850, Line: 861}))
 		tracker := p.Add(model.RoleOther, 200)
 		tracker.P.Command = []string{"python", "-c", "from multiprocessing.resource_tracker import main;main(6)"}
 		tracker.Do(testkit.Blocked(2000, testkit.Frame{File: "<string>", Function: "<module>", First: 1, Line: 1}))

@@ -2,9 +2,9 @@
 a hundred times as long for each of them.
 
 A processor of the x86 family notes in its control and status register MXCSR that an operand was one (bit 1; Intel 64 and IA-32 Software
-Developer's Manual, volume 1, 10.2.3). The C library's fegetenv reads that register, last of eight words, and fesetenv sets the bit back. Both
-are of the calling thread, which computes a part of each operator. Nothing of the program looks at that bit: feclearexcept and fetestexcept
-leave it out.
+Developer's Manual, volume 1, 10.2.3). The C library's fegetenv reads that register, last of eight words, and fesetenv sets the bit back.
+Both are of the calling thread, which computes a part of each operator. Nothing of the program looks at that bit: feclearexcept and
+fetestexcept leave it out.
 """
 
 import ctypes

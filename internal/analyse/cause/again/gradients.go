@@ -27,7 +27,8 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if !placed || len(chains) < facts.MinSamples || t <= 0 {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Confidence: c.Basis(len(chains))}, finding.Parts{})
+	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Confidence: c.Basis(len(chains))},
+		finding.Parts{})
 	gone := 0.0 // share of the backward pass
 	model, sizes := c.UnusedWeights()
 	if u := account.UnusedOf(c.S, c.B, sizes, passes); u != nil && !u.Last {
@@ -41,7 +42,8 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 			n += of
 		}
 		f.Where = c.At(model.File, model.Line)
-		f.Evidence = []wording.Text{wording.Say("gradients.model", wording.Named("class", c.Text(model.Class)), wording.Count("weights", n))}
+		f.Evidence = []wording.Text{wording.Say("gradients.model", wording.Named("class", c.Text(model.Class)),
+			wording.Count("weights", n))}
 		f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-model", wording.Named("class", c.Text(model.Class)))}
 		f.Caveat = []wording.Text{wording.Say("gradients.caveat-model")}
 	} else {

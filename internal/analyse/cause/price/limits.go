@@ -111,7 +111,7 @@ const (
 	SingleOp          = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
 	SparseRows        = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
 	DenormalLooks     = 5     // guess: looks at a thread's register from which they say something
-	DenormalMet       = 0.5   // guess: of the looks that found such numbers: programs without a fault showed none (docs/causes/precision.md)
+	DenormalMet       = 0.5   // guess: of the looks that found such numbers: of programs without a fault none did
 	DenormalShare     = 0.20  // guess: of the step in operators, from which numbers that slow them are worth a word
 	DoubleShare       = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 

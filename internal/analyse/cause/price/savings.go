@@ -321,8 +321,8 @@ var (
 	UnusedWeights = Row{ID: "unused-gradients/weights", Range: Range{0.6, 0.95, 1.1}, Unit: share,
 		Of: "products of a backward pass for such weights, and all of it that leads to where nothing learns, ns per step",
 		Origin: Origin{Kind: Guess,
-			On: "a convolution's backward pass is one operator for both products, each taken for half of it; the upper bound takes all that " +
-				"hands gradients on through these weights",
+			On: "a convolution's backward pass is one operator for both products, each taken for half of it; the upper bound takes all " +
+				"that hands gradients on through these weights",
 			Repeat: "make zoo CASES=unused-loss-network",
 		}}
 	// UnusedGraph is what a node of a graph takes that nothing goes backward through.
