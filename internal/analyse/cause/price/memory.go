@@ -122,8 +122,8 @@ var (
 	Denormals = Row{ID: "precision/denormal", Range: Range{0, 0.45, 0.85}, Unit: share,
 		Of: "operators on the CPU, ns per step or of the run",
 		Origin: Origin{Kind: Guess,
-			On: "two programs on an Intel processor saved 0.4 and 0.65 of it; a product of one such number takes from as long as any other, " +
-				"on processors that are built for it, to a hundred times as long",
+			On: "two programs on an Intel processor saved 0.4 and 0.65 of it; a product of one such number takes from as long as any " +
+				"other, on processors that are built for it, to a hundred times as long",
 			Repeat: "make zoo CASES=precision-denormal",
 		}}
 	Float64 = Row{ID: "precision/float64", Range: Range{0.35, 0.55, 0.75}, Unit: share,
