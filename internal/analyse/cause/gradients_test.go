@@ -127,6 +127,7 @@ func TestGradientsOfANetworkAboveWhatLearns(t *testing.T) {
 			return model.Unused{Module: 1, Class: p.S.Strings.Intern("Loss"), File: p.S.Strings.Intern("/home/u/train.py"), Line: line,
 				Sizes: sizes}
 		}
+		p.P.Asked = []model.Asked{{Time: p.T}}
 		p.P.Unused = []model.Unused{unused(41, map[int64]int64{99: 1}), unused(40, c.sizes)} // the later one counts
 		res, _ := find(t, p)
 		f := res.Findings[0]
@@ -137,6 +138,10 @@ func TestGradientsOfANetworkAboveWhatLearns(t *testing.T) {
 			math.Abs(f.Step.High/(1.1*c.high*backward)-1.12) > 0.05): // few samples of the backward pass widen it
 			t.Errorf("%s: line %d, %.1f to %.1f ms, want line 40, %.1f to %.1f", c.name, f.Where.Line, f.Step.Low/1e6, f.Step.High/1e6,
 				0.6*c.low*backward/1e6, 1.1*c.high*backward/1e6)
+		}
+		p.P.Updates[0].Time = p.T + 1
+		if res, _ := find(t, p); res.Findings[0].Cause == finding.UnusedGradients {
+			t.Errorf("%s: named though an optimizer began to step after the last look", c.name)
 		}
 	}
 }
