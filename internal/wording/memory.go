@@ -47,9 +47,17 @@ var memoryTexts = table{
 		"takes {left} of the multiplications",
 	"memory.fix-order": "Multiply in the other order: (A @ B) @ C is A @ (B @ C). With einsum, name what is multiplied first; attention " +
 		"without softmax is q @ (k.transpose(-2, -1) @ v).",
-	"memory.caveat-order": "This holds where nothing else needs the matrix between the two. Rounding differs in the last digits.",
-	"memory.tables":       "{share} of {each} is spent on whole embedding tables of which few rows are used",
-	"memory.table-time":   "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
+	"memory.caveat-order":     "This holds where nothing else needs the matrix between the two. Rounding differs in the last digits.",
+	"memory.title-fft-length": "{share} of {each} is spent on Fourier transforms whose length has a large prime factor",
+	"memory.fft-length": "{time} per {unit} in them, forward and backward; of the largest the length is {length}, whose largest prime " +
+		"factor is {prime}; {longer} factors into 2, 3, 5 and 7",
+	"memory.fix-fft-length": "Pad the signal to the next length that factors into 2, 3, 5 and 7, a multiple of four, and cut the result: " +
+		"torch.fft.rfft(x, n={longer}) in place of {length}, and torch.fft.irfft(…, n={longer})[..., :{length}]. All transforms " +
+		"that belong together take the same n.",
+	"memory.caveat-fft-length": "A longer spectrum has other frequencies. Convolutions that do not wrap around stay what they are; " +
+		"spectra that are read, and convolutions that wrap around, do not.",
+	"memory.tables":     "{share} of {each} is spent on whole embedding tables of which few rows are used",
+	"memory.table-time": "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
 		"{lookups} of them at most ({share})",
 	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +

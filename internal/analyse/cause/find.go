@@ -64,6 +64,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindPairs},
 		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.MemoryBound, memory.FindZeros},
+		{finding.MemoryBound, memory.FindFourierLength},
 		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},

@@ -37,6 +37,9 @@ type sequence interface {
 	next(op *outerOp) (whole []outerOp, counts float64)
 }
 
+// passer is a sequence that knows its operators' backward passes by their names as well.
+type passer interface{ passes(name string) bool }
+
 // sequences is what traced steps say of operators that a sequence recognises.
 type sequences struct {
 	time, all float64          // ns of outermost operators: of these and their backward passes; and of all
@@ -100,7 +103,9 @@ func (t *sequenceTrace) endOp() {
 	took := float64(t.ev.Dur[t.at.id])
 	t.found.all += took
 	if number, ok := attention.Pass(t.ev, t.c.S.Strings, t.at.id); ok {
-		t.took[number] += took
+		if p, named := t.of.(passer); !named || p.passes(t.at.name) {
+			t.took[number] += took
+		}
 		return
 	}
 	t.take(t.of.next(&t.at))

@@ -148,6 +148,9 @@ const (
 	ManyThreads      = 1.9  // guess: threads ÷ cores from which they are too many
 
 	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
+	FourierPrime     = 47      // measured: of a length's largest prime factor, from which transforms take much longer (bench/prices/fft.py)
+	FourierMost      = 1 << 36 // arithmetic: a length beyond which no signal fits in memory
+	FourierLeast     = 100     // measured: lengths down to which that holds, as short ones were not looked at
 	PairsLeast       = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays
 	UnreadLeast      = 4       // guess: places of a layer's answer for each that is read, from which the others are worth a word
 	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken

@@ -85,6 +85,15 @@ var (
 				"program that was written afterwards, a table of words, 2.1 were saved; with one number in ten that is not " +
 				"zero it saves much less",
 		}}
+	// FourierLength is what transforms of the next length that factors into small primes save of those with a large prime factor.
+	FourierLength = Row{ID: "memory-bound/fft-length", Range: Range{0.4, 0.68, 0.9}, Unit: share,
+		Of: "Fourier transforms of such lengths, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 312,
+			On: "rfft, irfft and fft against the next longer multiple of four that factors into 2, 3, 5 and 7, with the padding, " +
+				"inference and training: 10 to 94 %, nine of ten 43 % and more, one of ten 85 % and more, half of them 68 %",
+			Span:   "PyTorch 2.15 with MKL, lengths of 100 to 200,000, prime factors from 47 on, two threads",
+			Repeat: "python bench/prices/fft.py",
+		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
 		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",
