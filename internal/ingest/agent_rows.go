@@ -88,6 +88,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"asked":   (*agentRows).readAsked,
 	"updates": (*agentRows).readUpdates,
 	"unused":  (*agentRows).readUnused,
+	"saved":   (*agentRows).readSaved,
 	"loader":  (*agentRows).readLoader,
 	"span":    (*agentRows).readSpan,
 	"window":  (*agentRows).readWindow,
@@ -205,6 +206,22 @@ func (a *agentRows) readUpdates(r row) bool {
 	}
 	if len(a.p.Updates) < maxUpdates {
 		a.p.Updates = append(a.p.Updates, u)
+	}
+	return true
+}
+
+// maxSaved bounds what is kept of calls of torch.save.
+const maxSaved = 1 << 12
+
+func (a *agentRows) readSaved(r row) bool {
+	start, end, ok := r.times(1)
+	s := model.Saved{Start: start, End: end, Thread: int(r.number(3)), Used: r.number(4), Stored: r.number(5),
+		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32))}
+	if !ok || s.Used < 0 || s.Stored <= s.Used {
+		return false
+	}
+	if len(a.p.Saved) < maxSaved {
+		a.p.Saved = append(a.p.Saved, s)
 	}
 	return true
 }
@@ -479,6 +496,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Unused {
 		p.Unused[i].Time = a.unix(p.Unused[i].Time)
+	}
+	for i := range p.Saved {
+		p.Saved[i].Start, p.Saved[i].End = a.unix(p.Saved[i].Start), a.unix(p.Saved[i].End)
 	}
 	for i := range p.InUse {
 		p.InUse[i].At = a.unix(p.InUse[i].At)

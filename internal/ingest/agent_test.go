@@ -61,9 +61,9 @@ func TestReadProcess(t *testing.T) {
 		`["fetch",1000,1100,8,99,null,16]`,
 		`["queue",1000,4,3]`, `["padding",1000,4,16,128,300,40]`, `["padding",1000,null,2,16,20,12,"/a.py",8]`,
 		`["asked",1000,2,"#1.0",9,14,"/a.py",8,32,4,600,500]`, `["asked",1000,3,"",9,17,"/a.py",8]`,
-		`["updates",1000,1,62,16,32,2]`,
 		`["unused",1000,2,"Teacher","/a.py",8,[[36864,2],[64,4]]]`,
 		`["unused",2000,2,"Teacher","/a.py",8,[]]`,
+		`["updates",1000,1,62,16,32,2]`, `["saved",1000,1200,7,4096,8388608,"/a.py",8]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -112,6 +112,11 @@ func TestReadProcess(t *testing.T) {
 	}
 	if len(p.Updates) != 1 || p.Updates[0] != updates {
 		t.Errorf("updates %+v, want %+v", p.Updates, updates)
+	}
+	saved := model.Saved{Start: p.Queues[0].Time, End: p.Queues[0].Time + 200, Thread: 7, Used: 4096, Stored: 8 << 20,
+		File: p.Spans[len(p.Spans)-1].File, Line: 8}
+	if len(p.Saved) != 1 || p.Saved[0] != saved {
+		t.Errorf("saved %+v, want %+v", p.Saved, saved)
 	}
 	filling := []model.Padding{{Time: p.Queues[0].Time, Rows: 16, Width: 128, Filled: 300, Longest: 40},
 		{Time: p.Queues[0].Time, Loader: -1, File: p.Spans[len(p.Spans)-1].File, Line: 8, Rows: 2, Width: 16, Filled: 20, Longest: 12}}
@@ -212,8 +217,9 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
 		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["unused",1,2,"T","/a.py",8,[[0,1]]]`, `["unused",1,2,"T","/a.py",8]`,
+		`["saved",9,3,7,1,2,"/a.py",8]`, `["saved",1,3,7,-1,2,"/a.py",8]`, `["saved",1,3,7,2,2,"/a.py",8]`, `["saved",1,3,7]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
-	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 {
+	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved) > 0 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)
 	}
 }

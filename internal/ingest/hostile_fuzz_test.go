@@ -30,6 +30,7 @@ func FuzzAgentRows(f *testing.F) {
 ["padding",1000,4,16,128,300,40]
 ["asked",1000,2,"#1.0",9,6,"/a.py",8]
 ["updates",1000,1,62,16,32,2]
+["saved",1000,1200,7,4096,8388608,"/a.py",8]
 ["window",0,"trace",1,2,3,0,9,7,"trace-0.json",null]
 ["stack",1,[["f","/a.py",1,2],["g","/a.py",1,2]]]
 ["sample",1500,7,1]

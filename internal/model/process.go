@@ -46,6 +46,7 @@ type Process struct {
 	Asked   []Asked   // by time
 	Updates []Updates // by time
 	Unused  []Unused  // by time
+	Saved   []Saved   // by end
 	Usage   []Usage   // by time
 	Owned   []Owned   // by time; of forks only
 	InUse   []InUse   // by time; at ends of steps
@@ -239,6 +240,16 @@ type Updates struct {
 	Steps      int64 // that the optimizer has taken
 	Backwards  int64 // backward passes of the process so far
 	Optimizers int64 // that the process has built so far
+}
+
+// Saved is a call of torch.save that wrote much more than the tensors hold that it was given: parts of larger ones are written with all of
+// these. It has a span of the same times and place.
+type Saved struct {
+	Start, End   Time
+	Thread       int
+	Used, Stored int64 // bytes that the tensors use of their storages, and bytes of these; Used < Stored
+	File         Str
+	Line         int32
 }
 
 // Note is something the agent or the sampler wants said ("a hook failed", "yielded to the program's own profiler").

@@ -212,6 +212,7 @@ var (
 		"clock": list(texts(keep), number), "wait": list(texts(keep), number), "fetch": list(texts(keep), number),
 		"queue": list(texts(keep), number), "sample": list(texts(keep), number),
 		"held": list(texts(keep), number), "updates": list(texts(keep), number),
+		"saved":   list(texts(keep), number, number, number, number, number, filePath, number),
 		"padding": list(texts(keep), number, number, number, number, number, number, filePath, number),
 		"step":    list(texts(keep), number, stepOf, stepOf, number, number, state, number),
 		"loader":  list(texts(keep), number, loader),

@@ -6,6 +6,7 @@ var ioTexts = table{
 	"io.title-logging":    "{share} of the time inside the loop goes into writing logs or other output",
 	"io.title-read":       "{share} of the time inside the loop goes into reading files",
 	"io.title-network":    "{share} of the time inside the loop goes into the network",
+	"io.title-views":      "{share} of the run goes into files that hold whole tensors of which only parts were saved",
 	"io.calls":            "{time} in {n call} of {name}, the longest {longest}",
 	"io.accesses":         "{time} in {n file access|file accesses}, the longest {longest}",
 	"io.sampled":          "{time} per {unit} go into reading or writing here, in the step's own thread",
@@ -15,6 +16,12 @@ var ioTexts = table{
 	"io.caveat-flush":     "Without it, the last lines are lost where the machine fails or the process ends badly.",
 	"io.fix-read":         "Read once before the loop, keep it in memory, or read ahead in another process.",
 	"io.fix-network":      "Send or fetch in the background, or batch the calls.",
-	"io.caveat-disk":      "How long a read or write takes depends on the state of the page cache and on who else uses the disk.",
-	"io.caveat-network":   "How long a call takes depends on the network and on who answers.",
+	"io.views": "{time} in {n call} of torch.save, which wrote {stored} for tensors of {used}: a part of a tensor is written with " +
+		"all of it",
+	"io.views-loaded":   "{time} in {n call} of torch.load, which read all of it again",
+	"io.fix-views":      "Save a copy of what is a part of a larger tensor: part.clone() in place of part.",
+	"io.fix-views-here": "Save copies of the parts: {code}.",
+	"io.caveat-views":   "Tensors that share memory within one file do so no longer once they are copies.",
+	"io.caveat-disk":    "How long a read or write takes depends on the state of the page cache and on who else uses the disk.",
+	"io.caveat-network": "How long a call takes depends on the network and on who answers.",
 }

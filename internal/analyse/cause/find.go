@@ -26,6 +26,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Compile, timed.FindCompile},
 		{finding.NoDemand, traced.FindNoDemand},
 		{finding.Input, input.FindInput},
+		{finding.IO, timed.FindViews}, // before the checkpoints, of which it is a part that need not be written at all
 		{finding.IO, timed.FindIO},
 		{finding.Straggler, ranks.Stragglers(tryRules)},
 		{finding.Comm, ranks.FindComm},

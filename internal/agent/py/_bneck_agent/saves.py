@@ -7,7 +7,7 @@ stack level, and the caller must stay the program's own line.
 import functools
 import os
 
-from . import core
+from . import core, views
 
 OPENERS = {"_open_file_like": None, "_open_zipfile_writer": "w"}
 CLASSES = ("_opener", "_open_file", "_open_buffer_writer", "_open_zipfile_writer_file", "_open_zipfile_writer_buffer")
@@ -54,7 +54,8 @@ def wrap_exit(kind):
 def began(opened, t0, target, mode):
     """A file is about to be written or read."""
     path = os.fspath(target) if isinstance(target, (str, os.PathLike)) else getattr(target, "name", None)
-    opened._bneck = ("torch.load" if "r" in mode else "torch.save", t0, path, core.place(4))
+    reads = "r" in mode
+    opened._bneck = ("torch.load" if reads else "torch.save", t0, path, core.place(4), None if reads else views.excess())
 
 
 @core.hook("saved")
@@ -64,11 +65,13 @@ def moved(opened):
     if known is None:
         return
     t1 = core.now()
-    name, t0, path, (file, line) = known
+    name, t0, path, (file, line), sizes = known
     size = None
     try:
         size = os.path.getsize(path)
     except (OSError, TypeError, ValueError):
         pass  # a buffer, or gone again
     core.emit("span", "io", t0, t1, core.thread_id(), name, file, line, path if isinstance(path, str) else None, size)
+    if sizes is not None:
+        views.tell(t0, t1, core.thread_id(), sizes, file, line)
     core.tick(t1)

@@ -147,6 +147,7 @@ const (
 	PrefixDrop       = 0.75 // guess: of the longest group before, below which a new sequence has begun
 	ManyThreads      = 1.9  // guess: threads ÷ cores from which they are too many
 
+	SavedCall        = 4e5     // measured: ns of a call of torch.save for a tensor of a few bytes (python bench/prices/views.py)
 	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
 	FourierPrime     = 47      // measured: of a length's largest prime factor, from which transforms take much longer (bench/prices/fft.py)
 	FourierMost      = 1 << 36 // arithmetic: a length beyond which no signal fits in memory

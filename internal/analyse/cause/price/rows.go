@@ -14,7 +14,7 @@ func Rows() []Row {
 		CallsOnDevice, OnHost, Plans,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsBatched, Recurrent,
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
-		Recompile, Checkpoint, Files, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom, SentTogether,
+		Recompile, Checkpoint, Files, SavedParts, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom, SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, OneHot, Pairs, ProductOrder, Zeros, FourierLength, Unread, SparseTable, SparseRow, SparseCall,
 		NoFastCode, Denormals, Float64, Quota, Allocator, HugePages,

@@ -78,6 +78,15 @@ var (
 			On:     "what is batched is still written",
 			Repeat: `make zoo CASES="io-logging plant-journal"`,
 		}}
+	// SavedParts is of parts of tensors that are saved with all of the tensor; only reading these again is not in the lower bound.
+	SavedParts = Row{ID: "io/views", Range: Range{0.9, 1, 1.1}, Unit: share,
+		Of: "calls of torch.save and torch.load but for what they take for a few bytes, by the bytes that are not needed, ns of the run",
+		Origin: Origin{Kind: Measured, Points: 24,
+			On: "parts of tensors saved as they are and as copies, each in a new file: 0.93 to 1.07 of it for saving, 0.82 to 1.15 for " +
+				"loading; files that are written over take up to as much again",
+			Span:   "2 to 64 MiB of which 1 to 50 % are needed, two threads, a local disk, PyTorch 2.15",
+			Repeat: "python bench/prices/views.py",
+		}}
 	Preparation = Row{ID: "warmup/preparation", Range: Range{0.5, 0.9, 1}, Unit: share,
 		Of: "samples before the first step, ns of the run",
 		Origin: Origin{Kind: Guess,

@@ -26,7 +26,7 @@ type spanGroup struct {
 }
 
 // spanGroups sums the driving thread's spans of a kind after a time and, where there are steps, before the end of the last, by line, most
-// first: what comes later is done once, however many steps there were.
+// first: what comes later is done once, however many steps there were. Of files it is what savedParts leaves.
 func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGroup {
 	type key struct {
 		file, name model.Str
@@ -35,6 +35,10 @@ func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGro
 	index := map[key]int{}
 	var out []spanGroup
 	until := c.LastStep()
+	var left map[int]float64
+	if kind == model.SpanIO {
+		_, left = savedParts(c)
+	}
 	for i := range c.P.Spans {
 		sp := &c.P.Spans[i]
 		if sp.Kind != kind || sp.End <= sp.Start || sp.Start < after || sp.Start >= until || sp.Thread != c.B.Thread && sp.Thread != 0 {
@@ -50,7 +54,11 @@ func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGro
 			index[k] = j
 			out = append(out, spanGroup{file: sp.File, line: sp.Line, name: sp.Name, detail: sp.Detail})
 		}
-		d := float64(sp.End - sp.Start)
+		part, less := left[i]
+		if !less {
+			part = 1
+		}
+		d := float64(sp.End-sp.Start) * part
 		out[j].time += d
 		out[j].count++
 		out[j].longest = max(out[j].longest, d)
@@ -58,7 +66,7 @@ func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGro
 			out[j].detail = sp.Detail
 		}
 		if kind == model.SpanIO && c.InWindows(sp.Start) {
-			out[j].inWindows += c.InSteps(sp.Start, sp.End)
+			out[j].inWindows += c.InSteps(sp.Start, sp.End) * part
 		}
 	}
 	slices.SortStableFunc(out, func(a, b spanGroup) int { return cmp.Compare(b.time, a.time) })
