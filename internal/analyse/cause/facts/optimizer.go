@@ -81,9 +81,9 @@ func (c *Facts) Updated() (parameters, passes float64, ok bool) {
 	return parameters, max(passes, 1), len(seen) > 0 && int64(len(seen)) >= built
 }
 
-// UnusedWeights are the numbers of weights by their numbers of elements that hold gradients and that no optimizer has changed so far, of the
-// models of the process, and the model that has most of their elements. None are known where an optimizer began to step when models' calls
-// were not looked at any more.
+// UnusedWeights are the numbers of weights by their numbers of elements that hold gradients and that no optimizer has changed so far, of
+// the models of the process, and the model that has most of their elements. None are known where an optimizer began to step when models'
+// calls were not looked at any more.
 func (c *Facts) UnusedWeights() (model.Unused, map[int64]int64) {
 	last, sizes := map[int64]*model.Unused{}, map[int64]int64{}
 	began := map[int64]model.Time{} // of each optimizer, when it was seen first
