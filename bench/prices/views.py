@@ -35,7 +35,7 @@ def main():
                     tensors = (part, part.clone(), torch.ones(3))
                     row = []
                     for tensor in tensors:
-                        row.append((took(lambda: torch.save({"part": tensor}, path)), took(lambda: torch.load(path))))
+                        row.append((took(lambda part=tensor: torch.save({"part": part}, path)), took(lambda: torch.load(path))))
                         os.remove(path)
                     saves.append([save for save, _ in row])
                     loads.append([load for _, load in row])

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 RECORDINGS = 4
-PIECES = 16
+PIECES = 20
 LENGTH = 4000000
-EPOCHS = 2
+EPOCHS = 1
 WIDTH = 1000
 
 
