@@ -125,6 +125,7 @@ func TestPreparingOnceBesideWorkers(t *testing.T) {
 	}{
 		{"to_tensor", 10, 2, "transform"},
 		{"to_tensor", 80, 2, "workers"},
+		{"to_tensor", 40, 2, "workers"}, // of two rounds, preparing once takes one
 		{"RandomCrop.get_params", 10, 2, "workers"},
 		{"to_tensor", 10, 8, "workers"}, // one worker hides nearly all of it
 	} {

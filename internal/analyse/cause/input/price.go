@@ -88,9 +88,9 @@ func (v *inputView) prepared() price.Row {
 }
 
 // onceBeatsWorkers says that samples which are prepared alike each time, by libraries or by native code that the program calls, and which
-// the run goes through several times, are better prepared once, before the loop, than fetched by processes: by both prices.
+// the run goes through often enough, are better prepared once, before the loop, than fetched by processes: by both prices.
 func (v *inputView) onceBeatsWorkers(c *facts.Facts) bool {
-	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch && !v.alike || v.rounds() < 2 || v.random() {
+	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch && !v.alike || v.rounds() < price.OnceRounds || v.random() {
 		return false
 	}
 	return price.Prepared.Mid*c.PerStep(v.wait)-v.preparing(c) > v.moreWorkers(c).Mid

@@ -110,6 +110,7 @@ const (
 	OrderLeast        = 0.5   // guess: of two products' multiplications that another order must save
 	SingleOp          = 0.75  // guess: of the optimizer's time in one operator, from which there is nothing to fuse
 	SparseRows        = 0.125 // guess: of a table's rows up to which looking up so many makes sparse gradients worth a word
+	OnceRounds        = 3     // guess: rounds through the data from which preparing it once is told before workers: of two it takes one
 	DenormalLooks     = 5     // guess: looks at a thread's register from which they say something
 	DenormalMet       = 0.5   // guess: of the looks that found such numbers: of programs without a fault none did
 	DenormalShare     = 0.20  // guess: of the step in operators, from which numbers that slow them are worth a word
