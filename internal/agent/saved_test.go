@@ -44,7 +44,7 @@ func TestSavedPartsAreSeen(t *testing.T) {
 				if said == "64 KiB" {
 					used = 1024 * 16 * 4
 				}
-				if said != "mode" || strings.Contains(plain.stdout, "[") {
+				if said != "mode" || strings.Contains(plain.stdout, "[") && generation != "torch-1.13" && generation != "torch-debian" {
 					want = append(want, fmt.Sprintf("%s %d of %d", said, used, table))
 				}
 			}

@@ -5,6 +5,7 @@ from torch import nn
 
 torch.manual_seed(0)
 x = torch.randn(8, 4)
+kept = []  # an object that goes may leave its id to another one
 
 
 class Teacher(nn.Module):
@@ -24,6 +25,7 @@ def learn():
     """With a teacher that nobody teaches."""
     pupil, teacher = nn.Linear(4, 2), Teacher()
     optimizer = torch.optim.SGD(pupil.parameters(), lr=0.01)
+    kept.append((pupil, teacher))
     for _ in range(3):
         optimizer.zero_grad()
         (pupil(x) - teacher(x)).square().mean().backward()

@@ -41,15 +41,16 @@ def excess():
 
 
 def plainly(torch):
-    """Within it no mode of the program's sees what is asked of tensors."""
+    """Within it no mode of the program's sees what is asked of tensors; before 2.0 modes are not kept from it."""
     off = getattr(torch._C, "DisableTorchFunction", None)
     return contextlib.nullcontext() if off is None else off()
 
 
 def more(torch, value):
     """As excess, of a value."""
+    mode = getattr(torch._C, "_is_torch_function_mode_enabled", None)
     tensors = []
-    if not gathered(torch, value, tensors):
+    if mode is not None and mode() or not gathered(torch, value, tensors):
         return None
     storages = {}  # where one begins -> [bytes that are used, its bytes]
     for tensor in tensors:
