@@ -1,7 +1,6 @@
 package account
 
 import (
-	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/arguments"
@@ -155,7 +154,8 @@ func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur flo
 		p.met = p.met || p.sizes[n] > 0
 	case name == convolutionBackward && len(shapes) > 2:
 		n := arguments.Product(shapes[2])
-		input, weight := convolutionMask(concrete)
+		asked := arguments.ConvolutionGradients(arguments.Texts(concrete))
+		input, weight := asked[0], asked[1]
 		switch {
 		case p.sizes[n] == 0:
 		case input && weight:
@@ -183,18 +183,6 @@ const (
 
 // backwardOps are the operators by which UnusedOf tells what a backward pass computes.
 var backwardOps = map[string]bool{accumulates: true, convolutionBackward: true, "aten::mm": true}
-
-// convolutionMask says of a convolution's backward pass which gradients it computes, the input's and the weight's; both where the trace
-// does not tell. It is the last list of truth values among the operator's arguments.
-func convolutionMask(concrete string) (input, weight bool) {
-	for _, text := range slices.Backward(arguments.Texts(concrete)) {
-		values := strings.Split(strings.Trim(text, "[]"), ", ")
-		if len(values) == 3 && (values[0] == "True" || values[0] == "False") {
-			return values[0] == "True", values[1] == "True"
-		}
-	}
-	return true, true
-}
 
 // GraphNodes is how many nodes of autograd's graph the operators of a step make, on average over traced steps of which no part goes
 // backward; 0 where one does, or where none makes any. Autograd numbers its nodes, and an operator carries the number that is next.

@@ -130,17 +130,29 @@ func convolutionBackwardWork(dims [][]int64, values []string, width int64) (int6
 	if len(dims) < 3 || len(dims[0]) < 3 || len(dims[2]) < 3 {
 		return 0, 0, ""
 	}
-	gradients := int64(2)
-	if len(values) > 10 {
-		gradients = 0
-		for i, want := range strings.Split(strings.Trim(values[10], "[]"), ",") {
-			if i < 2 && strings.TrimSpace(want) == "True" {
-				gradients++
-			}
+	gradients := int64(0)
+	for _, asked := range ConvolutionGradients(values) {
+		if asked {
+			gradients++
 		}
 	}
 	return 2 * gradients * Product(dims[0]) * Product(dims[2][1:]),
 		width * (gradients*Product(dims[0]) + Product(dims[1]) + Product(dims[2])), "2·|grad out|·Cin/groups·|kernel| per gradient"
+}
+
+// ConvolutionGradients says of aten::convolution_backward, by its concrete arguments, whether the input's gradient and the weight's are
+// asked for: both where the arguments were not recorded.
+func ConvolutionGradients(values []string) [2]bool {
+	if len(values) <= 10 {
+		return [2]bool{true, true}
+	}
+	var asked [2]bool
+	for i, want := range strings.Split(strings.Trim(values[10], "[]"), ",") {
+		if i < len(asked) {
+			asked[i] = strings.TrimSpace(want) == "True"
+		}
+	}
+	return asked
 }
 
 // attentionWork is 4·B·H·Nq·Nk·d forward and 2.5 times that backward (flash recomputes), half of it where causal.

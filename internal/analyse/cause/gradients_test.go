@@ -92,7 +92,8 @@ func TestGraphThatNothingGoesBackwardThrough(t *testing.T) {
 // are computed for both, and what the decoder learns from goes through one. A teacher beside a pupil hands nothing on.
 func TestGradientsOfANetworkAboveWhatLearns(t *testing.T) {
 	const mine, other = "[[8, 64, 9, 9], [8, 64, 9, 9], [64, 64, 3, 3], [], []]", "[[8, 32, 9, 9], [8, 16, 9, 9], [32, 16, 3, 3], [], []]"
-	both, weight := `["", "", "", "[1, 1]", "[True, True, False]"]`, `["", "", "", "[1, 1]", "[False, True, False]"]`
+	const arguments = `["", "", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1", `
+	both, weight := arguments+`"[True, True, False]"]`, arguments+`"[False, True, False]"]`
 	node := func(name string, in tracedOp) tracedOp {
 		return tracedOp{in.ms, "autograd::engine::evaluate_function: " + name, "", "", 7, []tracedOp{in}}
 	}

@@ -29,42 +29,9 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.UnusedGradients, Where: c.Where(sp), Confidence: c.Basis(len(chains))},
 		finding.Parts{})
-	gone := 0.0 // share of the backward pass
-	model, sizes := c.UnusedWeights()
-	if u := account.UnusedOf(c.S, c.B, sizes, passes); u != nil && !u.Last {
-		gone = min(u.Weights+u.Dead*(u.Inputs+u.Others), 1)
-		per := c.PerStep(t)
-		low, mid, high := f.By(price.UnusedWeights).Times(u.Weights*per), f.By(price.UnusedWeights).Times(gone*per),
-			f.By(price.UnusedWeights).Times(min(u.Weights+u.Inputs+u.Others, 1)*per)
-		f.Step = finding.Bounds(low.Low, mid.Mid, high.High)
-		n := int64(0)
-		for _, of := range sizes {
-			n += of
-		}
-		f.Where = c.At(model.File, model.Line)
-		f.Evidence = []wording.Text{wording.Say("gradients.model", wording.Named("class", c.Text(model.Class)),
-			wording.Count("weights", n))}
-		f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-model", wording.Named("class", c.Text(model.Class)))}
-		f.Caveat = []wording.Text{wording.Say("gradients.caveat-model")}
-	} else {
-		g := account.GradientsOf(c.S, c.B)
-		if g == nil {
-			return nil
-		}
-		all := g.PerStep / passes
-		if all < used+price.UnusedFew || 1-used/all < price.UnusedLeast {
-			return nil
-		}
-		if gone = 1 - used/all; passes <= 1 { // by number; by time, where a step has one backward pass
-			gone = 1 - g.Until(int(used))
-		}
-		f.Step = f.By(price.UnusedGradients).Times(c.PerStep(gone * t))
-		if at, ok := c.OptimizerLine(); ok {
-			f.Where = at
-		}
-		f.Evidence = []wording.Text{wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used))}
-		f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
-		f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
+	gone := besideWhatLearns(c, &f, passes, c.PerStep(t))
+	if gone == 0 {
+		gone = belowWhatLearns(c, &f, used, passes, c.PerStep(t))
 	}
 	if f.Share = c.Share(gone * t); f.Share < finding.Floor {
 		return nil
@@ -74,6 +41,55 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Title = wording.Say("gradients.title", wording.Share("share", f.Share), c.Said())
 	f.Evidence = append(f.Evidence, wording.Say("gradients.time", wording.Time("time", c.PerStep(t)), c.Said()))
 	return []finding.Draft{f}
+}
+
+// besideWhatLearns prices gradients of networks that lie above or beside what learns, as a loss network and a teacher do, by the products
+// for their weights; per is the backward pass, ns per step. It gives the share of the pass that goes, 0 where nothing tells of such
+// networks.
+func besideWhatLearns(c *facts.Facts, f *finding.Draft, passes, per float64) (gone float64) {
+	model, sizes := c.UnusedWeights()
+	u := account.UnusedOf(c.S, c.B, sizes, passes)
+	if u == nil || u.Last {
+		return 0
+	}
+	gone = min(u.Weights+u.Dead*(u.Inputs+u.Others), 1)
+	row := f.By(price.UnusedWeights)
+	most := min(u.Weights+u.Inputs+u.Others, 1)
+	f.Step = finding.Bounds(row.Times(u.Weights*per).Low, row.Times(gone*per).Mid, row.Times(most*per).High)
+	n := int64(0)
+	for _, of := range sizes {
+		n += of
+	}
+	f.Where = c.At(model.File, model.Line)
+	class := wording.Named("class", c.Text(model.Class))
+	f.Evidence = []wording.Text{wording.Say("gradients.model", class, wording.Count("weights", n))}
+	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-model", class)}
+	f.Caveat = []wording.Text{wording.Say("gradients.caveat-model")}
+	return gone
+}
+
+// belowWhatLearns prices gradients of layers below what learns, which come last in a backward pass: by number, and by time where a step has
+// one pass. It gives the share of the pass that goes, 0 where the gradients are hardly more than the optimizers' parameters.
+func belowWhatLearns(c *facts.Facts, f *finding.Draft, used, passes, per float64) (gone float64) {
+	g := account.GradientsOf(c.S, c.B)
+	if g == nil {
+		return 0
+	}
+	all := g.PerStep / passes
+	if all < used+price.UnusedFew || 1-used/all < price.UnusedLeast {
+		return 0
+	}
+	if gone = 1 - used/all; passes <= 1 {
+		gone = 1 - g.Until(int(used))
+	}
+	f.Step = f.By(price.UnusedGradients).Times(gone * per)
+	if at, ok := c.OptimizerLine(); ok {
+		f.Where = at
+	}
+	f.Evidence = []wording.Text{wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used))}
+	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
+	f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
+	return gone
 }
 
 // FindUnusedGraph names steps that only ask a model, while autograd keeps a graph of its operators: nothing goes backward through it. Only

@@ -31,11 +31,9 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if share < price.PaddingShare {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: finding.Nowhere(), Share: share,
+	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Share: share,
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, p.all())
-	f.Where.File, f.Where.Line = c.Text(p.file), int(p.line)
-	f.Where.Source = c.Source(f.Where.File, f.Where.Line)
 	row := f.By(price.Padding)
 	f.Step = finding.Bounds(row.Low*max(p.own(), p.all()/2), row.Mid*p.all(), min(row.High*p.all(), 1)).Scale(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)

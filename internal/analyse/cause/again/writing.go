@@ -47,9 +47,8 @@ func FindWriting(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if n < facts.MinSamples || t < price.WritingShare*c.Wall {
 		return nil
 	}
-	where := finding.Nowhere()
-	where.File, where.Line, where.Function = c.Text(best.F.File), int(best.Line), c.Text(best.F.Name)
-	where.Source = c.Source(where.File, where.Line)
+	where := c.At(best.F.File, best.Line)
+	where.Function = c.Text(best.F.Name)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "prefix", OfRun: true, Where: where, Share: t / c.Wall,
 		Confidence: finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("again.basis-writing")}}}, nil)
 	f.Run = f.By(price.Writing).Times(t)

@@ -251,17 +251,18 @@ func Sum(chains []Chain) float64 {
 
 // Where makes the place of a spot.
 func (c *Facts) Where(sp Spot) finding.Where {
-	w := finding.Nowhere()
-	w.File, w.Line, w.Function = c.Text(sp.Frame.File), int(sp.Frame.Line), c.Text(sp.Frame.Function)
-	w.Source = c.Source(w.File, w.Line)
+	w := c.At(sp.Frame.File, sp.Frame.Line)
+	w.Function = c.Text(sp.Frame.Function)
 	return w
 }
 
-// At is a finding's place on a line of which no sample tells the function.
+// At is a finding's place on a line of which no sample tells the function; nowhere for file 0.
 func (c *Facts) At(file model.Str, line int32) finding.Where {
 	w := finding.Nowhere()
-	w.File, w.Line = c.Text(file), int(line)
-	w.Source = c.Source(w.File, w.Line)
+	if file != 0 {
+		w.File, w.Line = c.Text(file), int(line)
+		w.Source = c.Source(w.File, w.Line)
+	}
 	return w
 }
 

@@ -26,15 +26,14 @@ type inputView struct {
 	workers int
 	depth   float64 // mean number of batches that were ready; -1 unknown
 	// ns over the windows in waits for the first batch of an iteration, beyond what fetching it takes, and for workers that start
-	first   float64
-	restart float64 // ns over the run, between steps, in which workers are started and ended
-	steps   float64 // accounted steps ÷ steps of the run
-	samples int
-	blocked float64 // share of the fetch that sleeps
-	queued  float64 // share of the wait's samples in a queue from other processes, where no fetch is known
-	native  float64 // share of the fetch in native code that has let go of the interpreter's lock
-	// unpacked is the share of the fetch in which arrays are read and unpacked from a NumPy archive
-	unpacked float64
+	first    float64
+	restart  float64 // ns over the run, between steps, in which workers are started and ended
+	steps    float64 // accounted steps ÷ steps of the run
+	samples  int
+	blocked  float64 // share of the fetch that sleeps
+	queued   float64 // share of the wait's samples in a queue from other processes, where no fetch is known
+	native   float64 // share of the fetch in native code that has let go of the interpreter's lock
+	unpacked float64 // share of the fetch in which arrays are read and unpacked from a NumPy archive
 	hot      facts.Spot
 	hotOK    bool
 	hotPart  float64                   // share of the fetch in the hot unit
@@ -258,8 +257,7 @@ func (v *inputView) place(c *facts.Facts, sub string) finding.Where {
 	}
 	switch {
 	case v.loader != nil && v.loader.File != 0:
-		at.File, at.Line = c.Text(v.loader.File), int(v.loader.Line)
-		at.Source = c.Source(at.File, at.Line)
+		at = c.At(v.loader.File, v.loader.Line)
 	case v.hotOK:
 		at = c.Where(v.hot)
 	}

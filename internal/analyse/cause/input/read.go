@@ -33,8 +33,8 @@ func (v *inputView) stored(c *facts.Facts) float64 {
 	return gain
 }
 
-// unpacks says that a stack is in a NumPy archive's lookup by name, which reads the array from the file and unpacks all of it each time.
-func unpacks(cls *code.FrameClasses, id model.StackID) (found bool) {
+// inArchive says that a stack is in a NumPy archive's lookup by name, which reads the array from the file and unpacks all of it each time.
+func inArchive(cls *code.FrameClasses, id model.StackID) (found bool) {
 	cls.Walk(id, func(fr model.FrameID) bool {
 		f := &cls.Stacks.Frames[fr]
 		path := cls.Strings.Text(f.File)
@@ -45,5 +45,5 @@ func unpacks(cls *code.FrameClasses, id model.StackID) (found bool) {
 	return found
 }
 
-// unpacks says that most of the fetch does that.
+// unpacks says that most of the fetch looks up arrays in a NumPy archive.
 func (v *inputView) unpacks() bool { return v.samples >= facts.MinSamples && v.unpacked >= 0.5 }

@@ -86,7 +86,7 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 		v.leaves[facts.KeyOf(&cls.Stacks.Frames[fr])] += ch.Weight
 		return false
 	})
-	if unpacks(cls, sm.Stack[i]) {
+	if inArchive(cls, sm.Stack[i]) {
 		v.unpacked++
 	}
 	if asks(cls, sm, i) {

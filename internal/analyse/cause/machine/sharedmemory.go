@@ -23,12 +23,8 @@ func FindSHM(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	lost := c.Text(sp.Name) == shmLost
-	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "shm", Where: finding.Nowhere(), Stops: true, OfRun: true}, nil)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "shm", Where: c.At(sp.File, sp.Line), Stops: true, OfRun: true}, nil)
 	f.Where.Rank = p.Rank
-	if sp.File != 0 {
-		f.Where.File, f.Where.Line = c.Text(sp.File), int(sp.Line)
-		f.Where.Source = c.Source(f.Where.File, f.Where.Line)
-	}
 	f.Title, f.Confidence = shmTitle(sp), finding.Confidence{Level: finding.High, Why: []wording.Text{wording.Say("machine.basis-shm")}}
 	if strings.Contains(c.Text(sp.Detail), "Bus error") {
 		f.Title = wording.Say("machine.title-shm-bus", wording.With("title", f.Title))

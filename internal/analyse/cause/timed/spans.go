@@ -73,15 +73,6 @@ func spanGroups(c *facts.Facts, kind model.SpanKind, after model.Time) []spanGro
 	return out
 }
 
-func spanWhere(c *facts.Facts, g spanGroup) finding.Where {
-	w := finding.Nowhere()
-	if g.file != 0 {
-		w.File, w.Line = c.Text(g.file), int(g.line)
-		w.Source = c.Source(w.File, w.Line)
-	}
-	return w
-}
-
 // compiledLate is the time in ns of compilations after the warm-up that do not come again: where each place has only one, such as the
 // first validation's, or where all of them, one for each shape that there is, end before half of the steps have run. They are first
 // steps that come late. again says that they go on, or went on until PyTorch gave a place up.
@@ -147,7 +138,7 @@ func FindCompile(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		n += g.count
 	}
 	g := groups[0]
-	f := finding.NewDraft(finding.Finding{Cause: finding.Compile, Where: spanWhere(c, g), Confidence: c.ExactBasis(n)},
+	f := finding.NewDraft(finding.Finding{Cause: finding.Compile, Where: c.At(g.file, g.line), Confidence: c.ExactBasis(n)},
 		finding.Parts{account.PartCompile: c.B.Part(account.PartCompile)})
 	c.OfRun(&f, total, price.Recompile)
 	if f.Where.File == "" {
@@ -179,7 +170,7 @@ const maxIOFindings = 3
 func FindIO(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	var out []finding.Draft
 	for _, g := range spanGroups(c, model.SpanIO, c.FirstStep()) {
-		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: ioSub(c.Text(g.name)), Where: spanWhere(c, g),
+		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: ioSub(c.Text(g.name)), Where: c.At(g.file, g.line),
 			Confidence: c.ExactBasis(g.count)},
 			finding.Parts{account.PartIO: g.inWindows})
 		c.OfRun(&f, g.time, ioPrice(f.Sub))

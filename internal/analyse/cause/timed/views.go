@@ -123,7 +123,7 @@ func FindViews(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	for _, l := range lines {
 		why := wording.Say("basis.intervals-run", wording.Count("intervals", l.calls+l.loads))
 		f := finding.NewDraft(finding.Finding{Cause: finding.IO, Sub: "views", OfRun: true, Share: (l.saves + l.again) / c.Wall,
-			Where:      spanWhere(c, spanGroup{file: l.file, line: l.line}),
+			Where:      c.At(l.file, l.line),
 			Confidence: finding.Confidence{Level: finding.High, Why: []wording.Text{why}}}, finding.Parts{account.PartIO: l.inWindows})
 		row := f.By(price.SavedParts)
 		f.Run = row.Times(l.saves + l.again)

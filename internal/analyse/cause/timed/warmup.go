@@ -137,7 +137,7 @@ func compiledAt(c *facts.Facts) finding.Where {
 		}
 	}
 	for _, g := range spanGroups(c, model.SpanCompile, 0) {
-		if w := spanWhere(c, g); w.File != "" && code.ClassifyFile(w.File) == code.FileUser {
+		if w := c.At(g.file, g.line); w.File != "" && code.ClassifyFile(w.File) == code.FileUser {
 			return w
 		}
 	}
