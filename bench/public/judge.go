@@ -23,6 +23,7 @@ const (
 	unpatched   = "no change"  // no change is recorded for what was proposed
 	healthy     = "healthy"    // nothing was proposed, and no candidate saves
 	missed      = "missed"     // nothing was proposed, and a candidate saves
+	untimed     = "untimed"    // only its report was made
 	failedToRun = "FAILED"     // the program, a change or the tool ended badly
 )
 
@@ -74,7 +75,11 @@ func settled(p *program, m *measured, spread paired.Spread) bool {
 func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) judgement {
 	nan := paired.Interval{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
 	j := judgement{p: p, m: m, spread: spread, confidence: confidence, saved: nan, cost: nan, noise: nan, verdict: failedToRun}
-	if m.Failed != "" || m.rounds() == 0 {
+	if m.Failed != "" || len(m.Said) == 0 {
+		return j
+	}
+	if m.rounds() == 0 {
+		j.verdict, j.promised, j.plain = untimed, m.Said[0].Promised, math.NaN()
 		return j
 	}
 	plain := m.Sides[plainSide]

@@ -50,7 +50,7 @@ func (b *bench) read() error {
 	var only string
 	flag.StringVar(&b.half, "half", "", "build or held: only this half; both without it")
 	flag.StringVar(&only, "only", "", "names of programs, with * and ?, between blanks")
-	flag.IntVar(&b.pairs, "pairs", 6, "how often each side runs at most: a program of which less is certain gets no more")
+	flag.IntVar(&b.pairs, "pairs", 6, "how often each side runs at most: a program whose judgement is settled gets no more; 0: only the reports are made")
 	flag.DurationVar(&b.limit, "limit", 5*time.Minute, "how long one run may take")
 	flag.StringVar(&b.lock, "lock", "", "a file that is locked while a program runs: other work on this machine waits by flock FILE COMMAND")
 	flag.StringVar(&b.library.dir, "checkouts", filepath.Join(folder, "checkouts"), "the folder of the repositories' files")

@@ -112,7 +112,11 @@ func (b *bench) measure(ctx context.Context, p *program, rounds int, pins []pin,
 		}
 	}
 	for !c.enough(m, rounds) && ctx.Err() == nil {
-		if err := c.round(ctx, m); err != nil {
+		more := c.round
+		if len(m.Said) == 0 {
+			more = c.first
+		}
+		if err := more(ctx, m); err != nil {
 			if ctx.Err() == nil {
 				m.Failed = err.Error()
 			}
@@ -131,6 +135,9 @@ const unjudged = 2
 // enough says that a program has so many rounds, or all that it gets.
 func (c *copies) enough(m *measured, rounds int) bool {
 	n := m.rounds()
+	if len(m.Said) == 0 {
+		return false
+	}
 	if n >= unjudged && len(c.sides(m, &m.Said[0], 0)) == len([]string{plainSide, toolSide}) {
 		return true
 	}
@@ -166,15 +173,8 @@ func (c *copies) sides(m *measured, first *said, round int) []string {
 }
 
 // round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
-// Before the first round a run under the tool, whose time counts for nothing, says which changes are sides; it also brings everybody's
-// files into memory.
 func (c *copies) round(ctx context.Context, m *measured) error {
 	n := m.rounds()
-	if len(m.Said) == 0 {
-		if err := c.first(ctx, m); err != nil {
-			return err
-		}
-	}
 	sides := c.sides(m, &m.Said[0], n)
 	took := map[string]float64{}
 	load := loadOf()
@@ -192,7 +192,8 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 	return nil
 }
 
-// first is a program's first run under the tool, whose report is the one that is judged.
+// first is a program's first run under the tool, whose report is the one that is judged: it says which changes are sides. Its time counts
+// for nothing; it also brings everybody's files into memory.
 func (c *copies) first(ctx context.Context, m *measured) error {
 	var report said
 	if _, err := c.underTool(ctx, &report); err != nil {

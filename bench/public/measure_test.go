@@ -102,6 +102,23 @@ func (s *small) logged() string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
+// TestReportsOnly: without rounds each program runs once, under the tool, and its report is told; rounds that follow begin with it.
+func TestReportsOnly(t *testing.T) {
+	s := newSmall(t)
+	s.pairs = 0
+	m := s.measured(t.Context())
+	j := judge(&s.p, m, paired.Spread{})
+	var row strings.Builder
+	j.write(&row)
+	if j.verdict != untimed || !strings.Contains(row.String(), "2.00 [1.00, 3.00]") || !strings.Contains(row.String(), "input/workers at main.sh:2") {
+		t.Errorf("judged %s of %+v: %s", j.verdict, m, row.String())
+	}
+	s.resume, s.pairs = true, 1
+	if s.measured(t.Context()); s.logged() != "tool plain plain tool plain fewer other" {
+		t.Errorf("ran %q", s.logged())
+	}
+}
+
 // TestRoundsTakeTurns: a run under the tool chooses the change, then every round has each side once, in another order.
 func TestRoundsTakeTurns(t *testing.T) {
 	s := newSmall(t)

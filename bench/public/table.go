@@ -95,7 +95,7 @@ func (s *score) add(j *judgement) {
 	if j.larger != "" {
 		s.verdicts["missed larger"]++
 	}
-	if j.verdict == failedToRun {
+	if j.verdict == failedToRun || j.verdict == untimed {
 		return
 	}
 	s.agree[0], s.agree[1] = s.agree[0]+j.agree[0], s.agree[1]+j.agree[1]
@@ -139,7 +139,7 @@ func scores(w io.Writer, programs []program, kept *results) {
 		fmt.Fprintf(w, "%-44s %-20s %-20s %s\n", name, cell(halves[0]), cell(halves[1]), cell(halves[2]))
 	}
 	fmt.Fprintf(w, "\n%-44s %-20s %-20s %s\n", "", "for building", "held", "all")
-	for _, v := range []string{isTrue, overstated, isFalse, harmful, undecided, unpatched, healthy, missed, "missed larger", failedToRun} {
+	for _, v := range []string{isTrue, overstated, isFalse, harmful, undecided, unpatched, healthy, missed, "missed larger", untimed, failedToRun} {
 		row(strings.ToLower(v), func(s *score) string { return fmt.Sprint(s.verdicts[v]) })
 	}
 	row("harmful advice (goal 0)", func(s *score) string { return fmt.Sprint(s.verdicts[harmful]) })
