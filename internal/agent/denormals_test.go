@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Whether steps meet denormal numbers is told by the processor, and the program computes what it computes without the agent.
+// Whether steps meet denormal numbers is told by the processor, and how many by the numbers that a model and its parts are given; the
+// program computes what it computes without the agent.
 func TestDenormalNumbersAreMet(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the register is the x86 family's")
@@ -18,11 +19,21 @@ func TestDenormalNumbersAreMet(t *testing.T) {
 				plain := start(t, interpreter, environment(), "denormals.py", size)
 				got, dir := withAgent(t, interpreter, Config{}, nil, "denormals.py", size)
 				same(t, plain, got)
-				counters := only(t, dir, "main").process["counters"].(map[string]any)
+				w := only(t, dir, "main")
+				counters := w.process["counters"].(map[string]any)
 				looks, _ := counters["denormal_looks"].(float64)
 				met, _ := counters["denormal_met"].(float64)
 				if looks < 6 || met < share*(looks-1) || met > share*looks { // after the last step next to nothing is computed
 					t.Errorf("values of %s: met at %v of %v looks", size, met, looks)
+				}
+				classes := map[string]int{}
+				for _, row := range w.of("denormal") {
+					if classes[row[2].(string)]++; row[4] != 14.0 || row[5] != 512.0 || row[6] != 512.0 || row[7].(float64) < 500 {
+						t.Errorf("row %v", row)
+					}
+				}
+				if n := classes["Sequential"]; n != classes["Linear"] || n > 4 || n < int(2*share) {
+					t.Errorf("values of %s: counted in %v", size, classes)
 				}
 			}
 		})

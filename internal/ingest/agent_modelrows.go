@@ -61,6 +61,9 @@ func (a *agentRows) readPadding(r row) bool {
 // each.
 const maxAsked, maxUnused, maxSizes = 1 << 10, 1 << 8, 1 << 6
 
+// maxDenormals bounds what is kept of tensors with denormal numbers.
+const maxDenormals = 1 << 10
+
 func (a *agentRows) readAsked(r row) bool {
 	t, ok := r.integer(1)
 	how := r.number(5)
@@ -105,6 +108,19 @@ func (a *agentRows) readUnused(r row) bool {
 	}
 	if len(a.p.Unused) < maxUnused {
 		a.p.Unused = append(a.p.Unused, u)
+	}
+	return true
+}
+
+func (a *agentRows) readDenormal(r row) bool {
+	t, ok := r.integer(1)
+	d := model.Denormal{Time: model.Time(t), Class: a.texts.Intern(r.text(2)), File: a.texts.Intern(r.text(3)),
+		Line: int32(clamp(r.number(4), 0, math.MaxInt32)), Size: r.number(5), Read: r.number(6), Found: r.number(7)}
+	if !ok || d.Found <= 0 || d.Found > d.Read || d.Read > d.Size {
+		return false
+	}
+	if len(a.p.Denormals) < maxDenormals {
+		a.p.Denormals = append(a.p.Denormals, d)
 	}
 	return true
 }

@@ -78,24 +78,25 @@ func (a *agentRows) line(text []byte) bool {
 
 // agentReaders read one kind of row each; false: it makes no sense.
 var agentReaders = map[string]func(*agentRows, row) bool{
-	"clock":   (*agentRows).readClock,
-	"step":    (*agentRows).readStep,
-	"wait":    (*agentRows).readWait,
-	"fetch":   (*agentRows).readFetch,
-	"queue":   (*agentRows).readQueue,
-	"held":    (*agentRows).readHeld,
-	"padding": (*agentRows).readPadding,
-	"asked":   (*agentRows).readAsked,
-	"updates": (*agentRows).readUpdates,
-	"unused":  (*agentRows).readUnused,
-	"saved":   (*agentRows).readSaved,
-	"loader":  (*agentRows).readLoader,
-	"span":    (*agentRows).readSpan,
-	"window":  (*agentRows).readWindow,
-	"stack":   (*agentRows).readStack,
-	"sample":  (*agentRows).readSample,
-	"note":    (*agentRows).readNote,
-	"count":   (*agentRows).readCount,
+	"clock":    (*agentRows).readClock,
+	"step":     (*agentRows).readStep,
+	"wait":     (*agentRows).readWait,
+	"fetch":    (*agentRows).readFetch,
+	"queue":    (*agentRows).readQueue,
+	"held":     (*agentRows).readHeld,
+	"padding":  (*agentRows).readPadding,
+	"asked":    (*agentRows).readAsked,
+	"updates":  (*agentRows).readUpdates,
+	"unused":   (*agentRows).readUnused,
+	"denormal": (*agentRows).readDenormal,
+	"saved":    (*agentRows).readSaved,
+	"loader":   (*agentRows).readLoader,
+	"span":     (*agentRows).readSpan,
+	"window":   (*agentRows).readWindow,
+	"stack":    (*agentRows).readStack,
+	"sample":   (*agentRows).readSample,
+	"note":     (*agentRows).readNote,
+	"count":    (*agentRows).readCount,
 }
 
 func (a *agentRows) readClock(r row) bool {
@@ -394,6 +395,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Unused {
 		p.Unused[i].Time = a.unix(p.Unused[i].Time)
+	}
+	for i := range p.Denormals {
+		p.Denormals[i].Time = a.unix(p.Denormals[i].Time)
 	}
 	for i := range p.Saved {
 		p.Saved[i].Start, p.Saved[i].End = a.unix(p.Saved[i].Start), a.unix(p.Saved[i].End)

@@ -64,6 +64,7 @@ func TestReadProcess(t *testing.T) {
 		`["unused",1000,2,"Teacher","/a.py",8,[[36864,2],[64,4]]]`,
 		`["unused",2000,2,"Teacher","/a.py",8,[]]`,
 		`["updates",1000,1,62,16,32,2]`, `["saved",1000,1200,7,4096,8388608,"/a.py",8]`,
+		`["denormal",1000,"Conv2d","/a.py",8,65536,4096,500]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -104,6 +105,11 @@ func TestReadProcess(t *testing.T) {
 	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 ||
 		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
+	}
+	denormal := model.Denormal{Time: p.Queues[0].Time, Class: p.Denormals[0].Class, File: p.Denormals[0].File, Line: 8, Size: 65536,
+		Read: 4096, Found: 500}
+	if d := p.Denormals; len(d) != 1 || d[0] != denormal || s.Strings.Text(d[0].Class) != "Conv2d" || s.Strings.Text(d[0].File) != "/a.py" {
+		t.Errorf("denormal numbers %+v", d)
 	}
 	updates := model.Updates{Time: p.Queues[0].Time, Optimizer: 1, Parameters: 62, Steps: 16, Backwards: 32, Optimizers: 2}
 	if u := p.Unused; len(u) != 2 || u[0].Module != 2 || u[0].Line != 8 || u[0].Sizes[36864] != 2 || u[0].Sizes[64] != 4 ||
@@ -217,9 +223,10 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
 		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["unused",1,2,"T","/a.py",8,[[0,1]]]`, `["unused",1,2,"T","/a.py",8]`,
+		`["denormal",1,"C","/a.py",8,9,9,0]`, `["denormal",1,"C","/a.py",8,9,5,6]`, `["denormal",1,"C","/a.py",8,4,5,1]`,
 		`["saved",9,3,7,1,2,"/a.py",8]`, `["saved",1,3,7,-1,2,"/a.py",8]`, `["saved",1,3,7,2,2,"/a.py",8]`, `["saved",1,3,7]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
-	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved) > 0 {
+	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved)+len(p.Denormals) > 0 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)
 	}
 }

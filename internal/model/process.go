@@ -34,22 +34,23 @@ type Process struct {
 	Agent       bool // the agent was loaded in it
 	MainThread  int  // native thread id
 
-	Steps   []Step
-	Spans   []Span
-	Windows []Window
-	Loaders []Loader
-	Imports []Span // kind import, outermost first
-	Samples Samples
-	Notes   []Note
-	Queues  []QueueLength
-	Padding []Padding // by time
-	Asked   []Asked   // by time
-	Updates []Updates // by time
-	Unused  []Unused  // by time
-	Saved   []Saved   // by end
-	Usage   []Usage   // by time
-	Owned   []Owned   // by time; of forks only
-	InUse   []InUse   // by time; at ends of steps
+	Steps     []Step
+	Spans     []Span
+	Windows   []Window
+	Loaders   []Loader
+	Imports   []Span // kind import, outermost first
+	Samples   Samples
+	Notes     []Note
+	Queues    []QueueLength
+	Padding   []Padding  // by time
+	Asked     []Asked    // by time
+	Updates   []Updates  // by time
+	Unused    []Unused   // by time
+	Denormals []Denormal // by time
+	Saved     []Saved    // by end
+	Usage     []Usage    // by time
+	Owned     []Owned    // by time; of forks only
+	InUse     []InUse    // by time; at ends of steps
 	// Allocator is the library that serves its malloc: "glibc", "jemalloc", …; "" unknown.
 	Allocator string
 	Exit      string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs
@@ -230,6 +231,16 @@ type Unused struct {
 	File   Str // with Line: what calls it
 	Line   int32
 	Sizes  map[int64]int64 // numbers of weights by their numbers of elements; nil where there are none any more
+}
+
+// Denormal are numbers too small to be kept whole that were met among those that a module was given.
+type Denormal struct {
+	Time        Time
+	Class       Str // of the module
+	File        Str // with Line: what calls the model that it is a part of
+	Line        int32
+	Size        int64 // numbers in the tensor
+	Read, Found int64 // how many of them were read, and how many of these were so small
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

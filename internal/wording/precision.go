@@ -23,12 +23,13 @@ var precisionTexts = table{
 		"otherwise.",
 	"precision.caveat-not-measured": "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain.",
 	"precision.caveat-twice":        "Weights take twice the memory in float32.",
-	"precision.denormal":            "{share} of {each} is computing, and denormal numbers are among what it computes with",
-	"precision.denormal-met":        "the processor had met such numbers, which are too small to be kept whole, at {met} of {looks look}",
-	"precision.denormal-time":       "{time} per {unit} in operators; how much of it is theirs is not known",
+	"precision.denormal":            "{share} of {each} is computing with numbers of which many are too small to be kept whole (denormal)",
+	"precision.denormal-numbers":    "{found} of {read} numbers that a {module} was given are denormal (the model is called at {at})",
+	"precision.denormal-met":        "the processor had met such numbers at {met} of {looks look}",
+	"precision.denormal-time":       "{time} per {unit} in operators that read these",
 	"precision.fix-denormal": "Have the processor take them for zero, at the beginning of the program: torch.set_flush_denormal(True). Or set " +
 		"to zero what has decayed, before it gets so small (below 1.2e-38 in float32).",
-	"precision.caveat-denormal": "A few of them cost next to nothing, and some processors handle them at full speed; a run with the change tells. " +
+	"precision.caveat-denormal": "Some processors handle them at full speed; a run with the change tells. " +
 		"In float64 they begin at 2.2e-308.",
 	"precision.double":           "{share} of {each} is computing in float64",
 	"precision.double-operators": "{time} per {unit} in operators on float64 ({calls traced call}, the longest in {op})",

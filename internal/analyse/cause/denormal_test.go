@@ -11,23 +11,27 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// Programs whose processor meets denormal numbers all the time are named, with a change that can be made and no promise that it saves; not
-// where few looks found some, or nobody looked, nor where little is computed.
+// Programs that compute with many denormal numbers are named, with a change that can be made and no promise that it saves; not where the
+// processor met some and the numbers that modules are given hold few or were not counted, nor where no operator reads a tensor of that size.
 func TestDenormalNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		looks, met float64
-		compute    int // ms of a step
+		found      int64 // of 4,096 numbers that a module is given
+		size       int64
 		named      bool
 	}{
-		{"all looks", 40, 40, 60, true}, {"most looks", 40, 30, 60, true}, {"few looks found some", 40, 3, 60, false},
-		{"looked at twice", 2, 2, 60, false}, {"nobody looked", 0, 0, 60, false}, {"waits for most of the time", 40, 40, 8, false},
+		{"many, at all looks", 40, 40, 300, 2048, true}, {"at most looks", 40, 30, 300, 2048, true}, {"at few looks", 40, 3, 300, 2048, false},
+		{"looked at twice", 2, 2, 300, 2048, false}, {"nobody looked", 0, 0, 300, 2048, false}, {"few of them", 40, 40, 5, 2048, false},
+		{"not counted", 40, 40, 0, 2048, false}, {"read by no operator", 40, 40, 300, 4096, false},
 	} {
-		p := testkit.NewProgram()
-		p.Steps(40, model.PhaseBaseline, testkit.Native(c.compute, module, loop(40), torchFrame("nn/modules/conv.py", "forward")),
-			testkit.Blocked(60, loop(41),
-				testkit.Frame{File: "/usr/lib/python3.13/threading.py", Function: "join", First: 1000, Line: 1010}))
+		p := convolutionProgram("aten::mkldnn_convolution", "")
+		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern("[[16, 2, 8, 8], [4, 2, 3, 3]]")
 		p.P.Counters = map[string]float64{"denormal_looks": c.looks, "denormal_met": c.met}
+		if c.found > 0 {
+			p.P.Denormals = []model.Denormal{{Class: p.S.Strings.Intern("Conv2d"), File: p.S.Strings.Intern("/home/u/train.py"), Line: 40,
+				Size: c.size, Read: c.size, Found: c.found * c.size / 4096}}
+		}
 		res, _ := find(t, p)
 		named := false
 		for i := range res.Findings {
@@ -36,7 +40,8 @@ func TestDenormalNumbers(t *testing.T) {
 				continue
 			}
 			named = true
-			if f.Sub != "denormal" || f.Where.Line != 40 || f.Step.Low != 0 || f.Step.Mid <= 0 || f.Fix.Action.Kind != finding.InsertLine {
+			if f.Sub != "denormal" || f.Step.Low != 0 || f.Step.Mid <= 0 || f.Fix.Action.Kind != finding.InsertLine ||
+				textOf(f.Evidence, "precision.denormal-numbers") == "" {
 				t.Errorf("%s: %+v", c.name, f)
 			}
 		}

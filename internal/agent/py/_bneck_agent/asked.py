@@ -7,10 +7,10 @@ optimizer's steps count as writes into its parameters, and of tensors in this ma
 are read, as that would wait for it: which calls these are is told.
 """
 
-import ctypes
 import weakref
 
 from . import core, denormals
+from .pieces import bytes_of
 
 CALLS = 96  # of models from outside all modules, that are looked at
 LONG_ENOUGH = 60_000_000  # nanoseconds that all looks may take: a model of thousands of layers takes milliseconds each
@@ -19,7 +19,6 @@ LARGEST = 2000  # modules in a model, of which the weights are looked at
 PLAIN = (bool, int, float, str)
 LONGEST = 32  # characters of a plain argument
 PIECES, PIECES_OF_WEIGHTS = 32, 4  # of a tensor in this machine's memory, that are compared
-PIECE = 64  # bytes of each
 MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it is zeros
 FEW = 0.1  # of the numbers of it that are read, up to which they are few
 MORE_PIECES = 4096  # of one that looks as if nothing stood in it
@@ -54,6 +53,8 @@ def called(torch, module, arguments, keywords, caller):
     settle()
     if not moves:  # without an optimizer, after whose steps it is looked at
         denormals.look()
+    if denormals.due():
+        denormals.count(module, arguments, caller)
     versions, how, sizes = weights(torch, module)
     if torch.is_grad_enabled():
         how |= GRADIENTS
@@ -196,25 +197,6 @@ def changes(name, state):
     elif known[0] != state:
         known[:] = state, known[1] + 1
     return known[1]
-
-
-def bytes_of(torch, tensor, pieces):
-    """Bytes of a tensor in this machine's memory at so many places; none where it cannot be read."""
-    if type(tensor) is not torch.Tensor and type(tensor) is not torch.nn.Parameter or tensor.device.type != "cpu":
-        return b""
-    try:
-        size = tensor.numel() * tensor.element_size()
-        start = tensor.data_ptr() if size and tensor.layout == torch.strided and tensor.is_contiguous() else 0
-        if start and hasattr(tensor, "untyped_storage"):  # 2.0 and later; a storage may have been made smaller
-            start = 0 if start + size > tensor.untyped_storage().data_ptr() + tensor.untyped_storage().nbytes() else start
-    except (RuntimeError, NotImplementedError):
-        start = 0  # a tensor of a transformation, which has no memory of its own
-    if not start:
-        return b""
-    if size <= pieces * PIECE:
-        return ctypes.string_at(start, size)
-    gap = (size - PIECE) // (pieces - 1)
-    return b"".join([ctypes.string_at(start + gap * i, PIECE) for i in range(pieces)])
 
 
 def updated(optimizer):

@@ -5,6 +5,9 @@ A processor of the x86 family notes in its control and status register MXCSR tha
 Developer's Manual, volume 1, 10.2.3). The C library's fegetenv reads that register, last of eight words, and fesetenv sets the bit back.
 Both are of the calling thread, which computes a part of each operator. Nothing of the program looks at that bit: feclearexcept and
 fetestexcept leave it out.
+
+The bit says nothing of how many there are: one in the gradient of a class that is never right costs nothing. So where it was met, some of
+the numbers are read that a model and its parts are given, at one of its next calls.
 """
 
 import ctypes
@@ -12,13 +15,22 @@ import os
 import sys
 
 from . import core, life
+from .pieces import bytes_of
 
 EVERY = 5_000_000  # nanoseconds between two looks
 MET = 2  # the bit
+COUNTED = 8  # calls of models at which numbers are counted
+LONG_ENOUGH = 40_000_000  # nanoseconds that all counting may take
+PIECES = 256  # of a tensor, whose numbers are counted
+EXPONENT, MANTISSA = 0x7F800000, 0x007FFFFF  # of a number in 32 bits: without the one and with the other it is denormal
 
 last = 0
 words = (ctypes.c_uint32 * 8)()
 library = False  # the C library's functions, where they say something of this
+times_met, next_count = 0, 1  # looks that found such numbers, and at how many of them numbers are counted next
+counted = took = 0
+counting = False  # a model is being called: what its parts are given is counted, too
+place = None, None  # where from
 
 
 def available():
@@ -52,12 +64,42 @@ def seen():
 @core.hook("denormals")
 def look():
     """Counts a look, and whether it finds something; at most one in a while."""
-    global last
+    global last, times_met
     t = core.now()
     if library and t - last >= EVERY:
         last = t
+        met = seen()
         core.count("denormal_looks")
-        core.count("denormal_met", int(seen()))
+        core.count("denormal_met", int(met))
+        times_met += met
+
+
+def due():
+    """Whether the numbers that a model is called with are to be counted."""
+    return times_met >= next_count and counted < COUNTED and took < LONG_ENOUGH
+
+
+def count(module, arguments, caller):
+    """Counts those that a frame of the program calls a model with, and says that its parts are to be counted until it returns."""
+    global next_count, counted, counting, place
+    next_count, counted, counting = 2 * times_met, counted + 1, True
+    place = caller.f_code.co_filename, caller.f_lineno
+    given(module, arguments)
+
+
+@core.hook("denormals-given")
+def given(module, arguments):
+    """Counts the denormal numbers among some of what a module is given, and tells where there are any."""
+    global took
+    began = core.now()
+    torch = sys.modules["torch"]
+    for tensor in arguments if took < LONG_ENOUGH else ():
+        if type(tensor) is torch.Tensor and tensor.dtype == torch.float32:
+            read = memoryview(bytes_of(torch, tensor, PIECES)).cast("I")
+            found = sum(1 for one in read if not one & EXPONENT and one & MANTISSA)
+            if found:
+                core.emit("denormal", began, type(module).__name__, *place, tensor.numel(), len(read), found)
+    took += core.now() - began
 
 
 @core.hook("denormals-end")

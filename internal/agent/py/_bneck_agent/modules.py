@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from . import asked, core, marks, modulepaths, padding
+from . import asked, core, denormals, marks, modulepaths, padding
 
 ENOUGH = 3
 KEPT = 256  # modules, and lines that call some, that are told apart
@@ -85,13 +85,15 @@ def watcher(function):
 
     def __call__(self, *arguments, **keywords):
         if over or getattr(depth, "inside", False):
+            if denormals.counting:
+                denormals.given(self, arguments)
             return function(self, *arguments, **keywords)
         seen(self, arguments, keywords)
         depth.inside = True
         try:
             return function(self, *arguments, **keywords)
         finally:
-            depth.inside = False
+            depth.inside = denormals.counting = False
 
     return __call__
 
