@@ -110,7 +110,8 @@ func TestReportsOnly(t *testing.T) {
 	j := judge(&s.p, m, paired.Spread{})
 	var row strings.Builder
 	j.write(&row)
-	if j.verdict != untimed || !strings.Contains(row.String(), "2.00 [1.00, 3.00]") || !strings.Contains(row.String(), "input/workers at main.sh:2") {
+	if text := row.String(); j.verdict != untimed || !strings.Contains(text, "2.00 [1.00, 3.00]") ||
+		!strings.Contains(text, "input/workers at main.sh:2") {
 		t.Errorf("judged %s of %+v: %s", j.verdict, m, row.String())
 	}
 	s.resume, s.pairs = true, 1

@@ -139,7 +139,8 @@ func scores(w io.Writer, programs []program, kept *results) {
 		fmt.Fprintf(w, "%-44s %-20s %-20s %s\n", name, cell(halves[0]), cell(halves[1]), cell(halves[2]))
 	}
 	fmt.Fprintf(w, "\n%-44s %-20s %-20s %s\n", "", "for building", "held", "all")
-	for _, v := range []string{isTrue, overstated, isFalse, harmful, undecided, unpatched, healthy, missed, "missed larger", untimed, failedToRun} {
+	for _, v := range []string{isTrue, overstated, isFalse, harmful, undecided, unpatched, healthy, missed, "missed larger", untimed,
+		failedToRun} {
 		row(strings.ToLower(v), func(s *score) string { return fmt.Sprint(s.verdicts[v]) })
 	}
 	row("harmful advice (goal 0)", func(s *score) string { return fmt.Sprint(s.verdicts[harmful]) })

@@ -32,6 +32,9 @@ func TestDenormalNumbersAreMet(t *testing.T) {
 						t.Errorf("row %v", row)
 					}
 				}
+				if len(w.of("asked")) == 0 {
+					share = 0 // calls of models are not watched, as where optimizers load Dynamo
+				}
 				if n := classes["Sequential"]; n != classes["Linear"] || n > 4 || n < int(2*share) {
 					t.Errorf("values of %s: counted in %v", size, classes)
 				}

@@ -23,7 +23,7 @@ var precisionTexts = table{
 		"otherwise.",
 	"precision.caveat-not-measured": "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain.",
 	"precision.caveat-twice":        "Weights take twice the memory in float32.",
-	"precision.denormal":            "{share} of {each} is computing with numbers of which many are too small to be kept whole (denormal)",
+	"precision.denormal":            "{share} of {each} is operators that read denormal numbers, which are too small to be kept whole",
 	"precision.denormal-numbers":    "{found} of {read} numbers that a {module} was given are denormal (the model is called at {at})",
 	"precision.denormal-met":        "the processor had met such numbers at {met} of {looks look}",
 	"precision.denormal-time":       "{time} per {unit} in operators that read these",

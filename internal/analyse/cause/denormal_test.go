@@ -12,21 +12,25 @@ import (
 )
 
 // Programs that compute with many denormal numbers are named, with a change that can be made and no promise that it saves; not where the
-// processor met some and the numbers that modules are given hold few or were not counted, nor where no operator reads a tensor of that size.
+// processor met some and what modules are given holds few or was not counted, nor where no operator reads a tensor of that size.
 func TestDenormalNumbers(t *testing.T) {
+	const shapes = "[[16, 2, 8, 8], [4, 2, 3, 3]]"
 	for _, c := range []struct {
 		name       string
 		looks, met float64
 		found      int64 // of 4,096 numbers that a module is given
 		size       int64
 		named      bool
+		shapes     string
 	}{
-		{"many, at all looks", 40, 40, 300, 2048, true}, {"at most looks", 40, 30, 300, 2048, true}, {"at few looks", 40, 3, 300, 2048, false},
-		{"looked at twice", 2, 2, 300, 2048, false}, {"nobody looked", 0, 0, 300, 2048, false}, {"few of them", 40, 40, 5, 2048, false},
-		{"not counted", 40, 40, 0, 2048, false}, {"read by no operator", 40, 40, 300, 4096, false},
+		{"many, at all looks", 40, 40, 300, 2048, true, shapes}, {"at most looks", 40, 30, 300, 2048, true, shapes},
+		{"at few looks", 40, 3, 300, 2048, false, shapes}, {"looked at twice", 2, 2, 300, 2048, false, shapes},
+		{"nobody looked", 0, 0, 300, 2048, false, shapes}, {"few of them", 40, 40, 5, 2048, false, shapes},
+		{"not counted", 40, 40, 0, 2048, false, shapes}, {"read by no operator", 40, 40, 300, 4096, false, shapes},
+		{"no shapes", 40, 40, 300, 4096, true, ""},
 	} {
 		p := convolutionProgram("aten::mkldnn_convolution", "")
-		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern("[[16, 2, 8, 8], [4, 2, 3, 3]]")
+		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern(c.shapes)
 		p.P.Counters = map[string]float64{"denormal_looks": c.looks, "denormal_met": c.met}
 		if c.found > 0 {
 			p.P.Denormals = []model.Denormal{{Class: p.S.Strings.Intern("Conv2d"), File: p.S.Strings.Intern("/home/u/train.py"), Line: 40,

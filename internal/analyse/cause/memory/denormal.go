@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"slices"
-
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
@@ -16,15 +14,13 @@ import (
 // and exponentials, end in them, and many processors take a hundred times as long for each. The processor says that it meets some, and the
 // numbers that modules are given how many; few cost nothing.
 func FindDenormals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	worst, sizes := denormalInputs(c.P)
-	if !MeetsDenormals(c, price.DenormalLooks) || len(sizes) == 0 || usesDevice(c) {
+	worst, shares := denormalInputs(c.P)
+	if !MeetsDenormals(c, price.DenormalLooks) || len(shares) == 0 || usesDevice(c) {
 		return nil
 	}
-	reading, all := timeOfReaders(c, sizes)
-	if reading <= 0 {
-		return nil
-	}
-	t := c.B.Part(account.PartOps) * reading / all
+	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Sub: "denormal"}, finding.Parts{})
+	reading, saved := timeOfReaders(c, shares, f.By(price.Denormals).Range)
+	t := c.B.Part(account.PartOps) * reading
 	if c.Share(t) < price.DenormalShare {
 		return nil
 	}
@@ -33,11 +29,10 @@ func FindDenormals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !ok || sp.Samples < facts.MinSamples {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Sub: "denormal", Where: c.Where(sp), Share: c.Share(t),
-		Confidence: c.Basis(sp.Samples)}, finding.Parts{})
+	f.Where, f.Share, f.Confidence = c.Where(sp), c.Share(t), c.Basis(sp.Samples)
 	per := c.PerStep(t)
-	f.Step = f.By(price.Denormals).Times(per)
-	f.Claim.Parts[account.PartOps] = f.By(price.Denormals).Times(t).Mid
+	f.Step = saved.Scale(c.PerStep(c.B.Part(account.PartOps)))
+	f.Claim.Parts[account.PartOps] = saved.Mid * c.B.Part(account.PartOps)
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("precision.denormal", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{
@@ -57,33 +52,45 @@ func FindDenormals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// denormalInputs are the sizes of the tensors, in numbers, many of whose numbers are denormal, and the one with the largest share.
-func denormalInputs(p *model.Process) (worst model.Denormal, sizes map[int64]bool) {
-	sizes, most := map[int64]bool{}, 0.0
+// denormalInputs are, of the tensors that modules are given and by their sizes in numbers, the shares of denormal ones, on average, where
+// these are many; and the tensor with the largest.
+func denormalInputs(p *model.Process) (worst model.Denormal, shares map[int64]float64) {
+	read, found := map[int64]int64{}, map[int64]int64{}
+	most := 0.0
 	for _, d := range p.Denormals {
-		share := float64(d.Found) / float64(d.Read)
-		if share < price.DenormalNumbers {
-			continue
-		}
-		sizes[d.Size] = true
-		if share > most {
+		read[d.Size] += d.Read
+		found[d.Size] += d.Found
+		if share := float64(d.Found) / float64(d.Read); share > most {
 			worst, most = d, share
 		}
 	}
-	return worst, sizes
+	shares = map[int64]float64{}
+	for size := range read {
+		if share := float64(found[size]) / float64(read[size]); share >= price.DenormalNumbers {
+			shares[size] = share
+		}
+	}
+	return worst, shares
 }
 
-// timeOfReaders are the ns of the traced steps' outermost operators that read a tensor of one of the sizes, and of all of known shapes.
-func timeOfReaders(c *facts.Facts, sizes map[int64]bool) (reading, all float64) {
-	dur, shaped, reads := 0.0, false, false // of the current outermost operator
+// timeOfReaders is the share of operators' time, in traced steps, that those take that read a tensor of one of the sizes, by outermost
+// operators, and the share that they would take less without denormal numbers. Where no shapes were recorded, as of few long steps, all of
+// them count, with the sizes' average.
+func timeOfReaders(c *facts.Facts, shares map[int64]float64, slower price.Range) (reading float64, saved price.Range) {
+	less := func(share float64) price.Range {
+		of := func(times float64) float64 { return times * share / (1 + times*share) }
+		return price.Range{Low: of(slower.Low), Mid: of(slower.Mid), High: of(slower.High)}
+	}
+	all, dur, shaped, most := 0.0, 0.0, false, 0.0 // the latter three of the current outermost operator
 	flush := func() {
 		if shaped {
 			all += dur
 		}
-		if reads {
+		if most > 0 {
 			reading += dur
+			saved = saved.Add(less(most).Scale(dur))
 		}
-		shaped, reads = false, false
+		shaped, most = false, 0
 	}
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
@@ -92,11 +99,20 @@ func timeOfReaders(c *facts.Facts, sizes map[int64]bool) (reading, all float64) 
 		}
 		if text := c.Text(ev.OpArgsOf(ev.Detail[id]).Shapes); text != "" {
 			shaped = true
-			reads = reads || slices.ContainsFunc(arguments.Shapes(text), func(shape []int64) bool { return sizes[arguments.Product(shape)] })
+			for _, shape := range arguments.Shapes(text) {
+				most = max(most, shares[arguments.Product(shape)])
+			}
 		}
 	})
 	flush()
-	return reading, all
+	if all <= 0 {
+		sum := 0.0
+		for _, share := range shares {
+			sum += share
+		}
+		return 1, less(sum / float64(len(shares)))
+	}
+	return reading / all, saved.Scale(1 / all)
 }
 
 // Counters of the agent's looks at whether the processor has met denormal numbers (docs/session.md).

@@ -113,7 +113,7 @@ const (
 	OnceRounds        = 3     // guess: rounds through the data from which preparing it once is told before workers: of two it takes one
 	DenormalLooks     = 5     // guess: looks at a thread's register from which they say something
 	DenormalMet       = 0.5   // guess: of the looks that found such numbers: of programs without a fault none did
-	DenormalNumbers   = 0.003 // measured: of the numbers that an operator reads: products take as long with 0.1 % of them, 2.6 times as long with 1 %
+	DenormalNumbers   = 0.003 // measured: of the numbers read: products take 1.0 to 1.5 times as long (bench/prices/denormals.py)
 	DenormalShare     = 0.05  // guess: of the step in operators that read such numbers
 	DoubleShare       = 0.20  // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
