@@ -116,7 +116,7 @@ func (a *agentRows) readDenormal(r row) bool {
 	t, ok := r.integer(1)
 	d := model.Denormal{Time: model.Time(t), Class: a.texts.Intern(r.text(2)), File: a.texts.Intern(r.text(3)),
 		Line: int32(clamp(r.number(4), 0, math.MaxInt32)), Size: r.number(5), Read: r.number(6), Found: r.number(7)}
-	if !ok || d.Found <= 0 || d.Found > d.Read || d.Read > d.Size {
+	if !ok || d.Found < 0 || d.Read <= 0 || d.Found > d.Read || d.Read > d.Size {
 		return false
 	}
 	if len(a.p.Denormals) < maxDenormals {

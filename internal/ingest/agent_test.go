@@ -223,7 +223,7 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 	_, p, err := processFolder(t, factsJSON, gzipMember(`[]`, `{`, `["step",1]`, `["step",1,"t","optimizer",9,3,"baseline"]`,
 		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["unused",1,2,"T","/a.py",8,[[0,1]]]`, `["unused",1,2,"T","/a.py",8]`,
-		`["denormal",1,"C","/a.py",8,9,9,0]`, `["denormal",1,"C","/a.py",8,9,5,6]`, `["denormal",1,"C","/a.py",8,4,5,1]`,
+		`["denormal",1,"C","/a.py",8,9,0,0]`, `["denormal",1,"C","/a.py",8,9,5,6]`, `["denormal",1,"C","/a.py",8,4,5,1]`,
 		`["saved",9,3,7,1,2,"/a.py",8]`, `["saved",1,3,7,-1,2,"/a.py",8]`, `["saved",1,3,7,2,2,"/a.py",8]`, `["saved",1,3,7]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved)+len(p.Denormals) > 0 {

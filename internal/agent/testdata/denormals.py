@@ -1,4 +1,4 @@
-"""Trains for some steps on values of a size, which sys.argv gives."""
+"""Trains for some steps on values of a size, which sys.argv gives, or of a usual size but for the first one."""
 
 import sys
 import time
@@ -6,9 +6,10 @@ import time
 import torch
 
 torch.manual_seed(0)
-layer = torch.nn.Sequential(torch.nn.Linear(8, 8))
+layer = torch.nn.Sequential(torch.nn.Linear(9, 8))
 optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-x = torch.rand(64, 8) * float(sys.argv[1])
+x = torch.rand(1001, 9) * float(sys.argv[1])
+x[0, 0] *= float(sys.argv[2])
 for _ in range(8):
     optimizer.zero_grad()
     layer(x).sum().backward()

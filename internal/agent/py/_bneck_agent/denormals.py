@@ -31,6 +31,7 @@ times_met, next_count = 0, 1  # looks that found such numbers, and at how many o
 counted = took = 0
 counting = False  # a model is being called: what its parts are given is counted, too
 place = None, None  # where from
+told = set()  # sizes of tensors in which some were found
 
 
 def available():
@@ -97,7 +98,8 @@ def given(module, arguments):
         if type(tensor) is torch.Tensor and tensor.dtype == torch.float32:
             read = memoryview(bytes_of(torch, tensor, PIECES)).cast("I")
             found = sum(1 for one in read if not one & EXPONENT and one & MANTISSA)
-            if found:
+            if found or tensor.numel() in told:
+                told.add(tensor.numel())
                 core.emit("denormal", began, type(module).__name__, *place, tensor.numel(), len(read), found)
     took += core.now() - began
 

@@ -20,5 +20,5 @@ def bytes_of(torch, tensor, pieces):
         return b""
     if size <= pieces * PIECE:
         return ctypes.string_at(start, size)
-    gap = (size - PIECE) // (pieces - 1)
+    gap = (size - PIECE) // (pieces - 1) // PIECE * PIECE or PIECE  # a piece begins where a number does
     return b"".join([ctypes.string_at(start + gap * i, PIECE) for i in range(pieces)])
