@@ -34,8 +34,12 @@ var memoryTexts = table{
 	"memory.pairs":       "{time} per {unit}; up to {pairs pair} of {width number}, each of which is written, squared and read again",
 	"memory.fix-pairs": "Compute squared distances by one product of matrices: (x * x).sum(-1, keepdim=True) + (y * y).sum(-1) - 2 * x @ y.T " +
 		"needs no table of differences. Where roots are wanted and nothing learns, torch.cdist(x, y) does it in one call.",
-	"memory.caveat-pairs": "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
-	"memory.title-zeros":  "{share} of {each} multiplies with a matrix that is nearly all zeros",
+	"memory.caveat-pairs":   "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
+	"memory.title-few-rows": "{share} of {each} copies tensors of which few rows are used",
+	"memory.few-rows":       "{time} per {unit}; up to {rows row} are copied and {taken} of them taken",
+	"memory.fix-few-rows": "Take the rows first, and copy or convert only these: torch.as_tensor(array[index]) for torch.tensor(array)[index]. " +
+		"Or make the tensor once, before the loop.",
+	"memory.title-zeros": "{share} of {each} multiplies with a matrix that is nearly all zeros",
 	"memory.zeros": "{time} per {unit} in products with a matrix of {rows} × {columns}, forward and backward; at most a tenth of what was read " +
 		"of it is not zero",
 	"memory.fix-zeros": "Keep only what is not zero: matrix = matrix.to_sparse_csr() once, where it is made; matrix @ x stays as it is. " +

@@ -63,6 +63,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
+		{finding.MemoryBound, memory.FindFewRows},
 		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},

@@ -81,6 +81,46 @@ func TestPairsByBroadcasting(t *testing.T) {
 	}
 }
 
+// Tensors that are copied as a whole are named where few of their rows are taken afterwards; not where all are, by and by, nor where
+// anything else reads them or the copy is small or the last one.
+func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
+	whole := func(shape string) tracedOp {
+		return tracedOp{20, "aten::to", "[" + shape + ", []]", "", -1,
+			[]tracedOp{{18, "aten::copy_", "[" + shape + ", " + shape + ", []]", "", -1, nil}}}
+	}
+	index := func(result string) tracedOp {
+		return tracedOp{4, "aten::index", "[[13600, 44], []]", "", -1,
+			[]tracedOp{{1, "aten::as_strided", "[[13600, 44], [], [], []]", `["", "` + result + `", "[0, 1]", ""]`, -1, nil}}}
+	}
+	large := whole("[13600, 44]")
+	selected := tracedOp{4, "aten::index_select", "[[13600, 44], [], [192]]", `["", "0", ""]`, -1, nil}
+	sums := tracedOp{4, "aten::sum", "[[13600, 44]]", "", -1, nil}
+	detached := tracedOp{1, "aten::detach_", "[[13600, 44]]", "", -1, nil}
+	rest := tracedOp{30, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
+	few := index("[192, 44]")
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"by index":           {[]tracedOp{large, detached, few, rest, large, few}, true},
+		"by index_select":    {[]tracedOp{large, selected, rest, large, selected}, true},
+		"two halves":         {[]tracedOp{large, index("[6800, 44]"), index("[6800, 44]"), rest, large, index("[13600, 44]")}, false},
+		"read by others":     {[]tracedOp{large, few, sums, large, few, sums}, false},
+		"nothing is taken":   {[]tracedOp{large, rest, large, rest}, false},
+		"small":              {[]tracedOp{whole("[136, 44]"), {4, "aten::index_select", "[[136, 44], [], [9]]", `["", "0"]`, -1, nil}, rest}, false},
+		"along another side": {[]tracedOp{large, {4, "aten::index_select", "[[13600, 44], [], [2]]", `["", "1"]`, -1, nil}, rest}, false},
+		"the last one":       {[]tracedOp{rest, large, few, rest}, false},
+		"it grows":           {[]tracedOp{large, few, rest, whole("[13632, 44]"), rest}, true},
+		"of unknown size":    {[]tracedOp{large, {4, "aten::index", "[[13600, 44], []]", "", -1, nil}, rest}, false},
+		"nothing was copied": {[]tracedOp{{20, "aten::to", "[[13600, 44], []]", "", -1, nil}, few, rest, few}, false},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		if named := len(res.Findings) > 0 && res.Findings[0].Sub == "few-rows"; named != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
 // Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
 // those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {

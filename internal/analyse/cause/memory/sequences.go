@@ -34,6 +34,7 @@ type sequence interface {
 	// wants says of an operator's name whether next looks at its shapes.
 	wants(name string) bool
 	// next takes the next operator, nil at a trace's end, and gives a sequence that is now known to be complete, and the share that counts.
+	// At the end it is asked until it gives none.
 	next(op *outerOp) (whole []outerOp, counts float64)
 }
 
@@ -51,7 +52,9 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 	t := sequenceTrace{c: c, of: s}
 	end := func() {
 		t.endOp()
-		t.take(s.next(nil))
+		for whole, counts := s.next(nil); len(whole) > 0; whole, counts = s.next(nil) {
+			t.take(whole, counts)
+		}
 		for _, number := range slices.Sorted(maps.Keys(t.passes)) {
 			t.found.time += t.passes[number] * t.took[number]
 		}

@@ -70,6 +70,13 @@ var (
 			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
 			Repeat: "python bench/prices/pairs.py",
 		}}
+	// CopiedRows is what copies save of which few rows are used, where the rows are taken before.
+	CopiedRows = Row{ID: "memory-bound/few-rows", Range: Range{0.6, 1, 2}, Unit: "times it",
+		Of: "copies of tensors, by the share of their rows that nothing reads, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "the copies of one program were 19 % of its steps, and a third of its run went with them: pages that are taken for " +
+				"each copy, and caches that are left to others",
+		}}
 	// ProductOrder is what products of matrices save in another order.
 	ProductOrder = Row{ID: "memory-bound/order", Range: Range{0.6, 0.95, 1.3}, Unit: "times it",
 		Of: "two products in a row, both ways, by the share of multiplications that the other order does without, ns per step",
