@@ -41,10 +41,15 @@ var pythonTexts = table{
 		"torch.distributions.Distribution.set_default_validate_args(False), or validate_args=False where the distribution is built.",
 	"python.caveat-validated": "Without the checks, wrong arguments (a negative scale, NaN) go on into the loss. python -O leaves them " +
 		"out, too.",
-	"python.caveat":         "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
-	"python.caveat-library": "What {library} does inside is not taken apart, and its own threads are not counted.",
-	"python.title-text":     "{share} is spent writing tensors or arrays as text",
-	"python.text":           "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
+	"python.title-parametrized": "{share} is spent computing parametrized weights anew at each use",
+	"python.parametrized":       "{time} per {unit} in torch.nn.utils.parametrize and what it calls, from within a loop; backward passes come on top",
+	"python.fix-parametrized": "Compute each weight once per forward pass, within a block: with torch.nn.utils.parametrize.cached(): keeps the " +
+		"weights until its end. The backward pass may come after it.",
+	"python.caveat-parametrized": "The weights must not change within the block: the optimizer's step belongs after it.",
+	"python.caveat":              "Native code of other libraries, such as NumPy's or pandas', counts as Python here.",
+	"python.caveat-library":      "What {library} does inside is not taken apart, and its own threads are not counted.",
+	"python.title-text":          "{share} is spent writing tensors or arrays as text",
+	"python.text":                "{time} per {unit} in the code that makes text of them, and in the operators that it calls",
 	"python.fix-text": `Write them every n-th step, or only a number that sums them up. In a call of logging leave the ` +
 		`formatting to it, log.debug("%s", x) instead of an f-string: text is then made only where the level asks for the line.`,
 	"python.caveat-text": "To choose a format, the elements are fetched and compared one by one, which costs far more " +

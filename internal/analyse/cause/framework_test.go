@@ -131,3 +131,21 @@ func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
 		})
 	}
 }
+
+// Weights that a parametrization computes anew are named where a loop within the step uses them, not where the step does once.
+func TestParametrizedWeightsInALoop(t *testing.T) {
+	for source, want := range map[string]bool{"    for x in xs:": true, "    with amp:": false} {
+		p := testkit.NewProgram()
+		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)),
+			testkit.Native(30, module, loop(44), user("forward", 12, 14), torchFrame("nn/modules/linear.py", "Linear.forward"),
+				torchFrame("nn/utils/parametrize.py", "get_parametrized"), torchFrame("nn/utils/parametrizations.py", "_Orthogonal.forward")))
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: append(make([]string, 11),
+			"def forward(self, xs):", source, "        h = self.cell(x, h)")}
+		tracedHandWritten(p)
+		res, _ := find(t, p)
+		named := len(res.Findings) > 0 && res.Findings[0].Title.ID == "python.title-parametrized"
+		if named != want || named && (res.Findings[0].Where.Line != 14 || res.Findings[0].Step.Mid < 30e6) {
+			t.Errorf("%s: %+v", source, res.Findings)
+		}
+	}
+}

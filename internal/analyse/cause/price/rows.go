@@ -5,7 +5,8 @@ func Rows() []Row {
 	return []Row{
 		MadeFast, FetchUnknown, Prepared, PreparedAtOnce, FetchAlone, FetchByWorkers, FetchByChance, Restart, Crowding, MoreWorkers,
 		MoreWorkersThanCores, FullCores, StartWorker, Crossing, Handover, FetchedAlone, Displaced,
-		LighterHandover, CopiedAround, Cached, CachedDisk, Replayed, Queue, QueueFull, Unpacked, Sleep, PythonCode, PythonChore,
+		LighterHandover, CopiedAround, Cached, CachedDisk, Replayed, Queue, QueueFull, Unpacked, Sleep, PythonCode,
+		PythonChore, Parametrized,
 		PythonBetween, Environments, OneToken, OneTokenLine, OneTokenCalls, OnceForAll, AskedOnce, AskedGraph, AskedInputs, Ordered,
 		Writing, Validated,
 		Activations, ActivationsTraced, UnusedGradients, UnusedWeights,

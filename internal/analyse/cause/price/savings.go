@@ -19,6 +19,13 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "leaving it out ends nearly all of it",
 		}}
+	// Parametrized is of weights that a loop has computed anew each time.
+	Parametrized = Row{ID: "python/parametrized", Range: Range{0.5, 1.3, 3}, Unit: "times it",
+		Of: "samples in what computes the weights, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "forty orthogonal weights a step by Cayley's map became one: 1.5 times what computing them took, as their backward " +
+				"passes go as well",
+		}}
 	PythonBetween = Row{ID: "python/between", Range: Range{0.5, 1, 1}, Unit: share,
 		Of: "samples outside of the steps, ns of the run",
 		Origin: Origin{Kind: Guess,

@@ -1,12 +1,14 @@
 package python
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -19,6 +21,7 @@ type chore struct {
 	// ids of texts
 	title, evidence, fix, caveat string
 	together                     bool // one switch ends it wherever it is asked for
+	looped                       bool // it is one where a loop within the step asks for it each time, with its backward passes
 }
 
 // chores are looked for in this order; a sample is of the first whose files lie below the user's code.
@@ -30,6 +33,9 @@ var chores = []chore{
 	{files: []string{"/torch/distributions/constraints.py", "/torch/distributions/distribution.py"},
 		title: "python.title-validated", evidence: "python.validated", fix: "python.fix-validated", caveat: "python.caveat-validated",
 		together: true},
+	{files: []string{"/torch/nn/utils/parametrize.py"},
+		title: "python.title-parametrized", evidence: "python.parametrized", fix: "python.fix-parametrized",
+		caveat: "python.caveat-parametrized", together: true, looped: true},
 }
 
 // FindChores names the functions that ask for chores: operators and interpreter alike, whichever of the two the samples show. It comes
@@ -45,6 +51,9 @@ func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 			}
 			return false
 		})
+		if chores[i].looped {
+			chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool { return !inLoop(c, &ch) })
+		}
 		sp, ok := facts.Hottest(chains, c.Drivers)
 		if chores[i].together {
 			sp.Unit, sp.Samples, sp.Members = facts.Sum(chains), len(chains), membersOf(chains)
@@ -62,12 +71,22 @@ func choreFinding(c *facts.Facts, ch *chore, sp facts.Spot) finding.Draft {
 	f.Claim = choreClaim(c, sp.Members)
 	f.Title = wording.Say(ch.title, wording.With("share", c.ShareOf(f.Share, sp.Members)))
 	t := c.PerStep(sp.Unit)
-	f.Step = f.By(price.PythonChore).Sampled(sp.Samples).Scale(t)
+	if f.Step = f.By(price.PythonChore).Sampled(sp.Samples).Scale(t); ch.looped {
+		f.Step = f.By(price.Parametrized).Times(t)
+	}
 	f.Run = c.OverRun(f.Step)
 	f.Evidence = []wording.Text{wording.Say(ch.evidence, wording.Time("time", t), c.Said())}
 	f.Fix.Advice, f.Caveat = []wording.Text{wording.Say(ch.fix)}, []wording.Text{wording.Say(ch.caveat)}
 	c.Grows(&f.Finding, sp.Members)
 	return f
+}
+
+// inLoop says that a line on a chain stands in a loop of a function that does not drive the steps.
+func inLoop(c *facts.Facts, ch *facts.Chain) bool {
+	return slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
+		src := c.S.Sources[c.Text(f.File)]
+		return !c.Drivers[facts.KeyOf(&f)] && src != nil && pysource.OutermostLoop(src.Lines, f.Line) > f.First
+	})
 }
 
 // choreClaim is a claim to samples (indices of attributed ones) whose operators are all small, and which no later rule shall see.
