@@ -132,15 +132,20 @@ func TestAnOptimizerIsMendedWhereItIsBuilt(t *testing.T) {
 	}
 }
 
-// Weights that a parametrization computes anew are named where a loop within the step uses them, not where the step does once.
+// Weights that a parametrization computes anew are named where a loop within the step uses them, not where the step does once, nor where
+// the loop goes over layers.
 func TestParametrizedWeightsInALoop(t *testing.T) {
-	for source, want := range map[string]bool{"    for x in xs:": true, "    with amp:": false} {
+	for source, want := range map[[2]string]bool{
+		{"for x in xs:", "h = self.cell(x, h)"}: true, {"for cell in range(9):", "h = self.cell(x, h)"}: true,
+		{"with amp:", "h = self.cell(x, h)"}: false, {"for layer in self.layers:", "x = layer(x)"}: false,
+		{"for i, up in enumerate(ups):", "x = self.up[2 * i](x)"}: false, {"for i in range(9):", "x = self.up[i].forward(x)"}: false,
+	} {
 		p := testkit.NewProgram()
 		p.Steps(20, model.PhaseBaseline, testkit.Native(60, module, loop(40), user("block", 10, 11)),
 			testkit.Native(30, module, loop(44), user("forward", 12, 14), torchFrame("nn/modules/linear.py", "Linear.forward"),
 				torchFrame("nn/utils/parametrize.py", "get_parametrized"), torchFrame("nn/utils/parametrizations.py", "_Orthogonal.forward")))
 		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: append(make([]string, 11),
-			"def forward(self, xs):", source, "        h = self.cell(x, h)")}
+			"def forward(self, xs):", "    "+source[0], "        "+source[1])}
 		tracedHandWritten(p)
 		res, _ := find(t, p)
 		named := len(res.Findings) > 0 && res.Findings[0].Title.ID == "python.title-parametrized"

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,7 +53,8 @@ func FindChores(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 			return false
 		})
 		if chores[i].looped {
-			chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool { return !inLoop(c, &ch) })
+			lines := map[facts.PlaceKey]bool{}
+			chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool { return !inLoop(c, &ch, lines) })
 		}
 		sp, ok := facts.Hottest(chains, c.Drivers)
 		if chores[i].together {
@@ -81,13 +83,42 @@ func choreFinding(c *facts.Facts, ch *chore, sp facts.Spot) finding.Draft {
 	return f
 }
 
-// inLoop says that a line on a chain stands in a loop of a function that does not drive the steps.
-func inLoop(c *facts.Facts, ch *facts.Chain) bool {
+// inLoop says that a line on a chain stands in a loop of a function that does not drive the steps, and does not call what the loop goes
+// over, as layers one after the other. known keeps what is known of lines.
+func inLoop(c *facts.Facts, ch *facts.Chain, known map[facts.PlaceKey]bool) bool {
 	return slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
-		src := c.S.Sources[c.Text(f.File)]
-		return !c.Drivers[facts.KeyOf(&f)] && src != nil && pysource.OutermostLoop(src.Lines, f.Line) > f.First
+		key := facts.PlaceKey{F: facts.KeyOf(&f), Line: f.Line}
+		looped, seen := known[key]
+		if src := c.S.Sources[c.Text(f.File)]; !seen && src != nil && !c.Drivers[key.F] {
+			at := pysource.OutermostLoop(src.Lines, f.Line)
+			looped = at > 0 && !callsItsOwn(src.Lines[at-1:f.Line])
+		}
+		known[key] = looped
+		return looped
 	})
 }
+
+// goesOver are the names that a loop gives to what it goes over.
+var goesOver = regexp.MustCompile(`^\s*(?:async\s+)?for\s+(.+?)\s+in\b`)
+
+// callsItsOwn says of a loop's lines that the last one calls what a name of the loop stands for, or something at that place of a list.
+func callsItsOwn(lines []string) bool {
+	for _, line := range lines {
+		m := goesOver.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for _, name := range names.FindAllString(m[1], -1) {
+			own := regexp.MustCompile(`(?:^|[^\w.])` + name + `(?:\.\w+)*\s*\(|\[[^\]]*\b` + name + `\b[^\]]*\](?:\.\w+)*\s*\(`)
+			if own.MatchString(lines[len(lines)-1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var names = regexp.MustCompile(`[A-Za-z_]\w*`)
 
 // choreClaim is a claim to samples (indices of attributed ones) whose operators are all small, and which no later rule shall see.
 func choreClaim(c *facts.Facts, members []int) finding.Claim {
