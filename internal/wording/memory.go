@@ -37,6 +37,17 @@ var memoryTexts = table{
 	"memory.caveat-pairs":   "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
 	"memory.title-few-rows": "{share} of {each} copies tensors of which few rows are used",
 	"memory.few-rows":       "{time} per {unit}; up to {rows row} are copied and {taken} of them taken",
+	"memory.title-heads":    "{share} of {each} copies keys and values for heads that share them",
+	"memory.heads":          "{time} per {unit}; each key and value is copied {times time}",
+	"memory.fix-heads": "Hand keys and values over as they are: scaled_dot_product_attention(q, k, v, enable_gqa=True) shares them among " +
+		"the heads of queries.",
+	"memory.fix-heads-rows": "For one token at a time, queries of the heads that share a key can also be rows of one head: " +
+		"q.reshape(batch, kv_heads, group, head_dim).",
+	"memory.title-computed-rows": "{share} of {each} computes rows of which few are used",
+	"memory.computed-rows":       "{time} per {unit}; up to {rows row} are computed and {taken} of them taken",
+	"memory.fix-computed-rows":   "Take the rows first, and compute only these: layer(table[index]) for layer(table)[index].",
+	"memory.caveat-computed-rows": "This holds where no layer mixes rows, as batch normalisation in training does, and where nobody keeps " +
+		"the other rows for later.",
 	"memory.fix-few-rows": "Take the rows first, and copy or convert only these: torch.as_tensor(array[index]) for torch.tensor(array)[index]. " +
 		"Or make the tensor once, before the loop.",
 	"memory.title-zeros": "{share} of {each} multiplies with a matrix that is nearly all zeros",

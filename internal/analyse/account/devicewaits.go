@@ -22,6 +22,9 @@ type DeviceUse struct {
 	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no
 	// device was seen to work.
 	Computes float64
+	// Calls is what a traced step's operators and calls take besides waits, on the driving thread and on those that go backward, in ns,
+	// without what tracing them costs.
+	Calls float64
 	// Pageable is the share of waits for copies that are of pageable memory, and Down of those from the device to the host, 0..1.
 	Pageable, Down float64
 	// Asks is how often a step calls what returns only when the device is done, and Asking the share of outermost operators that do so and
@@ -74,6 +77,11 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1), Down: w.down / max(w.copy, 1),
 		Allocating: min(w.allocating/w.all, 1), Plans: w.plans / float64(steps), Ordered: w.ordered / float64(steps)}
 	if worked := w.all - w.busy - w.copy - w.idle; worked > 0 {
+		cost := usualEventCost * w.events / float64(steps)
+		if !parts && b.Mean() > 0 { // what makes traced steps longer than others
+			cost = max(cost, min(traced/float64(steps)-b.Mean(), maxLaunchCost*w.events/float64(steps)))
+		}
+		out.Calls = max(worked/float64(steps)-cost, 0)
 		out.Planning, out.Ordering = min(w.planning/worked, 1), min(max(w.ordering/worked, 0), 1)
 	}
 	switch mean := b.Mean(); {
@@ -101,6 +109,7 @@ type waitCount struct {
 	calls            *naming.CallClasses
 	classes          *naming.KernelClasses
 	work             deviceWork // of the step's trace
+	events           float64    // operators and calls
 	all              float64    // outermost operators and calls outside of the DataLoader
 	busy, copy, idle float64    // waits in them, by what the device did
 	pageable, down   float64    // of copy
@@ -139,7 +148,11 @@ func (w *waitCount) count(st TracedStep, lane model.LaneID) {
 			w.close(&outer)
 			outer = outerOp{time: float64(ev.Dur[id])}
 		}
+		if runtime {
+			w.events++
+		}
 		if ev.Kind[id] == model.KindOp {
+			w.events++
 			name := w.s.Strings.Text(ev.Name[id])
 			if naming.PlansAttention(name) && ev.Start[id] >= plan.end {
 				w.planned(&plan)

@@ -60,6 +60,21 @@ func (st *TracedStep) EachKernel(classes *naming.KernelClasses, f func(ev *model
 	}
 }
 
+// EachPass calls f for the outermost operators of backward passes that begin in the step, on whatever thread: autograd goes backward for a
+// device on threads of its own.
+func (st *TracedStep) EachPass(texts *model.Strings, f func(ev *model.Events, id model.EventID)) {
+	for i := range st.Trace.Lanes {
+		until := model.Time(0)
+		st.eachRow(model.LaneID(i), func(ev *model.Events, id model.EventID) bool {
+			if ev.Kind[id] == model.KindOp && ev.Start[id] >= until && naming.IsBackward(texts.Text(ev.Name[id])) {
+				until = ev.End(id)
+				f(ev, id)
+			}
+			return true
+		})
+	}
+}
+
 // eachRow calls f for the rows of a lane that begin in the step, in their order, until it says no.
 func (st *TracedStep) eachRow(lane model.LaneID, f func(ev *model.Events, id model.EventID) bool) {
 	ev := &st.Trace.Events

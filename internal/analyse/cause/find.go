@@ -48,7 +48,8 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},
-		{finding.Launch, memory.FindHeads}, // before launch: what is computed at once is no longer called
+		{finding.Launch, memory.FindHeads},              // before launch: what is computed at once is no longer called
+		{finding.MemoryBound, memory.FindRepeatedHeads}, // before launch: copies that are not made are not launched
 		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindCells},
@@ -64,6 +65,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
 		{finding.MemoryBound, memory.FindFewRows},
+		{finding.MemoryBound, memory.FindComputedRows},
 		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},

@@ -9,7 +9,7 @@ import (
 	"bottleneck/internal/testkit"
 )
 
-// tracedOp is an operator of a made trace with what it has inside.
+// tracedOp is an operator of a made trace with what it has inside; its shapes may be followed by "|" and strides.
 type tracedOp struct {
 	ms                     int
 	name, shapes, concrete string
@@ -18,7 +18,12 @@ type tracedOp struct {
 }
 
 // hots is a program with steps of 100 ms, whose trace with shapes has these operators.
-func hots(ops ...tracedOp) *testkit.Program {
+func hots(ops ...tracedOp) *testkit.Program { return tracedProgram(false, ops) }
+
+// launched is the same, where each outermost operator is a launch of as long a kernel and the host is through with it in a tenth of that.
+func launched(ops ...tracedOp) *testkit.Program { return tracedProgram(true, ops) }
+
+func tracedProgram(device bool, ops []tracedOp) *testkit.Program {
 	p := testkit.NewProgram()
 	acts := []testkit.Act{
 		testkit.Native(60, module, loop(40), user("forward", 10, 12), torchFrame("nn/modules/linear.py", "forward")),
@@ -26,24 +31,48 @@ func hots(ops ...tracedOp) *testkit.Program {
 	}
 	p.Steps(20, model.PhaseBaseline, acts...)
 	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T, Features: model.Features{Shapes: true}}
-	ev := &t.Events
+	ev, unit := &t.Events, model.Dur(1e6)
+	if device {
+		unit = 1e5
+	}
+	type launch struct {
+		call model.EventID
+		ms   int
+	}
+	var launches []launch
 	var add func(at model.Time, op tracedOp, parent model.EventID)
 	add = func(at model.Time, op tracedOp, parent model.EventID) {
-		id := p.Event(ev, at, model.Dur(op.ms)*1e6, op.name, model.KindOp, parent, int32(len(ev.OpDetails)))
+		id := p.Event(ev, at, model.Dur(op.ms)*unit, op.name, model.KindOp, parent, int32(len(ev.OpDetails)))
+		shapes, strides, _ := strings.Cut(op.shapes, "|")
 		ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: op.sequence, Args: uint32(len(ev.OpArgs))})
-		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(op.shapes), Concrete: p.S.Strings.Intern(op.concrete)})
+		ev.OpArgs = append(ev.OpArgs, model.OpArgs{Shapes: p.S.Strings.Intern(shapes), Strides: p.S.Strings.Intern(strides),
+			Concrete: p.S.Strings.Intern(op.concrete)})
 		for _, in := range op.inside {
 			add(at, in, id)
 		}
+		if device && parent == model.NoEvent && op.ms > 0 {
+			launches = append(launches, launch{p.Event(ev, at, 9000, "cudaLaunchKernel", model.KindRuntime, id, -1), op.ms})
+		}
 	}
-	now := p.T
+	now, began := p.T, p.T
 	p.Steps(1, model.PhaseDetail, acts...)
 	for _, op := range ops {
 		add(now, op, model.NoEvent)
-		now += model.Time(op.ms) * 1e6
+		now += model.Time(op.ms) * model.Time(unit)
 	}
 	t.To = p.T
-	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	thread := model.EventID(ev.Len())
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: thread}}
+	for _, l := range launches {
+		id := p.Event(ev, began, model.Dur(l.ms)*1e6, "kernel", model.KindKernel, model.NoEvent, -1)
+		ev.Lane[id], ev.Link[id], ev.Op[id], ev.Link[l.call] = 1, l.call, ev.Parent[l.call], id
+		began += model.Time(l.ms) * 1e6
+	}
+	if device {
+		t.Features.Device = true
+		t.Header.Devices = []model.GPU{{Index: 0, Name: "NVIDIA A100-SXM4-40GB", ComputeMajor: 8, SMs: 108}}
+		t.Lanes = append(t.Lanes, model.Lane{Kind: model.LaneStream, Stream: 7, FirstEvent: thread, EndEvent: model.EventID(ev.Len())})
+	}
 	p.S.Traces = append(p.S.Traces, t)
 	p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: make([]string, 60)}
 	p.S.Sources["/home/u/train.py"].Lines[11] = "hot = F.one_hot(words, 20000).float()"
@@ -117,6 +146,89 @@ func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
 		res, _ := find(t, hots(c.ops...))
 		if named := len(res.Findings) > 0 && res.Findings[0].Sub == "few-rows"; named != c.want {
 			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
+// Rows that operators compute each by itself are named where few of them are taken next, on a device by what it computes for them; not where
+// all are taken or read, where an operator between mixes rows, and where they are few.
+func TestRowsThatAreComputedForFew(t *testing.T) {
+	layer := tracedOp{20, "aten::linear", "[[40000, 64], [96, 64], [96]]", "", 7, nil}
+	gelu := tracedOp{20, "aten::gelu", "[[40000, 96], []]", "", 8, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: AddmmBackward0", "", "", 7, nil}
+	take := func(shape, n string) tracedOp {
+		return tracedOp{2, "aten::index_select", "[" + shape + ", [], [" + n + "]]", `["", "0", ""]`, 9, nil}
+	}
+	few := take("[40000, 96]", "512")
+	rest := tracedOp{28, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
+	weights := tracedOp{2, "aten::embedding", "[[40000, 128], [512]]", "", -1, nil}
+	sums := tracedOp{2, "aten::sum", "[[40000, 96], []]", "", -1, nil}
+	mixes := tracedOp{5, "aten::mm", "[[40000, 40000], [40000, 96]]", "", -1, nil}
+	heads := tracedOp{1, "aten::view", "[[40000, 96], []]", "", -1, nil}
+	attention := tracedOp{5, "aten::bmm", "[[400, 100, 96], [400, 96, 100]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"a catalogue":          {[]tracedOp{layer, gelu, few, weights, rest, passes}, true},
+		"two towers":           {[]tracedOp{{5, "aten::linear", "[[2048, 64], [96, 64]]", "", -1, nil}, layer, gelu, few, rest, passes}, true},
+		"a table of counts":    {[]tracedOp{layer, gelu, few, take("[40000]", "512"), rest, passes}, true},
+		"views of the same":    {[]tracedOp{layer, heads, gelu, few, rest, passes}, true},
+		"most are taken":       {[]tracedOp{layer, gelu, take("[40000, 96]", "30000"), rest, passes}, false},
+		"all by and by":        {[]tracedOp{layer, gelu, take("[40000, 96]", "8000"), take("[40000, 96]", "8000"), rest, passes}, false},
+		"all are read as well": {[]tracedOp{layer, gelu, few, sums, rest, passes}, false},
+		"neighbours are added": {[]tracedOp{layer, gelu, mixes, few, rest, passes}, false},
+		"attention between":    {[]tracedOp{layer, heads, attention, few, rest, passes}, false},
+		"nothing is taken":     {[]tracedOp{layer, gelu, rest, passes}, false},
+		"few are computed":     {[]tracedOp{{20, "aten::linear", "[[400, 64], [96, 64]]", "", 7, nil}, take("[400, 96]", "5"), rest, passes}, false},
+	} {
+		for _, p := range []*testkit.Program{hots(c.ops...), launched(c.ops...)} {
+			res, _ := find(t, p)
+			if named := len(res.Findings) > 0 && res.Findings[0].Sub == "computed-rows"; named != c.want {
+				t.Errorf("%s: %+v", name, res.Findings)
+			} else if named && (res.Findings[0].Step.Mid < 60e6 || res.Findings[0].Step.Mid > 85e6) {
+				t.Errorf("%s saves %+v", name, res.Findings[0].Step)
+			}
+		}
+	}
+}
+
+// Keys and values that are copied for each head of queries are named on a device, where attention can share them; not copies that something
+// else reads, nor those that are no repetition.
+func TestHeadsThatShareKeys(t *testing.T) {
+	expand := tracedOp{0, "aten::expand", "[[8, 4, 1, 512, 64], [], []]", "", -1, nil}
+	copied := func(strides string) tracedOp {
+		shape := "[8, 4, 4, 512, 64]"
+		return tracedOp{20, "aten::reshape", "[" + shape + ", []]", "", -1,
+			[]tracedOp{{19, "aten::clone", "[" + shape + ", []]|[" + strides + ", []]", "", -1, nil}}}
+	}
+	twice := copied("[131072, 32768, 0, 64, 1]")
+	attends := func(keys string) tracedOp {
+		return tracedOp{10, "aten::scaled_dot_product_attention", "[[8, 16, 1, 64], " + keys + ", " + keys + ", []]", "", -1, nil}
+	}
+	shared, rest := attends("[8, 16, 512, 64]"), tracedOp{50, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"grouped queries":      {[]tracedOp{expand, twice, expand, twice, shared, rest}, true},
+		"no repetition":        {[]tracedOp{copied("[524288, 32768, 131072, 64, 1]"), shared, rest}, false},
+		"of other keys":        {[]tracedOp{expand, twice, attends("[8, 16, 128, 64]"), rest}, false},
+		"read by something":    {[]tracedOp{expand, twice, rest}, false},
+		"without their places": {[]tracedOp{expand, copied("[]"), shared, rest}, false},
+	} {
+		p := launched(c.ops...)
+		p.S.Environment.Torch = "2.11.0"
+		res, _ := find(t, p)
+		if named := len(res.Findings) > 0 && res.Findings[0].Sub == "heads"; named != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		} else if named && (res.Findings[0].Step.Mid < 30e6 || res.Findings[0].Step.Mid > 45e6) {
+			t.Errorf("%s saves %+v", name, res.Findings[0].Step)
+		}
+		p = launched(c.ops...)
+		p.S.Environment.Torch = "2.4.1"
+		if res, _ := find(t, p); len(res.Findings) > 0 && res.Findings[0].Sub == "heads" {
+			t.Errorf("%s: named for a PyTorch that cannot share them", name)
 		}
 	}
 }

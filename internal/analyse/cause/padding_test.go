@@ -67,6 +67,20 @@ func TestFillingIsNamed(t *testing.T) {
 	}
 }
 
+// On a device filling saves what the device computes for it, as far as the host is faster: as many operators are called for fewer places.
+func TestFillingOnADevice(t *testing.T) {
+	p := launched(tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}, tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil})
+	for i := range 8 {
+		p.P.Padding = append(p.P.Padding, model.Padding{Time: p.T + model.Time(i), Loader: -1, Rows: 8, Width: 100, Filled: 160, Longest: 25,
+			File: p.S.Strings.Intern("/home/u/train.py"), Line: 40})
+	}
+	res, _ := find(t, p)
+	f := want(t, res, finding.Padding, "", 40, 0)
+	if f.Step.Low < 30e6 || f.Step.Mid < 70e6 || f.Step.Mid > 80e6 {
+		t.Errorf("of 80 ms of filling, with 10 ms of calls, it saves %+v", f.Step)
+	}
+}
+
 // Without a DataLoader the line that calls the model with filled batches is named; what it is called with in steps of another kind does not
 // count.
 func TestFillingOfCalls(t *testing.T) {

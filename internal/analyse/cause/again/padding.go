@@ -27,15 +27,21 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
 	})
 	t := facts.Sum(chains)
-	share := c.Share(p.all() * t)
-	if share < price.PaddingShare {
+	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Confidence: c.Basis(len(chains))}, finding.Parts{})
+	row := f.By(price.Padding)
+	least, most := max(p.own(), p.all()/2), min(row.High*p.all(), 1)
+	if c.OnDevice() { // as many operators are called for fewer places
+		t = c.FewerOnDevice(p.all(), 0) * float64(c.B.Steps()) / p.all()
+		f.Claim.Parts = c.InProportion(p.all()*t, waitedIn)
+		f.Confidence = c.Basis(len(c.B.Samples))
+		f.Step = finding.Bounds(row.Low*c.FewerOnDevice(least, 0), row.Mid*c.FewerOnDevice(p.all(), 0), c.FewerOnDevice(most, 0))
+	} else {
+		c.ClaimAll(&f, chains, p.all())
+		f.Step = finding.Bounds(row.Low*least, row.Mid*p.all(), most).Scale(c.PerStep(t))
+	}
+	if f.Share = c.Share(p.all() * t); f.Share < price.PaddingShare {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Share: share,
-		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	c.ClaimAll(&f, chains, p.all())
-	row := f.By(price.Padding)
-	f.Step = finding.Bounds(row.Low*max(p.own(), p.all()/2), row.Mid*p.all(), min(row.High*p.all(), 1)).Scale(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("padding.title", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{

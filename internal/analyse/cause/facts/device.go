@@ -13,6 +13,18 @@ func (c *Facts) OnDevice() bool { return c.B.PerStep && c.B.Device.Computes > 0 
 // device computes itself, and the whole step is its own.
 func (c *Facts) HostRoom() float64 { return c.B.Mean() * (1 - c.B.Device.Computes) }
 
+// HostTime is how long the host needs for a step besides waits for its device, in ns: for the operators that it calls and the interpreter
+// around them. A step that computes less on the device does not become shorter than that.
+func (c *Facts) HostTime() float64 {
+	return min(c.B.Device.Calls+c.PerStep(c.B.Part(account.PartPython)), c.B.Mean())
+}
+
+// FewerOnDevice is what a step saves, in ns, whose device computes a share of its work no longer, and whose host needs so much less, in ns.
+func (c *Facts) FewerOnDevice(share, onHost float64) float64 {
+	mean := c.B.Mean()
+	return max(mean-max(c.HostTime()-onHost, mean*c.B.Device.Computes*(1-share)), 0)
+}
+
 // BesideDevice starts a finding about a part of the operators' time, 0..1, in which the device gets no work; per is that time in ns per
 // step. ok is false without a device, where that sets the pace, and for less than is worth a word.
 func (c *Facts) BesideDevice(cause, sub string, part float64, row price.Row) (f finding.Draft, per float64, ok bool) {

@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 )
@@ -24,9 +25,9 @@ type outerOp struct {
 
 // shapedOp is an operator's name with its inputs as they were recorded: shapes, and values that are no tensors.
 type shapedOp struct {
-	name     string
-	shapes   [][]int64
-	concrete []string
+	name            string
+	shapes, strides [][]int64
+	concrete        []string
 }
 
 // sequence recognises outermost operators that follow one another.
@@ -45,6 +46,8 @@ type passer interface{ passes(name string) bool }
 type sequences struct {
 	time, all float64          // ns of outermost operators: of these and their backward passes; and of all
 	spans     []times.Interval // from the first operator of each to the end of its last
+	// computed and computes are the ns that devices compute for these and for all that traced steps launch.
+	computed, computes float64
 }
 
 // sequencesOf looks for them in the traces of the accounted steps that recorded shapes.
@@ -59,13 +62,15 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 			t.found.time += t.passes[number] * t.took[number]
 		}
 		if t.shaped {
+			t.onDevices()
 			found.time, found.all, found.spans = found.time+t.found.time, found.all+t.found.all, append(found.spans, t.found.spans...)
+			found.computed, found.computes = found.computed+t.found.computed, found.computes+t.found.computes
 		}
 	}
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if ev != t.ev {
 			end()
-			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{}}
+			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{}, counted: map[model.EventID]float64{}}
 		}
 		name := c.Text(ev.Name[id])
 		if outer {
@@ -79,7 +84,8 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 		}
 		t.shaped = true
 		if s.wants(name) {
-			t.at.inside = append(t.at.inside, shapedOp{name, arguments.Shapes(c.Text(args.Shapes)), arguments.Texts(c.Text(args.Concrete))})
+			t.at.inside = append(t.at.inside, shapedOp{name, arguments.Shapes(c.Text(args.Shapes)), arguments.Shapes(c.Text(args.Strides)),
+				arguments.Texts(c.Text(args.Concrete))})
 		}
 	})
 	end()
@@ -96,6 +102,39 @@ type sequenceTrace struct {
 	passes map[int64]float64 // numbers of the operators of sequences, with the shares that count
 	took   map[int64]float64 // ns of backward passes, by these numbers: some sequences are known to be complete after their passes
 	found  sequences
+	// counted are the outermost operators of sequences, with the shares that count.
+	counted map[model.EventID]float64
+}
+
+// onDevices adds what devices compute for the trace's operators. Kernels belong to what launches them, on whatever thread.
+func (t *sequenceTrace) onDevices() {
+	steps := slices.DeleteFunc(account.TracedSteps(t.c.S, t.c.B), func(st account.TracedStep) bool { return &st.Trace.Events != t.ev })
+	classes, upTo := naming.NewKernelClasses(t.c.S.Strings), make([]float64, t.ev.Len()+1) // upTo: ns that the rows before each one launch
+	for _, st := range steps {
+		st.EachKernel(classes, func(ev *model.Events, id, call model.EventID) { upTo[call+1] += float64(ev.Dur[id]) })
+	}
+	for i := range t.ev.Len() {
+		upTo[i+1] += upTo[i]
+	}
+	t.found.computes = upTo[t.ev.Len()]
+	launched := func(id model.EventID) float64 {
+		end := id + 1
+		for int(end) < t.ev.Len() && t.ev.Lane[end] == t.ev.Lane[id] && t.ev.Start[end] < t.ev.End(id) {
+			end++
+		}
+		return upTo[end] - upTo[id]
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.counted)) {
+		t.found.computed += t.counted[id] * launched(id)
+	}
+	for _, st := range steps {
+		st.EachPass(t.c.S.Strings, func(ev *model.Events, id model.EventID) {
+			number, _ := attention.Pass(ev, t.c.S.Strings, id)
+			if p, named := t.of.(passer); !named || p.passes(t.c.Text(ev.Name[id])) {
+				t.found.computed += t.passes[number] * launched(id)
+			}
+		})
+	}
 }
 
 // endOp takes the operator at hand.
@@ -121,6 +160,7 @@ func (t *sequenceTrace) take(whole []outerOp, counts float64) {
 	}
 	for i := range whole {
 		t.found.time += counts * float64(t.ev.Dur[whole[i].id])
+		t.counted[whole[i].id] = counts
 	}
 	first, last := whole[0].id, whole[len(whole)-1]
 	t.found.spans = append(t.found.spans, times.Interval{Start: t.ev.Start[first], End: t.ev.End(last.id)})
@@ -149,6 +189,32 @@ func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Reg
 	t = c.PerStep(t)
 	d.Step = d.By(row).Times(t)
 	d.Step.High = min(d.Step.High, c.PerStep(c.B.Total))
+	d.Run = c.OverRun(d.Step)
+	return d, t, true
+}
+
+// sequenceAnywhere is sequenceDraft for what costs the same where a device computes it.
+func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
+	if !c.OnDevice() {
+		return sequenceDraft(c, s, f, at, row)
+	}
+	found := sequencesOf(c, s)
+	if found.time <= 0 || found.computes <= 0 {
+		return d, 0, false
+	}
+	computed := min(found.computed/found.computes, 1)
+	t = c.FewerOnDevice(computed, c.HostTime()*min(found.time/found.all, 1))
+	all := t * float64(c.B.Steps())
+	if c.Share(all) < finding.Floor {
+		return d, 0, false
+	}
+	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, at.MatchString), c.Share(all), c.Basis(len(c.B.Samples))
+	if line, only := c.OnlyLine(at.MatchString); only {
+		f.Where = line.Where() // the thread that launches is through with it in no time: few samples lie there
+	}
+	d = finding.NewDraft(f, c.InProportion(all, []account.PartID{account.PartGPUCompute, account.PartOps}))
+	d.Step = d.By(row).Times(t)
+	d.Step.High = min(max(d.Step.High, c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean()) // the host may have been the slower one for its trace alone
 	d.Run = c.OverRun(d.Step)
 	return d, t, true
 }

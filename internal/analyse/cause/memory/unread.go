@@ -16,7 +16,7 @@ import (
 // place alone is used.
 func FindUnread(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	u := &unread{}
-	f, t, ok := sequenceDraft(c, u, finding.Finding{Cause: finding.Padding, Sub: "unread"}, anyLine, price.Unread)
+	f, t, ok := sequenceAnywhere(c, u, finding.Finding{Cause: finding.Padding, Sub: "unread"}, anyLine, price.Unread)
 	if !ok {
 		return nil
 	}

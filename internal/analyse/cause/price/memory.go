@@ -77,6 +77,18 @@ var (
 			On: "the copies of one program were 19 % of its steps, and a third of its run went with them: pages that are taken for " +
 				"each copy, and caches that are left to others",
 		}}
+	// ComputedRows is what layers save of which few rows are used, where the rows are taken before.
+	ComputedRows = Row{ID: "memory-bound/computed-rows", Range: Range{0.7, 1, 1.1}, Unit: "times it",
+		Of: "operators that compute each row by itself and their backward passes, by the share of rows that nothing reads, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "arithmetic; of 11.9 ms a step on an H200 11.7 were saved",
+		}}
+	// RepeatedHeads is what an attention saves that shares keys and values among heads without copies of them.
+	RepeatedHeads = Row{ID: "memory-bound/heads", Range: Range{0.4, 1, 1.5}, Unit: "times it",
+		Of: "copies of keys and values for heads that share them, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "the copies go, and attention reads less; of a cache that grows the copies do, too; one program on an H200",
+		}}
 	// ProductOrder is what products of matrices save in another order.
 	ProductOrder = Row{ID: "memory-bound/order", Range: Range{0.6, 0.95, 1.3}, Unit: "times it",
 		Of: "two products in a row, both ways, by the share of multiplications that the other order does without, ns per step",
