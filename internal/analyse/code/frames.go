@@ -109,8 +109,26 @@ func ClassifyFile(path string) FileClass {
 	return FileUser
 }
 
+// installed cuts off where libraries are kept, so that a folder's name there, as in /opt/torch/.venv/lib/python3.12/site-packages/, does
+// not pass for a package's. It leaves other paths as they are.
+func installed(path string) string {
+	kept, packages := -1, false
+	for _, part := range libraryParts {
+		at := strings.Index(path, part)
+		if at < 0 {
+			continue
+		}
+		// Packages lie deeper than the standard library, in one of its folders.
+		if of := strings.Contains(part, "-packages"); kept < 0 || of && !packages {
+			kept, packages = at+len(strings.TrimRight(part, `/\`)), of
+		}
+	}
+	return path[max(kept, 0):]
+}
+
 // classOfInstalled tells PyTorch's packages and those around it from others.
 func classOfInstalled(path string) FileClass {
+	path = installed(path)
 	holds := func(name string) bool { return strings.Contains(path, name) }
 	switch {
 	case slices.ContainsFunc(frameworks, holds):
@@ -184,6 +202,7 @@ func (c *FrameClasses) file(id model.Str) fileInfo {
 	if c.texts[id] || c.IsOwn(path) {
 		f.class = FileUser
 	}
+	path = installed(path)
 	if f.class != FileUser {
 		for _, pa := range pathActivities {
 			if strings.Contains(path, pa.part) {
