@@ -234,6 +234,10 @@ func (b *Breakdown) closeAccount(lanes exact, w DeviceUse) {
 		bound = max(w.Computes*b.Total-b.Ahead, 0)
 	}
 	if pool := times[PartOps] + times[PartSync]; w.busy+w.copy+w.idle+bound > 0 && pool > 0 {
+		// Native code that is in no operator looks to samples like one: nobody waits for a device there.
+		if most := max(w.most*b.Total-b.Ahead, 0) / pool; w.busy > most {
+			w.busy, w.copy, w.idle = most, w.copy*most/w.busy, w.idle*most/w.busy
+		}
 		w.busy = max(w.busy, min(bound/pool, 1))
 		w.copy = min(w.copy, 1-w.busy)
 		w.idle = min(w.idle, 1-w.busy-w.copy)

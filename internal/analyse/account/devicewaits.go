@@ -19,6 +19,9 @@ type DeviceUse struct {
 	busy float64 // of waits while a device computed
 	copy float64 // of waits while a device did nothing but copy
 	idle float64 // of waits while none worked: until the work had reached it
+	// most is the share of the mean accounted step, 0..1, in which the program can wait for a device that computes: no longer than one did
+	// in a traced step, or for what that launched.
+	most float64
 	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no
 	// device was seen to work.
 	Computes float64
@@ -45,7 +48,7 @@ type DeviceUse struct {
 // device, the driving one waits for it: what that thread does then counts.
 func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	w := waitCount{s: s}
-	works, computed, steps, traced := map[*model.Trace]deviceWork{}, 0.0, 0, 0.0
+	works, computed, worked, steps, traced := map[*model.Trace]deviceWork{}, 0.0, 0.0, 0, 0.0
 	list, parts := tracedOrParts(s, b)
 	for _, st := range list {
 		driver := laneOf(st.Trace, b.Thread)
@@ -63,7 +66,9 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		}
 		steps++
 		traced += st.Dur()
-		computed += w.computedFor(st)
+		own := w.computedFor(st)
+		computed += own
+		worked += max(own, times.Overlap(w.work.computing, st.Start, st.End))
 		for lane := range st.Trace.Lanes {
 			if id := model.LaneID(lane); id == driver || w.goesBackward(st, id) {
 				w.count(st, id)
@@ -76,20 +81,23 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	out = DeviceUse{busy: min(w.busy/w.all, 1), copy: min(w.copy/w.all, 1), idle: min(w.idle/w.all, 1),
 		Asks: w.asks / float64(steps), Asking: min(w.asking/w.all, 1), Pageable: w.pageable / max(w.copy, 1), Down: w.down / max(w.copy, 1),
 		Allocating: min(w.allocating/w.all, 1), Plans: w.plans / float64(steps), Ordered: w.ordered / float64(steps)}
-	if worked := w.all - w.busy - w.copy - w.idle; worked > 0 {
+	if rest := w.all - w.busy - w.copy - w.idle; rest > 0 {
 		cost := usualEventCost * w.events / float64(steps)
 		if !parts && b.Mean() > 0 { // what makes traced steps longer than others
 			cost = max(cost, min(traced/float64(steps)-b.Mean(), maxLaunchCost*w.events/float64(steps)))
 		}
-		out.Calls = max(worked/float64(steps)-cost, 0)
-		out.Planning, out.Ordering = min(w.planning/worked, 1), min(max(w.ordering/worked, 0), 1)
+		out.Calls = max(rest/float64(steps)-cost, 0)
+		out.Planning, out.Ordering = min(w.planning/rest, 1), min(max(w.ordering/rest, 0), 1)
 	}
+	worked += w.unseen
+	out.most = min(worked/traced, 1)
 	switch mean := b.Mean(); {
 	case parts:
 		out.Computes = min(computed/traced, 1)
 		out.Asks = w.asks * mean / traced
 	case mean > 0:
 		out.Computes = min(computed/float64(steps)/mean, 1)
+		out.most = min(max(out.most, worked/float64(steps)/mean), 1) // recording lengthens steps, not kernels
 	}
 	return out
 }
@@ -112,6 +120,7 @@ type waitCount struct {
 	events           float64    // operators and calls
 	all              float64    // outermost operators and calls outside of the DataLoader
 	busy, copy, idle float64    // waits in them, by what the device did
+	unseen           float64    // of busy: in a full queue, while what worked is in no trace
 	pageable, down   float64    // of copy
 	allocating       float64    // calls of the driver's allocator while no device computes
 	asks, asking     float64    // calls that return when the device is done; outermost operators that are more than waits for it
@@ -240,6 +249,7 @@ func (w *waitCount) wait(ev *model.Events, id model.EventID, class naming.CallCl
 	dur := float64(ev.Dur[id])
 	if class == naming.CallLaunches && ev.Link[id] == model.NoEvent {
 		w.busy += dur
+		w.unseen += dur
 		return
 	}
 	if class == naming.CallAllocates { // what is no computing is the allocator's own
