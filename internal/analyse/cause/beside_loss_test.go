@@ -80,6 +80,46 @@ func TestWhatTheLossDependsOnIsNotBeside(t *testing.T) {
 	}
 }
 
+// A function from which a backward pass is called is no work beside the training, however much of its time lies in what has no gradient.
+func TestTheFunctionThatGoesBackwardIsNotBeside(t *testing.T) {
+	p := testkit.NewProgram()
+	step := func(line int) testkit.Frame {
+		return testkit.Frame{File: "/home/u/lib.py", Function: "Trainer.step", First: 10, Line: line}
+	}
+	lines := make([]string, 40)
+	for n, text := range map[int]string{
+		10: "    def step(self):",
+		12: "        ids = self.sampler.sample(self.batch)",
+		14: "        loss = self.model(ids).mean()",
+		15: "        loss.backward()",
+		30: "    def sample(self, n):",
+		32: "        return torch.from_numpy(self.lookup(self.draw(n).cpu().numpy()))",
+	} {
+		lines[n-1] = text
+	}
+	p.S.Sources = map[string]*model.Source{"/home/u/lib.py": {Lines: lines}}
+	forward := testkit.Native(4, module, loop(40), step(14))
+	back := testkit.Native(2, module, loop(40), step(15), torchFrame("autograd/graph.py", "_engine_run_backward"))
+	sample := testkit.Native(94, module, loop(40), step(12), user("sample", 30, 32))
+	p.Steps(20, model.PhaseBaseline, sample, forward, back, testkit.Native(5, module, loop(44)))
+	const ms = 1_000_000
+	tr := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	for i := range int64(3) {
+		for k, op := range []string{"aten::to", "aten::linear", "autograd::engine::evaluate_function: AddmmBackward0"} {
+			p.Event(&tr.Events, p.T+[]model.Time{0, 94 * ms, 98 * ms}[k], []model.Dur{94 * ms, 4 * ms, 2 * ms}[k], op, model.KindOp,
+				model.NoEvent, int32(len(tr.Events.OpDetails)))
+			tr.Events.OpDetails = append(tr.Events.OpDetails, model.OpDetail{Sequence: 2*i + int64(min(k, 1)), FwdThread: int32(k / 2)})
+		}
+		p.Steps(1, model.PhaseTrace, sample, forward, back)
+	}
+	tr.To = p.T
+	tr.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), EndEvent: model.EventID(tr.Events.Len())}}
+	p.S.Traces = append(p.S.Traces, tr)
+	if line := besideLine(t, p); line != 0 {
+		t.Errorf("line %d is said to be beside the training", line)
+	}
+}
+
 // What only a log holds is beside the training, wherever it is computed.
 func TestWhatOnlyALogHoldsIsBeside(t *testing.T) {
 	for _, tt := range []struct {

@@ -105,7 +105,7 @@ func (l *lossParts) holds(frames []model.Frame, depth int, whole bool) bool {
 		f, line := facts.KeyOf(&frames[i]), frames[i].Line
 		part := l.of(f, result)
 		if i == depth && whole {
-			return result || len(part) > 0 && l.calls[f] == nil
+			return result || len(part) > 0
 		}
 		k := slices.IndexFunc(part, func(st pysource.Statement) bool { return st.From <= line && line <= st.To })
 		result = k >= 0 && (i == depth || !l.calling(f, &part[k]))
