@@ -21,6 +21,10 @@ var pythonTexts = table{
 	"python.fix-library-loss": "The loss is computed from what {library} returns here, so that each step needs it: give it less to " +
 		"do (options that switch its checks off, inputs in the form that it works in, what comes again kept from the step before), or " +
 		"do the same with operators on tensors.",
+	"python.fetched": "what it works on is fetched from the device at {at}, and no device has work meanwhile (at {share} of " +
+		"{samples sample} in traced steps)",
+	"python.fix-round-trip": "Do the same with operators on tensors, where they lie: nothing is then fetched, and the device need not " +
+		"wait for {library}'s answer. The loss is computed from it: each step needs it.",
 	"python.fix-library": "Call {library} less often (every n-th step), for more at once, or before the loop where its " +
 		"answers can be kept. Or do the same with operators on tensors.",
 	"python.framework": "{share} of it is{in}, the framework's own function with most of it",

@@ -22,6 +22,8 @@ type DeviceUse struct {
 	// most is the share of the mean accounted step, 0..1, in which the program can wait for a device that computes: no longer than one did
 	// in a traced step, or for what that launched.
 	most float64
+	// Works is when a device works in traces that hold traced steps; sorted and disjoint.
+	Works []times.Interval
 	// Computes is what devices compute for a traced step, without collectives, as a share of the mean accounted one, 0..1; 0 where no
 	// device was seen to work.
 	Computes float64
@@ -49,6 +51,7 @@ type DeviceUse struct {
 func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 	w := waitCount{s: s}
 	works, computed, worked, steps, traced := map[*model.Trace]deviceWork{}, 0.0, 0.0, 0, 0.0
+	var all []times.Interval
 	list, parts := tracedOrParts(s, b)
 	for _, st := range list {
 		driver := laneOf(st.Trace, b.Thread)
@@ -57,6 +60,7 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		}
 		if _, known := works[st.Trace]; !known {
 			works[st.Trace] = workOf(st.Trace, s.Strings)
+			all = append(all, works[st.Trace].any...)
 		}
 		if w.work = works[st.Trace]; len(w.work.any) == 0 {
 			continue
@@ -89,6 +93,7 @@ func (b *Breakdown) waitsForDevices(s *model.Session) (out DeviceUse) {
 		out.Calls = max(rest/float64(steps)-cost, 0)
 		out.Planning, out.Ordering = min(w.planning/rest, 1), min(max(w.ordering/rest, 0), 1)
 	}
+	out.Works = times.Disjoint(all)
 	worked += w.unseen
 	out.most = min(worked/traced, 1)
 	switch mean := b.Mean(); {

@@ -150,8 +150,8 @@ func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
 	}
 }
 
-// Rows that operators compute each by itself are named where few of them are taken next, on a device by what it computes for them; not where
-// all are taken or read, where an operator between mixes rows, and where they are few.
+// Rows that operators compute each by itself are named where few of them are taken next, on a device by what it computes for them; not
+// where all are taken or read, where an operator between mixes rows, and where they are few.
 func TestRowsThatAreComputedForFew(t *testing.T) {
 	layer := tracedOp{20, "aten::linear", "[[40000, 64], [96, 64], [96]]", "", 7, nil}
 	gelu := tracedOp{20, "aten::gelu", "[[40000, 96], []]", "", 8, nil}
@@ -163,6 +163,8 @@ func TestRowsThatAreComputedForFew(t *testing.T) {
 	rest := tracedOp{28, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
 	weights := tracedOp{2, "aten::embedding", "[[40000, 128], [512]]", "", -1, nil}
 	sums := tracedOp{2, "aten::sum", "[[40000, 96], []]", "", -1, nil}
+	other := tracedOp{5, "aten::linear", "[[2048, 64], [96, 64]]", "", -1, nil}
+	small := tracedOp{20, "aten::linear", "[[400, 64], [96, 64]]", "", 7, nil}
 	mixes := tracedOp{5, "aten::mm", "[[40000, 40000], [40000, 96]]", "", -1, nil}
 	heads := tracedOp{1, "aten::view", "[[40000, 96], []]", "", -1, nil}
 	attention := tracedOp{5, "aten::bmm", "[[400, 100, 96], [400, 96, 100]]", "", -1, nil}
@@ -171,7 +173,7 @@ func TestRowsThatAreComputedForFew(t *testing.T) {
 		want bool
 	}{
 		"a catalogue":          {[]tracedOp{layer, gelu, few, weights, rest, passes}, true},
-		"two towers":           {[]tracedOp{{5, "aten::linear", "[[2048, 64], [96, 64]]", "", -1, nil}, layer, gelu, few, rest, passes}, true},
+		"two towers":           {[]tracedOp{other, layer, gelu, few, rest, passes}, true},
 		"a table of counts":    {[]tracedOp{layer, gelu, few, take("[40000]", "512"), rest, passes}, true},
 		"views of the same":    {[]tracedOp{layer, heads, gelu, few, rest, passes}, true},
 		"most are taken":       {[]tracedOp{layer, gelu, take("[40000, 96]", "30000"), rest, passes}, false},
@@ -180,7 +182,7 @@ func TestRowsThatAreComputedForFew(t *testing.T) {
 		"neighbours are added": {[]tracedOp{layer, gelu, mixes, few, rest, passes}, false},
 		"attention between":    {[]tracedOp{layer, heads, attention, few, rest, passes}, false},
 		"nothing is taken":     {[]tracedOp{layer, gelu, rest, passes}, false},
-		"few are computed":     {[]tracedOp{{20, "aten::linear", "[[400, 64], [96, 64]]", "", 7, nil}, take("[400, 96]", "5"), rest, passes}, false},
+		"few are computed":     {[]tracedOp{small, take("[400, 96]", "5"), rest, passes}, false},
 	} {
 		for _, p := range []*testkit.Program{hots(c.ops...), launched(c.ops...)} {
 			res, _ := find(t, p)

@@ -69,7 +69,8 @@ func TestFillingIsNamed(t *testing.T) {
 
 // On a device filling saves what the device computes for it, as far as the host is faster: as many operators are called for fewer places.
 func TestFillingOnADevice(t *testing.T) {
-	p := launched(tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}, tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil})
+	layer := tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}
+	p := launched(layer, layer)
 	for i := range 8 {
 		p.P.Padding = append(p.P.Padding, model.Padding{Time: p.T + model.Time(i), Loader: -1, Rows: 8, Width: 100, Filled: 160, Longest: 25,
 			File: p.S.Strings.Intern("/home/u/train.py"), Line: 40})

@@ -4,6 +4,8 @@ import (
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
 )
 
 // OnDevice says that a device was seen to compute in the accounted steps.
@@ -23,6 +25,24 @@ func (c *Facts) HostTime() float64 {
 func (c *Facts) FewerOnDevice(share, onHost float64) float64 {
 	mean := c.B.Mean()
 	return max(mean-max(c.HostTime()-onHost, mean*c.B.Device.Computes*(1-share)), 0)
+}
+
+// DeviceIdles is the share of samples in traced steps, of the chains that keep chooses, at which no device has work, and how many samples
+// these are.
+func (c *Facts) DeviceIdles(keep func(*Chain) bool) (idle float64, samples int) {
+	var steps []times.Interval
+	for _, st := range account.TracedSteps(c.S, c.B) {
+		steps = append(steps, st.Interval)
+	}
+	c.TracedChains(times.Disjoint(steps), func(ch Chain, at model.Time) {
+		if keep(&ch) {
+			samples++
+			if !Inside(c.B.Device.Works, at) {
+				idle++
+			}
+		}
+	})
+	return idle / max(float64(samples), 1), samples
 }
 
 // BesideDevice starts a finding about a part of the operators' time, 0..1, in which the device gets no work; per is that time in ns per

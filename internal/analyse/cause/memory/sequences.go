@@ -194,7 +194,8 @@ func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Reg
 }
 
 // sequenceAnywhere is sequenceDraft for what costs the same where a device computes it.
-func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
+func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Regexp, row price.Row) (d finding.Draft, t float64,
+	ok bool) {
 	if !c.OnDevice() {
 		return sequenceDraft(c, s, f, at, row)
 	}
@@ -214,7 +215,8 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 	}
 	d = finding.NewDraft(f, c.InProportion(all, []account.PartID{account.PartGPUCompute, account.PartOps}))
 	d.Step = d.By(row).Times(t)
-	d.Step.High = min(max(d.Step.High, c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean()) // the host may have been the slower one for its trace alone
+	// Tracing may have made the host the slower of the two.
+	d.Step.High = min(max(d.Step.High, c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean())
 	d.Run = c.OverRun(d.Step)
 	return d, t, true
 }

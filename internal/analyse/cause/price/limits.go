@@ -28,6 +28,7 @@ const (
 	CallGap      = 60e3 // guess: ns of the interpreter per operator beyond which it is no price of calling it
 	CallGapLeast = 0.1  // guess: of the run's time in that
 	LibraryShare = 0.5  // guess: of a place's time from which it is said to be a library's
+	IdleShare    = 0.8  // guess: of samples of a library's code at which no device has work, from which the device waits for it
 	SwitchShare  = 0.2  // guess: of a place's time in a part of a framework from which what leaves that out is said
 	GrowthSure   = 3.5  // mathematics: standard deviations of the counts of samples, of hundreds of places one by chance in ten runs
 	GrowthRises  = 1.2  // guess: each third of the steps over the one before

@@ -43,6 +43,7 @@ func ofLibrary(c *facts.Facts, f *finding.Finding, members []int) {
 		}
 	}
 	f.Caveat = []wording.Text{wording.Say("python.caveat-library", library)}
+	ofRoundTrip(c, f, members, library)
 	ofFramework(c, f, members, name)
 }
 
