@@ -71,9 +71,10 @@ func TestFillingIsNamed(t *testing.T) {
 func TestFillingOnADevice(t *testing.T) {
 	layer := tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}
 	p := launched(layer, layer)
+	file := p.S.Strings.Intern("/home/u/train.py")
 	for i := range 8 {
-		p.P.Padding = append(p.P.Padding, model.Padding{Time: p.T + model.Time(i), Loader: -1, Rows: 8, Width: 100, Filled: 160, Longest: 25,
-			File: p.S.Strings.Intern("/home/u/train.py"), Line: 40})
+		p.P.Padding = append(p.P.Padding,
+			model.Padding{Time: p.T + model.Time(i), Loader: -1, Rows: 8, Width: 100, Filled: 160, Longest: 25, File: file, Line: 40})
 	}
 	res, _ := find(t, p)
 	f := want(t, res, finding.Padding, "", 40, 0)

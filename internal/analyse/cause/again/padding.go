@@ -27,7 +27,8 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
 	})
 	t := facts.Sum(chains)
-	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Confidence: c.Basis(len(chains))}, finding.Parts{})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Confidence: c.Basis(len(chains))},
+		finding.Parts{})
 	row := f.By(price.Padding)
 	least, most := max(p.own(), p.all()/2), min(row.High*p.all(), 1)
 	if c.OnDevice() { // as many operators are called for fewer places

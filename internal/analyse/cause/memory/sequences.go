@@ -70,7 +70,8 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if ev != t.ev {
 			end()
-			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{}, counted: map[model.EventID]float64{}}
+			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{},
+				counted: map[model.EventID]float64{}}
 		}
 		name := c.Text(ev.Name[id])
 		if outer {
