@@ -13,6 +13,8 @@ MASK = "attention_mask"  # Hugging Face's: 1 is a token
 TOKENS = "input_ids"
 VAIN = 3  # calls of models that were given no sequences, more than that were, after which none is looked at
 FIRST = 8  # calls of models that are looked at; then every one that doubles their number
+PROBE = 8  # places on either side of where a sequence of fractions is said to end, that are compared
+ROWS = 16  # of a batch, of which they are
 LAST = 64  # calls of models for which a program is watched that needs no marks of them
 
 looked = {}  # number of the loader -> how often
@@ -52,16 +54,51 @@ def measure(number, data, *place):
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is None or torch is None:
         return False
-    mask, table = found(torch, data)
-    if mask is not None:
-        lengths = numpy.count_nonzero(mask, axis=1)
-    elif table is not None:
-        lengths = lengths_of(numpy, table)
+    sequences = signals(torch, data)
+    if sequences is None:
+        mask, table = found(torch, data)
+        if mask is None and table is None:
+            return False
+        lengths = lengths_of(numpy, table) if mask is None else numpy.count_nonzero(mask, axis=1)
+        rows, width = (table if mask is None else mask).shape
     else:
-        return False
-    rows, width = (table if mask is None else mask).shape
+        rows, width, lengths = sequences
     core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()), *place)
     return True
+
+
+def signals(torch, data):
+    """(rows, places, lengths) of a batch that holds sequences of fractions (sound, sensors) and, beside them, how long each is; None for
+    others. That one number stands from each row's end on, and another before it, is compared at a few places."""
+    values = list(data.values()) if mapping(data) else list(data) if type(data) in (list, tuple) else []
+    plain = [v for v in values if type(v) is torch.Tensor and v.device.type == "cpu" and v.layout == torch.strided]
+    for lengths in plain:
+        if lengths.dim() != 1 or lengths.dtype not in (torch.int64, torch.int32) or lengths.numel() < 2:
+            continue
+        for signal in plain:
+            if signal.dim() in (2, 3) and signal.dtype in (torch.float32, torch.float64) and signal.shape[0] == lengths.numel():
+                sizes = lengths.numpy()
+                for dim in range(1, signal.dim()):
+                    if ends_there(signal.detach().numpy(), dim, sizes):
+                        return signal.shape[0], signal.shape[dim], sizes
+    return None
+
+
+def ends_there(signal, dim, sizes):
+    """Whether rows of a batch are filling from these lengths on, in one of its dimensions."""
+    places = signal.shape[dim]
+    if places < NARROWEST or sizes.min() < 1 or sizes.max() > places or sizes.min() == sizes.max():
+        return False
+    ended = 0
+    for i in range(0, len(sizes), max(len(sizes) // ROWS, 1)):
+        row, size = signal[i] if dim == 1 else signal[i].T, int(sizes[i])
+        if size < places:
+            filling = row[-1].flat[0]
+            behind = row[size : size + PROBE], row[max(size, places - PROBE) :]
+            if any((part != filling).any() for part in behind) or (row[max(size - PROBE, 0) : size] == filling).all():
+                return False
+            ended += 1
+    return ended > 0
 
 
 def found(torch, data, depth=3):
