@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/arguments"
@@ -8,7 +9,8 @@ import (
 	"bottleneck/internal/model"
 )
 
-// gradientEvent is the name under which autograd's engine records that a parameter's gradient is added to what is had.
+// gradientEvent is the name under which autograd's engine records that a pass has come to a tensor of the program's, such as a parameter.
+// Within it the gradient is added to what is had (accumulates). It is not where torch.autograd.grad asked for it: that hands it back.
 const gradientEvent = naming.EngineNode + ": torch::autograd::AccumulateGrad"
 
 // Gradients is what the backward passes of traced steps accumulated.
@@ -23,27 +25,37 @@ func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
 	g := &Gradients{}
 	total := 0
 	for _, st := range TracedSteps(s, b) {
-		passed, all := []float64(nil), 0.0 // ns of the backward pass when each gradient had been accumulated, and of all of it
+		type gradient struct {
+			passed float64 // ns of the backward pass when it had been computed
+			added  bool
+		}
+		gradients, all := []gradient(nil), 0.0
 		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
+			if n := len(gradients); !outer && n > 0 && name == accumulates {
+				gradients[n-1].added = true
+			}
 			if !outer || !naming.IsBackward(name) {
 				return
 			}
 			all += float64(ev.Dur[id])
 			if strings.HasPrefix(name, gradientEvent) {
-				passed = append(passed, all)
+				gradients = append(gradients, gradient{passed: all})
 			}
 		})
+		if slices.ContainsFunc(gradients, func(g gradient) bool { return g.added }) { // traces may lack what is within
+			gradients = slices.DeleteFunc(gradients, func(g gradient) bool { return !g.added })
+		}
 		if all <= 0 {
 			continue
 		}
 		g.Steps++
-		total += len(passed)
-		for i, t := range passed {
+		total += len(gradients)
+		for i := range gradients {
 			if i == len(g.shares) {
 				g.shares = append(g.shares, 0)
 			}
-			g.shares[i] += t / all
+			g.shares[i] += gradients[i].passed / all
 		}
 	}
 	if g.Steps == 0 {

@@ -54,6 +54,28 @@ func TestGradientsThatNobodyUses(t *testing.T) {
 	}
 }
 
+// Gradients that torch.autograd.grad hands back to the program are no parameters': here a pass computes those of eight layers for an
+// optimizer, and eight for the program.
+func TestGradientsThatAreHandedBack(t *testing.T) {
+	const event = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+	added := tracedOp{1, event, "", "", -1, []tracedOp{{1, "torch::autograd::AccumulateGrad", "", "", -1, nil}}}
+	back := tracedOp{1, event, "", "", -1, nil}
+	node := tracedOp{2, "autograd::engine::evaluate_function: AddmmBackward0", "", "", 7, nil}
+	ops := []tracedOp{{60, "aten::linear", "", "", 7, nil}}
+	for range 8 {
+		ops = append(ops, node, added, back)
+	}
+	for parameters, named := range map[int64]bool{8: false, 2: true} {
+		p := hots(ops...)
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: parameters, Steps: 16, Backwards: 16, Optimizers: 1}}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.UnusedGradients })
+		if (i >= 0) != named {
+			t.Errorf("%d parameters: %+v", parameters, res.Findings)
+		}
+	}
+}
+
 // TestGraphThatNothingGoesBackwardThrough: steps that only ask a model make nodes of a graph, or not, and 10 µs each.
 func TestGraphThatNothingGoesBackwardThrough(t *testing.T) {
 	for _, c := range []struct {
