@@ -44,6 +44,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
+		{finding.Again, again.FindBackward},    // before launch: what no pass computes is no longer called
 		{finding.Again, again.FindAsked},       // before frozen: what is known of the inputs is sure
 		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},

@@ -302,6 +302,12 @@ var (
 			On:     "0.3 and 0.6 of it were saved, as a step waits for the device at other places then (two programs, H200)",
 			Repeat: "python bench/gpu/turns.py out.json 60 again-coalesce",
 		}}
+	// BackwardAgain is of backward passes that one pass could do, from one output.
+	BackwardAgain = Row{ID: "again/backward", Range: Range{0.7, 1, 1.15}, Unit: share,
+		Of: "operators of such passes, and of passes through the graphs that they make, ns per step; on a device kernels",
+		Origin: Origin{Kind: Guess,
+			On: "the nodes that are called once more are gone; one pass for all inputs computes what is each one's own",
+		}}
 	// AskedInputs is of what is computed of inputs that stay the same.
 	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 1, 1.3}, Unit: share,
 		Of: "samples at the lines, ns per step",
