@@ -92,7 +92,9 @@ func (w *backwardStep) collect() {
 	for i := range w.st.Trace.Lanes {
 		until, driving := model.Time(0), model.LaneID(i) == w.lane
 		w.st.eachRow(model.LaneID(i), func(ev *model.Events, id model.EventID) bool {
-			if ev.Kind[id] != model.KindOp || ev.Start[id] < until {
+			// In traces that count whole microseconds, the end of an operator may come before what it called last.
+			inside := ev.Start[id] < until || ev.Start[id] == until && ev.Dur[id] == 0
+			if ev.Kind[id] != model.KindOp || inside {
 				return true
 			}
 			if driving || naming.IsBackward(w.s.Strings.Text(ev.Name[id])) {
@@ -110,7 +112,9 @@ func (w *backwardStep) collect() {
 		w.all += float64(w.ev.Dur[id])
 		name := w.s.Strings.Text(w.ev.Name[id])
 		if !naming.IsBackward(name) {
-			before, open = name, false
+			if open = false; name != comparesSizes {
+				before = name
+			}
 			continue
 		}
 		node := backwardNode{id: id}
@@ -133,6 +137,9 @@ func (w *backwardStep) collect() {
 		}
 	}
 }
+
+// comparesSizes is what autograd itself calls before a pass (PyTorch 1.13) with the gradient that it is given.
+const comparesSizes = "aten::is_same_size"
 
 // makesOnes says that an operator makes what goes backward from a loss, or from an output each of whose elements counts the same.
 func makesOnes(name string) bool { return name == "aten::ones_like" || name == "aten::ones" }

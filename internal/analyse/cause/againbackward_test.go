@@ -130,6 +130,7 @@ func TestGoingBackwardAgain(t *testing.T) {
 		{"a loss that goes backward through both graphs", "f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 f6 ones_like b6 e23 e22 e21 e20", 40},
 		{"second derivatives through one of the graphs", "f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 ones_like e21 e20 ones_like e23 e22",
 			20},
+		{"sizes that autograd compares", "f3 f4 ones_like is_same_size b4 b3 ones_like is_same_size b4 b3", 20},
 		{"layers above another input", "f3 f4 ones_like b4 b3 ones_like b4", 10},
 		{"as many passes from each of two parts", "f3 f4 ones_like b4 b3 ones_like b4 b3 ones_like b4 b3" +
 			strings.Repeat(" ones_like split3", 6), 40 + 40},
