@@ -43,8 +43,8 @@ var againTexts = table{
 	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +
 		"training mode batch normalisation answers by what else is in the batch: call eval() on the network.",
 	"again.title-backward": "{share} of {each} goes backward through the same graph again, from the same output",
-	"again.backward": "{passes} backward passes in a traced {unit}; {again} of them begin at an output from which another pass of the " +
-		"{unit} began",
+	"again.backward": "{passes} backward passes in a traced {unit}; {again} of them from an output from which another pass of the {unit} " +
+		"began",
 	"again.backward-time": "{time} of a traced {unit} lie in what these passes call once more, and in passes through the graphs that they make",
 	"again.fix-backward": "Ask for the gradients of one output with respect to all inputs in one call: " +
 		"torch.autograd.grad(output, (x, y, t), …). Where an earlier pass gave the same gradients, use those.",

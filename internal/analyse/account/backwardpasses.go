@@ -149,6 +149,7 @@ func nodeName(event string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(event, naming.EngineNode), ": ")
 }
 
+// onlySums says that a node hands the same gradient to all elements.
 func onlySums(node string) bool {
 	return strings.HasPrefix(node, "SumBackward") || strings.HasPrefix(node, "MeanBackward")
 }
@@ -198,7 +199,8 @@ func (w *backwardStep) judge(out *Backward) {
 	out.Passes += float64(len(w.passes))
 	group, needed := make([]nodeKey, len(w.passes)), map[nodeKey]int{}
 	for root, members := range groups {
-		// Of an operator with several outputs, each has at most as many passes as those whose number is known; without any, all outputs count.
+		// Of an operator with several outputs, each has at most as many passes as an output that has a node of its own; where none has
+		// several, all outputs count.
 		n := min(w.passes[members[0]].outputs, len(members))
 		if n > 1 && most > 1 {
 			n = min(n, (len(members)+most-1)/most)
@@ -213,8 +215,10 @@ func (w *backwardStep) judge(out *Backward) {
 			out.Spans = append(out.Spans, w.span(&w.passes[m]))
 		}
 	}
-	w.repeated(group, needed)
-	w.throughCopies(group, needed)
+	if len(needed) > 0 {
+		w.repeated(group, needed)
+		w.throughCopies(group, needed)
+	}
 }
 
 // span is from a pass's first node to its last.
@@ -222,7 +226,8 @@ func (w *backwardStep) span(p *backwardPass) times.Interval {
 	return times.Interval{Start: w.ev.Start[p.nodes[0].id], End: w.ev.End(p.nodes[len(p.nodes)-1].id)}
 }
 
-// repeated marks nodes that several passes of a group call: one pass calls each node once.
+// repeated marks nodes that several passes of a group call: one pass calls each node once. group is the root that a pass shares with others,
+// and needed how many of a root's passes must stay.
 func (w *backwardStep) repeated(group []nodeKey, needed map[nodeKey]int) {
 	calls := map[[2]nodeKey]int{}
 	each := func(f func(of [2]nodeKey, n *backwardNode)) {
@@ -243,9 +248,6 @@ func (w *backwardStep) repeated(group []nodeKey, needed map[nodeKey]int) {
 // throughCopies marks nodes of passes through the graphs that several passes of a group made, as the loss's does where gradients are part
 // of it (create_graph). Had one pass made them, there would be one graph to go through. A pass through one of these graphs stays.
 func (w *backwardStep) throughCopies(group []nodeKey, needed map[nodeKey]int) {
-	if len(w.passes) == 0 {
-		return
-	}
 	made := w.makers()
 	main := w.passes[0].nodes[0].key.thread // a step goes forward before it goes backward
 	maker := func(key nodeKey) (pass int, ok bool) {
@@ -319,7 +321,9 @@ func (w *backwardStep) add(out *Backward, classes *naming.KernelClasses) {
 	slices.SortFunc(marked, func(x, y backwardNode) int { return cmp.Compare(w.ev.Start[x.id], w.ev.Start[y.id]) })
 	w.st.EachKernel(classes, func(ev *model.Events, id, call model.EventID) {
 		out.AllKernels += float64(ev.Dur[id])
-		i, found := slices.BinarySearchFunc(marked, ev.Start[call], func(n backwardNode, at model.Time) int { return cmp.Compare(ev.Start[n.id], at) })
+		i, found := slices.BinarySearchFunc(marked, ev.Start[call], func(n backwardNode, at model.Time) int {
+			return cmp.Compare(ev.Start[n.id], at)
+		})
 		if !found {
 			i--
 		}

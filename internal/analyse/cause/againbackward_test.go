@@ -127,9 +127,10 @@ func TestGoingBackwardAgain(t *testing.T) {
 		{"three inputs", "f3 f4 f5 ones_like b5 b4 b3 ones_like b5 b4 b3 ones_like b5 b4 b3 f6 ones_like b6", 60},
 		{"without anything between", "f3 f4 ones_like b4 b3 b4 b3 f6 ones_like b6", 20},
 		{"sums of one output", "f3 f4 sum ones_like sum5 b4 b3 sum ones_like sum6 b4 b3 f7 ones_like b7", 20},
-		{"a loss that goes backward through both graphs", "f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 f6 ones_like b6 e23 e22 e21 e20", 40},
-		{"second derivatives through one of the graphs", "f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 ones_like e21 e20 ones_like e23 e22",
-			20},
+		{"a loss that goes backward through both graphs",
+			"f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 f6 ones_like b6 e23 e22 e21 e20", 40},
+		{"second derivatives, each through one graph",
+			"f3 f4 ones_like b4>20 b3>21 ones_like b4>22 b3>23 ones_like e21 e20 ones_like e23 e22", 20},
 		{"sizes that autograd compares", "f3 f4 ones_like is_same_size b4 b3 ones_like is_same_size b4 b3", 20},
 		{"layers above another input", "f3 f4 ones_like b4 b3 ones_like b4", 10},
 		{"as many passes from each of two parts", "f3 f4 ones_like b4 b3 ones_like b4 b3 ones_like b4 b3" +

@@ -303,7 +303,7 @@ var (
 			Repeat: "python bench/gpu/turns.py out.json 60 again-coalesce",
 		}}
 	// BackwardAgain is of backward passes that one pass could do, from one output.
-	BackwardAgain = Row{ID: "again/backward", Range: Range{0.7, 1.05, 1.5}, Unit: share,
+	BackwardAgain = Row{ID: "again/backward", Range: Range{0.7, 1.05, 1.3}, Unit: share,
 		Of: "operators of such passes, and of passes through the graphs that they make, ns per step; on a device kernels",
 		Origin: Origin{Kind: Guess,
 			On: "1.0 of it was saved of a physics-informed network on an H200 and on a CPU, 1.1 and 1.5 of two smaller ones: memory is " +
