@@ -226,8 +226,8 @@ func (w *backwardStep) span(p *backwardPass) times.Interval {
 	return times.Interval{Start: w.ev.Start[p.nodes[0].id], End: w.ev.End(p.nodes[len(p.nodes)-1].id)}
 }
 
-// repeated marks nodes that several passes of a group call: one pass calls each node once. group is the root that a pass shares with others,
-// and needed how many of a root's passes must stay.
+// repeated marks nodes that several passes of a group call: one pass calls each node once. group is the root that each pass shares with
+// others, and needed how many of a root's passes must stay.
 func (w *backwardStep) repeated(group []nodeKey, needed map[nodeKey]int) {
 	calls := map[[2]nodeKey]int{}
 	each := func(f func(of [2]nodeKey, n *backwardNode)) {
