@@ -37,6 +37,10 @@ var memoryTexts = table{
 	"memory.caveat-pairs":   "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
 	"memory.title-few-rows": "{share} of {each} copies tensors of which few rows are used",
 	"memory.few-rows":       "{time} per {unit}; up to {rows row} are copied and {taken} of them taken",
+	"memory.title-products": "{share} of {each} multiplies all pairs by broadcasting",
+	"memory.products":       "{time} per {unit}; up to {pairs pair} of {width number} each are written out",
+	"memory.fix-products":   "Multiply matrices: a @ b.T, or torch.einsum, for (a[:, None] * b[None]).sum(-1).",
+	"memory.fix-cosines":    "Normalise both first, then multiply matrices: F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T.",
 	"memory.title-heads":    "{share} of {each} copies keys and values for heads that share them",
 	"memory.heads":          "{time} per {unit}; each key and value is copied {times time}",
 	"memory.fix-heads": "Hand keys and values over as they are: scaled_dot_product_attention(q, k, v, enable_gqa=True) shares them among " +

@@ -65,6 +65,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
+		{finding.MemoryBound, memory.FindProducts},
 		{finding.MemoryBound, memory.FindFewRows},
 		{finding.MemoryBound, memory.FindComputedRows},
 		{finding.MemoryBound, memory.FindProductOrder},

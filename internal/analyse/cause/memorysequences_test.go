@@ -235,6 +235,37 @@ func TestHeadsThatShareKeys(t *testing.T) {
 	}
 }
 
+// Products and cosines of all pairs that are written by broadcasting are named, on a device as well; not where the product is used otherwise.
+func TestProductsOfAllPairs(t *testing.T) {
+	spread, table := "[[512, 1, 8], [1, 512, 8]]", "[[512, 512, 8], [], []]"
+	product := tracedOp{30, "aten::mul", spread, "", 7, nil}
+	sum := tracedOp{10, "aten::sum", table, `["", "[-1]", "False", ""]`, 8, nil}
+	cosines := func(dim string) tracedOp {
+		return tracedOp{40, "aten::cosine_similarity", "[[512, 1, 8], [1, 512, 8], [], []]", `["", "", "` + dim + `", "1e-8"]`, 7, nil}
+	}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: MulBackward0", "", "", 7, nil}
+	rest := tracedOp{30, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"a product and a sum": {[]tracedOp{product, sum, passes, rest}, true},
+		"cosines":             {[]tracedOp{cosines("-1"), passes, rest}, true},
+		"along other numbers": {[]tracedOp{cosines("1"), passes, rest}, false},
+		"row by row":          {[]tracedOp{{40, "aten::cosine_similarity", "[[512, 8], [512, 8], [], []]", `["", "", "-1"]`, 7, nil}, passes, rest}, false},
+		"spread one way":      {[]tracedOp{{30, "aten::mul", "[[512, 512, 8], [512, 1, 8]]", "", 7, nil}, sum, passes, rest}, false},
+		"another sum":         {[]tracedOp{product, {10, "aten::sum", table, `["", "[0]", "False", ""]`, 8, nil}, passes, rest}, false},
+		"something between":   {[]tracedOp{product, rest, sum, passes}, false},
+	} {
+		for _, p := range []*testkit.Program{hots(c.ops...), launched(c.ops...)} {
+			res, _ := find(t, p)
+			if named := len(res.Findings) > 0 && res.Findings[0].Sub == "products"; named != c.want {
+				t.Errorf("%s: %+v", name, res.Findings)
+			}
+		}
+	}
+}
+
 // Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
 // those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {
@@ -404,6 +435,13 @@ func TestAnswersThatNothingReads(t *testing.T) {
 	reads := tracedOp{5, "aten::view", "[[8, 64, 9000], []]", "[]", 9, nil}
 	four := taken("aten::slice", `["", "1", "-4", "9223372036854775807", "1"]`)
 	all := taken("aten::slice", `["", "0", "0", "9223372036854775807", "1"]`)
+	butLast := taken("aten::slice", `["", "1", "0", "-1", "1"]`)
+	softmax := tracedOp{10, "aten::log_softmax", "[[8, 63, 9000], [], []]", `["", "-1", ""]`, 8, nil}
+	chosen := tracedOp{2, "aten::gather", "[[8, 63, 9000], [], [8, 63, 1], []]", `["", "-1", "", "False"]`, 9, nil}
+	squeezed := tracedOp{0, "aten::squeeze", "[[8, 63, 1], []]", `["", "-1"]`, 10, nil}
+	end := tracedOp{0, "aten::slice", "[[8, 63], [], [], [], []]", `["", "1", "55", "9223372036854775807", "1"]`, 11, nil}
+	words := tracedOp{0, "aten::unsqueeze", "[[8, 63], []]", "[]", 12, nil}
+	entropy := tracedOp{5, "aten::sum", "[[8, 63, 9000], [], [], []]", `["", "[-1]", "False", ""]`, 12, nil}
 	for name, c := range map[string]struct {
 		ops   []tracedOp
 		saves float64 // ms per step, 0: no finding
@@ -411,6 +449,9 @@ func TestAnswersThatNothingReads(t *testing.T) {
 		"the last place":     {[]tracedOp{other, layer, last, passes}, 81 * 63. / 64 * 100 / 91},
 		"after a whole one":  {[]tracedOp{other, layer, all, last, passes}, 82 * 63. / 64 * 100 / 92},
 		"a slice of the end": {[]tracedOp{other, layer, four, passes}, 81 * 60. / 64 * 100 / 91},
+		"of words' chances":  {[]tracedOp{other, layer, butLast, softmax, chosen, squeezed, end, words, passes}, 93 * 55. / 63 * 100 / 103},
+		"whose sum is read":  {[]tracedOp{other, layer, butLast, softmax, chosen, squeezed, entropy, end, passes}, 0},
+		"over places":        {[]tracedOp{other, layer, butLast, {10, "aten::log_softmax", "[[8, 63, 9000]]", `["", "1"]`, 8, nil}, end, passes}, 0},
 		"most of them":       {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "1", "9223372036854775807", "1"]`), passes}, 0},
 		"one of the batch":   {[]tracedOp{other, layer, taken("aten::select", `["", "0", "0"]`), passes}, 0},
 		"a loss reads all":   {[]tracedOp{other, layer, last, reads, passes}, 0},

@@ -17,7 +17,7 @@ import (
 // which a product of matrices does without.
 func FindPairs(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	p := &pairs{}
-	f, t, ok := sequenceDraft(c, p, finding.Finding{Cause: finding.MemoryBound, Sub: "pairs"}, subtracts, price.Pairs)
+	f, t, ok := sequenceAnywhere(c, p, finding.Finding{Cause: finding.MemoryBound, Sub: "pairs"}, subtracts, price.Pairs)
 	if !ok {
 		return nil
 	}

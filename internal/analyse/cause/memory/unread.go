@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
@@ -30,14 +31,18 @@ func FindUnread(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 var anyLine = regexp.MustCompile(`\S`)
 
-// unread is a layer, and what takes few places of its answer next, if nothing else reads the answer before the layer is called again.
+// unread is a layer, what computes each place's answer further, and what takes few places of that next, if nothing else reads the answer
+// before the layer is called again.
 type unread struct {
 	made         []outerOp
-	answer       []int64 // shape of the layer's answer
-	read         int64   // places that are taken of it, 0 while none were
-	dim          int     // of the places
-	most         int64   // numbers in the largest answer
-	places, used int64   // there
+	first        []int64   // shape of the layer's answer
+	answer       []int64   // of what it has become
+	before       [][]int64 // what it was until then
+	over         int       // dimensions of places in it; others are of one place's answer
+	read         int64     // places that are taken of it, 0 while none were
+	dim          int       // of the places
+	most         int64     // numbers in the largest answer
+	places, used int64     // there
 }
 
 func (u *unread) wants(name string) bool { return name == "aten::linear" || u.answer != nil }
@@ -53,21 +58,36 @@ func (u *unread) next(op *outerOp) (whole []outerOp, counts float64) {
 	outer := &op.inside[in]
 	if shapes := outer.shapes; op.name == "aten::linear" && len(shapes) > 1 && len(shapes[0]) > 2 && len(shapes[1]) == 2 {
 		answer := append(slices.Clone(shapes[0][:len(shapes[0])-1]), shapes[1][0])
-		if u.answer == nil || u.read == 0 || slices.Equal(answer, u.answer) {
+		if u.answer == nil || u.read == 0 || slices.Equal(answer, u.first) {
 			whole, counts = u.end()
-			u.made, u.answer = []outerOp{*op}, answer
+			u.made, u.first, u.answer, u.before, u.over = []outerOp{*op}, answer, answer, nil, len(answer)-1
 			return whole, counts
 		}
 	}
-	if u.answer == nil || !slices.ContainsFunc(outer.shapes, u.isAnswer) {
+	if u.answer == nil {
 		return nil, 0
 	}
+	if slices.ContainsFunc(outer.shapes, u.wasAnswer) {
+		u.made, u.answer, u.read = nil, nil, 0
+		return nil, 0
+	}
+	if !slices.ContainsFunc(outer.shapes, u.isAnswer) {
+		return nil, 0
+	}
+	now := u.answer
 	dim, n, ok := u.takes(outer)
 	switch {
-	case u.read == 0 && ok && n == u.answer[dim]: // a slice of everything
-		u.made = append(u.made, *op)
+	case u.read > 0 && len(u.answer) == u.over && passing.MatchString(op.name): // of numbers, of which others may have as many
 	case u.read == 0 && ok && n*price.UnreadLeast <= u.answer[dim]:
 		u.made, u.read, u.dim = append(u.made, *op), n, dim
+	case u.read == 0 && (ok && 2*n > u.answer[dim] || u.goesOn(outer)):
+		if u.made = append(u.made, *op); ok {
+			u.answer = slices.Clone(u.answer)
+			u.answer[dim] = n
+		}
+		if !slices.Equal(now, u.answer) {
+			u.before = append(u.before, now)
+		}
 	default:
 		u.made, u.answer, u.read = nil, nil, 0
 	}
@@ -77,6 +97,43 @@ func (u *unread) next(op *outerOp) (whole []outerOp, counts float64) {
 // isAnswer says that a tensor may be the answer, or a view of it.
 func (u *unread) isAnswer(s []int64) bool {
 	return len(s) > 1 && s[len(s)-1] == u.answer[len(u.answer)-1] && arguments.Product(s) == arguments.Product(u.answer)
+}
+
+// wasAnswer says that a tensor may be what the answer was before it became another one.
+func (u *unread) wasAnswer(s []int64) bool {
+	return len(s) > u.over && !slices.Equal(s, u.answer) && slices.ContainsFunc(u.before, func(b []int64) bool { return slices.Equal(b, s) })
+}
+
+// goesOn says that an operator computes each place's answer further, from that place alone, and notes its shape.
+func (u *unread) goesOn(in *shapedOp) bool {
+	last := len(u.answer) - 1
+	if !slices.Equal(in.shapes[0], u.answer) || last < u.over {
+		return false
+	}
+	inLast := func(argument int) bool {
+		if len(in.concrete) <= argument {
+			return false
+		}
+		dim, err := strconv.Atoi(strings.Trim(in.concrete[argument], "[] "))
+		return err == nil && (dim == -1 || dim == last)
+	}
+	switch in.name {
+	case "aten::to", "aten::contiguous", "aten::clone":
+		return true
+	case "aten::log_softmax", "aten::softmax":
+		return inLast(1)
+	case "aten::gather":
+		if inLast(1) && len(in.shapes) > 2 && len(in.shapes[2]) == len(u.answer) {
+			u.answer = in.shapes[2]
+			return true
+		}
+	case "aten::squeeze":
+		if inLast(1) && u.answer[last] == 1 {
+			u.answer = u.answer[:last]
+			return true
+		}
+	}
+	return false
 }
 
 // takes says how many of a dimension's places an operator takes of the answer.
@@ -98,7 +155,7 @@ func (u *unread) takes(in *shapedOp) (dim int, n int64, ok bool) {
 	if dim < 0 {
 		dim += len(u.answer)
 	}
-	if dim < 0 || dim >= len(u.answer)-1 {
+	if dim < 0 || dim >= u.over {
 		return 0, 0, false
 	}
 	size := u.answer[dim]
@@ -122,7 +179,7 @@ func (u *unread) end() (whole []outerOp, counts float64) {
 		whole = u.made
 		size := u.answer[u.dim]
 		counts = 1 - float64(u.read)/float64(size)
-		if n := arguments.Product(u.answer); n > u.most {
+		if n := arguments.Product(u.first); n > u.most {
 			u.most, u.places, u.used = n, size, u.read
 		}
 	}

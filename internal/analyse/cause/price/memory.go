@@ -70,6 +70,12 @@ var (
 			Span:   "PyTorch 2.15, 90,000 to 4,000,000 pairs of 2 to 128 numbers, one and two threads",
 			Repeat: "python bench/prices/pairs.py",
 		}}
+	// AllProducts is what a product of matrices saves of products of all pairs that are written by broadcasting.
+	AllProducts = Row{ID: "memory-bound/products", Range: Range{0.5, 0.9, 1.15}, Unit: "times it",
+		Of: "operators on products of all pairs, or on their cosines, and their backward passes, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "nearly all goes, as of distances that are written so; of a step of 131 ms on an H200 88 were saved",
+		}}
 	// CopiedRows is what copies save of which few rows are used, where the rows are taken before.
 	CopiedRows = Row{ID: "memory-bound/few-rows", Range: Range{0.6, 1, 2}, Unit: "times it",
 		Of: "copies of tensors, by the share of their rows that nothing reads, ns per step",
