@@ -235,7 +235,8 @@ func TestHeadsThatShareKeys(t *testing.T) {
 	}
 }
 
-// Products and cosines of all pairs that are written by broadcasting are named, on a device as well; not where the product is used otherwise.
+// Products and cosines of all pairs that are written by broadcasting are named, on a device as well; not where the product is used
+// otherwise.
 func TestProductsOfAllPairs(t *testing.T) {
 	spread, table := "[[512, 1, 8], [1, 512, 8]]", "[[512, 512, 8], [], []]"
 	product := tracedOp{30, "aten::mul", spread, "", 7, nil}
@@ -243,6 +244,7 @@ func TestProductsOfAllPairs(t *testing.T) {
 	cosines := func(dim string) tracedOp {
 		return tracedOp{40, "aten::cosine_similarity", "[[512, 1, 8], [1, 512, 8], [], []]", `["", "", "` + dim + `", "1e-8"]`, 7, nil}
 	}
+	alike := tracedOp{40, "aten::cosine_similarity", "[[512, 8], [512, 8], [], []]", `["", "", "-1"]`, 7, nil}
 	passes := tracedOp{30, "autograd::engine::evaluate_function: MulBackward0", "", "", 7, nil}
 	rest := tracedOp{30, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
 	for name, c := range map[string]struct {
@@ -252,7 +254,7 @@ func TestProductsOfAllPairs(t *testing.T) {
 		"a product and a sum": {[]tracedOp{product, sum, passes, rest}, true},
 		"cosines":             {[]tracedOp{cosines("-1"), passes, rest}, true},
 		"along other numbers": {[]tracedOp{cosines("1"), passes, rest}, false},
-		"row by row":          {[]tracedOp{{40, "aten::cosine_similarity", "[[512, 8], [512, 8], [], []]", `["", "", "-1"]`, 7, nil}, passes, rest}, false},
+		"row by row":          {[]tracedOp{alike, passes, rest}, false},
 		"spread one way":      {[]tracedOp{{30, "aten::mul", "[[512, 512, 8], [512, 1, 8]]", "", 7, nil}, sum, passes, rest}, false},
 		"another sum":         {[]tracedOp{product, {10, "aten::sum", table, `["", "[0]", "False", ""]`, 8, nil}, passes, rest}, false},
 		"something between":   {[]tracedOp{product, rest, sum, passes}, false},
@@ -437,6 +439,7 @@ func TestAnswersThatNothingReads(t *testing.T) {
 	all := taken("aten::slice", `["", "0", "0", "9223372036854775807", "1"]`)
 	butLast := taken("aten::slice", `["", "1", "0", "-1", "1"]`)
 	softmax := tracedOp{10, "aten::log_softmax", "[[8, 63, 9000], [], []]", `["", "-1", ""]`, 8, nil}
+	across := tracedOp{10, "aten::log_softmax", "[[8, 63, 9000], [], []]", `["", "1", ""]`, 8, nil}
 	chosen := tracedOp{2, "aten::gather", "[[8, 63, 9000], [], [8, 63, 1], []]", `["", "-1", "", "False"]`, 9, nil}
 	squeezed := tracedOp{0, "aten::squeeze", "[[8, 63, 1], []]", `["", "-1"]`, 10, nil}
 	end := tracedOp{0, "aten::slice", "[[8, 63], [], [], [], []]", `["", "1", "55", "9223372036854775807", "1"]`, 11, nil}
@@ -451,7 +454,7 @@ func TestAnswersThatNothingReads(t *testing.T) {
 		"a slice of the end": {[]tracedOp{other, layer, four, passes}, 81 * 60. / 64 * 100 / 91},
 		"of words' chances":  {[]tracedOp{other, layer, butLast, softmax, chosen, squeezed, end, words, passes}, 93 * 55. / 63 * 100 / 103},
 		"whose sum is read":  {[]tracedOp{other, layer, butLast, softmax, chosen, squeezed, entropy, end, passes}, 0},
-		"over places":        {[]tracedOp{other, layer, butLast, {10, "aten::log_softmax", "[[8, 63, 9000]]", `["", "1"]`, 8, nil}, end, passes}, 0},
+		"over places":        {[]tracedOp{other, layer, butLast, across, end, passes}, 0},
 		"most of them":       {[]tracedOp{other, layer, taken("aten::slice", `["", "1", "1", "9223372036854775807", "1"]`), passes}, 0},
 		"one of the batch":   {[]tracedOp{other, layer, taken("aten::select", `["", "0", "0"]`), passes}, 0},
 		"a loss reads all":   {[]tracedOp{other, layer, last, reads, passes}, 0},

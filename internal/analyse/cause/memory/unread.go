@@ -101,7 +101,8 @@ func (u *unread) isAnswer(s []int64) bool {
 
 // wasAnswer says that a tensor may be what the answer was before it became another one.
 func (u *unread) wasAnswer(s []int64) bool {
-	return len(s) > u.over && !slices.Equal(s, u.answer) && slices.ContainsFunc(u.before, func(b []int64) bool { return slices.Equal(b, s) })
+	return len(s) > u.over && !slices.Equal(s, u.answer) &&
+		slices.ContainsFunc(u.before, func(b []int64) bool { return slices.Equal(b, s) })
 }
 
 // goesOn says that an operator computes each place's answer further, from that place alone, and notes its shape.
