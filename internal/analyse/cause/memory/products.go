@@ -10,8 +10,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindProducts names products of all pairs that are written by broadcasting, and cosines of all pairs: the numbers of each pair make a table,
-// which a product of matrices does without.
+// FindProducts names products of all pairs that are written by broadcasting, and cosines of all pairs: the numbers of each pair make a
+// table, which a product of matrices does without.
 func FindProducts(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	p := &allProducts{}
 	f, t, ok := sequenceAnywhere(c, p, finding.Finding{Cause: finding.MemoryBound, Sub: "products"}, spreads, price.AllProducts)
