@@ -12,6 +12,7 @@ var syncTexts = table{
 	"sync.asks-time":  "{time} per {unit} in these operators; the device computes for {computes} of the {unit}",
 	"sync.fix-asks": "Leave shapes that depend on values out of the step: torch.where, or a product with the mask, in place of x[mask], " +
 		"nonzero() and unique(). Read numbers (.item(), .tolist()) once for many steps, all in one tensor.",
-	"sync.caveat-asks": "The backward pass through these operators is included. What stands in their place takes time, too.",
-	"sync.caveat-gap":  "A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0.",
+	"sync.fix-asks-in-turn": "Where a loop asks for one item after the other, work on all of them at once: one question in place of many.",
+	"sync.caveat-asks":      "The backward pass through these operators is included. What stands in their place takes time, too.",
+	"sync.caveat-gap":       "A wait in which the device works is not lost: only the gap after it is. The lower bound is therefore 0.",
 }

@@ -113,6 +113,9 @@ var writeCall = regexp.MustCompile(`\bfsync\s*\(|\.(flush|write|writelines|write
 var syncCall = regexp.MustCompile(
 	`\.item\s*\(|\.cpu\s*\(|\.cuda\s*\(|\.tolist\s*\(|\.numpy\s*\(|synchronize\s*\(|nonzero\s*\(|(?:^|[^.\w])(?:print|float|int|bool)\s*\(|\.to\s*\(`)
 
+// shapeCall matches those of them that ask for no number but how large an answer is.
+var shapeCall = regexp.MustCompile(`nonzero\s*\(`)
+
 // PartOf is partOfSample with what traced steps say of the line: native code of another library than PyTorch counts as Python.
 func (b *Breakdown) PartOf(cls *code.FrameClasses, i int) PartID {
 	part := partOfSample(b.Process, cls, i)
@@ -200,6 +203,11 @@ func partOfBlocked(p *model.Process, cls *code.FrameClasses, info code.StackInfo
 // AtSync says that the user's line of a sample reads like one that waits for the device.
 func AtSync(cls *code.FrameClasses, info code.StackInfo) bool {
 	return syncCall.MatchString(cls.LeafLine(info))
+}
+
+// Reads says that the user's line of a sample reads like one that waits for numbers of the device's.
+func Reads(cls *code.FrameClasses, info code.StackInfo) bool {
+	return syncCall.MatchString(shapeCall.ReplaceAllString(cls.LeafLine(info), ""))
 }
 
 // askingCall matches source lines whose operators ask the device how large their answer is: an index that may be a mask, and the like.

@@ -83,6 +83,7 @@ const (
 	PreparesLeast = 0.05 // guess: of the run, as a longer run, which most are, makes less of what comes before its first step
 
 	AsksLeast   = 4.0  // guess: waits of a step for answers of a device, from which they are named
+	AsksInTurn  = 16   // guess: questions of a step, from which some may be of a loop
 	LaunchShare = 0.10 // guess: of the step
 	PlansLeast  = 0.5  // guess: plans that cuDNN makes in a step, from which new shapes are no exception
 	PlansSteps  = 3    // guess: traced steps from which that is known

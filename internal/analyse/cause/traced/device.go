@@ -106,8 +106,8 @@ func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	ops := c.B.Part(account.PartOps)
 	t := d.Asking * ops
-	reads := account.AtSync(c.C, c.C.Info(c.P.Samples.Stack[c.B.Samples[sp.Members[0]].Index]))
-	if reads { // what else its line does is done with the answer
+	info := c.C.Info(c.P.Samples.Stack[c.B.Samples[sp.Members[0]].Index])
+	if account.AtSync(c.C, info) { // what else its line does is done with the answer
 		t = max(t, min(sp.Unit, ops+c.B.Part(account.PartGPUCopy)+c.B.Part(account.PartSync)))
 	}
 	if c.Share(t) < finding.Floor {
@@ -126,8 +126,11 @@ func FindAsks(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("sync.asks-count", wording.Count("asks", math.Round(d.Asks)), c.Said()),
 		wording.Say("sync.asks-time", wording.Time("time", per), c.Said(), wording.Share("computes", d.Computes))}
 	f.Fix.Advice = []wording.Text{wording.Say("sync.fix-asks")}
-	if reads {
+	if account.Reads(c.C, info) {
 		f.Fix.Advice = []wording.Text{wording.Say("copy.fix-down")}
+	}
+	if d.Asks >= price.AsksInTurn {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("sync.fix-asks-in-turn"))
 	}
 	f.Caveat = []wording.Text{wording.Say("sync.caveat-asks")}
 	return []finding.Draft{f}
