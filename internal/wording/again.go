@@ -50,6 +50,19 @@ var againTexts = table{
 		"torch.autograd.grad(output, (x, y, t), …). Where an earlier pass gave the same gradients, use those.",
 	"again.caveat-backward": "Each of these passes goes backward from ones, as far as the trace shows. With another grad_outputs each, " +
 		"they cannot become one.",
+	"again.title-thrown": "{share} of {each} computes gradients of one loss that are thrown away before they are used",
+	"again.title-losses": "{share} of {each} goes backward through the same graph again, for another loss",
+	"again.losses": "{passes} backward passes in a traced {unit}; {nodes} nodes of the graph are called in one and again in a later one, from " +
+		"another loss",
+	"again.thrown": "{gradients} gradients of parameters come of these nodes in a traced {unit}; they are gone when the later pass comes, and " +
+		"the optimizer that steps in between has other parameters",
+	"again.losses-time": "{time} of a traced {unit} lie in these nodes, in the pass that need not call them",
+	"again.fix-detach": "Call detach() on what this loss is computed from but does not train, such as the generator's output in the " +
+		"discriminator's loss. The pass ends there then, and needs no retain_graph=True.",
+	"again.fix-add":             "Add the losses and call backward() once: the gradients are the same.",
+	"again.fix-add-or":          "Where the gradients of both losses are wanted, add the losses and call backward() once: the gradients are the same.",
+	"again.caveat-thrown":       "This holds where nothing else reads the gradients before they are cleared: not for a hook or a log of their norms.",
+	"again.caveat-added":        "This does not hold where a hook or a log needs the gradients of each loss apart.",
 	"again.title-activations":   "{share} of {each} computes activations again for the backward pass",
 	"again.traced-activations":  "{share} of the devices' time is spent on activations that are computed again for the backward pass",
 	"again.activations-kernels": "{kernels kernel} are launched again in backward passes, {time} of work; beside {hidden} of it a collective runs",

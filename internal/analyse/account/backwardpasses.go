@@ -32,6 +32,8 @@ type backwardNode struct {
 	id    model.EventID
 	key   nodeKey
 	again float64 // the part of it that need not be computed, 0..1
+	// gradients are those of parameters that come of it at once; added are those of them that are added to an earlier pass's.
+	gradients, added int
 }
 
 // backwardPass is one call of autograd's engine.
@@ -74,6 +76,7 @@ type backwardStep struct {
 	ev     *model.Events
 	lane   model.LaneID // of the thread that drives the step; with a device, autograd's own thread calls the nodes
 	passes []backwardPass
+	calls  []model.EventID // outermost operators between passes
 	all    float64
 }
 
@@ -115,12 +118,17 @@ func (w *backwardStep) collect() {
 			if open = false; name != comparesSizes {
 				before = name
 			}
+			w.calls = append(w.calls, id)
 			continue
 		}
 		node := backwardNode{id: id}
 		node.key.sequence, node.key.thread = sequenceOf(w.ev, id)
-		if node.key.sequence < 0 {
-			continue // a gradient that is handed to who asked for it, or added to a parameter's
+		if node.key.sequence < 0 { // a gradient that is handed to who asked for it, or added to a parameter's
+			if open {
+				p := &w.passes[len(w.passes)-1]
+				p.nodes[len(p.nodes)-1].takes(w.gradient(id))
+			}
+			continue
 		}
 		if !open || node.key == began {
 			ones := makesOnes(before)

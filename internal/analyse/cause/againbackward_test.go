@@ -15,14 +15,15 @@ import (
 
 // backwards is a training whose steps call these operators and nodes, 10 ms each. f5 is the forward operator that makes node 5; b5 is that
 // node in a pass, and b5>9 makes node 9 meanwhile, which a later pass calls as e9; sum5 is the node of a sum, split5 that of an operator
-// with four outputs, and own5 the program's own. Another word is an operator of 1 ms that no gradient goes through. A helper asks for the
+// with four outputs, and own5 the program's own. b5+ hands on to a parameter that has no gradient, and b5++ to one that has. step and
+// zero_grad are an optimizer's; another word is an operator of 1 ms that no gradient goes through. A helper asks for the
 // passes, from the lines 20 and 21 in turn. With a device its own thread calls the nodes.
 func backwards(device bool, words string) *testkit.Program {
 	const ms, engine = 1_000_000, 101
 	p := testkit.NewProgram()
 	calls := strings.Fields(words)
 	var acts []testkit.Act
-	line, long := 20, func(w string) bool { return strings.ContainsAny(w[len(w)-1:], "0123456789") }
+	line, long := 20, func(w string) bool { return strings.ContainsAny(w[len(w)-1:], "0123456789+") }
 	for _, w := range calls {
 		asks := []testkit.Frame{module, loop(40), user("residuals", 18, line), user("gradient", 10, 12), torchFrame("autograd/graph.py",
 			"_engine_run_backward")}
@@ -57,7 +58,7 @@ func backwards(device bool, words string) *testkit.Program {
 		for _, at := range traced {
 			for _, w := range calls {
 				node := long(w) && w[0] != 'f'
-				kind, rest, _ := strings.Cut(w, ">")
+				kind, rest, _ := strings.Cut(strings.TrimRight(w, "+"), ">")
 				number, _ := strconv.ParseInt(strings.TrimLeft(kind, "abcdefghijklmnopqrstuvwxyz"), 10, 64)
 				made, _ := strconv.ParseInt(rest, 10, 64)
 				kind = strings.TrimRight(kind, "0123456789")
@@ -74,12 +75,23 @@ func backwards(device bool, words string) *testkit.Program {
 						thread = 2
 					}
 					op(at, dur, "autograd::engine::evaluate_function: "+name, model.NoEvent, number, thread, lane)
+					if strings.HasSuffix(w, "+") {
+						ev.Dur[id] -= ms
+						last := at + 9*ms
+						op(last, ms, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", model.NoEvent, -1, 0, lane)
+						op(last, ms/2, "torch::autograd::AccumulateGrad", id+1, -1, 0, lane)
+						op(last, ms/4, "aten::"+map[bool]string{true: "add_", false: "detach"}[strings.HasSuffix(w, "++")], id+2, -1, 0, lane)
+					}
 					for range 3 * finding.Btoi(kind == "split") {
 						op(at, ms, "aten::zeros", id, -1, 0, lane)
 					}
 					if made > 0 {
 						op(at+ms, ms, "aten::mm", id, made, 0, lane)
 					}
+				case (w == "step" || w == "zero_grad") && (!nodes || !device):
+					dur *= model.Dur(1 + 2*finding.Btoi(w == "zero_grad")) // two operators after it are its own
+					ev.Lane[p.Event(ev, at, dur, "Optimizer."+w+"#Adam."+w, model.KindAnnotation, model.NoEvent, -1)] = lane
+					dur = ms
 				case !node && !nodes || !node && !device:
 					name := "aten::" + kind
 					if kind == "f" {
@@ -166,6 +178,73 @@ func TestGoingBackwardAgain(t *testing.T) {
 			helper := c.name == "without anything between" // one line calls it, once
 			if at := f.Where.Line; helper && at != 12 || !helper && at != 20 && at != 21 {
 				t.Errorf("%s, device %v: at line %d", c.name, device, at)
+			}
+		}
+	}
+}
+
+// Losses that go backward through one part of a graph with its layers are named, with what fits: detach() where the gradients of one are
+// thrown away, one pass where both are wanted.
+func TestLossesThroughOneGraph(t *testing.T) {
+	const gan = "f1 f2 f3 ones_like b3 b2+ b1+ "
+	for _, c := range []struct {
+		name, words string
+		saved       float64 // ms of a step
+		title       string
+		advice      []string
+	}{
+		{"a picture that is not detached", gan + "step zero_grad f4 ones_like b4 b2+ b1+ step", 20, "again.title-thrown",
+			[]string{"again.fix-detach"}},
+		{"gradients that are filled with zeros", gan + "step zero_grad zero_ zero_ f4 ones_like b4 b2++ b1++ step", 20, "again.title-thrown",
+			[]string{"again.fix-detach"}},
+		{"gradients of which nothing is known", gan + "step f4 ones_like b4 b2++ b1++ step", 20, "again.title-losses",
+			[]string{"again.fix-detach", "again.fix-add-or"}},
+		{"a step that ends between the two", "f4 ones_like b4 b2+ b1+ step f5 f6 f7 ones_like b7 b6+ b5+ step", 20, "again.title-thrown",
+			[]string{"again.fix-detach"}},
+		{"two tasks of one trunk", gan + "ones_like b4 b2++ b1++ step", 20, "again.title-losses", []string{"again.fix-add"}},
+		{"three tasks of one trunk", gan + "ones_like b4 b2++ b1++ ones_like b5 b2++ b1++ step", 40, "again.title-losses",
+			[]string{"again.fix-add"}},
+		{"a picture that is detached", "f1 f2 f3 ones_like b3+ step zero_grad f4 ones_like b4 b2+ b1+ step", 0, "", nil},
+		{"gradients that are kept for each task", gan + "clone clone ones_like b4 b2+ b1+ step", 0, "", nil},
+		{"the same before a step", gan + "clone clone step ones_like b4 b2+ b1+ step", 0, "", nil},
+		{"gradients that are looked at by their names", gan + "ones_like b4 b2+ b1+ step", 0, "", nil},
+		{"gradients that torch.autograd.grad hands back", "f1 f2 f3 ones_like b3 b2 b1 f4 ones_like b4 b2+ b1+ step", 0, "", nil},
+		{"directions of their own", "f1 f2 f3 fill_ b3 b2+ b1+ fill_ b4 b2++ b1++ step", 0, "", nil},
+		{"batches whose gradients add up", "f1 f2 ones_like b2+ b1+ f3 f4 ones_like b4++ b3++ step", 0, "", nil},
+		{"a penalty on gradients", "f1 f2 f3 ones_like b3>20 b2>21 b1>22 f5 ones_like b5 e22 e21 e20 b2+ b1+ ones_like b4 b2++ b1++ step", 0, "",
+			nil},
+		{"one layer, whose weights the step may have moved", "f1 f3 ones_like b3 b1+ step zero_grad f4 ones_like b4 b1+ step", 0, "", nil},
+		{"a step through the step before", "f2 f3 ones_like b3+ b2+ b1+ step", 0, "", nil},
+	} {
+		for _, device := range []bool{false, true} {
+			p := backwards(device, c.words)
+			res, breakdown := find(t, p)
+			i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "losses" })
+			if (i >= 0) != (c.saved > 0) {
+				t.Errorf("%s, device %v: %+v", c.name, device, res.Findings)
+				continue
+			}
+			if i < 0 {
+				continue
+			}
+			f := res.Findings[i]
+			var advice []string
+			for _, said := range f.Fix.Advice {
+				advice = append(advice, said.ID)
+			}
+			if f.Title.ID != c.title || !slices.Equal(advice, c.advice) {
+				t.Errorf("%s, device %v: says %s and %v", c.name, device, f.Title.ID, advice)
+			}
+			if math.Abs(f.Step.Mid/1e6-c.saved) > 0.2*c.saved || f.Step.Low <= 0 || f.Step.Low >= f.Step.Mid {
+				t.Errorf("%s, device %v: saves %+v, want %v ms of %+v", c.name, device, f.Step, c.saved, breakdown.Parts)
+			}
+			if at := f.Where.Line; (c.saved > 20) != (at == 20 || at == 21) { // one pass is the helper's own line
+				t.Errorf("%s, device %v: at line %d", c.name, device, at)
+			}
+			p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: 4, Optimizers: 1}}
+			if res, _ := find(t, p); c.title == "again.title-thrown" &&
+				slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "losses" }) {
+				t.Errorf("%s, device %v: a single optimizer throws nothing away", c.name, device)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -31,7 +32,7 @@ func FindBackward(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "backward", Where: backwardWhere(c, b), Share: c.Share(t),
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "backward", Where: passesWhere(c, b.Spans, "autograd.grad("), Share: c.Share(t),
 		Confidence: c.Basis(len(c.B.Samples))}, parts)
 	f.Step = f.By(price.BackwardAgain).Times(c.PerStep(t)).AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
@@ -45,18 +46,19 @@ func FindBackward(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// backwardWhere is the line that most samples of these passes stand in, in traced steps. Where that is a helper's, and the function around
-// it calls the helper several times, the line with most of its calls is the place: there the calls can become one.
-func backwardWhere(c *facts.Facts, b *account.Backward) finding.Where {
+// passesWhere is the line that most samples of these passes stand in, in traced steps, or without samples the only one with such a call.
+// Where that is a helper's, and the function around it calls the helper several times, the line with most of its calls is the place: there
+// the calls can become one.
+func passesWhere(c *facts.Facts, spans []times.Interval, asks string) finding.Where {
 	var chains []facts.Chain
-	c.TracedChains(facts.Merged(b.Spans), func(ch facts.Chain, _ model.Time) {
+	c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
 		if len(ch.Frames) > 0 {
 			chains = append(chains, ch)
 		}
 	})
 	lines := facts.LineTimes(chains)
 	if len(lines) == 0 {
-		if at, ok := c.OnlyLine(func(text string) bool { return strings.Contains(text, "autograd.grad(") }); ok {
+		if at, ok := c.OnlyLine(func(text string) bool { return strings.Contains(text, asks) }); ok {
 			return at.Where()
 		}
 		return finding.Nowhere()

@@ -309,6 +309,13 @@ var (
 			On: "1.0 of it was saved of a physics-informed network on an H200 and on a CPU, 1.1 and 1.5 of two smaller ones: memory is " +
 				"freed, and calls of the passes themselves go as well; one pass for all inputs computes what is each one's own",
 		}}
+	// BackwardLosses is of backward passes of several losses through one part of a graph.
+	BackwardLosses = Row{ID: "again/losses", Range: Range{0.6, 1.05, 1.4}, Unit: share,
+		Of: "operators of such a part in all passes but one, ns per step; on a device what it and its host need less",
+		Origin: Origin{Kind: Guess,
+			On: "0.9 of it was saved of a GAN on an H200, 1.0 of two tasks on one trunk and 1.3 of a small GAN on a CPU: where a loss is " +
+				"detached, the gradient of its own input goes as well, and so does adding gradients up",
+		}}
 	// AskedInputs is of what is computed of inputs that stay the same.
 	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 1, 1.3}, Unit: share,
 		Of: "samples at the lines, ns per step",
