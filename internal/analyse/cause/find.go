@@ -46,7 +46,8 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
 		{finding.Again, again.FindBackward},    // before launch: what no pass computes is no longer called
 		{finding.Again, again.FindLosses},
-		{finding.Again, again.FindAsked}, // before frozen: what is known of the inputs is sure
+		{finding.Again, again.FindInLoop}, // before launch, for the same reason
+		{finding.Again, again.FindAsked},  // before frozen: what is known of the inputs is sure
 		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},

@@ -316,6 +316,13 @@ var (
 			On: "0.9 of it was saved of a GAN on an H200, 1.0 of two tasks on one trunk and 1.3 of a small GAN on a CPU: where a loss is " +
 				"detached, the gradient of its own input goes as well, and so does adding gradients up",
 		}}
+	// InLoop is of operators that a loop calls in each turn with the same.
+	InLoop = Row{ID: "again/in-loop", Range: Range{0.5, 0.95, 1.25}, Unit: share,
+		Of: "such operators in all turns but one, with their backward passes, ns per step; on a device kernels",
+		Origin: Origin{Kind: Guess,
+			On: "1.06 of it was saved of a loss with 24 classes on an H200, with sums that became one, and 0.8 of a contrastive loss on a CPU, " +
+				"whose turns' gradients add up where they are larger",
+		}}
 	// AskedInputs is of what is computed of inputs that stay the same.
 	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 1, 1.3}, Unit: share,
 		Of: "samples at the lines, ns per step",

@@ -93,6 +93,10 @@ type world struct {
 	loop  int             // the head of the loop around the statement that is asked about of which each turn is a step or more, -1 for none
 	given map[string]bool // parameters, and whether they stay what they are; nil in the function whose loop it is
 	depth int             // of functions that are looked into, one from within the other
+	// carried are names that a turn of the loop hands to the next one, for loops within a step; those of steps are read without them.
+	carried []string
+	// inStep says that the loop turns within a step, where what is learned stays what it is.
+	inStep bool
 }
 
 // worldAt is the function that a line stands in, and the line's statement; ok is false where the text is not that of what ran.
@@ -174,7 +178,7 @@ func (w *world) until(at int) map[string]bool {
 	if names == nil {
 		names = map[string]bool{}
 	}
-	also := w.alsoChanged(from, end)
+	also := append(w.alsoChanged(from, end), w.carried...)
 	for _, to := range []int{end, at} {
 		for name, same := range w.given {
 			names[name] = same
@@ -307,7 +311,8 @@ func (w *world) attributeStays(name string) bool {
 				continue
 			}
 			in := w.around(i, defLine)
-			if in < 0 || w.nameOf(in) != "__init__" || learned.MatchString(text) || strings.Contains(text, "nn.") {
+			learns := !w.inStep && (learned.MatchString(text) || strings.Contains(text, "nn."))
+			if in < 0 || w.nameOf(in) != "__init__" || learns {
 				return false
 			}
 			found = true
@@ -331,7 +336,7 @@ func (w *world) outside(root string) bool {
 			}
 			continue
 		}
-		if learns(st.text, root) {
+		if !w.inStep && learns(st.text, root) {
 			return false
 		}
 		if slices.Contains(w.defines[i], root) {
