@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"bottleneck/internal/analyse/attention"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
@@ -194,7 +193,8 @@ type markedOp struct {
 	again float64
 }
 
-// addStep adds one step's. The operator whose backward pass has a number is the last one that carries it: others only saw the counter there.
+// addStep adds one step's. The operator whose backward pass has a number is the last one that carries it: others only saw the counter
+// there.
 func (r *RepeatedOps) addStep(st *TracedStep, again map[model.EventID]float64, classes *naming.KernelClasses, out *RepeatedCost) {
 	var marked []markedOp
 	owner, outermost := map[int64]model.EventID{}, model.NoEvent
@@ -213,7 +213,7 @@ func (r *RepeatedOps) addStep(st *TracedStep, again map[model.EventID]float64, c
 	})
 	driving := laneOf(st.Trace, r.b.Thread)
 	st.EachPass(r.s.Strings, func(ev *model.Events, id model.EventID) {
-		number, _ := attention.Pass(ev, r.s.Strings, id)
+		number, _ := sequenceOf(ev, id)
 		of, known := owner[number]
 		if part := again[of]; known && number >= 0 && part > 0 {
 			if ev.Lane[id] == driving {

@@ -195,8 +195,8 @@ func TestLossesThroughOneGraph(t *testing.T) {
 	}{
 		{"a picture that is not detached", gan + "step zero_grad f4 ones_like b4 b2+ b1+ step", 20, "again.title-thrown",
 			[]string{"again.fix-detach"}},
-		{"gradients that are filled with zeros", gan + "step zero_grad zero_ zero_ f4 ones_like b4 b2++ b1++ step", 20, "again.title-thrown",
-			[]string{"again.fix-detach"}},
+		{"gradients that are filled with zeros", gan + "step zero_grad zero_ zero_ f4 ones_like b4 b2++ b1++ step", 20,
+			"again.title-thrown", []string{"again.fix-detach"}},
 		{"gradients of which nothing is known", gan + "step f4 ones_like b4 b2++ b1++ step", 20, "again.title-losses",
 			[]string{"again.fix-detach", "again.fix-add-or"}},
 		{"a step that ends between the two", "f4 ones_like b4 b2+ b1+ step f5 f6 f7 ones_like b7 b6+ b5+ step", 20, "again.title-thrown",
@@ -211,8 +211,8 @@ func TestLossesThroughOneGraph(t *testing.T) {
 		{"gradients that torch.autograd.grad hands back", "f1 f2 f3 ones_like b3 b2 b1 f4 ones_like b4 b2+ b1+ step", 0, "", nil},
 		{"directions of their own", "f1 f2 f3 fill_ b3 b2+ b1+ fill_ b4 b2++ b1++ step", 0, "", nil},
 		{"batches whose gradients add up", "f1 f2 ones_like b2+ b1+ f3 f4 ones_like b4++ b3++ step", 0, "", nil},
-		{"a penalty on gradients", "f1 f2 f3 ones_like b3>20 b2>21 b1>22 f5 ones_like b5 e22 e21 e20 b2+ b1+ ones_like b4 b2++ b1++ step", 0, "",
-			nil},
+		{"a penalty on gradients", "f1 f2 f3 ones_like b3>20 b2>21 b1>22 f5 ones_like b5 e22 e21 e20 b2+ b1+ ones_like b4 b2++ b1++ step",
+			0, "", nil},
 		{"one layer, whose weights the step may have moved", "f1 f3 ones_like b3 b1+ step zero_grad f4 ones_like b4 b1+ step", 0, "", nil},
 		{"a step through the step before", "f2 f3 ones_like b3+ b2+ b1+ step", 0, "", nil},
 	} {

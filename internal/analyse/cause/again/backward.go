@@ -32,8 +32,8 @@ func FindBackward(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "backward", Where: passesWhere(c, b.Spans, "autograd.grad("), Share: c.Share(t),
-		Confidence: c.Basis(len(c.B.Samples))}, parts)
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "backward", Where: passesWhere(c, b.Spans, "autograd.grad("),
+		Share: c.Share(t), Confidence: c.Basis(len(c.B.Samples))}, parts)
 	f.Step = f.By(price.BackwardAgain).Times(c.PerStep(t)).AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-backward", wording.Share("share", f.Share), c.Said())

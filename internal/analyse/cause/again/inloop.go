@@ -152,8 +152,8 @@ func (t *turnLines) lineOf(op *account.RepeatedOp) *turnLine {
 	return line
 }
 
-// byText looks for the line where few samples lie in the operator, as a thread that only launches it is through with it in no time: the only
-// one of the program that calls it, and what the loop's text calls besides lies between two turns.
+// byText looks for the line where few samples lie in the operator, as a thread that only launches it is through with it in no time: the
+// only one of the program that calls it, and what the loop's text calls besides lies between two turns.
 func (t *turnLines) byText(op *account.RepeatedOp) *turnLine {
 	is := callsOp(op.Name)
 	only, ok := t.c.OnlyLine(func(text string) bool {

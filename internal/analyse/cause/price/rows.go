@@ -8,7 +8,7 @@ func Rows() []Row {
 		LighterHandover, CopiedAround, Cached, CachedDisk, Replayed, Queue, QueueFull, Unpacked, Sleep, PythonCode,
 		PythonChore, Parametrized,
 		PythonBetween, Environments, OneToken, OneTokenLine, OneTokenCalls, OnceForAll, AskedOnce, AskedGraph, AskedInputs, Ordered,
-		BackwardAgain, InLoop,
+		BackwardAgain, BackwardLosses, InLoop,
 		Writing, Validated,
 		Activations, ActivationsTraced, UnusedGradients, UnusedWeights,
 		UnusedGraph, UnusedGraphMost, Padding,

@@ -320,8 +320,8 @@ var (
 	InLoop = Row{ID: "again/in-loop", Range: Range{0.5, 0.95, 1.25}, Unit: share,
 		Of: "such operators in all turns but one, with their backward passes, ns per step; on a device kernels",
 		Origin: Origin{Kind: Guess,
-			On: "1.06 of it was saved of a loss with 24 classes on an H200, with sums that became one, and 0.96 of a contrastive loss on a CPU; " +
-				"gradients of all turns add up where they are larger then",
+			On: "1.06 of it was saved of a loss with 24 classes on an H200, with sums that became one, and 0.96 of a contrastive loss on " +
+				"a CPU; gradients of all turns add up where they are larger then",
 		}}
 	// AskedInputs is of what is computed of inputs that stay the same.
 	AskedInputs = Row{ID: "again/inputs", Range: Range{0.5, 1, 1.3}, Unit: share,

@@ -8,6 +8,7 @@ import (
 
 var (
 	comprehends = regexp.MustCompile(`\bfor\b`)
+	lastWord    = regexp.MustCompile(`\w*$`)
 	boundThere  = regexp.MustCompile(`\bfor\s+(.+?)\s+in\b`)
 )
 
@@ -216,10 +217,7 @@ func startOf(text string, dot int) int {
 			}
 		}
 	}
-	name := at
-	for name > 0 && (text[name-1] == '_' || text[name-1] >= '0' && text[name-1] <= '9' || text[name-1]|0x20 >= 'a' && text[name-1]|0x20 <= 'z') {
-		name--
-	}
+	name := at - len(lastWord.FindString(text[:at]))
 	if name > 0 && text[name-1] == '.' {
 		return name - 1
 	}
@@ -309,8 +307,9 @@ func (u *unit) callsIn(i int) (out []string) {
 	return out
 }
 
-// CallsInTurn are the functions and methods that surely run between two turns of a line which SameInTurns knows: those that are called around
-// it in its loop, or in its function where that is called in a loop. pureOnly says that each of them is one of PyTorch's, NumPy's or Python's.
+// CallsInTurn are the functions and methods that surely run between two turns of a line which SameInTurns knows: those that are called
+// around it in its loop, or in its function where that is called in a loop. pureOnly says that each of them is one of PyTorch's, NumPy's or
+// Python's.
 func (r *Reader) CallsInTurn(at At, names func(string) bool) (out []string, pureOnly bool) {
 	w, here, ok := r.worldAt(&at)
 	if !ok {

@@ -45,11 +45,12 @@ func TestSameInTurns(t *testing.T) {
 	}
 }
 
-// A function is called from one line where no other line names it; what surely runs between two turns of a line are calls in its loop, or in
-// its function.
+// A function is called from one line where no other line names it; what surely runs between two turns of a line are calls in its loop, or
+// in its function.
 func TestCallersAndCallsInTurns(t *testing.T) {
 	source := strings.Split("def one(x, c):\n    p = x.softmax(1)\n    if c:\n        p = p.exp()\n    return net(p).sum()\n\n"+
-		"def all(x):\n    for c in range(3):\n        y = one(x, c)\n    z = two(x)\n    return two(z)\n\ndef two(x):\n    return [x.softmax(1) for c in range(3)]\n",
+		"def all(x):\n    for c in range(3):\n        y = one(x, c)\n    z = two(x)\n    return two(z)\n\n"+
+		"def two(x):\n    return [x.softmax(1) for c in range(3)]\n",
 		"\n")
 	var r Reader
 	if at, ok := r.CallerOf(At{source, "one", 2}); !ok || at.Line != 9 || at.Name != "all" {
