@@ -61,3 +61,25 @@ func TestStepsThatWaitForTheDevice(t *testing.T) {
 		})
 	}
 }
+
+// A step whose device computes less lasts as long as its host needs: for its calls, and for waits that are not for the device.
+func TestAHostThatWaitsForDataAsWell(t *testing.T) {
+	layer := tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}
+	p := launched(layer, layer)
+	b := account.Of(p.S, account.Driver(p.S))
+	c := facts.NewFacts(p.S, b)
+	near := func(got, want float64) bool { return math.Abs(got-want) < 3e6 }
+	if got := c.FewerOnDevice(0.95, 0); !near(got, 90e6) {
+		t.Errorf("with calls of 10 ms, %v of 95 ms are saved", got)
+	}
+	for i := range b.Parts {
+		if b.Parts[i].ID == account.PartGPUCompute {
+			b.Parts[i].ID, b.Parts[i].Time = account.PartDataWait, 0.4*b.Total
+			b.Parts = append(b.Parts, account.Part{ID: account.PartGPUCompute, Time: 0.6 * b.Total})
+			break
+		}
+	}
+	if got := c.FewerOnDevice(0.95, 0); !near(got, 50e6) {
+		t.Errorf("with waits of 40 ms beside, %v of 95 ms are saved", got)
+	}
+}

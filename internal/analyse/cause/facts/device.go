@@ -15,10 +15,11 @@ func (c *Facts) OnDevice() bool { return c.B.PerStep && c.B.Device.Computes > 0 
 // device computes itself, and the whole step is its own.
 func (c *Facts) HostRoom() float64 { return c.B.Mean() * (1 - c.B.Device.Computes) }
 
-// HostTime is how long the host needs for a step besides waits for its device, in ns: for the operators that it calls and the interpreter
-// around them. A step that computes less on the device does not become shorter than that.
+// HostTime is how long the host needs for a step besides waits for what its device computes, in ns: for the operators that it calls, for
+// the interpreter around them, and for waits of other kinds. A step that computes less on the device does not become shorter than that.
 func (c *Facts) HostTime() float64 {
-	return min(c.B.Device.Calls+c.PerStep(c.B.Part(account.PartPython)), c.B.Mean())
+	calling := c.PerStep(c.B.Part(account.PartOps) + c.B.Part(account.PartGPUCompute))
+	return c.B.Mean() - calling + min(c.B.Device.Calls, calling)
 }
 
 // FewerOnDevice is what a step saves, in ns, whose device computes a share of its work no longer, and whose host needs so much less, in ns.
