@@ -2,7 +2,6 @@ package memory
 
 import (
 	"regexp"
-	"slices"
 
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
@@ -33,14 +32,19 @@ var repeatsHeads = regexp.MustCompile(`\.(?:expand|repeat_interleave|repeat)\(|\
 
 // repeatedHeads are copies of tensors along a dimension in which they are the same all over, until an attention reads them.
 type repeatedHeads struct {
-	views, made []outerOp // views that lead to the next copy; copies with their views, that no attention has read so far
-	numbers     []int64   // of each copy
-	times       int64     // heads of queries for each one of keys, the most that was seen
-	repeats     int64     // of the copies at hand
+	views []outerOp     // that lead to the next copy
+	made  []repeatedOps // that no attention has read so far
+	times int64         // heads of queries for each one of keys, the most that was seen
+}
+
+// repeatedOps are a copy with the views that lead to it, how many numbers it has and how often it has each.
+type repeatedOps struct {
+	ops            []outerOp
+	numbers, times int64
 }
 
 func (r *repeatedHeads) wants(name string) bool {
-	return name == "aten::clone" || name == "aten::copy_" || name == attends || name == "aten::expand"
+	return name == "aten::clone" || name == "aten::copy_" || name == attends
 }
 
 const attends = "aten::scaled_dot_product_attention"
@@ -50,30 +54,33 @@ func (r *repeatedHeads) next(op *outerOp) (whole []outerOp, counts float64) {
 	case op == nil:
 		return nil, 0
 	case op.name == attends:
-		if r.shared(op) {
-			whole, counts, r.times = r.made, 1, max(r.times, r.repeats)
+		for _, m := range r.made {
+			if readsKeys(op, m.numbers) {
+				whole, r.times = append(whole, m.ops...), max(r.times, m.times)
+			}
 		}
-		r.views, r.made, r.numbers, r.repeats = nil, nil, nil, 0
+		r.views, r.made = nil, nil
 	case op.name == "aten::expand", op.name == "aten::unsqueeze":
 		r.views = append(r.views, *op)
 	default:
-		if times, numbers := repeated(op); times > 1 {
-			r.made, r.numbers, r.repeats = append(append(r.made, r.views...), *op), append(r.numbers, numbers), times
+		times, numbers := repeated(op)
+		if times > 1 {
+			r.made = append(r.made, repeatedOps{append(r.views, *op), numbers, times})
 		}
-		if !passing.MatchString(op.name) {
+		if times > 1 || !passing.MatchString(op.name) {
 			r.views = nil
 		}
 	}
-	return whole, counts
+	return whole, 1
 }
 
-// shared says that an attention reads copies as its keys and values.
-func (r *repeatedHeads) shared(op *outerOp) bool {
-	if len(op.inside) == 0 || len(op.inside[0].shapes) < 3 || len(r.numbers) == 0 {
+// readsKeys says that an attention's keys and values have so many numbers each.
+func readsKeys(op *outerOp, numbers int64) bool {
+	if len(op.inside) == 0 || len(op.inside[0].shapes) < 3 {
 		return false
 	}
 	read := op.inside[0].shapes
-	return slices.Contains(r.numbers, arguments.Product(read[1])) && arguments.Product(read[1]) == arguments.Product(read[2])
+	return arguments.Product(read[1]) == numbers && arguments.Product(read[2]) == numbers
 }
 
 // repeated is how often an operator copies the same numbers into a new tensor, and how many numbers that has; 0 where it copies none twice.
