@@ -22,13 +22,11 @@ func FindBackward(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if b == nil || b.All <= 0 {
 		return nil
 	}
-	parts := finding.Parts{account.PartOps: c.B.Part(account.PartOps) * b.Time / b.All}
 	took := b.Time
 	if b.AllKernels > 0 {
-		parts[account.PartGPUCompute] = c.B.Part(account.PartGPUCompute) * b.Kernels / b.AllKernels
 		took = b.Kernels
 	}
-	t := parts[account.PartOps] + parts[account.PartGPUCompute]
+	t, parts := c.Fewer(b.Time/b.All, b.Kernels/max(b.AllKernels, 1))
 	if c.Share(t) < finding.Floor {
 		return nil
 	}

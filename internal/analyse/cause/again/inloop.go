@@ -50,19 +50,15 @@ func inLoop(c *facts.Facts, line *turnLine, cost account.RepeatedCost, ops []*ac
 	if cost.Time <= 0 {
 		return nil
 	}
-	all, on := c.B.Part(account.PartOps)*cost.Time/cost.All, []account.PartID{account.PartOps}
-	if c.OnDevice() {
-		if cost.Kernels <= 0 {
-			return nil
-		}
-		all = float64(c.B.Steps()) * c.FewerOnDevice(min(cost.Kernels/cost.AllKernels, 1), c.HostTime()*min(cost.Time/cost.All, 1))
-		on = []account.PartID{account.PartGPUCompute, account.PartOps}
+	if c.OnDevice() && cost.Kernels <= 0 {
+		return nil
 	}
+	all, parts := c.Fewer(cost.Time/cost.All, cost.Kernels/max(cost.AllKernels, 1))
 	if c.Share(all) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "in-loop", Where: line.where, Share: c.Share(all),
-		Confidence: c.Basis(len(c.B.Samples))}, c.InProportion(all, on))
+		Confidence: c.Basis(len(c.B.Samples))}, parts)
 	f.Step = f.By(price.InLoop).Times(c.PerStep(all)).AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("again.title-in-loop", wording.Share("share", f.Share), c.Said())

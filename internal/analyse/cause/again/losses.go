@@ -21,21 +21,18 @@ func FindLosses(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if b.Thrown > 0 && oneOptimizer(c) {
 		return nil // it has used them: a fused step changes weights unseen by autograd, which goes through them a second time then
 	}
-	t, took := c.PerStep(c.B.Part(account.PartOps))*b.Time/b.All, b.Time
-	from, high := []account.PartID{account.PartOps}, 0.0
-	if c.OnDevice() && b.AllKernels > 0 {
-		computed := b.Kernels / b.AllKernels
-		t, took = c.FewerOnDevice(computed, c.HostTime()*b.Time/b.All), b.Kernels
-		from, high = append(from, account.PartGPUCompute), c.B.Mean()*c.B.Device.Computes*computed
+	computed, took := b.Kernels/max(b.AllKernels, 1), b.Time
+	if b.AllKernels > 0 {
+		took = b.Kernels
 	}
-	all := t * float64(c.B.Steps())
+	all, parts := c.Fewer(b.Time/b.All, computed)
 	if c.Share(all) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "losses", Where: passesWhere(c, b.Spans, ".backward("),
-		Share: c.Share(all), Confidence: c.Basis(len(c.B.Samples))}, c.InProportion(all, from))
-	f.Step = f.By(price.BackwardLosses).Times(t)
-	f.Step.High = max(f.Step.High, high) // tracing may have made the host the slower of the two
+		Share: c.Share(all), Confidence: c.Basis(len(c.B.Samples))}, parts)
+	f.Step = f.By(price.BackwardLosses).Times(c.PerStep(all))
+	f.Step.High = max(f.Step.High, c.B.Mean()*c.B.Device.Computes*computed) // tracing may have made the host the slower of the two
 	f.Step = f.Step.AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
 	title, fix := "again.title-losses", []wording.Text{wording.Say("again.fix-detach"), wording.Say("again.fix-add-or")}

@@ -22,6 +22,18 @@ func (c *Facts) HostTime() float64 {
 	return c.B.Mean() - calling + min(c.B.Device.Calls, calling)
 }
 
+// Fewer is what the accounted steps save, in ns, and of which parts of the account, where so large a part of the operators' time, 0..1, is no
+// longer called, and a device, where the program has one, computes such a part of its work no longer.
+func (c *Facts) Fewer(onHost, onDevice float64) (saved float64, of finding.Parts) {
+	onHost, onDevice = min(onHost, 1), min(onDevice, 1)
+	if !c.OnDevice() {
+		saved = c.B.Part(account.PartOps) * onHost
+		return saved, finding.Parts{account.PartOps: saved}
+	}
+	saved = c.FewerOnDevice(onDevice, c.HostTime()*onHost) * float64(c.B.Steps())
+	return saved, c.InProportion(saved, []account.PartID{account.PartGPUCompute, account.PartOps})
+}
+
 // FewerOnDevice is what a step saves, in ns, whose device computes a share of its work no longer, and whose host needs so much less, in ns.
 func (c *Facts) FewerOnDevice(share, onHost float64) float64 {
 	mean := c.B.Mean()

@@ -205,8 +205,7 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 		return d, 0, false
 	}
 	computed := min(found.computed/found.computes, 1)
-	t = c.FewerOnDevice(computed, c.HostTime()*min(found.time/found.all, 1))
-	all := t * float64(c.B.Steps())
+	all, parts := c.Fewer(found.time/found.all, computed)
 	if c.Share(all) < finding.Floor {
 		return d, 0, false
 	}
@@ -214,7 +213,7 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 	if line, only := c.OnlyLine(at.MatchString); only {
 		f.Where = line.Where() // the thread that launches is through with it in no time: few samples lie there
 	}
-	d = finding.NewDraft(f, c.InProportion(all, []account.PartID{account.PartGPUCompute, account.PartOps}))
+	d, t = finding.NewDraft(f, parts), c.PerStep(all)
 	d.Step = d.By(row).Times(t)
 	// Tracing may have made the host the slower of the two.
 	d.Step.High = min(max(d.Step.High, c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean())
