@@ -22,8 +22,8 @@ func (c *Facts) HostTime() float64 {
 	return c.B.Mean() - calling + min(c.B.Device.Calls, calling)
 }
 
-// Fewer is what the accounted steps save, in ns, and of which parts of the account, where so large a part of the operators' time, 0..1, is no
-// longer called, and a device, where the program has one, computes such a part of its work no longer.
+// Fewer is what the accounted steps save, in ns, and of which parts of the account, where so large a part of the operators' time, 0..1, is
+// no longer called, and a device, where the program has one, computes such a part of its work no longer.
 func (c *Facts) Fewer(onHost, onDevice float64) (saved float64, of finding.Parts) {
 	onHost, onDevice = min(onHost, 1), min(onDevice, 1)
 	if !c.OnDevice() {
