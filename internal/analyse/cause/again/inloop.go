@@ -84,6 +84,33 @@ type turnLines struct {
 	c     *facts.Facts
 	turns *account.RepeatedOps
 	read  pysource.Reader
+	calls []calledLine  // of all of the user's lines that call something; nil before they were asked for
+	all   []facts.Chain // of all accounted samples, likewise
+}
+
+// calledLine is a line of the user's with the names of what it calls.
+type calledLine struct {
+	line  finding.UserLine
+	names []string
+}
+
+// onlyCall is the only line of the program that calls a function with such a name; ok is false where none or several do.
+func (t *turnLines) onlyCall(is func(name string) bool) (only finding.UserLine, ok bool) {
+	if t.calls == nil {
+		for _, line := range t.c.UserLines(func(string) bool { return true }) {
+			if names := t.read.CallsAt([]string{line.Text}, 1); len(names) > 0 {
+				t.calls = append(t.calls, calledLine{line, names})
+			}
+		}
+	}
+	n := 0
+	for i := range t.calls {
+		if slices.ContainsFunc(t.calls[i].names, is) {
+			only = t.calls[i].line
+			n++
+		}
+	}
+	return only, n == 1
 }
 
 // callNames are functions that call operators of other names.
@@ -152,14 +179,15 @@ func (t *turnLines) lineOf(op *account.RepeatedOp) *turnLine {
 // only one of the program that calls it, and what the loop's text calls besides lies between two turns.
 func (t *turnLines) byText(op *account.RepeatedOp) *turnLine {
 	is := callsOp(op.Name)
-	only, ok := t.c.OnlyLine(func(text string) bool {
-		return slices.ContainsFunc(t.read.CallsAt([]string{text}, 1), is)
-	})
+	only, ok := t.onlyCall(is)
 	if !ok {
 		return nil
 	}
+	if t.all == nil {
+		t.all = facts.ChainsOf(t.c.C, &t.c.P.Samples, t.c.B.Samples, func(int, *account.Attributed) bool { return true })
+	}
 	var chains []facts.Chain
-	for _, ch := range facts.ChainsOf(t.c.C, &t.c.P.Samples, t.c.B.Samples, func(int, *account.Attributed) bool { return true }) {
+	for _, ch := range t.all {
 		if n := len(ch.Frames); n > 0 && int(ch.Frames[n-1].Line) == only.Line && t.c.Text(ch.Frames[n-1].File) == only.File {
 			chains = append(chains, ch)
 		}
