@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,8 +67,46 @@ func TestModelsAskedAgain(t *testing.T) {
 	}
 }
 
-// How many rows a model is given is told of what it is given by name, and of tensors that inference_mode made, which have no versions: no
-// call is taken for another one's there. The fewest rows tell the newest token from all.
+// Parts of a model that are given some of what it is given, or its own buffers, are told with what stands for that; a part of a part is
+// not, nor one that is given something else. Of a tensor that is not read whole and has no version it is said that nobody knows whether it
+// stays.
+func TestPartsOfModelsAreTold(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked_parts.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked_parts.py")
+			same(t, plain, got)
+			s := only(t, dir, "main")
+			models, parts := s.of("asked"), s.of("part")
+			if len(models) != 12 || len(parts) != 36 {
+				t.Fatalf("%v\n%v", models, parts)
+			}
+			for i, row := range models {
+				told, style := parts[3*i], parts[3*i+1] // and that of the picture
+				at := []any{row[1], told[1], told[8], style[1], style[8], row[12]}
+				if !slices.IsSortedFunc(at, func(x, y any) int { return cmp.Compare(x.(float64), y.(float64)) }) {
+					t.Errorf("call %d: %v around %v and %v", i, row, told, style)
+				}
+				if (told[3] == parts[0][3]) != (i < 4) || style[3] != parts[1][3] || told[2] == style[2] ||
+					told[2] != parts[0][2] {
+					t.Errorf("call %d: %v and %v", i, told, style)
+				}
+				loose := 0.0
+				if i >= 8 {
+					loose = 32
+				}
+				if told[5] != 2+loose || style[5] != 2.0 || told[7] != 33.0 || style[7] != 34.0 {
+					t.Errorf("call %d: %v and %v", i, told, style)
+				}
+			}
+		})
+	}
+}
+
+// How many rows a model is given is told of what it is given by name, and of tensors that inference_mode made, which have no versions.
+// The fewest rows tell the newest token from all.
 func TestRowsOfInferenceAreTold(t *testing.T) {
 	for _, generation := range generations() {
 		t.Run(generation, func(t *testing.T) {
@@ -81,11 +121,11 @@ func TestRowsOfInferenceAreTold(t *testing.T) {
 			}
 			for i, row := range rows {
 				n := float64(2 * (7 + i%5))
-				want := []any{n, n}
-				if i/5 == 1 {
-					want = []any{3 * n, 2.0}
+				want := []any{2.0, n, n}
+				if i/5 == 1 { // a piece of a tensor, which is not read whole
+					want = []any{2.0 + 16 + 32, 3 * n, 2.0}
 				}
-				if row[3] != "" || row[5] != 2.0 || row[8] != want[0] || row[9] != want[1] {
+				if row[3] == "" || row[5] != want[0] || row[8] != want[1] || row[9] != want[2] {
 					t.Errorf("call %d: %v, want %v", i, row, want)
 				}
 			}

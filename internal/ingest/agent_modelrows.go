@@ -65,12 +65,7 @@ const maxAsked, maxUnused, maxSizes = 1 << 10, 1 << 8, 1 << 6
 const maxDenormals = 1 << 10
 
 func (a *agentRows) readAsked(r row) bool {
-	t, ok := r.integer(1)
-	how := r.number(5)
-	q := model.Asked{Time: model.Time(t), Module: r.number(2), Inputs: a.texts.Intern(r.text(3)), Weights: r.number(4),
-		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32)),
-		Rows: -1, Fewest: -1, Gradients: how&1 != 0, Trained: how&2 != 0, Random: how&4 != 0,
-		Training: how&8 != 0, Unread: how&16 != 0}
+	q, ok := a.asked(r, 12)
 	if rows, known := r.integer(8); known && rows >= 0 {
 		q.Rows = rows
 		if fewest, told := r.integer(9); told && fewest >= 0 && fewest <= rows {
@@ -80,13 +75,33 @@ func (a *agentRows) readAsked(r row) bool {
 	if rows, columns := r.number(10), r.number(11); rows > 0 && columns > 0 {
 		q.Zeros = [2]int64{rows, columns}
 	}
-	if !ok || q.Module <= 0 || q.Weights < 0 {
-		return false
-	}
-	if len(a.p.Asked) < maxAsked {
+	if ok && len(a.p.Asked) < maxAsked {
 		a.p.Asked = append(a.p.Asked, q)
 	}
-	return true
+	return ok
+}
+
+func (a *agentRows) readPart(r row) bool {
+	q, ok := a.asked(r, 8)
+	if ok && len(a.p.Parts) < maxAsked {
+		a.p.Parts = append(a.p.Parts, q)
+	}
+	return ok
+}
+
+// asked is what rows of models' calls and of their parts' have in common; the call's end is in the column that is given.
+func (a *agentRows) asked(r row, end int) (q model.Asked, ok bool) {
+	t, ok := r.integer(1)
+	ended := r.number(end)
+	how := r.number(5)
+	q = model.Asked{Time: model.Time(t), Module: r.number(2), Inputs: a.texts.Intern(r.text(3)), Weights: r.number(4),
+		File: a.texts.Intern(r.text(6)), Line: int32(clamp(r.number(7), 0, math.MaxInt32)),
+		Rows: -1, Fewest: -1, Gradients: how&1 != 0, Trained: how&2 != 0, Random: how&4 != 0,
+		Training: how&8 != 0, Unread: how&16 != 0, LooseInts: how&32 != 0, LooseFloats: how&64 != 0}
+	if ended >= t {
+		q.End = model.Time(ended)
+	}
+	return q, ok && q.Module > 0 && q.Weights >= 0
 }
 
 func (a *agentRows) readUnused(r row) bool {

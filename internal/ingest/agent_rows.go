@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -86,6 +87,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"held":     (*agentRows).readHeld,
 	"padding":  (*agentRows).readPadding,
 	"asked":    (*agentRows).readAsked,
+	"part":     (*agentRows).readPart,
 	"updates":  (*agentRows).readUpdates,
 	"unused":   (*agentRows).readUnused,
 	"denormal": (*agentRows).readDenormal,
@@ -387,8 +389,14 @@ func (a *agentRows) finish(facts *processFacts) {
 	for i := range p.Padding {
 		p.Padding[i].Time = a.unix(p.Padding[i].Time)
 	}
-	for i := range p.Asked {
-		p.Asked[i].Time = a.unix(p.Asked[i].Time)
+	for _, q := range [][]model.Asked{p.Asked, p.Parts} {
+		for i := range q {
+			q[i].Time = a.unix(q[i].Time)
+			if q[i].End > 0 {
+				q[i].End = a.unix(q[i].End)
+			}
+		}
+		slices.SortStableFunc(q, func(x, y model.Asked) int { return cmp.Compare(x.Time, y.Time) })
 	}
 	for i := range p.Updates {
 		p.Updates[i].Time = a.unix(p.Updates[i].Time)

@@ -44,6 +44,7 @@ type Process struct {
 	Queues    []QueueLength
 	Padding   []Padding  // by time
 	Asked     []Asked    // by time
+	Parts     []Asked    // calls of modules within those of Asked, with a part of what these were given; by time
 	Updates   []Updates  // by time
 	Unused    []Unused   // by time
 	Denormals []Denormal // by time
@@ -204,10 +205,11 @@ func (p *Process) TimedOnDevice() bool {
 	return slices.ContainsFunc(p.Steps, func(st Step) bool { return st.DeviceDur > 0 })
 }
 
-// Asked is one of the first calls of models from outside all modules: the same Inputs are the same tensors, into which nothing was written
-// in between.
+// Asked is one of the first calls of models from outside all modules, or of a part of a model: the same Inputs are tensors in which the
+// same stands, or the same tensors, into which nothing was written in between.
 type Asked struct {
 	Time    Time
+	End     Time  // of the call; 0 where that is not known
 	Module  int64 // number of the model in the process, from 1
 	Inputs  Str   // what stands for all that it was given; 0 where that cannot be told
 	Weights int64 // grows with each change of its weights
@@ -221,6 +223,8 @@ type Asked struct {
 	// Gradients are recorded; some weight wants them (Trained); a dropout in it draws numbers (Random); it is in training mode.
 	// Of some tensor among these no bytes were compared, as of all on a device: what changes no version of it is not seen there (Unread).
 	Gradients, Trained, Random, Training, Unread bool
+	// Some tensor of such numbers among these has no version, as inference_mode made it: what is written into it is not seen there.
+	LooseInts, LooseFloats bool
 }
 
 // Unused are the weights of a model that hold gradients and that no optimizer had changed by then.

@@ -214,6 +214,7 @@ var (
 		"held": list(texts(keep), number), "updates": list(texts(keep), number),
 		"saved":    list(texts(keep), number, number, number, number, number, filePath, number),
 		"asked":    list(texts(keep), number, number, texts(named("inputs")), number, number, filePath, number),
+		"part":     list(texts(keep), number, number, texts(named("inputs")), number, number, filePath, number),
 		"unused":   list(texts(keep), number, number, texts((*Redactor).functionAnywhere), filePath, number, nested),
 		"denormal": list(texts(keep), number, texts((*Redactor).functionAnywhere), filePath, number),
 		"padding":  list(texts(keep), number, number, number, number, number, number, filePath, number),

@@ -19,6 +19,8 @@ var againTexts = table{
 	"again.asked":     "{calls call} of the model were looked at",
 	"again.fix-twice": "Call the model once for a batch, and use its answer for both (out = model(x); loss and accuracy of out).",
 	"again.fix-same":  "Ask once, before the loop, without gradients (with torch.no_grad()), and keep the answer.",
+	"again.fix-part": "Compute this once, before the loop, and give the model the result in place of what it is computed from (as an " +
+		"argument of its forward).",
 	"again.fix-inputs": "Compute this once, before the loop, and give the model the result; in a layer of a library, an option that caches " +
 		"it (GCNConv(cached=True)).",
 	"again.title-ordered": "{share} of {each} puts the entries of a sparse matrix in order again for each product with it",

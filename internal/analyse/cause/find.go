@@ -48,6 +48,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindLosses},
 		{finding.Again, again.FindInLoop}, // before launch, for the same reason
 		{finding.Again, again.FindAsked},  // before frozen: what is known of the inputs is sure
+		{finding.Again, again.FindAnswered},
 		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},

@@ -1,24 +1,32 @@
-"""Whether models are asked for the same again, or for one row at a time: which tensors the first calls of models are given, and whether
-weights moved in between; and which weights get gradients that no optimizer uses.
+"""Whether models, or parts of them, are asked for the same again, or for one row at a time: which tensors the first calls of models are
+given, and whether weights moved in between; and which weights get gradients that no optimizer uses.
 
-No tensor is kept: a weak reference tells whether one is still the same object, its version whether something was written into it. Fused
-optimizers, what writes by way of .data, arrays that share a tensor's memory and replayed graphs of a device change no version. So an
-optimizer's steps count as writes into its parameters, and of tensors in this machine's memory a few bytes are compared. On a device none
-are read, as that would wait for it: which calls these are is told.
+No tensor is kept: a small one in this machine's memory is known by what stands in it. Of others a weak reference tells whether one is still
+the same object, its version whether something was written into it. Fused optimizers, what writes by way of .data, arrays that share a
+tensor's memory and replayed graphs of a device change no version. So an optimizer's steps count as writes into its parameters, and of
+tensors in this machine's memory a few bytes are compared. On a device none are read, as that would wait for it: which calls these are is
+told. What inference_mode makes has no version: that nothing in place writes into tensors of its kind is for traces to tell.
+
+A part is a module that a model calls with some of what it was given itself, and not with all of it: as the encoder of a text that stays
+while a picture is drawn step by step.
 """
 
+import threading
 import weakref
 
 from . import core, denormals
-from .pieces import bytes_of
+from .pieces import PIECE, bytes_of
 
 CALLS = 96  # of models from outside all modules, that are looked at
 LONG_ENOUGH = 60_000_000  # nanoseconds that all looks may take: a model of thousands of layers takes milliseconds each
 KEPT = 1024  # tensors and modules that are told apart
 LARGEST = 2000  # modules in a model, of which the weights are looked at
+MASK = (1 << 64) - 1
 PLAIN = (bool, int, float, str)
 LONGEST = 32  # characters of a plain argument
 PIECES, PIECES_OF_WEIGHTS = 32, 4  # of a tensor in this machine's memory, that are compared
+WHOLE = 1024  # pieces of one that is read whole: it is known by its bytes
+PARTS = 512  # calls of parts, that are told
 MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it is zeros
 FEW = 0.1  # of the numbers of it that are read, up to which they are few
 MORE_PIECES = 4096  # of one that looks as if nothing stood in it
@@ -26,6 +34,7 @@ SIZES = 64  # of weights, of which it is told that nobody uses their gradients
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 UNREAD = 16  # of some tensor no bytes were compared
+LOOSE_INTEGERS, LOOSE_FLOATS = 32, 64  # some tensor that was not read whole has no version, as inference_mode made it
 
 looked = took = 0
 numbers = {}  # id of a tensor or a module -> (weak reference, its number)
@@ -34,7 +43,17 @@ states = {}  # number of a tensor or a module -> [what is known of it at the las
 moved = {}  # id of an optimizer that has stepped since the last look -> [weak reference, its steps since]
 moves = {}  # id of a parameter -> the steps of optimizers that own it
 stepped = 0  # steps of all optimizers, and backward passes before the first one
+parts = 0  # calls of parts that were told
 unused = {}  # number of a module -> what was told last of its weights whose gradients no optimizer uses
+
+
+class Running(threading.local):
+    """A thread's call of a model that is being looked at."""
+
+    given = ()  # ids of the tensors that it was given, or holds as buffers of its own; none while no parts are looked for
+
+
+running = Running()
 
 
 def wanted():
@@ -44,10 +63,10 @@ def wanted():
 
 @core.hook("asked")
 def called(torch, module, arguments, keywords, caller):
-    """Looks at what a frame of the program calls a model with."""
+    """Looks at what a frame of the program calls a model with: what ended() tells, if anything."""
     global looked, took
     if torch.jit.is_tracing():
-        return  # sizes are tensors there, and what is done with them is recorded
+        return None  # sizes are tensors there, and what is done with them is recorded
     began = core.now()
     looked += 1
     settle()
@@ -65,15 +84,59 @@ def called(torch, module, arguments, keywords, caller):
     rows = max(rows_of(tensor) for tensor, _ in tensors) if known else None
     # What keeps its keys and values may be given these, or a mask of all tokens, beside the newest token: the fewest rows tell it.
     fewest = min([rows_of(tensor) for tensor, _ in tensors if tensor.dim()] or [rows]) if known else None
-    if any(some == b"" and tensor.numel() for tensor, some in tensors):
-        how |= UNREAD
+    how |= told(tensors)
     place = caller.f_code.co_filename, caller.f_lineno
-    key = " ".join(key) if known and None not in key else ""
-    stay = [one for one in tensors if one[1] and number(one[0]) <= before]  # not made for this call, as a first state is
+    key = " ".join(key) if known else ""
+    stay = [one for one in tensors if one[1] and is_matrix(one[0]) and number(one[0]) <= before]  # not made for this call
     zeros = mostly_zeros(torch, stay + buffers(torch, module))
-    core.emit("asked", began, number(module), key, versions, how, *place, rows, fewest, *zeros)
+    row = (began, number(module), key, versions, how, *place, rows, fewest, *zeros)
     tell_unused(number(module), type(module).__name__, place, sizes)
+    if known and tensors and parts < PARTS:
+        held = [one for one in (getattr(module, "__dict__", {}).get("_buffers") or {}).values() if type(one) is torch.Tensor]
+        running.given = {id(one) for one in held}.union(id(one) for one, _ in tensors)
     took += core.now() - began
+    return row
+
+
+@core.hook("asked-part")
+def part(torch, module, arguments, keywords, caller):
+    """What part_ended() tells of a part that a model's own code calls; None where it is given something else, or all of it."""
+    global took, parts
+    began, key, tensors = core.now(), [], []
+    if not named(torch, key, tensors, (arguments, keywords)) or not {id(one) for one, _ in tensors} < running.given:
+        return None
+    parts += 1
+    versions, how, _ = weights(torch, module)
+    if torch.is_grad_enabled():
+        how |= GRADIENTS
+    if getattr(module, "__dict__", {}).get("training"):
+        how |= TRAINING
+    how |= told(tensors)
+    took += core.now() - began
+    return began, number(module), " ".join(key), versions, how, caller.f_code.co_filename, caller.f_lineno
+
+
+@core.hook("asked-ended")
+def ended(row):
+    """A call of a model is over: tells of it."""
+    core.emit("asked", *row, core.now())
+
+
+@core.hook("asked-part-ended")
+def part_ended(row):
+    """The same of a part's."""
+    core.emit("part", *row, core.now())
+
+
+def told(tensors):
+    """What cannot be told of tensors, of which some bytes were read."""
+    how = 0
+    for tensor, some in tensors:
+        if tensor.numel() and not some:
+            how |= UNREAD
+        if tensor.is_inference() and len(some) < tensor.numel() * tensor.element_size():
+            how |= LOOSE_FLOATS if tensor.is_floating_point() else LOOSE_INTEGERS
+    return how
 
 
 def rows_of(tensor):
@@ -134,17 +197,18 @@ def number(value):
 
 
 def named(torch, key, tensors, value, depth=4):
-    """Adds to a key what stands for a value, tensors by their numbers and how often they have changed, and to tensors these with some of
-    their bytes; False where nothing can. A tensor that inference_mode made has no version: None stands for it, and no bytes are read."""
+    """Adds to a key what stands for a value, and to tensors those in it with some of their bytes; False where nothing can. A tensor that is
+    read whole stands for its bytes, another one for its number and how often it has changed."""
     kind = type(value)
     if kind is torch.Tensor or kind is torch.nn.Parameter:
-        if value.is_inference():
-            tensors.append((value, None))
-            key.append(None)
-            return True
-        some, name = bytes_of(torch, value, PIECES), number(value)
+        size = value.numel() * value.element_size()
+        some = bytes_of(torch, value, WHOLE if size <= WHOLE * PIECE else PIECES)
         tensors.append((value, some))
-        key.append("#%d.%d" % (name, changes(name, (value._version, moves.get(id(value), 0), some))))
+        if some and len(some) == size:
+            key.append("=%x" % (hash((value.dtype, tuple(value.shape), some)) & MASK))
+        else:
+            name, version = number(value), 0 if value.is_inference() else value._version
+            key.append("#%d.%d" % (name, changes(name, (version, moves.get(id(value), 0), some))))
     elif value is None or kind in PLAIN:
         text = repr(value)
         key.append(text)

@@ -18,6 +18,13 @@ from . import asked, core, denormals, marks, modulepaths, padding
 ENOUGH = 3
 KEPT = 256  # modules, and lines that call some, that are told apart
 
+
+class Depth(threading.local):
+    """Whether a thread is within a module's call."""
+
+    inside = False
+
+
 base = None  # torch.nn.Module
 original = None  # its __call__
 mine = None  # ours, while it is in place
@@ -26,7 +33,7 @@ calls = {}
 named = {}  # id of a module -> its entry of lines
 lines = {}  # (code, line, class) of a call from outside -> [[weak reference to a module, its number]]
 numbers = itertools.count()
-depth = threading.local()
+depth = Depth()
 over = True  # nobody watches: what is still bound somewhere only passes calls on
 paused = False  # while Dynamo is being loaded
 skipped = [0, 0, 0]  # how many calls need no mark, of which module (its id), on which thread
@@ -84,43 +91,63 @@ def watcher(function):
     """A module's __call__ that notices calls that come from outside all modules."""
 
     def __call__(self, *arguments, **keywords):
-        if over or getattr(depth, "inside", False):
+        if over or depth.inside:
             if denormals.counting:
                 denormals.given(self, arguments)
+            given = () if over else asked.running.given
+            if given and id(next(iter(arguments or keywords.values()), None)) in given:
+                return within(function, self, arguments, keywords)
             return function(self, *arguments, **keywords)
-        seen(self, arguments, keywords)
+        row = seen(self, arguments, keywords)
         depth.inside = True
         try:
             return function(self, *arguments, **keywords)
         finally:
             depth.inside = denormals.counting = False
+            if row:
+                asked.running.given = ()
+                asked.ended(row)
 
     return __call__
 
 
+def within(function, module, arguments, keywords):
+    """Calls a part of a model that is being looked at; what it calls itself is not looked at."""
+    running = asked.running
+    row = asked.part(sys.modules["torch"], module, arguments, keywords, sys._getframe(2))  # above this function and the watcher
+    if not row:
+        return function(module, *arguments, **keywords)
+    given, running.given = running.given, ()
+    try:
+        return function(module, *arguments, **keywords)
+    finally:
+        running.given = given
+        asked.part_ended(row)
+
+
 @core.hook("module-called")
 def seen(module, arguments, keywords):
-    """A call from outside begins."""
+    """A call from outside begins. What asked.ended() tells of it, if anything."""
     if skipped[0] and skipped[1] == id(module) and skipped[2] == _thread.get_ident():
         skipped[0] -= 1
-        return
+        return None
     t = core.now()
     if marks.wanted:
         marks.resolve()
     if padding.wants_calls():
         padding.called(arguments, keywords, sys._getframe(3))  # above this function, its guard and the watcher
-    if asked.wanted():
-        asked.called(sys.modules["torch"], module, arguments, keywords, sys._getframe(3))
+    row = asked.called(sys.modules["torch"], module, arguments, keywords, sys._getframe(3)) if asked.wanted() else None
     if marks.tracker.optimizers or marks.tracker.strength > 1:
         needless()
         watch_less(module)
-        return
+        return row
     alone = marks.called(name_of(module), t, core.thread_id())
     if mine is None:
         skipped[:] = marks.skip() if alone else 0, id(module), _thread.get_ident()
     else:
         core.tick(t)
         watch_less(module)
+    return row
 
 
 def watch_less(module):

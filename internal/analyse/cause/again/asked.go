@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -17,15 +19,18 @@ import (
 type askedLine struct {
 	file   model.Str
 	line   int32
-	calls  int        // that were looked at
-	known  int        // of them, those whose answer was known: given once before with the same weights, or once at all
-	always int        // those whose answer was given twice before, with the same weights
-	moved  int        // of the known, those whose weights have changed
-	random int        // of the known, those in which a dropout draws numbers, now or then
-	graph  int        // of the known, those that make a graph for a backward pass
-	moves  bool       // its weights were not the same in all of the line's calls
-	fixed  int        // those that were given the same as the line's first one, and make a graph
-	before *askedLine // where the last known answer was given
+	calls  int              // that were looked at
+	known  int              // of them, those whose answer was known: given once before with the same weights, or once at all
+	always int              // those whose answer was given twice before, with the same weights
+	moved  int              // of the known, those whose weights have changed
+	random int              // of the known, those in which a dropout draws numbers, now or then
+	graph  int              // of the known, those that make a graph for a backward pass
+	moves  bool             // its weights were not the same in all of the line's calls
+	fixed  int              // those that were given the same as the line's first one, and make a graph
+	fresh  int              // those that were given what no model was given before
+	before *askedLine       // where the last known answer was given
+	spans  []times.Interval // of the known, as far as their ends are known
+	took   model.Dur        // of these
 }
 
 // question is what a model is asked, in which mode and with which weights.
@@ -49,14 +54,14 @@ func FindAsked(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	var same []facts.Chain // of all lines: they are cured together
 	kept, looks := 0, 0
 	gone := map[*askedLine]bool{} // lines whose calls a finding ends
-	for _, q := range askedLines(c.P.Asked, drops(c), writesUnseen(c, u)) {
+	for _, q := range askedLines(c.P.Asked, drops(c), writesOf(c, u)) {
 		var f *finding.Draft
 		switch {
 		case q.calls < price.AskedLooks:
 		case q.part(q.always) >= price.AskedAgain && !q.moves && q.random == 0 && 2*q.graph > q.known && !unused(c, u, q):
 			// Gradients go on to weights that want them: that they stay is not to be believed.
 		case q.part(q.always) >= price.AskedAgain && !q.moves && q.random == 0:
-			same, kept, looks = append(same, callsAt(c, l, q)...), kept+q.known, looks+q.calls
+			same, kept, looks = append(same, callersOf(c, callsAt(c, l, q))...), kept+q.known, looks+q.calls
 		case q.part(q.always) >= price.AskedAgain && !q.moves: // a dropout draws other numbers each time
 		case q.part(q.known) >= price.AskedAgain && (q.moved+q.random == 0 || unused(c, u, q)):
 			f = secondAnswer(c, l, u, q, gone)
@@ -76,6 +81,40 @@ func addAsked(out []finding.Draft, f *finding.Draft, looks int) []finding.Draft 
 	f.Evidence = append(f.Evidence, wording.Say("again.asked", wording.Count("calls", float64(looks))))
 	return append(out, *f)
 }
+
+// writes is what traced steps may write unseen: into tensors of which no bytes were compared, and into integers and other numbers whose
+// tensors have no versions.
+type writes struct{ unread, ints, floats bool }
+
+// hides says that something may have been written into what a call was given, as far as anybody knows.
+func (w writes) hides(r *model.Asked) bool { return r.LooseInts && w.ints || r.LooseFloats && w.floats }
+
+// writesOf finds what they may write. What has no version stays the same only where an inference's traced steps recorded what operators are
+// given, and none writes in place into numbers of its kind.
+func writesOf(c *facts.Facts, u *account.Untracked) writes {
+	w := writes{unread: u != nil && writesUnseen(c, u) || u == nil && slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool {
+		return replaysGraphs(c, t)
+	})}
+	told := false
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		name := c.Text(ev.Name[id])
+		w.unread = w.unread || u == nil && receives(name)
+		types := arguments.Texts(c.Text(ev.OpArgsOf(ev.Detail[id]).Types))
+		told = told || len(types) > 0
+		if outer && strings.HasSuffix(strings.SplitN(name, ".", 2)[0], "_") && len(types) > 0 {
+			w.floats = w.floats || !whole[types[0]]
+			w.ints = w.ints || whole[types[0]]
+		}
+	})
+	if !told || u != nil || w.unread {
+		w.ints, w.floats = true, true
+	}
+	return w
+}
+
+// whole are the types of integers, as traces name them.
+var whole = map[string]bool{"long": true, "long int": true, "int": true, "short": true, "short int": true, "signed char": true,
+	"unsigned char": true, "bool": true}
 
 // writesUnseen says that tensors were told by their versions alone, and that traced steps may write into some without changing these: by
 // graphs of a device, whose replay is no operator; by what is received from other ranks; by operators in place where no gradient is
@@ -128,7 +167,7 @@ func drops(c *facts.Facts) (found bool) {
 // askedLines are the lines that call models, in the order of their first calls. With dropout, calls in training mode draw numbers. Where
 // versions do not tell all that is written, a tensor of which nothing was read may be another one after a while: it counts as the same for
 // one more call, as a batch that is asked for twice.
-func askedLines(rows []model.Asked, dropout, unseen bool) []*askedLine {
+func askedLines(rows []model.Asked, dropout bool, w writes) []*askedLine {
 	type answer struct {
 		times  int
 		at     *askedLine
@@ -151,7 +190,12 @@ func askedLines(rows []model.Asked, dropout, unseen bool) []*askedLine {
 		if r.Inputs == 0 {
 			continue
 		}
-		lasts := !r.Unread || !unseen
+		q.fresh += finding.Btoi(answers[near].times == 0)
+		if w.hides(r) {
+			answers[near] = answer{answers[near].times + 1, q, random}
+			continue
+		}
+		lasts := !r.Unread || !w.unread
 		q.fixed += finding.Btoi(firsts[q] == near && r.Gradients && r.Trained && lasts)
 		same, any := answers[exact], answers[near]
 		if same.times > 0 && lasts || any.times == 1 {
@@ -161,6 +205,9 @@ func askedLines(rows []model.Asked, dropout, unseen bool) []*askedLine {
 			q.moved += finding.Btoi(same.times == 0)
 			q.random += finding.Btoi(random || any.random)
 			q.graph += finding.Btoi(r.Gradients && r.Trained)
+			if r.End > r.Time {
+				q.spans, q.took = append(q.spans, times.Interval{Start: r.Time, End: r.End}), q.took+model.Dur(r.End-r.Time)
+			}
 		}
 		answers[exact] = answer{same.times + 1, q, random}
 		answers[near] = answer{any.times + 1, q, random}
@@ -209,7 +256,7 @@ func secondAnswer(c *facts.Facts, l finding.Ledger, u *account.Untracked, q *ask
 		return nil
 	}
 	gone[at] = true
-	chains := callsAt(c, l, at)
+	chains := callersOf(c, callsAt(c, l, at))
 	row := price.AskedOnce
 	if 2*q.graph > q.known {
 		row = price.AskedGraph
@@ -264,19 +311,20 @@ func askedFinding(c *facts.Facts, sub string, chains []facts.Chain, part float64
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: sub, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
-	placed := chains
-	if sub == "twice" || sub == "same" {
-		placed = callersOf(c, chains)
-	}
-	if sp, ok := facts.Hottest(placed, c.Drivers); ok {
+	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
 		f.Where = c.Where(sp)
 	}
 	c.ClaimAll(&f, chains, part)
 	f.Step = f.By(row).Times(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
+	sayAsked(c, &f, sub, c.PerStep(t))
+	return &f
+}
+
+// sayAsked gives a finding about what is asked again its words; t: the time of the calls, ns per step.
+func sayAsked(c *facts.Facts, f *finding.Draft, sub string, t float64) {
 	texts := askedTexts[sub]
 	f.Title = wording.Say(texts.title, wording.Share("share", f.Share), c.Said())
-	f.Evidence = []wording.Text{wording.Say(texts.time, wording.Time("time", c.PerStep(t)), c.Said())}
+	f.Evidence = []wording.Text{wording.Say(texts.time, wording.Time("time", t), c.Said())}
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
-	return &f
 }

@@ -1,0 +1,151 @@
+package again
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/wording"
+)
+
+// FindAnswered names what is asked for the same in an inference, where something else is asked for new answers meanwhile: a program that
+// asks for nothing new is a benchmark, which does so on purpose. And it names parts of a model, in a training too, that the model gives the
+// same from call to call, while it is given something new itself.
+func FindAnswered(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	u := account.UntrackedWork(c.S, c.B)
+	w := writesOf(c, u)
+	random := drops(c)
+	models := askedLines(c.P.Asked, random, w)
+	var known []times.Interval
+	for _, q := range models {
+		known = append(known, q.spans...)
+	}
+	known = facts.Merged(known)
+	inNew := slices.DeleteFunc(slices.Clone(c.P.Parts), func(r model.Asked) bool { return facts.Inside(known, r.Time) })
+	parts := askedLines(inNew, random, w)
+	var out []finding.Draft
+	if u == nil && slices.ContainsFunc(models, func(q *askedLine) bool { return q.calls >= price.AskedLooks && 2*q.fresh > q.calls }) {
+		out = addAnswered(out, c, l, stays(models, u), "again.fix-same")
+	}
+	return addAnswered(out, c, l, stays(parts, u), "again.fix-part")
+}
+
+// stays are the lines whose answers are known, of networks that do not change; in a training gradients may change what they go to.
+func stays(lines []*askedLine, u *account.Untracked) []*askedLine {
+	return slices.DeleteFunc(lines, func(q *askedLine) bool {
+		return q.calls < price.AskedLooks || q.part(q.always) < price.AskedAgain || q.moves || q.moved+q.random > 0 ||
+			u != nil && q.graph > 0
+	})
+}
+
+// addAnswered adds the finding about lines whose answers are known, if they take enough to be worth one.
+func addAnswered(out []finding.Draft, c *facts.Facts, l finding.Ledger, lines []*askedLine, fix string) []finding.Draft {
+	known, calls := 0, 0
+	for _, q := range lines {
+		known, calls = known+q.known, calls+q.calls
+	}
+	if known == 0 {
+		return out
+	}
+	chains := askedFrom(c, l, lines)
+	f := askedFinding(c, "same", chains, float64(known)/float64(calls), price.AskedOnce)
+	if c.OnDevice() {
+		f = answeredOnDevice(c, chains, lines)
+	}
+	if f != nil {
+		f.Fix.Advice = []wording.Text{wording.Say(fix)}
+	}
+	return addAsked(out, f, calls)
+}
+
+// askedFrom are the samples of the accounted steps in modules that lines call, with the user's frames down to these lines.
+func askedFrom(c *facts.Facts, l finding.Ledger, lines []*askedLine) (out []facts.Chain) {
+	for _, ch := range c.Working(l) {
+		q := askerOf(c, c.P.Samples.Stack[c.B.Samples[ch.Index].Index], lines)
+		if q == nil {
+			continue
+		}
+		if at := slices.IndexFunc(ch.Frames, func(f model.Frame) bool { return f.File == q.file && f.Line == q.line }); at >= 0 {
+			ch.Frames = ch.Frames[:at+1]
+		}
+		out = append(out, ch)
+	}
+	return out
+}
+
+// askerOf is the outermost of the lines that has called a module in which a stack is; nil for none.
+func askerOf(c *facts.Facts, stack model.StackID, lines []*askedLine) (found *askedLine) {
+	called := false
+	c.C.Walk(stack, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		if strings.HasSuffix(c.Text(f.File), model.ModuleFile) {
+			called = true
+		} else if c.C.File(f.File) == code.FileAgent {
+			return true // it watches a call
+		} else if i := slices.IndexFunc(lines, func(q *askedLine) bool { return called && q.file == f.File && q.line == f.Line }); i >= 0 {
+			found, called = lines[i], false
+		} else {
+			called = false
+		}
+		return true
+	})
+	return found
+}
+
+// answeredOnDevice is the finding where a device computes the answers: what the calls that were looked at launched in traced steps goes.
+func answeredOnDevice(c *facts.Facts, chains []facts.Chain, lines []*askedLine) *finding.Draft {
+	var spans []times.Interval
+	for _, q := range lines {
+		spans = append(spans, q.spans...)
+	}
+	spans = facts.Merged(spans)
+	if len(spans) == 0 {
+		return nil
+	}
+	last, looked := spans[len(spans)-1].End, model.Time(0) // of the traced steps, those in which calls were looked at
+	called, calls, computed, computes := 0.0, 0.0, 0.0, 0.0
+	classes := naming.NewKernelClasses(c.S.Strings)
+	for _, st := range account.TracedSteps(c.S, c.B) {
+		if st.Start > last {
+			continue
+		}
+		looked = max(looked, st.End)
+		st.EachKernel(classes, func(ev *model.Events, id, call model.EventID) {
+			computes += float64(ev.Dur[id])
+			computed += float64(finding.Btoi(facts.Inside(spans, ev.Start[call]))) * float64(ev.Dur[id])
+		})
+	}
+	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if at := ev.Start[id]; outer && at < looked {
+			calls += float64(ev.Dur[id])
+			called += float64(finding.Btoi(facts.Inside(spans, at))) * float64(ev.Dur[id])
+		}
+	})
+	if computed == 0 || calls == 0 {
+		return nil
+	}
+	saved, parts := c.Fewer(called/calls, computed/computes)
+	if c.Share(saved) < finding.Floor {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "same", Where: finding.Nowhere(), Share: c.Share(saved),
+		Confidence: c.Basis(len(c.B.Samples))}, parts)
+	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
+		f.Where = c.Where(sp)
+	} else {
+		q := slices.MaxFunc(lines, func(x, y *askedLine) int { return cmp.Compare(x.took, y.took) })
+		f.Where.File, f.Where.Line = c.Text(q.file), int(q.line)
+	}
+	f.Step = f.By(price.AskedOnce).Times(c.PerStep(saved))
+	f.Run = c.OverRun(f.Step)
+	sayAsked(c, &f, "same", c.PerStep(saved))
+	return &f
+}
