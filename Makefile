@@ -11,14 +11,16 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 RUN     ?= ./...
 # $(call test,PACKAGES,FLAGS) is go test. Where CI runs it, up to three failed tests run once more by themselves when all others are done:
 # some thousand of them look at live processes of a machine that others share. What failed first stays in the output with its words,
-# and a test that fails twice fails.
+# and a test that fails twice fails. TIMES is a folder for how long each test takes.
+# PACKAGES at once are three where CI runs them: a core idles a third of the time while two run, as they wait for processes, disks and browsers.
+PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
-test = $(if $(CI),$(GOTESTSUM) --format $(if $(findstring -v,$(2)),standard-verbose,standard-quiet) --rerun-fails=1 --rerun-fails-max-failures=3 --packages='$(1)' -- $(2),$(GO) test $(2) $(1))
+test = $(if $(CI),$(GOTESTSUM) --format $(if $(findstring -v,$(2)),standard-verbose,standard-quiet) $(if $(TIMES),--jsonfile-timing-events $(TIMES)/$$$$.json) --rerun-fails=1 --rerun-fails-max-failures=3 --packages='$(1)' -- $(if $(findstring ./...,$(1))$(findstring /web/,$(1)),-p $(PACKAGES)) $(2),$(GO) test $(2) $(1))
 export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-isolate bench-page wheel release pgo ui clean
+.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation slowest test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-isolate bench-page wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -79,9 +81,17 @@ GENERATION ?= torch-2.4
 # Tests, by the beginnings of their names, that older generations need not repeat; the examples run before, alone.
 NEWEST_ONLY = TestExamples|TestAB|TestProve|TestRunProves|TestStatesAre|TestProofPage|TestPages|TestForkServer|TestInterpreterLayouts|TestWheel|TestArchives|TestTwins|TestCalls|TestSteps|TestActionsEnd|TestFaultsHaveTests|TestDiffFinds|TestToolIDs|TestNamedFunctionsWhere|TestTracersSee|TestSecrets|TestLinesAre|TestEmitNVTX|TestMatches|TestSamplesAre|TestMemoryOf|TestEnviron|TestExtract|TestFromOtherTools
 test-generation: build ## the examples and the agent on one other PyTorch, left out where this machine cannot have it
-	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; set -ex; \
-	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples); \
-	BOTTLENECK_E2E=$(GENERATION) $(call test,./e2e/ ./internal/agent/,-short -count=1 -timeout 20m -skip '^($(NEWEST_ONLY))')
+	@scripts/env.sh $(GENERATION); status=$$?; if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit 1; fi; \
+	$(MAKE) examples-on-$(GENERATION) && $(MAKE) agent-on-$(GENERATION)
+
+# Its two halves, for a PyTorch that is there: the examples judge times and run alone, agents of several generations may run at once.
+examples-on-%:
+	BOTTLENECK_E2E=$* $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples)
+agent-on-%:
+	BOTTLENECK_E2E=$* $(call test,./e2e/ ./internal/agent/,-short -count=1 -timeout 30m -skip '^($(NEWEST_ONLY))')
+
+slowest: ## the tests that take longest, of a folder TIMES that such runs have filled
+	@cat $(TIMES)/*.json | $(GOTESTSUM) tool slowest --threshold 12s
 
 test-generations: ## the same on every older PyTorch
 	@set -e; for name in torch-2.4 torch-1.13 torch-debian; do $(MAKE) test-generation GENERATION=$$name; done
