@@ -47,6 +47,10 @@ var memoryTexts = table{
 		"the heads of queries.",
 	"memory.fix-heads-rows": "For one token at a time, queries of the heads that share a key can also be rows of one head: " +
 		"q.reshape(batch, kv_heads, group, head_dim).",
+	"memory.title-diagonal": "{share} of {each} computes tables of all pairs of which only the diagonal is used",
+	"memory.diagonal":       "{time} per {unit} in products that make such tables, of up to {rows row}, and in what is computed of these",
+	"memory.fix-diagonal": "Compute the diagonal alone: (a * b).sum(-1) for (a @ b.T).diagonal(), (a * b.T).sum() for torch.trace(a @ b); " +
+		"of a kernel or a covariance what it gives for each point and itself.",
 	"memory.title-computed-rows": "{share} of {each} computes rows of which few are used",
 	"memory.computed-rows":       "{time} per {unit}; up to {rows row} are computed and {taken} of them taken",
 	"memory.fix-computed-rows":   "Take the rows first, and compute only these: layer(table[index]) for layer(table)[index].",

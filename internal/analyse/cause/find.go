@@ -71,6 +71,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindProducts},
 		{finding.MemoryBound, memory.FindFewRows},
 		{finding.MemoryBound, memory.FindComputedRows},
+		{finding.MemoryBound, memory.FindDiagonals},
 		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},

@@ -268,6 +268,51 @@ func TestProductsOfAllPairs(t *testing.T) {
 	}
 }
 
+// Tables of all pairs of which only the diagonal is used are named from the product on, with what is computed of them and their backward
+// passes; not where something else reads them, nor what a product of tables needs of another one.
+func TestDiagonalsOfTables(t *testing.T) {
+	product := tracedOp{40, "aten::matmul", "[[512, 64], [64, 512]]", "", 7, []tracedOp{
+		{40, "aten::mm", "[[512, 64], [64, 512]]", "", 7, nil}}}
+	minus := tracedOp{20, "aten::sub", "[[512, 512], [512, 512], []]", "", 8, nil}
+	diagonal := tracedOp{1, "aten::diagonal", "[[512, 512], [], [], []]", "", 9, nil}
+	passes := tracedOp{10, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
+	rest := tracedOp{28, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
+	reads := func(name string) tracedOp { return tracedOp{2, name, "[[512, 512], []]", "", -1, nil} }
+	square := tracedOp{40, "aten::mm", "[[512, 512], [512, 512]]", "", -1, nil}
+	trace := tracedOp{1, "aten::trace", "[[512, 512]]", "", -1, nil}
+	batches := tracedOp{60, "aten::bmm", "[[4, 512, 64], [4, 64, 512]]", "", 7, nil}
+	ofBatches := tracedOp{1, "aten::diagonal", "[[4, 512, 512], [], [], []]", "", 9, nil}
+	small := tracedOp{60, "aten::mm", "[[100, 64], [64, 100]]", "", 7, nil}
+	for name, c := range map[string]struct {
+		ops       []tracedOp
+		low, high float64 // ms
+	}{
+		"variances":                     {[]tracedOp{product, minus, diagonal, rest, passes}, 60, 80},
+		"and a next step":               {[]tracedOp{product, minus, diagonal, passes, product, minus, diagonal, passes, rest}, 60, 95},
+		"of several":                    {[]tracedOp{batches, ofBatches, rest, passes}, 60, 80},
+		"a trace of a product":          {[]tracedOp{square, trace, rest}, 45, 70},
+		"of products one after another": {[]tracedOp{square, square, trace}, 42, 60},
+		"with its other numbers":        {[]tracedOp{product, diagonal, reads("aten::logsumexp"), rest, passes}, 0, 0},
+		"with softmax before":           {[]tracedOp{product, reads("aten::_softmax"), diagonal, rest, passes}, 0, 0},
+		"sums of exponents":             {[]tracedOp{product, reads("aten::logsumexp"), diagonal, rest, passes}, 0, 0},
+		"a part of it":                  {[]tracedOp{product, reads("aten::slice"), diagonal, rest, passes}, 0, 0},
+		"distances by Gram's matrix":    {[]tracedOp{product, diagonal, minus, rest, passes}, 0, 0},
+		"a factor of a covariance":      {[]tracedOp{product, reads("aten::linalg_cholesky_ex"), diagonal, rest, passes}, 0, 0},
+		"few rows":                      {[]tracedOp{small, {1, "aten::diagonal", "[[100, 100]]", "", 9, nil}, rest}, 0, 0},
+		"no diagonal":                   {[]tracedOp{product, minus, rest, passes}, 0, 0},
+	} {
+		for _, p := range []*testkit.Program{hots(c.ops...), launched(c.ops...)} {
+			res, _ := find(t, p)
+			named := len(res.Findings) > 0 && res.Findings[0].Sub == "diagonal"
+			if named != (c.high > 0) {
+				t.Errorf("%s: %+v", name, res.Findings)
+			} else if ms := res.Findings[0].Step.Mid / 1e6; named && (ms < c.low || ms > c.high) {
+				t.Errorf("%s saves %v ms", name, ms)
+			}
+		}
+	}
+}
+
 // Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
 // those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {

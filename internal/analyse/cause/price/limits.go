@@ -117,6 +117,7 @@ const (
 	DenormalMet       = 0.5     // guess: of the looks that found such numbers: of programs without a fault none did
 	RowsTaken         = 0.25    // guess: of a copy's rows, up to which they are few
 	RowsComputed      = 1 << 10 // guess: rows that layers compute, from which those that nothing reads take more than calling them
+	DiagonalRows      = 1 << 7  // guess: rows of a square table, from which it takes more than calling what makes it
 	HeadsCopied       = 1 << 16 // guess: numbers in keys or values that are repeated, from which the copies are worth a word
 	RowsCopied        = 1 << 14 // guess: numbers in a copy, from which it takes more than calling it
 	DenormalNumbers   = 0.003   // measured: of the numbers read: products take 1.0 to 1.5 times as long (bench/prices/denormals.py)

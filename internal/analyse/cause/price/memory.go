@@ -89,6 +89,12 @@ var (
 		Origin: Origin{Kind: Guess, Points: 1,
 			On: "arithmetic; of 11.9 ms a step on an H200 11.7 were saved",
 		}}
+	// Diagonals is what tables save of which only the diagonal is used, where that alone is computed.
+	Diagonals = Row{ID: "memory-bound/diagonal", Range: Range{0.6, 0.95, 1.1}, Unit: "times it",
+		Of: "products that make such tables, what is computed of these, and their backward passes, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "arithmetic: of n times n pairs n remain",
+		}}
 	// RepeatedHeads is what an attention saves that shares keys and values among heads without copies of them.
 	RepeatedHeads = Row{ID: "memory-bound/heads", Range: Range{0.4, 1, 1.5}, Unit: "times it",
 		Of: "copies of keys and values for heads that share them, ns per step",

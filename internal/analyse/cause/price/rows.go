@@ -19,7 +19,7 @@ func Rows() []Row {
 		Recompile, Checkpoint, Files, SavedParts, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom,
 		SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
-		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, ComputedRows, RepeatedHeads, ProductOrder, Zeros, FourierLength,
+		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, ComputedRows, Diagonals, RepeatedHeads, ProductOrder, Zeros, FourierLength,
 		Unread, SparseTable, SparseRow, SparseCall,
 		NoFastCode, Denormals, Float64, Quota, Allocator, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
