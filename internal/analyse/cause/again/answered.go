@@ -144,7 +144,7 @@ func answeredOnDevice(c *facts.Facts, chains []facts.Chain, lines []*askedLine) 
 		q := slices.MaxFunc(lines, func(x, y *askedLine) int { return cmp.Compare(x.took, y.took) })
 		f.Where.File, f.Where.Line = c.Text(q.file), int(q.line)
 	}
-	f.Step = f.By(price.AskedOnce).Times(c.PerStep(saved))
+	f.Step = f.By(price.AskedOnce).Times(c.PerStep(saved)).AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
 	sayAsked(c, &f, "same", c.PerStep(saved))
 	return &f

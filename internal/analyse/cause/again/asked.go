@@ -315,7 +315,7 @@ func askedFinding(c *facts.Facts, sub string, chains []facts.Chain, part float64
 		f.Where = c.Where(sp)
 	}
 	c.ClaimAll(&f, chains, part)
-	f.Step = f.By(row).Times(c.PerStep(t))
+	f.Step = f.By(row).Times(c.PerStep(t)).AtMost(c.B.Mean())
 	f.Run = c.OverRun(f.Step)
 	sayAsked(c, &f, sub, c.PerStep(t))
 	return &f
