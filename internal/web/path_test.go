@@ -115,9 +115,7 @@ func exampleRuns(t *testing.T) map[string]func(*testing.T) string {
 func TestSlowLine(t *testing.T) {
 	for name, run := range exampleRuns(t) {
 		t.Run(name, func(t *testing.T) {
-			if name != "images.py" && name != "ranks.py" {
-				testkit.Wide(t, true)
-			}
+			testkit.Wide(t, name != "images.py" && name != "ranks.py")
 			path := run(t)
 			doc := asJSON(t, path)
 			at := slices.IndexFunc(doc.Findings, func(f report.Finding) bool { return f.Where.Line > 0 })

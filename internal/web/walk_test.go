@@ -264,9 +264,7 @@ func TestEveryView(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		ok := t.Run(name, func(t *testing.T) {
 			defer func() { left = left || t.Skipped() }()
-			if slices.Contains([]string{"lightning", "native", "resnet", "rocm", "stacks"}, name) {
-				testkit.Wide(t, true)
-			}
+			testkit.Wide(t, slices.Contains([]string{"lightning", "native", "resnet", "rocm", "stacks"}, name))
 			s, r := session(t, cases[name]()...)
 			p := page.New(s, r)
 			b := newTab(t)
