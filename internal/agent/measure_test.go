@@ -153,6 +153,24 @@ func TestWhatIsMeasured(t *testing.T) {
 				t.Errorf("nothing was traced")
 			}
 		})
+		t.Run(generation+"/no steps, shapes", func(t *testing.T) {
+			testkit.Wide(t, false)
+			t.Parallel()
+			_, dir := withAgent(t, interpreter, Config{}, nil, "operators.py", "60000")
+			w := only(t, dir, "main")
+			traces(t, w)
+			rows := w.of("window")
+			if len(rows) < 4 {
+				t.Fatalf("windows %v", rows)
+			}
+			for i, row := range rows {
+				want := i%4 == 3
+				if shapes := strings.Contains(content(t, filepath.Join(w.dir, row[9].(string))), `"Input Dims"`); shapes != want ||
+					(row[2] == "detail") != want {
+					t.Errorf("slice %d: shapes %v, %v", i, shapes, row)
+				}
+			}
+		})
 		t.Run(generation+"/no steps, many operators", func(t *testing.T) {
 			testkit.Wide(t, true)
 			t.Parallel()

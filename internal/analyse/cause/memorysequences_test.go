@@ -272,7 +272,9 @@ func TestProductsOfAllPairs(t *testing.T) {
 // passes; not where something else reads them, nor what a product of tables needs of another one.
 func TestDiagonalsOfTables(t *testing.T) {
 	product := tracedOp{40, "aten::matmul", "[[512, 64], [64, 512]]", "", 7, []tracedOp{
-		{40, "aten::mm", "[[512, 64], [64, 512]]", "", 7, nil}}}
+		{40, "aten::mm", "[[512, 64], [64, 512]]", "", 7, []tracedOp{{0, "aten::resolve_conj", "[[512, 512]]", "", -1, nil}}}}}
+	half := product
+	half.ms = 20
 	minus := tracedOp{20, "aten::sub", "[[512, 512], [512, 512], []]", "", 8, nil}
 	diagonal := tracedOp{1, "aten::diagonal", "[[512, 512], [], [], []]", "", 9, nil}
 	passes := tracedOp{10, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
@@ -289,6 +291,7 @@ func TestDiagonalsOfTables(t *testing.T) {
 	}{
 		"variances":                     {[]tracedOp{product, minus, diagonal, rest, passes}, 60, 80},
 		"and a next step":               {[]tracedOp{product, minus, diagonal, passes, product, minus, diagonal, passes, rest}, 60, 95},
+		"less another product":          {[]tracedOp{half, minus, half, minus, diagonal, passes}, 85, 100},
 		"of several":                    {[]tracedOp{batches, ofBatches, rest, passes}, 60, 80},
 		"a trace of a product":          {[]tracedOp{square, trace, rest}, 45, 70},
 		"of products one after another": {[]tracedOp{square, square, trace}, 42, 60},

@@ -1,8 +1,10 @@
-"""Windows of a program without steps: slices of time, one after the other, from the import of torch to the first step."""
+"""Windows of a program without steps: slices of time, one after the other, from the import of torch to the first step; every fourth records
+shapes."""
 
 from . import marks, ticker, waits
 
 MAX_SLICES = 24
+DETAIL = 4  # of so many slices the last one records shapes
 SLICE_S = (0.05, 0.5)  # first and longest
 
 
@@ -28,7 +30,8 @@ class Slices:
             waits.leave()
             return
         self.start(-1)
-        ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events()) if self.open is not None else SLICE_S[0])
+        open_now = self.open is not None
+        ticker.start(self.slice_over, self.patience.slice(self.slice, self.window_events(self.detail)) if open_now else SLICE_S[0])
 
     def sliced(self):
         """Whether a slice is open."""

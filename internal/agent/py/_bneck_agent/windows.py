@@ -213,11 +213,14 @@ class Windows(slices.Slices):
         profiler.drain(self.torch)
         t = core.now()
         self.first = number
-        by_rule = not self.whole and not self.schedule and number >= 0
+        by_rule = not self.whole and not self.schedule
         detail = MEMORY_DETAIL if self.settings.categories else DETAIL
         if self.world <= 1 and t - self.since >= LONG_STEP_NS * max(number, 1):  # ranks may not differ in what a window holds
             detail = min(detail, LONG_DETAIL)
-        self.detail = by_rule and self.planned >= detail - 1 and (self.planned - detail + 1) % 3 == 0
+        if number >= 0:
+            self.detail = by_rule and self.planned >= detail - 1 and (self.planned - detail + 1) % 3 == 0
+        else:
+            self.detail = by_rule and self.count % slices.DETAIL == slices.DETAIL - 1
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
         self.driver = core.thread_id()
         try:

@@ -57,7 +57,7 @@ func (d *diagonals) next(op *outerOp) (whole []outerOp, counts float64) {
 		}
 		return whole, 1
 	}
-	rows := squareOf(op)
+	rows, ofSquare := squareOf(op)
 	at := slices.IndexFunc(d.open, func(t squareTable) bool { return t.rows == rows })
 	if rows > 0 && at >= 0 && d.open[at].took {
 		whole = d.over(at)
@@ -67,7 +67,7 @@ func (d *diagonals) next(op *outerOp) (whole []outerOp, counts float64) {
 		d.open = append(d.open, squareTable{rows: rows})
 	}
 	for i := range d.open {
-		d.open[i].next(op, d.open[i].rows == rows)
+		d.open[i].next(op, d.open[i].rows == rows, ofSquare)
 	}
 	d.open = slices.DeleteFunc(d.open, func(t squareTable) bool { return len(t.made) == 0 })
 	return whole, 1
@@ -84,8 +84,8 @@ func (d *diagonals) over(at int) []outerOp {
 	return t.made
 }
 
-// next takes an operator that makes such a table, or may read it.
-func (t *squareTable) next(op *outerOp, makes bool) {
+// next takes an operator that makes such a table, also of another square one, or may read it.
+func (t *squareTable) next(op *outerOp, makes, ofSquare bool) {
 	reads := slices.ContainsFunc(op.inside, func(in shapedOp) bool {
 		return slices.ContainsFunc(in.shapes, func(s []int64) bool { return t.is(s) })
 	})
@@ -97,7 +97,7 @@ func (t *squareTable) next(op *outerOp, makes bool) {
 		t.made, t.took = append(t.made, *op), true
 	case t.took: // another number than those on the diagonal may be used
 		t.made = nil
-	case makes && reads: // each number of this table rests on a row of the other
+	case makes && ofSquare: // each number of this table rests on a row of the other
 		t.made = []outerOp{*op}
 	case makes || naming.OpKindOf(op.name) == naming.OpElementwise || byNumber.MatchString(op.name):
 		t.made = append(t.made, *op)
@@ -116,8 +116,9 @@ func (t *squareTable) is(shape []int64) bool {
 	return n > 1 && shape[n-1] == t.rows && shape[n-2] == t.rows
 }
 
-// squareOf is how many rows a square table has that an operator makes as a product; 0 where it makes none that is large enough.
-func squareOf(op *outerOp) int64 {
+// squareOf is how many rows a square table has that an operator makes as a product, also of a square one; 0 where it makes none that is
+// large enough.
+func squareOf(op *outerOp) (rows int64, ofSquare bool) {
 	for _, in := range op.inside {
 		if !squareProducts[in.name] || len(in.shapes) < 2 {
 			continue
@@ -134,8 +135,8 @@ func squareOf(op *outerOp) int64 {
 			columns = b[len(b)-2]
 		}
 		if rows == columns && rows >= price.DiagonalRows {
-			return rows
+			return rows, a[len(a)-1] == rows
 		}
 	}
-	return 0
+	return 0, false
 }

@@ -62,6 +62,9 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 			t.found.time += t.passes[number] * t.took[number]
 		}
 		if t.shaped {
+			if !c.B.PerStep {
+				t.wholeRounds()
+			}
 			t.onDevices()
 			found.time, found.all, found.spans = found.time+t.found.time, found.all+t.found.all, append(found.spans, t.found.spans...)
 			found.computed, found.computes = found.computed+t.found.computed, found.computes+t.found.computes
@@ -105,6 +108,27 @@ type sequenceTrace struct {
 	found  sequences
 	// counted are the outermost operators of sequences, with the shares that count.
 	counted map[model.EventID]float64
+	outer   []model.EventID // outermost operators
+	wholes  []float64       // ns of each sequence, as of found's spans
+}
+
+// wholeRounds leaves out of a trace that begins and ends anywhere what comes before the first of several sequences, and from the last one
+// on: there some may be cut off.
+func (t *sequenceTrace) wholeRounds() {
+	n := len(t.found.spans)
+	if n < 2 {
+		return
+	}
+	first, last := t.found.spans[0].Start, t.found.spans[n-1].Start
+	all := 0.0
+	for _, id := range t.outer {
+		if at := t.ev.Start[id]; first <= at && at < last {
+			all += float64(t.ev.Dur[id])
+		}
+	}
+	if all > 0 {
+		t.found.time, t.found.all = min(t.found.time-t.wholes[n-1], all), all
+	}
 }
 
 // onDevices adds what devices compute for the trace's operators. Kernels belong to what launches them, on whatever thread.
@@ -145,6 +169,7 @@ func (t *sequenceTrace) endOp() {
 	}
 	took := float64(t.ev.Dur[t.at.id])
 	t.found.all += took
+	t.outer = append(t.outer, t.at.id)
 	if number, ok := attention.Pass(t.ev, t.c.S.Strings, t.at.id); ok {
 		if p, named := t.of.(passer); !named || p.passes(t.at.name) {
 			t.took[number] += took
@@ -159,8 +184,11 @@ func (t *sequenceTrace) take(whole []outerOp, counts float64) {
 	if len(whole) == 0 || t.ev == nil {
 		return
 	}
+	t.wholes = append(t.wholes, 0)
 	for i := range whole {
-		t.found.time += counts * float64(t.ev.Dur[whole[i].id])
+		took := counts * float64(t.ev.Dur[whole[i].id])
+		t.found.time += took
+		t.wholes[len(t.wholes)-1] += took
 		t.counted[whole[i].id] = counts
 	}
 	first, last := whole[0].id, whole[len(whole)-1]
