@@ -12,8 +12,8 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindDiagonals names products whose result is a square table of which only the diagonal is used, with what is computed of the table before:
-// each number on the diagonal needs one pair of rows.
+// FindDiagonals names products whose result is a square table of which only the diagonal is used, with what is computed of the table
+// before: each number on the diagonal needs one pair of rows.
 func FindDiagonals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	d := &diagonals{}
 	f, t, ok := sequenceAnywhere(c, d, finding.Finding{Cause: finding.MemoryBound, Sub: "diagonal"}, takesDiagonal, price.Diagonals)
