@@ -71,6 +71,9 @@ func TestAnsweredAlready(t *testing.T) {
 		{"numbers are drawn", "aten::conv2d", `["float"]`, func(p *testkit.Program) {
 			each(p.P.Parts, func(q *model.Asked) { q.Random = true })
 		}, false, true},
+		{"its line calls others, which take longer", "aten::conv2d", `["float"]`, func(p *testkit.Program) {
+			each(p.P.Parts, func(q *model.Asked) { q.End = q.Time + 1e6 })
+		}, false, true},
 		{"no version, and nothing is written", "aten::conv2d", `["float"]`, func(p *testkit.Program) {
 			each(p.P.Parts, func(q *model.Asked) { q.LooseInts, q.Unread = true, true })
 		}, true, true},

@@ -33,9 +33,46 @@ func FindAnswered(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	parts := askedLines(inNew, random, w)
 	var out []finding.Draft
 	if u == nil && slices.ContainsFunc(models, func(q *askedLine) bool { return q.calls >= price.AskedLooks && 2*q.fresh > q.calls }) {
-		out = addAnswered(out, c, l, stays(models, u), "again.fix-same")
+		lines := stays(models, u)
+		chains := askedFrom(c, l, lines)
+		known, all := model.Dur(0), model.Dur(0)
+		for _, q := range lines {
+			known, all = known+q.took, all+q.all
+		}
+		out = addAnswered(out, c, chains, lines, float64(known)/float64(max(all, 1)), "again.fix-same")
 	}
-	return addAnswered(out, c, l, stays(parts, u), "again.fix-part")
+	lines := stays(parts, u)
+	chains := askedFrom(c, l, lines)
+	return addAnswered(out, c, chains, lines, partOf(c, l, chains, lines), "again.fix-part")
+}
+
+// partOf is how much of the samples at lines lies in the parts that are known: a line may call others as well. The calls that were looked
+// at tell which part of their models' time that is.
+func partOf(c *facts.Facts, l finding.Ledger, chains []facts.Chain, lines []*askedLine) float64 {
+	var spans []times.Interval
+	took, all := model.Dur(0), model.Dur(0)
+	for _, q := range lines {
+		spans, took = append(spans, q.spans...), took+q.took
+	}
+	spans = facts.Merged(spans)
+	callers := map[facts.PlaceKey]bool{}
+	for i := range c.P.Asked {
+		r := &c.P.Asked[i]
+		next, _ := slices.BinarySearchFunc(spans, r.Time, func(s times.Interval, t model.Time) int { return cmp.Compare(s.Start, t) })
+		if next < len(spans) && spans[next].Start < r.End {
+			all += model.Dur(r.End - r.Time)
+			callers[facts.PlaceKey{F: facts.FuncKey{File: r.File}, Line: r.Line}] = true
+		}
+	}
+	whole := 0.0
+	for _, ch := range c.Working(l) {
+		ch.Index = c.B.Samples[ch.Index].Index
+		at := callerOf(c, ch)
+		if callers[facts.PlaceKey{F: facts.FuncKey{File: at.F.File}, Line: at.Line}] {
+			whole += ch.Weight
+		}
+	}
+	return min(float64(took)/float64(max(all, 1))*whole/max(facts.Sum(chains), 1), 1)
 }
 
 // stays are the lines whose answers are known, of networks that do not change; in a training gradients may change what they go to.
@@ -47,16 +84,16 @@ func stays(lines []*askedLine, u *account.Untracked) []*askedLine {
 }
 
 // addAnswered adds the finding about lines whose answers are known, if they take enough to be worth one.
-func addAnswered(out []finding.Draft, c *facts.Facts, l finding.Ledger, lines []*askedLine, fix string) []finding.Draft {
-	known, calls := 0, 0
+// part: how much of the samples is for what is known.
+func addAnswered(out []finding.Draft, c *facts.Facts, chains []facts.Chain, lines []*askedLine, part float64, fix string) []finding.Draft {
+	calls := 0
 	for _, q := range lines {
-		known, calls = known+q.known, calls+q.calls
+		calls += q.calls
 	}
-	if known == 0 {
+	if calls == 0 {
 		return out
 	}
-	chains := askedFrom(c, l, lines)
-	f := askedFinding(c, "same", chains, float64(known)/float64(calls), price.AskedOnce)
+	f := askedFinding(c, "same", chains, part, price.AskedOnce)
 	if c.OnDevice() {
 		f = answeredOnDevice(c, chains, lines)
 	}

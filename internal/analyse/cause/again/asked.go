@@ -31,6 +31,7 @@ type askedLine struct {
 	before *askedLine       // where the last known answer was given
 	spans  []times.Interval // of the known, as far as their ends are known
 	took   model.Dur        // of these
+	all    model.Dur        // of all its calls
 }
 
 // question is what a model is asked, in which mode and with which weights.
@@ -186,6 +187,7 @@ func askedLines(rows []model.Asked, dropout bool, w writes) []*askedLine {
 		}
 		q := out[n]
 		q.calls++
+		q.all += max(model.Dur(r.End-r.Time), 0)
 		q.moves = q.moves || r.Module == firsts[q].module && r.Weights != weights[q]
 		if r.Inputs == 0 {
 			continue
