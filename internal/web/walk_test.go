@@ -264,7 +264,9 @@ func TestEveryView(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		ok := t.Run(name, func(t *testing.T) {
 			defer func() { left = left || t.Skipped() }()
-			testkit.Wide(t, slices.Contains([]string{"lightning", "native", "resnet", "rocm", "stacks"}, name))
+			if slices.Contains([]string{"lightning", "native", "resnet", "rocm", "stacks"}, name) { // all cases together open all views
+				testkit.Wide(t, true)
+			}
 			s, r := session(t, cases[name]()...)
 			p := page.New(s, r)
 			b := newTab(t)
