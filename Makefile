@@ -12,7 +12,7 @@ RUN     ?= ./...
 # $(call test,PACKAGES,FLAGS) is go test. Where CI runs it, up to three failed tests run once more by themselves when all others are done:
 # some thousand of them look at live processes of a machine that others share. What failed first stays in the output with its words,
 # and a test that fails twice fails. TIMES is a folder for how long each test takes.
-# PACKAGES at once are three where CI runs them: a core idles a third of the time while two run, as they wait for processes, disks and browsers.
+# PACKAGES at once are three where CI runs them, as the agent's tests alone leave a third of two cores idle: they wait for processes and disks.
 PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 test = $(if $(CI),$(GOTESTSUM) --format $(if $(findstring -v,$(2)),standard-verbose,standard-quiet) $(if $(TIMES),--jsonfile-timing-events $(TIMES)/$$$$.json) --rerun-fails=1 --rerun-fails-max-failures=3 --packages='$(1)' -- $(if $(findstring ./...,$(1))$(findstring /web/,$(1)),-p $(PACKAGES)) $(2),$(GO) test $(2) $(1))
