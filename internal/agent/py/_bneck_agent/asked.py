@@ -75,10 +75,6 @@ def called(torch, module, arguments, keywords, caller):
     if denormals.due():
         denormals.count(module, arguments, caller)
     versions, how, sizes = weights(torch, module)
-    if torch.is_grad_enabled():
-        how |= GRADIENTS
-    if getattr(module, "__dict__", {}).get("training"):
-        how |= TRAINING
     key, tensors, before = [], [], given
     known = named(torch, key, tensors, (arguments, keywords)) and tensors
     rows = max(rows_of(tensor) for tensor, _ in tensors) if known else None
@@ -107,10 +103,6 @@ def part(torch, module, arguments, keywords, caller):
         return None
     parts += 1
     versions, how, _ = weights(torch, module)
-    if torch.is_grad_enabled():
-        how |= GRADIENTS
-    if getattr(module, "__dict__", {}).get("training"):
-        how |= TRAINING
     how |= told(tensors)
     took += core.now() - began
     return began, number(module), " ".join(key), versions, how, caller.f_code.co_filename, caller.f_lineno
@@ -225,7 +217,10 @@ def named(torch, key, tensors, value, depth=4):
 def weights(torch, module):
     """How often a model's weights were others than at the look before, what is told of them, and how many of each size have gradients that
     no optimizer has used so far; no code of the program's is run."""
-    versions = steps = how = 0
+    versions = steps = 0
+    how = GRADIENTS if torch.is_grad_enabled() else 0
+    if getattr(module, "__dict__", {}).get("training"):
+        how |= TRAINING
     read, sizes = [], {}
     for one, held in modules_in(torch, module):
         if "Dropout" in type(one).__name__ and held.get("training") and held.get("p"):

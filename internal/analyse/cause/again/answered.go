@@ -20,6 +20,9 @@ import (
 // asks for nothing new is a benchmark, which does so on purpose. And it names parts of a model, in a training too, that the model gives the
 // same from call to call, while it is given something new itself.
 func FindAnswered(c *facts.Facts, l finding.Ledger) []finding.Draft {
+	if len(c.P.Asked) == 0 {
+		return nil
+	}
 	u := account.UntrackedWork(c.S, c.B)
 	w := writesOf(c, u)
 	random := drops(c)
@@ -30,45 +33,47 @@ func FindAnswered(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	known = facts.Merged(known)
 	inNew := slices.DeleteFunc(slices.Clone(c.P.Parts), func(r model.Asked) bool { return facts.Inside(known, r.Time) })
-	parts := askedLines(inNew, random, w)
 	var out []finding.Draft
 	if u == nil && slices.ContainsFunc(models, func(q *askedLine) bool { return q.calls >= price.AskedLooks && 2*q.fresh > q.calls }) {
-		lines := stays(models, u)
-		chains := askedFrom(c, l, lines)
-		known, all := model.Dur(0), model.Dur(0)
-		for _, q := range lines {
-			known, all = known+q.took, all+q.all
-		}
-		out = addAnswered(out, c, chains, lines, float64(known)/float64(max(all, 1)), "again.fix-same")
+		out = addAnswered(out, c, l, stays(models, u), ofCalls, "again.fix-same")
 	}
-	lines := stays(parts, u)
-	chains := askedFrom(c, l, lines)
-	return addAnswered(out, c, chains, lines, partOf(c, l, chains, lines), "again.fix-part")
+	return addAnswered(out, c, l, stays(askedLines(inNew, random, w), u), ofModels, "again.fix-part")
 }
 
-// partOf is how much of the samples at lines lies in the parts that are known: a line may call others as well. The calls that were looked
-// at tell which part of their models' time that is.
-func partOf(c *facts.Facts, l finding.Ledger, chains []facts.Chain, lines []*askedLine) float64 {
+// shareOf is how much of the samples at lines is for what is known.
+type shareOf func(c *facts.Facts, l finding.Ledger, chains []facts.Chain, lines []*askedLine) float64
+
+// ofCalls is that of models: the known calls' part of the time of all that were looked at.
+func ofCalls(_ *facts.Facts, _ finding.Ledger, _ []facts.Chain, lines []*askedLine) float64 {
+	known, all := model.Dur(0), model.Dur(0)
+	for _, q := range lines {
+		known, all = known+q.took, all+q.all
+	}
+	return float64(known) / float64(max(all, 1))
+}
+
+// ofModels is that of parts, whose line may call others as well: the calls that were looked at tell which part of their models' time is
+// theirs.
+func ofModels(c *facts.Facts, l finding.Ledger, chains []facts.Chain, lines []*askedLine) float64 {
 	var spans []times.Interval
 	took, all := model.Dur(0), model.Dur(0)
 	for _, q := range lines {
 		spans, took = append(spans, q.spans...), took+q.took
 	}
-	spans = facts.Merged(spans)
-	callers := map[facts.PlaceKey]bool{}
+	var callers []*askedLine
 	for i := range c.P.Asked {
 		r := &c.P.Asked[i]
-		next, _ := slices.BinarySearchFunc(spans, r.Time, func(s times.Interval, t model.Time) int { return cmp.Compare(s.Start, t) })
-		if next < len(spans) && spans[next].Start < r.End {
+		if slices.ContainsFunc(spans, func(s times.Interval) bool { return r.Time <= s.Start && s.Start < r.End }) {
 			all += model.Dur(r.End - r.Time)
-			callers[facts.PlaceKey{F: facts.FuncKey{File: r.File}, Line: r.Line}] = true
+			if !slices.ContainsFunc(callers, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line }) {
+				callers = append(callers, &askedLine{file: r.File, line: r.Line})
+			}
 		}
 	}
 	whole := 0.0
 	for _, ch := range c.Working(l) {
 		ch.Index = c.B.Samples[ch.Index].Index
-		at := callerOf(c, ch)
-		if callers[facts.PlaceKey{F: facts.FuncKey{File: at.F.File}, Line: at.Line}] {
+		if at := callerOf(c, ch); slices.ContainsFunc(callers, func(q *askedLine) bool { return q.is(at) }) {
 			whole += ch.Weight
 		}
 	}
@@ -84,18 +89,20 @@ func stays(lines []*askedLine, u *account.Untracked) []*askedLine {
 }
 
 // addAnswered adds the finding about lines whose answers are known, if they take enough to be worth one.
-// part: how much of the samples is for what is known.
-func addAnswered(out []finding.Draft, c *facts.Facts, chains []facts.Chain, lines []*askedLine, part float64, fix string) []finding.Draft {
+func addAnswered(out []finding.Draft, c *facts.Facts, l finding.Ledger, lines []*askedLine, part shareOf, fix string) []finding.Draft {
+	if len(lines) == 0 {
+		return out
+	}
 	calls := 0
 	for _, q := range lines {
 		calls += q.calls
 	}
-	if calls == 0 {
-		return out
-	}
-	f := askedFinding(c, "same", chains, part, price.AskedOnce)
+	chains := askedFrom(c, l, lines)
+	var f *finding.Draft
 	if c.OnDevice() {
 		f = answeredOnDevice(c, chains, lines)
+	} else {
+		f = askedFinding(c, "same", chains, part(c, l, chains, lines), price.AskedOnce)
 	}
 	if f != nil {
 		f.Fix.Advice = []wording.Text{wording.Say(fix)}

@@ -98,11 +98,13 @@ func writesOf(c *facts.Facts, u *account.Untracked) writes {
 	})}
 	told := false
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
-		name := c.Text(ev.Name[id])
+		name, text := c.Text(ev.Name[id]), ev.OpArgsOf(ev.Detail[id]).Types
 		w.unread = w.unread || u == nil && receives(name)
-		types := arguments.Texts(c.Text(ev.OpArgsOf(ev.Detail[id]).Types))
-		told = told || len(types) > 0
-		if outer && strings.HasSuffix(strings.SplitN(name, ".", 2)[0], "_") && len(types) > 0 {
+		told = told || text != 0
+		if !outer || text == 0 || !strings.HasSuffix(strings.SplitN(name, ".", 2)[0], "_") {
+			return
+		}
+		if types := arguments.Texts(c.Text(text)); len(types) > 0 {
 			w.floats = w.floats || !whole[types[0]]
 			w.ints = w.ints || whole[types[0]]
 		}
