@@ -1,8 +1,13 @@
-"""How much of a batch is filling: looks at few batches of token numbers or masks as they arrive, in NumPy, which no profiler records."""
+"""How much of a batch is filling: looks at few batches of token numbers or masks as they arrive, in NumPy, which no profiler records.
+
+Those on a device are copied while it has nothing to do: for a program that waits for each answer that is at its next call, for one that is
+ahead of its device after a window, which has waited.
+"""
 
 import sys
 
 from . import core
+from .pieces import copied
 
 LOOKS = 24  # of one loader
 LARGEST = 1 << 20  # numbers in a batch that is looked at
@@ -16,37 +21,55 @@ FIRST = 8  # calls of models that are looked at; then every one that doubles the
 PROBE = 8  # places on either side of where a sequence of fractions is said to end, that are compared
 ROWS = 16  # of a batch, of which they are
 LAST = 64  # calls of models for which a program is watched that needs no marks of them
+SMALL = 1 << 18  # numbers in a table of a device that is copied
+WAIT_S = 0.0002  # for a device that may have to do what was launched just now
+WINDOW_S = 0.05  # for one that had nothing to do when a window ended
+DUE = 3  # calls after a window's end that are looked at
+DTYPES = {"torch.int64": "int64", "torch.int32": "int32", "torch.bool": "bool"}
 
 looked = {}  # number of the loader -> how often
-calls = looks = vain = 0  # of models, from outside all modules, while no DataLoader has given a batch
+calls = looks = vain = 0  # of models, from outside all modules, while no DataLoader has given a batch of sequences
+sequences = False  # some DataLoader has
+due = 0  # calls that are looked at as a window has ended
+busy = False  # a table was not copied, as its device had to do
 
 
 def wants_calls():
     """Whether what models are called with may be sequences."""
-    return not looked and vain < VAIN + looks and looks < LOOKS
+    return not sequences and vain < VAIN + looks and looks < LOOKS
+
+
+def window_ended():
+    """What has been launched is done."""
+    global due
+    due = DUE
 
 
 @core.hook("padding-call")
 def called(arguments, keywords, caller):
     """Looks at what a frame of the program calls a model with."""
-    global calls, looks, vain
+    global calls, looks, vain, due, busy
     calls += 1
-    if calls > FIRST and calls & (calls - 1):
+    if due:
+        due -= 1
+    elif calls > FIRST and calls & (calls - 1):
         return
     mask, tokens = keywords.get(MASK), keywords.get(TOKENS)
     if mask is not None and tokens is not None and getattr(mask, "shape", None) != getattr(tokens, "shape", None):
         seen = False  # a text that grows: only its last place is computed
     else:
         seen = measure(None, keywords if mask is not None else arguments + (keywords,), caller.f_code.co_filename, caller.f_lineno)
-    looks, vain = looks + seen, vain + (not seen)
+    looks, vain = looks + seen, max(vain - 1, 0) if busy and not seen else vain + (not seen)
+    busy = False
 
 
 @core.hook("padding")
 def look(number, data):
     """Emits the filling of a loader's batch, where it is one of sequences."""
+    global sequences
     if looked.get(number, 0) < LOOKS:
         looked[number] = looked.get(number, 0) + 1
-        measure(number, data)
+        sequences = measure(number, data) or sequences
 
 
 def measure(number, data, *place):
@@ -54,15 +77,15 @@ def measure(number, data, *place):
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is None or torch is None:
         return False
-    sequences = signals(torch, data)
-    if sequences is None:
+    signal = signals(torch, data)
+    if signal is None:
         mask, table = found(torch, data)
         if mask is None and table is None:
             return False
         lengths = lengths_of(numpy, table) if mask is None else numpy.count_nonzero(mask, axis=1)
         rows, width = (table if mask is None else mask).shape
     else:
-        rows, width, lengths = sequences
+        rows, width, lengths = signal
     core.emit("padding", core.now(), number, rows, width, int(lengths.sum()), int(lengths.max()), *place)
     return True
 
@@ -124,12 +147,22 @@ def mapping(data):
 
 
 def array(torch, value):
-    """A tensor of whole numbers in rows and columns, in this machine's memory, as NumPy's array of the same memory; None for others."""
-    if type(value) is not torch.Tensor or value.dim() != 2 or value.device.type != "cpu" or value.layout != torch.strided:
+    """A tensor of whole numbers in rows and columns, in this machine's memory as NumPy's array of the same memory, on an NVIDIA device as
+    a copy; None for others."""
+    global busy
+    if type(value) is not torch.Tensor or value.dim() != 2 or value.layout != torch.strided:
         return None
-    if value.dtype not in (torch.int64, torch.int32, torch.bool) or value.shape[1] < NARROWEST or not 0 < value.numel() <= LARGEST:
+    if str(value.dtype) not in DTYPES or value.shape[1] < NARROWEST or not 0 < value.numel() <= LARGEST:
         return None
-    return value.numpy()
+    if value.device.type == "cpu":
+        return value.numpy()
+    if value.device.type != "cuda" or value.numel() > SMALL:
+        return None
+    read = copied(torch, value, WINDOW_S if due else WAIT_S)
+    if read is None:
+        busy = True
+        return None
+    return sys.modules["numpy"].frombuffer(read, DTYPES[str(value.dtype)]).reshape(tuple(value.shape))
 
 
 def lengths_of(numpy, table):

@@ -10,7 +10,23 @@ import os
 import threading
 import time
 
-from . import core, facts, forks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, slices, ticker, waits
+from . import (
+    core,
+    facts,
+    forks,
+    memorycategories,
+    modulepaths,
+    modules,
+    padding,
+    patience,
+    plan,
+    profiler,
+    regions,
+    signals,
+    slices,
+    ticker,
+    waits,
+)
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -324,6 +340,7 @@ class Windows(slices.Slices):
             self.settings.stack = self.settings.categories = False
             self.failed("stop", error)
         self.open, t1 = None, core.now()
+        padding.window_ended()
         core.cpu_ns += time.thread_time_ns() - cpu
         self.pause(t0, t1)
         self.edge_next = True

@@ -20,6 +20,10 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	loader, _ := mostAsked(c, c.InWindows)
 	p := paddingOf(c, loader)
+	if p.looks == 0 && loader >= 0 { // it hands out texts, say, that the program makes sequences of
+		loader = -1
+		p = paddingOf(c, loader)
+	}
 	if p.looks < price.PaddingLooks || p.all() < price.PaddingShare {
 		return nil
 	}
