@@ -1,10 +1,10 @@
-"""What a length that factors into 2, 3, 5 and 7 saves of Fourier transforms at lengths with a large prime factor, on a CPU.
+"""What a length that factors into 2, 3, 5 and 7 saves of Fourier transforms at lengths with a large prime factor, on a CPU or a device.
 
 Transforms of a drawn length and of the next longer multiple of four that has no other prime factors take turns, with the padding that
 this takes: rfft, irfft and fft, in inference, and in training with the gradient of the input. Prints for each class of the largest prime
 factor what the shortest of a length's turns takes, as other programs make turns longer, and what the other length saves of it: the price
-memory-bound/fft-length and the limits FFTPrime and FFTLength are read off it. The number of threads is an argument (2), and the seed
-another (1).
+memory-bound/fft-length and the limits FFTPrime and FFTLength are read off it. The number of threads is an argument (2), the seed another
+(1), and the device the last one (cpu).
 """
 
 import random
@@ -21,6 +21,8 @@ LENGTHS = [(100, 300), (300, 1_000), (1_000, 2_500), (2_500, 6_000), (6_000, 15_
 # Numbers of a batch.
 NUMBERS = [400_000, 2_000_000]
 ROUNDS = 6
+DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+LARGER = 16 if DEVICE == "cuda" else 1  # times as many numbers
 
 
 def largest_prime(n):
@@ -56,12 +58,19 @@ FORMS = {
 
 def took(form, x, n, train):
     x.grad = None
+    synchronize()
     start = time.perf_counter()
     with torch.set_grad_enabled(train):
         out = form(x, n)
         if train:
             out.backward(torch.ones_like(out))
+    synchronize()
     return time.perf_counter() - start
+
+
+def synchronize():
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
 
 
 def saves(name, n, batch, train):
@@ -69,7 +78,7 @@ def saves(name, n, batch, train):
     other = longer(n)
     # The spectrum of padded signals comes padded from the transform before it.
     given = {n: width(n), other: width(other) if name == "irfft" else width(n)}
-    sides = {length: torch.randn(batch, size, dtype=kind, requires_grad=True) for length, size in given.items()}
+    sides = {length: torch.randn(batch, size, dtype=kind, device=DEVICE, requires_grad=True) for length, size in given.items()}
     times = {length: [] for length in sides}
     for turn in range(ROUNDS + 1):
         for length, x in sides.items():
@@ -92,9 +101,9 @@ def main():
                 n = drawn(primes, lengths)
                 for name in FORMS:
                     for train in False, True:
-                        own, share = saves(name, n, max(numbers // n, 1), train)
+                        own, share = saves(name, n, max(LARGER * numbers // n, 1), train)
                         saved.append(share)
-                        size = "%6d (%5d), %5d of them" % (n, largest_prime(n), max(numbers // n, 1))
+                        size = "%6d (%5d), %5d of them" % (n, largest_prime(n), max(LARGER * numbers // n, 1))
                         size += ", %5s, %s" % (name, "training" if train else "inference")
                         print("%s: %8.2f ms, saves %3.0f %%" % (size, 1e3 * own, 100 * share), flush=True)
         tenths = statistics.quantiles(saved, n=10)

@@ -52,7 +52,7 @@ for state.capturing, state.hangs in ((False, False), (False, True), (True, False
     profiler.drain(torch)
     said.append("drained")
 
-# A table of the program's is copied once what was launched is done, and not while it works, while somebody records or a graph is captured.
+# A table of the program's is copied once what was launched is done; not while it works, somebody records or a graph is captured.
 class Driver:
     def __init__(self, name):
         assert name == "libcuda.so.1"
@@ -120,7 +120,8 @@ func TestDeviceOnPaper(t *testing.T) {
 	command := exec.Command(python, path)
 	command.Env = environment("PYTHONPATH=" + here(t) + "/py")
 	output, err := command.CombinedOutput()
-	if want := "began, started True 1 1 None None 0 record drained record drained drained b'abcdef' None None None record record record record 1280 " +
+	if want := "began, started True 1 1 None None 0 record drained record drained drained b'abcdef' None None None " +
+		"record record record record 1280 " +
 		"[('step', 0, None), ('step', 1, None)] []\n"; err != nil || string(output) != want {
 		t.Errorf("%v\n%swant\n%s", err, output, want)
 	}

@@ -26,9 +26,14 @@ var againTexts = table{
 	"again.title-ordered": "{share} of {each} puts the entries of a sparse matrix in order again for each product with it",
 	"again.ordered": "{time} per {unit} in the products, forward and backward, before they multiply; {times} times in a traced {unit}, which " +
 		"waits for the device each time",
-	"again.fix-ordered":       "Order it once, where it is made: matrix = matrix.coalesce().",
-	"again.caveat-ordered":    "A matrix that is made anew in each step is still ordered there, once.",
-	"again.fix-unchanging":    "Compute this once, before the loop or where the object is made, and use the result in each step.",
+	"again.fix-ordered":    "Order it once, where it is made: matrix = matrix.coalesce().",
+	"again.caveat-ordered": "A matrix that is made anew in each step is still ordered there, once.",
+	"again.fix-unchanging": "Compute this once, before the loop or where the object is made, and use the result in each step.",
+	"again.title-unmade":   "{share} of {each} computes the same of a large tensor that stays as it is",
+	"again.unmade": "{time} per {unit} in operators that read only a tensor of {shape} numbers, which no operator of a {unit} makes, and what " +
+		"was computed of it",
+	"again.caveat-unmade": "This holds where the tensor is the same in each step: who hands over another one of the same shape each time, ready " +
+		"on the device, needs the operators.",
 	"again.caveat-unchanging": "The text does not show who else writes into these tensors: check that nothing does between two steps.",
 	"again.caveat-updated":    "Here the second answer comes after the weights were updated; in its place comes the one from before.",
 	"again.caveat-dropout":    "A dropout draws numbers in one of the two: the answers differ a little.",

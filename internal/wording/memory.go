@@ -79,6 +79,13 @@ var memoryTexts = table{
 		"that belong together take the same n.",
 	"memory.caveat-fft-length": "A longer spectrum has other frequencies. Convolutions that do not wrap around stay what they are; " +
 		"spectra that are read, and convolutions that wrap around, do not.",
+	"memory.title-separable": "{share} of {each} is spent on filters with large windows that two passes may replace",
+	"memory.separable": "{time} per {unit} of convolutions with a window for each channel, forward and backward, that go; the largest has " +
+		"{rows} × {columns} places, for {channels channel}",
+	"memory.fix-separable": "Filter along the rows, then along the columns: conv2d with g[:, None], then with g[None, :], where the window is " +
+		"torch.outer(g, g). Where a library makes the window, such as torchvision's gaussian_blur, two calls with (k, 1) and (1, k) do.",
+	"memory.caveat-separable": "This holds for windows that are a column times a row, as those of Gaussian and box filters and of SSIM " +
+		"are; the trace does not say which this one is. Rounding differs in the last digits.",
 	"memory.tables":     "{share} of {each} is spent on whole embedding tables of which few rows are used",
 	"memory.table-time": "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +

@@ -75,9 +75,11 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindProductOrder},
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},
+		{finding.MemoryBound, memory.FindSeparable},
 		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
+		{finding.Again, memory.FindUnmade},
 		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places
 		{finding.Precision, memory.FindDenormals},
 		{finding.Precision, memory.FindDouble},

@@ -67,6 +67,33 @@ func TestFillingIsNamed(t *testing.T) {
 	}
 }
 
+// In an inference only what the call computes becomes less: samples in it on a CPU, kernels that it launches on a device.
+func TestFillingOfPartOfAnInference(t *testing.T) {
+	layer, scores := tracedOp{30, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}, tracedOp{70, "aten::bmm", "", "", -1, nil}
+	for _, device := range []bool{false, true} {
+		p := tracedProgram(device, []tracedOp{layer, scores})
+		file := p.S.Strings.Intern("/home/u/lib.py")
+		at := p.S.Traces[0].From
+		for i := range 8 {
+			p.P.Padding = append(p.P.Padding,
+				model.Padding{Time: p.T + model.Time(i), Loader: -1, Rows: 8, Width: 100, Filled: 160, Longest: 25, File: file, Line: 12})
+		}
+		unit := model.Time(1e6)
+		if device {
+			unit = 1e5
+		}
+		p.P.Asked = append(p.P.Asked, model.Asked{Time: at, End: at + 30*unit, Module: 1, File: file, Line: 12})
+		res, _ := find(t, p)
+		part := 0.8 * 30e6
+		if !device { // 60 of 100 ms lie below that line
+			part = 0.8 * 60e6
+		}
+		if f := want(t, res, finding.Padding, "", 12, 0); f.Step.Mid < 0.8*part || f.Step.Mid > 1.1*part {
+			t.Errorf("on a device %v: %+v", device, f.Step)
+		}
+	}
+}
+
 // On a device filling saves what the device computes for it, as far as the host is faster: as many operators are called for fewer places.
 func TestFillingOnADevice(t *testing.T) {
 	layer := tracedOp{50, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}

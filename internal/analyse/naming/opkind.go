@@ -12,7 +12,8 @@ const (
 	OpAttention   OpKind = "attention"
 	OpElementwise OpKind = "element-wise"
 	OpRandom      OpKind = "random-number" // drawing them is work of the core, which reads nothing
-	OpOptimizer   OpKind = "optimizer"     // told by the place, not by the name: whatever an optimizer's step calls
+	OpReduction   OpKind = "reduction"
+	OpOptimizer   OpKind = "optimizer" // told by the place, not by the name: whatever an optimizer's step calls
 	OpOther       OpKind = "other"
 )
 
@@ -31,7 +32,7 @@ var opKinds = []struct {
 		"lstm", "gru", "rnn"}},
 	{"copy", false, []string{"copy", "::to", "clone", "contiguous", "::cat", "stack", "index", "gather", "scatter", "embedding", "::pad",
 		"fill", "zero", "empty", "repeat", "roll", "flip", "masked", "select", "where", "::ones", "arange"}},
-	{"reduction", false, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std",
+	{OpReduction, false, []string{"softmax", "sum", "mean", "::max", "::min", "argm", "norm", "nll_loss", "loss", "cumsum", "var", "std",
 		"topk", "sort", "pool", "cross_entropy", "prod", "any", "all", "aminmax", "linalg", "item", "local_scalar"}},
 	{OpElementwise, false, []string{"add", "mul", "sub", "div", "relu", "gelu", "silu", "tanh", "sigmoid", "exp",
 		"log", "sqrt", "pow", "neg", "abs", "clamp", "dropout", "threshold", "hardtanh", "eq", "gt", "lt", "ge", "le", "bitwise", "logical",

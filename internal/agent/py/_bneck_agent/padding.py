@@ -174,6 +174,7 @@ def lengths_of(numpy, table):
         lengths = numpy.where(other.any(axis=1), table.shape[1] - other.argmax(axis=1), 0)
         left = int(lengths.sum())
         inside = left - int(numpy.count_nonzero(other))
-        if left <= (1 - LEAST) * table.size and inside <= STRAY * left and len(numpy.unique(lengths)) > 1:
+        known = len(numpy.unique(lengths)) > 1 or table.dtype == bool and left  # a mask may be as long in all rows
+        if left <= (1 - LEAST) * table.size and inside <= STRAY * left and known:
             return lengths
     return whole

@@ -150,9 +150,33 @@ func answeredOnDevice(c *facts.Facts, chains []facts.Chain, lines []*askedLine) 
 	for _, q := range lines {
 		spans = append(spans, q.spans...)
 	}
-	spans = facts.Merged(spans)
-	if len(spans) == 0 {
+	onHost, onDevice := launchedIn(c, facts.Merged(spans))
+	if onHost == 0 || onDevice == 0 {
 		return nil
+	}
+	saved, parts := c.Fewer(onHost, onDevice)
+	if c.Share(saved) < finding.Floor {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "same", Where: finding.Nowhere(), Share: c.Share(saved),
+		Confidence: c.Basis(len(c.B.Samples))}, parts)
+	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
+		f.Where = c.Where(sp)
+	} else {
+		q := slices.MaxFunc(lines, func(x, y *askedLine) int { return cmp.Compare(x.took, y.took) })
+		f.Where.File, f.Where.Line = c.Text(q.file), int(q.line)
+	}
+	f.Step = f.By(price.AskedOnce).Times(c.PerStep(saved)).AtMost(c.B.Mean())
+	f.Run = c.OverRun(f.Step)
+	sayAsked(c, &f, "same", c.PerStep(saved))
+	return &f
+}
+
+// launchedIn are the shares, 0..1, of the operators' time and of what the device computes for them that lie in spans of calls that were
+// looked at, of the traced steps up to the last of these; zeros where none lies there.
+func launchedIn(c *facts.Facts, spans []times.Interval) (onHost, onDevice float64) {
+	if len(spans) == 0 {
+		return 0, 0
 	}
 	last, looked := spans[len(spans)-1].End, model.Time(0) // of the traced steps, those in which calls were looked at
 	called, calls, computed, computes := 0.0, 0.0, 0.0, 0.0
@@ -173,23 +197,5 @@ func answeredOnDevice(c *facts.Facts, chains []facts.Chain, lines []*askedLine) 
 			called += float64(finding.Btoi(facts.Inside(spans, at))) * float64(ev.Dur[id])
 		}
 	})
-	if computed == 0 || calls == 0 {
-		return nil
-	}
-	saved, parts := c.Fewer(called/calls, computed/computes)
-	if c.Share(saved) < finding.Floor {
-		return nil
-	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "same", Where: finding.Nowhere(), Share: c.Share(saved),
-		Confidence: c.Basis(len(c.B.Samples))}, parts)
-	if sp, ok := facts.Hottest(chains, c.Drivers); ok {
-		f.Where = c.Where(sp)
-	} else {
-		q := slices.MaxFunc(lines, func(x, y *askedLine) int { return cmp.Compare(x.took, y.took) })
-		f.Where.File, f.Where.Line = c.Text(q.file), int(q.line)
-	}
-	f.Step = f.By(price.AskedOnce).Times(c.PerStep(saved)).AtMost(c.B.Mean())
-	f.Run = c.OverRun(f.Step)
-	sayAsked(c, &f, "same", c.PerStep(saved))
-	return &f
+	return called / max(calls, 1), computed / max(computes, 1)
 }

@@ -1,6 +1,7 @@
 package again
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -30,16 +32,26 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return a.Part == account.PartOps && !l.Taken(k) && c.C.Info(c.P.Samples.Stack[a.Index]).Acts&code.ActOptimizer == 0
 	})
+	on := 1.0 // the share of the device's work that is done for these places
+	if lines := fillingLines(c, &p, loader); len(lines) > 0 {
+		chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool {
+			return askerOf(c, c.P.Samples.Stack[c.B.Samples[ch.Index].Index], lines) == nil
+		})
+		if spans := spansOf(c.P.Asked, lines); len(spans) > 0 {
+			_, on = launchedIn(c, spans)
+		}
+	}
 	t := facts.Sum(chains)
 	f := finding.NewDraft(finding.Finding{Cause: finding.Padding, Where: c.At(p.file, p.line), Confidence: c.Basis(len(chains))},
 		finding.Parts{})
 	row := f.By(price.Padding)
-	least, most := max(p.own(), p.all()/2), min(row.High*p.all(), 1)
+	off := p.off()
+	least, most := max(min(max(p.own(), p.all()/2), p.all()-off), 0), min(row.High*(p.all()+off), 1)
 	if c.OnDevice() { // as many operators are called for fewer places
-		t = c.FewerOnDevice(p.all(), 0) * float64(c.B.Steps()) / p.all()
+		t = c.FewerOnDevice(on*p.all(), 0) * float64(c.B.Steps()) / p.all()
 		f.Claim.Parts = c.InProportion(p.all()*t, waitedIn)
 		f.Confidence = c.Basis(len(c.B.Samples))
-		f.Step = finding.Bounds(row.Low*c.FewerOnDevice(least, 0), row.Mid*c.FewerOnDevice(p.all(), 0), c.FewerOnDevice(most, 0))
+		f.Step = finding.Bounds(row.Low*c.FewerOnDevice(on*least, 0), row.Mid*c.FewerOnDevice(on*p.all(), 0), c.FewerOnDevice(on*most, 0))
 	} else {
 		c.ClaimAll(&f, chains, p.all())
 		f.Step = finding.Bounds(row.Low*least, row.Mid*p.all(), most).Scale(c.PerStep(t))
@@ -57,6 +69,35 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Fix.Advice = paddingAdvice(&p, loader >= 0)
 	f.Caveat = []wording.Text{wording.Say("padding.caveat")}
 	return []finding.Draft{f}
+}
+
+// fillingLines are the lines that call what computes the filling, where these are known: in an inference all else of a step stays as it is,
+// in a training most of it is the passes of these calls.
+func fillingLines(c *facts.Facts, p *padding, loader int32) (lines []*askedLine) {
+	if len(account.TracedSteps(c.S, c.B)) == 0 || account.UntrackedWork(c.S, c.B) != nil {
+		return nil
+	}
+	if loader < 0 {
+		return []*askedLine{{file: p.file, line: p.line}}
+	}
+	for i := range c.P.Asked {
+		q := &askedLine{file: c.P.Asked[i].File, line: c.P.Asked[i].Line}
+		if !slices.ContainsFunc(lines, func(known *askedLine) bool { return known.file == q.file && known.line == q.line }) {
+			lines = append(lines, q)
+		}
+	}
+	return lines
+}
+
+// spansOf are the stretches of calls at lines that were looked at; sorted, disjoint.
+func spansOf(asked []model.Asked, lines []*askedLine) (spans []times.Interval) {
+	for i := range asked {
+		r := &asked[i]
+		if r.End > r.Time && slices.ContainsFunc(lines, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line }) {
+			spans = append(spans, times.Interval{Start: r.Time, End: r.End})
+		}
+	}
+	return facts.Merged(spans)
 }
 
 func paddingAdvice(p *padding, loader bool) []wording.Text {
@@ -78,6 +119,7 @@ func paddingAdvice(p *padding, loader bool) []wording.Text {
 type padding struct {
 	looks                        int
 	rows, width, longest, filled float64
+	shares                       []float64 // of each look: the places that are filling
 	file                         model.Str // with line: what builds the loader, or calls a model with the most of these places
 	line                         int32
 }
@@ -87,6 +129,18 @@ func (p *padding) all() float64 { return 1 - p.filled/p.width }
 
 // own is the share of places that would go if each batch were filled up to its own longest sequence.
 func (p *padding) own() float64 { return 1 - p.longest/p.width }
+
+// off is how far the share of all batches may lie from that of those that were looked at: two standard errors.
+func (p *padding) off() float64 {
+	mean, squares := 0.0, 0.0
+	for _, share := range p.shares {
+		mean += share / float64(p.looks)
+	}
+	for _, share := range p.shares {
+		squares += (share - mean) * (share - mean)
+	}
+	return 2 * math.Sqrt(squares/float64(max(p.looks-1, 1))/float64(p.looks))
+}
 
 // paddingOf is the filling of a loader's batches, or, where loader is -1, of those that models are called with in steps of the accounted
 // kind and before the first step.
@@ -108,6 +162,7 @@ func paddingOf(c *facts.Facts, loader int32) padding {
 		p.width += rows * float64(b.Width)
 		p.longest += rows * float64(b.Longest)
 		p.filled += float64(b.Filled)
+		p.shares = append(p.shares, 1-float64(b.Filled)/max(rows*float64(b.Width), 1))
 		at := line{b.File, b.Line}
 		widths[at] += rows * float64(b.Width)
 		if widths[at] >= widths[line{p.file, p.line}] {

@@ -12,11 +12,14 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindFourierLength names Fourier transforms on the CPU whose length has a large prime factor: they take several times as long as those of
+// FindFourierLength names Fourier transforms whose length has a large prime factor: they take several times as long as those of
 // the next length that factors into small primes.
 func FindFourierLength(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	l := &fourierLength{}
-	f, t, ok := sequenceDraft(c, l, finding.Finding{Cause: finding.MemoryBound, Sub: "fft-length"}, fourierLine, price.FourierLength)
+	l, row := &fourierLength{prime: price.FourierPrime}, price.FourierLength
+	if c.OnDevice() {
+		l.prime, row = price.FourierOnDevice, price.FourierDevice
+	}
+	f, t, ok := sequenceAnywhere(c, l, finding.Finding{Cause: finding.MemoryBound, Sub: "fft-length"}, fourierLine, row)
 	if !ok {
 		return nil
 	}
@@ -36,6 +39,7 @@ var fourierLine = regexp.MustCompile(`fft|Fft|FFT`)
 // fourierLength is a transform by torch.fft with a length that has a large prime factor. Those inside of other operators, as of a
 // spectrogram's windows, are none: their length is another argument.
 type fourierLength struct {
+	prime  int64 // the least prime factor that is large
 	most   int64 // numbers in the largest of them
 	length int64 // the longest there with a large prime factor
 }
@@ -58,7 +62,7 @@ func (l *fourierLength) next(op *outerOp) (whole []outerOp, counts float64) {
 		in := &op.inside[i]
 		lengths := transformed(in)
 		for _, n := range lengths {
-			if all++; n < price.FourierLeast || n > price.FourierMost || largestPrime(n) < price.FourierPrime {
+			if all++; n < price.FourierLeast || n > price.FourierMost || largestPrime(n) < l.prime {
 				continue
 			}
 			slow++

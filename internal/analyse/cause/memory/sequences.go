@@ -213,7 +213,8 @@ func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Reg
 	if t = c.B.Part(account.PartOps) * found.time / found.all; c.Share(t) < finding.Floor {
 		return d, 0, false
 	}
-	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, at.MatchString), c.Share(t), c.Basis(len(c.B.Samples))
+	f.Where, _ = lineOf(c, found.spans, at.MatchString)
+	f.Share, f.Confidence = c.Share(t), c.Basis(len(c.B.Samples))
 	d = finding.NewDraft(f, finding.Parts{account.PartOps: t})
 	t = c.PerStep(t)
 	d.Step = d.By(row).Times(t)
@@ -237,20 +238,35 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 	if c.Share(all) < finding.Floor {
 		return d, 0, false
 	}
-	f.Where, f.Share, f.Confidence = lineOf(c, found.spans, at.MatchString), c.Share(all), c.Basis(len(c.B.Samples))
-	if line, only := c.OnlyLine(at.MatchString); only {
-		f.Where = line.Where() // the thread that launches is through with it in no time: few samples lie there
+	where, meant := lineOf(c, found.spans, at.MatchString)
+	f.Where, f.Share, f.Confidence = where, c.Share(all), c.Basis(len(c.B.Samples))
+	if lines := c.UserLines(func(text string) bool { return at.MatchString(text) && !definition.MatchString(text) }); len(lines) == 1 ||
+		!meant && together(lines) {
+		f.Where = lines[0].Where() // the thread that launches is through with it in no time: few samples lie there
 	}
 	d, t = finding.NewDraft(f, parts), c.PerStep(all)
 	d.Step = d.By(row).Times(t)
 	// Tracing may have made the host the slower of the two.
-	d.Step.High = min(max(d.Step.High, c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean())
+	d.Step.High = min(max(d.Step.High, min(row.High, 1)*c.B.Mean()*c.B.Device.Computes*computed), c.B.Mean())
 	d.Run = c.OverRun(d.Step)
 	return d, t, true
 }
 
-// lineOf is the user's line with most samples of traced steps in such stretches, of those whose source is meant where there is one.
-func lineOf(c *facts.Facts, spans []times.Interval, meant func(source string) bool) finding.Where {
+// definition matches lines that compute nothing by themselves.
+var definition = regexp.MustCompile(`^(?:def|class|import|from|@)\b`)
+
+// oneFunction is a number of lines that one function may have.
+const oneFunction = 12
+
+// together says that lines lie so close to each other that one place stands for them.
+func together(lines []finding.UserLine) bool {
+	n := len(lines)
+	return n > 0 && lines[0].File == lines[n-1].File && lines[n-1].Line-lines[0].Line < oneFunction
+}
+
+// lineOf is the user's line with most samples of traced steps in such stretches, of those whose source is meant where there is one, and
+// whether there is.
+func lineOf(c *facts.Facts, spans []times.Interval, meant func(source string) bool) (at finding.Where, isMeant bool) {
 	var all, chosen []facts.Chain
 	c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
 		n := len(ch.Frames)
@@ -266,7 +282,7 @@ func lineOf(c *facts.Facts, spans []times.Interval, meant func(source string) bo
 		all = chosen
 	}
 	if lines := facts.LineTimes(all); len(lines) > 0 {
-		return c.Where(lines[0])
+		return c.Where(lines[0]), len(chosen) > 0
 	}
-	return finding.Nowhere()
+	return finding.Nowhere(), false
 }

@@ -156,18 +156,25 @@ const (
 	PrefixDrop       = 0.75 // guess: of the longest group before, below which a new sequence has begun
 	ManyThreads      = 1.9  // guess: threads ÷ cores from which they are too many
 
-	SavedCall        = 4e5     // measured: ns of a call of torch.save for a tensor of a few bytes (python bench/prices/views.py)
-	PageSize         = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
-	FourierPrime     = 47      // measured: of a length's largest prime factor, from which transforms take much longer (bench/prices/fft.py)
-	FourierMost      = 1 << 36 // arithmetic: a length beyond which no signal fits in memory
-	FourierLeast     = 100     // measured: lengths down to which that holds, as short ones were not looked at
-	PairsLeast       = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays
-	UnreadLeast      = 4       // guess: places of a layer's answer for each that is read, from which the others are worth a word
-	AllocatorSwing   = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
-	AllocatorDiffers = 1.5     // guess: times as many page faults, from which parts of a run differ
-	LayersRepeat     = 4       // guess: products with weights for each parameter in a step, beyond which layers are called in a loop
-	AllocatorLasts   = 0.6     // guess: of the steps with page faults, below which it comes and goes
-	AllocatorSteps   = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
+	SavedCall         = 4e5     // measured: ns of a call of torch.save for a tensor of a few bytes (python bench/prices/views.py)
+	PageSize          = 4096    // mathematics: bytes that a page fault gives, unless the kernel makes huge pages of them
+	FourierPrime      = 47      // measured: a length's largest prime factor, from which transforms take much longer (bench/prices/fft.py)
+	FourierOnDevice   = 67      // measured: the same on an H200
+	FourierMost       = 1 << 36 // arithmetic: a length beyond which no signal fits in memory
+	FourierLeast      = 100     // measured: lengths down to which that holds, as short ones were not looked at
+	SeparableLeast    = 13      // measured: places on a window's shorter side from which two passes take less (bench/prices/separable.py)
+	SeparableOnDevice = 9       // measured: the same on an H200
+	SeparablePass     = 2.5     // measured: how much longer a place takes in a window of one row or column (bench/prices/separable.py)
+	SeparableChannels = 4       // guess: channels up to which pictures are filtered; networks that learn such windows have more
+	UnmadeRows        = 1024    // guess: rows of a table that no step makes; smaller numbers stand for many things
+	UnmadeLeast       = 1 << 22 // guess: its numbers
+	PairsLeast        = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays
+	UnreadLeast       = 4       // guess: places of a layer's answer for each that is read, from which the others are worth a word
+	AllocatorSwing    = 1 << 20 // guess: bytes of private memory from one look to the next, from which memory is given back and taken
+	AllocatorDiffers  = 1.5     // guess: times as many page faults, from which parts of a run differ
+	LayersRepeat      = 4       // guess: products with weights for each parameter in a step, beyond which layers are called in a loop
+	AllocatorLasts    = 0.6     // guess: of the steps with page faults, below which it comes and goes
+	AllocatorSteps    = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost = 4e3
 )

@@ -126,6 +126,26 @@ var (
 			Span:   "PyTorch 2.15 with MKL, lengths of 100 to 200,000, prime factors from 47 on, two threads",
 			Repeat: "python bench/prices/fft.py",
 		}}
+	// FourierDevice is the same on a device.
+	FourierDevice = Row{ID: "memory-bound/fft-length on a device", Range: Range{0.15, 0.55, 0.75}, Unit: share,
+		Of: "Fourier transforms of such lengths, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 228,
+			On: "as on the CPU, of 6 and 32 million numbers: -4 to 83 %, nine of ten 19 % and more, one of ten 74 %. A program " +
+				"that somebody else wrote saved 11.8 ms a step of 16.7",
+			Span:   "PyTorch 2.11 on an H200, lengths of 100 to 200,000, prime factors from 67 on",
+			Repeat: "python bench/prices/fft.py 2 1 cuda",
+		}}
+	// Separable is what filters save that go along rows and columns, of the multiplications that go.
+	Separable = Row{ID: "memory-bound/separable", Range: Range{0.6, 1, 1.25}, Unit: "times it",
+		Of: "convolutions with a window for each channel, and their backward passes, by the share of places that go; those that stay take " +
+			"2.5 times as long, ns per step",
+		Origin: Origin{Kind: Measured, Points: 88,
+			On: "Gaussian windows of 15, 23 and 31 places over one and three channels on a CPU, of 9 to 31 on an H200, inference and " +
+				"training: 0.7 to 1.4 times it, nine of ten; of smaller windows half gain nothing on a CPU. Of 6.3 ms that were " +
+				"promised to a program on an H200 4.3 were saved",
+			Span:   "PyTorch 2.15 with oneDNN, two threads; PyTorch 2.11 on an H200",
+			Repeat: "python bench/prices/separable.py",
+		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
 		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",
