@@ -6,6 +6,8 @@ var memoryTexts = table{
 	"memory.kernels":             "{time} in {n element-wise kernel} of {mean} on average",
 	"memory.most-called-by":      "most in {kernel}, called by {op}",
 	"memory.most-called-by-none": "most in {kernel}, called by no operator",
+	"memory.caveat-compile": "torch.compile takes time at the start: 3 to 25 s were measured on a CPU. That is taken off what this run would " +
+		"save; a longer one saves the same a step.",
 	"memory.fix-compile": "Let torch.compile fuse the chain: the data then moves once. Use operators that are fused already (attention, " +
 		"normalisation, optimizers with fused=True).",
 	"memory.fix-compile-rest": "Compile the functions that call these kernels as well, or mend what breaks the compiled graph there " +

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/wording"
 )
@@ -51,6 +52,10 @@ func onDevice(c *facts.Facts, t *traced.Traced, l *book) (out []finding.Finding,
 		}
 		f.Step = finding.Bounds(c.PerStep(min(gain.Low, most)), c.PerStep(min(gain.Mid, most)), c.PerStep(min(gain.High, most)))
 		f.Run, f.OfRun, f.Share = c.OverRun(f.Step), false, c.Share(of)
+		if f.Fix.Action.Code == memory.Compiled && !c.Compiles() {
+			f.Run = price.AfterStart(f.Run, d.By(price.Compiling).Times(1e9))
+			f.Caveat = append(f.Caveat, wording.Say("memory.caveat-compile"))
+		}
 		f.Booked = finding.Parts{account.PartGPUCompute: of}
 		f.Confidence = finding.Confidence{Level: finding.Low, Why: []wording.Text{wording.Say("traced.basis-run",
 			wording.Count("steps", steps))}}

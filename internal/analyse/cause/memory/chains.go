@@ -14,6 +14,9 @@ import (
 	"bottleneck/internal/wording"
 )
 
+// Compiled is the line by which a model is compiled.
+const Compiled = "model = torch.compile(model)"
+
 // TracedMemoryBound names chains of element-wise kernels: each reads and writes its whole operands for an operation or two per
 // element, so that memory is what they wait for. Kernels that a compiler fused already are left out.
 func TracedMemoryBound(t *traced.Traced, _ finding.Ledger) []finding.Draft {
@@ -46,7 +49,7 @@ func TracedMemoryBound(t *traced.Traced, _ finding.Ledger) []finding.Draft {
 		wording.Say("memory.kernels", wording.Time("time", time), wording.Count("n", n), wording.Time("mean", time/float64(n))), most,
 	}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-compile")}
-	f.Fix.Action = finding.NewLine("model = torch.compile(model)")
+	f.Fix.Action = finding.NewLine(Compiled)
 	if compiled {
 		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-compile-rest")}
 		f.Fix.Action = finding.Action{}

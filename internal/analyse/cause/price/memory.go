@@ -137,8 +137,8 @@ var (
 		}}
 	// Separable is what filters save that go along rows and columns, of the multiplications that go.
 	Separable = Row{ID: "memory-bound/separable", Range: Range{0.6, 1, 1.25}, Unit: "times it",
-		Of: "convolutions with a window for each channel, and their backward passes, by the share of places that go; those that stay take " +
-			"2.5 times as long, ns per step",
+		Of: "convolutions with a window for each channel, and their backward passes, by the share of places that go; those that stay " +
+			"take 2.5 times as long, ns per step",
 		Origin: Origin{Kind: Measured, Points: 88,
 			On: "Gaussian windows of 15, 23 and 31 places over one and three channels on a CPU, of 9 to 31 on an H200, inference and " +
 				"training: 0.7 to 1.4 times it, nine of ten; of smaller windows half gain nothing on a CPU. Of 6.3 ms that were " +
