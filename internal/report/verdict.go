@@ -230,7 +230,8 @@ func savingText(s *Saving) string {
 	case s == nil:
 		return "no saving known"
 	case s.StepMs != nil && s.RunS.Mid <= 0: // the fix itself takes as long as it saves
-		return fmt.Sprintf("fixing it saves %s a step of a longer run than this one", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds))
+		return fmt.Sprintf("fixing it saves %s a step of a longer run than this one",
+			units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds))
 	case s.StepMs != nil:
 		return fmt.Sprintf("fixing it saves %s a step, about %s of this run", units.Range(s.StepMs.Low, s.StepMs.High, units.Milliseconds),
 			units.Seconds(s.RunS.Mid))

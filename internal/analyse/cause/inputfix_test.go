@@ -39,6 +39,21 @@ func TestWorkersOfADataSetThatIsIterated(t *testing.T) {
 	}
 }
 
+// Where one line takes nearly all of a fetch, it is named beside more workers; not where several share it.
+func TestTheLineOfAFetchBesideWorkers(t *testing.T) {
+	for second, named := range map[int]bool{8: true, 9: false} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+		p.Steps(20, model.PhaseBaseline, forward,
+			testkit.Native(40, module, loop(38), next, user("__getitem__", 5, 8)).In(model.SpanDataWait),
+			testkit.Native(20, module, loop(38), next, user("__getitem__", 5, second)).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, "workers", 25, 0)
+		if text := textOf(f.Fix.Advice, "input.fix-line-too"); (text != "") != named || named && !strings.Contains(text, "lib.py:8") {
+			t.Errorf("line %d: %q", second, wording.Sentences(f.Fix.Advice))
+		}
+	}
+}
+
 // Where the user's line builds no DataLoader, a library or a function does: its call is not changed for certain, and of Hugging Face's
 // Trainer the options are named.
 func TestALoaderThatALibraryBuilds(t *testing.T) {

@@ -104,6 +104,9 @@ func (v *inputView) fetchAtOnce(c *facts.Facts, f *finding.Finding) {
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-workers-cores-unknown")}
 	}
 	v.proposeWorkers(c, f)
+	if v.hotOK && !v.library && v.hotPart*v.hot.Line >= price.FetchLine*v.hot.Unit {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-line-too", wording.Named("at", finding.Place(c.Where(v.hot)))))
+	}
 }
 
 // proposes says that the fix sets an argument of the DataLoader.

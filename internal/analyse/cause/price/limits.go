@@ -68,6 +68,7 @@ const (
 	LaunchesNearly = 0.8
 	CopiesLeast    = 16   // guess: copies to a device in a fetch, from which they are of its samples one by one
 	HotLine        = 0.9  // guess: of a function's time from which its line is told alone
+	FetchLine      = 0.8  // guess: of a fetch in one line, from which that line is worth a word beside more workers
 	ShortestRest   = 0.02 // guess: of the step that is left where a wait is all of it
 	MostWorkers    = 16.0 // guess: workers that are advised where the cores are not known
 	LeastAwake     = 0.01 // guess: of a worker that sleeps
