@@ -53,10 +53,10 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestABFindsRevision TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestEveryView TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestEveryView TestFromOtherToolsRuns TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles TestMemoryOfEndlessSteps \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
-	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestProveAsksFirst TestProveBounds TestProveNoBound TestProveZoo TestRanksRows \
+	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestRanksRows \
 	TestRunProvesFinding TestSlowLine TestSmallSharedMemory \
 	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads TestWorkersHaveNoSteps
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
@@ -67,7 +67,7 @@ test-wide: build ## the rest of what the newest PyTorch can show: the other exam
 
 test-proofs: build ## run, prove, git apply, run, diff and gate on every program of testdata whose finding has a change that can be made; diffs of planted lines
 	scripts/env.sh newest
-	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProveBounds|TestProofPage|TestDiffFindsPlantedLines)$$')
+	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProveBounds|TestProveNoBound|TestProveAsksFirst|TestProofPage|TestABFindsRevision|TestDiffFindsPlantedLines)$$')
 
 # What the inner loop wants: packages whose tests start no PyTorch and no other processes.
 QUICK = . ./internal/analyse/... ./internal/model ./internal/stats ./internal/record ./internal/kineto ./internal/pickle ./internal/sqlite \

@@ -24,7 +24,7 @@ type revised struct {
 // TestABFindsRevision plants a regression in a git repository that holds a copy of a training script, one of ours and a public one: one
 // pair of runs names its line, since what is counted needs no more, and the repository stays as it is.
 func TestABFindsRevision(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-proofs")
 	generation := generations(t)[0]
 	t.Run("ours", func(t *testing.T) {
 		// It prints at each 50th step, which reads a loss as well: one run a side decides only where the steps' counts have none in

@@ -15,12 +15,12 @@ var bounded = []struct {
 	program, cause, words string
 	sizes                 []string // pairs of old and new texts
 	before, after         string
-	set                   testSet
+	rest                  bool
 }{
 	{"zoo/io-logging/slow.py", "io", "what train.py:19 and the lines around it write to files goes nowhere",
 		[]string{"STEPS = 292", "STEPS = 90"}, "calls of write: logging.emit", "", narrow}, // what makes the lines stays
 	{"zoo/io-checkpoint/slow.py", "io", "what train.py:15 and the lines around it write to files goes nowhere",
-		[]string{"STEPS = 200", "STEPS = 60"}, "writing checkpoints", "", wide},
+		[]string{"STEPS = 200", "STEPS = 60"}, "writing checkpoints", "", rest},
 	{"proof/compiled.py", "warmup", "a second start: the code that torch.compile made for the first one is there (the original starts " +
 		"with empty caches)", nil, "code was made", "code was there", rest},
 }
@@ -32,8 +32,7 @@ func TestProveBounds(t *testing.T) {
 		python := environment(t, generation)
 		for _, c := range bounded {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
-				testkit.Wide(t, c.set != narrow)
-				testkit.Rest(t, c.set == rest, "make test-proofs")
+				testkit.Rest(t, c.rest, "make test-proofs")
 				folder, path := pageFolder(t, python)
 				text := strings.NewReplacer(c.sizes...).Replace(read(t, filepath.Join(root(t), "testdata", filepath.FromSlash(c.program))))
 				write(t, filepath.Join(folder, "train.py"), text)
@@ -67,7 +66,7 @@ func TestProveBounds(t *testing.T) {
 
 // TestProveNoBound refuses bounds of programs that do not run without what they write.
 func TestProveNoBound(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-proofs")
 	slow := read(t, filepath.Join(root(t), "testdata", "zoo", "io-checkpoint", "slow.py"))
 	slow = strings.Replace(slow, "STEPS = 200", "STEPS = 60", 1)
 	folder, path := pageFolder(t, environment(t, generations(t)[0]))

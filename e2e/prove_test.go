@@ -17,18 +17,12 @@ import (
 type provableCase struct {
 	path, cause string   // a case of the zoo, or a file, below testdata
 	sizes       []string // pairs of old and new texts
-	set         testSet
+	rest        bool
 	saved       string // a file of states that is compared, too
 }
 
-// testSet is which command runs a case: `make test`, `make test-wide`, or `make test-proofs` alone.
-type testSet int
-
-const (
-	narrow testSet = iota
-	wide
-	rest
-)
+// Which command runs a case: `make test`, too, or `make test-proofs` alone.
+const narrow, rest = false, true
 
 // provable are programs of testdata whose finding has a change that a program can make. sizes make them short, and seed what they draw:
 // what both sides print shall tell whether they compute the same.
@@ -40,7 +34,7 @@ var provable = []provableCase{
 	{"zoo/input-restart", "input", []string{"EPOCHS = 64", "EPOCHS = 32\ntorch.manual_seed(3)"}, rest, ""},
 	{"zoo/real-classifier", "input", []string{"PICTURES = 1000", "PICTURES = 400", "EPOCHS = 3", "EPOCHS = 2"}, rest, ""},
 	{"zoo/python-anomaly", "python", []string{"STEPS = 300", "STEPS = 150\ntorch.manual_seed(3)",
-		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, wide, "state.pt"},
+		"\n\nif __name__", "    torch.save(network.state_dict(), \"state.pt\")\n\n\nif __name__"}, rest, "state.pt"},
 	{"zoo/memory-optimizer", "memory-bound", []string{"STEPS = 60", "STEPS = 60\ntorch.manual_seed(3)"}, rest, ""},
 	{"zoo/compile-again", "compile", []string{"STEPS = 28", "STEPS = 28\ntorch.manual_seed(3)"}, rest, ""},
 	{"zoo/plant-lengths", "compile", []string{"WINDOWS = 2560", "WINDOWS = 1280"}, rest, ""},
@@ -103,8 +97,7 @@ func TestProveZoo(t *testing.T) {
 		python := environment(t, generation)
 		for _, c := range provable {
 			t.Run(generation+"/"+c.path, func(t *testing.T) {
-				testkit.Wide(t, c.set != narrow)
-				testkit.Rest(t, c.set == rest, "make test-proofs")
+				testkit.Rest(t, c.rest, "make test-proofs")
 				folder, path := pageFolder(t, python)
 				folder = filepath.Join(folder, "project")
 				script, texts := project(t, folder, path, c.path, c.sizes)

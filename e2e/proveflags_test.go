@@ -27,7 +27,7 @@ func saving(t *testing.T) string {
 // TestProveAsksFirst: runs that would write over each other are refused until told how, saved states are compared, the working directory
 // keeps what it has, and sources that changed since the recording are not proven.
 func TestProveAsksFirst(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-proofs")
 	folder, path := pageFolder(t, environment(t, generations(t)[0]))
 	folder = filepath.Join(folder, "project")
 	write(t, filepath.Join(folder, "train.py"), saving(t))

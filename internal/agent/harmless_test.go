@@ -40,9 +40,13 @@ func TestProgramsDoNotNotice(t *testing.T) {
 	}
 	for _, generation := range generations() {
 		interpreter := python(t, generation)
-		for _, c := range cases {
+		for i, c := range cases {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
 				testkit.Wide(t, !c.narrow)
+				if third, ok := map[string]int{"torch-2.4": 0, "torch-1.13": 1, "torch-debian": 2}[generation]; ok && testing.Short() && !c.narrow &&
+					i%3 != third {
+					t.Skip("the newest PyTorch runs all of these, each older one a third")
+				}
 				t.Parallel()
 				arguments := strings.Fields(c.program)
 				spare := t.TempDir()

@@ -36,12 +36,13 @@ func TestFillingIsSeen(t *testing.T) {
 	}
 }
 
-// Where no DataLoader hands out batches, what models are called with is looked at, with the line that calls; a model whose text grows
+// Where no DataLoader hands out sequences, what models are called with is looked at, with the line that calls; a model whose text grows
 // computes no filling, and classes are left as they were.
 func TestFillingOfCalls(t *testing.T) {
-	const line, named = `model(*batch)`, `model(input_ids=TOKENS[i`
+	const line, named, texts = `model(*batch)`, `model(input_ids=TOKENS[i`, `model(TOKENS[numbers]`
 	for _, generation := range generations() {
-		for _, c := range []struct{ program, line string }{{"trained", line}, {"asked", named}, {"writes", ""}, {"pictures", ""}} {
+		for _, c := range []struct{ program, line string }{{"trained", line}, {"asked", named}, {"texts", texts}, {"writes", ""},
+			{"pictures", ""}} {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
 				t.Parallel()
 				interpreter := python(t, generation)

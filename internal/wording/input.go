@@ -63,7 +63,7 @@ var inputTexts = table{
 		"the workers for or gets from them, so more workers do not help.",
 	"input.fix-light": "Fetch whole batches: index the tensors themselves, or give the data set __getitems__. Workers would not " +
 		"help: handing a batch over takes longer than fetching it.",
-	"input.fix-hide":          "Add workers, too: alone they hide about {saved} per {unit} of it.",
+	"input.fix-hide": "Add workers, too: alone they hide about {saved} per {unit} of it.",
 	"input.fix-line-too": "Nearly all of a fetch is {at}: where that line can do with less (an index in place of a search, whole arrays, once " +
 		"in place of each time), more workers may not be needed.",
 	"input.fix-workers-alone": "More workers alone save about {saved} per {unit}.",

@@ -1,9 +1,10 @@
-"""Trains and asks models by hand, without a DataLoader: with filled sequences, with a text that grows, with pictures."""
+"""Trains and asks models by hand, without a DataLoader that hands out sequences: filled ones, a text that grows, pictures."""
 
 import sys
 
 import torch
 from torch import nn
+from torch.utils.data import DataLoader
 
 torch.manual_seed(0)
 LENGTHS = torch.arange(800) % 7 + 3  # 3 to 9 of 16 places
@@ -49,6 +50,15 @@ def asked():
     print(out.shape)
 
 
+def texts():
+    """Answers about numbers of texts, which a DataLoader hands out."""
+    model = Reader()
+    with torch.no_grad():
+        for numbers in DataLoader(range(800), batch_size=8, collate_fn=list):
+            out = model(TOKENS[numbers])
+    print(out.shape)
+
+
 def writes():
     """A text that grows: one place is computed, the mask is as long as the text."""
     model = Reader()
@@ -61,6 +71,7 @@ def writes():
 {
     "trained": lambda: train(Reader(), batches_of(TOKENS)),
     "asked": asked,
+    "texts": texts,
     "writes": writes,
     "pictures": lambda: train(nn.Sequential(nn.Flatten(), nn.Linear(48, 2)), [(torch.rand(4, 3, 4, 4),)] * 100),
 }[sys.argv[1]]()

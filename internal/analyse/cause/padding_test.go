@@ -67,6 +67,17 @@ func TestFillingIsNamed(t *testing.T) {
 	}
 }
 
+// Calls are looked at beside a DataLoader that hands out no sequences, as one of texts.
+func TestFillingBesideALoaderOfTexts(t *testing.T) {
+	p := padded(8, 25, 40, "aten::conv2d")
+	for i := range p.P.Padding {
+		b := &p.P.Padding[i]
+		b.Loader, b.File, b.Line = -1, p.S.Strings.Intern("/home/u/train.py"), 40
+	}
+	res, _ := find(t, p)
+	want(t, res, finding.Padding, "", 40, 0)
+}
+
 // In an inference only what the call computes becomes less: samples in it on a CPU, kernels that it launches on a device.
 func TestFillingOfPartOfAnInference(t *testing.T) {
 	layer, scores := tracedOp{30, "aten::linear", "[[8, 100, 64], [64, 64]]", "", -1, nil}, tracedOp{70, "aten::bmm", "", "", -1, nil}
