@@ -105,6 +105,40 @@ func TestPartsOfModelsAreTold(t *testing.T) {
 	}
 }
 
+// What a part has answered again stands for its question: a module that is given it is told of as a part, and so is one that is given what
+// that answered in turn.
+func TestAnswersStandForQuestions(t *testing.T) {
+	for _, generation := range generations() {
+		t.Run(generation, func(t *testing.T) {
+			t.Parallel()
+			interpreter := python(t, generation)
+			plain := start(t, interpreter, environment(), "asked_answers.py")
+			got, dir := withAgent(t, interpreter, Config{}, nil, "asked_answers.py")
+			same(t, plain, got)
+			keys := map[any][]any{} // of each module
+			var order []any
+			for _, row := range only(t, dir, "main").of("part") {
+				if keys[row[2]] == nil {
+					order = append(order, row[2])
+				}
+				keys[row[2]] = append(keys[row[2]], row[3])
+			}
+			if len(order) != 5 {
+				t.Fatal(keys)
+			}
+			// The words' table is asked in each of five calls for two texts, what reads its answers from the second on, the next from the
+			// third. For the second text the same words are written, so that these were asked for before, and what gets both is a part.
+			for i, want := range []int{10, 10, 8, 6, 4} {
+				of := keys[order[i]]
+				one := len(slices.Compact(slices.Clone(of[:len(of)/2]))) == 1
+				if len(of) != want || one != (i != 1 && i != 4) || one && of[0] == of[len(of)-1] {
+					t.Errorf("module %d: %v", i, of)
+				}
+			}
+		})
+	}
+}
+
 // How many rows a model is given is told of what it is given by name, and of tensors that inference_mode made, which have no versions.
 // The fewest rows tell the newest token from all.
 func TestRowsOfInferenceAreTold(t *testing.T) {

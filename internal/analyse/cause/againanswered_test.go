@@ -1,7 +1,9 @@
 package cause_test
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -42,6 +44,22 @@ func drawing(operator, types string) *testkit.Program {
 	}
 	infers(p)
 	return p
+}
+
+// A part that takes next to nothing does not bring in what else its line calls.
+func TestLittleThatIsKnownBesideMuch(t *testing.T) {
+	p := drawing("aten::conv2d", `["float"]`)
+	for _, q := range p.P.Parts {
+		q.Module, q.Line, q.Time = 5, 14, q.Time+39e6
+		q.End = q.Time + 1e5
+		p.P.Parts = append(p.P.Parts, q)
+	}
+	res, _ := find(t, p)
+	at := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "same" && f.Where.Line == 12 })
+	if at < 0 || res.Findings[at].Step.Mid < 30e6 || res.Findings[at].Step.Mid > 42e6 ||
+		!strings.HasPrefix(textOf(res.Findings[at].Evidence, "again.asked"), "40 calls ") {
+		t.Errorf("%+v", res.Findings)
+	}
 }
 
 // A part of a model that is given the same each time is named in an inference, and so is a model beside one that is given something new.

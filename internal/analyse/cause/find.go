@@ -41,6 +41,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Python, python.FindAnomaly},
 		{finding.Python, python.FindChores},
 		{finding.Python, python.FindBeside}, // before launch and python: it knows why their time is spent
+		{finding.Again, again.FindAnswered}, // before prefix: what is known of a part needs no keys and values
 		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
@@ -48,7 +49,6 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindLosses},
 		{finding.Again, again.FindInLoop}, // before launch, for the same reason
 		{finding.Again, again.FindAsked},  // before frozen: what is known of the inputs is sure
-		{finding.Again, again.FindAnswered},
 		{finding.Again, again.FindUnchanging},
 		{finding.Again, again.FindFrozen},
 		{finding.UnusedGradients, again.FindUnusedGraph},

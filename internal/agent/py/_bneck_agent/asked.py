@@ -8,9 +8,10 @@ tensors in this machine's memory a few bytes are compared. On a device none are 
 told. What inference_mode makes has no version: that nothing in place writes into tensors of its kind is for traces to tell.
 
 A part is a module that a model calls with some of what it was given itself, and not with all of it: as the encoder of a text that stays
-while a picture is drawn step by step.
+while a picture is drawn step by step. What a part has answered again stands for its question: modules that are given it are parts, too.
 """
 
+import sys
 import threading
 import weakref
 
@@ -31,10 +32,12 @@ MATRIX = 1 << 18  # numbers in a matrix, from which it is told that most of it i
 FEW = 0.1  # of the numbers of it that are read, up to which they are few
 MORE_PIECES = 4096  # of one that looks as if nothing stood in it
 SIZES = 64  # of weights, of which it is told that nobody uses their gradients
+ANSWERED = b"@"  # in place of a tensor's bytes: it is the answer to a question that was asked before
 
 GRADIENTS, TRAINED, RANDOM, TRAINING = 1, 2, 4, 8  # they are recorded; some weight wants them; a dropout draws numbers; train() was called
 UNREAD = 16  # of some tensor no bytes were compared
 LOOSE_INTEGERS, LOOSE_FLOATS = 32, 64  # some tensor that was not read whole has no version, as inference_mode made it
+OF_ANSWERS = RANDOM | TRAINING | UNREAD | LOOSE_INTEGERS | LOOSE_FLOATS  # also told of what is asked about an answer
 
 looked = took = 0
 numbers = {}  # id of a tensor or a module -> (weak reference, its number)
@@ -44,6 +47,8 @@ moved = {}  # id of an optimizer that has stepped since the last look -> [weak r
 moves = {}  # id of a parameter -> the steps of optimizers that own it
 stepped = 0  # steps of all optimizers, and backward passes before the first one
 parts = 0  # calls of parts that were told
+questions = set()  # that parts were asked: (number of the module, key, changes of its weights)
+answers = {}  # id of an answer to one of them -> [weak reference, its version, what stands for it in a key, what is told of it]
 unused = {}  # number of a module -> what was told last of its weights whose gradients no optimizer uses
 
 
@@ -104,8 +109,14 @@ def part(torch, module, arguments, keywords, caller):
     parts += 1
     versions, how, _ = weights(torch, module)
     how |= told(tensors)
+    question = number(module), " ".join(key), versions
+    again = question in questions
+    if not again and len(questions) < KEPT:
+        questions.add(question)
     took += core.now() - began
-    return began, number(module), " ".join(key), versions, how, caller.f_code.co_filename, caller.f_lineno
+    # Parts of a part are told where that is asked something new, and some of them not all of it.
+    inside = () if again or len(tensors) < 2 else {id(one) for one, _ in tensors}
+    return (began, *question, how, caller.f_code.co_filename, caller.f_lineno), again, inside
 
 
 @core.hook("asked-ended")
@@ -115,16 +126,24 @@ def ended(row):
 
 
 @core.hook("asked-part-ended")
-def part_ended(row):
-    """The same of a part's."""
+def part_ended(row, again, answer):
+    """The same of a part's. Where it was asked before, its answer stands for the question from now on."""
     core.emit("part", *row, core.now())
+    if again and answer is not None and type(answer) is sys.modules["torch"].Tensor:
+        if len(answers) >= KEPT:
+            answers.clear()
+        name = "@%x" % (hash(row[1:4]) & MASK)
+        answers[id(answer)] = [weakref.ref(answer), version_of(answer), name, row[4] & OF_ANSWERS]
+        running.given = running.given.union((id(answer),))
 
 
 def told(tensors):
     """What cannot be told of tensors, of which some bytes were read."""
     how = 0
     for tensor, some in tensors:
-        if tensor.numel() and not some:
+        if some is ANSWERED:
+            how |= answers[id(tensor)][3]
+        elif tensor.numel() and not some:
             how |= UNREAD
         if tensor.is_inference() and len(some) < tensor.numel() * tensor.element_size():
             how |= LOOSE_FLOATS if tensor.is_floating_point() else LOOSE_INTEGERS
@@ -174,6 +193,11 @@ def mostly_zeros(torch, tensors):
     return (None, None) if best is None else tuple(best.shape)
 
 
+def version_of(tensor):
+    """How often something was written into a tensor; 0 of one that does not count."""
+    return 0 if tensor.is_inference() else tensor._version
+
+
 def number(value):
     """What an object is called among those that are alive."""
     global given
@@ -192,14 +216,18 @@ def named(torch, key, tensors, value, depth=4):
     """Adds to a key what stands for a value, and to tensors those in it with some of their bytes; False where nothing can. A tensor that is
     read whole stands for its bytes, another one for its number and how often it has changed."""
     kind = type(value)
-    if kind is torch.Tensor or kind is torch.nn.Parameter:
+    answer = answers.get(id(value))
+    if answer is not None and answer[0]() is value and answer[1] == version_of(value):
+        tensors.append((value, ANSWERED))
+        key.append(answer[2])
+    elif kind is torch.Tensor or kind is torch.nn.Parameter:
         size = value.numel() * value.element_size()
         some = bytes_of(torch, value, WHOLE if size <= WHOLE * PIECE else PIECES)
         tensors.append((value, some))
         if some and len(some) == size:
             key.append("=%x" % (hash((value.dtype, tuple(value.shape), some)) & MASK))
         else:
-            name, version = number(value), 0 if value.is_inference() else value._version
+            name, version = number(value), version_of(value)
             key.append("#%d.%d" % (name, changes(name, (version, moves.get(id(value), 0), some))))
     elif value is None or kind in PLAIN:
         text = repr(value)

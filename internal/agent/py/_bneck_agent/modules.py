@@ -112,17 +112,19 @@ def watcher(function):
 
 
 def within(function, module, arguments, keywords):
-    """Calls a part of a model that is being looked at; what it calls itself is not looked at."""
+    """Calls a part of a model that is being looked at."""
     running = asked.running
-    row = asked.part(sys.modules["torch"], module, arguments, keywords, sys._getframe(2))  # above this function and the watcher
-    if not row:
+    known = asked.part(sys.modules["torch"], module, arguments, keywords, sys._getframe(2))  # above this function and the watcher
+    if not known:
         return function(module, *arguments, **keywords)
-    given, running.given = running.given, ()
+    row, again, inside = known
+    given, running.given, answer = running.given, inside, None
     try:
-        return function(module, *arguments, **keywords)
+        answer = function(module, *arguments, **keywords)
+        return answer
     finally:
         running.given = given
-        asked.part_ended(row)
+        asked.part_ended(row, again, answer)
 
 
 @core.hook("module-called")

@@ -93,6 +93,8 @@ func addAnswered(out []finding.Draft, c *facts.Facts, l finding.Ledger, lines []
 	if len(lines) == 0 {
 		return out
 	}
+	most := slices.MaxFunc(lines, func(x, y *askedLine) int { return cmp.Compare(x.took, y.took) }).took
+	lines = slices.DeleteFunc(lines, func(q *askedLine) bool { return float64(q.took) < price.AskedLittle*float64(most) })
 	calls := 0
 	for _, q := range lines {
 		calls += q.calls

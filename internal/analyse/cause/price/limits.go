@@ -136,6 +136,7 @@ const (
 	RowsSteps        = 100  // guess: steps, from which more of them at once is worth a word
 	HeadsLeast       = 4    // guess: heads of attention one after the other, from which they are a loop
 	AskedLooks       = 6    // guess: calls at a line that were looked at, from which they say something
+	AskedLittle      = 0.05 // guess: of the time of the line that asks most in vain, below which another one is left: it may call much else
 	AskedAgain       = 0.4  // guess: of them for what was answered before: half where a line asks twice, all where two lines ask once each
 	AskedLine        = 0.7  // guess: of a line's samples where no gradient goes through, from which it works on the inputs alone
 	FrozenPart       = 0.5  // guess: of a call's samples where no gradient goes through
