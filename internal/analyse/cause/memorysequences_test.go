@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -318,83 +317,6 @@ func TestDiagonalsOfTables(t *testing.T) {
 	}
 }
 
-// What a request computes of a large tensor that none of its operators makes is named on a device, up to what reads something else as well;
-// not where an operator may have made it or writes into it, in a training, or where it is only multiplied.
-func TestTablesThatNoStepMakes(t *testing.T) {
-	of := func(name, shapes string, ms int) tracedOp { return tracedOp{ms, name, shapes, "", -1, nil} }
-	norm, least := of("aten::linalg_vector_norm", "[[50000, 128], [], []]", 20), of("aten::clamp_min", "[[50000, 1], []]", 1)
-	divide := of("aten::div", "[[50000, 128], [50000, 128]]", 30)
-	turn, scores := of("aten::numpy_T", "[[50000, 128]]", 0), of("aten::matmul", "[[16, 128], [128, 50000]]", 20)
-	best, layer := of("aten::topk", "[[16, 50000], []]", 5), of("aten::linear", "[[16, 128], [128, 128]]", 24)
-	scaled, passes := of("aten::mul", "[[16, 50000], []]", 10), of("autograd::engine::evaluate_function: MmBackward0", "", 9)
-	square, sum := of("aten::pow", "[[50000, 128], []]", 30), of("aten::sum", "[[50000, 128], []]", 10)
-	copied, written := of("aten::to", "[[50000, 128], []]", 5), of("aten::mul_", "[[50000, 128], []]", 5)
-	looked, drawn := of("aten::embedding", "[[900, 128], [50000]]", 5), tracedOp{5, "aten::randn", "[[], []]", `["[50000, 128]", ""]`, -1, nil}
-	passes.sequence = 7
-	for name, c := range map[string]struct {
-		ops   []tracedOp
-		saves float64 // ms
-	}{
-		"normalised for each request":  {[]tracedOp{layer, norm, least, divide, turn, scores, best}, 51},
-		"squared for distances":        {[]tracedOp{layer, square, sum, scores, scaled, best}, 40},
-		"at the start":                 {[]tracedOp{norm, least, divide, turn, scores, best, layer}, 51},
-		"copied from the host":         {[]tracedOp{layer, copied, norm, least, divide, turn, scores, best}, 0},
-		"written into":                 {[]tracedOp{layer, norm, least, divide, turn, scores, written}, 0},
-		"of looked-up rows":            {[]tracedOp{looked, norm, least, divide, scores}, 0},
-		"drawn":                        {[]tracedOp{drawn, norm, least, divide, scores}, 0},
-		"multiplied only":              {[]tracedOp{layer, turn, scores, scaled, best}, 0},
-		"small":                        {[]tracedOp{layer, of("aten::linalg_vector_norm", "[[5000, 128], [], []]", 50), scores}, 0},
-		"in a training":                {[]tracedOp{layer, norm, least, divide, turn, scores, best, passes}, 0},
-		"not of what is computed next": {[]tracedOp{layer, norm, scores, of("aten::div", "[[50000, 128], [50000, 128]]", 36)}, 20},
-	} {
-		res, _ := find(t, launched(c.ops...))
-		at := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "unmade" })
-		if (at >= 0) != (c.saves > 0) {
-			t.Errorf("%s: %+v", name, res.Findings)
-		} else if at >= 0 && (res.Findings[at].Step.Mid < 0.9e6*c.saves || res.Findings[at].Step.Mid > 1.1e6*c.saves) {
-			t.Errorf("%s: %+v of %v ms", name, res.Findings[at].Step, c.saves)
-		}
-	}
-	res, _ := find(t, hots(layer, norm, least, divide, turn, scores, best))
-	if slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "unmade" }) {
-		t.Error("on a CPU a batch comes from anywhere")
-	}
-}
-
-// Convolutions with a large window for each of few channels are named with their backward passes; not small windows, those that networks
-// learn, nor those that mix channels.
-func TestWindowsOfFilters(t *testing.T) {
-	filter := func(shapes string) tracedOp {
-		return tracedOp{50, "aten::conv2d", shapes, "", 7, []tracedOp{{50, "aten::convolution", shapes, "", 7, nil}}}
-	}
-	passes := tracedOp{20, "autograd::engine::evaluate_function: ConvolutionBackward0", "", "", 7, nil}
-	rest := tracedOp{30, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
-	for name, c := range map[string]struct {
-		shapes string
-		ms     float64 // that go
-	}{
-		"a Gaussian":          {"[[8, 3, 224, 224], [3, 1, 23, 23], []]", 70 * (1 - 5.0/23)},
-		"of one picture":      {"[[3, 224, 224], [3, 1, 23, 23], []]", 70 * (1 - 5.0/23)},
-		"not square":          {"[[8, 1, 224, 224], [1, 1, 15, 31], []]", 70 * (1 - 2.5*46/465)},
-		"a small window":      {"[[8, 3, 224, 224], [3, 1, 7, 7], []]", 0},
-		"one pass":            {"[[8, 3, 224, 224], [3, 1, 1, 23], []]", 0},
-		"mixes channels":      {"[[8, 3, 224, 224], [3, 3, 23, 23], []]", 0},
-		"a layer":             {"[[8, 64, 56, 56], [64, 1, 31, 31], []]", 0},
-		"several per channel": {"[[8, 3, 224, 224], [9, 1, 23, 23], []]", 0},
-		"no shapes":           {"", 0},
-	} {
-		for _, p := range []*testkit.Program{hots(filter(c.shapes), passes, rest), launched(filter(c.shapes), passes, rest)} {
-			res, _ := find(t, p)
-			named := len(res.Findings) > 0 && res.Findings[0].Sub == "separable"
-			if named != (c.ms > 0) {
-				t.Errorf("%s: %+v", name, res.Findings)
-			} else if ms := res.Findings[0].Step.Mid / 1e6; named && (ms < 0.95*c.ms || ms > 1.05*c.ms) {
-				t.Errorf("%s saves %v of %v ms", name, ms, c.ms)
-			}
-		}
-	}
-}
-
 // Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
 // those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {
@@ -459,66 +381,6 @@ func TestOrderOfProducts(t *testing.T) {
 		if found != c.want {
 			t.Errorf("%s: %+v", name, res.Findings)
 		}
-	}
-}
-
-// Transforms whose length has a large prime factor are named with their backward passes, not with those of other operators that have their
-// number; so are those whose length is an argument. Small prime factors, short ones, and what was recorded without its arguments are not.
-func TestLengthsOfTransforms(t *testing.T) {
-	op := func(outer, name, shapes, concrete string) tracedOp {
-		return tracedOp{30, outer, shapes, concrete, 7, []tracedOp{{28, name, shapes, concrete, 7, nil}}}
-	}
-	real := func(shapes, concrete string) tracedOp {
-		return op("aten::fft_rfft", "aten::_fft_r2c", shapes, concrete)
-	}
-	passes := tracedOp{30, "autograd::engine::evaluate_function: FftR2CBackward0", "", "", 7, nil}
-	others := tracedOp{20, "autograd::engine::evaluate_function: MulBackward0", "", "", 7, nil}
-	rest := tracedOp{20, "aten::relu", "[[64, 128]]", "[]", -1, nil}
-	last := `["", "[1]", "0", "True"]`
-	prime := real("[[4, 139999], [], [], []]", last)
-	for name, c := range map[string]struct {
-		op    tracedOp
-		saves float64 // ms per step, 0: no finding
-	}{
-		"a prime":                 {prime, 60 * 0.68},
-		"from the end":            {real("[[4, 139999], [], [], []]", `["", "[-1]", "0", "True"]`), 60 * 0.68},
-		"an argument":             {op("aten::fft_irfft", "aten::_fft_c2r", "[[4, 70000], [], [], []]", `["", "[1]", "2", "139999"]`), 60 * 0.68},
-		"a large prime factor":    {real("[[4, 39999], [], [], []]", last), 60 * 0.68},
-		"one of two dimensions":   {real("[[3, 512, 509], [], [], []]", `["", "[1, 2]", "0", "True"]`), 30 * 0.68},
-		"another dimension":       {real("[[139999, 4096], [], [], []]", last), 0},
-		"small primes":            {real("[[4, 140000], [], [], []]", last), 0},
-		"a small prime factor":    {real("[[4, 138600], [], [], []]", last), 0},
-		"43 times a power of two": {real("[[4, 44032], [], [], []]", last), 0},
-		"short":                   {real("[[40000, 97], [], [], []]", last), 0},
-		"no shapes":               {real("", ""), 0},
-		"no arguments":            {real("[[4, 139999], [], [], []]", ""), 0},
-		"no such dimension":       {real("[[4, 139999], [], [], []]", `["", "[2]", "0", "True"]`), 0},
-		"longer than memory":      {real("[[4, 4611686018427387847], [], [], []]", last), 0},
-		"windows":                 {op("aten::stft", "aten::_fft_r2c", "[[4, 900, 401], [], [], []]", `["", "[2]", "0", "True"]`), 0},
-	} {
-		res, _ := find(t, hots(c.op, passes, others, rest))
-		if c.saves > 0 {
-			f := want(t, res, finding.MemoryBound, "fft-length", 12, c.saves)
-			if f.Step.Low <= 0 || f.Step.High <= f.Step.Mid {
-				t.Errorf("%s: %+v", name, f.Step)
-			}
-		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "fft-length" {
-			t.Errorf("%s: %s", name, res.Findings[0].Title)
-		}
-	}
-	res, _ := find(t, launched(prime, passes, others, rest))
-	if f := want(t, res, finding.MemoryBound, "fft-length", 12, 60*0.55); f.Step.High > 60e6*0.85 {
-		t.Errorf("on a device %+v", f.Step)
-	}
-	res, _ = find(t, launched(real("[[4, 34344], [], [], []]", last), passes, others, rest)) // 53 times 648
-	if len(res.Findings) > 0 && res.Findings[0].Sub == "fft-length" {
-		t.Error(res.Findings[0].Title)
-	}
-	res, _ = find(t, hots(prime, passes, others, rest))
-	f := want(t, res, finding.MemoryBound, "fft-length", 12, 60*0.68)
-	said := f.Evidence[0].String() + f.Fix.Advice[0].String()
-	if !strings.Contains(said, "139,999") || !strings.Contains(said, "n=140000") {
-		t.Error(said)
 	}
 }
 

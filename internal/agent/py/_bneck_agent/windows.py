@@ -10,23 +10,8 @@ import os
 import threading
 import time
 
-from . import (
-    core,
-    facts,
-    forks,
-    memorycategories,
-    modulepaths,
-    modules,
-    padding,
-    patience,
-    plan,
-    profiler,
-    regions,
-    signals,
-    slices,
-    ticker,
-    waits,
-)
+from . import core, facts, forks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, slices, ticker, waits
+from .padding import window_ended
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
 DETAIL = 4  # the number of this window, and of every third after it, records shapes
@@ -340,11 +325,10 @@ class Windows(slices.Slices):
             self.settings.stack = self.settings.categories = False
             self.failed("stop", error)
         self.open, t1 = None, core.now()
-        padding.window_ended()
+        window_ended()
         core.cpu_ns += time.thread_time_ns() - cpu
         self.pause(t0, t1)
-        self.edge_next = True
-        self.end = min(self.end, self.number)
+        self.edge_next, self.end = True, min(self.end, self.number)
         steps = (self.first, self.end) if self.first >= 0 else (-1, -1)
         self.unsaved = (session, self.count, "detail" if self.detail else "trace", self.began, t0, steps, error, t1 - t0, why)
         self.count += 1

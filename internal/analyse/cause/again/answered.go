@@ -65,7 +65,7 @@ func ofModels(c *facts.Facts, l finding.Ledger, chains []facts.Chain, lines []*a
 		r := &c.P.Asked[i]
 		if slices.ContainsFunc(spans, func(s times.Interval) bool { return r.Time <= s.Start && s.Start < r.End }) {
 			all += model.Dur(r.End - r.Time)
-			if !slices.ContainsFunc(callers, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line }) {
+			if callsFrom(callers, r) < 0 {
 				callers = append(callers, &askedLine{file: r.File, line: r.Line})
 			}
 		}

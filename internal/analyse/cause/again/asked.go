@@ -158,6 +158,11 @@ func (q *askedLine) part(n int) float64 { return float64(n) / float64(q.calls) }
 // is says that a place is the line.
 func (q *askedLine) is(at facts.PlaceKey) bool { return at.F.File == q.file && at.Line == q.line }
 
+// callsFrom is the index of the line that makes a call; -1 where it is none of them.
+func callsFrom(lines []*askedLine, r *model.Asked) int {
+	return slices.IndexFunc(lines, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line })
+}
+
 // drops says that traced steps call a dropout, which a model may do without a module of its own.
 func drops(c *facts.Facts) (found bool) {
 	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, _ bool) {
@@ -182,7 +187,7 @@ func askedLines(rows []model.Asked, dropout bool, w writes) []*askedLine {
 		r := &rows[i]
 		random := r.Random || r.Training && dropout
 		exact, near := question{r.Module, r.Inputs, r.Training, r.Weights}, question{r.Module, r.Inputs, r.Training, anyWeights}
-		n := slices.IndexFunc(out, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line })
+		n := callsFrom(out, r)
 		if n < 0 {
 			n, out = len(out), append(out, &askedLine{file: r.File, line: r.Line})
 			firsts[out[n]], weights[out[n]] = near, r.Weights

@@ -12,6 +12,7 @@ import (
 	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
 	"bottleneck/internal/wording"
 )
 
@@ -81,9 +82,8 @@ func fillingLines(c *facts.Facts, p *padding, loader int32) (lines []*askedLine)
 		return []*askedLine{{file: p.file, line: p.line}}
 	}
 	for i := range c.P.Asked {
-		q := &askedLine{file: c.P.Asked[i].File, line: c.P.Asked[i].Line}
-		if !slices.ContainsFunc(lines, func(known *askedLine) bool { return known.file == q.file && known.line == q.line }) {
-			lines = append(lines, q)
+		if r := &c.P.Asked[i]; callsFrom(lines, r) < 0 {
+			lines = append(lines, &askedLine{file: r.File, line: r.Line})
 		}
 	}
 	return lines
@@ -93,7 +93,7 @@ func fillingLines(c *facts.Facts, p *padding, loader int32) (lines []*askedLine)
 func spansOf(asked []model.Asked, lines []*askedLine) (spans []times.Interval) {
 	for i := range asked {
 		r := &asked[i]
-		if r.End > r.Time && slices.ContainsFunc(lines, func(q *askedLine) bool { return q.file == r.File && q.line == r.Line }) {
+		if r.End > r.Time && callsFrom(lines, r) >= 0 {
 			spans = append(spans, times.Interval{Start: r.Time, End: r.End})
 		}
 	}
@@ -132,14 +132,8 @@ func (p *padding) own() float64 { return 1 - p.longest/p.width }
 
 // off is how far the share of all batches may lie from that of those that were looked at: two standard errors.
 func (p *padding) off() float64 {
-	mean, squares := 0.0, 0.0
-	for _, share := range p.shares {
-		mean += share / float64(p.looks)
-	}
-	for _, share := range p.shares {
-		squares += (share - mean) * (share - mean)
-	}
-	return 2 * math.Sqrt(squares/float64(max(p.looks-1, 1))/float64(p.looks))
+	_, variance := stats.MeanVariance(p.shares)
+	return 2 * math.Sqrt(variance/float64(p.looks))
 }
 
 // paddingOf is the filling of a loader's batches, or, where loader is -1, of those that models are called with in steps of the accounted

@@ -114,8 +114,7 @@ func (s *tableStep) next(name string, shapes [][]int64, concrete string) {
 // readsOnly says that an operator with such a name computes number by number, reduces, multiplies or looks at what it is given otherwise,
 // and writes nothing into it.
 func readsOnly(name string) bool {
-	kind := naming.OpKindOf(name)
-	return !strings.HasSuffix(name, "_") && (looks.MatchString(name) || kind.Dense() || computesAlone(name))
+	return looks.MatchString(name) || computesAlone(name) || naming.OpKindOf(name).Dense() && !strings.HasSuffix(name, "_")
 }
 
 func computesAlone(name string) bool {
@@ -143,8 +142,8 @@ func (u *fromTable) next(op *outerOp) (whole []outerOp, counts float64) {
 	}
 	of := false // its rows
 	alone := computesAlone(op.name) || looks.MatchString(op.name)
-	for _, shape := range op.inside[:min(len(op.inside), 1)] {
-		for _, s := range shape.shapes {
+	if len(op.inside) > 0 {
+		for _, s := range op.inside[0].shapes {
 			of = of || slices.Contains(s, u.table[0])
 			alone = alone && (len(s) == 0 || u.holds(s))
 		}
