@@ -20,7 +20,7 @@ export CGO_ENABLED = 0
 export GOFLAGS += -buildvcs=false
 
 .DEFAULT_GOAL := build
-.PHONY: causes build demo attack test quick test-wide test-proofs check check-go check-python unit examples test-generation slowest test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-isolate bench-page wheel release pgo ui clean
+.PHONY: causes build demo attack test quick test-wide test-proofs test-tools check check-go check-python unit examples test-generation slowest test-generations test-more test-builds test-faults cross bench parity zoo leaks public replay bench-sampler bench-engine bench-export bench-diff bench-isolate bench-page wheel release pgo ui clean
 
 build: ## the static binary ./bottleneck
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bottleneck ./cmd/bottleneck
@@ -53,10 +53,10 @@ examples: build ## a real program under the real binary, on the newest PyTorch
 	BOTTLENECK_SET=narrow BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^($(ALONE))$$')
 
 # Tests that repeat on real programs, under further settings, what others show: whole ones, or cases of those in make test.
-WIDE_TESTS = TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestEveryView TestFromOtherToolsRuns TestFunctionsOfActions \
+WIDE_TESTS = TestAblatedWrites TestAblations TestArchives TestCyclesAreTraces TestEveryView TestFunctionsOfActions \
 	TestHandlersOfSignals TestHandlersOfSignalsAreNotHeldUp TestInterpreterLayouts TestMemoryDoesNotGrowWithCycles TestMemoryOfEndlessSteps \
 	TestMemoryTimelineIsTorchs TestMemoryWithDefaultBudget TestModulesDoNotNotice TestModulesOfEagerOperators TestNoHookCanHarm \
-	TestProfilerRefuses TestProgramsDoNotNotice TestProofPage TestRanksRows \
+	TestProfilerRefuses TestProgramsDoNotNotice TestRanksRows \
 	TestRunProvesFinding TestSlowLine TestSmallSharedMemory \
 	TestStartedRanks TestTrainers TestWhatIsMeasured TestWheel TestWorkOfOtherThreads TestWorkersHaveNoSteps
 WIDE = $(subst $() ,|,$(strip $(WIDE_TESTS)))
@@ -68,6 +68,10 @@ test-wide: build ## the rest of what the newest PyTorch can show: the other exam
 test-proofs: build ## run, prove, git apply, run, diff and gate on every program of testdata whose finding has a change that can be made; diffs of planted lines
 	scripts/env.sh newest
 	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 30m -v -run '^(TestProveZoo|TestProveBounds|TestProveNoBound|TestProveAsksFirst|TestProofPage|TestABFindsRevision|TestDiffFindsPlantedLines)$$')
+
+test-tools: build ## every command of docs/from-other-tools.md, on real programs
+	scripts/env.sh newest
+	BOTTLENECK_E2E=newest $(call test,./e2e/,-count=1 -timeout 15m -run '^TestFromOtherToolsRuns$$')
 
 # What the inner loop wants: packages whose tests start no PyTorch and no other processes.
 QUICK = . ./internal/analyse/... ./internal/model ./internal/stats ./internal/record ./internal/kineto ./internal/pickle ./internal/sqlite \
@@ -85,10 +89,12 @@ test-generation: build ## the examples and the agent on one other PyTorch, left 
 	$(MAKE) examples-on-$(GENERATION) && $(MAKE) agent-on-$(GENERATION)
 
 # Its two halves, for a PyTorch that is there: the examples judge times and run alone, agents of several generations may run at once.
+# CI has time for each test on one of the two builds of PyTorch 1.13.
+SHARED = $(if $(CI),BOTTLENECK_SET=shared)
 examples-on-%:
-	BOTTLENECK_E2E=$* $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples)
+	$(SHARED) BOTTLENECK_E2E=$* $(call test,./e2e/,-short -count=1 -timeout 20m -v -run TestExamples)
 agent-on-%:
-	BOTTLENECK_E2E=$* $(call test,./e2e/ ./internal/agent/,-short -count=1 -timeout 30m -skip '^($(NEWEST_ONLY))')
+	$(SHARED) BOTTLENECK_E2E=$* $(call test,./e2e/ ./internal/agent/,-short -count=1 -timeout 30m -skip '^($(NEWEST_ONLY))')
 
 slowest: ## the tests that take longest, of a folder TIMES that such runs have filled
 	@cat $(TIMES)/*.json | $(GOTESTSUM) tool slowest --threshold 12s

@@ -85,6 +85,7 @@ func TestExamples(t *testing.T) {
 			for _, name := range programNames(t) {
 				t.Run(strings.TrimSuffix(name, ".py"), func(t *testing.T) {
 					testkit.Wide(t, name != "images.py")
+					testkit.Shared(t, generation, name)
 					testExample(t, python, name)
 				})
 			}

@@ -208,7 +208,7 @@ var needComment = regexp.MustCompile(`\s+# (kineto|lightning|transformers)$`)
 
 // TestFromOtherToolsRuns executes the commands of docs/from-other-tools.md that run a program, on each generation in turn.
 func TestFromOtherToolsRuns(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-tools")
 	text := strings.ReplaceAll(strings.ReplaceAll(read(t, filepath.Join(root(t), "docs/from-other-tools.md")), "```console\n", "```\n"),
 		"```console run\n", "```console\n")
 	page := filepath.Join(t.TempDir(), "page.md")

@@ -221,7 +221,7 @@ var measured = regexp.MustCompile(`\s*\b\d+(\.\d+)?( (ms|µs|s|%)( |\b))?`)
 
 // TestProofPage executes what README.md tells between its marks, on the program that it is of.
 func TestProofPage(t *testing.T) {
-	testkit.Wide(t, true)
+	testkit.Rest(t, true, "make test-proofs")
 	folder, path := pageFolder(t, environment(t, generations(t)[0]))
 	folder = filepath.Join(folder, "project")
 	project(t, folder, path, "proof/train.py", nil)

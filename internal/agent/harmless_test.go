@@ -39,7 +39,7 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		{program: "abrupt.py exit", config: Config{Sample: 200}},
 	}
 	for _, generation := range generations() {
-		interpreter := python(t, generation)
+		interpreter := interpreterOf(t, generation)
 		for i, c := range cases {
 			t.Run(generation+"/"+c.program, func(t *testing.T) {
 				testkit.Wide(t, !c.narrow)

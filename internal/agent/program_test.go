@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"bottleneck/internal/testkit"
 )
 
 // generations are the environments of scripts/env.sh to test with: the newest, or those that BOTTLENECK_E2E names.
@@ -24,8 +26,14 @@ func generations() []string {
 	return []string{"newest"}
 }
 
-// python gives the interpreter of a generation.
+// python gives the interpreter of a generation, for a test that need not run on all of them.
 func python(t *testing.T, generation string) string {
+	t.Helper()
+	testkit.Shared(t, generation, "")
+	return interpreterOf(t, generation)
+}
+
+func interpreterOf(t *testing.T, generation string) string {
 	t.Helper()
 	out, err := exec.Command("../../scripts/env.sh", generation).Output()
 	if err != nil {

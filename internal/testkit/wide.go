@@ -1,7 +1,9 @@
 package testkit
 
 import (
+	"hash/fnv"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -23,5 +25,23 @@ func Rest(t testing.TB, rest bool, command string) {
 	t.Helper()
 	if rest && os.Getenv("BOTTLENECK_SET") != "" {
 		t.Skip(command + " runs it")
+	}
+}
+
+// Shared leaves a test, or the case of that name, out on one of the two builds of PyTorch 1.13, pip's and Debian's, where .ci/run asks for
+// it with BOTTLENECK_SET=shared: each of them takes half, told by a hash of the name. `make test-generations` runs all on both.
+func Shared(t testing.TB, generation, name string) {
+	t.Helper()
+	half, ok := map[string]uint32{"torch-1.13": 0, "torch-debian": 1}[generation]
+	if !ok || os.Getenv("BOTTLENECK_SET") != "shared" {
+		return
+	}
+	if name == "" {
+		name, _, _ = strings.Cut(t.Name(), "/")
+	}
+	hash := fnv.New32a()
+	hash.Write([]byte(name))
+	if hash.Sum32()%2 != half {
+		t.Skip("the other build of this PyTorch runs it")
 	}
 }

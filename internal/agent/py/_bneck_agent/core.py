@@ -264,6 +264,22 @@ def within(folder):
     return False
 
 
+ENGINES = ("_engine_run_backward", "backward", "grad")  # functions of torch.autograd's files in which its engine runs
+
+
+def within_backward(folder):
+    """Whether PyTorch's engine has called this thread's Python in a backward pass: a function of a graph, or a hook. folder: PyTorch's."""
+    files = folder + os.path.join("autograd", "graph.py"), folder + os.path.join("autograd", "__init__.py")
+    frame = sys._getframe(1)
+    outer = frame.f_back
+    while outer is not None:
+        code = outer.f_code
+        if code.co_name in ENGINES and code.co_filename in files and frame.f_code.co_filename not in files:
+            return True
+        frame, outer = outer, outer.f_back
+    return False
+
+
 def place(depth=2):
     """(file, line) of the innermost frame that is the user's: outside torch, trainers, the standard library and the agent. An
     installed package's counts where there is no other: a program may be one."""

@@ -1,7 +1,7 @@
 """Windows of a program without steps: slices of time, one after the other, from the import of torch to the first step; every fourth records
 shapes."""
 
-from . import marks, ticker, waits
+from . import core, marks, ticker, waits
 
 MAX_SLICES = 24
 DETAIL = 4  # of so many slices the last one records shapes
@@ -20,7 +20,7 @@ class Slices:
 
     def slice_over(self):
         """On the main thread, when a slice's time may be up: saves it and begins the next. Functions named by hand may exist by now."""
-        if self.sliced() and not self.stepping and not self.patience.over():
+        if self.sliced() and (not self.stepping and not self.patience.over() or core.within_backward(self.torch_folder)):
             return
         marks.resolve()
         if self.sliced():

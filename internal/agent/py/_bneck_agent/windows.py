@@ -204,7 +204,7 @@ class Windows(slices.Slices):
 
     def begin(self, number):
         """Starts a session where one may be started."""
-        if self.busy() or self.ever and not self.safe(number):
+        if self.busy() or self.ever and not self.safe(number) or core.within_backward(self.torch_folder):
             return
         self.world = facts.rank_of()[2]
         if not self.rank_wanted():
@@ -298,10 +298,14 @@ class Windows(slices.Slices):
             self.noted = True
             core.note("program-profiles", "the program runs torch's profiler itself; ours waited meanwhile")
 
-    def stop(self, why=""):
-        """Ends the running window if this thread began it. Returns whether there was one."""
+    def stop(self, why="", must=False):
+        """Ends the running window if this thread began it. Returns whether there was one. Where PyTorch's engine has called the program,
+        that waits unless it must be now: the engine gives a thread its state of before back after each function of a graph, and a session
+        that has ended meanwhile would seem to run from then on, so that the program could begin none of its own."""
         session = self.open
-        if session is None or core.thread_id() != self.driver or not self.changing.acquire(False):
+        if session is None or core.thread_id() != self.driver or not must and core.within_backward(self.torch_folder):
+            return False
+        if not self.changing.acquire(False):
             return False
         try:
             self.close(session, why)
@@ -425,7 +429,7 @@ class Windows(slices.Slices):
     def thread_ends(self):
         """On a thread that ends while its window runs."""
         if self.open is not None and core.thread_id() == self.driver:
-            self.stop("thread's end")
+            self.stop("thread's end", must=True)
             self.save()
 
     def finish_all(self):
@@ -442,7 +446,7 @@ class Windows(slices.Slices):
         self.over = True
         ticker.held = True
         ticker.stop()
-        if self.open is not None and not self.stop("end"):
+        if self.open is not None and not self.stop("end", must=True):
             core.note("profiler-open", "the thread that was being traced is gone; its window is lost")
             forks.leave_abruptly()
         self.save()
@@ -454,7 +458,7 @@ class Windows(slices.Slices):
         """Before os.fork: the window ends here, and the ticker's thread with it."""
         ticker.held = True
         slices = self.sliced()
-        self.stop("fork")
+        self.stop("fork", must=True)
         ticker.stop()
         self.save()
         self.resume = slices and not self.stepping
@@ -494,7 +498,7 @@ class Windows(slices.Slices):
     def yield_here(self):
         """Ends the window on the thread that began it."""
         ticker.held = True
-        self.stop("yield")
+        self.stop("yield", must=True)
         self.save()
         ticker.stop()
         ticker.held = False
