@@ -61,6 +61,9 @@ func (a *agentRows) readPadding(r row) bool {
 // each.
 const maxAsked, maxUnused, maxSizes = 1 << 10, 1 << 8, 1 << 6
 
+// maxJacobians bounds what is kept of Jacobians; the agent tells of half as many.
+const maxJacobians = 1 << 10
+
 // maxDenormals bounds what is kept of tensors with denormal numbers.
 const maxDenormals = 1 << 10
 
@@ -123,6 +126,22 @@ func (a *agentRows) readUnused(r row) bool {
 	}
 	if len(a.p.Unused) < maxUnused {
 		a.p.Unused = append(a.p.Unused, u)
+	}
+	return true
+}
+
+func (a *agentRows) readJacobian(r row) bool {
+	called, ok := r.integer(1)
+	began, _ := r.integer(2)
+	ended, _ := r.integer(3)
+	way := r.number(4)
+	j := model.Jacobian{Start: model.Time(called), Backward: model.Time(began), End: model.Time(ended), ByRow: way == 1,
+		Outputs: r.number(5), Inputs: r.number(6), File: a.texts.Intern(r.text(7)), Line: int32(clamp(r.number(8), 0, math.MaxInt32))}
+	if !ok || called > began || began > ended || way < 0 || way > 1 || j.Outputs <= 0 || j.Inputs <= 0 {
+		return false
+	}
+	if len(a.p.Jacobians) < maxJacobians {
+		a.p.Jacobians = append(a.p.Jacobians, j)
 	}
 	return true
 }

@@ -91,6 +91,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"updates":  (*agentRows).readUpdates,
 	"unused":   (*agentRows).readUnused,
 	"denormal": (*agentRows).readDenormal,
+	"jacobian": (*agentRows).readJacobian,
 	"saved":    (*agentRows).readSaved,
 	"loader":   (*agentRows).readLoader,
 	"span":     (*agentRows).readSpan,
@@ -406,6 +407,10 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.Denormals {
 		p.Denormals[i].Time = a.unix(p.Denormals[i].Time)
+	}
+	for i := range p.Jacobians {
+		j := &p.Jacobians[i]
+		j.Start, j.Backward, j.End = a.unix(j.Start), a.unix(j.Backward), a.unix(j.End)
 	}
 	for i := range p.Saved {
 		p.Saved[i].Start, p.Saved[i].End = a.unix(p.Saved[i].Start), a.unix(p.Saved[i].End)

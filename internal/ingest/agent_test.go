@@ -64,7 +64,7 @@ func TestReadProcess(t *testing.T) {
 		`["unused",1000,2,"Teacher","/a.py",8,[[36864,2],[64,4]]]`,
 		`["unused",2000,2,"Teacher","/a.py",8,[]]`,
 		`["updates",1000,1,62,16,32,2]`, `["saved",1000,1200,7,4096,8388608,"/a.py",8]`,
-		`["denormal",1000,"Conv2d","/a.py",8,65536,4096,500]`,
+		`["denormal",1000,"Conv2d","/a.py",8,65536,4096,500]`, `["jacobian",1000,1100,1900,0,600,6,"/a.py",9]`,
 		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
@@ -105,6 +105,10 @@ func TestReadProcess(t *testing.T) {
 	if l := p.Loaders[0]; l.ID != 4 || l.Workers != 2 || l.Length != -1 || !l.Pin || !l.Iterable || l.Line != 9 ||
 		s.Strings.Text(l.File) != "/a.py" {
 		t.Errorf("loader %+v", l)
+	}
+	if j := p.Jacobians; len(j) != 1 || j[0].End-j[0].Start != 900 || j[0].Backward-j[0].Start != 100 || j[0].Outputs != 600 ||
+		j[0].Inputs != 6 || j[0].ByRow || j[0].Line != 9 {
+		t.Errorf("Jacobians %+v", j)
 	}
 	denormal := model.Denormal{Time: p.Queues[0].Time, Class: p.Denormals[0].Class, File: p.Denormals[0].File, Line: 8, Size: 65536,
 		Read: 4096, Found: 500}
@@ -224,9 +228,11 @@ func TestReadProcessRefusesOnlyTheUnusable(t *testing.T) {
 		`["wait",null,5]`, `["loader",1,7]`, `["sample",1,1,1]`, `["stack",1,"x"]`, `["span","gc",1e300,2]`, `["count","x","y"]`, `["padding",1,4,8,16,300,40]`, `["asked",1,0,"#1.0",9,6,"/a.py",8]`, `["updates",1,0,62,16,32,2]`, `["updates",1,1,-62,16,32,2]`,
 		`["unused",1,2,"T","/a.py",8,[[0,1]]]`, `["unused",1,2,"T","/a.py",8]`,
 		`["denormal",1,"C","/a.py",8,9,0,0]`, `["denormal",1,"C","/a.py",8,9,5,6]`, `["denormal",1,"C","/a.py",8,4,5,1]`,
+		`["jacobian",3,1,9,0,6,6,"/a.py",9]`, `["jacobian",1,3,2,0,6,6,"/a.py",9]`, `["jacobian",1,2,3,2,6,6,"/a.py",9]`,
+		`["jacobian",1,2,3,0,0,6,"/a.py",9]`, `["jacobian",null,2,3,0,6,6,"/a.py",9]`, `["jacobian",1,2,3]`,
 		`["saved",9,3,7,1,2,"/a.py",8]`, `["saved",1,3,7,-1,2,"/a.py",8]`, `["saved",1,3,7,2,2,"/a.py",8]`, `["saved",1,3,7]`,
 		`["window",1,"other",1,2]`, `["step",5,"t","optimizer",0,100,"baseline"]`, `["step",6,"t","optimizer",50,200,"baseline"]`))
-	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved)+len(p.Denormals) > 0 {
+	if err != nil || len(p.Steps) != 1 || p.Steps[0].Number != 5 || len(p.Saved)+len(p.Denormals)+len(p.Jacobians) > 0 {
 		t.Errorf("lines that make no sense, overlapping steps: %+v, %v", p, err)
 	}
 }

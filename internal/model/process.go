@@ -48,6 +48,7 @@ type Process struct {
 	Updates   []Updates  // by time
 	Unused    []Unused   // by time
 	Denormals []Denormal // by time
+	Jacobians []Jacobian // by end
 	Saved     []Saved    // by end
 	Usage     []Usage    // by time
 	Owned     []Owned    // by time; of forks only
@@ -245,6 +246,15 @@ type Denormal struct {
 	Line        int32
 	Size        int64 // numbers in the tensor
 	Read, Found int64 // how many of them were read, and how many of these were so small
+}
+
+// Jacobian is one that torch has computed backward.
+type Jacobian struct {
+	Start, Backward, End Time  // when its function is called, and from when on it goes backward; that is Start where it is not known
+	Outputs, Inputs      int64 // numbers that the function gives and takes
+	ByRow                bool  // a backward pass for each of them, not one for all
+	File                 Str   // with Line: what asks for it
+	Line                 int32
 }
 
 // Updates is how many parameters an optimizer changes, at one of the few steps at which the agent counts them.

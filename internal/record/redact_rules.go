@@ -217,6 +217,7 @@ var (
 		"part":     list(texts(keep), number, number, texts(named("inputs")), number, number, filePath, number),
 		"unused":   list(texts(keep), number, number, texts((*Redactor).functionAnywhere), filePath, number, nested),
 		"denormal": list(texts(keep), number, texts((*Redactor).functionAnywhere), filePath, number),
+		"jacobian": list(texts(keep), number, number, number, number, number, number, filePath, number),
 		"padding":  list(texts(keep), number, number, number, number, number, number, filePath, number),
 		"step":     list(texts(keep), number, stepOf, stepOf, number, number, state, number),
 		"loader":   list(texts(keep), number, loader),

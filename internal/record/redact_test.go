@@ -92,11 +92,13 @@ func TestRedactedRowsOfModels(t *testing.T) {
 	in := `["asked",1,2,"#1.0 'acme'",9,14,"/home/ann/a.py",8,32,4,null,null]` + "\n" +
 		`["asked",2,2,"#1.0 'acme'",9,14,"/home/ann/a.py",8,32,4,null,null]` + "\n" +
 		`["unused",3,2,"AcmeNet","/home/ann/a.py",8,[[36864,2],[64,4]]]` + "\n" +
-		`["denormal",4,"AcmeNet","/home/ann/a.py",8,65536,4096,500]` + "\n"
+		`["denormal",4,"AcmeNet","/home/ann/a.py",8,65536,4096,500]` + "\n" +
+		`["jacobian",4,5,6,1,10,3,"/home/ann/a.py",8]` + "\n"
 	want := `["asked",1,2,"inputs1",9,14,"/home/dir1/file1.py",8,32,4,null,null]` + "\n" +
 		`["asked",2,2,"inputs1",9,14,"/home/dir1/file1.py",8,32,4,null,null]` + "\n" +
 		`["unused",3,2,"function1","/home/dir1/file1.py",8,[[36864,2],[64,4]]]` + "\n" +
-		`["denormal",4,"function1","/home/dir1/file1.py",8,65536,4096,500]` + "\n"
+		`["denormal",4,"function1","/home/dir1/file1.py",8,65536,4096,500]` + "\n" +
+		`["jacobian",4,5,6,1,10,3,"/home/dir1/file1.py",8]` + "\n"
 	var out strings.Builder
 	if err := NewRedactor().document(&out, strings.NewReader(in), ruleOf("events.jsonl.gz", false)); err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)

@@ -42,9 +42,25 @@ var againTexts = table{
 	"again.epoch":             "an epoch of the training's DataLoader has {batches} batches",
 	"again.fix-validation": "Validate once an epoch, or go through a part of the validation data in between: what this run would save is the " +
 		"time of the rounds that go.",
-	"again.caveat-validation": "What stops a training, or chooses a checkpoint or a learning rate by these rounds, then knows less of it.",
-	"again.untracked":         "{time} per {unit} in a module through whose operators no gradient goes, and which draws nothing at random",
-	"again.rounds":            "the program goes through its data {rounds} times",
+	"again.caveat-validation":       "What stops a training, or chooses a checkpoint or a learning rate by these rounds, then knows less of it.",
+	"again.title-jacobian":          "{share} of {each} computes Jacobians backward, of functions that give more numbers than they take",
+	"again.title-jacobian-run":      "{share} of the run computes Jacobians backward, of functions that give more numbers than they take",
+	"again.title-jacobian-rows":     "{share} of {each} computes Jacobians row by row",
+	"again.title-jacobian-rows-run": "{share} of the run computes Jacobians row by row",
+	"again.jacobian": "{time} in {calls call} of this line; a function that takes {inputs number} gives {outputs}, and each of them is a row that " +
+		"goes backward",
+	"again.jacobian-calls": "calling the functions takes {time} of it",
+	"again.fix-jacobian": "Compute it forward, which takes a pass for each number that goes in: torch.func.jacfwd in place of jacrev. " +
+		"With a function that cannot go forward, keep jacrev.",
+	"again.fix-jacobian-rows": "Compute all rows in one pass: torch.autograd.functional.jacobian(f, x, vectorize=True), or torch.func.jacrev(f)(x); " +
+		"the same for hessian.",
+	"again.fix-jacobian-forward": "The function takes fewer numbers than it gives: torch.func.jacfwd(f)(x) takes a pass for each of them.",
+	"again.caveat-jacobian": "Going forward calls the function's operators at several times their usual cost, so that functions of many small " +
+		"operators gain less, or nothing.",
+	"again.caveat-jacobian-rows": "All rows at once take as many times the memory of one.",
+	"again.caveat-cheaper":       "The rounds count without the {time} that other findings save in them.",
+	"again.untracked":            "{time} per {unit} in a module through whose operators no gradient goes, and which draws nothing at random",
+	"again.rounds":               "the program goes through its data {rounds} times",
 	"again.fix-frozen": "Let this network answer once for each sample, before the first epoch, and train on what it answered " +
 		"(TensorDataset(answers, targets), or a file).",
 	"again.caveat-frozen": "This holds where a sample is the same in each epoch: not where it is cropped, flipped or drawn anew. In " +

@@ -88,8 +88,16 @@ var memoryTexts = table{
 		"torch.outer(g, g). Where a library makes the window, such as torchvision's gaussian_blur, two calls with (k, 1) and (1, k) do.",
 	"memory.caveat-separable": "This holds for windows that are a column times a row, as those of Gaussian and box filters and of SSIM " +
 		"are; the trace does not say which this one is. Rounding differs in the last digits.",
-	"memory.tables":     "{share} of {each} is spent on whole embedding tables of which few rows are used",
-	"memory.table-time": "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
+	"memory.title-regrown": "{share} of {each} copies all rows of a tensor that grows, for each few that are appended",
+	"memory.regrown": "{time} per {unit} of concatenations copy what was there; the longest has {rows row} and gets {more} more, and nothing " +
+		"reads it in between",
+	"memory.fix-regrown": "Append the parts to a list, and concatenate them once, where all of them are needed: torch.cat(parts). What is only " +
+		"counted or averaged needs no rows: keep the sums.",
+	"memory.fix-regrown-metrics": "The trainer gathers all that the model answers, for compute_metrics. Give it what these need alone: " +
+		"preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1), and take the predictions there.",
+	"memory.caveat-regrown": "This holds where nothing needs the whole tensor before its last row is there.",
+	"memory.tables":         "{share} of {each} is spent on whole embedding tables of which few rows are used",
+	"memory.table-time":     "{time} per {unit}: {backward} for gradients of all rows, {optimizer} for the optimizer on them",
 	"memory.table-rows": "the costliest table has {rows row} of {width number}, and a {unit} looks up " +
 		"{lookups} of them at most ({share})",
 	"memory.fix-sparse": "Build the table with sparse=True: its gradient holds the rows in use, and the optimizer changes these alone. " +

@@ -105,6 +105,21 @@ func Shapes(text string) [][]int64 {
 	}
 }
 
+// ListShapes reads "[[[2, 3], [1, 3]], []]" as the dimensions of the tensors in the list that is the first input; nil where that is none.
+func ListShapes(text string) [][]int64 {
+	text = strings.TrimSpace(text)
+	inner, ok := strings.CutPrefix(text, "[")
+	inner = strings.TrimLeft(inner, " ")
+	if !ok || !strings.HasPrefix(inner, "[[") && !strings.HasPrefix(inner, "[ [") {
+		return nil
+	}
+	end := strings.Index(inner, "]]")
+	if end < 0 {
+		return nil
+	}
+	return Shapes(inner[:end+2])
+}
+
 // ints reads "2, 3".
 func ints(text string) ([]int64, bool) {
 	var out []int64

@@ -1,6 +1,9 @@
 package arguments
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestMatrixWork(t *testing.T) {
 	for _, c := range []struct {
@@ -34,6 +37,23 @@ func TestMatrixWork(t *testing.T) {
 		}
 		if torch := Flops(c.name, c.shapes, c.concrete); torch != 0 && torch != flops {
 			t.Errorf("%s: torch counts %d, we %d", c.name, torch, flops)
+		}
+	}
+}
+
+func TestListShapes(t *testing.T) {
+	for text, want := range map[string]string{
+		"[[[2, 3], [1, 3]], []]":   "[[2 3] [1 3]]",
+		"[ [[2], []], [4] ]":       "[[2] []]",
+		"[[2, 3], [[1, 3], [4]]]":  "[]",
+		"[[], []]":                 "[]",
+		"":                         "[]",
+		"[[[2, 3], [1":             "[]",
+		"[[[2, 3], [x]], []]":      "[[2 3]]",
+		"[[[9999999999999999999]]": "[]",
+	} {
+		if got := fmt.Sprint(ListShapes(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Again, again.FindPrefix},   // before launch: what is no longer computed is no longer called
 		{finding.Again, again.FindWriting},
 		{finding.Again, again.FindActivations}, // before frozen: layers that keep nothing may look as if no gradient went through them
+		{finding.Again, again.FindJacobians},   // before launch and backward: what no pass computes is no longer called
 		{finding.Again, again.FindBackward},    // before launch: what no pass computes is no longer called
 		{finding.Again, again.FindLosses},
 		{finding.Again, again.FindInLoop}, // before launch, for the same reason
@@ -76,6 +77,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},
 		{finding.MemoryBound, memory.FindSeparable},
+		{finding.MemoryBound, memory.FindRegrown},
 		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
@@ -163,6 +165,7 @@ func find(c *facts.Facts, t *traced.Traced, all []rule[*facts.Facts]) Result {
 	}
 	res.Findings = append(res.Findings, otherKinds(c, res.Findings)...)
 	restOfRun(c, res.Findings)
+	cheaperRounds(c, res.Findings)
 	res.settle(c)
 	if f, ok := traced.FindCompute(c, computing(c, l)); ok {
 		notAgain(c, &f)

@@ -34,6 +34,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Padding, again.FindPadding},
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
+		{finding.MemoryBound, memory.FindRegrown},
 		{finding.MemoryBound, memory.FindMemoryBound},
 	}
 }
@@ -72,7 +73,7 @@ func otherKinds(c *facts.Facts, found []finding.Finding) (out []finding.Finding)
 					wording.Named("kind", c.Text(k.Kind))))
 				return
 			}
-			f.OfRun, f.Share = true, f.Share*k.Time/c.Wall
+			f.OfRun, f.Kind, f.Share = true, c.Text(k.Kind), f.Share*k.Time/c.Wall
 			f.Booked, f.Ask, f.Step = nil, nil, finding.Range{}
 			if facts.SavedShare(c, &f) >= finding.Floor && !f.Healthy {
 				out = append(out, f)
@@ -80,6 +81,29 @@ func otherKinds(c *facts.Facts, found []finding.Finding) (out []finding.Finding)
 		})
 	}
 	return out
+}
+
+// cheaperRounds prices rounds of validation, of which there may be fewer, as they are once what is sure to save in their steps is done:
+// that leaves what a training knows of itself as it is.
+func cheaperRounds(c *facts.Facts, found []finding.Finding) {
+	saved := 0.0
+	for i := range found {
+		f := &found[i]
+		of := f.Kind
+		if !f.OfRun {
+			of = c.Text(c.B.Kind)
+		}
+		if of == again.Validation && f.Run.Low > 0 {
+			saved += f.Run.Mid - f.Elsewhere.Mid
+		}
+	}
+	for i := range found {
+		if f := &found[i]; saved > 0 && f.Cause == finding.Again && f.Sub == again.Validation && f.Kind == "" {
+			all := f.Share * c.Wall
+			f.Run = f.Run.Scale(max(all-saved, 0) / all)
+			f.Caveat = append(f.Caveat, wording.Say("again.caveat-cheaper", wording.Time("time", saved)))
+		}
+	}
 }
 
 // samePlace says that two findings are of one cause in one line.

@@ -9,7 +9,7 @@ windows = None
 
 # A module called torch that has not these is not PyTorch, or one that is not all there: nothing can be hooked.
 PYTORCH = ("Tensor", "nn.Module", "optim.Optimizer", "is_grad_enabled", "autograd")
-PARTS = ("sharing", "data", "optimizers", "modules", "saves", "writes", "compiles", "sampler", "ablations")
+PARTS = ("sharing", "data", "optimizers", "modules", "jacobians", "saves", "writes", "compiles", "sampler", "ablations")
 PROFILER_PARTS = ("regions", "programs")
 
 

@@ -14,6 +14,9 @@ import (
 	"bottleneck/internal/wording"
 )
 
+// Validation is the kind of steps, and the sub of findings about their rounds.
+const Validation = "validation"
+
 // validations are the rounds of validation between training steps.
 type validations struct {
 	rounds, steps, trained float64 // rounds; their steps; training steps until the last round begins
@@ -43,7 +46,7 @@ func FindValidation(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if line, only := c.OnlyLine(trainersRounds.MatchString); only {
 		where = line.Where()
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "validation", OfRun: true, Where: where, Share: v.time / c.Wall,
+	f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: Validation, OfRun: true, Where: where, Share: v.time / c.Wall,
 		Confidence: c.ExactBasis(int(v.steps))}, nil)
 	f.Run = f.By(price.Validated).Times(v.time * (1 - stay/v.rounds))
 	f.Title = wording.Say("again.title-validation", wording.Share("share", f.Share), wording.Value("times", v.rounds/v.epochs))
@@ -79,7 +82,7 @@ func validationsOf(c *facts.Facts) (v validations, ok bool) {
 		case "train":
 			trained++
 			training = append(training, times.Interval{Start: st.Start, End: st.End})
-		case "validation":
+		case Validation:
 			if before == "train" {
 				v.rounds++
 				v.trained = trained

@@ -43,7 +43,8 @@ type Finding struct {
 	Cause, Sub string
 	Title      wording.Text // a sentence without place and saving
 	Share      float64
-	OfRun      bool // Share is of the run, not of the step
+	OfRun      bool   // Share is of the run, not of the step
+	Kind       string // of the steps that it is about, where these are not the accounted ones
 	Where      Where
 	Step       Range // ns per step of the main kind, averaged; all 0 where the saving is not per step
 	Run        Range // ns of this run's wall-clock time

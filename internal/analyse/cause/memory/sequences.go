@@ -27,6 +27,7 @@ type outerOp struct {
 type shapedOp struct {
 	name            string
 	shapes, strides [][]int64
+	list            [][]int64 // of the tensors in the list that is its first input
 	concrete        []string
 }
 
@@ -88,8 +89,9 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 		}
 		t.shaped = true
 		if s.wants(name) {
-			t.at.inside = append(t.at.inside, shapedOp{name, arguments.Shapes(c.Text(args.Shapes)), arguments.Shapes(c.Text(args.Strides)),
-				arguments.Texts(c.Text(args.Concrete))})
+			shapes := c.Text(args.Shapes)
+			t.at.inside = append(t.at.inside, shapedOp{name, arguments.Shapes(shapes), arguments.Shapes(c.Text(args.Strides)),
+				arguments.ListShapes(shapes), arguments.Texts(c.Text(args.Concrete))})
 		}
 	})
 	end()

@@ -168,6 +168,10 @@ const (
 	SeparableOnDevice = 9       // measured: the same on an H200
 	SeparablePass     = 2.5     // measured: how much longer a place takes in a window of one row or column (bench/prices/separable.py)
 	SeparableChannels = 4       // guess: channels up to which pictures are filtered; networks that learn such windows have more
+	JacobianLonger    = 2       // guess: results for each number that a function takes, from which going forward pays
+	JacobianRows      = 8       // guess: rows that are computed one by one, from which one pass for all pays
+	RegrownLeast      = 1 << 16 // guess: numbers of a tensor that grows, from which copying it takes longer than the call
+	RegrownTimes      = 2       // guess: rows that it has for each that it gets, from which most of the time copies what was there
 	UnmadeRows        = 1024    // guess: rows of a table that no step makes; smaller numbers stand for many things
 	UnmadeLeast       = 1 << 22 // guess: its numbers
 	PairsLeast        = 1 << 18 // guess: numbers in a table of differences, from which a product of matrices pays

@@ -146,6 +146,15 @@ var (
 			Span:   "PyTorch 2.15 with oneDNN, two threads; PyTorch 2.11 on an H200",
 			Repeat: "python bench/prices/separable.py",
 		}}
+	// Regrown is what appending to a list saves, with one concatenation at the end, of concatenations that copy all rows so far.
+	Regrown = Row{ID: "memory-bound/regrown", Range: Range{0.8, 1, 1.25}, Unit: "times it",
+		Of: "concatenations of a tensor that one of them has made with the next rows, by the share of those that were there, ns per step",
+		Origin: Origin{Kind: Measured, Points: 60,
+			On: "8, 24 and 64 parts of 2,560 to 9 million numbers, gathered by growing and by a list: 0.88 to 3.9 times it, nine of " +
+				"ten 0.93 and more, one of ten 1.27 and more",
+			Span:   "PyTorch 2.15, two threads",
+			Repeat: "python bench/prices/regrown.py",
+		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
 		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",

@@ -246,6 +246,24 @@ var (
 			Span:   "64 and 256 tokens, 4 to 12 blocks of 64 to 1,024 numbers, two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/onetoken.py",
 		}}
+	// JacobianForward is what computing a Jacobian forward takes beside its passes, whose time is that of as many backward ones.
+	JacobianForward = Row{ID: "again/jacobian", Range: Range{3, 7, 13}, Unit: "times it",
+		Of: "calls of the function by jacrev, without going backward, ns of the run: what going forward takes beside its passes",
+		Origin: Origin{Kind: Measured, Points: 42,
+			On: "jacfwd against jacrev of layers, element-wise operators and a recurrence, 3 to 64 numbers in and 12 to 2,000 out, " +
+				"alone and 32 at once by vmap: -7 to 24 times it, nine of ten 2.9 and more, one of ten 12.7 and more, half of them 6.8",
+			Span:   "PyTorch 2.15, two threads",
+			Repeat: "python bench/prices/jacobian.py",
+		}}
+	// JacobianAtOnce is what one pass for all rows saves.
+	JacobianAtOnce = Row{ID: "again/jacobian by row", Range: Range{0.6, 0.88, 0.97}, Unit: share,
+		Of: "torch.autograd.functional.jacobian without vectorize, ns of the run",
+		Origin: Origin{Kind: Measured, Points: 18,
+			On: "with vectorize=True, of the same functions with 12 to 600 numbers out: 30 to 99 %, nine of ten 69 % and more, one " +
+				"of ten 97 %, half of them 89 %",
+			Span:   "PyTorch 2.15, two threads",
+			Repeat: "python bench/prices/jacobian.py",
+		}}
 	// Validated is of rounds of validation beyond one an epoch.
 	Validated = Row{ID: "again/validation", Range: Range{0.5, 0.95, 1}, Unit: share,
 		Of: "validation's time, but for one round an epoch, ns of the run",
