@@ -78,7 +78,8 @@ def main():
                 said = "%2d to %4d %-10s batch %2d  jacfwd saves %4.0f %%, and takes %4.1f calls" % (
                     inputs, outputs, kind.__name__, batch, 100 * (1 - forward / backward), calls[-1])
                 if not batch and outputs <= 600:
-                    rows, once, first = shortest([functools.partial(jacobian, f), functools.partial(jacobian, f, vectorize=True), jacfwd(f)], x)
+                    each = functools.partial(jacobian, f)
+                    rows, once, first = shortest([each, functools.partial(each, vectorize=True), jacfwd(f)], x)
                     passes.append(1 - once / rows)
                     ahead.append(1 - first / rows)
                     said += "; at once %3.0f %%, forward %3.0f %%" % (100 * passes[-1], 100 * ahead[-1])
