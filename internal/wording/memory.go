@@ -88,6 +88,12 @@ var memoryTexts = table{
 		"torch.outer(g, g). Where a library makes the window, such as torchvision's gaussian_blur, two calls with (k, 1) and (1, k) do.",
 	"memory.caveat-separable": "This holds for windows that are a column times a row, as those of Gaussian and box filters and of SSIM " +
 		"are; the trace does not say which this one is. Rounding differs in the last digits.",
+	"memory.title-suppression": "{share} of {each} suppresses boxes that overlap better ones",
+	"memory.suppression":       "{time} per {unit} in non-maximum suppression, whose time grows with the square of the boxes that it is given",
+	"memory.fix-suppression": "Leave out the boxes that no one keeps before it: those below the least score, and all but the best thousand " +
+		"(scores.topk). Then call nms on the rest.",
+	"memory.caveat-suppression": "A metric that goes down to the least scores needs these boxes. How many there are is not known: where only " +
+		"likely ones are handed over already, little is saved.",
 	"memory.title-regrown": "{share} of {each} copies all rows of a tensor that grows, for each few that are appended",
 	"memory.regrown": "{time} per {unit} of concatenations copy what was there; the longest has {rows row} and gets {more} more, and nothing " +
 		"reads it in between",

@@ -78,6 +78,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindFourierLength},
 		{finding.MemoryBound, memory.FindSeparable},
 		{finding.MemoryBound, memory.FindRegrown},
+		{finding.MemoryBound, memory.FindSuppression},
 		{finding.Padding, memory.FindUnread},
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},

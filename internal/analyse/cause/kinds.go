@@ -35,6 +35,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Precision, memory.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindRegrown},
+		{finding.MemoryBound, memory.FindSuppression},
 		{finding.MemoryBound, memory.FindMemoryBound},
 	}
 }

@@ -170,6 +170,7 @@ const (
 	SeparableChannels = 4       // guess: channels up to which pictures are filtered; networks that learn such windows have more
 	JacobianLonger    = 2       // guess: results for each number that a function takes, from which going forward pays
 	JacobianRows      = 8       // guess: rows that are computed one by one, from which one pass for all pays
+	SuppressionShare  = 0.1     // guess: of a step, from which suppressing boxes goes over more of them than are worth it
 	RegrownLeast      = 1 << 16 // guess: numbers of a tensor that grows, from which copying it takes longer than the call
 	RegrownTimes      = 2       // guess: rows that it has for each that it gets, from which most of the time copies what was there
 	UnmadeRows        = 1024    // guess: rows of a table that no step makes; smaller numbers stand for many things

@@ -155,6 +155,13 @@ var (
 			Span:   "PyTorch 2.15, two threads",
 			Repeat: "python bench/prices/regrown.py",
 		}}
+	// Suppression is what suppressing overlaps among the boxes alone that are likely enough to be kept saves of it.
+	Suppression = Row{ID: "memory-bound/suppression", Range: Range{0.2, 0.85, 0.98}, Unit: share,
+		Of: "non-maximum suppression on the CPU, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "its time grows with the square of the boxes: a third of them takes a tenth; most boxes of a trained detector are far " +
+				"below the score from which any is kept",
+		}}
 	// Unread is what a layer saves that answers for the places alone that are read.
 	Unread = Row{ID: "padding/unread", Range: Range{0.8, 1, 1.3}, Unit: "times it",
 		Of: "the layer and its backward pass, by the share of places that nothing reads, ns per step",

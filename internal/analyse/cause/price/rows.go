@@ -20,7 +20,7 @@ func Rows() []Row {
 		SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, ComputedRows, Diagonals, RepeatedHeads, ProductOrder, Zeros, FourierLength,
-		FourierDevice, Separable, Regrown,
+		FourierDevice, Separable, Regrown, Suppression,
 		Unread, SparseTable, SparseRow, SparseCall,
 		NoFastCode, Denormals, Float64, Quota, Allocator, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
