@@ -77,16 +77,17 @@ def loop(owner, wake, done, seconds, beside):
 
 
 def run(_):
-    """On the main thread, between two bytecodes."""
+    """On the main thread, between two bytecodes. The try comes first: up to Python 3.10 an exception that another thread raises in this one
+    (PyThreadState_SetAsyncExc) comes up behind it at the earliest."""
     global running
-    if target is not None and not held:
-        running = True
-        try:
+    try:
+        if target is not None and not held:
+            running = True
             tick(target)
-        except BaseException as error:  # ctypes would print it
-            signals.later(error, "call")
-        finally:
-            running = False
+    except BaseException as error:  # ctypes would print it
+        signals.later(error, "call")
+    finally:
+        running = False
     return 0
 
 
