@@ -53,7 +53,10 @@ func TestRowsThatAreCopiedForEachFewMore(t *testing.T) {
 		"halves":             {[]tracedOp{appending(64, 64, first), appending(128, 128, first), appending(256, 256, first)}, 0},
 		"no arguments":       {[]tracedOp{appending(64, 16, ""), appending(80, 16, ""), appending(96, 16, "")}, 0},
 		"another dimension":  {[]tracedOp{appending(64, 16, `["", "1"]`), appending(80, 16, `["", "1"]`)}, 0},
-		"no such dimension":  {[]tracedOp{appending(64, 16, `["", "7"]`), appending(80, 16, `["", "7"]`)}, 0},
+		"beyond 64 bits": {[]tracedOp{
+			{20, "aten::cat", "[[[8589934591, 2147483648], [1, 2147483648]], []]", first, -1, nil},
+			op("aten::mm", "[[4096, 4096], [4096, 4096]]"), appending(64, 16, first), appending(80, 16, first)}, 20 * 80.0 / 96},
+		"no such dimension": {[]tracedOp{appending(64, 16, `["", "7"]`), appending(80, 16, `["", "7"]`)}, 0},
 	} {
 		left := 100 // ms of a step
 		for _, o := range c.ops {

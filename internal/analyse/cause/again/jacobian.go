@@ -38,30 +38,37 @@ func FindJacobians(c *facts.Facts, _ finding.Ledger) (out []finding.Draft) {
 	for _, j := range jacobiansOf(c) {
 		f := finding.NewDraft(finding.Finding{Cause: finding.Again, Sub: "jacobian", Where: c.At(j.file, j.line),
 			Confidence: c.ExactBasis(j.calls)}, nil)
-		f.Caveat = []wording.Text{wording.Say("again.caveat-jacobian-rows")}
-		f.Fix.Advice = []wording.Text{wording.Say("again.fix-jacobian-rows")}
-		if j.byRow && j.outputs >= price.JacobianLonger*j.inputs {
-			f.Fix.Advice = append(f.Fix.Advice, wording.Say("again.fix-jacobian-forward"))
-		}
-		saves := f.By(price.JacobianAtOnce).Times(j.call + j.backward)
-		if !j.byRow {
-			all, takes := j.call+j.backward-j.forward, f.By(price.JacobianForward).Times(j.call)
-			saves = finding.Bounds(max(all-takes.High, 0), max(all-takes.Mid, 0), max(all-takes.Low, 0))
-			f.Fix.Advice = []wording.Text{wording.Say("again.fix-jacobian")}
-			f.Caveat = []wording.Text{wording.Say("again.caveat-jacobian")}
-		}
-		if saves.Mid <= 0 {
-			continue
-		}
 		f.Evidence = []wording.Text{wording.Say("again.jacobian", wording.Time("time", j.call+j.backward), wording.Count("calls", j.calls),
 			wording.Count("inputs", j.inputs), wording.Count("outputs", j.outputs))}
-		if !j.byRow {
-			f.Evidence = append(f.Evidence, wording.Say("again.jacobian-calls", wording.Time("time", j.call)))
+		saves := j.ahead
+		if j.byRow {
+			saves = j.atOnce
 		}
-		j.put(c, &f, saves)
-		out = append(out, f)
+		if saved := saves(&f); saved.Mid > 0 {
+			j.put(c, &f, saved)
+			out = append(out, f)
+		}
 	}
 	return out
+}
+
+// atOnce prices one pass for all rows, and says how.
+func (j *jacobians) atOnce(f *finding.Draft) finding.Range {
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-jacobian-rows")}
+	if j.outputs >= price.JacobianLonger*j.inputs {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("again.fix-jacobian-forward"))
+	}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-jacobian-rows")}
+	return f.By(price.JacobianAtOnce).Times(j.call + j.backward)
+}
+
+// ahead prices a pass forward for each number that goes in, and says how.
+func (j *jacobians) ahead(f *finding.Draft) finding.Range {
+	f.Evidence = append(f.Evidence, wording.Say("again.jacobian-calls", wording.Time("time", j.call)))
+	f.Fix.Advice = []wording.Text{wording.Say("again.fix-jacobian")}
+	f.Caveat = []wording.Text{wording.Say("again.caveat-jacobian")}
+	left, takes := j.call+j.backward-j.forward, f.By(price.JacobianForward).Times(j.call)
+	return finding.Bounds(max(left-takes.High, 0), max(left-takes.Mid, 0), max(left-takes.Low, 0))
 }
 
 // put makes a draft one of the steps, with their time, where most Jacobians are computed in accounted ones, else one of the run. saves is

@@ -44,7 +44,7 @@ var (
 var views = regexp.MustCompile(`^aten::(?:atleast_[123]d|_?view|_unsafe_view|reshape|_reshape_alias|detach_?|alias|slice|select|narrow|` +
 	`transpose|t|permute|unsqueeze|squeeze|expand|as_strided|unbind|split|chunk|to|contiguous|resolve_conj|resolve_neg|lift_fresh)$`)
 
-// grown is a tensor that a concatenation has made.
+// grown is a large tensor that a concatenation has made.
 type grown struct {
 	numbers int64
 	read    bool
@@ -83,8 +83,10 @@ func (r *regrown) next(op *outerOp) (whole []outerOp, counts float64) {
 		result[along] += shorter[along]
 		before := r.made[key(longer)]
 		delete(r.made, key(longer))
-		r.made[key(result)] = &grown{numbers: arguments.Product(result)}
-		if before == nil || before.read || before.numbers < price.RegrownLeast || longer[along] < price.RegrownTimes*shorter[along] {
+		if numbers := arguments.Product(result); numbers >= price.RegrownLeast {
+			r.made[key(result)] = &grown{numbers: numbers}
+		}
+		if before == nil || before.read || longer[along] < price.RegrownTimes*shorter[along] {
 			return nil, 0
 		}
 		if longer[along] > r.rows {
@@ -104,10 +106,9 @@ func (r *regrown) reads(op *outerOp) {
 		}
 		for _, shapes := range [][][]int64{in.shapes, in.list} {
 			for _, shape := range shapes {
-				if numbers := arguments.Product(shape); numbers >= price.RegrownLeast {
-					for _, g := range r.made {
-						g.read = g.read || numbers%g.numbers == 0
-					}
+				numbers := arguments.Product(shape)
+				for _, g := range r.made {
+					g.read = g.read || numbers > 0 && numbers%g.numbers == 0
 				}
 			}
 		}
