@@ -41,7 +41,9 @@ func (b *bench) one(ctx context.Context, p *program, pins []pin) (string, error)
 		return fmt.Sprintf("%d files as pinned, %d changes apply", len(p.pinsOf(pins)), len(p.Changes)), nil
 	}
 	args := append([]string{b.python, "-u"}, p.Command...) // what it printed last tells how far one came that was ended
-	took, err := c.run(ctx, original, args, nil, b.limit)
+	command := c.prepare(args)
+	command.Limit = b.limit
+	took, err := c.run(ctx, command)
 	if err != nil {
 		return "", fmt.Errorf("%w after %.1f s of CPU: %s; %s", err, took.CPU, timed.LastLines(took.Stderr, 3),
 			timed.LastLines(took.Stdout, 1))

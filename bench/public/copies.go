@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,12 +69,12 @@ func (c *copies) lay(ctx context.Context, pins []pin) error {
 		}
 	}
 	for _, data := range c.p.Data {
-		if took, err := c.run(ctx, original, append([]string{c.python, c.maker}, data...), nil, forever); err != nil {
+		if took, err := c.run(ctx, c.prepare(append([]string{c.python, c.maker}, data...))); err != nil {
 			return fmt.Errorf("data %v: %w: %s", data, err, timed.LastLines(took.Stderr, 3))
 		}
 	}
 	for _, before := range c.p.Before {
-		if took, err := c.run(ctx, original, append([]string{c.python}, before...), nil, forever); err != nil {
+		if took, err := c.run(ctx, c.prepare(append([]string{c.python}, before...))); err != nil {
 			return fmt.Errorf("before, %v: %w: %s", before, err, timed.LastLines(took.Stderr, 3))
 		}
 	}
@@ -156,12 +157,23 @@ var shared = []string{
 	"PYTHONDONTWRITEBYTECODE=", "PYTHONUNBUFFERED=",
 }
 
-// environment is a copy's, with {tree} for the top of its files.
-func (c *copies) environment(name string, ch *change) []string {
+// hashSeed is the variable from which the order of Python's sets and much of a process's memory follow: two processes of one program that
+// differ in it take a tenth more or less of the CPU for as long as they live, and two that do not hardly differ (docs/public.md). All
+// sides of a round have the same one, and each round another one.
+const hashSeed = "PYTHONHASHSEED="
+
+// notTimed is the round of a run that belongs to none.
+const notTimed = -1
+
+// environment is a copy's in a round, with {tree} for the top of its files.
+func (c *copies) environment(name string, ch *change, round int) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "OMP_NUM_THREADS=") || strings.HasPrefix(v, "PYTHONPATH=")
+		return strings.HasPrefix(v, "OMP_NUM_THREADS=") || strings.HasPrefix(v, "PYTHONPATH=") || strings.HasPrefix(v, hashSeed)
 	})
 	env = append(env, shared...)
+	if round >= 0 {
+		env = append(env, hashSeed+strconv.Itoa(round+1))
+	}
 	env = append(env, "HF_HOME="+filepath.Join(c.dir, "hf"))
 	set := []map[string]string{c.p.Environment}
 	if ch != nil {
@@ -179,14 +191,37 @@ func (c *copies) environment(name string, ch *change) []string {
 const waiters = 300 * time.Millisecond
 
 // run runs a command in a copy, while nothing runs that holds the lock.
-func (c *copies) run(ctx context.Context, name string, args []string, ch *change, limit time.Duration) (timed.Took, error) {
-	if c.lock != "" {
-		time.Sleep(waiters)
-		release, err := holdLock(c.lock)
-		if err != nil {
-			return timed.Took{}, err
-		}
-		defer release()
+func (c *copies) run(ctx context.Context, command timed.Command) (timed.Took, error) {
+	release, err := c.alone()
+	if err != nil {
+		return timed.Took{}, err
 	}
-	return timed.Command{Args: args, Dir: c.folder(name), Env: c.environment(name, ch), Limit: limit}.Run(ctx)
+	defer release()
+	return command.Run(ctx)
+}
+
+// alone waits for the lock, where there is one, and gives what gives it back.
+func (c *copies) alone() (release func(), err error) {
+	if c.lock == "" {
+		return func() {}, nil
+	}
+	time.Sleep(waiters)
+	return holdLock(c.lock)
+}
+
+// prepare is a command that makes a copy ready.
+func (c *copies) prepare(args []string) timed.Command {
+	return timed.Command{Args: args, Dir: c.folder(original), Env: c.environment(original, nil, notTimed), Limit: forever}
+}
+
+// sideOf is what a side other than the tool's runs in a round.
+func (c *copies) sideOf(m *measured, name string, round int) timed.Command {
+	var ch *change
+	folder := original
+	for _, one := range m.changes(c.p) {
+		if one.Name == name {
+			ch, folder = one, name
+		}
+	}
+	return timed.Command{Args: c.command(ch), Dir: c.folder(folder), Env: c.environment(folder, ch, round), Limit: c.limit}
 }

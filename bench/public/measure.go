@@ -150,7 +150,7 @@ func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
+	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all, b.slice > 0))), nil
 }
 
 // mostScouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
@@ -173,16 +173,32 @@ func (c *copies) sides(m *measured, first *said, round int) []string {
 }
 
 // round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
+// Where the sides take turns within a run, all but the tool's run together, at the place of the first of them.
 func (c *copies) round(ctx context.Context, m *measured) error {
 	n := m.rounds()
 	sides := c.sides(m, &m.Said[0], n)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said
+	var together []string
+	for _, i := range order(len(sides), n) {
+		if sides[i] != toolSide {
+			together = append(together, sides[i])
+		}
+	}
 	for _, i := range order(len(sides), n) {
 		var err error
-		if took[sides[i]], err = c.side(ctx, m, sides[i], &report); err != nil {
-			return fmt.Errorf("%s: %w", sides[i], err)
+		switch {
+		case sides[i] == toolSide:
+			took[toolSide], err = c.underTool(ctx, &report, n)
+		case c.slice == 0:
+			err = c.each(ctx, m, sides[i:i+1], n, took)
+		case together != nil:
+			err = c.each(ctx, m, together, n, took)
+			together = nil
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for name, seconds := range took {
@@ -192,11 +208,31 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 	return nil
 }
 
+// each runs sides once, in slices where there are several, and notes their seconds.
+func (c *copies) each(ctx context.Context, m *measured, sides []string, round int, took map[string]float64) error {
+	release, err := c.alone()
+	if err != nil {
+		return err
+	}
+	defer release()
+	commands := make([]timed.Command, len(sides))
+	for i, name := range sides {
+		commands[i] = c.sideOf(m, name, round)
+	}
+	for i, one := range timed.Slices(ctx, c.slice, commands) {
+		if one.Err != nil {
+			return fmt.Errorf("%s: %w: %s", sides[i], one.Err, timed.LastLines(one.Stderr, 3))
+		}
+		took[sides[i]] = one.Wall
+	}
+	return nil
+}
+
 // first is a program's first run under the tool, whose report is the one that is judged: it says which changes are sides. Its time counts
 // for nothing; it also brings everybody's files into memory.
 func (c *copies) first(ctx context.Context, m *measured) error {
 	var report said
-	if _, err := c.underTool(ctx, &report); err != nil {
+	if _, err := c.underTool(ctx, &report, notTimed); err != nil {
 		return err
 	}
 	m.Said = append(m.Said, report)
@@ -220,34 +256,15 @@ func order(sides, round int) []int {
 	return places
 }
 
-// side runs one side once and gives its seconds.
-func (c *copies) side(ctx context.Context, m *measured, name string, report *said) (float64, error) {
-	if name == toolSide {
-		return c.underTool(ctx, report)
-	}
-	var ch *change
-	folder := original
-	for _, one := range m.changes(c.p) {
-		if one.Name == name {
-			ch, folder = one, name
-		}
-	}
-	took, err := c.run(ctx, folder, c.command(ch), ch, c.limit)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
-	}
-	return took.Wall, nil
-}
-
 // underTool runs the original under the tool and reads its report. The seconds are of the whole command, its report included.
-func (c *copies) underTool(ctx context.Context, first *said) (float64, error) {
+func (c *copies) underTool(ctx context.Context, first *said, round int) (float64, error) {
 	path := filepath.Join(c.dir, "report.json")
 	session := filepath.Join(c.dir, "session")
 	if err := os.RemoveAll(session); err != nil {
 		return 0, err
 	}
 	args := []string{c.binary, "run", "--out", session, "-o", filepath.Join(c.dir, "report.txt"), "--json", path, "--"}
-	took, err := c.run(ctx, original, append(args, c.command(nil)...), nil, c.limit)
+	took, err := c.run(ctx, timed.Command{Args: append(args, c.command(nil)...), Dir: c.folder(original), Env: c.environment(original, nil, round), Limit: c.limit})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,23 @@ func TestRoundsTakeTurns(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(s.work, "tiny", "original", "src", "main.sh")); err != nil || string(text) != script {
 		t.Errorf("the original is %q, %v", text, err)
+	}
+}
+
+// TestSidesRunBesideEachOther: in slices all sides but the tool's begin before one ends; those of a round share the seed of Python's
+// hashes, which other runs do not have.
+func TestSidesRunBesideEachOther(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no slices here")
+	}
+	s := newSmall(t)
+	t.Setenv("PYTHONHASHSEED", "9")
+	s.file("python", "#!/bin/sh\necho b$PYTHONHASHSEED >>$LOG\ni=0; while [ $i -lt 100000 ]; do i=$((i+1)); done\necho e$PYTHONHASHSEED >>$LOG\n")
+	s.python, s.slice = filepath.Join(filepath.Dir(s.work), "python"), 20*time.Millisecond
+	m := s.measured(t.Context())
+	const want = "b e tool b e b1 b1 b1 e1 e1 e1 tool b1 e1 b2 b2 b2 e2 e2 e2 tool b2 e2"
+	if got := s.logged(); got != want || m.Failed != "" {
+		t.Errorf("ran %q (%s), want %q", got, m.Failed, want)
 	}
 }
 

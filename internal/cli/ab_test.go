@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,6 +76,25 @@ func TestABDecides(t *testing.T) {
 	if twice := b.run("", "ab", "--out", "o", "--", "true", "--", "true"); twice.code != exitUsage ||
 		!strings.Contains(twice.stderr, "not empty") {
 		t.Errorf("%+v", twice)
+	}
+}
+
+// TestPairsShareTheirHashes: both runs of a pair keep strings in the same order in sets, another pair in another one; a seed that the user
+// chose is kept.
+func TestPairsShareTheirHashes(t *testing.T) {
+	b := newBench(t)
+	b.file("s.py", "import os, time\ntime.sleep(0.1)\nprint(hash('a'), os.environ['PYTHONHASHSEED'])\n")
+	args := []string{"ab", "--runs", "2", "--no-trace", "--", "python3", "s.py", "--", "python3", "s.py", "other"}
+	if got := b.run("", slices.Insert(args, 1, "--out", "o")...); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	first, second := b.read("o/output/a-01.out"), b.read("o/output/a-02.out")
+	if first != b.read("o/output/b-01.out") || second != b.read("o/output/b-02.out") || first == second {
+		t.Errorf("pairs %q and %q, others %q and %q", first, second, b.read("o/output/b-01.out"), b.read("o/output/b-02.out"))
+	}
+	b.env = append(b.env, "PYTHONHASHSEED=17")
+	if got := b.run("", slices.Insert(args, 1, "--out", "p")...); got.code != 0 || !strings.HasSuffix(b.read("p/output/b-02.out"), " 17\n") {
+		t.Errorf("%+v: %q", got, b.read("p/output/b-02.out"))
 	}
 }
 

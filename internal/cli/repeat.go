@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -80,10 +79,14 @@ func newRepeater(a *app, o *runOptions, out, name string, variants [2]variant) (
 func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, error) {
 	v := &r.variants[side]
 	id := fmt.Sprintf("%02d", number)
+	environment := append(seeded(number), v.environment...)
+	if v.each != nil {
+		environment = append(environment, v.each(id)...)
+	}
 	once := ranOnce{session: filepath.Join(r.out, v.name, id), stdout: filepath.Join(r.out, "output", v.name+"-"+id+".out")}
 	errors := filepath.Join(r.out, "output", v.name+"-"+id+".err")
 	begin := time.Now()
-	outcome, err := r.record(ctx, v, id, &once, errors)
+	outcome, err := r.record(ctx, v, environment, &once, errors)
 	once.wall, once.code = time.Since(begin), outcome.Code
 	if err == nil && outcome.Interrupts > 0 {
 		err = &runFailed{outcome.Code, "was interrupted"}
@@ -106,8 +109,19 @@ func (r *repeater) measure(ctx context.Context, side, number int) (ranOnce, erro
 	return once, err
 }
 
+// seeded is the seed of Python's hashes that both runs of a pair share, unless the user has chosen one: with it, the order of sets and
+// dictionaries and so much of where a process keeps its memory, by which two runs of one program differ for as long as they live
+// (docs/proving.md). Each pair has another one, so that no one's luck decides.
+func seeded(pair int) []string {
+	const variable = "PYTHONHASHSEED"
+	if _, chosen := os.LookupEnv(variable); chosen {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s=%d", variable, pair)}
+}
+
 // record runs a program as `run` does, without a report; what it writes goes to files.
-func (r *repeater) record(ctx context.Context, v *variant, id string, once *ranOnce, errors string) (collect.Outcome, error) {
+func (r *repeater) record(ctx context.Context, v *variant, environment []string, once *ranOnce, errors string) (collect.Outcome, error) {
 	stdout, err := os.OpenFile(once.stdout, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, record.FileMode)
 	if err != nil {
 		return collect.Outcome{}, unusable(cause(err))
@@ -122,10 +136,6 @@ func (r *repeater) record(ctx context.Context, v *variant, id string, once *ranO
 	opt.out = once.session
 	if a := v.ablate; a != nil {
 		opt.config.Ablate, opt.config.AblateFile, opt.config.AblateLine = a.cause, a.place.File, a.place.Line
-	}
-	environment := slices.Clone(v.environment)
-	if v.each != nil {
-		environment = append(environment, v.each(id)...)
 	}
 	program := *r.app
 	program.stdin, program.stdout, program.stderr = nil, stdout, stderr
