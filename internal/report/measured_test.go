@@ -113,7 +113,7 @@ func TestMeasuredLittle(t *testing.T) {
 
 // TestMeasuredRanks: findings are ranked by what was measured, and the verdict names the first.
 func TestMeasuredRanks(t *testing.T) {
-	p := crowded(30)
+	p := crowded(14)
 	if first := Build(p.S, Options{}).Findings[0]; first.Cause != "threads" {
 		t.Fatalf("without a measurement %s is the first", first.Cause)
 	}

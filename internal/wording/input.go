@@ -25,6 +25,7 @@ var inputTexts = table{
 	"input.fetch-workers": "{fetch} to fetch a batch, done by {workers worker}",
 	"input.hot":           "{share} of {of} is spent{in} ({samples sample})",
 	"input.hot-line":      "{share} of {of} is spent in {function}, {line} at {at} ({samples sample})",
+	"input.collated":      "{share} of a fetch puts its samples together to a batch, which samples that are prepared do not end",
 	"input.library":       "no line of the program stands out in it: libraries prepare the samples one by one, {share} of it in {function} of {file}",
 	"input.rounds":        "this run went {rounds time} through the data: preparing all of it once takes {once}, which the saving has taken off",
 	"input.of-fetch":      "the fetching time",
@@ -69,6 +70,8 @@ var inputTexts = table{
 	"input.fix-workers-alone": "More workers alone save about {saved} per {unit}.",
 	"input.fix-once": "Prepare once, before the loop, what does not change and fits in memory: one tensor of all samples, from which a " +
 		"batch is taken in one call (samples[indices]).",
+	"input.fix-collate": "Most of a fetch puts samples together to a batch. Where the training allows it, put batches together once, before " +
+		"the loop, and shuffle whole batches.",
 	"input.fix-no-workers": "The same call does it in the data set's __getitems__. Workers would not help: each takes a core from the step.",
 	"input.fix-batches": "Prepare a whole batch in one call, in the data set's __getitems__: tensors of a batch, not samples one by one. " +
 		"In a run that goes through the data several times, prepare once, before the loop, what does not change and fits in memory.",

@@ -65,6 +65,11 @@ var memoryTexts = table{
 		"of it is not zero",
 	"memory.fix-zeros": "Keep only what is not zero: matrix = matrix.to_sparse_csr() once, where it is made; matrix @ x stays as it is. " +
 		"For a graph, hand on its edges (index_add, or a library's layers) in place of its matrix.",
+	"memory.title-zeros-dropped": "{share} of {each} goes over a matrix that is nearly all zeros",
+	"memory.zeros-dropped": "{time} per {unit} in products with a matrix of {rows} × {columns}, forward and backward, and in dropout, which " +
+		"draws a random number for each of its zeros; at most a tenth of what was read of it is not zero",
+	"memory.fix-zeros-dropped": "Drop of its values only: torch.sparse_csr_tensor(m.crow_indices(), m.col_indices(), " +
+		"F.dropout(m.values(), p, training), m.shape).",
 	"memory.caveat-zeros": "A part of the matrix was read. Sparse products gain where less than about one number in twenty is not zero, and " +
 		"not all operators take such a matrix.",
 	"memory.title-order": "{share} of {each} is spent on two products of matrices whose other order takes far fewer multiplications",

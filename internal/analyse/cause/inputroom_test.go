@@ -73,6 +73,40 @@ func TestWorkersBesideOtherTrainers(t *testing.T) {
 	}
 }
 
+// item is where a library's data set makes a sample.
+var item = testkit.Frame{File: "/lib/site-packages/torchvision/datasets/mnist.py", Function: "MNIST.__getitem__", First: 130, Line: 141}
+
+// What puts samples of a library's own kind together stays, however they are prepared: it is neither promised nor advised.
+func TestCollationStays(t *testing.T) {
+	graphs := testkit.Frame{File: "/lib/site-packages/torch_geometric/loader/dataloader.py", Function: "Collater.__call__", First: 20, Line: 25}
+	for _, k := range []struct {
+		collated int // ms of a fetch of 20
+		by       testkit.Frame
+		length   int64
+		advice   string
+		low, mid float64
+	}{
+		{16, graphs, 20, "input.fix-collate", 1, 2.7},
+		{12, graphs, 0, "input.fix-collate", 0, 4},
+		{4, testkit.Frame{File: "/lib/site-packages/transformers/data/data_collator.py", Function: "__call__", First: 20, Line: 25}, 20,
+			"input.fix-once", 4, 10.8},
+		{16, torchFrame("utils/data/_utils/collate.py", "default_collate"), 20, "input.fix-once", 4, 13.5},
+	} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{Length: k.length})
+		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "2"
+		library := testkit.Frame{File: "/lib/site-packages/some/data.py", Function: "make", First: 127, Line: 128}
+		p.Steps(40, model.PhaseBaseline, forward,
+			testkit.Python(20-k.collated, module, loop(38), next, fetch, item, library).In(model.SpanDataWait),
+			testkit.Python(k.collated, module, loop(38), next, fetch, k.by, library).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, "transform", 25, 0)
+		low, mid := f.Step.Low/1e6, f.Step.Mid/1e6
+		if math.Abs(low-k.low) > 1.1 || math.Abs(mid-k.mid) > 1 || f.Step.High < 18e6 || textOf(f.Fix.Advice, k.advice) == "" {
+			t.Errorf("%+v: saves %+v by %s", k, f.Step, wording.Sentences(f.Fix.Advice))
+		}
+	}
+}
+
 // Where the threads fill the cores and libraries prepare the samples, so that hardly a sample lies in a line of the program's own, the
 // fetch as a whole is priced, not that line.
 func TestFetchByLibraries(t *testing.T) {
@@ -96,7 +130,7 @@ func TestFetchByLibraries(t *testing.T) {
 		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = 2, "2"
 		p.Steps(40, model.PhaseBaseline, forward,
 			testkit.Python(k.own, module, loop(38), next, fetch, user("__getitem__", 5, 8)).In(model.SpanDataWait),
-			testkit.Python(20-k.own, module, loop(38), next, fetch, library("to_tensor", 127)).In(model.SpanDataWait))
+			testkit.Python(20-k.own, module, loop(38), next, fetch, item, library("to_tensor", 127)).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, finding.Input, "transform", k.line, 0)
 		said := textOf(f.Evidence, "input.library")
@@ -133,7 +167,7 @@ func TestPreparingOnceBesideWorkers(t *testing.T) {
 		p := building("loader = DataLoader(rows, 32)", model.Loader{Length: k.length})
 		p.S.Environment.CPUs, p.S.Environment.Threads["torch.get_num_threads"] = k.cpus, "1"
 		p.Steps(40, model.PhaseBaseline, testkit.Native(40, module, loop(40), torchFrame("nn/modules/linear.py", "forward")),
-			testkit.Python(19, module, loop(38), next, fetch, library).In(model.SpanDataWait),
+			testkit.Python(19, module, loop(38), next, fetch, item, library).In(model.SpanDataWait),
 			testkit.Python(1, module, loop(38), next, torchFrame("utils/data/sampler.py", "RandomSampler.__iter__")).In(model.SpanDataWait))
 		res, _ := find(t, p)
 		f := want(t, res, finding.Input, k.sub, 25, 0)

@@ -317,8 +317,8 @@ func TestDiagonalsOfTables(t *testing.T) {
 	}
 }
 
-// Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; not
-// those with another one, nor what is added to a product.
+// Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; so is
+// its dropout; not those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {
 	product := func(name, shapes string) tracedOp { return tracedOp{50, name, shapes, "", 7, nil} }
 	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}
@@ -334,6 +334,8 @@ func TestMatricesOfZeros(t *testing.T) {
 		"another matrix":    {product("aten::mm", "[[5000, 400], [400, 64]]"), 9, false},
 		"what is added":     {product("aten::addmm", "[[5000, 5000], [5000, 9], [9, 5000], [], []]"), 9, false},
 		"no matrix is zero": {product("aten::mm", "[[0, 0], [0, 64]]"), 0, false},
+		"its dropout":       {product("aten::dropout", "[[5000, 5000], [], []]"), 3, true},
+		"another's dropout": {product("aten::dropout", "[[5000, 64], [], []]"), 3, false},
 	} {
 		p := hots(c.op, passes, rest)
 		for range c.calls {
@@ -342,7 +344,7 @@ func TestMatricesOfZeros(t *testing.T) {
 		p.P.Asked = append(p.P.Asked, model.Asked{Module: 1})
 		res, _ := find(t, p)
 		found := len(res.Findings) > 0 && res.Findings[0].Cause == finding.MemoryBound && res.Findings[0].Sub == "zeros"
-		if found != c.want {
+		if found != c.want || found && (textOf(res.Findings[0].Fix.Advice, "memory.fix-zeros-dropped") != "") != (name == "its dropout") {
 			t.Errorf("%s: %+v", name, res.Findings)
 		}
 	}

@@ -49,7 +49,10 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.copies.device:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))
 	case v.workers == 0 && v.spares(c):
-		if ready && v.prepared() == price.Prepared {
+		switch {
+		case ready && v.collated >= price.Collation:
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-collate"))
+		case ready && v.prepared() == price.Prepared:
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"))
 		}
 		// Where workers take a thread from the step, what is prepared once does better without them.
@@ -59,9 +62,12 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 	case v.library && v.workers > 0:
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-prepare"))
 	case v.workers == 0:
-		if ready && v.prepared() != price.Prepared {
+		switch {
+		case ready && v.collated >= price.Collation:
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-collate"), wording.Say("input.fix-workers-full"))
+		case ready && v.prepared() != price.Prepared:
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-batches"), wording.Say("input.fix-workers-full"))
-		} else {
+		default:
 			f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-once"), wording.Say("input.fix-no-workers"))
 		}
 		r := v.room(c)

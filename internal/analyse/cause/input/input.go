@@ -34,6 +34,7 @@ type inputView struct {
 	queued   float64 // share of the wait's samples in a queue from other processes, where no fetch is known
 	native   float64 // share of the fetch in native code that has let go of the interpreter's lock
 	unpacked float64 // share of the fetch in which arrays are read and unpacked from a NumPy archive
+	collated float64 // share of the fetch in which other code than torch's own puts samples together
 	hot      facts.Spot
 	hotOK    bool
 	hotPart  float64                   // share of the fetch in the hot unit
@@ -349,6 +350,9 @@ func (v *inputView) evidence(c *facts.Facts, f *finding.Finding) {
 	if file, function, share := v.inside(); v.library && function != "" {
 		f.Evidence = append(f.Evidence, wording.Say("input.library", wording.Named("function", finding.ShortFunction(function)),
 			wording.Named("file", path.Base(file)), wording.Share("share", share)))
+	}
+	if (v.library || v.alike) && v.collated > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("input.collated", wording.Share("share", v.collated)))
 	}
 	if f.Cost > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("input.rounds", wording.Value("rounds", v.rounds()),

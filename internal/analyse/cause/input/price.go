@@ -46,14 +46,17 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 		row, gain = price.Unpacked, price.Unpacked.Mid*v.unpacked
 	case v.library, v.alike:
 		row = v.prepared()
-		gain = row.Mid
+		gain = row.Mid * v.sampled()
 	case v.hotPart == 0:
 		gain, row = price.FetchUnknown.Mid, price.FetchUnknown
 	}
 	if v.workers == 0 || v.own {
 		low := price.FetchAlone.Bounds().Low * gain
-		if v.library || v.alike || v.unpacks() {
+		switch {
+		case v.unpacks():
 			low = row.Bounds().Low
+		case v.library, v.alike:
+			low = row.Bounds().Low * v.sampled()
 		}
 		return finding.Bounds(low*wait, gain*wait, wait), row
 	}
@@ -87,13 +90,17 @@ func (v *inputView) prepared() price.Row {
 	return price.PreparedAtOnce
 }
 
+// sampled is the share of the fetch that samples which are prepared, or a batch of them at once, make shorter: all but what puts samples
+// together that torch's own loader cannot.
+func (v *inputView) sampled() float64 { return 1 - v.collated }
+
 // onceBeatsWorkers says that samples which are prepared alike each time, by libraries or by native code that the program calls, and which
 // the run goes through often enough, are better prepared once, before the loop, than fetched by processes: by both prices.
 func (v *inputView) onceBeatsWorkers(c *facts.Facts) bool {
 	if v.workers > 0 || v.fetch <= 0 || v.hotOK && v.hotPart >= price.HotFetch && !v.alike || v.rounds() < price.OnceRounds || v.random() {
 		return false
 	}
-	return price.Prepared.Mid*c.PerStep(v.wait)-v.preparing(c) > v.moreWorkers(c).Mid
+	return price.Prepared.Mid*v.sampled()*c.PerStep(v.wait)-v.preparing(c) > v.moreWorkers(c).Mid
 }
 
 // preparesAlike says that native code which the program's own lines call takes most of the fetch, and that none of these functions draws
@@ -137,7 +144,7 @@ func (v *inputView) random() bool {
 
 // preparing is what one round through the data takes, in ns per step of the run.
 func (v *inputView) preparing(c *facts.Facts) float64 {
-	return v.fetch * float64(v.loader.Length) / float64(max(c.Steps, 1))
+	return v.sampled() * v.fetch * float64(v.loader.Length) / float64(max(c.Steps, 1))
 }
 
 // once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.

@@ -18,7 +18,7 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 	case sub == "workers":
 		return v.withWorkers(c), true
 	case sub == "transform" && (v.library || v.alike):
-		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid}}}, true
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid*v.sampled()}}}, true
 	case sub == "transform" && v.hotPart > 0:
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.quicker()}}}, true
 	case sub == "storage" && v.locked(c):

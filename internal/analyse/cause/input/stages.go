@@ -89,6 +89,9 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 	if inArchive(cls, sm.Stack[i]) {
 		v.unpacked++
 	}
+	if (v.loader == nil || !v.loader.Iterable) && collates(cls, sm.Stack[i]) {
+		v.collated++
+	}
 	if asks(cls, sm, i) {
 		v.asks = append(v.asks, sm.Time[i])
 	}
@@ -100,7 +103,7 @@ func (v *inputView) settle(chains []facts.Chain, mains map[facts.FuncKey]bool, a
 		return // chance
 	}
 	n := float64(v.samples)
-	v.blocked, v.native, v.unpacked, v.mains = float64(len(v.asleep))/n, v.native/n, v.unpacked/n, mains
+	v.blocked, v.native, v.unpacked, v.collated, v.mains = float64(len(v.asleep))/n, v.native/n, v.unpacked/n, v.collated/n, mains
 	if v.hot, v.hotOK = facts.Hottest(chains, mains); all > 0 {
 		v.hotPart = v.hot.Unit / all
 	}
@@ -170,11 +173,39 @@ func (v *inputView) inside() (file, function string, share float64) {
 	return v.cls.Strings.Text(most.File), v.cls.Strings.Text(most.Name), v.leaves[most] / v.all
 }
 
+// collateFile holds what torch's own loader puts samples together with: tensors and numbers of one shape, which a data set of whole batches
+// has together already.
+const collateFile = "/torch/utils/data/_utils/collate.py"
+
+// collates says that a stack is in what a fetch of the DataLoader's calls with samples that it has, and that this is not torch's own: what
+// puts graphs together, or texts of many lengths, does so anew for each batch, however its samples were prepared.
+func collates(cls *code.FrameClasses, id model.StackID) (collates bool) {
+	var called model.FrameID
+	some := false
+	cls.Walk(id, func(fr model.FrameID) bool {
+		if strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), fetchFile) {
+			if some {
+				f := &cls.Stacks.Frames[called]
+				name := cls.Strings.Text(f.Function)
+				collates = !strings.HasSuffix(name, "__getitem__") && !strings.HasSuffix(name, "__getitems__") &&
+					!strings.HasSuffix(cls.Strings.Text(f.File), collateFile)
+			}
+			return false
+		}
+		called, some = fr, true
+		return true
+	})
+	return collates
+}
+
+// fetchFile is where a DataLoader fetches a batch.
+const fetchFile = "/torch/utils/data/_utils/fetch.py"
+
 // fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the
 // data set's own.
 func fetchesItself(cls *code.FrameClasses, id model.StackID) (itself bool) {
 	cls.Walk(id, func(fr model.FrameID) bool {
-		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), "/torch/utils/data/_utils/fetch.py")
+		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), fetchFile)
 		return !itself
 	})
 	return itself

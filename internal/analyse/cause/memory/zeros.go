@@ -30,17 +30,27 @@ func FindZeros(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("memory.zeros", wording.Time("time", t), c.Said(),
 		wording.Count("rows", z.found[0]), wording.Count("columns", z.found[1]))}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-zeros")}
+	if z.dropped {
+		f.Title = wording.Say("memory.title-zeros-dropped", wording.Share("share", f.Share), c.Said())
+		f.Evidence = []wording.Text{wording.Say("memory.zeros-dropped", wording.Time("time", t), c.Said(),
+			wording.Count("rows", z.found[0]), wording.Count("columns", z.found[1]))}
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("memory.fix-zeros-dropped"))
+	}
 	f.Caveat = []wording.Text{wording.Say("memory.caveat-zeros")}
 	return []finding.Draft{f}
 }
 
-// zeroProducts are products of two matrices of which one has such a form.
+// zeroProducts are products of two matrices of which one has such a form, and dropouts of a matrix of such a form: these draw a random number
+// for each zero, and take longer than the products.
 type zeroProducts struct {
 	matrices map[[2]int64]int
 	found    [2]int64
+	dropped  bool
 }
 
-func (z *zeroProducts) wants(name string) bool { return name == "aten::mm" || name == "aten::addmm" }
+func (z *zeroProducts) wants(name string) bool {
+	return name == "aten::mm" || name == "aten::addmm" || name == "aten::dropout"
+}
 
 func (z *zeroProducts) next(op *outerOp) (whole []outerOp, counts float64) {
 	if op == nil {
@@ -48,6 +58,13 @@ func (z *zeroProducts) next(op *outerOp) (whole []outerOp, counts float64) {
 	}
 	for i := range op.inside {
 		in := &op.inside[i]
+		if in.name == "aten::dropout" {
+			if len(in.shapes) > 0 && z.matrices[formOf(in.shapes[0])] > 0 {
+				z.found, z.dropped = formOf(in.shapes[0]), true
+				return []outerOp{*op}, 1
+			}
+			continue
+		}
 		first := finding.Btoi(in.name == "aten::addmm") // after what is added
 		if len(in.shapes) < first+2 {
 			continue

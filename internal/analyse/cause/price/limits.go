@@ -63,6 +63,7 @@ const (
 	CachedMakes = 0.1 // guess: of the samples of compiling that may make code where it comes from a cache
 	// guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
 	FewPieces = 0.1
+	Collation = 0.5  // guess: of a fetch in putting samples together, from which that is what is advised on
 	HotFetch  = 0.25 // guess: of a fetch from which a line stands out
 	// guess: of the operators' time in those that launch work of a device or wait for it, from which threads have no part in the others
 	LaunchesNearly = 0.8
