@@ -264,7 +264,8 @@ func (c *copies) underTool(ctx context.Context, first *said, round int) (float64
 		return 0, err
 	}
 	args := []string{c.binary, "run", "--out", session, "-o", filepath.Join(c.dir, "report.txt"), "--json", path, "--"}
-	took, err := c.run(ctx, timed.Command{Args: append(args, c.command(nil)...), Dir: c.folder(original), Env: c.environment(original, nil, round), Limit: c.limit})
+	took, err := c.run(ctx, timed.Command{Args: append(args, c.command(nil)...), Dir: c.folder(original),
+		Env: c.environment(original, nil, round), Limit: c.limit})
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
 	}

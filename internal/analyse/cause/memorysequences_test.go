@@ -317,8 +317,8 @@ func TestDiagonalsOfTables(t *testing.T) {
 	}
 }
 
-// Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; so is
-// its dropout; not those with another one, nor what is added to a product.
+// Products with a matrix of which the first calls of a model showed that nearly all of it is zero are named with their backward passes; so
+// is its dropout; not those with another one, nor what is added to a product.
 func TestMatricesOfZeros(t *testing.T) {
 	product := func(name, shapes string) tracedOp { return tracedOp{50, name, shapes, "", 7, nil} }
 	passes := tracedOp{30, "autograd::engine::evaluate_function: MmBackward0", "", "", 7, nil}

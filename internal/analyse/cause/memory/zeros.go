@@ -40,8 +40,8 @@ func FindZeros(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// zeroProducts are products of two matrices of which one has such a form, and dropouts of a matrix of such a form: these draw a random number
-// for each zero, and take longer than the products.
+// zeroProducts are products of two matrices of which one has such a form, and dropouts of a matrix of such a form: these draw a random
+// number for each zero, and take longer than the products.
 type zeroProducts struct {
 	matrices map[[2]int64]int
 	found    [2]int64
