@@ -192,21 +192,15 @@ const waiters = 300 * time.Millisecond
 
 // run runs a command in a copy, while nothing runs that holds the lock.
 func (c *copies) run(ctx context.Context, command timed.Command) (timed.Took, error) {
-	release, err := c.alone()
-	if err != nil {
-		return timed.Took{}, err
+	if c.lock != "" {
+		time.Sleep(waiters)
+		release, err := holdLock(c.lock)
+		if err != nil {
+			return timed.Took{}, err
+		}
+		defer release()
 	}
-	defer release()
 	return command.Run(ctx)
-}
-
-// alone waits for the lock, where there is one, and gives what gives it back.
-func (c *copies) alone() (release func(), err error) {
-	if c.lock == "" {
-		return func() {}, nil
-	}
-	time.Sleep(waiters)
-	return holdLock(c.lock)
 }
 
 // prepare is a command that makes a copy ready.

@@ -24,7 +24,7 @@ type bench struct {
 	half                        string
 	patterns                    []string
 	pairs, scouts               int
-	limit, slice                time.Duration
+	limit                       time.Duration
 	lock                        string // a file that is locked while a program runs, "" for none
 	mode                        string // what is done: "measure", or one of the flags' names
 	resume, again, all          bool
@@ -52,8 +52,6 @@ func (b *bench) read() error {
 	flag.StringVar(&only, "only", "", "names of programs, with * and ?, between blanks")
 	flag.IntVar(&b.pairs, "pairs", 6, "how often each side runs at most: a program whose judgement is settled gets no more; 0: only the reports are made")
 	flag.DurationVar(&b.limit, "limit", 5*time.Minute, "how long one run may take")
-	flag.DurationVar(&b.slice, "slice", time.Second,
-		"the sides of a round run beside each other, each for so long in turn while the others are stopped; 0: one after the other")
 	flag.StringVar(&b.lock, "lock", "", "a file that is locked while a program runs: other work on this machine waits by flock FILE COMMAND")
 	flag.StringVar(&b.library.dir, "checkouts", filepath.Join(folder, "checkouts"), "the folder of the repositories' files")
 	flag.StringVar(&b.library.mirrors, "mirrors", os.Getenv("BOTTLENECK_PUBLIC_MIRRORS"),

@@ -150,7 +150,7 @@ func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all, b.slice > 0))), nil
+	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
 }
 
 // mostScouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
@@ -173,58 +173,22 @@ func (c *copies) sides(m *measured, first *said, round int) []string {
 }
 
 // round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
-// Where the sides take turns within a run, all but the tool's run together, at the place of the first of them.
 func (c *copies) round(ctx context.Context, m *measured) error {
 	n := m.rounds()
 	sides := c.sides(m, &m.Said[0], n)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said
-	var together []string
-	for _, i := range order(len(sides), n) {
-		if sides[i] != toolSide {
-			together = append(together, sides[i])
-		}
-	}
 	for _, i := range order(len(sides), n) {
 		var err error
-		switch {
-		case sides[i] == toolSide:
-			took[toolSide], err = c.underTool(ctx, &report, n)
-		case c.slice == 0:
-			err = c.each(ctx, m, sides[i:i+1], n, took)
-		case together != nil:
-			err = c.each(ctx, m, together, n, took)
-			together = nil
-		}
-		if err != nil {
-			return err
+		if took[sides[i]], err = c.side(ctx, m, sides[i], n, &report); err != nil {
+			return fmt.Errorf("%s: %w", sides[i], err)
 		}
 	}
 	for name, seconds := range took {
 		m.Sides[name] = append(m.Sides[name], seconds)
 	}
 	m.Said, m.Loads = append(m.Said, report), append(m.Loads, load)
-	return nil
-}
-
-// each runs sides once, in slices where there are several, and notes their seconds.
-func (c *copies) each(ctx context.Context, m *measured, sides []string, round int, took map[string]float64) error {
-	release, err := c.alone()
-	if err != nil {
-		return err
-	}
-	defer release()
-	commands := make([]timed.Command, len(sides))
-	for i, name := range sides {
-		commands[i] = c.sideOf(m, name, round)
-	}
-	for i, one := range timed.Slices(ctx, c.slice, commands) {
-		if one.Err != nil {
-			return fmt.Errorf("%s: %w: %s", sides[i], one.Err, timed.LastLines(one.Stderr, 3))
-		}
-		took[sides[i]] = one.Wall
-	}
 	return nil
 }
 
@@ -254,6 +218,18 @@ func order(sides, round int) []int {
 		}
 	}
 	return places
+}
+
+// side runs one side once in a round and gives its seconds.
+func (c *copies) side(ctx context.Context, m *measured, name string, round int, report *said) (float64, error) {
+	if name == toolSide {
+		return c.underTool(ctx, report, round)
+	}
+	took, err := c.run(ctx, c.sideOf(m, name, round))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
+	}
+	return took.Wall, nil
 }
 
 // underTool runs the original under the tool and reads its report. The seconds are of the whole command, its report included.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,8 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"bottleneck/bench/timed"
 )
 
 // ring is how many times of steps counted.py keeps.
@@ -67,20 +66,35 @@ func (p *player) words() string {
 	return string(bytes.TrimSpace(text[max(0, len(text)-2000):]))
 }
 
-// pause stops the program and all that descends from it.
+// pause stops the program and all that descends from it, parents first, so that none sees its child stop.
 func (p *player) pause() error {
-	if p.over {
-		return nil
+	stopped := map[int]bool{}
+	for {
+		found := false
+		for _, pid := range p.tree() {
+			if !stopped[pid] {
+				stopped[pid], found = true, true
+				if err := unix.Kill(pid, unix.SIGSTOP); err != nil && !errors.Is(err, unix.ESRCH) {
+					return fmt.Errorf("stopping process %d: %w", pid, err)
+				}
+			}
+		}
+		if !found {
+			return nil
+		}
 	}
-	return timed.Pause(p.cmd.Process.Pid)
 }
 
-// resume lets it run again.
+// resume lets it run again, children first.
 func (p *player) resume() error {
-	if p.over {
-		return nil
+	pids := p.tree()
+	slices.Reverse(pids)
+	for _, pid := range pids {
+		if err := unix.Kill(pid, unix.SIGCONT); err != nil && !errors.Is(err, unix.ESRCH) {
+			return fmt.Errorf("resuming process %d: %w", pid, err)
+		}
 	}
-	return timed.Resume(p.cmd.Process.Pid)
+	return nil
 }
 
 // kill ends the program and all that descends from it.
@@ -94,12 +108,32 @@ func (p *player) kill() {
 	p.stderr.Close()
 }
 
-// tree lists the program and its descendants, parents before children; nothing once it has ended.
+// tree lists the program and its descendants, parents before children.
 func (p *player) tree() []int {
 	if p.over {
 		return nil
 	}
-	return timed.Tree(p.cmd.Process.Pid)
+	children := map[int][]int{}
+	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		pid, err1 := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if len(fields) < 2 || err1 != nil {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	pids := []int{p.cmd.Process.Pid}
+	for i := 0; i < len(pids); i++ {
+		pids = append(pids, children[pids[i]]...)
+	}
+	return pids
 }
 
 // used is the time that the program and its living descendants have had of the CPU, and their minor page faults: a program that

@@ -79,7 +79,7 @@ func calibrate(s *settings, e example) (float64, error) {
 }
 
 func plainRun(s *settings, e example, factor float64) (outcome, error) {
-	o, _, err := timedOnce(exec.Command(s.python, e.args(factor)...))
+	o, _, err := timed(exec.Command(s.python, e.args(factor)...))
 	o.program = o.wall
 	return o, err
 }
@@ -88,15 +88,15 @@ func profiledRun(s *settings, e example, factor float64, number int) (outcome, e
 	session := filepath.Join(s.scratch, fmt.Sprintf("%s-%d", e.name, number))
 	defer os.RemoveAll(session)
 	args := slices.Concat([]string{"run", "--out", session}, s.flags, []string{"--", s.python}, e.args(factor))
-	o, ended, err := timedOnce(exec.Command(s.binary, args...))
+	o, ended, err := timed(exec.Command(s.binary, args...))
 	if err != nil {
 		return o, err
 	}
 	return o, o.readSession(s.binary, session, ended)
 }
 
-// timedOnce runs a command to its end.
-func timedOnce(cmd *exec.Cmd) (outcome, time.Time, error) {
+// timed runs a command to its end.
+func timed(cmd *exec.Cmd) (outcome, time.Time, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	began := time.Now()

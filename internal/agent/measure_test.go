@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,6 +129,30 @@ func trainingWithWorkers(t *testing.T, interpreter string) {
 	}
 }
 
+// manyBeforeSteps: a preparation of many small operators is not traced for as long as it lasts, and leaves its part of the budget to the
+// steps that follow.
+func manyBeforeSteps(t *testing.T, interpreter string) {
+	_, dir := withAgent(t, interpreter, Config{}, nil, "prepares.py", "300000", "60")
+	w := only(t, dir, "main")
+	windows, slices := traces(t, w)
+	if windows < 3 || slices < 3 {
+		t.Errorf("%d windows of steps after %d slices", windows, slices)
+	}
+	began, ended, paused := math.Inf(1), 0.0, 0.0
+	for i, row := range w.of("window") {
+		if row[6].(float64) >= 0 {
+			break
+		}
+		began, ended = min(began, row[3].(float64)), row[5].(float64)
+		if i >= 4 { // the first ones have no limit
+			paused += row[5].(float64) - row[4].(float64)
+		}
+	}
+	if most := 0.05*(ended-began) + 0.3e9; paused > most {
+		t.Errorf("slices stopped the program for %.2f of %.2f s, want at most %.2f", paused/1e9, (ended-began)/1e9, most/1e9)
+	}
+}
+
 func TestWhatIsMeasured(t *testing.T) {
 	for _, generation := range generations() {
 		interpreter := python(t, generation)
@@ -176,10 +201,15 @@ func TestWhatIsMeasured(t *testing.T) {
 			t.Parallel()
 			_, dir := withAgent(t, interpreter, Config{EventBudget: 20_000}, nil, "operators.py", "60000")
 			w := only(t, dir, "main")
-			if len(w.of("note", "", "measured")) != 1 {
+			if len(w.of("note", "", "sliced")) != 1 {
 				t.Error("tracing went on beyond its budget")
 			}
 			traces(t, w)
+		})
+		t.Run(generation+"/many operators before steps", func(t *testing.T) {
+			testkit.Wide(t, false)
+			t.Parallel()
+			manyBeforeSteps(t, interpreter)
 		})
 		t.Run(generation+"/ended after some steps", func(t *testing.T) {
 			testkit.Wide(t, false)

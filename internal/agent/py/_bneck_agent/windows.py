@@ -58,6 +58,8 @@ class Windows(slices.Slices):
         self.per_step, self.cut = 0.0, False  # cut: none was traced to its end
         self.rate = EVENT_RATE
         self.slice = slices.SLICE_S[0]
+        self.first_slice = 0  # when it began
+        self.resting, self.closed = False, False  # whether the next slice waits, and whether none follows
         self.ever = False
         self.yielded = 0  # the program's own profilers that run now
         self.yielded_before = 0  # that ran when the step began
@@ -171,7 +173,7 @@ class Windows(slices.Slices):
             self.since, self.spent = core.now(), 0
             acted = self.stop("first step") or acted
             if self.open is None:
-                waits.leave()
+                self.leave_slices()
         if self.open is not None and (number >= self.end or self.schedule and self.schedule.ends(number) or self.whole and self.full()):
             self.end = min(self.end, number)
             acted = self.stop() or acted
@@ -461,7 +463,7 @@ class Windows(slices.Slices):
         self.stop("fork", must=True)
         ticker.stop()
         self.save()
-        self.resume = slices and not self.stepping
+        self.resume = (slices or self.resting) and not self.stepping
         ticker.held = False
 
     @core.hook("profiler-forked")
