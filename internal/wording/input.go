@@ -123,10 +123,11 @@ var inputTexts = table{
 		"part. Sets of files in shards, as those of datasets and webdataset, do that by themselves for as many workers as shards.",
 	"input.fix-script": "Put the script's own work under if __name__ == \"__main__\": from Python 3.14 on workers are not forked, " +
 		"but import the script anew and get the data set by pickle.",
-	"input.fix-trainer":   "The Trainer builds the DataLoader: these are its options.",
-	"input.fix-hand-on":   "Hand this on to the DataLoader: the line names none, what it calls builds one.",
-	"input.fix-wait-less": "Start what is waited for earlier, let it run beside the step, or wait for less.",
-	"input.fix-pool":      "Start the processes or threads once, before the loop, and keep them: here they are started anew and ended in {each}.",
+	"input.fix-trainer":    "The Trainer builds the DataLoader: these are its options.",
+	"input.fix-hand-on":    "Hand this on to the DataLoader: the line names none, what it calls builds one.",
+	"input.fix-wait-less":  "Start what is waited for earlier, let it run beside the step, or wait for less.",
+	"input.fix-time-limit": "The call has a time limit. Where that mostly ends the wait, set it lower, or go on with what there is.",
+	"input.fix-pool":       "Start the processes or threads once, before the loop, and keep them: here they are started anew and ended in {each}.",
 	"input.fix-sleep": "Wait for what the sleep is there to bridge (Event.wait, Thread.join, queue.get, a future's result), sleep for " +
 		"less, or leave it out.",
 	"input.fix-other-side": "Make this code faster, let several processes run it, or start it earlier: the step waits for it.",

@@ -160,9 +160,10 @@ func TestWhatIsAwaitedIsThePlace(t *testing.T) {
 	}
 }
 
-// A pool that each step builds anew is built once.
+// A pool that each step builds anew is built once; a wait that has a time limit may end by it.
 func TestAPoolThatEachStepBuilds(t *testing.T) {
-	for source, id := range map[string]string{"with mp.Pool(2) as pool:": "input.fix-pool", "answer = box.take()": "input.fix-wait-less"} {
+	for source, id := range map[string]string{"with mp.Pool(2) as pool:": "input.fix-pool", "answer = box.take()": "input.fix-wait-less",
+		"batch.append(box.get(timeout=left))": "input.fix-time-limit"} {
 		p := testkit.NewProgram()
 		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: make([]string, 60)}
 		p.S.Sources["/home/u/train.py"].Lines[56] = source

@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 	"regexp"
@@ -25,6 +26,9 @@ func findQueue(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	f.Run = c.OverRun(f.Step)
 	f.Evidence = []wording.Text{wording.Say("input.off", wording.Time("off", t), c.Said(), wording.Named("in", finding.In(f.Where)))}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-wait-less")}
+	if pysource.WaitsUpTo(f.Where.Source) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-time-limit"))
+	}
 	f.Caveat = []wording.Text{wording.Say("input.caveat-other-side")}
 	if buildsPool.MatchString(f.Where.Source) {
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-pool", c.Said())}

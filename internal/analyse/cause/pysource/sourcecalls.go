@@ -106,6 +106,25 @@ func AsksFor(line string) bool {
 	})
 }
 
+// WaitsUpTo says that a line waits for another thread or process no longer than it says: get(timeout=t), get(True, t), wait(t).
+func WaitsUpTo(line string) bool {
+	return Does(line, func(c Call) bool {
+		first, second, several := strings.Cut(c.args, ",")
+		switch {
+		case c.on == "" && c.name != "wait_for":
+			return false
+		case timeoutArgument.MatchString(c.args):
+			return c.method("get", "put", "result", "wait", "join", "acquire", "poll", "wait_for")
+		case c.method("get"):
+			return several && blocks.MatchString(c.args) && strings.TrimSpace(second) != ""
+		}
+		return c.method("result", "wait", "poll") && strings.TrimSpace(first) != "" && !several || c.name == "wait_for" && several
+	})
+}
+
+// timeoutArgument matches a time limit by its name.
+var timeoutArgument = regexp.MustCompile(`\btimeout\s*=\s*[^\s=N]`)
+
 // CollectsGarbage says that a line asks for a garbage collection.
 func CollectsGarbage(line string) bool {
 	return Does(line, func(c Call) bool { return c.name == "collect" && (c.on == "gc" || c.on == "" && c.args == "") })
