@@ -158,12 +158,14 @@ func StartUp(c *facts.Facts) (total, imports float64) {
 }
 
 // preparation is the samples of the main thread before the first step that are not in an import and wait for no one else, by user line.
+// Those in which our own profiler stopped the program are none of the program's.
 func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	sm := &c.P.Samples
 	var att []account.Attributed
 	var first model.Time
+	pauses := pausesBefore(c, until)
 	for i := 0; i < sm.Len() && sm.Time[i] < until; i++ {
-		if int(sm.Thread[i]) != c.B.Thread {
+		if int(sm.Thread[i]) != c.B.Thread || facts.Inside(pauses, sm.Time[i]) {
 			continue
 		}
 		if first == 0 {
@@ -174,7 +176,11 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	if len(att) == 0 {
 		return nil, 0
 	}
-	each := float64(until-first) / float64(len(att))
+	own := float64(until - first)
+	for _, p := range pauses {
+		own -= float64(max(min(p.End, until)-max(p.Start, first), 0))
+	}
+	each := own / float64(len(att))
 	for i := range att {
 		att[i].Weight = each
 	}
@@ -184,6 +190,17 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 		return !waits && info.Acts&(code.ActImport|code.ActLoader|code.ActWorkers) == 0
 	})
 	return chains, len(chains)
+}
+
+// pausesBefore are the stretches before an instant in which our own profiler stopped the program, sorted and disjoint.
+func pausesBefore(c *facts.Facts, until model.Time) []times.Interval {
+	var list []times.Interval
+	for i := range c.P.Spans {
+		if sp := &c.P.Spans[i]; sp.Kind == model.SpanProfiler && sp.End > sp.Start && sp.Start < until {
+			list = append(list, times.Interval{Start: sp.Start, End: sp.End})
+		}
+	}
+	return facts.Merged(list)
 }
 
 // waitsForRanks says that a stack that sleeps does so until the other ranks come: at the start of a process group or at a barrier, not
