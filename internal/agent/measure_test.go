@@ -148,7 +148,7 @@ func manyBeforeSteps(t *testing.T, interpreter string) {
 			paused += row[5].(float64) - row[4].(float64)
 		}
 	}
-	if most := 0.05*(ended-began) + 0.3e9; paused > most {
+	if most := 0.08*(ended-began) + 0.3e9; paused > most {
 		t.Errorf("slices stopped the program for %.2f of %.2f s, want at most %.2f", paused/1e9, (ended-began)/1e9, most/1e9)
 	}
 }

@@ -10,8 +10,8 @@ MAX_SLICES = 24
 DETAIL = 4  # of so many slices the last one records shapes
 SLICE_S = (0.02, 0.5)  # first and longest
 COST_NS = 300_000_000  # pauses that every run may have for slices; the first ones, up to one with shapes, have no limit
-COST_SHARE = 0.05  # and beyond them, of the time since the first one
-FOR_STEPS = 2  # one part of the budget of events in so many is kept for steps
+COST_SHARE = 0.08  # and beyond them, of the time since the first one
+FOR_STEPS = 3  # one part of the budget of events in so many is kept for steps
 
 
 class Slices:
