@@ -1,8 +1,8 @@
 """What preparing a whole batch in one call, in a data set's __getitems__, saves of a fetch whose samples libraries prepare one by one.
 
 Pictures by way of Pillow and torchvision, rows of pandas, and tensors that are indexed, in batches of several sizes, for a small and a
-larger model, both ways in turns. The price input/prepared-at-once is what the whole loop saves over the time that it waited for data. Prints that
-for each. The number of threads is an argument (2). Run it with the Python of scripts/env.sh public.
+larger model, both ways in turns. The price input/prepared-at-once is what the whole loop saves over the time that it waited for data.
+Prints that for each. The number of threads is an argument (2). Run it with the Python of scripts/env.sh public.
 """
 
 import statistics
