@@ -27,8 +27,8 @@ var (
 	PreparedAtOnce = Row{ID: "input/prepared-at-once", Range: Range{0, 0.74, 0.97}, Unit: share,
 		Of: "the fetch",
 		Origin: Origin{Kind: Measured, Points: 108,
-			On: "pictures by way of Pillow and torchvision, rows of pandas and tensors, 16 to 256 in a batch, of what loops waited: 0.19 to 1.09, " +
-				"nine of ten 0.39 and more, half of them 0.74, one of ten 0.97; the lower bound is of files, which are decoded one by one",
+			On: "pictures by way of Pillow and torchvision, rows of pandas and tensors, 16 to 256 in a batch, of what loops waited: " +
+				"0.19 to 1.09, nine of ten 0.39 and more, half of them 0.74, one of ten 0.97; the lower bound is of files, which are decoded one by one",
 			Span:   "PyTorch 2.15, two threads, perceptrons of two widths",
 			Repeat: "python bench/prices/batches.py",
 		}}
