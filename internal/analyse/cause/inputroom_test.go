@@ -121,7 +121,7 @@ func TestFetchByLibraries(t *testing.T) {
 		low    float64 // ms per step
 		mid    float64
 	}{
-		{1, 20, 25, "input.fix-once", 4, 13.5},  // 0.92 of 20 ms, less a quarter of 20
+		{1, 20, 25, "input.fix-once", 4, 13.5},    // 0.92 of 20 ms, less a quarter of 20
 		{1, 80, 25, "input.fix-batches", 0, 14.8}, // samples are seen once: preparing them earlier saves nothing
 		{1, 0, 25, "input.fix-batches", 0, 14.8},
 		{15, 20, 8, "input.fix-slow", 9, 14},
