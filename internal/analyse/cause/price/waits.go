@@ -28,7 +28,8 @@ var (
 		Of: "the fetch",
 		Origin: Origin{Kind: Measured, Points: 108,
 			On: "pictures by way of Pillow and torchvision, rows of pandas and tensors, 16 to 256 in a batch, of what loops waited: " +
-				"0.19 to 1.09, nine of ten 0.39 and more, half of them 0.74, one of ten 0.97; the lower bound is of files, which are decoded one by one",
+				"0.19 to 1.09, nine of ten 0.39 and more, half of them 0.74, one of ten 0.97; the lower bound is of files, which are " +
+				"decoded one by one",
 			Span:   "PyTorch 2.15, two threads, perceptrons of two widths",
 			Repeat: "python bench/prices/batches.py",
 		}}
