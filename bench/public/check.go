@@ -41,9 +41,7 @@ func (b *bench) one(ctx context.Context, p *program, pins []pin) (string, error)
 		return fmt.Sprintf("%d files as pinned, %d changes apply", len(p.pinsOf(pins)), len(p.Changes)), nil
 	}
 	args := append([]string{b.python, "-u"}, p.Command...) // what it printed last tells how far one came that was ended
-	command := c.prepare(args)
-	command.Limit = b.limit
-	took, err := c.run(ctx, command)
+	took, err := c.run(ctx, original, args, nil, notTimed, b.limit)
 	if err != nil {
 		return "", fmt.Errorf("%w after %.1f s of CPU: %s; %s", err, took.CPU, timed.LastLines(took.Stderr, 3),
 			timed.LastLines(took.Stdout, 1))

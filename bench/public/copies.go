@@ -69,12 +69,12 @@ func (c *copies) lay(ctx context.Context, pins []pin) error {
 		}
 	}
 	for _, data := range c.p.Data {
-		if took, err := c.run(ctx, c.prepare(append([]string{c.python, c.maker}, data...))); err != nil {
+		if took, err := c.run(ctx, original, append([]string{c.python, c.maker}, data...), nil, notTimed, forever); err != nil {
 			return fmt.Errorf("data %v: %w: %s", data, err, timed.LastLines(took.Stderr, 3))
 		}
 	}
 	for _, before := range c.p.Before {
-		if took, err := c.run(ctx, c.prepare(append([]string{c.python}, before...))); err != nil {
+		if took, err := c.run(ctx, original, append([]string{c.python}, before...), nil, notTimed, forever); err != nil {
 			return fmt.Errorf("before, %v: %w: %s", before, err, timed.LastLines(took.Stderr, 3))
 		}
 	}
@@ -158,7 +158,7 @@ var shared = []string{
 }
 
 // hashSeed is the variable from which the order of Python's sets and much of a process's memory follow: two processes of one program that
-// differ in it take a tenth more or less of the CPU for as long as they live, and two that do not hardly differ (docs/public.md). All
+// differ in it take up to a tenth more or less of the CPU for as long as they live, and two that do not differ less (docs/public.md). All
 // sides of a round have the same one, and each round another one.
 const hashSeed = "PYTHONHASHSEED="
 
@@ -190,8 +190,8 @@ func (c *copies) environment(name string, ch *change, round int) []string {
 // waiters is how long the lock stays free between two runs, so that who waits for it gets it.
 const waiters = 300 * time.Millisecond
 
-// run runs a command in a copy, while nothing runs that holds the lock.
-func (c *copies) run(ctx context.Context, command timed.Command) (timed.Took, error) {
+// run runs a command in a copy in a round, while nothing runs that holds the lock.
+func (c *copies) run(ctx context.Context, name string, args []string, ch *change, round int, limit time.Duration) (timed.Took, error) {
 	if c.lock != "" {
 		time.Sleep(waiters)
 		release, err := holdLock(c.lock)
@@ -200,22 +200,5 @@ func (c *copies) run(ctx context.Context, command timed.Command) (timed.Took, er
 		}
 		defer release()
 	}
-	return command.Run(ctx)
-}
-
-// prepare is a command that makes a copy ready.
-func (c *copies) prepare(args []string) timed.Command {
-	return timed.Command{Args: args, Dir: c.folder(original), Env: c.environment(original, nil, notTimed), Limit: forever}
-}
-
-// sideOf is what a side other than the tool's runs in a round.
-func (c *copies) sideOf(m *measured, name string, round int) timed.Command {
-	var ch *change
-	folder := original
-	for _, one := range m.changes(c.p) {
-		if one.Name == name {
-			ch, folder = one, name
-		}
-	}
-	return timed.Command{Args: c.command(ch), Dir: c.folder(folder), Env: c.environment(folder, ch, round), Limit: c.limit}
+	return timed.Command{Args: args, Dir: c.folder(name), Env: c.environment(name, ch, round), Limit: limit}.Run(ctx)
 }

@@ -225,7 +225,14 @@ func (c *copies) side(ctx context.Context, m *measured, name string, round int, 
 	if name == toolSide {
 		return c.underTool(ctx, report, round)
 	}
-	took, err := c.run(ctx, c.sideOf(m, name, round))
+	var ch *change
+	folder := original
+	for _, one := range m.changes(c.p) {
+		if one.Name == name {
+			ch, folder = one, name
+		}
+	}
+	took, err := c.run(ctx, folder, c.command(ch), ch, round, c.limit)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
 	}
@@ -240,8 +247,7 @@ func (c *copies) underTool(ctx context.Context, first *said, round int) (float64
 		return 0, err
 	}
 	args := []string{c.binary, "run", "--out", session, "-o", filepath.Join(c.dir, "report.txt"), "--json", path, "--"}
-	took, err := c.run(ctx, timed.Command{Args: append(args, c.command(nil)...), Dir: c.folder(original),
-		Env: c.environment(original, nil, round), Limit: c.limit})
+	took, err := c.run(ctx, original, append(args, c.command(nil)...), nil, round, c.limit)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, timed.LastLines(took.Stderr, 3))
 	}
