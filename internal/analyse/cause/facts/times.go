@@ -48,10 +48,13 @@ func (c *Facts) OfRun(f *finding.Draft, t float64, row price.Row) {
 }
 
 // Compiling is the time in which torch.compile works, sorted.
-func (c *Facts) Compiling() []times.Interval {
+func (c *Facts) Compiling() []times.Interval { return c.SpansOf(model.SpanCompile) }
+
+// SpansOf are the process's stretches of these kinds, sorted and disjoint.
+func (c *Facts) SpansOf(kinds ...model.SpanKind) []times.Interval {
 	var out []times.Interval
 	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; sp.Kind == model.SpanCompile && sp.End > sp.Start {
+		if sp := &c.P.Spans[i]; slices.Contains(kinds, sp.Kind) && sp.End > sp.Start {
 			out = append(out, times.Interval{Start: sp.Start, End: sp.End})
 		}
 	}

@@ -92,12 +92,7 @@ func OperatorsOutside(c *facts.Facts) float64 {
 	if !c.B.PerStep {
 		return 0
 	}
-	other := c.Importing()
-	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; (sp.Kind == model.SpanProfiler || sp.Kind == model.SpanCompile) && sp.End > sp.Start {
-			other = append(other, times.Interval{Start: sp.Start, End: sp.End})
-		}
-	}
+	other := append(c.Importing(), c.SpansOf(model.SpanProfiler, model.SpanCompile)...)
 	for i := range c.P.Steps {
 		if st := &c.P.Steps[i]; st.Kind == c.B.Kind && st.Phase != model.PhaseWarmup && st.End > st.Start {
 			other = append(other, times.Interval{Start: st.Start, End: st.End})

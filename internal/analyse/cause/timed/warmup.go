@@ -163,7 +163,7 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	sm := &c.P.Samples
 	var att []account.Attributed
 	var first model.Time
-	pauses := pausesBefore(c, until)
+	pauses := c.SpansOf(model.SpanProfiler)
 	for i := 0; i < sm.Len() && sm.Time[i] < until; i++ {
 		if int(sm.Thread[i]) != c.B.Thread || facts.Inside(pauses, sm.Time[i]) {
 			continue
@@ -178,7 +178,7 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 	}
 	own := float64(until - first)
 	for _, p := range pauses {
-		own -= float64(max(min(p.End, until)-max(p.Start, first), 0))
+		own -= float64(max(min(p.End, until)-max(p.Start, first), 0)) // those that come later count nothing
 	}
 	each := own / float64(len(att))
 	for i := range att {
@@ -190,17 +190,6 @@ func preparation(c *facts.Facts, until model.Time) ([]facts.Chain, int) {
 		return !waits && info.Acts&(code.ActImport|code.ActLoader|code.ActWorkers) == 0
 	})
 	return chains, len(chains)
-}
-
-// pausesBefore are the stretches before an instant in which our own profiler stopped the program, sorted and disjoint.
-func pausesBefore(c *facts.Facts, until model.Time) []times.Interval {
-	var list []times.Interval
-	for i := range c.P.Spans {
-		if sp := &c.P.Spans[i]; sp.Kind == model.SpanProfiler && sp.End > sp.Start && sp.Start < until {
-			list = append(list, times.Interval{Start: sp.Start, End: sp.End})
-		}
-	}
-	return facts.Merged(list)
 }
 
 // waitsForRanks says that a stack that sleeps does so until the other ranks come: at the start of a process group or at a barrier, not
