@@ -76,7 +76,8 @@ func TestWorkersBesideOtherTrainers(t *testing.T) {
 // item is where a library's data set makes a sample.
 var item = testkit.Frame{File: "/lib/site-packages/torchvision/datasets/mnist.py", Function: "MNIST.__getitem__", First: 130, Line: 141}
 
-// What puts samples of a library's own kind together stays, however they are prepared: it is not promised, and where it is most of a fetch the advice is about it.
+// What puts samples of a library's own kind together stays, however they are prepared: it is not promised, and where it is most of a fetch
+// the advice is about it.
 func TestCollationStays(t *testing.T) {
 	graphs := testkit.Frame{File: "/lib/site-packages/torch_geometric/loader/dataloader.py", Function: "Collater.__call__", First: 20, Line: 25}
 	for _, k := range []struct {
