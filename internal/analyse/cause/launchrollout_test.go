@@ -131,10 +131,16 @@ func TestLoopOfTwoLines(t *testing.T) {
 		lines[line-1] = text
 	}
 	for _, c := range []struct {
-		name  string
-		lines [2]int
-		want  string
-	}{{"within the step", [2]int{43, 44}, "launch.fix-loop-at-once"}, {"the steps' own", [2]int{40, 46}, "launch.fix-spread-more"}} {
+		name   string
+		lines  [2]int
+		beside int // ms of each of five other lines
+		want   string
+	}{
+		{"within the step", [2]int{43, 44}, 3, "launch.fix-loop-at-once"},
+		{"within the step, with less than half of the calling", [2]int{43, 44}, 6, "launch.fix-loop-at-once"},
+		{"within the step, beside lines that have as much", [2]int{43, 44}, 20, "launch.fix-spread-more"},
+		{"the steps' own", [2]int{40, 46}, 3, "launch.fix-spread-more"},
+	} {
 		lines[45], lines[46] = "        z = net(y)", "        env.step(z)"
 		p := testkit.NewProgram()
 		p.S.Sources["/home/u/train.py"] = &model.Source{Path: "/home/u/train.py", Lines: lines}
@@ -144,16 +150,17 @@ func TestLoopOfTwoLines(t *testing.T) {
 			acts = append(acts, testkit.Native(12, module, loop(line), op), testkit.Python(12, module, loop(line)))
 		}
 		for line := 31; line < 36; line++ {
-			acts = append(acts, testkit.Native(3, module, loop(line), op), testkit.Python(3, module, loop(line)))
+			acts = append(acts, testkit.Native(c.beside, module, loop(line), op), testkit.Python(c.beside, module, loop(line)))
 		}
 		env := testkit.Frame{File: "/usr/lib/python3.13/site-packages/gymnasium/core.py", Function: "Env.step", First: 1, Line: 9}
 		acts = append(acts, testkit.Native(3, module, loop(50), torchFrame("autograd/graph.py", "_engine_run_backward")),
 			testkit.Python(1, module, loop(47), env),
 			testkit.Native(2, module, loop(51), torchFrame("optim/sgd.py", "_single_tensor_sgd")))
 		p.Steps(40, model.PhaseBaseline, acts...)
-		tracedStep(p, testkit.Native(83), called{name: "aten::index_add_", n: 1500, us: 25})
+		step := 53 + 10*c.beside
+		tracedStep(p, testkit.Native(step), called{name: "aten::index_add_", n: 18 * step, us: 25})
 		res, _ := find(t, p)
-		f, inner := res.Findings[0], c.name == "within the step"
+		f, inner := res.Findings[0], c.want == "launch.fix-loop-at-once"
 		if f.Cause != finding.Launch || f.Fix.Advice[0].ID != c.want || (f.Where.Line == 43) != inner {
 			t.Errorf("%s: %s at line %d, %s", c.name, f.Cause, f.Where.Line, f.Fix.Advice[0].ID)
 		}

@@ -31,32 +31,54 @@ func (l loops) split(c *facts.Facts, chains []facts.Chain) (inside, others []fac
 	return inside, others
 }
 
-// innerLoop splits chains into those of the loop that holds a place and the others, where the place is a line of the function that drives
-// the steps and the loop is one within a step: one that neither goes backward nor updates parameters, in a program that does. ok is false
-// elsewhere, and where the lines of the loop are not most of the chains' time.
-func innerLoop(c *facts.Facts, chains []facts.Chain, sp facts.Spot) (main, rest []facts.Chain, ok bool) {
-	key, source := facts.KeyOf(&sp.Frame), c.S.Sources[c.Text(sp.Frame.File)]
-	loop := code.LoopAround(source, int(sp.Frame.Line))
-	if !c.Drivers[key] || loop == 0 {
-		return nil, nil, false
-	}
-	inside := func(ch *facts.Chain) bool {
-		return slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
-			return facts.KeyOf(&f) == key && code.InLoop(source, loop, int(f.Line))
-		})
-	}
+// innerLoop splits chains into those of the loop that holds most of them, with its hottest place, and the others: a loop of a function that
+// drives the steps, but one within a step, that neither goes backward nor updates parameters, in a program that does. ok is false where
+// there is none, and where the loop has too little of the chains' time to be told.
+func innerLoop(c *facts.Facts, chains []facts.Chain) (sp facts.Spot, main, rest []facts.Chain, ok bool) {
 	learning := learningChains(c)
-	if len(learning) == 0 || slices.ContainsFunc(learning, func(ch facts.Chain) bool { return inside(&ch) }) {
-		return nil, nil, false
+	if len(learning) == 0 {
+		return sp, nil, nil, false
 	}
-	for _, ch := range chains {
-		if inside(&ch) {
-			main = append(main, ch)
-		} else {
-			rest = append(rest, ch)
+	times := map[funcLoop]float64{}
+	for i := range chains {
+		if l, ok := loopOfDriver(c, &chains[i]); ok {
+			times[l] += chains[i].Weight
 		}
 	}
-	return main, rest, facts.Sum(main) > price.LaunchMost*facts.Sum(chains)
+	var most funcLoop
+	for l, time := range times {
+		held := loops{l.key: {l.loop}}
+		learns := slices.ContainsFunc(learning, func(ch facts.Chain) bool { return held.hold(c, &ch) })
+		if !learns && (time > times[most] || time == times[most] && l.loop > most.loop) {
+			most = l
+		}
+	}
+	if most.loop == 0 {
+		return sp, nil, nil, false
+	}
+	main, rest = loops{most.key: {most.loop}}.split(c, chains)
+	sp, ok = facts.Hottest(main, c.Drivers)
+	return sp, main, rest, ok && facts.Sum(main) > price.LaunchLoop*facts.Sum(chains)
+}
+
+// funcLoop is one loop of a function.
+type funcLoop struct {
+	key  facts.FuncKey
+	loop int
+}
+
+// loopOfDriver is the innermost loop that holds a chain in the innermost function that drives the steps and loops.
+func loopOfDriver(c *facts.Facts, ch *facts.Chain) (funcLoop, bool) {
+	for _, f := range slices.Backward(ch.Frames) {
+		key := facts.KeyOf(&f)
+		if !c.Drivers[key] {
+			continue
+		}
+		if loop := code.LoopAround(c.S.Sources[c.Text(f.File)], int(f.Line)); loop > 0 {
+			return funcLoop{key, loop}, true
+		}
+	}
+	return funcLoop{}, false
 }
 
 // learningChains are the samples in backward passes and in optimizers.

@@ -226,8 +226,10 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
 		return site, nil, nil, false
 	}
-	main, rest, inner := innerLoop(c, first, sp)
-	if !inner {
+	looping, main, rest, inner := innerLoop(c, first)
+	if inner {
+		sp = looping
+	} else {
 		main, rest = throughSpot(c, first, sp)
 	}
 	calls := facts.UpToDriver(first, c.Drivers)

@@ -94,6 +94,7 @@ const (
 	BatchLarger  = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger
 	BatchSlower  = 2.0  // guess: time for an item ÷ that in the larger batches, from which small ones are what is slow
 	LaunchEven   = 2.5  // guess: lines that a distribution is as even as (e to its entropy) from which none stands out
+	LaunchLoop   = 0.33 // guess: of all calling, from which a loop within a step is a place, whatever stands beside it
 	LaunchMost   = 0.5  // guess: of all calling, from which one place stands out all the same
 	FusesLeast   = 0.6  // guess: of operators' time on a CPU in element-wise ones from which torch.compile is advised
 	LaunchFaint  = 0.05 // guess: of a place's time under which one of its lines does not count as one that calls operators
