@@ -19,6 +19,8 @@ type copies struct {
 	*bench
 	p   *program
 	dir string
+	has *clocked // what the clock has of the program
+	on  string   // the machine
 }
 
 // original is the name of the copy that runs unchanged.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -63,7 +64,7 @@ func settled(p *program, m *measured, spread paired.Spread) bool {
 		return j.promised == nil || j.saved.Low >= j.promised.Low // or it may be overstated yet
 	case healthy:
 		for _, ch := range m.changes(p) {
-			if len(m.Sides[ch.Name]) > 0 && j.savedBy(ch.Name).High > larger*j.plain {
+			if len(m.pairs(ch.Name)) > 0 && j.savedBy(ch.Name).High > larger*j.plain {
 				return false
 			}
 		}
@@ -78,15 +79,15 @@ func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) 
 	if m.Failed != "" || len(m.Said) == 0 {
 		return j
 	}
-	if m.rounds() == 0 {
+	if len(m.Tool) == 0 {
 		j.verdict, j.promised, j.plain = untimed, m.Said[0].Promised, math.NaN()
 		return j
 	}
-	plain := m.Sides[plainSide]
+	plain, _ := times(m.all())
 	j.plain = paired.Median(plain)
-	j.cost = paired.Ratio(plain, m.Sides[toolSide])
-	if again := m.Sides[againSide]; len(again) > 0 {
-		j.noise = paired.Ratio(plain, again)
+	j.cost = paired.Ratio(times(m.Tool))
+	if len(m.Again) > 0 {
+		j.noise = paired.Ratio(times(m.Again))
 	}
 	first := &m.Said[0]
 	for i := range m.Said[1:] {
@@ -118,35 +119,41 @@ func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) 
 	return j
 }
 
-// savedBy is what a change saves, in seconds, in the rounds that ran it, which are the first ones.
+// savedBy is what a change saves, in seconds.
 func (j *judgement) savedBy(change string) paired.Interval {
-	shares, plain := j.m.shares(change)
-	i := j.spread.MeanAt(j.confidence, shares)
+	saved, plain := shares(j.m.pairs(change))
+	i := j.spread.MeanAt(j.confidence, saved)
 	return paired.Interval{Low: i.Low * plain, Mid: i.Mid * plain, High: i.High * plain}
 }
 
-// shares are what a side saves in each round that ran it, as shares of the plain runs' mean seconds, which it gives too. Programs of
-// different lengths have a like spread in them.
-func (m *measured) shares(side string) (shares []float64, plain float64) {
-	times := m.Sides[side]
-	whole := m.Sides[plainSide][:len(times)]
-	for _, s := range whole {
-		plain += s / float64(len(whole))
+// times are the original's and a side's seconds.
+func times(pairs []pair) (plain, took []float64) {
+	for _, t := range pairs {
+		plain, took = append(plain, t.Plain), append(took, t.Took)
 	}
-	for _, difference := range paired.Differences(whole, times) {
-		shares = append(shares, difference/plain)
+	return plain, took
+}
+
+// shares are what a side saves in each round, as shares of the plain runs' mean seconds, which it gives too. Programs of different lengths
+// have a like spread in them.
+func shares(pairs []pair) (saved []float64, plain float64) {
+	for _, t := range pairs {
+		plain += t.Plain / float64(len(pairs))
 	}
-	return shares, plain
+	for _, t := range pairs {
+		saved = append(saved, (t.Plain-t.Took)/plain)
+	}
+	return saved, plain
 }
 
 // spread is how far the rounds of all programs lie apart.
 func (r *results) spread() paired.Spread {
 	var groups [][]float64
 	for _, m := range r.Programs {
-		for side := range m.Sides {
-			if side != plainSide && m.Failed == "" {
-				shares, _ := m.shares(side)
-				groups = append(groups, shares)
+		for _, pairs := range append(slices.Collect(maps.Values(m.changed)), m.Tool, m.Again) {
+			if m.Failed == "" {
+				saved, _ := shares(pairs)
+				groups = append(groups, saved)
 			}
 		}
 	}
@@ -158,7 +165,7 @@ func (r *results) spread() paired.Spread {
 func (j *judgement) best(than paired.Interval, of func(*change) bool) string {
 	name, most := "", math.Inf(-1)
 	for _, ch := range j.m.changes(j.p) {
-		if len(j.m.Sides[ch.Name]) == 0 || !of(ch) {
+		if len(j.m.pairs(ch.Name)) == 0 || !of(ch) {
 			continue
 		}
 		saved := j.savedBy(ch.Name)

@@ -10,14 +10,13 @@ import (
 
 // sided makes what a program of plain runs around 10 s gave: the change saves what is told, with an unevenness.
 func sided(saved, uneven float64, reports ...said) *measured {
-	m := &measured{Sides: map[string][]float64{}}
+	m := &measured{changed: map[string][]pair{}}
 	for i := range 6 {
 		shake := uneven * float64(i%3-1)
-		m.Sides[plainSide] = append(m.Sides[plainSide], 10+float64(i)/10)
-		m.Sides[toolSide] = append(m.Sides[toolSide], 11+float64(i)/10)
-		m.Sides["fix"] = append(m.Sides["fix"], 10+float64(i)/10-saved+shake)
+		plain := 10 + float64(i)/10
+		m.Tool = append(m.Tool, pair{Plain: plain, Took: plain + 1})
+		m.changed["fix"] = append(m.changed["fix"], pair{Plain: plain, Took: plain - saved + shake})
 		m.Said = append(m.Said, reports[i%len(reports)])
-		m.Loads = append(m.Loads, 1)
 	}
 	return m
 }
@@ -91,8 +90,8 @@ func TestLargerSavingIsMissed(t *testing.T) {
 	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}, {Name: "other", Candidate: true}}}
 	for saved, want := range map[float64]string{5: "other", 2.1: ""} {
 		m := sided(2, 0.05, promising(1.5, 2, 2.5))
-		for _, s := range m.Sides[plainSide] {
-			m.Sides["other"] = append(m.Sides["other"], s-saved)
+		for _, t := range m.Tool {
+			m.changed["other"] = append(m.changed["other"], pair{Plain: t.Plain, Took: t.Plain - saved})
 		}
 		if j := judge(&p, m, paired.Spread{}); j.larger != want || j.verdict != isTrue || j.change != "fix" {
 			t.Errorf("another saves %v: larger %q, %s by %s; want %q, true by fix", saved, j.larger, j.verdict, j.change, want)
@@ -106,7 +105,7 @@ func TestChangeHasItsOwnPromise(t *testing.T) {
 	said.Alone = &span{0.5, 1, 2}
 	m := sided(1, 0.1, said)
 	m.Proposed = &change{Name: ofTool}
-	m.Sides[ofTool] = m.Sides["fix"]
+	m.changed[ofTool] = m.changed["fix"]
 	if j := judge(&program{ID: "p"}, m, paired.Spread{}); j.verdict != isTrue || j.promised.Mid != 1 {
 		t.Errorf("%s, promised %+v", j.verdict, j.promised)
 	}
@@ -121,7 +120,7 @@ func TestUncertainSavingIsNotLarger(t *testing.T) {
 		}
 	}
 	m := sided(2, 0.1, promising(1.5, 2, 2.5))
-	m.Sides["fix"] = m.Sides["fix"][:1]
+	m.changed["fix"] = m.changed["fix"][:1]
 	if j := judge(&p, m, paired.Spread{}); j.larger != "" {
 		t.Errorf("a candidate that ran once is told as larger")
 	}
@@ -129,8 +128,8 @@ func TestUncertainSavingIsNotLarger(t *testing.T) {
 
 // TestSpreadOfAllPrograms: two rounds alone decide nothing; beside many programs whose rounds lie near to each other they do.
 func TestSpreadOfAllPrograms(t *testing.T) {
-	m := &measured{Said: []said{promising(0.8, 1, 1.2)}, Loads: []float64{1, 1},
-		Sides: map[string][]float64{plainSide: {10, 10.1}, toolSide: {11, 11.1}, "fix": {8.95, 9.25}}}
+	m := &measured{Said: []said{promising(0.8, 1, 1.2)}, Tool: []pair{{Plain: 10, Took: 11}, {Plain: 10.1, Took: 11.1}},
+		changed: map[string][]pair{"fix": {{Plain: 10, Took: 8.95}, {Plain: 10.1, Took: 9.25}}}}
 	p := program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input"}}}}
 	kept := results{Programs: map[string]*measured{"p": m}}
 	if j := judge(&p, m, kept.spread()); j.verdict != undecided {
@@ -138,8 +137,8 @@ func TestSpreadOfAllPrograms(t *testing.T) {
 	}
 	for i := range 20 {
 		shake := 0.04 * float64(i%5+1)
-		kept.Programs[string(rune('a'+i))+"more"] = &measured{Sides: map[string][]float64{
-			plainSide: {10, 10.1, 10.2}, "fix": {10 + shake, 10.1 - shake, 10.2 + shake}}}
+		kept.Programs[string(rune('a'+i))+"more"] = &measured{changed: map[string][]pair{"fix": {
+			{Plain: 10, Took: 10 + shake}, {Plain: 10.1, Took: 10.1 - shake}, {Plain: 10.2, Took: 10.2 + shake}}}}
 	}
 	if j := judge(&p, m, kept.spread()); j.verdict != isTrue || math.Abs(j.saved.Mid-0.95) > 0.01 {
 		t.Errorf("beside others: %s %v", j.verdict, j.saved)

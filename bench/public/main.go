@@ -18,16 +18,18 @@ import (
 // bench is what the flags and the machine give.
 type bench struct {
 	root, binary, python, maker string
+	machine                     string // on which pairs are timed
 	library                     library
 	work                        string // working copies
-	results                     string // the file of what was measured
+	results                     string // the file of what was measured of a binary
+	timed                       string // the file of what the clock says of changes
 	half                        string
 	patterns                    []string
 	pairs, scouts               int
 	limit                       time.Duration
 	lock                        string // a file that is locked while a program runs, "" for none
 	mode                        string // what is done: "measure", or one of the flags' names
-	resume, again, all          bool
+	resume, again, all, anew    bool
 }
 
 func main() {
@@ -58,7 +60,10 @@ func (b *bench) read() error {
 		"a folder of repositories as OWNER+NAME; without it git asks the host")
 	flag.StringVar(&b.library.host, "host", "https://github.com", "where git finds a repository that no mirror has")
 	flag.StringVar(&b.work, "work", filepath.Join(folder, "work"), "the folder of working copies")
-	flag.StringVar(&b.results, "results", filepath.Join(folder, "results.json"), "the file of what was measured")
+	flag.StringVar(&b.results, "results", filepath.Join(folder, "results.json"), "the file of what was measured of this binary")
+	flag.StringVar(&b.timed, "clock", filepath.Join("bench", "public", "clock.json"),
+		"the file of what the clock said of each change, whatever binary proposed it")
+	flag.BoolVar(&b.anew, "anew", false, "forget what the clock said of the chosen programs, of all machines")
 	flag.BoolVar(&b.resume, "resume", false, "go on where an interrupted bench ended")
 	flag.BoolVar(&b.again, "again", false, "time the original a second time in each turn, which shows the machine's noise")
 	flag.IntVar(&b.scouts, "scouts", mostScouts,
@@ -130,6 +135,9 @@ func public(ctx context.Context) error {
 	case "get", "check":
 		return b.each(ctx, programs, pins)
 	}
+	if b.machine, err = machine(ctx, b.python); err != nil {
+		return err
+	}
 	return b.measureAll(ctx, programs, pins)
 }
 
@@ -144,7 +152,9 @@ func environment(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-func (b *bench) copiesOf(p *program) *copies { return &copies{b, p, filepath.Join(b.work, p.ID)} }
+func (b *bench) copiesOf(p *program) *copies {
+	return &copies{bench: b, p: p, dir: filepath.Join(b.work, p.ID)}
+}
 
 // pin writes the file of pins for all programs.
 func (b *bench) pin(ctx context.Context, programs []program, pins []pin) error {

@@ -26,7 +26,7 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 	left := programs
 	for rounds := min(firstLook, b.pairs); len(left) > 0 && ctx.Err() == nil; rounds++ {
 		if left, err = b.pass(ctx, left, rounds, pins, kept); err != nil {
-			return errors.Join(err, kept.keep(b.results))
+			return errors.Join(err, b.keep(kept))
 		}
 	}
 	scores(os.Stdout, programs, kept)
@@ -64,118 +64,122 @@ func (b *bench) pass(ctx context.Context, programs []program, rounds int, pins [
 	return left, nil
 }
 
-// earlier is what an earlier bench kept: with -resume of all programs, else of those that are not chosen now. Rounds of another binary are
-// not mixed with this one's.
+// earlier is what an earlier bench kept: with -resume of all programs, else of those that are not chosen now. Reports of another binary or
+// machine are not mixed with this one's.
 func (b *bench) earlier(binary string, chosen []program) (*results, error) {
-	kept, err := readResults(b.results)
+	kept, err := b.kept()
 	if err != nil {
 		return nil, err
 	}
-	if b.resume && kept.Binary != "" && kept.Binary != binary {
-		return nil, fmt.Errorf("%s is of another binary: without -resume all is measured anew", b.results)
+	other := kept.Binary != binary || kept.Machine != b.machine
+	if b.resume && kept.Binary != "" && other {
+		return nil, fmt.Errorf("%s is of another binary or machine: without -resume all is measured anew", b.results)
 	}
-	if kept.Binary != binary {
-		kept = &results{Programs: map[string]*measured{}}
+	if other {
+		kept.Programs = map[string]*measured{}
 	}
 	for i := range chosen {
 		if !b.resume {
 			delete(kept.Programs, chosen[i].ID)
 		}
+		if b.anew {
+			delete(kept.clock, chosen[i].ID)
+		}
 	}
-	kept.Binary = binary
+	kept.Binary, kept.Machine = binary, b.machine
 	return kept, nil
 }
 
 // measure brings a program to a number of rounds. What fails of the program itself is part of the result.
 func (b *bench) measure(ctx context.Context, p *program, rounds int, pins []pin, kept *results) (*measured, error) {
-	recipe, err := b.recipeOf(p, pins)
+	recipe, err := recipeOf(p, pins)
 	if err != nil {
 		return nil, err
 	}
 	m := kept.Programs[p.ID]
 	if m == nil || m.Recipe != recipe || m.Failed != "" {
-		m = &measured{Recipe: recipe, Sides: map[string][]float64{}}
+		m = &measured{Recipe: recipe}
 		kept.Programs[p.ID] = m
 	}
 	c := b.copiesOf(p)
+	c.has, c.on = kept.clock.of(p.ID, recipe), kept.Machine
+	m.recall(p, c.has, c.on)
 	if c.enough(m, rounds) {
 		return m, nil
 	}
-	if err := c.make(ctx, pins); err != nil {
-		m.Failed = err.Error()
-		return m, kept.keep(b.results)
+	err = c.make(ctx, pins)
+	if err == nil && m.Proposed != nil {
+		err = c.change(m.Proposed)
 	}
-	if m.Proposed != nil {
-		if err := c.change(m.Proposed); err != nil {
-			m.Failed = err.Error()
-			return m, kept.keep(b.results)
-		}
-	}
-	for !c.enough(m, rounds) && ctx.Err() == nil {
-		more := c.round
+	for err == nil && !c.enough(m, rounds) && ctx.Err() == nil {
 		if len(m.Said) == 0 {
-			more = c.first
+			err = c.first(ctx, m)
+		} else {
+			err = c.round(ctx, m, rounds)
 		}
-		if err := more(ctx, m); err != nil {
-			if ctx.Err() == nil {
-				m.Failed = err.Error()
-			}
-			break
-		}
-		if err := kept.keep(b.results); err != nil {
+		if err := b.keep(kept); err != nil {
 			return nil, err
 		}
 	}
-	return m, kept.keep(b.results)
+	if err != nil && ctx.Err() == nil {
+		m.Failed = err.Error()
+	}
+	return m, b.keep(kept)
 }
 
-// unjudged is how many rounds a program gets of which nothing is timed but its cost: two reports say whether their causes agree.
-const unjudged = 2
-
-// enough says that a program has so many rounds, or all that it gets.
+// enough says that a program has its report and so many rounds of each side.
 func (c *copies) enough(m *measured, rounds int) bool {
-	n := m.rounds()
-	if len(m.Said) == 0 {
-		return false
-	}
-	if n >= unjudged && len(c.sides(m, &m.Said[0], 0)) == len([]string{plainSide, toolSide}) {
-		return true
-	}
-	return n >= rounds
+	return len(m.Said) > 0 && len(c.sides(m, rounds)) == 0
 }
 
-// recipeOf is the hash of all that decides what is run: a program whose recipe changed is measured anew.
-func (b *bench) recipeOf(p *program, pins []pin) (string, error) {
-	text, err := json.Marshal(p)
+// recipeOf is the hash of all that decides how the original is run: a program whose recipe changed is measured anew.
+func recipeOf(p *program, pins []pin) (string, error) {
+	original := *p
+	original.Changes = nil
+	text, err := json.Marshal(original)
 	if err != nil {
 		return "", err
 	}
-	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins), b.again, b.all))), nil
+	return hashOf([]byte(fmt.Sprint(string(text), p.pinsOf(pins)))), nil
 }
 
 // mostScouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
 const mostScouts = 3
 
-// sides are the names of what a round runs: what the first report proposes and, in the first rounds, the candidates; they run in every
-// round where it proposes nothing.
-func (c *copies) sides(m *measured, first *said, round int) []string {
-	sides := []string{plainSide, toolSide}
-	if c.again {
-		sides = append(sides, againSide)
+// reports is in how many rounds the tool runs: two reports after the first one say whether their causes agree.
+const reports = 2
+
+// sides are the names of what is to run beside the original until each side has its rounds: what the first report proposes, and the
+// candidates, which have fewer where it proposes something.
+func (c *copies) sides(m *measured, rounds int) []string {
+	var sides []string
+	add := func(side string, rounds int) {
+		if len(m.pairs(side)) < rounds {
+			sides = append(sides, side)
+		}
 	}
+	add(toolSide, min(reports, rounds))
+	if c.again {
+		add(againSide, rounds)
+	}
+	first := &m.Said[0]
 	for _, ch := range m.changes(c.p) {
-		proposed := m.proposes(ch, first)
-		if c.all || proposed || ch.Candidate && (first.Cause == "" || round < c.scouts) {
-			sides = append(sides, ch.Name)
+		switch {
+		case c.all || m.proposes(ch, first) || ch.Candidate && first.Cause == "":
+			add(ch.Name, rounds)
+		case ch.Candidate:
+			add(ch.Name, min(c.scouts, rounds))
 		}
 	}
 	return sides
 }
 
-// round runs each side once. The order turns by one place, and every other time it is backwards, so that each side stands at each place.
-func (c *copies) round(ctx context.Context, m *measured) error {
-	n := m.rounds()
-	sides := c.sides(m, &m.Said[0], n)
+// round runs the original and each side that has fewer rounds than these. The order turns by one place, and every other time it is
+// backwards, so that each side stands at each place.
+func (c *copies) round(ctx context.Context, m *measured, rounds int) error {
+	n := c.has.Rounds
+	c.has.Rounds++
+	sides := append([]string{plainSide}, c.sides(m, rounds)...)
 	took := map[string]float64{}
 	load := loadOf()
 	var report said
@@ -185,10 +189,19 @@ func (c *copies) round(ctx context.Context, m *measured) error {
 			return fmt.Errorf("%s: %w", sides[i], err)
 		}
 	}
-	for name, seconds := range took {
-		m.Sides[name] = append(m.Sides[name], seconds)
+	for _, side := range sides[1:] {
+		one := pair{Plain: took[plainSide], Took: took[side], Load: load, Machine: c.on}
+		switch side {
+		case toolSide:
+			m.Tool, m.Said = append(m.Tool, one), append(m.Said, report)
+		case againSide:
+			m.Again = append(m.Again, one)
+		default:
+			t := c.has.change(m.named(c.p, side))
+			t.Pairs = append(t.Pairs, one)
+		}
 	}
-	m.Said, m.Loads = append(m.Said, report), append(m.Loads, load)
+	m.recall(c.p, c.has, c.on)
 	return nil
 }
 
@@ -200,7 +213,9 @@ func (c *copies) first(ctx context.Context, m *measured) error {
 		return err
 	}
 	m.Said = append(m.Said, report)
-	if m.Proposed = c.proposal(&report); m.Proposed == nil {
+	m.Proposed = c.proposal(&report)
+	m.recall(c.p, c.has, c.on)
+	if m.Proposed == nil {
 		return nil
 	}
 	return c.change(m.Proposed)
@@ -225,12 +240,10 @@ func (c *copies) side(ctx context.Context, m *measured, name string, round int, 
 	if name == toolSide {
 		return c.underTool(ctx, report, round)
 	}
-	var ch *change
 	folder := original
-	for _, one := range m.changes(c.p) {
-		if one.Name == name {
-			ch, folder = one, name
-		}
+	ch := m.named(c.p, name)
+	if ch != nil {
+		folder = name
 	}
 	took, err := c.run(ctx, folder, c.command(ch), ch, round, c.limit)
 	if err != nil {

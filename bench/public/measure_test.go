@@ -31,7 +31,7 @@ func newSmall(t *testing.T) *small {
 	t.Setenv("LOG", filepath.Join(dir, "log"))
 	s := &small{t: t, bench: bench{
 		python: "/bin/sh", binary: filepath.Join(dir, "tool"), maker: filepath.Join(dir, "make"), work: filepath.Join(dir, "work"),
-		results: filepath.Join(dir, "results.json"), scouts: mostScouts, pairs: 2, limit: time.Minute,
+		results: filepath.Join(dir, "results.json"), timed: filepath.Join(dir, "clock.json"), scouts: mostScouts, pairs: 2, limit: time.Minute,
 		library: library{dir: filepath.Join(dir, "checkouts"), mirrors: filepath.Join(dir, "mirrors")}}}
 	s.file("make", "echo $1 >$2")
 	s.says(`{"cause": "input", "sub": "workers", "where": {"file": "/x/main.sh", "line": 2},
@@ -82,10 +82,19 @@ func (s *small) file(name, text string) {
 	}
 }
 
+func (s *small) text(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.work), name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
 // measured runs the program's rounds, on top of what was kept.
 func (s *small) measured(ctx context.Context) *measured {
 	s.t.Helper()
-	kept, err := readResults(s.results)
+	kept, err := s.kept()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -127,9 +136,9 @@ func TestRoundsTakeTurns(t *testing.T) {
 	if got, want := s.logged(), "tool plain plain tool plain fewer other other fewer tool plain plain"; got != want || m.Failed != "" {
 		t.Errorf("ran %q (%s), want %q", got, m.Failed, want)
 	}
-	for _, side := range []string{plainSide, toolSide, "fewer"} {
-		if len(m.Sides[side]) != 2 {
-			t.Errorf("%s has %d times, want 2", side, len(m.Sides[side]))
+	for _, side := range []string{toolSide, "fewer"} {
+		if len(m.pairs(side)) != 2 {
+			t.Errorf("%s has %d times, want 2", side, len(m.pairs(side)))
 		}
 	}
 	first := m.Said[1]
@@ -163,8 +172,8 @@ func TestHealthyProgramTriesCandidates(t *testing.T) {
 	s := newSmall(t)
 	s.says("")
 	m := s.measured(t.Context())
-	if len(m.Sides["other"]) != 2 || len(m.Sides["fewer"]) != 0 {
-		t.Errorf("sides %v, want the candidate only", m.Sides)
+	if len(m.pairs("other")) != 2 || len(m.pairs("fewer")) != 0 {
+		t.Errorf("sides %v, want the candidate only", m.changed)
 	}
 }
 
@@ -174,21 +183,61 @@ func TestResumeGoesOn(t *testing.T) {
 	s.measured(t.Context())
 	s.logged()
 	s.pairs = 3
-	if m := s.measured(t.Context()); m.rounds() != 3 {
-		t.Errorf("%d rounds, want 3", m.rounds())
+	if m := s.measured(t.Context()); len(m.pairs("fewer")) != 3 {
+		t.Errorf("%d rounds, want 3", len(m.pairs("fewer")))
 	}
-	if got, want := s.logged(), "tool plain fewer other plain"; got != want {
+	if got, want := s.logged(), "fewer other plain"; got != want {
 		t.Errorf("ran %q, want one round: %q", got, want)
 	}
 	s.pairs = 4
-	if m := s.measured(t.Context()); len(m.Sides["fewer"]) != 4 || len(m.Sides["other"]) != mostScouts {
-		t.Errorf("sides %v, want that the candidate ran in %d rounds", m.Sides, mostScouts)
+	if m := s.measured(t.Context()); len(m.pairs("fewer")) != 4 || len(m.pairs("other")) != mostScouts {
+		t.Errorf("sides %v, want that the candidate ran in %d rounds", m.changed, mostScouts)
 	}
 	s.logged()
 	s.pairs = 3
 	s.p.Command = []string{"main.sh", "changed"}
-	if m := s.measured(t.Context()); m.rounds() != 3 || !strings.HasPrefix(s.logged(), "tool changed") {
+	if m := s.measured(t.Context()); len(m.pairs("fewer")) != 3 || !strings.HasPrefix(s.logged(), "tool changed") {
 		t.Error("another recipe was taken for the old one")
+	}
+}
+
+// TestWhatWasTimedStands: another version of the tool that proposes the same is judged by what the clock has; another machine's runs, a
+// change that does something else, and what is to be forgotten are timed anew.
+func TestWhatWasTimedStands(t *testing.T) {
+	s := newSmall(t)
+	bench := func() (ran string) {
+		if err := s.measureAll(t.Context(), []program{s.p}, s.pins); err != nil {
+			t.Fatal(err)
+		}
+		return s.logged()
+	}
+	const whole = "tool plain plain tool plain fewer other other fewer tool plain plain"
+	if ran := bench(); ran != whole {
+		t.Errorf("ran %q, want %q", ran, whole)
+	}
+	s.file("tool", strings.Replace(s.text("tool"), "exit", "exit 3", 1))
+	if ran := bench(); strings.Contains(ran, "fewer") || strings.Count(ran, "tool") != 3 {
+		t.Errorf("another version of the tool ran %q, want three reports and no change", ran)
+	}
+	s.p.Changes[0].Name, s.p.Changes[1].Command = "less", []string{"main.sh", "another"}
+	if ran := bench(); strings.Contains(ran, "fewer") || strings.Count(ran, "another") != 2 {
+		t.Errorf("with another name, and another change, it ran %q, want what is another change only", ran)
+	}
+	s.machine = "larger"
+	if ran := bench(); strings.Count(ran, "fewer") != 2 {
+		t.Errorf("another machine ran %q, want the change twice", ran)
+	}
+	s.machine = ""
+	if ran := bench(); strings.Contains(ran, "fewer") || strings.Contains(ran, "another") {
+		t.Errorf("the first machine ran %q, and has both changes' runs", ran)
+	}
+	s.resume = true
+	if ran := bench(); ran != "" {
+		t.Errorf("it went on with %q, and has all", ran)
+	}
+	s.anew = true
+	if ran := bench(); strings.Count(ran, "fewer") != 2 {
+		t.Errorf("it ran %q, and was to forget what it had", ran)
 	}
 }
 
@@ -203,11 +252,12 @@ func TestRoundsGoToWhatIsOpen(t *testing.T) {
 	if err := s.measureAll(t.Context(), []program{s.p, plain}, s.pins); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := readResults(s.results)
+	kept, err := s.kept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open, done := kept.Programs["tiny"].rounds(), kept.Programs["other"].rounds(); open != 4 || done != 2 {
+	kept.Programs["tiny"].recall(&s.p, kept.clock["tiny"], kept.Machine)
+	if open, done := len(kept.Programs["tiny"].pairs("fewer")), len(kept.Programs["other"].Tool); open != 4 || done != 2 {
 		t.Errorf("%d rounds of what is undecided, %d of what has no change; want 4 and 2", open, done)
 	}
 	if ran := s.logged(); strings.LastIndex(ran, "other") > strings.LastIndex(ran, "fewer") || strings.Count(ran, "other") != 5 {
@@ -242,7 +292,7 @@ func TestFailuresAreReported(t *testing.T) {
 func TestEarlierResults(t *testing.T) {
 	s := newSmall(t)
 	before := results{Binary: "one", Programs: map[string]*measured{"tiny": {}, "other": {}}}
-	if err := before.keep(s.results); err != nil {
+	if err := writeWhole(s.results, before); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -284,8 +334,8 @@ func TestWhatTheToolChangesItselfIsJudged(t *testing.T) {
 				}
 				return
 			}
-			if m.Failed != "" || judged.change != ofTool || len(m.Sides["fewer"]) != 0 || len(m.Sides[ofTool]) != 2 {
-				t.Fatalf("%s: judged %q of %v", m.Failed, judged.change, m.Sides)
+			if m.Failed != "" || judged.change != ofTool || len(m.pairs("fewer")) != 0 || len(m.pairs(ofTool)) != 2 {
+				t.Fatalf("%s: judged %q of %v", m.Failed, judged.change, m.changed)
 			}
 			text, err := os.ReadFile(filepath.Join(s.work, "tiny", ofTool, "src", "main.sh"))
 			if err != nil || string(text) != c.text || (m.Proposed.Environment["MODE"] == "new") != (c.name == "a variable") {

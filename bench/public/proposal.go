@@ -78,6 +78,16 @@ func (m *measured) changes(p *program) []*change {
 	return all
 }
 
+// named is the change of a name, nil for none.
+func (m *measured) named(p *program, name string) *change {
+	for _, ch := range m.changes(p) {
+		if ch.Name == name {
+			return ch
+		}
+	}
+	return nil
+}
+
 // proposes says that a change is what the first report proposes: the one that its finding makes itself, else those that are recorded for
 // its cause.
 func (m *measured) proposes(ch *change, first *said) bool {

@@ -29,7 +29,7 @@ func (j *judgement) write(w io.Writer) {
 		promised = fmt.Sprintf("%.2f [%.2f, %.2f]", p.Mid, p.Low, p.High)
 	}
 	fmt.Fprintf(w, "%7.1f %24s %24s %20s %6s %5.1f  %s\n", j.plain, promised, seconds(j.saved), ratio(j.cost),
-		fmt.Sprintf("%d/%d", j.agree[0], j.agree[1]), paired.Median(j.m.Loads), j.finding())
+		fmt.Sprintf("%d/%d", j.agree[0], j.agree[1]), j.m.load(), j.finding())
 	if !math.IsNaN(j.noise.Mid) {
 		fmt.Fprintf(w, "%-5s %-26s the original again takes %s of itself\n", "", "", ratio(j.noise))
 	}
@@ -67,7 +67,7 @@ func ratio(i paired.Interval) string {
 
 // table prints what an earlier bench kept.
 func (b *bench) table(programs []program) error {
-	kept, err := readResults(b.results)
+	kept, err := b.kept()
 	if err != nil {
 		return err
 	}
