@@ -26,7 +26,7 @@ func TestProgramsDoNotNotice(t *testing.T) {
 		{program: "raises.py dataset"}, {program: "raises.py model"}, {program: "raises.py closure", narrow: true},
 		{program: "raises.py cause"}, {program: "raises.py caught"}, {program: "raises.py worker"},
 		{program: "stacks.py", config: Config{WithStack: true}},
-		{program: "children.py"},
+		{program: "children.py"}, {program: "left.py", narrow: true},
 		{program: "abrupt.py fds", narrow: true}, {program: "abrupt.py user"}, {program: "abrupt.py environ"},
 		{program: "abrupt.py vanish SESSION"}, {program: "abrupt.py full SESSION"}, {program: "abrupt.py raise"},
 		{program: "abrupt.py exit"}, {program: "abrupt.py os-exit"}, {program: "abrupt.py thread SIGINT"},

@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import sys
 import weakref
 
 from . import core, facts, life, marks, modules, padding, sharing
@@ -89,12 +90,13 @@ def wrap_iterator(iterator):
 
 def wrap_shutdown(iterator):
     """Looks how workers have ended before torch waits for them: a handler of signals tells the program of it in any line."""
-    original = iterator._shutdown_workers
+    original, finalizing = iterator._shutdown_workers, sys.is_finalizing
 
     @functools.wraps(original)
     def _shutdown_workers(self):
-        loop = getattr(self, "_bneck_loop", None)
-        sharing.failed(None, None if loop is None else described.get(loop.loader), "shm full", sharing.workers_of(self))
+        if not finalizing():  # an iterator that is left may go when modules have lost their names
+            loop = getattr(self, "_bneck_loop", None)
+            sharing.failed(None, None if loop is None else described.get(loop.loader), "shm full", sharing.workers_of(self))
         original(self)
 
     iterator._shutdown_workers = _shutdown_workers

@@ -32,9 +32,10 @@ func (l loops) split(c *facts.Facts, chains []facts.Chain) (inside, others []fac
 }
 
 // innerLoop splits chains into those of the loop that holds most of them, with its hottest place, and the others: a loop of a function that
-// drives the steps, but one within a step, that neither goes backward nor updates parameters, in a program that does. ok is false where
-// there is none, and where the loop has too little of the chains' time to be told.
-func innerLoop(c *facts.Facts, chains []facts.Chain) (sp facts.Spot, main, rest []facts.Chain, ok bool) {
+// drives the steps, but one within a step, that neither goes backward nor updates parameters, in a program that does, nor steps an
+// environment. ok is false where there is none, where the loop has too little of the chains' time to be told, and where another function
+// that it calls has most of that.
+func innerLoop(c *facts.Facts, environments loops, chains []facts.Chain) (sp facts.Spot, main, rest []facts.Chain, ok bool) {
 	learning := learningChains(c)
 	if len(learning) == 0 {
 		return sp, nil, nil, false
@@ -49,7 +50,8 @@ func innerLoop(c *facts.Facts, chains []facts.Chain) (sp facts.Spot, main, rest 
 	for l, time := range times {
 		held := loops{l.key: {l.loop}}
 		learns := slices.ContainsFunc(learning, func(ch facts.Chain) bool { return held.hold(c, &ch) })
-		if !learns && (time > times[most] || time == times[most] && l.loop > most.loop) {
+		acts := slices.Contains(environments[l.key], l.loop)
+		if !learns && !acts && (time > times[most] || time == times[most] && l.loop > most.loop) {
 			most = l
 		}
 	}
@@ -58,7 +60,7 @@ func innerLoop(c *facts.Facts, chains []facts.Chain) (sp facts.Spot, main, rest 
 	}
 	main, rest = loops{most.key: {most.loop}}.split(c, chains)
 	sp, ok = facts.Hottest(main, c.Drivers)
-	return sp, main, rest, ok && facts.Sum(main) > price.LaunchLoop*facts.Sum(chains)
+	return sp, main, rest, ok && c.Drivers[facts.KeyOf(&sp.Frame)] && facts.Sum(main) > price.LaunchLoop*facts.Sum(chains)
 }
 
 // funcLoop is one loop of a function.

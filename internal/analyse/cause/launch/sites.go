@@ -226,7 +226,7 @@ func placeOf(c *facts.Facts, environments loops, first []facts.Chain) (site laun
 	if !ok || len(first) < facts.MinSamples || sp.Samples < facts.MinSamples || facts.Sum(first) <= 0 {
 		return site, nil, nil, false
 	}
-	looping, main, rest, inner := innerLoop(c, first)
+	looping, main, rest, inner := innerLoop(c, environments, first)
 	if inner {
 		sp = looping
 	} else {
