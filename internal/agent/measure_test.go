@@ -74,17 +74,23 @@ func traces(t *testing.T, w written) (ofSteps, slices int) {
 	return ofSteps, slices
 }
 
-// TestLongStepsRecordShapesSoon: a program of few long steps has shapes from the third window on, one of short steps from the fourth.
+// TestLongStepsRecordShapesSoon: a program of few long steps has shapes from the third window on, one of short steps from the fourth, and
+// one whose steps are long by then only, too.
 func TestLongStepsRecordShapesSoon(t *testing.T) {
 	for _, generation := range generations() {
-		for sleeps, want := range map[string]string{"0.12": "detail", "0": "trace"} {
-			t.Run(generation+"/"+sleeps, func(t *testing.T) {
+		for _, c := range []struct{ sleeps, third, fourth string }{
+			{"0.12", "detail", "trace"}, {"0", "trace", "detail"},
+			{"0.06 0.16", "trace", "detail"}, // long on the whole by the fourth window only
+		} {
+			t.Run(generation+"/"+c.sleeps, func(t *testing.T) {
 				t.Parallel()
-				_, dir := withAgent(t, python(t, generation), Config{}, nil, "loop.py", "18", "1", sleeps)
+				_, dir := withAgent(t, python(t, generation), Config{}, nil, append([]string{"loop.py", "30", "1"}, strings.Fields(c.sleeps)...)...)
 				rows := only(t, dir, "main").of("window")
-				at := slices.IndexFunc(rows, func(row []any) bool { return row[6].(float64) == 12 })
-				if at < 0 || rows[at][2] != want {
-					t.Errorf("windows %v", rows)
+				for first, want := range map[float64]string{12: c.third, 24: c.fourth} {
+					at := slices.IndexFunc(rows, func(row []any) bool { return row[6].(float64) == first })
+					if at < 0 || rows[at][2] != want {
+						t.Errorf("the window of step %v is no %s: %v", first, want, rows)
+					}
 				}
 			})
 		}

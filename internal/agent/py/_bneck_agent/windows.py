@@ -14,7 +14,7 @@ from . import core, facts, forks, memorycategories, modulepaths, modules, patien
 from .padding import window_ended
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
-DETAIL = 4  # the number of this window, and of every third after it, records shapes
+DETAIL = 4  # the number of this window, and of every third after one that did, records shapes
 LONG_DETAIL = 3  # the same where steps are long: a program of few of them may end before the fourth window
 LONG_STEP_NS = 100_000_000
 MEMORY_DETAIL = 2  # the same where categories of memory are asked for, which short programs have too
@@ -46,7 +46,7 @@ class Windows(slices.Slices):
         self.lacks = profiler.lacking(torch, profiler.NEEDED)
         self.over = bool(config.no_trace or self.lacks) or not self.rank_wanted()
         self.count = 0  # traces so far
-        self.planned = 0  # windows of steps so far
+        self.planned, self.detailed = 0, -3  # windows of steps so far, and how many there were before the last with shapes
         self.number = 0
         self.next = FIRST_STEPS[0]
         self.open = None  # the running Session
@@ -221,7 +221,8 @@ class Windows(slices.Slices):
         if self.world <= 1 and t - self.since >= LONG_STEP_NS * max(number, 1):  # ranks may not differ in what a window holds
             detail = min(detail, LONG_DETAIL)
         if number >= 0:
-            self.detail = by_rule and self.planned >= detail - 1 and (self.planned - detail + 1) % 3 == 0
+            self.detail = by_rule and self.planned >= max(detail - 1, self.detailed + 3)
+            self.detailed = self.planned if self.detail else self.detailed
         else:
             self.detail = by_rule and self.count % slices.DETAIL == slices.DETAIL - 1
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
