@@ -84,7 +84,8 @@ func TestLongStepsRecordShapesSoon(t *testing.T) {
 		} {
 			t.Run(generation+"/"+c.sleeps, func(t *testing.T) {
 				t.Parallel()
-				_, dir := withAgent(t, python(t, generation), Config{}, nil, append([]string{"loop.py", "30", "1"}, strings.Fields(c.sleeps)...)...)
+				arguments := append([]string{"loop.py", "30", "1"}, strings.Fields(c.sleeps)...)
+				_, dir := withAgent(t, python(t, generation), Config{}, nil, arguments...)
 				rows := only(t, dir, "main").of("window")
 				for first, want := range map[float64]string{12: c.third, 24: c.fourth} {
 					at := slices.IndexFunc(rows, func(row []any) bool { return row[6].(float64) == first })
