@@ -93,11 +93,11 @@ func machine(ctx context.Context, python string) (string, error) {
 func (m *measured) recall(p *program, has *clocked, machine string) {
 	m.changed = map[string][]pair{}
 	for _, ch := range m.changes(p) {
+		does := ch.does()
 		for _, one := range has.Changes {
-			if one.Does != ch.does() {
-				continue
+			if one.Does == does {
+				m.changed[ch.Name] = slices.DeleteFunc(slices.Clone(one.Pairs), func(t pair) bool { return t.Machine != machine })
 			}
-			m.changed[ch.Name] = slices.DeleteFunc(slices.Clone(one.Pairs), func(t pair) bool { return t.Machine != machine })
 		}
 	}
 }

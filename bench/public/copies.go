@@ -20,7 +20,6 @@ type copies struct {
 	p   *program
 	dir string
 	has *clocked // what the clock has of the program
-	on  string   // the machine
 }
 
 // original is the name of the copy that runs unchanged.

@@ -102,8 +102,8 @@ func (b *bench) measure(ctx context.Context, p *program, rounds int, pins []pin,
 		kept.Programs[p.ID] = m
 	}
 	c := b.copiesOf(p)
-	c.has, c.on = kept.clock.of(p.ID, recipe), kept.Machine
-	m.recall(p, c.has, c.on)
+	c.has = kept.clock.of(p.ID, recipe)
+	m.recall(p, c.has, b.machine)
 	if c.enough(m, rounds) {
 		return m, nil
 	}
@@ -190,7 +190,7 @@ func (c *copies) round(ctx context.Context, m *measured, rounds int) error {
 		}
 	}
 	for _, side := range sides[1:] {
-		one := pair{Plain: took[plainSide], Took: took[side], Load: load, Machine: c.on}
+		one := pair{Plain: took[plainSide], Took: took[side], Load: load, Machine: c.machine}
 		switch side {
 		case toolSide:
 			m.Tool, m.Said = append(m.Tool, one), append(m.Said, report)
@@ -201,7 +201,7 @@ func (c *copies) round(ctx context.Context, m *measured, rounds int) error {
 			t.Pairs = append(t.Pairs, one)
 		}
 	}
-	m.recall(c.p, c.has, c.on)
+	m.recall(c.p, c.has, c.machine)
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (c *copies) first(ctx context.Context, m *measured) error {
 	}
 	m.Said = append(m.Said, report)
 	m.Proposed = c.proposal(&report)
-	m.recall(c.p, c.has, c.on)
+	m.recall(c.p, c.has, c.machine)
 	if m.Proposed == nil {
 		return nil
 	}

@@ -222,7 +222,8 @@ class Windows(slices.Slices):
             detail = min(detail, LONG_DETAIL)
         if number >= 0:
             self.detail = by_rule and self.planned >= max(detail - 1, self.detailed + 3)
-            self.detailed = self.planned if self.detail else self.detailed
+            if self.detail:
+                self.detailed = self.planned
         else:
             self.detail = by_rule and self.count % slices.DETAIL == slices.DETAIL - 1
         self.end = number + (1 << 40 if self.whole or self.schedule else self.length(number, self.detail)) if number >= 0 else -1
