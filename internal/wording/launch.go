@@ -59,6 +59,7 @@ var launchTexts = table{
 	"launch.caveat-graphs": "Graphs need inputs of the same shapes at each step, and no answers of the device in between (.item(), masks as " +
 		"indices). torch.compile takes time at the start.",
 	"launch.backward":  "the backward pass through what is called here is included",
+	"launch.larger":    "all calling in the {unit}, what other findings name included, takes {time}: larger batches make all of it rarer",
 	"launch.lines":     "lines that share it: {lines}",
 	"launch.line":      "{at} ({share})",
 	"launch.line-next": "{lines}, {at} ({share})",

@@ -26,7 +26,11 @@ var precisionTexts = table{
 	"precision.denormal":            "{share} of {each} is operators that read denormal numbers, which are too small to be kept whole",
 	"precision.denormal-numbers":    "{found} of {read} numbers that a {module} was given are denormal (the model is called at {at})",
 	"precision.denormal-met":        "the processor had met such numbers at {met} of {looks look}",
-	"precision.denormal-time":       "{time} per {unit} in operators that read these",
+	"precision.denormal-products": "{slow} of {calls product} of matrices take more than twice as long as the fastest quarter of their " +
+		"shapes, one {times} times as long",
+	"precision.denormal-beyond": "{time} per {unit} beyond what these take: numbers that vanish on their way back through the model, as " +
+		"through attention that is all but certain, are denormal",
+	"precision.denormal-time": "{time} per {unit} in operators that read these",
 	"precision.fix-denormal": "Have the processor take them for zero, at the beginning of the program: torch.set_flush_denormal(True). Or set " +
 		"to zero what has decayed, before it gets so small (below 1.2e-38 in float32).",
 	"precision.caveat-denormal": "Some processors handle them at full speed; a run with the change tells. " +

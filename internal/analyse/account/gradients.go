@@ -30,7 +30,7 @@ func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
 			added  bool
 		}
 		gradients, all := []gradient(nil), 0.0
-		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
 			if n := len(gradients); !outer && n > 0 && name == accumulates {
 				gradients[n-1].added = true
@@ -96,7 +96,7 @@ func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes floa
 	for _, st := range TracedSteps(s, b) {
 		p := unusedPass{sizes: sizes, counts: map[int64]int64{}, last: true}
 		whole, backward := 0.0, false
-		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
 			if outer {
 				if backward = naming.IsBackward(name); backward {
@@ -202,7 +202,7 @@ func GraphNodes(s *model.Session, b *Breakdown) float64 {
 	steps, nodes := 0, int64(0)
 	for _, st := range TracedSteps(s, b) {
 		least, most, backward := int64(-1), int64(-1), false
-		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
+		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
 			backward = backward || naming.IsBackward(s.Strings.Text(ev.Name[id]))
 			d := ev.Detail[id]
 			if d < 0 || int(d) >= len(ev.OpDetails) || ev.OpDetails[d].Sequence < 0 || ev.OpDetails[d].FwdThread != 0 {

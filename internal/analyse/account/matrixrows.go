@@ -31,7 +31,7 @@ func MatrixRows(s *model.Session, b *Breakdown) (out []StepRows) {
 			continue
 		}
 		most := int64(0)
-		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
+		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
 			at, ok := weighs[s.Strings.Text(ev.Name[id])]
 			if !ok || ev.Detail[id] < 0 {
 				return

@@ -53,7 +53,7 @@ func InTurns(s *model.Session, b *Breakdown) *RepeatedOps {
 	for _, st := range TracedSteps(s, b) {
 		var ids []model.EventID
 		shaped := false
-		st.eachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			if name := s.Strings.Text(ev.Name[id]); outer && !naming.IsBackward(name) {
 				out.Names[name] = true
 				ids = append(ids, id)
@@ -198,7 +198,7 @@ type markedOp struct {
 func (r *RepeatedOps) addStep(st *TracedStep, again map[model.EventID]float64, classes *naming.KernelClasses, out *RepeatedCost) {
 	var marked []markedOp
 	owner, outermost := map[int64]model.EventID{}, model.NoEvent
-	st.eachOp(r.b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+	st.EachOp(r.b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
 			outermost = id
 			out.All += float64(ev.Dur[id])

@@ -37,7 +37,7 @@ func TableGradients(s *model.Session, b *Breakdown) (tables []TableGradient, all
 		products: map[model.Str]bool{}}
 	steps := 0.0
 	for _, st := range TracedSteps(s, b) {
-		if st.Trace.Features.Shapes && st.eachOp(b.Thread, sums.find) {
+		if st.Trace.Features.Shapes && st.EachOp(b.Thread, sums.find) {
 			steps++
 		}
 	}
@@ -47,7 +47,7 @@ func TableGradients(s *model.Session, b *Breakdown) (tables []TableGradient, all
 	for _, st := range TracedSteps(s, b) {
 		if st.Trace.Features.Shapes {
 			sums.until = 0
-			st.eachOp(b.Thread, sums.add)
+			st.EachOp(b.Thread, sums.add)
 		}
 	}
 	for _, t := range sums.of {

@@ -13,15 +13,15 @@ import (
 func EachTracedOp(s *model.Session, b *Breakdown, f func(ev *model.Events, id model.EventID, outer bool)) int {
 	n := 0
 	for _, st := range TracedSteps(s, b) {
-		if st.eachOp(b.Thread, f) {
+		if st.EachOp(b.Thread, f) {
 			n++
 		}
 	}
 	return n
 }
 
-// eachOp calls f for the operators of a thread that begin in the step, as EachTracedOp says; false where the trace lacks the thread.
-func (st *TracedStep) eachOp(thread int, f func(ev *model.Events, id model.EventID, outer bool)) bool {
+// EachOp calls f for the operators of a thread that begin in the step, as EachTracedOp says; false where the trace lacks the thread.
+func (st *TracedStep) EachOp(thread int, f func(ev *model.Events, id model.EventID, outer bool)) bool {
 	until := model.Time(0)
 	return st.EachRow(thread, func(ev *model.Events, id model.EventID) bool {
 		if ev.Kind[id] == model.KindOp {

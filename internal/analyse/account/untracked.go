@@ -101,7 +101,7 @@ func (u *Untracked) step(st TracedStep, thread int, tracked map[model.EventID]bo
 		}
 		run, judges = times.Interval{}, false
 	}
-	st.eachOp(thread, func(ev *model.Events, id model.EventID, outer bool) {
+	st.EachOp(thread, func(ev *model.Events, id model.EventID, outer bool) {
 		if !outer {
 			return
 		}

@@ -1,7 +1,9 @@
 package cause_test
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"bottleneck/internal/analyse/cause/facts"
@@ -67,6 +69,108 @@ func TestDenormalNumbersSomewhere(t *testing.T) {
 		})
 		if told != want || slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Precision }) {
 			t.Errorf("met %v: told %v, want %v; %+v", met, told, want, res.Findings)
+		}
+	}
+}
+
+// productsProgram trains: its backward pass takes back ms a step, in 16 products of the same shapes of which the last slow take eight times
+// as long as the others. The first of its three traced steps has shapes.
+func productsProgram(back, slow int) *testkit.Program {
+	p := testkit.NewProgram()
+	acts := []testkit.Act{testkit.Native(30, module, loop(40), torchFrame("nn/modules/linear.py", "Linear.forward")),
+		testkit.Native(back, module, loop(42), torchFrame("autograd/__init__.py", "backward"))}
+	p.Steps(20, model.PhaseBaseline, acts...)
+	t := &model.Trace{Process: 0, Window: -1, Rank: model.NoRank, From: p.T}
+	ev := &t.Events
+	ev.OpArgs = []model.OpArgs{{}, {Shapes: p.S.Strings.Intern("[[16, 64], [64, 64]]")},
+		{Shapes: p.S.Strings.Intern("[[64, 16], [16, 64]]")}}
+	const ms = model.Dur(1_000_000)
+	for i := range 3 {
+		at := p.T
+		p.Steps(1, model.PhaseDetail, acts...)
+		forward, backward := uint32(0), uint32(0)
+		if i == 0 {
+			forward, backward = 1, 2
+		}
+		add := func(dur model.Dur, name string, parent model.EventID, args uint32) model.EventID {
+			ev.OpDetails = append(ev.OpDetails, model.OpDetail{Sequence: -1, Args: args})
+			return p.Event(ev, at, dur, name, model.KindOp, parent, int32(len(ev.OpDetails)-1))
+		}
+		for range 10 {
+			add(3*ms, "aten::mm", model.NoEvent, forward)
+			at += model.Time(3 * ms)
+		}
+		unit := model.Dur(back) * ms / model.Dur(16+7*slow)
+		for k := range 16 {
+			dur := unit
+			if k >= 16-slow {
+				dur = 8 * unit
+			}
+			node := add(dur, "autograd::engine::evaluate_function: MmBackward0", model.NoEvent, 0)
+			add(dur, "aten::mm", node, backward)
+			at += model.Time(dur)
+		}
+	}
+	t.To = p.T
+	t.Lanes = []model.Lane{{Kind: model.LaneThread, Thread: int64(p.P.PID), FirstEvent: 0, EndEvent: model.EventID(ev.Len())}}
+	p.S.Traces = append(p.S.Traces, t)
+	return p
+}
+
+// Gradients that vanish on their way back are denormal, which no module is given: where the processor meets such numbers and some products
+// take many times as long as others of their shapes, or as those of as much work in the forward pass, that is the time they cost.
+func TestDenormalGradients(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		met        float64
+		back, slow int
+		share      float64 // of the step beyond what the products should take; 0: not named
+	}{
+		{"some products are slow", 40, 92, 1, 28.0 / 122},    // 16 of them and seven more: 4 ms each
+		{"all are slow", 40, 192, 16, 16 * (12 - 4.5) / 222}, // beyond 1.5 times the 3 ms of the forward pass
+		{"none is slow", 40, 64, 0, 0},
+		{"the processor met none", 0, 92, 1, 0},
+	} {
+		p := productsProgram(c.back, c.slow)
+		p.P.Counters = map[string]float64{"denormal_looks": 40, "denormal_met": c.met}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Precision })
+		if i < 0 {
+			if c.share > 0 {
+				t.Errorf("%s: not named", c.name)
+			}
+			continue
+		}
+		if f := &res.Findings[i]; c.share == 0 || f.Where.Line != 42 || math.Abs(f.Share-c.share) > 0.02 || f.Step.Low <= 0 {
+			t.Errorf("%s: %+v at line %d, want %.3f of the step", c.name, f.Share, f.Where.Line, c.share)
+		}
+	}
+}
+
+// Denormal numbers are flushed from the start, behind the import of torch: threads that have computed before keep what was set.
+func TestFlushingIsSetAtTheStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, code string
+		line       int
+	}{
+		"imported": {"import os\nimport torch\n\nfrom torch import nn",
+			"torch.set_flush_denormal(True)", 4},
+		"a part of it":    {"from torch import nn\nimport os", "torch.set_flush_denormal(True)", 0},
+		"over many lines": {"from torch import (\n    nn)", "torch.set_flush_denormal(True)", 0},
+	} {
+		p := productsProgram(92, 1)
+		p.P.Counters = map[string]float64{"denormal_looks": 40, "denormal_met": 40}
+		lines := make([]string, 42) // the loop stands where its samples are
+		copy(lines, strings.Split(c.text, "\n"))
+		copy(lines[38:], []string{"for x in data:", "    out = model(x)", "", "    out.backward()"})
+		p.S.Sources[module.File] = &model.Source{Path: module.File, Lines: lines}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Precision })
+		if i < 0 {
+			t.Fatalf("%s: not named", name)
+		}
+		if a := res.Findings[i].Fix.Action; a.Change() != c.code || a.Line != c.line {
+			t.Errorf("%s: %q at line %d, want %q at %d", name, a.Change(), a.Line, c.code, c.line)
 		}
 	}
 }

@@ -83,7 +83,8 @@ func rules() []rule[*facts.Facts] {
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Again, memory.FindUnmade},
-		{finding.Padding, again.FindPadding}, // after launch: tiny operators do not become faster with fewer places
+		{finding.Precision, memory.FindDenormalProducts}, // before padding: fewer places end none of it
+		{finding.Padding, again.FindPadding},             // after launch: tiny operators do not become faster with fewer places
 		{finding.Precision, memory.FindDenormals},
 		{finding.Precision, memory.FindDouble},
 		{finding.MemoryBound, memory.FindTables},

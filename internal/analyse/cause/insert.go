@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,8 @@ import (
 // model is compiled before its parameters go to the optimizer.
 func insertLine(c *facts.Facts, a *finding.Action) {
 	switch module, _, _ := strings.Cut(a.Code, "."); {
+	case strings.HasPrefix(a.Code, "torch.set_flush_denormal("):
+		insertAtStart(c, a)
 	case module == "gc" || strings.HasPrefix(a.Code, "torch.set_") || strings.HasPrefix(a.Code, "torch.backends."):
 		at, ok := c.StepLoop()
 		if !ok {
@@ -23,6 +26,33 @@ func insertLine(c *facts.Facts, a *finding.Action) {
 		insertCompile(c, a)
 	}
 }
+
+// importsTorch matches a statement of one line that imports torch or something of it.
+var importsTorch = regexp.MustCompile(`^(?:import|from)\s+torch\b[^(\\]*$`)
+
+// insertAtStart sets something behind the first import of torch in the file of the loop that runs the steps: threads that have computed
+// before keep what was set when they began.
+func insertAtStart(c *facts.Facts, a *finding.Action) {
+	loop, ok := c.StepLoop()
+	if !ok {
+		return
+	}
+	lines := c.S.Sources[loop.File].Lines
+	first := slices.IndexFunc(lines, importsTorch.MatchString)
+	code, ok := withModule(lines, a.Code, "torch")
+	if first < 0 || !ok {
+		return
+	}
+	for i, line := range lines[first+1:] {
+		if statement.MatchString(line) {
+			a.Insert(finding.UserLine{File: loop.File, Line: first + i + 2, Text: strings.TrimSpace(line)}, code)
+			return
+		}
+	}
+}
+
+// statement matches a line that begins a statement of a module's own.
+var statement = regexp.MustCompile(`^[A-Za-z_@]`)
 
 var importLine = regexp.MustCompile(`^import\s+([\w., \t]+)`)
 

@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse/cause/launch"
 	"bottleneck/internal/analyse/cause/memory"
 	"bottleneck/internal/analyse/cause/python"
+	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/wording"
 )
@@ -66,6 +67,9 @@ func otherKinds(c *facts.Facts, found []finding.Finding) (out []finding.Finding)
 			own.AtUser(&f)
 			own.CalledFrom(&f)
 			certain(own, &f)
+			most := max(f.Run.High, k.Time)
+			timed.Beyond(own, &f)
+			f.Run.High = min(f.Run.High, most)
 			l.settle(&f)
 			if i := slices.IndexFunc(found, func(o finding.Finding) bool { return samePlace(&o, &f) }); i >= 0 {
 				found[i].Elsewhere = found[i].Elsewhere.Add(f.Run)

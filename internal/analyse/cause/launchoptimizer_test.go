@@ -1,10 +1,12 @@
 package cause_test
 
 import (
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
+	"math"
 	"slices"
 	"testing"
 )
@@ -94,7 +96,8 @@ func TestOnlyFusedFormsAreAdvised(t *testing.T) {
 	}
 }
 
-// What only larger batches end stands behind an optimizer that saves about as much by one argument.
+// Larger batches make all calling of a step rarer, the optimizer's too. Beside an optimizer that saves about as much by one argument they
+// stand behind it, by what only they end.
 func TestArgumentStandsBeforeLargerBatches(t *testing.T) {
 	p := testkit.NewProgram()
 	p.S.Environment.Torch = "2.15.0"
@@ -106,9 +109,16 @@ func TestArgumentStandsBeforeLargerBatches(t *testing.T) {
 	}
 	p.Steps(40, model.PhaseBaseline, append(acts, testkit.Native(20, adam...), testkit.Python(15, adam...))...)
 	tracedCalls(p, called{name: "aten::linear", n: 1200, us: 20}, called{name: "step", n: 1000, us: 20})
-	res, _ := find(t, p)
+	res, b := find(t, p)
 	got := launches(res)
 	if len(got) != 2 || got[0].Where.Line != 43 || got[1].Step.Mid < got[0].Step.Mid || !got[1].Guess {
-		t.Errorf("%+v, want the optimizer first, then many lines of which more is guessed", got)
+		t.Fatalf("%+v, want the optimizer first, then many lines of which more is guessed", got)
+	}
+	calling := func(f *finding.Finding) float64 {
+		return (f.Booked[account.PartOps] + f.Booked[account.PartPython]) / float64(b.Steps())
+	}
+	all := calling(&got[0]) + calling(&got[1])
+	if f := &got[1]; math.Abs(f.Bare.Step.Mid/all-0.5) > 0.01 || math.Abs(f.Shared-calling(&got[0])/all) > 0.01 {
+		t.Errorf("larger batches save %.1f ms of %.1f ms of calling, %.2f of it others'", f.Bare.Step.Mid/1e6, all/1e6, f.Shared)
 	}
 }

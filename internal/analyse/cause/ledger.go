@@ -17,6 +17,7 @@ type book struct {
 	small     float64
 	optimizer float64
 	elements  float64
+	slow      float64
 	left      finding.Parts
 }
 
@@ -40,6 +41,8 @@ func (l *book) SmallOps() float64 { return l.small }
 func (l *book) OptimizerOps() float64 { return l.optimizer }
 
 func (l *book) ElementwiseOps() float64 { return l.elements }
+
+func (l *book) SlowOps() float64 { return l.slow }
 
 func (l *book) SampledOps() float64 {
 	t := 0.0
@@ -67,6 +70,7 @@ func (l *book) note(d *finding.Draft) {
 	l.small += d.Claim.Small
 	l.optimizer += d.Claim.Optimizer
 	l.elements += d.Claim.Elementwise
+	l.slow += d.Claim.Slow
 }
 
 // take books the time that a finding claims, as far as others have left it. part is the share of it that is left, 0..1; others says that

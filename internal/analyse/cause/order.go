@@ -17,12 +17,13 @@ func Rank(found []finding.Finding) {
 }
 
 // weight is what a finding is ranked by, in ns of the run: half of the way from its lower bound to its best guess, and a third of it where
-// nothing of this program supports the price. What may save nothing stands behind what surely saves about as much; by best guesses alone
-// findings would change places between two runs of one program, and the first one is what somebody works on.
+// nothing of this program supports the price, without what other findings save as well. What may save nothing stands behind what surely
+// saves about as much; by best guesses alone findings would change places between two runs of one program, and the first one is what
+// somebody works on.
 func weight(f *finding.Finding) float64 {
 	part := 2.0
 	if f.Guess {
 		part = 3
 	}
-	return f.Run.Low + (f.Run.Mid-f.Run.Low)/part
+	return f.Run.Low + max((1-f.Shared)*f.Run.Mid-f.Run.Low, 0)/part
 }

@@ -59,7 +59,7 @@ func replayable(f *finding.Finding, c *facts.Facts, r *replay.Session, taken map
 	for _, t := range stats.InOrder(f.Booked) {
 		claimed += max(t, 0)
 	}
-	saved := f.Step.Mid * float64(len(c.B.Windows))
+	saved := (1 - f.Shared) * f.Step.Mid * float64(len(c.B.Windows))
 	if f.Healthy || f.OfRun || claimed <= 0 || saved <= 0 || !r.Unprofiled() {
 		return false
 	}

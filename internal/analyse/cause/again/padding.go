@@ -55,7 +55,8 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		f.Step = finding.Bounds(row.Low*c.FewerOnDevice(on*least, 0), row.Mid*c.FewerOnDevice(on*p.all(), 0), c.FewerOnDevice(on*most, 0))
 	} else {
 		c.ClaimAll(&f, chains, p.all())
-		f.Step = finding.Bounds(row.Low*least, row.Mid*p.all(), most).Scale(c.PerStep(t))
+		left := 1 - min(l.SlowOps()/max(c.B.Part(account.PartOps), 1), 1) // what others make slow may stay so with fewer places
+		f.Step = finding.Bounds(left*row.Low*least, left*row.Mid*p.all(), most).Scale(c.PerStep(t))
 	}
 	if f.Share = c.Share(p.all() * t); f.Share < price.PaddingShare {
 		return nil

@@ -15,9 +15,10 @@ type Parts = map[account.PartID]float64
 type Claim struct {
 	Parts   Parts
 	Samples []int // indices of attributed samples that no later rule shall see
-	// Small, Optimizer and Elementwise say of Parts' time in operators what cannot be told from Samples: ns in operators that are small
-	// each, ns in the optimizer's, and ns in element-wise ones that are not the optimizer's.
-	Small, Optimizer, Elementwise float64
+	// Small, Optimizer, Elementwise and Slow say of Parts' time in operators what cannot be told from Samples: ns in operators that are
+	// small each, ns in the optimizer's, ns in element-wise ones that are not the optimizer's, and ns by which operators are slower than
+	// their work.
+	Small, Optimizer, Elementwise, Slow float64
 }
 
 // Draft is what a rule found: a finding with its own price, and what it claims. The rule books nothing: the engine does.
@@ -42,10 +43,11 @@ type Ledger interface {
 	Taken(sample int) bool
 	// SampledOps is the time of the taken samples that lie in operators, ns over the windows.
 	SampledOps() float64
-	// SmallOps, OptimizerOps and ElementwiseOps are what findings have claimed as Claim's Small, Optimizer and Elementwise.
+	// SmallOps, OptimizerOps, ElementwiseOps and SlowOps are what findings have claimed as Claim's Small, Optimizer, Elementwise and Slow.
 	SmallOps() float64
 	OptimizerOps() float64
 	ElementwiseOps() float64
+	SlowOps() float64
 }
 
 func Cut(s string, n int) string {

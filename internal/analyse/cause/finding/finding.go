@@ -65,6 +65,8 @@ type Finding struct {
 	Repaid bool
 	// Throughout marks what is spread over all of a part of the account, also over what other findings end.
 	Throughout bool
+	// Shared is the share of the best guess that findings of their own cures save as well, 0..1: it counts for no rank.
+	Shared float64
 	// Booked is the time that was booked for the finding, by part of the account (ns over the accounted windows).
 	Booked Parts
 	// Ask is the fix as a replay can be asked for it; nil where no replay knows its price better than the rule.

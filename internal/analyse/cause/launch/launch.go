@@ -75,7 +75,8 @@ func callingTime(c *facts.Facts, l finding.Ledger, calls callings) (python, smal
 // ends one leaves the others.
 func launchFindings(c *facts.Facts, calls callings, small, python float64) []finding.Draft {
 	var out []finding.Draft
-	for i, site := range joined(c, launchSites(c, calls, small, python)) {
+	sites := joined(c, launchSites(c, calls, small, python))
+	for i, site := range sites {
 		share, least, first := launchShareOf(c, site.time()), price.LaunchShare, i == 0
 		switch site.kind {
 		case launchLoop, launchOptimizer:
@@ -87,7 +88,7 @@ func launchFindings(c *facts.Facts, calls callings, small, python float64) []fin
 			first = first && launchOps{c.B.Ops}.fuse(c) // else its cure is not sure to save anything
 		}
 		if first || share >= least {
-			out = append(out, launchFinding(c, &site))
+			out = append(out, launchFinding(c, &site, sites))
 		}
 	}
 	return out
@@ -117,7 +118,8 @@ func joined(c *facts.Facts, sites []launchSite) []launchSite {
 	return sites
 }
 
-func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
+// launchFinding is the finding about one of the sites of a step.
+func launchFinding(c *facts.Facts, site *launchSite, sites []launchSite) finding.Draft {
 	o, gc := c.B.Ops, 0.0
 	site.fuses = launchOps{o}.fuse(c)
 	if site.placed && site.kind == launchLoop {
@@ -137,6 +139,10 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	per := c.PerStep(site.time() + gc)
 	row := launchOps{o}.gone(site)
 	of := per
+	if row.ID == price.CallsLarger.ID {
+		all, known := callingOfAll(sites)
+		of, f.Shared = c.PerStep(all), known/max(all, 1)
+	}
 	if site.onDevice = c.OnDevice() && (site.kind == launchCall || site.kind == launchSpread); site.onDevice {
 		row = price.CallsOnDevice
 		// What others end of the program's own time leaves less of it to hide behind the device; what it waits for is not its launching.
@@ -162,9 +168,24 @@ func launchFinding(c *facts.Facts, site *launchSite) finding.Draft {
 	if site.backward {
 		f.Evidence = append(f.Evidence, wording.Say("launch.backward"))
 	}
+	if row.ID == price.CallsLarger.ID && of > price.LaunchBeside*per {
+		f.Evidence = append(f.Evidence, wording.Say("launch.larger", wording.Time("time", of), c.Said()))
+	}
 	f.Evidence = append(f.Evidence, launchLines(c, site)...)
 	launchWords(c, &f.Finding, site)
 	return f
+}
+
+// callingOfAll is the time of all sites, ns over the windows, for larger batches make all of a step's calling rarer; known is what of it
+// has a cure of its own that the program can take as it is.
+func callingOfAll(sites []launchSite) (all, known float64) {
+	for i := range sites {
+		site := &sites[i]
+		if all += site.time(); site.kind == launchLoop || site.kind == launchOptimizer && (site.own || site.fusable) {
+			known += site.time()
+		}
+	}
+	return all, known
 }
 
 // fuse says that torch.compile can be expected to make operators faster: on a CPU where most of them are element by element, as products

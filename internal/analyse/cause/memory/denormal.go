@@ -40,16 +40,26 @@ func FindDenormals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 			wording.Named("module", c.Text(worst.Class)), wording.Count("read", int(worst.Read)),
 			wording.Named("at", finding.Place(finding.Where{File: c.Text(worst.File), Line: int(worst.Line)}))),
 		wording.Say("precision.denormal-time", wording.Time("time", per), c.Said()),
-		wording.Say("precision.denormal-met", wording.Count("met", c.P.Counters[denormalMet]),
-			wording.Count("looks", c.P.Counters[denormalLooks])),
+		denormalsMet(c),
 	}
+	fixDenormals(&f.Finding)
+	return []finding.Draft{f}
+}
+
+// denormalsMet says how often the processor had met denormal numbers.
+func denormalsMet(c *facts.Facts) wording.Text {
+	return wording.Say("precision.denormal-met", wording.Count("met", c.P.Counters[denormalMet]),
+		wording.Count("looks", c.P.Counters[denormalLooks]))
+}
+
+// fixDenormals says what ends a finding about denormal numbers; that it would is seldom sure.
+func fixDenormals(f *finding.Finding) {
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-denormal")}
 	f.Fix.Action = finding.NewLine("torch.set_flush_denormal(True)")
 	f.Caveat = []wording.Text{wording.Say("precision.caveat-denormal")}
 	if f.Confidence.Level == finding.High {
 		f.Confidence.Level = finding.Medium
 	}
-	return []finding.Draft{f}
 }
 
 // denormalInputs are, of the tensors that modules are given and by their sizes in numbers, the shares of denormal ones, on average, where

@@ -39,7 +39,7 @@ var (
 		}}
 	// CallsLarger is of calls that only larger batches end.
 	CallsLarger = Row{ID: "launch/larger", Range: Range{0, 0.5, 0.9}, Unit: share,
-		Of: "the same, where most operators on a CPU are not element-wise",
+		Of: "all small operators of a step and the interpreter around them, where most on a CPU are not element-wise",
 		Origin: Origin{Kind: Guess,
 			On:     "half with batches twice as large, nothing where they must stay; torch.compile saved -64 to 28 % of a step",
 			Repeat: "python bench/prices/compile.py",

@@ -101,6 +101,7 @@ const (
 	// fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
 	CallsStayLeast = 0.04
 	CallsStayMost  = 0.15 // fitted: the same at most
+	LaunchBeside   = 1.05 // guess: times a place's calling, from which that of the whole step is told beside it
 	LaunchLeast    = 0.01 // guess: of a line's operators, the interpreter's time that any line is taken to have
 
 	AttentionShare = 0.1 // guess: of the step in attention that is written out, from which one call for it is worth a word
@@ -124,6 +125,9 @@ const (
 	HeadsCopied       = 1 << 16 // guess: numbers in keys or values that are repeated, from which the copies are worth a word
 	RowsCopied        = 1 << 14 // guess: numbers in a copy, from which it takes more than calling it
 	DenormalNumbers   = 0.003   // measured: of the numbers read: products take 1.0 to 1.5 times as long (bench/prices/denormals.py)
+	DenormalSlower    = 2       // guess: times the fastest quarter of products of the same shapes, from which one is slow
+	DenormalAlike     = 1.5     // guess: times as much work, or as long in the forward pass, is as much
+	DenormalCalls     = 8       // guess: products of the same shapes, from which their fastest quarter tells what they should take
 	DenormalShare     = 0.05    // guess: of the step in operators that read such numbers
 	DoubleShare       = 0.20    // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
