@@ -69,9 +69,13 @@ func widen(c *facts.Facts, f *finding.Finding) {
 
 // meanHalf is how far in ns the mean accounted step may be from what it would be the next time; 0 of fewer than two. A machine is slow or
 // fast for longer than a step: in 24 sessions of the zoo groups of successive steps told an error that was 0.9 to 4.5 times, in most 2 to 4
-// times, that of steps which know nothing of one another. The larger one counts.
+// times, that of steps which know nothing of one another. The larger one counts. Steps that differ by what they do, such as episodes that
+// grow longer, do the same the next time: what is beyond a machine's own drift counts only as far as the accounted steps are a draw from
+// all of the run's.
 func meanHalf(c *facts.Facts) float64 {
-	return max(price.Ninety*meanError(c, 1), price.NinetyOfGroup*meanError(c, len(c.B.Windows)/groups))
+	half := max(price.Ninety*meanError(c, 1), price.NinetyOfGroup*meanError(c, len(c.B.Windows)/groups))
+	unseen := 1 - min(float64(len(c.B.Windows))/float64(max(c.Steps, 1)), 1)
+	return max(half*math.Sqrt(unseen), min(half, price.MachineDrift*c.B.Mean()))
 }
 
 // meanError is the standard error of the mean accounted step in ns, as groups of so many successive steps tell it; 0 of fewer than two

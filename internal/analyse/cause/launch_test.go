@@ -48,6 +48,19 @@ func TestTinyOperators(t *testing.T) {
 	}
 }
 
+// Where traced steps are much shorter than the others, as those of episodes that grow, these have as many operators in each millisecond.
+func TestTinyOperatorsOfLongerSteps(t *testing.T) {
+	p := testkit.NewProgram()
+	cell := []testkit.Frame{module, loop(40), user("cell", 20, 23)}
+	p.Steps(20, model.PhaseBaseline, testkit.Native(60, cell...), testkit.Python(40, cell...))
+	tracedStep(p, testkit.Native(10), called{name: "aten::linear", n: 400, us: 20})
+	res, _ := find(t, p)
+	f := want(t, res, finding.Launch, "", 23, 0)
+	if f.Evidence[0].ID != "launch.count" || math.Abs(f.Evidence[0].Facts[0].Value-4000) > 40 {
+		t.Errorf("%s, want ten times the 400 operators of a traced step", f.Evidence[0])
+	}
+}
+
 // Operators that consist of small ones alone are as much dispatch as those.
 func TestOperatorsOfSmallPieces(t *testing.T) {
 	for us, small := range map[int64]float64{56: 1600, 62: 0} { // each is an operator and one inside it of half its length

@@ -36,7 +36,7 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	t := small + python
 	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / 1e6 / float64(max(len(c.B.Windows), 1))
-	many := o.Top/busy >= facts.LaunchOpsPerMs || c.OnDevice() // what launches is dispatch, however long it takes
+	many := o.Top/busy*(launchOps{o}).longer(c) >= facts.LaunchOpsPerMs || c.OnDevice() // what launches is dispatch, however long it takes
 	if c.Share(t) < price.LaunchShare || busy <= 0 || !many || c.HostRoom() < finding.Floor*c.B.Mean() {
 		return nil
 	}
@@ -247,7 +247,18 @@ func launchCount(c *facts.Facts) wording.Text {
 	if c.OnDevice() {
 		return wording.Say("launch.count-device", wording.Count("ops", math.Round(o.Top)), c.Said())
 	}
-	return wording.Say("launch.count", wording.Count("ops", math.Round(o.Top)), wording.Count("small", math.Round(o.Small)), c.Said())
+	by := launchOps{o}.longer(c)
+	return wording.Say("launch.count", wording.Count("ops", math.Round(by*o.Top)), wording.Count("small", math.Round(by*o.Small)), c.Said())
+}
+
+// longer is how many times as many operators the accounted steps have as traced ones, where those are much longer, as in a program whose
+// episodes grow: as many in each ns. 1 elsewhere.
+func (o launchOps) longer(c *facts.Facts) float64 {
+	busy := (c.B.Part(account.PartPython) + c.B.Part(account.PartOps)) / float64(max(len(c.B.Windows), 1))
+	if by := o.Rate * busy / max(o.Top, 1); c.B.PerStep && by >= price.TracedShorter {
+		return by
+	}
+	return 1
 }
 
 // launchTexts are the texts about one kind of site, by their ids.

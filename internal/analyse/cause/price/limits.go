@@ -8,6 +8,8 @@ const (
 	Ninety        = 1.64 // mathematics: half width of 90 % of a normal distribution, in its standard deviations
 	NinetyOfGroup = 1.83 // mathematics: the same of Student's, for ten groups
 
+	MachineDrift = 0.08 // fitted: of the mean step, by which nine of ten public programs with like steps differ between stretches of a run
+
 	WiderFitted = 0.05 // guess: of a row's middle by which its interval is wider where the row was fitted
 	WiderGuess  = 0.10 // guess: the same where it is a guess
 	NearlyAll   = 0.9  // guess: share from which a saving counts as the time itself
@@ -101,6 +103,7 @@ const (
 	// fitted: launch cases of the zoo; of the calling, what stays at least when it is batched: each name is called once
 	CallsStayLeast = 0.04
 	CallsStayMost  = 0.15 // fitted: the same at most
+	TracedShorter  = 2    // guess: times the operators of a traced step, from which those of the accounted ones are told by their time
 	LaunchBeside   = 1.05 // guess: times a place's calling, from which that of the whole step is told beside it
 	LaunchLeast    = 0.01 // guess: of a line's operators, the interpreter's time that any line is taken to have
 
