@@ -60,8 +60,9 @@ func settled(p *program, m *measured, spread paired.Spread) bool {
 	switch j.verdict {
 	case undecided:
 		return false
-	case isTrue:
-		return j.promised == nil || j.saved.Low >= j.promised.Low // or it may be overstated yet
+	case isTrue: // and whether the promise holds it is known, too
+		within := func(bound float64) bool { return j.saved.Low < bound && bound < j.saved.High }
+		return j.promised == nil || !within(j.promised.Low) && !within(j.promised.High)
 	case healthy:
 		for _, ch := range m.changes(p) {
 			if len(m.pairs(ch.Name)) > 0 && j.savedBy(ch.Name).High > larger*j.plain {

@@ -68,6 +68,8 @@ func TestSettled(t *testing.T) {
 	}{
 		{"true, and above the promise's low end", proposed, sided(2, 0.1, promising(1.5, 2, 2.5)), true},
 		{"true, and the low end may lie above", proposed, sided(1.6, 0.2, promising(1.5, 2, 2.5)), false},
+		{"true, and may be more than was promised", proposed, sided(2.4, 0.2, promising(1.5, 2, 2.5)), false},
+		{"true, and more than was promised", proposed, sided(3, 0.1, promising(1.5, 2, 2.5)), true},
 		{"overstated", proposed, sided(1, 0.1, promising(1.5, 2, 2.5)), true},
 		{"harmful", proposed, sided(-1, 0.1, promising(1.5, 2, 2.5)), true},
 		{"undecided", proposed, sided(0.3, 3, promising(1.5, 2, 2.5)), false},

@@ -6,7 +6,13 @@ var gradientsTexts = table{
 	"gradients.counts":      "a backward pass computes the gradients of {all parameter}; the program's optimizers change {used parameter}",
 	"gradients.time":        "{time} per {unit} in the backward pass",
 	"gradients.title-graph": "{share} of {each} keeps a graph for a backward pass that never comes",
-	"gradients.nodes":       "{nodes node} of autograd's graph per {unit}, and no backward pass",
+	"gradients.title-after": "{share} of the run, after the last step, keeps a graph for a backward pass that never comes",
+	"gradients.after": "{time} in functions that call the model then, of which the kernel takes {system} to give new memory: it grows from " +
+		"{least} to {most}, for a graph holds on to what is computed",
+	"gradients.after-lines": "no line around these calls stands within torch.no_grad or torch.inference_mode, and nothing goes backward then",
+	"gradients.caveat-after": "The lines were read, not the program's state: where gradients are switched off in another way, this is untrue. " +
+		"Traces hold steps alone.",
+	"gradients.nodes": "{nodes node} of autograd's graph per {unit}, and no backward pass",
 	"gradients.fix-graph": "Run this under torch.inference_mode(), or under torch.no_grad() where what comes out is changed in place or " +
 		"trained on later.",
 	"gradients.caveat-graph": "Memory that the graph holds is given back later, too: where results are large, more may be saved than making " +

@@ -63,6 +63,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Python, python.FindBetween},
+		{finding.UnusedGradients, again.FindGraphAfter},
 		{finding.Launch, python.FindCallsBetween},
 		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention and one-hot vectors a matrix.
 		{finding.Precision, memory.FindFormat},

@@ -9,6 +9,8 @@ import (
 // Processor is what a process computed over a stretch of the run.
 type Processor struct {
 	CPU      float64 // ns, of all its threads, user and system time
+	Faults   float64 // pages that the kernel gave the first thread; all threads where it was not looked at alone
+	System   float64 // ns, of the same
 	From, To model.Time
 }
 
@@ -21,5 +23,9 @@ func ProcessorOf(p *model.Process, from, to model.Time) (u Processor, ok bool) {
 		return u, false
 	}
 	a, b := &p.Usage[first], &p.Usage[last]
-	return Processor{float64(b.User + b.System - a.User - a.System), a.At, b.At}, b.At > a.At
+	u = Processor{CPU: float64(b.User + b.System - a.User - a.System), From: a.At, To: b.At}
+	if u.Faults, u.System = float64(b.MinorFaults-a.MinorFaults), float64(b.System-a.System); a.First != nil && b.First != nil {
+		u.Faults, u.System = float64(b.First.MinorFaults-a.First.MinorFaults), float64(b.First.System-a.First.System)
+	}
+	return u, b.At > a.At
 }

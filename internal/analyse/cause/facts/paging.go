@@ -5,6 +5,7 @@ import (
 
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/usage"
+	"bottleneck/internal/model"
 )
 
 // glibc is the one allocator that gives large blocks back at once.
@@ -36,4 +37,22 @@ func (c *Facts) driversPages(g *usage.Paging) (faults, system float64) {
 	}
 	threads := max(min(TorchThreads(c), cmp.Or(c.Cores, 1)), 1)
 	return g.Process.Faults / threads, g.Process.System / threads
+}
+
+// NewMemory is the private memory of the process in bytes, before a moment and at its peak after it, and what the kernel takes from then on
+// to give more of it, in ns on the thread that drives the steps where it is the first one; of all threads else.
+func (c *Facts) NewMemory(from model.Time) (least, most, system float64) {
+	for i := range c.P.Usage {
+		u := &c.P.Usage[i]
+		switch bytes := float64(u.Private()); {
+		case u.At <= from:
+			least = bytes
+		case c.P.End == 0 || u.At <= c.P.End:
+			most = max(most, bytes)
+		}
+	}
+	if u, ok := usage.ProcessorOf(c.P, from, c.P.End); ok {
+		system = min(u.System, u.Faults*price.FreshFaultMost)
+	}
+	return least, most, system
 }

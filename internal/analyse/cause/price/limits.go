@@ -193,4 +193,7 @@ const (
 	AllocatorSteps    = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost = 4e3
+	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
+	FreshFaultMost = 15e3
+	GraphGrowth    = 512 << 20 // guess: bytes by which a process at least doubles after the last step, from which a graph fills it
 )

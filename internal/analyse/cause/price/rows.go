@@ -11,7 +11,7 @@ func Rows() []Row {
 		BackwardAgain, BackwardLosses, InLoop,
 		Writing, Validated, JacobianForward, JacobianAtOnce,
 		Activations, ActivationsTraced, UnusedGradients, UnusedWeights,
-		UnusedGraph, UnusedGraphMost, Padding,
+		UnusedGraph, GraphAfter, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		CallsOnDevice, OnHost, Plans,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsBatched, Recurrent,

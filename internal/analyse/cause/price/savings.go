@@ -394,6 +394,14 @@ var (
 			Span:   "8 to 186 nodes, passes of 0.03 to 2 ms, one thread, PyTorch 2.15",
 			Repeat: "python bench/prices/inference.py",
 		}}
+	// GraphAfter is of the memory that a graph holds after a training's last step.
+	GraphAfter = Row{ID: "unused-gradients/after", Range: Range{0, 0.9, 1.4}, Unit: share,
+		Of: "what the kernel takes to give a process new memory after the last step, ns of the run; the upper bound and 0.29 of the rest",
+		Origin: Origin{Kind: Guess,
+			On: "a sampler that filled 5 GB saved 1.05 of it under no_grad, loops that hold less from nothing to all of it; convolutions " +
+				"whose answers are kept take a third longer where glibc gives back and takes anew what was held before",
+			Repeat: "python bench/prices/graphs.py",
+		}}
 	// UnusedGraphMost is the most that was saved of a forward pass, where memory that a graph holds counts.
 	UnusedGraphMost = Row{ID: "unused-gradients/graph", Range: exactly(0.29), Unit: share,
 		Of: "the forward pass, ns per step",
