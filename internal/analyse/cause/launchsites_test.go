@@ -197,6 +197,32 @@ func TestBackwardIsNotOfWhatHasNoGradient(t *testing.T) {
 	}
 }
 
+// A call of a model that was looked at in a traced step tells whether a backward pass went through its operators, however few these are.
+func TestBackwardIsOfTheModelsThatWereLookedAt(t *testing.T) {
+	for name, through := range map[string]bool{"through": true, "not through": false} {
+		p := testkit.NewProgram()
+		act := []testkit.Frame{module, loop(44), user("act", 20, 23)}
+		p.Steps(20, model.PhaseBaseline, testkit.Native(5, module, loop(40)), testkit.Python(5, module, loop(40)),
+			testkit.Native(20, act...), testkit.Python(30, act...),
+			testkit.Native(40, module, loop(42), torchFrame("autograd/graph.py", "_engine_run_backward")))
+		tracedCalls(p, called{name: "aten::mm", n: 20, us: 15, grad: true}, called{name: backwardOf, n: 20, us: 15, grad: true},
+			called{name: "aten::item", n: 2000, us: 15})
+		of := map[bool]string{true: "aten::mm", false: "aten::item"}[through]
+		ev := &p.S.Traces[0].Events
+		for id := range ev.Len() {
+			if p.S.Strings.Text(ev.Name[id]) == of && len(p.P.Asked) < 50 {
+				p.P.Asked = append(p.P.Asked, model.Asked{Time: ev.Start[id], End: ev.End(model.EventID(id)), Module: 1,
+					File: p.S.Strings.Intern(act[2].File), Line: 23})
+			}
+		}
+		res, _ := find(t, p)
+		f := want(t, res, finding.Launch, "", 23, 0)
+		if shared := f.Share > 0.6; shared != through {
+			t.Errorf("%s: a share of %.2f", name, f.Share)
+		}
+	}
+}
+
 // A line with large operators is not the place, however long it takes: the one around whose operators the interpreter works is.
 func TestLargeOperatorsAreNotThePlace(t *testing.T) {
 	p := testkit.NewProgram()

@@ -139,7 +139,7 @@ func launchFinding(c *facts.Facts, site *launchSite, sites []launchSite) finding
 	per := c.PerStep(site.time() + gc)
 	row := launchOps{o}.gone(site)
 	of := per
-	if row.ID == price.CallsLarger.ID {
+	if row.ID == price.CallsLarger.ID && site.kind != launchRollout { // more environments make no update rarer
 		all, known := callingOfAll(sites)
 		of, f.Shared = c.PerStep(all), known/max(all, 1)
 	}

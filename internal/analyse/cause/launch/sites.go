@@ -184,7 +184,7 @@ func otherSites(c *facts.Facts, first, backward []facts.Chain) []launchSite {
 			break
 		}
 		time := facts.Sum(main)
-		if (site.kind == launchLoop || site.kind == launchRollout) && withoutGradient(c, site.at, (without+time)/max(all, 1)) {
+		if (site.kind == launchLoop || site.kind == launchRollout) && withoutGradient(c, &site, (without+time)/max(all, 1)) {
 			without, time = without+time, 0
 		}
 		out, firsts, left = append(out, site), append(firsts, time), rest
@@ -361,15 +361,27 @@ func through(c *facts.Facts, chains []facts.Chain, file, function string) bool {
 	return t >= price.LaunchMost*facts.Sum(chains)
 }
 
-// withoutGradient says that no backward pass went through what a place called in traced steps: as samples there tell, or where they are
-// too few, because so few operators have a gradient that what else is called accounts for them: all but part of the calling, its own
-// and what has no gradient already.
-func withoutGradient(c *facts.Facts, sp facts.Spot, part float64) bool {
+// withoutGradient says that no backward pass went through what a place called in traced steps: as calls of models from its lines tell that
+// were looked at there, or samples, or where they are too few, because so few operators have a gradient that what else is called accounts
+// for them: all but part of the calling, its own and what has no gradient already.
+func withoutGradient(c *facts.Facts, site *launchSite, part float64) bool {
 	u := account.UntrackedWork(c.S, c.B)
 	if u == nil {
 		return false
 	}
-	seen, apart := 0, 0
+	sp, calls, seen, apart := site.at, 0, 0, 0
+	for i := range c.P.Asked {
+		a := &c.P.Asked[i]
+		at := func(line facts.Spot) bool { return line.Frame.File == a.File && line.Frame.Line == a.Line }
+		if a.End > a.Time && facts.Inside(u.Steps, a.Time) && slices.ContainsFunc(site.lines, at) {
+			calls++
+			apart += finding.Btoi(facts.Inside(u.Runs, a.Time+(a.End-a.Time)/2))
+		}
+	}
+	if calls >= facts.BesideTraced {
+		return float64(calls-apart) <= price.BesideTracked*float64(calls)
+	}
+	apart = 0
 	c.TracedChains(u.Steps, func(ch facts.Chain, at model.Time) {
 		if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool {
 			return facts.KeyOf(&f) == facts.KeyOf(&sp.Frame) && (!c.Drivers[facts.KeyOf(&f)] || f.Line == sp.Frame.Line)
