@@ -122,21 +122,21 @@ func (s *productsOfStep) shaped() bool { return len(s.shapes) > 0 && !slices.Con
 // typical counts the slow products of steps with shapes, and gives what the others take on average, by name and shapes of those that are
 // called often enough.
 func (p *slowProducts) typical(steps []productsOfStep) map[string]float64 {
-	groups, order := map[string]*productGroup{}, []*productGroup(nil)
+	groups := map[string]*productGroup{}
 	for i := range steps {
 		if s := &steps[i]; s.shaped() {
 			for k, name := range s.names {
 				g := groups[name+s.shapes[k]]
 				if g == nil {
 					g = &productGroup{flops: arguments.Flops(name, s.shapes[k], "")}
-					groups[name+s.shapes[k]], order = g, append(order, g)
+					groups[name+s.shapes[k]] = g
 				}
 				g.add(s.dur[k], s.backward[k])
 			}
 		}
 	}
 	forward := map[int64]float64{} // what a quarter of the forward pass's products of so much work take at most
-	for _, g := range order {
+	for _, g := range groups {
 		if t, known := forward[g.flops]; len(g.forward) > 0 && (!known || quarter(g.forward) < t) {
 			forward[g.flops] = quarter(g.forward)
 		}

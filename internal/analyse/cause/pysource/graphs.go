@@ -29,27 +29,18 @@ func GraphOff(source []string, line int32) (off, known bool) {
 	if i < 0 {
 		return false, false
 	}
+	def := i
+	if !defLine.MatchString(k.all[i].text) {
+		def = k.around(i, defLine)
+	}
 	known = true
-	for indent := k.all[i].indent + 1; i >= 0; i-- {
-		st := &k.all[i]
-		if st.indent >= indent {
-			continue
-		}
-		indent = st.indent
-		switch {
-		case withLine.MatchString(st.text):
-			if noGraph.MatchString(st.text) {
-				return true, true
-			}
-			known = known && otherContext.MatchString(st.text)
-		case defLine.MatchString(st.text):
-			for d := i - 1; d >= 0 && k.all[d].indent == st.indent && k.all[d].text[0] == '@'; d-- {
-				if noGraph.MatchString(k.all[d].text) {
-					return true, true
-				}
-			}
-			return false, known
+	take := func(head int) {
+		if text := k.all[head].text; withLine.MatchString(text) {
+			off, known = off || noGraph.MatchString(text), known && otherContext.MatchString(text)
 		}
 	}
-	return false, known
+	take(i)
+	headsAround(k.all, i, def, take)
+	off = off || decoratedWithoutGraph(k.all, def)
+	return off, off || known
 }

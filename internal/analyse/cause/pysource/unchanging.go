@@ -148,23 +148,31 @@ func (w *world) trains(head int) bool {
 }
 
 // eachAround hands out the heads of the blocks around a statement in its function, the innermost first.
-func (w *world) eachAround(at int, take func(head int)) {
-	least := w.all[at].indent
-	for i := at - 1; i > w.own; i-- {
-		if st := &w.all[i]; st.indent < least {
+func (w *world) eachAround(at int, take func(head int)) { headsAround(w.all, at, w.own, take) }
+
+// headsAround hands out the heads of the blocks around a statement, the innermost first, down to one that they stand behind; -1 for none.
+func headsAround(all []codeLine, at, behind int, take func(head int)) {
+	least := all[at].indent
+	for i := at - 1; i > behind; i-- {
+		if st := &all[i]; st.indent < least {
 			least = st.indent
 			take(i)
 		}
 	}
 }
 
+// decoratedWithoutGraph says that a decorator of the function with this head has PyTorch keep no graph.
+func decoratedWithoutGraph(all []codeLine, head int) (without bool) {
+	for i := head - 1; i >= 0 && strings.HasPrefix(all[i].text, "@"); i-- {
+		without = without || noGraph.MatchString(all[i].text)
+	}
+	return without
+}
+
 // withoutGraph says that a statement stands where PyTorch keeps no graph, so that nothing tells whether weights go into it.
 func (w *world) withoutGraph(at int) (without bool) {
 	w.eachAround(at, func(head int) { without = without || noGraph.MatchString(w.all[head].text) })
-	for i := w.own - 1; i >= 0 && strings.HasPrefix(w.all[i].text, "@"); i-- {
-		without = without || noGraph.MatchString(w.all[i].text)
-	}
-	return without
+	return without || decoratedWithoutGraph(w.all, w.own)
 }
 
 // until are the names that are the same at each turn when a statement runs, and those that are not. Names that are missing are of what is
