@@ -36,8 +36,8 @@ func (b *bench) measureAll(ctx context.Context, programs []program, pins []pin) 
 	return nil
 }
 
-// firstLook is after how many rounds of all programs it is asked for the first time which of them need more.
-const firstLook = 2
+// firstLook is after how many rounds of all programs it is asked for the first time which of them need more: what the clock has counts.
+const firstLook = 1
 
 // pass brings the programs to a number of rounds, and gives those that need more; the others' rows are printed. All programs get their
 // first rounds before one gets its last ones, so that an interrupted bench has something of each.
@@ -146,8 +146,9 @@ func recipeOf(p *program, pins []pin) (string, error) {
 // mostScouts is in how many rounds candidates run beside what the first report proposes, to see whether a larger saving was missed.
 const mostScouts = 3
 
-// reports is in how many rounds the tool runs: two reports after the first one say whether their causes agree.
-const reports = 2
+// reports is in how many rounds the tool runs: with the first one each program has two reports, which agree or do not. Further rounds go to
+// original and change, which are what a judgement waits for.
+const reports = 1
 
 // sides are the names of what is to run beside the original until each side has its rounds: what the first report proposes, and the
 // candidates, which have fewer where it proposes something.
