@@ -74,8 +74,8 @@ func TestDenormalNumbersSomewhere(t *testing.T) {
 }
 
 // productsProgram trains: its backward pass takes back ms a step, in 16 products of the same shapes of which the last slow take eight times
-// as long as the others. The first of its three traced steps has shapes.
-func productsProgram(back, slow int) *testkit.Program {
+// as long as the others. The first of its three traced steps has shapes, and the products are slow in so many of them.
+func productsProgram(back, slow, in int) *testkit.Program {
 	p := testkit.NewProgram()
 	acts := []testkit.Act{testkit.Native(30, module, loop(40), torchFrame("nn/modules/linear.py", "Linear.forward")),
 		testkit.Native(back, module, loop(42), torchFrame("autograd/__init__.py", "backward"))}
@@ -103,7 +103,7 @@ func productsProgram(back, slow int) *testkit.Program {
 		unit := model.Dur(back) * ms / model.Dur(16+7*slow)
 		for k := range 16 {
 			dur := unit
-			if k >= 16-slow {
+			if k >= 16-slow && i < in {
 				dur = 8 * unit
 			}
 			node := add(dur, "autograd::engine::evaluate_function: MmBackward0", model.NoEvent, 0)
@@ -124,14 +124,16 @@ func TestDenormalGradients(t *testing.T) {
 		name       string
 		met        float64
 		back, slow int
+		in         int     // of three traced steps
 		share      float64 // of the step beyond what the products should take; 0: not named
 	}{
-		{"some products are slow", 40, 92, 1, 28.0 / 122},    // 16 of them and seven more: 4 ms each
-		{"all are slow", 40, 192, 16, 16 * (12 - 4.5) / 222}, // beyond 1.5 times the 3 ms of the forward pass
-		{"none is slow", 40, 64, 0, 0},
-		{"the processor met none", 0, 92, 1, 0},
+		{"some products are slow", 40, 92, 1, 3, 28.0 / 122},    // 16 of them and seven more: 4 ms each
+		{"all are slow", 40, 192, 16, 3, 16 * (12 - 4.5) / 222}, // beyond 1.5 times the 3 ms of the forward pass
+		{"none is slow", 40, 64, 0, 3, 0},
+		{"those of one step are slow", 40, 92, 1, 1, 0}, // whatever that one waited for
+		{"the processor met none", 0, 92, 1, 3, 0},
 	} {
-		p := productsProgram(c.back, c.slow)
+		p := productsProgram(c.back, c.slow, c.in)
 		p.P.Counters = map[string]float64{"denormal_looks": 40, "denormal_met": c.met}
 		res, _ := find(t, p)
 		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Precision })
@@ -158,7 +160,7 @@ func TestFlushingIsSetAtTheStart(t *testing.T) {
 		"a part of it":    {"from torch import nn\nimport os", "torch.set_flush_denormal(True)", 0},
 		"over many lines": {"from torch import (\n    nn)", "torch.set_flush_denormal(True)", 0},
 	} {
-		p := productsProgram(92, 1)
+		p := productsProgram(92, 1, 3)
 		p.P.Counters = map[string]float64{"denormal_looks": 40, "denormal_met": 40}
 		lines := make([]string, 42) // the loop stands where its samples are
 		copy(lines, strings.Split(c.text, "\n"))

@@ -1,6 +1,10 @@
 package naming
 
-import "strings"
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
 
 // OpKind is what an operator does, as far as its name tells; its text stands in reports.
 type OpKind string
@@ -39,8 +43,27 @@ var opKinds = []struct {
 		"sin", "cos", "erf", "lerp", "rsqrt", "reciprocal"}},
 }
 
+// mostNames bounds how many names' kinds are kept: PyTorch has some 3,000 operators, and a file can have any number.
+const mostNames = 4096
+
+var (
+	known      sync.Map // kinds by name: rules ask for that of each event, and finding it takes dozens of searches
+	knownNames atomic.Int32
+)
+
 // OpKindOf is the kind of an operator's name, such as "aten::addmm"; OpOther for a name without a name space.
 func OpKindOf(name string) OpKind {
+	if kind, ok := known.Load(name); ok {
+		return kind.(OpKind)
+	}
+	kind := opKindOf(name)
+	if knownNames.Add(1) <= mostNames {
+		known.Store(strings.Clone(name), kind)
+	}
+	return kind
+}
+
+func opKindOf(name string) OpKind {
 	name = strings.ToLower(name)
 	if !strings.Contains(name, "::") {
 		return OpOther

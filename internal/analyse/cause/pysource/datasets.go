@@ -29,7 +29,7 @@ func (r *Reader) Draws(source []string, line int32) bool {
 	}
 	head := here
 	if !defLine.MatchString(u.all[here].text) {
-		if head = u.around(here, defLine); head < 0 {
+		if head = u.within[here]; head < 0 {
 			return true
 		}
 	}

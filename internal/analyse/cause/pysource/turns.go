@@ -133,7 +133,7 @@ func (w *world) withinStep(here int) bool {
 	}
 	own := around(here)
 	for i := w.own + 1; i < w.end; i++ {
-		if !trainsHere.MatchString(w.all[i].text) || w.around(i, defLine) != w.own {
+		if !trainsHere.MatchString(w.all[i].text) || w.within[i] != w.own {
 			continue
 		}
 		if !slices.ContainsFunc(around(i), func(head int) bool { return !slices.Contains(own, head) }) {
@@ -272,7 +272,7 @@ func (r *Reader) CallerOf(at At) (caller At, ok bool) {
 		}
 		n++
 		caller = At{Source: at.Source, Name: "<module>", Line: w.all[i].at}
-		if in := w.around(i, defLine); in >= 0 {
+		if in := w.within[i]; in >= 0 {
 			caller.Name = w.nameOf(in)
 		}
 	}
@@ -283,7 +283,7 @@ func (r *Reader) CallerOf(at At) (caller At, ok bool) {
 func (r *Reader) FunctionAt(source []string, line int32) string {
 	u := r.unitOf(source)
 	if i := u.index(line); i >= 0 {
-		if in := u.around(i, defLine); in >= 0 {
+		if in := u.within[i]; in >= 0 {
 			return defLine.FindStringSubmatch(u.all[in].text)[1]
 		}
 	}

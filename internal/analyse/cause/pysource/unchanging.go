@@ -105,7 +105,7 @@ func (r *Reader) worldAt(at *At) (w world, here int, ok bool) {
 	if here = w.index(at.Line); here < 0 {
 		return w, here, false
 	}
-	w.own, w.end = w.around(here, defLine), len(w.all)
+	w.own, w.end = w.within[here], len(w.all)
 	if w.own < 0 {
 		return w, here, at.Name == "<module>"
 	}
@@ -318,7 +318,7 @@ func (w *world) attributeStays(name string) bool {
 			if name != attribute && !strings.HasPrefix(name, attribute+".") {
 				continue
 			}
-			in := w.around(i, defLine)
+			in := w.within[i]
 			learns := !w.inStep && (learned.MatchString(text) || strings.Contains(text, "nn."))
 			if in < 0 || w.nameOf(in) != "__init__" || learns {
 				return false
@@ -337,14 +337,14 @@ func (w *world) outside(root string) bool {
 	known := w.given == nil && w.own >= 0 && slices.Contains(parametersOf(w.all[w.own].text), root)
 	for i := range w.all {
 		st := &w.all[i]
-		in := w.around(i, defLine)
+		in := w.within[i]
 		if in >= 0 && (in != w.own || w.given != nil) {
 			if strings.HasPrefix(st.text, "global ") && slices.Contains(words.FindAllString(st.text, -1), root) {
 				return false
 			}
 			continue
 		}
-		if !w.inStep && learns(st.text, root) {
+		if !w.inStep && slices.Contains(w.learns[i], root) {
 			return false
 		}
 		if slices.Contains(w.defines[i], root) {
@@ -357,12 +357,12 @@ func (w *world) outside(root string) bool {
 	return known
 }
 
-// learns says that in a statement a name stands for what is learned: one that is given a parameter, of which a gradient is asked, or
+// learnsIn are the names that stand for what is learned in a statement: one that is given a parameter, of which a gradient is asked, or
 // that an optimizer is given.
-func learns(text, name string) bool {
+func learnsIn(text string) []string {
 	m := learned.FindStringIndex(text)
 	if m == nil || defLine.MatchString(text) {
-		return false
+		return nil
 	}
 	names := append(definedIn(text), words.FindAllString(dottedEnd.FindString(text[:m[0]]), -1)...)
 	if _, arguments, ok := strings.Cut(text[m[0]:], "("); ok {
@@ -375,7 +375,7 @@ func learns(text, name string) bool {
 		}
 		names = append(names, words.FindAllString(arguments, -1)...)
 	}
-	return slices.Contains(names, name)
+	return names
 }
 
 // maxPureDepth bounds how many functions of the file are looked into, one from within the other.
@@ -387,6 +387,17 @@ func (w *world) pureFunction(name string) bool {
 	if head < 0 || w.depth >= maxPureDepth {
 		return false
 	}
+	asked := askedPure{name, w.depth}
+	pure, known := w.pures[asked]
+	if !known {
+		pure = w.readsPure(head)
+		w.pures[asked] = pure
+	}
+	return pure
+}
+
+// readsPure reads the function with this head for pureFunction.
+func (w *world) readsPure(head int) bool {
 	f := world{unit: w.unit, own: head, end: w.blockEnd(head), loop: -1, given: map[string]bool{}, depth: w.depth + 1}
 	for _, parameter := range parametersOf(w.all[head].text) {
 		f.given[parameter] = true

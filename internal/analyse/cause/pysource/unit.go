@@ -31,11 +31,30 @@ type unit struct {
 	defines [][]string // by statement: the names that it gives values to, or whose objects it may change
 	changes []string   // by statement: the name whose object it changes in place, "" for none
 	same    [][]string // by statement: names that stand for one object, or for a view of it; nil for none
+	within  []int      // by statement: the head of the function around it, -1 for none
+	learns  [][]string // by statement: names that stand for what is learned in it; nil for none
+
+	heads map[string]int // of the file's functions, by name
+	pures map[askedPure]bool
+}
+
+// askedPure is a question about a function of the file that was answered: what it gives does not depend on who asks, but on how deep.
+type askedPure struct {
+	name  string
+	depth int
 }
 
 func unitOf(source []string) *unit {
-	u := &unit{keepReader: keepReader{all: statementsOf(source)}, imports: map[string]bool{}}
+	u := &unit{
+		keepReader: keepReader{all: statementsOf(source)}, imports: map[string]bool{}, heads: map[string]int{}, pures: map[askedPure]bool{},
+	}
 	for i := range u.all {
+		u.within, u.learns = append(u.within, u.around(i, defLine)), append(u.learns, learnsIn(u.all[i].text))
+		if m := defLine.FindStringSubmatch(u.all[i].text); m != nil && u.all[i].indent == 0 {
+			if _, twice := u.heads[m[1]]; !twice {
+				u.heads[m[1]] = i
+			}
+		}
 		if importLine.MatchString(u.all[i].text) {
 			for _, name := range words.FindAllString(u.all[i].text, -1) {
 				u.imports[name] = true
@@ -147,10 +166,10 @@ func (u *unit) changesIn(head int, parameter string) bool {
 
 // function is the head of a function of the file, -1 for none.
 func (u *unit) function(name string) int {
-	return slices.IndexFunc(u.all, func(st codeLine) bool {
-		m := defLine.FindStringSubmatch(st.text)
-		return m != nil && m[1] == name && st.indent == 0
-	})
+	if head, ok := u.heads[name]; ok {
+		return head
+	}
+	return -1
 }
 
 // parametersOf are the names of a function's parameters.
