@@ -241,14 +241,14 @@ elif HOW == "tables":
     print("done")
 elif HOW == "hooks":
     if agent is not None:
-        from _bneck_agent import life, marks, profiler, ticker
+        from _bneck_agent import asked, life, profiler, ticker
 
         within(ticker, "stop")
         within(ticker, "start")
         within(profiler.Session, "start")
         within(profiler.Session, "stop")
         within(profiler.Session, "save")
-        within(marks, "resolve")
+        within(asked, "updated")
         life.before_fork.append(interrupt)
     caught = try_each((wait, gc.collect, few_steps, fork, few_steps))
     print(caught == sent, agent is None or sent > 40)

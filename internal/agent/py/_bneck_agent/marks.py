@@ -80,9 +80,12 @@ def finish(number, kind, source, t0, t1, items, tid):
     core.counters["steps"] = finished
     if t1 >= held.due and phase == "baseline":
         held.look(t1)
-    core.tick(t1)
-    ablations.stepped(finished)
-    bound(t1)
+    if t1 - core.last_flush >= core.FLUSH_NS:
+        core.flush()
+    if core.config.ablate:
+        ablations.stepped(finished)
+    if step_limit or time_limit:
+        bound(t1)
 
 
 def skip():

@@ -10,13 +10,22 @@ began = {}  # id of an optimizer -> when its compiled step began, until it ended
 stepping = set()  # ids of the optimizers whose step runs in our wrapper
 scaler_marks = 0
 backwards = 0  # backward passes so far
-last = {}  # id of an optimizer -> [backwards at its last step, steps since then without another]
 built = set()  # (file, line) of the optimizers' constructors
-counted = {}  # id of an optimizer -> [its number, its steps so far]
+known = {}  # id of an optimizer -> its Known
 numbers = 0  # of optimizers that were given one
 COUNTED_AT = (2, 16, 128, 1024)  # an optimizer's steps at which its parameters are counted
 PLACES = 64  # of them that are told
 ALONE = 32  # steps without a backward pass after which an optimizer is taken for one that needs none
+
+
+class Known:
+    """What is known of an optimizer. number: 0 where its parameters are not to be counted."""
+
+    __slots__ = ("number", "steps", "backwards", "since")
+
+    def __init__(self, number):
+        self.number, self.steps = number, 0
+        self.backwards, self.since = -1, 0  # backward passes at its last step; steps since then without another
 
 
 def install(torch):
@@ -34,8 +43,8 @@ def install(torch):
             wrap_classes(optimizer.Optimizer, name)
             break
     if hasattr(optimizer, "register_optimizer_step_post_hook"):
-        optimizer.register_optimizer_step_pre_hook(before_compiled)
-        optimizer.register_optimizer_step_post_hook(after_compiled)
+        optimizer.register_optimizer_step_pre_hook(before)
+        optimizer.register_optimizer_step_post_hook(after)
     for scaler in scalers(torch):
         wrap_scaler(scaler)
 
@@ -55,7 +64,7 @@ def wrap_init(base):
     @functools.wraps(original)
     def __init__(self, *arguments, **keywords):
         made()
-        counted.pop(id(self), None)  # of one that stood here and is gone
+        known.pop(id(self), None)  # of one that stood here and is gone
         original(self, *arguments, **keywords)
 
     base.__init__ = __init__
@@ -78,18 +87,29 @@ def made():
     marks.resolve()
 
 
-@core.hook("optimizer-before")
-def before_compiled(optimizer, arguments, keywords):
+def before(optimizer, arguments, keywords):
     """torch's hook before a step: of use only where our wrapper did not run."""
     if id(optimizer) not in stepping:
-        began[id(optimizer)] = core.now()
+        before_compiled(optimizer)
+
+
+def after(optimizer, arguments, keywords):
+    """torch's hook after a step."""
+    if id(optimizer) not in stepping:
+        after_compiled(optimizer)
+
+
+@core.hook("optimizer-before")
+def before_compiled(optimizer):
+    """A compiled step begins."""
+    began[id(optimizer)] = core.now()
 
 
 @core.hook("optimizer-after")
-def after_compiled(optimizer, arguments, keywords):
-    """torch's hook after a step."""
+def after_compiled(optimizer):
+    """A compiled step has ended."""
     t0 = began.pop(id(optimizer), 0)
-    if t0 and id(optimizer) not in stepping:
+    if t0:
         stepped(optimizer, t0, core.now())
 
 
@@ -100,33 +120,35 @@ def stepped_outside(optimizer, t0):
 
 
 def stepped(optimizer, t0, t1):
-    """One optimizer step is over."""
+    """One optimizer step is over. Many steps take less than a millisecond: what has nothing to do is not called."""
     global scaler_marks
     scaler_marks += 1
     tid = core.thread_id()
     if marks.keep:
         core.emit("span", "optimizer", t0, t1, tid, type(optimizer).__name__ + ".step")
-    marks.resolve()
+    if marks.wanted:
+        marks.resolve()
     marks.tracker.optimizers = marks.tracker.optimizers or 1  # built before this process was forked
-    count(optimizer)
-    denormals.look()
+    seen = known.get(id(optimizer)) or meet(optimizer)
+    seen.steps += 1
+    if seen.number and seen.steps in COUNTED_AT:
+        tell(optimizer, seen.number, seen.steps)
+    if t1 - denormals.last >= denormals.EVERY:
+        denormals.look()
     asked.updated(optimizer)
-    if not again(id(optimizer)):
+    if not again(seen):
         marks.optimized(("optimizer", id(optimizer)), t1, tid)
 
 
-def count(optimizer):
-    """Tells at a few of an optimizer's steps how many parameters it has."""
+def meet(optimizer):
+    """Makes an optimizer known; the first ones get a number."""
     global numbers
-    seen = counted.get(id(optimizer))
-    if seen is None:
-        if numbers >= PLACES:
-            return
+    number = 0
+    if numbers < PLACES:
         numbers += 1
-        seen = counted[id(optimizer)] = [numbers, 0]
-    seen[1] += 1
-    if seen[1] in COUNTED_AT:
-        tell(optimizer, *seen)
+        number = numbers
+    known[id(optimizer)] = seen = Known(number)
+    return seen
 
 
 @core.hook("optimizer-parameters")
@@ -138,14 +160,13 @@ def tell(optimizer, number, steps):
     core.emit("updates", core.now(), number, len(parameters) if own else 0, steps, backwards, marks.tracker.optimizers)
 
 
-def again(key):
+def again(seen):
     """Whether an optimizer has stepped since the last backward pass: engines step once per group of parameters."""
-    seen = last.get(key)
-    if seen is None or seen[0] != backwards:
-        last[key] = [backwards, 0]
+    if seen.backwards != backwards:
+        seen.backwards, seen.since = backwards, 0
         return False
-    seen[1] += 1
-    return backwards > 0 and seen[1] < ALONE
+    seen.since += 1
+    return backwards > 0 and seen.since < ALONE
 
 
 def wrap_classes(base, name):

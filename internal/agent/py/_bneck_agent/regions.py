@@ -24,7 +24,6 @@ def install(torch):
     global is_compiling
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", is_compiling)
     life.after_fork.append(open_in_session.clear)
-    count_open(torch.autograd.profiler.record_function)
     wrap_record_function(torch.autograd.profiler.record_function)
     wrap_ranges(torch.cuda.nvtx, "nvtx")
     itt = getattr(torch.profiler, "itt", None)
@@ -32,8 +31,9 @@ def install(torch):
         wrap_ranges(itt, "itt")
 
 
-def count_open(record):
-    """Knows at any time whether a region is open that began in a session of ours (windows.Windows.safe)."""
+def wrap_record_function(record):
+    """record_function is a context manager; its decorator form builds one per call. Whether one is open that began in a session of ours is
+    known at any time (windows.Windows.safe). torch's own regions stand in each step and get no row: they cost no more than that."""
     enter, leave = record.__enter__, record.__exit__
 
     @functools.wraps(enter)
@@ -41,29 +41,17 @@ def count_open(record):
         result = enter(self)
         if marks.windows.open is not None:
             open_in_session.add(id(self))
+        name = self.name
+        if type(name) is not str or not name.startswith(OWN):
+            opened("record", name)
         return result
 
     @functools.wraps(leave)
     def __exit__(self, *error):
         open_in_session.discard(id(self))
-        return leave(self, *error)
-
-    record.__enter__, record.__exit__ = __enter__, __exit__
-
-
-def wrap_record_function(record):
-    """record_function is a context manager; its decorator form builds one per call."""
-    enter, leave = record.__enter__, record.__exit__
-
-    @functools.wraps(enter)
-    def __enter__(self):
-        result = enter(self)
-        opened("record", self.name)
-        return result
-
-    @functools.wraps(leave)
-    def __exit__(self, *error):
-        closed("record")
+        name = self.name
+        if type(name) is not str or not name.startswith(OWN):
+            closed("record")
         return leave(self, *error)
 
     record.__enter__, record.__exit__ = __enter__, __exit__

@@ -141,7 +141,6 @@ class Windows(slices.Slices):
 
     # Steps
 
-    @core.hook("boundary")
     def boundary(self, number, opening):
         """At a step's end (opening False) or beginning; returns the time if anything was done, else None."""
         if opening:
@@ -151,6 +150,11 @@ class Windows(slices.Slices):
         if self.idle():
             self.edge = False
             return None
+        return self.planned_boundary(number, opening)
+
+    @core.hook("boundary")
+    def planned_boundary(self, number, opening):
+        """The same as long as windows are planned, open or to be saved."""
         ticker.held = True
         try:
             return self.at_boundary(number, opening)
