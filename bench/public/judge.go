@@ -42,7 +42,7 @@ type judgement struct {
 	cost       paired.Interval // the run under the tool, as a ratio to plain
 	noise      paired.Interval // the original again, as a ratio to plain; NaN without -again
 	agree      [2]int          // reports whose first cause is the first report's, of all that follow it
-	plain      float64
+	plain      float64         // seconds of the original beside the tool
 }
 
 // judge compares what the program gave with what was promised. The spread is that of all programs' rounds.
@@ -84,7 +84,7 @@ func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) 
 		j.verdict, j.promised, j.plain = untimed, m.Said[0].Promised, math.NaN()
 		return j
 	}
-	plain, _ := times(m.all())
+	plain, _ := times(m.Tool)
 	j.plain = paired.Median(plain)
 	j.cost = paired.Ratio(times(m.Tool))
 	if len(m.Again) > 0 {
@@ -120,11 +120,11 @@ func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) 
 	return j
 }
 
-// savedBy is what a change saves, in seconds.
+// savedBy is what a change saves, in seconds of the rounds that the promise comes from: pairs may be of days on which the machine was faster
+// or slower, so that they stand for shares.
 func (j *judgement) savedBy(change string) paired.Interval {
-	saved, plain := shares(j.m.pairs(change))
-	i := j.spread.MeanAt(j.confidence, saved)
-	return paired.Interval{Low: i.Low * plain, Mid: i.Mid * plain, High: i.High * plain}
+	i := j.spread.MeanAt(j.confidence, shares(j.m.pairs(change)))
+	return paired.Interval{Low: i.Low * j.plain, Mid: i.Mid * j.plain, High: i.High * j.plain}
 }
 
 // times are the original's and a side's seconds.
@@ -135,16 +135,17 @@ func times(pairs []pair) (plain, took []float64) {
 	return plain, took
 }
 
-// shares are what a side saves in each round, as shares of the plain runs' mean seconds, which it gives too. Programs of different lengths
-// have a like spread in them.
-func shares(pairs []pair) (saved []float64, plain float64) {
+// shares are what a side saves in each round, as shares of the plain runs' mean seconds. Programs of different lengths have a like spread
+// in them.
+func shares(pairs []pair) (saved []float64) {
+	plain := 0.0
 	for _, t := range pairs {
 		plain += t.Plain / float64(len(pairs))
 	}
 	for _, t := range pairs {
 		saved = append(saved, (t.Plain-t.Took)/plain)
 	}
-	return saved, plain
+	return saved
 }
 
 // spread is how far the rounds of all programs lie apart.
@@ -153,8 +154,7 @@ func (r *results) spread() paired.Spread {
 	for _, m := range r.Programs {
 		for _, pairs := range append(slices.Collect(maps.Values(m.changed)), m.Tool, m.Again) {
 			if m.Failed == "" {
-				saved, _ := shares(pairs)
-				groups = append(groups, saved)
+				groups = append(groups, shares(pairs))
 			}
 		}
 	}

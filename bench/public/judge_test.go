@@ -56,6 +56,18 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestSavingsAreOfTheReportsDay: pairs of a day on which the machine took twice as long stand for half of what they saved then.
+func TestSavingsAreOfTheReportsDay(t *testing.T) {
+	m := sided(2, 0, promising(0.8, 1, 1.2))
+	for i := range m.Tool {
+		m.Tool[i].Plain, m.Tool[i].Took = m.Tool[i].Plain/2, m.Tool[i].Took/2
+	}
+	j := judge(&program{ID: "p", Changes: []change{{Name: "fix", For: []string{"input/workers"}}}}, m, paired.Spread{})
+	if held, _ := j.holds(); !held || math.Abs(j.saved.Mid-1) > 0.01 {
+		t.Errorf("saved %v, want 1 s, as was promised", j.saved)
+	}
+}
+
 // TestSettled: what more rounds could still turn gets them.
 func TestSettled(t *testing.T) {
 	proposed := []change{{Name: "fix", For: []string{"input/workers"}}}
