@@ -120,8 +120,8 @@ func judgeAt(confidence float64, p *program, m *measured, spread paired.Spread) 
 	return j
 }
 
-// savedBy is what a change saves, in seconds of the rounds that the promise comes from: pairs may be of days on which the machine was faster
-// or slower, so that they stand for shares.
+// savedBy is what a change saves, in seconds of the rounds that the promise comes from: pairs may be of days on which the machine was
+// faster or slower, so that they stand for shares.
 func (j *judgement) savedBy(change string) paired.Interval {
 	i := j.spread.MeanAt(j.confidence, shares(j.m.pairs(change)))
 	return paired.Interval{Low: i.Low * j.plain, Mid: i.Mid * j.plain, High: i.High * j.plain}
