@@ -57,7 +57,8 @@ func OpKindOf(name string) OpKind {
 		return kind.(OpKind)
 	}
 	kind := opKindOf(name)
-	if knownNames.Add(1) <= mostNames {
+	if knownNames.Load() < mostNames {
+		knownNames.Add(1)
 		known.Store(strings.Clone(name), kind)
 	}
 	return kind

@@ -80,8 +80,7 @@ def finish(number, kind, source, t0, t1, items, tid):
     core.counters["steps"] = finished
     if t1 >= held.due and phase == "baseline":
         held.look(t1)
-    if t1 - core.last_flush >= core.FLUSH_NS:
-        core.flush()
+    core.tick(t1)
     if core.config.ablate:
         ablations.stepped(finished)
     if step_limit or time_limit:

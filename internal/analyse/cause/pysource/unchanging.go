@@ -388,12 +388,12 @@ func (w *world) pureFunction(name string) bool {
 		return false
 	}
 	asked := askedPure{name, w.depth}
-	pure, known := w.pures[asked]
+	same, known := w.pures[asked]
 	if !known {
-		pure = w.readsPure(head)
-		w.pures[asked] = pure
+		same = w.readsPure(head)
+		w.pures[asked] = same
 	}
-	return pure
+	return same
 }
 
 // readsPure reads the function with this head for pureFunction.
