@@ -85,6 +85,7 @@ var agentReaders = map[string]func(*agentRows, row) bool{
 	"fetch":    (*agentRows).readFetch,
 	"queue":    (*agentRows).readQueue,
 	"held":     (*agentRows).readHeld,
+	"pages":    (*agentRows).readPages,
 	"padding":  (*agentRows).readPadding,
 	"asked":    (*agentRows).readAsked,
 	"part":     (*agentRows).readPart,
@@ -211,7 +212,22 @@ func (a *agentRows) readHeld(r row) bool {
 	if !counted {
 		blocks = -1
 	}
-	a.p.InUse = append(a.p.InUse, model.InUse{At: model.Time(t), Bytes: bytes, Blocks: blocks})
+	free, told := r.integer(4)
+	if !told {
+		free = -1
+	}
+	a.p.InUse = append(a.p.InUse, model.InUse{At: model.Time(t), Bytes: bytes, Blocks: blocks, Free: free})
+	return true
+}
+
+func (a *agentRows) readPages(r row) bool {
+	t, ok := r.integer(1)
+	faults, counted := r.integer(2)
+	resident, known := r.integer(3)
+	if n := len(a.p.Pages); !ok || !counted || !known || n > 0 && a.p.Pages[n-1].At >= model.Time(t) || n >= maxUsageRows {
+		return ok && counted && known
+	}
+	a.p.Pages = append(a.p.Pages, model.Pages{At: model.Time(t), Faults: faults, Resident: resident})
 	return true
 }
 
@@ -417,6 +433,9 @@ func (a *agentRows) finish(facts *processFacts) {
 	}
 	for i := range p.InUse {
 		p.InUse[i].At = a.unix(p.InUse[i].At)
+	}
+	for i := range p.Pages {
+		p.Pages[i].At = a.unix(p.Pages[i].At)
 	}
 	for i := range p.Notes {
 		p.Notes[i].Time = a.unix(p.Notes[i].Time)

@@ -65,7 +65,8 @@ func TestReadProcess(t *testing.T) {
 		`["unused",2000,2,"Teacher","/a.py",8,[]]`,
 		`["updates",1000,1,62,16,32,2]`, `["saved",1000,1200,7,4096,8388608,"/a.py",8]`,
 		`["denormal",1000,"Conv2d","/a.py",8,65536,4096,500]`, `["jacobian",1000,1100,1900,0,600,6,"/a.py",9]`,
-		`["held",1500,4096,12]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
+		`["held",1500,4096,12,8192]`, `["held",1500,1,1]`, `["held",2000,null,13]`,
+		`["pages",1500,300,20]`, `["pages",1500,301,20]`, `["pages",2000,400,30]`,
 		`["future-kind",{"x":1}]`)
 	second := gzipMember(
 		`["clock",2001000,7000300]`, // the clock gains 300 ns in 2,000,000
@@ -143,8 +144,13 @@ func TestReadProcess(t *testing.T) {
 	if len(p.Queues) != 1 || p.Queues[0].Ready != 3 {
 		t.Errorf("queues %+v", p.Queues)
 	}
-	if want := []model.InUse{{At: 5000500, Bytes: 4096, Blocks: 12}, {At: 5001000, Bytes: -1, Blocks: 13}}; !slices.Equal(p.InUse, want) {
+	inUse := []model.InUse{{At: 5000500, Bytes: 4096, Blocks: 12, Free: 8192}, {At: 5001000, Bytes: -1, Blocks: 13, Free: -1}}
+	if !slices.Equal(p.InUse, inUse) {
 		t.Errorf("in use %+v", p.InUse)
+	}
+	pages := []model.Pages{{At: 5000500, Faults: 300, Resident: 20}, {At: 5001000, Faults: 400, Resident: 30}}
+	if !slices.Equal(p.Pages, pages) {
+		t.Errorf("pages %+v", p.Pages)
 	}
 	if w := p.Windows[0]; w.Phase != model.PhaseDetail || w.FirstStep != 1 || w.EndStep != 2 || w.Events != 40 ||
 		w.File != "trace-0.json" || w.End <= w.Start {

@@ -53,6 +53,7 @@ type Process struct {
 	Usage     []Usage    // by time
 	Owned     []Owned    // by time; of forks only
 	InUse     []InUse    // by time; at ends of steps
+	Pages     []Pages    // by time; at the ends of the first steps
 	// Allocator is the library that serves its malloc: "glibc", "jemalloc", …; "" unknown.
 	Allocator string
 	Exit      string  // how it ended, as the agent saw it ("exit", "exception", "os._exit"); "" when it was killed or still runs

@@ -21,11 +21,19 @@ type Owned struct {
 }
 
 // InUse is what a program has of its allocators at the end of a step, read from inside. What is free in them, which the kernel counts as
-// held, is not in it.
+// held, is told beside it.
 type InUse struct {
 	At     Time
 	Bytes  int64 // of the C library's allocator; -1 unknown
 	Blocks int64 // of Python's own, some ten to some hundred bytes each; -1 unknown
+	Free   int64 // bytes that the C library's allocator has of the kernel and nobody uses; -1 unknown
+}
+
+// Pages is what the kernel had given a program by the end of a step, as that asked for itself: minor page faults since its start, and pages
+// that are resident, each of the kernel's size.
+type Pages struct {
+	At               Time
+	Faults, Resident int64
 }
 
 // ThreadUse is what the first thread of a process has used since its start; nil where it was not recorded.

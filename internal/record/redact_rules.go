@@ -211,7 +211,7 @@ var (
 	eventRows   = map[string]*rule{
 		"clock": list(texts(keep), number), "wait": list(texts(keep), number), "fetch": list(texts(keep), number),
 		"queue": list(texts(keep), number), "sample": list(texts(keep), number),
-		"held": list(texts(keep), number), "updates": list(texts(keep), number),
+		"held": list(texts(keep), number), "pages": list(texts(keep), number), "updates": list(texts(keep), number),
 		"saved":    list(texts(keep), number, number, number, number, number, filePath, number),
 		"asked":    list(texts(keep), number, number, texts(named("inputs")), number, number, filePath, number),
 		"part":     list(texts(keep), number, number, texts(named("inputs")), number, number, filePath, number),

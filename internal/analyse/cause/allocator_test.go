@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,111 @@ func TestAllocatorIsAskedForWhatIsSafe(t *testing.T) {
 		f := want(t, res, finding.Machine, "allocator", 0, c.saves)
 		if got := f.Fix.Action.Change(); got != c.change {
 			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// heapOf is a program of steps of 100 ms whose C library has so many MiB free at their ends, and that takes so many pages again in each of
+// the nine steps between its first two traced windows, and none later.
+func heapOf(free, again int64) *testkit.Program {
+	p := paging(0, 0)
+	taken := int64(50_000)
+	for i := range p.P.Steps {
+		st := &p.P.Steps[i]
+		if i > 0 && i < 10 {
+			taken += again
+		}
+		if i == 0 || i == 10 {
+			st.Phase = model.PhaseTrace
+		}
+		if i < 100 {
+			p.P.Pages = append(p.P.Pages, model.Pages{At: st.End, Faults: taken, Resident: 40_000})
+		}
+		p.P.InUse = append(p.P.InUse, model.InUse{At: st.End, Bytes: 200 << 20, Blocks: 1e6, Free: free << 20})
+	}
+	return p
+}
+
+// A heap whose end goes back now and then is told where some stretch of the run has it, also where nothing was lost in the rest of it.
+func TestHeapThatGoesBackNowAndThen(t *testing.T) {
+	const change = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1000000000000"
+	cost := func(pages float64) float64 { return pages * 2.2e-3 / 4 * 1.03 } // ms by 4 threads
+	for name, c := range map[string]struct {
+		p           *testkit.Program
+		change      func(*testkit.Program)
+		saves, most float64 // ms per step, 0: no finding
+	}{
+		"what was seen, and what is free": {heapOf(160, 8000), nil, cost((8000 + 0.15*40960) / 2), cost(0.35*40960) * 1.25 / 1.03},
+		"little is free":                  {heapOf(40, 12000), nil, cost((12000 + 0.15*10240) / 2), cost(12000) * 1.25 / 1.03},
+		"much is free since the start":    {heapOf(4000, 8000), nil, cost((8000 + 24000) / 2), cost(24000) * 1.25 / 1.03},
+		"what is free is not told": {heapOf(160, 8000), func(p *testkit.Program) { p.P.InUse = nil }, cost(8000),
+			cost(8000) * 1.25 / 1.03},
+		"nothing was seen": {heapOf(160, 0), nil, 0, 0},
+		"it grows": {heapOf(160, 8000), func(p *testkit.Program) {
+			for i := range p.P.Pages {
+				p.P.Pages[i].Resident += p.P.Pages[i].Faults
+			}
+		}, 0, 0},
+		"another C library": {heapOf(160, 8000), func(p *testkit.Program) { p.P.Allocator = "jemalloc" }, 0, 0},
+		"kept already": {heapOf(160, 8000), func(p *testkit.Program) {
+			p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.malloc.trim_threshold=1000000000"
+		}, 0, 0},
+		"kept by the older variable": {heapOf(160, 8000), func(p *testkit.Program) {
+			p.S.Environment.Threads["MALLOC_TRIM_THRESHOLD_"] = "1000000000"
+		}, 0, 0},
+	} {
+		if c.change != nil {
+			c.change(c.p)
+		}
+		res, _ := find(t, c.p)
+		at := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "allocator" })
+		if (at >= 0) != (c.saves > 0) {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+		if at < 0 {
+			continue
+		}
+		f := &res.Findings[at]
+		if f.Step.Low != 0 || math.Abs(f.Step.Mid/1e6-c.saves) > 0.03*c.saves || math.Abs(f.Step.High/1e6-c.most) > 0.03*c.most {
+			t.Errorf("%s saves %+v, want %v and at most %v ms", name, f.Step, c.saves, c.most)
+		}
+		if got := f.Fix.Action.Change(); got != change {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Where a traced window ended most of what the steps before it took again, the program alone has more.
+func TestPagesThatAWindowEnded(t *testing.T) {
+	res, _ := find(t, paging(4000, 200))
+	plain := want(t, res, finding.Machine, "allocator", 0, 8.2)
+	p := paging(4000, 200)
+	p.P.Pages = heapOf(160, 20000).P.Pages
+	p.P.Steps[0].Phase, p.P.Steps[10].Phase = model.PhaseTrace, model.PhaseTrace
+	res, _ = find(t, p)
+	f := want(t, res, finding.Machine, "allocator", 0, 9.6)
+	if alone := 20000 * 4e-3 / 4; f.Step.Low != plain.Step.Low || math.Abs(f.Step.High/1e6-alone) > 0.03*alone {
+		t.Errorf("saves %+v where a window ended it, and %+v else", f.Step, plain.Step)
+	}
+}
+
+// Where steps take pages of a heap whose end goes back, keeping that end is safe with every C library; blocks with mappings of their own
+// are more than lies free in it.
+func TestTheHeapsEndIsKept(t *testing.T) {
+	for free, change := range map[int64]string{
+		100: "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1000000000000",
+		10:  "THP_MEM_ALLOC_ENABLE=1",
+	} {
+		p := paging(20000, 200)
+		e := &p.S.Environment
+		e.Libc, e.HugePages, e.Torch = "glibc 2.36", "madvise", "2.15.0"
+		for i := range p.P.Steps {
+			p.P.InUse = append(p.P.InUse, model.InUse{At: p.P.Steps[i].End, Bytes: 200 << 20, Blocks: 1e6, Free: free << 20})
+		}
+		res, _ := find(t, p)
+		f := want(t, res, finding.Machine, "allocator", 0, map[int64]float64{100: 41, 10: 20}[free])
+		if got := f.Fix.Action.Change(); got != change {
+			t.Errorf("%d MiB free: %q", free, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"bottleneck/internal/model"
@@ -82,6 +83,58 @@ func PagingOf(p *model.Process, kind model.Str) (out Paging, ok bool) {
 	out.Grown /= out.Steps
 	out.Traced = faultsOf(traced)
 	return out, true
+}
+
+// FreeOf is what a process's C library has of the kernel and nobody uses at the ends of steps of a kind, after the warm-up, in bytes: a
+// quarter of the looks found more. ok is false where it does not tell, or too few looked.
+func FreeOf(p *model.Process, kind model.Str) (free float64, ok bool) {
+	var found []int64
+	w := newProgress(p, kind)
+	for i := range p.InUse {
+		if u := &p.InUse[i]; u.Free >= 0 && len(w.starts) > 0 && u.At > w.starts[0] && u.At <= w.ends[len(w.ends)-1] {
+			found = append(found, u.Free)
+		}
+	}
+	if len(found) < pagingLooks {
+		return 0, false
+	}
+	slices.Sort(found)
+	return float64(found[len(found)*3/4]), true
+}
+
+// TakenAgain is how many pages of those that a process had given back the kernel gave it in each step of a kind, in that stretch of the
+// first hundred steps, between two traced windows, in which it was most; 0 where nothing is known. What the process grew by is taken off.
+func TakenAgain(p *model.Process, kind model.Str) (most float64) {
+	const few = 3 // steps of a stretch
+	steps, faults, grown := 0.0, int64(0), int64(0)
+	end := func() {
+		if steps >= few {
+			most = max(most, float64(faults-max(grown, 0))/steps)
+		}
+		steps, faults, grown = 0, 0, 0
+	}
+	k := 0
+	for i := 1; i < len(p.Pages); i++ {
+		before, now := &p.Pages[i-1], &p.Pages[i]
+		for k < len(p.Steps) && p.Steps[k].End < now.At {
+			k++
+		}
+		if k == 0 || k == len(p.Steps) || p.Steps[k].End != now.At || p.Steps[k-1].End != before.At {
+			end()
+			continue
+		}
+		switch st := &p.Steps[k]; {
+		case st.Kind != kind || st.Phase != model.PhaseEdge && st.Phase != model.PhaseBaseline:
+			end()
+		case st.Phase == model.PhaseEdge: // the window's own end lies in it, whose growth is that of the profiler
+			end()
+			steps, faults = 1, max(now.Faults-before.Faults-max(now.Resident-before.Resident, 0), 0)
+		default:
+			steps, faults, grown = steps+1, faults+now.Faults-before.Faults, grown+now.Resident-before.Resident
+		}
+	}
+	end()
+	return most
 }
 
 func firstUse(u *model.Usage) (faults int64, user, system model.Dur) {

@@ -113,3 +113,79 @@ func TestPerStep(t *testing.T) {
 		t.Error("per step of a process without steps")
 	}
 }
+
+// early says what the kernel had given at the ends of the first steps of a program, by what each of them took and grew by, in pages.
+func early(p *model.Process, steps int, taken, grown func(step int) int64) {
+	sum, held := int64(1000), int64(5000)
+	for i := range steps {
+		sum, held = sum+taken(i), held+grown(i)
+		p.Pages = append(p.Pages, model.Pages{At: p.Steps[i].End, Faults: sum, Resident: held})
+	}
+}
+
+func TestTakenAgain(t *testing.T) {
+	many := func(int) int64 { return 3000 }
+	none := func(int) int64 { return 0 }
+	// turns takes 6,000 pages in one step and gives 6,000 back in the next.
+	turns := func(i int) int64 { return 12000 * (int64(i+1) % 2) }
+	until := func(end, i int) int64 {
+		if i < end {
+			return 1
+		}
+		return 0
+	}
+	ends := func(i int) int64 { return 4000 * until(1, (i+49)%50) }
+	sways := func(i int) int64 { return 6000 * (1 - 2*int64(i%2)) }
+	for name, c := range map[string]struct {
+		taken, grown func(int) int64
+		windows      []int // steps that are traced; the next one is the edge
+		change       func(*model.Process)
+		want         float64
+	}{
+		"each step":                      {many, none, nil, nil, 3000},
+		"what grows is not taken again":  {many, many, nil, nil, 0},
+		"in turns":                       {turns, sways, nil, nil, 6000},
+		"until a window":                 {func(i int) int64 { return 3000 * until(8, i) }, none, []int{0, 8}, nil, 3000},
+		"in two steps only":              {func(i int) int64 { return 3000 * until(4, i) }, none, []int{1, 4, 5}, nil, 0},
+		"beside what the profiler takes": {func(i int) int64 { return 90000 * until(1, i%50) }, none, []int{0, 50}, nil, 0},
+		"what the profiler's end adds":   {ends, ends, []int{0, 50}, nil, 0},
+		"steps of another kind": {many, none, nil, func(p *model.Process) {
+			for i := range p.Steps {
+				p.Steps[i].Kind = 1
+			}
+		}, 0},
+		"rows that lack": {many, none, nil, func(p *model.Process) { p.Pages = append(p.Pages[:1], p.Pages[90:94]...) }, 3000},
+		"nothing known":  {many, none, nil, func(p *model.Process) { p.Pages = nil }, 0},
+	} {
+		p := paged(func(float64) float64 { return 0 }, 0)
+		early(p, 100, c.taken, c.grown)
+		for _, w := range c.windows {
+			p.Steps[w].Phase, p.Steps[w+1].Phase = model.PhaseTrace, model.PhaseEdge
+		}
+		if c.change != nil {
+			c.change(p)
+		}
+		if got := TakenAgain(p, 0); math.Abs(got-c.want) > 0.1*c.want+100 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestFreeOf(t *testing.T) {
+	p := paged(func(float64) float64 { return 0 }, 0)
+	for i := range p.Steps {
+		p.InUse = append(p.InUse, model.InUse{At: p.Steps[i].End, Bytes: 1 << 20, Free: int64(i%2) * 100})
+	}
+	if free, ok := FreeOf(p, 0); !ok || free != 100 {
+		t.Errorf("%v, %v", free, ok)
+	}
+	if _, ok := FreeOf(p, 1); ok {
+		t.Error("of steps that there are not")
+	}
+	for i := range p.InUse {
+		p.InUse[i].Free = -1
+	}
+	if _, ok := FreeOf(p, 0); ok {
+		t.Error("of a C library that does not tell")
+	}
+}

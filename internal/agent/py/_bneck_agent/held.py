@@ -1,4 +1,4 @@
-"""What the program holds, read at the ends of steps: bytes in use of the C library's allocator and blocks in use of Python's own.
+"""What the program holds, read at the ends of steps: bytes of the C library's allocator, in use and free, and blocks of Python's own.
 
 From outside only pages are seen. What is free inside of an allocator is part of them, so a leak that fills such holes cannot be seen there.
 """
@@ -12,10 +12,13 @@ EVERY_NS = 250_000_000
 SHARE = 833  # 0.12 % of a core at most: both counts walk through what is free, which may be much
 ROWS = 400  # in each e-fold of the run, as the launcher's looks
 LONGEST_NS = 50_000_000  # a look that takes longer is the last
+EARLY = 100  # steps at whose end it is told what the kernel has given so far
+STAT = "/proc/self/stat"
+FAULTS, RESIDENT = 7, 21  # columns of it behind the name (proc(5))
 
 due = EVERY_NS << 40  # monotonic nanoseconds of the next look; never before begin
 first = 0
-in_use = None  # gives the bytes in use of the C library's allocator
+in_use = None  # gives the bytes of the C library's allocator: in use, and free
 blocks = None  # gives the blocks in use of Python's
 
 
@@ -31,7 +34,7 @@ def begin():
 
 
 def c_library():
-    """glibc's count of what it has given out (2.33 and later; before, the count wraps at 4 GB), None elsewhere."""
+    """glibc's counts of what it has given out and of what is free in it (2.33 and later; before, they wrap at 4 GB), None elsewhere."""
     if sys.platform != "linux":
         return None
     try:
@@ -46,7 +49,7 @@ def c_library():
 
     def count():
         info = ask()
-        return info.uordblks + info.hblkhd
+        return info.uordblks + info.hblkhd, info.fordblks
 
     return count
 
@@ -57,9 +60,22 @@ def look(t):
     global due
     due = EVERY_NS << 40  # for ever, if this fails
     began = time.thread_time_ns()
-    held, counted = in_use and in_use(), blocks and blocks()
+    (held, free), counted = in_use() if in_use else (None, None), blocks and blocks()
     cost = time.thread_time_ns() - began
     core.cpu_ns += cost
-    core.emit("held", t, held, counted)
+    core.emit("held", t, held, counted, free)
     if cost < LONGEST_NS:
         due = t + max(EVERY_NS, SHARE * cost, (t - first) // ROWS)
+
+
+@core.hook("pages")
+def pages(t):
+    """Tells what pages the kernel has given so far, at the end of an early step: traced windows lie between them, and what they leave in
+    memory often begins or ends that the C library gives some back. t: monotonic nanoseconds."""
+    if sys.platform != "linux":
+        return
+    began = time.thread_time_ns()
+    with open(STAT, "rb") as file:
+        columns = file.read().rpartition(b")")[2].split()
+    core.cpu_ns += time.thread_time_ns() - began
+    core.emit("pages", t, int(columns[FAULTS]), int(columns[RESIDENT]))

@@ -80,6 +80,8 @@ def finish(number, kind, source, t0, t1, items, tid):
     core.counters["steps"] = finished
     if t1 >= held.due and phase == "baseline":
         held.look(t1)
+    if finished <= held.EARLY:
+        held.pages(t1)
     core.tick(t1)
     if core.config.ablate:
         ablations.stepped(finished)

@@ -10,7 +10,23 @@ import os
 import threading
 import time
 
-from . import core, facts, forks, memorycategories, modulepaths, modules, patience, plan, profiler, regions, signals, slices, ticker, waits
+from . import (
+    core,
+    facts,
+    forks,
+    memorycategories,
+    modulepaths,
+    modules,
+    patience,
+    plan,
+    profiler,
+    regions,
+    signals,
+    slices,
+    ticker,
+    waits,
+    windowends,
+)
 from .padding import window_ended
 
 FIRST_STEPS = (1, 6, 12)  # where the first windows begin; later ones at double the number of the one before
@@ -23,13 +39,12 @@ MAX_WINDOWS = 11
 HELD_EVENTS = 40_000  # most events that a window may hold: torch needs 1.6 KB for each while it stops, twice that with shapes
 EVENT_RATE = 400_000.0  # events per second, at worst, while nothing is known
 PESSIMISTIC_NS = 6_000.0  # stop and save, per event, until measured
-MORE = 4.0  # times as many events as up to the cut, a step has whose window was cut: a guess
 SPENT_NS = 100_000_000  # pauses that every run may have for its windows of steps; the first ones, up to one with shapes, have no limit
 SPENT_SHARE = 0.025  # and beyond them, of the time since the first step; a window for which this is too little waits for a later step
 LATE_EVENTS_NS = 250_000_000  # a stop and a save that take longer together are made at two boundaries
 
 
-class Windows(slices.Slices):
+class Windows(slices.Slices, windowends.WindowEnds):
     """The profiler's schedule in this process; all times in monotonic nanoseconds."""
 
     def __init__(self, torch, config):
@@ -126,7 +141,7 @@ class Windows(slices.Slices):
         if short and (self.free or self.per_step <= 1.5 * HELD_EVENTS):
             return False
         text = "one step makes %s%d profiler events: tracing it again would stop the program for too long or need too much memory"
-        core.note("step-too-big", text % (("more than ", self.per_step / MORE) if self.cut else ("", self.per_step)))
+        core.note("step-too-big", text % (("more than ", self.per_step / windowends.MORE) if self.cut else ("", self.per_step)))
         return True
 
     def phase(self, number):
@@ -349,76 +364,6 @@ class Windows(slices.Slices):
             self.next = self.after(self.first)
         if error is not None or self.first < 0 or (t1 - t0) * 1.8 < LATE_EVENTS_NS:
             self.save()
-
-    def save(self):
-        """Writes the trace of the window that ended last and what it taught. Returns whether there was one."""
-        if self.unsaved is None:
-            return False
-        session, index, phase, began, stopped, steps, error, stopping, why = self.unsaved
-        self.unsaved = None
-        t0, cpu = core.now(), time.thread_time_ns()
-        name = "trace-%d.json" % index
-        events = 0
-        if error is None:
-            results = session.results
-            try:
-                events = self.write(session, name)
-                memorycategories.keep(session, results, index, events)
-            except Exception as problem:
-                error = signals.said(problem)
-            del results
-        del session
-        t1 = core.now()
-        core.cpu_ns += time.thread_time_ns() - cpu
-        self.pause(t0, t1)
-        self.learn(events, stopped - began, stopping + t1 - t0, steps)
-        if events or error:
-            go_on = stopped + stopping if t0 > stopped + stopping + 1_000_000 else t1
-            file = name if events and error is None else None
-            core.emit("window", index, phase, began, stopped, go_on, steps[0], steps[1], events, file, error)
-            if file and self.settings.modules:
-                modulepaths.save(index)
-            if file and self.config.on_trace_ready:
-                plan.announce(file, steps, index)
-            core.emit("span", "profiler", stopped, stopped + stopping, self.driver, "stop", None, None, why or None, events)
-            core.emit("span", "profiler", t0, t1, self.driver, "save", None, None, name, events)
-        core.flush()
-        return True
-
-    def write(self, session, name):
-        """Saves under another name and renames: the launcher compresses what carries the final one. Returns the events."""
-        if core.folder is None or not os.access(core.folder, os.W_OK):
-            raise OSError("the session directory is gone")
-        room = os.statvfs(core.folder)
-        if room.f_bavail * room.f_frsize < 256 << 20:
-            raise OSError("less than 256 MiB are free in the session directory")
-        path = os.path.join(core.folder, name)
-        partial = path + ".part"
-        events = session.save(partial)
-        if events:
-            os.chmod(partial, 0o600)
-            core.traces += os.path.getsize(partial)
-            os.replace(partial, path)
-        return events
-
-    def learn(self, events, lasted, pause, steps):
-        """Takes in what a window cost. lasted and pause: nanoseconds."""
-        if not self.free:
-            self.left -= events
-        if events >= 500:
-            self.cost_ns = max(1_000.0, (pause / events + (self.cost_ns if self.learned else pause / events)) / 2)
-            self.learned = True
-        if events >= 100 and lasted > 0:
-            self.rate = events / (lasted / 1e9)
-        if steps[0] >= 0:
-            self.patience.learn(lasted / 1e9, steps[1] - steps[0], pause < self.max_pause / 8)
-        if events and steps[0] >= 0 and steps[1] > steps[0]:
-            self.per_step, self.cut = events / (steps[1] - steps[0]), False
-        elif steps[0] >= 0 and not self.per_step:  # cut in the first step that was traced
-            self.per_step, self.cut = MORE * events, True
-        self.last_events = events
-
-    last_events, learned = 0, False
 
     def stale(self):
         """On the main thread: cuts the window of a step that does not end."""

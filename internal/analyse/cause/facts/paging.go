@@ -29,6 +29,26 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	return g, min(system, faults*price.FaultMost) * again, true
 }
 
+// HeapsEnd is what the kernel gives anew, in pages of each step, where the end of the C library's heap goes back now and then: seen in a
+// stretch of the run, however short, and free at the ends of steps, which is 0 where it is not known. Whether the end goes back in each
+// step, in some or in none hangs on which small block lies behind it: that changes from run to run, and with what a traced window leaves.
+func (c *Facts) HeapsEnd() (seen, free float64, ok bool) {
+	if c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps {
+		return 0, 0, false
+	}
+	seen = usage.TakenAgain(c.P, c.B.Kind)
+	if bytes, told := usage.FreeOf(c.P, c.B.Kind); told {
+		free = bytes / price.PageSize
+	}
+	return seen, free, seen >= price.HeapSeen
+}
+
+// FaultsCost is what so many page faults of a process usually take, in ns on the thread that drives the steps: threads that compute with it
+// take theirs at the same time.
+func (c *Facts) FaultsCost(faults float64) float64 {
+	return faults * price.FaultUsual / max(min(TorchThreads(c), cmp.Or(c.Cores, 1)), 1)
+}
+
 // driversPages are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take
 // theirs at the same time. Where that thread is not the first one, they are an equal part.
 func (c *Facts) driversPages(g *usage.Paging) (faults, system float64) {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -18,6 +19,8 @@ const (
 	// alone does harm: each ends the threshold that adapts itself, so that every block above 128 KiB would be mapped.
 	keepMappings = "glibc.malloc.mmap_max=0"
 	keepTop      = "glibc.malloc.trim_threshold=1000000000000"
+	// keepLargest is the largest block that glibc's own threshold can come to: it has to be set as keepTop ends that threshold's changes.
+	keepLargest = "glibc.malloc.mmap_threshold=33554432"
 	// hugeBlocks has glibc ask for huge pages, for what it maps and for its heap.
 	hugeBlocks = "glibc.malloc.hugetlb=1"
 	// hugeTensors has PyTorch ask for huge pages, for tensors of 2 MiB and more.
@@ -25,16 +28,30 @@ const (
 	byRequest   = "madvise" // what the kernel says where it gives huge pages to who asks for them
 )
 
+// keeping are variables that have glibc keep memory, or not, as somebody chose.
+var keeping = []string{"MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_"}
+
 // FindAllocator names a C library that gives memory back to the kernel and takes it anew at each step: the kernel clears each page again.
 func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	g, system, ok := c.PagesAgain()
-	if !ok || strings.Contains(c.S.Environment.Threads[tunables], keepMappings) {
+	set := c.S.Environment.Threads
+	if strings.Contains(set[tunables], keepMappings) || strings.Contains(set[tunables], "trim_threshold") ||
+		slices.ContainsFunc(keeping, func(name string) bool { return set[name] != "" }) {
 		return nil
 	}
+	g, system, ok := c.PagesAgain()
+	if !ok {
+		return heapsEnd(c)
+	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
-	saved := f.By(pagesThatStay(&f.Finding, &c.S.Environment)).Times(system)
+	saved := f.By(pagesThatStay(c, &f.Finding, g.Process.Faults)).Times(system)
 	// How much is given back hangs on what lies on top of the heap, and can change within a run.
 	f.Step = finding.Bounds(saved.Low*g.Least/g.Process.Faults, saved.Mid, saved.High*g.Most/g.Process.Faults)
+	// What a traced window left can have ended most of it: the program alone has what the steps before had.
+	seen, _, _ := c.HeapsEnd()
+	if seen > price.AllocatorDiffers*g.Process.Faults {
+		alone := c.FaultsCost(seen)
+		f.Step.Mid, f.Step.High = (f.Step.Mid+alone)/2, max(f.Step.High, alone*price.FaultMost/price.FaultUsual)
+	}
 	f.Run = c.OverRun(f.Step)
 	windows := float64(len(c.B.Windows))
 	f.Share = c.Share(system * windows)
@@ -44,6 +61,10 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Size("bytes", g.Process.Faults*price.PageSize), wording.Time("system", system),
 		wording.Count("steps", int(g.Steps)))}
 	f.Evidence = append(f.Evidence, unsteady(&g)...)
+	if seen > price.AllocatorDiffers*g.Process.Faults {
+		f.Evidence = append(f.Evidence, wording.Say("machine.heap-seen", wording.Count("faults", seen), c.Said(),
+			wording.Size("bytes", seen*price.PageSize)), wording.Say("machine.heap-luck"))
+	}
 	f.Confidence = finding.Confidence{
 		Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-allocator", wording.Count("looks", g.Looks))},
 	}
@@ -53,33 +74,80 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 // pagesThatStay proposes what ends most of the faults without harm here, and is its price. To keep all memory ends them, and is safe where
 // memalign, which PyTorch takes tensors by, reuses what was freed: before glibc 2.39 it often does not (its bug 30723), and a program
 // that keeps all can grow by a tensor with each step. Huge pages make the faults fewer, and nothing stays.
-func pagesThatStay(f *finding.Finding, e *model.Environment) price.Row {
+//
+// Where the heap's own end goes back, and no blocks with mappings of their own, keeping that end is safe with every glibc: it lies where it
+// would have grown to anyway.
+func pagesThatStay(c *facts.Facts, f *finding.Finding, faults float64) price.Row {
+	e := &c.S.Environment
 	set := e.Threads[tunables]
 	glibc, known := strings.CutPrefix(e.Libc, "glibc ")
 	_, huge := e.Threads[hugeTensors]
-	keeping := wording.Say("machine.fix-allocator-jemalloc")
+	elsewhere := wording.Say("machine.fix-allocator-jemalloc")
 	with := func(settings ...string) finding.Action {
 		return finding.SetVariable(tunables, strings.Trim(set+":"+strings.Join(settings, ":"), ":"))
 	}
+	free, told := usage.FreeOf(c.P, c.B.Kind)
 	switch huge = huge || strings.Contains(set, hugeBlocks); {
+	case told && faults*price.PageSize <= price.HeapMapped*free:
+		keepsEnd(f, e)
+		return price.Allocator
 	case known && facts.AtLeast(glibc, 2, 39):
 		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-allocator"), wording.Say("machine.fix-allocator-else")}
 		f.Fix.Action = with(keepMappings, keepTop)
 		f.Caveat = []wording.Text{wording.Say("machine.caveat-allocator"), wording.Say("machine.caveat-allocator-kept")}
 		return price.Allocator
 	case e.HugePages == byRequest && !huge && facts.AtLeast(e.Torch, 2, 2):
-		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-huge"), keeping}
+		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-huge"), elsewhere}
 		f.Fix.Action = finding.SetVariable(hugeTensors, "1")
 		return price.HugePages
 	case e.HugePages == byRequest && !huge && known && facts.AtLeast(glibc, 2, 35):
-		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-huge"), keeping}
+		f.Fix.Advice = []wording.Text{wording.Say("machine.fix-huge"), elsewhere}
 		f.Fix.Action = with(hugeBlocks)
 		return price.HugePages
 	default:
-		f.Fix.Advice = []wording.Text{keeping, wording.Say("machine.fix-allocator-else")}
+		f.Fix.Advice = []wording.Text{elsewhere, wording.Say("machine.fix-allocator-else")}
 		f.Caveat = []wording.Text{wording.Say("machine.caveat-allocator-kept")}
 		return price.Allocator
 	}
+}
+
+// keepsEnd proposes that glibc keeps the end of its heap.
+func keepsEnd(f *finding.Finding, e *model.Environment) {
+	f.Fix.Advice = []wording.Text{wording.Say("machine.fix-allocator"), wording.Say("machine.fix-allocator-else")}
+	f.Fix.Action = finding.SetVariable(tunables, strings.Trim(e.Threads[tunables]+":"+keepLargest+":"+keepTop, ":"))
+	f.Caveat = []wording.Text{wording.Say("machine.caveat-allocator"), wording.Say("machine.caveat-allocator-kept")}
+}
+
+// heapsEnd names a heap whose end the C library gives back now and then, in a program whose steps often lose nothing by it while the tool
+// looks: what lies behind that end is a matter of luck, and what a traced window leaves there can keep it.
+func heapsEnd(c *facts.Facts) []finding.Draft {
+	seen, free, ok := c.HeapsEnd()
+	if !ok {
+		return nil
+	}
+	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
+	pages := finding.Bounds(0, seen, seen)
+	if free > 0 { // a second estimate, of what a step of other programs takes of what is free
+		other := f.By(price.Heap).Times(free)
+		pages.Mid, pages.High = (seen+min(other.Mid, price.HeapOf*seen))/2, max(seen, min(other.High, price.HeapOf*seen))
+	}
+	cost := f.By(price.Allocator)
+	f.Step = finding.Bounds(0, cost.Times(c.FaultsCost(pages.Mid)).Mid, cost.Times(c.FaultsCost(pages.High)).High)
+	f.Run = c.OverRun(f.Step)
+	windows := float64(len(c.B.Windows))
+	f.Share = c.Share(f.Step.Mid * windows)
+	f.Claim.Parts = finding.Parts{account.PartOps: f.Step.Mid * windows}
+	f.Title = wording.Say("machine.title-heap")
+	f.Evidence = []wording.Text{wording.Say("machine.heap-seen", wording.Count("faults", seen), c.Said(),
+		wording.Size("bytes", seen*price.PageSize))}
+	if free > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("machine.heap-free", wording.Size("free", free*price.PageSize)))
+	}
+	f.Evidence = append(f.Evidence, wording.Say("machine.heap-luck"))
+	keepsEnd(&f.Finding, &c.S.Environment)
+	f.Caveat = append(f.Caveat, wording.Say("machine.caveat-heap"))
+	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-heap")}}
+	return []finding.Draft{f}
 }
 
 // unsteady says where steps that a profiler traced, or parts of the run, take other pages than the rest.
