@@ -190,6 +190,11 @@ func heapOf(free, again int64) *testkit.Program {
 	return p
 }
 
+// freeBefore has so many MiB free before the first step.
+func freeBefore(p *testkit.Program, free int64) {
+	p.P.InUse = append([]model.InUse{{At: p.P.Steps[0].Start, Bytes: 100 << 20, Blocks: 1e6, Free: free << 20}}, p.P.InUse...)
+}
+
 // A heap whose end goes back now and then is told where some stretch of the run has it, also where nothing was lost in the rest of it.
 func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 	const change = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1000000000000"
@@ -204,7 +209,10 @@ func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 		"much is free since the start":    {heapOf(4000, 8000), nil, cost((8000 + 24000) / 2), cost(24000) * 1.25 / 1.03},
 		"what is free is not told": {heapOf(160, 8000), func(p *testkit.Program) { p.P.InUse = nil }, cost(8000),
 			cost(8000) * 1.25 / 1.03},
-		"nothing was seen": {heapOf(160, 0), nil, 0, 0},
+		"nothing was seen": {heapOf(400, 0), nil, 0, 0},
+		"nothing was seen of what steps left free": {heapOf(400, 0), func(p *testkit.Program) { freeBefore(p, 40) },
+			cost(0.15 * 360 * 256 / 2), cost(0.35*360*256) * 1.25 / 1.03},
+		"free before the steps": {heapOf(400, 0), func(p *testkit.Program) { freeBefore(p, 320) }, 0, 0},
 		"it grows": {heapOf(160, 8000), func(p *testkit.Program) {
 			for i := range p.P.Pages {
 				p.P.Pages[i].Resident += p.P.Pages[i].Faults

@@ -56,8 +56,10 @@ def c_library():
 
 @core.hook("held")
 def look(t):
-    """Counts, at a step's end. t: monotonic nanoseconds."""
+    """Counts, at a step's end, and before the first one. t: monotonic nanoseconds."""
     global due
+    if not first:
+        return  # there is nothing to ask
     due = EVERY_NS << 40  # for ever, if this fails
     began = time.thread_time_ns()
     (held, free), counted = in_use() if in_use else (None, None), blocks and blocks()

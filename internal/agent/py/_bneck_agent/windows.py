@@ -14,6 +14,7 @@ from . import (
     core,
     facts,
     forks,
+    held,
     memorycategories,
     modulepaths,
     modules,
@@ -190,6 +191,7 @@ class Windows(slices.Slices, windowends.WindowEnds):
         if not self.stepping:
             self.stepping = True
             self.since, self.spent = core.now(), 0
+            held.look(self.since)  # what is free before any step
             acted = self.stop("first step") or acted
             if self.open is None:
                 self.leave_slices()

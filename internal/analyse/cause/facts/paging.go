@@ -29,18 +29,19 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	return g, min(system, faults*price.FaultMost) * again, true
 }
 
-// HeapsEnd is what the kernel gives anew, in pages of each step, where the end of the C library's heap goes back now and then: seen in a
-// stretch of the run, however short, and free at the ends of steps, which is 0 where it is not known. Whether the end goes back in each
+// HeapsEnd is what is known of the end of the C library's heap where that can go back, in pages: those that each step was seen to take again
+// in some stretch of the run, however short, and those that are free at the ends of steps, 0 unknown. Whether the end goes back in each
 // step, in some or in none hangs on which small block lies behind it: that changes from run to run, and with what a traced window leaves.
+// So a heap counts, too, in which steps have left more free than the library always keeps, though none was seen to take any of it again.
 func (c *Facts) HeapsEnd() (seen, free float64, ok bool) {
 	if c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps {
 		return 0, 0, false
 	}
-	seen = usage.TakenAgain(c.P, c.B.Kind)
-	if bytes, told := usage.FreeOf(c.P, c.B.Kind); told {
-		free = bytes / price.PageSize
+	free, bySteps, _ := usage.FreeOf(c.P, c.B.Kind)
+	if seen = usage.TakenAgain(c.P, c.B.Kind); seen >= price.HeapSeen {
+		return seen, free / price.PageSize, true
 	}
-	return seen, free, seen >= price.HeapSeen
+	return 0, bySteps / price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
 }
 
 // FaultsCost is what so many page faults of a process usually take, in ns on the thread that drives the steps: threads that compute with it

@@ -62,8 +62,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Count("steps", int(g.Steps)))}
 	f.Evidence = append(f.Evidence, unsteady(&g)...)
 	if seen > price.AllocatorDiffers*g.Process.Faults {
-		f.Evidence = append(f.Evidence, wording.Say("machine.heap-seen", wording.Count("faults", seen), c.Said(),
-			wording.Size("bytes", seen*price.PageSize)), wording.Say("machine.heap-luck"))
+		f.Evidence = append(f.Evidence, takesAgain(c, seen), wording.Say("machine.heap-luck"))
 	}
 	f.Confidence = finding.Confidence{
 		Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-allocator", wording.Count("looks", g.Looks))},
@@ -86,7 +85,7 @@ func pagesThatStay(c *facts.Facts, f *finding.Finding, faults float64) price.Row
 	with := func(settings ...string) finding.Action {
 		return finding.SetVariable(tunables, strings.Trim(set+":"+strings.Join(settings, ":"), ":"))
 	}
-	free, told := usage.FreeOf(c.P, c.B.Kind)
+	free, _, told := usage.FreeOf(c.P, c.B.Kind)
 	switch huge = huge || strings.Contains(set, hugeBlocks); {
 	case told && faults*price.PageSize <= price.HeapMapped*free:
 		keepsEnd(f, e)
@@ -127,9 +126,12 @@ func heapsEnd(c *facts.Facts) []finding.Draft {
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
 	pages := finding.Bounds(0, seen, seen)
-	if free > 0 { // a second estimate, of what a step of other programs takes of what is free
+	if free > 0 { // a second estimate, of what steps of other programs take of what is free
 		other := f.By(price.Heap).Times(free)
-		pages.Mid, pages.High = (seen+min(other.Mid, price.HeapOf*seen))/2, max(seen, min(other.High, price.HeapOf*seen))
+		if seen > 0 {
+			other.Mid, other.High = min(other.Mid, price.HeapOf*seen), min(other.High, price.HeapOf*seen)
+		}
+		pages.Mid, pages.High = (seen+other.Mid)/2, max(seen, other.High)
 	}
 	cost := f.By(price.Allocator)
 	f.Step = finding.Bounds(0, cost.Times(c.FaultsCost(pages.Mid)).Mid, cost.Times(c.FaultsCost(pages.High)).High)
@@ -138,8 +140,11 @@ func heapsEnd(c *facts.Facts) []finding.Draft {
 	f.Share = c.Share(f.Step.Mid * windows)
 	f.Claim.Parts = finding.Parts{account.PartOps: f.Step.Mid * windows}
 	f.Title = wording.Say("machine.title-heap")
-	f.Evidence = []wording.Text{wording.Say("machine.heap-seen", wording.Count("faults", seen), c.Said(),
-		wording.Size("bytes", seen*price.PageSize))}
+	if seen > 0 {
+		f.Evidence = append(f.Evidence, takesAgain(c, seen))
+	} else {
+		f.Evidence = append(f.Evidence, wording.Say("machine.heap-unseen", wording.Size("keeps", price.HeapKeeps)))
+	}
 	if free > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("machine.heap-free", wording.Size("free", free*price.PageSize)))
 	}
@@ -148,6 +153,10 @@ func heapsEnd(c *facts.Facts) []finding.Draft {
 	f.Caveat = append(f.Caveat, wording.Say("machine.caveat-heap"))
 	f.Confidence = finding.Confidence{Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-heap")}}
 	return []finding.Draft{f}
+}
+
+func takesAgain(c *facts.Facts, seen float64) wording.Text {
+	return wording.Say("machine.heap-seen", wording.Count("faults", seen), c.Said(), wording.Size("bytes", seen*price.PageSize))
 }
 
 // unsteady says where steps that a profiler traced, or parts of the run, take other pages than the rest.
