@@ -212,7 +212,8 @@ func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 		"nothing was seen": {heapOf(400, 0), nil, 0, 0},
 		"nothing was seen of what steps left free": {heapOf(400, 0), func(p *testkit.Program) { freeBefore(p, 40) },
 			cost(0.15 * 360 * 256 / 2), cost(0.35*360*256) * 1.25 / 1.03},
-		"free before the steps": {heapOf(400, 0), func(p *testkit.Program) { freeBefore(p, 320) }, 0, 0},
+		"free before the steps":             {heapOf(400, 0), func(p *testkit.Program) { freeBefore(p, 320) }, 0, 0},
+		"blocks with mappings of their own": {heapOf(10, 20000), nil, 0, 0},
 		"it grows": {heapOf(160, 8000), func(p *testkit.Program) {
 			for i := range p.P.Pages {
 				p.P.Pages[i].Resident += p.P.Pages[i].Faults

@@ -37,9 +37,10 @@ func (c *Facts) HeapsEnd() (seen, free float64, ok bool) {
 	if c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps {
 		return 0, 0, false
 	}
-	free, bySteps, _ := usage.FreeOf(c.P, c.B.Kind)
+	free, bySteps, told := usage.FreeOf(c.P, c.B.Kind)
 	if seen = usage.TakenAgain(c.P, c.B.Kind); seen >= price.HeapSeen {
-		return seen, free / price.PageSize, true
+		mapped := told && seen*price.PageSize > price.HeapMapped*free // these pages are of blocks with mappings of their own
+		return seen, free / price.PageSize, !mapped
 	}
 	return 0, bySteps / price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
 }

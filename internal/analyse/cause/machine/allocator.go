@@ -48,7 +48,8 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Step = finding.Bounds(saved.Low*g.Least/g.Process.Faults, saved.Mid, saved.High*g.Most/g.Process.Faults)
 	// What a traced window left can have ended most of it: the program alone has what the steps before had.
 	seen, _, _ := c.HeapsEnd()
-	if seen > price.AllocatorDiffers*g.Process.Faults {
+	ended := seen > price.AllocatorDiffers*g.Process.Faults
+	if ended {
 		alone := c.FaultsCost(seen)
 		f.Step.Mid, f.Step.High = (f.Step.Mid+alone)/2, max(f.Step.High, alone*price.FaultMost/price.FaultUsual)
 	}
@@ -61,7 +62,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Size("bytes", g.Process.Faults*price.PageSize), wording.Time("system", system),
 		wording.Count("steps", int(g.Steps)))}
 	f.Evidence = append(f.Evidence, unsteady(&g)...)
-	if seen > price.AllocatorDiffers*g.Process.Faults {
+	if ended {
 		f.Evidence = append(f.Evidence, takesAgain(c, seen), wording.Say("machine.heap-luck"))
 	}
 	f.Confidence = finding.Confidence{
@@ -139,10 +140,11 @@ func heapsEnd(c *facts.Facts) []finding.Draft {
 	windows := float64(len(c.B.Windows))
 	f.Share = c.Share(f.Step.Mid * windows)
 	f.Claim.Parts = finding.Parts{account.PartOps: f.Step.Mid * windows}
-	f.Title = wording.Say("machine.title-heap")
 	if seen > 0 {
+		f.Title = wording.Say("machine.title-heap")
 		f.Evidence = append(f.Evidence, takesAgain(c, seen))
 	} else {
+		f.Title = wording.Say("machine.title-heap-unseen")
 		f.Evidence = append(f.Evidence, wording.Say("machine.heap-unseen", wording.Size("keeps", price.HeapKeeps)))
 	}
 	if free > 0 {

@@ -193,7 +193,7 @@ const (
 	AllocatorSteps    = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost  = 4e3
-	HeapKeeps  = 64 << 20 // mathematics: bytes that glibc keeps at the end of its heap at most, by thresholds that adapt themselves: mallopt(3)
+	HeapKeeps  = 64 << 20 // mathematics: bytes that glibc keeps at the end of its heap at most, by thresholds that adapt: mallopt(3)
 	HeapBeyond = 1.5      // guess: times as many bytes that steps leave free, from which enough of them lies at the end
 	HeapSeen   = 100      // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
 	HeapOf     = 3        // guess: times what was seen, beyond which what is free in the heap says nothing of what a step takes
