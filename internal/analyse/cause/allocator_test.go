@@ -263,22 +263,40 @@ func TestPagesThatAWindowEnded(t *testing.T) {
 }
 
 // Where steps take pages of a heap whose end goes back, keeping that end is safe with every C library; blocks with mappings of their own
-// are more than lies free in it.
+// are far more than lies free in it, or more and the same in all stretches.
 func TestTheHeapsEndIsKept(t *testing.T) {
-	for free, change := range map[int64]string{
-		100: "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1000000000000",
-		10:  "THP_MEM_ALLOC_ENABLE=1",
+	const keeps = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1000000000000"
+	for name, c := range map[string]struct {
+		free         int64 // MiB
+		first, later int64 // pages that steps take before a traced window and after it
+		change       string
+		saves        float64 // ms per step
+	}{
+		"less than is free":        {200, 40000, 40000, keeps, 41},
+		"more, by turns":           {50, 30000, 50000, keeps, 41},
+		"more, in all stretches":   {50, 40000, 40000, "THP_MEM_ALLOC_ENABLE=1", 20},
+		"far more, by turns":       {10, 30000, 50000, "THP_MEM_ALLOC_ENABLE=1", 20},
+		"far more, and none of it": {10, 0, 0, "THP_MEM_ALLOC_ENABLE=1", 20},
 	} {
 		p := paging(20000, 200)
 		e := &p.S.Environment
 		e.Libc, e.HugePages, e.Torch = "glibc 2.36", "madvise", "2.15.0"
+		taken := int64(0)
 		for i := range p.P.Steps {
-			p.P.InUse = append(p.P.InUse, model.InUse{At: p.P.Steps[i].End, Bytes: 200 << 20, Blocks: 1e6, Free: free << 20})
+			end := p.P.Steps[i].End
+			p.P.InUse = append(p.P.InUse, model.InUse{At: end, Bytes: 200 << 20, Blocks: 1e6, Free: c.free << 20})
+			if taken += c.first; i > 50 {
+				taken += c.later - c.first
+			}
+			if i < 100 {
+				p.P.Pages = append(p.P.Pages, model.Pages{At: end, Faults: taken, Resident: 40_000})
+			}
 		}
+		p.P.Steps[50].Phase = model.PhaseTrace
 		res, _ := find(t, p)
-		f := want(t, res, finding.Machine, "allocator", 0, map[int64]float64{100: 41, 10: 20}[free])
-		if got := f.Fix.Action.Change(); got != change {
-			t.Errorf("%d MiB free: %q", free, got)
+		f := want(t, res, finding.Machine, "allocator", 0, c.saves)
+		if got := f.Fix.Action.Change(); got != c.change {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

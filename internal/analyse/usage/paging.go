@@ -110,14 +110,19 @@ func FreeOf(p *model.Process, kind model.Str) (free, bySteps float64, ok bool) {
 	return free, bySteps, true
 }
 
-// TakenAgain is how many pages of those that a process had given back the kernel gave it in each step of a kind, in that stretch of the
-// first hundred steps, between two traced windows, in which it was most; 0 where nothing is known. What the process grew by is taken off.
-func TakenAgain(p *model.Process, kind model.Str) (most float64) {
+// TakenAgain is how many pages of those that a process had given back the kernel gave it in each step of a kind, in those stretches of the
+// first hundred steps, between two traced windows, in which it was least and most; 0 where nothing is known. What the process grew by is
+// taken off.
+func TakenAgain(p *model.Process, kind model.Str) (least, most float64) {
 	const few = 3 // steps of a stretch
-	steps, faults, grown := 0.0, int64(0), int64(0)
+	steps, faults, grown, stretches := 0.0, int64(0), int64(0), 0
 	end := func() {
 		if steps >= few {
-			most = max(most, float64(faults-max(grown, 0))/steps)
+			again := max(float64(faults-max(grown, 0))/steps, 0)
+			if stretches++; stretches == 1 {
+				least = again
+			}
+			least, most = min(least, again), max(most, again)
 		}
 		steps, faults, grown = 0, 0, 0
 	}
@@ -142,7 +147,7 @@ func TakenAgain(p *model.Process, kind model.Str) (most float64) {
 		}
 	}
 	end()
-	return most
+	return least, most
 }
 
 func firstUse(u *model.Usage) (faults int64, user, system model.Dur) {

@@ -165,9 +165,18 @@ func TestTakenAgain(t *testing.T) {
 		if c.change != nil {
 			c.change(p)
 		}
-		if got := TakenAgain(p, 0); math.Abs(got-c.want) > 0.1*c.want+100 {
+		if _, got := TakenAgain(p, 0); math.Abs(got-c.want) > 0.1*c.want+100 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+func TestTakenAgainInStretches(t *testing.T) {
+	p := paged(func(float64) float64 { return 0 }, 0)
+	early(p, 100, func(i int) int64 { return 3000 + 1000*int64(i/50) }, func(int) int64 { return 0 })
+	p.Steps[50].Phase = model.PhaseTrace
+	if least, most := TakenAgain(p, 0); least != 3000 || most != 4000 {
+		t.Errorf("from %v to %v", least, most)
 	}
 }
 

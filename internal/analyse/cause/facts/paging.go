@@ -29,20 +29,28 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	return g, min(system, faults*price.FaultMost) * again, true
 }
 
-// HeapsEnd is what is known of the end of the C library's heap where that can go back, in pages: those that each step was seen to take again
-// in some stretch of the run, however short, and those that are free at the ends of steps, 0 unknown. Whether the end goes back in each
-// step, in some or in none hangs on which small block lies behind it: that changes from run to run, and with what a traced window leaves.
-// So a heap counts, too, in which steps have left more free than the library always keeps, though none was seen to take any of it again.
+// HeapsEnd is what is known of the end of the C library's heap where that can go back, in pages: those that each step was seen to take
+// again in some stretch of the run, however short, and those that are free at the ends of steps, 0 unknown. Whether the end goes back in
+// each step, in some or in none hangs on which small block lies behind it: that changes from run to run, and with what a traced window
+// leaves. So a heap counts, too, in which steps have left more free than the library always keeps, though none was seen to take any again.
 func (c *Facts) HeapsEnd() (seen, free float64, ok bool) {
 	if c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps {
 		return 0, 0, false
 	}
-	free, bySteps, told := usage.FreeOf(c.P, c.B.Kind)
-	if seen = usage.TakenAgain(c.P, c.B.Kind); seen >= price.HeapSeen {
-		mapped := told && seen*price.PageSize > price.HeapMapped*free // these pages are of blocks with mappings of their own
-		return seen, free / price.PageSize, !mapped
+	free, bySteps, _ := usage.FreeOf(c.P, c.B.Kind)
+	if _, seen = usage.TakenAgain(c.P, c.B.Kind); seen >= price.HeapSeen {
+		return seen, free / price.PageSize, !c.Mapped(seen)
 	}
 	return 0, bySteps / price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
+}
+
+// Mapped says that so many page faults of a step are of blocks with mappings of their own: they are far more than what is free in the heap,
+// or more, and the same whatever traced windows have left there. false where it is not known what is free.
+func (c *Facts) Mapped(faults float64) bool {
+	free, _, told := usage.FreeOf(c.P, c.B.Kind)
+	least, most := usage.TakenAgain(c.P, c.B.Kind)
+	bytes := faults * price.PageSize
+	return told && (bytes > price.HeapMapped*free || bytes > free && most > 0 && least >= price.HeapSame*most)
 }
 
 // FaultsCost is what so many page faults of a process usually take, in ns on the thread that drives the steps: threads that compute with it

@@ -86,9 +86,9 @@ func pagesThatStay(c *facts.Facts, f *finding.Finding, faults float64) price.Row
 	with := func(settings ...string) finding.Action {
 		return finding.SetVariable(tunables, strings.Trim(set+":"+strings.Join(settings, ":"), ":"))
 	}
-	free, _, told := usage.FreeOf(c.P, c.B.Kind)
+	_, _, told := usage.FreeOf(c.P, c.B.Kind)
 	switch huge = huge || strings.Contains(set, hugeBlocks); {
-	case told && faults*price.PageSize <= price.HeapMapped*free:
+	case told && !c.Mapped(faults):
 		keepsEnd(f, e)
 		return price.Allocator
 	case known && facts.AtLeast(glibc, 2, 39):

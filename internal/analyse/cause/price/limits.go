@@ -198,6 +198,7 @@ const (
 	HeapSeen   = 100      // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
 	HeapOf     = 3        // guess: times what was seen, beyond which what is free in the heap says nothing of what a step takes
 	HeapMapped = 4        // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
+	HeapSame   = 0.95     // guess: of the most pages that a stretch takes again, from which all stretches take the same
 	FaultUsual = 2.2e3    // measured: ns of a page fault on one machine: 1,600 to 2,200 of system time, and 2,400 of the run by two threads
 	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
 	FreshFaultMost = 15e3
