@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"slices"
 	"testing"
 
 	"bottleneck/internal/analyse/cause/finding"
@@ -163,6 +164,25 @@ func TestFillingOfAnotherLoader(t *testing.T) {
 	for _, f := range res.Findings {
 		if f.Cause == finding.Padding {
 			t.Errorf("%s", f.Title)
+		}
+	}
+}
+
+// What leaving filling out saves of a training whose gradients are denormal is not sure: these numbers are told first.
+func TestFillingBesideDenormalGradients(t *testing.T) {
+	for met, first := range map[float64]string{0: finding.Padding, 40: finding.Precision} {
+		p := productsProgram(92, 1, 3)
+		p.P.Counters = map[string]float64{"denormal_looks": 40, "denormal_met": met}
+		p.P.Loaders = []model.Loader{{Length: 20, BatchSize: 8, File: p.S.Strings.Intern(module.File), Line: 31}}
+		for i := range p.P.Steps {
+			at := p.P.Steps[i].Start
+			p.P.Spans = append(p.P.Spans, model.Span{Kind: model.SpanDataWait, Start: at, End: at + 1, Thread: p.P.PID})
+			p.P.Padding = append(p.P.Padding, model.Padding{Time: at, Rows: 8, Width: 100, Filled: 8 * 25, Longest: 40})
+		}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.Padding })
+		if i < 0 || res.Findings[0].Cause != first || (res.Findings[i].Step.Low == 0) != (met > 0) {
+			t.Errorf("denormal numbers in %v looks of 40: %+v", met, res.Findings)
 		}
 	}
 }

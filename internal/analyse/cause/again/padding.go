@@ -57,6 +57,9 @@ func FindPadding(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		c.ClaimAll(&f, chains, p.all())
 		left := 1 - min(l.SlowOps()/max(c.B.Part(account.PartOps), 1), 1) // what others make slow may stay so with fewer places
 		f.Step = finding.Bounds(left*row.Low*least, left*row.Mid*p.all(), most).Scale(c.PerStep(t))
+		if left < 1-price.PaddingSlow { // gradients can vanish sooner of fewer places
+			f.Step.Low, f.Guess = 0, true
+		}
 	}
 	if f.Share = c.Share(p.all() * t); f.Share < price.PaddingShare {
 		return nil

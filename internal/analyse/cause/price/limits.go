@@ -154,6 +154,7 @@ const (
 	ValidationOften  = 1.5  // guess: rounds of validation in an epoch, from which they are many
 	ValidationShare  = 0.1  // guess: of the run, from which they are worth a word
 	PaddingShare     = 0.15 // guess: of a batch's places, and of the step, from which filling is worth a word
+	PaddingSlow      = 0.02 // guess: of operators' time that denormal numbers take, from which fewer places save nothing for sure
 	PaddingOwn       = 0.05 // guess: of a batch's places that go where it is filled up to its own longest sequence only
 	PaddingLooks     = 3    // guess: batches that must have been looked at
 	PrefixSteps      = 4    // guess: traced steps in turn that have the same number of rows more each
