@@ -223,6 +223,9 @@ func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 		"kept already": {heapOf(160, 8000), func(p *testkit.Program) {
 			p.S.Environment.Threads["GLIBC_TUNABLES"] = "glibc.malloc.trim_threshold=1000000000"
 		}, 0, 0},
+		"a glibc that has no tunables": {heapOf(160, 8000), func(p *testkit.Program) {
+			p.P.InUse, p.S.Environment.Libc = nil, "glibc 2.17"
+		}, 0, 0},
 		"kept by the older variable": {heapOf(160, 8000), func(p *testkit.Program) {
 			p.S.Environment.Threads["MALLOC_TRIM_THRESHOLD_"] = "1000000000"
 		}, 0, 0},

@@ -122,7 +122,8 @@ func keepsEnd(f *finding.Finding, e *model.Environment) {
 // looks: what lies behind that end is a matter of luck, and what a traced window leaves there can keep it.
 func heapsEnd(c *facts.Facts) []finding.Draft {
 	seen, free, ok := c.HeapsEnd()
-	if !ok {
+	glibc, known := strings.CutPrefix(c.S.Environment.Libc, "glibc ")
+	if !ok || known && !facts.AtLeast(glibc, 2, 26) { // which reads no such variable
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
