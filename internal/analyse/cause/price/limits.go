@@ -200,7 +200,7 @@ const (
 	HeapOf     = 3        // guess: times what was seen, beyond which what is free in the heap says nothing of what a step takes
 	HeapMapped = 4        // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
 	HeapSame   = 0.95     // guess: of the most pages that a stretch takes again, from which all stretches take the same
-	FaultUsual = 2.2e3    // measured: ns of a page fault on one machine: 1,600 to 2,200 of system time, and 2,400 of the run by two threads
+	FaultUsual = 2.8e3    // measured: ns of a page fault by one thread: by two 950 to 2,100 in twelve programs, 1,450 in the middle
 	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
 	FreshFaultMost = 15e3
 	GraphGrowth    = 512 << 20 // guess: bytes by which a process at least doubles after the last step, from which a graph fills it
