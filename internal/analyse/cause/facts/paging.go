@@ -29,28 +29,42 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 	return g, min(system, faults*price.FaultMost) * again, true
 }
 
-// HeapsEnd is what is known of the end of the C library's heap where that can go back, in pages: those that each step was seen to take
-// again in some stretch of the run, however short, and those that are free at the ends of steps, 0 unknown. Whether the end goes back in
-// each step, in some or in none hangs on which small block lies behind it: that changes from run to run, and with what a traced window
-// leaves. So a heap counts, too, in which steps have left more free than the library always keeps, though none was seen to take any again.
-func (c *Facts) HeapsEnd() (seen, free float64, ok bool) {
-	if c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps {
-		return 0, 0, false
-	}
-	free, bySteps, _ := usage.FreeOf(c.P, c.B.Kind)
-	if _, seen = usage.TakenAgain(c.P, c.B.Kind); seen >= price.HeapSeen {
-		return seen, free / price.PageSize, !c.Mapped(seen)
-	}
-	return 0, bySteps / price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
+// Heap is what is known of the end of the C library's heap, in pages. Whether that goes back in each step, in some or in none hangs on
+// which small block lies behind it: that changes from run to run, and with what a traced window leaves.
+type Heap struct {
+	Seen float64 // that each step was seen to take again in that stretch of the run, however short, in which it was most
+	Free float64 // at the ends of steps; what was not before them, where none was seen; 0 unknown
+	// GoesBack says that the end can go back: some of it was seen to, or steps have left more free than the library always keeps.
+	GoesBack bool
+
+	told        bool    // what is free is known
+	free        float64 // at the ends of steps
+	least, most float64 // seen in the stretches in which it was least and most
 }
 
-// Mapped says that so many page faults of a step are of blocks with mappings of their own: they are far more than what is free in the heap,
+// Heap reads what the driving process says of its heap.
+func (c *Facts) Heap() (h Heap) {
+	free, bySteps, told := usage.FreeOf(c.P, c.B.Kind)
+	h.told, h.free = told, free/price.PageSize
+	h.least, h.most = usage.TakenAgain(c.P, c.B.Kind)
+	switch {
+	case c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps:
+	case h.most >= price.HeapSeen:
+		h.Seen, h.Free, h.GoesBack = h.most, h.free, !h.mapped(h.most)
+	default:
+		h.Free, h.GoesBack = bySteps/price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
+	}
+	return h
+}
+
+// EndTaken says that so many page faults of a step are of the heap's end; false where it is not known what is free.
+func (h *Heap) EndTaken(faults float64) bool { return h.told && !h.mapped(faults) }
+
+// mapped says that so many page faults of a step are of blocks with mappings of their own: they are far more than what is free in the heap,
 // or more, and the same whatever traced windows have left there. false where it is not known what is free.
-func (c *Facts) Mapped(faults float64) bool {
-	free, _, told := usage.FreeOf(c.P, c.B.Kind)
-	least, most := usage.TakenAgain(c.P, c.B.Kind)
-	bytes := faults * price.PageSize
-	return told && (bytes > price.HeapMapped*free || bytes > free && most > 0 && least >= price.HeapSame*most)
+func (h *Heap) mapped(faults float64) bool {
+	same := h.most > 0 && h.least >= price.HeapSame*h.most
+	return h.told && (faults > price.HeapMapped*h.free || faults > h.free && same)
 }
 
 // FaultsCost is what so many page faults of a process usually take, in ns on the thread that drives the steps: threads that compute with it

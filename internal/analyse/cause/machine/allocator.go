@@ -38,19 +38,19 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		slices.ContainsFunc(keeping, func(name string) bool { return set[name] != "" }) {
 		return nil
 	}
+	heap := c.Heap()
 	g, system, ok := c.PagesAgain()
 	if !ok {
-		return heapsEnd(c)
+		return heapsEnd(c, &heap)
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
-	saved := f.By(pagesThatStay(c, &f.Finding, g.Process.Faults)).Times(system)
+	saved := f.By(pagesThatStay(&f.Finding, &c.S.Environment, heap.EndTaken(g.Process.Faults))).Times(system)
 	// How much is given back hangs on what lies on top of the heap, and can change within a run.
 	f.Step = finding.Bounds(saved.Low*g.Least/g.Process.Faults, saved.Mid, saved.High*g.Most/g.Process.Faults)
 	// What a traced window left can have ended most of it: the program alone has what the steps before had.
-	seen, _, _ := c.HeapsEnd()
-	ended := seen > price.AllocatorDiffers*g.Process.Faults
+	ended := heap.Seen > price.AllocatorDiffers*g.Process.Faults
 	if ended {
-		alone := c.FaultsCost(seen)
+		alone := c.FaultsCost(heap.Seen)
 		f.Step.Mid, f.Step.High = (f.Step.Mid+alone)/2, max(f.Step.High, alone*price.FaultMost/price.FaultUsual)
 	}
 	f.Run = c.OverRun(f.Step)
@@ -63,7 +63,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		wording.Count("steps", int(g.Steps)))}
 	f.Evidence = append(f.Evidence, unsteady(&g)...)
 	if ended {
-		f.Evidence = append(f.Evidence, takesAgain(c, seen), wording.Say("machine.heap-luck"))
+		f.Evidence = append(f.Evidence, takesAgain(c, heap.Seen), wording.Say("machine.heap-luck"))
 	}
 	f.Confidence = finding.Confidence{
 		Level: finding.Medium, Why: []wording.Text{wording.Say("machine.basis-allocator", wording.Count("looks", g.Looks))},
@@ -77,8 +77,7 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 //
 // Where the heap's own end goes back, and no blocks with mappings of their own, keeping that end is safe with every glibc: it lies where it
 // would have grown to anyway.
-func pagesThatStay(c *facts.Facts, f *finding.Finding, faults float64) price.Row {
-	e := &c.S.Environment
+func pagesThatStay(f *finding.Finding, e *model.Environment, end bool) price.Row {
 	set := e.Threads[tunables]
 	glibc, known := strings.CutPrefix(e.Libc, "glibc ")
 	_, huge := e.Threads[hugeTensors]
@@ -86,9 +85,8 @@ func pagesThatStay(c *facts.Facts, f *finding.Finding, faults float64) price.Row
 	with := func(settings ...string) finding.Action {
 		return finding.SetVariable(tunables, strings.Trim(set+":"+strings.Join(settings, ":"), ":"))
 	}
-	_, _, told := usage.FreeOf(c.P, c.B.Kind)
 	switch huge = huge || strings.Contains(set, hugeBlocks); {
-	case told && !c.Mapped(faults):
+	case end:
 		keepsEnd(f, e)
 		return price.Allocator
 	case known && facts.AtLeast(glibc, 2, 39):
@@ -120,10 +118,10 @@ func keepsEnd(f *finding.Finding, e *model.Environment) {
 
 // heapsEnd names a heap whose end the C library gives back now and then, in a program whose steps often lose nothing by it while the tool
 // looks: what lies behind that end is a matter of luck, and what a traced window leaves there can keep it.
-func heapsEnd(c *facts.Facts) []finding.Draft {
-	seen, free, ok := c.HeapsEnd()
+func heapsEnd(c *facts.Facts, heap *facts.Heap) []finding.Draft {
+	seen, free := heap.Seen, heap.Free
 	glibc, known := strings.CutPrefix(c.S.Environment.Libc, "glibc ")
-	if !ok || known && !facts.AtLeast(glibc, 2, 26) { // which reads no such variable
+	if !heap.GoesBack || known && !facts.AtLeast(glibc, 2, 26) { // which reads no such variable
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
