@@ -7,6 +7,11 @@ var launchTexts = table{
 	"launch.between":       "{time} here, outside of the steps, {python} of it in the interpreter",
 	"launch.fix-between": "Work on all elements at once: call the model for whole batches, replace the loop by operators on one large tensor " +
 		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",
+	"launch.untraced": "{time} per {unit} in this loop, {python} of it in the interpreter; no trace holds such a step, so that its operators " +
+		"are not counted",
+	"launch.fix-counts": "Count all pairs at once: torch.bincount(first * n + second, minlength=m * n).view(m, n) for a table of m rows and n " +
+		"columns, with tensors of all indices.",
+	"launch.caveat-turns": "Turns that each need the one before cannot be joined.",
 	"launch.caveat-between": "Traces hold steps alone: what is called here is known from samples. Turns that each need the one before cannot " +
 		"be joined.",
 	"launch.share-run":     "{share} of the run (tracing left out)",

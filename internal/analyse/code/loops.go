@@ -30,6 +30,18 @@ func LoopAround(source *model.Source, line int) int {
 	return 0
 }
 
+// LoopAt is the loop whose head a line is, else LoopAround: what is iterated over is called for there, too.
+func LoopAt(source *model.Source, line int) int {
+	if source == nil || line < 1 || line > len(source.Lines) {
+		return 0
+	}
+	switch word, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(source.Lines[line-1]), "async "), " "); word {
+	case "for", "while":
+		return line
+	}
+	return LoopAround(source, line)
+}
+
 // InLoop says that a loop, given by its line, holds another line of the source.
 func InLoop(source *model.Source, loop, line int) bool {
 	for loop > 0 && line > loop {

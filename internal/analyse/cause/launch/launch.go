@@ -9,6 +9,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/wording"
@@ -24,7 +25,10 @@ func FindLaunch(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return launchOfRun(c, l)
 	}
 	if o == nil {
-		return findActing(c, l)
+		if acting := findActing(c, l); acting != nil {
+			return acting
+		}
+		return findTurns(c, l)
 	}
 	if o.Top < facts.LaunchOpsPerStep {
 		return nil
@@ -331,6 +335,9 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 		f.Title = wording.Say(texts.title, wording.With("share", share), wording.Share("computes", c.B.Device.Computes))
 	}
 	f.Fix.Advice = []wording.Text{wording.Say(texts.fix)}
+	if site.kind == launchLoop && pysource.CountsPairs(f.Where.Source) {
+		f.Fix.Advice = []wording.Text{wording.Say("launch.fix-counts")}
+	}
 	if site.kind == launchOptimizer && site.fusable && !site.own {
 		f.Fix.Action = finding.SetArguments(site.class, finding.Argument{Name: "fused", Value: "True"})
 	}

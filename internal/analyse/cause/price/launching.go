@@ -115,6 +115,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "nothing where each turn needs the one before; nearly all where elements are worked on together",
 		}}
+	// CallsInTurns is of a loop that calls small operators in steps of which no trace tells the operators.
+	CallsInTurns = Row{ID: "launch/turns", Range: Range{0, 0.8, 1}, Unit: share,
+		Of: "samples in the loop, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "nothing where each turn needs the one before; all but a few calls where elements are worked on together",
+		}}
 	// CallsBatched is of a loop over elements that becomes operators on all of them.
 	CallsBatched = Row{ID: "launch/loop", Range: Range{0.6, 1, 1}, Unit: share,
 		Of: "small operators and the interpreter around them without what stays, ns per step; the upper bound with it",

@@ -89,6 +89,7 @@ const (
 	AsksLeast   = 4.0  // guess: waits of a step for answers of a device, from which they are named
 	AsksInTurn  = 16   // guess: questions of a step, from which some may be of a loop
 	LaunchShare = 0.10 // guess: of the step
+	TurnsAsk    = 0.05 // guess: of a loop's time in calls of a model or in learning, from which it goes from batch to batch
 	PlansLeast  = 0.5  // guess: plans that cuDNN makes in a step, from which new shapes are no exception
 	PlansSteps  = 3    // guess: traced steps from which that is known
 	// guess: sparse matrices that a step's products put in order, from which one of them is ordered twice

@@ -14,7 +14,7 @@ func Rows() []Row {
 		UnusedGraph, GraphAfter, UnusedGraphMost, Padding,
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		CallsOnDevice, OnHost, Plans,
-		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsBatched, Recurrent,
+		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsInTurns, CallsBatched, Recurrent,
 		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
 		Recompile, Checkpoint, Files, SavedParts, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom,
 		SentTogether,

@@ -5,6 +5,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -79,13 +80,17 @@ func (w *outside) callsAt(c *facts.Facts, sp outsideSpot) *finding.Draft {
 	if f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share)); sp.last {
 		f.Title = wording.Say("launch.title-after", wording.Share("share", f.Share))
 	}
-	f.Run = f.By(price.CallsBetween).Times(sp.Unit)
+	row, advice := price.CallsBetween, "launch.fix-between"
+	if pysource.CountsPairs(f.Where.Source) {
+		row, advice = price.CallsBatched, "launch.fix-counts"
+	}
+	f.Run = f.By(row).Times(sp.Unit)
 	f.Run.High = min(f.Run.High, sp.Unit)
 	f.Evidence = []wording.Text{
 		wording.Say("launch.between", wording.Time("time", sp.Unit), wording.Time("python", python)),
 		wording.Say("python.hottest", wording.Share("share", sp.Line/sp.Unit)),
 	}
-	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-between")}
+	f.Fix.Advice = []wording.Text{wording.Say(advice)}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-between")}
 	return &f
 }
