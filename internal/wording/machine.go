@@ -26,12 +26,10 @@ var machineTexts = table{
 		"seen over {steps step} without a trace",
 	"machine.faults-traced": "traced steps take {traced page fault}, those without a trace {plain}: tracing changes what stays on top of " +
 		"the heap; the price is of steps without it",
-	"machine.faults-uneven":     "from {least page fault} per step in one part of the run to {most} in another, by what lies on top of the heap",
-	"machine.title-heap":        "the C library gives memory back to the kernel now and then, and takes it anew at each step",
-	"machine.title-heap-unseen": "the C library can give back to the kernel what steps free, and take it anew at each step",
-	"machine.heap-seen":         "in one stretch of the run each {unit} took {faults page} again ({bytes}) that the process had given back",
-	"machine.heap-unseen":       "steps leave more free than the C library always keeps ({keeps}); in this run none was seen to give it back",
-	"machine.heap-free":         "{free} are free inside of the C library at the ends of steps",
+	"machine.faults-uneven": "from {least page fault} per step in one part of the run to {most} in another, by what lies on top of the heap",
+	"machine.title-heap":    "the C library gives memory back to the kernel now and then, and takes it anew at each step",
+	"machine.heap-seen":     "in one stretch of the run each {unit} took {faults page} again ({bytes}) that the process had given back",
+	"machine.heap-free":     "{free} are free inside of the C library at the ends of steps",
 	"machine.heap-luck": "which steps do so hangs on what small block lies at the heap's end: it differs from run to run and after any " +
 		"change of the program, and traced windows begin or end it",
 	"machine.caveat-heap": "The saving is of runs without traced windows, on average: one can lose all of it and the next one nothing.",

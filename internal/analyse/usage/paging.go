@@ -86,28 +86,20 @@ func PagingOf(p *model.Process, kind model.Str) (out Paging, ok bool) {
 }
 
 // FreeOf is what a process's C library has of the kernel and nobody uses at the ends of steps of a kind, after the warm-up, in bytes: a
-// quarter of the looks found more; and what of it was not there before the process's first step, 0 where nobody looked then. ok is false
-// where the library does not tell, or too few looked.
-func FreeOf(p *model.Process, kind model.Str) (free, bySteps float64, ok bool) {
+// quarter of the looks found more. ok is false where the library does not tell, or too few looked.
+func FreeOf(p *model.Process, kind model.Str) (free float64, ok bool) {
 	var found []int64
-	w, before := newProgress(p, kind), int64(-1)
+	w := newProgress(p, kind)
 	for i := range p.InUse {
-		if u := &p.InUse[i]; len(p.Steps) > 0 && u.At <= p.Steps[0].Start {
-			before = u.Free
-		}
 		if u := &p.InUse[i]; u.Free >= 0 && len(w.starts) > 0 && u.At > w.starts[0] && u.At <= w.ends[len(w.ends)-1] {
 			found = append(found, u.Free)
 		}
 	}
 	if len(found) < pagingLooks {
-		return 0, 0, false
+		return 0, false
 	}
 	slices.Sort(found)
-	free = float64(found[len(found)*3/4])
-	if before >= 0 {
-		bySteps = max(free-float64(before), 0)
-	}
-	return free, bySteps, true
+	return float64(found[len(found)*3/4]), true
 }
 
 // TakenAgain is how many pages of those that a process had given back the kernel gave it in each step of a kind, in those stretches of the

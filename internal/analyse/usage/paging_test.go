@@ -185,20 +185,16 @@ func TestFreeOf(t *testing.T) {
 	for i := range p.Steps {
 		p.InUse = append(p.InUse, model.InUse{At: p.Steps[i].End, Bytes: 1 << 20, Free: int64(i%2) * 100})
 	}
-	if free, bySteps, ok := FreeOf(p, 0); !ok || free != 100 || bySteps != 0 {
-		t.Errorf("%v, %v, %v", free, bySteps, ok)
+	if free, ok := FreeOf(p, 0); !ok || free != 100 {
+		t.Errorf("%v, %v", free, ok)
 	}
-	p.InUse = append([]model.InUse{{At: p.Steps[0].Start, Bytes: 1 << 20, Free: 30}}, p.InUse...)
-	if free, bySteps, ok := FreeOf(p, 0); !ok || free != 100 || bySteps != 70 {
-		t.Errorf("%v, %v, %v with a look before the steps", free, bySteps, ok)
-	}
-	if _, _, ok := FreeOf(p, 1); ok {
+	if _, ok := FreeOf(p, 1); ok {
 		t.Error("of steps that there are not")
 	}
 	for i := range p.InUse {
 		p.InUse[i].Free = -1
 	}
-	if _, _, ok := FreeOf(p, 0); ok {
+	if _, ok := FreeOf(p, 0); ok {
 		t.Error("of a C library that does not tell")
 	}
 }

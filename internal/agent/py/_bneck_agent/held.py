@@ -56,7 +56,7 @@ def c_library():
 
 @core.hook("held")
 def look(t):
-    """Counts, at a step's end, and before the first one. t: monotonic nanoseconds."""
+    """Counts, at a step's end. t: monotonic nanoseconds."""
     global due
     if not first:
         return  # there is nothing to ask

@@ -14,7 +14,6 @@ from . import (
     core,
     facts,
     forks,
-    held,
     memorycategories,
     modulepaths,
     modules,
@@ -191,7 +190,6 @@ class Windows(slices.Slices, windowends.WindowEnds):
         if not self.stepping:
             self.stepping = True
             self.since, self.spent = core.now(), 0
-            held.look(self.since)  # what is free before any step
             acted = self.stop("first step") or acted
             if self.open is None:
                 self.leave_slices()

@@ -32,27 +32,21 @@ func (c *Facts) PagesAgain() (g usage.Paging, system float64, ok bool) {
 // Heap is what is known of the end of the C library's heap, in pages. Whether that goes back in each step, in some or in none hangs on
 // which small block lies behind it: that changes from run to run, and with what a traced window leaves.
 type Heap struct {
-	Seen float64 // that each step was seen to take again in that stretch of the run, however short, in which it was most
-	Free float64 // at the ends of steps; what was not before them, where none was seen; 0 unknown
-	// GoesBack says that the end can go back: some of it was seen to, or steps have left more free than the library always keeps.
-	GoesBack bool
+	Seen     float64 // that each step was seen to take again in that stretch of the run, however short, in which it was most
+	Free     float64 // at the ends of steps; 0 unknown
+	GoesBack bool    // the end was seen to go back
 
 	told        bool    // what is free is known
-	free        float64 // at the ends of steps
 	least, most float64 // seen in the stretches in which it was least and most
 }
 
 // Heap reads what the driving process says of its heap.
 func (c *Facts) Heap() (h Heap) {
-	free, bySteps, told := usage.FreeOf(c.P, c.B.Kind)
-	h.told, h.free = told, free/price.PageSize
+	free, told := usage.FreeOf(c.P, c.B.Kind)
+	h.told, h.Free = told, free/price.PageSize
 	h.least, h.most = usage.TakenAgain(c.P, c.B.Kind)
-	switch {
-	case c.P.Allocator != glibc || !c.B.PerStep || c.OnDevice() || c.Steps < price.AllocatorSteps:
-	case h.most >= price.HeapSeen:
-		h.Seen, h.Free, h.GoesBack = h.most, h.free, !h.mapped(h.most)
-	default:
-		h.Free, h.GoesBack = bySteps/price.PageSize, bySteps >= price.HeapBeyond*price.HeapKeeps
+	if h.most >= price.HeapSeen && c.P.Allocator == glibc && c.B.PerStep && !c.OnDevice() && c.Steps >= price.AllocatorSteps {
+		h.Seen, h.GoesBack = h.most, !h.mapped(h.most)
 	}
 	return h
 }
@@ -64,13 +58,7 @@ func (h *Heap) EndTaken(faults float64) bool { return h.told && !h.mapped(faults
 // or more, and the same whatever traced windows have left there. false where it is not known what is free.
 func (h *Heap) mapped(faults float64) bool {
 	same := h.most > 0 && h.least >= price.HeapSame*h.most
-	return h.told && (faults > price.HeapMapped*h.free || faults > h.free && same)
-}
-
-// FaultsCost is what so many page faults of a process usually take, in ns on the thread that drives the steps: threads that compute with it
-// take theirs at the same time.
-func (c *Facts) FaultsCost(faults float64) float64 {
-	return faults * price.FaultUsual / max(min(TorchThreads(c), cmp.Or(c.Cores, 1)), 1)
+	return h.told && (faults > price.HeapMapped*h.Free || faults > h.Free && same)
 }
 
 // driversPages are the page faults and the system time, in ns, of each step on the thread that drives it: threads that compute with it take

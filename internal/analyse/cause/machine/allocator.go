@@ -50,8 +50,8 @@ func FindAllocator(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	// What a traced window left can have ended most of it: the program alone has what the steps before had.
 	ended := heap.Seen > price.AllocatorDiffers*g.Process.Faults
 	if ended {
-		alone := c.FaultsCost(heap.Seen)
-		f.Step.Mid, f.Step.High = (f.Step.Mid+alone)/2, max(f.Step.High, alone*price.FaultMost/price.FaultUsual)
+		alone := f.By(price.Heap).Times(price.FaultUsual * heap.Seen)
+		f.Step.Mid, f.Step.High = (f.Step.Mid+alone.Mid)/2, max(f.Step.High, alone.High)
 	}
 	f.Run = c.OverRun(f.Step)
 	windows := float64(len(c.B.Windows))
@@ -119,35 +119,20 @@ func keepsEnd(f *finding.Finding, e *model.Environment) {
 // heapsEnd names a heap whose end the C library gives back now and then, in a program whose steps often lose nothing by it while the tool
 // looks: what lies behind that end is a matter of luck, and what a traced window leaves there can keep it.
 func heapsEnd(c *facts.Facts, heap *facts.Heap) []finding.Draft {
-	seen, free := heap.Seen, heap.Free
 	glibc, known := strings.CutPrefix(c.S.Environment.Libc, "glibc ")
 	if !heap.GoesBack || known && !facts.AtLeast(glibc, 2, 26) { // which reads no such variable
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
-	pages := finding.Bounds(0, seen, seen)
-	if free > 0 { // a second estimate, of what steps of other programs take of what is free
-		other := f.By(price.Heap).Times(free)
-		if seen > 0 {
-			other.Mid, other.High = min(other.Mid, price.HeapOf*seen), min(other.High, price.HeapOf*seen)
-		}
-		pages.Mid, pages.High = (seen+other.Mid)/2, max(seen, other.High)
-	}
-	cost := f.By(price.Allocator)
-	f.Step = finding.Bounds(0, cost.Times(c.FaultsCost(pages.Mid)).Mid, cost.Times(c.FaultsCost(pages.High)).High)
+	f.Step = f.By(price.Heap).Times(price.FaultUsual * heap.Seen)
 	f.Run = c.OverRun(f.Step)
 	windows := float64(len(c.B.Windows))
 	f.Share = c.Share(f.Step.Mid * windows)
 	f.Claim.Parts = finding.Parts{account.PartOps: f.Step.Mid * windows}
-	if seen > 0 {
-		f.Title = wording.Say("machine.title-heap")
-		f.Evidence = append(f.Evidence, takesAgain(c, seen))
-	} else {
-		f.Title = wording.Say("machine.title-heap-unseen")
-		f.Evidence = append(f.Evidence, wording.Say("machine.heap-unseen", wording.Size("keeps", price.HeapKeeps)))
-	}
-	if free > 0 {
-		f.Evidence = append(f.Evidence, wording.Say("machine.heap-free", wording.Size("free", free*price.PageSize)))
+	f.Title = wording.Say("machine.title-heap")
+	f.Evidence = append(f.Evidence, takesAgain(c, heap.Seen))
+	if heap.Free > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("machine.heap-free", wording.Size("free", heap.Free*price.PageSize)))
 	}
 	f.Evidence = append(f.Evidence, wording.Say("machine.heap-luck"))
 	keepsEnd(&f.Finding, &c.S.Environment)

@@ -195,13 +195,10 @@ const (
 	AllocatorSteps    = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost  = 4e3
-	HeapKeeps  = 64 << 20 // mathematics: bytes that glibc keeps at the end of its heap at most, by thresholds that adapt: mallopt(3)
-	HeapBeyond = 1.5      // guess: times as many bytes that steps leave free, from which enough of them lies at the end
-	HeapSeen   = 100      // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
-	HeapOf     = 3        // guess: times what was seen, beyond which what is free in the heap says nothing of what a step takes
-	HeapMapped = 4        // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
-	HeapSame   = 0.95     // guess: of the most pages that a stretch takes again, from which all stretches take the same
-	FaultUsual = 2.8e3    // measured: ns of a page fault by one thread: by two 950 to 2,100 in twelve programs, 1,450 in the middle
+	HeapSeen   = 100   // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
+	HeapMapped = 4     // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
+	HeapSame   = 0.95  // guess: of the most pages that a stretch takes again, from which all stretches take the same
+	FaultUsual = 1.5e3 // measured: ns of a run for a page fault: 950 to 2,100 in fifteen programs by two threads, 1,400 to 1,900 by one in three
 	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
 	FreshFaultMost = 15e3
 	GraphGrowth    = 512 << 20 // guess: bytes by which a process at least doubles after the last step, from which a graph fills it
