@@ -39,9 +39,14 @@ var launchTexts = table{
 	"launch.heads":           "{time} per {unit} in the heads' layers and products, forward and backward; {heads} heads in turn",
 	"launch.fix-heads": "Compute all heads at once: one layer for the queries, keys and values of all (nn.Linear(width, 3 * width)), " +
 		"view(batch, places, 3, heads, size).permute(2, 0, 3, 1, 4), and scaled_dot_product_attention(q, k, v, is_causal=True).",
-	"launch.caveat-heads": "Weights that were saved must be joined to fit the one layer: torch.cat of the heads' weights.",
-	"launch.title-rows":   "{share} of {each} goes into products of {rows row} with all weights, where more rows would hardly take longer",
-	"launch.rows":         "{time} per {unit} in these products, which read all weights; no traced step had more rows",
+	"launch.caveat-heads":  "Weights that were saved must be joined to fit the one layer: torch.cat of the heads' weights.",
+	"launch.title-columns": "{share} of {each} looks up each column of a batch in a table of its own",
+	"launch.columns":       "{time} per {unit} in these lookups, in the interpreter around them, and in the gradients of {tables table}",
+	"launch.fix-columns": "Join tables of one width into one: nn.Embedding(sum(sizes), width), called with x + first, where first holds each " +
+		"column's first row, and flatten(1). It is one lookup, one gradient, and one parameter for the optimizer.",
+	"launch.caveat-columns": "Weights that were saved must be joined to fit the one table: torch.cat of the tables' weights.",
+	"launch.title-rows":     "{share} of {each} goes into products of {rows row} with all weights, where more rows would hardly take longer",
+	"launch.rows":           "{time} per {unit} in these products, which read all weights; no traced step had more rows",
 	"launch.fix-rows": "Let several requests or sequences share a call: take all that wait (up to a few milliseconds more), stack them, call the " +
 		"model once, and hand out its rows.",
 	"launch.caveat-rows": "This holds where more is there to be worked on at the same time: clients that do not wait for one another, texts " +

@@ -58,6 +58,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindParameters},
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindCells},
+		{finding.Launch, launch.FindColumns},
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindRows},
 		{finding.Launch, launch.FindLaunch},

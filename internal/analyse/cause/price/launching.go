@@ -167,6 +167,14 @@ var (
 			Span:   "4 to 12 heads of 16 to 64, 32 to 256 places, batches of 8 to 32, one and two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/heads.py; python bench/prices/heads.py 2",
 		}}
+	// Columns is of a loop that looks up each column of a batch in a table of its own.
+	Columns = Row{ID: "launch/columns", Range: Range{0.25, 0.65, 1.1}, Unit: share,
+		Of: "the lookups' operators and the interpreter around them, and their gradients, ns per step",
+		Origin: Origin{Kind: Measured, Points: 12,
+			On:     "one table with an offset for each column: 27 to 82 %, median 61; the optimizer's calls for the tables end as well",
+			Span:   "8 to 60 columns of 50 to 1,000 rows by 4 to 32, batches of 64 to 1,024, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/columns.py; python bench/prices/columns.py 2",
+		}}
 	// RecordingCost is the most of calling operators that recording them is taken to have cost.
 	RecordingCost = Row{ID: "launch/recording", Range: exactly(0.5), Unit: share,
 		Of: "the calling in a run without steps",

@@ -89,9 +89,12 @@ const (
 	AsksLeast   = 4.0  // guess: waits of a step for answers of a device, from which they are named
 	AsksInTurn  = 16   // guess: questions of a step, from which some may be of a loop
 	LaunchShare = 0.10 // guess: of the step
-	TurnsAsk    = 0.05 // guess: of a loop's time in calls of a model or in learning, from which it goes from batch to batch
-	PlansLeast  = 0.5  // guess: plans that cuDNN makes in a step, from which new shapes are no exception
-	PlansSteps  = 3    // guess: traced steps from which that is known
+	// guess: tables that a step looks up columns in, from which a loop goes through them
+	ColumnsLeast   = 8
+	ColumnsLongest = 4e4  // guess: ns of a lookup or its gradient, beyond which it is no mere call
+	TurnsAsk       = 0.05 // guess: of a loop's time in calls of a model or in learning, from which it goes from batch to batch
+	PlansLeast     = 0.5  // guess: plans that cuDNN makes in a step, from which new shapes are no exception
+	PlansSteps     = 3    // guess: traced steps from which that is known
 	// guess: sparse matrices that a step's products put in order, from which one of them is ordered twice
 	OrderedLeast = 2.0
 	BatchLarger  = 4.0  // guess: items of another kind's batches ÷ items of its own, from which they are larger

@@ -15,7 +15,7 @@ func Rows() []Row {
 		Beside, BesideRarely, Anomaly, GIL, GC, CallsOptimizer, CallsFused, CallsByLists, ForwardAlone, CallsSpread, CallsLarger,
 		CallsOnDevice, OnHost, Plans,
 		Compiling, CallsRollout, CallsSequence, CallsPerParameter, CallsNorms, CallsListsDevice, CallsBetween, CallsInTurns, CallsBatched, Recurrent,
-		LSTMCells, OtherCells, FewRows, Heads, RecordingCost,
+		LSTMCells, OtherCells, FewRows, Heads, Columns, RecordingCost,
 		Recompile, Checkpoint, Files, SavedParts, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom,
 		SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
