@@ -2,11 +2,16 @@ package wording
 
 // gradientsTexts are about gradients that no optimizer uses.
 var gradientsTexts = table{
-	"gradients.title":       "{share} of {each} computes gradients that no optimizer uses",
-	"gradients.counts":      "a backward pass computes the gradients of {all parameter}; the program's optimizers change {used parameter}",
-	"gradients.time":        "{time} per {unit} in the backward pass",
-	"gradients.title-graph": "{share} of {each} keeps a graph for a backward pass that never comes",
-	"gradients.title-after": "{share} of the run, after the last step, keeps a graph for a backward pass that never comes",
+	"gradients.title":  "{share} of {each} computes gradients that no optimizer uses",
+	"gradients.counts": "a backward pass computes the gradients of {all parameter}; the program's optimizers change {used parameter}",
+	"gradients.thrown": "{passes} backward passes for each update make the gradients of {used parameter} anew, and those of an input; the optimizer " +
+		"uses the last ones",
+	"gradients.fix-thrown": "Where only the input's gradient is wanted, ask for that alone: grad, = torch.autograd.grad(loss, x) in place of " +
+		"loss.backward() and x.grad. Then no parameter's gradient is computed, and none has to be cleared.",
+	"gradients.caveat-thrown": "Parameters' gradients that the program reads itself between two passes are needed.",
+	"gradients.time":          "{time} per {unit} in the backward pass",
+	"gradients.title-graph":   "{share} of {each} keeps a graph for a backward pass that never comes",
+	"gradients.title-after":   "{share} of the run, after the last step, keeps a graph for a backward pass that never comes",
 	"gradients.after": "{time} in functions that call the model then, of which the kernel takes {system} to give new memory: it grows from " +
 		"{least} to {most}, for a graph holds on to what is computed",
 	"gradients.after-lines": "no line around these calls stands within torch.no_grad or torch.inference_mode, and nothing goes backward then",

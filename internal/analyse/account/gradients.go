@@ -95,19 +95,7 @@ func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes floa
 	made, handed := map[int64]float64{}, map[int64]float64{} // products of each kind, by the weight's size
 	for _, st := range TracedSteps(s, b) {
 		p := unusedPass{sizes: sizes, counts: map[int64]int64{}, last: true}
-		whole, backward := 0.0, false
-		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
-			name := s.Strings.Text(ev.Name[id])
-			if outer {
-				if backward = naming.IsBackward(name); backward {
-					whole += float64(ev.Dur[id])
-				}
-			}
-			if d := ev.Detail[id]; backward && backwardOps[name] && d >= 0 && int(d) < len(ev.OpDetails) {
-				args := &ev.OpArgs[ev.OpDetails[d].Args]
-				p.add(name, arguments.Shapes(s.Strings.Text(args.Shapes)), s.Strings.Text(args.Concrete), float64(ev.Dur[id]))
-			}
-		})
+		whole := p.read(s, b, &st)
 		if !p.shaped || whole <= 0 {
 			continue
 		}
@@ -151,6 +139,24 @@ type unusedPass struct {
 type unusedProduct struct {
 	size                        int64
 	weight, input, made, handed float64
+}
+
+// read counts what a traced step's backward passes compute, and gives their time in ns.
+func (p *unusedPass) read(s *model.Session, b *Breakdown, st *TracedStep) (whole float64) {
+	backward := false
+	st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
+		name := s.Strings.Text(ev.Name[id])
+		if outer {
+			if backward = naming.IsBackward(name); backward {
+				whole += float64(ev.Dur[id])
+			}
+		}
+		if d := ev.Detail[id]; backward && backwardOps[name] && d >= 0 && int(d) < len(ev.OpDetails) {
+			args := &ev.OpArgs[ev.OpDetails[d].Args]
+			p.add(name, arguments.Shapes(s.Strings.Text(args.Shapes)), s.Strings.Text(args.Concrete), float64(ev.Dur[id]))
+		}
+	})
+	return whole
 }
 
 func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur float64) {

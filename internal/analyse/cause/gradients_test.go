@@ -76,6 +76,48 @@ func TestGradientsThatAreHandedBack(t *testing.T) {
 	}
 }
 
+// TestGradientsThatAreThrownAway: four backward passes for each update, of which each makes the gradients of two weights anew: an attack
+// asks for its input's. Passes that add up, those of which the program may read the parameters' gradients, and single ones are left alone.
+func TestGradientsThatAreThrownAway(t *testing.T) {
+	const event = "autograd::engine::evaluate_function: "
+	gradient := func(shape string, added bool) tracedOp {
+		inner := tracedOp{1, "torch::autograd::AccumulateGrad", "[" + shape + "]", "", -1, nil}
+		if added {
+			inner.inside = []tracedOp{{1, "aten::add_", "", "", -1, nil}}
+		}
+		return tracedOp{1, event + "torch::autograd::AccumulateGrad", "", "", -1, []tracedOp{inner}}
+	}
+	layer := tracedOp{10, event + "AddmmBackward0", "", "", 7, []tracedOp{
+		{4, "aten::mm", "[[64, 32], [32, 128]]", "", -1, nil}, {6, "aten::mm", "[[32, 64], [64, 128]]", "", -1, nil}}}
+	for name, c := range map[string]struct {
+		passes       int64
+		input, added bool
+		want         bool
+	}{
+		"an attack":             {4, true, false, true},
+		"passes add up":         {4, true, true, false},
+		"gradients may be read": {4, false, false, false},
+		"one pass":              {1, true, false, false},
+	} {
+		ops := []tracedOp{{5, "aten::linear", "", "", 7, nil}}
+		for k := range c.passes {
+			for range 2 {
+				ops = append(ops, layer, gradient("[64, 128]", c.added && k > 0))
+			}
+			if c.input {
+				ops = append(ops, gradient("[32, 128, 1]", false))
+			}
+		}
+		p := hots(ops...)
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: 2, Steps: 16, Backwards: 16 * c.passes, Optimizers: 1}}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Cause == finding.UnusedGradients })
+		if (i >= 0) != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+	}
+}
+
 // TestGraphThatNothingGoesBackwardThrough: steps that only ask a model make nodes of a graph, or not, and 10 µs each.
 func TestGraphThatNothingGoesBackwardThrough(t *testing.T) {
 	for _, c := range []struct {

@@ -33,6 +33,9 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if gone == 0 {
 		gone = belowWhatLearns(c, &f, used, passes, c.PerStep(t))
 	}
+	if gone == 0 {
+		gone = thrownAway(c, &f, used, passes, c.PerStep(t))
+	}
 	if f.Share = c.Share(gone * t); f.Share < finding.Floor {
 		return nil
 	}
@@ -89,6 +92,25 @@ func belowWhatLearns(c *facts.Facts, f *finding.Draft, used, passes, per float64
 	f.Evidence = []wording.Text{wording.Say("gradients.counts", wording.Count("all", math.Round(all)), wording.Count("used", used))}
 	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix")}
 	f.Caveat = []wording.Text{wording.Say("gradients.caveat")}
+	return gone
+}
+
+// thrownAway prices the weights' gradients of passes that only ask for an input's, as an attack on it does: each makes those of all
+// parameters anew, which nobody has added to when the optimizer steps. It gives the share of the pass that goes, 0 where passes add up, or
+// where none has a gradient besides the parameters', for the program may read those itself.
+func thrownAway(c *facts.Facts, f *finding.Draft, used, passes, per float64) (gone float64) {
+	if passes < 2 {
+		return 0
+	}
+	t := account.ThrownOf(c.S, c.B)
+	if t == nil || t.Added > price.ThrownAdded*t.Made || t.Made < passes*used+price.ThrownInputs*(passes-1) {
+		return 0
+	}
+	gone = t.Weights * (passes - 1) / passes
+	f.Step = f.By(price.UnusedWeights).Times(gone * per)
+	f.Evidence = []wording.Text{wording.Say("gradients.thrown", wording.Count("passes", passes), wording.Count("used", used))}
+	f.Fix.Advice = []wording.Text{wording.Say("gradients.fix-thrown")}
+	f.Caveat = []wording.Text{wording.Say("gradients.caveat-thrown")}
 	return gone
 }
 

@@ -83,6 +83,8 @@ const (
 	ReplayFaithful = 0.2  // guess: the same to price findings on traces
 
 	UnusedLeast   = 0.25 // guess: of the gradients of a backward pass, from which those that no optimizer uses are named
+	ThrownAdded   = 0.1  // guess: of gradients that are made anew, as many that are added to others, from which passes add up
+	ThrownInputs  = 0.9  // guess: gradients besides the parameters' for each pass but one, from which passes ask for an input's
 	UnusedFew     = 4    // guess: the same, in parameters
 	PreparesLeast = 0.05 // guess: of the run, as a longer run, which most are, makes less of what comes before its first step
 
