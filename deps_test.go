@@ -17,7 +17,7 @@ const module = "bottleneck"
 // rooms are the analyses that rules and reports read.
 var rooms = []string{"internal/analyse/account", "internal/analyse/allocations", "internal/analyse/arguments", "internal/analyse/attention",
 	"internal/analyse/code", "internal/analyse/collectives", "internal/analyse/counts", "internal/analyse/criticalpath", "internal/analyse/device",
-	"internal/analyse/keyaverages", "internal/analyse/naming", "internal/analyse/tables", "internal/analyse/times"}
+	"internal/analyse/gradients", "internal/analyse/keyaverages", "internal/analyse/naming", "internal/analyse/tables", "internal/analyse/times"}
 
 // family is what the rules of each family of causes may import: no other family.
 var family = append([]string{"internal/analyse/cause/facts", "internal/analyse/cause/finding", "internal/analyse/cause/price",
@@ -59,6 +59,7 @@ var layers = map[string][]string{
 		"internal/analyse/times", "internal/model", "internal/stats"},
 	"internal/analyse/counts": {"internal/analyse/account", "internal/analyse/code", "internal/analyse/naming",
 		"internal/analyse/times", "internal/model"},
+	"internal/analyse/gradients": {"internal/analyse/account", "internal/analyse/arguments", "internal/analyse/naming", "internal/model"},
 	"internal/analyse/device": {"internal/analyse/arguments", "internal/analyse/attention", "internal/analyse/code", "internal/analyse/naming",
 		"internal/analyse/times", "internal/model", "internal/stats"},
 	"internal/analyse/collectives": {"internal/analyse/account", "internal/analyse/arguments", "internal/analyse/device",

@@ -62,7 +62,7 @@ func (n *backwardNode) takes(accumulated, added bool) {
 func (w *backwardStep) gradient(id model.EventID) (accumulated, added bool) {
 	for in := id + 1; int(in) < w.ev.Len() && w.ev.Lane[in] == w.ev.Lane[id] && w.ev.Start[in] < w.ev.End(id); in++ {
 		switch w.s.Strings.Text(w.ev.Name[in]) {
-		case accumulates:
+		case naming.Accumulates:
 			accumulated = true
 		case "aten::add_", "aten::add":
 			added = true

@@ -71,7 +71,8 @@ func TestLoopThatNoTraceHolds(t *testing.T) {
 		if got == nil {
 			continue
 		}
-		if got.Where.Line != c.line || got.Fix.Advice[0].ID != c.advice || (got.Run.Low > 0) != c.low || got.Run.Mid < 1.2e9 || got.Run.High > 1.9e9 {
+		if got.Where.Line != c.line || got.Fix.Advice[0].ID != c.advice || (got.Run.Low > 0) != c.low || got.Run.Mid < 1.2e9 ||
+			got.Run.High > 1.9e9 {
 			t.Errorf("%s: line %d, %s, saves %.2f s (%.2f to %.2f) of 1.6", name, got.Where.Line, got.Fix.Advice[0].ID, got.Run.Mid/1e9,
 				got.Run.Low/1e9, got.Run.High/1e9)
 		}

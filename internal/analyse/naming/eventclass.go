@@ -43,6 +43,9 @@ func HasAnyPrefix(s string, prefixes ...string) bool {
 // EngineNode begins the name under which autograd's engine records each function of a backward pass.
 const EngineNode = "autograd::engine::evaluate_function"
 
+// Accumulates is the function that a backward pass ends in at a tensor whose gradient is kept, such as a parameter's.
+const Accumulates = "torch::autograd::AccumulateGrad"
+
 // OpOrders puts the entries of a sparse matrix in order and adds up those of one place.
 const OpOrders = "aten::_coalesce"
 

@@ -8,6 +8,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/gradients"
 	"bottleneck/internal/wording"
 )
 
@@ -51,7 +52,7 @@ func FindUnusedGradients(c *facts.Facts, l finding.Ledger) []finding.Draft {
 // networks.
 func besideWhatLearns(c *facts.Facts, f *finding.Draft, passes, per float64) (gone float64) {
 	model, sizes := c.UnusedWeights()
-	u := account.UnusedOf(c.S, c.B, sizes, passes)
+	u := gradients.UnusedOf(c.S, c.B, sizes, passes)
 	if u == nil || u.Last {
 		return 0
 	}
@@ -74,7 +75,7 @@ func besideWhatLearns(c *facts.Facts, f *finding.Draft, passes, per float64) (go
 // belowWhatLearns prices gradients of layers below what learns, which come last in a backward pass: by number, and by time where a step has
 // one pass. It gives the share of the pass that goes, 0 where the gradients are hardly more than the optimizers' parameters.
 func belowWhatLearns(c *facts.Facts, f *finding.Draft, used, passes, per float64) (gone float64) {
-	g := account.GradientsOf(c.S, c.B)
+	g := gradients.GradientsOf(c.S, c.B)
 	if g == nil {
 		return 0
 	}
@@ -102,7 +103,7 @@ func thrownAway(c *facts.Facts, f *finding.Draft, used, passes, per float64) (go
 	if passes < 2 {
 		return 0
 	}
-	t := account.ThrownOf(c.S, c.B)
+	t := gradients.ThrownOf(c.S, c.B)
 	if t == nil || t.Added > price.ThrownAdded*t.Made || t.Made < passes*used+price.ThrownInputs*(passes-1) {
 		return 0
 	}
@@ -121,7 +122,7 @@ func FindUnusedGraph(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if kind != "validation" && kind != "inference" || !c.B.PerStep || c.B.Part(account.PartGPUCompute) > 0 {
 		return nil
 	}
-	nodes := account.GraphNodes(c.S, c.B)
+	nodes := gradients.GraphNodes(c.S, c.B)
 	chains := c.Working(l)
 	sp, placed := facts.Hottest(facts.UpToDriver(chains, c.Drivers), c.Drivers)
 	per := c.PerStep(facts.Sum(chains))

@@ -200,10 +200,11 @@ const (
 	AllocatorSteps    = 8       // guess: steps without a trace that must have been looked at: of four, every second run says the opposite
 	// guess: ns of system time that a page fault takes at most, with clearing the page and giving it back: 1,600 to 1,900 on one machine
 	FaultMost  = 4e3
-	HeapSeen   = 100   // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
-	HeapMapped = 4     // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
-	HeapSame   = 0.95  // guess: of the most pages that a stretch takes again, from which all stretches take the same
-	FaultUsual = 1.5e3 // measured: ns of a run for a page fault: 950 to 2,100 in fifteen programs by two threads, 1,400 to 1,900 by one in three
+	HeapSeen   = 100  // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
+	HeapMapped = 4    // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
+	HeapSame   = 0.95 // guess: of the most pages that a stretch takes again, from which all stretches take the same
+	// measured: ns of a run for a page fault: by two threads 950 to 2,100 in fifteen programs, by one 1,400 to 1,900 in three
+	FaultUsual = 1.5e3
 	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
 	FreshFaultMost = 15e3
 	GraphGrowth    = 512 << 20 // guess: bytes by which a process at least doubles after the last step, from which a graph fills it

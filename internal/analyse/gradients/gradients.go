@@ -1,9 +1,10 @@
-package account
+package gradients
 
 import (
 	"slices"
 	"strings"
 
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
@@ -11,7 +12,7 @@ import (
 
 // gradientEvent is the name under which autograd's engine records that a pass has come to a tensor of the program's, such as a parameter.
 // Within it the gradient is added to what is had (accumulates). It is not where torch.autograd.grad asked for it: that hands it back.
-const gradientEvent = naming.EngineNode + ": torch::autograd::AccumulateGrad"
+const gradientEvent = naming.EngineNode + ": " + naming.Accumulates
 
 // Gradients is what the backward passes of traced steps accumulated.
 type Gradients struct {
@@ -21,10 +22,10 @@ type Gradients struct {
 }
 
 // GradientsOf finds them for the accounted process; nil where no traced step holds a backward pass.
-func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
+func GradientsOf(s *model.Session, b *account.Breakdown) *Gradients {
 	g := &Gradients{}
 	total := 0
-	for _, st := range TracedSteps(s, b) {
+	for _, st := range account.TracedSteps(s, b) {
 		type gradient struct {
 			passed float64 // ns of the backward pass when it had been computed
 			added  bool
@@ -32,7 +33,7 @@ func GradientsOf(s *model.Session, b *Breakdown) *Gradients {
 		gradients, all := []gradient(nil), 0.0
 		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 			name := s.Strings.Text(ev.Name[id])
-			if n := len(gradients); !outer && n > 0 && name == accumulates {
+			if n := len(gradients); !outer && n > 0 && name == naming.Accumulates {
 				gradients[n-1].added = true
 			}
 			if !outer || !naming.IsBackward(name) {
@@ -89,11 +90,11 @@ type Unused struct {
 // UnusedOf finds them in the traced steps that tell shapes, by the weights' numbers of elements, for an optimizer that steps once in so
 // many backward passes; nil where there are none. Of products for weights of one size, of which some are used, these have their share. A
 // convolution's backward pass is one operator for both products, of which each is taken for half.
-func UnusedOf(s *model.Session, b *Breakdown, sizes map[int64]int64, passes float64) *Unused {
+func UnusedOf(s *model.Session, b *account.Breakdown, sizes map[int64]int64, passes float64) *Unused {
 	u := &Unused{Last: true}
 	all, products := 0.0, 0.0
 	made, handed := map[int64]float64{}, map[int64]float64{} // products of each kind, by the weight's size
-	for _, st := range TracedSteps(s, b) {
+	for _, st := range account.TracedSteps(s, b) {
 		p := unusedPass{sizes: sizes, counts: map[int64]int64{}, last: true}
 		whole := p.read(s, b, &st)
 		if !p.shaped || whole <= 0 {
@@ -142,7 +143,7 @@ type unusedProduct struct {
 }
 
 // read counts what a traced step's backward passes compute, and gives their time in ns.
-func (p *unusedPass) read(s *model.Session, b *Breakdown, st *TracedStep) (whole float64) {
+func (p *unusedPass) read(s *model.Session, b *account.Breakdown, st *account.TracedStep) (whole float64) {
 	backward := false
 	st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
 		name := s.Strings.Text(ev.Name[id])
@@ -161,11 +162,11 @@ func (p *unusedPass) read(s *model.Session, b *Breakdown, st *TracedStep) (whole
 
 func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur float64) {
 	p.shaped = p.shaped || len(shapes) > 0
-	if name != accumulates {
+	if name != naming.Accumulates {
 		p.all += dur
 	}
 	switch {
-	case name == accumulates && len(shapes) > 0 && len(shapes[0]) > 1:
+	case name == naming.Accumulates && len(shapes) > 0 && len(shapes[0]) > 1:
 		n := arguments.Product(shapes[0])
 		p.counts[n]++
 		p.last = p.last && (p.sizes[n] > 0 || !p.met)
@@ -194,19 +195,16 @@ func (p *unusedPass) add(name string, shapes [][]int64, concrete string, dur flo
 	}
 }
 
-const (
-	accumulates         = "torch::autograd::AccumulateGrad"
-	convolutionBackward = "aten::convolution_backward"
-)
+const convolutionBackward = "aten::convolution_backward"
 
 // backwardOps are the operators by which UnusedOf tells what a backward pass computes.
-var backwardOps = map[string]bool{accumulates: true, convolutionBackward: true, "aten::mm": true}
+var backwardOps = map[string]bool{naming.Accumulates: true, convolutionBackward: true, "aten::mm": true}
 
 // GraphNodes is how many nodes of autograd's graph the operators of a step make, on average over traced steps of which no part goes
 // backward; 0 where one does, or where none makes any. Autograd numbers its nodes, and an operator carries the number that is next.
-func GraphNodes(s *model.Session, b *Breakdown) float64 {
+func GraphNodes(s *model.Session, b *account.Breakdown) float64 {
 	steps, nodes := 0, int64(0)
-	for _, st := range TracedSteps(s, b) {
+	for _, st := range account.TracedSteps(s, b) {
 		least, most, backward := int64(-1), int64(-1), false
 		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, _ bool) {
 			backward = backward || naming.IsBackward(s.Strings.Text(ev.Name[id]))

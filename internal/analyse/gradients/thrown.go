@@ -1,7 +1,9 @@
-package account
+package gradients
 
 import (
+	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 )
 
@@ -13,9 +15,9 @@ type Thrown struct {
 }
 
 // ThrownOf finds it for the accounted process; nil where no traced step holds a backward pass, or none of them tells shapes.
-func ThrownOf(s *model.Session, b *Breakdown) *Thrown {
+func ThrownOf(s *model.Session, b *account.Breakdown) *Thrown {
 	t, steps, shaped := &Thrown{}, 0, 0
-	for _, st := range TracedSteps(s, b) {
+	for _, st := range account.TracedSteps(s, b) {
 		made, added, fresh := 0, 0, false
 		sizes := map[int64]int64{}
 		st.EachOp(b.Thread, func(ev *model.Events, id model.EventID, outer bool) {
@@ -24,7 +26,7 @@ func ThrownOf(s *model.Session, b *Breakdown) *Thrown {
 				fresh = false
 			case fresh && (name == "aten::add_" || name == "aten::add"):
 				made, added, fresh = made-1, added+1, false
-			case name == accumulates: // not where torch.autograd.grad hands it back
+			case name == naming.Accumulates: // not where torch.autograd.grad hands it back
 				made, fresh = made+1, true
 				if shapes := arguments.Shapes(s.Strings.Text(ev.OpArgsOf(ev.Detail[id]).Shapes)); len(shapes) > 0 && len(shapes[0]) > 1 {
 					sizes[arguments.Product(shapes[0])]++
