@@ -199,9 +199,9 @@ func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 		change      func(*testkit.Program)
 		saves, most float64 // ms per step, 0: no finding
 	}{
-		"seen":                              {heapOf(160, 8000), nil, cost(0.8 * 8000), cost(1.8 * 8000)},
-		"little is free":                    {heapOf(40, 12000), nil, cost(0.8 * 12000), cost(1.8 * 12000)},
-		"what is free is not told":          {heapOf(160, 8000), func(p *testkit.Program) { p.P.InUse = nil }, cost(0.8 * 8000),
+		"seen":           {heapOf(160, 8000), nil, cost(0.8 * 8000), cost(1.8 * 8000)},
+		"little is free": {heapOf(40, 12000), nil, cost(0.8 * 12000), cost(1.8 * 12000)},
+		"what is free is not told": {heapOf(160, 8000), func(p *testkit.Program) { p.P.InUse = nil }, cost(0.8 * 8000),
 			cost(1.8 * 8000)},
 		"nothing was seen":                  {heapOf(400, 0), nil, 0, 0},
 		"blocks with mappings of their own": {heapOf(10, 20000), nil, 0, 0},
