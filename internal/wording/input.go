@@ -5,6 +5,7 @@ var inputTexts = table{
 	"input.title-elsewhere": "{share} of {each} waits for data that other processes fetch",
 	"input.title-slow":      "{share} of {each} waits for data that is prepared too slowly",
 	"input.title-lock":      "{share} of {each} waits for data: the workers wait for a lock that they share",
+	"input.disks":           "{bytes} per {unit} come from disks, as the kernel counts",
 	"input.title-storage":   "{share} of {each} waits for storage",
 	"input.title-ask":       "{share} of {each} waits for data that another process or machine hands over",
 	"input.title-maker":     "{share} of {each} waits for data from {side}",

@@ -82,6 +82,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindRegrown},
 		{finding.MemoryBound, memory.FindSuppression},
 		{finding.Padding, memory.FindUnread},
+		{finding.MemoryBound, memory.FindTables}, // whole gradients and moments are made anew at each step
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Again, memory.FindUnmade},
@@ -89,7 +90,6 @@ func rules() []rule[*facts.Facts] {
 		{finding.Padding, again.FindPadding},             // after launch: tiny operators do not become faster with fewer places
 		{finding.Precision, memory.FindDenormals},
 		{finding.Precision, memory.FindDouble},
-		{finding.MemoryBound, memory.FindTables},
 		{finding.MemoryBound, memory.FindMemoryBound},
 		{finding.GC, python.FindGC}, // after python: collections that a function's own objects cause end with it
 		{finding.Threads, machine.FindThreads},

@@ -7,16 +7,19 @@ import (
 	"testing"
 )
 
-// Reads that a fast disk answers are seen asleep now and then only; the same line on files in memory is never seen asleep, and a line
-// that decodes is no read.
+// Reads that a fast disk answers are seen asleep now and then only, or never, where the kernel counts them; the same line on files in
+// memory is neither seen asleep nor counted, and a line that decodes is no read.
 func TestFastDiskIsStorage(t *testing.T) {
 	for _, c := range []struct {
 		name, line, sub string
-		asleep          int // ms of 60
+		asleep          int   // ms of 60
+		counted         int64 // bytes of a step
 	}{
-		{"a fast disk", "        return os.pread(self.file, SIZE, at)", "storage", 15},
-		{"the page cache", "        return os.pread(self.file, SIZE, at)", "workers", 0},
-		{"a decoder", "        return decode(self.files[at])", "workers", 15},
+		{"a fast disk", "        return os.pread(self.file, SIZE, at)", "storage", 15, 0},
+		{"a faster disk", "        return os.pread(self.file, SIZE, at)", "storage", 0, 2 << 20},
+		{"the page cache", "        return os.pread(self.file, SIZE, at)", "workers", 0, 4096},
+		{"a decoder", "        return decode(self.files[at])", "workers", 15, 0},
+		{"a decoder of files on a disk", "        return decode(self.files[at])", "workers", 0, 2 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.NewProgram()
@@ -31,6 +34,9 @@ func TestFastDiskIsStorage(t *testing.T) {
 				acts = append(acts, testkit.Blocked(c.asleep, stack...).In(model.SpanDataWait))
 			}
 			p.Steps(20, model.PhaseBaseline, acts...)
+			for i := range p.P.Steps {
+				p.P.Usage = append(p.P.Usage, model.Usage{At: p.P.Steps[i].Start, Read: int64(i) * c.counted})
+			}
 			res, _ := find(t, p)
 			if len(res.Findings) == 0 || res.Findings[0].Cause != finding.Input || res.Findings[0].Sub != c.sub {
 				t.Fatalf("findings %+v, want input/%s", res.Findings, c.sub)

@@ -84,3 +84,16 @@ func TestTablesWithDenseGradients(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesBeforeTheAllocator: gradients of whole tables are taken anew from the kernel in each step; who makes them smaller ends that.
+func TestTablesBeforeTheAllocator(t *testing.T) {
+	alone, _ := find(t, tables(200, small))
+	plain := want(t, alone, finding.MemoryBound, "tables", 42, 64)
+	p := tables(200, small)
+	paged := paging(20000, 200)
+	p.P.Allocator, p.P.Usage = "glibc", paged.P.Usage
+	res, _ := find(t, p)
+	if f := want(t, res, finding.MemoryBound, "tables", 42, 64); f.Step != plain.Step {
+		t.Errorf("saves %+v beside memory that is given back, and %+v without", f.Step, plain.Step)
+	}
+}

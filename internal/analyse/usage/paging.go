@@ -102,6 +102,22 @@ func FreeOf(p *model.Process, kind model.Str) (free float64, ok bool) {
 	return float64(found[len(found)*3/4]), true
 }
 
+// FromDisks is what a process reads from disks in each step of a kind, after the warm-up, in bytes: what the kernel has in memory is not
+// among them. ok is false where the kernel does not tell, or too little was seen.
+func FromDisks(p *model.Process, kind model.Str) (perStep float64, ok bool) {
+	plain, traced := intervalsOf(p.Usage, p, kind)
+	bytes, steps := int64(0), 0.0
+	for _, in := range slices.Concat(plain, traced) {
+		if in.a.Read >= 0 && in.b.Read >= 0 {
+			bytes, steps = bytes+in.b.Read-in.a.Read, steps+in.steps
+		}
+	}
+	if steps < pagingSteps {
+		return 0, false
+	}
+	return max(float64(bytes)/steps, 0), true
+}
+
 // TakenAgain is how many pages of those that a process had given back the kernel gave it in each step of a kind, in those stretches of the
 // first hundred steps, between two traced windows, in which it was least and most; 0 where nothing is known. What the process grew by is
 // taken off.

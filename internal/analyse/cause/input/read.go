@@ -4,6 +4,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/usage"
 	"bottleneck/internal/model"
 	"regexp"
 	"strings"
@@ -13,11 +14,17 @@ import (
 var readCall = regexp.MustCompile(`\b(pread|preadv|read|readinto|read_bytes)\s*\(`)
 
 // fetchesFromDisk says that the fetch stands in reads of files that are not in memory: its line reads, nearly none of it holds the
-// interpreter's lock, and some of it sleeps. A fast disk's reads are too short to be seen asleep more often; one that the page cache
-// answers never sleeps.
+// interpreter's lock, and some of it sleeps, or the kernel counts what comes from disks. A fast disk's reads are too short to be seen
+// asleep more often; one that the page cache answers never sleeps.
 func (v *inputView) fetchesFromDisk(c *facts.Facts) bool {
-	return v.samples >= 10 && v.blocked >= price.DiskAsleep && v.blocked+v.native >= price.DiskNative && v.hotOK && v.hotPart >= 0.5 &&
-		readCall.MatchString(c.Where(v.hot).Source)
+	return v.samples >= 10 && v.blocked+v.native >= price.DiskNative && v.hotOK && v.hotPart >= 0.5 &&
+		readCall.MatchString(c.Where(v.hot).Source) && (v.blocked >= price.DiskAsleep || v.comesFromDisks(c))
+}
+
+// comesFromDisks says that the program itself, which fetches, reads so much from disks in each step that it waits for them.
+func (v *inputView) comesFromDisks(c *facts.Facts) bool {
+	perStep, ok := usage.FromDisks(c.P, c.B.Kind)
+	return ok && v.workers == 0 && perStep >= price.DiskBytes*c.PerStep(v.wait)
 }
 
 // stored is the share of a fetch that ends when what it reads is in memory: what sleeps or waits for an answer, and of a fast disk's reads

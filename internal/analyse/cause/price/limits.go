@@ -76,6 +76,7 @@ const (
 	MostWorkers    = 16.0 // guess: workers that are advised where the cores are not known
 	LeastAwake     = 0.01 // guess: of a worker that sleeps
 	DiskAsleep     = 0.15 // guess: of the samples in reads of a fast disk
+	DiskBytes      = 0.01 // guess: bytes from disks for each ns of a fetch, from which it waits for them: 10 MB/s
 	DiskNative     = 0.75 // guess: of them asleep or without the interpreter's lock
 	UnevenFetch    = 1.5  // guess: a slow worker's batch ÷ the mean of all
 	UnevenBusy     = 0.6  // guess: of the time between its first and last fetch in fetches
