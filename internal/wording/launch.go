@@ -9,6 +9,8 @@ var launchTexts = table{
 		"(one matrix product, topk for all rows), and take numbers out of it once (tolist()), not one by one (item()).",
 	"launch.untraced": "{time} per {unit} in this loop, {python} of it in the interpreter; no trace holds such a step, so that its operators " +
 		"are not counted",
+	"launch.untraced-run": "{time} in this loop, {python} of it in the interpreter; most of what computes is in no trace, so that operators are " +
+		"not counted",
 	"launch.fix-counts": "Count all pairs at once: torch.bincount(first * n + second, minlength=m * n).view(m, n) for a table of m rows and n " +
 		"columns, with tensors of all indices.",
 	"launch.caveat-turns": "Turns that each need the one before cannot be joined.",

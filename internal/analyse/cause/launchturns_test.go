@@ -34,8 +34,10 @@ func TestLoopThatNoTraceHolds(t *testing.T) {
 		low            bool // something is sure to be saved
 		advice         string
 	}{
-		"counts":         {5, 24, 16, nil, [2]string{}, true, "launch.fix-counts"},
-		"asks":           {5, 24, 16, nil, [2]string{"table[t.long(), p.long()] += 1", "best = topk(t, p)"}, false, "launch.fix-between"},
+		"counts": {5, 24, 16, nil, [2]string{}, true, "launch.fix-counts"},
+		"asks":   {5, 24, 16, nil, [2]string{"table[t.long(), p.long()] += 1", "best = topk(t, p)"}, false, "launch.fix-between"},
+		"in an expression": {5, 24, 16, nil, [2]string{"table[t.long(), p.long()] += 1", "best = [near(q) for q in p]"}, false,
+			"launch.fix-between"},
 		"iterates":       {4, 24, 16, nil, [2]string{}, false, "launch.fix-between"},
 		"computes":       {5, 2, 38, nil, [2]string{}, false, ""},
 		"from batch":     {3, 24, 16, []testkit.Frame{call}, [2]string{}, false, ""},

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"regexp"
 	"strings"
 
 	"bottleneck/internal/model"
@@ -30,13 +31,20 @@ func LoopAround(source *model.Source, line int) int {
 	return 0
 }
 
-// LoopAt is the loop whose head a line is, else LoopAround: what is iterated over is called for there, too.
+// comprehension matches a loop within an expression.
+var comprehension = regexp.MustCompile(`[\[({,\s]for\s+.+?\s+in\s`)
+
+// LoopAt is the loop whose head a line is, or that it holds as a comprehension, else LoopAround: what is iterated over is called for there,
+// too.
 func LoopAt(source *model.Source, line int) int {
 	if source == nil || line < 1 || line > len(source.Lines) {
 		return 0
 	}
 	switch word, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(source.Lines[line-1]), "async "), " "); word {
 	case "for", "while":
+		return line
+	}
+	if comprehension.MatchString(source.Lines[line-1]) {
 		return line
 	}
 	return LoopAround(source, line)

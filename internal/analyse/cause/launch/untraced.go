@@ -15,18 +15,19 @@ import (
 )
 
 // findTurns names a loop that calls one small operator after another in steps of which no trace tells the operators, such as a metric that
-// goes through the answers of an evaluation one by one. What runs in it asks no model, goes nowhere backward and steps no environment: a
+// goes through the answers of an evaluation one by one, or in a run without steps that computes outside of its traces. What runs in it asks no model, goes nowhere backward and steps no environment: a
 // loop that does is the steps' own, or goes from batch to batch. The interpreter's time around its operators tells that they are small.
 func findTurns(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	if !c.B.PerStep || c.OnDevice() {
+	if c.OnDevice() {
 		return nil
 	}
 	around := c.PythonSamples(l, true)
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
 		return a.Part == account.PartOps && !l.Taken(k) || around(k, a)
 	})
-	in, loop := turningMost(c, chains)
-	if len(in) < facts.MinSamples {
+	in := turningMost(c, chains)
+	sp, ok := facts.Hottest(in, c.Drivers)
+	if !ok || len(in) < facts.MinSamples {
 		return nil
 	}
 	t, python := facts.Sum(in), 0.0
@@ -35,12 +36,11 @@ func findTurns(c *facts.Facts, l finding.Ledger) []finding.Draft {
 			python += in[i].Weight
 		}
 	}
-	if c.Share(t) < price.LaunchShare || python < price.BetweenPython*t || c.HostRoom() < finding.Floor*c.B.Mean() {
+	if launchShareOf(c, t) < price.LaunchShare || python < price.BetweenPython*t || c.HostRoom() < finding.Floor*c.B.Mean() {
 		return nil
 	}
-	lines := facts.LineTimes(cutAt(in, loop.key))
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: c.Where(lines[0]), Share: c.Share(t), Confidence: c.Basis(len(in))},
-		finding.Parts{})
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Where: c.Where(sp), Share: launchShareOf(c, t),
+		Confidence: c.Basis(len(in))}, finding.Parts{})
 	c.ClaimAll(&f, in, 1)
 	row, advice := price.CallsInTurns, "launch.fix-between"
 	if pysource.CountsPairs(f.Where.Source) {
@@ -48,17 +48,21 @@ func findTurns(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	}
 	f.Step = f.By(row).Times(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
-	f.Title = wording.Say("launch.title", wording.With("share", wording.Say("share-of.each", wording.Share("share", f.Share), c.Said())))
-	f.Evidence = []wording.Text{wording.Say("launch.untraced", wording.Time("time", c.PerStep(t)), c.Said(),
+	share, evidence := "share-of.each", "launch.untraced"
+	if !c.B.PerStep {
+		share, evidence = "launch.share-run", "launch.untraced-run"
+	}
+	f.Title = wording.Say("launch.title", wording.With("share", wording.Say(share, wording.Share("share", f.Share), c.Said())))
+	f.Evidence = []wording.Text{wording.Say(evidence, wording.Time("time", c.PerStep(t)), c.Said(),
 		wording.Time("python", c.PerStep(python)))}
 	f.Fix.Advice = []wording.Text{wording.Say(advice)}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-turns")}
 	return []finding.Draft{f}
 }
 
-// turningMost is the innermost loop that holds most of the chains among those which neither ask a model nor learn nor step an environment,
-// and what it holds; nothing where there is none.
-func turningMost(c *facts.Facts, chains []facts.Chain) (held []facts.Chain, most funcLoop) {
+// turningMost is what the loop holds that holds most of the chains, among innermost ones which neither ask a model nor learn nor step an
+// environment; nothing where there is none.
+func turningMost(c *facts.Facts, chains []facts.Chain) (held []facts.Chain) {
 	in := map[funcLoop][]facts.Chain{}
 	for i := range chains {
 		for _, f := range slices.Backward(chains[i].Frames) {
@@ -70,13 +74,14 @@ func turningMost(c *facts.Facts, chains []facts.Chain) (held []facts.Chain, most
 		}
 	}
 	all := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true })
+	var most funcLoop
 	time := 0.0
 	for l, list := range in {
 		if t := facts.Sum(list); (t > time || t == time && l.loop > most.loop) && !asksOrLearns(c, l, all, t) {
 			held, most, time = list, l, t
 		}
 	}
-	return held, most
+	return held
 }
 
 // asksOrLearns says that more than next to nothing of a loop's time, ns over the windows, lies in calls of a model, in a backward pass, an
@@ -107,18 +112,4 @@ func asksWithin(c *facts.Facts, stack model.StackID, key facts.FuncKey) (asks bo
 		return facts.KeyOf(f) != key
 	})
 	return asks
-}
-
-// cutAt cuts chains behind the innermost call of a function.
-func cutAt(chains []facts.Chain, key facts.FuncKey) []facts.Chain {
-	out := slices.Clone(chains)
-	for i := range out {
-		for n, f := range slices.Backward(out[i].Frames) {
-			if facts.KeyOf(&f) == key {
-				out[i].Frames = out[i].Frames[:n+1]
-				break
-			}
-		}
-	}
-	return out
 }
