@@ -15,8 +15,9 @@ import (
 )
 
 // findTurns names a loop that calls one small operator after another in steps of which no trace tells the operators, such as a metric that
-// goes through the answers of an evaluation one by one, or in a run without steps that computes outside of its traces. What runs in it asks no model, goes nowhere backward and steps no environment: a
-// loop that does is the steps' own, or goes from batch to batch. The interpreter's time around its operators tells that they are small.
+// goes through the answers of an evaluation one by one, or in a run without steps that computes outside of its traces. What runs in it asks
+// no model, goes nowhere backward and steps no environment: a loop that does is the steps' own, or goes from batch to batch. The
+// interpreter's time around its operators tells that they are small.
 func findTurns(c *facts.Facts, l finding.Ledger) []finding.Draft {
 	if c.OnDevice() {
 		return nil
