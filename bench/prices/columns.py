@@ -53,7 +53,8 @@ def main():
         times = [(took(loop, x), took(once, x)) for _ in range(ROUNDS)]
         before, after = (statistics.median(side) for side in zip(*times))
         saved.append(1 - after / before)
-        print("%2d columns of %4d rows by %2d, batch %4d: %6.0f us, %3.0f %% less" % (columns, rows, width, batch, before * 1e6, 100 * saved[-1]))
+        size = "%2d columns of %4d rows by %2d, batch %4d" % (columns, rows, width, batch)
+        print("%s: %6.0f us, %3.0f %% less" % (size, before * 1e6, 100 * saved[-1]))
     print("median %.0f %%" % (100 * statistics.median(saved)))
 
 
