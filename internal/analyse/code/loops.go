@@ -21,14 +21,23 @@ func LoopAround(source *model.Source, line int) int {
 			continue
 		}
 		inside = depth
-		switch word, _, _ := strings.Cut(strings.TrimPrefix(text, "async "), " "); word {
-		case "for", "while":
+		switch word := firstWord(text); {
+		case heads[word]:
 			return n
-		case "def", "class":
+		case word == "def" || word == "class":
 			return 0
 		}
 	}
 	return 0
+}
+
+// heads are the words that begin a loop.
+var heads = map[string]bool{"for": true, "while": true}
+
+// firstWord is the word that says what a statement is, given without the white space before it.
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(text, "async "), " ")
+	return word
 }
 
 // comprehension matches a loop within an expression.
@@ -40,11 +49,7 @@ func LoopAt(source *model.Source, line int) int {
 	if source == nil || line < 1 || line > len(source.Lines) {
 		return 0
 	}
-	switch word, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(source.Lines[line-1]), "async "), " "); word {
-	case "for", "while":
-		return line
-	}
-	if comprehension.MatchString(source.Lines[line-1]) {
+	if text := source.Lines[line-1]; heads[firstWord(strings.TrimSpace(text))] || comprehension.MatchString(text) {
 		return line
 	}
 	return LoopAround(source, line)

@@ -4,7 +4,6 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/analyse/usage"
 	"bottleneck/internal/wording"
 	"fmt"
 	"regexp"
@@ -87,7 +86,7 @@ func (v *inputView) readEarlier(c *facts.Facts, f *finding.Finding) {
 		v.ask(c, f)
 	default:
 		f.Title = wording.Say("input.title-storage", wording.Share("share", f.Share), c.Said())
-		if read, ok := usage.FromDisks(c.P, c.B.Kind); ok && v.comesFromDisks(c) {
+		if read := v.fromDisks(c); read > 0 {
 			f.Evidence = append(f.Evidence, wording.Say("input.disks", wording.Size("bytes", read), c.Said()))
 		}
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-storage")}

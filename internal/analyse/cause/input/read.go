@@ -18,13 +18,17 @@ var readCall = regexp.MustCompile(`\b(pread|preadv|read|readinto|read_bytes)\s*\
 // asleep more often; one that the page cache answers never sleeps.
 func (v *inputView) fetchesFromDisk(c *facts.Facts) bool {
 	return v.samples >= 10 && v.blocked+v.native >= price.DiskNative && v.hotOK && v.hotPart >= 0.5 &&
-		readCall.MatchString(c.Where(v.hot).Source) && (v.blocked >= price.DiskAsleep || v.comesFromDisks(c))
+		readCall.MatchString(c.Where(v.hot).Source) && (v.blocked >= price.DiskAsleep || v.fromDisks(c) > 0)
 }
 
-// comesFromDisks says that the program itself, which fetches, reads so much from disks in each step that it waits for them.
-func (v *inputView) comesFromDisks(c *facts.Facts) bool {
+// fromDisks is what the program itself, which fetches, reads from disks in each step, in bytes; 0 where that is not so much that it waits
+// for them, or not known.
+func (v *inputView) fromDisks(c *facts.Facts) float64 {
 	perStep, ok := usage.FromDisks(c.P, c.B.Kind)
-	return ok && v.workers == 0 && perStep >= price.DiskBytes*c.PerStep(v.wait)
+	if !ok || v.workers > 0 || perStep < price.DiskBytes*c.PerStep(v.wait) {
+		return 0
+	}
+	return perStep
 }
 
 // stored is the share of a fetch that ends when what it reads is in memory: what sleeps or waits for an answer, and of a fast disk's reads

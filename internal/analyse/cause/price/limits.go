@@ -204,7 +204,7 @@ const (
 	HeapSeen   = 100  // guess: pages that a step takes again in some stretch of the run, from which the heap's end can go back
 	HeapMapped = 4    // guess: times what is free in the heap, beyond which steps fault on blocks with mappings of their own
 	HeapSame   = 0.95 // guess: of the most pages that a stretch takes again, from which all stretches take the same
-	// measured: ns of a run for a page fault: by two threads 950 to 2,100 in fifteen programs, by one 1,400 to 1,900 in three
+	// measured: ns of a run for a page fault: by two threads 950 to 2,200 in fifteen programs, by one 1,400 to 1,900 in three
 	FaultUsual = 1.5e3
 	// measured: 10 µs for a page that a virtual machine's host had to give first (python bench/prices/graphs.py)
 	FreshFaultMost = 15e3

@@ -174,9 +174,9 @@ var (
 	Heap = Row{ID: "machine/heap", Range: Range{0, 0.8, 1.8}, Unit: "times it",
 		Of: "page faults of a step in that stretch of its first hundred in which they were most, at 1.5 µs",
 		Origin: Origin{Kind: Measured, Points: 13,
-			On: "page faults of runs alone, beside runs in which the heap's end stays: 0 to 1.8 times what a stretch between traced " +
-				"windows showed, 0.8 in the middle",
-			Span:   "ten public programs and three others, of 300 to 70,000 faults a step; PyTorch 2.15, one and two threads, glibc 2.36",
+			On: "page faults of runs alone, of two their time, beside runs in which the heap's end stays: 0 to 1.8 times what a stretch " +
+				"between traced windows showed, 0.8 in the middle",
+			Span:   "nine public programs and four others, of 300 to 70,000 faults a step; PyTorch 2.15, one and two threads, glibc 2.36",
 			Repeat: "make public ONLY=\"tutorial-birnn tutorial-rnn examples-mnist fabric-classifier\"",
 		}}
 	// HugePages is what ends with them of the same system time: a fault for each 2 MiB, in which the kernel still clears them.
