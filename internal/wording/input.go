@@ -4,6 +4,8 @@ package wording
 var inputTexts = table{
 	"input.title-elsewhere": "{share} of {each} waits for data that other processes fetch",
 	"input.title-slow":      "{share} of {each} waits for data that is prepared too slowly",
+	"input.title-alike":     "{share} of {each} waits for data: each sample makes anew what is the same for all",
+	"input.title-pictures":  "{share} of {each} waits for data: large pictures are decoded and made small, sample by sample",
 	"input.title-lock":      "{share} of {each} waits for data: the workers wait for a lock that they share",
 	"input.disks":           "{bytes} per {unit} come from disks, as the kernel counts",
 	"input.title-storage":   "{share} of {each} waits for storage",
@@ -21,6 +23,7 @@ var inputTexts = table{
 	"input.title-sleep":     "{share} sleeps for a set time",
 	"input.title-lock-held": "{share} waits for a lock that another thread holds",
 
+	"input.pictures":      "{decode} to decode the picture of a sample, {shrink} to make it smaller; of files of small ones both take 1 to 2 ms",
 	"input.wait":          "{wait} of {mean} per {unit}, on average, are spent waiting for the next batch",
 	"input.fetch-alone":   "{fetch} to fetch a batch, done by the program itself (no workers)",
 	"input.fetch-workers": "{fetch} to fetch a batch, done by {workers worker}",
@@ -59,6 +62,11 @@ var inputTexts = table{
 		"an interpreter with -I, -E or -S, an environment that is not passed on, lost files.",
 	"input.fix-archive": "A NumPy archive (.npz) reads and unpacks a whole array each time that it is asked for it by name: ask once, before the " +
 		"loop (signals = archive[\"signals\"]), and take samples of what it gave.",
+	"input.fix-pictures": "Make the pictures small once, in files beside the old ones: their shorter side as long as the transformation makes it, " +
+		"somewhat longer where it cuts out parts. Or have JPEG files decoded at a fraction of their size, which leaves more: " +
+		"image.draft(\"RGB\", (256, 256)) right after Image.open().",
+	"input.fix-alike": "Make it once, where the data set is built (in its __init__), and keep it: nothing that it is made of changes from sample " +
+		"to sample. What holds a file open is made once in each worker.",
 	"input.fix-slow": "Make this code faster: work on whole arrays or tensors instead of single elements, do once what does not " +
 		"change between epochs, or use a library that does it in native code.",
 	"input.fix-own": "Make this code faster, or run it before the epoch. The training process runs it for each batch that it asks " +

@@ -220,3 +220,35 @@ func TestWorkAfterTheLastStepHidesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Where a loop asks a model once for each of many, the loop is the place and not what the model calls; what no turn hands to the next can
+// be asked at once for certain.
+func TestModelAskedForOneAfterAnother(t *testing.T) {
+	for text, sure := range map[string]bool{"s = model(users[u])": true, "s = model(s)": false} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/rank.py"] = &model.Source{Path: "/home/u/rank.py", Lines: []string{"def evaluate(model, users, s):",
+			"    for u in range(100):", "        " + text, "        hits.append(s.argmax())"}}
+		at := func(line int) []testkit.Frame {
+			return []testkit.Frame{module, loop(44), {File: "/home/u/rank.py", Function: "evaluate", First: 1, Line: line}}
+		}
+		layers := append(at(3), torchFrame("nn/modules/module.py", "Module._call_impl"), user("forward", 10, 12))
+		for range 3 {
+			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+			for range 3 {
+				p.Do(testkit.Native(130, layers...), testkit.Python(60, layers...), testkit.Native(50, at(4)...),
+					testkit.Python(60, at(4)...))
+			}
+		}
+		p.Do(testkit.Python(50, module))
+		res, _ := find(t, p)
+		var got *finding.Finding
+		for i := range res.Findings {
+			if res.Findings[i].Sub == "between" {
+				got = &res.Findings[i]
+			}
+		}
+		if got == nil || got.Where.Line != 3 || got.Where.Function != "evaluate" || (got.Run.Low > 0) != sure {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

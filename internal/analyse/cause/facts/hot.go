@@ -46,6 +46,9 @@ type Spot struct {
 // workerFile is what a DataLoader's worker runs.
 const workerFile = "/torch/utils/data/_utils/worker.py"
 
+// FetchFile is where a DataLoader fetches a batch.
+const FetchFile = "/torch/utils/data/_utils/fetch.py"
+
 // ChainsOf makes the user frames of chosen samples.
 func ChainsOf(cls *code.FrameClasses, sm *model.Samples, attributed []account.Attributed,
 	keep func(k int, a *account.Attributed) bool) []Chain {
@@ -100,6 +103,15 @@ const driverShare = price.DriverShare
 func (c *Facts) findDrivers() map[FuncKey]bool {
 	all := ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true })
 	out := driversOf(all)
+	// What a fetch calls prepares samples, also where that is nearly all of the time.
+	fetches := ChainsInside(FetchFile, c.C, &c.P.Samples, c.B.Samples, func(int, *account.Attributed) bool { return true })
+	for i := range fetches {
+		if inner := fetches[i].Frames; len(inner) < len(all[i].Frames) {
+			for k := range inner {
+				delete(out, KeyOf(&inner[k]))
+			}
+		}
+	}
 	if c.B.PerStep {
 		return out
 	}

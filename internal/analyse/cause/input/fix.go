@@ -38,6 +38,15 @@ func (v *inputView) fetchFaster(c *facts.Facts, f *finding.Finding) {
 		f.Fix.Advice = []wording.Text{wording.Say("input.fix-archive")}
 		return
 	}
+	if v.makesAnew() {
+		f.Title = wording.Say("input.title-alike", wording.Share("share", f.Share), c.Said())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-alike")}
+		return
+	}
+	if v.shrinks() {
+		v.keepSmaller(c, f)
+		return
+	}
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-slow")}
 	ready := v.library || v.alike // nobody makes native code faster
 	if ready {

@@ -38,6 +38,9 @@ type inputView struct {
 	hot      facts.Spot
 	hotOK    bool
 	hotPart  float64                   // share of the fetch in the hot unit
+	anew     facts.Spot                // a line of the fetch that makes the same for each sample
+	anewPart float64                   // share of the fetch in it; 0 where there is none
+	pictures pictures                  // what the fetch does with pictures
 	library  bool                      // no line of the program's stands out in the fetch: libraries prepare the samples
 	alike    bool                      // the program's own lines prepare a sample alike each time, in native code
 	leaves   map[facts.FuncKey]float64 // the fetch's time by the function that was running
@@ -110,6 +113,7 @@ func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 		v.restart = s.share * between
 		inputOfWorkers(c, v)
 		inputBesideWorkers(c, v)
+		v.findAnew(c)
 		v.first = min(max(0, s.begins-float64(s.firsts)*v.fetch)+s.share*within, v.wait) // workers that are kept fetch it, too
 		return v
 	}
@@ -119,6 +123,7 @@ func input(c *facts.Facts, s *inputSite, others []*inputSite) *inputView {
 		v.fetch = v.wait / float64(s.batches)
 	}
 	inputOfSelf(c, v)
+	v.findAnew(c)
 	v.alike = v.preparesAlike(c)
 	v.copies = v.copying(c)
 	return v
@@ -176,7 +181,7 @@ func (v *inputView) sub(c *facts.Facts) string {
 		return "copies"
 	case v.samples >= 10 && (v.blocked >= 0.5 || v.asking()) || v.fetchesFromDisk(c):
 		return "storage"
-	case v.light(), v.unpacks(), v.onceBeatsWorkers(c):
+	case v.light(), v.unpacks(), v.makesAnew(), v.shrinks(), v.onceBeatsWorkers(c):
 		return "transform"
 	case spare && v.native >= price.NativeFetch:
 		return "workers" // native code already: more of it at once is what helps

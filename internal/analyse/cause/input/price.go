@@ -44,6 +44,10 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 	switch {
 	case v.unpacks():
 		row, gain = price.Unpacked, price.Unpacked.Mid*v.unpacked
+	case v.makesAnew():
+		row, gain = price.MadeAnew, price.MadeAnew.Mid*v.anewPart
+	case v.shrinks():
+		row, gain = price.SmallPicture, v.smaller().Mid
 	case v.library, v.alike:
 		row = v.prepared()
 		gain = row.Mid * v.sampled()
@@ -55,6 +59,10 @@ func (v *inputView) saving(c *facts.Facts, sub string) (finding.Range, price.Row
 		switch {
 		case v.unpacks():
 			low = row.Bounds().Low
+		case v.makesAnew():
+			return row.Times(v.anewPart * wait), row
+		case v.shrinks():
+			return v.smaller().Scale(wait), row
 		case v.library, v.alike:
 			low = row.Bounds().Low * v.sampled()
 		}
@@ -149,7 +157,7 @@ func (v *inputView) preparing(c *facts.Facts) float64 {
 
 // once is what preparing all samples before the loop takes, in ns per step; 0 where the fix is another.
 func (v *inputView) once(c *facts.Facts, sub string) float64 {
-	if sub != "transform" || v.unpacks() || !v.library && !v.alike || v.rounds() < 2 {
+	if sub != "transform" || v.unpacks() || v.makesAnew() || v.shrinks() || !v.library && !v.alike || v.rounds() < 2 {
 		return 0
 	}
 	return v.preparing(c)

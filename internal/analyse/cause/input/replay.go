@@ -17,6 +17,10 @@ func (v *inputView) question(c *facts.Facts, sub string) (q replay.Change, ok bo
 		return q, false
 	case sub == "workers":
 		return v.withWorkers(c), true
+	case sub == "transform" && v.makesAnew():
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - price.MadeAnew.Mid*v.anewPart}}}, true
+	case sub == "transform" && v.shrinks():
+		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.smaller().Mid}}}, true
 	case sub == "transform" && (v.library || v.alike):
 		return replay.Change{Scale: []replay.Scale{{Name: "input", Factor: 1 - v.prepared().Mid*v.sampled()}}}, true
 	case sub == "transform" && v.hotPart > 0:

@@ -86,6 +86,7 @@ func (v *inputView) see(cls *code.FrameClasses, sm *model.Samples, i int, ch fac
 		v.leaves[facts.KeyOf(&cls.Stacks.Frames[fr])] += ch.Weight
 		return false
 	})
+	v.pictures.see(cls, sm.Stack[i], ch)
 	if inArchive(cls, sm.Stack[i]) {
 		v.unpacked++
 	}
@@ -148,6 +149,13 @@ func (v *inputView) lead(sub string) {
 		chains = v.asleep
 	case sub != "transform":
 		return
+	case v.makesAnew():
+		v.hot, v.hotOK, v.hotPart, v.alike = v.anew, true, v.anewPart, false
+		return
+	case v.shrinks():
+		v.hot, v.hotOK = facts.Hottest(v.pictures.chains, v.mains)
+		v.hotPart, v.alike = v.hot.Unit/v.all, false
+		return
 	case v.hotPart < price.HotFetch:
 		// The time is the loader's own, items one by one and their collation, or that of libraries which prepare them.
 		v.hotOK, v.hotPart, v.library = false, 0, !v.light()
@@ -183,7 +191,7 @@ func collates(cls *code.FrameClasses, id model.StackID) (collates bool) {
 	var called model.FrameID
 	some := false
 	cls.Walk(id, func(fr model.FrameID) bool {
-		if strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), fetchFile) {
+		if strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), facts.FetchFile) {
 			if some {
 				f := &cls.Stacks.Frames[called]
 				name := cls.Strings.Text(f.Function)
@@ -198,14 +206,11 @@ func collates(cls *code.FrameClasses, id model.StackID) (collates bool) {
 	return collates
 }
 
-// fetchFile is where a DataLoader fetches a batch.
-const fetchFile = "/torch/utils/data/_utils/fetch.py"
-
 // fetchesItself says that a stack is inside of a fetch of the DataLoader's, which runs in its process then: a queue below it is the
 // data set's own.
 func fetchesItself(cls *code.FrameClasses, id model.StackID) (itself bool) {
 	cls.Walk(id, func(fr model.FrameID) bool {
-		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), fetchFile)
+		itself = strings.HasSuffix(cls.Strings.Text(cls.Stacks.Frames[fr].File), facts.FetchFile)
 		return !itself
 	})
 	return itself

@@ -115,6 +115,12 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "nothing where each turn needs the one before; nearly all where elements are worked on together",
 		}}
+	// CallsApart is of such a function whose loop hands nothing from turn to turn that the next one's calls need.
+	CallsApart = Row{ID: "launch/apart", Range: Range{0.4, 0.85, 1}, Unit: share,
+		Of: "samples at the place, ns of the run",
+		Origin: Origin{Kind: Guess,
+			On: "all but a few calls where elements are worked on together; what prepares each of them may stay",
+		}}
 	// CallsInTurns is of a loop that calls small operators in steps of which no trace tells the operators.
 	CallsInTurns = Row{ID: "launch/turns", Range: Range{0, 0.8, 1}, Unit: share,
 		Of: "samples in the loop, ns per step",

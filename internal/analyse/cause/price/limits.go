@@ -64,9 +64,10 @@ const (
 	WorkersPace = 0.6 // guess: of the workers' throughput, under which they are not what is waited for
 	CachedMakes = 0.1 // guess: of the samples of compiling that may make code where it comes from a cache
 	// guess: of a wait for what workers hand over, in making tensors of it, under which their number is not the reason
-	FewPieces = 0.1
-	Collation = 0.5  // guess: of a fetch in putting samples together, from which that is what is advised on
-	HotFetch  = 0.25 // guess: of a fetch from which a line stands out
+	FewPieces     = 0.1
+	Collation     = 0.5  // guess: of a fetch in putting samples together, from which that is what is advised on
+	PictureShrunk = 0.02 // guess: of a fetch that makes pictures smaller, from which it is one of large pictures
+	HotFetch      = 0.25 // guess: of a fetch from which a line stands out
 	// guess: of the operators' time in those that launch work of a device or wait for it, from which threads have no part in the others
 	LaunchesNearly = 0.8
 	CopiesLeast    = 16   // guess: copies to a device in a fetch, from which they are of its samples one by one

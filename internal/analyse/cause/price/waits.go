@@ -165,6 +165,20 @@ var (
 		Origin: Origin{Kind: Guess,
 			On: "an array that was asked for once is looked up in memory from then on; what other code reads of the archive is not known",
 		}}
+	// MadeAnew is of a fetch that makes the same for each sample, by a line whose text tells so.
+	MadeAnew = Row{ID: "input/anew", Range: Range{0.85, 1, 1.15}, Unit: share,
+		Of: "the wait for data in that line and in what it calls, ns per step",
+		Origin: Origin{Kind: Guess,
+			On: "what is made once takes nothing from then on, and is not let go each time; samples tell the line's part of the fetch",
+		}}
+	// SmallPicture is what decoding takes of a picture in a file that is about as small as its sample.
+	SmallPicture = Row{ID: "input/pictures", Range: Range{0.8e6, 1.9e6, 3e6}, Unit: ns,
+		Of: "each sample; what decoding and making it smaller take beyond that is saved",
+		Origin: Origin{Kind: Measured,
+			On:     "copies whose shorter side is 256 left 0.8 ms where they are only cut, 1.8 to 2.1 where parts are made smaller",
+			Span:   "JPEG files of 320 x 240 to 4,032 x 3,024, which take 2 to 180 ms a sample, Pillow 13, one thread",
+			Repeat: "python bench/prices/pictures.py",
+		}}
 	// QueueFull is a sleep during which the program's own processes or threads work on all cores: it ends as far as their code gets faster.
 	QueueFull = Row{ID: "input/queue-full", Range: Range{0.1, 0.5, 0.95}, Unit: share,
 		Of: "the sleep, ns per step; the lower bound also by the cores that other programs left",

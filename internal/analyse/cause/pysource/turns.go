@@ -7,6 +7,7 @@ import (
 )
 
 var (
+	forHead     = regexp.MustCompile(`^(?:async\s+)?for\b`)
 	comprehends = regexp.MustCompile(`\bfor\b`)
 	lastWord    = regexp.MustCompile(`\w*$`)
 	boundThere  = regexp.MustCompile(`\bfor\s+(.+?)\s+in\b`)
@@ -182,6 +183,38 @@ func (w *world) carriedOver(head int) (out []string) {
 		}
 	}
 	return out
+}
+
+// TurnsApart says that the statement of a line stands in a for statement and rests on nothing that a turn of it hands to the next one: what
+// it does for one element, it could do for all.
+func (r *Reader) TurnsApart(source []string, line int32) bool {
+	w, here, ok := r.worldAt(&At{Source: source, Name: r.FunctionAt(source, line), Line: line})
+	if !ok {
+		return false
+	}
+	w.given = map[string]bool{}
+	_, head, turns := w.inTurn(here, nil)
+	if !turns || !forHead.MatchString(w.all[head].text) {
+		return false
+	}
+	handed := slices.Clone(w.carried)
+	for n := -1; n < len(handed); { // and what is made of it, until there is no more
+		n = len(handed)
+		for i := head + 1; i < w.blockEnd(head); i++ {
+			var st Statement
+			if st.read(w.all[i].text); usesAny(st.Uses, handed) {
+				if i == here {
+					return false
+				}
+				for _, name := range st.Defines {
+					if !slices.Contains(handed, name) {
+						handed = append(handed, name)
+					}
+				}
+			}
+		}
+	}
+	return true
 }
 
 // callsOf are the places in a statement of calls of functions with such names, each with what it is called on.

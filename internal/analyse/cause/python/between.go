@@ -6,6 +6,7 @@ import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/analyse/times"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
@@ -81,8 +82,11 @@ func (w *outside) callsAt(c *facts.Facts, sp outsideSpot) *finding.Draft {
 		f.Title = wording.Say("launch.title-after", wording.Share("share", f.Share))
 	}
 	row, advice := price.CallsBetween, "launch.fix-between"
-	if pysource.CountsPairs(f.Where.Source) {
+	switch source := c.S.Sources[c.Text(sp.Frame.File)]; {
+	case pysource.CountsPairs(f.Where.Source):
 		row, advice = price.CallsBatched, "launch.fix-counts"
+	case source != nil && new(pysource.Reader).TurnsApart(source.Lines, sp.Frame.Line):
+		row = price.CallsApart
 	}
 	f.Run = f.By(row).Times(sp.Unit)
 	f.Run.High = min(f.Run.High, sp.Unit)
@@ -145,7 +149,7 @@ func (w *outside) hottest(c *facts.Facts) (out []outsideSpot) {
 			out = append(out, outsideSpot{sp, last})
 		}
 	}
-	if sp, ok := facts.Hottest(w.tensors, c.Drivers); ok {
+	if sp, ok := hottestLoop(c, w.tensors); ok {
 		if key := facts.KeyOf(&sp.Frame); !c.Drivers[key] {
 			for _, ch := range w.after {
 				if slices.ContainsFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == key }) {
@@ -157,11 +161,46 @@ func (w *outside) hottest(c *facts.Facts) (out []outsideSpot) {
 		}
 		keep(sp, false)
 	}
-	if sp, ok := facts.Hottest(w.last, c.Drivers); ok {
+	if sp, ok := hottestLoop(c, w.last); ok {
 		keep(sp, true)
 	}
 	slices.SortStableFunc(out, func(a, b outsideSpot) int { return cmp.Compare(b.Unit, a.Unit) })
 	return out
+}
+
+// hottestLoop is where most of the chains are: the outermost loop below the drivers that holds most of them, as what is called in it one by
+// one could be called at once, or the hottest function where that takes more.
+func hottestLoop(c *facts.Facts, chains []facts.Chain) (facts.Spot, bool) {
+	type loop struct {
+		function facts.FuncKey
+		line     int
+	}
+	var most loop
+	held := map[loop][]facts.Chain{} // cut at the function that loops
+	for _, ch := range chains {
+		for n := range ch.Frames {
+			f := &ch.Frames[n]
+			line := 0
+			if !c.Drivers[facts.KeyOf(f)] {
+				line = code.LoopAt(c.S.Sources[c.Text(f.File)], int(f.Line))
+			}
+			if line > 0 {
+				l := loop{facts.KeyOf(f), line}
+				held[l] = append(held[l], facts.Chain{Frames: ch.Frames[n:], Weight: ch.Weight, Index: ch.Index})
+				break
+			}
+		}
+	}
+	for l, list := range held {
+		if t, than := facts.Sum(list), facts.Sum(held[most]); t > than || t == than && l.line > most.line {
+			most = l
+		}
+	}
+	sp, ok := facts.Hottest(chains, c.Drivers)
+	if unit := facts.Sum(held[most]); ok && unit >= sp.Unit && unit > 0 {
+		return facts.SpotOf(held[most], 0, unit), true
+	}
+	return sp, ok
 }
 
 func outsideSteps(c *facts.Facts) (w outside) {

@@ -1,0 +1,71 @@
+package pysource
+
+import (
+	"strings"
+	"testing"
+)
+
+// A statement of a data set that makes the same for each sample is told from what hangs on the sample, on chance or on the calls before.
+func TestAlikeEachCall(t *testing.T) {
+	const head = `import h5py
+import pandas as pd
+import torch
+import torchaudio.transforms as T
+
+RATE = 16000
+
+
+class Speech(Dataset):
+    def __init__(self, path):
+        self.path = path
+        self.at = 0
+
+    def __getitem__(self, i):
+        name = "table.csv"
+`
+	for line, want := range map[string]bool{
+		"mel = T.MelSpectrogram(sample_rate=RATE, n_fft=1024)": true,
+		"table = pd.read_csv(self.path).values":                true,
+		"table = pd.read_csv(name)":                            true,
+		"mel = Spectrogram(self.path)":                         true,
+		"with h5py.File(self.path, 'r') as f:":                 true,
+		"table = pd.read_csv(self.files[i])":                   false, // of the sample
+		"mel = Spectrogram(self.at)":                           false, // which next changes
+		"noise = torch.randn(RATE)":                            false,
+		"item = next(self.items)":                              false,
+		"item = self.queue.get()":                              false,
+		"out = torch.zeros(3, RATE)":                           false, // to be written into
+		"return self.table[0]":                                 false, // no call
+		"x = self.decode(3)":                                   false, // an object's method
+	} {
+		source := strings.Split(head+"        "+line+"\n            pass\n\n    def next(self):\n        self.at += 1\n", "\n")
+		var r Reader
+		if got := r.AlikeEachCall(At{Source: source, Name: "__getitem__", Line: 16}); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+// Turns of a loop can be joined where none needs what the one before has made.
+func TestTurnsApart(t *testing.T) {
+	for text, want := range map[string]bool{
+		"for u in users:\n    s = model(u)\n    hits.append(s)":                                      true,
+		"for u in users:\n    s = model(u)\n    total += s.item()":                                   true,
+		"for u in users:\n    s = model(word)\n    word = s.argmax()":                                false, // its own words
+		"for u in users:\n    s, h = model(u, h)\n    hits.append(s)":                                false, // a state
+		"for u in users:\n    x = seen[-1:]\n    s = model(x)\n    seen.append(s)":                   false, // by way of another name
+		"while i < n:\n    s = model(x[i])\n    i += 1":                                              false,
+		"for u in users:\n    x = torch.tensor(u)\n    s = model(x)\n    best = max(best, s.item())": true,
+	} {
+		lines := strings.Split("def f(model, users):\n    "+strings.ReplaceAll(text, "\n", "\n    "), "\n")
+		at := 0
+		for i, line := range lines {
+			if strings.Contains(line, "model(") && i > 0 {
+				at = i + 1
+			}
+		}
+		if got := new(Reader).TurnsApart(lines, int32(at)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
