@@ -204,6 +204,7 @@ func TestHeapThatGoesBackNowAndThen(t *testing.T) {
 		"what is free is not told": {heapOf(160, 8000), func(p *testkit.Program) { p.P.InUse = nil }, cost(0.8 * 8000),
 			cost(1.8 * 8000)},
 		"nothing was seen":                  {heapOf(400, 0), nil, 0, 0},
+		"a few of a hundred of the run":     {heapOf(160, 2500), nil, 0, 0},
 		"blocks with mappings of their own": {heapOf(10, 20000), nil, 0, 0},
 		"it grows": {heapOf(160, 8000), func(p *testkit.Program) {
 			for i := range p.P.Pages {

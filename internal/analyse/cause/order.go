@@ -2,6 +2,7 @@ package cause
 
 import (
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
 	"cmp"
 	"slices"
 )
@@ -16,14 +17,14 @@ func Rank(found []finding.Finding) {
 	})
 }
 
-// weight is what a finding is ranked by, in ns of the run: half of the way from its lower bound to its best guess, and a third of it where
-// nothing of this program supports the price, without what other findings save as well. What may save nothing stands behind what surely
-// saves about as much; by best guesses alone findings would change places between two runs of one program, and the first one is what
-// somebody works on.
+// weight is what a finding is ranked by, in ns of the run: a part of the way from its lower bound to its best guess, and a smaller one
+// where nothing of this program supports the price, without what other findings save as well. What may save nothing stands behind what
+// surely saves half as much; by best guesses alone findings would change places between two runs of one program, and the first one is
+// what somebody works on.
 func weight(f *finding.Finding) float64 {
-	part := 2.0
+	part := price.RankedBy
 	if f.Guess {
-		part = 3
+		part = price.RankedByGuess
 	}
-	return f.Run.Low + max((1-f.Shared)*f.Run.Mid-f.Run.Low, 0)/part
+	return f.Run.Low + max((1-f.Shared)*f.Run.Mid-f.Run.Low, 0)*part
 }

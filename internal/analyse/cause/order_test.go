@@ -15,6 +15,7 @@ func TestWhatSurelySavesLeads(t *testing.T) {
 	for _, c := range []struct{ first, second finding.Finding }{
 		{priced("one line", false, 2.5, 5.0), priced("many lines", true, 0, 5.4)},
 		{priced("one line", false, 2.5, 5.0), priced("other", false, 0, 6)},
+		{priced("sure", false, 0.78, 1.2), priced("open", false, 0, 2.7)},
 		{priced("known", false, 0, 0.93), priced("guessed", true, 0, 1.03)},
 		{priced("guessed", true, 0, 16.7), priced("known", false, 0, 7.9)},
 	} {

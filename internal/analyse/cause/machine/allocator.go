@@ -126,6 +126,9 @@ func heapsEnd(c *facts.Facts, heap *facts.Heap) []finding.Draft {
 	f := finding.NewDraft(finding.Finding{Cause: finding.Machine, Sub: "allocator", Throughout: true, Where: finding.Nowhere()}, nil)
 	f.Step = f.By(price.Heap).Times(price.FaultUsual * heap.Seen)
 	f.Run = c.OverRun(f.Step)
+	if f.Run.Mid < price.HeapWorth*c.Wall {
+		return nil // one run sees it and the next one does not: for so little of a run it is not worth a word
+	}
 	windows := float64(len(c.B.Windows))
 	f.Share = c.Share(f.Step.Mid * windows)
 	f.Claim.Parts = finding.Parts{account.PartOps: f.Step.Mid * windows}
