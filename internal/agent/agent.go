@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // Package names starting with "_" are left out of embedded directories, hence the two patterns.
@@ -89,6 +92,22 @@ type Config struct {
 	Sample      float64 `json:"sample,omitempty"`                         // Hz of the in-process sampler; 0: none
 	Verbose     bool    `json:"verbose,omitempty"`                        // notes carry tracebacks of failed hooks
 }
+
+// Version names the agent's code: a hash of all of it, in hexadecimal.
+var Version = sync.OnceValue(func() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			text, _ := fs.ReadFile(files, path)
+			fmt.Fprintf(sum, "%s %d\n%s", path, len(text), text)
+		}
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:12])
+})
+
+// CompiledDir is where, below the directory given to Extract, Python keeps the agent's compiled code.
+const CompiledDir = "_bneck_agent/__pycache__"
 
 // Extract writes the agent's files into dir, which is made if it is not there; files 0600, directories 0700. Files that
 // are there already with the same content stay untouched, so launchers of one job may call it side by side. Nobody else may be able to

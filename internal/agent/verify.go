@@ -33,7 +33,7 @@ func ExtractOrVerify(dir string) error {
 
 // dropCompiled removes what Python has compiled in an agent's folder.
 func dropCompiled(dir string) error {
-	return errors.Join(os.RemoveAll(filepath.Join(dir, "__pycache__")), os.RemoveAll(filepath.Join(dir, "_bneck_agent", "__pycache__")))
+	return errors.Join(os.RemoveAll(filepath.Join(dir, "__pycache__")), os.RemoveAll(filepath.Join(dir, filepath.FromSlash(CompiledDir))))
 }
 
 // verify compares everything that lies in dir with the agent's files. What is missing is no fault: another launcher may be writing it.

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // planted writes code that another user hopes to have run, where the agent's once lay: it makes the file "ran".
@@ -68,7 +71,7 @@ func TestEnvRunsNoCompiledCodeThatIsThere(t *testing.T) {
 	if got := env(); got.code != 0 || got.stdout != "ran\n" {
 		t.Fatalf("first: %+v", got)
 	}
-	compiled, _ := filepath.Glob(filepath.Join(b.dir, "o/agent/_bneck_agent/__pycache__/core.*.pyc"))
+	compiled, _ := filepath.Glob(filepath.Join(b.dir, "o/agent/_bneck_agent/__pycache__/core.*.code"))
 	if len(compiled) != 1 {
 		t.Fatalf("compiled code: %v", compiled)
 	}
@@ -79,6 +82,64 @@ func TestEnvRunsNoCompiledCodeThatIsThere(t *testing.T) {
 		t.Fatalf("env: %+v", got)
 	}
 	b.mustNotExist(compiled[0])
+}
+
+// Runs of one version compile the agent once for each Python, and nothing that was cut off or damaged is run.
+func TestRunsShareCompiledCode(t *testing.T) {
+	b := newBench(t)
+	cache, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.env = append(b.env, "XDG_CACHE_HOME="+cache, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPYCACHEPREFIX="+b.dir+"/prefix")
+	b.file("s.py", "import sys\nprint('ran', '_bneck_agent.core' in sys.modules)\n")
+	n := 0
+	run := func(says string) {
+		t.Helper()
+		n++
+		if got := b.run("", "run", "--out", fmt.Sprint("o", n), "s.py"); got.code != 0 || got.stdout != says {
+			t.Errorf("%q: %+v", says, got)
+		}
+	}
+	old := filepath.Join(cache, "bottleneck", "compiled-old")
+	if err := errors.Join(os.MkdirAll(old, 0o700), os.Chtimes(old, time.Time{}, time.Now().Add(-30*24*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	run("ran True\n")
+	b.mustNotExist(old)
+	b.mustNotExist(filepath.Join(b.dir, "prefix"))
+	kept, _ := filepath.Glob(filepath.Join(cache, "bottleneck", "compiled-*", "*.code"))
+	i := slices.IndexFunc(kept, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "life.") })
+	if i < 0 {
+		t.Fatalf("kept: %v", kept)
+	}
+	whole, err := os.ReadFile(kept[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(whole)
+	other[len(other)-9] ^= 1
+	for name, damaged := range map[string][]byte{"cut off": whole[:len(whole)/2], "empty": nil, "a head alone": whole[:12],
+		"another byte": other} {
+		if err := os.WriteFile(kept[i], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run("ran True\n")
+		if again, err := os.ReadFile(kept[i]); err != nil || len(again) != len(whole) {
+			t.Errorf("%s: %d bytes, %v", name, len(again), err)
+		}
+	}
+	script := `import marshal, sys, _imp
+body = marshal.dumps(compile("print('kept')", "x", "exec"))
+head = open(sys.argv[1], "rb").read(4)
+open(sys.argv[1], "wb").write(head + _imp.source_hash(0, body) + body)`
+	if out, err := exec.Command(python, "-c", script, kept[i]).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	n++
+	if got := b.run("", "run", "--out", "last", "s.py"); !strings.HasPrefix(got.stdout, "kept\n") {
+		t.Errorf("what was kept is not used: %+v", got)
+	}
 }
 
 // A session is made only where nobody else can change what is written there.

@@ -23,10 +23,31 @@ import (
 
 // How far the heap may grow beyond what is in use while traces are read, and while they are analysed: then the columns
 // are nearly all there is, which costs the collector nothing, and what an analysis leaves behind is as much as they are.
+// A small heap may grow by gcRoom all the same: of a short run the collector took a third of the time that its report takes.
 const (
 	gcPercent        = 40
 	gcPercentAnalyse = 15
+	gcRoom           = 24 << 20 // bytes
 )
+
+// gcBallast is never written to, so that it takes no memory. It counts as in use, so that gcPercent of it is gcRoom.
+var gcBallast []byte
+
+// collectForReading sets the collector for what grows.
+func collectForReading() {
+	if gcBallast == nil {
+		gcBallast = make([]byte, gcRoom*100/gcPercent)
+	}
+	debug.SetGCPercent(gcPercent)
+}
+
+// collectForAnalysing sets it for what stays as it is.
+func collectForAnalysing() {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	debug.SetGCPercent(max(gcPercentAnalyse, int(100*gcRoom/max(m.HeapAlloc, 1))))
+}
 
 // load reads sessions and traces, with a progress bar where that takes long and standard error is a terminal.
 func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*model.Session, error) {
@@ -41,8 +62,7 @@ func (a *app) load(ctx context.Context, paths []string, opt ingest.Options) (*mo
 	}
 	s, err := a.reading(opt, func(opt ingest.Options) (*model.Session, error) { return ingest.Open(ctx, paths, opt) })
 	if err == nil && len(s.Traces) > 0 {
-		runtime.GC()
-		debug.SetGCPercent(gcPercentAnalyse)
+		collectForAnalysing()
 	}
 	return s, err
 }
@@ -142,7 +162,7 @@ func manyRanks(v *ingest.Survey) bool {
 // reading shows progress and tells an interrupted reading from inputs that cannot be used.
 func (a *app) reading(opt ingest.Options, read func(ingest.Options) (*model.Session, error)) (*model.Session, error) {
 	// The columns of a trace stay until the end, so that a collector that lets the heap double would cost as much again.
-	debug.SetGCPercent(gcPercent)
+	collectForReading()
 	bar := newProgress(a.stderr)
 	opt.Progress, opt.Stdin = bar.update, a.stdin
 	s, err := read(opt)

@@ -20,6 +20,8 @@ const (
 	agentOwner = "owner.json"
 	// foreignAge is how old a folder must be whose launcher cannot be looked up (another host or container) to be removed.
 	foreignAge = 7 * 24 * time.Hour
+	// compiledPrefix begins the names of folders for the agent's compiled code, which runs share.
+	compiledPrefix = "compiled-"
 	// cacheName is our directory among the user's caches.
 	cacheName = "bottleneck"
 	// maxLeft bounds the folders of one place that are looked at.
@@ -93,8 +95,34 @@ func (a *AgentFolder) makeIn(base string) error {
 		_ = os.RemoveAll(path)
 		return err
 	}
+	if filepath.Base(base) == cacheName {
+		keepCompiled(base, filepath.Join(path, record.AgentDir, filepath.FromSlash(agent.CompiledDir)))
+	}
 	a.path = path
 	return nil
+}
+
+// keepCompiled has Python keep the agent's compiled code, at link, in a folder among the user's caches that later runs of this version
+// use too. Where that cannot be, it is compiled anew.
+func keepCompiled(base, link string) {
+	kept := filepath.Join(base, compiledPrefix+agent.Version())
+	if os.Mkdir(kept, record.DirMode) == nil {
+		sweepCompiled(base, kept)
+	}
+	if info, err := os.Lstat(kept); err == nil && info.IsDir() && ownAlone(kept) == nil {
+		_ = os.Symlink(kept, link)
+	}
+}
+
+// sweepCompiled removes what other versions have kept and had nothing new to keep for long.
+func sweepCompiled(base, but string) {
+	found, _ := filepath.Glob(filepath.Join(base, compiledPrefix+"*"))
+	for _, path := range found[:min(len(found), maxLeft)] {
+		info, err := os.Lstat(path)
+		if path != but && err == nil && info.IsDir() && ownAlone(path) == nil && time.Since(info.ModTime()) > foreignAge {
+			_ = os.RemoveAll(path)
+		}
+	}
 }
 
 // agentBases are the directories to try, those outside of the working directory and the session first.

@@ -82,32 +82,44 @@ func askingOf(c *facts.Facts, id model.StackID, lines map[facts.PlaceKey]bool) (
 	if c.C.Info(id).Acts&(code.ActBackward|code.ActOptimizer) != 0 {
 		return a
 	}
-	inside, ok := false, false
-	c.C.Walk(id, func(fr model.FrameID) bool { // innermost first
-		f := &c.C.Stacks.Frames[fr]
-		file := c.Text(f.File)
-		user := c.C.File(f.File) == code.FileUser
-		switch {
-		case strings.HasSuffix(file, model.ModuleFile):
-			ok, inside = false, true
-		case user && inside && !ok:
-			a.at, ok = facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}, true
-		}
-		if !ok {
+	at, ok := callOfModel(c, id, func(*model.Frame, bool) {})
+	if !ok {
+		return a
+	}
+	writes, seen := lines[at]
+	if !seen {
+		source := c.S.Sources[c.Text(at.F.File)]
+		writes = source != nil && pysource.WritesFromAll(source.Lines, at.Line)
+		lines[at] = writes
+	}
+	a = asking{at: at, writes: writes}
+	if writes {
+		callOfModel(c, id, func(f *model.Frame, user bool) {
+			file := c.Text(f.File)
 			a.attends = a.attends || attention.MatchString(file) || attention.MatchString(c.Text(f.Function)) ||
 				user && attention.MatchString(c.Source(file, int(f.Line)))
+		})
+	}
+	return a
+}
+
+// callOfModel finds the user's line around the outermost module's call; inside is called for frames below it, innermost first, and for
+// those between two such lines.
+func callOfModel(c *facts.Facts, id model.StackID, inside func(f *model.Frame, user bool)) (at facts.PlaceKey, ok bool) {
+	called := false
+	c.C.Walk(id, func(fr model.FrameID) bool {
+		f := &c.C.Stacks.Frames[fr]
+		user := c.C.File(f.File) == code.FileUser
+		switch {
+		case strings.HasSuffix(c.Text(f.File), model.ModuleFile):
+			ok, called = false, true
+		case user && called && !ok:
+			at, ok = facts.PlaceKey{F: facts.KeyOf(f), Line: f.Line}, true
+		}
+		if !ok {
+			inside(f, user)
 		}
 		return true
 	})
-	if !ok {
-		return asking{}
-	}
-	writes, seen := lines[a.at]
-	if !seen {
-		source := c.S.Sources[c.Text(a.at.F.File)]
-		writes = source != nil && pysource.WritesFromAll(source.Lines, a.at.Line)
-		lines[a.at] = writes
-	}
-	a.writes = writes
-	return a
+	return at, ok
 }
