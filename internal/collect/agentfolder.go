@@ -70,7 +70,8 @@ func (a *AgentFolder) Remove() {
 	}
 	_ = os.RemoveAll(a.path)
 	if base := filepath.Dir(a.path); filepath.Base(base) == cacheName {
-		_ = os.Remove(base) // where it is empty
+		_ = os.Remove(compiledDir(base)) // where they are empty
+		_ = os.Remove(base)
 	}
 }
 
@@ -102,10 +103,13 @@ func (a *AgentFolder) makeIn(base string) error {
 	return nil
 }
 
+// compiledDir is the folder for the compiled code of this version's agent.
+func compiledDir(base string) string { return filepath.Join(base, compiledPrefix+agent.Version()) }
+
 // keepCompiled has Python keep the agent's compiled code, at link, in a folder among the user's caches that later runs of this version
 // use too. Where that cannot be, it is compiled anew.
 func keepCompiled(base, link string) {
-	kept := filepath.Join(base, compiledPrefix+agent.Version())
+	kept := compiledDir(base)
 	if os.Mkdir(kept, record.DirMode) == nil {
 		sweepCompiled(base, kept)
 	}

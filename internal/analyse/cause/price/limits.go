@@ -22,7 +22,7 @@ const (
 
 	// fitted: of the way from a price's lower bound to its middle, by which findings are ranked: two reports of each of 66 programs then
 	// begin with the same cause in 63; with a half, in 61
-	RankedBy      = 0.33
+	RankedBy      = 0.34
 	RankedByGuess = 0.22 // guess: the same where nothing of the program supports the price
 	// guess: of the run that a heap's end costs on average from which it is told: one run loses all of it and the next one nothing
 	HeapWorth = 0.05
