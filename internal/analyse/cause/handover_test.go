@@ -85,6 +85,24 @@ func TestShortWritesBesideLongOnes(t *testing.T) {
 	want(t, res, finding.IO, "logging", 47, 0.92*60)
 }
 
+// Two lines that write one after the other are one thing to do less often; what is written elsewhere is another.
+func TestLinesThatWriteBesideEachOther(t *testing.T) {
+	emit := testkit.Frame{File: "/usr/lib/python3.13/logging/__init__.py", Function: "emit", First: 1, Line: 2}
+	for line, both := range map[int]bool{48: true, 80: false} {
+		p := testkit.NewProgram()
+		p.Steps(30, model.PhaseBaseline, forward, testkit.Python(60, module, loop(47), emit), testkit.Python(40, module, loop(line), emit))
+		res, _ := find(t, p)
+		saved := 0.92 * 60
+		if both {
+			saved = 0.92 * 100
+		}
+		f := want(t, res, finding.IO, "logging", 47, saved)
+		if also := textOf(f.Evidence, "io.also"); (also != "") != both {
+			t.Errorf("line %d: %q", line, also)
+		}
+	}
+}
+
 // cheapFetches is a program whose two workers each fetch a batch in less time than it takes to hand it over; making tensors of what came
 // takes a part of the wait.
 func cheapFetches(fetchMs float64, pieces bool, l model.Loader) *testkit.Program {

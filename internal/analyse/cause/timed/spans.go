@@ -210,16 +210,34 @@ func nearby(a, b finding.Where) bool {
 	return a.File != "" && a.File == b.File && d >= -6 && d <= 6
 }
 
-// sampledIO names the user's line in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
-// hold the long calls only, a line that writes thousands of short ones shows in samples.
-func sampledIO(c *facts.Facts) []finding.Draft {
+// sampledIO names the user's lines in whose calls the step's thread reads or writes, as samples saw it outside of exact spans: spans
+// hold the long calls only, a line that writes thousands of short ones shows in samples. After the first come lines beside it of the same
+// kind: who writes less there writes less here.
+func sampledIO(c *facts.Facts) (out []finding.Draft) {
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(_ int, a *account.Attributed) bool {
 		return a.Part == account.PartIO && !a.Exact
 	})
-	sp, ok := facts.Hottest(chains, c.Drivers)
-	if !ok || c.Share(sp.Unit) < finding.Floor/3 || sp.Samples < facts.MinSamples {
-		return nil
+	for len(out) < maxIOFindings {
+		sp, ok := facts.Hottest(chains, c.Drivers)
+		if !ok || c.Share(sp.Unit) < finding.Floor/3 || sp.Samples < facts.MinSamples {
+			break
+		}
+		f := sampledAt(c, sp)
+		if len(out) > 0 && (f.Sub != out[0].Sub || !nearby(f.Where, out[0].Where)) {
+			break
+		}
+		out = append(out, f)
+		held := map[int]bool{}
+		for _, m := range sp.Members {
+			held[m] = true
+		}
+		chains = slices.DeleteFunc(chains, func(ch facts.Chain) bool { return held[ch.Index] })
 	}
+	return out
+}
+
+// sampledAt is one of sampledIO's lines.
+func sampledAt(c *facts.Facts, sp facts.Spot) finding.Draft {
 	acts := code.Activity(0)
 	for _, m := range sp.Members {
 		acts |= c.C.Info(c.P.Samples.Stack[c.B.Samples[m].Index]).Acts
@@ -234,7 +252,7 @@ func sampledIO(c *facts.Facts) []finding.Draft {
 	ioWords(&f.Finding)
 	c.Grows(&f.Finding, sp.Members)
 	c.AtLoop(&f.Finding, sp.Members)
-	return []finding.Draft{f}
+	return f
 }
 
 func sampledSub(acts code.Activity, source string) string {
