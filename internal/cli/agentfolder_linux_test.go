@@ -136,7 +136,6 @@ open(sys.argv[1], "wb").write(head + _imp.source_hash(0, body) + body)`
 	if out, err := exec.Command(python, "-c", script, kept[i]).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	n++
 	if got := b.run("", "run", "--out", "last", "s.py"); !strings.HasPrefix(got.stdout, "kept\n") {
 		t.Errorf("what was kept is not used: %+v", got)
 	}

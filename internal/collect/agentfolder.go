@@ -82,7 +82,8 @@ func (a *AgentFolder) makeIn(base string) error {
 	if err := onlyOurs(base); err != nil {
 		return err
 	}
-	sweepAgents(base, a.owner.Place)
+	// What launchers have left that were killed, and whose processes have ended.
+	sweep(base, agentPrefix, func(path string, age time.Duration) bool { return leftBehind(path, a.owner.Place, age) })
 	path, err := os.MkdirTemp(base, agentPrefix) // 0700, and never one that was there
 	if err != nil {
 		return err
@@ -110,22 +111,11 @@ func compiledDir(base string) string { return filepath.Join(base, compiledPrefix
 // use too. Where that cannot be, it is compiled anew.
 func keepCompiled(base, link string) {
 	kept := compiledDir(base)
-	if os.Mkdir(kept, record.DirMode) == nil {
-		sweepCompiled(base, kept)
+	if os.Mkdir(kept, record.DirMode) == nil { // what other versions have kept, and had nothing new to keep for long
+		sweep(base, compiledPrefix, func(_ string, age time.Duration) bool { return age > foreignAge })
 	}
 	if info, err := os.Lstat(kept); err == nil && info.IsDir() && ownAlone(kept) == nil {
 		_ = os.Symlink(kept, link)
-	}
-}
-
-// sweepCompiled removes what other versions have kept and had nothing new to keep for long.
-func sweepCompiled(base, but string) {
-	found, _ := filepath.Glob(filepath.Join(base, compiledPrefix+"*"))
-	for _, path := range found[:min(len(found), maxLeft)] {
-		info, err := os.Lstat(path)
-		if path != but && err == nil && info.IsDir() && ownAlone(path) == nil && time.Since(info.ModTime()) > foreignAge {
-			_ = os.RemoveAll(path)
-		}
 	}
 }
 
@@ -169,12 +159,12 @@ func placeOf(host string) string {
 	return host + " " + space
 }
 
-// sweepAgents removes what launchers of this user have left that were killed, and whose processes have ended.
-func sweepAgents(base, place string) {
-	found, _ := filepath.Glob(filepath.Join(base, agentPrefix+"*"))
+// sweep removes folders of this user, whose names begin with prefix, that nothing can need any more, by their age.
+func sweep(base, prefix string, over func(path string, age time.Duration) bool) {
+	found, _ := filepath.Glob(filepath.Join(base, prefix+"*"))
 	for _, path := range found[:min(len(found), maxLeft)] {
 		info, err := os.Lstat(path)
-		if err == nil && info.IsDir() && ownAlone(path) == nil && leftBehind(path, place, time.Since(info.ModTime())) {
+		if err == nil && info.IsDir() && ownAlone(path) == nil && over(path, time.Since(info.ModTime())) {
 			_ = os.RemoveAll(path)
 		}
 	}
