@@ -12,8 +12,14 @@ var precisionTexts = table{
 		"take neither bfloat16 nor 32-bit inputs.",
 	"precision.fix-half": "Run the forward pass in bfloat16 or float16 under autocast: this device has no faster rate for 32-bit " +
 		"inputs.",
-	"precision.caveat-digits": "Results change in the last digits: check the loss.",
-	"precision.no-fast-code":  "{share} of {each} is spent on convolutions in {format}, for which this CPU has no fast code",
+	"precision.caveat-digits":    "Results change in the last digits: check the loss.",
+	"precision.no-fast-code":     "{share} of {each} is spent on convolutions in {format}, for which this CPU has no fast code",
+	"precision.no-fast-products": "{share} of {each} is spent on products of matrices in {format}, for which this CPU has no fast code",
+	"precision.no-fast-either": "{share} of {each} is spent on convolutions and products of matrices in {format}, for which this CPU " +
+		"has no fast code",
+	"precision.slow-products": "{time} per {unit} in products of matrices in {format}, which reach {rate} GFLOP/s, most in {op}; in float32 " +
+		"a core reaches {low} to {high}",
+	"precision.asks": "the program asks for {format} at {at}",
 	"precision.slow-op": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls call} " +
 		"in {steps traced step})",
 	"precision.slow-op-of-run": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls " +

@@ -52,6 +52,40 @@ func TestConvolutionsWithoutFastCode(t *testing.T) {
 	}
 }
 
+// Products in half precision are slow on processors that have no instructions for it: their rate says so, where computing sets it.
+func TestProductsWithoutFastCode(t *testing.T) {
+	program := func(op, types, shapes string) *testkit.Program {
+		p := convolutionProgram(op, types)
+		p.S.Traces[0].Events.OpArgs[0].Shapes = p.S.Strings.Intern(shapes)
+		p.S.Sources["/home/u/train.py"] = &model.Source{Lines: []string{"", "model = Model().to(torch.bfloat16)"}}
+		return p
+	}
+	const half, layer = `["c10::BFloat16", "c10::BFloat16"]`, "[[512, 192], [192, 768]]" // 151 million operations in 58 ms
+	res, _ := find(t, program("aten::mm", half, layer))
+	f := want(t, res, finding.Precision, "", 12, 58-151/50.0)
+	if f.Title.ID != "precision.no-fast-products" || !strings.Contains(textOf(f.Evidence, "precision.asks"), "train.py:2") {
+		t.Errorf("%q: %v", f.Title, f.Evidence)
+	}
+	if f.Step.Low < 40e6 || f.Step.High > 70e6 {
+		t.Errorf("saves %+v", f.Step)
+	}
+	crowded, busy := program("aten::mm", half, layer), 4.0
+	crowded.S.Environment.CPUs, crowded.S.Environment.OthersBusyCores = 4, &busy
+	for name, p := range map[string]*testkit.Program{
+		"float32":                  program("aten::mm", `["float", "float"]`, layer),
+		"as fast as float32":       program("aten::mm", half, "[[4096, 1024], [1024, 1024]]"),
+		"one row, read for itself": program("aten::mm", half, "[[1, 4096], [4096, 4096]]"),
+		"small":                    program("aten::mm", half, "[[64, 64], [64, 64]]"),
+		"no product":               program("aten::add", half, layer),
+		"not recorded":             program("aten::mm", half, ""),
+		"busy cores":               crowded,
+	} {
+		if res, _ := find(t, p); res.Findings[0].Cause == finding.Precision {
+			t.Errorf("%s: %+v", name, res.Findings[0])
+		}
+	}
+}
+
 // A number that Python hands to an operator on float32 tensors is converted inside of it: no computing in float64.
 func TestConvertingANumberIsNoComputingInDouble(t *testing.T) {
 	for shapes, double := range map[string]bool{"[[], [], []]": false, "[[64, 32], [], []]": true} {

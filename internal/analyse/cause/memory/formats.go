@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"regexp"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -14,72 +16,202 @@ import (
 // slowTypes are the element types that fast libraries for convolutions may not know, as traces write them.
 var slowTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {`"double"`, "float64"}}
 
+// asksFor matches lines that may ask for a format.
+func asksFor(format string) *regexp.Regexp {
+	switch format {
+	case "float16":
+		return regexp.MustCompile(`\.half\(\)|\bfloat16\b|\bfp16\b`)
+	case "bfloat16":
+		return regexp.MustCompile(`\bbfloat16\b|\bbf16\b`)
+	}
+	return regexp.MustCompile(`\.double\(\)|\bfloat64\b`)
+}
+
 // slowConvolutions is PyTorch's own code for convolutions, which it takes where its fast library does not know the format: it
 // makes a matrix of all windows of the input and multiplies it element by element.
 const slowConvolutions = "slow_conv"
 
-// FindFormat names convolutions on the CPU in a number format for which there is no fast code: half precision is meant for GPUs, float64
-// for other work.
+// halfTypes are those of slowTypes, the first ones, in which products of matrices can be slow as well.
+const halfTypes = 2
+
+// slowWork is what traced steps say of operators in a format for which there is no fast code.
+type slowWork struct {
+	steps      int
+	all, typed float64     // ns of outermost operators, and of those whose types are known
+	windows    float64     // ns of convolutions in PyTorch's own fallback
+	calls      int         // of these
+	op         string      // that takes them
+	products   float64     // ns of matrix products in half precision that float32 computes faster
+	saves      price.Range // of that
+	flops      float64     // of these products
+	product    string      // the longest of them
+	longest    model.Dur
+	format     string
+}
+
+// FindFormat names convolutions and matrix products on the CPU in a number format for which there is no fast code: half precision is meant
+// for GPUs and for few processors, float64 for other work.
 func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if c.B.Part(account.PartOps) < finding.Floor*c.B.Total {
 		return nil
 	}
-	slow, all, calls, format, op := 0.0, 0.0, 0, "", ""
-	steps := account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
-		if outer {
-			all += float64(ev.Dur[id])
-		}
-		name := c.Text(ev.Name[id])
-		if !strings.Contains(name, slowConvolutions) {
-			return
-		}
-		if p := ev.Parent[id]; p >= 0 && int(p) < ev.Len() && strings.Contains(c.Text(ev.Name[p]), slowConvolutions) {
-			return // counted with the operator around it
-		}
-		slow += float64(ev.Dur[id])
-		calls++
-		op = name
-		for _, t := range slowTypes {
-			if strings.Contains(c.Text(ev.OpArgsOf(ev.Detail[id]).Types), t.written) {
-				format = t.name
-			}
-		}
-	})
-	if steps == 0 || format == "" || all <= 0 {
+	w := slowWorkOf(c)
+	if w.format == "" || w.all <= 0 {
 		return nil
 	}
-	t := c.B.Part(account.PartOps) * min(slow/all, 1)
+	ops := c.B.Part(account.PartOps)
+	windows, products := ops*min(w.windows/w.all, 1), 0.0
+	var saves price.Range
+	if w.products > 0 {
+		products, saves = ops*w.products/w.typed, w.saves.Scale(c.PerStep(ops)/w.typed)
+	}
+	t := min(windows+products, ops)
 	if c.Share(t) < finding.Floor {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Where: finding.Nowhere(), Share: c.Share(t),
 		Confidence: c.Basis(len(c.B.Samples))},
 		finding.Parts{account.PartOps: t})
-	formatPlace(c, &f.Finding)
-	per := c.PerStep(t)
-	f.Step = f.By(price.NoFastCode).Times(per)
-	f.Run = c.OverRun(f.Step)
-	f.Title = wording.Say("precision.no-fast-code", wording.Share("share", f.Share), c.Said(), wording.Named("format", format))
-	slowOp := "precision.slow-op"
-	if !c.B.PerStep {
-		slowOp = "precision.slow-op-of-run"
+	title := "precision.no-fast-code"
+	if windows > 0 {
+		f.Step = f.By(price.NoFastCode).Times(c.PerStep(windows))
+		f.Evidence = append(f.Evidence, w.ofWindows(c, windows))
+		f.Caveat = []wording.Text{wording.Say("precision.caveat-not-measured")}
 	}
-	f.Evidence = []wording.Text{wording.Say(slowOp, wording.Time("time", per), c.Said(), wording.Named("op", op),
-		wording.Count("calls", calls), wording.Count("steps", steps))}
+	if products > 0 {
+		f.By(price.SlowProducts)
+		f.Evidence = append(f.Evidence, wording.Say("precision.slow-products", wording.Time("time", c.PerStep(products)), c.Said(),
+			wording.Named("format", w.format), wording.Value("rate", w.flops/w.products), wording.Named("op", w.product),
+			wording.Value("low", price.SlowProducts.Low), wording.Value("high", price.SlowProducts.High)))
+		if title = "precision.no-fast-products"; windows > 0 {
+			title = "precision.no-fast-either"
+		}
+	}
+	formatPlace(c, &f.Finding, windows >= products)
+	f.Step = f.Step.Add(saves)
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say(title, wording.Share("share", f.Share), c.Said(), wording.Named("format", w.format))
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
-	f.Caveat = []wording.Text{wording.Say("precision.caveat-not-measured")}
-	if format != "float64" {
-		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", format))}
+	if at := c.UserLines(asksFor(w.format).MatchString); len(at) > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("precision.asks", wording.Named("format", w.format),
+			wording.Named("at", finding.Place(finding.Where{File: at[0].File, Line: at[0].Line}))))
+	}
+	if w.format != "float64" {
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", w.format))}
 		f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
 	}
 	return []finding.Draft{f}
 }
 
-// formatPlace is the user's line below which the convolutions run; without samples of their module, the one that computes most.
-func formatPlace(c *facts.Facts, f *finding.Finding) {
+// ofWindows is what speaks for convolutions, which take so many ns of the accounted time.
+func (w *slowWork) ofWindows(c *facts.Facts, t float64) wording.Text {
+	id := "precision.slow-op"
+	if !c.B.PerStep {
+		id = "precision.slow-op-of-run"
+	}
+	return wording.Say(id, wording.Time("time", c.PerStep(t)), c.Said(), wording.Named("op", w.op), wording.Count("calls", w.calls),
+		wording.Count("steps", w.steps))
+}
+
+// slowWorkOf looks for such operators in the traced steps.
+func slowWorkOf(c *facts.Facts) (w slowWork) {
+	threads := facts.TorchThreads(c)
+	if own := c.OwnCores(); own > 0 {
+		threads = min(threads, own)
+	}
+	_, crowded := facts.CrowdedOut(c)
+	timed := !crowded && !usesDevice(c) // a product's time is that of its computing
+	dur, typed := 0.0, false            // of the current outermost operator
+	flush := func() {
+		if w.all += dur; typed {
+			w.typed += dur
+		}
+	}
+	w.steps = account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+		if outer {
+			flush()
+			dur, typed = float64(ev.Dur[id]), false
+		}
+		args := ev.OpArgsOf(ev.Detail[id])
+		types := c.Text(args.Types)
+		typed = typed || types != ""
+		name := c.Text(ev.Name[id])
+		if strings.Contains(name, slowConvolutions) {
+			if p := ev.Parent[id]; p >= 0 && int(p) < ev.Len() && strings.Contains(c.Text(ev.Name[p]), slowConvolutions) {
+				return // counted with the operator around it
+			}
+			w.windows += float64(ev.Dur[id])
+			w.calls++
+			w.op = name
+			if format := slowFormat(types, len(slowTypes)); format != "" {
+				w.format = format
+			}
+			return
+		}
+		if format := slowFormat(types, halfTypes); timed && format != "" {
+			w.addProduct(name, format, c.Text(args.Shapes), ev.Dur[id], threads)
+		}
+	})
+	flush()
+	return w
+}
+
+// slowFormat is the first format of those in slowTypes that stands among the types of an operator's inputs.
+func slowFormat(types string, most int) string {
+	for _, t := range slowTypes[:most] {
+		if strings.Contains(types, t.written) {
+			return t.name
+		}
+	}
+	return ""
+}
+
+// addProduct counts a product of matrices, if float32 would surely be faster on so many threads.
+func (w *slowWork) addProduct(name, format, shapes string, dur model.Dur, threads float64) {
+	flops := float64(largeProduct(name, arguments.Shapes(shapes)))
+	if flops < price.SlowProduct {
+		return
+	}
+	threads = min(threads, 1+flops/price.ProductOfThread)
+	rates := price.SlowProducts.Scale(threads) // operations per ns
+	took := float64(dur)
+	gain := price.Range{Low: max(took-flops/rates.Low, 0), Mid: max(took-flops/rates.Mid, 0), High: max(took-flops/rates.High, 0)}
+	if gain.Low == 0 {
+		return
+	}
+	w.products, w.flops, w.saves, w.format = w.products+took, w.flops+flops, w.saves.Add(gain), format
+	if dur > w.longest {
+		w.longest, w.product = dur, name
+	}
+}
+
+// largeProduct is the floating-point operations of a product of matrices, 0 of other operators and of such as read their inputs for few
+// results: there memory sets the time, of which half formats need less.
+func largeProduct(name string, dims [][]int64) int64 {
+	first := 0
+	switch name {
+	case "aten::mm", "aten::bmm":
+	case "aten::addmm", "aten::baddbmm":
+		first = 1
+	default:
+		return 0
+	}
+	if len(dims) < first+2 || len(dims[first]) < 2 || len(dims[first]) != len(dims[first+1]) {
+		return 0
+	}
+	left, right := dims[first], dims[first+1]
+	last := len(left) - 1
+	if min(left[last-1], left[last], right[last]) < price.ProductNarrow {
+		return 0
+	}
+	return 2 * arguments.Product(left) * right[last]
+}
+
+// formatPlace is the user's line that computes most: for convolutions of those below which their modules run, where samples say so.
+func formatPlace(c *facts.Facts, f *finding.Finding, windows bool) {
 	ops := func(_ int, a *account.Attributed) bool { return a.Part == account.PartOps }
 	chains := facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(k int, a *account.Attributed) bool {
-		return ops(k, a) && c.Passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/conv.py", "", false)
+		return windows && ops(k, a) && c.Passes(c.P.Samples.Stack[a.Index], "/torch/nn/modules/conv.py", "", false)
 	})
 	if len(chains) < facts.MinSamples {
 		chains = facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, ops)

@@ -147,6 +147,9 @@ const (
 	DenormalAlike     = 1.5     // guess: times as much work, or as long in the forward pass, is as much
 	DenormalCalls     = 8       // guess: products of the same shapes, from which their fastest quarter tells what they should take
 	DenormalShare     = 0.05    // guess: of the step in operators that read such numbers
+	SlowProduct       = 2e6     // guess: floating-point operations of a product of matrices, from which it takes more than calling it
+	ProductOfThread   = 1e7     // guess: operations of it that are worth another thread
+	ProductNarrow     = 16      // guess: places in its shortest dimension, from which computing it takes more than reading its inputs
 	DoubleShare       = 0.20    // guess: of the step from which computing in float64 is worth a word: programs that mean it know it
 
 	WorthUnits       = 1.8  // guess: matrix units' rate ÷ fp32's from which they are worth a change

@@ -195,6 +195,15 @@ var (
 		Origin: Origin{Kind: Guess, Points: 1,
 			On: "one network took twelve times as long in float16 as in float32",
 		}}
+	// SlowProducts is how fast float32 multiplies matrices where half formats are slower: on processors without instructions for them.
+	SlowProducts = Row{ID: "precision/slow-products", Range: Range{15, 50, 80}, Unit: "operations per ns and thread in float32",
+		Of: "products of matrices in half precision, ns per step",
+		Origin: Origin{Kind: Measured, Points: 150,
+			On: "the passes of linear layers in bfloat16, float16 and float32: 16 to 79 in float32, nine of ten; 0.3 to 11 in the half " +
+				"formats, of which float32 saves 76 to 99 %, half of them 96 % and more",
+			Span:   "2 to 1,000 million multiplications, one and two threads, a processor with AVX2; PyTorch 1.13, 2.4 and 2.15",
+			Repeat: "python bench/prices/halves.py",
+		}}
 	// Denormals is how much longer operators take for each share of denormal numbers that they read.
 	Denormals = Row{ID: "precision/denormal", Range: Range{0, 50, 160}, Unit: "times it, for all of the numbers",
 		Of: "time of operators that read such numbers, ns per step or of the run, by their share of what is read",

@@ -23,7 +23,7 @@ func Rows() []Row {
 		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, ComputedRows, Diagonals, RepeatedHeads, ProductOrder, Zeros, FourierLength,
 		FourierDevice, Separable, Regrown, Suppression,
 		Unread, SparseTable, SparseRow, SparseCall,
-		NoFastCode, Denormals, DenormalProducts, Float64, Quota, Allocator, Heap, HugePages,
+		NoFastCode, SlowProducts, Denormals, DenormalProducts, Float64, Quota, Allocator, Heap, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,
 		WarmerMost, MoreThanSeen, TracedIdle, TracedInput, TracedAlloc, FirstUse, OnCPU, Stalled, TracedComm, TracedCopy, Layout,
 		Elementwise, AttentionTraced, MatrixUnits, UnitsReached, GivenBack, Asks, Sync, TracedHost,
