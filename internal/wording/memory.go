@@ -58,8 +58,8 @@ var memoryTexts = table{
 	"memory.fix-computed-rows":   "Take the rows first, and compute only these: layer(table[index]) for layer(table)[index].",
 	"memory.caveat-computed-rows": "This holds where no layer mixes rows, as batch normalisation in training does, and where nobody keeps " +
 		"the other rows for later.",
-	"memory.fix-few-rows": "Take the rows first, and copy or convert only these: torch.as_tensor(array[index]) for torch.tensor(array)[index]. " +
-		"Or make the tensor once, before the loop.",
+	"memory.fix-few-rows": "Take the rows first, and copy or convert only these: torch.as_tensor(array[index]) for torch.tensor(array)[index], " +
+		"table[order[i:j]] for table[order][i:j]. Or make the tensor once, before the loop.",
 	"memory.title-zeros": "{share} of {each} multiplies with a matrix that is nearly all zeros",
 	"memory.zeros": "{time} per {unit} in products with a matrix of {rows} × {columns}, forward and backward; at most a tenth of what was read " +
 		"of it is not zero",

@@ -25,6 +25,7 @@ var precisionTexts = table{
 	"precision.slow-op-of-run": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls " +
 		"call} in {steps traced stretch|traced stretches})",
 	"precision.fix-float32": "Keep model and inputs in float32 on the CPU: {format} saves memory there, not time.",
+	"precision.fix-trainers": "Hugging Face's trainers: bf16=False and fp16=False (TRL's switch bf16 on by themselves).",
 	"precision.fix-not-float64": "Use float32 for model and inputs where it is precise enough: NumPy's arrays are float64 unless you say " +
 		"otherwise.",
 	"precision.caveat-not-measured": "How much faster float32 is was not measured: the range is what convolutions of usual sizes gain.",

@@ -128,12 +128,24 @@ func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
 	detached := tracedOp{1, "aten::detach_", "[[13600, 44]]", "", -1, nil}
 	rest := tracedOp{30, "aten::mm", "[[64, 64], [64, 64]]", "", -1, nil}
 	few := index("[192, 44]")
+	ordered := tracedOp{24, "aten::index", "[[13600, 44], []]", "", -1,
+		[]tracedOp{{1, "aten::as_strided", "[[13600, 44], [], [], []]", `["", "[13600, 44]", "[0, 1]", ""]`, -1, nil}}}
+	slice := func(from, to string) tracedOp {
+		return tracedOp{1, "aten::slice", "[[13600, 44], [], [], [], []]", `["", "0", "` + from + `", "` + to + `", "1"]`, -1, nil}
+	}
+	stacked := tracedOp{24, "aten::stack", "[[[50, 44], [50, 44]" + strings.Repeat(", [50, 44]", 98) + "], []]", `["", "0"]`, -1, nil}
+	ofStack := tracedOp{1, "aten::slice", "[[100, 50, 44], [], [], [], []]", `["", "0", "-8", "9223372036854775807", "1"]`, -1, nil}
 	for name, c := range map[string]struct {
 		ops  []tracedOp
 		want bool
 	}{
 		"by index":           {[]tracedOp{large, detached, few, rest, large, few}, true},
 		"by index_select":    {[]tracedOp{large, selected, rest, large, selected}, true},
+		"in an order":        {[]tracedOp{ordered, slice("256", "512"), rest, ordered, slice("512", "768")}, true},
+		"half by half":       {[]tracedOp{ordered, slice("0", "6800"), slice("6800", "13600"), rest, ordered}, false},
+		"the latest":         {[]tracedOp{stacked, ofStack, rest, stacked, ofStack}, true},
+		"an epoch's order":   {[]tracedOp{ordered, slice("0", "256"), rest, slice("256", "512"), rest}, false},
+		"along the columns":  {[]tracedOp{ordered, {1, "aten::slice", "[[13600, 44]]", `["", "1", "0", "4", "1"]`, -1, nil}, rest, ordered}, false},
 		"two halves":         {[]tracedOp{large, index("[6800, 44]"), index("[6800, 44]"), rest, large, index("[13600, 44]")}, false},
 		"read by others":     {[]tracedOp{large, few, sums, large, few, sums}, false},
 		"nothing is taken":   {[]tracedOp{large, rest, large, rest}, false},

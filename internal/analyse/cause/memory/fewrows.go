@@ -12,11 +12,11 @@ import (
 	"bottleneck/internal/wording"
 )
 
-// FindFewRows names tensors that are copied, converted or made from an array as a whole, after which few of their rows are taken, as where
-// a replay buffer becomes a tensor for each batch that is drawn from it.
+// FindFewRows names tensors that are copied, converted, put in another order or made from an array as a whole, after which few of their
+// rows are taken, as where a replay buffer becomes a tensor for each batch that is drawn from it.
 func FindFewRows(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	r := &fewRows{}
-	f, t, ok := sequenceDraft(c, r, finding.Finding{Cause: finding.MemoryBound, Sub: "few-rows"}, copies, price.CopiedRows)
+	f, t, ok := sequenceDraft(c, r, finding.Finding{Cause: finding.MemoryBound, Sub: "few-rows"}, copiesOrOrders, price.CopiedRows)
 	if !ok {
 		return nil
 	}
@@ -54,6 +54,9 @@ var takesOfCopy = regexp.MustCompile(copies.String() + `.*\)\s*(?:\[|\.index_sel
 // copies matches a line that may make or copy a tensor.
 var copies = regexp.MustCompile(`\b(?:tensor|as_tensor|Tensor|FloatTensor|stack|to|float|double|half|long|clone|contiguous|copy)\(`)
 
+// copiesOrOrders matches such a line, or one that takes of what it has just taken.
+var copiesOrOrders = regexp.MustCompile(copies.String() + `|\]\s*\[|\bcat\(`)
+
 // fewRows are a copy of a tensor and what takes few of its rows, with nothing else that reads as large a tensor before the next such copy.
 type fewRows struct {
 	made        []rowsCopy // of each shape the last, in their order
@@ -70,14 +73,15 @@ type rowsCopy struct {
 
 var (
 	copying = map[string]bool{"aten::to": true, "aten::clone": true, "aten::contiguous": true, "aten::_to_copy": true, "aten::copy_": true}
-	taking  = map[string]bool{"aten::index": true, "aten::index_select": true}
+	taking  = map[string]bool{"aten::index": true, "aten::index_select": true, "aten::slice": true, "aten::select": true}
+	joining = map[string]bool{"aten::cat": true, "aten::stack": true}
 	// renaming operators read no numbers.
 	renaming = map[string]bool{"aten::detach": true, "aten::detach_": true, "detach": true, "detach_": true, "aten::lift_fresh": true,
 		"aten::alias": true, "aten::lift": true, "aten::set_": true, "aten::resize_": true, "aten::empty_strided": true}
 )
 
 func (r *fewRows) wants(name string) bool {
-	return copying[name] || taking[name] || name == "aten::as_strided" || len(r.made) > 0 && !renaming[name]
+	return copying[name] || taking[name] || joining[name] || name == "aten::as_strided" || len(r.made) > 0 && !renaming[name]
 }
 
 func (r *fewRows) next(op *outerOp) (whole []outerOp, counts float64) {
@@ -95,8 +99,8 @@ func (r *fewRows) next(op *outerOp) (whole []outerOp, counts float64) {
 	if len(op.inside) == 0 || renaming[op.name] {
 		return nil, 0
 	}
-	in := &op.inside[0]
-	if shape := copied(op); shape != nil {
+	shape := copied(op)
+	if shape != nil {
 		at := slices.IndexFunc(r.made, func(m rowsCopy) bool { return slices.Equal(m.shape, shape) })
 		if at < 0 && len(r.made) == mostShapes {
 			at = 0 // what grows has another shape each time
@@ -106,9 +110,17 @@ func (r *fewRows) next(op *outerOp) (whole []outerOp, counts float64) {
 			r.made = slices.Delete(r.made, at, at+1)
 			whole, counts = r.over(&before)
 		}
-		r.made = append(r.made, rowsCopy{op: *op, shape: shape})
-		return whole, counts
 	}
+	r.read(op)
+	if shape != nil {
+		r.made = append(r.made, rowsCopy{op: *op, shape: shape})
+	}
+	return whole, counts
+}
+
+// read notes what an operator reads of the copies.
+func (r *fewRows) read(op *outerOp) {
+	in := &op.inside[0]
 	for i := range r.made {
 		m := &r.made[i]
 		switch reads := slices.ContainsFunc(in.shapes, func(s []int64) bool { return slices.Equal(s, m.shape) }); {
@@ -120,7 +132,6 @@ func (r *fewRows) next(op *outerOp) (whole []outerOp, counts float64) {
 			m.other = true
 		}
 	}
-	return nil, 0
 }
 
 // mostShapes bounds the shapes that are followed at a time.
@@ -138,24 +149,59 @@ func (r *fewRows) over(m *rowsCopy) (whole []outerOp, counts float64) {
 	return []outerOp{m.op}, 1 - share
 }
 
-// copied is the shape of what an operator copies as a whole, nil where it copies nothing or little.
+// copied is the shape of what an operator copies as a whole, or of the rows that it puts into a new tensor; nil where it copies nothing or
+// little.
 func copied(op *outerOp) []int64 {
-	moves := slices.ContainsFunc(op.inside, func(in shapedOp) bool { return in.name == "aten::copy_" })
-	if !copying[op.name] || op.name == "aten::copy_" || !moves {
+	in, shape := &op.inside[0], []int64(nil)
+	switch {
+	case op.name == "aten::copy_" || len(in.shapes) == 0:
+	case copying[op.name]:
+		if slices.ContainsFunc(op.inside, func(in shapedOp) bool { return in.name == "aten::copy_" }) {
+			shape = in.shapes[0]
+		}
+	case joining[op.name]:
+		shape = joined(in)
+	case op.name == "aten::index", op.name == "aten::index_select":
+		if n := rowsTaken(op); n > 0 {
+			shape = append([]int64{n}, in.shapes[0][1:]...)
+		}
+	}
+	if len(shape) == 0 || arguments.Product(shape) < price.RowsCopied {
 		return nil
 	}
-	if s := op.inside[0].shapes; len(s) > 0 && len(s[0]) > 0 && arguments.Product(s[0]) >= price.RowsCopied {
-		return s[0]
+	return shape
+}
+
+// joined is the shape of what tensors become that are written one below the other; nil where that is not known.
+func joined(in *shapedOp) []int64 {
+	if len(in.list) == 0 || len(in.list[0]) == 0 || len(in.concrete) > 1 && in.concrete[1] != "0" && in.concrete[1] != "" {
+		return nil
 	}
-	return nil
+	if in.name == "aten::stack" {
+		return append([]int64{int64(len(in.list))}, in.list[0]...)
+	}
+	shape := slices.Clone(in.list[0])
+	for _, one := range in.list[1:] {
+		if len(one) != len(shape) || !slices.Equal(one[1:], shape[1:]) {
+			return nil
+		}
+		shape[0] += one[0]
+	}
+	return shape
 }
 
 // rowsTaken is how many rows an operator takes, 0 where that is not known.
 func rowsTaken(op *outerOp) int64 {
 	in := &op.inside[0]
-	if op.name == "aten::index_select" {
+	switch op.name {
+	case "aten::index_select":
 		if len(in.shapes) > 2 && len(in.shapes[2]) == 1 && len(in.concrete) > 1 && in.concrete[1] == "0" {
 			return in.shapes[2][0]
+		}
+		return 0
+	case "aten::slice", "aten::select":
+		if t, ok := takenBy(in); ok && t.dim == 0 {
+			return t.places
 		}
 		return 0
 	}

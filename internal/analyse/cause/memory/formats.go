@@ -2,6 +2,7 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -9,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -92,12 +94,20 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say(title, wording.Share("share", f.Share), c.Said(), wording.Named("format", w.format))
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
-	if at := c.UserLines(asksFor(w.format).MatchString); len(at) > 0 {
+	// A library's code serves many formats.
+	if at := slices.DeleteFunc(c.UserLines(asksFor(w.format).MatchString), func(l finding.UserLine) bool {
+		return code.ClassifyFile(l.File) != code.FileUser
+	}); len(at) > 0 {
 		f.Evidence = append(f.Evidence, wording.Say("precision.asks", wording.Named("format", w.format),
 			wording.Named("at", finding.Place(finding.Where{File: at[0].File, Line: at[0].Line}))))
 	}
 	if w.format != "float64" {
 		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", w.format))}
+		if slices.ContainsFunc(c.B.Samples, func(a account.Attributed) bool {
+			return c.Passes(c.P.Samples.Stack[a.Index], "/transformers/trainer.py", "", false)
+		}) {
+			f.Fix.Advice = append(f.Fix.Advice, wording.Say("precision.fix-trainers"))
+		}
 		f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
 	}
 	return []finding.Draft{f}

@@ -139,6 +139,24 @@ func (u *unread) goesOn(in *shapedOp) bool {
 
 // takes says how many of a dimension's places an operator takes of the answer.
 func (u *unread) takes(in *shapedOp) (dim int, n int64, ok bool) {
+	t, ok := takenBy(in)
+	if !ok || !slices.Equal(in.shapes[0], u.answer) || t.dim >= u.over {
+		return 0, 0, false
+	}
+	if in.name == "aten::select" {
+		return t.dim, t.places, t.dim > 0
+	}
+	return t.dim, t.places, t.span > 0 && (t.dim > 0 || t.span == u.answer[t.dim])
+}
+
+// taken are the places that a slice or a selection takes of a dimension, and from the first to the last how many it passes.
+type taken struct {
+	dim          int
+	places, span int64
+}
+
+// takenBy reads the arguments of `slice` and `select`; ok is false of other operators and where these were not recorded.
+func takenBy(in *shapedOp) (t taken, ok bool) {
 	value := func(i int, missing int64) int64 {
 		if i >= len(in.concrete) || in.concrete[i] == "" {
 			return missing
@@ -149,20 +167,21 @@ func (u *unread) takes(in *shapedOp) (dim int, n int64, ok bool) {
 		}
 		return v
 	}
-	if in.name != "aten::select" && in.name != "aten::slice" || !slices.Equal(in.shapes[0], u.answer) || len(in.concrete) < 2 {
-		return 0, 0, false
+	if in.name != "aten::select" && in.name != "aten::slice" || len(in.shapes) == 0 || len(in.concrete) < 2 {
+		return t, false
 	}
-	dim = int(value(1, 0))
-	if dim < 0 {
-		dim += len(u.answer)
+	shape := in.shapes[0]
+	if t.dim = int(value(1, 0)); t.dim < 0 {
+		t.dim += len(shape)
 	}
-	if dim < 0 || dim >= u.over {
-		return 0, 0, false
+	if t.dim < 0 || t.dim >= len(shape) {
+		return t, false
 	}
-	size := u.answer[dim]
 	if in.name == "aten::select" {
-		return dim, 1, dim > 0
+		t.places, t.span = 1, 1
+		return t, true
 	}
+	size := shape[t.dim]
 	from, to, step := value(2, 0), value(3, size), max(value(4, 1), 1)
 	if from < 0 {
 		from += size
@@ -171,7 +190,9 @@ func (u *unread) takes(in *shapedOp) (dim int, n int64, ok bool) {
 		to += size
 	}
 	from, to = min(max(from, 0), size), min(max(to, 0), size)
-	return dim, max(to-from+step-1, 0) / step, to > from && (dim > 0 || to-from == size)
+	t.span = to - from
+	t.places = max(t.span+step-1, 0) / step
+	return t, true
 }
 
 // end gives the layer and what took places of its answer, where few were read.
