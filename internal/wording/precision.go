@@ -19,12 +19,13 @@ var precisionTexts = table{
 		"has no fast code",
 	"precision.slow-products": "{time} per {unit} in products of matrices in {format}, which reach {rate} GFLOP/s, most in {op}; in float32 " +
 		"a core reaches {low} to {high}",
-	"precision.asks": "the program asks for {format} at {at}",
+	"precision.asks":     "the program asks for {format} at {at}",
+	"precision.computes": "most of it is computed at {at}",
 	"precision.slow-op": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls call} " +
 		"in {steps traced step})",
 	"precision.slow-op-of-run": "{time} per {unit} in {op}, which PyTorch uses where its fast library does not know the format ({calls " +
 		"call} in {steps traced stretch|traced stretches})",
-	"precision.fix-float32": "Keep model and inputs in float32 on the CPU: {format} saves memory there, not time.",
+	"precision.fix-float32":  "Keep model and inputs in float32 on the CPU: {format} saves memory there, not time.",
 	"precision.fix-trainers": "Hugging Face's trainers: bf16=False and fp16=False (TRL's switch bf16 on by themselves).",
 	"precision.fix-not-float64": "Use float32 for model and inputs where it is precise enough: NumPy's arrays are float64 unless you say " +
 		"otherwise.",

@@ -62,9 +62,16 @@ func TestProductsWithoutFastCode(t *testing.T) {
 	}
 	const half, layer = `["c10::BFloat16", "c10::BFloat16"]`, "[[512, 192], [192, 768]]" // 151 million operations in 58 ms
 	res, _ := find(t, program("aten::mm", half, layer))
-	f := want(t, res, finding.Precision, "", 12, 58-151/50.0)
-	if f.Title.ID != "precision.no-fast-products" || !strings.Contains(textOf(f.Evidence, "precision.asks"), "train.py:2") {
+	f := want(t, res, finding.Precision, "", 2, 58-151/50.0) // the line to change, not the one that computes
+	if f.Title.ID != "precision.no-fast-products" || !strings.Contains(textOf(f.Evidence, "precision.computes"), "lib.py:12") {
 		t.Errorf("%q: %v", f.Title, f.Evidence)
+	}
+	several := program("aten::mm", half, layer)
+	source := several.S.Sources["/home/u/train.py"]
+	source.Lines = append(source.Lines, "x = x.to(torch.bfloat16)")
+	res, _ = find(t, several)
+	if f := want(t, res, finding.Precision, "", 12, 58-151/50.0); !strings.Contains(textOf(f.Evidence, "precision.asks"), "train.py:2") {
+		t.Errorf("%v", f.Evidence)
 	}
 	if f.Step.Low < 40e6 || f.Step.High > 70e6 {
 		t.Errorf("saves %+v", f.Step)

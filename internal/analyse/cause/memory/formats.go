@@ -18,15 +18,11 @@ import (
 // slowTypes are the element types that fast libraries for convolutions may not know, as traces write them.
 var slowTypes = []struct{ written, name string }{{"c10::Half", "float16"}, {"c10::BFloat16", "bfloat16"}, {`"double"`, "float64"}}
 
-// asksFor matches lines that may ask for a format.
-func asksFor(format string) *regexp.Regexp {
-	switch format {
-	case "float16":
-		return regexp.MustCompile(`\.half\(\)|\bfloat16\b|\bfp16\b`)
-	case "bfloat16":
-		return regexp.MustCompile(`\bbfloat16\b|\bbf16\b`)
-	}
-	return regexp.MustCompile(`\.double\(\)|\bfloat64\b`)
+// asking matches lines that ask for a format, by its name.
+var asking = map[string]*regexp.Regexp{
+	"float16":  regexp.MustCompile(`\btorch\.(?:float16|half)\b|\.half\(\)|["'](?:float16|(?:fp)?16(?:-mixed|-true)?)["']|\bfp16\s*=\s*True`),
+	"bfloat16": regexp.MustCompile(`\btorch\.bfloat16\b|\.bfloat16\(\)|["'](?:bfloat16|bf16(?:-mixed|-true)?)["']|\bbf16\s*=\s*True`),
+	"float64":  regexp.MustCompile(`\btorch\.(?:float64|double)\b|\.double\(\)|\b(?:np|numpy)\.float64\b`),
 }
 
 // slowConvolutions is PyTorch's own code for convolutions, which it takes where its fast library does not know the format: it
@@ -94,13 +90,7 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say(title, wording.Share("share", f.Share), c.Said(), wording.Named("format", w.format))
 	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
-	// A library's code serves many formats.
-	if at := slices.DeleteFunc(c.UserLines(asksFor(w.format).MatchString), func(l finding.UserLine) bool {
-		return code.ClassifyFile(l.File) != code.FileUser
-	}); len(at) > 0 {
-		f.Evidence = append(f.Evidence, wording.Say("precision.asks", wording.Named("format", w.format),
-			wording.Named("at", finding.Place(finding.Where{File: at[0].File, Line: at[0].Line}))))
-	}
+	w.asked(c, &f)
 	if w.format != "float64" {
 		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", w.format))}
 		if slices.ContainsFunc(c.B.Samples, func(a account.Attributed) bool {
@@ -111,6 +101,23 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
 	}
 	return []finding.Draft{f}
+}
+
+// asked says where the program's own code asks for the format: what to change, where it is one line. A library's code serves many formats.
+func (w *slowWork) asked(c *facts.Facts, f *finding.Draft) {
+	lines := slices.DeleteFunc(c.UserLines(asking[w.format].MatchString), func(l finding.UserLine) bool {
+		return code.ClassifyFile(l.File) != code.FileUser || definition.MatchString(l.Text)
+	})
+	switch {
+	case len(lines) == 1:
+		if f.Where.File != "" {
+			f.Evidence = append(f.Evidence, wording.Say("precision.computes", wording.Named("at", finding.Place(f.Where))))
+		}
+		f.Where = lines[0].Where()
+	case len(lines) > 0:
+		f.Evidence = append(f.Evidence, wording.Say("precision.asks", wording.Named("format", w.format),
+			wording.Named("at", finding.Place(lines[0].Where()))))
+	}
 }
 
 // ofWindows is what speaks for convolutions, which take so many ns of the accounted time.
