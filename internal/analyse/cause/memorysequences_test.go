@@ -134,6 +134,7 @@ func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
 		return tracedOp{1, "aten::slice", "[[13600, 44], [], [], [], []]", `["", "0", "` + from + `", "` + to + `", "1"]`, -1, nil}
 	}
 	stacked := tracedOp{24, "aten::stack", "[[[50, 44], [50, 44]" + strings.Repeat(", [50, 44]", 98) + "], []]", `["", "0"]`, -1, nil}
+	byColumn := tracedOp{1, "aten::slice", "[[13600, 44]]", `["", "1", "0", "4", "1"]`, -1, nil}
 	ofStack := tracedOp{1, "aten::slice", "[[100, 50, 44], [], [], [], []]", `["", "0", "-8", "9223372036854775807", "1"]`, -1, nil}
 	for name, c := range map[string]struct {
 		ops  []tracedOp
@@ -145,7 +146,7 @@ func TestCopiesOfWhichFewRowsAreTaken(t *testing.T) {
 		"half by half":       {[]tracedOp{ordered, slice("0", "6800"), slice("6800", "13600"), rest, ordered}, false},
 		"the latest":         {[]tracedOp{stacked, ofStack, rest, stacked, ofStack}, true},
 		"an epoch's order":   {[]tracedOp{ordered, slice("0", "256"), rest, slice("256", "512"), rest}, false},
-		"along the columns":  {[]tracedOp{ordered, {1, "aten::slice", "[[13600, 44]]", `["", "1", "0", "4", "1"]`, -1, nil}, rest, ordered}, false},
+		"along the columns":  {[]tracedOp{ordered, byColumn, rest, ordered}, false},
 		"two halves":         {[]tracedOp{large, index("[6800, 44]"), index("[6800, 44]"), rest, large, index("[13600, 44]")}, false},
 		"read by others":     {[]tracedOp{large, few, sums, large, few, sums}, false},
 		"nothing is taken":   {[]tracedOp{large, rest, large, rest}, false},
