@@ -60,7 +60,12 @@ var memoryTexts = table{
 		"the other rows for later.",
 	"memory.fix-few-rows": "Take the rows first, and copy or convert only these: torch.as_tensor(array[index]) for torch.tensor(array)[index], " +
 		"table[order[i:j]] for table[order][i:j]. Or make the tensor once, before the loop.",
-	"memory.title-zeros": "{share} of {each} multiplies with a matrix that is nearly all zeros",
+	"memory.title-sorted": "{share} of {each} sorts tensors of which few places are used",
+	"memory.sorted":       "{time} per {unit}; up to {places place} are sorted and {taken} of them taken",
+	"memory.fix-sorted": "Have topk find these alone: scores.topk(k).indices for scores.argsort(descending=True)[..., :k] (largest=False for " +
+		"the smallest).",
+	"memory.caveat-sorted": "Of equal numbers topk may take others.",
+	"memory.title-zeros":   "{share} of {each} multiplies with a matrix that is nearly all zeros",
 	"memory.zeros": "{time} per {unit} in products with a matrix of {rows} × {columns}, forward and backward; at most a tenth of what was read " +
 		"of it is not zero",
 	"memory.fix-zeros": "Keep only what is not zero: matrix = matrix.to_sparse_csr() once, where it is made; matrix @ x stays as it is. " +

@@ -11,8 +11,18 @@ import (
 // EachTracedOp calls f for the operators of the accounted thread that begin in its traced steps, enclosing ones before those that they
 // enclose (outer: no other operator encloses it), and gives the number of those steps; without steps, of the traced stretches.
 func EachTracedOp(s *model.Session, b *Breakdown, f func(ev *model.Events, id model.EventID, outer bool)) int {
+	return eachOpOf(TracedSteps(s, b), b, f)
+}
+
+// EachSeenOp is EachTracedOp for steps that may be longer than a trace: where none was traced whole it takes the parts that were.
+func EachSeenOp(s *model.Session, b *Breakdown, f func(ev *model.Events, id model.EventID, outer bool)) (n int, parts bool) {
+	list, parts := tracedOrParts(s, b)
+	return eachOpOf(list, b, f), parts
+}
+
+func eachOpOf(list []TracedStep, b *Breakdown, f func(ev *model.Events, id model.EventID, outer bool)) int {
 	n := 0
-	for _, st := range TracedSteps(s, b) {
+	for _, st := range list {
 		if st.EachOp(b.Thread, f) {
 			n++
 		}

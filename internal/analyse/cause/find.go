@@ -73,6 +73,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindPairs},
 		{finding.MemoryBound, memory.FindProducts},
 		{finding.MemoryBound, memory.FindFewRows},
+		{finding.MemoryBound, memory.FindSorted},
 		{finding.MemoryBound, memory.FindComputedRows},
 		{finding.MemoryBound, memory.FindDiagonals},
 		{finding.MemoryBound, memory.FindProductOrder},

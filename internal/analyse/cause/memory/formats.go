@@ -54,6 +54,9 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	w := slowWorkOf(c)
+	if w.format == "" && w.windows > 0 { // few long steps may be traced without types
+		w.format = formatAsked(c)
+	}
 	if w.format == "" || w.all <= 0 {
 		return nil
 	}
@@ -103,11 +106,9 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
-// asked says where the program's own code asks for the format: what to change, where it is one line. A library's code serves many formats.
+// asked says where the program's own code asks for the format: what to change, where it is one line.
 func (w *slowWork) asked(c *facts.Facts, f *finding.Draft) {
-	lines := slices.DeleteFunc(c.UserLines(asking[w.format].MatchString), func(l finding.UserLine) bool {
-		return code.ClassifyFile(l.File) != code.FileUser || definition.MatchString(l.Text)
-	})
+	lines := ownLines(c, asking[w.format])
 	switch {
 	case len(lines) == 1:
 		if f.Where.File != "" {
@@ -118,6 +119,27 @@ func (w *slowWork) asked(c *facts.Facts, f *finding.Draft) {
 		f.Evidence = append(f.Evidence, wording.Say("precision.asks", wording.Named("format", w.format),
 			wording.Named("at", finding.Place(lines[0].Where()))))
 	}
+}
+
+// formatAsked is the one format without fast code that the program's own lines ask for; "" where it is none, or several.
+func formatAsked(c *facts.Facts) (format string) {
+	for _, t := range slowTypes {
+		if len(ownLines(c, asking[t.name])) == 0 {
+			continue
+		}
+		if format != "" {
+			return ""
+		}
+		format = t.name
+	}
+	return format
+}
+
+// ownLines are the lines of the program's own files that match: a library's code serves many formats.
+func ownLines(c *facts.Facts, match *regexp.Regexp) []finding.UserLine {
+	return slices.DeleteFunc(c.UserLines(match.MatchString), func(l finding.UserLine) bool {
+		return code.ClassifyFile(l.File) != code.FileUser || definition.MatchString(l.Text)
+	})
 }
 
 // ofWindows is what speaks for convolutions, which take so many ns of the accounted time.
@@ -144,7 +166,7 @@ func slowWorkOf(c *facts.Facts) (w slowWork) {
 			w.typed += dur
 		}
 	}
-	w.steps = account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	w.steps, _ = account.EachSeenOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if outer {
 			flush()
 			dur, typed = float64(ev.Dur[id]), false

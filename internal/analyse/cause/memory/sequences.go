@@ -53,7 +53,7 @@ type sequences struct {
 
 // sequencesOf looks for them in the traces of the accounted steps that recorded shapes.
 func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
-	t := sequenceTrace{c: c, of: s}
+	t, parts := sequenceTrace{c: c, of: s}, false
 	end := func() {
 		t.endOp()
 		for whole, counts := s.next(nil); len(whole) > 0; whole, counts = s.next(nil) {
@@ -63,7 +63,7 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 			t.found.time += t.passes[number] * t.took[number]
 		}
 		if t.shaped {
-			if !c.B.PerStep {
+			if !c.B.PerStep || parts {
 				t.wholeRounds()
 			}
 			t.onDevices()
@@ -71,7 +71,7 @@ func sequencesOf(c *facts.Facts, s sequence) (found sequences) {
 			found.computed, found.computes = found.computed+t.found.computed, found.computes+t.found.computes
 		}
 	}
-	account.EachTracedOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
+	_, parts = account.EachSeenOp(c.S, c.B, func(ev *model.Events, id model.EventID, outer bool) {
 		if ev != t.ev {
 			end()
 			t = sequenceTrace{c: c, of: s, ev: ev, passes: map[int64]float64{}, took: map[int64]float64{},

@@ -83,6 +83,14 @@ var (
 			On: "the copies of one program were 19 % of its steps, and a third of its run went with them: pages that are taken for " +
 				"each copy, and caches that are left to others",
 		}}
+	// Sorted is what sorting saves where topk takes the few places that are used.
+	Sorted = Row{ID: "memory-bound/sorted", Range: Range{0.65, 0.92, 0.97}, Unit: share,
+		Of: "operators that sort tensors of which up to a tenth of the places are taken, ns per step",
+		Origin: Origin{Kind: Measured, Points: 70,
+			On:     "sort and topk on a CPU: 63 to 81 % where a tenth is taken, 90 to 98 % where a hundredth is or less",
+			Span:   "16,000 to 4 million numbers in rows of 100 to 1,000,000, one to a tenth of them taken; two threads, PyTorch 1.13 and 2.15",
+			Repeat: "python bench/prices/sorting.py",
+		}}
 	// ComputedRows is what layers save of which few rows are used, where the rows are taken before.
 	ComputedRows = Row{ID: "memory-bound/computed-rows", Range: Range{0.7, 1, 1.1}, Unit: "times it",
 		Of: "operators that compute each row by itself and their backward passes, by the share of rows that nothing reads, ns per step",

@@ -20,7 +20,7 @@ func Rows() []Row {
 		Recompile, Checkpoint, Files, SavedParts, Preparation, FirstSteps, Trials, UntriedSlower, Late, LateAlone, LateShared, SentSeldom,
 		SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
-		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, ComputedRows, Diagonals, RepeatedHeads, ProductOrder, Zeros, FourierLength,
+		AttentionInfers, OneHot, Pairs, AllProducts, CopiedRows, Sorted, ComputedRows, Diagonals, RepeatedHeads, ProductOrder, Zeros, FourierLength,
 		FourierDevice, Separable, Regrown, Suppression,
 		Unread, SparseTable, SparseRow, SparseCall,
 		NoFastCode, SlowProducts, Denormals, DenormalProducts, Float64, Quota, Allocator, Heap, HugePages,
