@@ -36,15 +36,19 @@ var memoryTexts = table{
 	"memory.pairs":       "{time} per {unit}; up to {pairs pair} of {width number}, each of which is written, squared and read again",
 	"memory.fix-pairs": "Compute squared distances by one product of matrices: (x * x).sum(-1, keepdim=True) + (y * y).sum(-1) - 2 * x @ y.T " +
 		"needs no table of differences. Where roots are wanted and nothing learns, torch.cdist(x, y) does it in one call.",
-	"memory.caveat-pairs":   "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
-	"memory.title-few-rows": "{share} of {each} copies tensors of which few rows are used",
-	"memory.few-rows":       "{time} per {unit}; up to {rows row} are copied and {taken} of them taken",
-	"memory.title-products": "{share} of {each} multiplies all pairs by broadcasting",
-	"memory.products":       "{time} per {unit}; up to {pairs pair} of {width number} each are written out",
-	"memory.fix-products":   "Multiply matrices: a @ b.T, or torch.einsum, for (a[:, None] * b[None]).sum(-1).",
-	"memory.fix-cosines":    "Normalise both first, then multiply matrices: F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T.",
-	"memory.title-heads":    "{share} of {each} copies keys and values for heads that share them",
-	"memory.heads":          "{time} per {unit}; each key and value is copied {times time}",
+	"memory.caveat-pairs":      "Rounding is coarser for points that are close to each other: clamp(min=0) before a root.",
+	"memory.title-few-rows":    "{share} of {each} copies tensors of which few rows are used",
+	"memory.few-rows":          "{time} per {unit}; up to {rows row} are copied and {taken} of them taken",
+	"memory.title-products":    "{share} of {each} multiplies all pairs by broadcasting",
+	"memory.products":          "{time} per {unit}; up to {pairs pair} of {width number} each are written out",
+	"memory.fix-products":      "Multiply matrices: a @ b.T, or torch.einsum, for (a[:, None] * b[None]).sum(-1).",
+	"memory.fix-cosines":       "Normalise both first, then multiply matrices: F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T.",
+	"memory.title-contraction": "{share} of {each} multiplies tensors by broadcasting and sums the products",
+	"memory.contraction":       "{time} per {unit}; up to {numbers number} are written out, {times time} as many as the largest tensor has",
+	"memory.fix-contraction": "Let matrix products do it, which write out no table: torch.einsum(\"bi,ijk,bj->bk\", a, w, b), or F.bilinear, " +
+		"for (a[:, :, None, None] * w * b[:, None, :, None]).sum((1, 2)); torch.bmm for (w[:, :, None] * x).sum(1).",
+	"memory.title-heads": "{share} of {each} copies keys and values for heads that share them",
+	"memory.heads":       "{time} per {unit}; each key and value is copied {times time}",
 	"memory.fix-heads": "Hand keys and values over as they are: scaled_dot_product_attention(q, k, v, enable_gqa=True) shares them among " +
 		"the heads of queries.",
 	"memory.fix-heads-rows": "For one token at a time, queries of the heads that share a key can also be rows of one head: " +

@@ -72,6 +72,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
 		{finding.MemoryBound, memory.FindProducts},
+		{finding.MemoryBound, memory.FindContraction},
 		{finding.MemoryBound, memory.FindFewRows},
 		{finding.MemoryBound, memory.FindSorted},
 		{finding.MemoryBound, memory.FindComputedRows},

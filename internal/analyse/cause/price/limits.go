@@ -142,6 +142,7 @@ const (
 	DiagonalRows      = 1 << 7  // guess: rows of a square table, from which it takes more than calling what makes it
 	HeadsCopied       = 1 << 16 // guess: numbers in keys or values that are repeated, from which the copies are worth a word
 	RowsCopied        = 1 << 14 // guess: numbers in a copy, from which it takes more than calling it
+	ContractionSpread = 4       // guess: times as large as its operands, and as what is summed of it, from which a table is worth a word
 	SortedLeast       = 1 << 14 // measured: numbers in a tensor, from which topk saves most of sorting it (bench/prices/sorting.py)
 	SortedTaken       = 0.1     // measured: of its places, up to which topk saves 60 % and more (bench/prices/sorting.py)
 	DenormalNumbers   = 0.003   // measured: of the numbers read: products take 1.0 to 1.5 times as long (bench/prices/denormals.py)

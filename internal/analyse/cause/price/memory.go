@@ -76,6 +76,12 @@ var (
 		Origin: Origin{Kind: Guess, Points: 1,
 			On: "nearly all goes, as of distances that are written so; of a step of 131 ms on an H200 88 were saved",
 		}}
+	// Contraction is what einsum saves of products of few tensors that are written by broadcasting and summed.
+	Contraction = Row{ID: "memory-bound/contraction", Range: Range{0.4, 0.85, 1.1}, Unit: "times it",
+		Of: "operators on such products and their backward passes, ns per step",
+		Origin: Origin{Kind: Guess, Points: 1,
+			On: "of 0.54 s a step of a bilinear form that was written so 0.4 s were saved",
+		}}
 	// CopiedRows is what copies save of which few rows are used, where the rows are taken before.
 	CopiedRows = Row{ID: "memory-bound/few-rows", Range: Range{0.6, 1, 2}, Unit: "times it",
 		Of: "copies of tensors, by the share of their rows that nothing reads, ns per step",
@@ -88,7 +94,7 @@ var (
 		Of: "operators that sort tensors of which up to a tenth of the places are taken, ns per step",
 		Origin: Origin{Kind: Measured, Points: 70,
 			On:     "sort and topk on a CPU: 63 to 81 % where a tenth is taken, 90 to 98 % where a hundredth is or less",
-			Span:   "16,000 to 4 million numbers in rows of 100 to 1,000,000, one to a tenth of them taken; two threads, PyTorch 1.13 and 2.15",
+			Span:   "16,000 to 4 million numbers in rows of 100 to 1,000,000, up to a tenth of them taken; PyTorch 1.13 and 2.15",
 			Repeat: "python bench/prices/sorting.py",
 		}}
 	// ComputedRows is what layers save of which few rows are used, where the rows are taken before.
