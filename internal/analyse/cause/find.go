@@ -11,6 +11,7 @@ import (
 	"bottleneck/internal/analyse/cause/launch"
 	"bottleneck/internal/analyse/cause/machine"
 	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/precision"
 	"bottleneck/internal/analyse/cause/python"
 	"bottleneck/internal/analyse/cause/ranks"
 	"bottleneck/internal/analyse/cause/timed"
@@ -67,7 +68,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.UnusedGradients, again.FindGraphAfter},
 		{finding.Launch, python.FindCallsBetween},
 		// Before the allocator: PyTorch's fallback takes and gives back a table for each picture, attention and one-hot vectors a matrix.
-		{finding.Precision, memory.FindFormat},
+		{finding.Precision, precision.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindOneHots},
 		{finding.MemoryBound, memory.FindPairs},
@@ -88,10 +89,10 @@ func rules() []rule[*facts.Facts] {
 		{finding.Machine, machine.FindAllocator}, // before what computes less: the kernel's count is exact
 		{finding.UnusedGradients, again.FindUnusedGradients},
 		{finding.Again, memory.FindUnmade},
-		{finding.Precision, memory.FindDenormalProducts}, // before padding: fewer places end none of it
-		{finding.Padding, again.FindPadding},             // after launch: tiny operators do not become faster with fewer places
-		{finding.Precision, memory.FindDenormals},
-		{finding.Precision, memory.FindDouble},
+		{finding.Precision, precision.FindDenormalProducts}, // before padding: fewer places end none of it
+		{finding.Padding, again.FindPadding},                // after launch: tiny operators do not become faster with fewer places
+		{finding.Precision, precision.FindDenormals},
+		{finding.Precision, precision.FindDouble},
 		{finding.MemoryBound, memory.FindMemoryBound},
 		{finding.GC, python.FindGC}, // after python: collections that a function's own objects cause end with it
 		{finding.Threads, machine.FindThreads},

@@ -10,6 +10,7 @@ import (
 	"bottleneck/internal/analyse/cause/input"
 	"bottleneck/internal/analyse/cause/launch"
 	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/precision"
 	"bottleneck/internal/analyse/cause/python"
 	"bottleneck/internal/analyse/cause/timed"
 	"bottleneck/internal/analyse/cause/traced"
@@ -33,7 +34,7 @@ func rulesOfSteps() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindLaunch},
 		{finding.Python, python.FindPython},
 		{finding.Padding, again.FindPadding},
-		{finding.Precision, memory.FindFormat},
+		{finding.Precision, precision.FindFormat},
 		{finding.MemoryBound, memory.FindAttention},
 		{finding.MemoryBound, memory.FindRegrown},
 		{finding.MemoryBound, memory.FindSuppression},

@@ -7,6 +7,7 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/precision"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/wording"
@@ -16,7 +17,7 @@ import (
 // others.
 func kernelRules() []rule[*traced.Traced] {
 	return []rule[*traced.Traced]{
-		{finding.Precision, memory.FindPrecision}, {finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedAttention},
+		{finding.Precision, precision.FindPrecision}, {finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedAttention},
 		{finding.MemoryBound, memory.TracedMemoryBound},
 	}
 }

@@ -3,6 +3,7 @@ package cause
 import (
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/precision"
 	"bottleneck/internal/analyse/cause/traced"
 	"bottleneck/internal/model"
 	"cmp"
@@ -13,7 +14,7 @@ func tracedRules() []rule[*traced.Traced] {
 	return []rule[*traced.Traced]{
 		{finding.Input, traced.TracedInput}, {finding.Sync, traced.TracedSync}, {finding.Launch, traced.TracedLaunch},
 		{finding.Launch, traced.TracedSlowCalls}, {finding.Python, traced.TracedPython}, {finding.Alloc, traced.FindAlloc},
-		{finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy}, {finding.Precision, memory.FindPrecision},
+		{finding.Comm, traced.TracedComm}, {finding.Copy, traced.FindCopy}, {finding.Precision, precision.FindPrecision},
 		{finding.Layout, traced.FindLayout}, {finding.MemoryBound, memory.TracedAttention},
 		{finding.MemoryBound, memory.TracedMemoryBound},
 		{finding.Again, traced.FindActivations},

@@ -8,7 +8,7 @@ import (
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
-	"bottleneck/internal/analyse/cause/memory"
+	"bottleneck/internal/analyse/cause/precision"
 	"bottleneck/internal/analyse/cause/price"
 	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
@@ -50,7 +50,7 @@ func (res *Result) Untried(c *facts.Facts, fixes []MeasuredFix) (u Untried) {
 	if kindTime(c, naming.OpOptimizer) >= finding.Floor*c.B.Total && !callsFused(c) {
 		u.Others = append(u.Others, wording.Say("measured.untried-fused"))
 	}
-	if memory.MeetsDenormals(c, 1) && !res.names(finding.Precision) {
+	if precision.MeetsDenormals(c, 1) && !res.names(finding.Precision) {
 		u.Others = append(u.Others, wording.Say("measured.untried-denormal"))
 	}
 	return u

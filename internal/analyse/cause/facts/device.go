@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"slices"
+
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
@@ -10,6 +12,13 @@ import (
 
 // OnDevice says that a device was seen to compute in the accounted steps.
 func (c *Facts) OnDevice() bool { return c.B.PerStep && c.B.Device.Computes > 0 }
+
+// UsesDevice says that a trace holds work of a GPU: what operators take on the host is launching it.
+func (c *Facts) UsesDevice() bool {
+	return slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool {
+		return slices.ContainsFunc(t.Lanes, func(l model.Lane) bool { return l.Kind == model.LaneStream })
+	})
+}
 
 // HostRoom is how much longer a step lasts, in ns, than its device computes: what launching faster can save at most. A program without a
 // device computes itself, and the whole step is its own.

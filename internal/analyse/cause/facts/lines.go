@@ -2,6 +2,7 @@ package facts
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,18 @@ func (c *Facts) UserLines(is func(text string) bool) (out []finding.UserLine) {
 	}
 	return out
 }
+
+// OwnLines are those of the program's own files, which a library's code that serves many programs is none of, without definitions.
+func (c *Facts) OwnLines(is func(text string) bool) []finding.UserLine {
+	return slices.DeleteFunc(c.UserLines(is), func(l finding.UserLine) bool {
+		return code.ClassifyFile(l.File) != code.FileUser || Defines(l.Text)
+	})
+}
+
+// Defines says that a line computes nothing by itself.
+func Defines(text string) bool { return definition.MatchString(text) }
+
+var definition = regexp.MustCompile(`^(?:def|class|import|from|@)\b`)
 
 // holdsLoop says that an event loop runs the code in which most of the members' samples (indices of attributed ones) sleep: no other
 // coroutine can run meanwhile.

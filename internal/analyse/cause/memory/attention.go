@@ -32,7 +32,7 @@ type writtenWork struct {
 // FindAttention names attention on the CPU that is written out operator by operator, where the matrix of weights is larger than caches: one
 // call computes it in parts that stay there.
 func FindAttention(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) || !facts.AtLeast(c.S.Environment.Torch, 2, 2) {
+	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || c.UsesDevice() || !facts.AtLeast(c.S.Environment.Torch, 2, 2) {
 		return nil
 	}
 	traces := attentions(c, false)

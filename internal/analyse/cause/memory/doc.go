@@ -1,4 +1,3 @@
-// Package memory has the rules on operators that move more data than they must, or compute in formats that the hardware is slow at.
-//
-// It does not price a change of results: what lower precision does to a model is the user's to check.
+// Package memory has the rules on operators that move more data than they must: what a few rows, a product of matrices or one call would
+// do without. Package precision has those on number formats.
 package memory

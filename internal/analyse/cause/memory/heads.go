@@ -22,7 +22,7 @@ type headWork struct {
 
 // FindHeads names attention whose heads a loop goes through, each with layers of its own: all of them are one layer, and one call.
 func FindHeads(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) || !facts.AtLeast(c.S.Environment.Torch, 2, 0) {
+	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || c.UsesDevice() || !facts.AtLeast(c.S.Environment.Torch, 2, 0) {
 		return nil
 	}
 	h := headsOf(c, attentions(c, false))

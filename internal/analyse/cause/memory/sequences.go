@@ -205,7 +205,7 @@ func (t *sequenceTrace) take(whole []outerOp, counts float64) {
 // sequenceDraft begins a finding about operators that a sequence recognises, with their time in ns per step and what a row saves of it; ok
 // is false where it is not worth a word. Its place is the line that takes most, of those that match where there is one.
 func sequenceDraft(c *facts.Facts, s sequence, f finding.Finding, at *regexp.Regexp, row price.Row) (d finding.Draft, t float64, ok bool) {
-	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || usesDevice(c) {
+	if c.Share(c.B.Part(account.PartOps)) < finding.Floor || c.UsesDevice() {
 		return d, 0, false
 	}
 	found := sequencesOf(c, s)
@@ -242,7 +242,7 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 	}
 	where, meant := lineOf(c, found.spans, at.MatchString)
 	f.Where, f.Share, f.Confidence = where, c.Share(all), c.Basis(len(c.B.Samples))
-	if lines := c.UserLines(func(text string) bool { return at.MatchString(text) && !definition.MatchString(text) }); len(lines) == 1 ||
+	if lines := c.UserLines(func(text string) bool { return at.MatchString(text) && !facts.Defines(text) }); len(lines) == 1 ||
 		!meant && together(lines) {
 		f.Where = lines[0].Where() // the thread that launches is through with it in no time: few samples lie there
 	}
@@ -253,9 +253,6 @@ func sequenceAnywhere(c *facts.Facts, s sequence, f finding.Finding, at *regexp.
 	d.Run = c.OverRun(d.Step)
 	return d, t, true
 }
-
-// definition matches lines that compute nothing by themselves.
-var definition = regexp.MustCompile(`^(?:def|class|import|from|@)\b`)
 
 // oneFunction is a number of lines that one function may have.
 const oneFunction = 12

@@ -16,7 +16,7 @@ import (
 // FindTables names embedding tables whose gradient holds all rows although a step looks up few of them: making it and the optimizer's
 // work grow with the table, not with the batch.
 func FindTables(c *facts.Facts, l finding.Ledger) []finding.Draft {
-	if c.B.Part(account.PartOps) <= 0 || usesDevice(c) {
+	if c.B.Part(account.PartOps) <= 0 || c.UsesDevice() {
 		return nil
 	}
 	var all, most account.TableGradient

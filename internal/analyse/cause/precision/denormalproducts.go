@@ -1,4 +1,4 @@
-package memory
+package precision
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ import (
 // FindDenormalProducts names programs whose processor meets denormal numbers that no module is given, but matrix products read: gradients
 // that vanish on their way back, as through attention that is all but certain. Products of the same shapes then take very different times.
 func FindDenormalProducts(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if _, shares := denormalInputs(c.P); !MeetsDenormals(c, price.DenormalLooks) || len(shares) > 0 || usesDevice(c) {
+	if _, shares := denormalInputs(c.P); !MeetsDenormals(c, price.DenormalLooks) || len(shares) > 0 || c.UsesDevice() {
 		return nil
 	}
 	p := productsOf(c)

@@ -1,4 +1,4 @@
-package memory
+package precision
 
 import (
 	"regexp"
@@ -10,7 +10,6 @@ import (
 	"bottleneck/internal/analyse/cause/facts"
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/cause/price"
-	"bottleneck/internal/analyse/code"
 	"bottleneck/internal/model"
 	"bottleneck/internal/wording"
 )
@@ -108,7 +107,7 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 // asked says where the program's own code asks for the format: what to change, where it is one line.
 func (w *slowWork) asked(c *facts.Facts, f *finding.Draft) {
-	lines := ownLines(c, asking[w.format])
+	lines := c.OwnLines(asking[w.format].MatchString)
 	switch {
 	case len(lines) == 1:
 		if f.Where.File != "" {
@@ -124,7 +123,7 @@ func (w *slowWork) asked(c *facts.Facts, f *finding.Draft) {
 // formatAsked is the one format without fast code that the program's own lines ask for; "" where it is none, or several.
 func formatAsked(c *facts.Facts) (format string) {
 	for _, t := range slowTypes {
-		if len(ownLines(c, asking[t.name])) == 0 {
+		if len(c.OwnLines(asking[t.name].MatchString)) == 0 {
 			continue
 		}
 		if format != "" {
@@ -133,13 +132,6 @@ func formatAsked(c *facts.Facts) (format string) {
 		format = t.name
 	}
 	return format
-}
-
-// ownLines are the lines of the program's own files that match: a library's code serves many formats.
-func ownLines(c *facts.Facts, match *regexp.Regexp) []finding.UserLine {
-	return slices.DeleteFunc(c.UserLines(match.MatchString), func(l finding.UserLine) bool {
-		return code.ClassifyFile(l.File) != code.FileUser || definition.MatchString(l.Text)
-	})
 }
 
 // ofWindows is what speaks for convolutions, which take so many ns of the accounted time.
@@ -159,8 +151,8 @@ func slowWorkOf(c *facts.Facts) (w slowWork) {
 		threads = min(threads, own)
 	}
 	_, crowded := facts.CrowdedOut(c)
-	timed := !crowded && !usesDevice(c) // a product's time is that of its computing
-	dur, typed := 0.0, false            // of the current outermost operator
+	timed := !crowded && !c.UsesDevice() // a product's time is that of its computing
+	dur, typed := 0.0, false             // of the current outermost operator
 	flush := func() {
 		if w.all += dur; typed {
 			w.typed += dur

@@ -1,8 +1,7 @@
-package memory
+package precision
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"bottleneck/internal/analyse/account"
@@ -24,7 +23,7 @@ type doubleWork struct {
 // FindDouble names operators on the CPU whose inputs are float64: NumPy makes arrays of it where nothing else is said, and a processor
 // multiplies half as many of them at once and moves twice the bytes.
 func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
-	if c.Share(c.B.Part(account.PartOps)) < price.DoubleShare || usesDevice(c) {
+	if c.Share(c.B.Part(account.PartOps)) < price.DoubleShare || c.UsesDevice() {
 		return nil
 	}
 	w := workInDouble(c)
@@ -63,13 +62,6 @@ func FindDouble(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 
 // meansDouble matches lines that ask for float64 as the type of all that is made.
 var meansDouble = regexp.MustCompile(`\bset_default_(?:dtype|tensor_type)\([^)]*(?:float64|[Dd]ouble)`)
-
-// usesDevice says that a trace holds work of a GPU: what operators take on the host is launching it.
-func usesDevice(c *facts.Facts) bool {
-	return slices.ContainsFunc(c.S.Traces, func(t *model.Trace) bool {
-		return slices.ContainsFunc(t.Lanes, func(l model.Lane) bool { return l.Kind == model.LaneStream })
-	})
-}
 
 // workInDouble sums the operators of the traced steps that recorded types.
 func workInDouble(c *facts.Facts) (w doubleWork) {

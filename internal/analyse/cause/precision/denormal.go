@@ -1,4 +1,4 @@
-package memory
+package precision
 
 import (
 	"bottleneck/internal/analyse/account"
@@ -15,7 +15,7 @@ import (
 // numbers that modules are given how many; few cost nothing.
 func FindDenormals(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	worst, shares := denormalInputs(c.P)
-	if !MeetsDenormals(c, price.DenormalLooks) || len(shares) == 0 || usesDevice(c) {
+	if !MeetsDenormals(c, price.DenormalLooks) || len(shares) == 0 || c.UsesDevice() {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Precision, Sub: "denormal"}, finding.Parts{})
