@@ -42,17 +42,22 @@ func TestConvolutionsWithoutFastCode(t *testing.T) {
 		t.Errorf("title %q", f.Title)
 	}
 	// Steps that are longer than a trace, whose types it did not record: the program's own line tells the format.
-	long := convolutionProgram("aten::_slow_conv2d_forward", "")
-	long.S.Traces[0].To = long.S.Traces[0].From + 40e6
-	long.S.Sources["/home/u/train.py"] = &model.Source{Lines: []string{"", "model = model.half()"}}
-	res, _ = find(t, long)
+	longSteps := func(system string) *testkit.Program {
+		p := convolutionProgram("aten::_slow_conv2d_forward", "")
+		p.S.Environment.OS = system
+		p.S.Traces[0].To = p.S.Traces[0].From + 40e6
+		p.S.Sources["/home/u/train.py"] = &model.Source{Lines: []string{"", "model = model.half()"}}
+		return p
+	}
+	res, _ = find(t, longSteps("Linux 6.1.0 x86_64"))
 	if f := want(t, res, finding.Precision, "", 2, 90*58/60.0*0.85); !strings.Contains(f.Title.String(), "float16") {
 		t.Errorf("title %q", f.Title)
 	}
 	for name, p := range map[string]*testkit.Program{
-		"fast code":    convolutionProgram("aten::mkldnn_convolution", `["c10::BFloat16", "c10::BFloat16"]`),
-		"full format":  convolutionProgram("aten::_slow_conv2d_forward", `["float", "float"]`),
-		"not recorded": convolutionProgram("aten::_slow_conv2d_forward", ""),
+		"fast code":                    convolutionProgram("aten::mkldnn_convolution", `["c10::BFloat16", "c10::BFloat16"]`),
+		"full format":                  convolutionProgram("aten::_slow_conv2d_forward", `["float", "float"]`),
+		"not recorded":                 convolutionProgram("aten::_slow_conv2d_forward", ""),
+		"asked for elsewhere, perhaps": longSteps("Linux 6.1.0 aarch64"),
 	} {
 		if res, _ := find(t, p); res.Findings[0].Cause != finding.Compute {
 			t.Errorf("%s: %+v", name, res.Findings[0])

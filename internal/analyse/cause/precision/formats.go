@@ -28,6 +28,10 @@ var asking = map[string]*regexp.Regexp{
 // makes a matrix of all windows of the input and multiplies it element by element.
 const slowConvolutions = "slow_conv"
 
+// fastInFloat32 ends the name of systems for which PyTorch is built with the fast library, which knows float32: on others convolutions in
+// float32 may take PyTorch's own code.
+const fastInFloat32 = "x86_64"
+
 // halfTypes are those of slowTypes, the first ones, in which products of matrices can be slow as well.
 const halfTypes = 2
 
@@ -53,7 +57,8 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 		return nil
 	}
 	w := slowWorkOf(c)
-	if w.format == "" && w.windows > 0 { // few long steps may be traced without types
+	// Few long steps may be traced without types.
+	if w.format == "" && w.windows > 0 && strings.HasSuffix(c.S.Environment.OS, fastInFloat32) {
 		w.format = formatAsked(c)
 	}
 	if w.format == "" || w.all <= 0 {
