@@ -9,21 +9,32 @@ import (
 // given its "Input Dims" and "Concrete Inputs" as raw JSON; 0 for operators that torch does not count and where the
 // arguments are missing. One multiply-add is two operations.
 func Flops(name, shapes, concrete string) int64 {
+	if first, rank, ok := Factors(name); ok {
+		return matrixFlops(shapes, first, first+1, rank)
+	}
 	switch name {
-	case "aten::mm":
-		return matrixFlops(shapes, 0, 1, 2)
-	case "aten::addmm":
-		return matrixFlops(shapes, 1, 2, 2)
-	case "aten::bmm":
-		return matrixFlops(shapes, 0, 1, 3)
-	case "aten::baddbmm":
-		return matrixFlops(shapes, 1, 2, 3)
 	case "aten::mul", "aten::add":
 		return elementCount(shapes)
 	case "aten::conv2d":
 		return conv2dFlops(shapes, concrete)
 	}
 	return 0
+}
+
+// Factors says which input of an operator that computes a product of matrices is the first of the two, which follow one another, and how
+// many dimensions they have; ok is false of other operators, also of those that call one.
+func Factors(name string) (first, rank int, ok bool) {
+	switch name {
+	case "aten::mm":
+		return 0, 2, true
+	case "aten::addmm":
+		return 1, 2, true
+	case "aten::bmm":
+		return 0, 3, true
+	case "aten::baddbmm":
+		return 1, 3, true
+	}
+	return 0, 0, false
 }
 
 // matrixFlops is 2·M·K·N, times the batch for three dimensions; a and b are the positions of the matrices.

@@ -3,7 +3,6 @@ package memory
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse/arguments"
@@ -103,18 +102,8 @@ func (k *contraction) sumsMost(in *shapedOp) bool {
 	if len(in.concrete) < 2 || strings.Trim(in.concrete[1], "[] ") == "" {
 		return in.name == "aten::sum" // of all
 	}
-	summed := int64(1)
-	for _, text := range strings.Split(strings.Trim(in.concrete[1], "[] "), ",") {
-		dim, err := strconv.Atoi(strings.TrimSpace(text))
-		if dim < 0 {
-			dim += len(k.shape)
-		}
-		if err != nil || dim < 0 || dim >= len(k.shape) {
-			return false
-		}
-		summed *= k.shape[dim]
-	}
-	return summed >= price.ContractionSpread
+	summed := lengthsAlong(in.concrete[1], k.shape)
+	return summed != nil && arguments.Product(summed) >= price.ContractionSpread
 }
 
 // broadcast is the shape of what two tensors give number by number; nil where they do not fit each other.

@@ -82,18 +82,8 @@ func transformed(in *shapedOp) (lengths []int64) {
 	if len(in.shapes) == 0 || len(in.concrete) < 2 {
 		return nil
 	}
-	shape := in.shapes[0]
-	for _, text := range strings.Split(strings.Trim(in.concrete[1], "[]"), ",") {
-		dim, err := strconv.Atoi(strings.TrimSpace(text))
-		if dim < 0 {
-			dim += len(shape)
-		}
-		if err != nil || dim < 0 || dim >= len(shape) {
-			return nil
-		}
-		lengths = append(lengths, shape[dim])
-	}
-	if at := transforms[in.name]; at > 0 {
+	lengths = lengthsAlong(in.concrete[1], in.shapes[0])
+	if at := transforms[in.name]; at > 0 && lengths != nil {
 		if len(in.concrete) <= at {
 			return nil
 		}

@@ -3,7 +3,6 @@ package memory
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"bottleneck/internal/analyse/arguments"
@@ -98,8 +97,7 @@ func (p *pairs) lastOf(in *shapedOp, argument int) bool {
 	if len(in.concrete) <= argument || in.concrete[argument] == "" {
 		return len(in.concrete) == 0 // not recorded
 	}
-	dim, err := strconv.Atoi(strings.Trim(in.concrete[argument], "[] "))
-	return err == nil && (dim == -1 || dim == len(p.shape)-1)
+	return dimension(in.concrete[argument], p.shape) == len(p.shape)-1
 }
 
 // spread is the shape of a difference whose operands are each spread along a dimension of the other's, nil of others and of small ones.

@@ -120,11 +120,8 @@ func appended(longer, shorter []int64, concrete []string) (along int, ok bool) {
 	if len(longer) != len(shorter) || len(concrete) < 2 {
 		return 0, false
 	}
-	along, err := strconv.Atoi(concrete[1])
-	if along < 0 {
-		along += len(longer)
-	}
-	if err != nil || along < 0 || along >= len(longer) || shorter[along] <= 0 {
+	along = dimension(concrete[1], longer)
+	if along < 0 || shorter[along] <= 0 {
 		return 0, false
 	}
 	for i := range longer {

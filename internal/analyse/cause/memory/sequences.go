@@ -4,6 +4,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"bottleneck/internal/analyse/account"
 	"bottleneck/internal/analyse/arguments"
@@ -29,6 +31,31 @@ type shapedOp struct {
 	shapes, strides [][]int64
 	list            [][]int64 // of the tensors in the list that is its first input
 	concrete        []string
+}
+
+// dimension is the number of a tensor's dimension, as an operator's argument names it: from the end where it is negative; -1 where it names
+// none.
+func dimension(argument string, shape []int64) int {
+	dim, err := strconv.Atoi(strings.Trim(argument, "[] "))
+	if dim < 0 {
+		dim += len(shape)
+	}
+	if err != nil || dim < 0 || dim >= len(shape) {
+		return -1
+	}
+	return dim
+}
+
+// lengthsAlong are the lengths of the dimensions in a list of them; nil where it names any that the tensor has not.
+func lengthsAlong(list string, shape []int64) (lengths []int64) {
+	for _, argument := range strings.Split(list, ",") {
+		dim := dimension(argument, shape)
+		if dim < 0 {
+			return nil
+		}
+		lengths = append(lengths, shape[dim])
+	}
+	return lengths
 }
 
 // sequence recognises outermost operators that follow one another.

@@ -92,20 +92,13 @@ func (s *sortedFew) over() (whole []outerOp, counts float64) {
 // sortedDim is the dimension along which an operator sorts; -1 where that is not known. Whether equal numbers keep their order may stand
 // before it.
 func sortedDim(in *shapedOp) int {
-	dim := len(in.shapes[0]) - 1
-	if in.name == "aten::msort" {
-		dim = 0
-	}
 	for _, value := range in.concrete[min(1, len(in.concrete)):] {
-		if n, err := strconv.Atoi(value); err == nil {
-			if dim = n; dim < 0 {
-				dim += len(in.shapes[0])
-			}
-			break
+		if _, err := strconv.Atoi(value); err == nil {
+			return dimension(value, in.shapes[0])
 		}
 	}
-	if dim >= len(in.shapes[0]) {
-		return -1
+	if in.name == "aten::msort" {
+		return dimension("0", in.shapes[0])
 	}
-	return dim
+	return len(in.shapes[0]) - 1
 }

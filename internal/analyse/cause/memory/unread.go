@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"bottleneck/internal/analyse/arguments"
 	"bottleneck/internal/analyse/cause/facts"
@@ -112,11 +111,7 @@ func (u *unread) goesOn(in *shapedOp) bool {
 		return false
 	}
 	inLast := func(argument int) bool {
-		if len(in.concrete) <= argument {
-			return false
-		}
-		dim, err := strconv.Atoi(strings.Trim(in.concrete[argument], "[] "))
-		return err == nil && (dim == -1 || dim == last)
+		return len(in.concrete) > argument && dimension(in.concrete[argument], u.answer) == last
 	}
 	switch in.name {
 	case "aten::to", "aten::contiguous", "aten::clone":

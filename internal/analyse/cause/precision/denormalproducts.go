@@ -59,9 +59,6 @@ type slowProducts struct {
 	backward    bool    // most of the time in slow ones lies in the backward pass
 }
 
-// leafProducts are the operators that compute a product of matrices: with the shapes they have the same work each time.
-var leafProducts = map[string]bool{"aten::mm": true, "aten::addmm": true, "aten::bmm": true, "aten::baddbmm": true}
-
 // productsOfStep are those of one traced step, in their order.
 type productsOfStep struct {
 	names, shapes []string // shapes: those of the inputs, "" where they were not recorded
@@ -82,7 +79,7 @@ func productsOf(c *facts.Facts) (p slowProducts) {
 				step.all += dur
 				back = naming.IsBackward(name)
 			}
-			if leafProducts[name] {
+			if _, _, ok := arguments.Factors(name); ok { // with the same shapes they have the same work each time
 				step.names, step.dur, step.backward = append(step.names, name), append(step.dur, dur), append(step.backward, back)
 				step.shapes = append(step.shapes, c.Text(ev.OpArgsOf(ev.Detail[id]).Shapes))
 			}

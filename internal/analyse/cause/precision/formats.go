@@ -96,18 +96,24 @@ func FindFormat(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Step = f.Step.Add(saves)
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say(title, wording.Share("share", f.Share), c.Said(), wording.Named("format", w.format))
-	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
 	w.asked(c, &f)
-	if w.format != "float64" {
-		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", w.format))}
-		if slices.ContainsFunc(c.B.Samples, func(a account.Attributed) bool {
-			return c.Passes(c.P.Samples.Stack[a.Index], "/transformers/trainer.py", "", false)
-		}) {
-			f.Fix.Advice = append(f.Fix.Advice, wording.Say("precision.fix-trainers"))
-		}
-		f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
-	}
+	w.advise(c, &f)
 	return []finding.Draft{f}
+}
+
+// advise says what to compute in instead.
+func (w *slowWork) advise(c *facts.Facts, f *finding.Draft) {
+	if w.format == "float64" {
+		f.Fix.Advice = []wording.Text{wording.Say("precision.fix-not-float64")}
+		return
+	}
+	f.Fix.Advice = []wording.Text{wording.Say("precision.fix-float32", wording.Named("format", w.format))}
+	if slices.ContainsFunc(c.B.Samples, func(a account.Attributed) bool {
+		return c.Passes(c.P.Samples.Stack[a.Index], "/transformers/trainer.py", "", false)
+	}) {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("precision.fix-trainers"))
+	}
+	f.Caveat = append(f.Caveat, wording.Say("precision.caveat-twice"))
 }
 
 // asked says where the program's own code asks for the format: what to change, where it is one line.
@@ -204,7 +210,7 @@ func slowFormat(types string, most int) string {
 
 // addProduct counts a product of matrices, if float32 would surely be faster on so many threads.
 func (w *slowWork) addProduct(name, format, shapes string, dur model.Dur, threads float64) {
-	flops := float64(largeProduct(name, arguments.Shapes(shapes)))
+	flops := float64(largeProduct(name, shapes))
 	if flops < price.SlowProduct {
 		return
 	}
@@ -223,24 +229,17 @@ func (w *slowWork) addProduct(name, format, shapes string, dur model.Dur, thread
 
 // largeProduct is the floating-point operations of a product of matrices, 0 of other operators and of such as read their inputs for few
 // results: there memory sets the time, of which half formats need less.
-func largeProduct(name string, dims [][]int64) int64 {
-	first := 0
-	switch name {
-	case "aten::mm", "aten::bmm":
-	case "aten::addmm", "aten::baddbmm":
-		first = 1
-	default:
+func largeProduct(name, shapes string) int64 {
+	flops := arguments.Flops(name, shapes, "")
+	first, rank, ok := arguments.Factors(name)
+	if !ok || flops == 0 {
 		return 0
 	}
-	if len(dims) < first+2 || len(dims[first]) < 2 || len(dims[first]) != len(dims[first+1]) {
+	factors := arguments.Shapes(shapes)[first : first+2]
+	if min(slices.Min(factors[0][rank-2:]), factors[1][rank-1]) < price.ProductNarrow {
 		return 0
 	}
-	left, right := dims[first], dims[first+1]
-	last := len(left) - 1
-	if min(left[last-1], left[last], right[last]) < price.ProductNarrow {
-		return 0
-	}
-	return 2 * arguments.Product(left) * right[last]
+	return flops
 }
 
 // formatPlace is the user's line that computes most: for convolutions of those below which their modules run, where samples say so.
