@@ -111,10 +111,13 @@ func (t *try) nextRun() {
 	}
 }
 
+// compiled are the files that runs share on purpose (docs/session.md): the agent's compiled code, among the user's caches.
+var compiled = regexp.MustCompile(`^home/\.cache/bottleneck/compiled-[0-9a-f]+/\w+\.[\w-]+\.code$`)
+
 // left lists the files of a folder of the case that were not there before.
 func (t *try) left(folder string) (found []string) {
 	t.must(filepath.WalkDir(t.path(folder), func(path string, d fs.DirEntry, err error) error {
-		if rel, _ := filepath.Rel(t.dir, path); err == nil && !d.IsDir() && rel != "outside/secret.py" {
+		if rel, _ := filepath.Rel(t.dir, path); err == nil && !d.IsDir() && rel != "outside/secret.py" && !compiled.MatchString(rel) {
 			found = append(found, rel)
 		}
 		return nil
