@@ -9,6 +9,7 @@ var inputTexts = table{
 	"input.title-lock":      "{share} of {each} waits for data: the workers wait for a lock that they share",
 	"input.disks":           "{bytes} per {unit} come from disks, as the kernel counts",
 	"input.title-storage":   "{share} of {each} waits for storage",
+	"input.title-command":   "{share} of {each} waits for a command that the data set runs for each sample",
 	"input.title-ask":       "{share} of {each} waits for data that another process or machine hands over",
 	"input.title-maker":     "{share} of {each} waits for data from {side}",
 	"input.title-copies":    "{share} of {each} waits for data: each sample is copied to the device by itself",
@@ -93,6 +94,8 @@ var inputTexts = table{
 		"at once. More workers would wait as well.",
 	"input.fix-storage": "Read less or earlier: read larger files in sequence, keep a local copy or cache, or use more workers (they " +
 		"sleep while they wait and take no core).",
+	"input.fix-command": "Let a library do it within the program, or run the command once for all samples before the training, and keep " +
+		"what it gives.",
 	"input.fix-ask": "Ask for more at once or earlier, keep a copy, or let more workers ask (they sleep while they wait and take no " +
 		"core). Each needs a connection of its own, opened in the worker.",
 	"input.fix-maker":         "Make this code faster, let several processes run it, or start it earlier: the data set waits for it.",

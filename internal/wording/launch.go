@@ -58,6 +58,12 @@ var launchTexts = table{
 	"launch.title-parameters": "{share} of {each} goes through a model's parameters one by one",
 	"launch.parameters": "{time} per {unit} in tiny operators of this loop, in the interpreter around them, and in what gives it the " +
 		"parameters",
+	"launch.title-at-once": "{share} of {each} goes through a loop whose turns could be done at once",
+	"launch.at-once": "{time} per {unit} in operators called here, in the interpreter around them, and in the backward pass through them; " +
+		"{turns turn} of the loop in line {line}, each of {ops operator} on tensors of the same shapes, and none needs what another gives",
+	"launch.title-penalty": "{share} of {each} computes a penalty on a model's parameters, one after another",
+	"launch.penalty": "{time} per {unit} in operators of this loop, in the interpreter around them, and in the backward pass through " +
+		"them ({back} of it)",
 	"launch.parameters-number": "the program's optimizers change {parameters parameter}",
 	"launch.count":             "{ops operator} per {unit}, {small} of them shorter than 30 µs; operators inside operators are not counted",
 	"launch.count-run": "{ops operator} in {traced} of tracing, {share} of them shorter than 30 µs; operators inside " +
@@ -99,6 +105,8 @@ var launchTexts = table{
 		"fuse the model's operators.",
 	"launch.fix-call-more": "Give one call more to do: a larger batch, several requests together. With twice as much in each, half of the " +
 		"calling is left. torch.compile hardly helps: of such operators on a CPU it saves a quarter at most, and often it costs time.",
+	"launch.fix-each-gradient": "No optimizer runs here: where each sample's own gradient is wanted, torch.func.vmap(torch.func.grad(loss), " +
+		"in_dims=(None, 0, 0)) gives those of many samples in one call.",
 	"launch.fix-call-compiled": "Give one call more to do (a larger batch, several requests together). The program compiles, but not " +
 		"these operators: TORCH_LOGS=graph_breaks says what keeps them out.",
 	"launch.fix-spread-more": "Work on more at once: larger batches, several sequences or environments side by side. With twice as much " +
@@ -124,6 +132,15 @@ var launchTexts = table{
 		"tensors that are made once. AveragedModel of torch.optim.swa_utils does it with multi_avg_fn=get_ema_multi_avg_fn(decay).",
 	"launch.fix-parameters-norm": "Ask for all norms in one call: torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))), and " +
 		"read it back with item() only where it is printed.",
+	"launch.fix-at-once": "Do all turns in one call. Parts of a tensor: make them a dimension of it (view, unfold, permute, flatten), and call " +
+		"once. Layers of the same shape, each for a part: one Conv1d or Conv2d with groups, or torch.baddbmm with their weights stacked. " +
+		"Layers on the same input: one layer with all outputs. Losses: one call for all, with reduction=\"sum\" or the mean as before. " +
+		"Whole networks: torch.func.stack_module_state and torch.vmap.",
+	"launch.fix-penalty": "Add the penalty's gradient, not the penalty. A sum of squares is what the optimizer's weight_decay=2 * factor " +
+		"adds in SGD and Adam. For others, and for AdamW, add it to all gradients in one call after backward(), under torch.no_grad(): " +
+		"torch._foreach_add_(gradients, parameters, alpha=2 * factor), and of absolute values torch._foreach_sign(parameters) in " +
+		"place of the parameters.",
+	"launch.caveat-penalty": "The loss is then without the penalty. Parameters whose penalty is left out need lists, or groups, of their own.",
 	"launch.caveat-parameters": "On a CPU large parameters gain less: their numbers are read and written all the same. Lists of tensors keep " +
 		"what they hold alive, and a module that replaces a parameter is no longer followed.",
 	"launch.fix-lists":           "Let the optimizer update all parameters in one call: build it with fused=True in place of foreach.",

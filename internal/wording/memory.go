@@ -43,6 +43,14 @@ var memoryTexts = table{
 	"memory.products":          "{time} per {unit}; up to {pairs pair} of {width number} each are written out",
 	"memory.fix-products":      "Multiply matrices: a @ b.T, or torch.einsum, for (a[:, None] * b[None]).sum(-1).",
 	"memory.fix-cosines":       "Normalise both first, then multiply matrices: F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T.",
+	"memory.title-long-filter": "{share} of {each} applies a filter of many taps to signals place by place",
+	"memory.long-filter":       "{time} per {unit} in convolutions with filters of up to {taps tap}, along {length number}",
+	"memory.fix-long-filter": "Multiply spectra: with n a length of small prime factors, not shorter than the signal, torch.fft.irfft(" +
+		"torch.fft.rfft(x, n) * torch.fft.rfft(taps, n).conj(), n)[..., :x.shape[-1] - len(taps) + 1] is what conv1d gives. " +
+		"torchaudio.functional.fftconvolve does it, with the taps turned round.",
+	"memory.caveat-long-filter": "Rounding differs in the last digits.",
+	"memory.fix-cosines-many": "Normalise what stays the same once, before the loop: known = F.normalize(b, dim=-1). Then " +
+		"F.normalize(a, dim=-1) @ known.T gives the cosines, for several rows of a at once.",
 	"memory.title-contraction": "{share} of {each} multiplies tensors by broadcasting and sums the products",
 	"memory.contraction":       "{time} per {unit}; up to {numbers number} are written out, {times time} as many as the largest tensor has",
 	"memory.fix-contraction": "Let matrix products do it, which write out no table: torch.einsum(\"bi,ijk,bj->bk\", a, w, b), or F.bilinear, " +

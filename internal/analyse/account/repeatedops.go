@@ -14,9 +14,11 @@ import (
 // to the next.
 type RepeatedOp struct {
 	Name  string
-	Row   []string         // operators from a call to the next turn's, itself included
-	Turns int              // the most in one step
-	Spans []times.Interval // of the calls
+	Row   []string // operators from a call to the next turn's, itself included
+	Turns int      // the most in one step
+	// Shapes are those of its inputs, as the trace has them.
+	Shapes string
+	Spans  []times.Interval // of the calls
 	// Time is the ns of its calls, all but one turn's of each row, without their backward passes.
 	Time float64
 
@@ -45,6 +47,11 @@ const (
 	mostInOne   = 4 // calls of an operator in one turn that are told apart from turns of their own
 	longestRow  = 400
 )
+
+// Calls is how often each of the traced steps calls an operator in turns, on average.
+func (r *RepeatedOps) Calls(op *RepeatedOp) float64 {
+	return float64(len(op.calls)) / float64(max(len(r.steps), 1))
+}
 
 // InTurns finds the operators that traced steps call in turns.
 func InTurns(s *model.Session, b *Breakdown) *RepeatedOps {
@@ -124,7 +131,7 @@ func (r *RepeatedOps) collect(byKey map[string]*RepeatedOp, ids []model.EventID,
 			text := strings.Join(row, " ")
 			op := byKey[text]
 			if op == nil {
-				op = &RepeatedOp{Name: row[0], Row: row}
+				op = &RepeatedOp{Name: row[0], Row: row, Shapes: r.s.Strings.Text(key.shapes)}
 				byKey[text] = op
 				r.Ops = append(r.Ops, op)
 			}

@@ -60,6 +60,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.Launch, launch.FindRecurrent},
 		{finding.Launch, launch.FindCells},
 		{finding.Launch, launch.FindColumns},
+		{finding.Launch, launch.FindAtOnce}, // after what knows more of such loops
 		{finding.Launch, launch.FindBatch},
 		{finding.Launch, launch.FindRows},
 		{finding.Launch, launch.FindLaunch},
@@ -82,6 +83,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindZeros},
 		{finding.MemoryBound, memory.FindFourierLength},
 		{finding.MemoryBound, memory.FindSeparable},
+		{finding.MemoryBound, memory.FindLongFilter},
 		{finding.MemoryBound, memory.FindRegrown},
 		{finding.MemoryBound, memory.FindSuppression},
 		{finding.Padding, memory.FindUnread},

@@ -58,6 +58,27 @@ func TestDataThatAThreadOfItsOwnMakes(t *testing.T) {
 	}
 }
 
+// TestDataThatACommandMakes: a fetch that waits for a program which it starts for each sample is told so, with a library as the cure; one
+// that asks a connection is not.
+func TestDataThatACommandMakes(t *testing.T) {
+	for line, advice := range map[string]string{
+		`raw = subprocess.run(["gzip", "-dc", path], capture_output=True).stdout`: "input.fix-command",
+		"raw = self.connection.recv()":                                            "input.fix-ask",
+	} {
+		p := building("loader = DataLoader(rows, 32)", model.Loader{})
+		lines := make([]string, 12)
+		lines[11] = "        " + line
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: lines}
+		p.Steps(20, model.PhaseBaseline, forward, testkit.Blocked(60, module, loop(38), next, fetch, user("__getitem__", 10, 12),
+			testkit.Frame{File: "/usr/lib/python3.13/subprocess.py", Function: "Popen.communicate", First: 1, Line: 2}).In(model.SpanDataWait))
+		res, _ := find(t, p)
+		f := want(t, res, finding.Input, "storage", 12, 0)
+		if f.Fix.Advice[0].ID != advice {
+			t.Errorf("%s: %q", line, f.Fix.Advice[0].ID)
+		}
+	}
+}
+
 // A worker's fetch waits for a process of the program's own that computes: its line is the place.
 func TestDataThatAProcessMakesForWorkers(t *testing.T) {
 	p := building("loader = DataLoader(rows, 32, num_workers=2)", model.Loader{Workers: 2})

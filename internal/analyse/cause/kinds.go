@@ -112,8 +112,14 @@ func cheaperRounds(c *facts.Facts, found []finding.Finding) {
 	}
 }
 
-// samePlace says that two findings are of one cause in one line.
+// samePlace says that two findings are of one cause in one line. A loop is the same one where no trace shows its turns.
 func samePlace(f, g *finding.Finding) bool {
-	return !f.OfRun && f.Cause == g.Cause && f.Sub == g.Sub && f.Where.File != "" && f.Where.File == g.Where.File &&
+	sub := func(f *finding.Finding) string {
+		if f.Cause == finding.Launch && f.Sub == launch.AtOnce {
+			return ""
+		}
+		return f.Sub
+	}
+	return !f.OfRun && f.Cause == g.Cause && sub(f) == sub(g) && f.Where.File != "" && f.Where.File == g.Where.File &&
 		f.Where.Line == g.Where.Line && f.Where.Process == g.Where.Process
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/naming"
 	"bottleneck/internal/model"
 	"bottleneck/internal/testkit"
 	"bottleneck/internal/wording"
@@ -60,6 +61,49 @@ func TestLoopOverParametersThatCallsTheModel(t *testing.T) {
 	for _, f := range res.Findings {
 		if f.Sub == "parameters" {
 			t.Errorf("%s", f.Title)
+		}
+	}
+}
+
+// TestPenaltyOnParameters: a loop that adds a penalty on each parameter to the loss is told so, with the backward pass through it, where
+// traced steps have a node of it for each parameter. What is only measured, or done to a few, is as before.
+func TestPenaltyOnParameters(t *testing.T) {
+	for name, c := range map[string]struct {
+		body  string
+		nodes int
+		want  bool
+	}{
+		"squares":       {"total = total + torch.sum(p ** 2)", 20, true},
+		"norms":         {"total += torch.norm(p)", 20, true},
+		"of gradients":  {"total += p.grad.norm() ** 2", 20, false},
+		"read back":     {"total += p.norm().item() ** 2", 20, false},
+		"without nodes": {"total = total + torch.sum(p ** 2)", 3, false},
+	} {
+		p := testkit.NewProgram()
+		p.S.Sources["/home/u/lib.py"] = &model.Source{Path: "/home/u/lib.py", Lines: []string{"def penalty(model, total):",
+			"    total = 0.0", "    for p in model.parameters():", "        " + c.body}}
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: 20, Steps: 40, Backwards: 40, Optimizers: 1}}
+		acts := []testkit.Act{testkit.Native(20, module, loop(43), user("penalty", 1, 4)), testkit.Native(40, module, loop(40)),
+			testkit.Native(40, module, loop(41), torchFrame("autograd/graph.py", "_engine_run_backward"))}
+		p.Steps(60, model.PhaseBaseline, acts...)
+		list := []called{{name: "aten::mul", n: 400, us: 20}, {name: "aten::mm", n: 4, us: 15_000}}
+		for range c.nodes {
+			list = append(list, called{name: naming.EngineNode + ": SumBackward0", n: 1, us: 200},
+				called{name: naming.EngineNode + ": PowBackward0", n: 1, us: 800})
+		}
+		tracedActs(p, acts, list...)
+		res, _ := find(t, p)
+		var got *finding.Finding
+		for i := range res.Findings {
+			if f := &res.Findings[i]; f.Sub == "parameters" && f.Fix.Advice[0].ID == "launch.fix-penalty" {
+				got = f
+			}
+		}
+		if (got != nil) != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		}
+		if got != nil && (got.Where.Line != 4 || got.Step.Mid < 28e6 || got.Step.Mid > 42e6) {
+			t.Errorf("%s: line %d, saves %.1f ms of 20 and a part of the backward pass", name, got.Where.Line, got.Step.Mid/1e6)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cause_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -270,8 +271,12 @@ func TestProductsOfAllPairs(t *testing.T) {
 		"along other numbers": {[]tracedOp{cosines("1"), passes, rest}, false},
 		"row by row":          {[]tracedOp{alike, passes, rest}, false},
 		"spread one way":      {[]tracedOp{{30, "aten::mul", "[[512, 512, 8], [512, 1, 8]]", "", 7, nil}, sum, passes, rest}, false},
-		"another sum":         {[]tracedOp{product, {10, "aten::sum", table, `["", "[0]", "False", ""]`, 8, nil}, passes, rest}, false},
-		"something between":   {[]tracedOp{product, rest, sum, passes}, false},
+		"one with many": {[]tracedOp{{40, "aten::cosine_similarity", "[[1, 256], [4096, 256], [], []]",
+			`["", "", "1", "1e-8"]`, 7, nil}, passes, rest}, true},
+		"one with few": {[]tracedOp{{40, "aten::cosine_similarity", "[[1, 256], [8, 256], [], []]",
+			`["", "", "1", "1e-8"]`, 7, nil}, passes, rest}, false},
+		"another sum":       {[]tracedOp{product, {10, "aten::sum", table, `["", "[0]", "False", ""]`, 8, nil}, passes, rest}, false},
+		"something between": {[]tracedOp{product, rest, sum, passes}, false},
 	} {
 		for _, p := range []*testkit.Program{hots(c.ops...), launched(c.ops...)} {
 			res, _ := find(t, p)
@@ -478,6 +483,35 @@ func TestAnswersThatNothingReads(t *testing.T) {
 			want(t, res, finding.Padding, "unread", 12, c.saves)
 		} else if len(res.Findings) > 0 && res.Findings[0].Sub == "unread" {
 			t.Errorf("%s: %s", name, res.Findings[0].Title)
+		}
+	}
+}
+
+// TestFiltersOfManyTaps: convolutions along a signal with a filter of many taps are named with their backward passes; not short ones, those
+// of many channels, and those that go on by several places at once, as of a spectrogram.
+func TestFiltersOfManyTaps(t *testing.T) {
+	along := func(input, window, stride string) tracedOp {
+		return tracedOp{50, "aten::convolution", "[" + input + ", " + window + ", [], [], [], [], [], [], []]",
+			`["", "", "", "[` + stride + `]", "[0]", "[1]", "False", "[0]", "1"]`, 7, nil}
+	}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: ConvolutionBackward0", "", "", 7, nil}
+	rest := tracedOp{20, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		op   tracedOp
+		want bool
+	}{
+		"a room":         {along("[16, 1, 16000]", "[1, 1, 4000]", "1"), true},
+		"a short filter": {along("[16, 1, 16000]", "[1, 1, 80]", "1"), false},
+		"a spectrogram":  {along("[16, 1, 16000]", "[1026, 1, 1024]", "256"), false},
+		"every fourth":   {along("[16, 1, 16000]", "[1, 1, 4000]", "4"), false},
+		"learnt filters": {along("[16, 1, 16000]", "[80, 1, 251]", "1"), false},
+	} {
+		res, _ := find(t, hots(c.op, passes, rest))
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "long-filter" })
+		if (i >= 0) != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		} else if i >= 0 && (res.Findings[i].Step.Mid < 60e6 || res.Findings[i].Step.Mid > 80e6) {
+			t.Errorf("%s: saves %+v of 80 ms", name, res.Findings[i].Step)
 		}
 	}
 }

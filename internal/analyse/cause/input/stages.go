@@ -263,6 +263,10 @@ func (v *inputView) serve(c *facts.Facts, f *finding.Finding) {
 func (v *inputView) ask(c *facts.Facts, f *finding.Finding) {
 	f.Title = wording.Say("input.title-ask", wording.Share("share", f.Share), c.Said())
 	f.Fix.Advice = []wording.Text{wording.Say("input.fix-ask")}
+	if v.hotOK && pysource.StartsCommand(c.Source(c.Text(v.hot.Frame.File), int(v.hot.Frame.Line))) {
+		f.Title = wording.Say("input.title-command", wording.Share("share", f.Share), c.Said())
+		f.Fix.Advice = []wording.Text{wording.Say("input.fix-command")}
+	}
 	v.alsoWorkers(c, f, "input.fix-workers-alone")
 	if v.copies.device {
 		f.Fix.Advice = append(f.Fix.Advice, wording.Say("input.fix-device"))

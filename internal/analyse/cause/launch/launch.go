@@ -338,6 +338,9 @@ func launchWords(c *facts.Facts, f *finding.Finding, site *launchSite) {
 	if site.kind == launchLoop && pysource.CountsPairs(f.Where.Source) {
 		f.Fix.Advice = []wording.Text{wording.Say("launch.fix-counts")}
 	}
+	if site.kind == launchCall && site.backward && len(c.P.Updates) == 0 && c.B.Ops.OptimizerTime == 0 {
+		f.Fix.Advice = append(f.Fix.Advice, wording.Say("launch.fix-each-gradient"))
+	}
 	if site.kind == launchOptimizer && site.fusable && !site.own {
 		f.Fix.Action = finding.SetArguments(site.class, finding.Argument{Name: "fused", Value: "True"})
 	}

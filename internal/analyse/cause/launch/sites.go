@@ -99,8 +99,8 @@ type callings struct{ first, backward, optimizer []facts.Chain }
 // few says that they are too few to tell who calls.
 func (k callings) few() bool { return len(k.first)+len(k.backward)+len(k.optimizer) < facts.MinSamples }
 
-// callingsOf finds them. Of the operators' time only what small ones take counts.
-func callingsOf(c *facts.Facts, l finding.Ledger) (k callings) {
+// allCallings finds them, with all that operators take.
+func allCallings(c *facts.Facts, l finding.Ledger) (k callings) {
 	around := c.PythonSamples(l, true)
 	for _, ch := range facts.ChainsOf(c.C, &c.P.Samples, c.B.Samples, func(i int, a *account.Attributed) bool {
 		return a.Part == account.PartOps && !l.Taken(i) && (c.B.PerStep || len(c.Calling) == 0 || c.Calls(a)) || around(i, a)
@@ -114,6 +114,12 @@ func callingsOf(c *facts.Facts, l finding.Ledger) (k callings) {
 			k.first = append(k.first, ch)
 		}
 	}
+	return k
+}
+
+// callingsOf finds them. Of the operators' time only what small ones take counts.
+func callingsOf(c *facts.Facts, l finding.Ledger) callings {
+	k := allCallings(c, l)
 	o := launchOps{c.B.Ops}
 	sizes := sizesByLine(c)
 	leaveSmall(c, k.optimizer, sizes, evenly(c, o.smallShare(o.OptimizerTime, o.OptimizerSmall)))

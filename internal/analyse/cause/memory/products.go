@@ -22,7 +22,10 @@ func FindProducts(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	f.Evidence = []wording.Text{wording.Say("memory.products", wording.Time("time", t), c.Said(),
 		wording.Count("pairs", p.most/p.width), wording.Count("width", p.width))}
 	f.Fix.Advice = []wording.Text{wording.Say("memory.fix-products")}
-	if p.cosines {
+	switch {
+	case p.cosines && p.oneMany:
+		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-cosines-many")}
+	case p.cosines:
 		f.Fix.Advice = []wording.Text{wording.Say("memory.fix-cosines")}
 	}
 	return []finding.Draft{f}
@@ -32,10 +35,10 @@ func FindProducts(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 var spreads = regexp.MustCompile(`cosine_similarity\(|CosineSimilarity\(|(?:None|unsqueeze\([^)]*\)).*\*.*(?:None|unsqueeze\()`)
 
 // allProducts are a product, number by number, of tensors that are spread along one dimension each, and the sum of that along the last
-// dimension; or their cosine.
+// dimension; or their cosine, also of one with each of many.
 type allProducts struct {
 	pairs
-	cosines bool
+	cosines, oneMany bool
 }
 
 const cosine = "aten::cosine_similarity"
@@ -53,7 +56,9 @@ func (p *allProducts) next(op *outerOp) (whole []outerOp, counts float64) {
 	in := &op.inside[0]
 	switch {
 	case op.name == "aten::mul", op.name == cosine && p.overLast(in):
-		p.shape = spread(in.shapes)
+		if op.name != cosine {
+			p.shape = spread(in.shapes)
+		}
 		if p.shape == nil {
 			return nil, 0
 		}
@@ -72,8 +77,28 @@ func (p *allProducts) next(op *outerOp) (whole []outerOp, counts float64) {
 	return whole, 1
 }
 
-// overLast says that a cosine is of the numbers along the last dimension.
+// overLast says that a cosine is of all pairs, or of one with many, and of the numbers along the last dimension.
 func (p *allProducts) overLast(in *shapedOp) bool {
-	p.shape = spread(in.shapes)
+	if p.shape = spread(in.shapes); p.shape == nil {
+		p.shape = withMany(in.shapes)
+		p.oneMany = p.oneMany || p.shape != nil
+	}
 	return p.shape != nil && p.lastOf(&shapedOp{shapes: [][]int64{p.shape}, concrete: in.concrete}, 2)
+}
+
+// withMany is the shape of many rows that are compared with one, nil of others and of few.
+func withMany(s [][]int64) []int64 {
+	if len(s) < 2 || len(s[0]) == 0 || len(s[1]) == 0 {
+		return nil
+	}
+	one, many := s[0], s[1]
+	if len(one) > len(many) || arguments.Product(one) > arguments.Product(many) {
+		one, many = many, one
+	}
+	width := many[len(many)-1]
+	if arguments.Product(one) != width || one[len(one)-1] != width || width < 2 || arguments.Product(many) < price.PairsLeast ||
+		arguments.Product(many) < price.ContractionSpread*width {
+		return nil
+	}
+	return many
 }

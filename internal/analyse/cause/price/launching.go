@@ -173,6 +173,33 @@ var (
 			Span:   "4 to 12 heads of 16 to 64, 32 to 256 places, batches of 8 to 32, one and two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/heads.py; python bench/prices/heads.py 2",
 		}}
+	// AtOnce is of a loop within a step whose turns one call can do, and AtOnceLong of one whose turns take long.
+	AtOnce = Row{ID: "launch/at-once", Range: Range{0.5, 0.78, 1.2}, Unit: "times it",
+		Of: "the loop's operators, forward and backward, and the interpreter around them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 22,
+			On: "convolutions for each channel, networks of an ensemble, layers on one input, attention in windows and losses of each " +
+				"place, turns of 90 to 750 µs: 67 to 96 %, median 78; three whole programs saved 1.2 to 1.3 times what was counted of " +
+				"the loop, a fourth 2.0 times, with the optimizer's calls for its layers",
+			Span:   "8 to 200 turns, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/atonce.py; python bench/prices/atonce.py 2",
+		}}
+	AtOnceLong = Row{ID: "launch/at-once, long turns", Range: Range{0.05, 0.15, 0.85}, Unit: share,
+		Of: "the same, of turns of a millisecond and more",
+		Origin: Origin{Kind: Measured, Points: 10,
+			On:     "the same, turns of 1.1 to 8.3 ms: 7 to 26 %; losses of each place 84 %, as each writes a gradient of all of them",
+			Span:   "8 to 32 turns, one and two threads, PyTorch 2.15",
+			Repeat: "python bench/prices/atonce.py; python bench/prices/atonce.py 2",
+		}}
+	// Penalty is of a loop that adds a penalty on each parameter to the loss.
+	Penalty = Row{ID: "launch/penalty", Range: Range{0.3, 0.85, 1.1}, Unit: "times it",
+		Of: "the loop's operators and the interpreter around them, and the backward pass through them, ns per step",
+		Origin: Origin{Kind: Measured, Points: 16,
+			On: "one call for lists after the backward pass saved 78 to 87 % of squares, 23 to 74 % of absolute values and of norms; " +
+				"weight_decay leaves nothing of it. A program saved 1.1 times what was counted",
+			Span:   "6 and 72 parameters, four models, one thread, PyTorch 2.15",
+			Repeat: "python bench/prices/penalty.py",
+		}}
+
 	// Columns is of a loop that looks up each column of a batch in a table of its own.
 	Columns = Row{ID: "launch/columns", Range: Range{0.25, 0.65, 1.1}, Unit: share,
 		Of: "the lookups' operators and the interpreter around them, and their gradients, ns per step",

@@ -160,6 +160,14 @@ var (
 			Span:   "PyTorch 2.15 with oneDNN, two threads; PyTorch 2.11 on an H200",
 			Repeat: "python bench/prices/separable.py",
 		}}
+	// LongFilter is what a product of spectra saves of filters of many taps.
+	LongFilter = Row{ID: "memory-bound/long-filter", Range: Range{0.6, 0.95, 1}, Unit: share,
+		Of: "convolutions with filters of 256 taps and more, and their backward passes, ns per step",
+		Origin: Origin{Kind: Measured, Points: 60,
+			On:     "256 to 8,192 taps, inference and training: 58 to 100 %, median 97; of 128 taps 20 to 96 %, of 32 some got slower",
+			Span:   "PyTorch 2.15 with oneDNN and MKL, 16 to 64 signals of 10,000 to 160,000 numbers, one and two threads",
+			Repeat: "python bench/prices/longfilters.py; python bench/prices/longfilters.py 1",
+		}}
 	// Regrown is what appending to a list saves, with one concatenation at the end, of concatenations that copy all rows so far.
 	Regrown = Row{ID: "memory-bound/regrown", Range: Range{0.8, 1, 1.25}, Unit: "times it",
 		Of: "concatenations of a tensor that one of them has made with the next rows, by the share of those that were there, ns per step",

@@ -1,6 +1,7 @@
 package pysource
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,35 @@ func TestTurnsApart(t *testing.T) {
 		}
 		if got := new(Reader).TurnsApart(lines, int32(at)); got != want {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestLoopApart: a loop within a step whose turns rest on nothing that one hands to the next is told with its line; sums, lists and places
+// that a turn's result goes into hand nothing on. The loop of the steps, and what trains, is none.
+func TestLoopApart(t *testing.T) {
+	for text, want := range map[string]struct {
+		line   int32
+		drives bool
+		apart  bool
+	}{
+		"for i, one in enumerate(self.all):\n    out.append(one(x[:, i]))":              {2, false, true},
+		"out = [one(x) for one in self.all]":                                            {2, false, true},
+		"for t in range(n):\n    loss += one(x[:, t], y[:, t])":                         {2, false, true},
+		"for t in range(n):\n    loss = loss + one(x[:, t], y[:, t])":                   {2, false, true},
+		"for i in a:\n    for j in b:\n        u = x[i, j]\n        out[i, j] = one(u)": {3, false, true},
+		"for layer in self.all:\n    x = one(x)":                                        {2, false, false},
+		"for t in range(n):\n    h = one(x[:, t], h)\n    out.append(h)":                {2, false, false},
+		"for t in range(n):\n    out[t] = one(out[t - 1])":                              {2, false, false},
+		"y = one(x)": {0, false, false},
+		"for x in data:\n    loss = one(x)\n    loss.backward()":                                     {0, true, false},
+		"for x in data:\n    for t in x:\n        loss += one(t)\n    loss.backward()":               {3, true, true},
+		"for x in data:\n    loss = model(x)\n    loss.backward()\nfor x in others:\n    y = one(x)": {0, true, false},
+	} {
+		lines := strings.Split("def f(self, data, x, y, h, out, loss):\n    "+strings.ReplaceAll(text, "\n", "\n    "), "\n")
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "one(") })
+		if line, apart := new(Reader).LoopApart(lines, int32(at+1), want.drives); line != want.line || apart != want.apart {
+			t.Errorf("%s: %d, %v", text, line, apart)
 		}
 	}
 }

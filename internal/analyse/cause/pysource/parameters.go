@@ -10,6 +10,8 @@ import (
 type ParameterLoop struct {
 	Line int32 // of its head, or of the comprehension
 	What PerParameter
+	// Penalty says that it may be one: it sums squares, absolute values or norms of the parameters themselves.
+	Penalty bool
 }
 
 // PerParameter is what a loop does with each parameter.
@@ -28,6 +30,9 @@ var (
 	norms         = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(`)
 	averages      = regexp.MustCompile(`\.(?:copy_|lerp_|lerp|mul_)\(|\.data\s*=[^=]`)
 	gradients     = regexp.MustCompile(`\.grad\b`)
+	penalties     = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(|\bpow\(|\*\*\s*2\b|\bsquare\(|\babs\(`)
+	// numbersOnly matches what leaves no graph.
+	numbersOnly = regexp.MustCompile(`\.(?:item|tolist|numpy|detach)\(|\.data\b`)
 	// others matches what no call for a list of tensors does: collectives, logs, files.
 	others = regexp.MustCompile(`\b(?:print|log|info|all_reduce|all_gather|reduce|broadcast|send|recv|save|write|add_\w+|hist\w*)\(`)
 )
@@ -125,7 +130,7 @@ func definedIn(text string) []string {
 // parameterLoop tells what the statements of a loop do, from its head up to another statement.
 func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 	out := ParameterLoop{Line: k.all[head].at}
-	measures, changes := false, false
+	measures, changes, numbers := false, false, false
 	for i := head; i < to; i++ {
 		text := k.all[i].text
 		if others.MatchString(text) {
@@ -133,6 +138,8 @@ func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 		}
 		measures = measures || norms.MatchString(text)
 		changes = changes || gradients.MatchString(text)
+		numbers = numbers || numbersOnly.MatchString(text)
+		out.Penalty = out.Penalty || penalties.MatchString(text)
 		if averages.MatchString(text) {
 			out.What = Averages
 		}
@@ -143,5 +150,6 @@ func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 	case changes:
 		out.What = Changes
 	}
+	out.Penalty = out.Penalty && !changes && !numbers && out.What != Averages
 	return out
 }

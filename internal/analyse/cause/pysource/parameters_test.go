@@ -65,8 +65,29 @@ func TestParameterLoops(t *testing.T) {
 		{23, 22, Averages}, {27, 26, Changes}, {31, 0, 0}, {19, 0, 0}, {38, 0, 0}, {40, 39, Changes}, {35, 39, Changes}, {42, 0, 0},
 		{46, 0, 0}, {48, 0, 0}, {0, 0, 0}, {99, 0, 0}, {3, 3, Changes},
 	} {
-		if got := ParameterLoopAt(source, c.line); got != (ParameterLoop{c.want, c.what}) {
+		if got := ParameterLoopAt(source, c.line); got != (ParameterLoop{Line: c.want, What: c.what}) {
 			t.Errorf("line %d: %+v, want %d, %d", c.line, got, c.want, c.what)
+		}
+	}
+}
+
+// TestPenaltyLoops: sums of squares, absolute values or norms of parameters may be penalties; numbers that are read back, gradients and
+// what follows another model are none.
+func TestPenaltyLoops(t *testing.T) {
+	for body, want := range map[string]bool{
+		"total = total + torch.sum(p ** 2)":       true,
+		"total += p.pow(2).sum()":                 true,
+		"total += p.abs().sum()":                  true,
+		"total += torch.norm(p, 1)":               true,
+		"total += p.norm().item()":                false,
+		"total += p.data.norm()":                  false,
+		"total += p.grad.norm()":                  false,
+		"total += p.numel()":                      false,
+		"p.mul_(0.9).add_(q.pow(2), alpha=0.1)":   false,
+		"total += torch.sum(p.detach() ** 2) * 2": false,
+	} {
+		if got := ParameterLoopAt([]string{"for p in model.parameters():", "    " + body}, 2); got.Penalty != want || got.Line != 1 {
+			t.Errorf("%s: %+v", body, got)
 		}
 	}
 }

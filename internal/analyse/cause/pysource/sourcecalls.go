@@ -106,6 +106,14 @@ func AsksFor(line string) bool {
 	})
 }
 
+// StartsCommand says that a line starts another program and waits for it.
+func StartsCommand(line string) bool {
+	return Does(line, func(c Call) bool {
+		return c.on == "subprocess" || c.on == "os" && (c.name == "system" || c.name == "popen") ||
+			c.plain("Popen", "check_output", "check_call", "getoutput") || c.method("communicate")
+	})
+}
+
 // WaitsUpTo says that a line waits for another thread or process no longer than it says: get(timeout=t), get(True, t), wait(t).
 func WaitsUpTo(line string) bool {
 	return Does(line, func(c Call) bool {

@@ -194,16 +194,40 @@ func (r *Reader) TurnsApart(source []string, line int32) bool {
 	}
 	w.given = map[string]bool{}
 	_, head, turns := w.inTurn(here, nil)
-	if !turns || !forHead.MatchString(w.all[head].text) {
-		return false
+	return turns && forHead.MatchString(w.all[head].text) && w.apart(head, here)
+}
+
+// LoopApart is the line of the innermost loop within a step, or of the comprehension, that a line stands in, 0 where it stands in none, and
+// whether its turns rest on nothing that one hands to the next, but for sums and lists of what they give. In a function that drives the
+// steps it is none of theirs: the function trains around it.
+func (r *Reader) LoopApart(source []string, line int32, drives bool) (at int32, apart bool) {
+	w, here, ok := r.worldAt(&At{Source: source, Name: r.FunctionAt(source, line), Line: line})
+	if !ok {
+		return 0, false
 	}
+	w.given = map[string]bool{}
+	if drives && !w.withinStep(here) {
+		return 0, false
+	}
+	if comprehension.MatchString(w.all[here].text) {
+		return w.all[here].at, !trainsHere.MatchString(w.all[here].text)
+	}
+	_, head, turns := w.inTurn(here, nil)
+	if !turns || w.trains(head) {
+		return 0, false
+	}
+	return w.all[head].at, forHead.MatchString(w.all[head].text) && w.apart(head, here)
+}
+
+// apart says that a statement rests on nothing that a turn of a loop hands to the next, and on nothing that is made of it.
+func (w *world) apart(head, here int) bool {
 	handed := slices.Clone(w.carried)
-	for n := -1; n < len(handed); { // and what is made of it, until there is no more
+	for n := -1; n < len(handed); { // until there is no more
 		n = len(handed)
 		for i := head + 1; i < w.blockEnd(head); i++ {
 			var st Statement
 			if st.read(w.all[i].text); usesAny(st.Uses, handed) {
-				if i == here {
+				if i == here && usesAny(gathered(w.all[i].text), handed) {
 					return false
 				}
 				for _, name := range st.Defines {
@@ -215,6 +239,19 @@ func (r *Reader) TurnsApart(source []string, line int32) bool {
 		}
 	}
 	return true
+}
+
+// gathers matches a statement that adds something to a name, puts it into a list, or into a place of a tensor or of a list.
+var gathers = regexp.MustCompile(`^([\w.]+)(?:\s*\+=\s*|\.append\(|\[[^=]*\]\s*=\s*|\s*=\s*([\w.]+)\s*\+\s*)(.+)$`)
+
+// gathered are the names that a statement uses, without what it adds to.
+func gathered(text string) []string {
+	if m := gathers.FindStringSubmatch(text); m != nil && (m[2] == "" || m[2] == m[1]) {
+		text = "_ = " + m[3]
+	}
+	var st Statement
+	st.read(text)
+	return st.Uses
 }
 
 // callsOf are the places in a statement of calls of functions with such names, each with what it is called on.

@@ -1,0 +1,272 @@
+package launch
+
+import (
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/arguments"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/cause/price"
+	"bottleneck/internal/analyse/cause/pysource"
+	"bottleneck/internal/analyse/code"
+	"bottleneck/internal/analyse/times"
+	"bottleneck/internal/model"
+	"bottleneck/internal/stats"
+	"bottleneck/internal/wording"
+)
+
+// AtOnce is the sub of loops whose turns could be done at once.
+const AtOnce = "at-once"
+
+// turnLoop is a loop of one of the user's functions, by the line of its head.
+type turnLoop struct {
+	of   facts.FuncKey
+	head int32
+}
+
+// FindAtOnce names loops within a step whose turns do alike on one part of a tensor, or with one layer of many, after the other, and rest
+// on nothing that a turn hands to the next: one call can do it for all. Traced steps show the turns, and the program's text says the rest.
+func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
+	if !c.B.PerStep || c.B.Ops == nil || c.UsesDevice() {
+		return nil
+	}
+	t := turnReader{c: c, known: map[finding.UserLine]turnLine{}}
+	t.working = c.Working(l)
+	t.inside = make([]turnLoop, len(t.working))
+	for i := range t.working {
+		loop, apart := t.around(&t.working[i])
+		if !apart {
+			continue
+		}
+		if t.inside[i] = loop; !slices.Contains(t.callers, loop.of) {
+			t.callers = append(t.callers, loop.of)
+		}
+	}
+	if len(t.callers) == 0 {
+		return nil
+	}
+	turns, cycles := account.InTurns(c.S, c.B), map[string][]*account.RepeatedOp{}
+	for _, op := range turns.Ops {
+		if op.Turns >= price.AtOnceTurns {
+			key := cycleOf(op.Row)
+			cycles[key] = append(cycles[key], op)
+		}
+	}
+	found := map[facts.FuncKey][]*account.RepeatedOp{}
+	for _, key := range slices.Sorted(maps.Keys(cycles)) {
+		if !slices.ContainsFunc(cycles[key], sideBySide) {
+			continue
+		}
+		if of, ok := t.callerOf(cycles[key]); ok {
+			found[of] = append(found[of], cycles[key]...)
+		}
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(found), facts.FuncKey.Compare) {
+		if f, ok := t.finding(of, found[of], turns); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// cycleOf is the same for all operators of a turn, whichever one a row begins with.
+func cycleOf(row []string) string {
+	twice := slices.Concat(row, row)
+	least := row
+	for i := range row {
+		if one := twice[i : i+len(row)]; slices.Compare(one, least) < 0 {
+			least = one
+		}
+	}
+	return strings.Join(least, " ")
+}
+
+// sideBySide says that an operator that is called in turns does not go on with what the turn before gave: a part of a tensor is taken in
+// each, or its layer gives another width than it takes.
+func sideBySide(op *account.RepeatedOp) bool {
+	layers := 0
+	for _, name := range op.Row {
+		if takesPart.MatchString(name) {
+			return true
+		}
+		layers += finding.Btoi(isLayer.MatchString(name))
+	}
+	if layers != 1 || !isLayer.MatchString(op.Name) {
+		return false
+	}
+	shapes := arguments.Shapes(op.Shapes)
+	if len(shapes) < 2 || len(shapes[0]) < 2 || len(shapes[1]) < 2 {
+		return false
+	}
+	width := shapes[0][len(shapes[0])-1] // of aten::linear
+	if op.Name != "aten::linear" {
+		width = shapes[0][1]
+	}
+	return shapes[1][0] != width
+}
+
+var (
+	takesPart = regexp.MustCompile(`^aten::(?:select|slice|index|index_select|narrow|gather)$`)
+	isLayer   = regexp.MustCompile(`^aten::(?:linear|conv[123]d)$`)
+)
+
+// turnReader finds the loops in which operators are called.
+type turnReader struct {
+	c     *facts.Facts
+	read  pysource.Reader
+	known map[finding.UserLine]turnLine
+	// working are the accounted samples that work, inside the loops that they lie in, and callers the functions of these.
+	working []facts.Chain
+	inside  []turnLoop
+	callers []facts.FuncKey
+}
+
+// turnLine is what the text says of a line: the loop it stands in, 0 for none, and whether its turns are apart.
+type turnLine struct {
+	head  int32
+	apart bool
+}
+
+// callerOf is the function in whose loops most samples of some operators' calls lie, where the turns are apart.
+func (t *turnReader) callerOf(ops []*account.RepeatedOp) (of facts.FuncKey, ok bool) {
+	votes, all := map[facts.FuncKey]int{}, 0
+	var spans []times.Interval
+	for _, op := range ops {
+		spans = append(spans, op.Spans...)
+	}
+	t.c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
+		all++
+		if loop, apart := t.around(&ch); apart {
+			votes[loop.of]++
+		}
+	})
+	for key, n := range votes {
+		if 2*n > all {
+			return key, true
+		}
+	}
+	if all > 0 || len(t.callers) != 1 {
+		return of, false
+	}
+	return t.callers[0], true // short traced steps may hold no sample: there is no other such function
+}
+
+// around is the innermost loop within a step around a sample.
+func (t *turnReader) around(ch *facts.Chain) (loop turnLoop, apart bool) {
+	for _, f := range slices.Backward(ch.Frames) {
+		source, key := t.c.S.Sources[t.c.Text(f.File)], facts.KeyOf(&f)
+		if source == nil {
+			return loop, false
+		}
+		at := finding.UserLine{File: t.c.Text(f.File), Line: int(f.Line)}
+		line, seen := t.known[at]
+		if !seen {
+			line.head, line.apart = t.read.LoopApart(source.Lines, f.Line, t.c.Drivers[key])
+			t.known[at] = line
+		}
+		if line.head > 0 {
+			return turnLoop{key, line.head}, line.apart
+		}
+	}
+	return loop, false
+}
+
+// finding is about the loops of one function.
+func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns *account.RepeatedOps) (f finding.Draft, ok bool) {
+	c, cost := t.c, turns.Cost(ops)
+	calls, longest := map[string]float64{}, 0 // of the operator that a turn calls least often
+	for _, op := range ops {
+		key := cycleOf(op.Row)
+		if n, known := calls[key]; !known || turns.Calls(op) < n {
+			calls[key] = turns.Calls(op)
+		}
+		longest = max(longest, len(op.Row))
+	}
+	number := 0.0
+	for _, n := range calls {
+		number += n
+	}
+	heads := map[int32]float64{}
+	var chains, placed, backward []facts.Chain
+	for i, ch := range t.working {
+		if acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts; acts&(code.ActBackward|code.ActOptimizer) != 0 {
+			if acts&code.ActBackward != 0 {
+				backward = append(backward, ch)
+			}
+			continue
+		}
+		if t.inside[i].head == 0 || t.inside[i].of != of {
+			continue
+		}
+		chains = append(chains, ch)
+		heads[t.inside[i].head] += ch.Weight
+		// The place is in the loop, not in what it calls.
+		at := slices.IndexFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == of })
+		ch.Frames = ch.Frames[:at+1]
+		placed = append(placed, ch)
+	}
+	if cost.Time <= 0 || len(chains) < facts.MinSamples {
+		return f, false
+	}
+	forth, called := 0.0, 0.0
+	for i := range chains {
+		if c.B.Samples[chains[i].Index].Part == account.PartOps {
+			forth += chains[i].Weight
+		}
+	}
+	for _, op := range ops {
+		called += op.Time
+	}
+	ofOps := c.B.Part(account.PartOps) / cost.All
+	if forth < price.AtOnceSeen*ofOps*called {
+		return f, false // somebody else calls these
+	}
+	back := max(ofOps*cost.Time-forth, 0)
+	all := facts.Sum(chains) + back
+	head, most := int32(0), 0.0
+	for line, time := range stats.InOrder(heads) {
+		if time > most {
+			head, most = line, time
+		}
+	}
+	lines := facts.LineTimes(placed)
+	if len(lines) == 0 || c.Share(all) < price.LaunchShare {
+		return f, false
+	}
+	f = finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: AtOnce, Where: c.Where(lines[0]), Share: c.Share(all),
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
+	c.ClaimAll(&f, chains, 1)
+	through := partOf(backward, back)
+	c.ClaimAll(&f, through, 1)
+	f.Claim.Parts[account.PartOps] += max(back-facts.Sum(through), 0)
+	row := price.AtOnce
+	if c.PerStep(all) > price.AtOnceShort*number {
+		row = price.AtOnceLong
+	}
+	f.Step = f.By(row).Times(c.PerStep(all)).AtMost(c.B.Mean())
+	f.Run = c.OverRun(f.Step)
+	f.Title = wording.Say("launch.title-at-once", wording.Share("share", f.Share), c.Said())
+	f.Evidence = []wording.Text{wording.Say("launch.at-once", wording.Time("time", c.PerStep(all)), c.Said(),
+		wording.Count("turns", math.Round(number)), wording.Count("line", int64(head)), wording.Count("ops", longest))}
+	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-at-once")}
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-form")}
+	return f, true
+}
+
+// partOf are samples of a backward pass, one in so many, that stand for so much of its time: which of them belong to what is known from
+// traced steps alone.
+func partOf(backward []facts.Chain, time float64) (out []facts.Chain) {
+	share, due := min(time/max(facts.Sum(backward), 1), 1), 0.0
+	for _, ch := range backward {
+		if due += share * ch.Weight; due >= ch.Weight/2 {
+			out = append(out, ch)
+			due -= ch.Weight
+		}
+	}
+	return out
+}
